@@ -1,0 +1,130 @@
+//! Typed indices. A `PortId` cannot be used where a `NodeId` is meant.
+
+use std::fmt;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident($repr:ty), $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(pub $repr);
+
+        impl $name {
+            /// The id as an index into a flat array.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The id at position `i` of a flat array.
+            ///
+            /// # Panics
+            /// When `i` does not fit the id's width: tables are checked against
+            /// that limit when a network is built.
+            #[inline]
+            pub const fn from_index(i: usize) -> Self {
+                assert!(i <= <$repr>::MAX as usize, "index exceeds the id's width");
+                Self(i as $repr)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
+id!(
+    /// A node of the network, host or switch. Hosts and switches share one number space.
+    NodeId(u32), "n"
+);
+id!(
+    /// A port of one node, numbered from 0 in the order its links were declared.
+    PortId(u16), "p"
+);
+id!(
+    /// A full-duplex link of the topology, in declaration order.
+    LinkId(u32), "l"
+);
+id!(
+    /// A flow: one message from one host to another.
+    FlowId(u32), "f"
+);
+id!(
+    /// An egress queue of one port. On a NIC a queue is a flow slot.
+    QueueId(u32), "q"
+);
+id!(
+    /// A traffic class label ("victim", "incast"), for reporting only.
+    ClassId(u16), "c"
+);
+
+/// One of the eight 802.1Q priorities. 7 is the highest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Priority(u8);
+
+impl Priority {
+    /// How many priorities there are.
+    pub const COUNT: usize = 8;
+    /// All priorities, lowest first.
+    pub const ALL: [Self; Self::COUNT] =
+        [Self(0), Self(1), Self(2), Self(3), Self(4), Self(5), Self(6), Self(7)];
+
+    /// Priority `p`, or `None` above 7.
+    pub const fn new(p: u8) -> Option<Self> {
+        if p < Self::COUNT as u8 { Some(Self(p)) } else { None }
+    }
+
+    /// The priority as an index below [`Priority::COUNT`].
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The priority as written in a frame.
+    #[inline]
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+}
+
+impl fmt::Display for Priority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl fmt::Debug for Priority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "prio{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_print_what_they_are() {
+        assert_eq!(format!("{} {:?} {}", NodeId(3), PortId(1), FlowId(9)), "n3 p1 f9");
+    }
+
+    #[test]
+    fn priorities_above_seven_do_not_exist() {
+        assert_eq!(Priority::new(7).map(Priority::get), Some(7));
+        assert_eq!(Priority::new(8), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "exceeds")]
+    fn an_index_too_wide_for_its_id_is_refused() {
+        let _ = PortId::from_index(70_000);
+    }
+}

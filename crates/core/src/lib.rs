@@ -1,0 +1,21 @@
+//! The vocabulary of Weir: what every other crate talks in.
+//!
+//! | type | what it is |
+//! |---|---|
+//! | [`Time`] | a point or span of simulated time, whole picoseconds |
+//! | [`Rate`] | a link or source speed, whole bits per second |
+//! | [`Bytes`] | an amount of data |
+//! | [`NodeId`], [`PortId`], [`FlowId`], ... | typed indices |
+//! | [`Packet`] | a 32-byte `Copy` value that moves through queues and wires |
+//! | [`rng::Stream`] | a random stream named by (seed, purpose, index), the same on every machine |
+//!
+//! Nothing in here knows about events, schemes or topologies.
+
+pub mod ids;
+pub mod packet;
+pub mod rng;
+pub mod units;
+
+pub use ids::{ClassId, FlowId, LinkId, NodeId, PortId, Priority, QueueId};
+pub use packet::{Packet, PacketKind};
+pub use units::{Bytes, ParseUnitError, Rate, Ratio, Time};

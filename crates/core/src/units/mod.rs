@@ -1,0 +1,13 @@
+//! Units that people write ("100Gbps", "64KiB", "1.5us") and models count in integers.
+
+mod bytes;
+mod parse;
+mod rate;
+mod ratio;
+mod time;
+
+pub use bytes::Bytes;
+pub use parse::ParseUnitError;
+pub use rate::Rate;
+pub use ratio::Ratio;
+pub use time::Time;
