@@ -95,7 +95,7 @@ impl Rate {
     /// every usual Ethernet speed up to 800 Gb/s).
     pub const fn ps_per_byte(self) -> Option<u64> {
         const BYTE: u64 = 8 * PS_PER_S as u64;
-        if self.0 != 0 && BYTE % self.0 == 0 { Some(BYTE / self.0) } else { None }
+        if self.0 != 0 && BYTE.is_multiple_of(self.0) { Some(BYTE / self.0) } else { None }
     }
 }
 
