@@ -1,0 +1,173 @@
+//! A traffic plan: patterns over one fabric.
+
+use crate::error::TrafficError;
+use crate::fabric::Fabric;
+use crate::flow::{FlowKey, FlowSource, FlowSpec, TrafficHash};
+use crate::pattern::{Context, Pattern};
+use std::fmt;
+use weir_core::{ClassId, NodeId, Time};
+
+/// What flows over a fabric: patterns, class names, and the time until which flows start.
+#[derive(Debug)]
+pub struct Traffic {
+    fabric: Fabric,
+    classes: Vec<String>,
+    patterns: Vec<Box<dyn Pattern>>,
+    until: Time,
+}
+
+impl Traffic {
+    /// A plan without any traffic.
+    pub fn new(fabric: Fabric) -> Self {
+        Self { fabric, classes: Vec::new(), patterns: Vec::new(), until: Time::NEVER }
+    }
+
+    /// The id of the class called `name`, new or known.
+    pub fn class(&mut self, name: &str) -> ClassId {
+        let at = self.classes.iter().position(|c| c == name).unwrap_or_else(|| {
+            self.classes.push(name.into());
+            self.classes.len() - 1
+        });
+        ClassId::from_index(at)
+    }
+
+    /// The names of the classes, indexed by [`ClassId`].
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The hosts and capacities the plan was made for.
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    /// Adds a pattern once its parameters have been found to make sense on this fabric.
+    pub fn add(&mut self, pattern: impl Pattern + 'static) -> Result<(), TrafficError> {
+        self.add_boxed(Box::new(pattern))
+    }
+
+    /// [`Traffic::add`] for a pattern chosen at run time.
+    pub fn add_boxed(&mut self, pattern: Box<dyn Pattern>) -> Result<(), TrafficError> {
+        pattern.check(&self.fabric)?;
+        self.patterns.push(pattern);
+        Ok(())
+    }
+
+    /// No flow starts at or after `until`.
+    pub fn set_until(&mut self, until: Time) {
+        self.until = until;
+    }
+
+    /// The time at which flows cease to start.
+    pub fn until(&self) -> Time {
+        self.until
+    }
+
+    /// The flows of each host, in the order of [`Fabric::hosts`].
+    pub fn sources(&self, seed: u64) -> Vec<HostFlows> {
+        let mut hosts: Vec<HostFlows> =
+            self.fabric.hosts.iter().map(|&h| HostFlows::new(h)).collect();
+        let mut position: Vec<(NodeId, usize)> =
+            self.fabric.hosts.iter().enumerate().map(|(i, &h)| (h, i)).collect();
+        position.sort_unstable();
+        for (i, pattern) in self.patterns.iter().enumerate() {
+            let ctx = Context {
+                fabric: &self.fabric,
+                seed,
+                pattern: u32::try_from(i).expect("fewer than 2^32 patterns"),
+                until: self.until,
+            };
+            for (host, source) in pattern.streams(&ctx) {
+                let at = position
+                    .binary_search_by_key(&host, |&(h, _)| h)
+                    .expect("a checked pattern sends from hosts of the fabric only");
+                hosts[position[at].1].push(source);
+            }
+        }
+        hosts
+    }
+
+    /// Whether the flows never end unless [`Traffic::set_until`] cuts them off.
+    pub fn endless(&self) -> bool {
+        self.until == Time::NEVER && self.patterns.iter().any(|p| p.endless())
+    }
+
+    /// All flows, sorted by (start, source, k).
+    pub fn all_flows(&self, seed: u64) -> Result<Vec<FlowSpec>, TrafficError> {
+        if self.endless() {
+            return Err(TrafficError::Endless);
+        }
+        let mut flows: Vec<FlowSpec> = self.sources(seed).into_iter().flatten().collect();
+        flows.sort_by_key(|f| (f.start, f.key));
+        Ok(flows)
+    }
+
+    /// The fingerprint of all flows.
+    pub fn hash(&self, seed: u64) -> Result<TrafficHash, TrafficError> {
+        if self.endless() {
+            return Err(TrafficError::Endless);
+        }
+        let mut hash = TrafficHash::default();
+        for flow in self.sources(seed).into_iter().flatten() {
+            hash.add(&flow);
+        }
+        Ok(hash)
+    }
+}
+
+/// The flows of one host in start order: the streams of all patterns, merged. Flows that start
+/// together come in the order of their patterns in the plan.
+pub struct HostFlows {
+    host: NodeId,
+    streams: Vec<(Option<FlowSpec>, Box<dyn FlowSource>)>,
+    k: u32,
+}
+
+impl HostFlows {
+    fn new(host: NodeId) -> Self {
+        Self { host, streams: Vec::new(), k: 0 }
+    }
+
+    fn push(&mut self, mut source: Box<dyn FlowSource>) {
+        let head = source.next();
+        if head.is_some() {
+            self.streams.push((head, source));
+        }
+    }
+
+    /// The host that sends these flows.
+    pub fn host(&self) -> NodeId {
+        self.host
+    }
+
+    /// When the next flow starts.
+    pub fn next_start(&self) -> Option<Time> {
+        self.streams.iter().filter_map(|(head, _)| head.map(|f| f.start)).min()
+    }
+}
+
+impl Iterator for HostFlows {
+    type Item = FlowSpec;
+
+    fn next(&mut self) -> Option<FlowSpec> {
+        let first = self
+            .streams
+            .iter_mut()
+            .filter(|(head, _)| head.is_some())
+            .min_by_key(|(head, _)| head.map(|f| f.start))?;
+        let mut flow = std::mem::replace(&mut first.0, first.1.next())?;
+        flow.key = FlowKey { source: self.host, k: self.k };
+        self.k += 1;
+        Some(flow)
+    }
+}
+
+impl fmt::Debug for HostFlows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostFlows")
+            .field("host", &self.host)
+            .field("next_start", &self.next_start())
+            .field("k", &self.k)
+            .finish_non_exhaustive()
+    }
+}
