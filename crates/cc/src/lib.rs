@@ -1,1 +1,32 @@
-//! Placeholder.
+//! End-host algorithms without I/O: congestion control and reliability.
+//!
+//! A congestion control is a small state machine that belongs to one flow at its sender. It never
+//! reads a clock and never sees an event queue: it is told what happened and keeps an answer to
+//! two questions, *how fast may this flow send* ([`CongestionControl::rate`]) and *how much may be
+//! in flight* ([`CongestionControl::window`]).
+//!
+//! ```text
+//!              on_ack / on_cnp / on_sent / on_timer / on_timeout
+//!   NIC  ───────────────────────────────────────────────────────▶  CongestionControl
+//!        ◀───────────────────────────────────────────────────────
+//!              rate(), window(), Pacing, timers to arm
+//! ```
+//!
+//! | module | algorithm |
+//! |---|---|
+//! | [`none`] | line rate; flow control alone must cope |
+//!
+//! [`CcParams`] names an algorithm with its parameters, [`CcParams::start`] makes the state of one
+//! flow, [`Cc`] is that state for any algorithm (an enum: cheap to clone and to store in a flat
+//! array).
+
+mod control;
+mod kind;
+pub mod none;
+pub mod params;
+mod window;
+
+pub use control::{Ack, CongestionControl, IntHop, MAX_HOPS, Pacing, Path, TimerKind, Timers};
+pub use kind::{Cc, CcKind, CcParams};
+pub use params::{ParamError, ParamInfo};
+pub use window::{Window, WindowKind};

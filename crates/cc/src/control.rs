@@ -1,0 +1,177 @@
+//! The interface between a NIC and a flow's congestion control.
+
+use std::fmt::Debug;
+use weir_core::{Bytes, Rate, Time};
+
+/// The most hops an INT stack can describe.
+pub const MAX_HOPS: usize = 8;
+
+/// What a flow's sender knows about its way to the receiver when it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// The speed of the sending NIC: the ceiling, and the rate flows start at.
+    pub line_rate: Rate,
+    /// The round-trip time without queueing, of this path or the largest of the network.
+    pub base_rtt: Time,
+    /// The bandwidth-delay product that windows are made of. Zero means that no window is known.
+    pub bdp: Bytes,
+    /// Payload bytes of a full packet.
+    pub mtu: Bytes,
+    /// Switches on the way (used by Swift's topology scaling).
+    pub hops: u32,
+}
+
+/// What one switch wrote into a packet as it left, for algorithms with in-band telemetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct IntHop {
+    /// When the packet left, in whole nanoseconds; may wrap (see `hpcc` parameters).
+    pub time_ns: u64,
+    /// Bytes the port had sent before this packet; may wrap.
+    pub tx_bytes: u64,
+    /// Bytes queued at the port behind this packet.
+    pub queue: u64,
+    /// Speed of the port in bit/s.
+    pub rate: u64,
+}
+
+/// An acknowledgement, positive or negative, as the congestion control sees it.
+///
+/// Sequence numbers are bytes of the flow. The NIC does its own work first (raising `snd_una`,
+/// going back on a NACK) and then reports the state *after* it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack<'a> {
+    /// Now.
+    pub now: Time,
+    /// Everything below has arrived.
+    pub seq: u64,
+    /// The next byte the sender will send.
+    pub snd_nxt: u64,
+    /// Bytes acknowledged for the first time by this packet.
+    pub newly_acked: u64,
+    /// The data packet it answers carried a congestion mark.
+    pub ecn: bool,
+    /// Time since the data packet it answers was sent.
+    pub rtt: Time,
+    /// What the switches on the forward path wrote, first hop first. Empty without telemetry. A
+    /// NIC that received more hops than it can tell apart must not report the stack.
+    pub hops: &'a [IntHop],
+}
+
+/// What an event did to the pace of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pacing {
+    /// Nothing.
+    Same,
+    /// The rate may have changed; it acts from the next packet sent.
+    NextPacket,
+    /// The rate may have changed and the gap after the packet sent last is re-timed: what is left
+    /// of it is stretched or shrunk as if that packet had been paced at the new rate.
+    Retime,
+}
+
+/// Which of a flow's timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum TimerKind {
+    /// DCQCN: decay or raise of alpha.
+    Alpha,
+    /// DCQCN: look whether a congestion notification came.
+    Decrease,
+    /// DCQCN: raise the rate.
+    Increase,
+}
+
+impl TimerKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = 3;
+    /// All kinds.
+    pub const ALL: [Self; Self::COUNT] = [Self::Alpha, Self::Decrease, Self::Increase];
+
+    /// The kind as an index below [`TimerKind::COUNT`].
+    #[inline]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// Timers an algorithm wants, in the order it asked for them.
+///
+/// Create one, hand it to every call, and [`drain`](Timers::drain) it after each. A kind that is
+/// armed again before it fired replaces the earlier request: the earlier one must not fire.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timers {
+    requests: [Option<(TimerKind, Time)>; TimerKind::COUNT],
+    len: u8,
+}
+
+impl Timers {
+    /// No requests.
+    pub const fn new() -> Self {
+        Self { requests: [None; TimerKind::COUNT], len: 0 }
+    }
+
+    /// Asks for `kind` to fire at `at`.
+    ///
+    /// # Panics
+    /// When one call arms more timers than there are kinds: each kind needs at most one.
+    #[inline]
+    pub fn arm(&mut self, kind: TimerKind, at: Time) {
+        self.requests[usize::from(self.len)] = Some((kind, at));
+        self.len += 1;
+    }
+
+    /// Whether nothing was asked for.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Takes the requests out, oldest first.
+    #[inline]
+    pub fn drain(&mut self) -> impl Iterator<Item = (TimerKind, Time)> + use<> {
+        std::mem::take(self).requests.into_iter().flatten()
+    }
+}
+
+/// A flow's congestion control at its sender.
+///
+/// The NIC calls these when the thing happened, at a non-decreasing `now`, and reads
+/// [`rate`](Self::rate) and [`window`](Self::window) afterwards. All hooks but
+/// [`on_ack`](Self::on_ack) default to doing nothing, and calling them when an algorithm does not
+/// need them is harmless.
+pub trait CongestionControl: Clone + Debug {
+    /// An ACK or NACK of this flow arrived. Called for every one, also for the one that completes
+    /// the flow.
+    fn on_ack(&mut self, ack: &Ack<'_>, timers: &mut Timers) -> Pacing;
+
+    /// A congestion notification packet of this flow arrived (where receivers send them, see
+    /// [`CcParams::cnp_interval`]).
+    fn on_cnp(&mut self, now: Time, timers: &mut Timers) -> Pacing {
+        let _ = (now, timers);
+        Pacing::Same
+    }
+
+    /// A packet of `wire_bytes` was sent.
+    fn on_sent(&mut self, now: Time, wire_bytes: u64, timers: &mut Timers) {
+        let _ = (now, wire_bytes, timers);
+    }
+
+    /// The timer `kind`, armed through [`Timers::arm`] for `now`, fired.
+    fn on_timer(&mut self, kind: TimerKind, now: Time, timers: &mut Timers) -> Pacing {
+        let _ = (kind, now, timers);
+        Pacing::Same
+    }
+
+    /// The retransmission timer of the flow expired.
+    fn on_timeout(&mut self, now: Time) -> Pacing {
+        let _ = now;
+        Pacing::Same
+    }
+
+    /// The pace: after a packet of L wire bytes the next one starts `8 L / rate` later.
+    fn rate(&self) -> Rate;
+
+    /// The most bytes in flight; `None` is no limit. A packet may be sent while
+    /// `snd_nxt - snd_una` is below the window: a whole packet need not fit.
+    fn window(&self) -> Option<Bytes>;
+}

@@ -1,0 +1,159 @@
+//! All algorithms behind one name, one parameter set and one state.
+
+use crate::control::{Ack, CongestionControl, Pacing, Path, TimerKind, Timers};
+use crate::none::{LineRate, NoneParams};
+use crate::params::{ParamError, ParamInfo};
+use weir_core::{Bytes, Rate, Time};
+
+macro_rules! algorithms {
+    ($( $(#[doc = $doc:literal])* $variant:ident, $name:literal, $params:ty, $state:ty; )*) => {
+        /// The congestion controls there are.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum CcKind {
+            $( $(#[doc = $doc])* $variant, )*
+        }
+
+        impl CcKind {
+            /// All of them.
+            pub const ALL: &[Self] = &[$( Self::$variant, )*];
+
+            /// The name in scenario files.
+            pub const fn name(self) -> &'static str {
+                match self { $( Self::$variant => $name, )* }
+            }
+
+            /// One line on what it is.
+            pub const fn summary(self) -> &'static str {
+                match self { $( Self::$variant => concat!($($doc),*).trim_ascii(), )* }
+            }
+        }
+
+        /// An algorithm with its parameters: makes the state of each flow.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum CcParams {
+            $( $(#[doc = $doc])* $variant($params), )*
+        }
+
+        impl CcParams {
+            /// The algorithm's defaults (100 Gb/s NICs).
+            pub fn new(kind: CcKind) -> Self {
+                match kind { $( CcKind::$variant => Self::$variant(Default::default()), )* }
+            }
+
+            /// Which algorithm.
+            pub const fn kind(&self) -> CcKind {
+                match self { $( Self::$variant(_) => CcKind::$variant, )* }
+            }
+
+            /// The parameters with their present values.
+            pub fn list(&self) -> Vec<ParamInfo> {
+                match self { $( Self::$variant(p) => p.list(), )* }
+            }
+
+            /// Sets the parameter `name` from text.
+            pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
+                let done = match self { $( Self::$variant(p) => p.set(name, value), )* };
+                done.unwrap_or_else(|| {
+                    let names: Vec<_> = self.list().iter().map(|p| p.name).collect();
+                    Err(ParamError::Unknown {
+                        algorithm: self.kind().name(),
+                        name: name.into(),
+                        valid: names.join(", "),
+                    })
+                })
+            }
+
+            /// The state of a flow that starts on `path`.
+            pub fn start(&self, path: &Path) -> Cc {
+                match self { $( Self::$variant(p) => Cc::$variant(<$state>::new(p, path)), )* }
+            }
+        }
+
+        /// The congestion control state of one flow, whatever the algorithm.
+        #[derive(Clone, Debug)]
+        pub enum Cc {
+            $( $(#[doc = $doc])* $variant($state), )*
+        }
+
+        impl CongestionControl for Cc {
+            #[inline]
+            fn on_ack(&mut self, ack: &Ack<'_>, timers: &mut Timers) -> Pacing {
+                match self { $( Self::$variant(s) => s.on_ack(ack, timers), )* }
+            }
+
+            #[inline]
+            fn on_cnp(&mut self, now: Time, timers: &mut Timers) -> Pacing {
+                match self { $( Self::$variant(s) => s.on_cnp(now, timers), )* }
+            }
+
+            #[inline]
+            fn on_sent(&mut self, now: Time, wire_bytes: u64, timers: &mut Timers) {
+                match self { $( Self::$variant(s) => s.on_sent(now, wire_bytes, timers), )* }
+            }
+
+            #[inline]
+            fn on_timer(&mut self, kind: TimerKind, now: Time, timers: &mut Timers) -> Pacing {
+                match self { $( Self::$variant(s) => s.on_timer(kind, now, timers), )* }
+            }
+
+            #[inline]
+            fn on_timeout(&mut self, now: Time) -> Pacing {
+                match self { $( Self::$variant(s) => s.on_timeout(now), )* }
+            }
+
+            #[inline]
+            fn rate(&self) -> Rate {
+                match self { $( Self::$variant(s) => s.rate(), )* }
+            }
+
+            #[inline]
+            fn window(&self) -> Option<Bytes> {
+                match self { $( Self::$variant(s) => s.window(), )* }
+            }
+        }
+    };
+}
+
+algorithms! {
+    /// Line rate from the first packet to the last.
+    None, "none", NoneParams, LineRate;
+}
+
+impl CcParams {
+    /// How far apart receivers send congestion notification packets for one flow, when the
+    /// algorithm wants packets of their own; `None` when marks are echoed on ACKs.
+    pub const fn cnp_interval(&self) -> Option<Time> {
+        None
+    }
+}
+
+impl std::str::FromStr for CcKind {
+    type Err = ParamError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL.iter().copied().find(|k| k.name() == name).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|k| k.name()).collect();
+            ParamError::Algorithm { name: name.into(), valid: names.join(", ") }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_reads_back_by_name_and_lists_settable_parameters() {
+        for &kind in CcKind::ALL {
+            assert_eq!(kind.name().parse(), Ok(kind));
+            let mut params = CcParams::new(kind);
+            for p in params.list() {
+                assert_eq!(params.set(p.name, &p.value), Ok(()), "{} {}", kind.name(), p.name);
+                assert!(!p.doc.is_empty());
+            }
+            assert_eq!(params, CcParams::new(kind));
+            assert!(params.set("no-such", "1").unwrap_err().to_string().contains(kind.name()));
+        }
+        assert!("cubic".parse::<CcKind>().unwrap_err().to_string().contains("none"));
+    }
+}
