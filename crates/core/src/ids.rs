@@ -54,10 +54,6 @@ id!(
     LinkId(u32), "l"
 );
 id!(
-    /// A flow: one message from one host to another.
-    FlowId(u32), "f"
-);
-id!(
     /// An egress queue of one port. On a NIC a queue is a flow slot.
     QueueId(u32), "q"
 );
@@ -65,6 +61,57 @@ id!(
     /// A traffic class label ("victim", "incast"), for reporting only.
     ClassId(u16), "c"
 );
+
+/// A flow: the `k`-th message of its source host.
+///
+/// Flows are numbered by their source, so that every host can generate its own without
+/// asking anyone for the next free number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct FlowId(u64);
+
+impl FlowId {
+    /// The `k`-th flow of `source`.
+    #[inline]
+    pub const fn new(source: NodeId, k: u32) -> Self {
+        Self((source.0 as u64) << 32 | k as u64)
+    }
+
+    /// The host that sends it.
+    #[inline]
+    pub const fn source(self) -> NodeId {
+        NodeId((self.0 >> 32) as u32)
+    }
+
+    /// Its number among the flows of its source.
+    #[inline]
+    pub const fn number(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// A well-mixed hash of the flow, the same on every machine: what ECMP hashes.
+    #[inline]
+    pub const fn hash64(self) -> u64 {
+        crate::rng::mix(self.0 ^ 0x6563_6d70)
+    }
+
+    /// The id as one integer, ordered by (source, number).
+    #[inline]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for FlowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "f{}.{}", self.source().0, self.number())
+    }
+}
+
+impl fmt::Debug for FlowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 /// One of the eight 802.1Q priorities. 7 is the highest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -113,7 +160,10 @@ mod tests {
 
     #[test]
     fn ids_print_what_they_are() {
-        assert_eq!(format!("{} {:?} {}", NodeId(3), PortId(1), FlowId(9)), "n3 p1 f9");
+        assert_eq!(
+            format!("{} {:?} {}", NodeId(3), PortId(1), FlowId::new(NodeId(2), 9)),
+            "n3 p1 f2.9"
+        );
     }
 
     #[test]

@@ -11,11 +11,13 @@
 //!
 //! Nothing in here knows about events, schemes or topologies.
 
+pub mod control;
 pub mod ids;
 pub mod packet;
 pub mod rng;
 pub mod units;
 
+pub use control::ControlMessage;
 pub use ids::{ClassId, FlowId, LinkId, NodeId, PortId, Priority, QueueId};
 pub use packet::{Packet, PacketKind};
 pub use units::{Bytes, ParseUnitError, Rate, Ratio, Time};

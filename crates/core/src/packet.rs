@@ -33,8 +33,6 @@ pub struct Packet {
     pub dst: NodeId,
     /// A scheme's tag that crosses the wire to the next hop (BFC's upstream queue).
     pub wire_tag: u32,
-    /// A scheme's tag that stays at this node (BFC's "counted", FlowSail's "congested").
-    pub local_tag: u32,
     /// Index of a side-pool entry (control message, telemetry), or [`Packet::NO_EXTRA`].
     pub extra: u32,
     /// Frame bytes: headers and FCS included, preamble and gap excluded.
@@ -47,6 +45,9 @@ pub struct Packet {
     pub priority: Priority,
     /// [`flags`] bits.
     pub flags: u8,
+    /// A scheme's tag that stays at this node (BFC's "counted", FlowSail's "congested");
+    /// zero on arrival.
+    pub local_tag: u8,
 }
 
 /// Bits of [`Packet::flags`].
