@@ -1,0 +1,37 @@
+//! Hosts around one switch.
+//!
+//! ```text
+//!   h0 --+
+//!   h1 --sw0
+//!   h2 --+
+//! ```
+
+use super::params::{check_count, check_rate};
+use crate::limits::check_size;
+use crate::{Layer, Topology, TopologyBuilder, TopologyError};
+use weir_core::{Rate, Time};
+
+topology! {
+    name: "star",
+    doc: "Hosts around one switch: the smallest place for an incast.",
+    /// Number of hosts.
+    hosts: u32 = "9",
+    /// Speed of every link.
+    rate: Rate = "100Gbps",
+    /// Propagation delay of every link.
+    delay: Time = "1us",
+}
+
+/// Builds it. Hosts are `h0`, `h1`, ...; the switch is `sw0`, its port `i` leads to host `i`.
+pub fn build(p: &Params) -> Result<Topology, TopologyError> {
+    check_count("hosts", p.hosts, 1..=65_535)?;
+    check_rate("rate", p.rate)?;
+    check_size(u128::from(p.hosts) + 1, u128::from(p.hosts))?;
+    let mut b = TopologyBuilder::new();
+    let hosts = b.add_hosts(p.hosts);
+    let switch = b.add_switch("sw0", Layer::Tor, 0);
+    for host in hosts {
+        b.connect(host, switch, p.rate, p.delay);
+    }
+    b.finish()
+}

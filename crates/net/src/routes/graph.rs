@@ -1,0 +1,101 @@
+//! The part of a topology that routing has to look at: switches, and the few hosts that have a
+//! choice of ports, joined by the links that are up.
+
+use super::{NO_COLUMN, NO_PORT, NO_ROW, NOWHERE, Target};
+use crate::topology::Topology;
+use weir_core::{LinkId, NodeId, PortId};
+
+pub(super) struct Graph {
+    /// Row of each node, or [`NO_ROW`].
+    pub(super) row_of: Vec<u32>,
+    /// Node of each row.
+    pub(super) node_of: Vec<NodeId>,
+    /// Whether the row is a host, through which nothing passes.
+    pub(super) is_host: Vec<bool>,
+    start: Vec<u32>,
+    edges: Vec<Edge>,
+    /// The row that each column of the table leads to.
+    pub(super) columns: Vec<u32>,
+    pub(super) targets: Vec<Target>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Edge {
+    pub(super) peer: u32,
+    pub(super) port: PortId,
+}
+
+impl Graph {
+    pub(super) fn new(topo: &Topology, down: &[LinkId]) -> Self {
+        let mut up = vec![true; topo.links().len()];
+        for link in down {
+            if let Some(up) = up.get_mut(link.index()) {
+                *up = false;
+            }
+        }
+        let mut graph = Self {
+            row_of: vec![NO_ROW; topo.nodes().len()],
+            node_of: Vec::new(),
+            is_host: Vec::new(),
+            start: vec![0],
+            edges: Vec::new(),
+            columns: Vec::new(),
+            targets: vec![NOWHERE; topo.nodes().len()],
+        };
+        for n in (0..topo.nodes().len()).map(NodeId::from_index) {
+            if hangs_on(topo, n).is_none() {
+                graph.row_of[n.index()] = graph.node_of.len() as u32;
+                graph.node_of.push(n);
+                graph.is_host.push(topo.is_host(n));
+            }
+        }
+        for &n in &graph.node_of {
+            for (port, end) in topo.ports(n).iter().enumerate() {
+                let peer = graph.row_of[end.peer.index()];
+                if peer != NO_ROW && up[end.link.index()] {
+                    graph.edges.push(Edge { peer, port: PortId::from_index(port) });
+                }
+            }
+            graph.start.push(graph.edges.len() as u32);
+        }
+        graph.find_targets(topo, &up);
+        graph
+    }
+
+    fn find_targets(&mut self, topo: &Topology, up: &[bool]) {
+        let mut column_of = vec![NO_COLUMN; self.node_of.len()];
+        for &host in topo.hosts() {
+            let (at, port) = match hangs_on(topo, host) {
+                Some((_, _, link)) if !up[link.index()] => continue,
+                Some((switch, port, _)) => (switch, port),
+                None => (host, NO_PORT),
+            };
+            let row = self.row_of[at.index()];
+            let column = &mut column_of[row as usize];
+            if *column == NO_COLUMN {
+                *column = self.columns.len() as u32;
+                self.columns.push(row);
+            }
+            self.targets[host.index()] = Target { column: *column, at, port };
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.node_of.len()
+    }
+
+    #[inline]
+    pub(super) fn edges(&self, row: u32) -> &[Edge] {
+        &self.edges[self.start[row as usize] as usize..self.start[row as usize + 1] as usize]
+    }
+}
+
+/// For a host with one link, and that to a switch: the switch, the port there and the link.
+fn hangs_on(topo: &Topology, n: NodeId) -> Option<(NodeId, PortId, LinkId)> {
+    match topo.ports(n) {
+        [end] if topo.is_host(n) && !topo.is_host(end.peer) => {
+            Some((end.peer, end.peer_port, end.link))
+        }
+        _ => None,
+    }
+}

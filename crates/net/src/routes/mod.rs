@@ -1,0 +1,198 @@
+//! Forwarding tables.
+//!
+//! A table answers "at this node, towards that host, for this flow: which port?" with two array
+//! lookups. Hosts that hang on one switch share a column, because every switch treats them
+//! alike until the last hop; so a 64-ary fat-tree with 65 536 hosts needs 5120 x 2048 entries,
+//! not 70 656 x 65 536. An entry is either a port or the number of a group of equally good
+//! ports, and equal groups are stored once.
+//!
+//! ```text
+//!   destination host --> its column, its switch and the port there
+//!   node             --> its row
+//!   table[row, column] = one port | a group of ports | no route
+//! ```
+//!
+//! A flow's hash picks the member of a group. Each node mixes the hash with its own id first:
+//! otherwise all flows that chose the left port here would choose the left port at the next
+//! switch too, and half of the paths would stay empty.
+
+mod graph;
+mod groups;
+mod shortest;
+
+use crate::topology::Topology;
+use graph::Graph;
+use groups::Groups;
+use weir_core::rng::mix;
+use weir_core::{LinkId, NodeId, PortId};
+
+/// An immutable forwarding table of a network with some links down.
+///
+/// While links fail and return, the simulator keeps one table per epoch.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    /// Per node: how it is reached, if it is a host.
+    targets: Vec<Target>,
+    /// Per node: where its row begins in `table`; [`NO_ROW`] for hosts that have just one way
+    /// out.
+    rows: Vec<u32>,
+    table: Vec<Entry>,
+    groups: Groups,
+}
+
+/// How a host is reached.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    column: u32,
+    /// The switch it hangs on; itself if it has several ports.
+    at: NodeId,
+    /// The port of `at` that leads to it; [`NO_PORT`] if it is `at`.
+    port: PortId,
+}
+
+/// One cell of the table: below 2^16 a port, above a group, or [`Entry::NONE`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry(u32);
+
+const NO_ROW: u32 = u32::MAX;
+const NO_COLUMN: u32 = u32::MAX;
+const NO_PORT: PortId = PortId(u16::MAX);
+const NOWHERE: Target = Target { column: NO_COLUMN, at: NodeId(u32::MAX), port: NO_PORT };
+
+impl Entry {
+    const NONE: Self = Self(u32::MAX);
+    const GROUPS: u32 = 1 << 16;
+}
+
+impl Routes {
+    /// All shortest paths (in hops) that avoid the links in `down`.
+    pub fn ecmp(topo: &Topology, down: &[LinkId]) -> Self {
+        let graph = Graph::new(topo, down);
+        Self::assemble(topo, &graph, shortest::Search::new(&graph))
+    }
+
+    fn assemble(topo: &Topology, graph: &Graph, mut search: impl Search) -> Self {
+        let columns = graph.columns.len();
+        let mut groups = Groups::default();
+        let mut table = vec![Entry::NONE; graph.len() * columns];
+        let mut ports = Vec::new();
+        for (column, &target) in graph.columns.iter().enumerate() {
+            search.towards(graph, target);
+            for row in 0..graph.len() as u32 {
+                ports.clear();
+                search.ports(graph, row, &mut ports);
+                let cell = row as usize * columns + column;
+                // towards most destinations a node uses the group it used for the one before
+                let before = if column > 0 { table[cell - 1] } else { Entry::NONE };
+                table[cell] = groups.entry(&ports, before);
+            }
+        }
+        let row = |n: usize| match graph.row_of[n] {
+            NO_ROW => NO_ROW,
+            row => row * columns as u32,
+        };
+        Self {
+            targets: graph.targets.clone(),
+            rows: (0..topo.nodes().len()).map(row).collect(),
+            table,
+            groups,
+        }
+    }
+
+    /// The port by which `at` forwards a packet of the flow with this hash to host `dst`; `None`
+    /// when there is no route, `at` is the destination, or `dst` is not a host.
+    #[inline]
+    pub fn next_hop(&self, at: NodeId, dst: NodeId, flow_hash: u64) -> Option<PortId> {
+        let target = self.targets[dst.index()];
+        if target.column == NO_COLUMN {
+            return None;
+        }
+        if at == target.at {
+            return if target.port == NO_PORT { None } else { Some(target.port) };
+        }
+        let row = self.rows[at.index()];
+        if row == NO_ROW {
+            return self.first_hop(at, dst, target);
+        }
+        let entry = self.table[row as usize + target.column as usize];
+        if entry.0 < Entry::GROUPS {
+            return Some(PortId(entry.0 as u16));
+        }
+        self.choose(entry, at, flow_hash)
+    }
+
+    /// Out of a host with one port, if the switch there knows the way.
+    fn first_hop(&self, at: NodeId, dst: NodeId, target: Target) -> Option<PortId> {
+        let here = self.targets[at.index()];
+        if at == dst || here.column == NO_COLUMN {
+            return None;
+        }
+        let row = self.rows[here.at.index()] as usize;
+        let known = here.at == target.at || self.table[row + target.column as usize] != Entry::NONE;
+        known.then_some(PortId(0))
+    }
+
+    fn choose(&self, entry: Entry, at: NodeId, flow_hash: u64) -> Option<PortId> {
+        if entry == Entry::NONE {
+            return None;
+        }
+        let ports = self.groups.ports(entry);
+        let salt = mix(u64::from(at.0) + 0x9e37_79b9_7f4a_7c15);
+        let hash = mix(flow_hash ^ salt);
+        // multiply-shift: the bias is below 2^-48 for any number of ports
+        let pick = (u128::from(hash) * ports.len() as u128) >> 64;
+        Some(ports[pick as usize])
+    }
+
+    /// All ports that a packet to `dst` may take at `at`, in ascending order; empty when there
+    /// is no route.
+    pub fn next_hops(&self, at: NodeId, dst: NodeId) -> Vec<PortId> {
+        let target = self.targets[dst.index()];
+        let row = self.rows[at.index()];
+        if target.column == NO_COLUMN || at == target.at || row == NO_ROW {
+            return self.next_hop(at, dst, 0).into_iter().collect();
+        }
+        let entry = self.table[row as usize + target.column as usize];
+        match entry {
+            Entry::NONE => Vec::new(),
+            Entry(port) if port < Entry::GROUPS => vec![PortId(port as u16)],
+            group => self.groups.ports(group).to_vec(),
+        }
+    }
+
+    /// The whole way of one flow: each node with the port it sends on, the destination left
+    /// out. `None` when there is no route.
+    pub fn path(
+        &self,
+        topo: &Topology,
+        src: NodeId,
+        dst: NodeId,
+        flow_hash: u64,
+    ) -> Option<Vec<(NodeId, PortId)>> {
+        let mut path = Vec::new();
+        let mut at = src;
+        while at != dst {
+            let port = self.next_hop(at, dst, flow_hash)?;
+            path.push((at, port));
+            at = topo.port(at, port).peer;
+            assert!(path.len() <= topo.nodes().len(), "forwarding tables are free of loops");
+        }
+        Some(path)
+    }
+
+    /// The memory the table takes.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.table)
+            + size_of_val(&*self.targets)
+            + size_of_val(&*self.rows)
+            + self.groups.bytes()
+    }
+}
+
+/// A way to find the good ports towards one destination after the other.
+trait Search {
+    /// Looks from everywhere towards `target` (a row of the graph).
+    fn towards(&mut self, graph: &Graph, target: u32);
+    /// The good ports of `row` towards that target, ascending; none at the target itself.
+    fn ports(&self, graph: &Graph, row: u32, into: &mut Vec<PortId>);
+}

@@ -1,0 +1,56 @@
+//! Shortest paths by breadth-first search from each destination.
+
+use super::graph::Graph;
+use weir_core::PortId;
+
+/// Distances in hops to the current target.
+pub(super) struct Search {
+    distance: Vec<u32>,
+    queue: Vec<u32>,
+}
+
+const FAR: u32 = u32::MAX;
+
+impl Search {
+    pub(super) fn new(graph: &Graph) -> Self {
+        Self { distance: vec![FAR; graph.len()], queue: Vec::with_capacity(graph.len()) }
+    }
+}
+
+impl super::Search for Search {
+    fn towards(&mut self, graph: &Graph, target: u32) {
+        self.distance.fill(FAR);
+        self.distance[target as usize] = 0;
+        self.queue.clear();
+        self.queue.push(target);
+        let mut next = 0;
+        while let Some(&row) = self.queue.get(next) {
+            next += 1;
+            if graph.is_host[row as usize] && row != target {
+                continue;
+            }
+            let further = self.distance[row as usize] + 1;
+            for edge in graph.edges(row) {
+                let distance = &mut self.distance[edge.peer as usize];
+                if *distance == FAR {
+                    *distance = further;
+                    self.queue.push(edge.peer);
+                }
+            }
+        }
+    }
+
+    fn ports(&self, graph: &Graph, row: u32, into: &mut Vec<PortId>) {
+        let here = self.distance[row as usize];
+        if here == FAR || here == 0 {
+            return;
+        }
+        for edge in graph.edges(row) {
+            let peer = edge.peer as usize;
+            // a host on the way is no shorter way, unless it is the target
+            if self.distance[peer] == here - 1 && (here == 1 || !graph.is_host[peer]) {
+                into.push(edge.port);
+            }
+        }
+    }
+}
