@@ -1,7 +1,7 @@
 //! One message, its identity, and the fingerprint of a set of messages.
 
 use weir_core::rng::mix;
-use weir_core::{Bytes, ClassId, NodeId, Priority, Rate, Time};
+use weir_core::{Bytes, ClassId, FlowId, NodeId, Priority, Rate, Time};
 
 /// What a constant-rate source does with what it produces while flow control holds it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -11,15 +11,6 @@ pub enum WhileHeld {
     Backlog,
     /// Throw it away, as a real-time source would.
     Discard,
-}
-
-/// Who a flow is: the `k`-th flow of its source host, in start order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FlowKey {
-    /// The host that sends.
-    pub source: NodeId,
-    /// Position among that host's flows, from 0 without gaps.
-    pub k: u32,
 }
 
 /// One message from one host to another.
@@ -46,17 +37,19 @@ pub struct FlowSpec {
     pub stop: Option<Time>,
     /// Index into the scenario's static paths.
     pub path: Option<u32>,
-    /// What stands in for the header fields that ECMP hashes.
+    /// What stands in for the header fields that ECMP hashes. 0 in a pattern's flow means "not
+    /// given"; the plan then takes [`FlowId::hash64`].
     pub hash: u64,
     /// The high sub-class of its priority (G-PFC).
     pub high: bool,
-    /// Who it is.
-    pub key: FlowKey,
+    /// Who it is: its source and its number among that host's flows in start order, from 0
+    /// without gaps. Given by the plan.
+    pub id: FlowId,
 }
 
 impl FlowSpec {
-    /// A plain flow that starts at time zero: class 0, priority 0, ECMP hash and key still to
-    /// be given by the plan it is added to.
+    /// A plain flow that starts at time zero: class 0, priority 0, ECMP hash and id still to be
+    /// given by the plan it is added to.
     pub fn new(src: NodeId, dst: NodeId, size: Bytes) -> Self {
         Self {
             src,
@@ -71,7 +64,7 @@ impl FlowSpec {
             path: None,
             hash: 0,
             high: false,
-            key: FlowKey { source: src, k: 0 },
+            id: FlowId::new(src, 0),
         }
     }
 
@@ -81,7 +74,7 @@ impl FlowSpec {
     pub fn fingerprint(&self) -> u64 {
         let option = |x: Option<u64>| x.map_or(0, |x| mix(x.wrapping_add(1)) | 1);
         let words = [
-            u64::from(self.key.source.0) << 32 | u64::from(self.key.k),
+            self.id.get(),
             u64::from(self.src.0) << 32 | u64::from(self.dst.0),
             self.size.get(),
             self.start.as_ps(),
@@ -170,7 +163,7 @@ mod tests {
             FlowSpec { stop: Some(Time::ZERO), ..f },
             FlowSpec { path: Some(0), ..f },
             FlowSpec { hash: 1, ..f },
-            FlowSpec { key: FlowKey { source: NodeId(1), k: 1 }, ..f },
+            FlowSpec { id: FlowId::new(NodeId(1), 1), ..f },
         ];
         for v in variants {
             assert_ne!(v.fingerprint(), f.fingerprint(), "{v:?}");

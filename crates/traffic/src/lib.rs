@@ -24,14 +24,19 @@
 //! and a seed fix the traffic whatever the order in which hosts are drawn; [`TrafficHash`] is an
 //! order-free fingerprint that shows it.
 
+pub mod arrival;
 pub mod error;
 pub mod fabric;
 pub mod flow;
+mod nearest;
 pub mod pattern;
 pub mod plan;
+pub mod size;
 
+pub use arrival::{Arrival, Gaps};
 pub use error::TrafficError;
 pub use fabric::Fabric;
-pub use flow::{FlowKey, FlowSource, FlowSpec, TrafficHash, WhileHeld};
+pub use flow::{FlowSource, FlowSpec, TrafficHash, WhileHeld};
 pub use pattern::Pattern;
 pub use plan::{HostFlows, Traffic};
+pub use size::{SizeTable, Sizes};

@@ -2,10 +2,10 @@
 
 use crate::error::TrafficError;
 use crate::fabric::Fabric;
-use crate::flow::{FlowKey, FlowSource, FlowSpec, TrafficHash};
+use crate::flow::{FlowSource, FlowSpec, TrafficHash};
 use crate::pattern::{Context, Pattern};
 use std::fmt;
-use weir_core::{ClassId, NodeId, Time};
+use weir_core::{ClassId, FlowId, NodeId, Time};
 
 /// What flows over a fabric: patterns, class names, and the time until which flows start.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Traffic {
             return Err(TrafficError::Endless);
         }
         let mut flows: Vec<FlowSpec> = self.sources(seed).into_iter().flatten().collect();
-        flows.sort_by_key(|f| (f.start, f.key));
+        flows.sort_by_key(|f| (f.start, f.id));
         Ok(flows)
     }
 
@@ -156,7 +156,10 @@ impl Iterator for HostFlows {
             .filter(|(head, _)| head.is_some())
             .min_by_key(|(head, _)| head.map(|f| f.start))?;
         let mut flow = std::mem::replace(&mut first.0, first.1.next())?;
-        flow.key = FlowKey { source: self.host, k: self.k };
+        flow.id = FlowId::new(self.host, self.k);
+        if flow.hash == 0 {
+            flow.hash = flow.id.hash64();
+        }
         self.k += 1;
         Some(flow)
     }

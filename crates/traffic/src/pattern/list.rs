@@ -6,8 +6,7 @@ use crate::fabric::Fabric;
 use crate::flow::{FlowSource, FlowSpec};
 use weir_core::NodeId;
 
-/// Flows given one by one, in any order. Their keys are given by the plan; a hash of 0 is
-/// replaced by one derived from the flow's identity.
+/// Flows given one by one, in any order. Their ids are given by the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct List {
     /// The flows.

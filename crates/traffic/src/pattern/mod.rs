@@ -9,7 +9,7 @@ use crate::fabric::Fabric;
 use crate::flow::{FlowSource, FlowSpec};
 use std::collections::BTreeMap;
 use std::fmt;
-use weir_core::rng::{Stream, mix};
+use weir_core::rng::Stream;
 use weir_core::{NodeId, Time};
 
 /// A source of flows: says what is wrong with its parameters, and gives the flows of each host.
@@ -46,14 +46,7 @@ impl Context<'_> {
         Stream::new(self.seed, &format!("traffic.{}.{purpose}", self.pattern), index)
     }
 
-    /// The ECMP hash of the `k`-th flow of this pattern from `src` to `dst`: a stand-in for
-    /// addresses and a port number drawn at random.
-    pub fn ecmp(&self, src: NodeId, dst: NodeId, k: u64) -> u64 {
-        let ends = u64::from(src.0) << 32 | u64::from(dst.0);
-        mix(mix(mix(self.seed ^ 0x65_636d_7000_0000 ^ u64::from(self.pattern)) ^ ends) ^ k)
-    }
-
-    /// Sorts ready-made flows into per-host streams. A flow whose `hash` is 0 gets one.
+    /// Sorts ready-made flows into per-host streams.
     pub fn bucket(&self, flows: Vec<FlowSpec>) -> Vec<(NodeId, Box<dyn FlowSource>)> {
         let mut hosts: BTreeMap<NodeId, Vec<FlowSpec>> = BTreeMap::new();
         for flow in flows.into_iter().filter(|f| f.start < self.until) {
@@ -62,11 +55,6 @@ impl Context<'_> {
         let mut streams: Vec<(NodeId, Box<dyn FlowSource>)> = Vec::with_capacity(hosts.len());
         for (host, mut flows) in hosts {
             flows.sort_by_key(|f| f.start);
-            for (k, flow) in flows.iter_mut().enumerate() {
-                if flow.hash == 0 {
-                    flow.hash = self.ecmp(flow.src, flow.dst, k as u64);
-                }
-            }
             streams.push((host, Box::new(flows.into_iter())));
         }
         streams
