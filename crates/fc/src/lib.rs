@@ -1,1 +1,238 @@
-//! Placeholder.
+//! Per-hop flow control as state machines that never see a clock, a socket or an event queue.
+//!
+//! A scheme is one object per node, switch or NIC. It is **told** what happened and
+//! **answers** with what to do; the node owns the buffers, the scheme owns the decisions:
+//!
+//! ```text
+//!            packet in                                   packet out
+//!   wire ──► admit ──► arrive ──► [queues] ──► serve ──► depart ──► wire
+//!                        │                                  │
+//!              control frames upstream            RESUMEs upstream, tags
+//!                        ▼                                  ▼
+//!                     Actions: send · hold · open · limit · mark · arm · cancel
+//!                        ▲
+//!   control frame in ── control      timer ── timer      link up/down ── link
+//! ```
+//!
+//! The simulator drives these objects; a live switch can drive the same ones with real frames;
+//! [`harness`] drives them by hand in tests. The types that matter:
+//!
+//! | type | role |
+//! |---|---|
+//! | [`FlowControl`] | the scheme |
+//! | [`NodeView`] | what it may read: the node's books at an instant |
+//! | [`Actions`] | what it asks for |
+//! | [`QueueLayout`] | the queues it wants and how they are served |
+//! | [`Mmu`] | buffer memory: admission and pause thresholds |
+//! | [`SchemeInfo`] | its name, parameters and constructor: the line in the catalogue |
+//!
+//! # Writing a scheme
+//!
+//! One file: the state machine, its parameter table and its [`SchemeInfo`]; then one line in
+//! [`SCHEMES`]. [`none`] is the smallest example, [`pfc`] the first real one.
+
+pub mod actions;
+pub mod harness;
+pub mod layout;
+pub mod mmu;
+pub mod none;
+pub mod params;
+pub mod pfc;
+pub mod view;
+
+pub use actions::{Action, Actions, Target, TimerKey};
+pub use layout::{Discipline, Group, PrioritySchedule, QueueLayout, QueueSpec};
+pub use mmu::{Mmu, MmuConfig, Refusal, Thresholds};
+pub use params::{Kind, Param, ParamError, Value, Values};
+pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
+
+use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, QueueId};
+
+/// All schemes there are, in the order they are listed and compared.
+pub const SCHEMES: &[&SchemeInfo] = &[&pfc::INFO, &none::INFO];
+
+/// The scheme called `name`.
+pub fn scheme(name: &str) -> Option<&'static SchemeInfo> {
+    SCHEMES.iter().copied().find(|s| s.name == name)
+}
+
+/// A queue of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PortQueue {
+    /// The egress port.
+    pub port: PortId,
+    /// Its queue.
+    pub queue: QueueId,
+}
+
+/// A scheme's word on a packet that the buffer would take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admit {
+    /// Store it.
+    Accept,
+    /// Drop it.
+    Drop,
+    /// Keep it where it is and stop the packet processor (pipelined switch only).
+    Stall,
+}
+
+/// What to do with the head of a queue whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Transmit it. (A mark cannot be sent: it is swallowed.)
+    Send,
+    /// Put it at the tail of another queue of the same port, and choose again.
+    Move(QueueId),
+    /// Take it out and forget it; only for marks.
+    Swallow,
+    /// Leave it and hold this queue; the scheme opens it again, or asks for a `retry`.
+    Wait,
+}
+
+/// A scheme's own invariant does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{scheme}: {what}")]
+pub struct Violation {
+    /// Which scheme.
+    pub scheme: &'static str,
+    /// What is wrong, and where.
+    pub what: String,
+}
+
+/// What a scheme keeps in a node, as the papers tabulate it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StateSize {
+    /// Tables by name, in bytes as of now.
+    pub tables: Vec<(&'static str, u64)>,
+}
+
+/// A flow control scheme at one node.
+///
+/// Hooks are called with the books as they are **after** what is reported, except where
+/// noted. What is put into `Actions` is carried out, in order, when the hook returns. All
+/// hooks must tolerate what a network can do to them: duplicate, late and lost frames.
+pub trait FlowControl: Send {
+    /// The egress queues of `port`. Called once, before anything else.
+    fn layout(&self, port: PortId) -> QueueLayout;
+
+    /// May `p`, bound for `egress`, be stored? Called before the buffer is asked.
+    fn admit(&mut self, _v: &NodeView<'_>, _p: &Packet, _egress: PortId) -> Admit {
+        Admit::Accept
+    }
+
+    /// `p` was stored: which queue of `egress` takes it? `q_in` and `q_out` count it already,
+    /// the queue's own counter does not. `p.ingress` is where it came in; `p.local_tag` is the
+    /// scheme's to set. Never called on a NIC.
+    fn arrive(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        egress: PortId,
+        a: &mut Actions,
+    ) -> QueueId;
+
+    /// It is the turn of `head`. Called only when the layout says `inspects_heads`.
+    fn serve(
+        &mut self,
+        _v: &NodeView<'_>,
+        _at: PortQueue,
+        _head: &Packet,
+        _a: &mut Actions,
+    ) -> Verdict {
+        Verdict::Send
+    }
+
+    /// `p` starts on the wire and is no longer counted. `p.wire_tag` is the scheme's to set for
+    /// the next hop. On a NIC `from.queue` is the flow slot.
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions);
+
+    /// The neighbour at `port` says `m`.
+    fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions);
+
+    /// The timer `key` fires; it is no longer armed.
+    fn timer(&mut self, _v: &NodeView<'_>, _key: TimerKey, _a: &mut Actions) {}
+
+    /// The link at `port` went down or came up. Both ends forget what they told each other:
+    /// holds of the port are to be opened, pauses sent are void.
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions);
+
+    /// NIC only: a flow takes a slot. `p` is the header its packets will have.
+    fn flow_starts(&mut self, _v: &NodeView<'_>, _slot: PortQueue, _p: &Packet, _a: &mut Actions) {}
+
+    /// NIC only: the slot is given back; it may be reused for another flow.
+    fn flow_ends(&mut self, _v: &NodeView<'_>, _slot: PortQueue, _p: &Packet, _a: &mut Actions) {}
+
+    /// Whether `head` waits for the neighbour although its queue is not held (schemes whose
+    /// `serve` says `Wait`). For the deadlock graph.
+    fn blocks(&self, _at: PortQueue, _head: &Packet) -> bool {
+        false
+    }
+
+    /// The scheme's own invariants; called when a run ends and in tests. `drained` says that
+    /// the network is empty: then nothing may be left paused and tables must be empty.
+    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation>;
+
+    /// What it keeps, now.
+    fn state_size(&self) -> StateSize;
+}
+
+/// What a scheme is told about its node when it is made.
+#[derive(Clone, Debug)]
+pub struct NodeSetup<'a> {
+    /// The node.
+    pub node: NodeId,
+    /// Switch or NIC.
+    pub role: Role,
+    /// Its ports.
+    pub ports: &'a [PortSetup],
+    /// How priorities share a port.
+    pub schedule: &'a PrioritySchedule,
+    /// Bit `p` set: priority `p` is lossless.
+    pub lossless: u8,
+    /// The buffer's thresholds.
+    pub thresholds: &'a Thresholds,
+    /// The largest data frame.
+    pub max_frame: Bytes,
+    /// The run's seed, for schemes that draw.
+    pub seed: u64,
+}
+
+/// A scheme in the catalogue.
+pub struct SchemeInfo {
+    /// How scenarios call it.
+    pub name: &'static str,
+    /// How tables call it.
+    pub title: &'static str,
+    /// The idea in a few sentences.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub reference: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// Whether it promises that lossless priorities lose nothing.
+    pub lossless: bool,
+    /// Makes an instance for one node.
+    pub build: fn(&Values, &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError>,
+}
+
+impl std::fmt::Debug for SchemeInfo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SchemeInfo").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_every_default_reads_as_its_kind() {
+        for (i, s) in SCHEMES.iter().enumerate() {
+            assert!(SCHEMES[..i].iter().all(|o| o.name != s.name), "{}", s.name);
+            for (j, p) in s.params.iter().enumerate() {
+                assert!(s.params[..j].iter().all(|o| o.name != p.name), "{}", p.name);
+                let _ = Values::new().get(p);
+            }
+        }
+    }
+}

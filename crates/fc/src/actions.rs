@@ -1,0 +1,162 @@
+//! What a scheme asks its node to do.
+
+use weir_core::{ControlMessage, PortId, Priority, QueueId, Rate, Time};
+
+/// What a hold applies to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Target {
+    /// One queue of the port; on a NIC one flow slot.
+    Queue(QueueId),
+    /// All queues of a priority, present and future.
+    Priority(Priority),
+}
+
+/// Names a timer of a scheme. A key is armed at most once; arming it again moves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TimerKey {
+    /// The scheme's own kind number.
+    pub kind: u8,
+    /// The port concerned.
+    pub port: PortId,
+    /// A queue, a priority, a table entry.
+    pub index: u32,
+}
+
+/// One request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Send a control frame to the neighbour at `port`.
+    Send {
+        /// Where to.
+        port: PortId,
+        /// What.
+        message: ControlMessage,
+    },
+    /// Start no further packet of `target`. Holding what is held is a no-op.
+    Hold {
+        /// The egress port.
+        port: PortId,
+        /// Which queues.
+        target: Target,
+    },
+    /// Lift a hold. Opening what is open is a no-op. A queue transmits when neither it nor
+    /// its priority is held.
+    Open {
+        /// The egress port.
+        port: PortId,
+        /// Which queues.
+        target: Target,
+    },
+    /// Limit a priority of an egress port to `rate`; `None` lifts the limit.
+    Limit {
+        /// The egress port.
+        port: PortId,
+        /// The priority.
+        priority: Priority,
+        /// Its new rate.
+        rate: Option<Rate>,
+    },
+    /// Append an order mark to a queue. It takes no room and no time; it comes back through
+    /// `serve` when it reaches the head.
+    Mark {
+        /// The egress port.
+        port: PortId,
+        /// The queue.
+        queue: QueueId,
+        /// Handed back in the mark's `wire_tag`.
+        mark: u32,
+    },
+    /// (Re-)arm a timer.
+    Arm {
+        /// Which.
+        key: TimerKey,
+        /// When it fires.
+        at: Time,
+        /// A periodic timer that must not keep the run alive.
+        background: bool,
+    },
+    /// Disarm a timer; a no-op when it is not armed.
+    Cancel {
+        /// Which.
+        key: TimerKey,
+    },
+    /// Look at the port again: something a `Wait` verdict depended on has changed.
+    Retry {
+        /// The egress port.
+        port: PortId,
+    },
+}
+
+/// A reused list of requests, carried out in order when the hook returns.
+#[derive(Debug, Default)]
+pub struct Actions {
+    list: Vec<Action>,
+}
+
+impl Actions {
+    /// An empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sends `message` to the neighbour at `port`.
+    pub fn send(&mut self, port: PortId, message: ControlMessage) {
+        self.list.push(Action::Send { port, message });
+    }
+
+    /// Holds `target` at `port`.
+    pub fn hold(&mut self, port: PortId, target: Target) {
+        self.list.push(Action::Hold { port, target });
+    }
+
+    /// Opens `target` at `port`.
+    pub fn open(&mut self, port: PortId, target: Target) {
+        self.list.push(Action::Open { port, target });
+    }
+
+    /// Limits a priority of `port` to `rate`.
+    pub fn limit(&mut self, port: PortId, priority: Priority, rate: Option<Rate>) {
+        self.list.push(Action::Limit { port, priority, rate });
+    }
+
+    /// Appends an order mark to a queue.
+    pub fn mark(&mut self, port: PortId, queue: QueueId, mark: u32) {
+        self.list.push(Action::Mark { port, queue, mark });
+    }
+
+    /// Arms a timer that keeps the run alive until it fires.
+    pub fn arm(&mut self, key: TimerKey, at: Time) {
+        self.list.push(Action::Arm { key, at, background: false });
+    }
+
+    /// Arms a timer that does not keep the run alive.
+    pub fn arm_background(&mut self, key: TimerKey, at: Time) {
+        self.list.push(Action::Arm { key, at, background: true });
+    }
+
+    /// Disarms a timer.
+    pub fn cancel(&mut self, key: TimerKey) {
+        self.list.push(Action::Cancel { key });
+    }
+
+    /// Asks the node to schedule `port` again.
+    pub fn retry(&mut self, port: PortId) {
+        self.list.push(Action::Retry { port });
+    }
+
+    /// Whether nothing was asked for: the usual case, once per packet.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Takes the requests out, in order.
+    pub fn drain(&mut self) -> std::vec::Drain<'_, Action> {
+        self.list.drain(..)
+    }
+
+    /// The requests so far, for tests.
+    pub fn as_slice(&self) -> &[Action] {
+        &self.list
+    }
+}

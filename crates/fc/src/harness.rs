@@ -1,0 +1,438 @@
+//! Drives one scheme by hand: a node without wires, for tests and for exploring a scheme.
+//!
+//! ```
+//! use weir_core::{Bytes, PortId, Time};
+//! use weir_fc::harness::Bench;
+//! use weir_fc::{Action, Values, pfc};
+//!
+//! let mut bench = Bench::switch(&pfc::INFO, &Values::new(), 2);
+//! bench.thresholds("3KB", "1KB");
+//! for seq in 0..3 {
+//!     bench.arrive(bench.packet(PortId(0), 1000).seq(seq), PortId(1));
+//! }
+//! // the third packet reaches xoff: a PAUSE goes back to where it came from
+//! assert!(matches!(bench.sent(), [(PortId(0), _)]));
+//! ```
+
+use crate::{
+    Action, Actions, Books, FlowControl, MmuConfig, NodeSetup, NodeView, PortBook, PortQueue,
+    PortSetup, PrioritySchedule, QueueBook, QueueLayout, Refusal, Role, SchemeInfo, Target,
+    Thresholds, TimerKey, Values, Verdict,
+};
+use std::collections::{BTreeMap, VecDeque};
+use weir_core::{
+    Bytes, ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Rate,
+    Time,
+};
+
+/// The priority the bench's packets have.
+pub const PRIORITY: Priority = Priority::ALL[3];
+
+/// A packet under construction.
+#[derive(Clone, Copy, Debug)]
+pub struct TestPacket(pub Packet);
+
+impl TestPacket {
+    /// Sets the sequence number.
+    pub fn seq(mut self, seq: u32) -> Self {
+        self.0.seq = seq;
+        self
+    }
+
+    /// Sets the flow: source host, number, destination host.
+    pub fn flow(mut self, src: u32, k: u32, dst: u32) -> Self {
+        self.0.flow = FlowId::new(NodeId(src), k);
+        self.0.dst = NodeId(dst);
+        self
+    }
+
+    /// Sets the priority.
+    pub fn priority(mut self, p: Priority) -> Self {
+        self.0.priority = p;
+        self
+    }
+
+    /// Sets the tag the previous hop put on the wire.
+    pub fn wire_tag(mut self, tag: u32) -> Self {
+        self.0.wire_tag = tag;
+        self
+    }
+}
+
+/// A node with queues but without wires: packets arrive and leave when the test says so.
+pub struct Bench {
+    scheme: Box<dyn FlowControl>,
+    info: &'static SchemeInfo,
+    values: Values,
+    schedule: PrioritySchedule,
+    books: Books,
+    layouts: Vec<QueueLayout>,
+    queues: Vec<Vec<VecDeque<Packet>>>,
+    held_priorities: Vec<u8>,
+    held_queues: Vec<Vec<bool>>,
+    timers: BTreeMap<TimerKey, Time>,
+    limits: BTreeMap<(PortId, Priority), Rate>,
+    sent: Vec<(PortId, ControlMessage)>,
+    /// The present time; tests move it.
+    pub now: Time,
+}
+
+impl Bench {
+    /// A switch with `ports` ports of 40 Gb/s and 20 ns, unlimited memory and the OFC paper's
+    /// thresholds (75 KB, 45 KB).
+    pub fn switch(info: &'static SchemeInfo, values: &Values, ports: usize) -> Self {
+        Self::new(info, values, ports, Role::Switch)
+    }
+
+    /// A NIC with one port of 40 Gb/s and 20 ns.
+    pub fn nic(info: &'static SchemeInfo, values: &Values) -> Self {
+        Self::new(info, values, 1, Role::Nic)
+    }
+
+    fn new(info: &'static SchemeInfo, values: &Values, ports: usize, role: Role) -> Self {
+        let setup = vec![PortSetup { rate: Rate::from_gbps(40), delay: Time::from_ns(20) }; ports];
+        let schedule = PrioritySchedule::default();
+        let mut bench = Self {
+            scheme: Box::new(crate::none::NoFlowControl::new(&schedule)),
+            info,
+            values: values.clone(),
+            schedule,
+            books: Books {
+                role,
+                node: NodeId(0),
+                setup,
+                ports: Vec::new(),
+                mmu: crate::Mmu::new(
+                    MmuConfig {
+                        buffer: Bytes::MAX,
+                        thresholds: Thresholds::Pool,
+                        lossless: 0,
+                        exempt: 0,
+                    },
+                    ports,
+                ),
+            },
+            layouts: Vec::new(),
+            queues: Vec::new(),
+            held_priorities: vec![0; ports],
+            held_queues: Vec::new(),
+            timers: BTreeMap::new(),
+            limits: BTreeMap::new(),
+            sent: Vec::new(),
+            now: Time::ZERO,
+        };
+        bench.thresholds("75KB", "45KB");
+        bench
+    }
+
+    /// Starts afresh with these static thresholds.
+    ///
+    /// # Panics
+    /// When a size does not parse or the scheme refuses its parameters.
+    pub fn thresholds(&mut self, xoff: &str, xon: &str) {
+        let read = |s: &str| s.parse().expect("a size");
+        let thresholds = Thresholds::Static {
+            xoff: read(xoff),
+            xon: read(xon),
+            limit: vec![Bytes::MAX; self.books.setup.len()],
+        };
+        self.rebuild(thresholds);
+    }
+
+    /// Starts afresh with these port constants.
+    pub fn links(&mut self, rate: Rate, delay: Time) {
+        self.books.setup.fill(PortSetup { rate, delay });
+        self.rebuild(self.books.mmu.config().thresholds.clone());
+    }
+
+    fn rebuild(&mut self, thresholds: Thresholds) {
+        let ports = self.books.setup.len();
+        let setup = NodeSetup {
+            node: self.books.node,
+            role: self.books.role,
+            ports: &self.books.setup,
+            schedule: &self.schedule,
+            lossless: 1 << PRIORITY.get(),
+            thresholds: &thresholds,
+            max_frame: Bytes::new(1518),
+            seed: 1,
+        };
+        self.scheme = (self.info.build)(&self.values, &setup).expect("valid parameters");
+        self.books.mmu = crate::Mmu::new(
+            MmuConfig { buffer: Bytes::MAX, thresholds, lossless: 1 << PRIORITY.get(), exempt: 0 },
+            ports,
+        );
+        self.layouts = (0..ports).map(|p| self.scheme.layout(PortId::from_index(p))).collect();
+        let sizes = self.layouts.iter().map(|l| l.queues.len());
+        self.books.ports = sizes
+            .clone()
+            .map(|n| PortBook { queues: vec![QueueBook::default(); n], ..PortBook::default() })
+            .collect();
+        self.queues = sizes.clone().map(|n| vec![VecDeque::new(); n]).collect();
+        self.held_queues = sizes.map(|n| vec![false; n]).collect();
+        self.held_priorities = vec![0; ports];
+        self.timers.clear();
+        self.limits.clear();
+        self.sent.clear();
+    }
+
+    /// A data packet of `size` bytes that came in by `ingress`.
+    pub fn packet(&self, ingress: PortId, size: u16) -> TestPacket {
+        TestPacket(Packet {
+            flow: FlowId::new(NodeId(100), 0),
+            seq: 0,
+            dst: NodeId(200),
+            wire_tag: 0,
+            extra: Packet::NO_EXTRA,
+            size,
+            ingress,
+            kind: PacketKind::Data,
+            priority: PRIORITY,
+            flags: 0,
+            local_tag: 0,
+        })
+    }
+
+    /// The scheme, to look inside.
+    pub fn scheme(&self) -> &dyn FlowControl {
+        &*self.scheme
+    }
+
+    /// The books.
+    pub fn view(&self) -> NodeView<'_> {
+        NodeView { now: self.now, books: &self.books }
+    }
+
+    /// A packet arrives and goes to `egress`; returns the queue the scheme chose.
+    pub fn arrive(&mut self, p: TestPacket, egress: PortId) -> QueueId {
+        self.try_arrive(p, egress).expect("the bench has unlimited memory")
+    }
+
+    fn try_arrive(&mut self, p: TestPacket, egress: PortId) -> Result<QueueId, Refusal> {
+        let mut p = p.0;
+        self.books.mmu.admit(p.ingress, p.priority, p.size)?;
+        self.books.ports[egress.index()].q_out[p.priority.index()] += u64::from(p.size);
+        let mut a = Actions::new();
+        let view = NodeView { now: self.now, books: &self.books };
+        let q = self.scheme.arrive(&view, &mut p, egress, &mut a);
+        self.push(egress, q, p);
+        self.carry_out(&mut a);
+        Ok(q)
+    }
+
+    fn push(&mut self, port: PortId, q: QueueId, p: Packet) {
+        let (o, q) = (port.index(), q.index());
+        if q >= self.queues[o].len() {
+            assert!(self.layouts[o].on_demand.is_some(), "queue {q} is not in the layout");
+            self.queues[o].resize(q + 1, VecDeque::new());
+            self.held_queues[o].resize(q + 1, false);
+            self.books.ports[o].queues.resize(q + 1, QueueBook::default());
+        }
+        self.queues[o][q].push_back(p);
+        if p.kind != PacketKind::Mark {
+            let book = &mut self.books.ports[o].queues[q];
+            book.bytes += u64::from(p.size);
+            book.packets += 1;
+        }
+        self.refresh_books(o);
+    }
+
+    fn pop(&mut self, o: usize, q: usize) -> Packet {
+        let p = self.queues[o][q].pop_front().expect("the queue has a head");
+        if p.kind != PacketKind::Mark {
+            let book = &mut self.books.ports[o].queues[q];
+            book.bytes -= u64::from(p.size);
+            book.packets -= 1;
+        }
+        self.refresh_books(o);
+        p
+    }
+
+    fn spec(&self, o: usize, q: usize) -> crate::QueueSpec {
+        let layout = &self.layouts[o];
+        layout.queues.get(q).copied().or(layout.on_demand).expect("in the layout")
+    }
+
+    fn refresh_books(&mut self, o: usize) {
+        let mut active = 0;
+        for q in 0..self.queues[o].len() {
+            let spec = self.spec(o, q);
+            let held =
+                self.held_queues[o][q] || self.held_priorities[o] & 1 << spec.priority.get() != 0;
+            self.books.ports[o].queues[q].held = held;
+            active += u32::from(spec.data && !held && self.books.ports[o].queues[q].packets > 0);
+        }
+        self.books.ports[o].active = active;
+    }
+
+    fn carry_out(&mut self, a: &mut Actions) {
+        for action in a.drain() {
+            match action {
+                Action::Send { port, message } => self.sent.push((port, message)),
+                Action::Hold { port, target } => self.set_held(port, target, true),
+                Action::Open { port, target } => self.set_held(port, target, false),
+                Action::Limit { port, priority, rate } => {
+                    match rate {
+                        Some(rate) => self.limits.insert((port, priority), rate),
+                        None => self.limits.remove(&(port, priority)),
+                    };
+                }
+                Action::Mark { port, queue, mark } => {
+                    let mut p = self.packet(PortId(0), 0).0;
+                    p.kind = PacketKind::Mark;
+                    p.wire_tag = mark;
+                    self.push(port, queue, p);
+                }
+                Action::Arm { key, at, .. } => {
+                    self.timers.insert(key, at);
+                }
+                Action::Cancel { key } => {
+                    self.timers.remove(&key);
+                }
+                Action::Retry { .. } => {}
+            }
+        }
+    }
+
+    fn set_held(&mut self, port: PortId, target: Target, held: bool) {
+        let o = port.index();
+        match target {
+            Target::Priority(p) => {
+                let bit = 1 << p.get();
+                let mask = &mut self.held_priorities[o];
+                *mask = if held { *mask | bit } else { *mask & !bit };
+            }
+            Target::Queue(q) => {
+                if q.index() >= self.held_queues[o].len() {
+                    self.held_queues[o].resize(q.index() + 1, false);
+                    self.queues[o].resize(q.index() + 1, VecDeque::new());
+                    self.books.ports[o].queues.resize(q.index() + 1, QueueBook::default());
+                }
+                self.held_queues[o][q.index()] = held;
+            }
+        }
+        self.refresh_books(o);
+    }
+
+    /// Whether queue `q` of `port` is held, itself or through its priority.
+    pub fn is_held(&self, port: PortId, q: QueueId) -> bool {
+        self.books.ports[port.index()].queues.get(q.index()).is_some_and(|b| b.held)
+    }
+
+    /// Serves the head of queue `q` of `port` once, as a scheduler would: follows moves and
+    /// swallows until a packet leaves, the scheme waits, or the queue is empty or held.
+    pub fn depart(&mut self, port: PortId, q: QueueId) -> Option<Packet> {
+        let (o, qi) = (port.index(), q.index());
+        loop {
+            if self.is_held(port, q) {
+                return None;
+            }
+            let head = *self.queues[o].get(qi)?.front()?;
+            let at = PortQueue { port, queue: q };
+            let verdict = if self.layouts[o].inspects_heads {
+                let mut a = Actions::new();
+                let view = NodeView { now: self.now, books: &self.books };
+                let verdict = self.scheme.serve(&view, at, &head, &mut a);
+                self.carry_out(&mut a);
+                verdict
+            } else {
+                Verdict::Send
+            };
+            match verdict {
+                Verdict::Wait => return None,
+                Verdict::Move(to) => {
+                    let p = self.pop(o, qi);
+                    self.push(port, to, p);
+                }
+                Verdict::Swallow => {
+                    let p = self.pop(o, qi);
+                    assert_eq!(p.kind, PacketKind::Mark, "only marks are swallowed");
+                }
+                Verdict::Send if head.kind == PacketKind::Mark => {
+                    self.pop(o, qi);
+                }
+                Verdict::Send => return Some(self.send_head(port, q)),
+            }
+        }
+    }
+
+    fn send_head(&mut self, port: PortId, q: QueueId) -> Packet {
+        let mut p = self.pop(port.index(), q.index());
+        self.books.mmu.release(p.ingress, p.priority, p.size);
+        self.books.ports[port.index()].q_out[p.priority.index()] -= u64::from(p.size);
+        let mut a = Actions::new();
+        let view = NodeView { now: self.now, books: &self.books };
+        self.scheme.depart(&view, &mut p, PortQueue { port, queue: q }, &mut a);
+        self.carry_out(&mut a);
+        p
+    }
+
+    /// A control frame comes in by `port`.
+    pub fn control(&mut self, port: PortId, message: &ControlMessage) {
+        let mut a = Actions::new();
+        let view = NodeView { now: self.now, books: &self.books };
+        self.scheme.control(&view, port, message, &mut a);
+        self.carry_out(&mut a);
+    }
+
+    /// The link at `port` changes.
+    pub fn link(&mut self, port: PortId, up: bool) {
+        let mut a = Actions::new();
+        let view = NodeView { now: self.now, books: &self.books };
+        self.scheme.link(&view, port, up, &mut a);
+        self.carry_out(&mut a);
+    }
+
+    /// NIC: a flow takes `slot`.
+    pub fn flow_starts(&mut self, slot: QueueId, p: TestPacket) {
+        let mut a = Actions::new();
+        let view = NodeView { now: self.now, books: &self.books };
+        self.scheme.flow_starts(&view, PortQueue { port: PortId(0), queue: slot }, &p.0, &mut a);
+        self.carry_out(&mut a);
+    }
+
+    /// NIC: the flow in `slot` is over.
+    pub fn flow_ends(&mut self, slot: QueueId, p: TestPacket) {
+        let mut a = Actions::new();
+        let view = NodeView { now: self.now, books: &self.books };
+        self.scheme.flow_ends(&view, PortQueue { port: PortId(0), queue: slot }, &p.0, &mut a);
+        self.carry_out(&mut a);
+    }
+
+    /// Moves the clock to the earliest timer and fires it; `None` when none is armed.
+    pub fn fire_next(&mut self) -> Option<TimerKey> {
+        let (&key, &at) = self.timers.iter().min_by_key(|(key, at)| (**at, **key))?;
+        self.timers.remove(&key);
+        self.now = self.now.max(at);
+        let mut a = Actions::new();
+        let view = NodeView { now: self.now, books: &self.books };
+        self.scheme.timer(&view, key, &mut a);
+        self.carry_out(&mut a);
+        Some(key)
+    }
+
+    /// Armed timers.
+    pub fn timers(&self) -> &BTreeMap<TimerKey, Time> {
+        &self.timers
+    }
+
+    /// Rate limits in force.
+    pub fn limits(&self) -> &BTreeMap<(PortId, Priority), Rate> {
+        &self.limits
+    }
+
+    /// Control frames sent so far.
+    pub fn sent(&self) -> &[(PortId, ControlMessage)] {
+        &self.sent
+    }
+
+    /// Takes the control frames out.
+    pub fn take_sent(&mut self) -> Vec<(PortId, ControlMessage)> {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// What waits in a queue, marks included.
+    pub fn queue(&self, port: PortId, q: QueueId) -> impl Iterator<Item = &Packet> {
+        self.queues[port.index()].get(q.index()).into_iter().flatten()
+    }
+}

@@ -1,0 +1,70 @@
+//! No flow control: the lossy baseline.
+//!
+//! *Problem it solves:* none; it shows what the others are for. *Idea:* one queue per
+//! priority, nothing is ever held; a packet that finds the buffer full is dropped and the
+//! transport repairs it. *Messages:* none. *Parameters:* none.
+
+use crate::{
+    Actions, FlowControl, NodeSetup, NodeView, ParamError, PortQueue, PrioritySchedule,
+    QueueLayout, SchemeInfo, StateSize, Values, Violation,
+};
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
+
+/// The catalogue entry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "none",
+    title: "none (lossy)",
+    summary: "No flow control: a full buffer drops, the transport retransmits.",
+    reference: "baseline",
+    params: &[],
+    lossless: false,
+    build,
+};
+
+/// No flow control.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NoFlowControl {
+    schedule: PrioritySchedule,
+    queue_of: [u32; Priority::COUNT],
+}
+
+fn build(_: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
+    Ok(Box::new(NoFlowControl::new(setup.schedule)))
+}
+
+impl NoFlowControl {
+    /// No flow control on queues scheduled like this.
+    pub fn new(schedule: &PrioritySchedule) -> Self {
+        Self { schedule: schedule.clone(), queue_of: schedule.queue_of() }
+    }
+}
+
+impl FlowControl for NoFlowControl {
+    fn layout(&self, _port: PortId) -> QueueLayout {
+        QueueLayout::per_priority(&self.schedule)
+    }
+
+    fn arrive(
+        &mut self,
+        _v: &NodeView<'_>,
+        p: &mut Packet,
+        _egress: PortId,
+        _a: &mut Actions,
+    ) -> QueueId {
+        QueueId(self.queue_of[p.priority.index()])
+    }
+
+    fn depart(&mut self, _: &NodeView<'_>, _: &mut Packet, _: PortQueue, _: &mut Actions) {}
+
+    fn control(&mut self, _: &NodeView<'_>, _: PortId, _: &ControlMessage, _: &mut Actions) {}
+
+    fn link(&mut self, _: &NodeView<'_>, _: PortId, _up: bool, _: &mut Actions) {}
+
+    fn audit(&self, _: &NodeView<'_>, _drained: bool) -> Result<(), Violation> {
+        Ok(())
+    }
+
+    fn state_size(&self) -> StateSize {
+        StateSize::default()
+    }
+}

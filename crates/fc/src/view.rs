@@ -1,0 +1,119 @@
+//! What a scheme may see of its node: the books the node keeps.
+
+use crate::mmu::Mmu;
+use weir_core::{Bytes, NodeId, PortId, Priority, QueueId, Rate, Time};
+
+/// What kind of node a scheme instance serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Packets arrive, are queued and leave.
+    Switch,
+    /// A host's network card: queues are flow slots, nothing is forwarded.
+    Nic,
+}
+
+/// The constants of one port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortSetup {
+    /// Line rate.
+    pub rate: Rate,
+    /// One-way propagation delay of its link.
+    pub delay: Time,
+}
+
+impl PortSetup {
+    /// The round trip over this link, without queueing or serialisation: what BFC and
+    /// FlowSail call HRTT.
+    pub fn hop_rtt(&self) -> Time {
+        self.delay * 2
+    }
+
+    /// The bytes in flight over one hop round trip.
+    pub fn hop_bdp(&self) -> Bytes {
+        self.rate.bytes_in(self.hop_rtt())
+    }
+}
+
+/// Counters of one egress queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueBook {
+    /// Bytes waiting. A packet on the wire is no longer counted.
+    pub bytes: u64,
+    /// Packets waiting; order marks are not packets.
+    pub packets: u32,
+    /// Held by the scheme, itself or through its priority.
+    pub held: bool,
+}
+
+/// Counters of one port.
+#[derive(Clone, Debug, Default)]
+pub struct PortBook {
+    /// Its egress queues.
+    pub queues: Vec<QueueBook>,
+    /// Bytes in the egress queues of each priority.
+    pub q_out: [u64; Priority::COUNT],
+    /// Data queues that are non-empty and not held: N_active of BFC and FlowSail.
+    pub active: u32,
+}
+
+/// The books of one node. The node writes them, schemes read them.
+#[derive(Clone, Debug)]
+pub struct Books {
+    /// Switch or NIC.
+    pub role: Role,
+    /// Whose books these are.
+    pub node: NodeId,
+    /// Port constants.
+    pub setup: Vec<PortSetup>,
+    /// Port counters.
+    pub ports: Vec<PortBook>,
+    /// Buffer memory and ingress accounting.
+    pub mmu: Mmu,
+}
+
+/// A node's books at an instant.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeView<'a> {
+    /// The present time.
+    pub now: Time,
+    /// The books.
+    pub books: &'a Books,
+}
+
+impl NodeView<'_> {
+    /// Bytes in the node that came in by `port` with `priority`: the virtual ingress queue.
+    #[inline]
+    pub fn q_in(&self, port: PortId, priority: Priority) -> Bytes {
+        self.books.mmu.q_in(port, priority)
+    }
+
+    /// Bytes queued at egress `port` with `priority`.
+    #[inline]
+    pub fn q_out(&self, port: PortId, priority: Priority) -> Bytes {
+        Bytes::new(self.books.ports[port.index()].q_out[priority.index()])
+    }
+
+    /// The counters of one egress queue; a queue that was never used is empty.
+    #[inline]
+    pub fn queue(&self, port: PortId, queue: QueueId) -> QueueBook {
+        self.books.ports[port.index()].queues.get(queue.index()).copied().unwrap_or_default()
+    }
+
+    /// Data queues of `port` that are non-empty and not held.
+    #[inline]
+    pub fn active(&self, port: PortId) -> u32 {
+        self.books.ports[port.index()].active
+    }
+
+    /// The constants of `port`.
+    #[inline]
+    pub fn port(&self, port: PortId) -> &PortSetup {
+        &self.books.setup[port.index()]
+    }
+
+    /// How many ports the node has.
+    #[inline]
+    pub fn ports(&self) -> usize {
+        self.books.setup.len()
+    }
+}
