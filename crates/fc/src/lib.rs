@@ -212,8 +212,11 @@ pub struct SchemeInfo {
     /// Whether it promises that lossless priorities lose nothing.
     pub lossless: bool,
     /// Makes an instance for one node.
-    pub build: fn(&Values, &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError>,
+    pub build: Build,
 }
+
+/// Makes a scheme for one node from its parameters, or says which of them cannot be.
+pub type Build = fn(&Values, &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError>;
 
 impl std::fmt::Debug for SchemeInfo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
