@@ -24,14 +24,14 @@ pub struct Path {
 /// What one switch wrote into a packet as it left, for algorithms with in-band telemetry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct IntHop {
-    /// When the packet left, in whole nanoseconds; may wrap (see `hpcc` parameters).
-    pub time_ns: u64,
-    /// Bytes the port had sent before this packet; may wrap.
+    /// When the packet left; wraps with packed telemetry (see [`crate::hpcc::Telemetry`]).
+    pub time: Time,
+    /// Bytes the port had sent before this packet; wraps with packed telemetry.
     pub tx_bytes: u64,
     /// Bytes queued at the port behind this packet.
     pub queue: u64,
-    /// Speed of the port in bit/s.
-    pub rate: u64,
+    /// Speed of the port.
+    pub rate: Rate,
 }
 
 /// An acknowledgement, positive or negative, as the congestion control sees it.

@@ -1,8 +1,12 @@
 //! All algorithms behind one name, one parameter set and one state.
 
 use crate::control::{Ack, CongestionControl, Pacing, Path, TimerKind, Timers};
+use crate::dcqcn::{Dcqcn, DcqcnParams};
+use crate::dctcp::{Dctcp, DctcpParams};
+use crate::hpcc::{Hpcc, HpccParams};
 use crate::none::{LineRate, NoneParams};
 use crate::params::{ParamError, ParamInfo};
+use crate::timely::{Timely, TimelyParams};
 use weir_core::{Bytes, Rate, Time};
 
 macro_rules! algorithms {
@@ -70,6 +74,9 @@ macro_rules! algorithms {
         }
 
         /// The congestion control state of one flow, whatever the algorithm.
+        ///
+        /// HPCC's is the largest by far, but one run uses one algorithm: flat beats boxed.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Debug)]
         pub enum Cc {
             $( $(#[doc = $doc])* $variant($state), )*
@@ -117,13 +124,24 @@ macro_rules! algorithms {
 algorithms! {
     /// Line rate from the first packet to the last.
     None, "none", NoneParams, LineRate;
+    /// Rate cuts on marks and staged recovery, with the timers of deployed NICs.
+    Dcqcn, "dcqcn", DcqcnParams, Dcqcn;
+    /// Follows the slope of the round-trip time.
+    Timely, "timely", TimelyParams, Timely;
+    /// Follows the utilisation that every switch on the way reports.
+    Hpcc, "hpcc", HpccParams, Hpcc;
+    /// Cuts by the marked fraction once per round-trip time.
+    Dctcp, "dctcp", DctcpParams, Dctcp;
 }
 
 impl CcParams {
     /// How far apart receivers send congestion notification packets for one flow, when the
     /// algorithm wants packets of their own; `None` when marks are echoed on ACKs.
-    pub const fn cnp_interval(&self) -> Option<Time> {
-        None
+    pub fn cnp_interval(&self) -> Option<Time> {
+        match self {
+            Self::Dcqcn(p) => Some(p.cnp_interval).filter(|&t| t != Time::ZERO),
+            _ => None,
+        }
     }
 }
 

@@ -15,15 +15,25 @@
 //! | module | algorithm |
 //! |---|---|
 //! | [`none`] | line rate; flow control alone must cope |
+//! | [`dcqcn`] | marks; rate cuts and staged recovery on NIC timers |
+//! | [`timely`] | the slope of the round-trip time |
+//! | [`hpcc`] | telemetry of every switch on the way |
+//! | [`dctcp`] | marks; the marked fraction once per round-trip time |
 //!
 //! [`CcParams`] names an algorithm with its parameters, [`CcParams::start`] makes the state of one
 //! flow, [`Cc`] is that state for any algorithm (an enum: cheap to clone and to store in a flat
 //! array).
 
 mod control;
+pub mod dcqcn;
+pub mod dctcp;
+pub mod hpcc;
 mod kind;
 pub mod none;
 pub mod params;
+#[cfg(test)]
+mod testing;
+pub mod timely;
 mod window;
 
 pub use control::{Ack, CongestionControl, IntHop, MAX_HOPS, Pacing, Path, TimerKind, Timers};
