@@ -1,0 +1,335 @@
+//! What a run is made of, resolved: every number a model uses, and nothing to look up.
+
+use weir_cc::CcParams;
+use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
+use weir_fc::{PrioritySchedule, SchemeInfo, Values};
+
+/// The settings of one run.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Names all random streams.
+    pub seed: u64,
+    /// Wires.
+    pub link: LinkConfig,
+    /// Switches.
+    pub switch: SwitchConfig,
+    /// Hosts.
+    pub nic: NicConfig,
+    /// The flow control scheme.
+    pub scheme: Scheme,
+    /// The congestion control.
+    pub cc: CcParams,
+    /// How paths are chosen.
+    pub routing: Routing,
+    /// Paths that flows may name by index: the nodes from source to destination.
+    pub paths: Vec<Vec<NodeId>>,
+    /// Links that fail and recover.
+    pub failures: Vec<LinkFailure>,
+    /// How long after a failure or recovery routes have changed.
+    pub convergence: Time,
+    /// When to stop.
+    pub stop: Stop,
+    /// What to record beyond the totals.
+    pub probes: ProbeConfig,
+}
+
+/// A flow control scheme with its parameters.
+#[derive(Clone, Debug)]
+pub struct Scheme {
+    /// Which.
+    pub info: &'static SchemeInfo,
+    /// What was given for its parameters.
+    pub values: Values,
+}
+
+/// Wires.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkConfig {
+    /// Bytes each frame costs on the wire beyond its own: preamble, start delimiter and gap.
+    pub overhead: Bytes,
+    /// Time between the arrival of a control frame and its effect.
+    pub response: Time,
+    /// Probability that a bit is received wrong; a frame with a wrong bit is dropped.
+    pub bit_error_rate: f64,
+}
+
+impl Default for LinkConfig {
+    fn default() -> Self {
+        Self { overhead: Bytes::new(20), response: Time::ZERO, bit_error_rate: 0.0 }
+    }
+}
+
+/// Most bytes of one ingress (port, priority) under static thresholds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IngressLimit {
+    /// `xoff + (frame - 1) + headroom`: what losslessness needs, see [`headroom`].
+    Lossless,
+    /// No limit.
+    Unlimited,
+    /// This many bytes.
+    Bytes(Bytes),
+}
+
+/// How a switch's memory is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThresholdConfig {
+    /// One tail-drop pool.
+    Pool,
+    /// Fixed pause and resume thresholds per ingress (port, priority).
+    Static {
+        /// Pause at or above.
+        xoff: Bytes,
+        /// Resume at or below.
+        xon: Bytes,
+        /// Most bytes.
+        limit: IngressLimit,
+    },
+    /// Dynamic thresholds: alpha times what is left of the shared pool.
+    Dynamic {
+        /// alpha = 2^-shift for ports at the speed of the slowest; faster ports get alpha
+        /// doubled per doubling of the speed.
+        shift: u8,
+        /// Reserved per (port, lossless priority).
+        reserve: Bytes,
+        /// Resume this far below the threshold.
+        resume_offset: Bytes,
+        /// Headroom per (port, lossless priority); `None` computes it from the link.
+        headroom: Option<Bytes>,
+    },
+}
+
+/// ECN marking at egress queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EcnConfig {
+    /// No marks at or below.
+    pub kmin: Bytes,
+    /// All are marked above.
+    pub kmax: Bytes,
+    /// Marking probability just below `kmax`.
+    pub pmax: Ratio,
+}
+
+/// What the watchdog does with a stuck queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchdogAction {
+    /// Drop what is queued and what comes.
+    Drop,
+    /// Ignore the pause.
+    Forward,
+    /// Only count it.
+    Alert,
+}
+
+/// The PFC watchdog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchdogConfig {
+    /// A priority held this long without a break is stuck.
+    pub detect: Time,
+    /// It is itself again after this long without a hold.
+    pub restore: Time,
+    /// What to do meanwhile.
+    pub action: WatchdogAction,
+}
+
+/// Switches: shared memory, output queued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchConfig {
+    /// All memory; [`Bytes::MAX`] for no limit.
+    pub buffer: Bytes,
+    /// How it is divided.
+    pub thresholds: ThresholdConfig,
+    /// Bit `p` set: priority `p` is lossless.
+    pub lossless: u8,
+    /// How priorities share a port.
+    pub schedule: PrioritySchedule,
+    /// ECN marking; `None` for never.
+    pub ecn: Option<EcnConfig>,
+    /// Time from the last bit of a packet to its place in memory. Control frames are not
+    /// delayed by it.
+    pub latency: Time,
+    /// PFC watchdog; `None` for off.
+    pub watchdog: Option<WatchdogConfig>,
+}
+
+impl Default for SwitchConfig {
+    /// The OFC paper's thresholds on priority 3.
+    fn default() -> Self {
+        Self {
+            buffer: Bytes::MAX,
+            thresholds: ThresholdConfig::Static {
+                xoff: Bytes::from_kb(75),
+                xon: Bytes::from_kb(45),
+                limit: IngressLimit::Lossless,
+            },
+            lossless: 1 << 3,
+            schedule: PrioritySchedule::default(),
+            ecn: None,
+            latency: Time::ZERO,
+            watchdog: None,
+        }
+    }
+}
+
+/// How a NIC chooses the next packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NicDiscipline {
+    /// A queue per flow, round robin.
+    PerFlow,
+    /// One queue for all flows: whatever is held at its head holds the rest.
+    Fifo,
+}
+
+/// How much a flow may have in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowConfig {
+    /// What the congestion control says.
+    FromCc,
+    /// No limit, whatever the congestion control says.
+    Unlimited,
+    /// This many bytes of payload.
+    Bytes(Bytes),
+}
+
+/// Hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NicConfig {
+    /// How flows share the wire.
+    pub discipline: NicDiscipline,
+    /// Payload bytes of a full packet.
+    pub payload: Bytes,
+    /// Header and trailer bytes of a data frame, FCS included.
+    pub header: Bytes,
+    /// Frame bytes of an ACK.
+    pub ack: Bytes,
+    /// Priority of ACKs; they are never dropped for lack of memory.
+    pub ack_priority: Priority,
+    /// Bytes in flight.
+    pub window: WindowConfig,
+    /// Retransmission timeout; `None` for never.
+    pub timeout: Option<Time>,
+    /// A NACK for the same packet is repeated after this long.
+    pub nack_interval: Time,
+}
+
+impl Default for NicConfig {
+    /// 1500 B packets with an 18 B Ethernet header and FCS, no window.
+    fn default() -> Self {
+        Self {
+            discipline: NicDiscipline::PerFlow,
+            payload: Bytes::new(1500),
+            header: Bytes::new(18),
+            ack: Bytes::new(64),
+            ack_priority: Priority::ALL[7],
+            window: WindowConfig::FromCc,
+            timeout: None,
+            nack_interval: Time::from_us(500),
+        }
+    }
+}
+
+impl NicConfig {
+    /// The largest data frame.
+    pub fn max_frame(&self) -> Bytes {
+        self.payload + self.header
+    }
+}
+
+/// How paths are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Routing {
+    /// All shortest paths, one per flow by hash.
+    #[default]
+    Ecmp,
+    /// Never up after down: free of cyclic buffer dependencies.
+    UpDown,
+}
+
+/// A link that fails, and perhaps recovers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkFailure {
+    /// Which.
+    pub link: LinkId,
+    /// When it goes down.
+    pub down: Time,
+    /// When it comes back.
+    pub up: Option<Time>,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// When all flows are done and nothing is left in the network.
+    Drained,
+    /// At this time, or when drained.
+    At(Time),
+}
+
+/// What to record beyond the totals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeConfig {
+    /// Sample queue lengths at this interval.
+    pub series: Option<Time>,
+    /// The most pause and resume events to keep for the timeline and the pause tree.
+    pub pause_events: usize,
+    /// Leave queue and pause statistics before this time out.
+    pub warm_up: Time,
+}
+
+impl Default for ProbeConfig {
+    fn default() -> Self {
+        Self { series: None, pause_events: 20_000, warm_up: Time::ZERO }
+    }
+}
+
+/// Bytes that can still arrive by a link after the decision to pause it, in the worst case
+/// (the delay budget of 802.1Qbb):
+///
+/// `rate * (2 * propagation + response + latency) + frame ahead of the PAUSE + PAUSE + frame
+/// that the neighbour has just begun`, all in wire bytes.
+///
+/// ```
+/// use weir_core::{Bytes, Rate, Time};
+/// use weir_sim::config::{LinkConfig, headroom};
+/// // OFC's links: 200 + 2 * 1538 + 84
+/// let link = LinkConfig::default();
+/// let need = headroom(Rate::from_gbps(40), Time::from_ns(20), Time::ZERO, Bytes::new(1518), &link);
+/// assert_eq!(need, Bytes::new(3360));
+/// ```
+pub fn headroom(rate: Rate, delay: Time, latency: Time, frame: Bytes, link: &LinkConfig) -> Bytes {
+    let in_flight = rate.bytes_in(delay * 2 + link.response + latency);
+    let pause = Bytes::new(weir_core::control::MIN_FRAME) + link.overhead;
+    in_flight + (frame + link.overhead) * 2 + pause
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The published budgets: 40 Gb/s with 200 ns; 100 Gb/s with 1 us and 1048 B frames plus
+    /// 24 B of wire overhead; 1 Gb/s with 0.5 us.
+    #[test]
+    fn headroom_matches_the_budget_of_known_links() {
+        let link = LinkConfig::default();
+        let need = |gbps, ns, frame| {
+            headroom(Rate::from_gbps(gbps), Time::from_ns(ns), Time::ZERO, Bytes::new(frame), &link)
+                .get()
+        };
+        assert_eq!(need(40, 200, 1518), 2000 + 2 * 1538 + 84);
+        assert_eq!(need(100, 1000, 1052), 25_000 + 2 * 1072 + 84);
+        assert_eq!(need(1, 500, 1518), 125 + 2 * 1538 + 84);
+    }
+
+    #[test]
+    fn a_slow_reaction_needs_more_headroom() {
+        let slow = LinkConfig { response: Time::from_us(2), ..LinkConfig::default() };
+        let need = headroom(
+            Rate::from_gbps(100),
+            Time::from_us(1),
+            Time::from_us(1),
+            Bytes::new(1048),
+            &slow,
+        );
+        // 12.5 B/ns over 2 us of cable, 2 us of response, 1 us of latency
+        assert_eq!(need.get(), 62_500 + 2 * 1068 + 84);
+    }
+}

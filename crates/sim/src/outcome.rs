@@ -1,0 +1,365 @@
+//! What a run found out.
+
+use weir_core::{Bytes, ClassId, FlowId, NodeId, PortId, Priority, QueueId, Rate, Time};
+
+/// The result of a run: a pure function of scenario and seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// When the last thing happened, periodic events aside.
+    pub end: Time,
+    /// Why the run ended.
+    pub finish: Finish,
+    /// Sums over everything.
+    pub totals: Totals,
+    /// All flows, by id.
+    pub flows: Vec<FlowRecord>,
+    /// All egress ports that ever sent, held or marked anything, by (node, port).
+    pub ports: Vec<PortRecord>,
+    /// All switches, by id.
+    pub switches: Vec<SwitchRecord>,
+    /// Lost packets by reason, most frequent reason first in [`DropReason`] order.
+    pub drops: Vec<DropRecord>,
+    /// Pauses and resumes in time order, up to the configured number.
+    pub pauses: Vec<PauseEvent>,
+    /// How many more pause events there were than were kept.
+    pub pauses_left_out: u64,
+    /// Samples, when a series was asked for.
+    pub series: Vec<Sample>,
+    /// Hash over all per-flow results.
+    pub digest: u64,
+    /// Order-free hash over all flows that were started: equal for schemes on equal traffic.
+    pub traffic_hash: u64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// All flows done, nothing left in the network.
+    Drained,
+    /// The time limit.
+    TimeLimit,
+    /// A cycle of held queues, each waiting for the next.
+    Deadlock(Deadlock),
+    /// Undelivered bytes, and nothing that could move them.
+    Stalled(Vec<Stuck>),
+    /// The user stopped it: results so far, without a digest.
+    Interrupted,
+}
+
+/// A cyclic wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// The latest hold start on the cycle: when it closed.
+    pub closed: Time,
+    /// The queues on it, in the order in which each waits for the next.
+    pub cycle: Vec<Stuck>,
+}
+
+/// A queue that cannot move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// Where.
+    pub node: NodeId,
+    /// The egress port.
+    pub port: PortId,
+    /// The queue; on a NIC the flow slot.
+    pub queue: QueueId,
+    /// Its priority.
+    pub priority: Priority,
+    /// Bytes waiting in it.
+    pub bytes: Bytes,
+    /// Held since.
+    pub since: Option<Time>,
+    /// What it waits for.
+    pub waits_for: String,
+}
+
+/// Sums over a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Flows that started.
+    pub flows: u64,
+    /// Flows whose payload arrived completely.
+    pub completed: u64,
+    /// Data packets put on the wire by their source, retransmissions included.
+    pub data_sent: u64,
+    /// Data packets that reached their destination host.
+    pub data_arrived: u64,
+    /// ACKs, NACKs and CNPs sent and received by hosts.
+    pub acks_sent: u64,
+    /// See `acks_sent`.
+    pub acks_arrived: u64,
+    /// Packets lost, for whatever reason.
+    pub dropped: u64,
+    /// Packets still in the network at the end.
+    pub in_network: u64,
+    /// Packets sent again.
+    pub retransmitted: u64,
+    /// Data packets that arrived behind a later one of their flow.
+    pub reordered: u64,
+    /// Packets (data, ACK, control) that crossed a link.
+    pub packet_hops: u64,
+    /// Control frames sent.
+    pub control_frames: u64,
+    /// Their frame bytes.
+    pub control_bytes: Bytes,
+    /// Events handled.
+    pub events: u64,
+    /// Packets a constant-rate source discarded while held.
+    pub discarded: u64,
+    /// Watchdog storms detected.
+    pub watchdog_storms: u64,
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowRecord {
+    /// Who.
+    pub id: FlowId,
+    /// From.
+    pub src: NodeId,
+    /// To.
+    pub dst: NodeId,
+    /// Label.
+    pub class: ClassId,
+    /// Priority of its data.
+    pub priority: Priority,
+    /// Payload; [`Bytes::MAX`] for an open-ended flow.
+    pub size: Bytes,
+    /// When it started.
+    pub start: Time,
+    /// When its last payload byte arrived.
+    pub finish: Option<Time>,
+    /// When its last ACK reached the sender.
+    pub acked: Option<Time>,
+    /// How long it would have taken alone, headers and overhead included, windows excluded.
+    pub ideal: Option<Time>,
+    /// Payload that arrived in order.
+    pub delivered: Bytes,
+    /// Data packets sent, retransmissions included.
+    pub packets: u64,
+    /// Data packets sent again.
+    pub retransmitted: u64,
+    /// Data packets that arrived behind a later one.
+    pub reordered: u64,
+    /// Data packets lost on the way.
+    pub lost: u64,
+    /// Packets discarded at the source while held (constant-rate sources).
+    pub discarded: u64,
+    /// Where flow control held it, and for how long: at each hop the time during which it
+    /// had something to send and was held.
+    pub held: Vec<HeldAt>,
+}
+
+impl FlowRecord {
+    /// Flow completion time: last payload byte at the receiver less start.
+    pub fn fct(&self) -> Option<Time> {
+        self.finish.map(|t| t - self.start)
+    }
+
+    /// Completion as the sender sees it: last ACK less start.
+    pub fn fct_ack(&self) -> Option<Time> {
+        self.acked.map(|t| t - self.start)
+    }
+
+    /// FCT over ideal FCT.
+    pub fn slowdown(&self) -> Option<f64> {
+        Some(self.fct()?.as_ps() as f64 / self.ideal?.as_ps() as f64)
+    }
+
+    /// Time lost to pauses, all hops together.
+    pub fn held_total(&self) -> Time {
+        self.held.iter().map(|h| h.time).sum()
+    }
+}
+
+/// Time a flow lost to holds at one hop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldAt {
+    /// The node.
+    pub node: NodeId,
+    /// Its egress port.
+    pub port: PortId,
+    /// How long.
+    pub time: Time,
+}
+
+/// A distribution of queue length over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueueStats {
+    /// Time-weighted mean in bytes.
+    pub mean: f64,
+    /// Length not exceeded during half of the time; within 3.2 % above the true value.
+    pub p50: Bytes,
+    /// 95 % of the time, likewise.
+    pub p95: Bytes,
+    /// 99 % of the time, likewise.
+    pub p99: Bytes,
+    /// The longest, exactly.
+    pub max: Bytes,
+    /// The distribution: (upper edge in bytes, picoseconds spent in the bin), ascending.
+    pub distribution: Vec<(Bytes, u64)>,
+}
+
+/// One egress port.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PortRecord {
+    /// The node.
+    pub node: NodeId,
+    /// The port.
+    pub port: PortId,
+    /// Line rate.
+    pub rate: Rate,
+    /// Packets sent, control frames included.
+    pub packets: u64,
+    /// Bytes of line time used: frames and overhead.
+    pub wire_bytes: Bytes,
+    /// Fraction of the run during which the wire was busy.
+    pub utilisation: f64,
+    /// Bytes waiting at the port.
+    pub queue: QueueStats,
+    /// Control frames sent by this port.
+    pub control_sent: u64,
+    /// Pause requests this port sent to its neighbour, per priority.
+    pub pauses_sent: [u64; Priority::COUNT],
+    /// Holds taken by this port (whole priorities or single queues), per priority.
+    pub holds: [u64; Priority::COUNT],
+    /// Time during which something of the priority was held, whether or not it had anything
+    /// to send.
+    pub held_time: [Time; Priority::COUNT],
+    /// Packets marked.
+    pub ecn_marked: u64,
+    /// Packets dropped on their way to this port.
+    pub dropped: u64,
+}
+
+/// One switch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwitchRecord {
+    /// The node.
+    pub node: NodeId,
+    /// The most memory ever used at once.
+    pub peak_buffer: Bytes,
+    /// Memory in use over time.
+    pub buffer: QueueStats,
+    /// Largest size of each of the scheme's tables that was seen when pauses were sent or at the end, in bytes.
+    pub tables: Vec<(&'static str, u64)>,
+}
+
+/// Why a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DropReason {
+    /// The switch's memory was full.
+    BufferFull,
+    /// The ingress had used up its share and its headroom.
+    HeadroomExceeded,
+    /// The scheme refused it.
+    Scheme,
+    /// The route table knows no way to the destination.
+    NoRoute,
+    /// The link failed under it or was down.
+    LinkDown,
+    /// A bit was received wrong.
+    BitError,
+    /// The watchdog emptied or closed its queue.
+    Watchdog,
+}
+
+impl DropReason {
+    /// All reasons.
+    pub const ALL: [Self; 7] = [
+        Self::BufferFull,
+        Self::HeadroomExceeded,
+        Self::Scheme,
+        Self::NoRoute,
+        Self::LinkDown,
+        Self::BitError,
+        Self::Watchdog,
+    ];
+
+    /// How files and tables call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BufferFull => "buffer-full",
+            Self::HeadroomExceeded => "headroom-exceeded",
+            Self::Scheme => "scheme",
+            Self::NoRoute => "no-route",
+            Self::LinkDown => "link-down",
+            Self::BitError => "bit-error",
+            Self::Watchdog => "watchdog",
+        }
+    }
+
+    /// Whether losing a packet of a lossless class this way makes a run invalid.
+    pub const fn breaks_losslessness(self) -> bool {
+        matches!(self, Self::BufferFull | Self::HeadroomExceeded)
+    }
+}
+
+/// Lost packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DropRecord {
+    /// Why.
+    pub reason: DropReason,
+    /// At which priority.
+    pub priority: Priority,
+    /// Where.
+    pub node: NodeId,
+    /// How many.
+    pub packets: u64,
+    /// When the first one was lost.
+    pub first: Time,
+    /// The flow of the first one.
+    pub flow: FlowId,
+}
+
+/// A pause or a resume, as sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PauseEvent {
+    /// When it was decided.
+    pub at: Time,
+    /// The node that decided.
+    pub node: NodeId,
+    /// The ingress port it concerns; the frame leaves by it.
+    pub port: PortId,
+    /// The priority.
+    pub priority: Priority,
+    /// Whether it stops or releases.
+    pub pause: bool,
+    /// What it names: the whole priority, a queue, or this many flows.
+    pub scope: PauseScope,
+    /// For a pause: the egress port that holds most of this ingress' bytes.
+    pub cause: Option<PortId>,
+    /// For a pause: whether that port was itself held then. If not, this is the root.
+    pub cause_held: bool,
+}
+
+/// What a pause names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PauseScope {
+    /// A whole priority, or every flow of it.
+    Priority,
+    /// One upstream queue.
+    Queue(QueueId),
+    /// A number of flows.
+    Flows(u32),
+    /// A rate step: this stage.
+    Stage(u8),
+}
+
+/// State at an instant, before what happens then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When.
+    pub at: Time,
+    /// Which switch port.
+    pub node: NodeId,
+    /// Its port.
+    pub port: PortId,
+    /// Bytes waiting at the port.
+    pub queue: Bytes,
+    /// Bytes in the virtual ingress queues of the port, all priorities.
+    pub ingress: Bytes,
+    /// Bit `p`: priority `p`, or a queue of it, is held.
+    pub held: u8,
+}
