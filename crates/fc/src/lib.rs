@@ -115,6 +115,12 @@ pub trait FlowControl: Send {
     /// The egress queues of `port`. Called once, before anything else.
     fn layout(&self, port: PortId) -> QueueLayout;
 
+    /// Whether [`FlowControl::admit`] is to be asked; read once. Most schemes leave admission
+    /// to the buffer, and are spared the question per packet.
+    fn gates_admission(&self) -> bool {
+        false
+    }
+
     /// May `p`, bound for `egress`, be stored? Called before the buffer is asked.
     fn admit(&mut self, _v: &NodeView<'_>, _p: &Packet, _egress: PortId) -> Admit {
         Admit::Accept
