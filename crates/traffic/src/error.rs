@@ -41,7 +41,8 @@ pub enum TrafficError {
         node: NodeId,
     },
     /// A name that no pattern has.
-    #[error("there is no traffic pattern `{name}`{}: the patterns are {}", hint(nearest), known.join(", "))]
+    #[error("there is no traffic pattern `{name}`{}: the patterns are {}",
+        hint(nearest), known.join(", "))]
     UnknownPattern {
         /// What was asked for.
         name: String,
@@ -51,7 +52,8 @@ pub enum TrafficError {
         known: Vec<&'static str>,
     },
     /// A name that no parameter of the pattern has.
-    #[error("pattern `{pattern}` has no parameter `{name}`{}: it takes {}", hint(nearest), known.join(", "))]
+    #[error("pattern `{pattern}` has no parameter `{name}`{}: it takes {}",
+        hint(nearest), known.join(", "))]
     UnknownParameter {
         /// The pattern.
         pattern: &'static str,

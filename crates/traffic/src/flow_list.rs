@@ -368,7 +368,8 @@ mod tests {
     #[test]
     fn a_list_written_by_hand_is_read() {
         let list = read(
-            "# two flows\nstart, dst, src, size, class\n1.5us, h2, h1, 64KB, victim\n0s,h3,h4,unlimited,\n",
+            "# two flows\nstart, dst, src, size, class\n1.5us, h2, h1, 64KB, victim\n\
+             0s,h3,h4,unlimited,\n",
         )
         .unwrap();
         assert_eq!(list.classes(), ["victim", "list"]);

@@ -45,7 +45,12 @@ pub struct ParamDoc {
 /// A table of parameters: name, kind, fallback, meaning.
 macro_rules! params {
     ($($name:literal $kind:expr, $fallback:expr, $doc:literal;)*) => {
-        &[$($crate::params::ParamDoc { name: $name, fallback: $fallback, kind: $kind, doc: $doc },)*]
+        &[$($crate::params::ParamDoc {
+            name: $name,
+            fallback: $fallback,
+            kind: $kind,
+            doc: $doc,
+        },)*]
     };
 }
 pub(crate) use params;
@@ -295,13 +300,13 @@ impl<'a> Reader<'a> {
         words: &[(&'static str, T)],
     ) -> Result<T, TrafficError> {
         let doc = self.doc(name);
+        let known: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
         debug_assert!(
-            matches!(doc.kind, Kind::Choice(known) if known.iter().eq(words.iter().map(|(w, _)| w))),
+            matches!(doc.kind, Kind::Choice(documented) if documented == known),
             "the words documented for `{name}` are those it takes"
         );
         let text: String = self.get(name)?;
         words.iter().find(|(word, _)| *word == text).map(|&(_, value)| value).ok_or_else(|| {
-            let known: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
             let hint = nearest(&text, known.iter().copied())
                 .map(|word| format!(", did you mean `{word}`?"))
                 .unwrap_or_default();

@@ -66,6 +66,18 @@ impl FromText for WhileHeld {
     }
 }
 
+/// A share of something: `0.6`, `60%` or `3/5`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share(pub f64);
+
+impl FromText for Share {
+    fn from_text(text: &str) -> Result<Self, String> {
+        let number = text.trim().parse().ok();
+        let number = number.or_else(|| Ratio::from_text(text).ok().map(Ratio::as_f64));
+        number.map(Self).ok_or_else(|| "write a share such as `0.6`, `60%` or `3/5`".into())
+    }
+}
+
 /// A range of times, both ends included; one time is a range of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeRange {
