@@ -89,8 +89,7 @@ mod tests {
     fn a_frame_arrives_after_its_serialisation_and_the_cable() {
         let mut wires = Wires::new([1, 1].into_iter());
         let wire = WireId(1);
-        let mut tx =
-            Transmitter::new(wire, Rate::from_gbps(40), Time::from_ns(20), Bytes::new(20));
+        let mut tx = Transmitter::new(wire, Rate::from_gbps(40), Time::from_ns(20), Bytes::new(20));
         tx.send(Time::from_ns(100), test_packet(0, 1518), &mut wires);
         // (1518 + 20) B at 200 ps/B = 307.6 ns
         assert_eq!(tx.busy_until, Time::from_ps(407_600));
@@ -110,9 +109,10 @@ mod tests {
         let mut o = Outages::default();
         o.add(Time::from_ns(10), Some(Time::from_ns(20)));
         let hit = |a, b| o.hit(Time::from_ns(a), Time::from_ns(b));
-        assert_eq!([hit(0, 9), hit(0, 10), hit(12, 13), hit(19, 30), hit(20, 30)], [
-            false, true, true, true, false
-        ]);
+        assert_eq!(
+            [hit(0, 9), hit(0, 10), hit(12, 13), hit(19, 30), hit(20, 30)],
+            [false, true, true, true, false]
+        );
         assert!(o.down_at(Time::from_ns(10)) && !o.down_at(Time::from_ns(20)));
     }
 }

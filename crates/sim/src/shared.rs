@@ -1,10 +1,14 @@
 //! What all nodes of a run read and none writes.
 
-use crate::config::{Config, headroom};
+use crate::config::{Config, LinkFailure, Routing, headroom};
+use crate::error::SimError;
 use crate::link::Outages;
+use weir_cc::CcKind;
+use weir_core::control::MIN_FRAME;
 use weir_core::{Bytes, LinkId, NodeId, Packet, PortId, Time};
 use weir_fc::{MmuConfig, NodeSetup, PortSetup, Role, Thresholds};
-use weir_net::{Routes, Topology};
+use weir_net::analysis::{LongestPath, RttModel};
+use weir_net::{Routes, Topology, validate_path};
 
 /// Constants of a run.
 pub(crate) struct Shared<'a> {
@@ -14,8 +18,70 @@ pub(crate) struct Shared<'a> {
     pub(crate) epochs: Vec<(Time, Routes)>,
     /// Static paths as (node, egress port) lists.
     pub(crate) paths: Vec<Vec<(NodeId, PortId)>>,
-    /// Probability that a byte of a frame is hit by a bit error, as `ln(1 - p)` per byte.
+    /// Logarithm of the probability that a byte is received without a bit error.
     pub(crate) byte_survival_ln: f64,
+    /// The longest round trip of the network without queueing.
+    pub(crate) base_rtt: Time,
+    /// What fits into it.
+    pub(crate) bdp: Bytes,
+    /// Switches on the longest path.
+    pub(crate) longest_path: u32,
+    /// Whether switches write telemetry into data packets.
+    pub(crate) telemetry: bool,
+    /// How far apart receivers send congestion notification packets, if they do.
+    pub(crate) cnp_interval: Option<Time>,
+}
+
+impl<'a> Shared<'a> {
+    /// Resolves what a configuration means on a topology.
+    pub(crate) fn new(topology: &'a Topology, config: &'a Config) -> Result<Self, SimError> {
+        let nic = &config.nic;
+        let model =
+            RttModel { frame: nic.payload, ack: Bytes::ZERO, switch: config.switch.latency };
+        let longest = LongestPath::new(topology, &model);
+        let mut paths = Vec::new();
+        for path in &config.paths {
+            paths.push(validate_path(topology, path)?);
+        }
+        Ok(Self {
+            topology,
+            config,
+            epochs: epochs(topology, config),
+            paths,
+            byte_survival_ln: 8.0 * libm::log1p(-config.link.bit_error_rate),
+            base_rtt: longest.as_ref().map_or(Time::ZERO, |l| l.rtt),
+            bdp: longest.as_ref().map_or(Bytes::ZERO, |l| l.bdp),
+            longest_path: longest.as_ref().map_or(0, |l| l.diameter.saturating_sub(1)),
+            telemetry: config.cc.kind() == CcKind::Hpcc,
+            cnp_interval: config.cc.cnp_interval(),
+        })
+    }
+
+    /// The shortest time in which one node can affect another: the lookahead of the engines.
+    pub(crate) fn lookahead(&self) -> Time {
+        let shortest = Bytes::new(MIN_FRAME) + self.config.link.overhead;
+        let links = self.topology.links().iter();
+        links.map(|l| l.delay + l.rate.time_for(shortest)).min().unwrap_or(Time::from_us(1))
+    }
+}
+
+/// Route tables, one for each set of failed links, with the time each comes into force.
+fn epochs(topology: &Topology, config: &Config) -> Vec<(Time, Routes)> {
+    let table = |down: &[LinkId]| match config.routing {
+        Routing::Ecmp => Routes::ecmp(topology, down),
+        Routing::UpDown => Routes::up_down(topology, down),
+    };
+    let mut changes: Vec<Time> =
+        config.failures.iter().flat_map(|f| [Some(f.down), f.up]).flatten().collect();
+    changes.sort_unstable();
+    changes.dedup();
+    let mut epochs = vec![(Time::ZERO, table(&[]))];
+    for t in changes {
+        let is_down = |f: &&LinkFailure| f.down <= t && f.up.is_none_or(|up| t < up);
+        let down: Vec<LinkId> = config.failures.iter().filter(is_down).map(|f| f.link).collect();
+        epochs.push((t + config.convergence, table(&down)));
+    }
+    epochs
 }
 
 impl Shared<'_> {
@@ -72,10 +138,9 @@ impl Shared<'_> {
                     .map(|p| match limit {
                         IngressLimit::Unlimited => Bytes::MAX,
                         IngressLimit::Bytes(b) => b,
-                        IngressLimit::Lossless => {
-                            xoff.saturating_add(frame.saturating_sub(Bytes::new(1)))
-                                .saturating_add(need(p))
-                        }
+                        IngressLimit::Lossless => xoff
+                            .saturating_add(frame.saturating_sub(Bytes::new(1)))
+                            .saturating_add(need(p)),
                     })
                     .collect(),
             },
@@ -160,10 +225,7 @@ impl Shared<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admin {
     /// The link at a port fails or recovers.
-    Link {
-        port: PortId,
-        up: bool,
-    },
+    Link { port: PortId, up: bool },
     /// Another route table is in force.
     Epoch(usize),
     /// Statistics start here.

@@ -102,7 +102,8 @@ impl Wires {
     /// Calls `f` for each port of `node` whose wire has a new head since the last call.
     #[inline]
     pub(crate) fn take_fresh(&mut self, node: NodeId, mut f: impl FnMut(usize, Time)) {
-        let words = self.fresh_start[node.index()] as usize..self.fresh_start[node.index() + 1] as usize;
+        let words =
+            self.fresh_start[node.index()] as usize..self.fresh_start[node.index() + 1] as usize;
         let first = self.first[node.index()];
         for (i, word) in words.enumerate() {
             let mut bits = std::mem::take(&mut self.fresh[word]);
@@ -126,10 +127,17 @@ impl Wires {
         self.next[node.index()] = t;
     }
 
-    /// Nodes that were brought forward since the last call.
+    /// Nodes that were brought forward since the last call; hand the list back emptied.
     #[inline]
-    pub(crate) fn drain_woken(&mut self) -> std::vec::Drain<'_, NodeId> {
-        self.woken.drain(..)
+    pub(crate) fn take_woken(&mut self) -> Vec<NodeId> {
+        std::mem::take(&mut self.woken)
+    }
+
+    /// See [`Wires::take_woken`].
+    #[inline]
+    pub(crate) fn give_back_woken(&mut self, mut list: Vec<NodeId>) {
+        list.clear();
+        self.woken = list;
     }
 
     /// Everything in flight.

@@ -100,10 +100,8 @@ impl Nic {
         let setup = shared.port_setup(id);
         let mmu = shared.mmu(Role::Nic, &setup);
         let scheme = &shared.config.scheme;
-        let fc = (scheme.info.build)(
-            &scheme.values,
-            &shared.node_setup(id, Role::Nic, &setup, &mmu),
-        )?;
+        let fc =
+            (scheme.info.build)(&scheme.values, &shared.node_setup(id, Role::Nic, &setup, &mmu))?;
         let ports: Vec<NicPort> =
             (0..setup.len()).map(|p| NicPort::new(id, p, shared, wires)).collect();
         let mut nic = Self {
@@ -278,14 +276,7 @@ impl Nic {
     }
 
     /// Starts or lifts a hold of a flow slot or a priority.
-    fn hold(
-        &mut self,
-        port: PortId,
-        target: Target,
-        held: bool,
-        now: Time,
-        env: &mut Env<'_, '_>,
-    ) {
+    fn hold(&mut self, port: PortId, target: Target, held: bool, now: Time, env: &mut Env<'_, '_>) {
         match target {
             Target::Queue(q) => {
                 let Some(Some(sender)) = self.slots.get_mut(q.index()) else { return };
@@ -318,9 +309,9 @@ impl Nic {
     /// A priority goes on: constant-rate sources that discard while held have missed some.
     fn lift_priority(&mut self, port: PortId, priority: Priority, now: Time) {
         for slot in 0..self.slots.len() as u32 {
-            let concerned = self.slots[slot as usize].as_ref().is_some_and(|s| {
-                s.spec.priority == priority && s.port == port.0 && s.discards()
-            });
+            let concerned = self.slots[slot as usize]
+                .as_ref()
+                .is_some_and(|s| s.spec.priority == priority && s.port == port.0 && s.discards());
             if concerned {
                 self.lift(slot, now);
             }

@@ -127,9 +127,8 @@ impl Nic {
             PacketKind::Ack
         } else {
             // A gap: say so once, and again after a while.
-            let again = r
-                .nacked
-                .is_none_or(|(seq, at)| seq != expected || now >= at + nic.nack_interval);
+            let again =
+                r.nacked.is_none_or(|(seq, at)| seq != expected || now >= at + nic.nack_interval);
             if datagram || !again {
                 env.wires.extras.discard(p);
                 return;
@@ -139,8 +138,8 @@ impl Nic {
         };
         let cnp_interval = env.shared.cnp_interval;
         let marked = p.has(flags::CE);
-        let send_cnp = marked
-            && cnp_interval.is_some_and(|gap| r.last_cnp.is_none_or(|at| now >= at + gap));
+        let send_cnp =
+            marked && cnp_interval.is_some_and(|gap| r.last_cnp.is_none_or(|at| now >= at + gap));
         if send_cnp {
             r.last_cnp = Some(now);
         }

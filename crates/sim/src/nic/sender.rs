@@ -48,13 +48,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(
-        spec: FlowSpec,
-        port: u16,
-        cc: Cc,
-        wants_rtt: bool,
-        nic: &NicConfig,
-    ) -> Self {
+    pub(crate) fn new(spec: FlowSpec, port: u16, cc: Cc, wants_rtt: bool, nic: &NicConfig) -> Self {
         let payload = nic.payload.get();
         let (total, last_payload) = packets(&spec, payload);
         Self {
@@ -113,7 +107,8 @@ impl Sender {
             self.discarded += missed;
             self.produced = latest;
             // The packets that were never sent are not part of the flow any more.
-            self.total = self.total.saturating_sub(u32::try_from(missed).unwrap_or(u32::MAX)).max(self.nxt);
+            self.total =
+                self.total.saturating_sub(u32::try_from(missed).unwrap_or(u32::MAX)).max(self.nxt);
             self.next_time = self.produced_at(self.produced);
         }
     }

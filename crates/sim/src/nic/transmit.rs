@@ -26,8 +26,11 @@ impl Nic {
             mtu: config.nic.payload,
             hops: env.shared.longest_path,
         };
-        let kind = config.cc.kind();
-        let wants_rtt = matches!(kind, CcKind::Timely | CcKind::Swift);
+        // everything else goes by marks or telemetry
+        let wants_rtt = !matches!(
+            config.cc.kind(),
+            CcKind::None | CcKind::Dcqcn | CcKind::Hpcc | CcKind::Dctcp
+        );
         let mut sender =
             Box::new(Sender::new(spec, port, config.cc.start(&path), wants_rtt, &config.nic));
         sender.priority_stamp =
@@ -53,7 +56,8 @@ impl Nic {
             return 0;
         }
         let pinned = spec.path.and_then(|i| env.shared.paths.get(i as usize)?.first().copied());
-        let routed = || env.shared.epochs[self.epoch].1.next_hop(self.id, spec.dst, spec.id.hash64());
+        let routed =
+            || env.shared.epochs[self.epoch].1.next_hop(self.id, spec.dst, spec.id.hash64());
         pinned.map(|(_, port)| port).or_else(routed).map_or(0, |p| p.0)
     }
 

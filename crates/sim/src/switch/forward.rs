@@ -76,13 +76,7 @@ impl Switch {
         env.wires.extras.discard(packet);
     }
 
-    fn on_control_frame(
-        &mut self,
-        i: usize,
-        packet: &Packet,
-        now: Time,
-        env: &mut Env<'_, '_>,
-    ) {
+    fn on_control_frame(&mut self, i: usize, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
         let message = env.wires.extras.messages.take(packet.extra);
         let port = PortId::from_index(i);
         let response = env.shared.config.link.response;

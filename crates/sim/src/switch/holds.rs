@@ -44,7 +44,8 @@ impl Switch {
                     self.wake(port.index(), now);
                 }
                 Action::Mark { port, queue, mark } => {
-                    let mut packet = control_packet(&ControlMessage::pfc(Priority::ALL[0], 0), Packet::NO_EXTRA);
+                    let mut packet =
+                        control_packet(&ControlMessage::pfc(Priority::ALL[0], 0), Packet::NO_EXTRA);
                     packet.kind = PacketKind::Mark;
                     packet.size = 0;
                     packet.wire_tag = mark;
@@ -184,10 +185,8 @@ impl Switch {
     /// Notes pauses and resumes for the timeline and the pause tree. Repeated pauses
     /// (refreshes) are not events.
     fn log_pause(&mut self, port: PortId, message: &ControlMessage, now: Time) {
-        let default = Priority::ALL
-            .into_iter()
-            .find(|p| self.books.mmu.is_lossless(*p))
-            .unwrap_or_default();
+        let default =
+            Priority::ALL.into_iter().find(|p| self.books.mmu.is_lossless(*p)).unwrap_or_default();
         match message {
             ControlMessage::Pfc { enable, quanta } => {
                 for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
@@ -204,6 +203,9 @@ impl Switch {
                 let scope =
                     if *all { PauseScope::Priority } else { PauseScope::Flows(flows.len() as u32) };
                 self.note(port, *priority, *pause, scope, now);
+            }
+            ControlMessage::OfcTuples { pause, priority, flows } => {
+                self.note(port, *priority, *pause, PauseScope::Flows(flows.len() as u32), now);
             }
             ControlMessage::QueueState { pause, queue } => {
                 self.note(port, default, *pause, PauseScope::Queue(*queue), now);
@@ -233,8 +235,7 @@ impl Switch {
         self.ports[port.index()].pauses_sent[p.index()] += u64::from(pause);
         let room = self.pauses.has_room();
         let cause = if pause && room { self.main_egress(port, p) } else { None };
-        let cause_held =
-            cause.is_some_and(|o| self.ports[o.index()].holds_in_force[p.index()] > 0);
+        let cause_held = cause.is_some_and(|o| self.ports[o.index()].holds_in_force[p.index()] > 0);
         self.pauses.push(PauseEvent {
             at: now,
             node: self.id,
@@ -258,9 +259,8 @@ impl Switch {
                 .map(|p| u64::from(p.size))
                 .sum()
         };
-        let busy = (0..self.ports.len()).filter(|&o| {
-            self.books.ports[o].q_out[priority.index()] > 0
-        });
+        let busy =
+            (0..self.ports.len()).filter(|&o| self.books.ports[o].q_out[priority.index()] > 0);
         busy.map(|o| (bytes(o), std::cmp::Reverse(o)))
             .max()
             .filter(|(bytes, _)| *bytes > 0)
@@ -274,8 +274,7 @@ impl Switch {
         self.ports.iter().enumerate().flat_map(move |(o, port)| {
             (0..port.fifos.len())
                 .filter(move |&q| {
-                    !port.fifos[q].is_empty()
-                        && (port.is_held(q) || self.head_is_blocked(o, q))
+                    !port.fifos[q].is_empty() && (port.is_held(q) || self.head_is_blocked(o, q))
                 })
                 .map(move |q| {
                     (

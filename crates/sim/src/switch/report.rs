@@ -110,3 +110,10 @@ impl Switch {
 pub(crate) fn utilisation(busy: Time, span: Time) -> f64 {
     if span == Time::ZERO { 0.0 } else { busy.as_ps() as f64 / span.as_ps() as f64 }
 }
+
+impl Switch {
+    /// Whether nothing is between arrival and memory.
+    pub(crate) fn pipelines_empty(&self) -> bool {
+        self.ports.iter().all(|p| p.pipeline.is_empty())
+    }
+}

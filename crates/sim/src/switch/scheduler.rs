@@ -151,7 +151,7 @@ impl Scheduler {
 
     fn round_robin(&mut self, g: usize, blocked: u8) -> Option<u32> {
         let GroupState { first, end, cursor, .. } = self.groups[g];
-        let mut search = |from: u32, to: u32| {
+        let search = |from: u32, to: u32| {
             let mut from = from;
             while let Some(q) = self.next_ready(from, to) {
                 if self.allowed(q, blocked) {
@@ -206,7 +206,8 @@ impl Scheduler {
         self.deficit[q] = 0;
         let group = &mut self.groups[usize::from(self.group_of[q])];
         if group.discipline == Discipline::DeficitRoundRobin && group.cursor == q as u32 {
-            group.cursor = if group.cursor + 1 == group.end { group.first } else { group.cursor + 1 };
+            group.cursor =
+                if group.cursor + 1 == group.end { group.first } else { group.cursor + 1 };
             group.earned = false;
         }
     }

@@ -106,7 +106,8 @@ impl Switch {
     }
 
     fn inspect(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) -> Verdict {
-        let head = *self.pool.front(&self.ports[o].fifos[q.index()]).expect("a ready queue has a head");
+        let head =
+            *self.pool.front(&self.ports[o].fifos[q.index()]).expect("a ready queue has a head");
         let view = NodeView { now, books: &self.books };
         let at = PortQueue { port: PortId::from_index(o), queue: q };
         let verdict = self.fc.serve(&view, at, &head, &mut self.actions);
@@ -121,8 +122,7 @@ impl Switch {
     fn dequeue(&mut self, o: usize, q: usize, now: Time) -> Packet {
         let port = &mut self.ports[o];
         let book = &mut self.books.ports[o];
-        let (packet, stamp) =
-            self.pool.pop(&mut port.fifos[q]).expect("a ready queue has a head");
+        let (packet, stamp) = self.pool.pop(&mut port.fifos[q]).expect("a ready queue has a head");
         let clock = port.clocks[q].read(now);
         if packet.kind != PacketKind::Mark {
             let counters = &mut book.queues[q];

@@ -40,8 +40,7 @@ impl Switch {
             WatchdogAction::Alert => {}
             WatchdogAction::Drop => {
                 self.ports[o].storm |= bit;
-                let queues: Vec<usize> =
-                    self.ports[o].scheduler.of_priority(priority).collect();
+                let queues: Vec<usize> = self.ports[o].scheduler.of_priority(priority).collect();
                 for q in queues {
                     self.flush(port, q, now, DropReason::Watchdog, env);
                 }
