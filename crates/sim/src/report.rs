@@ -17,9 +17,14 @@ pub(crate) fn outcome(mut world: World<'_>, finish: Finish) -> Result<Outcome, S
         _ => world.nodes.iter().map(Node::last_activity).max().unwrap_or(Time::ZERO),
     };
     audit(&world, &finish)?;
-    let totals = totals(&world, end)?;
-    check_order(&world, &totals)?;
+    let mut totals = totals(&world, end)?;
+    check_order(&world)?;
     let flows = flows(&mut world, end);
+    for flow in &flows {
+        totals.retransmitted += flow.retransmitted;
+        totals.reordered += flow.reordered;
+        totals.discarded += flow.discarded;
+    }
     let start = world.shared.config.probes.warm_up;
     let mut ports = Vec::new();
     let mut switches = Vec::new();
@@ -105,7 +110,7 @@ fn totals(world: &World<'_>, at: Time) -> Result<Totals, SimError> {
 }
 
 /// Per-flow order: unless a route changed on the way, nothing may be overtaken.
-fn check_order(world: &World<'_>, _totals: &Totals) -> Result<(), SimError> {
+fn check_order(world: &World<'_>) -> Result<(), SimError> {
     if !world.shared.config.failures.is_empty() {
         return Ok(());
     }
@@ -183,39 +188,22 @@ fn lone_flow_time(
     let packets = size.get().div_ceil(payload).max(1);
     let last = size.get() - (packets - 1) * payload;
     let wire = |bytes: u64| Bytes::new(bytes + header) + config.link.overhead;
-    // when the packet before the last, and the last, have arrived at this hop
-    let (mut before, mut after) = (Time::ZERO, Time::ZERO);
+    // when the last packet has arrived at this hop, and cables and latencies so far
+    let (mut arrived, mut distance) = (Time::ZERO, Time::ZERO);
     let (mut sum, mut slowest) = (Time::ZERO, Time::ZERO);
     for (hop, &(node, port)) in path.iter().enumerate() {
         let link = shared.topology.link(shared.topology.port(node, port).link);
         let full = link.rate.time_for(wire(payload));
         slowest = slowest.max(full);
         sum += full;
-        let leaves_before = if packets > 1 {
-            before_offset(path, shared, config, hop) + sum + slowest * (packets - 2)
-        } else {
-            Time::ZERO
-        };
-        let leaves = after.max(leaves_before) + link.rate.time_for(wire(last));
+        let wire_free =
+            if packets > 1 { distance + sum + slowest * (packets - 2) } else { Time::ZERO };
         let latency = if hop + 1 < path.len() { config.switch.latency } else { Time::ZERO };
-        before = leaves_before + link.delay + latency;
-        after = leaves + link.delay + latency;
+        let onward = link.delay + latency;
+        arrived = arrived.max(wire_free) + link.rate.time_for(wire(last)) + onward;
+        distance += onward;
     }
-    let _ = before;
-    after
-}
-
-/// Propagation and forwarding latency before hop `hop`.
-fn before_offset(
-    path: &[(NodeId, PortId)],
-    shared: &Shared<'_>,
-    config: &Config,
-    hop: usize,
-) -> Time {
-    let delays = path[..hop].iter().map(|&(node, port)| {
-        shared.topology.link(shared.topology.port(node, port).link).delay + config.switch.latency
-    });
-    delays.sum()
+    arrived
 }
 
 fn drops(world: &World<'_>) -> Vec<DropRecord> {

@@ -14,10 +14,10 @@ use weir_traffic::pattern::List;
 use weir_traffic::{Fabric, FlowSpec, Traffic};
 
 /// The lossless priority of the tests.
-pub const DATA: Priority = Priority::ALL[3];
+pub(crate) const DATA: Priority = Priority::ALL[3];
 
 /// Defaults with the scheme called `scheme`.
-pub fn config(scheme: &str) -> Config {
+pub(crate) fn config(scheme: &str) -> Config {
     Config {
         seed: 1,
         link: LinkConfig::default(),
@@ -35,34 +35,34 @@ pub fn config(scheme: &str) -> Config {
 }
 
 /// Gives a parameter of the scheme a value.
-pub fn set(config: &mut Config, name: &str, value: &str) {
+pub(crate) fn set(config: &mut Config, name: &str, value: &str) {
     let info = config.scheme.info;
     let param = info.params.iter().find(|p| p.name == name).expect("a parameter of the scheme");
     config.scheme.values.set(param, value).expect("a valid value");
 }
 
 /// Hosts around one switch, 100 Gb/s.
-pub fn star(hosts: u32, delay: &str) -> Topology {
+pub(crate) fn star(hosts: u32, delay: &str) -> Topology {
     let delay = delay.parse().expect("a time");
     build::star::build(&star::Params { hosts, delay, ..star::Params::default() }).expect("builds")
 }
 
 /// A flow of the lossless priority.
-pub fn flow(src: u32, dst: u32, size: u64) -> FlowSpec {
+pub(crate) fn flow(src: u32, dst: u32, size: u64) -> FlowSpec {
     FlowSpec { priority: DATA, ..FlowSpec::new(NodeId(src), NodeId(dst), Bytes::new(size)) }
 }
 
 /// A plan of exactly these flows.
-pub fn plan(topology: &Topology, flows: &[FlowSpec]) -> Traffic {
+pub(crate) fn plan(topology: &Topology, flows: &[FlowSpec]) -> Traffic {
     let rate = topology.rate(topology.hosts()[0], weir_core::PortId(0));
     let mut plan = Traffic::new(Fabric::uniform(topology.hosts(), rate).expect("hosts"));
-    plan.class("test");
+    plan.class("test").expect("a free class");
     plan.add(List { flows: flows.to_vec() }).expect("valid flows");
     plan
 }
 
 /// Runs these flows.
-pub fn try_run(
+pub(crate) fn try_run(
     topology: &Topology,
     flows: &[FlowSpec],
     config: &Config,
@@ -71,6 +71,6 @@ pub fn try_run(
 }
 
 /// Runs these flows; the run must be valid.
-pub fn run(topology: &Topology, flows: &[FlowSpec], config: &Config) -> Outcome {
+pub(crate) fn run(topology: &Topology, flows: &[FlowSpec], config: &Config) -> Outcome {
     try_run(topology, flows, config).expect("a valid run")
 }
