@@ -41,6 +41,16 @@ pub enum ControlMessage {
         /// The flows, sorted.
         flows: Vec<HostPair>,
     },
+    /// OFC with flows told apart by 5-tuple: pause or resume the listed ones.
+    OfcTuples {
+        /// True for PAUSE, false for RESUME.
+        pause: bool,
+        /// The priority concerned.
+        priority: Priority,
+        /// Hosts and the flow's number at its source, which stands for ports and protocol
+        /// (5 bytes on the wire); sorted.
+        flows: Vec<(HostPair, u32)>,
+    },
     /// BFC: pause or resume one queue of the upstream port.
     QueueState {
         /// True to pause.
@@ -105,6 +115,7 @@ impl ControlMessage {
             | Self::Stage { .. }
             | Self::Occupancy { .. } => 0,
             Self::OfcFlows { flows, .. } => 6 + 8 * flows.len() as u64,
+            Self::OfcTuples { flows, .. } => 6 + 13 * flows.len() as u64,
             Self::QueueBitmap { bits, .. } => 4 + u64::from(*bits).div_ceil(8),
             Self::BackPressure { flows } => 4 + 10 * flows.len() as u64,
         };
@@ -127,6 +138,13 @@ mod tests {
         };
         // 24 + 8n, at least 64: five flows fit a minimum frame
         assert_eq!([0, 5, 6, 20].map(|n| ofc(n).frame_bytes().get()), [64, 64, 72, 184]);
+        let tuples = |n| ControlMessage::OfcTuples {
+            pause: true,
+            priority: Priority::default(),
+            flows: vec![(pairs(1)[0], 0); n],
+        };
+        // 24 + 13n
+        assert_eq!([3, 4, 114].map(|n| tuples(n).frame_bytes().get()), [64, 76, 1506]);
         let ffc = |n| ControlMessage::BackPressure {
             flows: vec![(pairs(1)[0], Priority::default(), true); n],
         };

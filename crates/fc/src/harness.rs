@@ -20,6 +20,8 @@ use crate::{
     Thresholds, TimerKey, Values, Verdict,
 };
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use weir_core::{
     Bytes, ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Rate,
     Time,
@@ -60,13 +62,15 @@ impl TestPacket {
 }
 
 /// A node with queues but without wires: packets arrive and leave when the test says so.
-pub struct Bench {
-    scheme: Box<dyn FlowControl>,
-    info: &'static SchemeInfo,
-    values: Values,
-    schedule: PrioritySchedule,
+///
+/// The scheme is one from the catalogue ([`Bench::switch`], [`Bench::nic`]) or a concrete object
+/// ([`Bench::around`]). In the latter case the bench can be cloned, compared and hashed as the
+/// scheme can, which is what [`crate::explore`] is built on.
+pub struct Bench<S: ?Sized = dyn FlowControl> {
+    /// How to build the scheme afresh; `None` for one that was handed in.
+    recipe: Option<(&'static SchemeInfo, Values)>,
     books: Books,
-    layouts: Vec<QueueLayout>,
+    layouts: Arc<[QueueLayout]>,
     queues: Vec<Vec<VecDeque<Packet>>>,
     held_priorities: Vec<u8>,
     held_queues: Vec<Vec<bool>>,
@@ -75,6 +79,7 @@ pub struct Bench {
     sent: Vec<(PortId, ControlMessage)>,
     /// The present time; tests move it.
     pub now: Time,
+    scheme: Box<S>,
 }
 
 impl Bench {
@@ -90,39 +95,20 @@ impl Bench {
     }
 
     fn new(info: &'static SchemeInfo, values: &Values, ports: usize, role: Role) -> Self {
-        let setup = vec![PortSetup { rate: Rate::from_gbps(40), delay: Time::from_ns(20) }; ports];
+        let (setup, thresholds) = node(ports, "75KB", "45KB");
+        Self::build((info, values.clone()), role, setup, thresholds)
+    }
+
+    fn build(
+        recipe: (&'static SchemeInfo, Values),
+        role: Role,
+        ports: Vec<PortSetup>,
+        thresholds: Thresholds,
+    ) -> Self {
         let schedule = PrioritySchedule::default();
-        let mut bench = Self {
-            scheme: Box::new(crate::none::NoFlowControl::new(&schedule)),
-            info,
-            values: values.clone(),
-            schedule,
-            books: Books {
-                role,
-                node: NodeId(0),
-                setup,
-                ports: Vec::new(),
-                mmu: crate::Mmu::new(
-                    MmuConfig {
-                        buffer: Bytes::MAX,
-                        thresholds: Thresholds::Pool,
-                        lossless: 0,
-                        exempt: 0,
-                    },
-                    ports,
-                ),
-            },
-            layouts: Vec::new(),
-            queues: Vec::new(),
-            held_priorities: vec![0; ports],
-            held_queues: Vec::new(),
-            timers: BTreeMap::new(),
-            limits: BTreeMap::new(),
-            sent: Vec::new(),
-            now: Time::ZERO,
-        };
-        bench.thresholds("75KB", "45KB");
-        bench
+        let setup = node_setup(role, &ports, &schedule, &thresholds);
+        let scheme = (recipe.0.build)(&recipe.1, &setup).expect("valid parameters");
+        Self::assemble(scheme, Some(recipe), role, ports, thresholds)
     }
 
     /// Starts afresh with these static thresholds.
@@ -130,12 +116,7 @@ impl Bench {
     /// # Panics
     /// When a size does not parse or the scheme refuses its parameters.
     pub fn thresholds(&mut self, xoff: &str, xon: &str) {
-        let read = |s: &str| s.parse().expect("a size");
-        let thresholds = Thresholds::Static {
-            xoff: read(xoff),
-            xon: read(xon),
-            limit: vec![Bytes::MAX; self.books.setup.len()],
-        };
+        let (_, thresholds) = node(self.books.setup.len(), xoff, xon);
         self.rebuild(thresholds);
     }
 
@@ -146,34 +127,143 @@ impl Bench {
     }
 
     fn rebuild(&mut self, thresholds: Thresholds) {
-        let ports = self.books.setup.len();
-        let setup = NodeSetup {
-            node: self.books.node,
-            role: self.books.role,
-            ports: &self.books.setup,
-            schedule: &self.schedule,
-            lossless: 1 << PRIORITY.get(),
-            thresholds: &thresholds,
-            max_frame: Bytes::new(1518),
-            seed: 1,
-        };
-        self.scheme = (self.info.build)(&self.values, &setup).expect("valid parameters");
-        self.books.mmu = crate::Mmu::new(
-            MmuConfig { buffer: Bytes::MAX, thresholds, lossless: 1 << PRIORITY.get(), exempt: 0 },
-            ports,
-        );
-        self.layouts = (0..ports).map(|p| self.scheme.layout(PortId::from_index(p))).collect();
-        let sizes = self.layouts.iter().map(|l| l.queues.len());
-        self.books.ports = sizes
-            .clone()
-            .map(|n| PortBook { queues: vec![QueueBook::default(); n], ..PortBook::default() })
-            .collect();
-        self.queues = sizes.clone().map(|n| vec![VecDeque::new(); n]).collect();
-        self.held_queues = sizes.map(|n| vec![false; n]).collect();
-        self.held_priorities = vec![0; ports];
-        self.timers.clear();
-        self.limits.clear();
-        self.sent.clear();
+        let recipe = self.recipe.take().expect("a bench of the catalogue keeps its recipe");
+        let ports = std::mem::take(&mut self.books.setup);
+        let now = self.now;
+        *self = Self::build(recipe, self.books.role, ports, thresholds);
+        self.now = now;
+    }
+}
+
+/// `ports` ports of 40 Gb/s and 20 ns, and static thresholds without a limit.
+fn node(ports: usize, xoff: &str, xon: &str) -> (Vec<PortSetup>, Thresholds) {
+    let read = |s: &str| s.parse().expect("a size");
+    let setup = vec![PortSetup { rate: Rate::from_gbps(40), delay: Time::from_ns(20) }; ports];
+    let thresholds =
+        Thresholds::Static { xoff: read(xoff), xon: read(xon), limit: vec![Bytes::MAX; ports] };
+    (setup, thresholds)
+}
+
+fn node_setup<'a>(
+    role: Role,
+    ports: &'a [PortSetup],
+    schedule: &'a PrioritySchedule,
+    thresholds: &'a Thresholds,
+) -> NodeSetup<'a> {
+    NodeSetup {
+        node: NodeId(0),
+        role,
+        ports,
+        schedule,
+        lossless: 1 << PRIORITY.get(),
+        thresholds,
+        max_frame: Bytes::new(1518),
+        seed: 1,
+    }
+}
+
+impl<S: FlowControl> Bench<S> {
+    /// A switch with `ports` ports of 40 Gb/s and 20 ns, unlimited memory and these thresholds,
+    /// around the scheme that `make` returns.
+    ///
+    /// # Panics
+    /// When a size does not parse.
+    pub fn around(
+        ports: usize,
+        xoff: &str,
+        xon: &str,
+        make: impl FnOnce(&NodeSetup<'_>) -> S,
+    ) -> Self {
+        let (ports, thresholds) = node(ports, xoff, xon);
+        let schedule = PrioritySchedule::default();
+        let scheme = make(&node_setup(Role::Switch, &ports, &schedule, &thresholds));
+        Self::assemble(Box::new(scheme), None, Role::Switch, ports, thresholds)
+    }
+}
+
+impl<S: Clone> Clone for Bench<S> {
+    fn clone(&self) -> Self {
+        Self {
+            recipe: self.recipe.clone(),
+            books: self.books.clone(),
+            layouts: Arc::clone(&self.layouts),
+            queues: self.queues.clone(),
+            held_priorities: self.held_priorities.clone(),
+            held_queues: self.held_queues.clone(),
+            timers: self.timers.clone(),
+            limits: self.limits.clone(),
+            sent: self.sent.clone(),
+            now: self.now,
+            scheme: self.scheme.clone(),
+        }
+    }
+}
+
+/// What distinguishes two benches that were built alike: the books follow from the queues and
+/// the holds.
+macro_rules! state {
+    ($bench:expr) => {
+        (
+            &$bench.scheme,
+            &$bench.queues,
+            &$bench.held_priorities,
+            &$bench.held_queues,
+            &$bench.timers,
+            &$bench.limits,
+            &$bench.sent,
+            $bench.now,
+        )
+    };
+}
+
+impl<S: PartialEq> PartialEq for Bench<S> {
+    fn eq(&self, other: &Self) -> bool {
+        state!(self) == state!(other)
+    }
+}
+
+impl<S: Eq> Eq for Bench<S> {}
+
+impl<S: Hash> Hash for Bench<S> {
+    fn hash<H: Hasher>(&self, h: &mut H) {
+        state!(self).hash(h);
+    }
+}
+
+impl<S: FlowControl + ?Sized> Bench<S> {
+    fn assemble(
+        scheme: Box<S>,
+        recipe: Option<(&'static SchemeInfo, Values)>,
+        role: Role,
+        setup: Vec<PortSetup>,
+        thresholds: Thresholds,
+    ) -> Self {
+        let ports = setup.len();
+        let config =
+            MmuConfig { buffer: Bytes::MAX, thresholds, lossless: 1 << PRIORITY.get(), exempt: 0 };
+        let layouts: Arc<[QueueLayout]> =
+            (0..ports).map(|p| scheme.layout(PortId::from_index(p))).collect();
+        let sizes = layouts.iter().map(|l| l.queues.len());
+        let book = |n| PortBook { queues: vec![QueueBook::default(); n], ..PortBook::default() };
+        Self {
+            recipe,
+            books: Books {
+                role,
+                node: NodeId(0),
+                setup,
+                ports: sizes.clone().map(book).collect(),
+                mmu: crate::Mmu::new(config, ports),
+            },
+            queues: sizes.clone().map(|n| vec![VecDeque::new(); n]).collect(),
+            held_queues: sizes.map(|n| vec![false; n]).collect(),
+            held_priorities: vec![0; ports],
+            timers: BTreeMap::new(),
+            limits: BTreeMap::new(),
+            sent: Vec::new(),
+            now: Time::ZERO,
+            layouts,
+            scheme,
+        }
     }
 
     /// A data packet of `size` bytes that came in by `ingress`.
@@ -194,8 +284,8 @@ impl Bench {
     }
 
     /// The scheme, to look inside.
-    pub fn scheme(&self) -> &dyn FlowControl {
-        &*self.scheme
+    pub fn scheme(&self) -> &S {
+        &self.scheme
     }
 
     /// The books.
@@ -317,6 +407,14 @@ impl Bench {
     /// Whether queue `q` of `port` is held, itself or through its priority.
     pub fn is_held(&self, port: PortId, q: QueueId) -> bool {
         self.books.ports[port.index()].queues.get(q.index()).is_some_and(|b| b.held)
+    }
+
+    /// Queues of `port` that have something to serve and are not held.
+    pub fn ready(&self, port: PortId) -> impl Iterator<Item = QueueId> {
+        let o = port.index();
+        (0..self.queues[o].len())
+            .filter(move |&q| !self.queues[o][q].is_empty() && !self.books.ports[o].queues[q].held)
+            .map(QueueId::from_index)
     }
 
     /// Serves the head of queue `q` of `port` once, as a scheduler would: follows moves and

@@ -32,6 +32,7 @@
 //! [`SCHEMES`]. [`none`] is the smallest example, [`pfc`] the first real one.
 
 pub mod actions;
+pub mod explore;
 pub mod harness;
 pub mod layout;
 pub mod mmu;

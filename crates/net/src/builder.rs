@@ -159,11 +159,39 @@ impl TopologyBuilder {
         self.missing.push((a, b));
     }
 
+    /// The builder that would make `topo` with only the links that `keep` chooses.
+    pub(crate) fn remake(
+        topo: &Topology,
+        keep: impl Fn(LinkId) -> bool,
+        missing: Vec<(NodeId, NodeId)>,
+    ) -> Self {
+        let mut b = Self {
+            nodes: topo.nodes.clone(),
+            used: vec![0; topo.nodes.len()],
+            places: topo.places.clone(),
+            missing,
+            ..Self::default()
+        };
+        for (i, link) in topo.links.iter().enumerate() {
+            if !keep(LinkId::from_index(i)) {
+                continue;
+            }
+            let new = b.connect(link.a.0, link.b.0, link.rate, link.delay);
+            for end in [link.a, link.b] {
+                for (alias, _) in topo.aliases.iter().filter(|(_, at)| *at == end) {
+                    b.alias(alias.clone(), end.0, new);
+                }
+            }
+        }
+        b
+    }
+
     /// The network, or the first mistake made on the way.
     pub fn finish(mut self) -> Result<Topology, TopologyError> {
         if let Some(error) = self.error {
             return Err(error);
         }
+        let by_name = sorted_names(&self.nodes)?;
         let hosts: Vec<NodeId> = (0..self.nodes.len())
             .map(NodeId::from_index)
             .filter(|n| self.nodes[n.index()].kind == NodeKind::Host)
@@ -174,7 +202,6 @@ impl TopologyBuilder {
         if let Some(&lonely) = hosts.iter().find(|n| self.used[n.index()] == 0) {
             return Err(TopologyError::Unconnected { host: self.name(lonely) });
         }
-        let by_name = sorted_names(&self.nodes)?;
         self.aliases.sort();
         if let Some(pair) = self.aliases.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(TopologyError::DuplicateName { name: pair[0].0.clone() });

@@ -6,6 +6,7 @@
 //! | [`Topology`] | hosts, switches and links in flat arrays; built by [`TopologyBuilder`] or by [`build`] |
 //! | [`build::catalogue`] | every ready-made topology with its parameters, units and defaults |
 //! | [`Routes`] | an immutable forwarding table: shortest paths with ECMP, or up-down |
+//! | [`analysis`] | size, bisection, oversubscription, distances, headroom, cyclic buffer dependencies |
 //! | [`validate_path`] | a path written by hand, checked and turned into ports |
 //!
 //! ```
@@ -18,6 +19,7 @@
 //! # Ok::<(), weir_net::TopologyError>(())
 //! ```
 
+pub mod analysis;
 pub mod build;
 mod builder;
 mod error;

@@ -1,5 +1,6 @@
 //! What can be wrong with a traffic plan.
 
+use crate::size::UnknownTable;
 use thiserror::Error;
 use weir_core::NodeId;
 
@@ -39,17 +40,104 @@ pub enum TrafficError {
         /// The node.
         node: NodeId,
     },
+    /// A name that no pattern has.
+    #[error("there is no traffic pattern `{name}`{}: the patterns are {}",
+        hint(nearest), known.join(", "))]
+    UnknownPattern {
+        /// What was asked for.
+        name: String,
+        /// The pattern that was probably meant.
+        nearest: Option<String>,
+        /// All patterns.
+        known: Vec<&'static str>,
+    },
+    /// A name that no parameter of the pattern has.
+    #[error("pattern `{pattern}` has no parameter `{name}`{}: it takes {}",
+        hint(nearest), known.join(", "))]
+    UnknownParameter {
+        /// The pattern.
+        pattern: &'static str,
+        /// What was given.
+        name: String,
+        /// The parameter that was probably meant.
+        nearest: Option<String>,
+        /// All its parameters.
+        known: Vec<&'static str>,
+    },
+    /// A parameter that has no default and was not given.
+    #[error("pattern `{pattern}` needs `{parameter}`: {doc}")]
+    Missing {
+        /// The pattern.
+        pattern: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// What it is.
+        doc: &'static str,
+    },
+    /// A host, path or file name that means nothing in this scenario.
+    #[error("`{parameter}` names {what} `{name}`, which does not exist{}", hint(nearest))]
+    UnknownName {
+        /// The parameter.
+        parameter: &'static str,
+        /// The kind of thing.
+        what: &'static str,
+        /// What was given.
+        name: String,
+        /// What was probably meant.
+        nearest: Option<String>,
+    },
+    /// A size table that does not exist.
+    #[error("`{parameter}`: {error}")]
+    UnknownTable {
+        /// The parameter.
+        parameter: &'static str,
+        /// Which table, and which there are.
+        error: UnknownTable,
+    },
+    /// A file that cannot be used.
+    #[error("`{parameter}`: {file}: {message}")]
+    File {
+        /// The parameter.
+        parameter: &'static str,
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// More classes than a label can tell apart.
+    #[error("class `{name}` is one too many: there can be 65535")]
+    TooManyClasses {
+        /// The class that found no place.
+        name: String,
+    },
     /// A plan whose flows never end was asked for all of them.
     #[error("the traffic never ends: give the plan a time until which flows start")]
     Endless,
 }
 
 impl TrafficError {
-    pub(crate) fn value(
-        parameter: &'static str,
-        value: impl ToString,
-        valid: impl Into<String>,
-    ) -> Self {
+    /// A parameter outside its range.
+    pub fn value(parameter: &'static str, value: impl ToString, valid: impl Into<String>) -> Self {
         Self::Value { parameter, value: value.to_string(), valid: valid.into() }
     }
+
+    /// The parameter that is at fault, so that a caller can point at it.
+    pub fn parameter(&self) -> Option<&str> {
+        match self {
+            Self::Value { parameter, .. }
+            | Self::NotAHost { parameter, .. }
+            | Self::Twice { parameter, .. }
+            | Self::Missing { parameter, .. }
+            | Self::UnknownName { parameter, .. }
+            | Self::UnknownTable { parameter, .. }
+            | Self::File { parameter, .. } => Some(parameter),
+            Self::UnknownParameter { name, .. } => Some(name),
+            Self::TooManyClasses { .. } => Some("class"),
+            Self::ToItself { .. } | Self::UnknownPattern { .. } | Self::Endless => None,
+        }
+    }
+}
+
+fn hint(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
 }

@@ -9,34 +9,57 @@
 //! use weir_traffic::{Fabric, FlowSpec, Traffic, pattern::List};
 //!
 //! let hosts: Vec<NodeId> = (0..4).map(NodeId).collect();
-//! let mut plan = Traffic::new(Fabric::uniform(hosts, Rate::from_gbps(100)));
-//! let class = plan.class("victim");
+//! let mut plan = Traffic::new(Fabric::uniform(&hosts, Rate::from_gbps(100))?);
+//! let class = plan.class("victim")?;
 //! let flow = FlowSpec { class, ..FlowSpec::new(NodeId(0), NodeId(1), Bytes::from_kb(64)) };
 //! plan.add(List { flows: vec![flow] })?;
-//! plan.set_until(Time::from_ms(1));
 //! let mut hosts = plan.sources(7);
 //! assert_eq!(hosts[0].next().unwrap().size, Bytes::from_kb(64));
 //! assert!(hosts[1].next().is_none());
 //! # Ok::<(), weir_traffic::TrafficError>(())
 //! ```
 //!
+//! | module | what it holds |
+//! |---|---|
+//! | [`flow`] | one message; the order-free fingerprint of many |
+//! | [`plan`] | the plan and the flows of each host |
+//! | [`pattern`] | the patterns, one file each, and how to add one |
+//! | [`catalogue`], [`params`] | patterns by name, from parameters as text |
+//! | [`size`] | size tables and what can be said about them |
+//! | [`arrival`], [`load`] | when flows start, and how many |
+//! | [`fabric`], [`hosts`] | what must be known of the network |
+//! | [`flow_list`] | flow lists as CSV |
+//!
 //! Every random choice comes from a stream named by (seed, pattern and purpose, host), so a plan
 //! and a seed fix the traffic whatever the order in which hosts are drawn; [`TrafficHash`] is an
-//! order-free fingerprint that shows it.
+//! order-free fingerprint that shows it. Of each flow, gap, sender, receiver and size come from
+//! streams of their own, so that changing the size table leaves the arrivals as they were.
 
 pub mod arrival;
+pub mod catalogue;
 pub mod error;
 pub mod fabric;
 pub mod flow;
+pub mod flow_list;
+pub mod hosts;
+pub mod load;
 mod nearest;
+pub mod params;
 pub mod pattern;
 pub mod plan;
 pub mod size;
+#[cfg(test)]
+mod testing;
+pub mod text;
 
-pub use arrival::{Arrival, Gaps};
+pub use arrival::Arrival;
 pub use error::TrafficError;
 pub use fabric::Fabric;
 pub use flow::{FlowSource, FlowSpec, TrafficHash, WhileHeld};
+pub use flow_list::{FlowList, FlowListError, read_flows, write_flows};
+pub use hosts::HostSet;
+pub use load::{Intensity, LoadRef, Offered};
+pub use params::{Names, Params};
 pub use pattern::Pattern;
 pub use plan::{HostFlows, Traffic};
 pub use size::{SizeTable, Sizes};

@@ -1,8 +1,11 @@
 //! A traffic plan: patterns over one fabric.
 
+use crate::catalogue;
 use crate::error::TrafficError;
 use crate::fabric::Fabric;
 use crate::flow::{FlowSource, FlowSpec, TrafficHash};
+use crate::load::Offered;
+use crate::params::{Names, Params};
 use crate::pattern::{Context, Pattern};
 use std::fmt;
 use weir_core::{ClassId, FlowId, NodeId, Time};
@@ -23,12 +26,8 @@ impl Traffic {
     }
 
     /// The id of the class called `name`, new or known.
-    pub fn class(&mut self, name: &str) -> ClassId {
-        let at = self.classes.iter().position(|c| c == name).unwrap_or_else(|| {
-            self.classes.push(name.into());
-            self.classes.len() - 1
-        });
-        ClassId::from_index(at)
+    pub fn class(&mut self, name: &str) -> Result<ClassId, TrafficError> {
+        intern(&mut self.classes, name)
     }
 
     /// The names of the classes, indexed by [`ClassId`].
@@ -53,6 +52,25 @@ impl Traffic {
         Ok(())
     }
 
+    /// Adds the pattern called `name` with parameters as text; `names` says what the names of
+    /// hosts, paths and files mean.
+    pub fn add_named(
+        &mut self,
+        name: &str,
+        params: &Params,
+        names: &dyn Names,
+    ) -> Result<(), TrafficError> {
+        let classes = &mut self.classes;
+        let pattern = catalogue::build(name, params, names, &mut |class| intern(classes, class))?;
+        self.add_boxed(pattern)
+    }
+
+    /// What the patterns that go on steadily offer on average, with their positions in the plan.
+    pub fn offered(&self) -> Vec<(usize, Offered)> {
+        let patterns = self.patterns.iter().enumerate();
+        patterns.filter_map(|(i, p)| Some((i, p.offered(&self.fabric)?))).collect()
+    }
+
     /// No flow starts at or after `until`.
     pub fn set_until(&mut self, until: Time) {
         self.until = until;
@@ -63,13 +81,10 @@ impl Traffic {
         self.until
     }
 
-    /// The flows of each host, in the order of [`Fabric::hosts`].
+    /// The flows of each host, in the order of [`Fabric::hosts`](crate::Fabric::hosts).
     pub fn sources(&self, seed: u64) -> Vec<HostFlows> {
-        let mut hosts: Vec<HostFlows> =
-            self.fabric.hosts.iter().map(|&h| HostFlows::new(h)).collect();
-        let mut position: Vec<(NodeId, usize)> =
-            self.fabric.hosts.iter().enumerate().map(|(i, &h)| (h, i)).collect();
-        position.sort_unstable();
+        let set = self.fabric.hosts();
+        let mut hosts: Vec<HostFlows> = set.as_slice().iter().map(|&h| HostFlows::new(h)).collect();
         for (i, pattern) in self.patterns.iter().enumerate() {
             let ctx = Context {
                 fabric: &self.fabric,
@@ -78,10 +93,9 @@ impl Traffic {
                 until: self.until,
             };
             for (host, source) in pattern.streams(&ctx) {
-                let at = position
-                    .binary_search_by_key(&host, |&(h, _)| h)
-                    .expect("a checked pattern sends from hosts of the fabric only");
-                hosts[position[at].1].push(source);
+                let at = set.position(host);
+                hosts[at.expect("a checked pattern sends from hosts of the fabric only")]
+                    .push(source);
             }
         }
         hosts
@@ -113,6 +127,19 @@ impl Traffic {
         }
         Ok(hash)
     }
+}
+
+/// The position of `name` among `classes`, to which it is added if it is new.
+fn intern(classes: &mut Vec<String>, name: &str) -> Result<ClassId, TrafficError> {
+    let at = match classes.iter().position(|c| c == name) {
+        Some(at) => at,
+        None if classes.len() < usize::from(u16::MAX) => {
+            classes.push(name.into());
+            classes.len() - 1
+        }
+        None => return Err(TrafficError::TooManyClasses { name: name.into() }),
+    };
+    Ok(ClassId::from_index(at))
 }
 
 /// The flows of one host in start order: the streams of all patterns, merged. Flows that start

@@ -36,7 +36,7 @@ pub fn build(p: &Params) -> Result<Topology, TopologyError> {
     check_count("right", p.right, 1..=32_768)?;
     check_count("trunks", p.trunks, 1..=4096)?;
     check_rate("rate", p.rate)?;
-    check_rate("trunk_rate", p.trunk_rate)?;
+    check_rate("trunk-rate", p.trunk_rate)?;
     let hosts = p.left + p.right;
     check_size(u128::from(hosts) + 2, u128::from(hosts) + u128::from(p.trunks))?;
     let mut b = TopologyBuilder::new();
@@ -52,4 +52,26 @@ pub fn build(p: &Params) -> Result<Topology, TopologyError> {
         b.connect(switches[0], switches[1], p.trunk_rate, p.trunk_delay);
     }
     b.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Routes;
+    use crate::build::testing::{hops, id, neighbours};
+
+    #[test]
+    fn the_racks_meet_in_the_trunk() {
+        let p = Params { left: 3, right: 2, trunks: 2, ..Params::default() };
+        let topo = build(&p).unwrap();
+        assert_eq!((topo.hosts().len(), topo.links().len()), (5, 7));
+        assert_eq!(neighbours(&topo, "sw0"), ["h0", "h1", "h2", "sw1", "sw1"]);
+        assert_eq!(neighbours(&topo, "sw1"), ["h3", "h4", "sw0", "sw0"]);
+        let routes = Routes::ecmp(&topo, &[]);
+        assert_eq!(hops(&topo, &routes, "h0", "h1"), Some(2));
+        assert_eq!(hops(&topo, &routes, "h0", "h4"), Some(3));
+        // both trunk links may carry a flow from left to right
+        assert_eq!(routes.next_hops(id(&topo, "sw0"), id(&topo, "h3")).len(), 2);
+        assert_eq!(topo.port_name(id(&topo, "sw0"), weir_core::PortId(4)), "to sw1 (p4)");
+    }
 }

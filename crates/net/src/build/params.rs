@@ -9,7 +9,7 @@ use weir_core::{Rate, Time};
 /// What there is to know about one parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParamInfo {
-    /// Its name in scenario files and in the `Params` struct.
+    /// Its name in scenario files; the `Params` struct has `_` for each `-`.
     pub name: &'static str,
     /// Its default, as it would be written.
     pub default: &'static str,
@@ -56,6 +56,19 @@ impl ParamValue for Time {
     const UNIT: &'static str = "time";
     fn read(name: &str, text: &str) -> Result<Self, TopologyError> {
         text.parse().map_err(|error| unreadable(name, text, error))
+    }
+}
+
+/// Pairs of node names, written `spine0-leaf0, spine1-leaf2`.
+impl ParamValue for Vec<(String, String)> {
+    const UNIT: &'static str = "links";
+    fn read(name: &str, text: &str) -> Result<Self, TopologyError> {
+        let pair = |word: &str| match word.split_once('-') {
+            Some((a, b)) if !a.is_empty() && !b.is_empty() => Ok((a.to_owned(), b.to_owned())),
+            _ => Err(unreadable(name, word, "links are written like spine0-leaf0")),
+        };
+        let words = text.split(|c: char| c == ',' || c.is_whitespace());
+        words.filter(|word| !word.is_empty()).map(pair).collect()
     }
 }
 
@@ -117,7 +130,7 @@ macro_rules! topology {
                 #[allow(unused_mut)]
                 let mut params = Self::default();
                 for &(name, text) in args {
-                    match name {
+                    match name.replace('-', "_").as_str() {
                         $( stringify!($field) => params.$field = <$ty>::read(name, text)?, )*
                         _ => return Err($crate::build::params::unknown(&INFO, name)),
                     }
@@ -132,7 +145,14 @@ macro_rules! topology {
             doc: $about,
             params: &[$(
                 $crate::build::ParamInfo {
-                    name: stringify!($field),
+                    name: {
+                        const FIELD: &str = stringify!($field);
+                        const KEY: [u8; FIELD.len()] = $crate::build::params::kebab(FIELD);
+                        match std::str::from_utf8(&KEY) {
+                            Ok(key) => key,
+                            Err(_) => FIELD,
+                        }
+                    },
                     default: $default,
                     unit: <$ty as $crate::build::ParamValue>::UNIT,
                     doc: concat!($($doc),+).trim_ascii(),
@@ -141,6 +161,18 @@ macro_rules! topology {
             build: |args| build(&Params::from_args(args)?),
         };
     };
+}
+
+/// `hosts_per_tor` as scenario files write it: `hosts-per-tor`.
+pub(crate) const fn kebab<const N: usize>(field: &str) -> [u8; N] {
+    let mut key = [0; N];
+    let mut i = 0;
+    while i < N {
+        let c = field.as_bytes()[i];
+        key[i] = if c == b'_' { b'-' } else { c };
+        i += 1;
+    }
+    key
 }
 
 /// The error for a parameter that a topology does not have.

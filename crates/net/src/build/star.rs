@@ -35,3 +35,18 @@ pub fn build(p: &Params) -> Result<Topology, TopologyError> {
     }
     b.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Routes;
+    use crate::build::testing::{hops, neighbours};
+
+    #[test]
+    fn each_host_has_one_link_to_the_switch() {
+        let topo = build(&Params { hosts: 5, ..Params::default() }).unwrap();
+        assert_eq!((topo.hosts().len(), topo.links().len()), (5, 5));
+        assert_eq!(neighbours(&topo, "sw0"), ["h0", "h1", "h2", "h3", "h4"]);
+        assert_eq!(hops(&topo, &Routes::ecmp(&topo, &[]), "h0", "h4"), Some(2));
+    }
+}

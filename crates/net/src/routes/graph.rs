@@ -5,28 +5,28 @@ use super::{NO_COLUMN, NO_PORT, NO_ROW, NOWHERE, Target};
 use crate::topology::Topology;
 use weir_core::{LinkId, NodeId, PortId};
 
-pub(super) struct Graph {
+pub(crate) struct Graph {
     /// Row of each node, or [`NO_ROW`].
-    pub(super) row_of: Vec<u32>,
+    pub(crate) row_of: Vec<u32>,
     /// Node of each row.
-    pub(super) node_of: Vec<NodeId>,
+    pub(crate) node_of: Vec<NodeId>,
     /// Whether the row is a host, through which nothing passes.
-    pub(super) is_host: Vec<bool>,
+    pub(crate) is_host: Vec<bool>,
     start: Vec<u32>,
     edges: Vec<Edge>,
     /// The row that each column of the table leads to.
-    pub(super) columns: Vec<u32>,
-    pub(super) targets: Vec<Target>,
+    pub(crate) columns: Vec<u32>,
+    pub(crate) targets: Vec<Target>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Edge {
-    pub(super) peer: u32,
-    pub(super) port: PortId,
+pub(crate) struct Edge {
+    pub(crate) peer: u32,
+    pub(crate) port: PortId,
 }
 
 impl Graph {
-    pub(super) fn new(topo: &Topology, down: &[LinkId]) -> Self {
+    pub(crate) fn new(topo: &Topology, down: &[LinkId]) -> Self {
         let mut up = vec![true; topo.links().len()];
         for link in down {
             if let Some(up) = up.get_mut(link.index()) {
@@ -80,12 +80,12 @@ impl Graph {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.node_of.len()
     }
 
     #[inline]
-    pub(super) fn edges(&self, row: u32) -> &[Edge] {
+    pub(crate) fn edges(&self, row: u32) -> &[Edge] {
         &self.edges[self.start[row as usize] as usize..self.start[row as usize + 1] as usize]
     }
 }

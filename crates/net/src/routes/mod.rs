@@ -16,9 +16,10 @@
 //! otherwise all flows that chose the left port here would choose the left port at the next
 //! switch too, and half of the paths would stay empty.
 
-mod graph;
+pub(crate) mod graph;
 mod groups;
 mod shortest;
+mod updown;
 
 use crate::topology::Topology;
 use graph::Graph;
@@ -42,10 +43,10 @@ pub struct Routes {
 
 /// How a host is reached.
 #[derive(Clone, Copy, Debug)]
-struct Target {
+pub(crate) struct Target {
     column: u32,
     /// The switch it hangs on; itself if it has several ports.
-    at: NodeId,
+    pub(crate) at: NodeId,
     /// The port of `at` that leads to it; [`NO_PORT`] if it is `at`.
     port: PortId,
 }
@@ -69,6 +70,22 @@ impl Routes {
     pub fn ecmp(topo: &Topology, down: &[LinkId]) -> Self {
         let graph = Graph::new(topo, down);
         Self::assemble(topo, &graph, shortest::Search::new(&graph))
+    }
+
+    /// Paths that never go up again after having gone down, which makes cyclic buffer
+    /// dependencies, and with them PFC deadlocks, impossible.
+    ///
+    /// In a fabric of layers, up is towards the core. Where layers do not say (links inside a
+    /// layer, or no layers), or would cut off hosts that are still connected after failures, up is
+    /// towards the root of a breadth-first spanning tree (up*/down* routing as in Autonet):
+    /// every connected pair has a path then, though often a longer one through the root.
+    ///
+    /// Wherever a way straight down exists it is taken, the shortest ones sharing the load;
+    /// elsewhere the ways up that lead to the shortest paths do.
+    pub fn up_down(topo: &Topology, down: &[LinkId]) -> Self {
+        let graph = Graph::new(topo, down);
+        let order = updown::Order::new(topo, &graph);
+        Self::assemble(topo, &graph, updown::Search::new(&graph, &order))
     }
 
     fn assemble(topo: &Topology, graph: &Graph, mut search: impl Search) -> Self {
@@ -180,6 +197,31 @@ impl Routes {
         Some(path)
     }
 
+    /// Where the hosts of each column are: a switch, or the host itself.
+    pub(crate) fn column_nodes(&self) -> Vec<NodeId> {
+        let mut nodes = Vec::new();
+        for target in self.targets.iter().filter(|t| t.column != NO_COLUMN) {
+            // columns are numbered in the order of the first host they hold
+            if target.column as usize == nodes.len() {
+                nodes.push(target.at);
+            }
+        }
+        nodes
+    }
+
+    /// The ports that `at` (a switch, or a host with several ports) may use towards the hosts
+    /// of a column, and a number that is the same wherever this node uses the same ports.
+    pub(crate) fn column_ports(&self, at: NodeId, column: usize, into: &mut Vec<PortId>) -> u32 {
+        into.clear();
+        let entry = self.table[self.rows[at.index()] as usize + column];
+        match entry {
+            Entry::NONE => {}
+            Entry(port) if port < Entry::GROUPS => into.push(PortId(port as u16)),
+            group => into.extend_from_slice(self.groups.ports(group)),
+        }
+        entry.0
+    }
+
     /// The memory the table takes.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.table)
@@ -196,3 +238,6 @@ trait Search {
     /// The good ports of `row` towards that target, ascending; none at the target itself.
     fn ports(&self, graph: &Graph, row: u32, into: &mut Vec<PortId>);
 }
+
+#[cfg(test)]
+mod tests;

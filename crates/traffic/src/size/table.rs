@@ -55,7 +55,8 @@ pub enum TableError {
     },
     /// A column that does not grow.
     #[error(
-        "line {line}: {column} is `{value}`, not above the `{before}` of the row before: both columns strictly increase"
+        "line {line}: {column} is `{value}`, not above the `{before}` of the row before: \
+         both columns strictly increase"
     )]
     NotIncreasing {
         /// Line number, from 1.

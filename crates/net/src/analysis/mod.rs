@@ -1,0 +1,24 @@
+//! What can be known about a fabric before anything runs on it.
+//!
+//! | question | answer |
+//! |---|---|
+//! | how big is it? | [`Census`] |
+//! | how much can cross the middle? | [`bisection`] |
+//! | where is it oversubscribed? | [`oversubscription`] |
+//! | how far apart are the farthest hosts? | [`LongestPath`] |
+//! | can these routes deadlock? | [`BufferGraph`] |
+//! | how much buffer must stay free above XOFF? | [`Headroom`] |
+
+mod bisection;
+mod buffers;
+mod census;
+mod distance;
+mod headroom;
+mod maxflow;
+mod scc;
+
+pub use bisection::{Bisection, bisection};
+pub use buffers::{Buffer, BufferGraph, CyclicDependency};
+pub use census::{Census, Oversubscription, Tier, oversubscription};
+pub use distance::{LongestPath, RttModel};
+pub use headroom::Headroom;

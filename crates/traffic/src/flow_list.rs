@@ -1,0 +1,460 @@
+//! Flow lists as CSV, in and out.
+//!
+//! The first line names the columns, in any order; `src`, `dst`, `size` and `start` must be there.
+//! Lines that begin with `#` are comments. An empty cell stands for the default.
+//!
+//! | column | unit | default |
+//! |---|---|---|
+//! | `src`, `dst` | host names | |
+//! | `size` | payload bytes, with or without unit: `1500`, `64KB`; `unlimited` lasts to the end | |
+//! | `start` | a time with its unit: `1500ps`, `1.5us` | |
+//! | `class` | label in reports | `list` |
+//! | `priority` | 0 to 7 | 0 |
+//! | `rate` | constant-rate source: `40000000000bps`, `40Gbps` | as fast as the transport allows |
+//! | `while_held` | `backlog` or `discard` | `backlog` |
+//! | `stop` | a time with its unit | none |
+//! | `path` | index of a static path | left to routing |
+//! | `high` | `true` or `false`: high sub-class of G-PFC | `false` |
+//! | `hash` | what ECMP hashes, `0x` and hexadecimal digits | from the flow's identity |
+//!
+//! What [`write_flows`] writes, [`read_flows`] reads back to the same traffic.
+
+use crate::error::TrafficError;
+use crate::flow::{FlowSpec, WhileHeld};
+use crate::nearest::nearest;
+use crate::text::FromText;
+use std::io::{self, Read, Write};
+use thiserror::Error;
+use weir_core::{Bytes, ClassId, NodeId, Rate, Time};
+
+const COLUMNS: [&str; 12] = [
+    "src",
+    "dst",
+    "size",
+    "start",
+    "class",
+    "priority",
+    "rate",
+    "while_held",
+    "stop",
+    "path",
+    "high",
+    "hash",
+];
+const REQUIRED: usize = 4;
+const DEFAULT_CLASS: &str = "list";
+
+/// A flow list that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FlowListError {
+    /// A column that means nothing.
+    #[error("line 1: unknown column `{column}`{}: the columns are {}",
+        nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default(), COLUMNS.join(", "))]
+    UnknownColumn {
+        /// Its name.
+        column: String,
+        /// The column that was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// A column that is needed and not there.
+    #[error("line 1: column `{column}` is missing: src, dst, size and start are needed")]
+    MissingColumn {
+        /// Its name.
+        column: &'static str,
+    },
+    /// A column that is there twice.
+    #[error("line 1: column `{column}` is there twice")]
+    RepeatedColumn {
+        /// Its name.
+        column: &'static str,
+    },
+    /// A row with too few or too many cells.
+    #[error("line {line}: {found} cells, but the first line names {expected} columns")]
+    Cells {
+        /// Line number, from 1.
+        line: u64,
+        /// How many cells it has.
+        found: u64,
+        /// How many columns there are.
+        expected: u64,
+    },
+    /// A cell that cannot be understood.
+    #[error("line {line}: `{column}` is `{value}`: {valid}")]
+    Value {
+        /// Line number, from 1.
+        line: u64,
+        /// The column.
+        column: &'static str,
+        /// What was found.
+        value: String,
+        /// What is valid.
+        valid: String,
+    },
+    /// A flow whose source is its destination.
+    #[error("line {line}: a flow from `{host}` to itself: source and destination must differ")]
+    ToItself {
+        /// Line number, from 1.
+        line: u64,
+        /// The host.
+        host: String,
+    },
+    /// Text that is not CSV, or a file that cannot be read.
+    #[error("line {line}: {message}")]
+    Malformed {
+        /// Line number, from 1.
+        line: u64,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// Flows read from a list, with the classes it names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowList {
+    flows: Vec<FlowSpec>,
+    classes: Vec<String>,
+}
+
+impl FlowList {
+    /// The flows, in the order of the list; their classes are positions in
+    /// [`FlowList::classes`], their ids are still to be given by a plan.
+    pub fn flows(&self) -> &[FlowSpec] {
+        &self.flows
+    }
+
+    /// The names of the classes, in the order they came up.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The flows with the ids that `class` gives to their classes.
+    pub fn into_flows(
+        mut self,
+        class: &mut dyn FnMut(&str) -> Result<ClassId, TrafficError>,
+    ) -> Result<Vec<FlowSpec>, TrafficError> {
+        let ids = self.classes.iter().map(|name| class(name)).collect::<Result<Vec<_>, _>>()?;
+        for flow in &mut self.flows {
+            flow.class = ids[flow.class.index()];
+        }
+        Ok(self.flows)
+    }
+
+    fn class(&mut self, name: &str) -> Option<ClassId> {
+        // Rows of a class usually stand together, so the newest is tried first.
+        let at = match self.classes.iter().rposition(|c| c == name) {
+            Some(at) => at,
+            None if self.classes.len() < usize::from(u16::MAX) => {
+                self.classes.push(name.into());
+                self.classes.len() - 1
+            }
+            None => return None,
+        };
+        Some(ClassId::from_index(at))
+    }
+}
+
+/// Reads a flow list; `host` gives the host of a name.
+pub fn read_flows(
+    input: impl Read,
+    host: &dyn Fn(&str) -> Option<NodeId>,
+) -> Result<FlowList, FlowListError> {
+    let mut reader =
+        csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(input);
+    let columns = read_header(reader.headers().map_err(malformed)?)?;
+    let mut list = FlowList::default();
+    for record in reader.records() {
+        let record = record.map_err(malformed)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let flow = Row { record: &record, columns: &columns, line }.flow(host, &mut list)?;
+        list.flows.push(flow);
+    }
+    Ok(list)
+}
+
+/// Where each of [`COLUMNS`] stands in the file.
+fn read_header(header: &csv::StringRecord) -> Result<[Option<usize>; 12], FlowListError> {
+    let mut columns = [None; 12];
+    for (at, name) in header.iter().enumerate() {
+        let Some(known) = COLUMNS.iter().position(|&c| c == name) else {
+            let (column, nearest) = (shorten(name), nearest(name, COLUMNS));
+            return Err(FlowListError::UnknownColumn { column, nearest });
+        };
+        if columns[known].replace(at).is_some() {
+            return Err(FlowListError::RepeatedColumn { column: COLUMNS[known] });
+        }
+    }
+    match columns[..REQUIRED].iter().position(Option::is_none) {
+        Some(missing) => Err(FlowListError::MissingColumn { column: COLUMNS[missing] }),
+        None => Ok(columns),
+    }
+}
+
+fn malformed(error: csv::Error) -> FlowListError {
+    let line = error.position().map_or(1, csv::Position::line);
+    match *error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            FlowListError::Cells { line, found: len, expected: expected_len }
+        }
+        csv::ErrorKind::Utf8 { .. } => {
+            FlowListError::Malformed { line, message: "the text is not UTF-8".into() }
+        }
+        _ => FlowListError::Malformed { line, message: error.to_string() },
+    }
+}
+
+/// One row of the file.
+struct Row<'a> {
+    record: &'a csv::StringRecord,
+    columns: &'a [Option<usize>; 12],
+    line: u64,
+}
+
+impl Row<'_> {
+    /// What stands in a column; `None` when it is empty or not there.
+    fn cell(&self, column: usize) -> Option<&str> {
+        self.record.get(self.columns[column]?).filter(|cell| !cell.is_empty())
+    }
+
+    fn bad(&self, column: usize, valid: impl Into<String>) -> FlowListError {
+        FlowListError::Value {
+            line: self.line,
+            column: COLUMNS[column],
+            value: shorten(self.cell(column).unwrap_or("")),
+            valid: valid.into(),
+        }
+    }
+
+    fn optional<T: FromText>(&self, column: usize) -> Result<Option<T>, FlowListError> {
+        self.cell(column)
+            .map(|cell| T::from_text(cell).map_err(|valid| self.bad(column, valid)))
+            .transpose()
+    }
+
+    fn required<T: FromText>(&self, column: usize) -> Result<T, FlowListError> {
+        self.optional(column)?.ok_or_else(|| self.bad(column, "a value is needed here"))
+    }
+
+    fn host(
+        &self,
+        column: usize,
+        host: &dyn Fn(&str) -> Option<NodeId>,
+    ) -> Result<NodeId, FlowListError> {
+        let name: String = self.required(column)?;
+        host(&name).ok_or_else(|| self.bad(column, "no host has this name"))
+    }
+
+    fn flow(
+        &self,
+        host: &dyn Fn(&str) -> Option<NodeId>,
+        list: &mut FlowList,
+    ) -> Result<FlowSpec, FlowListError> {
+        let (src, dst) = (self.host(0, host)?, self.host(1, host)?);
+        if src == dst {
+            let host = shorten(self.cell(0).unwrap_or(""));
+            return Err(FlowListError::ToItself { line: self.line, host });
+        }
+        let class = list.class(self.cell(4).unwrap_or(DEFAULT_CLASS));
+        let flow = FlowSpec {
+            start: self.required(3)?,
+            class: class.ok_or_else(|| self.bad(4, "there can be 65535 classes"))?,
+            priority: self.optional(5)?.unwrap_or_default(),
+            rate: self.optional(6)?,
+            while_held: self.optional(7)?.unwrap_or_default(),
+            stop: self.optional(8)?,
+            path: self.optional(9)?,
+            high: self.optional(10)?.unwrap_or_default(),
+            hash: self.optional::<Hash>(11)?.map_or(0, |h| h.0),
+            ..FlowSpec::new(src, dst, self.required(2)?)
+        };
+        self.check(flow)
+    }
+
+    fn check(&self, flow: FlowSpec) -> Result<FlowSpec, FlowListError> {
+        if flow.size == Bytes::ZERO {
+            return Err(self.bad(2, "a flow carries at least 1 B"));
+        }
+        if flow.rate.is_some_and(|r| r.as_bps() == 0) {
+            return Err(self.bad(6, "a constant-rate source sends above 0 b/s"));
+        }
+        if flow.stop.is_some_and(|stop| stop <= flow.start) {
+            return Err(self.bad(8, "a source stops after its start"));
+        }
+        Ok(flow)
+    }
+}
+
+struct Hash(u64);
+
+impl FromText for Hash {
+    fn from_text(text: &str) -> Result<Self, String> {
+        let digits = text.strip_prefix("0x").unwrap_or("");
+        let valid = || "write `0x` and up to 16 hexadecimal digits".to_owned();
+        // The number reader takes a sign, which a hash has not.
+        if digits.starts_with('+') {
+            return Err(valid());
+        }
+        u64::from_str_radix(digits, 16).map(Self).map_err(|_| valid())
+    }
+}
+
+/// Writes flows as a list that [`read_flows`] reads; `host` gives the name of a host and
+/// `classes` the names of the classes.
+pub fn write_flows<'a>(
+    output: impl Write,
+    flows: impl IntoIterator<Item = &'a FlowSpec>,
+    host: &dyn Fn(NodeId) -> String,
+    classes: &[String],
+) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(output);
+    writer.write_record(COLUMNS)?;
+    for flow in flows {
+        let time = |t: Time| format!("{}ps", t.as_ps());
+        let size = match flow.size {
+            Bytes::MAX => "unlimited".to_owned(),
+            size => size.get().to_string(),
+        };
+        let held = match flow.while_held {
+            WhileHeld::Backlog => "backlog",
+            WhileHeld::Discard => "discard",
+        };
+        writer.write_record([
+            host(flow.src).as_str(),
+            &host(flow.dst),
+            &size,
+            &time(flow.start),
+            classes.get(flow.class.index()).map_or(DEFAULT_CLASS, String::as_str),
+            &flow.priority.to_string(),
+            &flow.rate.map(|r: Rate| format!("{}bps", r.as_bps())).unwrap_or_default(),
+            held,
+            &flow.stop.map(time).unwrap_or_default(),
+            &flow.path.map(|p| p.to_string()).unwrap_or_default(),
+            &flow.high.to_string(),
+            &format!("{:#018x}", flow.hash),
+        ])?;
+    }
+    writer.flush()
+}
+
+/// Keeps an error message on one line whatever the file holds.
+fn shorten(text: &str) -> String {
+    const MAX: usize = 40;
+    let mut short: String = text.chars().take(MAX).collect::<String>().escape_debug().collect();
+    if text.chars().count() > MAX {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use weir_core::Priority;
+
+    fn host(name: &str) -> Option<NodeId> {
+        name.strip_prefix('h')?.parse().ok().filter(|&n| n < 100).map(NodeId)
+    }
+
+    fn read(text: &str) -> Result<FlowList, FlowListError> {
+        read_flows(text.as_bytes(), &host)
+    }
+
+    fn write(flows: &[FlowSpec], classes: &[String]) -> String {
+        let mut out = Vec::new();
+        write_flows(&mut out, flows, &|h| format!("h{}", h.0), classes).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_list_written_by_hand_is_read() {
+        let list = read(
+            "# two flows\nstart, dst, src, size, class\n1.5us, h2, h1, 64KB, victim\n\
+             0s,h3,h4,unlimited,\n",
+        )
+        .unwrap();
+        assert_eq!(list.classes(), ["victim", "list"]);
+        let [a, b] = list.flows() else { panic!("two flows") };
+        assert_eq!((a.src, a.dst, a.size), (NodeId(1), NodeId(2), Bytes::from_kb(64)));
+        assert_eq!((a.start, a.class), (Time::from_ns(1500), ClassId(0)));
+        assert_eq!((b.size, b.start, b.class), (Bytes::MAX, Time::ZERO, ClassId(1)));
+        assert_eq!((b.hash, b.rate, b.path), (0, None, None));
+    }
+
+    #[test]
+    fn a_bad_list_is_refused_with_line_value_and_remedy() {
+        const HEAD: &str = "src,dst,size,start,priority,rate,while_held,stop,path,high,hash\n";
+        for (text, parts) in [
+            ("src,dst,size\n", &["line 1", "`start` is missing"][..]),
+            ("src,dst,size,strat\n", &["`strat`", "did you mean `start`?"]),
+            ("src,dst,size,start,src\n", &["`src` is there twice"]),
+            ("src,dst,size,start\nh1,h2,5\n", &["line 2", "3 cells", "4 columns"]),
+            ("src,dst,size,start\n\nh1,h2,5KB,0s\nh1,h777,5,0s\n", &["line 4", "h777", "no host"]),
+            ("src,dst,size,start\nh1,h1,5,0s\n", &["line 2", "`h1` to itself"]),
+            ("src,dst,size,start\nh1,h2,0,0s\n", &["line 2", "`size` is `0`", "at least 1 B"]),
+            ("src,dst,size,start\nh1,h2,-3,0s\n", &["line 2", "`size` is `-3`"]),
+            ("src,dst,size,start\nh1,h2,3,7\n", &["line 2", "`start` is `7`", "ps, ns, us"]),
+            ("src,dst,size,start\nh1,h2,3,\n", &["line 2", "`start`", "needed"]),
+            ("src,dst,size,start,priority\nh1,h2,3,0s,8\n", &["`priority` is `8`", "0 to 7"]),
+            ("src,dst,size,start,rate\nh1,h2,3,0s,0bps\n", &["`rate` is `0bps`", "above 0"]),
+            ("src,dst,size,start,while_held\nh1,h2,3,0s,x\n", &["`while_held`", "`discard`"]),
+            ("src,dst,size,start,stop\nh1,h2,3,5us,5us\n", &["`stop`", "after its start"]),
+            ("src,dst,size,start,path\nh1,h2,3,0s,x\n", &["`path` is `x`", "whole number"]),
+            ("src,dst,size,start,high\nh1,h2,3,0s,1\n", &["`high` is `1`", "`true`"]),
+            ("src,dst,size,start,hash\nh1,h2,3,0s,12\n", &["`hash` is `12`", "0x"]),
+            (&format!("{HEAD}h1,h2,1,0s,,,,,,,0x+1\n"), &["`hash`"]),
+        ] {
+            let message = read(text).unwrap_err().to_string();
+            for part in parts {
+                assert!(message.contains(part), "{message:?} lacks {part:?}");
+            }
+        }
+        let not_text = read_flows(&b"src,dst,size,start\nh1,\xff,3,0s\n"[..], &host).unwrap_err();
+        assert!(not_text.to_string().contains("line 2: the text is not UTF-8"), "{not_text}");
+    }
+
+    fn any_flow() -> impl Strategy<Value = FlowSpec> {
+        let ends = (0u32..100, 1u32..100);
+        let what = (1..u64::MAX, 0..u64::MAX / 2, 0u16..3, 0u8..8);
+        let source =
+            (prop::option::of(1..u64::MAX), any::<bool>(), prop::option::of(1..1u64 << 40));
+        let way = (prop::option::of(any::<u32>()), any::<bool>(), any::<u64>());
+        (ends, what, source, way).prop_map(|(ends, what, source, way)| FlowSpec {
+            start: Time::from_ps(what.1),
+            class: ClassId(what.2),
+            priority: Priority::new(what.3).unwrap(),
+            rate: source.0.map(Rate::from_bps),
+            while_held: if source.1 { WhileHeld::Discard } else { WhileHeld::Backlog },
+            stop: source.2.map(|after| Time::from_ps(what.1 + after)),
+            path: way.0,
+            high: way.1,
+            hash: way.2,
+            ..FlowSpec::new(NodeId(ends.0), NodeId((ends.0 + ends.1) % 100), Bytes::new(what.0))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(flows in prop::collection::vec(any_flow(), 0..20)) {
+            let classes = ["plain", "with,comma", "with \"quotes\""].map(String::from);
+            let text = write(&flows, &classes);
+            let list = read(&text).unwrap();
+            let mut id = |name: &str| {
+                Ok(ClassId::from_index(classes.iter().position(|c| c == name).unwrap()))
+            };
+            prop_assert_eq!(list.into_flows(&mut id).unwrap(), flows);
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(
+            header in "(src,dst,size,start(,class|,hash|,path|,stop){0,3}|\\PC{0,20})",
+            body in "(\n(h[0-9]{1,3}|\\PC{0,6})(,(h[0-9]|[0-9]{1,4}(us|KB|s)?|\\PC{0,6})){0,6}){0,6}",
+        ) {
+            let _ = read(&(header + &body));
+        }
+
+        #[test]
+        fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = read_flows(&bytes[..], &host);
+        }
+    }
+}
