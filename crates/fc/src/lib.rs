@@ -32,12 +32,15 @@
 //! [`SCHEMES`]. [`none`] is the smallest example, [`pfc`] the first real one.
 
 pub mod actions;
+pub mod bfc;
 pub mod explore;
 pub mod harness;
+pub mod ideal;
 pub mod layout;
 pub mod mmu;
 pub mod none;
 pub mod params;
+mod perflow;
 pub mod pfc;
 pub mod view;
 
@@ -50,7 +53,7 @@ pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
 use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, QueueId};
 
 /// All schemes there are, in the order they are listed and compared.
-pub const SCHEMES: &[&SchemeInfo] = &[&pfc::INFO, &none::INFO];
+pub const SCHEMES: &[&SchemeInfo] = &[&pfc::INFO, &none::INFO, &bfc::INFO, &ideal::INFO];
 
 /// The scheme called `name`.
 pub fn scheme(name: &str) -> Option<&'static SchemeInfo> {

@@ -7,6 +7,7 @@
 //! | [`build::catalogue`] | every ready-made topology with its parameters, units and defaults |
 //! | [`Routes`] | an immutable forwarding table: shortest paths with ECMP, or up-down |
 //! | [`analysis`] | size, bisection, oversubscription, distances, headroom, cyclic buffer dependencies |
+//! | [`draw::svg`] | a picture |
 //! | [`validate_path`] | a path written by hand, checked and turned into ports |
 //!
 //! ```
@@ -22,6 +23,7 @@
 pub mod analysis;
 pub mod build;
 mod builder;
+pub mod draw;
 mod error;
 pub mod limits;
 pub mod nearest;

@@ -72,3 +72,47 @@ pub fn validate_path(
     };
     nodes.windows(2).map(hop).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::testing::id;
+    use crate::build::{leaf_spine, ofc_chain};
+
+    fn ports(topo: &Topology, names: &[&str]) -> Result<Vec<u16>, String> {
+        let nodes: Vec<NodeId> = names.iter().map(|name| id(topo, name)).collect();
+        let path = validate_path(topo, &nodes).map_err(|e| e.to_string())?;
+        assert!(path.iter().zip(&nodes).all(|((at, _), node)| at == node));
+        Ok(path.into_iter().map(|(_, port)| port.0).collect())
+    }
+
+    #[test]
+    fn a_path_of_neighbours_becomes_ports() {
+        let topo = ofc_chain::build(&ofc_chain::Params::default()).unwrap();
+        // Sa: h0, h1, Sb; Sb: Sa, Sc; Sc: h2..h9, Sb
+        assert_eq!(ports(&topo, &["h0", "Sa", "Sb", "Sc", "h9"]), Ok(vec![0, 2, 1, 7]));
+        // a detour is no mistake
+        let topo = leaf_spine::build(&leaf_spine::Params::default()).unwrap();
+        let detour = ["h0", "leaf0", "spine0", "leaf1", "spine1", "leaf2", "h16"];
+        assert_eq!(ports(&topo, &detour), Ok(vec![0, 8, 1, 9, 2, 0]));
+    }
+
+    #[test]
+    fn what_is_no_path_is_refused() {
+        let topo = ofc_chain::build(&ofc_chain::Params::default()).unwrap();
+        for (names, says) in [
+            (&["h0"][..], "at least two nodes, this one has 1"),
+            (&[], "this one has 0"),
+            (&["h0", "Sa"], "`Sa` is a switch"),
+            (&["Sa", "h0"], "`Sa` is a switch"),
+            (&["h0", "Sa", "Sc", "h9"], "`Sa` has no link to `Sc` (did you mean `Sb`?)"),
+            (&["h0", "Sa", "h1", "Sa", "h0"], "host `h1` is in the middle"),
+            (&["h0", "Sa", "Sb", "Sa", "h1"], "visits `Sa` twice"),
+            (&["h0", "h0"], "visits `h0` twice"),
+        ] {
+            let error = ports(&topo, names).unwrap_err();
+            assert!(error.contains(says), "{names:?}: {error}");
+        }
+        assert_eq!(validate_path(&topo, &[NodeId(99)]), Err(PathError::UnknownId(NodeId(99))));
+    }
+}

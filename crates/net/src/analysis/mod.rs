@@ -22,3 +22,6 @@ pub use buffers::{Buffer, BufferGraph, CyclicDependency};
 pub use census::{Census, Oversubscription, Tier, oversubscription};
 pub use distance::{LongestPath, RttModel};
 pub use headroom::Headroom;
+
+#[cfg(test)]
+mod tests;

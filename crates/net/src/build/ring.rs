@@ -45,19 +45,8 @@ pub fn build(p: &Params) -> Result<Topology, TopologyError> {
     }
     for (i, &switch) in switches.iter().enumerate() {
         b.connect(switch, switches[(i + 1) % switches.len()], p.rate, p.delay);
-        let (x, y) = on_circle(i, switches.len());
-        b.place(switch, x, y);
     }
     b.finish()
-}
-
-/// Point `i` of `n` on a circle whose points are one grid step apart, clockwise from the top.
-fn on_circle(i: usize, n: usize) -> (i32, i32) {
-    let step = std::f64::consts::TAU / n as f64;
-    let radius = 50.0 / libm::sin(step / 2.0);
-    let angle = step * i as f64;
-    let round = |v: f64| libm::round(v) as i32;
-    (round(radius * libm::sin(angle)), round(-radius * libm::cos(angle)))
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ pub fn build(p: &Params) -> Result<Topology, TopologyError> {
             }
         }
         let [x, y, z] = at.map(|c| c as i32);
-        b.place(switch, 100 * (x + z * (p.x as i32 + 1)), 100 * y);
+        b.place(switch, x + z * (p.x as i32 + 1), y);
     }
     b.finish()?.without_links(&p.failed)
 }

@@ -1,0 +1,491 @@
+//! Backpressure Flow Control (BFC), Goyal et al., NSDI 2022.
+//!
+//! *Problem:* PFC stops whole priorities; a queue per flow would stop only the guilty but
+//! no switch has that many queues. *Idea:* only flows with packets in the switch need a
+//! queue, and they are few; each gets an empty one while there is one. A packet that finds
+//! its queue longer than what the port drains in a hop round trip is counted against the
+//! **queue it came from at the previous hop**, whose number it carries. A queue of the
+//! neighbour with counted packets here is paused, and resumed when the last of them leaves.
+//!
+//! ```text
+//!   upstream port          wire            this switch
+//!   q5 ── packet[tag 5] ────────────► q2 ── packet[tag 2] ──►
+//!   q5 ◄─────── pause/resume 5 ────── counter[ingress][5] > 0
+//! ```
+//!
+//! *Messages:* `immediate`: one 64 B frame per transition naming the upstream queue;
+//! `periodic`: the whole pause state as a bitmap every period, and at once when a queue is
+//! resumed; `both`: immediate frames, and bitmaps that repair what was lost.
+//!
+//! *Parameters:* see [`INFO`]. The pause threshold is `pause-factor * HRTT * rate / N_active`
+//! with the factor 1, or 1 + period/HRTT when a pause has to wait for the next bitmap.
+//!
+//! *Where the paper is:* assignment of active flows (section 3.3) in `Bfc::queue_for`,
+//! the threshold and the counters (section 3.4) in `Bfc::should_count` and `told`,
+//! the paused side in `heard`. SFQ variants: `assignment = static`, with or without
+//! `pausing`. The preprint's first-packet queue and paced resume are options.
+//!
+//! *Deviations:* frames name the queue and not a hash; tags are 16 bits wide, so that slots of a
+//! NIC beyond 65 535 share a pause. Round robin by packets instead of bytes, as in the authors'
+//! simulator. The preprint's Bloom filters over virtual flow ids are not modelled.
+
+mod heard;
+#[cfg(test)]
+mod tests;
+mod told;
+
+pub use crate::perflow::{BACKSTOP, HOP_RTT};
+
+use crate::perflow::{
+    BUCKETS, Backstop, Draws, HopBdp, Keys, OWN_TIMERS, Own, Plan, TABLE, Table, active_with,
+};
+use crate::{
+    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
+    Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
+};
+use heard::Heard;
+use std::collections::VecDeque;
+use told::Told;
+use weir_core::packet::flags;
+use weir_core::{ControlMessage, FlowId, Packet, PortId, QueueId, Time, rng};
+
+/// How many data queues a port has.
+pub const QUEUES: Param = Param {
+    name: "queues",
+    kind: Kind::Integer { min: 1, max: 128 },
+    default: "32",
+    doc: "Data queues per egress port.",
+};
+/// How flows get their queue.
+pub const ASSIGNMENT: Param = Param {
+    name: "assignment",
+    kind: Kind::Choice(&["dynamic", "static"]),
+    default: "dynamic",
+    doc: "dynamic: an active flow gets an empty queue while there is one, else a random one; static: a hash of the flow (stochastic fair queueing).",
+};
+/// Whether anything is paused.
+pub const PAUSING: Param = Param {
+    name: "pausing",
+    kind: Kind::Bool,
+    default: "true",
+    doc: "false: queues are assigned but nothing is ever paused (plain stochastic fair queueing).",
+};
+/// When pause states travel.
+pub const FRAMES: Param = Param {
+    name: "frames",
+    kind: Kind::Choice(&["immediate", "periodic", "both"]),
+    default: "immediate",
+    doc: "immediate: a frame per change; periodic: a bitmap every period, at once for a resume; both: immediate frames and bitmaps.",
+};
+/// The time between bitmaps, and between paced resumes.
+pub const PERIOD: Param = Param {
+    name: "period",
+    kind: Kind::Time,
+    default: "",
+    doc: "Time between bitmaps and between paced resumes of a queue; default: half the hop round trip.",
+};
+/// The bitmap's size.
+pub const BITS: Param = Param {
+    name: "bits",
+    kind: Kind::Integer { min: 256, max: 32_768 },
+    default: "1024",
+    doc: "Bits of a bitmap; upstream queues are counted modulo this number.",
+};
+/// The threshold in hop bandwidth-delay products.
+pub const PAUSE_FACTOR: Param = Param {
+    name: "pause-factor",
+    kind: Kind::Ratio,
+    default: "",
+    doc: "Pause threshold in hop bandwidth-delay products over N_active; default: 1, or 1 + period/HRTT with periodic frames.",
+};
+/// How long an idle flow keeps its queue.
+pub const STICKY: Param = Param {
+    name: "sticky",
+    kind: Kind::Time,
+    default: "",
+    doc: "How long a flow without packets keeps its queue; default: three hop round trips.",
+};
+/// Whether first packets overtake.
+pub const FIRST_PACKET: Param = Param {
+    name: "first-packet",
+    kind: Kind::Bool,
+    default: "false",
+    doc: "true: the first packet of a flow that has nothing queued takes a strict-priority queue and never pauses.",
+};
+/// How resumes are spread.
+pub const RESUMING: Param = Param {
+    name: "resume",
+    kind: Kind::Choice(&["at-once", "paced"]),
+    default: "at-once",
+    doc: "paced: each queue resumes at most one upstream queue per period.",
+};
+
+/// The catalogue entry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "bfc",
+    title: "BFC",
+    summary: "Gives active flows queues of their own while there are any and pauses the queue of the previous hop that congests one.",
+    reference: "Goyal et al., Backpressure Flow Control, NSDI 2022",
+    params: &[
+        QUEUES,
+        ASSIGNMENT,
+        PAUSING,
+        FRAMES,
+        PERIOD,
+        BITS,
+        PAUSE_FACTOR,
+        STICKY,
+        FIRST_PACKET,
+        RESUMING,
+        TABLE,
+        BUCKETS,
+        HOP_RTT,
+        BACKSTOP,
+    ],
+    lossless: false,
+    build,
+};
+
+/// Hash buckets per egress port in the authors' simulator.
+const DEFAULT_BUCKETS: u64 = 7200;
+/// Queue numbers that fit the tag on the wire.
+const TAGS: u32 = 1 << 16;
+
+const TICK: u8 = OWN_TIMERS;
+const RESUME: u8 = OWN_TIMERS + 1;
+
+/// `Packet::local_tag` of a counted packet.
+const COUNTED: u8 = 1;
+
+/// When pause states travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Frames {
+    Immediate,
+    Periodic,
+    Both,
+}
+
+/// A flow with packets here, or one that had some a moment ago.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Entry {
+    packets: u32,
+    queue: QueueId,
+    /// Without packets, the entry counts until then.
+    until: Time,
+}
+
+/// The active flows of an egress port.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Egress {
+    flows: Table<Entry>,
+    /// Entries that became idle, and until when they were to be kept then.
+    idle: VecDeque<(Time, u32)>,
+}
+
+impl Egress {
+    /// Drops entries whose time is over. One that was used since is behind in the list again.
+    #[inline]
+    fn purge(&mut self, now: Time) {
+        while let Some((until, i)) = self.idle.front().copied()
+            && until < now
+        {
+            self.idle.pop_front();
+            if self.flows.at(i).is_some_and(|e| e.packets == 0 && e.until < now) {
+                self.flows.remove(i);
+            }
+        }
+    }
+}
+
+/// BFC at one node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Bfc {
+    plan: Plan,
+    role: Role,
+    queues: u32,
+    keys: Keys,
+    /// Set for static assignment: salts the hash.
+    salt: Option<u64>,
+    pausing: bool,
+    /// The strict-priority queue of first packets.
+    first_packets: Option<QueueId>,
+    threshold: HopBdp,
+    sticky: Vec<Time>,
+    egresses: Vec<Egress>,
+    told: Told,
+    heard: Heard,
+    draws: Draws,
+    backstop: Backstop,
+}
+
+fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
+    Ok(Box::new(Bfc::new(values, setup)?))
+}
+
+fn is(values: &Values, param: &Param) -> bool {
+    values.bool(param).expect("has a default")
+}
+
+/// The time between bitmaps, per port.
+fn periods(values: &Values, hop: &HopBdp, setup: &NodeSetup<'_>) -> Vec<Time> {
+    let of = |port| values.time(&PERIOD).unwrap_or(hop.rtt(PortId::from_index(port)) / 2);
+    (0..setup.ports.len()).map(of).collect()
+}
+
+impl Bfc {
+    /// BFC for the node described by `setup`.
+    pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
+        let frames = match values.choice(&FRAMES) {
+            Some("periodic") => Frames::Periodic,
+            Some("both") => Frames::Both,
+            _ => Frames::Immediate,
+        };
+        let bits = values.integer(&BITS).expect("has a default") as u32;
+        let space = if frames == Frames::Immediate { TAGS } else { bits };
+        let queues = values.integer(&QUEUES).expect("has a default") as u32;
+        let first_packet = is(values, &FIRST_PACKET);
+        let own = Own { ahead: u32::from(first_packet), data: queues, ..Own::default() };
+        let plan = Plan::new(INFO.name, setup, own)?;
+        let hop = HopBdp::new(values, setup);
+        let period = periods(values, &hop, setup);
+        if frames != Frames::Immediate && period.contains(&Time::ZERO) {
+            return Err(ParamError("bitmaps need a period above zero".into()));
+        }
+        let sticky = (0..setup.ports.len())
+            .map(|i| values.time(&STICKY).unwrap_or(hop.rtt(PortId::from_index(i)) * 3))
+            .collect();
+        let static_salt = rng::mix(setup.seed ^ rng::mix(u64::from(setup.node.0)));
+        let mut bfc = Self {
+            role: setup.role,
+            queues,
+            keys: Keys::new(values, DEFAULT_BUCKETS),
+            salt: (values.choice(&ASSIGNMENT) == Some("static")).then_some(static_salt),
+            pausing: is(values, &PAUSING),
+            first_packets: first_packet.then(|| QueueId(plan.first - 1)),
+            threshold: threshold(values, setup, hop, frames),
+            sticky,
+            egresses: Table::per_port(setup)
+                .into_iter()
+                .map(|flows| Egress { flows, idle: VecDeque::new() })
+                .collect(),
+            told: Told::new(frames, space, period, values.choice(&RESUMING) == Some("paced")),
+            heard: Heard::new(setup.ports.len(), space),
+            draws: Draws::new(setup.seed, INFO.name, setup.node),
+            backstop: Backstop::new(values, setup)?,
+            plan,
+        };
+        bfc.know_queues();
+        Ok(bfc)
+    }
+
+    /// From now on every random choice among `k` takes number `n mod k`: a search over all
+    /// behaviours tries each `n`.
+    pub fn fix_draws(&mut self, n: u32) {
+        self.draws = Draws::Fixed(n);
+    }
+
+    /// A switch's queues are there from the start; those of a NIC come and go.
+    fn know_queues(&mut self) {
+        if self.role == Role::Switch {
+            let first = self.first_packets.map_or(self.plan.first, |q| q.0);
+            for port in 0..self.egresses.len() {
+                for q in first..self.plan.first + self.queues {
+                    self.heard.add(PortId::from_index(port), QueueId(q), &mut Actions::new());
+                }
+            }
+        }
+    }
+
+    /// The queue for a flow that has none: an empty one that is open, looking round from a
+    /// random start, or the random one itself.
+    fn queue_for(&mut self, v: &NodeView<'_>, flow: FlowId, egress: PortId) -> QueueId {
+        if let Some(salt) = self.salt {
+            return self.plan.data((rng::mix(flow.get() ^ salt) % u64::from(self.queues)) as u32);
+        }
+        let start = self.draws.below(self.queues);
+        let free = |q: &QueueId| {
+            let book = v.queue(egress, *q);
+            book.packets == 0 && !book.held
+        };
+        (start..self.queues)
+            .chain(0..start)
+            .map(|i| self.plan.data(i))
+            .find(free)
+            .unwrap_or_else(|| self.plan.data(start))
+    }
+
+    /// Whether the queue, with this packet in it, is longer than the port drains in time.
+    #[inline]
+    fn should_count(&self, v: &NodeView<'_>, p: &Packet, egress: PortId, queue: QueueId) -> bool {
+        let length = v.queue(egress, queue).bytes + u64::from(p.size);
+        // length > threshold / N_active, without the division
+        length * active_with(v, egress, queue) > self.threshold.bytes(p.ingress, egress)
+    }
+
+    /// The flow's entry with one more packet: its packets and its queue.
+    fn enter(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId) -> (u32, QueueId) {
+        let key = self.keys.of(p.flow);
+        let until = v.now + self.sticky[p.ingress.index()];
+        self.egresses[egress.index()].purge(v.now);
+        if let Some((_, e)) = self.egresses[egress.index()].flows.get_mut(key)
+            && (e.packets > 0 || v.now <= e.until)
+        {
+            e.packets += 1;
+            e.until = until;
+            return (e.packets, e.queue);
+        }
+        let queue = self.queue_for(v, p.flow, egress);
+        let entry = Entry { packets: 1, queue, until };
+        let flows = &mut self.egresses[egress.index()].flows;
+        match flows.get_mut(key) {
+            Some((_, e)) => *e = entry,
+            None => _ = flows.insert(key, entry),
+        }
+        (1, queue)
+    }
+
+    /// The flow's entry with one packet less.
+    fn leave(&mut self, now: Time, p: &Packet, egress: PortId) {
+        let until = now + self.sticky[p.ingress.index()];
+        let Egress { flows, idle } = &mut self.egresses[egress.index()];
+        if let Some((i, e)) = flows.get_mut(self.keys.of(p.flow)) {
+            e.packets = e.packets.saturating_sub(1);
+            e.until = until;
+            if e.packets == 0 {
+                idle.push_back((until, i));
+            }
+        }
+    }
+
+    fn violation(what: String) -> Result<(), Violation> {
+        Err(Violation { scheme: INFO.name, what })
+    }
+}
+
+/// A pause that waits for the next bitmap takes a period longer: the threshold grows with it.
+fn threshold(values: &Values, setup: &NodeSetup<'_>, hop: HopBdp, frames: Frames) -> HopBdp {
+    match (values.ratio(&PAUSE_FACTOR), frames) {
+        (Some(factor), _) => hop.scaled(factor),
+        (None, Frames::Periodic) => {
+            hop.widened(setup, |rtt| values.time(&PERIOD).unwrap_or(rtt / 2))
+        }
+        (None, _) => hop,
+    }
+}
+
+impl FlowControl for Bfc {
+    fn layout(&self, _port: PortId) -> QueueLayout {
+        self.plan.layout()
+    }
+
+    fn arrive(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        egress: PortId,
+        a: &mut Actions,
+    ) -> QueueId {
+        self.backstop.arrive(v, p, egress, a);
+        if p.priority != self.plan.priority {
+            return self.plan.other(p.priority);
+        }
+        self.told.arrived(v.now, p.ingress, a);
+        let (packets, queue) = self.enter(v, p, egress);
+        if let Some(ahead) = self.first_packets
+            && p.has(flags::FIRST)
+        {
+            // never counted, so that no neighbour ever pauses the queue of first packets
+            return if packets == 1 { ahead } else { queue };
+        }
+        // a lone packet is no backlog
+        if self.pausing && packets > 1 && self.should_count(v, p, egress, queue) {
+            p.local_tag = COUNTED;
+            self.told.count(p.ingress, p.wire_tag, a);
+        }
+        queue
+    }
+
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
+        if self.role == Role::Switch {
+            self.backstop.depart(v, p, from, a);
+            if p.priority != self.plan.priority {
+                return;
+            }
+            self.leave(v.now, p, from.port);
+            if p.local_tag == COUNTED {
+                self.told.discount(v.now, p.ingress, p.wire_tag, from, a);
+            }
+        }
+        p.wire_tag = from.queue.0;
+        p.local_tag = 0;
+    }
+
+    fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+        match m {
+            ControlMessage::QueueState { pause, queue } => {
+                self.heard.set(port, queue.0, *pause, a);
+            }
+            ControlMessage::QueueBitmap { words, .. } => self.heard.replace(port, words, a),
+            _ => self.backstop.control(v, port, m, a),
+        }
+    }
+
+    fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        if self.backstop.timer(v, key, a) {
+            return;
+        }
+        match key.kind {
+            TICK => self.told.tick(v.now, key.port, a),
+            _ => {
+                let from = PortQueue { port: key.port, queue: QueueId(key.index) };
+                self.told.resume_one(v.now, from, a);
+            }
+        }
+    }
+
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+        self.backstop.link(v, port, up, a);
+        self.told.forget(port);
+        self.heard.forget(port, a);
+    }
+
+    fn flow_starts(&mut self, _v: &NodeView<'_>, slot: PortQueue, _p: &Packet, a: &mut Actions) {
+        self.heard.add(slot.port, slot.queue, a);
+    }
+
+    fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, _p: &Packet, a: &mut Actions) {
+        self.heard.remove(slot.port, slot.queue, a);
+    }
+
+    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+        self.backstop.audit(v, drained)?;
+        if !drained {
+            return Ok(());
+        }
+        if let Some((port, index)) = self.told.any_left() {
+            return Self::violation(format!(
+                "upstream queue {index} at port {port} is still counted or paused at {}, with nothing left in the network",
+                v.now
+            ));
+        }
+        for (port, egress) in self.egresses.iter().enumerate() {
+            if let Some((_, key, e)) = egress.flows.iter().find(|(_, _, e)| e.packets > 0) {
+                return Self::violation(format!(
+                    "port {port} counts {} packets of flow {key:#x}, with nothing left in the network",
+                    e.packets
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn state_size(&self) -> StateSize {
+        let entries: usize = self.egresses.iter().map(|e| e.flows.len()).sum();
+        // an entry: packets 2 B, queue 1 B, time 4 B, rounded to 8; a counter: 2 B
+        let tables = vec![
+            ("flow table", entries as u64 * 8),
+            ("pause counters", self.told.counters() as u64 * 2),
+        ];
+        StateSize { tables }
+    }
+}

@@ -1,0 +1,180 @@
+//! The pausing side: counters per upstream queue and the frames they cause.
+
+use super::{Frames, RESUME, TICK};
+use crate::perflow::timer;
+use crate::{Actions, PortQueue};
+use std::collections::{BTreeMap, VecDeque};
+use weir_core::{ControlMessage, PortId, QueueId, Time};
+
+/// One upstream queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Counter {
+    /// Its counted packets that are still here.
+    count: u32,
+    /// The neighbour is, or at the next tick will be, told to pause it.
+    paused: bool,
+    /// It waits for its turn to be resumed.
+    queued: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Ingress {
+    counters: Vec<Counter>,
+    ticking: bool,
+}
+
+/// Resumes of one of our queues, one per period.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Pacer {
+    waiting: VecDeque<(PortId, u32)>,
+    next: Time,
+}
+
+/// Pause counters of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Told {
+    frames: Frames,
+    space: u32,
+    period: Vec<Time>,
+    paced: bool,
+    ingresses: Vec<Ingress>,
+    pacers: BTreeMap<PortQueue, Pacer>,
+}
+
+impl Told {
+    pub(super) fn new(frames: Frames, space: u32, period: Vec<Time>, paced: bool) -> Self {
+        let ingresses = vec![Ingress::default(); period.len()];
+        Self { frames, space, period, paced, ingresses, pacers: BTreeMap::new() }
+    }
+
+    /// A packet came in by `ingress`: from now on the neighbour there gets bitmaps.
+    #[inline]
+    pub(super) fn arrived(&mut self, now: Time, ingress: PortId, a: &mut Actions) {
+        let port = &mut self.ingresses[ingress.index()];
+        if self.frames != Frames::Immediate && !port.ticking {
+            port.ticking = true;
+            a.arm_background(timer(TICK, ingress, 0), now + self.period[ingress.index()]);
+        }
+    }
+
+    fn counter(&mut self, ingress: PortId, index: u32) -> &mut Counter {
+        let counters = &mut self.ingresses[ingress.index()].counters;
+        if counters.len() <= index as usize {
+            counters.resize(index as usize + 1, Counter::default());
+        }
+        &mut counters[index as usize]
+    }
+
+    /// A packet of the upstream queue `tag` is counted.
+    pub(super) fn count(&mut self, ingress: PortId, tag: u32, a: &mut Actions) {
+        let index = tag % self.space;
+        let counter = self.counter(ingress, index);
+        counter.count += 1;
+        if !counter.paused {
+            self.set(ingress, index, true, a);
+        }
+    }
+
+    /// A counted packet leaves by the queue `from`.
+    pub(super) fn discount(
+        &mut self,
+        now: Time,
+        ingress: PortId,
+        tag: u32,
+        from: PortQueue,
+        a: &mut Actions,
+    ) {
+        let index = tag % self.space;
+        let paced = self.paced;
+        let counter = self.counter(ingress, index);
+        counter.count = counter.count.saturating_sub(1);
+        if counter.count > 0 || !counter.paused {
+            return;
+        }
+        if !paced {
+            self.set(ingress, index, false, a);
+        } else if !std::mem::replace(&mut counter.queued, true) {
+            let pacer = self.pacers.entry(from).or_default();
+            pacer.waiting.push_back((ingress, index));
+            if pacer.waiting.len() == 1 {
+                if pacer.next <= now {
+                    self.resume_one(now, from, a);
+                } else {
+                    a.arm(timer(RESUME, from.port, from.queue.0), pacer.next);
+                }
+            }
+        }
+    }
+
+    /// Resumes the first upstream queue that waits at `from` and has nothing counted.
+    pub(super) fn resume_one(&mut self, now: Time, from: PortQueue, a: &mut Actions) {
+        let period = self.period[from.port.index()];
+        while let Some(pacer) = self.pacers.get_mut(&from) {
+            let Some((ingress, index)) = pacer.waiting.pop_front() else { return };
+            let more = !pacer.waiting.is_empty();
+            let counter = self.counter(ingress, index);
+            counter.queued = false;
+            // counted again while it waited: it stays paused, and the turn passes on
+            if counter.count == 0 && counter.paused {
+                self.set(ingress, index, false, a);
+                let pacer = self.pacers.entry(from).or_default();
+                pacer.next = now + period;
+                if more {
+                    a.arm(timer(RESUME, from.port, from.queue.0), pacer.next);
+                }
+                return;
+            }
+        }
+    }
+
+    fn set(&mut self, ingress: PortId, index: u32, pause: bool, a: &mut Actions) {
+        self.counter(ingress, index).paused = pause;
+        match self.frames {
+            Frames::Immediate | Frames::Both => {
+                a.send(ingress, ControlMessage::QueueState { pause, queue: QueueId(index) });
+            }
+            // a pause waits for the next tick, a resume does not
+            Frames::Periodic if !pause => a.send(ingress, self.bitmap(ingress)),
+            Frames::Periodic => {}
+        }
+    }
+
+    fn bitmap(&self, ingress: PortId) -> ControlMessage {
+        let mut words = vec![0u64; (self.space as usize).div_ceil(64)];
+        for (i, counter) in self.ingresses[ingress.index()].counters.iter().enumerate() {
+            words[i / 64] |= u64::from(counter.paused) << (i % 64);
+        }
+        ControlMessage::QueueBitmap { bits: self.space as u16, words }
+    }
+
+    /// Time for the next bitmap.
+    pub(super) fn tick(&mut self, now: Time, ingress: PortId, a: &mut Actions) {
+        a.arm_background(timer(TICK, ingress, 0), now + self.period[ingress.index()]);
+        a.send(ingress, self.bitmap(ingress));
+    }
+
+    /// The link changed: the neighbour remembers no pause. Counted packets stay counted; the
+    /// next one pauses anew.
+    pub(super) fn forget(&mut self, port: PortId) {
+        for counter in &mut self.ingresses[port.index()].counters {
+            counter.paused = false;
+            counter.queued = false;
+        }
+        for pacer in self.pacers.values_mut() {
+            pacer.waiting.retain(|(ingress, _)| *ingress != port);
+        }
+    }
+
+    /// An upstream queue with counted packets or a standing pause: (ingress, index).
+    pub(super) fn any_left(&self) -> Option<(usize, usize)> {
+        self.ingresses.iter().enumerate().find_map(|(port, ingress)| {
+            let left = |c: &Counter| c.count > 0 || c.paused;
+            ingress.counters.iter().position(left).map(|index| (port, index))
+        })
+    }
+
+    /// How many counters there are.
+    pub(super) fn counters(&self) -> usize {
+        self.ingresses.iter().map(|i| i.counters.len()).sum()
+    }
+}

@@ -1,0 +1,413 @@
+//! Ideal flow control: a queue per flow and a pause per flow.
+//!
+//! *Problem:* every practical scheme makes flows share something, and the innocent wait with
+//! the guilty. *Idea:* give each flow a queue of its own at every port, as per-VC flow
+//! control of ATM networks did (Kung and Morris, 1995) and as FlowSail (section II-B) takes
+//! for the ideal. A flow whose queue is longer than its share of what the port drains in a
+//! hop round trip is paused at the previous hop, alone. No switch has that many queues: this is
+//! the yardstick for the others.
+//!
+//! *Messages:* a 64 B PAUSE or RESUME frame naming one flow.
+//!
+//! *Parameters:* see [`INFO`]. A flow pauses when its queue exceeds
+//! `pause-factor * HRTT * rate / N_active`. `resume = level`: it resumes when its queue, at
+//! one of its departures, is at or below the threshold of that moment; `marks`: when the
+//! last packet that found the queue too long has left, as BFC does it.
+//!
+//! *Where it is:* `arrive` and `depart` decide for the previous hop, `control` obeys the next one.
+//! On a NIC every flow has its own slot anyway.
+
+pub use crate::perflow::{BACKSTOP, HOP_RTT};
+
+use crate::perflow::{Backstop, HopBdp, NicFlows, Own, Plan, Table, Upstream, active_with};
+use crate::{
+    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
+    Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
+};
+use weir_core::{ControlMessage, FlowId, Packet, PortId, QueueId};
+
+/// The threshold in hop bandwidth-delay products.
+pub const PAUSE_FACTOR: Param = Param {
+    name: "pause-factor",
+    kind: Kind::Ratio,
+    default: "1",
+    doc: "Pause threshold in hop bandwidth-delay products over N_active.",
+};
+/// When a flow resumes.
+pub const RESUME: Param = Param {
+    name: "resume",
+    kind: Kind::Choice(&["level", "marks"]),
+    default: "level",
+    doc: "level: when the flow's queue is back at the threshold; marks: when the last packet that exceeded it has left.",
+};
+
+/// The catalogue entry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "ideal",
+    title: "ideal FC",
+    summary: "A queue and a pause for every flow: what no switch can have, as the yardstick.",
+    reference: "Li et al., FlowSail, ICNP 2023, section II-B; Kung and Morris, 1995",
+    params: &[PAUSE_FACTOR, RESUME, HOP_RTT, BACKSTOP],
+    lossless: false,
+    build,
+};
+
+/// `Packet::local_tag` of a packet that found its queue too long.
+const MARKED: u8 = 1;
+
+/// A flow at an egress port; its index in the table is its queue.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Entry {
+    packets: u32,
+    /// Packets that found the queue too long and are still in it.
+    marked: u32,
+    /// The next hop has paused it.
+    held: bool,
+    upstream: Upstream,
+}
+
+/// Ideal flow control at one node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ideal {
+    plan: Plan,
+    role: Role,
+    by_marks: bool,
+    threshold: HopBdp,
+    egresses: Vec<Table<Entry>>,
+    nic: NicFlows,
+    backstop: Backstop,
+}
+
+fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
+    Ok(Box::new(Ideal::new(values, setup)?))
+}
+
+impl Ideal {
+    /// Ideal flow control for the node described by `setup`.
+    pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
+        let factor = values.ratio(&PAUSE_FACTOR).expect("has a default");
+        let own = Own { data: 1, on_demand: true, ..Own::default() };
+        Ok(Self {
+            plan: Plan::new(INFO.name, setup, own)?,
+            role: setup.role,
+            by_marks: values.choice(&RESUME) == Some("marks"),
+            threshold: HopBdp::new(values, setup).scaled(factor),
+            egresses: Table::per_port(setup),
+            nic: NicFlows::default(),
+            backstop: Backstop::new(values, setup)?,
+        })
+    }
+
+    fn entry(&mut self, egress: PortId, flow: FlowId) -> (u32, &mut Entry) {
+        let flows = &mut self.egresses[egress.index()];
+        let i =
+            flows.find(flow.get()).unwrap_or_else(|| flows.insert(flow.get(), Entry::default()));
+        (i, flows.at_mut(i).expect("found or just made"))
+    }
+
+    /// The next hop pauses or resumes a flow of ours.
+    fn hear(&mut self, port: PortId, flow: FlowId, pause: bool, a: &mut Actions) {
+        if !pause && self.egresses[port.index()].find(flow.get()).is_none() {
+            return;
+        }
+        let (i, entry) = self.entry(port, flow);
+        if std::mem::replace(&mut entry.held, pause) != pause {
+            let target = Target::Queue(self.plan.data(i));
+            if pause { a.hold(port, target) } else { a.open(port, target) }
+        }
+        self.free(port, i);
+    }
+
+    /// Gives the flow's queue back when nothing keeps it.
+    fn free(&mut self, port: PortId, i: u32) {
+        let flows = &mut self.egresses[port.index()];
+        if flows.at(i).is_some_and(|e| e.packets == 0 && !e.held) {
+            flows.remove(i);
+        }
+    }
+
+    /// A packet of flow `i` has left `port`.
+    fn left(&mut self, v: &NodeView<'_>, p: &Packet, port: PortId, i: u32, a: &mut Actions) {
+        let queue = self.plan.data(i);
+        let length = v.queue(port, queue).bytes;
+        let active = u64::from(v.active(port)).max(1);
+        let at_level = length * active <= self.threshold.bytes(p.ingress, port);
+        let by_marks = self.by_marks;
+        let Some(e) = self.egresses[port.index()].at_mut(i) else { return };
+        e.packets = e.packets.saturating_sub(1);
+        e.marked = e.marked.saturating_sub(u32::from(p.local_tag == MARKED));
+        if if by_marks { e.marked == 0 } else { at_level } {
+            e.upstream.resume(a);
+        }
+        self.free(port, i);
+    }
+}
+
+impl FlowControl for Ideal {
+    fn layout(&self, _port: PortId) -> QueueLayout {
+        self.plan.layout()
+    }
+
+    fn arrive(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        egress: PortId,
+        a: &mut Actions,
+    ) -> QueueId {
+        self.backstop.arrive(v, p, egress, a);
+        if p.priority != self.plan.priority {
+            return self.plan.other(p.priority);
+        }
+        let threshold = self.threshold.bytes(p.ingress, egress);
+        let first = self.plan.first;
+        let (i, e) = self.entry(egress, p.flow);
+        let queue = QueueId(first + i);
+        e.packets += 1;
+        let length = v.queue(egress, queue).bytes + u64::from(p.size);
+        if length * active_with(v, egress, queue) > threshold {
+            e.marked += 1;
+            p.local_tag = MARKED;
+            e.upstream.pause(p.ingress, p.flow, a);
+        }
+        queue
+    }
+
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
+        if self.role == Role::Nic {
+            return;
+        }
+        self.backstop.depart(v, p, from, a);
+        if p.priority == self.plan.priority {
+            self.left(v, p, from.port, from.queue.0 - self.plan.first, a);
+            p.local_tag = 0;
+        }
+    }
+
+    fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+        match (m, self.role) {
+            (ControlMessage::FlowState { pause, flow }, Role::Switch) => {
+                self.hear(port, *flow, *pause, a);
+            }
+            (ControlMessage::FlowState { pause, flow }, Role::Nic) => {
+                self.nic.set(port, flow.get(), flow.get(), *pause, a);
+            }
+            _ => self.backstop.control(v, port, m, a),
+        }
+    }
+
+    fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        self.backstop.timer(v, key, a);
+    }
+
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+        self.backstop.link(v, port, up, a);
+        self.nic.link(port, a);
+        for flows in &mut self.egresses {
+            flows.iter_mut().for_each(|(_, e)| e.upstream.forget(port));
+        }
+        let flows = &mut self.egresses[port.index()];
+        let held: Vec<u32> = flows
+            .iter_mut()
+            .filter_map(|(i, e)| std::mem::take(&mut e.held).then_some(i))
+            .collect();
+        for i in held {
+            a.open(port, Target::Queue(self.plan.data(i)));
+            self.free(port, i);
+        }
+    }
+
+    fn flow_starts(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
+        self.nic.starts(slot, p.flow.get(), a);
+    }
+
+    fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
+        self.nic.ends(slot, p.flow.get(), a);
+    }
+
+    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+        self.backstop.audit(v, drained)?;
+        for (port, flows) in self.egresses.iter().enumerate() {
+            if drained && let Some((_, flow, e)) = flows.iter().next() {
+                let what = format!("port {port} remembers flow {flow:#x} after a drain: {e:?}");
+                return Err(Violation { scheme: INFO.name, what });
+            }
+            for (i, flow, e) in flows.iter() {
+                let queued = v.queue(PortId::from_index(port), self.plan.data(i)).packets;
+                if queued != e.packets {
+                    let what = format!(
+                        "port {port} counts {} packets of flow {flow:#x}, its queue holds {queued}",
+                        e.packets
+                    );
+                    return Err(Violation { scheme: INFO.name, what });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn state_size(&self) -> StateSize {
+        let entries: usize = self.egresses.iter().map(Table::len).sum();
+        // flow 13 B, queue 2 B, flags 1 B
+        StateSize { tables: vec![("flow table", (entries + self.nic.len()) as u64 * 16)] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Bench, PRIORITY, TestPacket};
+    use crate::perflow::testing::given;
+    use weir_core::{NodeId, Priority, Rate, Time};
+
+    const UP: PortId = PortId(0);
+    const OUT: PortId = PortId(1);
+    /// The controlled priority comes last.
+    const FIRST: u32 = 7;
+
+    /// 100 Gb/s and 1 us: the product is 25 000 B.
+    fn bench(params: &[(&str, &str)]) -> Bench {
+        let mut b = Bench::switch(&INFO, &given(&INFO, params), 3);
+        b.links(Rate::from_gbps(100), Time::from_us(1));
+        b
+    }
+
+    fn packet(b: &Bench, k: u32) -> TestPacket {
+        b.packet(UP, 1000).flow(9, k, 10)
+    }
+
+    fn send(b: &mut Bench, k: u32, n: u32) -> QueueId {
+        let mut q = QueueId(0);
+        for _ in 0..n {
+            q = b.arrive(packet(b, k), OUT);
+        }
+        q
+    }
+
+    fn state(pause: bool, k: u32) -> ControlMessage {
+        ControlMessage::FlowState { pause, flow: FlowId::new(NodeId(9), k) }
+    }
+
+    #[test]
+    fn every_flow_has_a_queue_and_gives_it_back() {
+        let mut b = bench(&[]);
+        for k in 0..200 {
+            assert_eq!(send(&mut b, k, 2), QueueId(FIRST + k));
+        }
+        b.depart(OUT, QueueId(FIRST + 5)).unwrap();
+        b.scheme().audit(&b.view(), false).unwrap();
+        assert_eq!(send(&mut b, 5, 1), QueueId(FIRST + 5), "a packet was left");
+        (0..2).for_each(|_| _ = b.depart(OUT, QueueId(FIRST + 5)));
+        assert_eq!(send(&mut b, 200, 1), QueueId(FIRST + 5), "the queue is used again");
+    }
+
+    #[test]
+    fn only_the_flow_beyond_its_share_is_paused() {
+        let mut b = bench(&[]);
+        send(&mut b, 1, 1);
+        // two active queues: 12 500 B each
+        send(&mut b, 0, 12);
+        assert!(b.sent().is_empty());
+        send(&mut b, 0, 2);
+        assert_eq!(b.sent(), [(UP, state(true, 0))]);
+    }
+
+    #[test]
+    fn a_paused_flow_resumes_when_its_queue_is_back_at_the_threshold() {
+        let mut b = bench(&[]);
+        let q = send(&mut b, 0, 27);
+        assert_eq!(b.take_sent(), [(UP, state(true, 0))]);
+        b.depart(OUT, q).unwrap();
+        assert!(b.sent().is_empty(), "26 000 B");
+        b.depart(OUT, q).unwrap();
+        assert_eq!(b.take_sent(), [(UP, state(false, 0))]);
+        b.depart(OUT, q).unwrap();
+        assert!(b.sent().is_empty());
+    }
+
+    #[test]
+    fn by_marks_it_resumes_with_the_last_packet_that_exceeded() {
+        let mut b = bench(&[("resume", "marks")]);
+        let q = send(&mut b, 0, 27);
+        b.take_sent();
+        (0..26).for_each(|_| _ = b.depart(OUT, q));
+        assert!(b.sent().is_empty());
+        b.depart(OUT, q).unwrap();
+        assert_eq!(b.take_sent(), [(UP, state(false, 0))]);
+        b.scheme().audit(&b.view(), true).unwrap();
+    }
+
+    #[test]
+    fn a_pause_holds_one_flow_also_before_it_comes() {
+        let mut b = bench(&[]);
+        b.control(OUT, &state(true, 0));
+        let (held, open) = (send(&mut b, 0, 1), send(&mut b, 1, 1));
+        assert!(b.is_held(OUT, held) && !b.is_held(OUT, open));
+        b.depart(OUT, open).unwrap();
+        b.control(OUT, &state(false, 0));
+        b.control(OUT, &state(false, 0));
+        b.depart(OUT, held).unwrap();
+        b.scheme().audit(&b.view(), true).unwrap();
+    }
+
+    #[test]
+    fn a_held_flow_keeps_its_queue_when_it_is_empty() {
+        let mut b = bench(&[]);
+        let q = send(&mut b, 0, 1);
+        b.depart(OUT, q).unwrap();
+        b.control(OUT, &state(true, 0));
+        let left = b.scheme().audit(&b.view(), true).unwrap_err();
+        assert!(left.what.contains("held: true"), "{left}");
+        assert_ne!(send(&mut b, 1, 1), q);
+        b.control(OUT, &state(false, 0));
+        assert!(!b.is_held(OUT, q));
+        assert_eq!(send(&mut b, 2, 1), q);
+    }
+
+    #[test]
+    fn a_link_change_voids_pauses_in_both_directions() {
+        let mut b = bench(&[]);
+        let q = send(&mut b, 0, 26);
+        b.control(OUT, &state(true, 0));
+        b.control(OUT, &state(true, 3));
+        b.take_sent();
+        b.link(UP, false);
+        b.link(OUT, false);
+        assert!(!b.is_held(OUT, q));
+        send(&mut b, 0, 1);
+        assert_eq!(b.take_sent(), [(UP, state(true, 0))], "paused anew");
+        (0..27).for_each(|_| _ = b.depart(OUT, q));
+        assert_eq!(b.take_sent(), [(UP, state(false, 0))]);
+        b.scheme().audit(&b.view(), true).unwrap();
+    }
+
+    #[test]
+    fn a_nic_holds_the_slot_of_the_named_flow() {
+        let mut b = Bench::nic(&INFO, &Values::new());
+        b.flow_starts(QueueId(0), packet(&bench(&[]), 0));
+        b.flow_starts(QueueId(1), packet(&bench(&[]), 1));
+        b.control(UP, &state(true, 1));
+        assert!(!b.is_held(UP, QueueId(0)) && b.is_held(UP, QueueId(1)));
+        b.control(UP, &state(false, 1));
+        assert!(!b.is_held(UP, QueueId(1)));
+        b.flow_ends(QueueId(0), packet(&bench(&[]), 0));
+        b.flow_ends(QueueId(1), packet(&bench(&[]), 1));
+        assert_eq!(b.scheme().state_size().tables, [("flow table", 0)]);
+    }
+
+    #[test]
+    fn other_priorities_and_the_backstop_are_left_alone() {
+        let mut b = bench(&[("backstop", "pfc")]);
+        b.thresholds("3KB", "1KB");
+        let ack = packet(&b, 0).priority(Priority::ALL[7]);
+        assert_eq!(b.arrive(ack, OUT), QueueId(0));
+        b.depart(OUT, QueueId(0)).unwrap();
+        let q = send(&mut b, 0, 3);
+        b.take_sent();
+        b.control(OUT, &ControlMessage::pfc(PRIORITY, 100));
+        assert!(b.is_held(OUT, q));
+        b.fire_next();
+        // 100 quanta of 5.12 ns
+        assert_eq!((b.now, b.is_held(OUT, q)), (Time::from_ns(512), false));
+    }
+}

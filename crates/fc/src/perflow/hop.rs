@@ -1,0 +1,67 @@
+//! What fits into one hop round trip.
+
+use crate::{Kind, NodeSetup, Param, Values};
+use weir_core::{PortId, Ratio, Time};
+
+/// The hop round trip the thresholds are computed from.
+pub const HOP_RTT: Param = Param {
+    name: "hop-rtt",
+    kind: Kind::Time,
+    default: "",
+    doc: "Hop round trip in the thresholds; default: twice the propagation delay of the upstream link.",
+};
+
+/// Hop round trips and bandwidth-delay products of a node: the round trip is that of the
+/// link to the **upstream** neighbour, which a pause has to cross; the bandwidth is that of
+/// the **egress**, at which the queue drains.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct HopBdp {
+    rtt: Vec<Time>,
+    /// Row: ingress, column: egress.
+    bytes: Vec<u64>,
+}
+
+impl HopBdp {
+    pub(crate) fn new(values: &Values, setup: &NodeSetup<'_>) -> Self {
+        let rtt: Vec<Time> = setup
+            .ports
+            .iter()
+            .map(|p| values.time(&HOP_RTT).unwrap_or_else(|| p.hop_rtt()))
+            .collect();
+        let mut hop = Self { rtt, bytes: Vec::new() };
+        hop.fill(setup, |rtt| rtt);
+        hop
+    }
+
+    fn fill(&mut self, setup: &NodeSetup<'_>, window: impl Fn(Time) -> Time) {
+        let row = |rtt: &Time| {
+            let window = window(*rtt);
+            setup.ports.iter().map(move |p| p.rate.bytes_in(window).get())
+        };
+        self.bytes = self.rtt.iter().flat_map(row).collect();
+    }
+
+    /// The same with every product multiplied by `factor`.
+    pub(crate) fn scaled(mut self, factor: Ratio) -> Self {
+        self.bytes.iter_mut().for_each(|b| *b = factor.of(*b));
+        self
+    }
+
+    /// The same with `extra(round trip)` added to every round trip before multiplying.
+    pub(crate) fn widened(mut self, setup: &NodeSetup<'_>, extra: impl Fn(Time) -> Time) -> Self {
+        self.fill(setup, |rtt| rtt + extra(rtt));
+        self
+    }
+
+    /// The hop round trip over the link at `port`.
+    #[inline]
+    pub(crate) fn rtt(&self, port: PortId) -> Time {
+        self.rtt[port.index()]
+    }
+
+    /// Bytes that `egress` sends in a round trip to the neighbour at `ingress`.
+    #[inline]
+    pub(crate) fn bytes(&self, ingress: PortId, egress: PortId) -> u64 {
+        self.bytes[ingress.index() * self.rtt.len() + egress.index()]
+    }
+}

@@ -1,0 +1,95 @@
+//! What the schemes that look at flows share: BFC, ideal flow control, FlowSail and FFC.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`Plan`] | their queues among the plain queues of the other priorities |
+//! | [`Table`] | per-flow state of one egress port |
+//! | [`HopBdp`] | what fits into one hop round trip: the thresholds' unit |
+//! | [`Upstream`] | whether a flow is paused at the previous hop |
+//! | [`NicFlows`] | which slots of a NIC a flow-level pause holds |
+//! | [`Backstop`] | PFC behind a scheme that may lose packets |
+//! | [`Draws`] | the scheme's random choices |
+//!
+//! They control **one** lossless priority; packets of the others pass through plain queues.
+
+mod backstop;
+mod hop;
+mod nic;
+mod plan;
+mod table;
+mod upstream;
+
+pub use backstop::BACKSTOP;
+pub(crate) use backstop::Backstop;
+pub use hop::HOP_RTT;
+pub(crate) use hop::HopBdp;
+pub(crate) use nic::NicFlows;
+pub(crate) use plan::{Own, Plan};
+pub(crate) use table::{BUCKETS, Keys, TABLE, Table};
+pub(crate) use upstream::Upstream;
+
+use crate::{NodeView, TimerKey};
+use std::hash::{Hash, Hasher};
+use weir_core::{PortId, QueueId, rng::Stream};
+
+/// Timer kinds from here on belong to the schemes, those below to the PFC behind them.
+pub(crate) const OWN_TIMERS: u8 = 16;
+
+/// N_active of `port` once a packet has joined `queue`: the data queues that are neither
+/// empty nor held, at least one.
+#[inline]
+pub(crate) fn active_with(v: &NodeView<'_>, port: PortId, queue: QueueId) -> u64 {
+    let own = v.queue(port, queue);
+    let joins = own.packets == 0 && !own.held;
+    u64::from(v.active(port) + u32::from(joins)).max(1)
+}
+
+/// A timer of a per-flow scheme.
+pub(crate) fn timer(kind: u8, port: PortId, index: u32) -> TimerKey {
+    debug_assert!(kind >= OWN_TIMERS, "kinds below are the backstop's");
+    TimerKey { kind, port, index }
+}
+
+/// A scheme's random choices: drawn from a stream of its own, or fixed from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Draws {
+    Random(Stream),
+    /// Every choice among `k` takes this number modulo `k`. A search that tries them all
+    /// needs no luck.
+    Fixed(u32),
+}
+
+impl Draws {
+    pub(crate) fn new(seed: u64, purpose: &str, node: weir_core::NodeId) -> Self {
+        Self::Random(Stream::new(seed, purpose, u64::from(node.0)))
+    }
+
+    /// Uniform in `0..n`.
+    #[inline]
+    pub(crate) fn below(&mut self, n: u32) -> u32 {
+        match self {
+            Self::Random(stream) => stream.below(u64::from(n)) as u32,
+            Self::Fixed(x) => *x % n,
+        }
+    }
+}
+
+// States that differ only in draws to come are unequal and may share a hash.
+impl Hash for Draws {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use crate::{SchemeInfo, Values};
+
+    /// The values of a scheme's parameters, by name.
+    pub(crate) fn given(info: &SchemeInfo, pairs: &[(&str, &str)]) -> Values {
+        let mut values = Values::new();
+        for (name, text) in pairs {
+            let param = info.params.iter().find(|p| p.name == *name).expect("a parameter");
+            values.set(param, text).expect("a value");
+        }
+        values
+    }
+}

@@ -1,0 +1,139 @@
+//! Flow-level pauses at a NIC: a queue per flow makes them simple.
+
+use crate::{Actions, PortQueue, Target};
+use std::collections::BTreeMap;
+use weir_core::{PortId, QueueId};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Held {
+    slots: Vec<QueueId>,
+    /// Who is paused under this key; the key is held while anyone is.
+    paused: Vec<u64>,
+}
+
+/// The slots of a NIC by flow key, and which keys are paused. Several slots may share a key
+/// (a host pair, a hash bucket), and a paused key holds slots that are taken later.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct NicFlows {
+    keys: BTreeMap<(PortId, u64), Held>,
+}
+
+impl NicFlows {
+    /// A flow with `key` takes `slot`.
+    pub(crate) fn starts(&mut self, slot: PortQueue, key: u64, a: &mut Actions) {
+        let held = self.keys.entry((slot.port, key)).or_default();
+        held.slots.push(slot.queue);
+        let target = Target::Queue(slot.queue);
+        // the slot's last flow may have left it held
+        if held.paused.is_empty() { a.open(slot.port, target) } else { a.hold(slot.port, target) }
+    }
+
+    /// The flow gives `slot` back.
+    pub(crate) fn ends(&mut self, slot: PortQueue, key: u64, a: &mut Actions) {
+        a.open(slot.port, Target::Queue(slot.queue));
+        if let Some(held) = self.keys.get_mut(&(slot.port, key)) {
+            held.slots.retain(|s| *s != slot.queue);
+            self.forget(slot.port, key);
+        }
+    }
+
+    fn forget(&mut self, port: PortId, key: u64) {
+        if self.keys.get(&(port, key)).is_some_and(|h| h.slots.is_empty() && h.paused.is_empty()) {
+            self.keys.remove(&(port, key));
+        }
+    }
+
+    /// The neighbour pauses or resumes `who`, known here by `key`. Repetitions are no-ops.
+    pub(crate) fn set(&mut self, port: PortId, key: u64, who: u64, pause: bool, a: &mut Actions) {
+        let held = self.keys.entry((port, key)).or_default();
+        let was = !held.paused.is_empty();
+        held.paused.retain(|w| *w != who);
+        if pause {
+            held.paused.push(who);
+        }
+        if was == held.paused.is_empty() {
+            for slot in &held.slots {
+                let target = Target::Queue(*slot);
+                if pause { a.hold(port, target) } else { a.open(port, target) }
+            }
+        }
+        self.forget(port, key);
+    }
+
+    /// The link changed: nothing is paused any more.
+    pub(crate) fn link(&mut self, port: PortId, a: &mut Actions) {
+        for (_, held) in self.keys.range_mut((port, 0)..=(port, u64::MAX)) {
+            if !held.paused.is_empty() {
+                held.paused.clear();
+                held.slots.iter().for_each(|s| a.open(port, Target::Queue(*s)));
+            }
+        }
+        self.keys.retain(|_, h| !h.slots.is_empty());
+    }
+
+    /// How many keys are known.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Action;
+
+    const PORT: PortId = PortId(0);
+
+    fn slot(q: u32) -> PortQueue {
+        PortQueue { port: PORT, queue: QueueId(q) }
+    }
+
+    fn last(a: &Actions) -> Option<&Action> {
+        a.as_slice().last()
+    }
+
+    fn hold(q: u32) -> Action {
+        Action::Hold { port: PORT, target: Target::Queue(QueueId(q)) }
+    }
+
+    fn open(q: u32) -> Action {
+        Action::Open { port: PORT, target: Target::Queue(QueueId(q)) }
+    }
+
+    #[test]
+    fn a_key_is_held_while_anyone_under_it_is_paused() {
+        let (mut nic, mut a) = (NicFlows::default(), Actions::new());
+        nic.starts(slot(0), 7, &mut a);
+        nic.set(PORT, 7, 70, true, &mut a);
+        assert_eq!(last(&a), Some(&hold(0)));
+        nic.set(PORT, 7, 71, true, &mut a);
+        nic.set(PORT, 7, 70, false, &mut a);
+        nic.set(PORT, 7, 70, false, &mut a);
+        assert_eq!(last(&a), Some(&hold(0)), "71 is still paused");
+        nic.set(PORT, 7, 71, false, &mut a);
+        assert_eq!(last(&a), Some(&open(0)));
+    }
+
+    #[test]
+    fn a_slot_taken_under_a_paused_key_is_held_at_once() {
+        let (mut nic, mut a) = (NicFlows::default(), Actions::new());
+        nic.set(PORT, 7, 7, true, &mut a);
+        nic.starts(slot(3), 7, &mut a);
+        assert_eq!(a.as_slice(), [hold(3)]);
+        nic.ends(slot(3), 7, &mut a);
+        assert_eq!(nic.len(), 1, "the pause outlives the flow");
+        nic.set(PORT, 7, 7, false, &mut a);
+        assert_eq!(nic.len(), 0);
+    }
+
+    #[test]
+    fn a_link_change_opens_everything() {
+        let (mut nic, mut a) = (NicFlows::default(), Actions::new());
+        nic.starts(slot(0), 7, &mut a);
+        nic.set(PORT, 7, 7, true, &mut a);
+        nic.set(PORT, 8, 8, true, &mut a);
+        nic.link(PORT, &mut a);
+        assert_eq!(last(&a), Some(&open(0)));
+        assert_eq!(nic.len(), 1);
+    }
+}

@@ -1,0 +1,170 @@
+//! Per-flow state of one egress port.
+
+use crate::{Kind, NodeSetup, Param, Values};
+use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+use weir_core::{FlowId, rng};
+
+/// How flows find their state.
+pub(crate) const TABLE: Param = Param {
+    name: "table",
+    kind: Kind::Choice(&["exact", "hashed"]),
+    default: "exact",
+    doc: "exact: every flow has its own entry; hashed: flows in the same bucket share one and are treated as one flow.",
+};
+
+/// The size of a hashed table.
+pub(crate) const BUCKETS: Param = Param {
+    name: "buckets",
+    kind: Kind::Integer { min: 1, max: 1 << 24 },
+    default: "",
+    doc: "Entries per egress port of a hashed table; default: what the scheme's authors use.",
+};
+
+/// Which entry a flow uses: the same at every node, so that two flows that are one flow
+/// here are one flow to the neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Keys {
+    buckets: Option<u64>,
+}
+
+impl Keys {
+    /// As the parameters say; `buckets` is the default size of a hashed table.
+    pub(crate) fn new(values: &Values, buckets: u64) -> Self {
+        let hashed = values.choice(&TABLE) == Some("hashed");
+        Self { buckets: hashed.then(|| values.integer(&BUCKETS).unwrap_or(buckets)) }
+    }
+
+    #[inline]
+    pub(crate) fn of(self, flow: FlowId) -> u64 {
+        match self.buckets {
+            None => flow.get(),
+            // its own mixture: a bucket must say nothing about the path ECMP chose
+            Some(n) => rng::mix(flow.get() ^ 0x6275_636b_6574) % n,
+        }
+    }
+}
+
+/// A slab of entries found by key. An entry keeps its index while it lives, and indices are
+/// reused, so that they can name queues and marks.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<E> {
+    index: FxHashMap<u64, u32>,
+    slots: Vec<Option<(u64, E)>>,
+    free: Vec<u32>,
+}
+
+impl<E> Table<E> {
+    pub(crate) fn new() -> Self {
+        Self { index: FxHashMap::default(), slots: Vec::new(), free: Vec::new() }
+    }
+
+    /// One table per port.
+    pub(crate) fn per_port(setup: &NodeSetup<'_>) -> Vec<Self> {
+        setup.ports.iter().map(|_| Self::new()).collect()
+    }
+
+    #[inline]
+    pub(crate) fn find(&self, key: u64) -> Option<u32> {
+        self.index.get(&key).copied()
+    }
+
+    #[inline]
+    pub(crate) fn at(&self, i: u32) -> Option<&E> {
+        Some(&self.slots.get(i as usize)?.as_ref()?.1)
+    }
+
+    #[inline]
+    pub(crate) fn at_mut(&mut self, i: u32) -> Option<&mut E> {
+        Some(&mut self.slots.get_mut(i as usize)?.as_mut()?.1)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, key: u64) -> Option<(u32, &mut E)> {
+        let i = self.find(key)?;
+        self.at_mut(i).map(|e| (i, e))
+    }
+
+    /// Adds an entry that is not there yet.
+    pub(crate) fn insert(&mut self, key: u64, entry: E) -> u32 {
+        let i = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() as u32 - 1
+        });
+        self.slots[i as usize] = Some((key, entry));
+        let before = self.index.insert(key, i);
+        debug_assert!(before.is_none(), "one entry per key");
+        i
+    }
+
+    pub(crate) fn remove(&mut self, i: u32) {
+        if let Some((key, _)) = self.slots.get_mut(i as usize).and_then(Option::take) {
+            self.index.remove(&key);
+            self.free.push(i);
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// All entries in index order: index, key, entry.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u64, &E)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(i, s)| s.as_ref().map(|(key, e)| (i as u32, *key, e)))
+    }
+
+    /// All entries in index order, to change them.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut E)> {
+        let slots = self.slots.iter_mut().enumerate();
+        slots.filter_map(|(i, s)| s.as_mut().map(|(_, e)| (i as u32, e)))
+    }
+}
+
+// The index is the slots seen from the other side: it adds nothing to compare.
+impl<E: PartialEq> PartialEq for Table<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.slots == other.slots && self.free == other.free
+    }
+}
+
+impl<E: Eq> Eq for Table<E> {}
+
+impl<E: Hash> Hash for Table<E> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.slots.hash(state);
+        self.free.hash(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weir_core::NodeId;
+
+    #[test]
+    fn an_entry_keeps_its_index_and_the_index_is_reused() {
+        let mut t = Table::new();
+        assert_eq!((t.insert(7, 'a'), t.insert(8, 'b')), (0, 1));
+        t.remove(0);
+        assert_eq!((t.find(7), t.find(8), t.len()), (None, Some(1), 1));
+        assert_eq!(t.insert(9, 'c'), 0);
+        assert_eq!(
+            t.iter().map(|(i, k, e)| (i, k, *e)).collect::<Vec<_>>(),
+            [(0, 9, 'c'), (1, 8, 'b')]
+        );
+        t.remove(5);
+        assert_eq!(t.at(5), None);
+    }
+
+    #[test]
+    fn buckets_are_shared_and_evenly_used() {
+        let keys = Keys { buckets: Some(8) };
+        let mut seen = [0u32; 8];
+        for k in 0..8000 {
+            seen[keys.of(FlowId::new(NodeId(3), k)) as usize] += 1;
+        }
+        // 1000 each, standard deviation 30: five of them is 150
+        assert!(seen.iter().all(|n| n.abs_diff(1000) < 150), "{seen:?}");
+    }
+}

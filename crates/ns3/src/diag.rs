@@ -1,0 +1,145 @@
+//! What is wrong with an input file, and where.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The run can go on; the user should know.
+    Warning,
+    /// The run cannot start.
+    Error,
+}
+
+/// One finding in an input file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file.
+    pub file: PathBuf,
+    /// The line, counted from 1; `None` when the file as a whole is meant.
+    pub line: Option<usize>,
+    /// What is wrong, with the offending value.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        write!(f, "{severity}: {}", self.file.display())?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        write!(f, ": {}", self.message)?;
+        if let Some(help) = &self.help {
+            write!(f, "\n  help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Everything found, in file order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// Whether an error is among them.
+    pub fn has_errors(&self) -> bool {
+        self.0.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    pub(crate) fn push(
+        &mut self,
+        severity: Severity,
+        at: (&Path, Option<usize>),
+        message: impl Into<String>,
+        help: impl Into<Option<String>>,
+    ) {
+        self.0.push(Diagnostic {
+            severity,
+            file: at.0.into(),
+            line: at.1,
+            message: message.into(),
+            help: help.into(),
+        });
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, d) in self.0.iter().enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{d}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// The candidate closest to `word`, if any is close.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let word: Vec<char> = word.chars().take(64).map(|c| c.to_ascii_uppercase()).collect();
+    candidates
+        .into_iter()
+        .map(|c| (distance(&word, c), c))
+        .min_by_key(|&(d, _)| d)
+        .filter(|&(d, c)| d <= c.len().max(word.len()) / 3 + 1)
+        .map(|(_, c)| c)
+}
+
+/// Levenshtein distance.
+fn distance(a: &[char], b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=a.len()).collect();
+    for (i, cb) in b.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &ca) in a.iter().enumerate() {
+            let substitution = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substitution.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[a.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_key_is_found_and_nonsense_has_none() {
+        let keys = ["BUFFER_SIZE", "CC_MODE", "RATE_AI", "RATE_HAI"];
+        assert_eq!(nearest("BUFER_SIZE", keys), Some("BUFFER_SIZE"));
+        assert_eq!(nearest("cc_mode", keys), Some("CC_MODE"));
+        assert_eq!(nearest("RATE_HA", keys), Some("RATE_AI"));
+        assert_eq!(nearest("QWERTZUIOP", keys), None);
+    }
+
+    #[test]
+    fn a_finding_reads_like_a_compiler_s() {
+        let d = Diagnostic {
+            severity: Severity::Error,
+            file: "mix/config.txt".into(),
+            line: Some(12),
+            message: "`2,2` is not a number".into(),
+            help: Some("write 2.2".into()),
+        };
+        assert_eq!(
+            d.to_string(),
+            "error: mix/config.txt:12: `2,2` is not a number\n  help: write 2.2"
+        );
+    }
+}

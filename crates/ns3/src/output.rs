@@ -1,0 +1,321 @@
+//! The output files, in the original's formats.
+
+use crate::hash::address;
+use crate::record::{
+    FctRecord, PfcRecord, QueueDistribution, Recorder, TraceBody, TraceEvent, TraceRecord,
+};
+use crate::routes::{Ports, Routes};
+use crate::{Config, Inputs};
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+impl fmt::Display for FctRecord {
+    /// A line of `fct.txt`: addresses, ports, size, start, completion time and its estimate.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sip, dip) = (address(self.src), address(self.dst));
+        let Self { sport, dport, size, start_ns, fct_ns, standalone_ns, .. } = self;
+        write!(
+            f,
+            "{sip:08x} {dip:08x} {sport} {dport} {size} {start_ns} {fct_ns} {standalone_ns}"
+        )
+    }
+}
+
+impl fmt::Display for PfcRecord {
+    /// A line of `pfc.txt`: time, node, type of node, port, and 1 for pause or 0 for resume.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { time_ns, node, is_switch, interface, pause } = self;
+        write!(f, "{time_ns} {node} {} {interface} {}", u8::from(*is_switch), u8::from(*pause))
+    }
+}
+
+/// Writes a dump of queue lengths in the format of `qlen.txt`.
+pub fn write_queues(
+    out: &mut dyn Write,
+    time_ns: u64,
+    ports: &mut dyn Iterator<Item = QueueDistribution<'_>>,
+) -> io::Result<()> {
+    writeln!(out, "time: {time_ns}")?;
+    for port in ports {
+        write!(out, "{} {}", port.switch, port.interface)?;
+        for count in port.samples {
+            write!(out, " {count}")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// The head of a binary trace: the speed of every port and the largest window.
+///
+/// Node numbers are written with 16 and ports with 8 bits, in ascending order.
+pub fn trace_header(inputs: &Inputs) -> Vec<u8> {
+    let ports = Ports::new(&inputs.topology);
+    let routes = Routes::new(&inputs.topology, &ports, inputs.config.payload, |_| true);
+    let mut out = Vec::with_capacity(8 + 11 * ports.ends.len());
+    out.extend((ports.ends.len() as u32).to_le_bytes());
+    for (i, end) in ports.ends.iter().enumerate() {
+        out.extend((end.node as u16).to_le_bytes());
+        out.push(ports.interface(i as u32) as u8);
+        out.extend(inputs.topology.links[end.link as usize].rate.to_le_bytes());
+    }
+    out.extend((routes.max_bdp as u32).to_le_bytes());
+    out
+}
+
+/// Bytes of a packet record.
+pub const TRACE_RECORD_BYTES: usize = 56;
+
+/// A packet record of the binary trace. Unused bytes are zero.
+pub fn trace_record(r: &TraceRecord) -> [u8; TRACE_RECORD_BYTES] {
+    let mut out = [0; TRACE_RECORD_BYTES];
+    let mut at = 0;
+    let mut put = |bytes: &[u8]| {
+        out[at..at + bytes.len()].copy_from_slice(bytes);
+        at += bytes.len();
+    };
+    put(&r.time_ns.to_le_bytes());
+    put(&(r.node as u16).to_le_bytes());
+    put(&[r.interface as u8, r.queue]);
+    put(&r.qlen.to_le_bytes());
+    put(&r.sip.to_le_bytes());
+    put(&r.dip.to_le_bytes());
+    put(&r.size.to_le_bytes());
+    put(&[r.l3_protocol, r.event as u8, r.ecn, u8::from(r.is_switch), 0, 0]);
+    match r.body {
+        TraceBody::Data { sport, dport, seq, ts, pg, payload } => {
+            put(&sport.to_le_bytes());
+            put(&dport.to_le_bytes());
+            put(&seq.to_le_bytes());
+            put(&ts.to_le_bytes());
+            put(&pg.to_le_bytes());
+            put(&payload.to_le_bytes());
+        }
+        TraceBody::Ack { sport, dport, flags, pg, seq, ts } => {
+            for field in [sport, dport, flags, pg] {
+                put(&field.to_le_bytes());
+            }
+            put(&seq.to_le_bytes());
+            // The next field is aligned to eight bytes.
+            put(&[0; 4]);
+            put(&ts.to_le_bytes());
+        }
+        TraceBody::Pfc { time, qlen, queue } => {
+            put(&time.to_le_bytes());
+            put(&qlen.to_le_bytes());
+            put(&[queue]);
+        }
+    }
+    out
+}
+
+/// Writes the files that a configuration names.
+///
+/// The first error is kept and nothing is written after it: see [`Files::finish`].
+pub struct Files {
+    fct: Box<dyn Write>,
+    pfc: Box<dyn Write>,
+    queues: Option<Box<dyn Write>>,
+    trace: Option<Box<dyn Write>>,
+    error: Option<io::Error>,
+}
+
+impl Files {
+    /// Creates the output files in `dir`, or where the configuration says when `dir` is `None`.
+    /// With `dir`, only the last part of the configured names is used.
+    pub fn create(inputs: &Inputs, dir: Option<&Path>) -> io::Result<Self> {
+        let open = |name: &Path| -> io::Result<Box<dyn Write>> {
+            let path = match dir {
+                Some(dir) => dir.join(name.file_name().unwrap_or(name.as_os_str())),
+                None => name.into(),
+            };
+            let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", path.display()));
+            let file = std::fs::File::create(&path).map_err(named)?;
+            Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
+        };
+        if let Some(dir) = dir {
+            std::fs::create_dir_all(dir)?;
+        }
+        let Config { enable_trace, trace_output, qlen_output, .. } = &inputs.config;
+        let queues = !qlen_output.as_os_str().is_empty();
+        let trace = *enable_trace && !trace_output.as_os_str().is_empty();
+        let mut files = Self {
+            fct: open(&inputs.config.fct_output)?,
+            pfc: open(&inputs.config.pfc_output)?,
+            queues: queues.then(|| open(qlen_output)).transpose()?,
+            trace: trace.then(|| open(trace_output)).transpose()?,
+            error: None,
+        };
+        if let Some(trace) = &mut files.trace {
+            trace.write_all(&trace_header(inputs))?;
+        }
+        Ok(files)
+    }
+
+    /// Writes what is still buffered; the first error of the run, if there was one.
+    pub fn finish(mut self) -> io::Result<()> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        self.fct.flush()?;
+        self.pfc.flush()?;
+        for file in [&mut self.queues, &mut self.trace].into_iter().flatten() {
+            file.flush()?;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, result: io::Result<()>) {
+        if let Err(error) = result {
+            self.error.get_or_insert(error);
+        }
+    }
+}
+
+impl Recorder for Files {
+    fn fct(&mut self, record: &FctRecord) {
+        let result = writeln!(self.fct, "{record}");
+        self.keep(result);
+    }
+
+    fn pfc(&mut self, record: &PfcRecord) {
+        let result = writeln!(self.pfc, "{record}");
+        self.keep(result);
+    }
+
+    fn queues(&mut self, time_ns: u64, ports: &mut dyn Iterator<Item = QueueDistribution<'_>>) {
+        if let Some(out) = &mut self.queues {
+            let result = write_queues(out, time_ns, ports);
+            self.keep(result);
+        }
+    }
+
+    fn wants_queues(&self) -> bool {
+        self.queues.is_some()
+    }
+
+    fn packet(&mut self, record: &TraceRecord) {
+        if let Some(out) = &mut self.trace {
+            let result = out.write_all(&trace_record(record));
+            self.keep(result);
+        }
+    }
+
+    fn wants_packets(&self) -> bool {
+        self.trace.is_some()
+    }
+}
+
+/// Reads a packet record back; `None` when the kind of packet or event is unknown.
+pub fn read_trace_record(b: &[u8; TRACE_RECORD_BYTES]) -> Option<TraceRecord> {
+    let u16_at = |i: usize| u16::from_le_bytes([b[i], b[i + 1]]);
+    let u32_at = |i: usize| u32::from_le_bytes([b[i], b[i + 1], b[i + 2], b[i + 3]]);
+    let u64_at = |i: usize| u64::from(u32_at(i)) | u64::from(u32_at(i + 4)) << 32;
+    let body = match b[26] {
+        0x11 => TraceBody::Data {
+            sport: u16_at(32),
+            dport: u16_at(34),
+            seq: u32_at(36),
+            ts: u64_at(40),
+            pg: u16_at(48),
+            payload: u16_at(50),
+        },
+        0xfc | 0xfd => TraceBody::Ack {
+            sport: u16_at(32),
+            dport: u16_at(34),
+            flags: u16_at(36),
+            pg: u16_at(38),
+            seq: u32_at(40),
+            ts: u64_at(48),
+        },
+        0xfe => TraceBody::Pfc { time: u32_at(32), qlen: u32_at(36), queue: b[40] },
+        _ => return None,
+    };
+    let events = [TraceEvent::Receive, TraceEvent::Enqueue, TraceEvent::Dequeue, TraceEvent::Drop];
+    Some(TraceRecord {
+        time_ns: u64_at(0),
+        node: u16_at(8).into(),
+        interface: b[10].into(),
+        queue: b[11],
+        qlen: u32_at(12),
+        sip: u32_at(16),
+        dip: u32_at(20),
+        size: u16_at(24),
+        l3_protocol: b[26],
+        event: *events.get(usize::from(b[27]))?,
+        ecn: b[28],
+        is_switch: b[29] != 0,
+        body,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_the_original_s() {
+        let fct = FctRecord {
+            src: 7,
+            dst: 0,
+            sport: 10_000,
+            dport: 100,
+            size: 2_000_000,
+            start_ns: 2_000_000_000,
+            fct_ns: 1_914_465,
+            standalone_ns: 171_840,
+        };
+        assert_eq!(
+            fct.to_string(),
+            "0b000701 0b000001 10000 100 2000000 2000000000 1914465 171840"
+        );
+        let pfc = PfcRecord {
+            time_ns: 2_000_024_745,
+            node: 2,
+            is_switch: false,
+            interface: 1,
+            pause: true,
+        };
+        assert_eq!(pfc.to_string(), "2000024745 2 0 1 1");
+    }
+
+    #[test]
+    fn queue_dumps_list_the_bins_of_each_port() {
+        let mut out = Vec::new();
+        let ports = [
+            QueueDistribution { switch: 9, interface: 1, samples: &[5, 0, 2] },
+            QueueDistribution { switch: 9, interface: 2, samples: &[7] },
+        ];
+        write_queues(&mut out, 2_100_000_000, &mut ports.into_iter()).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "time: 2100000000\n9 1 5 0 2\n9 2 7\n");
+    }
+
+    #[test]
+    fn packet_records_read_back() {
+        let bodies = [
+            (0x11, TraceBody::Data { sport: 1, dport: 2, seq: 3, ts: 4, pg: 5, payload: 6 }),
+            (0xfd, TraceBody::Ack { sport: 1, dport: 2, flags: 3, pg: 4, seq: 5, ts: 6 }),
+            (0xfe, TraceBody::Pfc { time: 5, qlen: 2, queue: 3 }),
+        ];
+        for (l3_protocol, body) in bodies {
+            let record = TraceRecord {
+                time_ns: 1 << 40,
+                node: 300,
+                interface: 12,
+                queue: 3,
+                qlen: 70_000,
+                sip: 0x0b00_0001,
+                dip: 0x0b00_0101,
+                size: 1048,
+                l3_protocol,
+                event: TraceEvent::Dequeue,
+                ecn: 3,
+                is_switch: true,
+                body,
+            };
+            assert_eq!(read_trace_record(&trace_record(&record)), Some(record));
+        }
+        assert_eq!(read_trace_record(&[0; TRACE_RECORD_BYTES]), None);
+    }
+}

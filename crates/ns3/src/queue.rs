@@ -1,0 +1,274 @@
+//! The event queue: events in order of time, and of insertion within one nanosecond.
+//!
+//! Nearly all events lie within a few microseconds, so the queue is a wheel with one slot per
+//! nanosecond. A slot is a list of small chunks that come from a pool and return to it at once,
+//! which keeps the memory in use as small as the number of pending events. Appending keeps
+//! insertion order by itself. What lies beyond the wheel waits in a heap and moves into the wheel
+//! when its nanosecond comes into reach, before anything can be inserted there directly.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use weir_cc::TimerKind;
+
+/// Something that happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Event {
+    /// A packet reaches the port it was sent to.
+    Receive(u32),
+    /// A port has put its packet on the wire.
+    TransmitDone(u32),
+    /// A NIC looks again for something to send, unless `generation` is out of date.
+    Wake { generation: u16, nic: u32 },
+    /// A timer of a flow's congestion control, unless `generation` is out of date.
+    Timer { kind: TimerKind, generation: u16, flow: u32 },
+    /// The reader of flows looks for the ones that start now.
+    ReadFlows,
+    /// First of two steps in which a flow starts.
+    Announce(u32),
+    /// Second step: the flow exists.
+    Start(u32),
+    /// Sample of all queues.
+    Sample,
+    /// A link fails.
+    LinkDown,
+    /// The end.
+    Stop,
+}
+
+const CHUNK: usize = 7;
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy)]
+struct Chunk {
+    events: [Event; CHUNK],
+    next: u32,
+    len: u32,
+}
+
+const _: () = assert!(size_of::<Chunk>() == 64, "a chunk is a cache line");
+
+#[derive(Clone, Copy)]
+struct Slot {
+    head: u32,
+    tail: u32,
+}
+
+const EMPTY: Slot = Slot { head: NONE, tail: NONE };
+
+/// See the module's description.
+pub(crate) struct EventQueue {
+    now: u64,
+    slots: Vec<Slot>,
+    /// One bit per slot that is not empty.
+    occupied: Vec<u64>,
+    mask: u64,
+    chunks: Vec<Chunk>,
+    free: u32,
+    /// Position in the head chunk of the present slot.
+    cursor: u32,
+    far: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    far_inserted: u64,
+}
+
+impl EventQueue {
+    /// A queue whose wheel spans at least `reach` nanoseconds (within reason).
+    pub(crate) fn new(reach: u64) -> Self {
+        let slots = reach.clamp(1024, 1 << 17).next_power_of_two();
+        Self {
+            now: 0,
+            slots: vec![EMPTY; slots as usize],
+            occupied: vec![0; (slots / 64) as usize],
+            mask: slots - 1,
+            chunks: Vec::new(),
+            free: NONE,
+            cursor: 0,
+            far: BinaryHeap::new(),
+            far_inserted: 0,
+        }
+    }
+
+    /// The time of the event that was taken last.
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Inserts an event at `time`, which is not in the past.
+    #[inline]
+    pub(crate) fn insert(&mut self, time: u64, event: Event) {
+        debug_assert!(time >= self.now, "an event in the past");
+        if time - self.now > self.mask {
+            self.far_inserted += 1;
+            self.far.push(Reverse((time, self.far_inserted, event)));
+        } else {
+            self.append(time, event);
+        }
+    }
+
+    #[inline]
+    fn append(&mut self, time: u64, event: Event) {
+        let i = (time & self.mask) as usize;
+        let tail = self.slots[i].tail;
+        if tail != NONE {
+            let chunk = &mut self.chunks[tail as usize];
+            if (chunk.len as usize) < CHUNK {
+                chunk.events[chunk.len as usize] = event;
+                chunk.len += 1;
+                return;
+            }
+        }
+        let new = self.chunk(event);
+        if tail == NONE {
+            self.slots[i].head = new;
+            self.occupied[i / 64] |= 1 << (i % 64);
+        } else {
+            self.chunks[tail as usize].next = new;
+        }
+        self.slots[i].tail = new;
+    }
+
+    /// A chunk with one event.
+    #[inline]
+    fn chunk(&mut self, event: Event) -> u32 {
+        let fresh = Chunk { events: [event; CHUNK], next: NONE, len: 1 };
+        if self.free == NONE {
+            self.chunks.push(fresh);
+            return (self.chunks.len() - 1) as u32;
+        }
+        let i = self.free;
+        let chunk = &mut self.chunks[i as usize];
+        self.free = chunk.next;
+        chunk.events[0] = event;
+        chunk.next = NONE;
+        chunk.len = 1;
+        i
+    }
+
+    /// Takes the next event out and moves time to it.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        loop {
+            let i = (self.now & self.mask) as usize;
+            let head = self.slots[i].head;
+            if head != NONE {
+                let chunk = &self.chunks[head as usize];
+                if self.cursor < chunk.len {
+                    let event = chunk.events[self.cursor as usize];
+                    self.cursor += 1;
+                    return Some(event);
+                }
+                self.release(i, head);
+                continue;
+            }
+            self.advance()?;
+        }
+    }
+
+    /// Returns the exhausted head chunk of slot `i` to the pool.
+    fn release(&mut self, i: usize, head: u32) {
+        let next = self.chunks[head as usize].next;
+        self.chunks[head as usize].next = self.free;
+        self.free = head;
+        self.cursor = 0;
+        self.slots[i].head = next;
+        if next == NONE {
+            self.slots[i].tail = NONE;
+            self.occupied[i / 64] &= !(1 << (i % 64));
+        }
+    }
+
+    /// Moves time to the next slot that is not empty.
+    fn advance(&mut self) -> Option<()> {
+        let near = self.next_occupied();
+        let far = self.far.peek().map(|Reverse((time, ..))| *time);
+        self.now = match (near, far) {
+            (Some(near), _) => near,
+            (None, Some(far)) => far,
+            (None, None) => return None,
+        };
+        // What the wheel reaches from here moves in, oldest first; everything inserted directly
+        // from now on is younger.
+        while let Some(&Reverse((time, _, event))) = self.far.peek() {
+            if time - self.now > self.mask {
+                break;
+            }
+            self.far.pop();
+            self.append(time, event);
+        }
+        Some(())
+    }
+
+    /// The time of the first slot after the present one that is not empty.
+    fn next_occupied(&self) -> Option<u64> {
+        let start = self.now & self.mask;
+        let words = self.occupied.len();
+        let first = (start / 64) as usize;
+        let ahead = self.occupied[first] & (!0 << (start % 64));
+        if ahead != 0 {
+            return Some(self.time_of(first, ahead));
+        }
+        (1..=words).find_map(|k| {
+            let w = (first + k) % words;
+            let bits = if k == words { self.occupied[w] & !(!0 << (start % 64)) } else { self.occupied[w] };
+            (bits != 0).then(|| self.time_of(w, bits))
+        })
+    }
+
+    fn time_of(&self, word: usize, bits: u64) -> u64 {
+        let slot = word as u64 * 64 + u64::from(bits.trailing_zeros());
+        self.now + (slot.wrapping_sub(self.now) & self.mask)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn same_time_events_come_in_insertion_order_across_wheel_and_heap() {
+        let mut q = EventQueue::new(0);
+        q.insert(5000, Event::Receive(1)); // beyond the wheel
+        q.insert(4000, Event::Receive(0));
+        assert_eq!(q.pop(), Some(Event::Receive(0)));
+        assert_eq!(q.now(), 4000);
+        q.insert(5000, Event::Receive(2)); // now within it
+        assert_eq!(q.pop(), Some(Event::Receive(1)));
+        q.insert(5000, Event::Receive(3));
+        assert_eq!(q.pop(), Some(Event::Receive(2)));
+        assert_eq!(q.pop(), Some(Event::Receive(3)));
+        assert_eq!(q.pop(), None);
+        assert_eq!(q.now(), 5000);
+    }
+
+    proptest! {
+        /// The same random script on the queue and on a sorted list.
+        #[test]
+        fn it_behaves_like_a_sorted_list(
+            script in prop::collection::vec(
+                (prop_oneof![0..3u64, 0..1500u64, 0..100_000u64], 0usize..3), 1..400)
+        ) {
+            let mut q = EventQueue::new(0);
+            let mut list: Vec<(u64, u32)> = Vec::new();
+            let mut pop = |q: &mut EventQueue, list: &mut Vec<(u64, u32)>| {
+                let first = (0..list.len()).min_by_key(|&i| list[i]);
+                let expected = first.map(|i| list.remove(i));
+                let got = q.pop().map(|e| match e {
+                    Event::Receive(n) => (q.now(), n),
+                    other => panic!("{other:?}"),
+                });
+                assert_eq!(got, expected);
+                got.is_some()
+            };
+            for (n, (delay, pops)) in script.into_iter().enumerate() {
+                let time = q.now() + delay;
+                q.insert(time, Event::Receive(n as u32));
+                list.push((time, n as u32));
+                for _ in 0..pops {
+                    pop(&mut q, &mut list);
+                }
+            }
+            while pop(&mut q, &mut list) {}
+        }
+    }
+}

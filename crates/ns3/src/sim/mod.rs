@@ -1,0 +1,229 @@
+//! The simulator: the reference's nodes on its clock and in its order of events.
+//!
+//! Events are transmit-complete, receive, NIC wake-up, the flow reader and its followers, timers
+//! of congestion control, the queue sampler, a link failure and the end. Everything else happens
+//! inside the event that causes it. Two events of the same nanosecond run in the order of their
+//! insertion, so the order in which handlers insert is part of the model.
+//!
+//! | file | what happens there |
+//! |---|---|
+//! | `build.rs` | from input files to the state at time zero |
+//! | `wire.rs` | transmission, reception, pause frames |
+//! | `switch.rs` | forwarding, buffer accounting, marking, telemetry |
+//! | `host.rs` | data and ACKs at hosts |
+//! | `nic.rs` | what a NIC sends next |
+//! | `flow.rs` | flows: start, timers, completion |
+//! | `sampler.rs` | queue length distributions |
+//! | `failure.rs` | a link going down |
+//! | `trace.rs` | packet records |
+
+mod build;
+mod failure;
+mod flow;
+mod host;
+mod nic;
+mod packet;
+mod sampler;
+mod switch;
+mod trace;
+mod wire;
+
+use crate::mmu::{Mmu, QUEUES};
+use crate::queue::{Event, EventQueue};
+use crate::random::{Generator, Streams};
+use crate::record::{Counters, Progress, Recorder, StopReason};
+use crate::routes::{Ports, Routes};
+use crate::topology::Topology;
+use flow::{FlowInfo, FlowState, Receiver};
+use nic::Nic;
+use packet::{Fifo, Pool};
+use std::ops::ControlFlow;
+use weir_cc::{CcParams, CongestionControl, Path};
+
+pub(crate) use build::Setup;
+
+/// How a flow's congestion control is made: kept apart from [`CcParams`] so that the simulator is
+/// compiled for one algorithm at a time.
+pub(crate) type MakeCc<C> = fn(&CcParams, &Path) -> C;
+
+/// One end of a link, with its queues.
+struct Port {
+    /// The port at the other end.
+    peer: u32,
+    node: u32,
+    /// Index of the table of transmission times.
+    speed: u32,
+    /// Hosts: index of the NIC.
+    nic: u32,
+    delay: u64,
+    rate: u64,
+    /// Bytes sent so far, frames of all kinds.
+    sent: u64,
+    /// Bytes in all queues.
+    queued: u32,
+    busy: bool,
+    up: bool,
+    is_host: bool,
+    /// Bit q: queue q is paused by the other end.
+    paused: u8,
+    /// Bit q: queue q is not empty.
+    backlog: u8,
+    /// The queue served last, other than 0.
+    last_served: u8,
+    /// Error model of the link, or `NO_ERRORS`.
+    errors: u16,
+    queues: [Fifo; QUEUES],
+}
+
+const NO_ERRORS: u16 = u16::MAX;
+
+/// Marking thresholds of a port in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Marking {
+    kmin: u32,
+    kmax: u32,
+    pmax: f64,
+}
+
+/// A switch.
+struct Switch {
+    node: u32,
+    first_port: u32,
+    mmu: Mmu,
+    marking: Vec<Marking>,
+}
+
+/// What the run needs of the configuration.
+struct Options {
+    ack_interval: u64,
+    chunk: u64,
+    back_to_zero: bool,
+    payload: u64,
+    overhead: u32,
+    ack_size: u32,
+    telemetry: bool,
+    /// Data packets carry a timestamp.
+    stamped: bool,
+    int_multi: u32,
+    enable_ecn: bool,
+    rate_bound: bool,
+    has_win: bool,
+    global_t: bool,
+    pause_time: u32,
+    qlen_end: u64,
+    /// Queue lengths are written somewhere.
+    sample: bool,
+}
+
+/// A network in motion.
+pub(crate) struct Sim<'a, C> {
+    events: EventQueue,
+    stop: u64,
+    counters: Counters,
+    options: Options,
+    ports: Vec<Port>,
+    /// By `Port::speed`: transmission time by frame size.
+    speeds: Vec<Vec<u32>>,
+    /// By node: index of the switch, or the first NIC of the host.
+    node_index: Vec<u32>,
+    switches: Vec<Switch>,
+    nics: Vec<Nic>,
+    pool: Pool,
+    info: Vec<FlowInfo>,
+    flows: Vec<FlowState>,
+    cc: Vec<C>,
+    receivers: Vec<Receiver>,
+    /// The flow that the reader looks at next.
+    next_flow: usize,
+    done: usize,
+    routes: Routes,
+    streams: Streams,
+    errors: Vec<(Generator, f64)>,
+    /// By node: its packets are recorded.
+    traced: Vec<bool>,
+    tracing: bool,
+    samples: Vec<Vec<Vec<u32>>>,
+    params: &'a CcParams,
+    make_cc: MakeCc<C>,
+    topology: &'a Topology,
+    numbering: Ports,
+    link_down: Option<crate::config::LinkDown>,
+    recorder: &'a mut dyn Recorder,
+}
+
+/// Events between two reports of progress.
+const REPORT_EVERY: u64 = 1 << 18;
+
+impl<C: CongestionControl> Sim<'_, C> {
+    /// Inserts an event. Those at or after the end will not run and are not kept.
+    #[inline]
+    fn schedule(&mut self, time: u64, event: Event) {
+        if time < self.stop {
+            self.counters.events += 1;
+            self.events.insert(time, event);
+        }
+    }
+
+    #[inline]
+    fn now(&self) -> u64 {
+        self.events.now()
+    }
+
+    /// Runs to the end.
+    pub(crate) fn run(mut self) -> (Counters, StopReason) {
+        let mut until_report = REPORT_EVERY;
+        let reason = loop {
+            until_report -= 1;
+            if until_report == 0 {
+                until_report = REPORT_EVERY;
+                if self.report().is_break() {
+                    break StopReason::Interrupted;
+                }
+            }
+            match self.events.pop() {
+                None | Some(Event::Stop) => break StopReason::StopTime,
+                Some(event) => {
+                    if let ControlFlow::Break(reason) = self.handle(event) {
+                        break reason;
+                    }
+                }
+            }
+        };
+        self.counters.end_ns = match reason {
+            StopReason::StopTime => self.stop,
+            StopReason::Interrupted | StopReason::Stuck { .. } => self.now(),
+        };
+        self.counters.flows_done = self.done;
+        (self.counters, reason)
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event) -> ControlFlow<StopReason> {
+        match event {
+            Event::Receive(packet) => self.receive(packet),
+            Event::TransmitDone(port) => {
+                self.ports[port as usize].busy = false;
+                self.try_send(port);
+            }
+            Event::Wake { nic, generation } => self.wake(nic, generation),
+            Event::Timer { kind, generation, flow } => return self.timer(flow, kind, generation),
+            Event::ReadFlows => self.read_flows(),
+            Event::Announce(flow) => self.schedule(self.now(), Event::Start(flow)),
+            Event::Start(flow) => self.start_flow(flow),
+            Event::Sample => self.sample(),
+            Event::LinkDown => self.take_link_down(),
+            Event::Stop => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn report(&mut self) -> ControlFlow<()> {
+        self.recorder.progress(&Progress {
+            now_ns: self.events.now(),
+            stop_ns: self.stop,
+            flows_done: self.done,
+            flows: self.info.len(),
+            packet_hops: self.counters.packet_hops(),
+        })
+    }
+}

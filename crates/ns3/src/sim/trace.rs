@@ -1,0 +1,82 @@
+//! Packet records of traced nodes.
+
+use super::Sim;
+use super::packet::{CNP, ECN, Kind};
+use crate::hash::address;
+use crate::record::{TraceBody, TraceEvent, TraceRecord};
+use weir_cc::CongestionControl;
+
+impl<C: CongestionControl> Sim<'_, C> {
+    /// Records what happened to a packet, if its node is traced.
+    #[cold]
+    pub(super) fn trace(&mut self, event: TraceEvent, port: u32, queue: usize, packet: u32) {
+        let p = &self.ports[port as usize];
+        if !self.tracing || !self.traced[p.node as usize] {
+            return;
+        }
+        let (sip, dip, body) = self.describe(packet);
+        let k = &self.pool[packet];
+        self.recorder.packet(&TraceRecord {
+            time_ns: self.events.now(),
+            node: p.node,
+            interface: self.numbering.interface(port),
+            queue: queue as u8,
+            qlen: p.queues[queue].bytes(&self.pool),
+            sip,
+            dip,
+            size: k.size as u16,
+            l3_protocol: match k.kind {
+                Kind::Data => 0x11,
+                Kind::Ack => 0xfc,
+                Kind::Nack => 0xfd,
+                Kind::Pause | Kind::Resume => 0xfe,
+            },
+            event,
+            ecn: if k.flags & ECN != 0 { 3 } else { 0 },
+            is_switch: !p.is_host,
+            body,
+        });
+    }
+
+    /// Addresses and the part that depends on the kind.
+    fn describe(&self, packet: u32) -> (u32, u32, TraceBody) {
+        let k = &self.pool[packet];
+        if matches!(k.kind, Kind::Pause | Kind::Resume) {
+            let time = if k.kind == Kind::Pause { self.options.pause_time } else { 0 };
+            let body = TraceBody::Pfc { time, qlen: k.stamp as u32, queue: k.seq as u8 };
+            // Frames carry the address of the port that sent them.
+            return (self.link_address(k.dst), u32::MAX, body);
+        }
+        let info = &self.info[k.flow as usize];
+        let (src, dst) = (address(info.src), address(info.dst));
+        let ts = if self.options.stamped { k.stamp } else { 0 };
+        if k.kind == Kind::Data {
+            let body = TraceBody::Data {
+                sport: info.sport,
+                dport: info.dport,
+                seq: k.seq as u32,
+                ts,
+                pg: info.pg.into(),
+                payload: (k.size - self.options.overhead) as u16,
+            };
+            return (src, dst, body);
+        }
+        let body = TraceBody::Ack {
+            sport: info.dport,
+            dport: info.sport,
+            flags: u16::from(k.flags & CNP != 0),
+            pg: info.pg.into(),
+            seq: k.seq as u32,
+            ts,
+        };
+        (dst, src, body)
+    }
+
+    /// The address that the original gives to a switch port: 10.x.y.1 or .2, by link.
+    fn link_address(&self, port: u32) -> u32 {
+        let end = self.numbering.ends[port as usize];
+        let second = self.topology.links[end.link as usize].b == end.node;
+        let (x, y) = (end.link / 254 + 1, end.link % 254 + 1);
+        0x0a00_0000 | x << 16 | y << 8 | (1 + u32::from(second))
+    }
+}
