@@ -221,7 +221,8 @@ impl<'a> Fields<'a> {
                 Err(error) => {
                     let label = format!("`{name}` takes {}", self.key(name).kind.describe());
                     let error = Diagnostic::error(format!("`{name}`: {error}"));
-                    let error = error.at(span, label).nearest(nearest(&text, words.iter().copied()));
+                    let error =
+                        error.at(span, label).nearest(nearest(&text, words.iter().copied()));
                     self.out.push(error);
                 }
             }

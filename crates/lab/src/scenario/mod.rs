@@ -25,9 +25,7 @@ pub use switch::{Ecn, SwitchSpec};
 pub use topology::TopologySpec;
 pub use traffic::TrafficSpec;
 
-use crate::text::{
-    Diagnostic, Diagnostics, Item, Sources, Table, Value, apply_override, parse,
-};
+use crate::text::{Diagnostic, Diagnostics, Item, Sources, Table, Value, apply_override, parse};
 use fields::{Fields, unknown_key};
 use std::path::Path;
 use weir_core::Time;

@@ -118,8 +118,9 @@ fn route(topology: &Topology, path: &PathSpec) -> Result<Route, Diagnostic> {
     let name = path.name.value.clone();
     match validate_path(topology, &whole) {
         Ok(_) => Ok(Route { name, nodes }),
-        Err(error) => Err(Diagnostic::error(format!("path `{name}`: {error}"))
-            .maybe_at(path.span, "")),
+        Err(error) => {
+            Err(Diagnostic::error(format!("path `{name}`: {error}")).maybe_at(path.span, ""))
+        }
     }
 }
 

@@ -47,21 +47,13 @@ pub struct Reference {
 /// Reads one.
 pub fn read(item: &Item, out: &mut Diagnostics) -> Option<Reference> {
     let mut f = Fields::new(&keys::REFERENCE, Some(item), out);
+    // A paper may report schemes that are not implemented here, so any name will do.
     for key in ["scheme", "metric", "value", "source"] {
         if !f.given(key) {
             f.missing(key);
         }
     }
     let scheme = f.text("scheme")?;
-    if weir_fc::scheme(&scheme.value).is_none() {
-        let known: Vec<&str> = weir_fc::SCHEMES.iter().map(|s| s.name).collect();
-        let near = weir_net::nearest(&scheme.value, known.iter().copied());
-        // A paper may report schemes that are not implemented here: nothing is wrong then.
-        if near.is_some() {
-            let title = format!("there is no scheme `{}`", scheme.value);
-            f.out.push(Diagnostic::warning(title).maybe_at(scheme.span, "").nearest(near));
-        }
-    }
     let class = f.text("class");
     let metric = match f.choice("metric").value {
         "fct-mean" => Metric::FctMean,

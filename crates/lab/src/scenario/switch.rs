@@ -150,8 +150,7 @@ struct Given {
 
 fn thresholds(f: &mut Fields<'_>) -> Given {
     let default = SwitchConfig::default().thresholds;
-    let plain =
-        |config| Given { config, headroom_at: None, threshold_at: None, buffer: None };
+    let plain = |config| Given { config, headroom_at: None, threshold_at: None, buffer: None };
     let mut t = match f.table("thresholds") {
         Some(Or::Is(fields)) => fields,
         Some(Or::Word(_)) => return plain(ThresholdConfig::Pool),

@@ -1,9 +1,9 @@
 //! `[topology]`: a ready-made fabric by name, or a graph of one's own.
 
+use super::Files;
 use super::args::{self, Arg};
 use super::fields::{At, Fields};
 use super::keys;
-use super::Files;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{Rate, Time};
 use weir_net::build::{TopologyInfo, catalogue, explicit};
@@ -37,9 +37,7 @@ pub fn read(item: Option<&Item>, files: &Files, out: &mut Diagnostics) -> Option
     let names: Vec<&str> = catalogue().iter().map(|i| i.name).chain(["explicit"]).collect();
     if item.is_none() {
         let error = Diagnostic::error("the scenario has no `[topology]`");
-        out.push(
-            error.help(format!("add [topology] with `kind`, one of {}", names.join(", "))),
-        );
+        out.push(error.help(format!("add [topology] with `kind`, one of {}", names.join(", "))));
         return None;
     }
     let section = &keys::TOPOLOGY;
@@ -161,10 +159,7 @@ fn read_explicit(
     Some(TopologySpec::Explicit { graph, at, links })
 }
 
-fn unit<T: std::str::FromStr<Err: std::fmt::Display>>(
-    f: &mut Fields<'_>,
-    key: &str,
-) -> Option<T> {
+fn unit<T: std::str::FromStr<Err: std::fmt::Display>>(f: &mut Fields<'_>, key: &str) -> Option<T> {
     let text = f.text(key)?;
     text.value
         .parse()

@@ -6,10 +6,10 @@ use super::args::{self, Arg};
 use super::fields::Fields;
 use super::keys;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
-use weir_core::{ClassId, Priority};
+use weir_core::Priority;
 use weir_net::{Topology, nearest};
-use weir_traffic::params::{Entry, Names, Params};
-use weir_traffic::{Pattern, TrafficError, catalogue};
+use weir_traffic::params::{Entry, Params};
+use weir_traffic::{TrafficError, catalogue};
 
 /// What one `[[traffic]]` says.
 #[derive(Clone, Debug)]
@@ -52,13 +52,8 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<TrafficSpec> {
 }
 
 impl TrafficSpec {
-    /// Makes the pattern. Traffic that does not say has `priority`.
-    pub fn build(
-        &self,
-        names: &dyn Names,
-        priority: Priority,
-        class: &mut dyn FnMut(&str) -> Result<ClassId, TrafficError>,
-    ) -> Result<Box<dyn Pattern>, TrafficError> {
+    /// The parameters by the names the pattern knows. Traffic that does not say has `priority`.
+    pub fn params(&self, priority: Priority) -> Params {
         let mut params = Params::new();
         for param in self.entry.params() {
             let shown = shown(param.name);
@@ -71,7 +66,7 @@ impl TrafficSpec {
                 None => {}
             }
         }
-        catalogue::build(self.entry.name, &params, names, class)
+        params
     }
 
     /// What the pattern found wrong, at the place it is about.
@@ -84,7 +79,9 @@ impl TrafficSpec {
             }
             TrafficError::NotAHost { parameter, node } => {
                 let name = host(*node);
-                format!("`{parameter}` names `{name}`, which is a switch: only hosts send and receive")
+                format!(
+                    "`{parameter}` names `{name}`, which is a switch: only hosts send and receive"
+                )
             }
             TrafficError::Twice { parameter, node } => {
                 format!("`{parameter}` lists `{}` twice: each host may stand once", host(*node))
