@@ -117,7 +117,8 @@ impl SizeTable {
     /// [`SizeTable::size`] of the distribution whose sizes are all multiplied by `scale`.
     #[inline]
     pub fn scaled_size(&self, u: f64, scale: f64) -> Bytes {
-        Bytes::new(((self.at(u) * scale) as u64).max(1))
+        // The largest number means "unlimited", which no table can say.
+        Bytes::new(((self.at(u) * scale) as u64).clamp(1, u64::MAX - 1))
     }
 
     /// The mean by the trapezoid rule, which is exact for straight lines. Sizes drawn are
