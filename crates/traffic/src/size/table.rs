@@ -1,5 +1,6 @@
 //! A flow-size distribution as a table of (bytes, cumulative percent).
 
+use crate::text::shorten;
 use std::str::FromStr;
 use thiserror::Error;
 use weir_core::{Bytes, Rate, Time};
@@ -300,15 +301,6 @@ fn check_growth(line: usize, before: Row, row: Row) -> Result<(), TableError> {
         }
     }
     Ok(())
-}
-
-/// Keeps an error message on one line whatever the file holds.
-fn shorten(text: &str) -> String {
-    const MAX: usize = 40;
-    if text.chars().count() <= MAX {
-        return text.into();
-    }
-    text.chars().take(MAX).chain(['…']).collect()
 }
 
 #[cfg(test)]

@@ -177,3 +177,31 @@ fn a_hundred_thousand_incasts_on_1024_hosts_are_dealt_as_they_are_drawn() {
     plan.add_named("incast", &params, &Numbered(1024)).unwrap();
     assert_eq!(plan.hash(1).unwrap().flows(), 5_000_000);
 }
+
+#[test]
+fn background_traffic_keeps_to_its_senders_and_receivers() {
+    for scope in ["host", "network"] {
+        let mut plan = Traffic::new(fabric(32));
+        let params = Params::new().with("size", "1KB").with("load", 0.01).with("scope", scope);
+        let params = params.with("senders", "h0..h6").with("receivers", "h4..h8");
+        plan.add_named("poisson", &params.with("start", "1ms"), &Numbered(32)).unwrap();
+        plan.set_until(Time::from_ms(3));
+        let mut pairs = [[0u32; 8]; 6];
+        for flow in plan.all_flows(1).unwrap() {
+            assert!(flow.start >= Time::from_ms(1));
+            pairs[flow.src.index()][flow.dst.index()] += 1;
+        }
+        // 1 % of 600 Gb/s in flows of 1 KB for 2 ms: 1500 flows. Hosts 0 to 3 have four receivers,
+        // 62.5 flows each on average; hosts 4 and 5 have three, 83 each
+        for (src, row) in pairs.iter().enumerate() {
+            for (dst, &n) in row.iter().enumerate() {
+                let expected = match (src, dst) {
+                    (_, 0..=3) => 0..1,
+                    (4, 4) | (5, 5) => 0..1,
+                    _ => 30..130,
+                };
+                assert!(expected.contains(&n), "{src} to {dst}: {n}");
+            }
+        }
+    }
+}
