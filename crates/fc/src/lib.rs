@@ -34,14 +34,17 @@
 pub mod actions;
 pub mod bfc;
 pub mod explore;
+pub mod flowsail;
 pub mod harness;
 pub mod ideal;
 pub mod layout;
 pub mod mmu;
 pub mod none;
+pub mod ofc;
 pub mod params;
 mod perflow;
 pub mod pfc;
+mod threshold;
 pub mod view;
 
 pub use actions::{Action, Actions, Target, TimerKey};
@@ -53,7 +56,8 @@ pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
 use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, QueueId};
 
 /// All schemes there are, in the order they are listed and compared.
-pub const SCHEMES: &[&SchemeInfo] = &[&pfc::INFO, &none::INFO, &bfc::INFO, &ideal::INFO];
+pub const SCHEMES: &[&SchemeInfo] =
+    &[&pfc::INFO, &ofc::INFO, &none::INFO, &bfc::INFO, &ideal::INFO, &flowsail::INFO];
 
 /// The scheme called `name`.
 pub fn scheme(name: &str) -> Option<&'static SchemeInfo> {

@@ -124,7 +124,7 @@ mod tests {
         let keys = ["BUFFER_SIZE", "CC_MODE", "RATE_AI", "RATE_HAI"];
         assert_eq!(nearest("BUFER_SIZE", keys), Some("BUFFER_SIZE"));
         assert_eq!(nearest("cc_mode", keys), Some("CC_MODE"));
-        assert_eq!(nearest("RATE_HA", keys), Some("RATE_AI"));
+        assert_eq!(nearest("RATE_HA", keys), Some("RATE_HAI"));
         assert_eq!(nearest("QWERTZUIOP", keys), None);
     }
 

@@ -8,9 +8,10 @@ impl FlowKey {
     /// The key for packets from `src` to `dst` (addresses) with these ports.
     pub(crate) fn new(src: u32, dst: u32, sport: u16, dport: u16) -> Self {
         let ports = u32::from(sport) | u32::from(dport) << 16;
-        Self([src, dst, ports].map(|k| {
-            k.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593)
-        }))
+        Self(
+            [src, dst, ports]
+                .map(|k| k.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593)),
+        )
     }
 
     /// The hash under `seed`.

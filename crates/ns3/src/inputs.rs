@@ -93,9 +93,11 @@ impl Inputs {
         let ports = Ports::new(&self.topology);
         self.check_thresholds(config, &ports, &mut d);
         if let Some(down) = self.config.link_down {
-            let joined = self.topology.links.iter().any(|l| {
-                (l.a, l.b) == (down.a, down.b) || (l.b, l.a) == (down.a, down.b)
-            });
+            let joined = self
+                .topology
+                .links
+                .iter()
+                .any(|l| (l.a, l.b) == (down.a, down.b) || (l.b, l.a) == (down.a, down.b));
             if !joined {
                 let message = format!("LINK_DOWN: no link joins {} and {}", down.a, down.b);
                 d.push(Severity::Error, (config, None), message, None);
@@ -131,7 +133,8 @@ impl Inputs {
                 ("PMAX_MAP", c.pmax.contains_key(&rate)),
             ];
             for (map, _) in maps.iter().filter(|(_, present)| !present) {
-                let message = format!("{map} has no entry for {rate} bit/s, a rate of this network");
+                let message =
+                    format!("{map} has no entry for {rate} bit/s, a rate of this network");
                 let help = "the original takes 0".to_string();
                 d.push(Severity::Warning, (config, None), message, help);
             }

@@ -179,6 +179,13 @@ mod tests {
         Mmu::new(2 * (3000 + RESERVE) + 16_000, vec![port; 2])
     }
 
+    /// Fills the reserve of (port 0, queue 3) exactly.
+    fn fill_reserve(m: &mut Mmu) {
+        for _ in 0..4 {
+            assert!(m.arrive(0, 1, 3, 1024));
+        }
+    }
+
     #[test]
     fn limits_follow_rate_and_delay() {
         let limits = |gbps, ns| PortLimits::new(gbps * G, ns, 100 * G);
@@ -193,7 +200,7 @@ mod tests {
     #[test]
     fn the_reserve_comes_first_and_is_not_shared() {
         let mut m = small();
-        assert!(m.arrive(0, 1, 3, 4096));
+        fill_reserve(&mut m);
         assert_eq!((m.shared_used(), m.egress(1, 3)), (0, 4096));
         assert!(!m.should_pause(0, 3));
     }
@@ -201,15 +208,14 @@ mod tests {
     #[test]
     fn the_packet_that_crosses_the_reserve_is_charged_in_part() {
         let mut m = small();
-        m.arrive(0, 1, 3, 4000);
-        m.arrive(0, 1, 3, 1000);
+        (0..5).for_each(|_| assert!(m.arrive(0, 1, 3, 1000)));
         assert_eq!(m.shared_used(), 904);
     }
 
     #[test]
     fn the_threshold_falls_with_use_and_the_pause_test_sees_it_after_the_charge() {
         let mut m = small();
-        m.arrive(0, 1, 3, 4096);
+        fill_reserve(&mut m);
         m.arrive(0, 1, 3, 1700);
         // T = (16000 - 1700) >> 3 = 1787 > 1700
         assert_eq!(m.threshold(0), 1787);
@@ -224,7 +230,7 @@ mod tests {
     #[test]
     fn beyond_the_threshold_the_whole_packet_goes_to_headroom_then_is_dropped() {
         let mut m = small();
-        m.arrive(0, 1, 3, 4096);
+        fill_reserve(&mut m);
         m.arrive(0, 1, 3, 1700);
         assert!(m.arrive(0, 1, 3, 1000));
         assert_eq!(m.shared_used(), 1700);
@@ -240,7 +246,7 @@ mod tests {
         let port = PortLimits { headroom: 3000, shift: 0 };
         let mut m = Mmu::new(2 * (3000 + RESERVE) + 10_000, vec![port; 2]);
         // T = 10 000 - used: 5000 shared is where they meet
-        m.arrive(0, 1, 3, 4096);
+        fill_reserve(&mut m);
         m.arrive(0, 1, 3, 5000);
         m.arrive(0, 1, 3, 1000);
         assert!(m.should_pause(0, 3), "headroom is in use");
@@ -260,9 +266,10 @@ mod tests {
     fn an_empty_ingress_resumes_whatever_the_threshold() {
         let port = PortLimits { headroom: 3000, shift: 3 };
         let mut m = Mmu::new(2 * (3000 + RESERVE) + 800, vec![port; 2]);
-        m.arrive(0, 1, 3, 4196);
+        fill_reserve(&mut m);
+        m.arrive(0, 1, 3, 50);
         m.set_paused(0, 3, true);
-        m.depart(0, 1, 3, 100);
+        m.depart(0, 1, 3, 50);
         // T = 100 < 3072, but nothing is shared
         assert!(m.should_resume(0, 3));
     }

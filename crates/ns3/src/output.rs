@@ -15,10 +15,7 @@ impl fmt::Display for FctRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (sip, dip) = (address(self.src), address(self.dst));
         let Self { sport, dport, size, start_ns, fct_ns, standalone_ns, .. } = self;
-        write!(
-            f,
-            "{sip:08x} {dip:08x} {sport} {dport} {size} {start_ns} {fct_ns} {standalone_ns}"
-        )
+        write!(f, "{sip:08x} {dip:08x} {sport} {dport} {size} {start_ns} {fct_ns} {standalone_ns}")
     }
 }
 

@@ -209,7 +209,11 @@ impl EventQueue {
         }
         (1..=words).find_map(|k| {
             let w = (first + k) % words;
-            let bits = if k == words { self.occupied[w] & !(!0 << (start % 64)) } else { self.occupied[w] };
+            let bits = if k == words {
+                self.occupied[w] & !(!0 << (start % 64))
+            } else {
+                self.occupied[w]
+            };
             (bits != 0).then(|| self.time_of(w, bits))
         })
     }
@@ -250,7 +254,7 @@ mod tests {
         ) {
             let mut q = EventQueue::new(0);
             let mut list: Vec<(u64, u32)> = Vec::new();
-            let mut pop = |q: &mut EventQueue, list: &mut Vec<(u64, u32)>| {
+            let pop = |q: &mut EventQueue, list: &mut Vec<(u64, u32)>| {
                 let first = (0..list.len()).min_by_key(|&i| list[i]);
                 let expected = first.map(|i| list.remove(i));
                 let got = q.pop().map(|e| match e {

@@ -230,8 +230,7 @@ struct Search {
 
 impl Search {
     fn new(nodes: usize, payload: u32) -> Self {
-        let unseen =
-            Reached { distance: UNSEEN, delay: 0, transmission: 0, bandwidth: u64::MAX };
+        let unseen = Reached { distance: UNSEEN, delay: 0, transmission: 0, bandwidth: u64::MAX };
         Self {
             payload: u64::from(payload),
             reached: vec![unseen; nodes],

@@ -71,7 +71,9 @@ fn cc_mode(text: &str) -> Result<CcMode, String> {
         "3" => Ok(CcMode::Hpcc),
         "7" => Ok(CcMode::Timely),
         "8" => Ok(CcMode::Dctcp),
-        "10" => Err("10 is HPCC-PINT, which is not supported; 3 is HPCC with full telemetry".into()),
+        "10" => {
+            Err("10 is HPCC-PINT, which is not supported; 3 is HPCC with full telemetry".into())
+        }
         _ => Err("0 is none, 1 DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP".into()),
     }
 }

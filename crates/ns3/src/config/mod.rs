@@ -222,7 +222,8 @@ impl Config {
                 }
             }
             if !effect && !findings.0.iter().any(|d| d.message.starts_with(name)) {
-                let message = format!("{name} never had an effect in the original and has none here");
+                let message =
+                    format!("{name} never had an effect in the original and has none here");
                 findings.push(Severity::Warning, (path, Some(key.line)), message, None);
             }
         }
@@ -232,7 +233,8 @@ impl Config {
 
     /// What must hold between keys.
     fn check(&self, path: &Path, findings: &mut Diagnostics) {
-        for (key, file) in [("TOPOLOGY_FILE", &self.topology_file), ("FLOW_FILE", &self.flow_file)] {
+        for (key, file) in [("TOPOLOGY_FILE", &self.topology_file), ("FLOW_FILE", &self.flow_file)]
+        {
             if file.as_os_str().is_empty() {
                 findings.push(Severity::Error, (path, None), format!("{key} is missing"), None);
             }

@@ -223,10 +223,8 @@ fn make_switches(
     for node in (0..topology.nodes()).filter(|&n| topology.is_switch[n as usize]) {
         let ports = numbering.of(node);
         let link = |port: u32| topology.links[numbering.ends[port as usize].link as usize];
-        let limits = ports
-            .clone()
-            .map(|p| PortLimits::new(link(p).rate, link(p).delay, nic_rate))
-            .collect();
+        let limits =
+            ports.clone().map(|p| PortLimits::new(link(p).rate, link(p).delay, nic_rate)).collect();
         let marking = ports
             .clone()
             .map(|p| {

@@ -46,7 +46,7 @@ impl<C: CongestionControl> Sim<'_, C> {
         let r = &mut self.receivers[flow];
         if seq == r.expected {
             r.expected += payload;
-            let on_boundary = || o.chunk != 0 && r.expected % o.chunk == 0;
+            let on_boundary = || o.chunk != 0 && r.expected.is_multiple_of(o.chunk);
             return (r.expected >= o.ack_interval || on_boundary()).then_some(Kind::Ack);
         }
         if seq < r.expected || (now < r.nack_at && r.last_nack == r.expected) {

@@ -30,13 +30,14 @@ impl<C: CongestionControl> Sim<'_, C> {
             }
         }
         if now.is_multiple_of(DUMP_NS) {
-            let mut ports = self.switches.iter().zip(&self.samples).flat_map(|(switch, samples)| {
-                samples.iter().enumerate().map(|(port, bins)| QueueDistribution {
-                    switch: switch.node,
-                    interface: port as u32 + 1,
-                    samples: bins,
-                })
-            });
+            let mut ports =
+                self.switches.iter().zip(&self.samples).flat_map(|(switch, samples)| {
+                    samples.iter().enumerate().map(|(port, bins)| QueueDistribution {
+                        switch: switch.node,
+                        interface: port as u32 + 1,
+                        samples: bins,
+                    })
+                });
             self.recorder.queues(now, &mut ports);
         }
         if now < self.options.qlen_end {

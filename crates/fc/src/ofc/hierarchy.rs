@@ -1,0 +1,224 @@
+//! The upstream side of OFC at a switch port: Algorithms 2 and 3, the nested hierarchy.
+//!
+//! Three queues hold one priority of an egress port. New packets join the **normal** queue 0.
+//! Of the two **backups** 1 and 2 one takes the packets of paused flows, the other is empty:
+//!
+//! ```text
+//!                       flow not paused
+//!   ─► normal ─── head ─────────────────► wire          no drain: `serving` = 0
+//!                   │ flow paused
+//!                   └────► sink                         only packets of paused flows in here
+//!
+//!   ─► normal (held)
+//!        old sink ── head ──────────────► wire          drain: `serving` = the old sink,
+//!                     │ flow (still) paused             a copy of the RESUME as order mark at
+//!                     └────► new sink                   its end
+//! ```
+//!
+//! A RESUME starts a **drain**: its copy is appended to the sink as an order mark, the sink is
+//! served in place of the normal queue and the other backup, empty until now, becomes the
+//! sink. When the mark comes out, the normal queue is served again; what is still paused
+//! already waits in the new sink.
+//!
+//! Why order holds: a backup holds only packets of flows in `paused`; while a drain lasts
+//! `paused` only grows, so a packet moved to the new sink is never overtaken by a later one of
+//! its flow from the old sink; the normal queue waits until the old sink is empty; and the new
+//! sink is empty when the drain begins. A RESUME that arrives during a drain must therefore not
+//! take effect at once; its flows are `pending` until the mark comes out.
+
+use super::tables::{FlowKey, Frame};
+use super::{DuringDrain, Rotation};
+use crate::{Actions, Target};
+use std::collections::BTreeSet;
+use weir_core::{PortId, Priority, QueueId};
+
+/// Where a hierarchy is: its port, its priority and its three queues.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lane {
+    pub(super) port: PortId,
+    pub(super) priority: Priority,
+    /// The normal queue; the backups follow it.
+    pub(super) first: QueueId,
+}
+
+impl Lane {
+    /// Queue 0 (normal), 1 or 2 (backups) of the lane.
+    pub(super) fn queue(&self, which: u8) -> QueueId {
+        QueueId(self.first.0 + u32::from(which))
+    }
+}
+
+/// How the nested hierarchy behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Rules {
+    pub(super) rotation: Rotation,
+    pub(super) during_drain: DuringDrain,
+}
+
+/// `congested_flow_tab` of one egress port and priority, and the state of its three queues.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Hierarchy {
+    /// Flows whose packets may not be sent.
+    pub(super) paused: BTreeSet<FlowKey>,
+    /// Those of them that have been resumed during a drain.
+    pub(super) pending: BTreeSet<FlowKey>,
+    /// The neighbour is in its urgent state: no flow may be sent.
+    pub(super) all: bool,
+    /// The queue that is served: 0, or a backup during a drain.
+    pub(super) serving: u8,
+    /// The queue that takes the packets of paused flows.
+    pub(super) sink: u8,
+    /// Drain once more after this drain (only when RESUMEs take effect at once).
+    again: bool,
+    /// Frames that wait for the end of the drain (only when whole frames are deferred).
+    shelved: Vec<Frame>,
+}
+
+impl Default for Hierarchy {
+    fn default() -> Self {
+        Self {
+            paused: BTreeSet::new(),
+            pending: BTreeSet::new(),
+            all: false,
+            serving: 0,
+            sink: 1,
+            again: false,
+            shelved: Vec::new(),
+        }
+    }
+}
+
+impl Hierarchy {
+    /// Whether a PAUSE of the neighbour is in force: then congestion here is not original.
+    pub(super) fn is_paused(&self) -> bool {
+        self.all || self.paused.len() > self.pending.len()
+    }
+
+    /// Whether the neighbour has `flow` paused: `congested_flow_tab` as the paper means it.
+    pub(super) fn is_congested(&self, flow: FlowKey) -> bool {
+        self.all || (self.paused.contains(&flow) && !self.pending.contains(&flow))
+    }
+
+    /// Whether all is as at the start.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.paused.is_empty() && !self.all && !self.is_draining() && self.shelved.is_empty()
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.serving != 0
+    }
+
+    /// Algorithm 2, lines 3 to 10: a frame has come in.
+    pub(super) fn receive(&mut self, frame: Frame, rules: Rules, lane: &Lane, a: &mut Actions) {
+        if self.is_draining() && rules.during_drain == DuringDrain::WholeFrames {
+            self.shelved.push(frame);
+        } else if frame.pause {
+            self.pause(&frame, lane, a);
+        } else if frame.all {
+            self.resume_all(rules, lane, a);
+        } else {
+            self.resume(frame.flows, rules, lane, a);
+        }
+    }
+
+    /// Algorithm 2, line 4: the flows are paused from now on.
+    fn pause(&mut self, frame: &Frame, lane: &Lane, a: &mut Actions) {
+        for &flow in &frame.flows {
+            self.paused.insert(flow);
+            self.pending.remove(&flow);
+        }
+        if frame.all {
+            self.all = true;
+            a.hold(lane.port, Target::Priority(lane.priority));
+        }
+        self.apply(lane, a);
+    }
+
+    /// The link starts afresh: no pause is in force. What waits leaves in order.
+    pub(super) fn reset(&mut self, rules: Rules, lane: &Lane, a: &mut Actions) {
+        self.shelved.clear();
+        self.resume_all(rules, lane, a);
+    }
+
+    /// Lifts every pause: the RESUME of the urgent state.
+    fn resume_all(&mut self, rules: Rules, lane: &Lane, a: &mut Actions) {
+        self.all = false;
+        a.open(lane.port, Target::Priority(lane.priority));
+        let paused = self.paused.iter().copied().collect();
+        self.resume(paused, rules, lane, a);
+    }
+
+    /// Algorithm 2, lines 8 and 9.
+    fn resume(&mut self, mut flows: Vec<FlowKey>, rules: Rules, lane: &Lane, a: &mut Actions) {
+        flows.retain(|f| self.paused.contains(f));
+        if flows.is_empty() {
+            return;
+        }
+        if self.is_draining() && rules.during_drain == DuringDrain::Pending {
+            self.pending.extend(flows);
+            return;
+        }
+        for flow in &flows {
+            self.paused.remove(flow);
+        }
+        if self.is_draining() {
+            self.again = true;
+        } else {
+            self.start_drain(rules, lane, a);
+        }
+    }
+
+    /// Appends the order mark to the sink and serves the sink.
+    fn start_drain(&mut self, rules: Rules, lane: &Lane, a: &mut Actions) {
+        a.mark(lane.port, lane.queue(self.sink), u32::from(self.sink));
+        match rules.rotation {
+            Rotation::Swap => (self.serving, self.sink) = (self.sink, 3 - self.sink),
+            Rotation::Back => (self.serving, self.sink) = (1, 2),
+            Rotation::Modulo => self.rotate_modulo_two(),
+        }
+        self.apply(lane, a);
+    }
+
+    /// Algorithm 3, lines 17 to 20, to the letter.
+    fn rotate_modulo_two(&mut self) {
+        self.serving = (self.serving + 1) % 2;
+        self.sink = (self.sink + 1) % 2;
+    }
+
+    /// Algorithm 3, lines 3 to 5: the order mark has come out, the drain is over.
+    pub(super) fn end_drain(&mut self, rules: Rules, lane: &Lane, a: &mut Actions) {
+        match rules.rotation {
+            Rotation::Swap => self.serving = 0,
+            Rotation::Back => (self.serving, self.sink) = (0, 1),
+            Rotation::Modulo => self.rotate_modulo_two(),
+        }
+        self.apply(lane, a);
+        let pending = std::mem::take(&mut self.pending);
+        self.paused.retain(|f| !pending.contains(f));
+        if !pending.is_empty() || std::mem::take(&mut self.again) {
+            self.start_drain(rules, lane, a);
+        }
+        for frame in std::mem::take(&mut self.shelved) {
+            self.receive(frame, rules, lane, a);
+        }
+    }
+
+    /// Algorithm 3, lines 7 and 14: whether the head of the served queue goes to the sink
+    /// instead of the wire.
+    #[inline]
+    pub(super) fn diverts(&self, flow: FlowKey) -> bool {
+        !self.paused.is_empty() && self.paused.contains(&flow)
+    }
+
+    /// Opens the served queue and holds the others.
+    fn apply(&self, lane: &Lane, a: &mut Actions) {
+        for which in 0..3 {
+            let target = Target::Queue(lane.queue(which));
+            if which == self.serving {
+                a.open(lane.port, target);
+            } else {
+                a.hold(lane.port, target);
+            }
+        }
+    }
+}

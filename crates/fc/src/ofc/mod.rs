@@ -1,0 +1,475 @@
+//! OFC: original-congestion based fine-grained priority flow control (Xiao et al., "OFC: An
+//! Original congestion-based Fine-grained Priority Flow Control").
+//!
+//! *Problem:* a PFC pause stops every flow of a priority, also those that have nothing to do
+//! with the congestion, and as queues fill hop by hop it spreads. *Idea:* the port whose
+//! egress is congested although nobody paused it is the **origin**; it names the flows in its
+//! queue in the PAUSE. Switches further up do not name their own flows but pass on the names
+//! they were given, so only flows through the origin are paused along the whole tree. The
+//! paused side keeps the packets of paused flows apart in two backup queues, arranged so
+//! that no flow is reordered; only in the urgent state, with the ingress at the full
+//! threshold, everything is paused.
+//!
+//! *Messages:* [`ControlMessage::OfcFlows`] (24 + 8n bytes, at least 64; at most 186 host pairs
+//! in a frame, longer lists take several frames; the wildcard ALL needs no list). With
+//! `flow-key = flow` [`ControlMessage::OfcTuples`] (24 + 13n bytes, at most 114 flows).
+//!
+//! *Tables*, per switch (Section III; sizes as in the paper's Table II: 64-bit registers, one
+//! for a host pair, one for a count):
+//!
+//! | table | key | value | here |
+//! |---|---|---|---|
+//! | `flow_in_port_tab` | ingress, egress, priority, flow | packets | `counts` |
+//! | `congested_flow_tab` | egress, priority | paused flows | `egress` ([`hierarchy`]) |
+//! | `pause_frame_tab` | ingress, priority | flows told to pause | `told` |
+//!
+//! *Listings:* Algorithm 1 is [`notify`], Algorithms 2 and 3 are [`hierarchy`]; the counting
+//! lines (2.12 and 3.9 to 3.12) are in [`tables`]. A NIC obeys per flow slot ([`card`]).
+//!
+//! # Readings
+//!
+//! The listings leave things open or contradict the text. What runs by default, and what
+//! the literal reading does (tests show each defect):
+//!
+//! | option | default | other reading | its defect |
+//! |---|---|---|---|
+//! | `rotation` | `swap`: the backups change roles | `back`: the text, sink 2 → 1 after a drain | strands what is still paused |
+//! | | | `modulo`: Algorithm 3 line 18, (q+1) mod 2 | puts paused packets behind newer ones |
+//! | `during-drain` | `pending`: RESUMEs wait for the mark | `at-once`: Algorithm 2 line 8 | reorders |
+//! | | | `whole-frames`: all frames wait | sends paused flows |
+//! | `resume-test` | `dequeue` | `enqueue`: Algorithm 1 line 1 | a wholly paused ingress never resumes |
+//! | `pause-table` | `union`, PAUSE on growth | `overwrite`: Algorithm 1 line 14 | flows stay paused for ever |
+//! | `scope` | `ingress`: flows that came in here | `port`: the tables as a whole | names flows the neighbour does not send |
+//! | `urgent-wildcard` | true | false: lists known flows | unknown flows still come |
+//! | `flow-key` | `pair` | `flow`: the 5-tuple of the text | none; larger frames |
+//!
+//! Further: Algorithm 1 would send an undefined list when only the ingress is above the lower
+//! threshold; nothing is sent then. An egress length is that of the normal queue and both
+//! backups together; moves between them change no counter. Packets that are not data (ACKs in
+//! a lossless priority) count as a flow from their data's source to where they go.
+
+mod card;
+mod hierarchy;
+mod notify;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
+    Role, SchemeInfo, StateSize, Values, Verdict, Violation, threshold,
+};
+use card::Card;
+use hierarchy::{Hierarchy, Lane, Rules};
+use tables::{FlowCounts, FlowKey, Frame, KeyKind, Told};
+use weir_core::{Bytes, ControlMessage, Packet, PacketKind, PortId, Priority, QueueId};
+
+/// The lower pause threshold.
+pub const XOFF_CONGESTED: Param = Param {
+    name: "xoff-congested",
+    kind: Kind::Bytes,
+    default: "",
+    doc: "Lower pause threshold, for ingress and egress; default: alpha times xoff.",
+};
+/// The lower pause threshold as a part of the pause threshold.
+pub const ALPHA: Param = Param {
+    name: "alpha",
+    kind: Kind::Ratio,
+    default: "",
+    doc: "Lower pause threshold as a part of xoff, instead of xoff-congested; default: 68/75.",
+};
+/// What makes a flow.
+pub const FLOW_KEY: Param = Param {
+    name: "flow-key",
+    kind: Kind::Choice(&["pair", "flow"]),
+    default: "pair",
+    doc: "What is paused as one flow: all packets between two hosts, or a single flow.",
+};
+/// How the urgent state pauses.
+pub const URGENT_WILDCARD: Param = Param {
+    name: "urgent-wildcard",
+    kind: Kind::Bool,
+    default: "true",
+    doc: "Urgent state: pause every flow (true), or list the flows seen so far (false).",
+};
+/// How the three queues change roles.
+pub const ROTATION: Param = Param {
+    name: "rotation",
+    kind: Kind::Choice(&["swap", "back", "modulo"]),
+    default: "swap",
+    doc: "After a drain the backups have swapped roles; back and modulo are literal readings, both wrong.",
+};
+/// What frames do while a drain lasts.
+pub const DURING_DRAIN: Param = Param {
+    name: "during-drain",
+    kind: Kind::Choice(&["pending", "at-once", "whole-frames"]),
+    default: "pending",
+    doc: "A RESUME during a drain waits for its end; at-once and whole-frames are other readings, both wrong.",
+};
+/// When the resume threshold is tested.
+pub const RESUME_TEST: Param = Param {
+    name: "resume-test",
+    kind: Kind::Choice(&["dequeue", "enqueue"]),
+    default: "dequeue",
+    doc: "Test the resume threshold when a packet leaves; enqueue is the literal reading, and wrong.",
+};
+/// What the table of pauses sent holds.
+pub const PAUSE_TABLE: Param = Param {
+    name: "pause-table",
+    kind: Kind::Choice(&["union", "overwrite"]),
+    default: "union",
+    doc: "Remember all flows told to pause; overwrite (the last frame's only) is the literal reading, and wrong.",
+};
+/// Whose flows are named.
+pub const SCOPE: Param = Param {
+    name: "scope",
+    kind: Kind::Choice(&["ingress", "port"]),
+    default: "ingress",
+    doc: "Name only flows that came in by the ingress; port (whole tables) is the literal reading.",
+};
+
+/// The catalogue entry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "ofc",
+    title: "OFC",
+    summary: "Pauses only the flows that cause the congestion, named by the port where it starts; \
+              paused flows wait in backup queues without reordering.",
+    reference: "Xiao et al., OFC: An Original congestion-based Fine-grained Priority Flow Control",
+    params: &[
+        XOFF_CONGESTED,
+        ALPHA,
+        FLOW_KEY,
+        URGENT_WILDCARD,
+        ROTATION,
+        DURING_DRAIN,
+        RESUME_TEST,
+        PAUSE_TABLE,
+        SCOPE,
+    ],
+    lossless: true,
+    build,
+};
+
+/// How the queues of a hierarchy change roles when a drain begins and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Rotation {
+    Swap,
+    Back,
+    Modulo,
+}
+
+/// What a RESUME does while a drain lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum DuringDrain {
+    Pending,
+    AtOnce,
+    WholeFrames,
+}
+
+/// Whether `pause_frame_tab` gathers or forgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum PauseTable {
+    Union,
+    Overwrite,
+}
+
+/// Which flows of a congested egress are named to an ingress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Scope {
+    Ingress,
+    Port,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Config {
+    xoff_congested: Bytes,
+    key: KeyKind,
+    urgent_wildcard: bool,
+    rules: Rules,
+    resume_on_dequeue: bool,
+    pause_table: PauseTable,
+    scope: Scope,
+}
+
+impl Config {
+    fn read(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
+        let (given, alpha) = (values.bytes(&XOFF_CONGESTED), values.ratio(&ALPHA));
+        if given.is_some() && alpha.is_some() {
+            return Err(ParamError("give xoff-congested or alpha, not both".into()));
+        }
+        let alpha = alpha.unwrap_or(threshold::ALPHA);
+        let word = |param| values.choice(param).expect("has a default");
+        Ok(Self {
+            xoff_congested: threshold::lower(XOFF_CONGESTED.name, given, alpha, setup)?,
+            key: if word(&FLOW_KEY) == "pair" { KeyKind::Pair } else { KeyKind::Flow },
+            urgent_wildcard: values.bool(&URGENT_WILDCARD).expect("has a default"),
+            rules: Rules {
+                rotation: match word(&ROTATION) {
+                    "back" => Rotation::Back,
+                    "modulo" => Rotation::Modulo,
+                    _ => Rotation::Swap,
+                },
+                during_drain: match word(&DURING_DRAIN) {
+                    "at-once" => DuringDrain::AtOnce,
+                    "whole-frames" => DuringDrain::WholeFrames,
+                    _ => DuringDrain::Pending,
+                },
+            },
+            resume_on_dequeue: word(&RESUME_TEST) == "dequeue",
+            pause_table: match word(&PAUSE_TABLE) {
+                "overwrite" => PauseTable::Overwrite,
+                _ => PauseTable::Union,
+            },
+            scope: if word(&SCOPE) == "port" { Scope::Port } else { Scope::Ingress },
+        })
+    }
+}
+
+/// OFC at one node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ofc {
+    role: Role,
+    config: Config,
+    layout: QueueLayout,
+    ports: usize,
+    /// The (normal) queue of each priority.
+    first: [u32; Priority::COUNT],
+    /// The position of each lossless priority among the lossless ones.
+    class: [Option<u8>; Priority::COUNT],
+    /// `flow_in_port_tab`, by class, ingress and egress.
+    counts: Vec<FlowCounts>,
+    /// `pause_frame_tab`, by class and ingress.
+    told: Vec<Told>,
+    /// `congested_flow_tab` and queue roles, by class and egress.
+    egress: Vec<Hierarchy>,
+    card: Card,
+}
+
+fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
+    Ok(Box::new(Ofc::new(values, setup)?))
+}
+
+/// The layout of plain PFC with two backups after each lossless queue, and the first queue
+/// of each priority.
+fn with_backups(setup: &NodeSetup<'_>) -> (QueueLayout, [u32; Priority::COUNT]) {
+    let plain = QueueLayout::per_priority(setup.schedule);
+    let mut layout = QueueLayout { queues: Vec::new(), inspects_heads: true, ..plain.clone() };
+    let mut first = [0; Priority::COUNT];
+    let mut specs = plain.queues.iter();
+    for group in &mut layout.groups {
+        for spec in specs.by_ref().take(group.queues as usize) {
+            first[spec.priority.index()] = layout.queues.len() as u32;
+            let copies = if setup.lossless & 1 << spec.priority.get() != 0 { 3 } else { 1 };
+            layout.queues.extend(std::iter::repeat_n(*spec, copies));
+            group.queues += copies as u32 - 1;
+        }
+    }
+    (layout, first)
+}
+
+impl Ofc {
+    /// OFC for the node described by `setup`.
+    pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
+        let config = Config::read(values, setup)?;
+        let (layout, first) = match setup.role {
+            Role::Switch => with_backups(setup),
+            Role::Nic => (QueueLayout::per_priority(setup.schedule), setup.schedule.queue_of()),
+        };
+        let ports = setup.ports.len();
+        let mut class = [None; Priority::COUNT];
+        let mut classes = 0;
+        for priority in crate::pfc::priorities(setup.lossless) {
+            class[priority.index()] = Some(classes);
+            classes += 1;
+        }
+        let lanes = usize::from(classes) * ports;
+        Ok(Self {
+            role: setup.role,
+            config,
+            layout,
+            ports,
+            first,
+            class,
+            counts: vec![FlowCounts::default(); lanes * ports],
+            told: vec![Told::default(); lanes],
+            egress: vec![Hierarchy::default(); lanes],
+            card: Card::default(),
+        })
+    }
+
+    /// Whether the scheme governs `priority`.
+    #[inline]
+    fn is_lossless(&self, priority: Priority) -> bool {
+        self.class[priority.index()].is_some()
+    }
+
+    /// Index of (priority, port) in `told` and `egress`; the priority is lossless.
+    #[inline]
+    fn at(&self, priority: Priority, port: PortId) -> usize {
+        let class = self.class[priority.index()].unwrap_or_default();
+        usize::from(class) * self.ports + port.index()
+    }
+
+    /// Index of (priority, ingress, egress) in `counts`.
+    #[inline]
+    fn between(&self, priority: Priority, ingress: PortId, egress: PortId) -> usize {
+        self.at(priority, ingress) * self.ports + egress.index()
+    }
+
+    fn lane(&self, priority: Priority, port: PortId) -> Lane {
+        Lane { port, priority, first: QueueId(self.first[priority.index()]) }
+    }
+
+    fn lossless(&self) -> impl Iterator<Item = Priority> + use<> {
+        let class = self.class;
+        Priority::ALL.into_iter().filter(move |p| class[p.index()].is_some())
+    }
+}
+
+impl FlowControl for Ofc {
+    fn layout(&self, _port: PortId) -> QueueLayout {
+        self.layout.clone()
+    }
+
+    fn arrive(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        egress: PortId,
+        a: &mut Actions,
+    ) -> QueueId {
+        if self.is_lossless(p.priority) {
+            let between = self.between(p.priority, p.ingress, egress);
+            self.counts[between].add(FlowKey::of(p, self.config.key));
+            self.notify(v, p.ingress, egress, p.priority, a);
+            if !self.config.resume_on_dequeue {
+                self.resume_drained(v, p.ingress, p.priority, a);
+            }
+        }
+        QueueId(self.first[p.priority.index()])
+    }
+
+    fn serve(
+        &mut self,
+        _v: &NodeView<'_>,
+        at: PortQueue,
+        head: &Packet,
+        a: &mut Actions,
+    ) -> Verdict {
+        // a mark's own priority means nothing: its queue's does
+        let Some(spec) = self.layout.queues.get(at.queue.index()) else { return Verdict::Send };
+        let priority = spec.priority;
+        if !self.is_lossless(priority) {
+            return Verdict::Send;
+        }
+        let lane = self.lane(priority, at.port);
+        let index = self.at(priority, at.port);
+        let hierarchy = &mut self.egress[index];
+        if head.kind == PacketKind::Mark {
+            hierarchy.end_drain(self.config.rules, &lane, a);
+            Verdict::Swallow
+        } else if hierarchy.diverts(FlowKey::of(head, self.config.key)) {
+            Verdict::Move(lane.queue(hierarchy.sink))
+        } else {
+            Verdict::Send
+        }
+    }
+
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
+        if self.role == Role::Nic || !self.is_lossless(p.priority) {
+            return;
+        }
+        let between = self.between(p.priority, p.ingress, from.port);
+        self.counts[between].remove(FlowKey::of(p, self.config.key));
+        if self.config.resume_on_dequeue {
+            self.resume_drained(v, p.ingress, p.priority, a);
+        }
+    }
+
+    fn control(&mut self, _v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+        let Some((priority, frame)) = Frame::read(m) else { return };
+        if !self.is_lossless(priority) {
+            return;
+        }
+        match self.role {
+            Role::Nic => self.card.receive(port, priority, frame, a),
+            Role::Switch => {
+                let (at, lane) = (self.at(priority, port), self.lane(priority, port));
+                self.egress[at].receive(frame, self.config.rules, &lane, a);
+            }
+        }
+    }
+
+    fn link(&mut self, _v: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
+        for priority in self.lossless() {
+            let (at, lane) = (self.at(priority, port), self.lane(priority, port));
+            self.told[at] = Told::default();
+            match self.role {
+                Role::Nic => self.card.resume_all(port, priority, a),
+                Role::Switch => self.egress[at].reset(self.config.rules, &lane, a),
+            }
+        }
+    }
+
+    fn flow_starts(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
+        self.card.flow_starts(slot, p.priority, FlowKey::of(p, self.config.key), a);
+    }
+
+    fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
+        self.card.flow_ends(slot, p.priority, FlowKey::of(p, self.config.key), a);
+    }
+
+    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+        let wrong = |what: String| Err(Violation { scheme: INFO.name, what });
+        if drained && !self.card.is_at_rest() {
+            return wrong(format!("flows are still paused: {:?}", self.card.paused));
+        }
+        if self.role == Role::Nic {
+            return Ok(());
+        }
+        for priority in self.lossless() {
+            for port in (0..self.ports).map(PortId::from_index) {
+                let at = self.at(priority, port);
+                let counted: u64 = (0..self.ports)
+                    .map(|i| &self.counts[self.between(priority, PortId::from_index(i), port)])
+                    .map(FlowCounts::packets)
+                    .sum();
+                let lane = self.lane(priority, port);
+                let queued: u64 =
+                    (0..3).map(|q| u64::from(v.queue(port, lane.queue(q)).packets)).sum();
+                if counted != queued {
+                    return wrong(format!(
+                        "port {port} holds {queued} packets of priority {priority}, flow_in_port_tab counts {counted}"
+                    ));
+                }
+                if drained && !self.told[at].is_nothing() {
+                    return wrong(format!(
+                        "port {port} still pauses {:?} of its neighbour",
+                        self.told[at]
+                    ));
+                }
+                if drained && !self.egress[at].is_at_rest() {
+                    return wrong(format!("port {port} is still paused: {:?}", self.egress[at]));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn state_size(&self) -> StateSize {
+        let key = match self.config.key {
+            KeyKind::Pair => 8,
+            KeyKind::Flow => 16,
+        };
+        let seen: usize = self.counts.iter().map(FlowCounts::len).sum();
+        let congested: usize = self.egress.iter().map(|e| e.paused.len()).sum();
+        let told: usize = self.told.iter().map(|t| t.flows.len()).sum();
+        StateSize {
+            tables: vec![
+                ("flow_in_port_tab", seen as u64 * (key + 8)),
+                ("congested_flow_tab", congested as u64 * key),
+                ("pause_frame_tab", told as u64 * key),
+            ],
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The downstream side of OFC: Algorithm 1, when to tell the neighbour above what.
+
+use super::tables::{FlowKey, Frame, Told};
+use super::{Ofc, PauseTable, Scope};
+use crate::{Actions, NodeView};
+use std::collections::BTreeSet;
+use weir_core::{PortId, Priority};
+
+/// What the neighbour should pause.
+enum Pause {
+    Nothing,
+    All,
+    Flows(BTreeSet<FlowKey>),
+}
+
+impl Ofc {
+    /// A packet of `priority` that came in by `ingress` has joined `egress`: pauses what
+    /// causes the congestion, if there is any.
+    pub(super) fn notify(
+        &mut self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        egress: PortId,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        let pause = self.what_to_pause(v, ingress, egress, priority);
+        let at = self.at(priority, ingress);
+        match self.config.pause_table {
+            PauseTable::Union => self.tell_growth(at, ingress, priority, pause, a),
+            PauseTable::Overwrite => self.tell_again(at, ingress, priority, pause, a),
+        }
+    }
+
+    /// Algorithm 1, lines 3 to 12.
+    fn what_to_pause(
+        &self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        egress: PortId,
+        priority: Priority,
+    ) -> Pause {
+        // line 10: the urgent state
+        if v.books.mmu.should_pause(ingress, priority) {
+            if self.config.urgent_wildcard {
+                return Pause::All;
+            }
+            return Pause::Flows(self.flows_for_urgency(ingress, egress, priority)); // line 11
+        }
+        // lines 3 and 4; below the egress threshold nothing is congested, so nothing is sent
+        let congested = self.config.xoff_congested;
+        if v.q_in(ingress, priority) < congested || v.q_out(egress, priority) < congested {
+            return Pause::Nothing;
+        }
+        let hierarchy = &self.egress[self.at(priority, egress)];
+        let here = self.flows_between(ingress, egress, priority);
+        Pause::Flows(if !hierarchy.is_paused() {
+            here.collect() // line 6: the congestion starts here
+        } else if self.config.scope == Scope::Ingress || hierarchy.all {
+            here.filter(|&f| hierarchy.is_congested(f)).collect() // line 8: it comes from below
+        } else {
+            hierarchy.paused.clone()
+        })
+    }
+
+    /// Flows with packets in `egress` that this ingress has to answer for.
+    fn flows_between(
+        &self,
+        ingress: PortId,
+        egress: PortId,
+        priority: Priority,
+    ) -> impl Iterator<Item = FlowKey> {
+        let ingresses = match self.config.scope {
+            Scope::Ingress => ingress.index()..ingress.index() + 1,
+            Scope::Port => 0..self.ports,
+        };
+        ingresses.flat_map(move |i| {
+            self.counts[self.between(priority, PortId::from_index(i), egress)].flows()
+        })
+    }
+
+    /// All known flows of an ingress.
+    fn flows_for_urgency(
+        &self,
+        ingress: PortId,
+        egress: PortId,
+        priority: Priority,
+    ) -> BTreeSet<FlowKey> {
+        match self.config.scope {
+            Scope::Ingress => (0..self.ports)
+                .flat_map(|o| self.flows_between(ingress, PortId::from_index(o), priority))
+                .collect(),
+            Scope::Port => self.flows_between(ingress, egress, priority).collect(),
+        }
+    }
+
+    /// Algorithm 1, lines 13 and 14: a PAUSE goes out only when the set grows, with what is
+    /// new in it; `pause_frame_tab` holds the union.
+    fn tell_growth(
+        &mut self,
+        at: usize,
+        ingress: PortId,
+        priority: Priority,
+        pause: Pause,
+        a: &mut Actions,
+    ) {
+        let told = &mut self.told[at];
+        match pause {
+            Pause::Nothing => {}
+            _ if told.all => {}
+            Pause::All => {
+                told.all = true;
+                Frame::send_all(true, ingress, priority, a);
+            }
+            Pause::Flows(flows) => {
+                let new: Vec<FlowKey> = flows.difference(&told.flows).copied().collect();
+                told.flows.extend(&new);
+                Frame::send_list(true, self.config.key, ingress, priority, &new, a);
+            }
+        }
+    }
+
+    /// The same lines to the letter: a PAUSE for every packet above the threshold, and a
+    /// table that holds the last one only.
+    fn tell_again(
+        &mut self,
+        at: usize,
+        ingress: PortId,
+        priority: Priority,
+        pause: Pause,
+        a: &mut Actions,
+    ) {
+        match pause {
+            Pause::Nothing => {}
+            Pause::All => {
+                self.told[at] = Told { all: true, flows: BTreeSet::new() };
+                Frame::send_all(true, ingress, priority, a);
+            }
+            Pause::Flows(flows) => {
+                let list: Vec<FlowKey> = flows.iter().copied().collect();
+                self.told[at] = Told { all: false, flows };
+                Frame::send_list(true, self.config.key, ingress, priority, &list, a);
+            }
+        }
+    }
+
+    /// Algorithm 1, lines 16 to 20: resumes what was paused when the ingress has drained.
+    #[inline]
+    pub(super) fn resume_drained(
+        &mut self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        let at = self.at(priority, ingress);
+        if self.told[at].is_nothing() || !v.books.mmu.may_resume(ingress, priority) {
+            return;
+        }
+        let told = std::mem::take(&mut self.told[at]);
+        if told.all {
+            Frame::send_all(false, ingress, priority, a);
+        } else {
+            let flows: Vec<FlowKey> = told.flows.into_iter().collect();
+            Frame::send_list(false, self.config.key, ingress, priority, &flows, a);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Every stored run of the reference simulator, line by line.
+//!
+//! `golden/*.txt` hold runs of the reference (alibaba-edu/High-Precision-Congestion-Control,
+//! commit 9f4be2a) packed into two files: a case begins with `#case`, `#counters` are totals where
+//! they were recorded, `#file NAME` is followed by that file's text, and `#same NAME CASE` stands
+//! for the same text as in an earlier case. `routes.txt` lists `switch host next_hops...` in hash
+//! order.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use weir_ns3::routes::{Ports, Routes};
+use weir_ns3::{Counters, Inputs, Memory, StopReason, from_texts, run};
+
+#[derive(Clone, Default)]
+struct Case {
+    name: String,
+    files: BTreeMap<String, String>,
+    counters: BTreeMap<String, u64>,
+}
+
+fn unpack(text: &str) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    let mut open = String::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            ["#case", name] => cases.push(Case { name: name.into(), ..Case::default() }),
+            ["#counters", ref pairs @ ..] => {
+                let pairs = pairs.iter().map(|p| p.split_once('=').expect("name=value"));
+                cases.last_mut().expect("a case is open").counters =
+                    pairs.map(|(k, v)| (k.into(), v.parse().expect("a number"))).collect();
+            }
+            ["#file", name] => {
+                open = name.into();
+                cases.last_mut().expect("a case is open").files.insert(open.clone(), String::new());
+            }
+            ["#same", name, other] => {
+                let source = cases.iter().find(|c| c.name == other).expect("an earlier case");
+                let text = source.files[name].clone();
+                cases.last_mut().expect("a case is open").files.insert(name.into(), text);
+            }
+            _ => {
+                let files = &mut cases.last_mut().expect("a case is open").files;
+                let file = files.get_mut(&open).expect("a file is open");
+                file.push_str(line);
+                file.push('\n');
+            }
+        }
+    }
+    cases
+}
+
+fn cases() -> Vec<Case> {
+    let mut all = unpack(include_str!("golden/cases.txt"));
+    all.extend(unpack(include_str!("golden/random.txt")));
+    all
+}
+
+fn inputs(case: &Case) -> Inputs {
+    let open = |name: &Path| {
+        let text = name.to_str().and_then(|n| case.files.get(n));
+        text.map(|t| (name.into(), t.clone())).ok_or_else(weir_ns3::Diagnostics::default)
+    };
+    let config = &case.files["config.txt"];
+    match from_texts(Path::new("config.txt"), config, open) {
+        Ok((inputs, _)) => inputs,
+        Err(d) => panic!("{}: {d}", case.name),
+    }
+}
+
+/// The first line in which `got` differs from `want`.
+fn difference(want: &str, got: impl Iterator<Item = String>) -> Option<String> {
+    let want: Vec<String> = want.lines().map(Into::into).collect();
+    let got: Vec<String> = got.collect();
+    if want == got {
+        return None;
+    }
+    let same = want.iter().zip(&got).take_while(|(w, g)| w == g).count();
+    let (w, g) = (want.get(same), got.get(same));
+    Some(format!("line {}: want {w:?}, got {g:?}", same + 1))
+}
+
+fn named(c: &Counters) -> BTreeMap<&'static str, u64> {
+    BTreeMap::from([
+        ("events", c.events),
+        ("host_data", c.host.data),
+        ("host_ack", c.host.ack),
+        ("host_nack", c.host.nack),
+        ("host_bytes", c.host.bytes),
+        ("sw_data", c.switch.data),
+        ("sw_ack", c.switch.ack),
+        ("sw_nack", c.switch.nack),
+        ("sw_pfc", c.switch.pfc),
+        ("sw_bytes", c.switch.bytes),
+        ("drops", c.drops),
+        ("maxRtt", c.max_rtt_ns),
+        ("maxBdp", c.max_bdp),
+        ("n_done", c.flows_done as u64),
+    ])
+}
+
+#[test]
+fn every_reference_run_is_reproduced_line_by_line() {
+    let mut failures = Vec::new();
+    let cases = cases();
+    assert_eq!(cases.len(), 166);
+    for case in &cases {
+        let mut got = Memory::default();
+        let outcome = run(&inputs(case), &mut got);
+        assert_eq!(outcome.reason, StopReason::StopTime);
+        let fct = got.fct.iter().map(ToString::to_string);
+        let pfc = got.pfc.iter().map(ToString::to_string);
+        if let Some(d) = difference(&case.files["fct.txt"], fct) {
+            failures.push(format!("{}: fct {d}", case.name));
+        }
+        if let Some(d) = difference(&case.files["pfc.txt"], pfc) {
+            failures.push(format!("{}: pfc {d}", case.name));
+        }
+        let counters = named(&outcome.counters);
+        for (name, want) in &case.counters {
+            let got = counters[name.as_str()];
+            if got != *want {
+                failures.push(format!("{}: {name}: want {want}, got {got}", case.name));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn next_hops_come_in_the_reference_s_order() {
+    let mut checked = 0;
+    for case in cases() {
+        let Some(routes) = case.files.get("routes.txt") else { continue };
+        let inputs = inputs(&case);
+        let ports = Ports::new(&inputs.topology);
+        let computed = Routes::new(&inputs.topology, &ports, inputs.config.payload, |_| true);
+        for line in routes.lines() {
+            let ids: Vec<u32> = line.split(' ').map(|w| w.parse().expect("a node")).collect();
+            let next: Vec<u32> = computed
+                .next_hops(ids[0], ids[1])
+                .iter()
+                .map(|&p| ports.ends[ports.ends[p as usize].peer as usize].node)
+                .collect();
+            assert_eq!(next, ids[2..], "{}: from {} to {}", case.name, ids[0], ids[1]);
+            checked += 1;
+        }
+    }
+    assert!(checked > 500, "{checked}");
+}
