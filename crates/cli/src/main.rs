@@ -1,1 +1,74 @@
-fn main() {}
+//! The `weir` command.
+
+mod args;
+mod commands;
+mod terminal;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use std::process::ExitCode;
+use terminal::Terminal;
+
+/// How a command ends. The numbers are documented in the help and in the book.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// 0
+    Done,
+    /// 1
+    CheckFailed,
+    /// 2
+    BadInput,
+    /// 3
+    InvalidRun,
+    /// 130
+    Interrupted,
+}
+
+impl Status {
+    const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::CheckFailed => 1,
+            Self::BadInput => 2,
+            Self::InvalidRun => 3,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let terminal = Terminal::new(&cli);
+    if let Some(what) = cli.generate {
+        return ExitCode::from(commands::generate(what).code());
+    }
+    let Some(command) = cli.command else {
+        // clap prints the help for no arguments at all; this is `weir --quiet`
+        let _ = Cli::command().print_help();
+        return ExitCode::from(Status::BadInput.code());
+    };
+    let status = match dispatch(command, &terminal) {
+        Ok(status) => status,
+        Err(error) if terminal::is_broken_pipe(&error) => Status::Done,
+        Err(error) => {
+            terminal.error(&error);
+            Status::BadInput
+        }
+    };
+    ExitCode::from(status.code())
+}
+
+fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
+    match command {
+        Command::Compare(_) | Command::Run(_) => anyhow::bail!("the simulator is not built in yet"),
+        Command::Check(args) => commands::check(&args, terminal),
+        Command::Topo(args) => commands::topo(&args, terminal),
+        Command::Traffic(args) => commands::traffic(&args, terminal),
+        Command::Scenarios(args) => commands::scenarios(&args, terminal),
+        Command::Schemes(args) => commands::schemes(&args, terminal),
+        Command::Topologies(args) => commands::topologies(&args, terminal),
+        Command::Patterns(args) => commands::patterns(&args, terminal),
+        Command::Workloads(args) => commands::workloads(&args, terminal),
+        Command::Schema => commands::schema(),
+    }
+}

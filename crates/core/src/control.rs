@@ -77,6 +77,12 @@ pub enum ControlMessage {
         /// Flows and their states, sorted by flow.
         flows: Vec<(HostPair, Priority, bool)>,
     },
+    /// FFC with flows told apart by 5-tuple.
+    BackPressureTuples {
+        /// Hosts, the flow's number at its source (which stands for ports and protocol),
+        /// priority and state, sorted by flow.
+        flows: Vec<(HostPair, u32, Priority, bool)>,
+    },
     /// GFC: the stage of each enabled priority (rate = line rate / 2^stage;
     /// [`ControlMessage::STAGE_STOP`] = rate zero).
     Stage {
@@ -118,6 +124,7 @@ impl ControlMessage {
             Self::OfcTuples { flows, .. } => 6 + 13 * flows.len() as u64,
             Self::QueueBitmap { bits, .. } => 4 + u64::from(*bits).div_ceil(8),
             Self::BackPressure { flows } => 4 + 10 * flows.len() as u64,
+            Self::BackPressureTuples { flows } => 4 + 15 * flows.len() as u64,
         };
         Bytes::new((18 + body).max(MIN_FRAME))
     }
@@ -150,6 +157,11 @@ mod tests {
         };
         // 22 + 10n
         assert_eq!([4, 10].map(|n| ffc(n).frame_bytes().get()), [64, 122]);
+        let tuples = |n| ControlMessage::BackPressureTuples {
+            flows: vec![(pairs(1)[0], 0, Priority::default(), true); n],
+        };
+        // 22 + 15n
+        assert_eq!([2, 10].map(|n| tuples(n).frame_bytes().get()), [64, 172]);
         let bitmap = ControlMessage::QueueBitmap { bits: 1024, words: vec![0; 16] };
         // 14 + 4 + 128 + 4
         assert_eq!(bitmap.frame_bytes().get(), 150);

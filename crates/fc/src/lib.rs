@@ -34,6 +34,7 @@
 pub mod actions;
 pub mod bfc;
 pub mod explore;
+pub mod flowsail;
 pub mod harness;
 pub mod ideal;
 pub mod layout;
@@ -56,7 +57,7 @@ use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, QueueId};
 
 /// All schemes there are, in the order they are listed and compared.
 pub const SCHEMES: &[&SchemeInfo] =
-    &[&pfc::INFO, &ofc::INFO, &none::INFO, &bfc::INFO, &ideal::INFO];
+    &[&pfc::INFO, &ofc::INFO, &none::INFO, &bfc::INFO, &ideal::INFO, &flowsail::INFO];
 
 /// The scheme called `name`.
 pub fn scheme(name: &str) -> Option<&'static SchemeInfo> {

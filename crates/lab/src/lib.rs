@@ -1,1 +1,26 @@
-//! Placeholder.
+//! Scenario files, runs, comparisons, tables, plots and reports.
+//!
+//! ```text
+//!   scenario.toml ──► Scenario ──► Experiment ──► Config ──► weir_sim ──► Outcome ──► report
+//!    (people)         (read)       (network,      (scheme,                            (tables,
+//!                                   traffic)       seed)                               pages)
+//! ```
+
+pub mod catalogue;
+mod checks;
+pub mod describe;
+pub mod experiment;
+pub mod format;
+pub mod listing;
+pub mod reference_doc;
+pub mod scenario;
+pub mod schema;
+pub mod table;
+pub mod text;
+
+pub use checks::{HeadroomNeed, headroom_need};
+pub use experiment::{Experiment, Variant};
+pub use scenario::{Problems, Scenario};
+pub use weir_net::nearest;
+pub use weir_traffic::size::{BuiltIn as SizeTableInfo, builtin_tables as size_tables};
+pub use weir_traffic::write_flows;

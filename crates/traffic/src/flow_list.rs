@@ -22,7 +22,7 @@
 use crate::error::TrafficError;
 use crate::flow::{FlowSpec, WhileHeld};
 use crate::nearest::nearest;
-use crate::text::FromText;
+use crate::text::{FromText, shorten};
 use std::io::{self, Read, Write};
 use thiserror::Error;
 use weir_core::{Bytes, ClassId, NodeId, Rate, Time};
@@ -333,16 +333,6 @@ pub fn write_flows<'a>(
         ])?;
     }
     writer.flush()
-}
-
-/// Keeps an error message on one line whatever the file holds.
-fn shorten(text: &str) -> String {
-    const MAX: usize = 40;
-    let mut short: String = text.chars().take(MAX).collect::<String>().escape_debug().collect();
-    if text.chars().count() > MAX {
-        short.push('…');
-    }
-    short
 }
 
 #[cfg(test)]

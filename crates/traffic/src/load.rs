@@ -60,11 +60,10 @@ impl Intensity {
             }
             Self::PerSecond(rate) => rate,
         };
-        // Once in 200 days is the longest gap the clock can hold; a million per picosecond is
-        // beyond what its resolution can tell apart.
-        if !(1e-7..=1e18).contains(&per_second) {
+        // Once in 200 days is the longest gap the clock can hold, one per picosecond the shortest.
+        if !(1e-7..=1e12).contains(&per_second) {
             let valid =
-                format!("it makes {per_second:e} arrivals per second, outside 1e-7 to 1e18");
+                format!("it makes {per_second:e} arrivals per second, outside 1e-7 to 1e12");
             return Err(TrafficError::value(parameter, value, valid));
         }
         Ok(per_second)
@@ -135,7 +134,7 @@ mod tests {
             assert!(error.to_string().contains("`per_second`"), "{error}");
         }
         let error = rate(Intensity::PerSecond(1e30), 1000.0).unwrap_err();
-        assert!(error.to_string().contains("1e18"), "{error}");
+        assert!(error.to_string().contains("1e12"), "{error}");
     }
 
     #[test]

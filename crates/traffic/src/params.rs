@@ -161,6 +161,13 @@ impl Params {
         self
     }
 
+    /// Takes `name` back.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.0.remove(name);
+        self
+    }
+
     /// Gives `name` a list of values.
     #[must_use]
     pub fn with_list<T: ToString>(

@@ -96,3 +96,13 @@ impl FromText for TimeRange {
         }
     }
 }
+
+/// Keeps an error message on one line whatever the file holds.
+pub(crate) fn shorten(text: &str) -> String {
+    const MAX: usize = 40;
+    let mut short: String = text.chars().take(MAX).collect::<String>().escape_debug().collect();
+    if text.chars().count() > MAX {
+        short.push('…');
+    }
+    short
+}

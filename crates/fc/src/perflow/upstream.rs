@@ -10,7 +10,6 @@ use weir_core::{ControlMessage, FlowId, PortId};
 pub(crate) struct Upstream(Option<(PortId, FlowId)>);
 
 impl Upstream {
-    #[cfg(test)]
     pub(crate) fn is_paused(self) -> bool {
         self.0.is_some()
     }

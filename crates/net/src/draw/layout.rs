@@ -204,8 +204,10 @@ impl Layout {
     /// Puts the hosts of a box next to it in some direction.
     fn put_hosts(&mut self, i: usize, (dx, dy): (f64, f64)) {
         let (b, h) = (self.boxes[i], &self.hosts[i]);
-        let x = b.x + dx * ((b.w + h.w) / 2.0 + 8.0);
-        let y = b.y + dy * ((b.h + h.h) / 2.0 + 16.0);
+        // as far as it takes for the two to be apart, either across or down
+        let reach = |half: f64, d: f64| half / d.abs().max(1e-9);
+        let far = reach((b.w + h.w) / 2.0 + 10.0, dx).min(reach((b.h + h.h) / 2.0 + 12.0, dy));
+        let (x, y) = (b.x + dx * far, b.y + dy * far);
         self.blocks[i] = (x, y - h.h / 2.0);
     }
 

@@ -23,7 +23,7 @@ mod updown;
 
 use crate::topology::Topology;
 use graph::Graph;
-use groups::Groups;
+use groups::{GroupMaker, Groups};
 use weir_core::rng::mix;
 use weir_core::{LinkId, NodeId, PortId};
 
@@ -84,13 +84,16 @@ impl Routes {
     /// elsewhere the ways up that lead to the shortest paths do.
     pub fn up_down(topo: &Topology, down: &[LinkId]) -> Self {
         let graph = Graph::new(topo, down);
-        let order = updown::Order::new(topo, &graph);
-        Self::assemble(topo, &graph, updown::Search::new(&graph, &order))
+        let routes = |order| Self::assemble(topo, &graph, updown::Search::new(&graph, &order));
+        updown::Order::layers(topo, &graph)
+            .map(routes)
+            .filter(|by_layers| by_layers.connects_all(&graph))
+            .unwrap_or_else(|| routes(updown::Order::spanning(topo, &graph)))
     }
 
     fn assemble(topo: &Topology, graph: &Graph, mut search: impl Search) -> Self {
         let columns = graph.columns.len();
-        let mut groups = Groups::default();
+        let mut groups = GroupMaker::default();
         let mut table = vec![Entry::NONE; graph.len() * columns];
         let mut ports = Vec::new();
         for (column, &target) in graph.columns.iter().enumerate() {
@@ -112,8 +115,20 @@ impl Routes {
             targets: graph.targets.clone(),
             rows: (0..topo.nodes().len()).map(row).collect(),
             table,
-            groups,
+            groups: groups.groups,
         }
+    }
+
+    /// Whether there is a route wherever there is a path.
+    fn connects_all(&self, graph: &Graph) -> bool {
+        let component = updown::components(graph);
+        graph.columns.iter().enumerate().all(|(column, &target)| {
+            graph.columns.iter().all(|&source| {
+                source == target
+                    || component[source as usize] != component[target as usize]
+                    || self.table[source as usize * graph.columns.len() + column] != Entry::NONE
+            })
+        })
     }
 
     /// The port by which `at` forwards a packet of the flow with this hash to host `dst`; `None`

@@ -24,12 +24,6 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// By layers where they suffice, by a spanning tree otherwise.
-    pub(super) fn new(topo: &Topology, graph: &Graph) -> Self {
-        let spanning = || Self::spanning(topo, graph);
-        Self::layers(topo, graph).unwrap_or_else(spanning)
-    }
-
     /// Sorts rows by a key, ties by id; a lower key is further up.
     fn by_key<K: Ord>(graph: &Graph, key: impl Fn(u32) -> K) -> Self {
         let mut descending: Vec<u32> = (0..graph.len() as u32).collect();
@@ -41,34 +35,20 @@ impl Order {
         Self { rank, descending }
     }
 
-    /// The order by layers, unless a link joins two switches of one layer or a pair of hosts that
-    /// is connected would have no path.
-    fn layers(topo: &Topology, graph: &Graph) -> Option<Self> {
+    /// The order by layers, unless a link joins two switches of one layer. It may leave pairs of
+    /// hosts without a path that have one.
+    pub(super) fn layers(topo: &Topology, graph: &Graph) -> Option<Self> {
         let layer = |row: u32| topo.node(graph.node_of[row as usize]).layer;
-        let rows = 0..graph.len() as u32;
-        let clear = rows.clone().all(|row| {
+        let clear = (0..graph.len() as u32).all(|row| {
             let apart = |peer| layer(row) != Layer::Other && layer(row) != layer(peer);
             graph.is_host[row as usize] || graph.edges(row).iter().all(|edge| apart(edge.peer))
         });
-        if !clear {
-            return None;
-        }
-        let order = Self::by_key(graph, |row| std::cmp::Reverse(layer(row)));
-        let component = components(graph);
-        let mut search = Search::new(graph, &order);
-        let reaches_all = graph.columns.iter().all(|&target| {
-            super::Search::towards(&mut search, graph, target);
-            graph.columns.iter().all(|&source| {
-                search.distance[source as usize] != FAR
-                    || component[source as usize] != component[target as usize]
-            })
-        });
-        reaches_all.then_some(order)
+        clear.then(|| Self::by_key(graph, |row| std::cmp::Reverse(layer(row))))
     }
 
     /// Breadth-first levels from a root per component: the switch in the highest layer, of those
     /// the one with most links.
-    fn spanning(topo: &Topology, graph: &Graph) -> Self {
+    pub(super) fn spanning(topo: &Topology, graph: &Graph) -> Self {
         let mut roots: Vec<u32> = (0..graph.len() as u32).collect();
         roots.sort_by_key(|&row| {
             let layer = topo.node(graph.node_of[row as usize]).layer;
@@ -102,7 +82,7 @@ impl Order {
 }
 
 /// A number per row that is the same for rows with a path between them through switches.
-fn components(graph: &Graph) -> Vec<u32> {
+pub(super) fn components(graph: &Graph) -> Vec<u32> {
     let mut component = vec![FAR; graph.len()];
     let mut stack = Vec::new();
     // switches first: a host belongs to where its links lead, and joins nothing

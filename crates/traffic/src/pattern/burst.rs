@@ -33,7 +33,7 @@ impl Amount {
             Self::Size(sizes) => sizes.draw(stream),
             Self::Duration { lasts, rate } => {
                 let lasts = stream.between(lasts.low.as_ps(), lasts.high.as_ps());
-                rate.unwrap_or(nic).bytes_in(Time::from_ps(lasts)).max(Bytes::new(1))
+                some_bytes(rate.unwrap_or(nic), Time::from_ps(lasts))
             }
         }
     }
@@ -53,6 +53,11 @@ impl Amount {
             Self::Duration { .. } => Ok(()),
         }
     }
+}
+
+/// What `rate` makes of `time`: at least 1 byte, and never so much that it means "unlimited".
+pub(crate) fn some_bytes(rate: Rate, time: Time) -> Bytes {
+    rate.bytes_in(time).clamp(Bytes::new(1), Bytes::new(u64::MAX - 1))
 }
 
 /// Flows that start together.

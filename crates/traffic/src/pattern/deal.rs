@@ -112,6 +112,46 @@ mod tests {
         flows
     }
 
+    /// Each event goes to 8 of 64 senders, drawn at random.
+    struct Random(weir_core::rng::Stream, u64);
+
+    impl Events for Random {
+        fn next(&mut self, deal: &mut dyn FnMut(Dealt)) -> bool {
+            self.1 += 1;
+            for _ in 0..8 {
+                let (sender, start) = (self.0.below(64) as usize, Time::from_us(self.1));
+                deal(Dealt { sender, dst: NodeId(99), size: Bytes::new(1), start });
+            }
+            true
+        }
+    }
+
+    #[test]
+    fn what_waits_is_a_few_flows_per_host_however_long_the_run() {
+        let events = Random(weir_core::rng::Stream::new(1, "src", 0), 0);
+        let hands = vec![VecDeque::new(); 64];
+        let dealer = Arc::new(Mutex::new(Dealer { events, hands }));
+        let mut hosts: Vec<_> = (0..64)
+            .map(|sender| Hand {
+                dealer: Arc::clone(&dealer),
+                sender,
+                src: NodeId(sender as u32),
+                marking: Marking::default(),
+            })
+            .collect();
+        // as a simulation does: each host holds its next flow, the earliest goes first
+        let mut next: Vec<Time> = hosts.iter_mut().map(|h| h.next().unwrap().start).collect();
+        let mut most = 0;
+        for _ in 0..100_000 {
+            let first = (0..64).min_by_key(|&i| next[i]).unwrap();
+            next[first] = hosts[first].next().unwrap().start;
+            most = most.max(dealer.lock().unwrap().hands.iter().map(VecDeque::len).sum());
+        }
+        // A host waits 8 events on average between its flows; the longest of 100 000 waits is some
+        // 8 ln(100 000) = 92 events, during which 64 * 92 / 8 = 736 flows fall to the others.
+        assert!((100..1500).contains(&most), "{most}");
+    }
+
     #[test]
     fn who_asks_first_does_not_matter() {
         assert_eq!(drawn([0, 1, 2, 3]).len(), 20);

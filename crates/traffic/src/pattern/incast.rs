@@ -43,6 +43,9 @@ pub struct Incast {
     pub marking: Marking,
 }
 
+/// The flows of an event are made at once, so there is a limit even where hosts may repeat.
+const MOST_WITH_REPLACEMENT: usize = 100_000;
+
 /// `incast`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "incast",
@@ -99,13 +102,13 @@ impl Incast {
     /// Refuses a degree that some receiver cannot find senders for.
     fn check_degree(&self, senders: &HostSet, receivers: &HostSet) -> Result<(), TrafficError> {
         let fewest = receivers.as_slice().iter().map(|&r| senders.others(r)).min().unwrap_or(0);
-        let most = if self.replacement { u32::MAX as usize } else { fewest };
+        let most = if self.replacement { MOST_WITH_REPLACEMENT } else { fewest };
         if fewest > 0 && (1..=most).contains(&(self.degree as usize)) {
             return Ok(());
         }
         let valid = match (fewest, self.replacement) {
             (0, _) => "a receiver has no other host that may send".to_owned(),
-            (_, true) => "an event has at least 1 flow".to_owned(),
+            (_, true) => format!("from 1 to {MOST_WITH_REPLACEMENT}"),
             (n, false) => format!("from 1 to {n}, the hosts that may send besides the receiver"),
         };
         Err(TrafficError::value("degree", self.degree, valid))
@@ -286,9 +289,12 @@ mod tests {
 
     #[test]
     fn a_degree_that_finds_no_senders_is_refused() {
-        for (degree, replacement, part) in
-            [(8, false, "from 1 to 7"), (0, false, "from 1 to 7"), (0, true, "at least 1 flow")]
-        {
+        for (degree, replacement, part) in [
+            (8, false, "from 1 to 7"),
+            (0, false, "from 1 to 7"),
+            (0, true, "from 1 to 100000"),
+            (100_001, true, "from 1 to 100000"),
+        ] {
             let message = incast(degree, replacement).check(&fabric(8)).unwrap_err().to_string();
             assert!(message.contains("`degree`") && message.contains(part), "{message}");
         }

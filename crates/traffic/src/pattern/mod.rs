@@ -3,10 +3,13 @@
 //! To add one: write a file with a struct that holds its parameters, an [`Entry`] that documents
 //! them, `read`, which fills the struct from a [`Reader`](crate::params::Reader), and the
 //! [`Pattern`] trait; then name it in the list of [`catalogue`](crate::catalogue). Draw every
-//! random number from [`Context::stream`], so that hosts can be asked in any order. A pattern
-//! that is small makes all flows at once and sorts them with [`Context::bucket`]; one whose hosts are
-//! independent makes one lazy stream per host ([`poisson`]); one whose hosts are tied together
-//! by common events shares a dealer between them ([`deal`], [`incast`]).
+//! random number from [`Context::stream`], so that hosts can be asked in any order. There are
+//! three ways to make streams:
+//!
+//! - a small pattern makes all flows at once and sorts them with [`Context::bucket`] ([`rounds`]);
+//! - one whose hosts are independent makes one lazy stream per host ([`poisson`]);
+//! - one whose hosts are tied together by common events shares a dealer between them ([`deal`],
+//!   [`incast`]).
 //!
 //! [`Entry`]: crate::params::Entry
 

@@ -1,5 +1,6 @@
 //! Hosts that send in bursts and fall silent in between.
 
+use super::burst::some_bytes;
 use super::common::{ENDS, SPAN, check_stop};
 use super::marking::{MARKING, Marking};
 use super::{Context, Pair, Pattern, Streams};
@@ -11,7 +12,7 @@ use crate::hosts::Others;
 use crate::load::Offered;
 use crate::params::{Entry, Fallback, Kind, Reader, params};
 use weir_core::rng::Stream;
-use weir_core::{Bytes, NodeId, Rate, Time};
+use weir_core::{NodeId, Rate, Time};
 
 /// Hosts that alternate between a burst to a random receiver and silence. A burst is one flow of
 /// as many bytes as the rate makes of its duration.
@@ -172,7 +173,7 @@ impl Iterator for Bursts {
         let lasts = self.on.next_gap();
         self.now = start.saturating_add(lasts);
         let pair = Pair::new(self.src, self.others.draw(&mut self.dst));
-        let size = self.rate.bytes_in(lasts).max(Bytes::new(1));
+        let size = some_bytes(self.rate, lasts);
         Some(FlowSpec { rate: self.pace, ..self.marking.flow(pair, size, start) })
     }
 }
@@ -181,6 +182,7 @@ impl Iterator for Bursts {
 mod tests {
     use super::*;
     use crate::testing::{fabric, flows_of};
+    use weir_core::Bytes;
 
     fn on_off(timing: Arrival) -> OnOff {
         OnOff {

@@ -54,7 +54,7 @@ pub struct Poisson {
 }
 
 /// The most flows that can be counted out: each is drawn twice, once to find the last.
-const MOST_FLOWS: u64 = 100_000_000;
+const MOST_FLOWS: u64 = 10_000_000;
 
 /// `poisson`.
 pub(crate) const ENTRY: Entry = Entry {

@@ -1,5 +1,6 @@
 //! A flow-size distribution as a table of (bytes, cumulative percent).
 
+use crate::text::shorten;
 use std::str::FromStr;
 use thiserror::Error;
 use weir_core::{Bytes, Rate, Time};
@@ -117,7 +118,8 @@ impl SizeTable {
     /// [`SizeTable::size`] of the distribution whose sizes are all multiplied by `scale`.
     #[inline]
     pub fn scaled_size(&self, u: f64, scale: f64) -> Bytes {
-        Bytes::new(((self.at(u) * scale) as u64).max(1))
+        // The largest number means "unlimited", which no table can say.
+        Bytes::new(((self.at(u) * scale) as u64).clamp(1, u64::MAX - 1))
     }
 
     /// The mean by the trapezoid rule, which is exact for straight lines. Sizes drawn are
@@ -299,15 +301,6 @@ fn check_growth(line: usize, before: Row, row: Row) -> Result<(), TableError> {
         }
     }
     Ok(())
-}
-
-/// Keeps an error message on one line whatever the file holds.
-fn shorten(text: &str) -> String {
-    const MAX: usize = 40;
-    if text.chars().count() <= MAX {
-        return text.into();
-    }
-    text.chars().take(MAX).chain(['…']).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,249 @@
+//! The command line, and the help that teaches it.
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// What Weir is, and where to begin.
+const ABOUT: &str = "A laboratory for lossless data-centre networks: what will this flow control \
+                     scheme, with these thresholds, do to my traffic on my topology?";
+
+const FIRST_STEPS: &str = "\
+First steps:
+  weir compare                        what PFC does to an innocent flow, and what others do
+  weir scenarios                      scenarios to start from
+  weir run incast --out out/incast    one run, with a page of figures
+  weir check my.toml                  what a scenario amounts to, without running it
+
+Exit codes:
+  0    done (a deadlock is a result, unless --deny deadlock)
+  1    a check failed (--deny)
+  2    bad input: a scenario or argument that makes no sense
+  3    an invalid run: the books do not balance, or a lossless class lost packets
+  130  interrupted; what there was is written and marked";
+
+/// A laboratory for lossless data-centre networks.
+#[derive(Parser, Debug)]
+#[command(name = "weir", version, about = ABOUT, styles = STYLES, after_help = FIRST_STEPS)]
+#[command(subcommand_required = false, arg_required_else_help = true)]
+pub struct Cli {
+    /// Say nothing but results and errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// When to use colours; NO_COLOR is respected
+    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    pub color: Colour,
+    /// Write a man page or shell completions to standard output
+    #[arg(long, hide = true, value_enum)]
+    pub generate: Option<Generate>,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What `--generate` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Generate {
+    /// Manual page in roff.
+    Man,
+    /// Completions for bash.
+    CompleteBash,
+    /// Completions for zsh.
+    CompleteZsh,
+    /// Completions for fish.
+    CompleteFish,
+    /// The scenario reference of the book, in Markdown.
+    ScenarioReference,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Run a scenario under several schemes on identical traffic and print one table
+    Compare(Compare),
+    /// Run a scenario under one scheme
+    Run(Run),
+    /// Say what a scenario amounts to, without running it
+    #[command(after_help = "\
+Examples:
+  weir check incast                          what the defaults resolve to
+  weir check my.toml --set switch.buffer=2MB the same with another buffer")]
+    Check(Input),
+    /// Describe the topology of a scenario, and draw it
+    #[command(after_help = "\
+Examples:
+  weir topo ofc-fig1
+  weir topo my.toml --svg fabric.svg")]
+    Topo(Topo),
+    /// Write the flows of a scenario as CSV
+    #[command(after_help = "\
+The columns can be read back by a scenario with `kind = \"list\"`.
+
+Examples:
+  weir traffic dumbbell > flows.csv
+  weir traffic dumbbell --seed 7 | head")]
+    Traffic(Traffic),
+    /// List the built-in scenarios, or print one to copy and change
+    Scenarios(Named),
+    /// List flow control schemes and congestion controls with every parameter
+    Schemes(Named),
+    /// List ready-made topologies with every parameter
+    Topologies(Named),
+    /// List traffic patterns with every parameter
+    Patterns(Named),
+    /// List the flow size tables
+    Workloads(Named),
+    /// Print the JSON schema of scenario files, for editors
+    Schema,
+}
+
+/// A scenario.
+#[derive(Args, Debug)]
+pub struct Input {
+    /// A scenario file, or the name of a built-in scenario (see `weir scenarios`)
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: String,
+    /// Change a value of the scenario, such as switch.thresholds.xoff=90KB or traffic.0.size=1MB
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub sets: Vec<String>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `weir compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir compare                                 OFC's Fig. 1 under every scheme
+  weir compare incast --schemes pfc,none
+  weir compare dumbbell --seeds 1..10          ten seeds, with confidence intervals
+  weir compare my.toml --set switch.buffer=2MB --out out/my")]
+pub struct Compare {
+    /// A scenario file, or the name of a built-in scenario (see `weir scenarios`)
+    #[arg(value_name = "SCENARIO", default_value = "ofc-fig1")]
+    pub scenario: String,
+    /// Which schemes, the first is what the others are compared with; default: all
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
+    pub schemes: Vec<String>,
+    /// Congestion control instead of the scenario's
+    #[arg(long, value_name = "NAME")]
+    pub cc: Option<String>,
+    /// One seed instead of the scenario's
+    #[arg(long, value_name = "N", conflicts_with = "seeds")]
+    pub seed: Option<u64>,
+    /// Several seeds instead of the scenario's: 1..10 or 1,2,5
+    #[arg(long, value_name = "LIST")]
+    pub seeds: Option<String>,
+    /// Change a value of the scenario
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub sets: Vec<String>,
+    /// Write data and a page of figures to this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// How many runs at a time; default: as many as there are processors
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Results that make the command fail
+    #[arg(long, value_enum, value_name = "RESULT")]
+    pub deny: Vec<Deny>,
+}
+
+/// `weir run`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir run incast
+  weir run ofc-fig1 --scheme pfc --out out/fig1       then open out/fig1/index.html
+  weir run my.toml --set traffic.0.load=60% --seed 3
+  weir run ring-deadlock --deny deadlock              exits with 1 if it deadlocks")]
+pub struct Run {
+    /// A scenario file, or the name of a built-in scenario (see `weir scenarios`)
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: String,
+    /// Flow control scheme instead of the scenario's
+    #[arg(long, value_name = "NAME")]
+    pub scheme: Option<String>,
+    /// Congestion control instead of the scenario's
+    #[arg(long, value_name = "NAME")]
+    pub cc: Option<String>,
+    /// Seed instead of the scenario's first
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Change a value of the scenario, such as switch.thresholds.xoff=90KB or traffic.0.size=1MB
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub sets: Vec<String>,
+    /// Write data and a page of figures to this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Results that make the command fail
+    #[arg(long, value_enum, value_name = "RESULT")]
+    pub deny: Vec<Deny>,
+}
+
+/// A result that a caller does not want.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Deny {
+    /// A deadlock.
+    Deadlock,
+    /// A run that stops although there is something to send.
+    Stall,
+    /// Any lost packet.
+    Loss,
+}
+
+/// `weir topo`.
+#[derive(Args, Debug)]
+pub struct Topo {
+    /// The scenario.
+    #[command(flatten)]
+    pub input: Input,
+    /// Draw it to this file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+/// `weir traffic`.
+#[derive(Args, Debug)]
+pub struct Traffic {
+    /// The scenario.
+    #[command(flatten)]
+    pub input: Input,
+    /// Seed instead of the scenario's first
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+/// Something of a list.
+#[derive(Args, Debug)]
+pub struct Named {
+    /// Show only this one, with every detail
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,94 @@
+//! Commands that look at a scenario without running it.
+
+use crate::Status;
+use crate::args;
+use crate::terminal::{Terminal, print};
+use anyhow::Context;
+use serde_json::json;
+use std::io::{self, BufWriter};
+use weir_lab::{Experiment, Variant, describe};
+
+/// Loads a scenario; shows what is wrong with it and returns `None` if it cannot be used.
+pub fn load(scenario: &str, sets: &[String], terminal: &Terminal) -> Option<Experiment> {
+    match Experiment::load(scenario, sets) {
+        Ok(experiment) => {
+            terminal.warnings(&experiment.warnings, &experiment.scenario.sources);
+            Some(experiment)
+        }
+        Err(problems) => {
+            terminal.problems(&problems);
+            None
+        }
+    }
+}
+
+/// `weir check`.
+pub fn check(args: &args::Input, terminal: &Terminal) -> anyhow::Result<Status> {
+    let Some(e) = load(&args.scenario, &args.sets, terminal) else {
+        return Ok(Status::BadInput);
+    };
+    if args.json {
+        let s = &e.scenario;
+        let variant = Variant {
+            scheme: s.flow_control.scheme.value,
+            cc: s.congestion_control.algorithm.value,
+            seed: s.run.seeds[0],
+        };
+        let settings: Vec<_> = describe::settings(&e, &e.config(variant))
+            .into_iter()
+            .map(|(name, value)| json!({ "setting": name, "value": value }))
+            .collect();
+        let warnings: Vec<&str> = e.warnings.iter().map(|w| w.title.as_str()).collect();
+        let all = json!({
+            "scenario": s.name,
+            "title": s.title,
+            "flows": describe::flow_count(&e, variant.seed),
+            "settings": settings,
+            "warnings": warnings,
+        });
+        print(&serde_json::to_string_pretty(&all)?)?;
+    } else {
+        print(&describe::check(&e, terminal.out))?;
+    }
+    Ok(Status::Done)
+}
+
+/// `weir topo`.
+pub fn topo(args: &args::Topo, terminal: &Terminal) -> anyhow::Result<Status> {
+    let Some(e) = load(&args.input.scenario, &args.input.sets, terminal) else {
+        return Ok(Status::BadInput);
+    };
+    if args.input.json {
+        let facts = describe::topology_facts(&e).into_iter();
+        let facts: serde_json::Map<_, _> = facts.map(|(k, v)| (k, v.into())).collect();
+        print(&serde_json::to_string_pretty(&facts)?)?;
+    } else {
+        print(&describe::topology(&e, terminal.out))?;
+    }
+    Ok(Status::Done)
+}
+
+/// `weir traffic`.
+pub fn traffic(args: &args::Traffic, terminal: &Terminal) -> anyhow::Result<Status> {
+    let Some(e) = load(&args.input.scenario, &args.input.sets, terminal) else {
+        return Ok(Status::BadInput);
+    };
+    let seed = args.seed.unwrap_or(e.scenario.run.seeds[0]);
+    if args.input.json {
+        let hash = e.traffic.hash(seed)?;
+        let all = json!({
+            "scenario": e.scenario.name,
+            "seed": seed,
+            "flows": hash.flows(),
+            "traffic": format!("{:016x}", hash.value()),
+            "classes": e.classes(),
+        });
+        print(&serde_json::to_string_pretty(&all)?)?;
+        return Ok(Status::Done);
+    }
+    let flows = e.traffic.all_flows(seed).context("cannot list the flows")?;
+    let out = BufWriter::new(io::stdout().lock());
+    let name = |node| e.topology.name(node).to_owned();
+    weir_lab::write_flows(out, &flows, &name, e.classes())?;
+    Ok(Status::Done)
+}

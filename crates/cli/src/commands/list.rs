@@ -1,0 +1,154 @@
+//! Commands that list what there is.
+
+use crate::Status;
+use crate::args::{Cli, Generate, Named};
+use crate::terminal::{Terminal, print};
+use anyhow::bail;
+use clap::CommandFactory;
+use serde_json::json;
+use std::io;
+use weir_lab::catalogue::{self, Entry};
+use weir_lab::scenario::builtin::{self, BUILT_IN};
+use weir_lab::{listing, nearest, schema as schemas};
+
+/// The one called `name`, or an error with the nearest.
+fn choose<'a, T>(
+    name: &str,
+    what: &str,
+    all: &'a [T],
+    name_of: impl Fn(&T) -> &str,
+) -> anyhow::Result<&'a T> {
+    if let Some(found) = all.iter().find(|item| name_of(item) == name) {
+        return Ok(found);
+    }
+    let names: Vec<&str> = all.iter().map(&name_of).collect();
+    let hint = nearest(name, names.iter().copied());
+    let hint = hint.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default();
+    bail!("there is no {what} `{name}`{hint}; there are {}", names.join(", "))
+}
+
+/// A list of a catalogue, or one entry of it.
+fn catalogue(
+    args: &Named,
+    what: &str,
+    all: &[Entry],
+    terminal: &Terminal,
+    list: impl Fn() -> String,
+) -> anyhow::Result<Status> {
+    let text = match &args.name {
+        Some(name) => {
+            let entry = choose(name, what, all, |e| &e.name)?;
+            match args.json {
+                true => serde_json::to_string_pretty(entry)?,
+                false => listing::entry(entry, terminal.out),
+            }
+        }
+        None if args.json => serde_json::to_string_pretty(all)?,
+        None => list(),
+    };
+    print(&text)?;
+    Ok(Status::Done)
+}
+
+/// `weir schemes`.
+pub fn schemes(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
+    let (schemes, algorithms) = (catalogue::schemes(), catalogue::algorithms());
+    if args.json && args.name.is_none() {
+        let all = json!({ "flow-control": schemes, "congestion-control": algorithms });
+        print(&serde_json::to_string_pretty(&all)?)?;
+        return Ok(Status::Done);
+    }
+    // `none` is both a scheme and an algorithm: neither has parameters worth a clash
+    let all: Vec<Entry> = schemes.into_iter().chain(algorithms).collect();
+    catalogue(args, "scheme or congestion control", &all, terminal, || {
+        listing::schemes(terminal.out)
+    })
+}
+
+/// `weir topologies`.
+pub fn topologies(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
+    let all = catalogue::topologies();
+    catalogue(args, "topology", &all, terminal, || listing::catalogue(&all, terminal.out))
+}
+
+/// `weir patterns`.
+pub fn patterns(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
+    let all = catalogue::patterns();
+    catalogue(args, "traffic pattern", &all, terminal, || listing::catalogue(&all, terminal.out))
+}
+
+/// `weir scenarios`.
+pub fn scenarios(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
+    if let Some(name) = &args.name {
+        let found = choose(name, "built-in scenario", BUILT_IN, |b| b.name)?;
+        let text = match args.json {
+            true => serde_json::to_string_pretty(&describe(found))?,
+            false => found.text.trim_end().to_owned(),
+        };
+        print(&text)?;
+        return Ok(Status::Done);
+    }
+    let text = match args.json {
+        true => {
+            let all: Vec<_> = BUILT_IN.iter().map(describe).collect();
+            serde_json::to_string_pretty(&all)?
+        }
+        false => listing::scenarios(terminal.out),
+    };
+    print(&text)?;
+    Ok(Status::Done)
+}
+
+fn describe(b: &builtin::BuiltIn) -> serde_json::Value {
+    json!({ "name": b.name, "title": listing::title(b.text), "text": b.text })
+}
+
+/// `weir workloads`.
+pub fn workloads(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
+    let tables = weir_lab::size_tables();
+    let as_json = |b: &weir_lab::SizeTableInfo| {
+        let rows: Vec<_> = b.table.rows().map(|(s, p)| json!([s.get(), p])).collect();
+        json!({ "name": b.name, "origin": b.origin, "mean": b.table.mean(), "rows": rows })
+    };
+    let text = match (&args.name, args.json) {
+        (Some(name), json) => {
+            let table = choose(name, "size table", tables, |b| b.name)?;
+            match json {
+                true => serde_json::to_string_pretty(&as_json(table))?,
+                false => listing::workload(table, terminal.out),
+            }
+        }
+        (None, true) => {
+            serde_json::to_string_pretty(&tables.iter().map(as_json).collect::<Vec<_>>())?
+        }
+        (None, false) => listing::workloads(terminal.out),
+    };
+    print(&text)?;
+    Ok(Status::Done)
+}
+
+/// `weir schema`.
+pub fn schema() -> anyhow::Result<Status> {
+    print(&serde_json::to_string_pretty(&schemas::scenario_schema())?)?;
+    Ok(Status::Done)
+}
+
+/// `weir --generate`.
+pub fn generate(what: Generate) -> Status {
+    use clap_complete::Shell;
+    let mut command = Cli::command();
+    let mut complete = |shell: Shell| {
+        clap_complete::generate(shell, &mut command, "weir", &mut io::stdout());
+        Ok(())
+    };
+    let done = match what {
+        Generate::Man => clap_mangen::Man::new(Cli::command()).render(&mut io::stdout()),
+        Generate::CompleteBash => complete(Shell::Bash),
+        Generate::CompleteZsh => complete(Shell::Zsh),
+        Generate::CompleteFish => complete(Shell::Fish),
+        Generate::ScenarioReference => {
+            print(weir_lab::reference_doc::markdown().trim_end()).map_err(io::Error::other)
+        }
+    };
+    if done.is_ok() { Status::Done } else { Status::BadInput }
+}

@@ -1,0 +1,7 @@
+//! The commands, one function each.
+
+mod input;
+mod list;
+
+pub use input::{check, topo, traffic};
+pub use list::{generate, patterns, scenarios, schema, schemes, topologies, workloads};

@@ -1,0 +1,86 @@
+//! What the terminal can do, and how to talk to it.
+
+use crate::args::{Cli, Colour};
+use std::io::{self, IsTerminal, Write};
+use weir_lab::Problems;
+use weir_lab::listing::Layout;
+use weir_lab::text::{Diagnostics, Sources};
+
+/// Where output goes and how it may look.
+#[derive(Clone, Copy, Debug)]
+pub struct Terminal {
+    /// Standard output.
+    pub out: Layout,
+    /// Whether standard error takes colours.
+    pub colour_errors: bool,
+    /// Whether standard error is a terminal that can show a progress bar.
+    pub interactive: bool,
+    /// Nothing but results and errors.
+    pub quiet: bool,
+}
+
+/// Without a terminal, lines may be this long.
+const FILE_WIDTH: usize = 200;
+
+impl Terminal {
+    /// Looks around.
+    pub fn new(cli: &Cli) -> Self {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+        let colour = |terminal: bool| match cli.color {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => terminal && !plain,
+        };
+        let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
+        let told = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+        let width = told.or_else(|| {
+            let size = terminal_size::terminal_size().filter(|_| out);
+            size.map(|(terminal_size::Width(w), _)| usize::from(w))
+        });
+        Self {
+            out: Layout { width: width.unwrap_or(FILE_WIDTH), colour: colour(out) },
+            colour_errors: colour(err),
+            interactive: err,
+            quiet: cli.quiet,
+        }
+    }
+
+    /// Shows what is wrong with a scenario.
+    pub fn problems(&self, problems: &Problems) {
+        eprintln!("{}", problems.render(self.colour_errors));
+        let (errors, warnings) = problems.diagnostics.counts();
+        if errors + warnings > 1 {
+            let plural =
+                |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+            let (errors, warnings) = (plural(errors, "error"), plural(warnings, "warning"));
+            eprintln!("\n{errors}, {warnings}");
+        }
+    }
+
+    /// Shows what is odd about a scenario.
+    pub fn warnings(&self, warnings: &Diagnostics, sources: &Sources) {
+        if !self.quiet && !warnings.is_empty() {
+            eprintln!("{}\n", warnings.render(sources, self.colour_errors));
+        }
+    }
+
+    /// Shows an error that is not about a scenario.
+    pub fn error(&self, error: &anyhow::Error) {
+        let label = weir_lab::table::paint("error", self.colour_errors, "1;31");
+        eprintln!("{label}: {error:#}");
+    }
+}
+
+/// Prints to standard output; a closed pipe (`| head`) is an error that ends the command.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
+}
+
+/// Whether whoever read our output has gone.
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind = |e: &io::Error| e.kind() == io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(kind))
+}

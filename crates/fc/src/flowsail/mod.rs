@@ -1,0 +1,482 @@
+//! FlowSail, Li et al., ICNP 2023.
+//!
+//! *Problem:* BFC pauses whole queues; with the eight queues of a real switch flows share
+//! them, and the innocent are paused with the guilty. *Idea:* count bytes per flow, and
+//! when a queue is too long pause, by name, only the flows with more than a fair share of it.
+//! The previous hop sends later packets of a paused flow to one **isolation queue**, which is
+//! held while any of its flows is paused, so that the other queues go on. Two order marks,
+//! one at the end of the flow's old queue and one in the isolation queue, keep it in order:
+//! the isolation queue stops at its mark until the other one has come out.
+//!
+//! ```text
+//!   PAUSE(f) arrives: f has packets a, b in q1, held; c comes later
+//!     q1         | b a        |        q1         | M b a      |  held
+//!     isolation  |            |   =>   isolation  | c M        |  held
+//!   RESUME(f):  a and b leave, then q1's mark M; only now the isolation queue passes its own
+//! ```
+//!
+//! *Messages:* a 64 B PAUSE or RESUME frame naming one flow. Order marks never leave the switch.
+//!
+//! *Parameters:* see [`INFO`]. Thresholds are in hop bandwidth-delay products over N_active,
+//! evaluated with the packet in the queue.
+//!
+//! *Where the paper is:* Algorithm 1 lines 1-16 in `FlowSail::map`, lines 17-25 and equation (1) in
+//! `FlowSail::is_congested`, lines 26-27 in `arrive`. Algorithm 2 lines 1-14 in `FlowSail::left`,
+//! lines 15-34 in `Egress::pause` and `Egress::resume`. Order Mark Matching (section V) in
+//! `Egress::isolation_mark` and `Egress::normal_mark`, the release rule (section IV-C) in
+//! `Egress::release`.
+//!
+//! *Deviations.* The printed algorithms cannot be followed to the letter. Each correction can
+//! be taken back with `reading`, to see what it is for:
+//!
+//! | printed | here | `reading` that takes it back |
+//! |---|---|---|
+//! | an unmatched mark at the head of the isolation queue *reduces* its counter of pauses | it adds a reason to hold the queue; the match removes it | `mark-sign` |
+//! | S_fair of a flow alone in its queue is the whole queue, which it never exceeds | alone beyond Q_l means congested | `share-alone` |
+//! | pauseNum in NFT and in CFT; PAUSE whenever it *is* 1 | one count per flow, PAUSE when it leaves 0, RESUME when it returns | `two-counters` |
+//! | only a PAUSE of a flow already in CFT counts for the isolation queue | every change of a flow to paused counts, every change back uncounts | `printed-holds` |
+//! | the flow's old queue is held by its first PAUSE only | by every one that finds packets in it | `hold-once` |
+//! | a resumed flow without packets leaves CFT | only when its marks are gone, too: one left in the isolation queue would wait for a partner that never comes | `early-release` |
+//!
+//! Also: sizes are bytes; flowNum of the isolation queue is counted up as well as down; the
+//! release waits for two quiet hop round trips, on a timer; marks take no time.
+
+mod audit;
+mod egress;
+#[cfg(test)]
+mod tests;
+
+pub use crate::perflow::{BACKSTOP, HOP_RTT};
+
+use crate::perflow::{
+    BUCKETS, Backstop, Draws, HopBdp, Keys, NicFlows, OWN_TIMERS, Own, Plan, TABLE, Table,
+    active_with,
+};
+use crate::{
+    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
+    Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
+};
+use egress::{Egress, Queue};
+use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, QueueId};
+
+/// How many data queues a port has.
+pub const QUEUES: Param = Param {
+    name: "queues",
+    kind: Kind::Integer { min: 2, max: 128 },
+    default: "8",
+    doc: "Data queues per egress port, the isolation queue included.",
+};
+/// The lower threshold.
+pub const Q_LOW: Param = Param {
+    name: "q-low",
+    kind: Kind::Ratio,
+    default: "1",
+    doc: "Queue length, in hop bandwidth-delay products over N_active, beyond which flows above their fair share are paused.",
+};
+/// The upper threshold.
+pub const Q_HIGH: Param = Param {
+    name: "q-high",
+    kind: Kind::Ratio,
+    default: "3",
+    doc: "Queue length, in hop bandwidth-delay products over N_active, beyond which every flow is paused.",
+};
+/// How long a flow stays in the isolation queue's table.
+pub const QUIET: Param = Param {
+    name: "release",
+    kind: Kind::Time,
+    default: "",
+    doc: "How long a resumed flow without packets stays isolated; default: two hop round trips.",
+};
+/// How the printed algorithms are read.
+pub const READING: Param = Param {
+    name: "reading",
+    kind: Kind::Choice(&[
+        "corrected",
+        "mark-sign",
+        "share-alone",
+        "two-counters",
+        "printed-holds",
+        "hold-once",
+        "early-release",
+    ]),
+    default: "corrected",
+    doc: "corrected, or one correction of the printed algorithms taken back to show what it is for.",
+};
+
+/// The catalogue entry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "flowsail",
+    title: "FlowSail",
+    summary: "Pauses flows beyond their share of a long queue by name; the previous hop moves them to one isolation queue.",
+    reference: "Li et al., Towards Fine-grained and Practical Flow Control for Datacenter Networks, ICNP 2023",
+    params: &[QUEUES, Q_LOW, Q_HIGH, QUIET, READING, TABLE, BUCKETS, HOP_RTT, BACKSTOP],
+    lossless: false,
+    build,
+};
+
+/// Entries per egress port of a hashed table: 100 KB for 16 ports.
+const DEFAULT_BUCKETS: u64 = 1024;
+/// Bits of a table entry, as the paper states them.
+const ENTRY_BITS: u64 = 50;
+
+const RELEASE: u8 = OWN_TIMERS;
+
+/// `Packet::local_tag` of a packet that met congestion.
+const CONGESTED: u8 = 1;
+
+/// Which correction of the printed algorithms is taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Reading {
+    Corrected,
+    MarkSign,
+    ShareAlone,
+    TwoCounters,
+    PrintedHolds,
+    HoldOnce,
+    EarlyRelease,
+}
+
+impl Reading {
+    fn new(values: &Values) -> Self {
+        match values.choice(&READING) {
+            Some("mark-sign") => Self::MarkSign,
+            Some("share-alone") => Self::ShareAlone,
+            Some("two-counters") => Self::TwoCounters,
+            Some("printed-holds") => Self::PrintedHolds,
+            Some("hold-once") => Self::HoldOnce,
+            Some("early-release") => Self::EarlyRelease,
+            _ => Self::Corrected,
+        }
+    }
+
+    /// Whether only the first PAUSE holds the flow's old queue.
+    fn holds_normal_once(self) -> bool {
+        matches!(self, Self::HoldOnce | Self::PrintedHolds)
+    }
+}
+
+/// FlowSail at one node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FlowSail {
+    plan: Plan,
+    role: Role,
+    keys: Keys,
+    reading: Reading,
+    low: HopBdp,
+    high: HopBdp,
+    egresses: Vec<Egress>,
+    nic: NicFlows,
+    draws: Draws,
+    backstop: Backstop,
+}
+
+fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
+    Ok(Box::new(FlowSail::new(values, setup)?))
+}
+
+impl FlowSail {
+    /// FlowSail for the node described by `setup`.
+    pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
+        let queues = values.integer(&QUEUES).expect("has a default") as u32;
+        let own = Own { data: queues, inspects_heads: true, ..Own::default() };
+        let plan = Plan::new(INFO.name, setup, own)?;
+        let low = values.ratio(&Q_LOW).expect("has a default");
+        let high = values.ratio(&Q_HIGH).expect("has a default");
+        if high.of(1 << 32) < low.of(1 << 32) {
+            return Err(ParamError(format!("q-high = {high} is below q-low = {low}")));
+        }
+        let hop = HopBdp::new(values, setup);
+        let reading = Reading::new(values);
+        let egress = |(i, flows): (usize, Table<egress::Flow>)| {
+            let port = PortId::from_index(i);
+            Egress {
+                port,
+                first: plan.first,
+                flows,
+                queues: vec![Queue::default(); queues as usize],
+                quiet: values.time(&QUIET).unwrap_or(hop.rtt(port) * 2),
+                reading,
+            }
+        };
+        Ok(Self {
+            role: setup.role,
+            keys: Keys::new(values, DEFAULT_BUCKETS),
+            reading,
+            egresses: Table::per_port(setup).into_iter().enumerate().map(egress).collect(),
+            low: hop.clone().scaled(low),
+            high: hop.scaled(high),
+            nic: NicFlows::default(),
+            draws: Draws::new(setup.seed, INFO.name, setup.node),
+            backstop: Backstop::new(values, setup)?,
+            plan,
+        })
+    }
+
+    /// From now on every random choice among `k` takes number `n mod k`: a search over all
+    /// behaviours tries each `n`.
+    pub fn fix_draws(&mut self, n: u32) {
+        self.draws = Draws::Fixed(n);
+    }
+
+    /// An empty normal queue that is open, looking round from a random start, or the random
+    /// one itself.
+    fn free_queue(&mut self, v: &NodeView<'_>, egress: PortId) -> u32 {
+        let normal = self.egresses[egress.index()].isolation();
+        let start = self.draws.below(normal);
+        let free = |i: &u32| {
+            let book = v.queue(egress, self.plan.data(*i));
+            book.packets == 0 && !book.held
+        };
+        (start..normal).chain(0..start).find(free).unwrap_or(start)
+    }
+
+    /// Algorithm 1, lines 1-16: the packet's flow and the index of its queue.
+    fn map(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId) -> (u32, u32) {
+        let key = self.keys.of(p.flow);
+        let size = u64::from(p.size);
+        let i = self.egresses[egress.index()].flow(key);
+        let e = &mut self.egresses[egress.index()];
+        let isolation = e.isolation();
+        let f = e.flows.at_mut(i).expect("found or just made");
+        if let Some(c) = &mut f.congested {
+            let joins = c.bytes == 0;
+            c.bytes += size;
+            c.last = v.now;
+            e.queues[isolation as usize].flows += u32::from(joins);
+            return (i, isolation);
+        }
+        let joins = f.bytes == 0;
+        f.bytes += size;
+        if joins {
+            let queue = self.free_queue(v, egress);
+            let e = &mut self.egresses[egress.index()];
+            e.flows.at_mut(i).expect("still there").queue = queue;
+            e.queues[queue as usize].flows += 1;
+            return (i, queue);
+        }
+        (i, f.queue)
+    }
+
+    /// Algorithm 1, lines 17-25: whether the packet of flow `i` meets congestion in `queue`.
+    fn is_congested(
+        &self,
+        v: &NodeView<'_>,
+        p: &Packet,
+        egress: PortId,
+        i: u32,
+        queue: u32,
+    ) -> bool {
+        let id = self.plan.data(queue);
+        let length = v.queue(egress, id).bytes + u64::from(p.size);
+        // length > threshold / N_active, without the division
+        let scaled = length * active_with(v, egress, id);
+        if scaled > self.high.bytes(p.ingress, egress) {
+            return true;
+        }
+        if scaled <= self.low.bytes(p.ingress, egress) {
+            return false;
+        }
+        let e = &self.egresses[egress.index()];
+        let flows = e.queues[queue as usize].flows;
+        if flows <= 1 && self.reading != Reading::ShareAlone {
+            return true;
+        }
+        let size = e.flows.at(i).map_or(0, |f| {
+            if queue == e.isolation() {
+                f.congested.as_ref().map_or(0, |c| c.bytes)
+            } else {
+                f.bytes
+            }
+        });
+        size > fair_share(length, flows)
+    }
+
+    /// Algorithm 1, lines 18-19, 24-27: the packet of flow `i` in `queue` met congestion or not.
+    fn identify(&mut self, p: &mut Packet, at: (PortId, u32, u32), hit: bool, a: &mut Actions) {
+        let (egress, i, queue) = at;
+        let e = &mut self.egresses[egress.index()];
+        let table = usize::from(queue == e.isolation());
+        let f = e.flows.at_mut(i).expect("the packet's flow");
+        if hit {
+            p.local_tag = CONGESTED;
+            f.pause_num[table] += 1;
+        }
+        if self.reading == Reading::TwoCounters {
+            if f.pause_num[table] == 1 {
+                a.send(p.ingress, ControlMessage::FlowState { pause: true, flow: p.flow });
+            }
+        } else if hit {
+            f.upstream.pause(p.ingress, p.flow, a);
+        }
+    }
+
+    /// Algorithm 2, lines 1-14: `p` has left the queue with this index.
+    fn left(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId, queue: u32, a: &mut Actions) {
+        let e = &mut self.egresses[egress.index()];
+        let isolated = queue == e.isolation();
+        let Some((i, f)) = e.flows.get_mut(self.keys.of(p.flow)) else { return };
+        let size = u64::from(p.size);
+        let bytes = match &mut f.congested {
+            Some(c) if isolated => {
+                c.last = v.now;
+                &mut c.bytes
+            }
+            _ => &mut f.bytes,
+        };
+        *bytes = bytes.saturating_sub(size);
+        let emptied = *bytes == 0;
+        if p.local_tag == CONGESTED {
+            let n = &mut f.pause_num[usize::from(isolated)];
+            *n = n.saturating_sub(1);
+            if self.reading == Reading::TwoCounters && *n == 0 {
+                a.send(p.ingress, ControlMessage::FlowState { pause: false, flow: p.flow });
+            } else if f.pauses() == 0 {
+                f.upstream.resume(a);
+            }
+        }
+        if emptied {
+            let flows = &mut e.queues[queue as usize].flows;
+            *flows = flows.saturating_sub(1);
+        }
+        e.release(v.now, i, a);
+        e.forget(i);
+    }
+
+    fn hear(&mut self, v: &NodeView<'_>, port: PortId, flow: FlowId, pause: bool, a: &mut Actions) {
+        let key = self.keys.of(flow);
+        if self.role == Role::Nic {
+            self.nic.set(port, key, flow.get(), pause, a);
+            return;
+        }
+        let e = &mut self.egresses[port.index()];
+        if pause {
+            let i = e.flow(key);
+            e.pause(v.now, i, flow, a);
+        } else if let Some(i) = e.flows.find(key) {
+            e.resume(v.now, i, flow, a);
+        }
+    }
+}
+
+/// Equation (1): the queue's length over the number of its flows, rounded up to a power of
+/// two so that it is a shift.
+fn fair_share(length: u64, flows: u32) -> u64 {
+    length >> flows.max(1).next_power_of_two().trailing_zeros()
+}
+
+impl FlowControl for FlowSail {
+    fn layout(&self, _port: PortId) -> QueueLayout {
+        self.plan.layout()
+    }
+
+    fn arrive(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        egress: PortId,
+        a: &mut Actions,
+    ) -> QueueId {
+        self.backstop.arrive(v, p, egress, a);
+        if p.priority != self.plan.priority {
+            return self.plan.other(p.priority);
+        }
+        let (i, queue) = self.map(v, p, egress);
+        let hit = self.is_congested(v, p, egress, i, queue);
+        self.identify(p, (egress, i, queue), hit, a);
+        self.plan.data(queue)
+    }
+
+    #[inline]
+    fn serve(
+        &mut self,
+        v: &NodeView<'_>,
+        at: PortQueue,
+        head: &Packet,
+        a: &mut Actions,
+    ) -> Verdict {
+        if head.kind != PacketKind::Mark {
+            return Verdict::Send;
+        }
+        let e = &mut self.egresses[at.port.index()];
+        if at.queue == e.queue_id(e.isolation()) {
+            if e.isolation_mark(v.now, head.wire_tag, a) {
+                return Verdict::Wait;
+            }
+        } else {
+            e.normal_mark(v.now, head.wire_tag, a);
+        }
+        Verdict::Swallow
+    }
+
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
+        if self.role == Role::Nic {
+            return;
+        }
+        self.backstop.depart(v, p, from, a);
+        if p.priority == self.plan.priority {
+            self.left(v, p, from.port, from.queue.0 - self.plan.first, a);
+            p.local_tag = 0;
+        }
+    }
+
+    fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+        match m {
+            ControlMessage::FlowState { pause, flow } => self.hear(v, port, *flow, *pause, a),
+            _ => self.backstop.control(v, port, m, a),
+        }
+    }
+
+    fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        if self.backstop.timer(v, key, a) {
+            return;
+        }
+        let e = &mut self.egresses[key.port.index()];
+        if let Some(c) = e.flows.at_mut(key.index).and_then(|f| f.congested.as_mut()) {
+            c.armed = false;
+            e.release(v.now, key.index, a);
+        }
+    }
+
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+        self.backstop.link(v, port, up, a);
+        self.nic.link(port, a);
+        self.egresses[port.index()].resume_all(v.now, a);
+        for e in &mut self.egresses {
+            e.flows.iter_mut().for_each(|(_, f)| f.upstream.forget(port));
+        }
+    }
+
+    fn flow_starts(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
+        self.nic.starts(slot, self.keys.of(p.flow), a);
+    }
+
+    fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
+        self.nic.ends(slot, self.keys.of(p.flow), a);
+    }
+
+    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+        self.backstop.audit(v, drained)?;
+        if self.role == Role::Nic {
+            return Ok(());
+        }
+        self.egresses.iter().try_for_each(|e| audit::audit(e, v, drained))
+    }
+
+    fn state_size(&self) -> StateSize {
+        let count = |of: fn(&egress::Flow) -> bool| -> u64 {
+            let port = |e: &Egress| e.flows.iter().filter(|(_, _, f)| of(f)).count() as u64;
+            self.egresses.iter().map(port).sum()
+        };
+        let bytes = |entries: u64| (entries * ENTRY_BITS).div_ceil(8);
+        let queues: usize = self.egresses.iter().map(|e| e.queues.len()).sum();
+        StateSize {
+            tables: vec![
+                ("normal flow table", bytes(count(|f| f.bytes > 0))),
+                ("congested flow table", bytes(count(|f| f.congested.is_some()))),
+                // flowNum and cfNum, 2 B each
+                ("queue table", queues as u64 * 4),
+                ("NIC flows", bytes(self.nic.len() as u64)),
+            ],
+        }
+    }
+}

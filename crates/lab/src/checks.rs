@@ -1,0 +1,210 @@
+//! What does not fit together although every part of it reads well.
+
+use crate::experiment::{Experiment, default_priority};
+use crate::scenario::ScenarioNames;
+use crate::text::{Diagnostic, Diagnostics};
+use weir_core::{Bytes, LinkId, NodeId, PortId};
+use weir_net::{Routes, validate_path};
+use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, headroom};
+use weir_traffic::{FlowSpec, Traffic};
+
+/// The headroom a link needs, and which link that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeadroomNeed {
+    /// The link with the greatest need.
+    pub link: LinkId,
+    /// Bytes that may arrive after the decision to pause.
+    pub bytes: Bytes,
+}
+
+/// The greatest headroom any link into a switch needs.
+pub fn headroom_need(e: &Experiment) -> Option<HeadroomNeed> {
+    let s = &e.scenario;
+    let frame = s.nic.config.max_frame();
+    let into_switch = |l: &weir_net::Link| [l.a.0, l.b.0].iter().any(|&n| !e.topology.is_host(n));
+    let links = e.topology.links().iter().enumerate().filter(|(_, l)| into_switch(l));
+    let needs = links.map(|(i, l)| HeadroomNeed {
+        link: LinkId::from_index(i),
+        bytes: headroom(l.rate, l.delay, s.switch.config.latency, frame, &s.link),
+    });
+    needs.max_by_key(|need| (need.bytes, std::cmp::Reverse(need.link)))
+}
+
+fn link_name(e: &Experiment, link: LinkId) -> String {
+    let link = e.topology.link(link);
+    format!("{}-{}", e.topology.name(link.a.0), e.topology.name(link.b.0))
+}
+
+/// Thresholds against links and memory.
+pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
+    let spec = &e.scenario.switch;
+    let Some(need) = headroom_need(e) else { return };
+    let frame = e.scenario.nic.config.max_frame();
+    let ports = e.topology.switches().map(|n| e.topology.ports(n).len()).max().unwrap_or(0) as u64;
+    let lossless = u64::from(spec.config.lossless.count_ones());
+    match spec.config.thresholds {
+        ThresholdConfig::Pool => {}
+        ThresholdConfig::Static { xoff, limit, .. } => {
+            let needed = xoff.saturating_add(frame).saturating_add(need.bytes);
+            let needed = needed.saturating_sub(Bytes::new(1));
+            match limit {
+                IngressLimit::Bytes(given) if given < needed => {
+                    let link = link_name(e, need.link);
+                    let label = format!("{given} leaves {}", given.saturating_sub(xoff));
+                    let warning = Diagnostic::warning("the headroom is too small to be lossless")
+                        .maybe_at(spec.headroom_at, format!("{label} above xoff"))
+                        .help(format!(
+                            "link {link} needs {} of headroom: `limit` of at least {needed}",
+                            need.bytes
+                        ));
+                    out.push(warning.help("`limit = \"lossless\"` computes it for every link"));
+                }
+                IngressLimit::Lossless => {
+                    let all =
+                        Bytes::new(needed.get().saturating_mul(ports).saturating_mul(lossless));
+                    static_buffer(e, all, out);
+                }
+                _ => {}
+            }
+        }
+        ThresholdConfig::Dynamic { reserve, headroom: given, .. } => {
+            if let Some(given) = given.filter(|given| *given < need.bytes) {
+                let label = format!("{given} per port and lossless priority");
+                let warning = Diagnostic::warning("the headroom is too small to be lossless")
+                    .maybe_at(spec.headroom_at, label);
+                let link = link_name(e, need.link);
+                out.push(warning.help(format!(
+                    "link {link} needs {}; `headroom = \"auto\"` computes it for every link",
+                    need.bytes
+                )));
+            }
+            let each = given.unwrap_or(need.bytes).saturating_add(reserve).get();
+            let all = Bytes::new(each.saturating_mul(ports).saturating_mul(lossless));
+            if all >= spec.config.buffer {
+                let title = "headroom and reserve leave nothing of the buffer to share";
+                let label = format!("{all} of {} with {ports} ports", spec.config.buffer);
+                out.push(
+                    Diagnostic::error(title)
+                        .maybe_at(spec.buffer_at, label)
+                        .help(format!("a buffer must be larger than {all} here")),
+                );
+            }
+        }
+    }
+}
+
+/// Static thresholds promise each ingress its limit; a finite memory may not hold all of them.
+fn static_buffer(e: &Experiment, all: Bytes, out: &mut Diagnostics) {
+    let spec = &e.scenario.switch;
+    if spec.config.buffer < all {
+        let warning = Diagnostic::warning("the buffer may be full before every ingress pauses")
+            .maybe_at(spec.buffer_at, format!("all limits of a switch add up to {all}"));
+        out.push(warning.help(format!("give it {all}, or lower xoff; what does not fit is lost")));
+    }
+}
+
+/// How many flows of each pattern are looked at.
+const SAMPLE: usize = 20_000;
+
+/// Traffic against routes and capacities.
+pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
+    if out.has_errors() {
+        return;
+    }
+    let forever = e.scenario.run.stop == Stop::Drained;
+    if forever && e.traffic.endless() {
+        let error = Diagnostic::error("the traffic never ends, and neither would the run")
+            .maybe_at(e.scenario.run.stop_at, "");
+        out.push(error.help("add `until = \"10ms\"` or `traffic-until = \"10ms\"` to `[run]`"));
+        return;
+    }
+    let mut load = vec![0.0; e.topology.port_count()];
+    let mut seen = vec![0u64; e.topology.port_count()];
+    let offered = e.traffic.offered();
+    for (i, spec) in e.scenario.traffic.iter().enumerate() {
+        let Some((sample, paths)) = sample(e, i) else { continue };
+        if forever && sample.iter().any(|f| f.size == Bytes::MAX && f.stop.is_none()) {
+            let error = Diagnostic::error("a flow without end never lets the run drain")
+                .maybe_at(spec.place("size"), "");
+            out.push(error.help("add `until = \"10ms\"` to `[run]`, or `stop` to the traffic"));
+        }
+        let bits = offered.iter().find(|(at, _)| *at == i).map(|(_, o)| o.bits_per_second);
+        let share = bits.unwrap_or(0.0) / sample.len().max(1) as f64;
+        for flow in &sample {
+            let pinned = flow.path.and_then(|p| paths.get(p as usize));
+            let path = match pinned {
+                Some(nodes) => validate_path(&e.topology, nodes).ok(),
+                None => routes.path(&e.topology, flow.src, flow.dst, flow.hash),
+            };
+            let Some(path) = path else {
+                let [src, dst] = [flow.src, flow.dst].map(|n| e.topology.name(n));
+                let title = format!("there is no path from `{src}` to `{dst}`");
+                let error = Diagnostic::error(title).maybe_at(spec.place("to"), "");
+                out.push(error.help("connect them in the topology, or leave the pair out"));
+                break;
+            };
+            for (node, port) in path {
+                let at = e.topology.port_index(node, port);
+                load[at] += share;
+                seen[at] += 1;
+            }
+        }
+    }
+    overloaded(e, &load, &seen, out);
+}
+
+/// The first flows of pattern `i` alone, as many from every host, and the static paths they use.
+fn sample(e: &Experiment, i: usize) -> Option<(Vec<FlowSpec>, Vec<Vec<NodeId>>)> {
+    let mut plan = Traffic::new(e.traffic.fabric().clone());
+    plan.set_until(e.traffic.until());
+    let s = &e.scenario;
+    let mut known = Diagnostics::default();
+    let names = ScenarioNames::new(&e.topology, &s.paths, &s.files, &mut known);
+    let spec = &s.traffic[i];
+    plan.add_named(spec.entry.name, &spec.params(default_priority(s)), &names).ok()?;
+    let each = SAMPLE.div_ceil(e.topology.hosts().len());
+    let flows = plan.sources(s.run.seeds[0]).into_iter().flat_map(|host| host.take(each));
+    Some((flows.collect(), names.into_paths()))
+}
+
+/// Warns about the link with the greatest steady load beyond its capacity. What was counted on
+/// few flows is given four standard deviations of doubt.
+fn overloaded(e: &Experiment, load: &[f64], seen: &[u64], out: &mut Diagnostics) {
+    let nic = &e.scenario.nic.config;
+    let wire = (nic.max_frame() + e.scenario.link.overhead).get() as f64 / nic.payload.get() as f64;
+    let mut worst: Option<(f64, NodeId, PortId)> = None;
+    for (n, _) in e.topology.nodes().iter().enumerate() {
+        let node = NodeId::from_index(n);
+        for p in 0..e.topology.ports(node).len() {
+            let port = PortId::from_index(p);
+            let at = e.topology.port_index(node, port);
+            let capacity = e.topology.rate(node, port).as_bps() as f64;
+            let doubt = 1.0 + 4.0 / libm::sqrt(seen[at].max(1) as f64);
+            let ratio = load[at] * wire / capacity;
+            if ratio > doubt && worst.is_none_or(|(r, ..)| ratio > r) {
+                worst = Some((ratio, node, port));
+            }
+        }
+    }
+    let Some((ratio, node, port)) = worst else { return };
+    let steady = e.traffic.offered();
+    let at = steady.first().and_then(|(i, _)| e.scenario.traffic[*i].place("load"));
+    let (from, to) = (e.topology.name(node), e.topology.name(e.topology.port(node, port).peer));
+    let percent = ratio * 100.0;
+    let title = format!("the traffic offers {percent:.0} % of what link {from}-{to} can carry");
+    let warning = Diagnostic::warning(title).maybe_at(at, "");
+    out.push(warning.help("queues grow for as long as it lasts: lower the load, or mean it"));
+}
+
+/// Published numbers that are about classes this scenario does not have.
+pub(crate) fn references(e: &Experiment, out: &mut Diagnostics) {
+    for reference in &e.scenario.references {
+        let Some(class) = &reference.class else { continue };
+        if !e.classes().contains(class) {
+            let near = weir_net::nearest(class, e.classes().iter().map(String::as_str));
+            let title = format!("no traffic has the class `{class}`");
+            let error = Diagnostic::error(title).maybe_at(reference.class_at, "").nearest(near);
+            out.push(error.help(format!("the classes are {}", e.classes().join(", "))));
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! What a scenario amounts to: `weir check` and `weir topo`.
+
+use crate::checks::headroom_need;
+use crate::experiment::{Experiment, Variant};
+use crate::format;
+use crate::listing::Layout;
+use crate::table::{Column, TextTable, paint};
+use weir_core::{Bytes, Priority};
+use weir_net::analysis::{BufferGraph, Census, LongestPath, RttModel, bisection, oversubscription};
+use weir_sim::config::{
+    Config, IngressLimit, NicDiscipline, Routing, Stop, ThresholdConfig, WindowConfig,
+};
+
+/// One line: `ofc-fig1 · 3 switches, 10 hosts, 40 Gb/s · 8 flows`.
+pub fn headline(e: &Experiment) -> String {
+    let switches = e.topology.nodes().len() - e.topology.hosts().len();
+    let rates: Vec<_> = e.topology.links().iter().map(|l| l.rate).collect();
+    let (slow, fast) = (rates.iter().min(), rates.iter().max());
+    let speed = match (slow, fast) {
+        (Some(a), Some(b)) if a == b => a.to_string(),
+        (Some(a), Some(b)) => format!("{a} to {b}"),
+        _ => String::new(),
+    };
+    let flows = match flow_count(e, e.scenario.run.seeds[0]) {
+        Some(n) => format!(" · {}", format::plural(n, "flow")),
+        None => String::new(),
+    };
+    format!(
+        "{} · {}, {}, {speed}{flows}",
+        e.scenario.name,
+        format::plural(switches as u64, "switch"),
+        format::plural(e.topology.hosts().len() as u64, "host"),
+    )
+}
+
+/// How many flows a seed makes, unless counting them would take long.
+pub fn flow_count(e: &Experiment, seed: u64) -> Option<u64> {
+    const MOST: usize = 1_000_000;
+    if e.traffic.endless() {
+        return None;
+    }
+    let flows = e.traffic.sources(seed).into_iter().flatten().take(MOST + 1).count();
+    (flows <= MOST).then_some(flows as u64)
+}
+
+/// `weir check`: what the defaults resolved to.
+pub fn check(e: &Experiment, layout: Layout) -> String {
+    let s = &e.scenario;
+    let variant = Variant {
+        scheme: s.flow_control.scheme.value,
+        cc: s.congestion_control.algorithm.value,
+        seed: s.run.seeds[0],
+    };
+    let config = e.config(variant);
+    let mut t = TextTable::new(vec![Column::words("setting", 9), Column::words("value", 9)]);
+    for (name, value) in settings(e, &config) {
+        t.row(vec![name, value]);
+    }
+    let lines = t.render(usize::MAX, layout.colour);
+    let body: Vec<&str> = lines.lines().skip(1).collect();
+    format!("{}\n  {}\n\n{}", paint(&headline(e), layout.colour, "1"), s.title, body.join("\n"))
+}
+
+/// Every setting as it will be used.
+pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: String| rows.push((name.to_owned(), value));
+    add("thresholds", thresholds(c));
+    add("buffer per switch", c.switch.buffer.to_string());
+    add("lossless priorities", priorities(c.switch.lossless));
+    if let Some(need) = headroom_need(e) {
+        let link = e.topology.link(need.link);
+        let (a, b) = (e.topology.name(link.a.0), e.topology.name(link.b.0));
+        add("headroom needed", format!("{} (link {a}-{b})", need.bytes));
+    }
+    let weights = c.switch.schedule.weights;
+    let strict = weights.iter().all(|w| *w == 0);
+    let words = || weights.map(|w| w.to_string()).join(" ");
+    add("scheduling", if strict { "strict priority".into() } else { format!("DWRR {}", words()) });
+    let ecn = c.switch.ecn.map(|k| format!("kmin {}, kmax {}, pmax {}", k.kmin, k.kmax, k.pmax));
+    add("ECN marking", ecn.unwrap_or_else(|| "off".into()));
+    let watchdog = c.switch.watchdog.map(|w| format!("after {}, {:?}", w.detect, w.action));
+    add("watchdog", watchdog.unwrap_or_else(|| "off".into()).to_lowercase());
+    add("switch latency", c.switch.latency.to_string());
+    add("wire overhead", format!("{} per frame", c.link.overhead));
+    add("control response", c.link.response.to_string());
+    add("bit error rate", c.link.bit_error_rate.to_string());
+    add("packets", format!("{} payload + {} header", c.nic.payload, c.nic.header));
+    let queues = match c.nic.discipline {
+        NicDiscipline::PerFlow => "one per flow, in turn",
+        NicDiscipline::Fifo => "one for all flows",
+    };
+    add("NIC queues", queues.into());
+    add("window", window(c.nic.window));
+    let timeout = c.nic.timeout.map_or_else(|| "never".into(), |t| t.to_string());
+    add("retransmission timeout", timeout);
+    add("scheme", with_params(c.scheme.info.title, &scheme_params(c)));
+    let cc: Vec<_> = c.cc.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value)).collect();
+    add("congestion control", with_params(c.cc.kind().name(), &cc));
+    let routing = match c.routing {
+        Routing::Ecmp => "ECMP over shortest paths",
+        Routing::UpDown => "up-down",
+    };
+    add("routing", routing.into());
+    for f in &c.failures {
+        let link = e.topology.link(f.link);
+        let (a, b) = (e.topology.name(link.a.0), e.topology.name(link.b.0));
+        let up = f.up.map_or_else(|| "for good".into(), |t| format!("until {t}"));
+        add("failure", format!("{a}-{b} at {} {up}", f.down));
+    }
+    let until = match c.stop {
+        Stop::Drained => "all flows are done".into(),
+        Stop::At(t) => t.to_string(),
+    };
+    add("runs until", until);
+    let seeds: Vec<String> = e.scenario.run.seeds.iter().map(u64::to_string).collect();
+    add("seeds", seeds.join(", "));
+    rows
+}
+
+fn thresholds(c: &Config) -> String {
+    match c.switch.thresholds {
+        ThresholdConfig::Pool => "one pool, no pauses".into(),
+        ThresholdConfig::Static { xoff, xon, limit } => {
+            let limit = match limit {
+                IngressLimit::Lossless => "plus headroom".into(),
+                IngressLimit::Unlimited => "no limit".into(),
+                IngressLimit::Bytes(b) => format!("limit {b}"),
+            };
+            format!("static: xoff {xoff}, xon {xon}, {limit}")
+        }
+        ThresholdConfig::Dynamic { shift, reserve, resume_offset, headroom } => {
+            let headroom = headroom.map_or_else(|| "as needed".into(), |b: Bytes| b.to_string());
+            format!(
+                "dynamic: alpha 1/{}, reserve {reserve}, resume offset {resume_offset}, \
+                 headroom {headroom}",
+                1u32 << shift
+            )
+        }
+    }
+}
+
+fn priorities(mask: u8) -> String {
+    let set = Priority::ALL.into_iter().filter(|p| mask & 1 << p.get() != 0);
+    let set: Vec<String> = set.map(|p| p.to_string()).collect();
+    if set.is_empty() { "none".into() } else { set.join(", ") }
+}
+
+fn window(w: WindowConfig) -> String {
+    match w {
+        WindowConfig::FromCc => "as the congestion control says".into(),
+        WindowConfig::Unlimited => "unlimited".into(),
+        WindowConfig::Bytes(b) => b.to_string(),
+    }
+}
+
+/// The parameters of the scheme as they will be used; derived ones are left out.
+pub fn scheme_params(c: &Config) -> Vec<(String, String)> {
+    use weir_fc::Value;
+    let shown = |p: &weir_fc::Param| {
+        let text = match c.scheme.values.get(p)? {
+            Value::Bytes(v) => v.to_string(),
+            Value::Time(v) => v.to_string(),
+            Value::Rate(v) => v.to_string(),
+            Value::Ratio(v) => v.to_string(),
+            Value::Integer(v) => v.to_string(),
+            Value::Bool(v) => v.to_string(),
+            Value::Choice(v) => v.to_owned(),
+        };
+        Some((p.name.to_owned(), text))
+    };
+    c.scheme.info.params.iter().filter_map(shown).collect()
+}
+
+fn with_params(name: &str, params: &[(String, String)]) -> String {
+    let list: Vec<String> = params.iter().map(|(k, v)| format!("{k} {v}")).collect();
+    if list.is_empty() { name.to_owned() } else { format!("{name} ({})", list.join(", ")) }
+}
+
+/// `weir topo`: the fabric in numbers.
+pub fn topology(e: &Experiment, layout: Layout) -> String {
+    let mut t = TextTable::new(vec![Column::words("", 9), Column::words("", 9)]);
+    for (name, value) in topology_facts(e) {
+        t.row(vec![name, value]);
+    }
+    let lines = t.render(usize::MAX, false);
+    let body: Vec<&str> = lines.lines().skip(1).collect();
+    format!("{}\n\n{}", paint(&headline(e), layout.colour, "1"), body.join("\n"))
+}
+
+/// Names and values of what there is to say about a fabric.
+pub fn topology_facts(e: &Experiment) -> Vec<(String, String)> {
+    let topo = &e.topology;
+    let census = Census::new(topo);
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut add = |name: String, value: String| rows.push((name, value));
+    add("hosts".into(), census.hosts.to_string());
+    let layers: Vec<String> =
+        census.layers.iter().map(|(layer, n)| format!("{n} {}", layer.name())).collect();
+    add("switches".into(), format!("{} ({})", census.switches, layers.join(", ")));
+    add("most ports on a switch".into(), census.most_ports.to_string());
+    for tier in &census.tiers {
+        let speed = match tier.rates {
+            (a, b) if a == b => a.to_string(),
+            (a, b) => format!("{a} to {b}"),
+        };
+        let name = format!("links {}-{}", tier.lower.name(), tier.upper.name());
+        add(name, format!("{} of {speed}, {} one way", tier.links, tier.capacity));
+    }
+    for o in oversubscription(topo) {
+        let name = format!("oversubscription at {}", o.layer.name());
+        let worst = topo.name(o.worst);
+        add(name, format!("{}:1 ({worst})", format::significant(o.ratio())));
+    }
+    let half = bisection(topo);
+    add(
+        "bisection".into(),
+        format!("{} ({} of half the hosts' speed)", half.capacity, format::percent(half.ratio())),
+    );
+    let nic = &e.scenario.nic.config;
+    let overhead = e.scenario.link.overhead;
+    let model = RttModel {
+        frame: nic.max_frame() + overhead,
+        ack: nic.ack + overhead,
+        switch: e.scenario.switch.config.latency,
+    };
+    match LongestPath::new(topo, &model) {
+        Some(far) => {
+            add("diameter".into(), format!("{} links", far.diameter));
+            let (src, dst) = (topo.name(far.src), topo.name(far.dst));
+            add("longest RTT".into(), format!("{} ({src} to {dst})", far.rtt));
+            add("BDP".into(), format!("{} at {}", far.bdp, far.bottleneck));
+            if far.disconnected {
+                add("unreachable".into(), "some hosts have no path to others".into());
+            }
+        }
+        None => add("diameter".into(), "no two hosts are connected".into()),
+    }
+    if let Some(need) = headroom_need(e) {
+        add("headroom needed".into(), need.bytes.to_string());
+    }
+    add("cyclic buffer dependency".into(), dependency(e));
+    rows
+}
+
+/// Whether the routes the traffic may use depend on each other in a circle.
+fn dependency(e: &Experiment) -> String {
+    const MOST_HOSTS: usize = 4096;
+    if e.topology.hosts().len() > MOST_HOSTS {
+        return "not looked for in a fabric of this size".into();
+    }
+    let mut graph = BufferGraph::new(&e.topology);
+    let priority = crate::experiment::default_priority(&e.scenario);
+    for nodes in &e.paths {
+        if let Ok(path) = weir_net::validate_path(&e.topology, nodes) {
+            graph.add_path(&path, priority);
+        }
+    }
+    graph.add_routes(&e.routes(), priority);
+    match graph.cycles().first() {
+        None => "none: these routes cannot deadlock".into(),
+        Some(cycle) => format!("{}: PFC can deadlock here", cycle.describe(&e.topology)),
+    }
+}

@@ -1,0 +1,318 @@
+//! From a scenario to something that runs: `Scenario -> Topology + Traffic -> Config`.
+
+use crate::checks;
+use crate::scenario::{
+    Ecn, FailureSpec, Files, Problems, Scenario, ScenarioNames, builtin, control,
+};
+use crate::text::{Diagnostic, Diagnostics};
+use std::path::Path;
+use weir_cc::CcKind;
+use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
+use weir_fc::SchemeInfo;
+use weir_net::{Layer, Routes, Topology, nearest};
+use weir_sim::config::{Config, EcnConfig, LinkFailure, Routing, Stop};
+use weir_traffic::{Fabric, Traffic};
+
+/// A scenario made concrete: everything but the scheme, the algorithm and the seed is settled.
+#[derive(Debug)]
+pub struct Experiment {
+    /// As written.
+    pub scenario: Scenario,
+    /// The network.
+    pub topology: Topology,
+    /// The traffic, the same for every scheme.
+    pub traffic: Traffic,
+    /// Static paths, by index.
+    pub paths: Vec<Vec<NodeId>>,
+    /// Links that fail.
+    pub failures: Vec<LinkFailure>,
+    /// What is odd but can run.
+    pub warnings: Diagnostics,
+}
+
+/// One run of an experiment.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// Flow control.
+    pub scheme: &'static SchemeInfo,
+    /// Congestion control.
+    pub cc: CcKind,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl Experiment {
+    /// Loads a scenario file or a built-in scenario, with `path=value` overrides.
+    pub fn load(reference: &str, sets: &[String]) -> Result<Self, Problems> {
+        if let Some(found) = builtin::find(reference) {
+            let name = format!("{} (built in)", found.name);
+            return Self::read(&name, found.text, Files::default(), sets);
+        }
+        let path = Path::new(reference);
+        let files = Files { directory: path.parent().map(Path::to_owned) };
+        let text = Files::default().read(reference).map_err(|why| {
+            let names = || builtin::BUILT_IN.iter().map(|b| b.name);
+            let all: Vec<&str> = names().collect();
+            let error = Diagnostic::error(why).nearest(nearest(reference, names()));
+            Problems::plain(error.help(format!("built-in scenarios: {}", all.join(", "))))
+        })?;
+        Self::read(reference, &text, files, sets)
+    }
+
+    /// Reads a scenario from text.
+    pub fn read(name: &str, text: &str, files: Files, sets: &[String]) -> Result<Self, Problems> {
+        let (scenario, mut out) = Scenario::read(name, text, files, sets);
+        let sources = scenario.sources.clone();
+        let made = Self::make(scenario, &mut out);
+        match made {
+            Some(experiment) if !out.has_errors() => Ok(Self { warnings: out, ..experiment }),
+            _ => Err(Problems { sources, diagnostics: out }),
+        }
+    }
+
+    /// Builds the network, puts the traffic on it, and looks for what does not fit together.
+    fn make(scenario: Scenario, out: &mut Diagnostics) -> Option<Self> {
+        let topology = match scenario.topology.as_ref()?.build() {
+            Ok(topology) => topology,
+            Err(error) => {
+                out.push(error);
+                return None;
+            }
+        };
+        let routes = route(&topology, scenario.routing);
+        let (traffic, paths) = put_traffic(&scenario, &topology, &routes, out)?;
+        let failures = find_links(&scenario.failures, &topology, out);
+        let warnings = Diagnostics::default();
+        let experiment = Self { scenario, topology, traffic, paths, failures, warnings };
+        checks::memory(&experiment, out);
+        checks::traffic(&experiment, &routes, out);
+        checks::references(&experiment, out);
+        Some(experiment)
+    }
+
+    /// The settings of one run.
+    pub fn config(&self, variant: Variant) -> Config {
+        let s = &self.scenario;
+        let mut switch = s.switch.config.clone();
+        switch.ecn = match s.switch.ecn {
+            Ecn::On(ecn) => Some(ecn),
+            Ecn::Off => None,
+            Ecn::Auto => marks_for(variant.cc, self.fastest_link()),
+        };
+        let mut nic = s.nic.config;
+        nic.timeout = s.nic.timeout.unwrap_or_else(|| {
+            let lossy = !variant.scheme.lossless
+                || s.run.allow_loss
+                || s.link.bit_error_rate > 0.0
+                || !self.failures.is_empty()
+                || switch.watchdog.is_some();
+            lossy.then_some(Time::from_ms(1))
+        });
+        Config {
+            seed: variant.seed,
+            link: s.link,
+            switch,
+            nic,
+            scheme: s.flow_control.with(variant.scheme),
+            cc: s.congestion_control.with(variant.cc),
+            routing: s.routing,
+            paths: self.paths.clone(),
+            failures: self.failures.clone(),
+            convergence: s.convergence,
+            stop: s.run.stop,
+            probes: s.probe.clone(),
+        }
+    }
+
+    /// What `weir run` runs: the scheme and algorithm of the file unless others are asked for.
+    pub fn variant(
+        &self,
+        scheme: Option<&str>,
+        cc: Option<&str>,
+        seed: u64,
+    ) -> Result<Variant, Problems> {
+        let scheme = match scheme {
+            Some(name) => control::find_scheme(name).map_err(Problems::plain)?,
+            None => self.scenario.flow_control.scheme.value,
+        };
+        let cc = match cc {
+            Some(name) => control::find_cc(name).map_err(Problems::plain)?,
+            None => self.scenario.congestion_control.algorithm.value,
+        };
+        Ok(Variant { scheme, cc, seed })
+    }
+
+    /// The fastest link.
+    pub fn fastest_link(&self) -> Rate {
+        self.topology.links().iter().map(|l| l.rate).max().unwrap_or_default()
+    }
+
+    /// The names of the classes of traffic.
+    pub fn classes(&self) -> &[String] {
+        self.traffic.classes()
+    }
+
+    /// The paths of the scenario.
+    pub fn routes(&self) -> Routes {
+        route(&self.topology, self.scenario.routing)
+    }
+}
+
+/// Marking thresholds where a congestion control lives on marks: those of the HPCC artefact,
+/// which scale with the link.
+fn marks_for(cc: CcKind, rate: Rate) -> Option<EcnConfig> {
+    let per = |kb: u64, gbps: u64| {
+        let bytes = u128::from(rate.as_bps()) * u128::from(kb) / u128::from(gbps) / 1_000_000;
+        Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
+    };
+    match cc {
+        CcKind::Dcqcn => Some(EcnConfig {
+            kmin: per(100, 25),
+            kmax: per(400, 25),
+            pmax: Ratio::new(1, 5).expect("five is not zero"),
+        }),
+        CcKind::Dctcp => Some(EcnConfig {
+            kmin: per(30, 10),
+            kmax: per(30, 10),
+            pmax: Ratio::new(1, 1).expect("one is not zero"),
+        }),
+        _ => None,
+    }
+}
+
+fn route(topology: &Topology, routing: Routing) -> Routes {
+    match routing {
+        Routing::Ecmp => Routes::ecmp(topology, &[]),
+        Routing::UpDown => Routes::up_down(topology, &[]),
+    }
+}
+
+/// The traffic on the network, and the static paths it uses.
+fn put_traffic(
+    scenario: &Scenario,
+    topology: &Topology,
+    routes: &Routes,
+    out: &mut Diagnostics,
+) -> Option<(Traffic, Vec<Vec<NodeId>>)> {
+    let exact = scenario.traffic.iter().flat_map(|t| &t.args).any(|a| a.joined() == "core-exact");
+    let fabric = match fabric(topology, routes, exact) {
+        Ok(fabric) => fabric,
+        Err(error) => {
+            out.push(Diagnostic::error(error.to_string()));
+            return None;
+        }
+    };
+    let mut traffic = Traffic::new(fabric);
+    let names = ScenarioNames::new(topology, &scenario.paths, &scenario.files, out);
+    let priority = default_priority(scenario);
+    for spec in &scenario.traffic {
+        let params = spec.params(priority);
+        if let Err(error) = traffic.add_named(spec.entry.name, &params, &names) {
+            out.push(spec.at_fault(&error, topology));
+        }
+    }
+    if scenario.traffic.is_empty() && !out.has_errors() {
+        let error = Diagnostic::error("the scenario has no `[[traffic]]`: nothing would be sent");
+        let names: Vec<&str> = weir_traffic::catalogue::entries().map(|e| e.name).collect();
+        let help = format!("add [[traffic]] with `kind`, one of {}", names.join(", "));
+        out.push(error.help(help));
+    }
+    let stop = match scenario.run.stop {
+        Stop::At(time) => time,
+        Stop::Drained => Time::NEVER,
+    };
+    traffic.set_until(scenario.run.traffic_until.unwrap_or(Time::NEVER).min(stop));
+    Some((traffic, names.into_paths()))
+}
+
+/// The priority of traffic that does not say: the lowest lossless one.
+pub(crate) fn default_priority(scenario: &Scenario) -> Priority {
+    let lossless = scenario.switch.config.lossless;
+    Priority::ALL.into_iter().find(|p| lossless & 1 << p.get() != 0).unwrap_or_default()
+}
+
+/// What traffic must know of the network.
+fn fabric(
+    topology: &Topology,
+    routes: &Routes,
+    exact: bool,
+) -> Result<Fabric, weir_traffic::TrafficError> {
+    let rates = topology.hosts().iter().map(|&h| topology.rate(h, PortId(0))).collect();
+    let fabric = Fabric::new(topology.hosts(), rates)?;
+    let is_core = |n: NodeId| topology.node(n).layer == Layer::Core;
+    let core = topology.links().iter().filter(|l| is_core(l.a.0) || is_core(l.b.0));
+    let capacity: u128 = core.map(|l| u128::from(l.rate.as_bps())).sum();
+    if capacity == 0 {
+        return Ok(fabric);
+    }
+    let crossing = if exact { crossing(topology, routes) } else { None };
+    fabric.with_core(capacity, crossing)
+}
+
+/// The share of ordered pairs of hosts whose path goes through the core layer. Hosts of one
+/// switch have the same paths, so one of them stands for all.
+fn crossing(topology: &Topology, routes: &Routes) -> Option<Ratio> {
+    let mut racks: Vec<(NodeId, NodeId, u64)> = Vec::new();
+    for &host in topology.hosts() {
+        let at = topology.port(host, PortId(0)).peer;
+        match racks.iter_mut().find(|(switch, ..)| *switch == at) {
+            Some((.., count)) => *count += 1,
+            None => racks.push((at, host, 1)),
+        }
+    }
+    let (mut crossing, mut pairs) = (0u64, 0u64);
+    for (i, &(_, src, n)) in racks.iter().enumerate() {
+        pairs += n * (n - 1);
+        for (j, &(_, dst, m)) in racks.iter().enumerate() {
+            if i == j {
+                continue;
+            }
+            pairs += n * m;
+            let path = routes.path(topology, src, dst, 0)?;
+            let core = |&(node, _): &(NodeId, PortId)| topology.node(node).layer == Layer::Core;
+            if path.iter().any(core) {
+                crossing += n * m;
+            }
+        }
+    }
+    let shift = (64 - pairs.leading_zeros()).saturating_sub(32);
+    Ratio::new((crossing >> shift) as u32, (pairs >> shift) as u32)
+}
+
+fn find_links(
+    failures: &[FailureSpec],
+    topology: &Topology,
+    out: &mut Diagnostics,
+) -> Vec<LinkFailure> {
+    let mut found = Vec::new();
+    for failure in failures {
+        let [a, b] = &failure.ends;
+        let mut node = |end: &crate::scenario::At<String>| match topology.find(&end.value) {
+            Ok(node) => Some(node),
+            Err(error) => {
+                out.push(Diagnostic::error(error.to_string()).maybe_at(end.span, ""));
+                None
+            }
+        };
+        let (Some(from), Some(to)) = (node(a), node(b)) else { continue };
+        match topology.links_between(from, to) {
+            // Of several parallel links, each mention takes the next one.
+            Ok(links) => {
+                let taken = |l: &&weir_core::LinkId| {
+                    found.iter().all(|f: &LinkFailure| f.link != **l || f.up.is_some())
+                };
+                match links.iter().find(taken) {
+                    Some(&link) => {
+                        found.push(LinkFailure { link, down: failure.down, up: failure.up });
+                    }
+                    None => {
+                        let title = format!("link {}-{} fails for good twice", a.value, b.value);
+                        out.push(Diagnostic::error(title).maybe_at(a.span, ""));
+                    }
+                }
+            }
+            Err(error) => out.push(Diagnostic::error(error.to_string()).maybe_at(b.span, "")),
+        }
+    }
+    found
+}

@@ -1,0 +1,28 @@
+//! The scenarios that come with Weir.
+
+/// A scenario inside the program.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltIn {
+    /// What to call it on the command line.
+    pub name: &'static str,
+    /// The file.
+    pub text: &'static str,
+}
+
+macro_rules! builtin {
+    ($($name:literal,)*) => {
+        &[$(BuiltIn {
+            name: $name,
+            text: include_str!(concat!("../../../../scenarios/", $name, ".toml")),
+        },)*]
+    };
+}
+
+/// All of them, the default of `weir compare` first.
+pub const BUILT_IN: &[BuiltIn] =
+    builtin!["ofc-fig1", "incast", "ring-deadlock", "dumbbell", "lossy",];
+
+/// The one called `name`.
+pub fn find(name: &str) -> Option<&'static BuiltIn> {
+    BUILT_IN.iter().find(|b| b.name == name)
+}

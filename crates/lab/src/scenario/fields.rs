@@ -1,0 +1,390 @@
+//! Reads the keys of one section. What is wrong is reported and reading goes on with the
+//! default, so that one run of the reader finds everything.
+
+use super::keys::{Key, Kind, Section};
+use crate::text::{Diagnostic, Diagnostics, Item, Span, Table, Value};
+use std::fmt::Display;
+use std::str::FromStr;
+use weir_core::{Bytes, Ratio, Time};
+use weir_net::nearest;
+
+/// A value, and where it was written if it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At<T> {
+    /// What.
+    pub value: T,
+    /// Where; `None` for a default.
+    pub span: Option<Span>,
+}
+
+impl<T> At<T> {
+    /// A default.
+    pub const fn default(value: T) -> Self {
+        Self { value, span: None }
+    }
+
+    /// The same place with another value.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> At<U> {
+        At { value: f(self.value), span: self.span }
+    }
+}
+
+/// A value, or one of the words that may stand in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Or<T> {
+    /// A value.
+    Is(T),
+    /// A word.
+    Word(&'static str),
+}
+
+/// The keys of one section of a file.
+pub struct Fields<'a> {
+    header: String,
+    keys: &'static [Key],
+    table: Option<&'a Table>,
+    /// The section itself, for keys that are missing.
+    pub span: Option<Span>,
+    pub(super) out: &'a mut Diagnostics,
+}
+
+impl<'a> Fields<'a> {
+    /// The keys of `item`, which must be a table. Keys that `section` does not have are refused
+    /// unless `open` knows more of them.
+    pub fn new(section: &Section, item: Option<&'a Item>, out: &'a mut Diagnostics) -> Self {
+        let fields = Self::open(section.header(), section.keys, item, out);
+        fields.refuse_unknown(&[])
+    }
+
+    /// Like [`Fields::new`], but any key may be there: the caller looks at the rest.
+    pub fn open(
+        header: String,
+        keys: &'static [Key],
+        item: Option<&'a Item>,
+        out: &'a mut Diagnostics,
+    ) -> Self {
+        let table = item.and_then(|item| match &item.value {
+            Value::Table(table) => Some(table),
+            other => {
+                out.push(
+                    Diagnostic::error(format!("`{header}` is a table"))
+                        .at(item.span, format!("this is {}", other.what())),
+                );
+                None
+            }
+        });
+        Self { header, keys, table, span: item.map(|item| item.span), out }
+    }
+
+    fn refuse_unknown(self, more: &[&str]) -> Self {
+        let known = || self.keys.iter().map(|k| k.name).chain(more.iter().copied());
+        for (name, span, _) in self.table.iter().flat_map(|table| &table.0) {
+            if known().all(|k| k != name) {
+                let names: Vec<&str> = known().collect();
+                self.out.push(unknown_key(name, *span, &self.header, &names));
+            }
+        }
+        self
+    }
+
+    /// What was written and is not one of this section's own keys.
+    pub fn rest(&self) -> impl Iterator<Item = &'a (String, Span, Item)> + use<'a> {
+        let keys = self.keys;
+        let entries = self.table.into_iter().flat_map(|table| &table.0);
+        entries.filter(move |(name, ..)| keys.iter().all(|k| k.name != name))
+    }
+
+    fn key(&self, name: &str) -> &'static Key {
+        let key = self.keys.iter().find(|k| k.name == name);
+        key.unwrap_or_else(|| panic!("`{name}` is not in the table of {}", self.header))
+    }
+
+    /// What was written for `name`.
+    pub fn item(&self, name: &str) -> Option<&'a Item> {
+        let _ = self.key(name);
+        self.table.and_then(|table| table.get(name))
+    }
+
+    /// Whether anything was written for `name`.
+    pub fn given(&self, name: &str) -> bool {
+        self.item(name).is_some()
+    }
+
+    /// Reports a key that must be there.
+    pub fn missing(&mut self, name: &str) {
+        let key = self.key(name);
+        let title = format!("`{}` needs `{name}`: {}", self.header, first_sentence(key.doc));
+        let help = format!("it takes {}", key.kind.describe());
+        self.out.push(Diagnostic::error(title).maybe_at(self.span, "").help(help));
+    }
+
+    fn wrong(&mut self, name: &str, item: &Item, title: impl Display) {
+        let key = self.key(name);
+        let label = format!("`{name}` takes {}", key.kind.describe());
+        self.out.push(Diagnostic::error(title.to_string()).at(item.span, label));
+    }
+
+    /// A single value as text.
+    fn single(&mut self, name: &str) -> Option<(String, Span)> {
+        let item = self.item(name)?;
+        match item.value.text() {
+            Some(text) => Some((text, item.span)),
+            None => {
+                self.wrong(name, item, format_args!("`{name}` cannot be {}", item.value.what()));
+                None
+            }
+        }
+    }
+
+    /// A value of any type that reads itself, or `None` when nothing (right) was written.
+    fn parsed<T: FromStr<Err: Display>>(&mut self, name: &str) -> Option<At<T>> {
+        let (text, span) = self.single(name)?;
+        match text.parse() {
+            Ok(value) => Some(At { value, span: Some(span) }),
+            Err(error) => {
+                let title = format!("`{name}`: {error}");
+                self.out.push(Diagnostic::error(title).at(span, ""));
+                None
+            }
+        }
+    }
+
+    fn default<T: FromStr<Err: Display>>(&self, name: &str) -> At<T> {
+        let text = self.key(name).default;
+        match text.parse() {
+            Ok(value) => At::default(value),
+            Err(error) => panic!("the default `{text}` of `{name}` does not read: {error}"),
+        }
+    }
+
+    /// Text; `None` when not given.
+    pub fn text(&mut self, name: &str) -> Option<At<String>> {
+        let item = self.item(name)?;
+        if let Value::Text(text) = &item.value {
+            return Some(At { value: text.clone(), span: Some(item.span) });
+        }
+        self.wrong(name, item, format_args!("`{name}` cannot be {}", item.value.what()));
+        None
+    }
+
+    /// Text that must be there.
+    pub fn required_text(&mut self, name: &str) -> Option<At<String>> {
+        if !self.given(name) {
+            self.missing(name);
+        }
+        self.text(name)
+    }
+
+    /// A size.
+    pub fn bytes(&mut self, name: &str) -> At<Bytes> {
+        self.parsed(name).unwrap_or_else(|| self.default(name))
+    }
+
+    /// A size; `None` when not given.
+    pub fn optional_bytes(&mut self, name: &str) -> Option<At<Bytes>> {
+        self.parsed(name)
+    }
+
+    /// A time.
+    pub fn time(&mut self, name: &str) -> At<Time> {
+        self.parsed(name).unwrap_or_else(|| self.default(name))
+    }
+
+    /// A time; `None` when not given.
+    pub fn optional_time(&mut self, name: &str) -> Option<At<Time>> {
+        self.parsed(name)
+    }
+
+    /// A fraction; `None` when not given.
+    pub fn optional_fraction(&mut self, name: &str) -> Option<At<Ratio>> {
+        self.parsed(name)
+    }
+
+    /// A fraction.
+    pub fn fraction(&mut self, name: &str) -> At<Ratio> {
+        self.parsed(name).unwrap_or_else(|| self.default(name))
+    }
+
+    /// A value or a word of the key's kind.
+    fn or_word<T: FromStr<Err: Display>>(&mut self, name: &str) -> At<Or<T>> {
+        let words = match self.key(name).kind {
+            Kind::Size(words) | Kind::Time(words) => words,
+            other => panic!("`{name}` takes no words: {other:?}"),
+        };
+        let word = |text: &str| words.iter().find(|w| **w == text).map(|w| Or::Word(w));
+        if let Some((text, span)) = self.single(name) {
+            if let Some(word) = word(&text) {
+                return At { value: word, span: Some(span) };
+            }
+            match text.parse() {
+                Ok(value) => return At { value: Or::Is(value), span: Some(span) },
+                Err(error) => {
+                    let label = format!("`{name}` takes {}", self.key(name).kind.describe());
+                    let error = Diagnostic::error(format!("`{name}`: {error}"));
+                    let error =
+                        error.at(span, label).nearest(nearest(&text, words.iter().copied()));
+                    self.out.push(error);
+                }
+            }
+        }
+        match word(self.key(name).default) {
+            Some(word) => At::default(word),
+            None => self.default(name).map(Or::Is),
+        }
+    }
+
+    /// A size or a word.
+    pub fn bytes_or_word(&mut self, name: &str) -> At<Or<Bytes>> {
+        self.or_word(name)
+    }
+
+    /// A time or a word.
+    pub fn time_or_word(&mut self, name: &str) -> At<Or<Time>> {
+        self.or_word(name)
+    }
+
+    /// A whole number.
+    pub fn whole(&mut self, name: &str) -> At<u64> {
+        let Kind::Whole { min, max } = self.key(name).kind else {
+            panic!("`{name}` is no whole number")
+        };
+        if let Some((text, span)) = self.single(name) {
+            match text.parse() {
+                Ok(n) if (min..=max).contains(&n) => return At { value: n, span: Some(span) },
+                _ => {
+                    let title =
+                        format!("`{name}` is {}, not `{text}`", self.key(name).kind.describe());
+                    self.out.push(Diagnostic::error(title).at(span, ""));
+                }
+            }
+        }
+        self.default(name)
+    }
+
+    /// A number from 0 to below its limit.
+    pub fn number(&mut self, name: &str) -> At<f64> {
+        let Kind::Below(limit) = self.key(name).kind else { panic!("`{name}` is no number") };
+        if let Some((text, span)) = self.single(name) {
+            match text.parse::<f64>() {
+                Ok(x) if x >= 0.0 && x < f64::from(limit) => {
+                    return At { value: x, span: Some(span) };
+                }
+                _ => {
+                    let title =
+                        format!("`{name}` is {}, not `{text}`", self.key(name).kind.describe());
+                    self.out.push(Diagnostic::error(title).at(span, ""));
+                }
+            }
+        }
+        self.default(name)
+    }
+
+    /// True or false.
+    pub fn bool(&mut self, name: &str) -> At<bool> {
+        match self.item(name) {
+            Some(Item { value: Value::Bool(yes), span }) => At { value: *yes, span: Some(*span) },
+            Some(item) => {
+                let what = item.value.what();
+                self.wrong(name, item, format_args!("`{name}` is true or false, not {what}"));
+                self.default(name)
+            }
+            None => self.default(name),
+        }
+    }
+
+    /// One of the words of a choice.
+    pub fn choice(&mut self, name: &str) -> At<&'static str> {
+        let Kind::Choice(words) = self.key(name).kind else { panic!("`{name}` is no choice") };
+        if let Some((text, span)) = self.single(name) {
+            if let Some(word) = words.iter().find(|w| **w == text) {
+                return At { value: word, span: Some(span) };
+            }
+            let title = format!("`{text}` is not a value of `{name}`");
+            let label = format!("`{name}` takes {}", self.key(name).kind.describe());
+            let error = Diagnostic::error(title).at(span, label);
+            self.out.push(error.nearest(nearest(&text, words.iter().copied())));
+        }
+        let default = self.key(name).default;
+        At::default(words.iter().find(|w| **w == default).unwrap_or(&words[0]))
+    }
+
+    /// A list of whole numbers; one number is a list of one. `None` when not given.
+    pub fn wholes(&mut self, name: &str) -> Option<At<Vec<u64>>> {
+        let Kind::Wholes { min, max } = self.key(name).kind else { panic!("`{name}` is no list") };
+        let item = self.item(name)?;
+        let items = match &item.value {
+            Value::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(item),
+        };
+        let mut numbers = Vec::new();
+        for item in items {
+            match item.value.text().and_then(|text| text.parse().ok()) {
+                Some(n) if (min..=max).contains(&n) => numbers.push(n),
+                _ => {
+                    let text = item.value.text().unwrap_or_else(|| item.value.what().into());
+                    self.wrong(name, item, format_args!("`{text}` cannot stand in `{name}`"));
+                    return None;
+                }
+            }
+        }
+        Some(At { value: numbers, span: Some(item.span) })
+    }
+
+    /// A list of names; one name is a list of one. `None` when not given.
+    pub fn names(&mut self, name: &str) -> Option<Vec<At<String>>> {
+        let item = self.item(name)?;
+        let items = match &item.value {
+            Value::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(item),
+        };
+        let mut names = Vec::new();
+        for item in items {
+            let Value::Text(text) = &item.value else {
+                let what = item.value.what();
+                self.wrong(name, item, format_args!("{what} cannot stand in `{name}`"));
+                return None;
+            };
+            names.push(At { value: text.clone(), span: Some(item.span) });
+        }
+        Some(names)
+    }
+
+    /// A table within the section, or a word in its place; `None` when not given (or wrong).
+    pub fn table(&mut self, name: &str) -> Option<Or<Fields<'_>>> {
+        let Kind::Table(keys, words) = self.key(name).kind else { panic!("`{name}` is no table") };
+        let item = self.item(name)?;
+        match &item.value {
+            Value::Text(text) => {
+                if let Some(word) = words.iter().find(|w| *w == text) {
+                    return Some(Or::Word(word));
+                }
+                let title = format!("`{text}` is not a value of `{name}`");
+                self.wrong(name, item, title);
+                None
+            }
+            Value::Table(_) => {
+                let header = format!("{}.{name}", self.header.trim_matches(['[', ']']));
+                let fields = Fields::open(header, keys, Some(item), self.out);
+                Some(Or::Is(fields.refuse_unknown(&[])))
+            }
+            other => {
+                let title = format!("`{name}` cannot be {}", other.what());
+                self.wrong(name, item, title);
+                None
+            }
+        }
+    }
+}
+
+/// A key that a section does not have.
+pub fn unknown_key(name: &str, span: Span, header: &str, known: &[&str]) -> Diagnostic {
+    let error = Diagnostic::error(format!("unknown key `{name}`"))
+        .at(span, format!("`{header}` has no such key"))
+        .nearest(nearest(name, known.iter().copied()));
+    error.help(format!("`{header}` takes {}", known.join(", ")))
+}
+
+/// The text up to its first full stop.
+pub fn first_sentence(text: &str) -> &str {
+    text.split_once(". ").map_or(text.trim_end_matches('.'), |(first, _)| first)
+}

@@ -1,0 +1,472 @@
+//! The keys of a scenario file as data: one table serves the reader, its error messages, the
+//! JSON schema and the reference in the book.
+
+/// What is written for a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// A size such as `64KB`, or one of these words.
+    Size(&'static [&'static str]),
+    /// A time such as `1.5us`, or one of these words.
+    Time(&'static [&'static str]),
+    /// A fraction: `1/8`, `0.125`, `12.5%`.
+    Fraction,
+    /// A number from 0 up to, not including, this one.
+    Below(u32),
+    /// A whole number within bounds, both included.
+    Whole {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
+    /// True or false.
+    Bool,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A list of whole numbers within bounds.
+    Wholes {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
+    /// A list of names.
+    Names,
+    /// A table with these keys, or one of these words.
+    Table(&'static [Key], &'static [&'static str]),
+    /// A number with any of the units of this scenario, or without.
+    Quantity,
+}
+
+impl Kind {
+    /// What to write, in a few words.
+    pub fn describe(self) -> String {
+        let or = |what: &str, words: &[&str]| {
+            let quoted: Vec<String> = words.iter().map(|w| format!("`\"{w}\"`")).collect();
+            match quoted.as_slice() {
+                [] => what.to_owned(),
+                some => format!("{what}, or {}", some.join(" or ")),
+            }
+        };
+        match self {
+            Self::Text => "text".into(),
+            Self::Size(words) => or("a size such as `\"64KB\"`", words),
+            Self::Time(words) => or("a time such as `\"1.5us\"`", words),
+            Self::Fraction => "a fraction: `\"1/8\"`, `0.125` or `\"12.5%\"`".into(),
+            Self::Below(n) => format!("a number from 0 up to but below {n}"),
+            Self::Whole { min, max: u64::MAX } => format!("a whole number from {min}"),
+            Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
+            Self::Bool => "`true` or `false`".into(),
+            Self::Choice(words) => {
+                let quoted: Vec<String> = words.iter().map(|w| format!("`\"{w}\"`")).collect();
+                format!("one of {}", quoted.join(", "))
+            }
+            Self::Wholes { min, max: u64::MAX } => format!("a list of whole numbers from {min}"),
+            Self::Wholes { min, max } => format!("a list of whole numbers from {min} to {max}"),
+            Self::Names => "a list of names such as `[\"h0\", \"Sa\", \"h8\"]`".into(),
+            Self::Table(keys, words) => {
+                let names: Vec<&str> = keys.iter().map(|k| k.name).collect();
+                or(&format!("a table with {}", names.join(", ")), words)
+            }
+            Self::Quantity => "a quantity such as `\"1.45ms\"`, `\"75KB\"` or `0.8`".into(),
+        }
+    }
+}
+
+/// A key of a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// As it is written.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// What stands there when nothing is written; empty when absence has its own meaning, which
+    /// the documentation says.
+    pub default: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// A table of a scenario file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Its name: `switch` for `[switch]`.
+    pub name: &'static str,
+    /// Whether it may stand several times: `[[traffic]]`.
+    pub repeated: bool,
+    /// What it is about.
+    pub doc: &'static str,
+    /// Its keys.
+    pub keys: &'static [Key],
+}
+
+impl Section {
+    /// As it is written in a file.
+    pub fn header(&self) -> String {
+        if self.repeated { format!("[[{}]]", self.name) } else { format!("[{}]", self.name) }
+    }
+}
+
+const fn key(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Key {
+    Key { name, kind, default, doc }
+}
+
+/// The keys in front of all sections.
+pub const ROOT: Section = Section {
+    name: "",
+    repeated: false,
+    doc: "What the scenario is called.",
+    keys: &[
+        key("name", Kind::Text, "", "Short name, used for directories; default: that of the file."),
+        key("title", Kind::Text, "", "One line for tables and pages."),
+        key("notes", Kind::Text, "", "Anything a reader should know: sources, choices, caveats."),
+    ],
+};
+
+/// Keys of `[topology]` besides those of its kind.
+pub const TOPOLOGY: Section = Section {
+    name: "topology",
+    repeated: false,
+    doc: "The network. Besides `kind`, the parameters of that kind; `weir topo SCENARIO` \
+          describes and draws the result.",
+    keys: &[key("kind", Kind::Text, "", "Which topology; `explicit` for a graph of one's own.")],
+};
+
+/// Keys of `[topology]` with `kind = "explicit"`.
+pub const EXPLICIT: &[Key] = &[
+    key("file", Kind::Text, "", "A graph file, relative to the scenario; instead of the lists."),
+    key("hosts", Kind::Names, "", "Names of hosts."),
+    key("switches", Kind::Names, "", "Names of switches."),
+    key(
+        "links",
+        Kind::Names,
+        "",
+        "Links as `\"h0 s0\"`, with rate and delay of their own as `\"s0 s1 400Gbps 1us\"`.",
+    ),
+    key("ports", Kind::Names, "", "Names for ports, as `\"P_d Sc h9\"`: the port of Sc to h9."),
+    key("rate", Kind::Text, "", "Speed of the links that do not say."),
+    key("delay", Kind::Text, "", "Delay of the links that do not say."),
+];
+
+/// Thresholds of `[switch]`.
+pub const THRESHOLDS: &[Key] = &[
+    key("xoff", Kind::Size(&[]), "75KB", "Static: pause an ingress at or above."),
+    key("xon", Kind::Size(&[]), "45KB", "Static: resume it at or below."),
+    key(
+        "limit",
+        Kind::Size(&["lossless", "unlimited"]),
+        "lossless",
+        "Static: most bytes of one ingress (port, priority). `lossless` is xoff, plus a frame \
+         less one byte, plus the headroom the link needs.",
+    ),
+    key(
+        "alpha",
+        Kind::Fraction,
+        "",
+        "Dynamic: pause at this share of what is left of the shared memory; a power of two up \
+         to 1, for ports at the speed of the slowest. Needs a `buffer`.",
+    ),
+    key("reserve", Kind::Size(&[]), "4096B", "Dynamic: reserved per (port, lossless priority)."),
+    key("resume-offset", Kind::Size(&[]), "3072B", "Dynamic: resume this far below the threshold."),
+    key(
+        "headroom",
+        Kind::Size(&["auto"]),
+        "auto",
+        "Dynamic: headroom per (port, lossless priority); `auto` computes it from each link.",
+    ),
+    key("buffer", Kind::Size(&["unlimited"]), "", "The same as `buffer` of `[switch]`."),
+];
+
+/// ECN marking.
+pub const ECN: &[Key] = &[
+    key("kmin", Kind::Size(&[]), "", "No marks at or below this queue length."),
+    key("kmax", Kind::Size(&[]), "", "Every packet is marked above this queue length."),
+    key("pmax", Kind::Fraction, "1", "Marking probability just below kmax."),
+];
+
+/// The PFC watchdog.
+pub const WATCHDOG: &[Key] = &[
+    key("detect", Kind::Time(&[]), "400ms", "A priority held this long without a break is stuck."),
+    key("restore", Kind::Time(&[]), "2s", "It is itself again after this long without a hold."),
+    key("action", Kind::Choice(&["drop", "forward", "alert"]), "drop", "What to do meanwhile."),
+];
+
+/// `[switch]`.
+pub const SWITCH: Section = Section {
+    name: "switch",
+    repeated: false,
+    doc: "All switches: their memory, thresholds and queues.",
+    keys: &[
+        key(
+            "model",
+            Kind::Choice(&["shared-memory"]),
+            "shared-memory",
+            "How a switch stores packets: one memory for all ports, queues at the egress.",
+        ),
+        key("buffer", Kind::Size(&["unlimited"]), "unlimited", "All memory of one switch."),
+        key(
+            "thresholds",
+            Kind::Table(THRESHOLDS, &["pool"]),
+            "",
+            "When an ingress is paused: static `{ xoff, xon }`, dynamic `{ alpha }`, or \
+             `\"pool\"` for one tail-drop pool without pauses. Default: static 75KB/45KB.",
+        ),
+        key(
+            "lossless",
+            Kind::Wholes { min: 0, max: 7 },
+            "3",
+            "Priorities that flow control protects.",
+        ),
+        key(
+            "weights",
+            Kind::Wholes { min: 0, max: 1000 },
+            "",
+            "Eight weights, priority 0 first: 0 is strict priority (served first, 7 before 6), \
+             the others share what is left by deficit round robin. Default: all strict.",
+        ),
+        key("quantum", Kind::Size(&[]), "1500B", "Bytes per unit of weight and visit."),
+        key(
+            "ecn",
+            Kind::Table(ECN, &["auto", "off"]),
+            "auto",
+            "ECN marking at egress queues. `auto` marks when the congestion control needs marks: \
+             for DCQCN kmin 100KB, kmax 400KB, pmax 20% per 25 Gb/s of the fastest link, for DCTCP \
+             kmin = kmax = 30KB per 10 Gb/s.",
+        ),
+        key("latency", Kind::Time(&[]), "0ns", "From the last bit of a packet to its queue."),
+        key(
+            "watchdog",
+            Kind::Table(WATCHDOG, &["off"]),
+            "off",
+            "PFC watchdog: what to do with a priority that stays held.",
+        ),
+    ],
+};
+
+/// `[link]`.
+pub const LINK: Section = Section {
+    name: "link",
+    repeated: false,
+    doc: "All wires. Speeds and delays belong to the topology.",
+    keys: &[
+        key(
+            "overhead",
+            Kind::Size(&[]),
+            "20B",
+            "What each frame costs on the wire beyond its bytes: preamble, delimiter and gap.",
+        ),
+        key(
+            "response",
+            Kind::Time(&[]),
+            "0ns",
+            "Time between the arrival of a control frame and its effect.",
+        ),
+        key("bit-error-rate", Kind::Below(1), "0", "Probability that a bit is received wrong."),
+    ],
+};
+
+/// `[nic]`.
+pub const NIC: Section = Section {
+    name: "nic",
+    repeated: false,
+    doc: "All hosts: how they send, and how they repair losses.",
+    keys: &[
+        key(
+            "queues",
+            Kind::Choice(&["per-flow", "fifo"]),
+            "per-flow",
+            "A queue per flow, served in turn; or one for all, whose head holds the rest.",
+        ),
+        key("payload", Kind::Size(&[]), "1500B", "Payload of a full packet."),
+        key("header", Kind::Size(&[]), "18B", "Headers and checksum of a data frame."),
+        key("ack", Kind::Size(&[]), "64B", "Frame bytes of an ACK."),
+        key("ack-priority", Kind::Whole { min: 0, max: 7 }, "7", "Priority of ACKs."),
+        key(
+            "window",
+            Kind::Size(&["from-cc", "unlimited"]),
+            "from-cc",
+            "Payload a flow may have in flight; `from-cc`: as its congestion control says.",
+        ),
+        key(
+            "timeout",
+            Kind::Time(&["never", "auto"]),
+            "auto",
+            "Retransmission timeout. `auto`: 1ms where packets can be lost (a scheme that is not \
+             lossless, bit errors, failing links, a watchdog), otherwise never.",
+        ),
+        key(
+            "nack-interval",
+            Kind::Time(&[]),
+            "500us",
+            "A NACK for the same packet is repeated after this long.",
+        ),
+    ],
+};
+
+/// Keys of `[flow-control]` besides the parameters of the scheme.
+pub const FLOW_CONTROL: Section = Section {
+    name: "flow-control",
+    repeated: false,
+    doc: "The scheme between neighbours. Its parameters stand beside `scheme`; those of other \
+          schemes, for `weir compare`, in tables of their own: `[flow-control.pfc]`.",
+    keys: &[key("scheme", Kind::Text, "pfc", "Which scheme; `weir schemes` lists them.")],
+};
+
+/// Keys of `[congestion-control]` besides the parameters of the algorithm.
+pub const CONGESTION_CONTROL: Section = Section {
+    name: "congestion-control",
+    repeated: false,
+    doc: "The algorithm at the senders. Its parameters stand beside `algorithm`; those of others, \
+          for `--cc`, in tables of their own: `[congestion-control.dcqcn]`.",
+    keys: &[key("algorithm", Kind::Text, "none", "Which algorithm; `weir schemes` lists them.")],
+};
+
+/// Keys of `[[traffic]]` besides the parameters of the pattern.
+pub const TRAFFIC: Section = Section {
+    name: "traffic",
+    repeated: true,
+    doc: "Who sends what to whom. Besides `kind`, the parameters of that pattern. Hosts are named \
+          one by one (`\"h0\"`), as a range (`\"h2..h7\"`), as all hosts of a switch (`\"leaf0\"`) \
+          or as `\"all\"`.",
+    keys: &[key("kind", Kind::Text, "", "Which pattern.")],
+};
+
+/// `[[path]]`.
+pub const PATH: Section = Section {
+    name: "path",
+    repeated: true,
+    doc: "A route written by hand, for traffic that names it.",
+    keys: &[
+        key("name", Kind::Text, "", "What traffic calls it."),
+        key("nodes", Kind::Names, "", "Every node from the sender to the receiver."),
+    ],
+};
+
+/// `[[failure]]`.
+pub const FAILURE: Section = Section {
+    name: "failure",
+    repeated: true,
+    doc: "A link that goes down, and perhaps comes back.",
+    keys: &[
+        key("link", Kind::Names, "", "The two nodes it joins: `[\"leaf0\", \"spine1\"]`."),
+        key("down", Kind::Time(&[]), "", "When it fails."),
+        key("up", Kind::Time(&["never"]), "never", "When it works again."),
+    ],
+};
+
+/// `[routing]`.
+pub const ROUTING: Section = Section {
+    name: "routing",
+    repeated: false,
+    doc: "How paths are chosen.",
+    keys: &[
+        key(
+            "kind",
+            Kind::Choice(&["ecmp", "up-down"]),
+            "ecmp",
+            "All shortest paths, one per flow by hash; or never up after down, which cannot \
+             deadlock.",
+        ),
+        key(
+            "convergence",
+            Kind::Time(&[]),
+            "100us",
+            "How long after a failure or recovery routes have changed.",
+        ),
+    ],
+};
+
+/// `[probe]`.
+pub const PROBE: Section = Section {
+    name: "probe",
+    repeated: false,
+    doc: "What to record beyond totals.",
+    keys: &[
+        key(
+            "series",
+            Kind::Time(&["off"]),
+            "off",
+            "Sample queues at this interval, for plots over time. Pages sample by themselves when \
+             the run is short.",
+        ),
+        key(
+            "pause-events",
+            Kind::Whole { min: 0, max: 100_000_000 },
+            "20000",
+            "How many pauses and resumes to keep for the timeline and the pause tree.",
+        ),
+        key(
+            "warm-up",
+            Kind::Time(&[]),
+            "0ns",
+            "Leave what happens before out of queue and pause statistics.",
+        ),
+    ],
+};
+
+/// `[run]`.
+pub const RUN: Section = Section {
+    name: "run",
+    repeated: false,
+    doc: "When to stop, and which seeds.",
+    keys: &[
+        key(
+            "until",
+            Kind::Time(&["drained"]),
+            "drained",
+            "Stop at this time, or when all flows are done and the network is empty.",
+        ),
+        key(
+            "traffic-until",
+            Kind::Time(&["never"]),
+            "never",
+            "No flow starts at or after this time; traffic without an end needs it, or a time in \
+             `until`.",
+        ),
+        key("seeds", Kind::Wholes { min: 0, max: u64::MAX }, "1", "One run for each."),
+        key(
+            "allow-loss",
+            Kind::Bool,
+            "false",
+            "Whether a lossless scheme that loses packets for lack of memory is still a result.",
+        ),
+    ],
+};
+
+/// `[[reference]]`.
+pub const REFERENCE: Section = Section {
+    name: "reference",
+    repeated: true,
+    doc: "A published number to print beside ours.",
+    keys: &[
+        key("scheme", Kind::Text, "", "The scheme it is for."),
+        key("class", Kind::Text, "", "The class of flows it is for, where the metric has one."),
+        key(
+            "metric",
+            Kind::Choice(&["fct-mean", "fct-max", "queue-mean", "queue-max"]),
+            "",
+            "What was measured.",
+        ),
+        key("value", Kind::Quantity, "", "The number with its unit."),
+        key("source", Kind::Text, "", "Where it stands: paper, table, figure."),
+    ],
+};
+
+/// All sections in the order they are documented.
+pub const SECTIONS: &[Section] = &[
+    TOPOLOGY,
+    TRAFFIC,
+    SWITCH,
+    LINK,
+    NIC,
+    FLOW_CONTROL,
+    CONGESTION_CONTROL,
+    ROUTING,
+    PATH,
+    FAILURE,
+    PROBE,
+    RUN,
+    REFERENCE,
+];

@@ -1,0 +1,197 @@
+//! Scenario files: what a run is made of, as people write it.
+//!
+//! Reading finds everything that is wrong at once and says it with the line it stands on. What
+//! depends on the network (names of hosts, thresholds against links) is checked when an
+//! [`Experiment`](crate::Experiment) is made of the scenario.
+
+mod args;
+pub mod builtin;
+pub mod control;
+mod fields;
+pub mod keys;
+mod names;
+pub mod reference;
+mod sections;
+mod switch;
+mod topology;
+pub mod traffic;
+
+pub use args::Arg;
+pub use fields::{At, first_sentence};
+pub use names::{Files, ScenarioNames};
+pub use reference::Reference;
+pub use sections::{FailureSpec, NicSpec, PathSpec, RunSpec};
+pub use switch::{Ecn, SwitchSpec};
+pub use topology::TopologySpec;
+pub use traffic::TrafficSpec;
+
+use crate::text::{Diagnostic, Diagnostics, Item, Sources, Table, Value, apply_override, parse};
+use fields::{Fields, unknown_key};
+use std::path::Path;
+use weir_core::Time;
+use weir_sim::config::{LinkConfig, ProbeConfig, Routing};
+
+/// A scenario as read. Parts that could not be read are missing, and said so.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Short name.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// Anything else.
+    pub notes: String,
+    /// The file, and overrides.
+    pub sources: Sources,
+    /// Where it looks for files.
+    pub files: Files,
+    /// The network.
+    pub topology: Option<TopologySpec>,
+    /// Switches.
+    pub switch: SwitchSpec,
+    /// Wires.
+    pub link: LinkConfig,
+    /// Hosts.
+    pub nic: NicSpec,
+    /// Between neighbours.
+    pub flow_control: control::FlowControlSpec,
+    /// At the senders.
+    pub congestion_control: control::CongestionControlSpec,
+    /// Who sends what.
+    pub traffic: Vec<TrafficSpec>,
+    /// Routes by hand.
+    pub paths: Vec<PathSpec>,
+    /// Links that fail.
+    pub failures: Vec<FailureSpec>,
+    /// How paths are chosen.
+    pub routing: Routing,
+    /// How fast routes change.
+    pub convergence: Time,
+    /// What to record.
+    pub probe: ProbeConfig,
+    /// When to stop.
+    pub run: RunSpec,
+    /// Published numbers.
+    pub references: Vec<Reference>,
+}
+
+/// What went wrong, with the texts to show it in.
+#[derive(Clone, Debug)]
+pub struct Problems {
+    /// The texts.
+    pub sources: Sources,
+    /// What is wrong with them.
+    pub diagnostics: Diagnostics,
+}
+
+impl Problems {
+    /// A problem that is not about a place in a file.
+    pub fn plain(diagnostic: Diagnostic) -> Self {
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.push(diagnostic);
+        Self { sources: Sources::default(), diagnostics }
+    }
+
+    /// All of it as text.
+    pub fn render(&self, colour: bool) -> String {
+        self.diagnostics.render(&self.sources, colour)
+    }
+}
+
+impl Scenario {
+    /// Reads `text`, called `name` in messages, with `sets` from the command line on top.
+    pub fn read(name: &str, text: &str, files: Files, sets: &[String]) -> (Self, Diagnostics) {
+        let mut sources = Sources::default();
+        let mut out = Diagnostics::default();
+        let id = sources.add(name, text);
+        let mut root = parse(&sources, id, &mut out);
+        for set in sets {
+            apply_override(&mut root, set, &mut sources, &mut out);
+        }
+        let scenario = Self::from_table(name, &root, sources, files, &mut out);
+        (scenario, out)
+    }
+
+    fn from_table(
+        file: &str,
+        root: &Table,
+        sources: Sources,
+        files: Files,
+        out: &mut Diagnostics,
+    ) -> Self {
+        refuse_unknown_sections(root, out);
+        let (name, title, notes) = head(file, root, out);
+        let section = |name: &str| root.get(name);
+        let (routing, convergence) = sections::routing(section("routing"), out);
+        Self {
+            name,
+            title,
+            notes,
+            topology: topology::read(section("topology"), &files, out),
+            switch: switch::read(section("switch"), out),
+            link: sections::link(section("link"), out),
+            nic: sections::nic(section("nic"), out),
+            flow_control: control::flow_control(section("flow-control"), out),
+            congestion_control: control::congestion_control(section("congestion-control"), out),
+            traffic: repeated(root, "traffic", out, traffic::read),
+            paths: repeated(root, "path", out, sections::path),
+            failures: repeated(root, "failure", out, sections::failure),
+            routing,
+            convergence,
+            probe: sections::probe(section("probe"), out),
+            run: sections::run(section("run"), out),
+            references: repeated(root, "reference", out, reference::read),
+            sources,
+            files,
+        }
+    }
+}
+
+/// The tables of `[[name]]`; a single `[name]` is a list of one.
+fn repeated<T>(
+    root: &Table,
+    name: &str,
+    out: &mut Diagnostics,
+    read: impl Fn(&Item, &mut Diagnostics) -> Option<T>,
+) -> Vec<T> {
+    let Some(item) = root.get(name) else { return Vec::new() };
+    let items = match &item.value {
+        Value::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(item),
+    };
+    items.iter().filter_map(|item| read(item, out)).collect()
+}
+
+fn refuse_unknown_sections(root: &Table, out: &mut Diagnostics) {
+    let known: Vec<&str> = keys::ROOT
+        .keys
+        .iter()
+        .map(|k| k.name)
+        .chain(keys::SECTIONS.iter().map(|s| s.name))
+        .collect();
+    for (name, span, _) in &root.0 {
+        if !known.contains(&name.as_str()) {
+            out.push(unknown_key(name, *span, "a scenario", &known));
+        }
+    }
+}
+
+fn head(file: &str, root: &Table, out: &mut Diagnostics) -> (String, String, String) {
+    let start = root.0.first().map(|(_, span, _)| *span);
+    let item = start.map(|span| Item { span, value: Value::Table(root.clone()) });
+    let mut f = Fields::open("a scenario".into(), keys::ROOT.keys, item.as_ref(), out);
+    let stem = Path::new(file).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into());
+    let name = f.text("name");
+    if let Some(name) = &name {
+        let usable = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+        let hidden = name.value.starts_with('.') || name.value.is_empty();
+        if hidden || name.value.len() > 100 || !name.value.chars().all(usable) {
+            let title = format!("`{}` cannot be a name: it names a directory", name.value);
+            let error = Diagnostic::error(title).maybe_at(name.span, "");
+            f.out.push(error.help("use letters, digits, `-` and `_`"));
+        }
+    }
+    let name = name.map_or(stem, |n| n.value);
+    let title = f.text("title").map_or_else(|| name.clone(), |t| t.value);
+    let notes = f.text("notes").map_or_else(String::new, |n| n.value);
+    (name, title, notes)
+}

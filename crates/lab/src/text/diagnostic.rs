@@ -1,0 +1,220 @@
+//! Errors and warnings that show the line they are about.
+
+use super::source::{Sources, Span};
+use annotate_snippets::{AnnotationKind, Group, Renderer, Snippet};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// The scenario can run, but probably not as meant.
+    Warning,
+    /// The scenario cannot run.
+    Error,
+}
+
+/// One thing that is wrong, where, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad.
+    pub level: Level,
+    /// What is wrong, in one line.
+    pub title: String,
+    /// Where, and what to say there.
+    pub at: Option<(Span, String)>,
+    /// What else to show: other places that have to do with it.
+    pub context: Vec<(Span, String)>,
+    /// What would be right.
+    pub help: Vec<String>,
+}
+
+impl Diagnostic {
+    fn new(level: Level, title: impl Into<String>) -> Self {
+        Self { level, title: title.into(), at: None, context: Vec::new(), help: Vec::new() }
+    }
+
+    /// An error.
+    pub fn error(title: impl Into<String>) -> Self {
+        Self::new(Level::Error, title)
+    }
+
+    /// A warning.
+    pub fn warning(title: impl Into<String>) -> Self {
+        Self::new(Level::Warning, title)
+    }
+
+    /// Underlines `span` with a label.
+    #[must_use]
+    pub fn at(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.at = Some((span, label.into()));
+        self
+    }
+
+    /// Underlines `span` if there is one: a value may be a default that nobody wrote.
+    #[must_use]
+    pub fn maybe_at(self, span: Option<Span>, label: impl Into<String>) -> Self {
+        match span {
+            Some(span) => self.at(span, label),
+            None => {
+                let label = label.into();
+                if label.is_empty() { self } else { self.help(label) }
+            }
+        }
+    }
+
+    /// Shows another place as well.
+    #[must_use]
+    pub fn context(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.context.push((span, label.into()));
+        self
+    }
+
+    /// Adds a remedy.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help.push(text.into());
+        self
+    }
+
+    /// Adds "did you mean" when there is a nearest match.
+    #[must_use]
+    pub fn nearest(self, nearest: Option<&str>) -> Self {
+        match nearest {
+            Some(word) => self.help(format!("did you mean `{word}`?")),
+            None => self,
+        }
+    }
+
+    /// The diagnostic as text with source lines and carets.
+    pub fn render(&self, sources: &Sources, colour: bool) -> String {
+        use annotate_snippets::Level as Drawn;
+        let level = match self.level {
+            Level::Error => Drawn::ERROR,
+            Level::Warning => Drawn::WARNING,
+        };
+        let title = one_line(&self.title);
+        let mut group = Group::with_title(level.primary_title(title));
+        for snippet in self.snippets(sources) {
+            group = group.element(snippet);
+        }
+        for help in &self.help {
+            group = group.element(Drawn::HELP.message(one_line(help)));
+        }
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        // Wide enough that nothing is cut: terminals wrap, files and tests do not care.
+        renderer.term_width(400).render(&[group])
+    }
+
+    /// One snippet per source, the one with the mistake first.
+    fn snippets<'a>(
+        &'a self,
+        sources: &'a Sources,
+    ) -> Vec<Snippet<'a, annotate_snippets::Annotation<'a>>> {
+        let marks = self
+            .at
+            .iter()
+            .map(|mark| (AnnotationKind::Primary, mark))
+            .chain(self.context.iter().map(|mark| (AnnotationKind::Context, mark)));
+        let mut order = Vec::new();
+        for (kind, (span, label)) in marks {
+            if !order.contains(&span.source) {
+                order.push(span.source);
+            }
+            let _ = (kind, label);
+        }
+        let snippet = |id| {
+            let source = sources.get(id);
+            let mut snippet = Snippet::source(source.text.as_str()).path(source.name.as_str());
+            if let Some((span, label)) = self.at.as_ref().filter(|(span, _)| span.source == id) {
+                let mark = AnnotationKind::Primary.span(sources.within(*span));
+                snippet = snippet.annotation(labelled(mark, label));
+            }
+            for (span, label) in self.context.iter().filter(|(span, _)| span.source == id) {
+                let mark = AnnotationKind::Context.span(sources.within(*span));
+                snippet = snippet.annotation(labelled(mark, label));
+            }
+            snippet
+        };
+        order.into_iter().map(snippet).collect()
+    }
+}
+
+fn labelled<'a>(
+    mark: annotate_snippets::Annotation<'a>,
+    label: &'a str,
+) -> annotate_snippets::Annotation<'a> {
+    if label.is_empty() { mark } else { mark.label(one_line(label)) }
+}
+
+/// Messages quote what users wrote, and what users write may contain anything.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// What was found wrong so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics(Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// Adds one.
+    pub fn push(&mut self, d: Diagnostic) {
+        if !self.0.contains(&d) {
+            self.0.push(d);
+        }
+    }
+
+    /// All of them, errors and warnings, in the order they were found.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.0.iter()
+    }
+
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether the scenario cannot run.
+    pub fn has_errors(&self) -> bool {
+        self.0.iter().any(|d| d.level == Level::Error)
+    }
+
+    /// How many errors and warnings.
+    pub fn counts(&self) -> (usize, usize) {
+        let errors = self.0.iter().filter(|d| d.level == Level::Error).count();
+        (errors, self.0.len() - errors)
+    }
+
+    /// All of them as text, separated by blank lines.
+    pub fn render(&self, sources: &Sources, colour: bool) -> String {
+        let texts: Vec<String> = self.0.iter().map(|d| d.render(sources, colour)).collect();
+        texts.join("\n\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_shows_the_line_a_caret_and_a_remedy() {
+        let mut sources = Sources::default();
+        let id = sources.add("my.toml", "a = 1\nrtae = 2\n");
+        let text = Diagnostic::error("unknown key `rtae`")
+            .at(id.span(6..10), "not a key of `[topology]`")
+            .nearest(Some("rate"))
+            .render(&sources, false);
+        assert_eq!(
+            text,
+            "error: unknown key `rtae`\n --> my.toml:2:1\n  |\n2 | rtae = 2\n  | ^^^^ not a key of \
+             `[topology]`\n  |\n  = help: did you mean `rate`?"
+        );
+    }
+
+    #[test]
+    fn colours_are_only_used_when_asked_for() {
+        let mut sources = Sources::default();
+        let id = sources.add("my.toml", "a = 1");
+        let d = Diagnostic::warning("odd").at(id.span(0..1), "");
+        assert!(!d.render(&sources, false).contains('\x1b'));
+        assert!(d.render(&sources, true).contains('\x1b'));
+    }
+}

@@ -1,0 +1,14 @@
+//! Scenario text and what is wrong with it: sources, spans, diagnostics, and a tree of values
+//! that knows where each of them was written.
+
+mod diagnostic;
+mod overrides;
+mod source;
+mod tree;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Level};
+pub use source::{Source, SourceId, Sources, Span};
+pub use tree::{Item, Table, Value};
+
+pub(crate) use overrides::apply as apply_override;
+pub(crate) use tree::parse;

@@ -1,0 +1,161 @@
+//! `--set path=value`: values from the command line, checked like those of the file.
+
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::source::{Sources, Span};
+use super::tree::{Item, Table, Value, parse_value};
+
+/// Puts the value of `path=value` into the tree. The path names keys, and positions or classes
+/// in lists of tables: `switch.thresholds.xoff`, `traffic.0.size`, `traffic.victim.size`.
+pub(crate) fn apply(
+    root: &mut Table,
+    text: &str,
+    sources: &mut Sources,
+    diagnostics: &mut Diagnostics,
+) {
+    let id = sources.add("--set", text);
+    let Some((path, value)) = text.split_once('=') else {
+        let all = id.span(0..text.len());
+        diagnostics.push(
+            Diagnostic::error("`--set` takes a path and a value")
+                .at(all, "there is no `=` in it")
+                .help("for example --set switch.thresholds.xoff=90KB or --set traffic.0.size=1MB"),
+        );
+        return;
+    };
+    let offset = path.len() + 1;
+    // What is no TOML value is a string that needs no quotes here.
+    let item = parse_value(value, id, offset).unwrap_or_else(|| Item {
+        span: id.span(offset..text.len()),
+        value: Value::Text(value.trim().to_owned()),
+    });
+    let mut at = 0;
+    let mut steps = Vec::new();
+    for step in path.split('.') {
+        let blank = step.len() - step.trim_start().len();
+        let name = step.trim();
+        steps.push((name, id.span(at + blank..at + blank + name.len())));
+        at += step.len() + 1;
+    }
+    if let Some((_, span)) = steps.iter().find(|(name, _)| name.is_empty()) {
+        let empty = Diagnostic::error("a path of `--set` has no empty parts");
+        diagnostics.push(empty.at(Span { end: span.end.max(span.start + 1), ..*span }, ""));
+        return;
+    }
+    if let Err(problem) = put(root, &steps, item) {
+        diagnostics.push(problem);
+    }
+}
+
+fn put(table: &mut Table, steps: &[(&str, Span)], item: Item) -> Result<(), Diagnostic> {
+    let [(key, span), rest @ ..] = steps else { return Ok(()) };
+    if rest.is_empty() {
+        table.insert(key, *span, item);
+        return Ok(());
+    }
+    if table.get(key).is_none() {
+        table.insert(key, *span, Item { span: *span, value: Value::Table(Table::default()) });
+    }
+    let entry = table.0.iter_mut().find(|(name, ..)| name == key);
+    let (.., inner) = entry.expect("it was just made");
+    match &mut inner.value {
+        Value::Table(table) => put(table, rest, item),
+        Value::List(items) => put_into_list(key, items, rest, item),
+        other => Err(Diagnostic::error(format!("`{key}` is {}, not a table", other.what()))
+            .at(rest[0].1, "so nothing is inside it")),
+    }
+}
+
+fn put_into_list(
+    list: &str,
+    items: &mut [Item],
+    steps: &[(&str, Span)],
+    item: Item,
+) -> Result<(), Diagnostic> {
+    let (wanted, span) = steps[0];
+    let count = items.len();
+    let by_class = |item: &Item| match &item.value {
+        Value::Table(table) => {
+            table.get("class").and_then(|class| class.value.text()).is_some_and(|c| c == wanted)
+        }
+        _ => false,
+    };
+    let position = match wanted.parse::<usize>() {
+        Ok(n) => Some(n).filter(|&n| n < count),
+        Err(_) => items.iter().position(by_class),
+    };
+    let Some(found) = position.and_then(|n| items.get_mut(n)) else {
+        return Err(Diagnostic::error(format!("`{list}` has no entry `{wanted}`"))
+            .at(span, format!("there are {count}, counted from 0"))
+            .help(format!("write a position such as {list}.0, or the class of an entry")));
+    };
+    match (&mut found.value, &steps[1..]) {
+        (Value::Table(table), rest @ [_, ..]) => put(table, rest, item),
+        (_, []) => {
+            *found = item;
+            Ok(())
+        }
+        (other, [(_, span), ..]) => {
+            Err(Diagnostic::error(format!("`{list}.{wanted}` is {}, not a table", other.what()))
+                .at(*span, "so nothing is inside it"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::parse;
+    use super::*;
+
+    const FILE: &str = "[switch]\nthresholds = { xoff = \"75KB\" }\n\
+                        [[traffic]]\nclass = \"victim\"\nsize = 1\n[[traffic]]\nclass = \"b\"\n";
+
+    fn after(set: &str) -> (Table, String) {
+        let mut sources = Sources::default();
+        let id = sources.add("x.toml", FILE);
+        let mut found = Diagnostics::default();
+        let mut table = parse(&sources, id, &mut found);
+        apply(&mut table, set, &mut sources, &mut found);
+        (table, found.render(&sources, false))
+    }
+
+    fn value(table: &Table, path: &[&str]) -> String {
+        let mut item = table.get(path[0]).expect("first key");
+        for step in &path[1..] {
+            item = match &item.value {
+                Value::Table(table) => table.get(step).expect("key"),
+                Value::List(items) => &items[step.parse::<usize>().expect("position")],
+                _ => panic!("nothing inside"),
+            };
+        }
+        item.value.text().expect("a single value")
+    }
+
+    #[test]
+    fn a_value_is_replaced_or_added() {
+        for (set, path, expected) in [
+            ("switch.thresholds.xoff=90KB", vec!["switch", "thresholds", "xoff"], "90KB"),
+            ("switch.thresholds.xon = '5KB'", vec!["switch", "thresholds", "xon"], "5KB"),
+            ("traffic.1.size=7", vec!["traffic", "1", "size"], "7"),
+            ("traffic.victim.size=8", vec!["traffic", "0", "size"], "8"),
+            ("run.until=1ms", vec!["run", "until"], "1ms"),
+            ("nic.a.b=true", vec!["nic", "a", "b"], "true"),
+        ] {
+            let (table, found) = after(set);
+            assert_eq!((found.as_str(), value(&table, &path).as_str()), ("", expected), "{set}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_path_is_shown_with_a_caret() {
+        for (set, part) in [
+            ("xoff", "no `=`"),
+            ("traffic.2.size=1", "there are 2, counted from 0"),
+            ("traffic.nobody.size=1", "no entry `nobody`"),
+            ("traffic.0.size.x=1", "`size` is a number"),
+            ("a..b=1", "empty parts"),
+        ] {
+            let (_, found) = after(set);
+            assert!(found.contains(part) && found.contains("--> --set:1:"), "{found}");
+        }
+    }
+}
