@@ -6,8 +6,8 @@ use common::{DATA, config};
 use weir_core::{Bytes, NodeId, Time};
 use weir_net::build::{self, star};
 use weir_sim::config::{ThresholdConfig, WindowConfig};
-use weir_traffic::pattern::Poisson;
-use weir_traffic::{Fabric, Intensity, Sizes, Traffic};
+use weir_traffic::pattern::{Marking, Poisson, Scope};
+use weir_traffic::{Arrival, Fabric, Intensity, Sizes, Traffic};
 
 /// One-packet flows at load 0.5: by Pollaczek and Khinchine packets of service time T wait
 /// T * rho / (2 (1 - rho)) = T / 2 on average in front of the receiver's link.
@@ -19,7 +19,8 @@ fn the_mean_wait_of_an_m_d_1_queue_is_half_a_service_time_at_half_load() {
     // debug builds check a smaller sample with a wider, still derived, tolerance
     let packets: u64 = if cfg!(debug_assertions) { 400_000 } else { 4_000_000 };
     let tolerance = if cfg!(debug_assertions) { 0.02 } else { 0.01 };
-    let topology = build::star::build(&star::Params { hosts: 65, ..star::Params::default() }).unwrap();
+    let topology =
+        build::star::build(&star::Params { hosts: 65, ..star::Params::default() }).unwrap();
     let rate = topology.links()[0].rate;
     let mut cfg = config("none");
     cfg.switch.thresholds = ThresholdConfig::Pool;
@@ -27,15 +28,19 @@ fn the_mean_wait_of_an_m_d_1_queue_is_half_a_service_time_at_half_load() {
     let service = rate.time_for(Bytes::new(1538));
     let per_second = 0.5 / service.as_secs_f64();
     let mut plan = Traffic::new(Fabric::uniform(topology.hosts(), rate).unwrap());
-    plan.class("one-packet").unwrap();
+    let class = plan.class("one-packet").unwrap();
     let hosts: Vec<NodeId> = topology.hosts().to_vec();
     plan.add(Poisson {
         sizes: Sizes::Fixed(Bytes::new(1500)),
         intensity: Intensity::PerSecond(per_second),
         senders: Some(hosts[..64].to_vec()),
         receivers: Some(vec![hosts[64]]),
-        priority: DATA,
-        ..Poisson::default()
+        arrival: Arrival::Poisson,
+        scope: Scope::Host,
+        start: Time::ZERO,
+        stop: None,
+        flows: None,
+        marking: Marking { class, priority: DATA, ..Marking::default() },
     })
     .unwrap();
     plan.set_until(Time::from_ps((packets as f64 / per_second * 1e12) as u64));

@@ -214,12 +214,12 @@ impl Switch {
                 self.note(port, default, *pause, PauseScope::Flows(1), now);
             }
             ControlMessage::BackPressure { flows } => {
-                for pause in [true, false] {
-                    let n = flows.iter().filter(|(_, _, xoff)| *xoff == pause).count();
-                    if n > 0 {
-                        self.note(port, flows[0].1, pause, PauseScope::Flows(n as u32), now);
-                    }
-                }
+                let states = flows.iter().map(|(_, priority, xoff)| (*priority, *xoff));
+                self.note_flows(port, states, now);
+            }
+            ControlMessage::BackPressureTuples { flows } => {
+                let states = flows.iter().map(|(_, _, priority, xoff)| (*priority, *xoff));
+                self.note_flows(port, states, now);
             }
             ControlMessage::Stage { enable, stage } => {
                 for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
@@ -228,6 +228,22 @@ impl Switch {
                 }
             }
             ControlMessage::QueueBitmap { .. } | ControlMessage::Occupancy { .. } => {}
+        }
+    }
+
+    /// Notes how many of a list of flows are stopped, and how many released.
+    fn note_flows(
+        &mut self,
+        port: PortId,
+        states: impl Iterator<Item = (Priority, bool)> + Clone,
+        now: Time,
+    ) {
+        for pause in [true, false] {
+            let concerned = states.clone().filter(|(_, xoff)| *xoff == pause);
+            if let Some((priority, _)) = concerned.clone().next() {
+                let scope = PauseScope::Flows(concerned.count() as u32);
+                self.note(port, priority, pause, scope, now);
+            }
         }
     }
 
