@@ -33,8 +33,10 @@
 
 pub mod actions;
 pub mod bfc;
+pub mod capfc;
 pub mod explore;
 pub mod flowsail;
+pub mod gpfc;
 pub mod harness;
 pub mod ideal;
 pub mod layout;
@@ -44,6 +46,7 @@ pub mod ofc;
 pub mod params;
 mod perflow;
 pub mod pfc;
+pub mod ppfc;
 mod threshold;
 pub mod view;
 
@@ -56,8 +59,17 @@ pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
 use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, QueueId};
 
 /// All schemes there are, in the order they are listed and compared.
-pub const SCHEMES: &[&SchemeInfo] =
-    &[&pfc::INFO, &ofc::INFO, &none::INFO, &bfc::INFO, &ideal::INFO, &flowsail::INFO];
+pub const SCHEMES: &[&SchemeInfo] = &[
+    &pfc::INFO,
+    &capfc::INFO,
+    &ppfc::INFO,
+    &gpfc::INFO,
+    &ofc::INFO,
+    &none::INFO,
+    &bfc::INFO,
+    &ideal::INFO,
+    &flowsail::INFO,
+];
 
 /// The scheme called `name`.
 pub fn scheme(name: &str) -> Option<&'static SchemeInfo> {
