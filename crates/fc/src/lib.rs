@@ -33,10 +33,9 @@
 
 pub mod actions;
 pub mod bfc;
-pub mod capfc;
 pub mod explore;
+pub mod ffc;
 pub mod flowsail;
-pub mod gpfc;
 pub mod harness;
 pub mod ideal;
 pub mod layout;
@@ -46,7 +45,6 @@ pub mod ofc;
 pub mod params;
 mod perflow;
 pub mod pfc;
-pub mod ppfc;
 mod threshold;
 pub mod view;
 
@@ -61,14 +59,12 @@ use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, QueueId};
 /// All schemes there are, in the order they are listed and compared.
 pub const SCHEMES: &[&SchemeInfo] = &[
     &pfc::INFO,
-    &capfc::INFO,
-    &ppfc::INFO,
-    &gpfc::INFO,
     &ofc::INFO,
     &none::INFO,
     &bfc::INFO,
     &ideal::INFO,
     &flowsail::INFO,
+    &ffc::INFO,
 ];
 
 /// The scheme called `name`.
@@ -194,6 +190,11 @@ pub trait FlowControl: Send {
 
     /// What it keeps, now.
     fn state_size(&self) -> StateSize;
+
+    /// What it counts for reports, by name: events that are no state.
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }
 
 /// What a scheme is told about its node when it is made.
