@@ -34,6 +34,7 @@
 pub mod actions;
 pub mod bfc;
 pub mod explore;
+pub mod ffc;
 pub mod flowsail;
 pub mod harness;
 pub mod ideal;
@@ -56,8 +57,15 @@ pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
 use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, QueueId};
 
 /// All schemes there are, in the order they are listed and compared.
-pub const SCHEMES: &[&SchemeInfo] =
-    &[&pfc::INFO, &ofc::INFO, &none::INFO, &bfc::INFO, &ideal::INFO, &flowsail::INFO];
+pub const SCHEMES: &[&SchemeInfo] = &[
+    &pfc::INFO,
+    &ofc::INFO,
+    &none::INFO,
+    &bfc::INFO,
+    &ideal::INFO,
+    &flowsail::INFO,
+    &ffc::INFO,
+];
 
 /// The scheme called `name`.
 pub fn scheme(name: &str) -> Option<&'static SchemeInfo> {
@@ -188,6 +196,11 @@ pub trait FlowControl: Send {
 
     /// What it keeps, now.
     fn state_size(&self) -> StateSize;
+
+    /// What it counts for reports, by name: events that are no state.
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }
 
 /// What a scheme is told about its node when it is made.
