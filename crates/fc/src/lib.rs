@@ -33,9 +33,12 @@
 
 pub mod actions;
 pub mod bfc;
+pub mod capfc;
 pub mod explore;
 pub mod ffc;
 pub mod flowsail;
+pub mod gfc;
+pub mod gpfc;
 pub mod harness;
 pub mod ideal;
 pub mod layout;
@@ -45,6 +48,7 @@ pub mod ofc;
 pub mod params;
 mod perflow;
 pub mod pfc;
+pub mod ppfc;
 mod threshold;
 pub mod view;
 
@@ -59,6 +63,10 @@ use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, QueueId};
 /// All schemes there are, in the order they are listed and compared.
 pub const SCHEMES: &[&SchemeInfo] = &[
     &pfc::INFO,
+    &capfc::INFO,
+    &ppfc::INFO,
+    &gfc::INFO,
+    &gpfc::INFO,
     &ofc::INFO,
     &none::INFO,
     &bfc::INFO,
