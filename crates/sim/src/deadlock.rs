@@ -62,7 +62,7 @@ fn waits_for(world: &World<'_>, vertices: &[Vertex], v: &Vertex) -> Vec<usize> {
 }
 
 fn holds_from(s: &Switch, w: &Vertex, ingress: PortId, priority: Priority) -> bool {
-    let fifo = &s.ports[w.port.index()].fifos[w.queue.index()];
+    let fifo = &s.ports[w.port.index()].queues[w.queue.index()].fifo;
     s.pool.iter(fifo).any(|p| p.ingress == ingress && p.priority == priority)
 }
 

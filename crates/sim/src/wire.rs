@@ -28,10 +28,10 @@ pub(crate) struct Wires {
     first: Vec<u32>,
     /// When each node has something to do next, wires included.
     next: Vec<Time>,
-    /// Ports whose wire was empty when something was put on it, one bit each; a node's words
-    /// start at `fresh_start`.
-    fresh: Vec<u64>,
-    fresh_start: Vec<u32>,
+    /// Ports whose wire carries anything, one bit each; a node's words start at
+    /// `occupied_start`.
+    occupied: Vec<u64>,
+    occupied_start: Vec<u32>,
     /// Nodes whose `next` was brought forward by a wire, for engines that keep an agenda.
     woken: Vec<NodeId>,
     pub(crate) extras: Extras,
@@ -45,22 +45,22 @@ impl Wires {
             ends: Vec::new(),
             first: Vec::new(),
             next: Vec::new(),
-            fresh: Vec::new(),
-            fresh_start: Vec::new(),
+            occupied: Vec::new(),
+            occupied_start: Vec::new(),
             woken: Vec::new(),
             extras: Extras::default(),
         };
         for (node, n) in ports.enumerate() {
             wires.first.push(wires.queues.len() as u32);
-            wires.fresh_start.push(wires.fresh.len() as u32);
-            wires.fresh.resize(wires.fresh.len() + n.div_ceil(64), 0);
+            wires.occupied_start.push(wires.occupied.len() as u32);
+            wires.occupied.resize(wires.occupied.len() + n.div_ceil(64), 0);
             for port in 0..n {
                 wires.queues.push(VecDeque::new());
                 wires.ends.push(WireEnd { node: NodeId::from_index(node), port: port as u16 });
             }
             wires.next.push(Time::NEVER);
         }
-        wires.fresh_start.push(wires.fresh.len() as u32);
+        wires.occupied_start.push(wires.occupied.len() as u32);
         wires
     }
 
@@ -77,8 +77,8 @@ impl Wires {
         if queue.is_empty() {
             let end = self.ends[w];
             let node = end.node.index();
-            let word = self.fresh_start[node] as usize + usize::from(end.port / 64);
-            self.fresh[word] |= 1 << (end.port % 64);
+            let word = self.occupied_start[node] as usize + usize::from(end.port / 64);
+            self.occupied[word] |= 1 << (end.port % 64);
             if arrival < self.next[node] {
                 self.next[node] = arrival;
                 self.woken.push(end.node);
@@ -88,31 +88,51 @@ impl Wires {
     }
 
     /// When the head of a wire arrives.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn head(&self, wire: WireId) -> Time {
         self.queues[wire.0 as usize].front().map_or(Time::NEVER, |(t, _)| *t)
     }
 
-    /// Takes the head of a wire.
+    /// Lists everything that arrives at `node` before `until` in canonical order; returns when
+    /// the next packet after that arrives. Each listed packet is then taken with
+    /// [`Wires::take`].
     #[inline]
-    pub(crate) fn receive(&mut self, wire: WireId) -> (Time, Packet) {
-        self.queues[wire.0 as usize].pop_front().expect("the head of this wire was due")
-    }
-
-    /// Calls `f` for each port of `node` whose wire has a new head since the last call.
-    #[inline]
-    pub(crate) fn take_fresh(&mut self, node: NodeId, mut f: impl FnMut(usize, Time)) {
-        let words =
-            self.fresh_start[node.index()] as usize..self.fresh_start[node.index() + 1] as usize;
-        let first = self.first[node.index()];
-        for (i, word) in words.enumerate() {
-            let mut bits = std::mem::take(&mut self.fresh[word]);
+    pub(crate) fn receive(&mut self, node: NodeId, until: Time, due: &mut Vec<Due>) -> Time {
+        due.clear();
+        let start = self.occupied_start[node.index()] as usize;
+        let end = self.occupied_start[node.index() + 1] as usize;
+        let first = self.first[node.index()] as usize;
+        let mut next = Time::NEVER;
+        for (i, word) in self.occupied[start..end].iter_mut().enumerate() {
+            let mut bits = *word;
             while bits != 0 {
-                let port = i * 64 + bits.trailing_zeros() as usize;
+                let bit = bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                f(port, self.head(WireId(first + port as u32)));
+                let port = i * 64 + bit;
+                let mut rest = None;
+                for &(t, _) in &self.queues[first + port] {
+                    if t >= until {
+                        rest = Some(t);
+                        break;
+                    }
+                    due.push(Due { at: t, port: port as u32 });
+                }
+                match rest {
+                    Some(t) => next = next.min(t),
+                    None => *word &= !(1 << bit),
+                }
             }
         }
+        // Runs of one wire each, so a merging sort is the cheapest.
+        due.sort();
+        next
+    }
+
+    /// Takes the head of the wire into `port` of `node`.
+    #[inline]
+    pub(crate) fn take(&mut self, node: NodeId, port: u32) -> Packet {
+        let wire = self.first[node.index()] + port;
+        self.queues[wire as usize].pop_front().expect("a listed packet is on its wire").1
     }
 
     /// When `node` has something to do next.
@@ -149,6 +169,13 @@ impl Wires {
     pub(crate) fn carries_traffic(&self) -> bool {
         self.in_flight().any(|p| p.kind != PacketKind::Control)
     }
+}
+
+/// A packet that is due at a node. Ordered by time, then port: the canonical order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Due {
+    pub(crate) at: Time,
+    pub(crate) port: u32,
 }
 
 /// What the switches on the way wrote into a packet.

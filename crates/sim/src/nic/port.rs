@@ -6,7 +6,7 @@ use crate::link::{Outages, Transmitter};
 use crate::probe::held::HoldClock;
 use crate::shared::Shared;
 use crate::switch::limit::Limits;
-use crate::wire::{WireId, Wires};
+use crate::wire::Wires;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use weir_core::{NodeId, Packet, Priority, Rate, Time};
@@ -14,7 +14,6 @@ use weir_core::{NodeId, Packet, Priority, Rate, Time};
 /// One port.
 pub(crate) struct NicPort {
     pub(crate) tx: Transmitter,
-    pub(crate) wire_in: WireId,
     pub(crate) control: VecDeque<Packet>,
     pub(crate) acks: VecDeque<Packet>,
     pub(crate) ready: ReadyFlows,
@@ -46,7 +45,6 @@ impl NicPort {
                 link.delay,
                 shared.config.link.overhead,
             ),
-            wire_in: wires.into_port(node, port),
             control: VecDeque::new(),
             acks: VecDeque::new(),
             ready: ReadyFlows::default(),
