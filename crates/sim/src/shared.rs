@@ -87,8 +87,14 @@ fn epochs(topology: &Topology, config: &Config) -> Vec<(Time, Routes)> {
 impl Shared<'_> {
     /// The next hop of a packet at `at` in route epoch `epoch`.
     #[inline]
-    pub(crate) fn next_hop(&self, at: NodeId, packet: &Packet, epoch: usize) -> Option<PortId> {
-        self.epochs[epoch].1.next_hop(at, packet.dst, packet.flow.hash64())
+    pub(crate) fn next_hop(
+        &self,
+        at: NodeId,
+        packet: &Packet,
+        epoch: usize,
+        salt: u64,
+    ) -> Option<PortId> {
+        self.epochs[epoch].1.next_hop_salted(at, packet.dst, packet.flow.hash64(), salt)
     }
 
     /// The constants of a node's ports.
@@ -233,26 +239,29 @@ pub(crate) enum Admin {
 }
 
 /// A node's schedule of admin events.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     events: Vec<(Time, Admin)>,
     at: usize,
+    next: Time,
 }
 
 impl Schedule {
     pub(crate) fn new(events: Vec<(Time, Admin)>) -> Self {
-        Self { events, at: 0 }
+        let next = events.first().map_or(Time::NEVER, |e| e.0);
+        Self { events, at: 0, next }
     }
 
     /// When the next one is due.
     #[inline]
     pub(crate) fn next(&self) -> Time {
-        self.events.get(self.at).map_or(Time::NEVER, |e| e.0)
+        self.next
     }
 
     pub(crate) fn pop(&mut self) -> Option<(Time, Admin)> {
         let event = self.events.get(self.at).copied();
         self.at += 1;
+        self.next = self.events.get(self.at).map_or(Time::NEVER, |e| e.0);
         event
     }
 }

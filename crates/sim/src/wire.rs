@@ -97,7 +97,7 @@ impl Wires {
     /// the next packet after that arrives. Each listed packet is then taken with
     /// [`Wires::take`].
     #[inline]
-    pub(crate) fn receive(&mut self, node: NodeId, until: Time, due: &mut Vec<Due>) -> Time {
+    pub(crate) fn receive(&mut self, node: NodeId, until: Time, due: &mut Arrivals) -> Time {
         due.clear();
         let start = self.occupied_start[node.index()] as usize;
         let end = self.occupied_start[node.index() + 1] as usize;
@@ -115,16 +115,16 @@ impl Wires {
                         rest = Some(t);
                         break;
                     }
-                    due.push(Due { at: t, port: port as u32 });
+                    due.list.push(Due { at: t, port: port as u32 });
                 }
+                due.end_run();
                 match rest {
                     Some(t) => next = next.min(t),
                     None => *word &= !(1 << bit),
                 }
             }
         }
-        // Runs of one wire each, so a merging sort is the cheapest.
-        due.sort();
+        due.merge();
         next
     }
 
@@ -171,11 +171,80 @@ impl Wires {
     }
 }
 
-/// A packet that is due at a node. Ordered by time, then port: the canonical order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A packet that is due at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Due {
     pub(crate) at: Time,
     pub(crate) port: u32,
+}
+
+/// Packets due at one node in the order of (time, port): the canonical order.
+///
+/// They are listed wire by wire, each wire a run in time order and lower ports first, and then
+/// merged pairwise; on equal times the left run, the lower port, goes first.
+#[derive(Debug, Default)]
+pub(crate) struct Arrivals {
+    list: Vec<Due>,
+    scratch: Vec<Due>,
+    /// Where each run ends.
+    runs: Vec<u32>,
+    merged: Vec<u32>,
+}
+
+impl Arrivals {
+    fn clear(&mut self) {
+        self.list.clear();
+        self.runs.clear();
+    }
+
+    /// What was listed since the last call is one run.
+    #[inline]
+    fn end_run(&mut self) {
+        let end = self.list.len() as u32;
+        if self.runs.last().copied().unwrap_or(0) < end {
+            self.runs.push(end);
+        }
+    }
+
+    /// Merges the runs.
+    #[inline]
+    fn merge(&mut self) {
+        while self.runs.len() > 1 {
+            self.scratch.clear();
+            self.merged.clear();
+            let mut start = 0;
+            for pair in self.runs.chunks(2) {
+                let middle = pair[0] as usize;
+                let end = pair[pair.len() - 1] as usize;
+                merge_two(&self.list[start..middle], &self.list[middle..end], &mut self.scratch);
+                self.merged.push(end as u32);
+                start = end;
+            }
+            std::mem::swap(&mut self.list, &mut self.scratch);
+            std::mem::swap(&mut self.runs, &mut self.merged);
+        }
+    }
+
+    /// Arrival number `i`.
+    #[inline]
+    pub(crate) fn get(&self, i: usize) -> Option<Due> {
+        self.list.get(i).copied()
+    }
+}
+
+#[inline]
+fn merge_two(mut left: &[Due], mut right: &[Due], out: &mut Vec<Due>) {
+    while let ([l, left_rest @ ..], [r, right_rest @ ..]) = (left, right) {
+        if l.at <= r.at {
+            out.push(*l);
+            left = left_rest;
+        } else {
+            out.push(*r);
+            right = right_rest;
+        }
+    }
+    out.extend_from_slice(left);
+    out.extend_from_slice(right);
 }
 
 /// What the switches on the way wrote into a packet.
@@ -267,6 +336,43 @@ impl Extras {
             self.messages.take(packet.extra);
         } else {
             self.telemetry.take(packet.extra);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::test_packet;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn arrivals_come_in_the_order_of_time_then_port(
+            sends in prop::collection::vec((0u16..70, 1u64..40), 0..120), until in 1u64..300,
+        ) {
+            let mut wires = Wires::new([70].into_iter());
+            let mut clock = [0u64; 70];
+            let mut expected = Vec::new();
+            for (i, (port, gap)) in sends.into_iter().enumerate() {
+                clock[usize::from(port)] += gap;
+                let t = clock[usize::from(port)];
+                let wire = wires.into_port(NodeId(0), usize::from(port));
+                wires.send(wire, Time::from_ps(t), test_packet(i as u32, 64));
+                expected.push((t, port, i as u32));
+            }
+            expected.sort_unstable();
+            let rest = expected.iter().map(|e| e.0).find(|t| *t >= until);
+            expected.retain(|e| e.0 < until);
+            let mut due = Arrivals::default();
+            let next = wires.receive(NodeId(0), Time::from_ps(until), &mut due);
+            prop_assert_eq!(next, rest.map_or(Time::NEVER, Time::from_ps));
+            for (i, (t, port, seq)) in expected.iter().enumerate() {
+                let d = due.get(i).unwrap();
+                prop_assert_eq!((d.at.as_ps(), d.port), (*t, u32::from(*port)));
+                prop_assert_eq!(wires.take(NodeId(0), d.port).seq, *seq);
+            }
+            prop_assert_eq!(due.get(expected.len()), None);
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::switch::holds::control_packet;
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::{Due, Wires};
+use crate::wire::{Arrivals, Wires};
 use port::NicPort;
 use receive::Receiver;
 use rustc_hash::FxHashMap;
@@ -67,7 +67,7 @@ pub(crate) struct Nic {
     /// Transmit-done by port.
     clocks: Tournament,
     /// Arrivals being handled.
-    due: Vec<Due>,
+    due: Arrivals,
     timers: Timers<NicTimer>,
     schedule: Schedule,
     epoch: usize,
@@ -110,7 +110,7 @@ impl Nic {
             id,
             fc,
             clocks: Tournament::new(ports.len()),
-            due: Vec::new(),
+            due: Arrivals::default(),
             books: Books {
                 role: Role::Nic,
                 node: id,
@@ -157,7 +157,8 @@ impl Nic {
         let on_wires = env.wires.receive(self.id, until, &mut due);
         let mut arrived = 0;
         loop {
-            let arrival = due.get(arrived).map_or(Time::NEVER, |d| d.at);
+            let next_due = due.get(arrived);
+            let arrival = next_due.map_or(Time::NEVER, |d| d.at);
             let clock = self.clocks.min();
             let (timer, admin, flow) =
                 (self.timers.next(), self.schedule.next(), self.next_flow());
@@ -170,7 +171,7 @@ impl Nic {
             if admin == now {
                 self.on_admin(now, env);
             } else if arrival == now {
-                let port = due[arrived].port;
+                let port = next_due.map_or(0, |d| d.port);
                 arrived += 1;
                 let packet = env.wires.take(self.id, port);
                 self.on_arrival(port as usize, &packet, now, env);

@@ -154,7 +154,7 @@ impl Switch {
         if packet.has(flags::PINNED) {
             return self.pinned.get(&packet.flow).copied();
         }
-        env.shared.next_hop(self.id, packet, self.epoch)
+        env.shared.next_hop(self.id, packet, self.epoch, self.salt)
     }
 
     #[inline]

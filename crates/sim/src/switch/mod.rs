@@ -18,7 +18,7 @@ pub(crate) mod scheduler;
 pub(crate) mod transmit;
 pub(crate) mod watchdog;
 
-use crate::config::WatchdogConfig;
+use crate::config::{EcnConfig, WatchdogConfig};
 use crate::node::Env;
 use crate::pool::PacketPool;
 use crate::probe::held::HeldFlows;
@@ -27,7 +27,7 @@ use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::{Due, Wires};
+use crate::wire::{Arrivals, Wires};
 use port::Port;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -61,7 +61,7 @@ pub(crate) struct Switch {
     /// The first transmit-done clock.
     tx_clocks: usize,
     /// Arrivals being handled.
-    due: Vec<Due>,
+    due: Arrivals,
     timers: Timers<SwitchTimer>,
     schedule: Schedule,
     epoch: usize,
@@ -71,7 +71,10 @@ pub(crate) struct Switch {
     responding: VecDeque<(Time, PortId, ControlMessage)>,
     /// Next hops of flows with a static path.
     pinned: FxHashMap<FlowId, PortId>,
-    ecn: Stream,
+    /// Mixed into ECMP hashes.
+    salt: u64,
+    ecn: Option<EcnConfig>,
+    marks: Stream,
     bit_errors: Stream,
     watchdog: Option<WatchdogConfig>,
     pub(crate) held_flows: HeldFlows,
@@ -114,7 +117,7 @@ impl Switch {
             fc,
             clocks: Tournament::new(tx_clocks + ports.len()),
             tx_clocks,
-            due: Vec::new(),
+            due: Arrivals::default(),
             ports,
             books,
             pool: PacketPool::default(),
@@ -125,7 +128,9 @@ impl Switch {
             actions: Actions::new(),
             responding: VecDeque::new(),
             pinned: FxHashMap::default(),
-            ecn: Stream::new(seed, "ecn", index),
+            salt: weir_net::salt(id),
+            ecn: shared.config.switch.ecn,
+            marks: Stream::new(seed, "ecn", index),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             held_flows: HeldFlows::default(),
@@ -158,7 +163,8 @@ impl Switch {
         let on_wires = env.wires.receive(self.id, until, &mut due);
         let mut arrived = 0;
         loop {
-            let arrival = due.get(arrived).map_or(Time::NEVER, |d| d.at);
+            let next_due = due.get(arrived);
+            let arrival = next_due.map_or(Time::NEVER, |d| d.at);
             let clock = self.clocks.min();
             let (timer, admin) = (self.timers.next(), self.schedule.next());
             let now = arrival.min(clock).min(timer).min(admin);
@@ -170,7 +176,7 @@ impl Switch {
             if admin == now {
                 self.on_admin(now, env);
             } else if arrival == now {
-                let port = due[arrived].port;
+                let port = next_due.map_or(0, |d| d.port);
                 arrived += 1;
                 let packet = env.wires.take(self.id, port);
                 self.on_arrival(port as usize, packet, now, env);

@@ -161,7 +161,7 @@ impl Switch {
         let from = PortQueue { port: port_id, queue: q };
         self.fc.depart(&view, &mut packet, from, &mut self.actions);
         if packet.kind == PacketKind::Data {
-            self.mark(o, q.index(), &mut packet, env);
+            self.mark(o, q.index(), &mut packet);
             if packet.extra != Packet::NO_EXTRA {
                 let port = &self.ports[o];
                 env.wires.extras.telemetry.get_mut(packet.extra).push(IntHop {
@@ -192,13 +192,13 @@ impl Switch {
 
     /// ECN: by the bytes left in the queue.
     #[inline]
-    fn mark(&mut self, o: usize, q: usize, packet: &mut Packet, env: &Env<'_, '_>) {
-        let Some(ecn) = &env.shared.config.switch.ecn else { return };
+    fn mark(&mut self, o: usize, q: usize, packet: &mut Packet) {
+        let Some(ecn) = self.ecn else { return };
         let left = self.books.ports[o].queues.get(q).map_or(0, |b| b.bytes);
         let (kmin, kmax) = (ecn.kmin.get(), ecn.kmax.get());
         let hit = left > kmax
             || (left > kmin
-                && self.ecn.unit()
+                && self.marks.unit()
                     < ecn.pmax.as_f64() * (left - kmin) as f64 / (kmax - kmin) as f64);
         if hit {
             packet.flags |= flags::CE;
