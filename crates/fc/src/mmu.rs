@@ -281,8 +281,7 @@ impl Mmu {
         let Thresholds::Dynamic { reserve, shift, .. } = &self.config.thresholds else {
             return false;
         };
-        self.headroom_used[s] > 0
-            || self.beyond_reserve(s, *reserve) >= self.threshold(shift, port)
+        self.headroom_used[s] > 0 || self.beyond_reserve(s, *reserve) >= self.threshold(shift, port)
     }
 
     /// Whether a paused ingress may resume, tested when one of its own packets leaves. (The

@@ -4,10 +4,11 @@
 
 use std::time::Instant;
 use weir_cc::{CcKind, CcParams};
-use weir_core::{Bytes, Priority, Ratio, Rate, Time};
+use weir_core::{Bytes, Priority, Rate, Ratio, Time};
 use weir_net::build::{self, k_ary};
 use weir_sim::config::{
-    Config, LinkConfig, NicConfig, ProbeConfig, Routing, Scheme, Stop, SwitchConfig, WindowConfig,
+    Config, EngineConfig, LinkConfig, NicConfig, ProbeConfig, Routing, Scheme, Stop, SwitchConfig,
+    WindowConfig,
 };
 use weir_traffic::pattern::{Marking, Poisson, Scope};
 use weir_traffic::{Arrival, Fabric, Intensity, LoadRef, Sizes, Traffic};
@@ -20,8 +21,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let info = weir_fc::scheme(&scheme).ok_or("no such scheme")?;
     let rate = Rate::from_gbps(100);
     let started = Instant::now();
-    let topology =
-        build::k_ary::build(&k_ary::Params { k, rate, delay: Time::from_us(1), ..Default::default() })?;
+    let topology = build::k_ary::build(&k_ary::Params {
+        k,
+        rate,
+        delay: Time::from_us(1),
+        ..Default::default()
+    })?;
     let mut plan = Traffic::new(Fabric::uniform(topology.hosts(), rate)?);
     let class = plan.class("websearch/10")?;
     plan.add(Poisson {
@@ -58,6 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         convergence: Time::ZERO,
         stop: Stop::Drained,
         probes: ProbeConfig::default(),
+        engine: EngineConfig::default(),
     };
     let built = started.elapsed();
     let started = Instant::now();

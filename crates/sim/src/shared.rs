@@ -1,6 +1,6 @@
 //! What all nodes of a run read and none writes.
 
-use crate::config::{Config, LinkFailure, Routing, headroom};
+use crate::config::{Config, EngineConfig, LinkFailure, Routing, headroom};
 use crate::error::SimError;
 use crate::link::Outages;
 use weir_cc::CcKind;
@@ -55,6 +55,29 @@ impl<'a> Shared<'a> {
             telemetry: config.cc.kind() == CcKind::Hpcc,
             cnp_interval: config.cc.cnp_interval(),
         })
+    }
+
+    /// How many threads to divide the network among.
+    pub(crate) fn threads(&self) -> usize {
+        match self.config.engine {
+            EngineConfig::Auto { threads } => threads.clamp(1, self.useful_threads()),
+            EngineConfig::Window { threads } => threads.max(1),
+            EngineConfig::Sequential | EngineConfig::Stepwise => 1,
+        }
+    }
+
+    /// How many threads have enough to do in a window for their meeting at its end to be worth
+    /// while: about 500 packets each, if a quarter of all wire time is used.
+    fn useful_threads(&self) -> usize {
+        let window = self.lookahead();
+        let frame = self.config.nic.max_frame();
+        let per_window = self
+            .topology
+            .links()
+            .iter()
+            .map(|l| 2 * window.as_ps() / l.rate.time_for(frame).as_ps().max(1));
+        let packets: u64 = per_window.sum::<u64>() / 4;
+        usize::try_from(packets / 500).unwrap_or(usize::MAX).max(1)
     }
 
     /// The shortest time in which one node can affect another: the lookahead of the engines.

@@ -12,6 +12,7 @@ pub(crate) mod report;
 pub(crate) mod sender;
 pub(crate) mod transmit;
 
+use crate::engine::partition::Partition;
 use crate::node::Env;
 use crate::outcome::FlowRecord;
 use crate::shared::{Admin, Schedule, Shared};
@@ -19,7 +20,7 @@ use crate::switch::holds::control_packet;
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::{Arrivals, Wires};
+use crate::wire::Arrivals;
 use port::NicPort;
 use receive::Receiver;
 use rustc_hash::FxHashMap;
@@ -97,7 +98,7 @@ impl Nic {
         id: NodeId,
         source: HostFlows,
         shared: &Shared<'_>,
-        wires: &Wires,
+        partition: &Partition,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
         let mmu = shared.mmu(Role::Nic, &setup);
@@ -105,7 +106,7 @@ impl Nic {
         let fc =
             (scheme.info.build)(&scheme.values, &shared.node_setup(id, Role::Nic, &setup, &mmu))?;
         let ports: Vec<NicPort> =
-            (0..setup.len()).map(|p| NicPort::new(id, p, shared, wires)).collect();
+            (0..setup.len()).map(|p| NicPort::new(id, p, shared, partition)).collect();
         let mut nic = Self {
             id,
             fc,
@@ -154,14 +155,13 @@ impl Nic {
     /// Handles everything before `until`, in canonical order.
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
         let mut due = std::mem::take(&mut self.due);
-        let on_wires = env.wires.receive(self.id, until, &mut due);
+        let on_wires = env.wires.receive(self.id, self.ports.len(), until, &mut due);
         let mut arrived = 0;
         loop {
             let next_due = due.get(arrived);
             let arrival = next_due.map_or(Time::NEVER, |d| d.at);
             let clock = self.clocks.min();
-            let (timer, admin, flow) =
-                (self.timers.next(), self.schedule.next(), self.next_flow());
+            let (timer, admin, flow) = (self.timers.next(), self.schedule.next(), self.next_flow());
             let now = arrival.min(clock).min(timer).min(admin).min(flow);
             if now >= until {
                 env.wires.set_next(self.id, now.min(on_wires));
@@ -330,8 +330,6 @@ impl Nic {
 
     /// Whether anything here would still move a packet.
     pub(crate) fn has_foreground(&self) -> bool {
-        self.upcoming.is_some()
-            || self.timers.foreground() > 0
-            || self.clocks.min() != Time::NEVER
+        self.upcoming.is_some() || self.timers.foreground() > 0 || self.clocks.min() != Time::NEVER
     }
 }

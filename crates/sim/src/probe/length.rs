@@ -41,7 +41,7 @@ fn upper_edge(bin: usize) -> u64 {
 
 impl LengthProbe {
     /// The length is `length` from `now` on. What does not last does not count.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, now: Time, length: u64) {
         if now != self.since {
             self.advance(now);

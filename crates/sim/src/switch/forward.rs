@@ -8,7 +8,7 @@ use weir_fc::{Admit, NodeView, Refusal};
 
 impl Switch {
     /// A packet arrives at port `i`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_arrival(
         &mut self,
         i: usize,
@@ -94,7 +94,7 @@ impl Switch {
     }
 
     /// Finds the way, stores the packet and queues it.
-    #[inline]
+    #[inline(always)]
     fn forward(&mut self, i: usize, mut packet: Packet, now: Time, env: &mut Env<'_, '_>) {
         self.tally.last_activity = now;
         packet.ingress = PortId::from_index(i);
@@ -134,7 +134,7 @@ impl Switch {
     /// Sends a packet that finds its port idle and empty, without queueing it first. The
     /// scheme sees the same as if it had been queued for no time; nothing else could have
     /// been chosen.
-    #[inline]
+    #[inline(always)]
     fn pass_through(
         &mut self,
         o: usize,
@@ -149,7 +149,7 @@ impl Switch {
         self.depart(o, queue, packet, now, env);
     }
 
-    #[inline]
+    #[inline(always)]
     fn route(&self, packet: &Packet, env: &Env<'_, '_>) -> Option<PortId> {
         if packet.has(flags::PINNED) {
             return self.pinned.get(&packet.flow).copied();
@@ -157,7 +157,7 @@ impl Switch {
         env.shared.next_hop(self.id, packet, self.epoch, self.salt)
     }
 
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self, packet: &Packet, egress: PortId, now: Time) -> Result<(), DropReason> {
         let port = &self.ports[egress.index()];
         if !port.tx.up {
@@ -183,7 +183,7 @@ impl Switch {
     }
 
     /// Appends to a queue and keeps the books.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enqueue(&mut self, o: usize, q: usize, packet: Packet, now: Time) {
         if q >= self.ports[o].queues.len() {
             self.grow(o, q);

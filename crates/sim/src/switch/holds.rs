@@ -292,7 +292,8 @@ impl Switch {
         self.ports.iter().enumerate().flat_map(move |(o, port)| {
             (0..port.queues.len())
                 .filter(move |&q| {
-                    !port.queues[q].fifo.is_empty() && (port.is_held(q) || self.head_is_blocked(o, q))
+                    !port.queues[q].fifo.is_empty()
+                        && (port.is_held(q) || self.head_is_blocked(o, q))
                 })
                 .map(move |q| {
                     (

@@ -19,6 +19,7 @@ pub(crate) mod transmit;
 pub(crate) mod watchdog;
 
 use crate::config::{EcnConfig, WatchdogConfig};
+use crate::engine::partition::Partition;
 use crate::node::Env;
 use crate::pool::PacketPool;
 use crate::probe::held::HeldFlows;
@@ -27,7 +28,7 @@ use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::{Arrivals, Wires};
+use crate::wire::Arrivals;
 use port::Port;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -84,7 +85,11 @@ pub(crate) struct Switch {
 }
 
 impl Switch {
-    pub(crate) fn new(id: NodeId, shared: &Shared<'_>, wires: &Wires) -> Result<Self, ParamError> {
+    pub(crate) fn new(
+        id: NodeId,
+        shared: &Shared<'_>,
+        partition: &Partition,
+    ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
         let mmu = shared.mmu(Role::Switch, &setup);
         let scheme = &shared.config.scheme;
@@ -93,7 +98,7 @@ impl Switch {
             &shared.node_setup(id, Role::Switch, &setup, &mmu),
         )?;
         let ports: Vec<Port> =
-            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, wires)).collect();
+            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, partition)).collect();
         let books = Books {
             role: Role::Switch,
             node: id,
@@ -160,7 +165,7 @@ impl Switch {
     /// Handles everything before `until`, in canonical order.
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
         let mut due = std::mem::take(&mut self.due);
-        let on_wires = env.wires.receive(self.id, until, &mut due);
+        let on_wires = env.wires.receive(self.id, self.ports.len(), until, &mut due);
         let mut arrived = 0;
         loop {
             let next_due = due.get(arrived);

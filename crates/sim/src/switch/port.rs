@@ -2,12 +2,12 @@
 
 use super::limit::Limits;
 use super::scheduler::Scheduler;
+use crate::engine::partition::Partition;
 use crate::link::{Outages, Transmitter};
 use crate::pool::Fifo;
 use crate::probe::held::HoldClock;
 use crate::probe::length::LengthProbe;
 use crate::shared::Shared;
-use crate::wire::Wires;
 use std::collections::VecDeque;
 use weir_core::{NodeId, Packet, PortId, Priority, Time};
 use weir_fc::{FlowControl, QueueSpec};
@@ -81,7 +81,7 @@ impl Port {
         port: usize,
         fc: &dyn FlowControl,
         shared: &Shared<'_>,
-        wires: &Wires,
+        partition: &Partition,
     ) -> Self {
         let end = shared.topology.ports(node)[port];
         let link = shared.topology.link(end.link);
@@ -90,7 +90,7 @@ impl Port {
         let queues = (0..scheduler.len()).map(|q| Queue::new(scheduler.spec(q))).collect();
         Self {
             tx: Transmitter::new(
-                wires.into_port(end.peer, end.peer_port.index()),
+                partition.wire_into(end.peer, end.peer_port.index()),
                 link.rate,
                 link.delay,
                 shared.config.link.overhead,

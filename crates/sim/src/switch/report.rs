@@ -8,7 +8,8 @@ use weir_fc::Violation;
 impl Switch {
     /// Packets inside: queued or in the forwarding pipeline.
     pub(crate) fn packets_inside(&self) -> u64 {
-        let queued = self.ports.iter().flat_map(|p| &p.queues).flat_map(|q| self.pool.iter(&q.fifo));
+        let queued =
+            self.ports.iter().flat_map(|p| &p.queues).flat_map(|q| self.pool.iter(&q.fifo));
         let piped = self.ports.iter().flat_map(|p| &p.pipeline).map(|(_, p)| p);
         queued.chain(piped).filter(|p| p.kind != PacketKind::Mark).count() as u64
     }

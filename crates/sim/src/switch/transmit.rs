@@ -108,8 +108,10 @@ impl Switch {
     }
 
     fn inspect(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) -> Verdict {
-        let head =
-            *self.pool.front(&self.ports[o].queues[q.index()].fifo).expect("a ready queue has a head");
+        let head = *self
+            .pool
+            .front(&self.ports[o].queues[q.index()].fifo)
+            .expect("a ready queue has a head");
         let view = NodeView { now, books: &self.books };
         let at = PortQueue { port: PortId::from_index(o), queue: q };
         let verdict = self.fc.serve(&view, at, &head, &mut self.actions);
@@ -120,7 +122,7 @@ impl Switch {
     }
 
     /// Takes the head of a queue out and keeps the books of the queue.
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, o: usize, q: usize, now: Time) -> Packet {
         let port = &mut self.ports[o];
         let book = &mut self.books.ports[o];
@@ -146,7 +148,7 @@ impl Switch {
     }
 
     /// Marks a packet whose memory has been released and puts it on the wire.
-    #[inline]
+    #[inline(always)]
     pub(super) fn depart(
         &mut self,
         o: usize,
@@ -183,7 +185,7 @@ impl Switch {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, o: usize, packet: &Packet, now: Time) {
         self.books.mmu.release(packet.ingress, packet.priority, packet.size);
         self.buffer.set(now, self.books.mmu.used().get());
