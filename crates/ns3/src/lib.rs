@@ -21,6 +21,7 @@
 //! | [`config`], [`topology`], [`flows`] | the input files |
 //! | [`record`], [`output`] | what a run tells while it runs, and the files it writes |
 //! | [`fct_analysis`] | slowdown by flow size |
+//! | [`import`] | the pieces of a run for a native scenario |
 //! | [`mmu`] | buffer accounting of a switch |
 //! | [`routes`] | shortest paths and next hops |
 
@@ -30,6 +31,7 @@ mod diag;
 pub mod fct_analysis;
 pub mod flows;
 mod hash;
+pub mod import;
 mod inputs;
 pub mod mmu;
 pub mod output;
