@@ -21,7 +21,7 @@ impl<C: CongestionControl> Sim<'_, C> {
             node: p.node,
             interface: self.numbering.interface(port),
             queue: queue as u8,
-            qlen: p.queues[queue].bytes(&self.pool),
+            qlen: self.waiting(event, port, queue, packet),
             sip,
             dip,
             size: k.size as u16,
@@ -36,6 +36,23 @@ impl<C: CongestionControl> Sim<'_, C> {
             is_switch: !p.is_host,
             body,
         });
+    }
+
+    /// Bytes in a queue as the record shows them: without a packet that joins or leaves.
+    fn waiting(&self, event: TraceEvent, port: u32, queue: usize, packet: u32) -> u32 {
+        let p = &self.ports[port as usize];
+        if queue == 0 || p.is_host {
+            return p.queues[queue].bytes(&self.pool);
+        }
+        // The packet is charged before it joins the queue.
+        let joining = if event == TraceEvent::Enqueue { self.pool[packet].size } else { 0 };
+        self.egress_bytes(port, queue).wrapping_sub(joining)
+    }
+
+    /// Bytes charged to a switch port's egress queue.
+    pub(super) fn egress_bytes(&self, port: u32, queue: usize) -> u32 {
+        let switch = &self.switches[self.ports[port as usize].owner as usize];
+        switch.mmu.egress((port - switch.first_port) as usize, queue)
     }
 
     /// Addresses and the part that depends on the kind.
@@ -75,7 +92,7 @@ impl<C: CongestionControl> Sim<'_, C> {
     /// The address that the original gives to a switch port: 10.x.y.1 or .2, by link.
     fn link_address(&self, port: u32) -> u32 {
         let end = self.numbering.ends[port as usize];
-        let second = self.topology.links[end.link as usize].b == end.node;
+        let second = self.inputs.topology.links[end.link as usize].b == end.node;
         let (x, y) = (end.link / 254 + 1, end.link % 254 + 1);
         0x0a00_0000 | x << 16 | y << 8 | (1 + u32::from(second))
     }
