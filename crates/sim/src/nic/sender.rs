@@ -102,6 +102,8 @@ impl Sender {
         }
         let rate = self.spec.rate.expect("a constant-rate flow has a rate");
         let latest = rate.bytes_in(now.saturating_sub(self.spec.start)).get() / self.payload;
+        // it makes no more than its flow has
+        let latest = latest.min((u64::from(self.total) + self.discarded).saturating_sub(1));
         if latest > self.produced {
             let missed = latest - self.produced;
             self.discarded += missed;

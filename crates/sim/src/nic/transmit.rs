@@ -276,10 +276,11 @@ impl Nic {
             }
         };
         self.send_packet(o, slot, now, env);
+        let free = self.ports[o].tx.busy_until;
         if let Some(fifo) = &mut self.ports[o].fifo {
             let keep = self.slots[slot as usize]
                 .as_mut()
-                .is_some_and(|s| !s.is_datagram() && s.has_data() && s.next_time <= now);
+                .is_some_and(|s| !s.is_datagram() && s.has_data() && s.next_time <= free);
             if !keep {
                 fifo.pop_front();
                 if let Some(s) = &mut self.slots[slot as usize] {
