@@ -95,6 +95,11 @@ impl Sender {
         self.spec.start.saturating_add(rate.time_for(Bytes::new(n.saturating_mul(self.payload))))
     }
 
+    /// Whether a constant-rate flow has packets left to make.
+    pub(crate) fn has_more_to_produce(&self) -> bool {
+        self.produced < u64::from(self.total) + self.discarded
+    }
+
     /// After a hold: a discarding source has only its latest packet left.
     pub(crate) fn skip_missed(&mut self, now: Time) {
         if !self.discards() {

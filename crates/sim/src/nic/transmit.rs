@@ -119,7 +119,11 @@ impl Nic {
             s.close();
         }
         let fifo_datagram = port.fifo.is_some() && s.is_datagram();
-        let can_send = s.has_data() && (!s.held || port.fifo.is_some());
+        let can_send = if fifo_datagram {
+            s.has_more_to_produce()
+        } else {
+            s.has_data() && (!s.held || port.fifo.is_some())
+        };
         // A wire that is busy until then could not start earlier anyway.
         let due = s.next_time <= now.max(port.tx.busy_until) && !fifo_datagram;
         let ready = can_send && due;
@@ -239,7 +243,7 @@ impl Nic {
             fifo.push_back(slot);
         }
         let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
-        if s.produced < u64::from(s.total) + s.discarded {
+        if s.has_more_to_produce() {
             s.next_time = s.produced_at(s.produced);
             self.settle(slot, now, env);
         }
