@@ -8,13 +8,17 @@
 
 pub mod catalogue;
 mod checks;
+pub mod compare;
 pub mod describe;
 pub mod experiment;
+pub mod findings;
 pub mod format;
 pub mod listing;
 pub mod reference_doc;
+pub mod run;
 pub mod scenario;
 pub mod schema;
+pub mod stats;
 pub mod table;
 pub mod text;
 
