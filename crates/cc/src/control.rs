@@ -151,9 +151,11 @@ pub trait CongestionControl: Clone + Debug {
         Pacing::Same
     }
 
-    /// A packet of `wire_bytes` was sent.
-    fn on_sent(&mut self, now: Time, wire_bytes: u64, timers: &mut Timers) {
+    /// A packet of `wire_bytes` was sent. Called after its gap was computed: what it changes acts
+    /// from the next packet.
+    fn on_sent(&mut self, now: Time, wire_bytes: u64, timers: &mut Timers) -> Pacing {
         let _ = (now, wire_bytes, timers);
+        Pacing::Same
     }
 
     /// The timer `kind`, armed through [`Timers::arm`] for `now`, fired.

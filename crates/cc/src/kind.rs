@@ -2,10 +2,12 @@
 
 use crate::control::{Ack, CongestionControl, Pacing, Path, TimerKind, Timers};
 use crate::dcqcn::{Dcqcn, DcqcnParams};
+use crate::dcqcn_paper::{DcqcnPaper, DcqcnPaperParams};
 use crate::dctcp::{Dctcp, DctcpParams};
 use crate::hpcc::{Hpcc, HpccParams};
 use crate::none::{LineRate, NoneParams};
 use crate::params::{ParamError, ParamInfo};
+use crate::swift::{Swift, SwiftParams};
 use crate::timely::{Timely, TimelyParams};
 use weir_core::{Bytes, Rate, Time};
 
@@ -94,7 +96,7 @@ macro_rules! algorithms {
             }
 
             #[inline]
-            fn on_sent(&mut self, now: Time, wire_bytes: u64, timers: &mut Timers) {
+            fn on_sent(&mut self, now: Time, wire_bytes: u64, timers: &mut Timers) -> Pacing {
                 match self { $( Self::$variant(s) => s.on_sent(now, wire_bytes, timers), )* }
             }
 
@@ -126,12 +128,16 @@ algorithms! {
     None, "none", NoneParams, LineRate;
     /// Rate cuts on marks and staged recovery, with the timers of deployed NICs.
     Dcqcn, "dcqcn", DcqcnParams, Dcqcn;
+    /// Rate cuts on marks, recovery by timer and byte counter: DCQCN as published.
+    DcqcnPaper, "dcqcn-paper", DcqcnPaperParams, DcqcnPaper;
     /// Follows the slope of the round-trip time.
     Timely, "timely", TimelyParams, Timely;
     /// Follows the utilisation that every switch on the way reports.
     Hpcc, "hpcc", HpccParams, Hpcc;
     /// Cuts by the marked fraction once per round-trip time.
     Dctcp, "dctcp", DctcpParams, Dctcp;
+    /// Keeps the round-trip time at a target by adjusting the window.
+    Swift, "swift", SwiftParams, Swift;
 }
 
 impl CcParams {
@@ -140,6 +146,7 @@ impl CcParams {
     pub fn cnp_interval(&self) -> Option<Time> {
         match self {
             Self::Dcqcn(p) => Some(p.cnp_interval).filter(|&t| t != Time::ZERO),
+            Self::DcqcnPaper(p) => Some(p.cnp_interval),
             _ => None,
         }
     }

@@ -16,21 +16,31 @@
 //! |---|---|
 //! | [`none`] | line rate; flow control alone must cope |
 //! | [`dcqcn`] | marks; rate cuts and staged recovery on NIC timers |
+//! | [`dcqcn_paper`] | the same idea as published, with a byte counter |
 //! | [`timely`] | the slope of the round-trip time |
 //! | [`hpcc`] | telemetry of every switch on the way |
 //! | [`dctcp`] | marks; the marked fraction once per round-trip time |
+//! | [`swift`] | a target for the round-trip time |
+//!
+//! Around them: [`ecn`] decides which packets a switch marks, [`cnp`] when a receiver sends a
+//! notification, [`reliability`] what is sent again after a loss.
 //!
 //! [`CcParams`] names an algorithm with its parameters, [`CcParams::start`] makes the state of one
 //! flow, [`Cc`] is that state for any algorithm (an enum: cheap to clone and to store in a flat
 //! array).
 
+pub mod cnp;
 mod control;
 pub mod dcqcn;
+pub mod dcqcn_paper;
 pub mod dctcp;
+pub mod ecn;
 pub mod hpcc;
 mod kind;
 pub mod none;
 pub mod params;
+pub mod reliability;
+pub mod swift;
 #[cfg(test)]
 mod testing;
 pub mod timely;

@@ -62,6 +62,10 @@ pub mod flags {
     pub const FIRST: u8 = 8;
     /// The high sub-class of its priority (G-PFC).
     pub const HIGH: u8 = 16;
+    /// Sent before: a retransmission.
+    pub const RESENT: u8 = 32;
+    /// Belongs to a flow without acknowledgements (a constant-rate source).
+    pub const DATAGRAM: u8 = 64;
 }
 
 impl Packet {

@@ -144,6 +144,11 @@ impl Actions {
         self.list.push(Action::Retry { port });
     }
 
+    /// Adds a request made elsewhere.
+    pub fn push(&mut self, action: Action) {
+        self.list.push(action);
+    }
+
     /// Whether nothing was asked for: the usual case, once per packet.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -288,6 +288,11 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         &self.scheme
     }
 
+    /// The scheme, to meddle with it.
+    pub fn scheme_mut(&mut self) -> &mut S {
+        &mut self.scheme
+    }
+
     /// The books.
     pub fn view(&self) -> NodeView<'_> {
         NodeView { now: self.now, books: &self.books }

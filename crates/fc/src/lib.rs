@@ -33,8 +33,11 @@
 
 pub mod actions;
 pub mod bfc;
+pub mod capfc;
 pub mod explore;
+pub mod ffc;
 pub mod flowsail;
+pub mod gpfc;
 pub mod harness;
 pub mod ideal;
 pub mod layout;
@@ -44,6 +47,7 @@ pub mod ofc;
 pub mod params;
 mod perflow;
 pub mod pfc;
+pub mod ppfc;
 mod threshold;
 pub mod view;
 
@@ -56,8 +60,18 @@ pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
 use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, QueueId};
 
 /// All schemes there are, in the order they are listed and compared.
-pub const SCHEMES: &[&SchemeInfo] =
-    &[&pfc::INFO, &ofc::INFO, &none::INFO, &bfc::INFO, &ideal::INFO, &flowsail::INFO];
+pub const SCHEMES: &[&SchemeInfo] = &[
+    &pfc::INFO,
+    &capfc::INFO,
+    &ppfc::INFO,
+    &gpfc::INFO,
+    &ofc::INFO,
+    &none::INFO,
+    &bfc::INFO,
+    &ideal::INFO,
+    &flowsail::INFO,
+    &ffc::INFO,
+];
 
 /// The scheme called `name`.
 pub fn scheme(name: &str) -> Option<&'static SchemeInfo> {
@@ -123,6 +137,12 @@ pub trait FlowControl: Send {
     /// The egress queues of `port`. Called once, before anything else.
     fn layout(&self, port: PortId) -> QueueLayout;
 
+    /// Whether [`FlowControl::admit`] is to be asked; read once. Most schemes leave admission
+    /// to the buffer, and are spared the question per packet.
+    fn gates_admission(&self) -> bool {
+        false
+    }
+
     /// May `p`, bound for `egress`, be stored? Called before the buffer is asked.
     fn admit(&mut self, _v: &NodeView<'_>, _p: &Packet, _egress: PortId) -> Admit {
         Admit::Accept
@@ -182,6 +202,11 @@ pub trait FlowControl: Send {
 
     /// What it keeps, now.
     fn state_size(&self) -> StateSize;
+
+    /// What it counts for reports, by name: events that are no state.
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }
 
 /// What a scheme is told about its node when it is made.

@@ -137,6 +137,38 @@ impl Pfc {
         ControlMessage::Pfc { enable: mask, quanta: times }
     }
 
+    /// The queue of `priority`.
+    pub(crate) fn queue_of(&self, priority: Priority) -> QueueId {
+        QueueId(self.queue_of[priority.index()])
+    }
+
+    /// Whether the neighbour at `port` has been told to stop `priority`.
+    pub(crate) fn has_paused(&self, port: PortId, priority: Priority) -> bool {
+        self.ports[port.index()].sent & 1 << priority.get() != 0
+    }
+
+    /// Whether the neighbour at `port` has told us to stop `priority`.
+    pub(crate) fn is_paused(&self, port: PortId, priority: Priority) -> bool {
+        self.ports[port.index()].held & 1 << priority.get() != 0
+    }
+
+    /// Sees to it that the neighbour at `port` has stopped `priority`, or has not: for schemes
+    /// that send PFC's frames for reasons of their own.
+    pub(crate) fn set_paused(
+        &mut self,
+        now: Time,
+        port: PortId,
+        priority: Priority,
+        stop: bool,
+        a: &mut Actions,
+    ) {
+        match (self.has_paused(port, priority), stop) {
+            (false, true) => self.pause(now, port, priority, a),
+            (true, false) => self.resume(port, priority, a),
+            _ => {}
+        }
+    }
+
     /// Tells the neighbour at `port` to stop `priority`.
     fn pause(&mut self, now: Time, port: PortId, priority: Priority, a: &mut Actions) {
         let bit = 1 << priority.get();
@@ -180,7 +212,7 @@ impl FlowControl for Pfc {
         {
             self.pause(v.now, p.ingress, p.priority, a);
         }
-        QueueId(self.queue_of[p.priority.index()])
+        self.queue_of(p.priority)
     }
 
     #[inline]

@@ -52,7 +52,7 @@ use weir_cc::dctcp::Dctcp;
 use weir_cc::hpcc::Hpcc;
 use weir_cc::none::LineRate;
 use weir_cc::timely::Timely;
-use weir_cc::{CcParams, CongestionControl};
+use weir_cc::{CcParams, CongestionControl, Path};
 
 /// How a run went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,37 +71,24 @@ pub fn run(inputs: &Inputs, recorder: &mut dyn Recorder) -> Outcome {
         topology: &inputs.topology,
         flows: &inputs.flows,
         trace_nodes: &inputs.trace_nodes,
-        params: &params,
     };
+    // One copy of the simulator per algorithm: each is compiled with its congestion control
+    // inlined.
     match &params {
-        CcParams::None(_) => run_with(setup, recorder, |p, path| match p {
-            CcParams::None(p) => LineRate::new(p, path),
-            _ => unreachable!("parameters do not change during a run"),
-        }),
-        CcParams::Dcqcn(_) => run_with(setup, recorder, |p, path| match p {
-            CcParams::Dcqcn(p) => Dcqcn::new(p, path),
-            _ => unreachable!("parameters do not change during a run"),
-        }),
-        CcParams::Hpcc(_) => run_with(setup, recorder, |p, path| match p {
-            CcParams::Hpcc(p) => Hpcc::new(p, path),
-            _ => unreachable!("parameters do not change during a run"),
-        }),
-        CcParams::Timely(_) => run_with(setup, recorder, |p, path| match p {
-            CcParams::Timely(p) => Timely::new(p, path),
-            _ => unreachable!("parameters do not change during a run"),
-        }),
-        CcParams::Dctcp(_) => run_with(setup, recorder, |p, path| match p {
-            CcParams::Dctcp(p) => Dctcp::new(p, path),
-            _ => unreachable!("parameters do not change during a run"),
-        }),
+        CcParams::None(p) => run_with(setup, recorder, |path| LineRate::new(p, path)),
+        CcParams::Dcqcn(p) => run_with(setup, recorder, |path| Dcqcn::new(p, path)),
+        CcParams::Hpcc(p) => run_with(setup, recorder, |path| Hpcc::new(p, path)),
+        CcParams::Timely(p) => run_with(setup, recorder, |path| Timely::new(p, path)),
+        CcParams::Dctcp(p) => run_with(setup, recorder, |path| Dctcp::new(p, path)),
+        other => run_with(setup, recorder, |path| other.start(path)),
     }
 }
 
 fn run_with<C: CongestionControl>(
     setup: Setup<'_>,
     recorder: &mut dyn Recorder,
-    make_cc: sim::MakeCc<C>,
+    make_cc: impl Fn(&Path) -> C,
 ) -> Outcome {
-    let (counters, reason) = Sim::new(setup, make_cc, recorder).run();
+    let (counters, reason) = Sim::new(setup, &make_cc, recorder).run();
     Outcome { counters, reason }
 }

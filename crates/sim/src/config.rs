@@ -3,6 +3,7 @@
 use weir_cc::CcParams;
 use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
 use weir_fc::{PrioritySchedule, SchemeInfo, Values};
+use weir_net::analysis::Headroom;
 
 /// The settings of one run.
 #[derive(Clone, Debug)]
@@ -296,9 +297,10 @@ impl Default for ProbeConfig {
 /// assert_eq!(need, Bytes::new(3360));
 /// ```
 pub fn headroom(rate: Rate, delay: Time, latency: Time, frame: Bytes, link: &LinkConfig) -> Bytes {
-    let in_flight = rate.bytes_in(delay * 2 + link.response + latency);
-    let pause = Bytes::new(weir_core::control::MIN_FRAME) + link.overhead;
-    in_flight + (frame + link.overhead) * 2 + pause
+    let mut budget = Headroom::new(rate, delay, frame + link.overhead);
+    budget.response = link.response + latency;
+    budget.pause_frame = Bytes::new(weir_core::control::MIN_FRAME) + link.overhead;
+    budget.bytes()
 }
 
 #[cfg(test)]

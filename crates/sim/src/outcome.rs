@@ -167,7 +167,8 @@ impl FlowRecord {
         Some(self.fct()?.as_ps() as f64 / self.ideal?.as_ps() as f64)
     }
 
-    /// Time lost to pauses, all hops together.
+    /// Time lost to pauses, all hops added up; hops may be held at the same time, so it can
+    /// exceed the flow's own duration.
     pub fn held_total(&self) -> Time {
         self.held.iter().map(|h| h.time).sum()
     }

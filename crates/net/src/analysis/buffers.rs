@@ -200,15 +200,15 @@ impl<'a> Walk<'a> {
         for &source in sources {
             self.visit(source);
         }
-        let mut ports = Vec::new();
         let mut next = 0;
+        let routes = self.routes;
         while let Some(&node) = self.order.get(next) {
             next += 1;
             if node == target {
                 continue;
             }
-            self.routes.column_ports(node, column, &mut ports);
-            for &port in &ports {
+            let mut one = PortId::default();
+            for &port in routes.column_ports(node, column, &mut one).1 {
                 let end = *self.topo.port(node, port);
                 if self.topo.is_host(end.peer) {
                     continue;
@@ -221,7 +221,7 @@ impl<'a> Walk<'a> {
         for i in 0..self.order.len() {
             let node = self.order[i];
             if node != target && !self.topo.is_host(node) {
-                self.note(node, column, &mut ports);
+                self.note(node, column);
             }
             let span = self.span(node);
             self.mask[span].fill(0);
@@ -237,15 +237,16 @@ impl<'a> Walk<'a> {
     }
 
     /// Packets in by the ports of the mask may go out by these ports.
-    fn note(&mut self, node: NodeId, column: usize, ports: &mut Vec<PortId>) {
-        let set = self.routes.column_ports(node, column, ports);
+    fn note(&mut self, node: NodeId, column: usize) {
+        let mut one = PortId::default();
+        let (set, ports) = self.routes.column_ports(node, column, &mut one);
         if ports.is_empty() {
             return;
         }
         let span = self.span(node);
         let hub = *self.known.entry((node, set)).or_insert_with(|| {
             let ports_in = vec![0; span.len()];
-            self.hubs.push(Hub { node, ports_in, ports_out: ports.clone() });
+            self.hubs.push(Hub { node, ports_in, ports_out: ports.to_vec() });
             self.hubs.len() as u32 - 1
         });
         let known = &mut self.hubs[hub as usize].ports_in;

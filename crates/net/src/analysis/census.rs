@@ -106,9 +106,11 @@ impl Oversubscription {
 /// layer and switches without layers are left out.
 pub fn oversubscription(topo: &Topology) -> Vec<Oversubscription> {
     let mut worst: Vec<Oversubscription> = Vec::new();
+    let layers = topo.nodes().iter().map(|n| n.layer);
+    let Some(top) = layers.filter(|&layer| layer != Layer::Other).max() else { return worst };
     for n in topo.switches() {
         let layer = topo.node(n).layer;
-        if layer == Layer::Other || topo.nodes().iter().all(|m| !above(m.layer, layer)) {
+        if layer >= top {
             continue;
         }
         let mut here =

@@ -1,8 +1,8 @@
 //! How far apart the farthest hosts are.
 
-use crate::routes::graph::Graph;
+use crate::routes::graph::{Edge, Graph};
 use crate::topology::{Link, Topology};
-use weir_core::{Bytes, LinkId, NodeId, Rate, Time};
+use weir_core::{Bytes, NodeId, Rate, Time};
 
 /// What travels there and back, to turn distances into times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +25,10 @@ impl Default for RttModel {
 
 impl RttModel {
     /// Store and forward: each link costs its delay twice and one frame each way.
-    fn link(&self, link: &Link) -> u128 {
+    fn link(&self, link: &Link) -> u64 {
         let times =
             [link.delay, link.delay, link.rate.time_for(self.frame), link.rate.time_for(self.ack)];
-        times.iter().map(|t| u128::from(t.as_ps())).sum()
+        times.iter().map(|t| t.as_ps()).fold(0, u64::saturating_add)
     }
 }
 
@@ -57,50 +57,47 @@ impl LongestPath {
     pub fn new(topo: &Topology, model: &RttModel) -> Option<Self> {
         let graph = Graph::new(topo, &[]);
         let ends = Ends::new(topo, &graph, model);
-        let mut walk = Walk::new(&graph);
+        let mut walk = Walk::new(topo, &graph, model);
         let mut best: Option<Candidate> = None;
         let (mut diameter, mut disconnected) = (0, false);
         for &target in &graph.columns {
-            walk.towards(topo, &graph, model, target);
+            walk.towards(&graph, target);
             for &source in &graph.columns {
-                let Some((cost, hops, rate)) = walk.from(source) else {
+                if walk.hops[source as usize] == FAR {
                     disconnected = true;
                     continue;
-                };
+                }
                 let Some(mut here) = ends.pair(source, target) else { continue };
-                here.cost += cost;
-                here.hops += hops;
-                here.rate = here.rate.min(rate);
+                here.hops += walk.hops[source as usize];
                 // the switches between n links, there and back
-                let switches = u128::from(here.hops.saturating_sub(1));
-                here.cost += 2 * switches * u128::from(model.switch.as_ps());
+                let switches = 2 * u64::from(here.hops.saturating_sub(1));
+                here.cost = here
+                    .cost
+                    .saturating_add(walk.cost[source as usize])
+                    .saturating_add(model.switch.as_ps().saturating_mul(switches));
                 diameter = diameter.max(here.hops);
-                best = match best {
-                    Some(b) if b.cost >= here.cost => Some(b),
-                    _ => Some(here),
-                };
+                if best.is_none_or(|b| here.cost > b.cost) {
+                    best = Some(here);
+                }
             }
         }
-        let best = best?;
-        let rtt = Time::from_ps(u64::try_from(best.cost).unwrap_or(u64::MAX));
-        let bdp = best.rate.bytes_in(rtt);
-        Some(Self {
-            src: best.src,
-            dst: best.dst,
-            diameter,
-            rtt,
-            bottleneck: best.rate,
-            bdp,
-            disconnected,
-        })
+        let Candidate { src, dst, source, target, cost, rate, .. } = best?;
+        walk.towards(&graph, target);
+        let bottleneck = rate.min(walk.slowest(topo, &graph, source));
+        let rtt = Time::from_ps(cost);
+        let bdp = bottleneck.bytes_in(rtt);
+        Some(Self { src, dst, diameter, rtt, bottleneck, bdp, disconnected })
     }
 }
 
+/// Two hosts, the rows they hang on, and what their own links cost.
 #[derive(Clone, Copy)]
 struct Candidate {
     src: NodeId,
     dst: NodeId,
-    cost: u128,
+    source: u32,
+    target: u32,
+    cost: u64,
     hops: u32,
     rate: Rate,
 }
@@ -111,7 +108,7 @@ struct Ends(Vec<Vec<End>>);
 #[derive(Clone, Copy)]
 struct End {
     host: NodeId,
-    cost: u128,
+    cost: u64,
     hops: u32,
     rate: Rate,
 }
@@ -145,7 +142,9 @@ impl Ends {
         Some(Candidate {
             src: a.host,
             dst: b.host,
-            cost: a.cost + b.cost,
+            source,
+            target,
+            cost: a.cost.saturating_add(b.cost),
             hops: a.hops + b.hops,
             rate: a.rate.min(b.rate),
         })
@@ -154,25 +153,31 @@ impl Ends {
 
 /// The costliest of the shortest paths to one target.
 struct Walk {
+    /// What each edge of the graph costs.
+    edge_cost: Vec<u64>,
     hops: Vec<u32>,
-    cost: Vec<u128>,
-    rate: Vec<Rate>,
+    cost: Vec<u64>,
     queue: Vec<u32>,
 }
 
 const FAR: u32 = u32::MAX;
 
 impl Walk {
-    fn new(graph: &Graph) -> Self {
+    fn new(topo: &Topology, graph: &Graph, model: &RttModel) -> Self {
+        let mut edge_cost = Vec::with_capacity(graph.all_edges().len());
+        for &node in &graph.node_of {
+            for edge in graph.edges(graph.row_of[node.index()]) {
+                edge_cost.push(model.link(topo.link(topo.port(node, edge.port).link)));
+            }
+        }
         let n = graph.len();
-        Self { hops: vec![FAR; n], cost: vec![0; n], rate: vec![Rate::default(); n], queue: vec![] }
+        Self { edge_cost, hops: vec![FAR; n], cost: vec![0; n], queue: Vec::with_capacity(n) }
     }
 
-    fn towards(&mut self, topo: &Topology, graph: &Graph, model: &RttModel, target: u32) {
+    fn towards(&mut self, graph: &Graph, target: u32) {
         self.hops.fill(FAR);
         self.hops[target as usize] = 0;
         self.cost[target as usize] = 0;
-        self.rate[target as usize] = Rate::from_bps(u64::MAX);
         self.queue.clear();
         self.queue.push(target);
         let mut next = 0;
@@ -181,40 +186,41 @@ impl Walk {
             if row != target && graph.is_host[row as usize] {
                 continue;
             }
-            for edge in graph.edges(row) {
+            let (further, here) = (self.hops[row as usize] + 1, self.cost[row as usize]);
+            let costs = &self.edge_cost[graph.span(row)];
+            for (edge, &cost) in graph.edges(row).iter().zip(costs) {
                 let peer = edge.peer as usize;
-                let further = self.hops[row as usize] + 1;
                 if self.hops[peer] == FAR {
                     self.hops[peer] = further;
                     self.cost[peer] = 0;
                     self.queue.push(edge.peer);
                 }
                 if self.hops[peer] == further {
-                    let end = topo.port(graph.node_of[row as usize], edge.port);
-                    self.improve(topo, model, (row as usize, peer), end.link);
+                    self.cost[peer] = self.cost[peer].max(here.saturating_add(cost));
                 }
             }
         }
     }
 
-    /// Takes the way from `peer` over `link` and `row` if it costs more than what was known.
-    fn improve(
-        &mut self,
-        topo: &Topology,
-        model: &RttModel,
-        (row, peer): (usize, usize),
-        link: LinkId,
-    ) {
-        let link = topo.link(link);
-        let cost = self.cost[row] + model.link(link);
-        if cost > self.cost[peer] {
-            self.cost[peer] = cost;
-            self.rate[peer] = self.rate[row].min(link.rate);
+    /// The slowest link on the costliest way from `row` to the target.
+    fn slowest(&self, topo: &Topology, graph: &Graph, mut row: u32) -> Rate {
+        let mut slowest = Rate::from_bps(u64::MAX);
+        while self.hops[row as usize] > 0 {
+            let here = row as usize;
+            let nearer = |(edge, _): &(&Edge, &u64)| {
+                let peer = edge.peer as usize;
+                let through = self.hops[peer] == 0 || !graph.is_host[peer];
+                self.hops[peer] == self.hops[here] - 1 && through
+            };
+            let edges = graph.edges(row).iter().zip(&self.edge_cost[graph.span(row)]);
+            let worst = edges
+                .filter(nearer)
+                .max_by_key(|(edge, cost)| self.cost[edge.peer as usize].saturating_add(**cost));
+            let Some((edge, _)) = worst else { break };
+            let link = topo.port(graph.node_of[here], edge.port).link;
+            slowest = slowest.min(topo.link(link).rate);
+            row = edge.peer;
         }
-    }
-
-    fn from(&self, source: u32) -> Option<(u128, u32, Rate)> {
-        let i = source as usize;
-        (self.hops[i] != FAR).then(|| (self.cost[i], self.hops[i], self.rate[i]))
+        slowest
     }
 }

@@ -1,8 +1,45 @@
 //! Ready-made topologies, one file each.
 //!
-//! Every file holds a `Params` struct with defaults and a `build` function. To add one, write
-//! such a file (copy [`star`]) and name it in the two lists below; scenario files, help texts
-//! and error messages pick it up from [`catalogue`].
+//! # Adding a topology
+//!
+//! Write one file like this and name it twice below: in the list of modules and in
+//! [`catalogue`]. Scenario files, help texts, checks and error messages pick it up from there.
+//!
+//! ```text
+//! use super::params::{check_count, check_rate};
+//! use crate::limits::check_size;
+//! use crate::{Layer, Topology, TopologyBuilder, TopologyError};
+//! use weir_core::{Rate, Time};
+//!
+//! topology! {
+//!     name: "pair",
+//!     doc: "Two switches with hosts, joined by a link.",
+//!     /// Hosts on each switch.
+//!     hosts_per_switch: u32 = "4",           // becomes `hosts-per-switch` in files
+//!     /// Speed of every link.
+//!     rate: Rate = "100Gbps",
+//!     /// Propagation delay of every link.
+//!     delay: Time = "1us",
+//! }
+//!
+//! pub fn build(p: &Params) -> Result<Topology, TopologyError> {
+//!     check_count("hosts-per-switch", p.hosts_per_switch, 1..=1000)?;   // what is possible
+//!     check_rate("rate", p.rate)?;
+//!     let hosts = u128::from(p.hosts_per_switch) * 2;
+//!     check_size(hosts + 2, hosts + 1)?;                     // before anything is allocated
+//!     let mut b = TopologyBuilder::new();
+//!     let hosts = b.add_hosts(hosts as u32);                 // hosts first: h7 is node 7
+//!     let switches = [0, 1].map(|i| b.add_switch(format!("sw{i}"), Layer::Tor, i));
+//!     for (i, &host) in hosts.iter().enumerate() {           // then links, from the bottom up
+//!         b.connect(host, switches[i / p.hosts_per_switch as usize], p.rate, p.delay);
+//!     }
+//!     b.connect(switches[0], switches[1], p.rate, p.delay);
+//!     b.finish()
+//! }
+//! ```
+//!
+//! Tests below this module build every entry with its defaults and with absurd values; beside
+//! the builder belongs a test of its counts, degrees and path lengths.
 
 #[macro_use]
 mod params;
@@ -119,6 +156,7 @@ pub(crate) mod testing {
 mod tests {
     use super::testing::is_consistent;
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn every_topology_builds_with_its_listed_defaults() {
@@ -179,6 +217,34 @@ mod tests {
         ] {
             let text = message(name, &args);
             assert!(text.contains(says), "{name} {args:?}: {text}");
+        }
+    }
+
+    proptest! {
+        /// Whatever the parameters, the answer is a consistent topology or an error.
+        #[test]
+        fn no_parameters_make_a_builder_panic(
+            which in any::<prop::sample::Index>(),
+            counts in prop::collection::vec(
+                prop::sample::select(vec!["0", "1", "2", "3", "4", "6", "70000", "4294967295", "x"]),
+                12,
+            ),
+            rate in prop::sample::select(vec!["0bps", "1bps", "40Gbps", "18446744Tbps", "fast"]),
+            delay in prop::sample::select(vec!["0", "20ns", "18446744s", ""]),
+            failed in prop::sample::select(vec!["", "sw0-sw1", "tor0-agg0 tor0-agg0", "h0-sw0", "-"]),
+        ) {
+            let info = which.get(catalogue());
+            let args: Vec<_> = info.params.iter().zip(&counts).map(|(param, count)| {
+                (param.name, match param.unit {
+                    "rate" => rate,
+                    "time" => delay,
+                    "links" => failed,
+                    _ => count,
+                })
+            }).collect();
+            if let Ok(topo) = (info.build)(&args) {
+                prop_assert!(is_consistent(&topo));
+            }
         }
     }
 

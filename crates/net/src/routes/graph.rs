@@ -23,6 +23,7 @@ pub(crate) struct Graph {
 pub(crate) struct Edge {
     pub(crate) peer: u32,
     pub(crate) port: PortId,
+    pub(crate) peer_port: PortId,
 }
 
 impl Graph {
@@ -53,7 +54,8 @@ impl Graph {
             for (port, end) in topo.ports(n).iter().enumerate() {
                 let peer = graph.row_of[end.peer.index()];
                 if peer != NO_ROW && up[end.link.index()] {
-                    graph.edges.push(Edge { peer, port: PortId::from_index(port) });
+                    let (port, peer_port) = (PortId::from_index(port), end.peer_port);
+                    graph.edges.push(Edge { peer, port, peer_port });
                 }
             }
             graph.start.push(graph.edges.len() as u32);
@@ -84,9 +86,20 @@ impl Graph {
         self.node_of.len()
     }
 
+    /// The edges of all rows, row after row.
+    pub(crate) fn all_edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// Where the edges of a row lie among all.
+    #[inline]
+    pub(crate) fn span(&self, row: u32) -> std::ops::Range<usize> {
+        self.start[row as usize] as usize..self.start[row as usize + 1] as usize
+    }
+
     #[inline]
     pub(crate) fn edges(&self, row: u32) -> &[Edge] {
-        &self.edges[self.start[row as usize] as usize..self.start[row as usize + 1] as usize]
+        &self.edges[self.span(row)]
     }
 }
 

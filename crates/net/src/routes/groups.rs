@@ -1,6 +1,6 @@
 //! Sets of equally good ports, each stored once.
 
-use super::Entry;
+use super::{Entry, masks};
 use rustc_hash::FxHashMap;
 use weir_core::PortId;
 
@@ -28,29 +28,26 @@ impl Groups {
 #[derive(Default)]
 pub(super) struct GroupMaker {
     pub(super) groups: Groups,
-    known: FxHashMap<Box<[PortId]>, u32>,
+    known: FxHashMap<Box<[u64]>, Entry>,
 }
 
 impl GroupMaker {
-    /// The table entry for a set of ports. `guess` is an entry that is probably the same.
-    pub(super) fn entry(&mut self, ports: &[PortId], guess: Entry) -> Entry {
-        match ports {
-            [] => return Entry::NONE,
-            [port] => return Entry(u32::from(port.0)),
+    /// The table entry for a set of ports.
+    pub(super) fn entry(&mut self, mask: &[u64]) -> Entry {
+        let mut few = masks::ports(mask);
+        match (few.next(), few.next()) {
+            (None, _) => return Entry::NONE,
+            (Some(port), None) => return Entry(u32::from(port.0)),
             _ => {}
         }
-        let is_group = guess != Entry::NONE && guess.0 >= Entry::GROUPS;
-        if is_group && self.groups.ports(guess) == ports {
-            return guess;
-        }
-        if let Some(&group) = self.known.get(ports) {
-            return Entry(Entry::GROUPS + group);
+        if let Some(&entry) = self.known.get(mask) {
+            return entry;
         }
         let Groups { spans, pool } = &mut self.groups;
-        let group = spans.len() as u32;
-        spans.push((pool.len() as u32, ports.len() as u32));
-        pool.extend_from_slice(ports);
-        self.known.insert(ports.into(), group);
-        Entry(Entry::GROUPS + group)
+        let (entry, start) = (Entry(Entry::GROUPS + spans.len() as u32), pool.len());
+        pool.extend(masks::ports(mask));
+        spans.push((start as u32, (pool.len() - start) as u32));
+        self.known.insert(mask.into(), entry);
+        entry
     }
 }

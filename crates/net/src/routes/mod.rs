@@ -18,12 +18,14 @@
 
 pub(crate) mod graph;
 mod groups;
+mod masks;
 mod shortest;
 mod updown;
 
 use crate::topology::Topology;
 use graph::Graph;
 use groups::{GroupMaker, Groups};
+use masks::Masks;
 use weir_core::rng::mix;
 use weir_core::{LinkId, NodeId, PortId};
 
@@ -95,17 +97,17 @@ impl Routes {
         let columns = graph.columns.len();
         let mut groups = GroupMaker::default();
         let mut table = vec![Entry::NONE; graph.len() * columns];
-        let mut ports = Vec::new();
+        let (mut good, mut before) = (Masks::new(graph), Masks::new(graph));
         for (column, &target) in graph.columns.iter().enumerate() {
-            search.towards(graph, target);
+            good.clear();
+            search.towards(graph, target, &mut good);
             for row in 0..graph.len() as u32 {
-                ports.clear();
-                search.ports(graph, row, &mut ports);
                 let cell = row as usize * columns + column;
-                // towards most destinations a node uses the group it used for the one before
-                let before = if column > 0 { table[cell - 1] } else { Entry::NONE };
-                table[cell] = groups.entry(&ports, before);
+                // towards most destinations a node uses the ports it used for the one before
+                let same = column > 0 && good.row(row) == before.row(row);
+                table[cell] = if same { table[cell - 1] } else { groups.entry(good.row(row)) };
             }
+            std::mem::swap(&mut good, &mut before);
         }
         let row = |n: usize| match graph.row_of[n] {
             NO_ROW => NO_ROW,
@@ -225,16 +227,24 @@ impl Routes {
     }
 
     /// The ports that `at` (a switch, or a host with several ports) may use towards the hosts
-    /// of a column, and a number that is the same wherever this node uses the same ports.
-    pub(crate) fn column_ports(&self, at: NodeId, column: usize, into: &mut Vec<PortId>) -> u32 {
-        into.clear();
+    /// of a column, and a number that is the same wherever this node uses the same ports. `one`
+    /// is a place to keep a single port in.
+    pub(crate) fn column_ports<'a>(
+        &'a self,
+        at: NodeId,
+        column: usize,
+        one: &'a mut PortId,
+    ) -> (u32, &'a [PortId]) {
         let entry = self.table[self.rows[at.index()] as usize + column];
-        match entry {
-            Entry::NONE => {}
-            Entry(port) if port < Entry::GROUPS => into.push(PortId(port as u16)),
-            group => into.extend_from_slice(self.groups.ports(group)),
-        }
-        entry.0
+        let ports = match entry {
+            Entry::NONE => &[],
+            Entry(port) if port < Entry::GROUPS => {
+                *one = PortId(port as u16);
+                std::slice::from_ref(one)
+            }
+            group => self.groups.ports(group),
+        };
+        (entry.0, ports)
     }
 
     /// The memory the table takes.
@@ -248,10 +258,9 @@ impl Routes {
 
 /// A way to find the good ports towards one destination after the other.
 trait Search {
-    /// Looks from everywhere towards `target` (a row of the graph).
-    fn towards(&mut self, graph: &Graph, target: u32);
-    /// The good ports of `row` towards that target, ascending; none at the target itself.
-    fn ports(&self, graph: &Graph, row: u32, into: &mut Vec<PortId>);
+    /// Looks from everywhere towards `target` (a row of the graph) and adds the good ports of
+    /// each row to `good`; none at the target itself.
+    fn towards(&mut self, graph: &Graph, target: u32, good: &mut Masks);
 }
 
 #[cfg(test)]

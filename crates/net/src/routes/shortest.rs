@@ -1,7 +1,7 @@
 //! Shortest paths by breadth-first search from each destination.
 
 use super::graph::Graph;
-use weir_core::PortId;
+use super::masks::Masks;
 
 /// Distances in hops to the current target.
 pub(super) struct Search {
@@ -18,7 +18,7 @@ impl Search {
 }
 
 impl super::Search for Search {
-    fn towards(&mut self, graph: &Graph, target: u32) {
+    fn towards(&mut self, graph: &Graph, target: u32, good: &mut Masks) {
         self.distance.fill(FAR);
         self.distance[target as usize] = 0;
         self.queue.clear();
@@ -26,6 +26,7 @@ impl super::Search for Search {
         let mut next = 0;
         while let Some(&row) = self.queue.get(next) {
             next += 1;
+            // a host on the way leads nowhere
             if graph.is_host[row as usize] && row != target {
                 continue;
             }
@@ -36,20 +37,9 @@ impl super::Search for Search {
                     *distance = further;
                     self.queue.push(edge.peer);
                 }
-            }
-        }
-    }
-
-    fn ports(&self, graph: &Graph, row: u32, into: &mut Vec<PortId>) {
-        let here = self.distance[row as usize];
-        if here == FAR || here == 0 {
-            return;
-        }
-        for edge in graph.edges(row) {
-            let peer = edge.peer as usize;
-            // a host on the way is no shorter way, unless it is the target
-            if self.distance[peer] == here - 1 && (here == 1 || !graph.is_host[peer]) {
-                into.push(edge.port);
+                if *distance == further {
+                    good.set(edge.peer, edge.peer_port);
+                }
             }
         }
     }

@@ -9,9 +9,9 @@
 //! a node from which the destination is reachable straight down goes down. Every node further
 //! down on such a way has one too, so nothing that went down ever turns up again.
 
-use super::graph::Graph;
+use super::graph::{Edge, Graph};
+use super::masks::Masks;
 use crate::topology::{Layer, Topology};
-use weir_core::PortId;
 
 const FAR: u32 = u32::MAX;
 
@@ -131,7 +131,7 @@ impl<'a> Search<'a> {
     }
 
     /// Climbs from the target: everything met on the way can come straight down to it.
-    fn climb(&mut self, graph: &Graph, target: u32) {
+    fn climb(&mut self, graph: &Graph, target: u32, good: &mut Masks) {
         self.queue.clear();
         self.queue.push(target);
         self.distance[target as usize] = 0;
@@ -145,12 +145,19 @@ impl<'a> Search<'a> {
                 // a host comes down only where a cable joins it to a target that is a host too
                 let joined = host && row == target && graph.is_host[target as usize];
                 let above = self.is_up(row, edge.peer) && !host;
-                if self.distance[peer] == FAR && (above || joined) {
-                    self.distance[peer] = self.distance[row as usize] + 1;
+                if !above && !joined {
+                    continue;
+                }
+                let further = self.distance[row as usize] + 1;
+                if self.distance[peer] == FAR {
+                    self.distance[peer] = further;
                     self.down[peer] = true;
                     if !host {
                         self.queue.push(edge.peer);
                     }
+                }
+                if self.distance[peer] == further {
+                    good.set(edge.peer, edge.peer_port);
                 }
             }
         }
@@ -158,39 +165,28 @@ impl<'a> Search<'a> {
 }
 
 impl super::Search for Search<'_> {
-    fn towards(&mut self, graph: &Graph, target: u32) {
+    fn towards(&mut self, graph: &Graph, target: u32, good: &mut Masks) {
         self.distance.fill(FAR);
         self.down.fill(false);
-        self.climb(graph, target);
+        self.climb(graph, target, good);
         // the others go up; what is above them is settled already
         for &row in &self.order.descending {
             if self.down[row as usize] {
                 continue;
             }
-            let above = |edge: &&super::graph::Edge| {
-                self.is_up(row, edge.peer) && !graph.is_host[edge.peer as usize]
+            let above = || {
+                let up = |edge: &&Edge| self.is_up(row, edge.peer);
+                let switch = |edge: &&Edge| !graph.is_host[edge.peer as usize];
+                graph.edges(row).iter().filter(up).filter(switch)
             };
-            let best =
-                graph.edges(row).iter().filter(above).map(|e| self.distance[e.peer as usize]);
-            self.distance[row as usize] = best.min().map_or(FAR, |d| d.saturating_add(1));
-        }
-    }
-
-    fn ports(&self, graph: &Graph, row: u32, into: &mut Vec<PortId>) {
-        let here = self.distance[row as usize];
-        if here == FAR || here == 0 {
-            return;
-        }
-        for edge in graph.edges(row) {
-            let peer = edge.peer as usize;
-            let down = self.down[row as usize];
-            let allowed = (!down || self.down[peer])
-                && down != self.is_up(row, edge.peer)
-                && !graph.is_host[peer];
-            // one hop away, the nearer end can only be the target itself
-            if (here == 1 || allowed) && self.distance[peer] == here - 1 {
-                into.push(edge.port);
+            let best = above().map(|e| self.distance[e.peer as usize]).min().unwrap_or(FAR);
+            if best == FAR {
+                continue;
             }
+            for edge in above().filter(|e| self.distance[e.peer as usize] == best) {
+                good.set(row, edge.port);
+            }
+            self.distance[row as usize] = best + 1;
         }
     }
 }

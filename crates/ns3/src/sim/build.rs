@@ -3,7 +3,7 @@
 use super::flow::{FlowInfo, SAME_PORT, pick_nic};
 use super::nic::Nic;
 use super::packet::{Fifo, Pool};
-use super::{MakeCc, Marking, NO_ERRORS, Options, Port, Sim, Switch};
+use super::{MakeCc, NO_ERRORS, Options, Port, Sim, Switch};
 use crate::clock::{self, transmission};
 use crate::config::{CcMode, Config};
 use crate::flows::Flow;
@@ -15,7 +15,8 @@ use crate::record::{Counters, Recorder};
 use crate::routes::{Ports, Routes};
 use crate::topology::Topology;
 use std::collections::BTreeMap;
-use weir_cc::{CcParams, CongestionControl};
+use weir_cc::CongestionControl;
+use weir_cc::ecn::Marking;
 
 /// What a simulation is made of.
 #[derive(Clone, Copy)]
@@ -24,7 +25,6 @@ pub(crate) struct Setup<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) flows: &'a [Flow],
     pub(crate) trace_nodes: &'a [u32],
-    pub(crate) params: &'a CcParams,
 }
 
 /// Events that the original executes at time zero, before anything happens.
@@ -36,7 +36,7 @@ impl<'a, C: CongestionControl> Sim<'a, C> {
     /// The network at time zero.
     pub(crate) fn new(
         setup: Setup<'a>,
-        make_cc: MakeCc<C>,
+        make_cc: MakeCc<'a, C>,
         recorder: &'a mut dyn Recorder,
     ) -> Self {
         let Setup { config, topology, flows, .. } = setup;
@@ -72,7 +72,6 @@ impl<'a, C: CongestionControl> Sim<'a, C> {
             errors: make_errors(config, topology),
             traced: traced(setup),
             tracing: recorder.wants_packets() && !setup.trace_nodes.is_empty(),
-            params: setup.params,
             make_cc,
             topology,
             numbering,
@@ -229,7 +228,7 @@ fn make_switches(
             .clone()
             .map(|p| {
                 let bytes = |map: &BTreeMap<u64, u32>| {
-                    map.get(&rate_of(p)).map_or(0, |kb| kb.wrapping_mul(1000))
+                    map.get(&rate_of(p)).map_or(0, |kb| u64::from(kb.wrapping_mul(1000)))
                 };
                 Marking {
                     kmin: bytes(&config.kmin),

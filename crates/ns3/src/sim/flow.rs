@@ -110,7 +110,7 @@ impl<C: CongestionControl> Sim<'_, C> {
             mtu: Bytes::new(self.options.payload),
             hops: 0,
         };
-        let cc = (self.make_cc)(self.params, &path);
+        let cc = (self.make_cc)(&path);
         self.flows.push(FlowState {
             size: info.size,
             snd_nxt: 0,

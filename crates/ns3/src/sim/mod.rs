@@ -38,13 +38,13 @@ use flow::{FlowInfo, FlowState, Receiver};
 use nic::Nic;
 use packet::{Fifo, Pool};
 use std::ops::ControlFlow;
-use weir_cc::{CcParams, CongestionControl, Path};
+use weir_cc::ecn::Marking;
+use weir_cc::{CongestionControl, Path};
 
 pub(crate) use build::Setup;
 
-/// How a flow's congestion control is made: kept apart from [`CcParams`] so that the simulator is
-/// compiled for one algorithm at a time.
-pub(crate) type MakeCc<C> = fn(&CcParams, &Path) -> C;
+/// How a flow's congestion control is made.
+pub(crate) type MakeCc<'a, C> = &'a dyn Fn(&Path) -> C;
 
 /// One end of a link, with its queues.
 struct Port {
@@ -76,14 +76,6 @@ struct Port {
 }
 
 const NO_ERRORS: u16 = u16::MAX;
-
-/// Marking thresholds of a port in bytes.
-#[derive(Clone, Copy, Debug)]
-struct Marking {
-    kmin: u32,
-    kmax: u32,
-    pmax: f64,
-}
 
 /// A switch.
 struct Switch {
@@ -143,8 +135,7 @@ pub(crate) struct Sim<'a, C> {
     traced: Vec<bool>,
     tracing: bool,
     samples: Vec<Vec<Vec<u32>>>,
-    params: &'a CcParams,
-    make_cc: MakeCc<C>,
+    make_cc: MakeCc<'a, C>,
     topology: &'a Topology,
     numbering: Ports,
     link_down: Option<crate::config::LinkDown>,

@@ -1,8 +1,9 @@
 //! What a switch does with a packet.
 
+use super::Sim;
 use super::packet::{ECN, Kind, STACK};
-use super::{Marking, Sim};
 use crate::record::TraceEvent;
+use weir_cc::ecn::Mark;
 use weir_cc::{CongestionControl, IntHop};
 use weir_core::{Rate, Time};
 
@@ -95,10 +96,14 @@ impl<C: CongestionControl> Sim<'_, C> {
         let ingress = ingress as usize;
         switch.mmu.depart(ingress, egress, queue, p.size);
         if self.options.enable_ecn {
-            let waiting = switch.mmu.egress(egress, queue);
-            let m: &Marking = &switch.marking[egress];
+            let waiting = u64::from(switch.mmu.egress(egress, queue));
             // ACKs use up a number as well, though nobody looks at their mark.
-            if waiting > m.kmin.min(m.kmax) && m.marks(waiting, || self.streams.draw()) {
+            let marked = match switch.marking[egress].decide(waiting) {
+                Mark::No => false,
+                Mark::Yes => true,
+                Mark::If(probability) => self.streams.draw() < probability,
+            };
+            if marked {
                 p.flags |= ECN;
             }
         }
@@ -115,21 +120,6 @@ impl<C: CongestionControl> Sim<'_, C> {
         self.pool.stack_mut(packet)[slot] = hop;
         let hops = &mut self.pool[packet].hops;
         *hops = hops.saturating_add(1);
-    }
-}
-
-impl Marking {
-    /// Whether a packet that leaves `waiting` bytes behind is marked.
-    #[inline]
-    fn marks(&self, waiting: u32, draw: impl FnOnce() -> f64) -> bool {
-        if waiting > self.kmax {
-            return true;
-        }
-        if waiting <= self.kmin {
-            return false;
-        }
-        let p = self.pmax * f64::from(waiting - self.kmin) / f64::from(self.kmax - self.kmin);
-        draw() < p
     }
 }
 
@@ -177,16 +167,5 @@ mod tests {
         // 40G is not among the codes and reads as 25G; 2^20 units wrap to zero
         let hop = unpack(pack(0, 128 << 20, 0, 40_000_000_000, 1), 1);
         assert_eq!((hop.rate, hop.tx_bytes), (Rate::from_gbps(25), 0));
-    }
-
-    #[test]
-    fn marking_is_certain_above_kmax_and_drawn_between() {
-        let m = Marking { kmin: 400_000, kmax: 1_600_000, pmax: 0.2 };
-        let never = || -> f64 { panic!("no number is drawn here") };
-        assert!(!m.marks(400_000, never));
-        assert!(m.marks(1_600_001, never));
-        // 1 000 000: halfway, 0.1
-        assert!(m.marks(1_000_000, || 0.0999));
-        assert!(!m.marks(1_000_000, || 0.1));
     }
 }

@@ -1,0 +1,34 @@
+//! What is sent again after a loss, without I/O.
+//!
+//! Two schemes, each a sender and a receiver: [`go_back_n`] throws away what comes out of order
+//! and starts over from the gap; [`selective_repeat`] (IRN) keeps it and fills only the gaps.
+//! Sequence numbers count packets of a flow, from 0.
+//!
+//! ```text
+//!   sender.next_packet() ──packet──▶ receiver.on_data(seq, now) ──Response──▶ sender.on_ack / on_nack
+//! ```
+//!
+//! A sender whose [`rto`](selective_repeat::Sender::rto) is `Some` wants a timer that starts over
+//! with every acknowledgement of something new; when it expires, call `on_timeout`.
+
+pub mod go_back_n;
+pub mod selective_repeat;
+
+/// What a receiver answers to a data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// Nothing.
+    Silent,
+    /// Everything below `expected` arrived.
+    Ack {
+        /// The next packet expected in order.
+        expected: u64,
+    },
+    /// Everything below `expected` arrived, `expected` did not, and `received` did.
+    Nack {
+        /// The next packet expected in order.
+        expected: u64,
+        /// The packet that gave rise to this.
+        received: u64,
+    },
+}

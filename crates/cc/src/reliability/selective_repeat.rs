@@ -1,0 +1,356 @@
+//! Selective repeat with a bound of one bandwidth-delay product: IRN.
+//!
+//! The receiver keeps what comes out of order and answers it with a NACK that carries both the
+//! packet it expects and the one that came. The sender remembers which packets arrived. The first
+//! NACK, or a timeout, starts recovery: the packet expected is sent again, then every later hole
+//! below the highest packet known to have arrived, then new packets; recovery ends when everything
+//! sent before it began is acknowledged. At most `cap` packets may lie between the oldest
+//! unacknowledged packet and the next new one (BDP-FC). A short timeout serves flows with few
+//! packets in flight, whose losses no later packet would reveal.
+//!
+//! Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, sections 3.1 and 3.2.
+
+use super::Response;
+use std::collections::VecDeque;
+use weir_core::Time;
+
+/// A set of numbers above a moving floor, as bits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Window {
+    floor: u64,
+    bits: VecDeque<bool>,
+}
+
+impl Window {
+    fn contains(&self, n: u64) -> bool {
+        n >= self.floor && self.bits.get((n - self.floor) as usize).copied().unwrap_or(false)
+    }
+
+    /// Adds `n`, which is not below the floor; whether it is new.
+    fn insert(&mut self, n: u64) -> bool {
+        let i = (n - self.floor) as usize;
+        if i >= self.bits.len() {
+            self.bits.resize(i + 1, false);
+        }
+        !std::mem::replace(&mut self.bits[i], true)
+    }
+
+    /// Moves the floor up to `floor`.
+    fn advance(&mut self, floor: u64) {
+        while self.floor < floor {
+            self.bits.pop_front();
+            self.floor += 1;
+        }
+    }
+
+    /// Moves the floor over everything contiguous.
+    fn advance_over_contiguous(&mut self) {
+        while self.bits.front() == Some(&true) {
+            self.bits.pop_front();
+            self.floor += 1;
+        }
+    }
+}
+
+/// The receiving side of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Receiver {
+    arrived: Window,
+}
+
+impl Receiver {
+    /// A flow of which nothing has arrived.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Packet `seq` arrived: the answer, and whether the packet is new.
+    pub fn on_data(&mut self, seq: u64) -> (Response, bool) {
+        let in_order = seq == self.expected();
+        let new = seq >= self.expected() && self.arrived.insert(seq);
+        self.arrived.advance_over_contiguous();
+        let expected = self.expected();
+        let response = if in_order || seq < expected {
+            Response::Ack { expected }
+        } else {
+            Response::Nack { expected, received: seq }
+        };
+        (response, new)
+    }
+
+    /// The next packet in order.
+    pub fn expected(&self) -> u64 {
+        self.arrived.floor
+    }
+}
+
+/// What does not change about a sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Most packets between the oldest unacknowledged and the next new one.
+    pub cap: u64,
+    /// Timeout with at most `few` packets in flight.
+    pub rto_low: Time,
+    /// Timeout with more.
+    pub rto_high: Time,
+    /// See `rto_low`.
+    pub few: u64,
+    /// Timeouts can be switched off, where flow control keeps the network lossless.
+    pub timeouts: bool,
+}
+
+impl Config {
+    /// The values of the IRN paper, for a cap of `cap` packets: 100 us up to 3 packets, 320 us
+    /// above.
+    pub const fn paper(cap: u64) -> Self {
+        Self {
+            cap,
+            rto_low: Time::from_us(100),
+            rto_high: Time::from_us(320),
+            few: 3,
+            timeouts: true,
+        }
+    }
+
+    /// The values of the ConWeave simulator: 454 us and 1350 us.
+    pub const fn conweave(cap: u64) -> Self {
+        Self { rto_low: Time::from_us(454), rto_high: Time::from_us(1350), ..Self::paper(cap) }
+    }
+}
+
+/// Recovery from a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Recovery {
+    /// Ends when this packet is acknowledged.
+    until: u64,
+    /// Holes below were sent again.
+    resent: u64,
+}
+
+/// The sending side of a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sender {
+    config: Config,
+    packets: u64,
+    next_new: u64,
+    /// Packets known to have arrived, above the cumulative acknowledgement.
+    arrived: Window,
+    highest_arrived: u64,
+    recovery: Option<Recovery>,
+}
+
+impl Sender {
+    /// A flow of `packets` packets.
+    pub fn new(packets: u64, config: Config) -> Self {
+        Self {
+            config,
+            packets,
+            next_new: 0,
+            arrived: Window::default(),
+            highest_arrived: 0,
+            recovery: None,
+        }
+    }
+
+    fn acked(&self) -> u64 {
+        self.arrived.floor
+    }
+
+    /// The hole to fill next, if recovery has one.
+    fn hole(&self) -> Option<u64> {
+        let r = self.recovery?;
+        // The packet expected is lost for sure; others only if a later one arrived.
+        let end = self.highest_arrived.max(self.acked() + 1).min(self.next_new);
+        (r.resent.max(self.acked())..end).find(|&seq| !self.arrived.contains(seq))
+    }
+
+    /// The packet to send now, and whether it was sent before; `None` when nothing may be sent.
+    pub fn next_packet(&mut self) -> Option<(u64, bool)> {
+        if let Some(seq) = self.hole() {
+            if let Some(r) = &mut self.recovery {
+                r.resent = seq + 1;
+            }
+            return Some((seq, true));
+        }
+        if !self.may_send_new() {
+            return None;
+        }
+        self.next_new += 1;
+        Some((self.next_new - 1, false))
+    }
+
+    fn may_send_new(&self) -> bool {
+        self.next_new < self.packets && self.next_new - self.acked() < self.config.cap
+    }
+
+    /// Whether [`next_packet`](Self::next_packet) has something.
+    pub fn has_next(&self) -> bool {
+        self.hole().is_some() || self.may_send_new()
+    }
+
+    /// Everything below `expected` arrived; how many packets are newly acknowledged in order.
+    pub fn on_ack(&mut self, expected: u64) -> u64 {
+        let before = self.acked();
+        self.arrived.advance(expected.min(self.next_new));
+        if self.recovery.is_some_and(|r| self.acked() >= r.until) {
+            self.recovery = None;
+        }
+        self.acked() - before
+    }
+
+    /// The same, and `received` arrived out of order.
+    pub fn on_nack(&mut self, expected: u64, received: u64) -> u64 {
+        let newly = self.on_ack(expected);
+        if received >= self.acked() && received < self.next_new {
+            self.arrived.insert(received);
+            self.highest_arrived = self.highest_arrived.max(received);
+        }
+        if !self.finished() && self.recovery.is_none() {
+            self.recovery = Some(Recovery { until: self.next_new, resent: self.acked() });
+        }
+        newly
+    }
+
+    /// The timeout expired: send again what is not known to have arrived, from the start.
+    pub fn on_timeout(&mut self) {
+        if !self.finished() {
+            let resent = self.acked();
+            let until = self.recovery.map_or(self.next_new, |r| r.until);
+            self.recovery = Some(Recovery { until, resent });
+        }
+    }
+
+    /// The timeout to keep while something is in flight.
+    pub fn rto(&self) -> Option<Time> {
+        let c = &self.config;
+        (c.timeouts && self.in_flight() > 0)
+            .then(|| if self.in_flight() <= c.few { c.rto_low } else { c.rto_high })
+    }
+
+    /// Packets between the oldest unacknowledged and the next new one.
+    pub fn in_flight(&self) -> u64 {
+        self.next_new - self.acked()
+    }
+
+    /// Whether everything is acknowledged.
+    pub fn finished(&self) -> bool {
+        self.acked() >= self.packets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sender(packets: u64, cap: u64) -> Sender {
+        Sender::new(packets, Config::paper(cap))
+    }
+
+    fn send_all(s: &mut Sender) -> Vec<(u64, bool)> {
+        std::iter::from_fn(|| s.next_packet()).collect()
+    }
+
+    #[test]
+    fn the_receiver_keeps_what_comes_early() {
+        let mut r = Receiver::new();
+        assert_eq!(r.on_data(0), (Response::Ack { expected: 1 }, true));
+        assert_eq!(r.on_data(2), (Response::Nack { expected: 1, received: 2 }, true));
+        assert_eq!(r.on_data(3), (Response::Nack { expected: 1, received: 3 }, true));
+        assert_eq!(r.on_data(3), (Response::Nack { expected: 1, received: 3 }, false));
+        assert_eq!(r.on_data(1), (Response::Ack { expected: 4 }, true));
+        assert_eq!(r.on_data(1), (Response::Ack { expected: 4 }, false));
+    }
+
+    #[test]
+    fn no_more_than_the_cap_is_in_flight() {
+        let mut s = sender(10, 4);
+        assert_eq!(send_all(&mut s).len(), 4);
+        s.on_ack(2);
+        assert_eq!(send_all(&mut s), [(4, false), (5, false)]);
+    }
+
+    #[test]
+    fn only_holes_are_sent_again_and_new_packets_follow() {
+        let mut s = sender(12, 8);
+        send_all(&mut s);
+        // 2 and 4 are lost; 3 and 5 arrive
+        s.on_nack(2, 3);
+        assert_eq!(s.next_packet(), Some((2, true)));
+        assert_eq!(s.next_packet(), Some((8, false)), "4 is not yet known to be lost");
+        s.on_nack(2, 5);
+        assert_eq!(s.next_packet(), Some((4, true)));
+        assert_eq!(s.next_packet(), Some((9, false)));
+        assert_eq!(s.next_packet(), None, "8 packets from 2 on");
+        assert_eq!(s.on_ack(4), 2);
+        assert!(s.recovery.is_some(), "8 packets were out when recovery began");
+        s.on_ack(8);
+        assert_eq!(s.recovery, None);
+    }
+
+    #[test]
+    fn a_timeout_starts_over_but_skips_what_arrived() {
+        let mut s = sender(4, 8);
+        send_all(&mut s);
+        s.on_nack(1, 3);
+        assert_eq!(send_all(&mut s), [(1, true), (2, true)]);
+        s.on_timeout();
+        assert_eq!(send_all(&mut s), [(1, true), (2, true)]);
+        s.on_ack(4);
+        assert!(s.finished());
+        assert_eq!(s.rto(), None);
+    }
+
+    #[test]
+    fn few_packets_in_flight_time_out_sooner() {
+        let mut s = sender(10, 8);
+        assert_eq!(s.rto(), None);
+        for _ in 0..3 {
+            s.next_packet();
+        }
+        assert_eq!(s.rto(), Some(Time::from_us(100)));
+        s.next_packet();
+        assert_eq!(s.rto(), Some(Time::from_us(320)));
+        s.config.timeouts = false;
+        assert_eq!(s.rto(), None);
+    }
+
+    proptest! {
+        /// Whatever is lost, in either direction, timeouts finish the flow and every packet is
+        /// new at the receiver exactly once.
+        #[test]
+        fn any_pattern_of_loss_is_recovered(
+            losses in prop::collection::vec(any::<bool>(), 0..300), packets in 1..60u64, cap in 1..20u64
+        ) {
+            let mut losses = losses.into_iter();
+            let mut lost = || losses.next().unwrap_or(false);
+            let (mut s, mut r) = (sender(packets, cap), Receiver::new());
+            let mut delivered = 0;
+            for _round in 0..1000 {
+                if s.finished() {
+                    break;
+                }
+                let mut responses = Vec::new();
+                while let Some((seq, _)) = s.next_packet() {
+                    if !lost() {
+                        let (response, new) = r.on_data(seq);
+                        delivered += u64::from(new);
+                        responses.push(response);
+                    }
+                }
+                for response in responses.into_iter().filter(|_| !lost()) {
+                    match response {
+                        Response::Ack { expected } => s.on_ack(expected),
+                        Response::Nack { expected, received } => s.on_nack(expected, received),
+                        Response::Silent => 0,
+                    };
+                }
+                if !s.has_next() {
+                    s.on_timeout();
+                }
+            }
+            prop_assert!(s.finished());
+            prop_assert_eq!(delivered, packets);
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! CaPFC: congestion aware priority flow control (Avci et al., "Congestion Aware Priority Flow
+//! Control in Data Center Networks", IFIP Networking 2016).
+//!
+//! *Problem:* PFC looks at ingress queues only; an egress queue can overflow, or grow very
+//! long, while no single ingress is at its threshold. *Idea:* egress queues are watched too.
+//! Above a warning threshold an egress queue counts the packets that each input brings;
+//! above its pause threshold the inputs that brought most are put into the congested state, and
+//! an input is paused when its own queue or any egress says so. Frames and receivers are PFC's.
+//!
+//! *Messages:* PFC frames ([`crate::pfc`]).
+//!
+//! *State*, per (input i, output o, priority): the counter C and the signal E; per (input,
+//! priority): the ingress state I. The decision is D = I or any E with o ≠ i.
+//!
+//! *Listings:* Algorithm 1 (Stop-Max) is [`Egress::enqueue`], [`Egress::dequeue`] and
+//! [`FlowControl::admit`]; Algorithm 2 (Stop-Calibrate) is [`Egress::heavy`].
+//!
+//! *Parameters:* the defaults are the OFC paper's use of CaPFC as a baseline: Stop-Max, egress
+//! thresholds 68 KB (68/75 of xoff) and 45 KB (xon), no egress limit. The CaPFC paper itself has
+//! egress MAX/XOFF/XON/WARN 60/25/20/20 KB, CUT 80 %, ingress XOFF/XON 50/40 KB.
+//!
+//! *Readings:* the two prints of the paper differ in "> MAX" and "≥ MAX": a packet that would
+//! take the queue above MAX is dropped. Ties go to the lowest port. "Sort based on i" sorts by
+//! the counters' values. Ingress tests are inclusive as in PFC, or strict as the paper words
+//! them ("passes", "drops below") with `ingress-test = strict`.
+
+use crate::{
+    Actions, Admit, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation, pfc, threshold,
+};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio};
+
+/// Which inputs are paused.
+pub const POLICY: Param = Param {
+    name: "policy",
+    kind: Kind::Choice(&["stop-max", "stop-calibrate"]),
+    default: "stop-max",
+    doc: "Above the egress threshold pause the heaviest input, or the inputs that together brought `cut`.",
+};
+/// How much of the congestion Stop-Calibrate stops.
+pub const CUT: Param = Param {
+    name: "cut",
+    kind: Kind::Ratio,
+    default: "80%",
+    doc: "Stop-Calibrate: part of the counted packets whose inputs are paused, heaviest first.",
+};
+/// Egress pause threshold.
+pub const EGRESS_XOFF: Param = Param {
+    name: "egress-xoff",
+    kind: Kind::Bytes,
+    default: "",
+    doc: "Egress length above which inputs are paused; default: 68/75 of xoff.",
+};
+/// Egress resume threshold.
+pub const EGRESS_XON: Param = Param {
+    name: "egress-xon",
+    kind: Kind::Bytes,
+    default: "",
+    doc: "Egress length at which the pauses of an egress end; default: xon.",
+};
+/// Egress warning threshold.
+pub const EGRESS_WARN: Param = Param {
+    name: "egress-warn",
+    kind: Kind::Bytes,
+    default: "",
+    doc: "Egress length from which packets are counted per input; default: egress-xon.",
+};
+/// Egress limit.
+pub const EGRESS_MAX: Param = Param {
+    name: "egress-max",
+    kind: Kind::Bytes,
+    default: "",
+    doc: "Longest egress queue of a lossless priority; a packet beyond is dropped; default: no limit.",
+};
+/// How the ingress thresholds are compared.
+pub const INGRESS_TEST: Param = Param {
+    name: "ingress-test",
+    kind: Kind::Choice(&["inclusive", "strict"]),
+    default: "inclusive",
+    doc: "Ingress pauses at xoff and resumes at xon (inclusive), or above and below them (strict).",
+};
+
+/// The catalogue entry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "capfc",
+    title: "CaPFC",
+    summary: "PFC that also watches egress queues and pauses the inputs that fill them most.",
+    reference: "Avci et al., Congestion Aware Priority Flow Control in Data Center Networks",
+    params: &[
+        POLICY,
+        CUT,
+        EGRESS_XOFF,
+        EGRESS_XON,
+        EGRESS_WARN,
+        EGRESS_MAX,
+        INGRESS_TEST,
+        pfc::TIMER,
+        pfc::PAUSE_QUANTA,
+        pfc::REFRESH,
+    ],
+    lossless: true,
+    build,
+};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Config {
+    /// The part Stop-Calibrate stops; `None` for Stop-Max.
+    cut: Option<Ratio>,
+    xoff: Bytes,
+    xon: Bytes,
+    warn: Bytes,
+    max: Bytes,
+    /// Ingress thresholds of the strict test; `None` for the buffer's own tests.
+    strict: Option<(Bytes, Bytes)>,
+}
+
+impl Config {
+    fn read(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
+        let fixed = threshold::fixed(setup);
+        let or = |param: &Param, default: Option<Bytes>| match values.bytes(param).or(default) {
+            Some(x) => Ok(x),
+            None if !threshold::watches(setup) => Ok(Bytes::MAX),
+            None => Err(ParamError(format!(
+                "{} must be given when the buffer's thresholds are not static",
+                param.name
+            ))),
+        };
+        let alpha = |(xoff, _): (Bytes, Bytes)| Bytes::new(threshold::ALPHA.of(xoff.get()));
+        let xoff = or(&EGRESS_XOFF, fixed.map(alpha))?;
+        let xon = or(&EGRESS_XON, fixed.map(|(_, xon)| xon))?;
+        let warn = or(&EGRESS_WARN, Some(xon))?;
+        if xon > xoff || warn > xoff {
+            return Err(ParamError(format!(
+                "egress-xon ({xon}) and egress-warn ({warn}) must not exceed egress-xoff ({xoff})"
+            )));
+        }
+        let cut = values.ratio(&CUT).expect("has a default");
+        if cut.of(1 << 32) > 1 << 32 {
+            return Err(ParamError(format!("cut is {cut}: it must not exceed 1")));
+        }
+        let strict = values.choice(&INGRESS_TEST) == Some("strict");
+        if strict && fixed.is_none() && threshold::watches(setup) {
+            return Err(ParamError("ingress-test = strict needs static thresholds".into()));
+        }
+        Ok(Self {
+            cut: (values.choice(&POLICY) == Some("stop-calibrate")).then_some(cut),
+            xoff,
+            xon,
+            warn,
+            max: values.bytes(&EGRESS_MAX).unwrap_or(Bytes::MAX),
+            strict: if strict { fixed } else { None },
+        })
+    }
+}
+
+/// One egress queue.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Egress {
+    /// C: packets brought by each input since the queue passed WARN.
+    counted: Vec<u32>,
+    /// E: inputs in the congested state.
+    congested: Vec<bool>,
+    /// Whether any counter or signal is set: spares the usual packet a look at all of them.
+    touched: bool,
+}
+
+impl Egress {
+    fn new(ports: usize) -> Self {
+        Self { counted: vec![0; ports], congested: vec![false; ports], touched: false }
+    }
+
+    /// Algorithm 1, lines 7 to 13: a packet from `input` has made the queue `length` long.
+    /// Returns the inputs that are put into the congested state by it.
+    fn enqueue(&mut self, input: PortId, length: Bytes, config: &Config) -> Vec<PortId> {
+        if length < config.warn {
+            return Vec::new();
+        }
+        self.counted[input.index()] += 1; // line 8
+        self.touched = true;
+        if length <= config.xoff {
+            return Vec::new();
+        }
+        let mut heavy = self.heavy(config.cut); // lines 10 and 11
+        heavy.retain(|i| !std::mem::replace(&mut self.congested[i.index()], true)); // line 13
+        heavy
+    }
+
+    /// The inputs that brought most: the heaviest one, or with Algorithm 2 the fewest that
+    /// together brought the part `cut`. Ties go to the lower port.
+    fn heavy(&self, cut: Option<Ratio>) -> Vec<PortId> {
+        let mut order: Vec<usize> = (0..self.counted.len()).collect();
+        order.sort_by_key(|&i| (std::cmp::Reverse(self.counted[i]), i));
+        let take = match cut {
+            None => 1,
+            Some(cut) => {
+                let total: u64 = self.counted.iter().map(|&c| u64::from(c)).sum();
+                // sum >= cut * total; 32 binary places make rounding down harmless, since the
+                // fraction's denominator has no more
+                let enough = cut.of(total << 32);
+                let mut sum = 0;
+                let reached = order.iter().position(|&i| {
+                    sum += u64::from(self.counted[i]);
+                    sum << 32 >= enough
+                });
+                1 + reached.unwrap_or_default()
+            }
+        };
+        order.truncate(take);
+        order.into_iter().map(PortId::from_index).collect()
+    }
+
+    /// Algorithm 1, lines 17 to 20: a packet has left the queue `length` long. Returns the
+    /// inputs that leave the congested state.
+    fn dequeue(&mut self, length: Bytes, config: &Config) -> Vec<PortId> {
+        if !self.touched {
+            return Vec::new();
+        }
+        if length <= config.warn {
+            self.counted.fill(0); // line 18
+        }
+        let mut freed = Vec::new();
+        if length <= config.xon {
+            for (i, e) in self.congested.iter_mut().enumerate() {
+                if std::mem::take(e) {
+                    freed.push(PortId::from_index(i)); // line 20
+                }
+            }
+        }
+        self.touched = self.counted.iter().any(|&c| c > 0) || self.congested.contains(&true);
+        freed
+    }
+}
+
+/// CaPFC at one node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Capfc {
+    pfc: pfc::Pfc,
+    role: Role,
+    config: Config,
+    lossless: u8,
+    ports: usize,
+    /// I, one bit per priority, by input.
+    full: Vec<u8>,
+    /// How many outputs other than itself have an input congested, by class and input.
+    signals: Vec<u32>,
+    /// By class and output.
+    egress: Vec<Egress>,
+}
+
+fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
+    Ok(Box::new(Capfc::new(values, setup)?))
+}
+
+impl Capfc {
+    /// CaPFC for the node described by `setup`.
+    pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
+        let ports = setup.ports.len();
+        let lanes = setup.lossless.count_ones() as usize * ports;
+        Ok(Self {
+            pfc: pfc::Pfc::new(values, setup)?,
+            role: setup.role,
+            config: Config::read(values, setup)?,
+            lossless: setup.lossless,
+            ports,
+            full: vec![0; ports],
+            signals: vec![0; lanes],
+            egress: vec![Egress::new(ports); lanes],
+        })
+    }
+
+    /// Whether the scheme governs `priority`.
+    #[inline]
+    fn governs(&self, priority: Priority) -> bool {
+        self.role == Role::Switch && self.lossless & 1 << priority.get() != 0
+    }
+
+    /// Index of (priority, port); the priority is lossless.
+    #[inline]
+    fn at(&self, priority: Priority, port: PortId) -> usize {
+        let below = self.lossless & ((1 << priority.get()) - 1);
+        below.count_ones() as usize * self.ports + port.index()
+    }
+
+    /// Takes note of a changed signal E of output `o` for input `i`.
+    fn signal(&mut self, priority: Priority, i: PortId, o: PortId, congested: bool) {
+        // D leaves out the input's own port
+        if i != o {
+            let at = self.at(priority, i);
+            let n = &mut self.signals[at];
+            *n = if congested { *n + 1 } else { *n - 1 };
+        }
+    }
+
+    /// D = I or any E: pauses or resumes the neighbour at `input` when it changes.
+    fn decide(&mut self, v: &NodeView<'_>, input: PortId, priority: Priority, a: &mut Actions) {
+        let full = self.full[input.index()] & 1 << priority.get() != 0;
+        let stop = full || self.signals[self.at(priority, input)] > 0;
+        self.pfc.set_paused(v.now, input, priority, stop, a);
+    }
+
+    fn is_full(&self, v: &NodeView<'_>, input: PortId, priority: Priority) -> bool {
+        match self.config.strict {
+            None => v.books.mmu.should_pause(input, priority),
+            Some((xoff, _)) => v.q_in(input, priority) > xoff,
+        }
+    }
+
+    fn has_drained(&self, v: &NodeView<'_>, input: PortId, priority: Priority) -> bool {
+        match self.config.strict {
+            None => v.books.mmu.may_resume(input, priority),
+            Some((_, xon)) => v.q_in(input, priority) < xon,
+        }
+    }
+}
+
+impl FlowControl for Capfc {
+    fn layout(&self, port: PortId) -> QueueLayout {
+        self.pfc.layout(port)
+    }
+
+    /// Algorithm 1, lines 2 and 3.
+    fn admit(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId) -> Admit {
+        let with = v.q_out(egress, p.priority).saturating_add(Bytes::new(u64::from(p.size)));
+        if self.governs(p.priority) && with > self.config.max { Admit::Drop } else { Admit::Accept }
+    }
+
+    fn arrive(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        egress: PortId,
+        a: &mut Actions,
+    ) -> QueueId {
+        if self.governs(p.priority) {
+            if self.is_full(v, p.ingress, p.priority) {
+                self.full[p.ingress.index()] |= 1 << p.priority.get();
+            }
+            let at = self.at(p.priority, egress);
+            let length = v.q_out(egress, p.priority);
+            for input in self.egress[at].enqueue(p.ingress, length, &self.config) {
+                self.signal(p.priority, input, egress, true);
+                self.decide(v, input, p.priority, a);
+            }
+            self.decide(v, p.ingress, p.priority, a);
+        }
+        self.pfc.queue_of(p.priority)
+    }
+
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
+        if !self.governs(p.priority) {
+            return;
+        }
+        if self.has_drained(v, p.ingress, p.priority) {
+            self.full[p.ingress.index()] &= !(1 << p.priority.get());
+        }
+        let at = self.at(p.priority, from.port);
+        for input in self.egress[at].dequeue(v.q_out(from.port, p.priority), &self.config) {
+            self.signal(p.priority, input, from.port, false);
+            self.decide(v, input, p.priority, a);
+        }
+        self.decide(v, p.ingress, p.priority, a);
+    }
+
+    fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+        self.pfc.control(v, port, m, a);
+    }
+
+    fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        self.pfc.timer(v, key, a);
+    }
+
+    /// The pauses sent are void; they are sent again with the next packet that comes in while
+    /// D still says so.
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+        self.pfc.link(v, port, up, a);
+    }
+
+    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+        let wrong = |what: String| Err(Violation { scheme: INFO.name, what });
+        self.pfc.audit(v, drained).or_else(|e| wrong(e.what))?;
+        if drained && self.full.iter().any(|&f| f != 0) {
+            return wrong(format!("inputs {:?} are full in an empty switch", self.full));
+        }
+        if drained && self.egress.iter().any(|e| e.touched) {
+            return wrong(format!("outputs are congested in an empty switch: {:?}", self.egress));
+        }
+        Ok(())
+    }
+
+    fn state_size(&self) -> StateSize {
+        // a counter of 2 bytes per (input, output, lossless priority), as the paper reckons
+        let counters = self.egress.len() * self.ports;
+        let mut size = self.pfc.state_size();
+        size.tables.push(("congestion counters", counters as u64 * 2));
+        size
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,371 @@
+//! Algorithms 1 and 2 of the paper, line by line.
+
+use super::*;
+use crate::harness::{Bench, PRIORITY};
+
+const A: PortId = PortId(0);
+const B: PortId = PortId(1);
+const C: PortId = PortId(2);
+const OUT: PortId = PortId(3);
+const OUT2: PortId = PortId(4);
+/// The queue of priority 3.
+const Q: QueueId = QueueId(4);
+
+fn values(options: &[(&Param, &str)]) -> Values {
+    let mut values = Values::new();
+    for (param, text) in options.iter().chain(&[(&pfc::TIMER, "sticky")]) {
+        values.set(param, text).unwrap();
+    }
+    values
+}
+
+/// Egress: counts from 4 packets of 1000 B, pauses above 6, resumes at 3. Ingress 10/5.
+fn switch_with(options: &[(&Param, &str)]) -> Bench<Capfc> {
+    let egress: &[(&Param, &str)] =
+        &[(&EGRESS_WARN, "4KB"), (&EGRESS_XOFF, "6KB"), (&EGRESS_XON, "3KB")];
+    let all: Vec<_> = egress.iter().chain(options).copied().collect();
+    Bench::around(5, "10KB", "5KB", |setup| Capfc::new(&values(&all), setup).unwrap())
+}
+
+fn switch() -> Bench<Capfc> {
+    switch_with(&[])
+}
+
+fn put(b: &mut Bench<Capfc>, from: PortId, to: PortId, n: u32) {
+    for _ in 0..n {
+        assert_eq!(b.arrive(b.packet(from, 1000), to), Q);
+    }
+}
+
+fn serve(b: &mut Bench<Capfc>, port: PortId, n: u32) {
+    for _ in 0..n {
+        b.depart(port, Q).unwrap();
+    }
+}
+
+fn egress(b: &Bench<Capfc>, port: PortId) -> &Egress {
+    &b.scheme().egress[b.scheme().at(PRIORITY, port)]
+}
+
+fn xoff(port: PortId) -> (PortId, ControlMessage) {
+    (port, ControlMessage::pfc(PRIORITY, 65_535))
+}
+
+fn xon(port: PortId) -> (PortId, ControlMessage) {
+    (port, ControlMessage::pfc(PRIORITY, 0))
+}
+
+/// Lines 1 to 5.
+#[test]
+fn a_packet_that_would_pass_max_is_dropped_and_one_that_reaches_it_is_not() {
+    let mut b = switch_with(&[(&EGRESS_MAX, "8KB")]);
+    put(&mut b, A, OUT, 7);
+    let admit = |size, priority: Priority, to| {
+        let p = b.packet(B, size).priority(priority).0;
+        let mut scheme = b.scheme().clone();
+        scheme.admit(&b.view(), &p, to)
+    };
+    assert_eq!(admit(1000, PRIORITY, OUT), Admit::Accept, "8000 B is the limit");
+    assert_eq!(admit(1001, PRIORITY, OUT), Admit::Drop);
+    assert_eq!(admit(1001, PRIORITY, OUT2), Admit::Accept, "another queue");
+    assert_eq!(admit(9000, Priority::ALL[5], OUT), Admit::Accept, "not lossless");
+    put(&mut b, A, OUT2, 100);
+    let mut unlimited = switch();
+    put(&mut unlimited, A, OUT, 1);
+    let p = unlimited.packet(B, u16::MAX).0;
+    assert_eq!(unlimited.scheme().clone().admit(&unlimited.view(), &p, OUT), Admit::Accept);
+}
+
+/// Lines 7 and 8: counted from WARN on, the packet itself included.
+#[test]
+fn packets_are_counted_per_input_once_the_queue_has_reached_warn() {
+    let mut b = switch();
+    put(&mut b, A, OUT, 3);
+    assert_eq!(egress(&b, OUT).counted, [0, 0, 0, 0, 0]);
+    put(&mut b, B, OUT, 1);
+    assert_eq!(egress(&b, OUT).counted, [0, 1, 0, 0, 0], "the fourth packet reaches 4 KB");
+    put(&mut b, A, OUT, 2);
+    assert_eq!(egress(&b, OUT).counted, [2, 1, 0, 0, 0]);
+    assert_eq!(egress(&b, OUT2).counted, [0; 5]);
+    assert_eq!(b.sent(), [], "6 KB is not above XOFF");
+}
+
+/// Lines 9 to 13: above XOFF the heaviest input is paused, also when another one's packet
+/// came.
+#[test]
+fn above_xoff_the_heaviest_input_is_paused() {
+    let mut b = switch();
+    put(&mut b, C, OUT, 3); // below WARN: not counted
+    put(&mut b, A, OUT, 2);
+    put(&mut b, B, OUT, 1);
+    assert_eq!(b.sent(), []);
+    put(&mut b, B, OUT, 1);
+    // A and B brought two each, C three that were not counted: the lower port wins
+    assert_eq!(b.take_sent(), [xoff(A)]);
+    put(&mut b, A, OUT, 1);
+    assert_eq!(b.take_sent(), [], "already paused");
+    // congestion persists: B becomes the heaviest and is paused too
+    put(&mut b, B, OUT, 1);
+    assert_eq!(b.take_sent(), [], "three each");
+    put(&mut b, B, OUT, 1);
+    assert_eq!(b.take_sent(), [xoff(B)]);
+    assert_eq!(egress(&b, OUT).congested, [true, true, false, false, false]);
+}
+
+/// Lines 14 to 18: counters start again when the queue has come down to WARN.
+#[test]
+fn counters_are_cleared_at_warn() {
+    let mut b = switch();
+    put(&mut b, A, OUT, 6);
+    serve(&mut b, OUT, 1);
+    assert_eq!(egress(&b, OUT).counted[0], 3, "5 KB");
+    serve(&mut b, OUT, 1);
+    assert_eq!(egress(&b, OUT).counted[0], 0, "4 KB");
+}
+
+/// Lines 19 and 20: signals end when the queue has come down to XON.
+#[test]
+fn inputs_leave_the_congested_state_at_xon() {
+    let mut b = switch();
+    put(&mut b, A, OUT, 4);
+    put(&mut b, B, OUT, 3);
+    assert_eq!(b.take_sent(), [xoff(B)], "A's packets 1 to 3 came below WARN");
+    serve(&mut b, OUT, 3);
+    assert_eq!(b.take_sent(), [], "4 KB");
+    assert!(egress(&b, OUT).touched);
+    serve(&mut b, OUT, 1);
+    assert_eq!(b.take_sent(), [xon(B)], "3 KB");
+    assert!(!egress(&b, OUT).touched);
+    serve(&mut b, OUT, 3);
+    assert_eq!(b.sent(), []);
+    assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
+}
+
+/// WARN above XON: the counters are cleared first, the signals later, and counting begins anew.
+#[test]
+fn counters_may_be_cleared_before_the_signals() {
+    let mut b = switch();
+    put(&mut b, A, OUT, 7);
+    b.take_sent();
+    serve(&mut b, OUT, 3);
+    assert_eq!(egress(&b, OUT).counted[0], 0);
+    assert!(egress(&b, OUT).congested[0] && egress(&b, OUT).touched);
+    serve(&mut b, OUT, 1);
+    assert_eq!(b.take_sent(), [xon(A)]);
+}
+
+/// Algorithm 2: the smallest set, heaviest first, that brought the part CUT.
+#[test]
+fn stop_calibrate_pauses_the_fewest_inputs_that_brought_the_cut() {
+    let heavy = |counted: &[u32], cut: &str| {
+        let e = Egress { counted: counted.to_vec(), ..Egress::new(counted.len()) };
+        let ports: Vec<u16> =
+            e.heavy(Some(cut.parse().unwrap())).into_iter().map(|p| p.0).collect();
+        ports
+    };
+    assert_eq!(heavy(&[1, 5, 4], "80%"), [1, 2], "9 of 10 pass 8");
+    assert_eq!(heavy(&[2, 4, 4], "80%"), [1, 2], "8 of 10 reach 8; ties by port");
+    assert_eq!(heavy(&[3, 4, 3], "80%"), [1, 0, 2], "7 of 10 do not");
+    assert_eq!(heavy(&[1, 9, 0], "80%"), [1]);
+    assert_eq!(heavy(&[3, 4, 0], "1"), [1, 0], "all that have brought any");
+    assert_eq!(heavy(&[3, 4, 0], "0"), [1], "never nobody");
+    // 2/3 of 4 packets are 2.67: two are not enough
+    assert_eq!(heavy(&[2, 1, 1], "2/3"), [0, 1]);
+    assert_eq!(heavy(&[0, 0], "80%"), [0]);
+}
+
+/// Algorithm 2 in place of lines 10 and 13.
+#[test]
+fn stop_calibrate_puts_several_inputs_into_the_congested_state_at_once() {
+    let mut b = switch_with(&[(&POLICY, "stop-calibrate")]);
+    put(&mut b, C, OUT, 3);
+    put(&mut b, A, OUT, 1);
+    put(&mut b, B, OUT, 2);
+    assert_eq!(b.sent(), []);
+    put(&mut b, C, OUT, 1);
+    // B 2, A 1, C 1 of 4: 80 % are 3.2 packets, so all three
+    assert_eq!(b.take_sent(), [xoff(B), xoff(A), xoff(C)]);
+    serve(&mut b, OUT, 4);
+    assert_eq!(b.take_sent(), [xon(A), xon(B), xon(C)]);
+}
+
+/// D = I or any E: a pause lasts until all reasons are gone.
+#[test]
+fn an_input_is_paused_while_it_is_full_or_any_output_names_it() {
+    let mut b = switch();
+    put(&mut b, A, OUT, 7);
+    assert_eq!(b.take_sent(), [xoff(A)]);
+    put(&mut b, A, OUT2, 7);
+    assert_eq!(b.take_sent(), [], "now also full, and named by a second output");
+    serve(&mut b, OUT, 7);
+    assert_eq!(b.take_sent(), [], "the second output still names it");
+    serve(&mut b, OUT2, 3);
+    assert_eq!(b.take_sent(), [], "4 KB there, not full any more");
+    serve(&mut b, OUT2, 1);
+    assert_eq!(b.take_sent(), [xon(A)]);
+}
+
+#[test]
+fn a_full_input_is_paused_as_in_pfc() {
+    let mut b = switch();
+    put(&mut b, A, OUT, 5);
+    put(&mut b, A, OUT2, 4);
+    assert_eq!(b.take_sent(), []);
+    put(&mut b, A, OUT2, 1);
+    assert_eq!(b.take_sent(), [xoff(A)], "10 KB");
+    serve(&mut b, OUT, 4);
+    assert_eq!(b.take_sent(), []);
+    serve(&mut b, OUT, 1);
+    assert_eq!(b.take_sent(), [xon(A)], "5 KB");
+}
+
+#[test]
+fn strict_ingress_tests_leave_out_the_thresholds_themselves() {
+    let mut b = switch_with(&[(&INGRESS_TEST, "strict")]);
+    put(&mut b, A, OUT, 5);
+    put(&mut b, A, OUT2, 5);
+    assert_eq!(b.take_sent(), [], "10 KB does not pass 10 KB");
+    put(&mut b, A, OUT2, 1);
+    assert_eq!(b.take_sent(), [xoff(A)]);
+    serve(&mut b, OUT, 5);
+    serve(&mut b, OUT2, 1);
+    assert_eq!(b.take_sent(), [], "5 KB is not below 5 KB");
+    serve(&mut b, OUT2, 1);
+    assert_eq!(b.take_sent(), [xon(A)]);
+}
+
+/// The OR leaves out o = i: a port is not paused for traffic it sends back to itself.
+#[test]
+fn an_input_is_not_paused_by_its_own_port() {
+    let mut b = switch();
+    put(&mut b, A, A, 9);
+    assert!(egress(&b, A).congested[0]);
+    assert_eq!(b.take_sent(), []);
+    serve(&mut b, A, 9);
+    assert_eq!(b.take_sent(), []);
+    assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
+}
+
+#[test]
+fn other_priorities_are_plain() {
+    let mut b = switch();
+    for _ in 0..20 {
+        let p = b.packet(A, 1000).priority(Priority::ALL[5]);
+        assert_eq!(b.arrive(p, OUT), QueueId(2));
+    }
+    assert_eq!(b.sent(), []);
+    assert_eq!(egress(&b, OUT).counted, [0; 5]);
+    b.depart(OUT, QueueId(2)).unwrap();
+}
+
+#[test]
+fn frames_hold_and_timers_run_as_in_pfc() {
+    let mut b = switch();
+    b.control(OUT, &ControlMessage::pfc(PRIORITY, 7));
+    assert!(b.is_held(OUT, Q));
+    b.link(OUT, false);
+    assert!(!b.is_held(OUT, Q));
+    let mut values = Values::new();
+    values.set(&EGRESS_XOFF, "60KB").unwrap();
+    let mut timed = Bench::switch(&INFO, &values, 2);
+    timed.control(OUT_OF_TWO, &ControlMessage::pfc(PRIORITY, 100));
+    timed.fire_next();
+    assert!(!timed.is_held(OUT_OF_TWO, Q), "the pause expires");
+}
+
+const OUT_OF_TWO: PortId = PortId(1);
+
+#[test]
+fn after_a_link_change_the_pause_is_sent_again_with_the_next_packet() {
+    let mut b = switch();
+    put(&mut b, A, OUT, 7);
+    b.take_sent();
+    b.link(A, false);
+    assert_eq!(b.take_sent(), []);
+    put(&mut b, A, OUT2, 1);
+    assert_eq!(b.take_sent(), [xoff(A)]);
+}
+
+#[test]
+fn an_audit_notices_what_is_left_over() {
+    let mut b = switch();
+    put(&mut b, A, OUT, 7);
+    assert!(b.scheme().audit(&b.view(), true).unwrap_err().what.contains("still pauses"));
+    let mut b = switch();
+    put(&mut b, A, A, 4);
+    assert!(b.scheme().audit(&b.view(), true).unwrap_err().what.contains("congested"));
+    let mut b = switch();
+    b.link(A, false);
+    put(&mut b, A, OUT, 3);
+    assert_eq!(b.scheme().audit(&b.view(), true), Ok(()), "nothing to be ashamed of below WARN");
+    let mut b = Bench::around(5, "10KB", "5KB", |setup| {
+        Capfc::new(&values(&[(&EGRESS_XOFF, "60KB"), (&EGRESS_XON, "50KB")]), setup).unwrap()
+    });
+    put(&mut b, A, OUT, 10);
+    b.link(A, false);
+    assert!(b.scheme().audit(&b.view(), true).unwrap_err().what.contains("full"));
+}
+
+#[test]
+fn the_counters_take_two_bytes_each() {
+    let size = switch().scheme().state_size();
+    // 5 inputs, 5 outputs, one lossless priority
+    assert_eq!(size.tables.last(), Some(&("congestion counters", 50)));
+}
+
+#[test]
+fn the_defaults_are_the_ofc_papers() {
+    let b = Bench::around(2, "75KB", "45KB", |setup| Capfc::new(&Values::new(), setup).unwrap());
+    let c = &b.scheme().config;
+    assert_eq!([c.xoff, c.xon, c.warn, c.max].map(Bytes::get), [68_000, 45_000, 45_000, u64::MAX]);
+    assert_eq!(c.cut, None);
+}
+
+fn refused(options: &[(&Param, &str)], thresholds: &crate::Thresholds) -> Option<String> {
+    let mut error = None;
+    Bench::around(1, "75KB", "45KB", |setup| {
+        let setup = NodeSetup { thresholds, ..setup.clone() };
+        error = Capfc::new(&values(options), &setup).err().map(|e| e.0);
+        crate::none::NoFlowControl::new(setup.schedule)
+    });
+    error
+}
+
+#[test]
+fn thresholds_that_make_no_sense_are_refused() {
+    let fixed = crate::Thresholds::Static {
+        xoff: Bytes::new(75_000),
+        xon: Bytes::new(45_000),
+        limit: vec![Bytes::MAX],
+    };
+    let says = |options: &[(&Param, &str)], thresholds, text| {
+        refused(options, thresholds).is_some_and(|e| e.contains(text))
+    };
+    assert!(says(&[(&EGRESS_XON, "70KB")], &fixed, "must not exceed"));
+    assert!(says(&[(&EGRESS_WARN, "70KB")], &fixed, "must not exceed"));
+    assert_eq!(refused(&[(&EGRESS_XON, "68KB"), (&EGRESS_WARN, "68KB")], &fixed), None);
+    assert!(says(&[(&CUT, "101%")], &fixed, "must not exceed 1"));
+    assert_eq!(refused(&[(&CUT, "100%")], &fixed), None);
+    let pool = crate::Thresholds::Pool;
+    assert!(says(&[], &pool, "egress-xoff must be given"));
+    assert!(says(&[(&EGRESS_XOFF, "9KB")], &pool, "egress-xon must be given"));
+    let both: &[(&Param, &str)] = &[(&EGRESS_XOFF, "9KB"), (&EGRESS_XON, "5KB")];
+    assert_eq!(refused(both, &pool), None);
+    let strict: Vec<_> = both.iter().copied().chain([(&INGRESS_TEST, "strict")]).collect();
+    assert!(says(&strict, &pool, "static"));
+}
+
+#[test]
+fn a_nic_only_obeys() {
+    let mut b = Bench::around(1, "10KB", "5KB", |setup| {
+        let thresholds = crate::Thresholds::Pool;
+        let setup = NodeSetup { role: Role::Nic, thresholds: &thresholds, ..setup.clone() };
+        Capfc::new(&values(&[(&INGRESS_TEST, "strict")]), &setup).unwrap()
+    });
+    b.control(A, &ControlMessage::pfc(PRIORITY, 7));
+    assert!(b.is_held(A, Q));
+    let (mut nic, mut a) = (b.scheme().clone(), Actions::new());
+    let mut p = b.packet(A, 1000).0;
+    nic.depart(&b.view(), &mut p, PortQueue { port: A, queue: Q }, &mut a);
+    assert!(nic == *b.scheme() && a.is_empty());
+}

@@ -1,0 +1,163 @@
+//! Back-pressure frames: several flows in one.
+
+use super::{FLUSH, REFRESHING};
+use crate::perflow::timer;
+use crate::{Actions, NodeSetup};
+use weir_core::control::HostPair;
+use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, Time};
+
+/// A flow as FFC tells flows apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Name {
+    pub pair: HostPair,
+    /// The flow's number at its source; zero under a 3-tuple.
+    pub number: u32,
+}
+
+/// What tells flows apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Tuple {
+    /// Hosts and priority.
+    Three,
+    /// Ports and protocol as well.
+    Five,
+}
+
+impl Tuple {
+    pub(super) fn name(self, p: &Packet) -> Name {
+        let number = if self == Self::Five { p.flow.number() } else { 0 };
+        Name { pair: HostPair { src: p.flow.source(), dst: p.dst }, number }
+    }
+
+    /// The name as a table key.
+    pub(super) fn key(self, name: Name) -> u64 {
+        match self {
+            Self::Three => u64::from(name.pair.src.0) << 32 | u64::from(name.pair.dst.0),
+            Self::Five => FlowId::new(name.pair.src, name.number).get(),
+        }
+    }
+
+    /// The most flows that fit a frame of 1518 B.
+    fn most(self) -> usize {
+        match self {
+            Self::Three => (1518 - 22) / 10,
+            Self::Five => (1518 - 22) / 15,
+        }
+    }
+
+    fn frame(self, priority: Priority, flows: &[(Name, bool)]) -> ControlMessage {
+        match self {
+            Self::Three => ControlMessage::BackPressure {
+                flows: flows.iter().map(|(n, xoff)| (n.pair, priority, *xoff)).collect(),
+            },
+            Self::Five => ControlMessage::BackPressureTuples {
+                flows: flows.iter().map(|(n, xoff)| (n.pair, n.number, priority, *xoff)).collect(),
+            },
+        }
+    }
+}
+
+/// The flow states in a frame, for frames of the kind that `tuple` sends.
+pub(super) fn read(tuple: Tuple, m: &ControlMessage) -> Option<Vec<(Name, bool)>> {
+    match (tuple, m) {
+        (Tuple::Three, ControlMessage::BackPressure { flows }) => {
+            Some(flows.iter().map(|&(pair, _, xoff)| (Name { pair, number: 0 }, xoff)).collect())
+        }
+        (Tuple::Five, ControlMessage::BackPressureTuples { flows }) => Some(
+            flows.iter().map(|&(pair, number, _, xoff)| (Name { pair, number }, xoff)).collect(),
+        ),
+        _ => None,
+    }
+}
+
+/// Frames under way to each neighbour.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Frames {
+    tuple: Tuple,
+    priority: Priority,
+    gather: Time,
+    refresh: Option<Time>,
+    /// Changes that wait for others to join them, per neighbour, sorted.
+    pending: Vec<Vec<(Name, bool)>>,
+    /// Whether the refresh timer runs, per neighbour.
+    refreshing: Vec<bool>,
+}
+
+impl Frames {
+    pub(super) fn new(
+        tuple: Tuple,
+        priority: Priority,
+        gather: Time,
+        refresh: Option<Time>,
+        setup: &NodeSetup<'_>,
+    ) -> Self {
+        let ports = setup.ports.len();
+        let (pending, refreshing) = (vec![Vec::new(); ports], vec![false; ports]);
+        Self { tuple, priority, gather, refresh, pending, refreshing }
+    }
+
+    /// Tells the neighbour at `port` to stop a flow, or to let it go on.
+    pub(super) fn tell(
+        &mut self,
+        now: Time,
+        port: PortId,
+        name: Name,
+        xoff: bool,
+        a: &mut Actions,
+    ) {
+        if xoff
+            && let Some(every) = self.refresh
+            && !std::mem::replace(&mut self.refreshing[port.index()], true)
+        {
+            a.arm_background(timer(REFRESHING, port, 0), now + every);
+        }
+        let pending = &mut self.pending[port.index()];
+        match pending.binary_search_by_key(&name, |(n, _)| *n) {
+            // the neighbour knows nothing of the first change: both cancel out
+            Ok(i) if pending[i].1 != xoff => _ = pending.remove(i),
+            Ok(_) => {}
+            Err(i) => {
+                pending.insert(i, (name, xoff));
+                if self.gather == Time::ZERO {
+                    self.flush(port, a);
+                } else if self.pending[port.index()].len() == 1 {
+                    a.arm(timer(FLUSH, port, 0), now + self.gather);
+                }
+            }
+        }
+    }
+
+    /// Sends what has gathered for the neighbour at `port`.
+    pub(super) fn flush(&mut self, port: PortId, a: &mut Actions) {
+        let flows = std::mem::take(&mut self.pending[port.index()]);
+        self.send(port, &flows, a);
+    }
+
+    fn send(&self, port: PortId, flows: &[(Name, bool)], a: &mut Actions) {
+        for some in flows.chunks(self.tuple.most()) {
+            a.send(port, self.tuple.frame(self.priority, some));
+        }
+    }
+
+    /// Repeats the flows that stand stopped at the neighbour at `port`; without any, no more.
+    pub(super) fn refresh(&mut self, now: Time, port: PortId, stopped: &[Name], a: &mut Actions) {
+        match self.refresh {
+            Some(every) if !stopped.is_empty() => {
+                a.arm_background(timer(REFRESHING, port, 0), now + every);
+                let flows: Vec<_> = stopped.iter().map(|name| (*name, true)).collect();
+                self.send(port, &flows, a);
+            }
+            _ => self.refreshing[port.index()] = false,
+        }
+    }
+
+    /// The link at `port` changed: what waits for the neighbour is void.
+    pub(super) fn forget(&mut self, port: PortId) {
+        self.pending[port.index()].clear();
+    }
+
+    /// Whether a change waits to be sent.
+    pub(super) fn any_pending(&self) -> bool {
+        self.pending.iter().any(|p| !p.is_empty())
+    }
+}

@@ -1,0 +1,418 @@
+//! Flow-based Flow Control with Dynamic Virtual Lanes (FFC/DVL), Yu, IEEE 802.1 DCB.
+//!
+//! *Problem:* PFC stops a whole priority, innocent flows with it. *Idea:* when a transmit queue
+//! grows beyond a threshold, the **root flow** of the congestion is picked out and its later
+//! packets go to a lane of their own, so that they no longer stand in anyone's way. A lane
+//! that fills makes a back-pressure frame (BPF) stop that flow at the previous hop, which gives
+//! it a lane in turn and holds it; when the lane has drained a cancelling frame (CBPF)
+//! lets it go on. When the transmit queue is short again the lanes return their packets to
+//! it, paced.
+//!
+//! ```text
+//!              later packets of f
+//!   ──► arrive ──────────────────► lane of f  ─┐ paced, while the transmit queue is short
+//!          │ others                            ▼
+//!          └─────────────────────► transmit queue ──► wire
+//! ```
+//!
+//! *Messages:* one frame with (flow, XOFF or XON) for several flows; a state holds until it
+//! is changed, there is no timer. 10 B per flow (hosts and priority) or 15 B (5-tuple).
+//!
+//! *Parameters:* see [`INFO`]. The slides give no numbers: all defaults are free choices.
+//!
+//! *Where the slides' steps are:* 1 `Egress::root`; 2 `Egress::take_lane`; 3 and 6 in `arrive`
+//! and `serve`; 4 `Egress::hear`; 5 `Egress::give`.
+//!
+//! *Deviations and choices.* The root flow is the one with most bytes in the transmit queue,
+//! beyond an equal share, and one is picked at most per hop round trip. Lanes give packets back to
+//! the tail of the transmit queue, behind what the flow had left there, so order holds by
+//! itself. A flow keeps its lane until the lane is empty. Without a free lane it stays in the
+//! transmit queue, which is counted, and gets a lane with its next packet if it is stopped.
+
+mod audit;
+mod egress;
+mod frames;
+#[cfg(test)]
+mod tests;
+
+pub use crate::perflow::BACKSTOP;
+
+use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table};
+use crate::{
+    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
+    Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
+};
+use egress::{Egress, Limits};
+use frames::{Frames, Tuple};
+use weir_core::{ControlMessage, Packet, PortId, QueueId, Time};
+
+/// When a transmit queue is congested.
+pub const THRESHOLD: Param = Param {
+    name: "threshold",
+    kind: Kind::Bytes,
+    default: "40KB",
+    doc: "Transmit queue length beyond which a root flow is picked out.",
+};
+/// When lanes give packets back.
+pub const DRAIN_BELOW: Param = Param {
+    name: "drain-below",
+    kind: Kind::Bytes,
+    default: "",
+    doc: "Lanes give packets back while the transmit queue is below this; default: half the threshold.",
+};
+/// When a lane stops its flow upstream.
+pub const LANE_HIGH: Param = Param {
+    name: "lane-high",
+    kind: Kind::Bytes,
+    default: "20KB",
+    doc: "Lane length beyond which its flow is stopped at the previous hop.",
+};
+/// When a lane lets its flow go on.
+pub const LANE_LOW: Param = Param {
+    name: "lane-low",
+    kind: Kind::Bytes,
+    default: "10KB",
+    doc: "Lane length at which a stopped flow may go on.",
+};
+/// How many lanes there are.
+pub const LANES: Param = Param {
+    name: "lanes",
+    kind: Kind::Integer { min: 1, max: 1024 },
+    default: "16",
+    doc: "Lanes per egress port.",
+};
+/// What tells flows apart.
+pub const KEY: Param = Param {
+    name: "key",
+    kind: Kind::Choice(&["3-tuple", "5-tuple"]),
+    default: "3-tuple",
+    doc: "3-tuple: source, destination and priority; 5-tuple: every flow by itself.",
+};
+/// The time between two root flows.
+pub const ROOT_INTERVAL: Param = Param {
+    name: "root-interval",
+    kind: Kind::Time,
+    default: "",
+    doc: "Shortest time between two root flows of a port; default: the hop round trip.",
+};
+/// Whether lanes are paced.
+pub const PACER: Param = Param {
+    name: "pacer",
+    kind: Kind::Bool,
+    default: "true",
+    doc: "true: draining lanes share the line rate; false: they give packets back as fast as the transmit queue shrinks.",
+};
+/// How long changes wait for each other.
+pub const GATHER: Param = Param {
+    name: "gather",
+    kind: Kind::Time,
+    default: "0ns",
+    doc: "How long a change waits for others to share its frame.",
+};
+/// Whether standing stops are repeated.
+pub const REFRESH: Param = Param {
+    name: "refresh",
+    kind: Kind::Time,
+    default: "",
+    doc: "Interval at which standing stops are repeated; default: never.",
+};
+
+/// The catalogue entry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "ffc",
+    title: "FFC/DVL",
+    summary: "Moves the root flow of a congestion to a lane of its own and stops it, alone, hop by hop.",
+    reference: "Yu, Flow-based Flow Control and Dynamic Virtual Lane, IEEE 802.1 DCB",
+    params: &[
+        THRESHOLD,
+        DRAIN_BELOW,
+        LANE_HIGH,
+        LANE_LOW,
+        LANES,
+        KEY,
+        ROOT_INTERVAL,
+        PACER,
+        GATHER,
+        REFRESH,
+        BACKSTOP,
+    ],
+    lossless: false,
+    build,
+};
+
+const PACE: u8 = OWN_TIMERS;
+const FLUSH: u8 = OWN_TIMERS + 1;
+const REFRESHING: u8 = OWN_TIMERS + 2;
+
+/// FFC at one node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ffc {
+    plan: Plan,
+    role: Role,
+    tuple: Tuple,
+    lane_high: u64,
+    lane_low: u64,
+    egresses: Vec<Egress>,
+    frames: Frames,
+    nic: NicFlows,
+    backstop: Backstop,
+}
+
+fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
+    Ok(Box::new(Ffc::new(values, setup)?))
+}
+
+impl Ffc {
+    /// FFC for the node described by `setup`.
+    pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
+        let size = |param| values.bytes(param).expect("has a default").get();
+        let threshold = size(&THRESHOLD);
+        let drain_below = values.bytes(&DRAIN_BELOW).map_or(threshold / 2, |b| b.get());
+        let (lane_high, lane_low) = (size(&LANE_HIGH), size(&LANE_LOW));
+        if lane_low > lane_high {
+            return Err(ParamError(format!(
+                "lane-low = {lane_low} B is above lane-high = {lane_high} B"
+            )));
+        }
+        if drain_below == 0 {
+            return Err(ParamError("with drain-below = 0 no lane would ever drain".into()));
+        }
+        let refresh = values.time(&REFRESH);
+        if refresh == Some(Time::ZERO) {
+            return Err(ParamError("refresh must be above zero".into()));
+        }
+        let lanes = values.integer(&LANES).expect("has a default") as u32;
+        let own = Own { data: 1 + lanes, inspects_heads: true, ..Own::default() };
+        let plan = Plan::new(INFO.name, setup, own)?;
+        let tuple = if values.choice(&KEY) == Some("5-tuple") { Tuple::Five } else { Tuple::Three };
+        let gather = values.time(&GATHER).expect("has a default");
+        let paced = values.bool(&PACER).expect("has a default");
+        let egress = |(i, flows): (usize, Table<egress::Flow>)| {
+            let port = setup.ports[i];
+            let root_interval = values.time(&ROOT_INTERVAL).unwrap_or_else(|| port.hop_rtt());
+            Egress {
+                port: PortId::from_index(i),
+                first: plan.first,
+                limits: Limits {
+                    threshold,
+                    drain_below,
+                    root_interval,
+                    pace: paced.then_some(port.rate),
+                },
+                flows,
+                lanes: vec![None; lanes as usize],
+                next_root: Time::ZERO,
+                gated: false,
+                exhausted: 0,
+            }
+        };
+        Ok(Self {
+            role: setup.role,
+            tuple,
+            lane_high,
+            lane_low,
+            egresses: Table::per_port(setup).into_iter().enumerate().map(egress).collect(),
+            frames: Frames::new(tuple, plan.priority, gather, refresh, setup),
+            nic: NicFlows::default(),
+            backstop: Backstop::new(values, setup)?,
+            plan,
+        })
+    }
+
+    /// How often a flow that needed a lane found none.
+    pub fn lanes_exhausted(&self) -> u64 {
+        self.egresses.iter().map(|e| e.exhausted).sum()
+    }
+
+    /// Step 3: a packet of flow `i` went to its lane.
+    fn lane_grew(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId, i: u32, a: &mut Actions) {
+        let Some(f) = self.egresses[egress.index()].flows.at_mut(i) else { return };
+        f.lane_bytes += u64::from(p.size);
+        if f.lane_bytes > self.lane_high && !f.told.contains(&p.ingress) {
+            f.told.push(p.ingress);
+            self.frames.tell(v.now, p.ingress, f.name, true, a);
+        }
+    }
+
+    /// Step 6: a packet of flow `i` left its lane.
+    fn lane_shrank(&mut self, v: &NodeView<'_>, egress: PortId, i: u32, a: &mut Actions) {
+        let e = &mut self.egresses[egress.index()];
+        let Some(f) = e.flows.at_mut(i) else { return };
+        if f.lane_bytes <= self.lane_low {
+            for port in std::mem::take(&mut f.told) {
+                self.frames.tell(v.now, port, f.name, false, a);
+            }
+        }
+        if f.lane_bytes == 0 {
+            e.settle(i, a);
+        }
+    }
+
+    /// Names of the flows that stand stopped at the neighbour at `port`.
+    fn stopped_at(&self, port: PortId) -> Vec<frames::Name> {
+        let flows = self.egresses.iter().flat_map(|e| e.flows.iter());
+        let told = |f: &egress::Flow| f.told.contains(&port);
+        let mut names: Vec<_> = flows.filter(|(_, _, f)| told(f)).map(|(_, _, f)| f.name).collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+impl FlowControl for Ffc {
+    fn layout(&self, _port: PortId) -> QueueLayout {
+        self.plan.layout()
+    }
+
+    fn arrive(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        egress: PortId,
+        a: &mut Actions,
+    ) -> QueueId {
+        self.backstop.arrive(v, p, egress, a);
+        if p.priority != self.plan.priority {
+            return self.plan.other(p.priority);
+        }
+        let name = self.tuple.name(p);
+        let e = &mut self.egresses[egress.index()];
+        let i = e.flow(self.tuple.key(name), name);
+        if e.flows.at(i).is_some_and(|f| f.xoff && f.lane.is_none()) {
+            e.take_lane(v.now, i, a);
+        }
+        let f = e.flows.at_mut(i).expect("found or just made");
+        if let Some(lane) = f.lane {
+            let queue = e.lane_queue(lane);
+            self.lane_grew(v, p, egress, i, a);
+            return queue;
+        }
+        f.bytes += u64::from(p.size);
+        let length = v.queue(egress, e.transmit()).bytes + u64::from(p.size);
+        e.check(v.now, length, a);
+        e.transmit()
+    }
+
+    #[inline]
+    fn serve(
+        &mut self,
+        v: &NodeView<'_>,
+        at: PortQueue,
+        head: &Packet,
+        a: &mut Actions,
+    ) -> Verdict {
+        let e = &mut self.egresses[at.port.index()];
+        let transmit = e.transmit();
+        if at.queue <= transmit || head.priority != self.plan.priority {
+            return Verdict::Send;
+        }
+        let lane = at.queue.0 - transmit.0 - 1;
+        let queued = v.queue(at.port, transmit).bytes;
+        match e.give(v.now, lane, u64::from(head.size), queued, a) {
+            Some(i) => {
+                self.lane_shrank(v, at.port, i, a);
+                Verdict::Move(transmit)
+            }
+            None => Verdict::Wait,
+        }
+    }
+
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
+        if self.role == Role::Nic {
+            return;
+        }
+        self.backstop.depart(v, p, from, a);
+        if p.priority != self.plan.priority {
+            return;
+        }
+        let e = &mut self.egresses[from.port.index()];
+        if let Some((i, f)) = e.flows.get_mut(self.tuple.key(self.tuple.name(p))) {
+            f.bytes = f.bytes.saturating_sub(u64::from(p.size));
+            if f.bytes == 0 {
+                e.settle(i, a);
+            }
+        }
+        if e.gated && v.queue(from.port, e.transmit()).bytes < e.limits.drain_below {
+            e.gated = false;
+            a.retry(from.port);
+        }
+    }
+
+    fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+        let Some(flows) = frames::read(self.tuple, m) else {
+            return self.backstop.control(v, port, m, a);
+        };
+        for (name, xoff) in flows {
+            let key = self.tuple.key(name);
+            if self.role == Role::Nic {
+                self.nic.set(port, key, key, xoff, a);
+                continue;
+            }
+            let e = &mut self.egresses[port.index()];
+            if xoff || e.flows.find(key).is_some() {
+                let i = e.flow(key, name);
+                e.hear(v.now, i, xoff, a);
+            }
+        }
+    }
+
+    fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        if self.backstop.timer(v, key, a) {
+            return;
+        }
+        match key.kind {
+            PACE => a.retry(key.port),
+            FLUSH => self.frames.flush(key.port, a),
+            _ => {
+                let stopped = self.stopped_at(key.port);
+                self.frames.refresh(v.now, key.port, &stopped, a);
+            }
+        }
+    }
+
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+        self.backstop.link(v, port, up, a);
+        self.nic.link(port, a);
+        self.frames.forget(port);
+        for e in &mut self.egresses {
+            e.flows.iter_mut().for_each(|(_, f)| f.told.retain(|p| *p != port));
+        }
+        self.egresses[port.index()].resume_all(v.now, a);
+    }
+
+    fn flow_starts(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
+        self.nic.starts(slot, self.tuple.key(self.tuple.name(p)), a);
+    }
+
+    fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
+        self.nic.ends(slot, self.tuple.key(self.tuple.name(p)), a);
+    }
+
+    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+        self.backstop.audit(v, drained)?;
+        if drained && self.frames.any_pending() {
+            return Err(Violation { scheme: INFO.name, what: "a frame was never sent".into() });
+        }
+        if self.role == Role::Nic {
+            return Ok(());
+        }
+        self.egresses.iter().try_for_each(|e| audit::audit(e, self.lane_low, v, drained))
+    }
+
+    fn state_size(&self) -> StateSize {
+        let flows: usize = self.egresses.iter().map(|e| e.flows.len()).sum();
+        let lanes: usize = self.egresses.iter().map(|e| e.lanes.len()).sum();
+        let name = if self.tuple == Tuple::Three { 9 } else { 14 };
+        StateSize {
+            tables: vec![
+                // bytes in the transmit queue, 3 B, per flow
+                ("flow table", (flows + self.nic.len()) as u64 * (name + 3)),
+                // flow, state 1 B, head and tail 8 B per lane
+                ("lanes", lanes as u64 * (name + 9)),
+            ],
+        }
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        vec![("lanes exhausted", self.lanes_exhausted())]
+    }
+}

@@ -1,0 +1,410 @@
+use super::*;
+use crate::harness::{Bench, PRIORITY, TestPacket};
+use crate::perflow::testing::given;
+use weir_core::control::HostPair;
+use weir_core::{NodeId, Priority};
+
+const UP: PortId = PortId(0);
+const OUT: PortId = PortId(1);
+const UP2: PortId = PortId(2);
+/// Priorities 7 to 4 come first.
+const TRANSMIT: QueueId = QueueId(4);
+
+fn lane(l: u32) -> QueueId {
+    QueueId(TRANSMIT.0 + 1 + l)
+}
+
+/// Packets have 1000 B, 200 ns at 40 Gb/s; the hop round trip is 40 ns.
+fn bench(params: &[(&str, &str)]) -> Bench<Ffc> {
+    let mut all = vec![("threshold", "4KB"), ("lane-high", "2KB"), ("lane-low", "1KB")];
+    all.extend(params);
+    let values = given(&INFO, &all);
+    Bench::around(3, "75KB", "45KB", |setup| Ffc::new(&values, setup).unwrap())
+}
+
+/// Packet `seq` of flow `k` of host 1 to host `dst`.
+fn packet(b: &Bench<Ffc>, k: u32, dst: u32, seq: u32) -> TestPacket {
+    b.packet(UP, 1000).flow(1, k, dst).seq(seq)
+}
+
+/// Packets `seqs` to host `dst`; the queue of the last.
+fn send(b: &mut Bench<Ffc>, dst: u32, seqs: std::ops::Range<u32>) -> QueueId {
+    let mut q = QueueId(0);
+    for seq in seqs {
+        q = b.arrive(packet(b, 0, dst, seq), OUT);
+        b.scheme().audit(&b.view(), false).unwrap();
+    }
+    q
+}
+
+fn pair(dst: u32) -> HostPair {
+    HostPair { src: NodeId(1), dst: NodeId(dst) }
+}
+
+fn bpf(states: &[(u32, bool)]) -> ControlMessage {
+    ControlMessage::BackPressure {
+        flows: states.iter().map(|&(dst, xoff)| (pair(dst), PRIORITY, xoff)).collect(),
+    }
+}
+
+/// Destination and number of the next packet of `q`.
+fn next(b: &mut Bench<Ffc>, q: QueueId) -> Option<(u32, u32)> {
+    let sent = b.depart(OUT, q).map(|p| (p.dst.0, p.seq));
+    b.scheme().audit(&b.view(), false).unwrap();
+    sent
+}
+
+/// Flow 20 has a lane: 5 packets made the transmit queue too long.
+fn with_root(params: &[(&str, &str)]) -> Bench<Ffc> {
+    let mut b = bench(params);
+    assert_eq!(send(&mut b, 20, 0..5), TRANSMIT);
+    b
+}
+
+#[test]
+fn step_1_a_flow_keeps_to_the_transmit_queue_up_to_the_threshold() {
+    let mut b = bench(&[]);
+    assert_eq!(send(&mut b, 20, 0..4), TRANSMIT);
+    assert_eq!(send(&mut b, 20, 4..5), TRANSMIT, "the packet that exceeds it is already there");
+    assert_eq!(send(&mut b, 20, 5..6), lane(0));
+}
+
+#[test]
+fn step_1_the_root_flow_has_most_bytes_and_more_than_its_share() {
+    let mut b = bench(&[]);
+    send(&mut b, 20, 0..3);
+    send(&mut b, 30, 0..2);
+    // 5000 B of two flows: flow 20 holds 3000 B
+    assert_eq!(send(&mut b, 30, 2..3), TRANSMIT);
+    assert_eq!(send(&mut b, 20, 3..4), lane(0));
+}
+
+#[test]
+fn step_1_flows_with_equal_shares_are_no_roots() {
+    let mut b = bench(&[("threshold", "5KB")]);
+    for seq in 0..3 {
+        send(&mut b, 20, seq..seq + 1);
+        send(&mut b, 30, seq..seq + 1);
+    }
+    // 6000 B, 3000 each; the next packet breaks the tie
+    assert_eq!(send(&mut b, 30, 3..4), TRANSMIT);
+    assert_eq!(send(&mut b, 30, 4..5), lane(0));
+    assert_eq!(send(&mut b, 20, 3..4), TRANSMIT);
+}
+
+#[test]
+fn step_1_among_equals_the_smallest_key_is_the_root() {
+    let mut b = bench(&[]);
+    send(&mut b, 30, 0..2);
+    send(&mut b, 20, 0..2);
+    send(&mut b, 40, 0..1);
+    // 5000 B of three flows: 20 and 30 hold 2000 B each, more than a third
+    assert_eq!(send(&mut b, 20, 2..3), lane(0));
+    assert_eq!(send(&mut b, 30, 2..3), TRANSMIT);
+}
+
+#[test]
+fn step_1_one_root_flow_per_hop_round_trip() {
+    let mut b = with_root(&[]);
+    send(&mut b, 30, 0..20);
+    assert_eq!(send(&mut b, 30, 20..21), TRANSMIT, "40 ns have not passed");
+    b.now = Time::from_ns(40);
+    assert_eq!(send(&mut b, 30, 21..22), TRANSMIT);
+    assert_eq!(send(&mut b, 30, 22..23), lane(1));
+}
+
+#[test]
+fn step_2_other_flows_stay_in_the_transmit_queue() {
+    let mut b = with_root(&[]);
+    assert_eq!(send(&mut b, 20, 5..6), lane(0));
+    assert_eq!(send(&mut b, 30, 0..1), TRANSMIT);
+}
+
+#[test]
+fn step_3_a_lane_beyond_its_high_mark_stops_the_flow_once() {
+    let mut b = with_root(&[]);
+    send(&mut b, 20, 5..7);
+    assert!(b.sent().is_empty(), "2000 B is the mark itself");
+    send(&mut b, 20, 7..9);
+    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, true)]))]);
+    // the same host pair by another way in
+    b.arrive(b.packet(UP2, 1000).flow(1, 1, 20), OUT);
+    assert_eq!(b.take_sent(), [(UP2, bpf(&[(20, true)]))]);
+}
+
+#[test]
+fn step_4_a_stopped_flow_gets_a_lane_that_is_held() {
+    let mut b = bench(&[]);
+    assert_eq!(send(&mut b, 20, 0..1), TRANSMIT);
+    b.control(OUT, &bpf(&[(20, true), (30, true)]));
+    assert_eq!(send(&mut b, 20, 1..2), lane(0));
+    assert_eq!(send(&mut b, 30, 0..1), lane(1));
+    assert_eq!(next(&mut b, lane(0)), None);
+    assert_eq!(next(&mut b, TRANSMIT), Some((20, 0)), "what was there goes on");
+    assert_eq!(next(&mut b, TRANSMIT), None);
+    b.control(OUT, &bpf(&[(20, false)]));
+    assert_eq!(b.depart(OUT, lane(0)), None, "the lane gives its packet to the transmit queue");
+    assert_eq!(next(&mut b, TRANSMIT), Some((20, 1)));
+    assert!(b.is_held(OUT, lane(1)));
+}
+
+#[test]
+fn step_4_back_pressure_travels_on() {
+    let mut b = bench(&[]);
+    b.control(OUT, &bpf(&[(20, true)]));
+    send(&mut b, 20, 0..3);
+    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, true)]))]);
+    b.control(OUT, &bpf(&[(20, true)]));
+    assert!(b.sent().is_empty(), "a repeated frame changes nothing");
+}
+
+#[test]
+fn step_5_lanes_wait_while_the_transmit_queue_is_long() {
+    let mut b = with_root(&[]);
+    send(&mut b, 20, 5..7);
+    // drains below 2000 B; 5000 B are queued
+    assert_eq!(next(&mut b, lane(0)), None);
+    for seq in 0..4 {
+        assert_eq!(next(&mut b, TRANSMIT), Some((20, seq)));
+    }
+    assert_eq!(next(&mut b, lane(0)), None);
+    let order: Vec<_> = b.queue(OUT, TRANSMIT).map(|p| p.seq).collect();
+    assert_eq!(order, [4, 5], "behind what was there");
+}
+
+#[test]
+fn step_5_a_lane_gives_at_line_rate() {
+    let mut b = with_root(&[]);
+    send(&mut b, 20, 5..8);
+    (0..5).for_each(|_| _ = next(&mut b, TRANSMIT));
+    assert_eq!(next(&mut b, lane(0)), None);
+    assert_eq!(b.queue(OUT, TRANSMIT).count(), 1);
+    b.fire_next();
+    assert_eq!(b.now, Time::from_ns(200));
+    next(&mut b, TRANSMIT);
+    next(&mut b, lane(0));
+    assert_eq!(b.queue(OUT, lane(0)).count(), 1);
+}
+
+#[test]
+fn step_5_draining_lanes_share_the_line_rate() {
+    let mut b = bench(&[]);
+    b.control(OUT, &bpf(&[(20, true), (30, true), (40, true)]));
+    for dst in [20, 30, 40] {
+        send(&mut b, dst, 0..2);
+    }
+    b.control(OUT, &bpf(&[(20, false), (30, false)]));
+    next(&mut b, lane(0));
+    assert_eq!(b.fire_next().map(|k| k.index), Some(0));
+    // two lanes drain, the third is held
+    assert_eq!(b.now, Time::from_ns(400));
+}
+
+#[test]
+fn step_5_without_the_pacer_a_lane_gives_until_the_transmit_queue_is_long() {
+    let mut b = with_root(&[("pacer", "false")]);
+    send(&mut b, 20, 5..9);
+    (0..5).for_each(|_| _ = next(&mut b, TRANSMIT));
+    assert_eq!(next(&mut b, lane(0)), None);
+    assert_eq!(b.queue(OUT, TRANSMIT).count(), 2, "2000 B: no longer below");
+    assert!(b.timers().is_empty());
+}
+
+#[test]
+fn step_6_a_lane_at_its_low_mark_lets_the_flow_go_on() {
+    let mut b = with_root(&[("pacer", "false")]);
+    send(&mut b, 20, 5..8);
+    b.take_sent();
+    (0..5).for_each(|_| _ = next(&mut b, TRANSMIT));
+    assert_eq!(next(&mut b, lane(0)), None);
+    // two packets went, 1000 B are left
+    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, false)]))]);
+    (0..2).for_each(|_| _ = next(&mut b, TRANSMIT));
+    assert_eq!(next(&mut b, lane(0)), None);
+    assert!(b.sent().is_empty());
+}
+
+#[test]
+fn an_empty_lane_is_given_back_and_order_holds() {
+    let mut b = with_root(&[("pacer", "false")]);
+    send(&mut b, 20, 5..6);
+    (0..4).for_each(|_| _ = next(&mut b, TRANSMIT));
+    assert_eq!(next(&mut b, lane(0)), None);
+    assert_eq!(send(&mut b, 20, 6..7), TRANSMIT, "the lane is gone");
+    let order: Vec<_> = b.queue(OUT, TRANSMIT).map(|p| p.seq).collect();
+    assert_eq!(order, [4, 5, 6]);
+    (0..3).for_each(|_| _ = next(&mut b, TRANSMIT));
+    b.scheme().audit(&b.view(), true).unwrap();
+}
+
+#[test]
+fn a_lane_that_nothing_came_for_is_given_back_with_the_flow() {
+    let mut b = with_root(&[]);
+    (0..5).for_each(|_| _ = next(&mut b, TRANSMIT));
+    b.scheme().audit(&b.view(), true).unwrap();
+}
+
+#[test]
+fn a_stopped_flow_without_packets_keeps_its_lane() {
+    let mut b = bench(&[("lanes", "1")]);
+    b.control(OUT, &bpf(&[(20, true)]));
+    send(&mut b, 30, 0..5);
+    assert_eq!(b.scheme().lanes_exhausted(), 1);
+    b.control(OUT, &bpf(&[(20, false)]));
+    assert_eq!(b.scheme().state_size().tables[0], ("flow table", 12));
+}
+
+#[test]
+fn without_a_free_lane_a_flow_stays_in_the_transmit_queue() {
+    let mut b = bench(&[("lanes", "1")]);
+    b.control(OUT, &bpf(&[(20, true), (30, true)]));
+    assert_eq!(b.scheme().lanes_exhausted(), 1);
+    assert_eq!(send(&mut b, 30, 0..1), TRANSMIT);
+    // a lane that comes free is taken by the next packet
+    b.control(OUT, &bpf(&[(20, false)]));
+    assert_eq!(send(&mut b, 30, 1..2), lane(0));
+    assert_eq!(next(&mut b, lane(0)), None);
+    assert!(b.is_held(OUT, lane(0)));
+    assert_eq!(b.scheme().counts(), [("lanes exhausted", 1)]);
+}
+
+#[test]
+fn a_host_pair_is_one_flow_unless_five_fields_tell_flows_apart() {
+    let mut three = bench(&[]);
+    three.control(OUT, &bpf(&[(20, true)]));
+    assert_eq!(three.arrive(packet(&three, 7, 20, 0), OUT), lane(0));
+    let mut five = bench(&[("key", "5-tuple")]);
+    let stop =
+        |k| ControlMessage::BackPressureTuples { flows: vec![(pair(20), k, PRIORITY, true)] };
+    five.control(OUT, &stop(7));
+    five.control(OUT, &bpf(&[(20, true)]));
+    assert_eq!(five.arrive(packet(&five, 8, 20, 0), OUT), TRANSMIT);
+    for seq in 0..3 {
+        assert_eq!(five.arrive(packet(&five, 7, 20, seq), OUT), lane(0));
+    }
+    assert_eq!(five.sent(), [(UP, stop(7))]);
+}
+
+#[test]
+fn changes_that_gather_share_a_frame_and_opposite_ones_cancel() {
+    let mut b = bench(&[("gather", "1us"), ("pacer", "false")]);
+    b.control(OUT, &bpf(&[(30, true), (20, true), (40, true)]));
+    for dst in [30, 20, 40] {
+        send(&mut b, dst, 0..3);
+    }
+    b.control(OUT, &bpf(&[(40, false)]));
+    next(&mut b, lane(2));
+    assert!(b.sent().is_empty());
+    b.fire_next();
+    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, true), (30, true)]))]);
+    assert_eq!(b.now, Time::from_us(1));
+}
+
+#[test]
+fn a_frame_is_no_longer_than_an_ethernet_frame() {
+    let mut b = bench(&[("gather", "1us"), ("lanes", "200")]);
+    for dst in 0..151 {
+        b.control(OUT, &bpf(&[(dst, true)]));
+        send(&mut b, dst, 0..3);
+    }
+    b.fire_next();
+    let sizes: Vec<u64> = b.take_sent().iter().map(|(_, m)| m.frame_bytes().get()).collect();
+    // 149 flows in 22 + 1490 B, then two
+    assert_eq!(sizes, [1512, 64]);
+}
+
+#[test]
+fn standing_stops_are_repeated_if_asked_for() {
+    let mut b = bench(&[("refresh", "5us"), ("pacer", "false")]);
+    b.control(OUT, &bpf(&[(20, true), (30, true)]));
+    send(&mut b, 30, 0..3);
+    send(&mut b, 20, 0..3);
+    b.take_sent();
+    b.fire_next();
+    assert_eq!(
+        (b.now, b.take_sent()),
+        (Time::from_us(5), vec![(UP, bpf(&[(20, true), (30, true)]))])
+    );
+    b.control(OUT, &bpf(&[(20, false), (30, false)]));
+    for l in [0, 0, 1, 1] {
+        next(&mut b, lane(l));
+        while next(&mut b, TRANSMIT).is_some() {}
+    }
+    b.take_sent();
+    b.fire_next();
+    assert!(b.sent().is_empty() && b.timers().is_empty(), "nothing stands any more");
+}
+
+#[test]
+fn a_nic_holds_all_slots_of_a_host_pair() {
+    let mut b = Bench::nic(&INFO, &Values::new());
+    let header = |b: &Bench, k, dst| b.packet(UP, 1000).flow(1, k, dst);
+    b.flow_starts(QueueId(0), header(&b, 0, 20));
+    b.flow_starts(QueueId(1), header(&b, 1, 20));
+    b.flow_starts(QueueId(2), header(&b, 2, 30));
+    b.control(UP, &bpf(&[(20, true)]));
+    let held = |b: &Bench| [0, 1, 2, 3].map(|q| b.is_held(UP, QueueId(q)));
+    assert_eq!(held(&b), [true, true, false, false]);
+    b.flow_starts(QueueId(3), header(&b, 3, 20));
+    assert_eq!(held(&b), [true, true, false, true]);
+    b.control(UP, &bpf(&[(20, false)]));
+    assert_eq!(held(&b), [false; 4]);
+}
+
+#[test]
+fn a_link_change_voids_stops_in_both_directions() {
+    let mut b = bench(&[("pacer", "false")]);
+    b.control(OUT, &bpf(&[(20, true)]));
+    send(&mut b, 20, 0..3);
+    b.take_sent();
+    b.link(UP, false);
+    send(&mut b, 20, 3..4);
+    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, true)]))], "stopped anew");
+    b.link(OUT, false);
+    assert!(!b.is_held(OUT, lane(0)));
+    for _ in 0..4 {
+        next(&mut b, lane(0));
+        while next(&mut b, TRANSMIT).is_some() {}
+    }
+    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, false)]))]);
+    b.scheme().audit(&b.view(), true).unwrap();
+}
+
+#[test]
+fn other_priorities_and_the_backstop_are_left_alone() {
+    let mut b = bench(&[("backstop", "pfc")]);
+    for (priority, queue) in [(7, QueueId(0)), (2, QueueId(TRANSMIT.0 + 17))] {
+        let other = packet(&b, 0, 20, 0).priority(Priority::ALL[priority]);
+        assert_eq!(b.arrive(other, OUT), queue);
+        assert!(b.depart(OUT, queue).is_some());
+    }
+    send(&mut b, 20, 0..1);
+    b.control(OUT, &ControlMessage::pfc(PRIORITY, 100));
+    assert_eq!(next(&mut b, TRANSMIT), None);
+    b.control(OUT, &ControlMessage::pfc(PRIORITY, 0));
+    assert_eq!(next(&mut b, TRANSMIT), Some((20, 0)));
+}
+
+#[test]
+fn what_is_left_after_a_drain_is_reported() {
+    let mut b = bench(&[]);
+    b.control(OUT, &bpf(&[(20, true)]));
+    let left = b.scheme().audit(&b.view(), true).unwrap_err();
+    assert!(left.what.contains("xoff: true"), "{left}");
+}
+
+#[test]
+fn marks_that_contradict_each_other_are_refused() {
+    let refused = |params: &[(&str, &str)]| {
+        let values = given(&INFO, params);
+        let mut why = String::new();
+        let _ = Bench::around(1, "75KB", "45KB", |setup| {
+            why = Ffc::new(&values, setup).unwrap_err().0;
+            Ffc::new(&Values::new(), setup).unwrap()
+        });
+        why
+    };
+    assert!(refused(&[("lane-low", "30KB")]).contains("above lane-high"));
+    assert!(refused(&[("drain-below", "0B")]).contains("ever drain"));
+    assert!(refused(&[("refresh", "0ns")]).contains("above zero"));
+}

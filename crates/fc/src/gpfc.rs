@@ -1,0 +1,284 @@
+//! G-PFC: packet-priority aware PFC (Cui and Rim, "G-PFC: A Packet-Priority Aware PFC Scheme for
+//! the Datacenter", APNOMS 2020), as far as its abstract and the OFC paper describe it.
+//!
+//! *Problem:* inside one lossless priority the large, patient flows fill the buffer and the
+//! pause that follows stops the small, urgent ones as well. *Idea:* the priority has two
+//! sub-classes, high and low. A lower threshold pauses the low one, PFC's own threshold both;
+//! high packets have their own queue, served first, and resume earlier.
+//!
+//! ```text
+//!   ingress bytes   X_ON ............... X_LOW ............... X_OFF
+//!   growing                              pause low             pause low and high
+//!   shrinking       resume low and high  resume high
+//! ```
+//!
+//! *Messages:* PFC frames ([`crate::pfc`]) with two classes: the low sub-class of priority p is
+//! class p, the high one class p + `high-offset` (modulo 8). That class must not be a lossless
+//! priority of its own; packets that carry it as their priority are not concerned.
+//!
+//! *Classification:* a packet is high when its [`flags::HIGH`] is set, which its flow decides once
+//! and for all, so nothing is reordered.
+//!
+//! *What is ours:* the paper gives no listing. Sub-queues, thresholds and signalling are a
+//! reconstruction; X_LOW is 68/75 of X_OFF as in the OFC paper. A high sub-queue of a weighted
+//! priority stands in a rank of its own above all weighted ones.
+
+use crate::{
+    Action, Actions, Discipline, FlowControl, Group, Kind, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation, pfc,
+    threshold,
+};
+use std::collections::BTreeSet;
+use weir_core::packet::flags;
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId};
+
+/// The low sub-class's pause threshold.
+pub const XOFF_LOW: Param = Param {
+    name: "xoff-low",
+    kind: Kind::Bytes,
+    default: "",
+    doc: "Ingress length at which the low sub-class is paused; default: 68/75 of xoff.",
+};
+/// Which PFC class stands for the high sub-class.
+pub const HIGH_OFFSET: Param = Param {
+    name: "high-offset",
+    kind: Kind::Integer { min: 1, max: 7 },
+    default: "1",
+    doc: "The high sub-class of priority p is paused as PFC class p + this (modulo 8).",
+};
+
+/// The catalogue entry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "gpfc",
+    title: "G-PFC",
+    summary: "PFC with two sub-classes: a lower threshold pauses the low one first, the high one \
+              has its own queue and shorter pauses.",
+    reference: "Cui and Rim, G-PFC, APNOMS 2020; as a baseline in the OFC paper",
+    params: &[XOFF_LOW, HIGH_OFFSET, pfc::TIMER, pfc::PAUSE_QUANTA, pfc::REFRESH],
+    lossless: true,
+    build,
+};
+
+/// G-PFC at one node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Gpfc {
+    /// Sends, receives and times the frames of both sub-classes.
+    pfc: pfc::Pfc,
+    role: Role,
+    xoff_low: Bytes,
+    lossless: u8,
+    layout: QueueLayout,
+    /// Queues of the low and the high sub-class of each priority; the same where there are none.
+    queue_of: [[u32; 2]; Priority::COUNT],
+    /// The PFC class of each lossless priority's high sub-class.
+    high_class: [Priority; Priority::COUNT],
+    /// NIC: flow slots by PFC class.
+    slots: BTreeSet<(PortId, Priority, QueueId)>,
+}
+
+fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
+    Ok(Box::new(Gpfc::new(values, setup)?))
+}
+
+/// Plain PFC's layout with a queue for the high sub-class in the rank above each lossless one.
+fn with_sub_classes(setup: &NodeSetup<'_>) -> (QueueLayout, [[u32; 2]; Priority::COUNT]) {
+    let plain = QueueLayout::per_priority(setup.schedule);
+    let mut layout = QueueLayout { groups: Vec::new(), queues: Vec::new(), ..plain.clone() };
+    let mut queue_of = [[0; 2]; Priority::COUNT];
+    let mut first = 0;
+    for group in &plain.groups {
+        let specs = &plain.queues[first..first + group.queues as usize];
+        first += specs.len();
+        for spec in specs.iter().filter(|s| setup.lossless & 1 << s.priority.get() != 0) {
+            queue_of[spec.priority.index()][1] = layout.queues.len() as u32;
+            layout.queues.push(*spec);
+            layout.groups.push(Group { discipline: Discipline::RoundRobin, queues: 1 });
+        }
+        for spec in specs {
+            let [low, high] = &mut queue_of[spec.priority.index()];
+            *low = layout.queues.len() as u32;
+            if setup.lossless & 1 << spec.priority.get() == 0 {
+                *high = *low;
+            }
+            layout.queues.push(*spec);
+        }
+        layout.groups.push(group.clone());
+    }
+    (layout, queue_of)
+}
+
+impl Gpfc {
+    /// G-PFC for the node described by `setup`.
+    pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
+        let given = values.bytes(&XOFF_LOW);
+        let offset = values.integer(&HIGH_OFFSET).expect("has a default") as usize;
+        let high_class = Priority::ALL.map(|p| Priority::ALL[(p.index() + offset) % 8]);
+        for p in pfc::priorities(setup.lossless) {
+            let high = high_class[p.index()];
+            if setup.lossless & 1 << high.get() != 0 {
+                return Err(ParamError(format!(
+                    "high-offset is {offset}: class {high}, the high sub-class of priority {p}, is itself a lossless priority"
+                )));
+            }
+        }
+        let (layout, queue_of) = match setup.role {
+            Role::Switch => with_sub_classes(setup),
+            Role::Nic => {
+                let queue_of = setup.schedule.queue_of();
+                (QueueLayout::per_priority(setup.schedule), queue_of.map(|q| [q; 2]))
+            }
+        };
+        Ok(Self {
+            pfc: pfc::Pfc::new(values, setup)?,
+            role: setup.role,
+            xoff_low: threshold::lower(XOFF_LOW.name, given, threshold::ALPHA, setup)?,
+            lossless: setup.lossless,
+            layout,
+            queue_of,
+            high_class,
+            slots: BTreeSet::new(),
+        })
+    }
+
+    #[inline]
+    fn is_lossless(&self, priority: Priority) -> bool {
+        self.lossless & 1 << priority.get() != 0
+    }
+
+    /// The PFC class that pauses packets like `p`.
+    fn class_of(&self, p: &Packet) -> Priority {
+        if self.is_lossless(p.priority) && p.has(flags::HIGH) {
+            self.high_class[p.priority.index()]
+        } else {
+            p.priority
+        }
+    }
+
+    /// The queue that PFC class `class` stands for, if it stands for a sub-class.
+    fn queue_of_class(&self, class: Priority) -> Option<QueueId> {
+        pfc::priorities(self.lossless).find_map(|p| {
+            let [low, high] = self.queue_of[p.index()];
+            match class {
+                _ if class == p => Some(QueueId(low)),
+                _ if class == self.high_class[p.index()] => Some(QueueId(high)),
+                _ => None,
+            }
+        })
+    }
+
+    /// Carries out what PFC asked for, with holds of a class turned into holds of its queue
+    /// or flow slots.
+    fn translate(&self, mut asked: Actions, a: &mut Actions) {
+        for action in asked.drain() {
+            let (port, class, hold) = match action {
+                Action::Hold { port, target: Target::Priority(class) } => (port, class, true),
+                Action::Open { port, target: Target::Priority(class) } => (port, class, false),
+                other => {
+                    a.push(other);
+                    continue;
+                }
+            };
+            let mut set = |q| {
+                let target = Target::Queue(q);
+                if hold { a.hold(port, target) } else { a.open(port, target) }
+            };
+            match (self.role, self.queue_of_class(class)) {
+                (_, None) => {
+                    let target = Target::Priority(class);
+                    if hold { a.hold(port, target) } else { a.open(port, target) }
+                }
+                (Role::Switch, Some(q)) => set(q),
+                (Role::Nic, Some(_)) => {
+                    let key = |q| (port, class, QueueId(q));
+                    self.slots.range(key(0)..=key(u32::MAX)).for_each(|&(.., q)| set(q));
+                }
+            }
+        }
+    }
+}
+
+impl FlowControl for Gpfc {
+    fn layout(&self, _port: PortId) -> QueueLayout {
+        self.layout.clone()
+    }
+
+    fn arrive(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        _egress: PortId,
+        a: &mut Actions,
+    ) -> QueueId {
+        if self.is_lossless(p.priority) {
+            let full = v.books.mmu.should_pause(p.ingress, p.priority);
+            if full || v.q_in(p.ingress, p.priority) >= self.xoff_low {
+                self.pfc.set_paused(v.now, p.ingress, p.priority, true, a);
+            }
+            if full {
+                let high = self.high_class[p.priority.index()];
+                self.pfc.set_paused(v.now, p.ingress, high, true, a);
+            }
+        }
+        QueueId(self.queue_of[p.priority.index()][usize::from(p.has(flags::HIGH))])
+    }
+
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, _from: PortQueue, a: &mut Actions) {
+        if self.role == Role::Nic || !self.is_lossless(p.priority) {
+            return;
+        }
+        let drained = v.books.mmu.may_resume(p.ingress, p.priority);
+        if drained {
+            self.pfc.set_paused(v.now, p.ingress, p.priority, false, a);
+        }
+        if drained || v.q_in(p.ingress, p.priority) <= self.xoff_low {
+            let high = self.high_class[p.priority.index()];
+            self.pfc.set_paused(v.now, p.ingress, high, false, a);
+        }
+    }
+
+    fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+        let mut asked = Actions::new();
+        self.pfc.control(v, port, m, &mut asked);
+        self.translate(asked, a);
+    }
+
+    fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        let mut asked = Actions::new();
+        self.pfc.timer(v, key, &mut asked);
+        self.translate(asked, a);
+    }
+
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+        let mut asked = Actions::new();
+        self.pfc.link(v, port, up, &mut asked);
+        self.translate(asked, a);
+    }
+
+    fn flow_starts(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
+        let class = self.class_of(p);
+        self.slots.insert((slot.port, class, slot.queue));
+        if self.is_lossless(p.priority) && self.pfc.is_paused(slot.port, class) {
+            a.hold(slot.port, Target::Queue(slot.queue));
+        }
+    }
+
+    /// The slot must not stay held for whoever gets it next.
+    fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
+        let class = self.class_of(p);
+        self.slots.remove(&(slot.port, class, slot.queue));
+        if self.is_lossless(p.priority) && self.pfc.is_paused(slot.port, class) {
+            a.open(slot.port, Target::Queue(slot.queue));
+        }
+    }
+
+    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+        self.pfc.audit(v, drained).map_err(|e| Violation { scheme: INFO.name, ..e })
+    }
+
+    fn state_size(&self) -> StateSize {
+        self.pfc.state_size()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,339 @@
+//! P-PFC: predictive PFC (Tian et al., "P-PFC: Reducing Tail Latency with Predictive PFC in
+//! Lossless Data Center Networks", TPDS 2020).
+//!
+//! *Problem:* PFC pauses when the buffer is already full; queues and pauses are long. *Idea:*
+//! pause earlier, when it can be foreseen that the threshold will be reached. Two different
+//! algorithms go by this name; both are here.
+//!
+//! * `mode = paper`: the derivative of each ingress queue is estimated and extrapolated over the
+//!   time a pause needs to take effect. The paper's abstract says as much; the constants are ours:
+//!   the slope is sampled when packets come and go, at least `sample` apart, smoothed with weight
+//!   `weight`; the horizon is one feedback latency and one hop round trip.
+//! * `mode = ofc` (default): what the OFC paper describes as its baseline P-PFC: an egress that is
+//!   longer than the average of all egresses pauses the ingress that feeds it. Taken alone this
+//!   would pause at any load, so the ingress must have reached `ingress-floor`.
+//!
+//! *Messages:* PFC frames ([`crate::pfc`]).
+//!
+//! All arithmetic is in integers: slopes in bytes per second.
+
+use crate::{
+    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, PortSetup,
+    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation, pfc, threshold,
+};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio, Time};
+
+/// Which of the two algorithms.
+pub const MODE: Param = Param {
+    name: "mode",
+    kind: Kind::Choice(&["ofc", "paper"]),
+    default: "ofc",
+    doc: "ofc: pause when the egress is longer than average; paper: when the ingress will reach xoff.",
+};
+/// The ingress length below which nothing is paused.
+pub const INGRESS_FLOOR: Param = Param {
+    name: "ingress-floor",
+    kind: Kind::Bytes,
+    default: "",
+    doc: "Shortest ingress queue that is paused ahead of xoff; default: 68/75 of xoff (ofc), half of xon (paper).",
+};
+/// How often the slope is sampled.
+pub const SAMPLE: Param = Param {
+    name: "sample",
+    kind: Kind::Time,
+    default: "1us",
+    doc: "paper: shortest time between two samples of an ingress queue.",
+};
+/// How much a sample counts.
+pub const WEIGHT: Param = Param {
+    name: "weight",
+    kind: Kind::Ratio,
+    default: "1/2",
+    doc: "paper: weight of the newest sample in the smoothed slope, at most 1.",
+};
+/// How far to look ahead.
+pub const HORIZON: Param = Param {
+    name: "horizon",
+    kind: Kind::Time,
+    default: "",
+    doc: "paper: how far ahead the queue is extrapolated; default: feedback latency plus hop round trip.",
+};
+
+/// The catalogue entry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "ppfc",
+    title: "P-PFC",
+    summary: "PFC that pauses ahead of its threshold: when an egress is longer than average, or \
+              when the ingress queue is about to reach it.",
+    reference: "Tian et al., P-PFC, TPDS 2020; as a baseline in the OFC paper",
+    params: &[
+        MODE,
+        INGRESS_FLOOR,
+        SAMPLE,
+        WEIGHT,
+        HORIZON,
+        pfc::TIMER,
+        pfc::PAUSE_QUANTA,
+        pfc::REFRESH,
+    ],
+    lossless: true,
+    build,
+};
+
+const PS_PER_S: i128 = 1_000_000_000_000;
+
+/// The latency from a pause's decision to its effect: a largest frame in front of the pause
+/// frame, the frame itself (84 B of line), a largest frame just begun at the other end, and
+/// two propagation delays.
+pub(crate) fn feedback_latency(port: &PortSetup, max_frame: Bytes) -> Time {
+    let frame = max_frame.get() + 20;
+    port.rate.time_for(Bytes::new(2 * frame + 84)) + port.hop_rtt()
+}
+
+/// What `paper` mode knows about one ingress queue.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Trend {
+    at: Time,
+    bytes: u64,
+    /// Smoothed slope in bytes per second.
+    slope: i64,
+    /// The present pause was foreseen, not forced.
+    foreseen: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Prediction {
+    sample: Time,
+    weight: Ratio,
+    /// By port.
+    horizon: Vec<Time>,
+    xoff: Bytes,
+    xon: Bytes,
+}
+
+impl Trend {
+    /// Takes a sample when the last one is old enough.
+    fn sample(&mut self, now: Time, bytes: u64, rules: &Prediction) {
+        let Some(dt) = now.checked_sub(self.at) else { return };
+        if dt < rules.sample || dt == Time::ZERO {
+            return;
+        }
+        let grown = i128::from(bytes) - i128::from(self.bytes);
+        let slope = (grown * PS_PER_S / i128::from(dt.as_ps())) as i64;
+        let change = slope - self.slope;
+        let part = rules.weight.of(change.unsigned_abs()) as i64;
+        self.slope += if change < 0 { -part } else { part };
+        (self.at, self.bytes) = (now, bytes);
+    }
+
+    /// The queue's length after `horizon` if it goes on like this.
+    fn expected(&self, bytes: u64, horizon: Time) -> i128 {
+        i128::from(bytes) + i128::from(self.slope) * i128::from(horizon.as_ps()) / PS_PER_S
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Mode {
+    Average,
+    Predict(Prediction),
+}
+
+/// P-PFC at one node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ppfc {
+    pfc: pfc::Pfc,
+    role: Role,
+    mode: Mode,
+    floor: Bytes,
+    lossless: u8,
+    /// By port and priority; empty in `ofc` mode.
+    trends: Vec<Trend>,
+}
+
+fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
+    Ok(Box::new(Ppfc::new(values, setup)?))
+}
+
+fn prediction(
+    values: &Values,
+    setup: &NodeSetup<'_>,
+    xoff: Bytes,
+    xon: Bytes,
+) -> Result<Prediction, ParamError> {
+    let weight = values.ratio(&WEIGHT).expect("has a default");
+    if weight.of(1 << 32) > 1 << 32 {
+        return Err(ParamError(format!("weight is {weight}: it must not exceed 1")));
+    }
+    let horizon = |port: &PortSetup| {
+        let derived = feedback_latency(port, setup.max_frame) + port.hop_rtt();
+        values.time(&HORIZON).unwrap_or(derived)
+    };
+    Ok(Prediction {
+        sample: values.time(&SAMPLE).expect("has a default"),
+        weight,
+        horizon: setup.ports.iter().map(horizon).collect(),
+        xoff,
+        xon,
+    })
+}
+
+impl Ppfc {
+    /// P-PFC for the node described by `setup`.
+    pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
+        let given = values.bytes(&INGRESS_FLOOR);
+        let paper = values.choice(&MODE) == Some("paper") && threshold::watches(setup);
+        let (mode, floor, trends) = if paper {
+            let Some((xoff, xon)) = threshold::fixed(setup) else {
+                return Err(ParamError("mode = paper needs static thresholds".into()));
+            };
+            // an empty queue must not be held by a slope that is past
+            let floor = given.unwrap_or(Bytes::new(xon.get() / 2)).max(Bytes::new(1));
+            let trends = vec![Trend::default(); setup.ports.len() * Priority::COUNT];
+            (Mode::Predict(prediction(values, setup, xoff, xon)?), floor, trends)
+        } else {
+            let derived = |(xoff, _): (Bytes, Bytes)| Bytes::new(threshold::ALPHA.of(xoff.get()));
+            let floor = given.or(threshold::fixed(setup).map(derived));
+            if floor.is_none() && threshold::watches(setup) {
+                return Err(ParamError(
+                    "ingress-floor must be given when the buffer's thresholds are not static"
+                        .into(),
+                ));
+            }
+            (Mode::Average, floor.unwrap_or(Bytes::MAX), Vec::new())
+        };
+        Ok(Self {
+            pfc: pfc::Pfc::new(values, setup)?,
+            role: setup.role,
+            mode,
+            floor,
+            lossless: setup.lossless,
+            trends,
+        })
+    }
+
+    #[inline]
+    fn governs(&self, priority: Priority) -> bool {
+        self.role == Role::Switch && self.lossless & 1 << priority.get() != 0
+    }
+
+    /// Whether a packet that joined `egress` is a reason to pause its ingress ahead of the
+    /// full threshold.
+    fn foresees(
+        &mut self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        egress: PortId,
+        priority: Priority,
+    ) -> bool {
+        let bytes = v.q_in(ingress, priority);
+        match &self.mode {
+            Mode::Average => {
+                let port = |o| v.q_out(PortId::from_index(o), priority).get();
+                let sum: u64 = (0..v.ports()).map(port).sum();
+                bytes >= self.floor && v.q_out(egress, priority).get() * v.ports() as u64 > sum
+            }
+            Mode::Predict(rules) => {
+                let trend = &mut self.trends[ingress.index() * Priority::COUNT + priority.index()];
+                trend.sample(v.now, bytes.get(), rules);
+                trend.predicts_pause(bytes, self.floor, rules, ingress)
+            }
+        }
+    }
+
+    /// Whether the ingress of a packet that left may go on.
+    fn may_resume(&mut self, v: &NodeView<'_>, ingress: PortId, priority: Priority) -> bool {
+        let drained = v.books.mmu.may_resume(ingress, priority);
+        let Mode::Predict(rules) = &self.mode else { return drained };
+        let bytes = v.q_in(ingress, priority);
+        let trend = &mut self.trends[ingress.index() * Priority::COUNT + priority.index()];
+        trend.sample(v.now, bytes.get(), rules);
+        if trend.predicts_pause(bytes, self.floor, rules, ingress) {
+            return false;
+        }
+        let expected = trend.expected(bytes.get(), rules.horizon[ingress.index()]);
+        drained || trend.foreseen && trend.slope <= 0 && expected <= i128::from(rules.xon.get())
+    }
+}
+
+impl Trend {
+    /// The queue grows, is not short, and will reach the pause threshold within the horizon.
+    fn predicts_pause(
+        &self,
+        bytes: Bytes,
+        floor: Bytes,
+        rules: &Prediction,
+        ingress: PortId,
+    ) -> bool {
+        let expected = self.expected(bytes.get(), rules.horizon[ingress.index()]);
+        self.slope > 0 && bytes >= floor && expected >= i128::from(rules.xoff.get())
+    }
+}
+
+impl FlowControl for Ppfc {
+    fn layout(&self, port: PortId) -> QueueLayout {
+        self.pfc.layout(port)
+    }
+
+    fn arrive(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        egress: PortId,
+        a: &mut Actions,
+    ) -> QueueId {
+        if self.governs(p.priority) {
+            let full = v.books.mmu.should_pause(p.ingress, p.priority);
+            let foreseen = self.foresees(v, p.ingress, egress, p.priority);
+            let paused = self.pfc.has_paused(p.ingress, p.priority);
+            if full || foreseen {
+                self.pfc.set_paused(v.now, p.ingress, p.priority, true, a);
+            }
+            let at = p.ingress.index() * Priority::COUNT + p.priority.index();
+            if let Some(trend) = self.trends.get_mut(at) {
+                trend.foreseen = !full && (trend.foreseen || foreseen && !paused);
+            }
+        }
+        self.pfc.queue_of(p.priority)
+    }
+
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, _from: PortQueue, a: &mut Actions) {
+        if self.governs(p.priority) && self.may_resume(v, p.ingress, p.priority) {
+            self.pfc.set_paused(v.now, p.ingress, p.priority, false, a);
+            let at = p.ingress.index() * Priority::COUNT + p.priority.index();
+            if let Some(trend) = self.trends.get_mut(at) {
+                trend.foreseen = false;
+            }
+        }
+    }
+
+    fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+        self.pfc.control(v, port, m, a);
+    }
+
+    fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        self.pfc.timer(v, key, a);
+    }
+
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+        self.pfc.link(v, port, up, a);
+        for trend in self.trends.iter_mut().skip(port.index() * Priority::COUNT).take(8) {
+            trend.foreseen = false;
+        }
+    }
+
+    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+        self.pfc.audit(v, drained).map_err(|e| Violation { scheme: INFO.name, ..e })
+    }
+
+    fn state_size(&self) -> StateSize {
+        let mut size = self.pfc.state_size();
+        if let Mode::Predict(_) = self.mode {
+            // length, time and slope in 4 bytes each, per (port, priority)
+            size.tables.push(("trends", self.trends.len() as u64 * 12));
+        }
+        size
+    }
+}
+
+#[cfg(test)]
+mod tests;

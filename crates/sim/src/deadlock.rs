@@ -1,0 +1,163 @@
+//! Cyclic waits, and runs in which nothing can move any more.
+//!
+//! A queue that flow control holds waits for the neighbour's ingress to drain; that ingress
+//! waits for the egress queues its packets are in. A cycle of held queues that has stood for
+//! long enough can never resolve itself: every member waits for the next.
+
+use crate::node::Node;
+use crate::outcome::{Deadlock, Finish, Stuck};
+use crate::run::World;
+use crate::switch::Switch;
+use weir_core::{Bytes, NodeId, PortId, Priority, QueueId, Rate, Time};
+
+/// How long a cycle must have stood still, and how long a silent network is listened to.
+const CONFIRM: Time = Time::from_ms(1);
+
+/// One held queue.
+#[derive(Clone, Copy, Debug)]
+struct Vertex {
+    node: NodeId,
+    port: PortId,
+    queue: QueueId,
+    priority: Priority,
+    bytes: u64,
+    since: Time,
+}
+
+/// Looks for a cyclic wait, then for a network in which nothing moves.
+pub(crate) fn find(world: &World<'_>) -> Option<Finish> {
+    let vertices = held_since(world, world.now.checked_sub(CONFIRM)?);
+    if let Some(cycle) = cycle(world, &vertices) {
+        let closed = cycle.iter().filter_map(|s| s.since).max().unwrap_or(Time::ZERO);
+        return Some(Finish::Deadlock(Deadlock { closed, cycle }));
+    }
+    stalled(world).map(Finish::Stalled)
+}
+
+/// Non-empty queues held without a break since `latest` or before.
+fn held_since(world: &World<'_>, latest: Time) -> Vec<Vertex> {
+    let mut vertices = Vec::new();
+    for node in &world.nodes {
+        let Node::Switch(s) = node else { continue };
+        for (port, queue, priority, bytes, since) in s.held_queues() {
+            if let Some(since) = since.filter(|t| *t <= latest) {
+                vertices.push(Vertex { node: s.id, port, queue, priority, bytes, since });
+            }
+        }
+    }
+    vertices
+}
+
+/// The held queues that vertex `v` waits for: those of the neighbour that hold packets which
+/// came in by the link at `v`.
+fn waits_for(world: &World<'_>, vertices: &[Vertex], v: &Vertex) -> Vec<usize> {
+    let end = world.shared.topology.port(v.node, v.port);
+    let Node::Switch(peer) = &world.nodes[end.peer.index()] else { return Vec::new() };
+    (0..vertices.len())
+        .filter(|&i| {
+            let w = &vertices[i];
+            w.node == end.peer && holds_from(peer, w, end.peer_port, v.priority)
+        })
+        .collect()
+}
+
+fn holds_from(s: &Switch, w: &Vertex, ingress: PortId, priority: Priority) -> bool {
+    let fifo = &s.ports[w.port.index()].fifos[w.queue.index()];
+    s.pool.iter(fifo).any(|p| p.ingress == ingress && p.priority == priority)
+}
+
+/// The first cycle of the wait-for graph, by depth-first search from the lowest vertex.
+fn cycle(world: &World<'_>, vertices: &[Vertex]) -> Option<Vec<Stuck>> {
+    const NEW: u8 = 0;
+    const ON_PATH: u8 = 1;
+    const DONE: u8 = 2;
+    let edges: Vec<Vec<usize>> = vertices.iter().map(|v| waits_for(world, vertices, v)).collect();
+    let mut state = vec![NEW; vertices.len()];
+    for start in 0..vertices.len() {
+        // (vertex, next edge to follow)
+        let mut path: Vec<(usize, usize)> = Vec::new();
+        if state[start] == NEW {
+            state[start] = ON_PATH;
+            path.push((start, 0));
+        }
+        while let Some((v, edge)) = path.last_mut() {
+            let Some(&next) = edges[*v].get(*edge) else {
+                state[*v] = DONE;
+                path.pop();
+                continue;
+            };
+            *edge += 1;
+            match state[next] {
+                NEW => {
+                    state[next] = ON_PATH;
+                    path.push((next, 0));
+                }
+                ON_PATH => {
+                    let from = path.iter().position(|(v, _)| *v == next)?;
+                    let members: Vec<usize> = path[from..].iter().map(|(v, _)| *v).collect();
+                    return Some(describe(world, vertices, &members));
+                }
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+fn describe(world: &World<'_>, vertices: &[Vertex], members: &[usize]) -> Vec<Stuck> {
+    let topology = world.shared.topology;
+    let stuck = |i: usize| {
+        let v = &vertices[members[i]];
+        let next = &vertices[members[(i + 1) % members.len()]];
+        Stuck {
+            node: v.node,
+            port: v.port,
+            queue: v.queue,
+            priority: v.priority,
+            bytes: Bytes::new(v.bytes),
+            since: Some(v.since),
+            waits_for: topology.port_name(next.node, next.port),
+        }
+    };
+    (0..members.len()).map(stuck).collect()
+}
+
+/// Whether nothing can move any more although bytes are undelivered, and has not for so long
+/// that even a pause whose RESUME was lost would have expired.
+fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
+    if world.nodes.iter().any(Node::has_foreground) || world.wires.carries_traffic() {
+        return None;
+    }
+    let last = world.nodes.iter().map(Node::last_activity).max()?;
+    if world.now.saturating_sub(last) < patience(world) {
+        return None;
+    }
+    let mut stuck = Vec::new();
+    for node in &world.nodes {
+        match node {
+            Node::Nic(n) => stuck.extend(n.waiting()),
+            Node::Switch(s) => {
+                stuck.extend(s.held_queues().map(|(port, queue, priority, bytes, since)| Stuck {
+                    node: s.id,
+                    port,
+                    queue,
+                    priority,
+                    bytes: Bytes::new(bytes),
+                    since,
+                    waits_for: format!(
+                        "a RESUME from {}",
+                        world.shared.topology.name(world.shared.topology.port(s.id, port).peer)
+                    ),
+                }))
+            }
+        }
+    }
+    Some(stuck)
+}
+
+/// Twice the longest pause a frame can ask for on the slowest link, at least [`CONFIRM`].
+fn patience(world: &World<'_>) -> Time {
+    let slowest = world.shared.topology.links().iter().map(|l| l.rate).min();
+    let pause = slowest.unwrap_or(Rate::from_gbps(1)).time_for(Bytes::new(65_535 * 64));
+    CONFIRM.max(pause * 2)
+}

@@ -1,0 +1,118 @@
+//! The sending half of a port: serialisation onto a wire.
+
+use crate::wire::{WireId, Wires};
+use weir_core::{Bytes, Packet, Rate, Time};
+
+/// A transmitter.
+#[derive(Clone, Debug)]
+pub(crate) struct Transmitter {
+    wire: WireId,
+    pub(crate) rate: Rate,
+    /// Picoseconds per byte when that is a whole number, else zero.
+    ps_per_byte: u64,
+    pub(crate) delay: Time,
+    overhead: u64,
+    /// The wire is free after this instant, or in the transmit-done event at it.
+    pub(crate) busy_until: Time,
+    pub(crate) up: bool,
+    pub(crate) packets: u64,
+    pub(crate) wire_bytes: u64,
+}
+
+impl Transmitter {
+    pub(crate) fn new(wire: WireId, rate: Rate, delay: Time, overhead: Bytes) -> Self {
+        Self {
+            wire,
+            rate,
+            ps_per_byte: rate.ps_per_byte().unwrap_or(0),
+            delay,
+            overhead: overhead.get(),
+            busy_until: Time::ZERO,
+            up: true,
+            packets: 0,
+            wire_bytes: 0,
+        }
+    }
+
+    /// How long a frame of `size` bytes occupies the wire.
+    #[inline]
+    pub(crate) fn serialisation(&self, size: u16) -> Time {
+        let bytes = u64::from(size) + self.overhead;
+        if self.ps_per_byte != 0 {
+            Time::from_ps(bytes * self.ps_per_byte)
+        } else {
+            self.rate.time_for(Bytes::new(bytes))
+        }
+    }
+
+    /// Starts sending at `now`: the last bit leaves at `busy_until` and arrives one
+    /// propagation delay later. Store and forward: that is when the far end sees the packet.
+    #[inline]
+    pub(crate) fn send(&mut self, now: Time, packet: Packet, wires: &mut Wires) {
+        self.busy_until = now + self.serialisation(packet.size);
+        self.packets += 1;
+        self.wire_bytes += u64::from(packet.size) + self.overhead;
+        wires.send(self.wire, self.busy_until + self.delay, packet);
+    }
+}
+
+/// Times at which a link was down, for the receiving end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outages(Vec<(Time, Time)>);
+
+impl Outages {
+    pub(crate) fn add(&mut self, down: Time, up: Option<Time>) {
+        self.0.push((down, up.unwrap_or(Time::NEVER)));
+    }
+
+    /// Whether the link was down at any instant of `from..=to`: a frame in flight then is lost.
+    pub(crate) fn hit(&self, from: Time, to: Time) -> bool {
+        self.0.iter().any(|&(down, up)| down <= to && from < up)
+    }
+
+    /// Whether the link is down at `t`.
+    pub(crate) fn down_at(&self, t: Time) -> bool {
+        self.0.iter().any(|&(down, up)| down <= t && t < up)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::test_packet;
+
+    #[test]
+    fn a_frame_arrives_after_its_serialisation_and_the_cable() {
+        let mut wires = Wires::new([1, 1].into_iter());
+        let wire = WireId(1);
+        let mut tx = Transmitter::new(wire, Rate::from_gbps(40), Time::from_ns(20), Bytes::new(20));
+        tx.send(Time::from_ns(100), test_packet(0, 1518), &mut wires);
+        // (1518 + 20) B at 200 ps/B = 307.6 ns
+        assert_eq!(tx.busy_until, Time::from_ps(407_600));
+        assert_eq!(wires.head(wire), Time::from_ps(427_600));
+        assert_eq!(wires.next(weir_core::NodeId(1)), Time::from_ps(427_600));
+    }
+
+    #[test]
+    fn odd_rates_round_up_to_the_picosecond() {
+        let tx = Transmitter::new(WireId(0), Rate::from_gbps(3), Time::ZERO, Bytes::ZERO);
+        // 100 B * 8000/3 ps = 266 666.67 ps
+        assert_eq!(tx.serialisation(100), Time::from_ps(266_667));
+    }
+
+    #[test]
+    fn an_outage_takes_what_is_in_flight_during_any_part_of_it() {
+        let mut o = Outages::default();
+        o.add(Time::from_ns(10), Some(Time::from_ns(20)));
+        let hit = |a, b| o.hit(Time::from_ns(a), Time::from_ns(b));
+        assert_eq!(
+            [hit(0, 9), hit(0, 10), hit(12, 13), hit(19, 30), hit(20, 30)],
+            [false, true, true, true, false]
+        );
+        assert!(o.down_at(Time::from_ns(10)) && !o.down_at(Time::from_ns(20)));
+    }
+}

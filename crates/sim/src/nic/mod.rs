@@ -1,0 +1,335 @@
+//! A host's network card and transport.
+//!
+//! Flows come from the host's traffic stream, take a slot, and share the wire round robin;
+//! each asks its congestion control how fast it may go. Packets are made when they are sent:
+//! a flow waiting in a NIC is a counter, not a queue of packets. [`sender`] holds what a
+//! flow knows, [`transmit`] picks and sends, [`receive`] takes in packets and answers them.
+
+pub(crate) mod port;
+pub(crate) mod ready;
+pub(crate) mod receive;
+pub(crate) mod report;
+pub(crate) mod sender;
+pub(crate) mod transmit;
+
+use crate::node::Env;
+use crate::outcome::FlowRecord;
+use crate::shared::{Admin, Schedule, Shared};
+use crate::switch::holds::control_packet;
+use crate::tally::Tally;
+use crate::timers::Timers;
+use crate::tree::Tournament;
+use crate::wire::Wires;
+use port::NicPort;
+use receive::Receiver;
+use rustc_hash::FxHashMap;
+use sender::Sender;
+use std::collections::VecDeque;
+use weir_cc::TimerKind;
+use weir_core::rng::Stream;
+use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, Time};
+use weir_fc::{
+    Action, Actions, Books, FlowControl, Mmu, NodeView, ParamError, PortBook, Role, Target,
+    TimerKey,
+};
+use weir_traffic::{FlowSpec, HostFlows, TrafficHash};
+
+/// A timer of a NIC, in canonical order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum NicTimer {
+    /// A control frame takes effect.
+    Response,
+    /// One of the scheme's.
+    Scheme(TimerKey),
+    /// One of a flow's congestion control.
+    Cc(TimerKind, u32),
+    /// A flow has heard nothing for too long.
+    Timeout(u32),
+}
+
+/// Packets a host has put into and taken out of the network.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HostCount {
+    pub(crate) data_sent: u64,
+    pub(crate) data_arrived: u64,
+    pub(crate) acks_sent: u64,
+    pub(crate) acks_arrived: u64,
+    pub(crate) completed: u64,
+    pub(crate) started: u64,
+}
+
+/// One host.
+pub(crate) struct Nic {
+    pub(crate) id: NodeId,
+    books: Books,
+    pub(crate) fc: Box<dyn FlowControl>,
+    pub(crate) ports: Vec<NicPort>,
+    /// Arrivals by port, then transmit-done by port.
+    clocks: Tournament,
+    timers: Timers<NicTimer>,
+    schedule: Schedule,
+    epoch: usize,
+    actions: Actions,
+    responding: VecDeque<(Time, PortId, ControlMessage)>,
+    source: HostFlows,
+    /// The next flow to start.
+    upcoming: Option<FlowSpec>,
+    /// Flow slots; `None` is free.
+    slots: Vec<Option<Box<Sender>>>,
+    free: Vec<u32>,
+    /// The slot of each flow by number; `u32::MAX` when done.
+    slot_of: Vec<u32>,
+    pub(crate) receivers: FxHashMap<FlowId, Receiver>,
+    bit_errors: Stream,
+    /// Flows that are over.
+    pub(crate) records: Vec<FlowRecord>,
+    pub(crate) count: HostCount,
+    pub(crate) traffic: TrafficHash,
+    pub(crate) tally: Tally,
+    /// A packet came out of order although nothing was lost or sent again.
+    pub(crate) disorder: Option<(Time, FlowId, u32)>,
+}
+
+impl Nic {
+    pub(crate) fn new(
+        id: NodeId,
+        source: HostFlows,
+        shared: &Shared<'_>,
+        wires: &Wires,
+    ) -> Result<Self, ParamError> {
+        let setup = shared.port_setup(id);
+        let mmu = shared.mmu(Role::Nic, &setup);
+        let scheme = &shared.config.scheme;
+        let fc =
+            (scheme.info.build)(&scheme.values, &shared.node_setup(id, Role::Nic, &setup, &mmu))?;
+        let ports: Vec<NicPort> =
+            (0..setup.len()).map(|p| NicPort::new(id, p, shared, wires)).collect();
+        let mut nic = Self {
+            id,
+            fc,
+            clocks: Tournament::new(2 * ports.len()),
+            books: Books {
+                role: Role::Nic,
+                node: id,
+                ports: vec![PortBook::default(); setup.len()],
+                mmu: Mmu::new(mmu, setup.len()),
+                setup,
+            },
+            ports,
+            timers: Timers::new(),
+            schedule: Schedule::new(shared.admin(id)),
+            epoch: 0,
+            actions: Actions::new(),
+            responding: VecDeque::new(),
+            source,
+            upcoming: None,
+            slots: Vec::new(),
+            free: Vec::new(),
+            slot_of: Vec::new(),
+            receivers: FxHashMap::default(),
+            bit_errors: Stream::new(shared.config.seed, "bit-errors", u64::from(id.0)),
+            records: Vec::new(),
+            count: HostCount::default(),
+            traffic: TrafficHash::default(),
+            tally: Tally::default(),
+            disorder: None,
+        };
+        nic.upcoming = nic.source.next();
+        Ok(nic)
+    }
+
+    #[inline]
+    fn tx_clock(&self, o: usize) -> usize {
+        self.ports.len() + o
+    }
+
+    #[inline]
+    fn next_flow(&self) -> Time {
+        self.upcoming.as_ref().map_or(Time::NEVER, |f| f.start)
+    }
+
+    /// When something happens next.
+    pub(crate) fn next(&self) -> Time {
+        self.clocks.min().min(self.timers.next()).min(self.schedule.next()).min(self.next_flow())
+    }
+
+    /// Handles everything before `until`, in canonical order.
+    pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
+        let clocks = &mut self.clocks;
+        env.wires.take_fresh(self.id, |port, head| clocks.set(port, head));
+        loop {
+            let (clock, timer, admin, flow) =
+                (self.clocks.min(), self.timers.next(), self.schedule.next(), self.next_flow());
+            let now = clock.min(timer).min(admin).min(flow);
+            if now >= until {
+                env.wires.set_next(self.id, now);
+                return;
+            }
+            self.tally.events += 1;
+            if admin == now {
+                self.on_admin(now, env);
+            } else if clock == now {
+                let winner = self.clocks.winner();
+                if winner < self.ports.len() {
+                    self.on_arrival(winner, now, env);
+                } else {
+                    self.transmit_next(winner - self.ports.len(), now, env);
+                }
+            } else if timer == now {
+                self.on_timer(now, env);
+            } else {
+                self.on_flow_start(now, env);
+            }
+        }
+    }
+
+    fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {
+        let (_, key, background) = self.timers.pop().expect("a timer is due");
+        if !background {
+            self.tally.last_activity = now;
+        }
+        match key {
+            NicTimer::Response => {
+                let (_, port, message) =
+                    self.responding.pop_front().expect("a frame's response time is over");
+                if let Some((at, ..)) = self.responding.front() {
+                    self.timers.arm(NicTimer::Response, *at, false);
+                }
+                self.on_control(port, &message, now, env);
+            }
+            NicTimer::Scheme(key) => {
+                let view = NodeView { now, books: &self.books };
+                self.fc.timer(&view, key, &mut self.actions);
+                self.carry_out(now, env);
+            }
+            NicTimer::Cc(kind, slot) => self.on_cc_timer(kind, slot, now, env),
+            NicTimer::Timeout(slot) => self.on_timeout(slot, now, env),
+        }
+    }
+
+    #[cold]
+    fn on_admin(&mut self, now: Time, env: &mut Env<'_, '_>) {
+        let (_, event) = self.schedule.pop().expect("an admin event is due");
+        self.tally.last_activity = now;
+        match event {
+            Admin::Epoch(i) => self.epoch = i,
+            Admin::WarmUpOver => {
+                for port in &mut self.ports {
+                    port.restart_statistics(now);
+                }
+            }
+            Admin::Link { port, up } => {
+                let p = &mut self.ports[port.index()];
+                p.tx.up = up;
+                if !up {
+                    for frame in std::mem::take(&mut p.control) {
+                        env.wires.extras.discard(&frame);
+                    }
+                }
+                let view = NodeView { now, books: &self.books };
+                self.fc.link(&view, port, up, &mut self.actions);
+                self.carry_out(now, env);
+                self.wake(port.index(), now);
+            }
+        }
+    }
+
+    fn on_control(&mut self, port: PortId, m: &ControlMessage, now: Time, env: &mut Env<'_, '_>) {
+        let view = NodeView { now, books: &self.books };
+        self.fc.control(&view, port, m, &mut self.actions);
+        self.carry_out(now, env);
+    }
+
+    /// Carries out the scheme's requests, in order.
+    #[cold]
+    fn carry_out(&mut self, now: Time, env: &mut Env<'_, '_>) {
+        let mut actions = std::mem::take(&mut self.actions);
+        for action in actions.drain() {
+            match action {
+                Action::Send { port, message } => {
+                    let p = &mut self.ports[port.index()];
+                    if p.tx.up {
+                        self.tally.control_frames += 1;
+                        self.tally.control_bytes += message.frame_bytes().get();
+                        let mut packet = control_packet(&message, 0);
+                        packet.extra = env.wires.extras.messages.put(message);
+                        p.control_sent += 1;
+                        p.control.push_back(packet);
+                        self.wake(port.index(), now);
+                    }
+                }
+                Action::Hold { port, target } => self.hold(port, target, true, now, env),
+                Action::Open { port, target } => self.hold(port, target, false, now, env),
+                Action::Limit { port, priority, rate } => {
+                    self.ports[port.index()].limit(now, priority, rate);
+                    self.wake(port.index(), now);
+                }
+                Action::Arm { key, at, background } => {
+                    self.timers.arm(NicTimer::Scheme(key), at, background);
+                }
+                Action::Cancel { key } => self.timers.cancel(NicTimer::Scheme(key)),
+                Action::Retry { port } => self.wake(port.index(), now),
+                Action::Mark { .. } => unreachable!("a NIC has no queues to mark"),
+            }
+        }
+        self.actions = actions;
+    }
+
+    /// Starts or lifts a hold of a flow slot or a priority.
+    fn hold(&mut self, port: PortId, target: Target, held: bool, now: Time, env: &mut Env<'_, '_>) {
+        match target {
+            Target::Queue(q) => {
+                let Some(Some(sender)) = self.slots.get_mut(q.index()) else { return };
+                if sender.held == held {
+                    return;
+                }
+                sender.held = held;
+                let priority = sender.spec.priority;
+                if held {
+                    sender.hold_clock.start(now);
+                } else {
+                    sender.hold_clock.stop(now);
+                    self.lift(q.0, now);
+                }
+                self.ports[port.index()].count_hold(priority, held, now);
+                self.settle(q.0, now, env);
+            }
+            Target::Priority(priority) => {
+                if !self.ports[port.index()].hold_priority(priority, held, now) {
+                    return;
+                }
+                if !held {
+                    self.lift_priority(port, priority, now);
+                }
+                self.wake(port.index(), now);
+            }
+        }
+    }
+
+    /// A priority goes on: constant-rate sources that discard while held have missed some.
+    fn lift_priority(&mut self, port: PortId, priority: Priority, now: Time) {
+        for slot in 0..self.slots.len() as u32 {
+            let concerned = self.slots[slot as usize]
+                .as_ref()
+                .is_some_and(|s| s.spec.priority == priority && s.port == port.0 && s.discards());
+            if concerned {
+                self.lift(slot, now);
+            }
+        }
+    }
+
+    /// A slot goes on.
+    fn lift(&mut self, slot: u32, now: Time) {
+        if let Some(sender) = &mut self.slots[slot as usize] {
+            sender.skip_missed(now);
+        }
+    }
+
+    /// Whether anything here would still move a packet.
+    pub(crate) fn has_foreground(&self) -> bool {
+        let ports = self.ports.len();
+        self.upcoming.is_some()
+            || self.timers.foreground() > 0
+            || (ports..2 * ports).any(|i| self.clocks.get(i) != Time::NEVER)
+    }
+}

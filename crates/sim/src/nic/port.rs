@@ -1,0 +1,130 @@
+//! One port of a NIC.
+
+use super::ready::ReadyFlows;
+use crate::config::NicDiscipline;
+use crate::link::{Outages, Transmitter};
+use crate::probe::held::HoldClock;
+use crate::shared::Shared;
+use crate::switch::limit::Limits;
+use crate::wire::{WireId, Wires};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use weir_core::{NodeId, Packet, Priority, Rate, Time};
+
+/// One port.
+pub(crate) struct NicPort {
+    pub(crate) tx: Transmitter,
+    pub(crate) wire_in: WireId,
+    pub(crate) control: VecDeque<Packet>,
+    pub(crate) acks: VecDeque<Packet>,
+    pub(crate) ready: ReadyFlows,
+    /// With one queue for all flows: whose packets stand in it, in order.
+    pub(crate) fifo: Option<VecDeque<u32>>,
+    /// Flows that wait for their pace: (when, slot); an entry is stale when the flow waits for
+    /// another time.
+    pub(crate) paced: BinaryHeap<Reverse<(Time, u32)>>,
+    pub(crate) held_priorities: u8,
+    holds_in_force: [u32; Priority::COUNT],
+    pub(crate) priority_clocks: [HoldClock; Priority::COUNT],
+    activity_clocks: [HoldClock; Priority::COUNT],
+    pub(crate) limits: Option<Box<Limits>>,
+    pub(crate) outages: Outages,
+    pub(crate) holds: [u64; Priority::COUNT],
+    pub(crate) control_sent: u64,
+    pub(crate) base: (u64, u64),
+    held_before: [Time; Priority::COUNT],
+}
+
+impl NicPort {
+    pub(crate) fn new(node: NodeId, port: usize, shared: &Shared<'_>, wires: &Wires) -> Self {
+        let end = shared.topology.ports(node)[port];
+        let link = shared.topology.link(end.link);
+        Self {
+            tx: Transmitter::new(
+                wires.into_port(end.peer, end.peer_port.index()),
+                link.rate,
+                link.delay,
+                shared.config.link.overhead,
+            ),
+            wire_in: wires.into_port(node, port),
+            control: VecDeque::new(),
+            acks: VecDeque::new(),
+            ready: ReadyFlows::default(),
+            fifo: (shared.config.nic.discipline == NicDiscipline::Fifo).then(VecDeque::new),
+            paced: BinaryHeap::new(),
+            held_priorities: 0,
+            holds_in_force: [0; Priority::COUNT],
+            priority_clocks: [HoldClock::default(); Priority::COUNT],
+            activity_clocks: [HoldClock::default(); Priority::COUNT],
+            limits: None,
+            outages: shared.outages(end.link),
+            holds: [0; Priority::COUNT],
+            control_sent: 0,
+            base: (0, 0),
+            held_before: [Time::ZERO; Priority::COUNT],
+        }
+    }
+
+    /// Holds or opens a whole priority; false when nothing changed.
+    pub(crate) fn hold_priority(&mut self, priority: Priority, held: bool, now: Time) -> bool {
+        let bit = 1 << priority.get();
+        if (self.held_priorities & bit != 0) == held {
+            return false;
+        }
+        self.held_priorities ^= bit;
+        let clock = &mut self.priority_clocks[priority.index()];
+        if held {
+            clock.start(now);
+        } else {
+            clock.stop(now);
+        }
+        self.count_hold(priority, held, now);
+        true
+    }
+
+    /// Keeps the clock that says how long anything of a priority was held.
+    pub(crate) fn count_hold(&mut self, priority: Priority, held: bool, now: Time) {
+        let p = priority.index();
+        if held {
+            self.holds[p] += 1;
+            self.holds_in_force[p] += 1;
+            self.activity_clocks[p].start(now);
+        } else {
+            self.holds_in_force[p] -= 1;
+            if self.holds_in_force[p] == 0 {
+                self.activity_clocks[p].stop(now);
+            }
+        }
+    }
+
+    pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
+        let line = self.tx.rate;
+        self.limits
+            .get_or_insert_with(|| Box::new(Limits::default()))
+            .set(now, priority, line, rate);
+    }
+
+    /// Priorities whose data may not start at `t`.
+    #[inline]
+    pub(crate) fn blocked(&self, t: Time) -> u8 {
+        self.held_priorities | self.limits.as_ref().map_or(0, |l| l.blocked(t))
+    }
+
+    pub(crate) fn restart_statistics(&mut self, now: Time) {
+        self.base = (self.tx.packets, self.tx.wire_bytes);
+        for (before, clock) in self.held_before.iter_mut().zip(&self.activity_clocks) {
+            *before = clock.read(now);
+        }
+        self.holds = [0; Priority::COUNT];
+        self.control_sent = 0;
+    }
+
+    /// Time during which something of each priority was held, the warm-up left out.
+    pub(crate) fn held_time(&self, end: Time) -> [Time; Priority::COUNT] {
+        let mut held = [Time::ZERO; Priority::COUNT];
+        for (p, time) in held.iter_mut().enumerate() {
+            *time = self.activity_clocks[p].read(end).saturating_sub(self.held_before[p]);
+        }
+        held
+    }
+}

@@ -1,0 +1,100 @@
+//! Flows that can send now, by priority, and whose turn it is.
+
+use weir_core::Priority;
+
+#[derive(Clone, Debug, Default)]
+struct Bits {
+    words: Vec<u64>,
+    count: u32,
+}
+
+impl Bits {
+    fn set(&mut self, i: u32, on: bool) {
+        let word = (i / 64) as usize;
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        let bit = 1u64 << (i % 64);
+        if (self.words[word] & bit != 0) != on {
+            self.words[word] ^= bit;
+            self.count = if on { self.count + 1 } else { self.count - 1 };
+        }
+    }
+
+    /// The first one at or after `from`.
+    #[inline]
+    fn next(&self, from: u32) -> Option<u32> {
+        let mut word = (from / 64) as usize;
+        let mut bits = self.words.get(word)? & (u64::MAX << (from % 64));
+        while bits == 0 {
+            word += 1;
+            bits = *self.words.get(word)?;
+        }
+        Some(word as u32 * 64 + bits.trailing_zeros())
+    }
+}
+
+/// Ready flow slots of one port.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReadyFlows {
+    by_priority: [Bits; Priority::COUNT],
+    /// Bit `p`: a flow of priority `p` is ready.
+    any: u8,
+    cursor: u32,
+}
+
+impl ReadyFlows {
+    #[inline]
+    pub(crate) fn set(&mut self, slot: u32, priority: Priority, ready: bool) {
+        let bits = &mut self.by_priority[priority.index()];
+        bits.set(slot, ready);
+        let bit = 1 << priority.get();
+        self.any = if bits.count > 0 { self.any | bit } else { self.any & !bit };
+    }
+
+    /// Priorities with a ready flow.
+    #[inline]
+    pub(crate) fn priorities(&self) -> u8 {
+        self.any
+    }
+
+    /// The next slot in turn, of priorities outside `blocked`; the turn moves past it.
+    #[inline]
+    pub(crate) fn take_turn(&mut self, blocked: u8) -> Option<u32> {
+        let open = self.any & !blocked;
+        if open == 0 {
+            return None;
+        }
+        let first = |from: u32| {
+            (0..Priority::COUNT)
+                .filter(|p| open & 1 << p != 0)
+                .filter_map(|p| self.by_priority[p].next(from))
+                .min()
+        };
+        let slot = first(self.cursor).or_else(|| first(0))?;
+        self.cursor = slot + 1;
+        Some(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_go_round_over_all_priorities_and_skip_the_blocked_ones() {
+        let (low, high) = (Priority::ALL[1], Priority::ALL[3]);
+        let mut r = ReadyFlows::default();
+        r.set(0, low, true);
+        r.set(70, high, true);
+        r.set(5, high, true);
+        let mut turns = |blocked| r.take_turn(blocked).unwrap();
+        assert_eq!([turns(0), turns(0), turns(0), turns(0)], [0, 5, 70, 0]);
+        assert_eq!([turns(1 << 1), turns(1 << 1), turns(1 << 1)], [5, 70, 5]);
+        assert_eq!(r.take_turn(0b1010), None);
+        r.set(5, high, false);
+        r.set(70, high, false);
+        assert_eq!(r.priorities(), 1 << 1);
+        assert_eq!(r.take_turn(0), Some(0));
+    }
+}

@@ -1,0 +1,299 @@
+//! The way into a host: data is delivered and acknowledged, ACKs move their flow on.
+
+use super::{Nic, NicTimer};
+use crate::node::Env;
+use crate::outcome::DropReason;
+use weir_cc::{Ack, CongestionControl, Timers};
+use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
+use weir_fc::{NodeView, PortQueue};
+
+/// A flow at its receiver.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    /// The next packet in order.
+    expected: u32,
+    /// One past the highest packet seen.
+    seen: u32,
+    /// The last NACK: for which packet, and when.
+    nacked: Option<(u32, Time)>,
+    last_cnp: Option<Time>,
+    pub(crate) delivered: u64,
+    pub(crate) reordered: u64,
+    pub(crate) finish: Option<Time>,
+}
+
+impl Receiver {
+    const NEW: Self = Self {
+        expected: 0,
+        seen: 0,
+        nacked: None,
+        last_cnp: None,
+        delivered: 0,
+        reordered: 0,
+        finish: None,
+    };
+}
+
+impl Nic {
+    /// The head of the wire into port `i` has arrived.
+    #[inline]
+    pub(super) fn on_arrival(&mut self, i: usize, now: Time, env: &mut Env<'_, '_>) {
+        let wire = self.ports[i].wire_in;
+        let (_, packet) = env.wires.receive(wire);
+        self.clocks.set(i, env.wires.head(wire));
+        self.tally.hops += 1;
+        if self.is_corrupted(i, &packet, now, env) {
+            return;
+        }
+        match packet.kind {
+            PacketKind::Data => {
+                self.tally.last_activity = now;
+                self.count.data_arrived += 1;
+                self.on_data(&packet, now, env);
+            }
+            PacketKind::Ack | PacketKind::Nack => {
+                self.tally.last_activity = now;
+                self.count.acks_arrived += 1;
+                self.on_ack(&packet, now, env);
+            }
+            PacketKind::Cnp => {
+                self.tally.last_activity = now;
+                self.count.acks_arrived += 1;
+                self.on_cnp(&packet, now, env);
+            }
+            PacketKind::Control => self.on_control_frame(i, &packet, now, env),
+            PacketKind::Mark => unreachable!("marks are never on a wire"),
+        }
+    }
+
+    fn on_control_frame(&mut self, i: usize, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        let message = env.wires.extras.messages.take(packet.extra);
+        let response = env.shared.config.link.response;
+        let port = PortId::from_index(i);
+        if response == Time::ZERO {
+            self.on_control(port, &message, now, env);
+            return;
+        }
+        if self.responding.is_empty() {
+            self.timers.arm(NicTimer::Response, now + response, false);
+        }
+        self.responding.push_back((now + response, port, message));
+    }
+
+    fn is_corrupted(&mut self, i: usize, p: &Packet, now: Time, env: &mut Env<'_, '_>) -> bool {
+        let port = &self.ports[i];
+        let mut reason = None;
+        if !port.outages.is_empty() {
+            let left = now.saturating_sub(port.tx.delay + port.tx.serialisation(p.size));
+            if port.outages.hit(left, now) {
+                reason = Some(DropReason::LinkDown);
+            }
+        }
+        if reason.is_none()
+            && env.shared.byte_survival_ln < 0.0
+            && self.bit_errors.unit() < env.shared.frame_error(p.size)
+        {
+            reason = Some(DropReason::BitError);
+        }
+        if let Some(reason) = reason {
+            self.tally.drop(now, self.id, reason, p);
+            env.wires.extras.discard(p);
+        }
+        reason.is_some()
+    }
+
+    #[inline]
+    fn on_data(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        let nic = &env.shared.config.nic;
+        let datagram = p.has(flags::DATAGRAM);
+        let r = self.receivers.entry(p.flow).or_insert(Receiver::NEW);
+        if p.seq < r.seen && !p.has(flags::RESENT) {
+            r.reordered += 1;
+            self.disorder.get_or_insert((now, p.flow, p.seq));
+        }
+        r.seen = r.seen.max(p.seq + 1);
+        let in_order = p.seq == r.expected || (datagram && p.seq > r.expected);
+        if in_order {
+            r.expected = p.seq + 1;
+            r.delivered += u64::from(p.size) - nic.header.get();
+            r.nacked = None;
+            if p.has(flags::LAST) {
+                r.finish = Some(now);
+                self.count.completed += 1;
+            }
+        }
+        let expected = r.expected;
+        let kind = if p.seq <= r.expected || in_order {
+            PacketKind::Ack
+        } else {
+            // A gap: say so once, and again after a while.
+            let again =
+                r.nacked.is_none_or(|(seq, at)| seq != expected || now >= at + nic.nack_interval);
+            if datagram || !again {
+                env.wires.extras.discard(p);
+                return;
+            }
+            r.nacked = Some((expected, now));
+            PacketKind::Nack
+        };
+        let cnp_interval = env.shared.cnp_interval;
+        let marked = p.has(flags::CE);
+        let send_cnp =
+            marked && cnp_interval.is_some_and(|gap| r.last_cnp.is_none_or(|at| now >= at + gap));
+        if send_cnp {
+            r.last_cnp = Some(now);
+        }
+        if datagram {
+            return;
+        }
+        if send_cnp {
+            self.answer(p, PacketKind::Cnp, expected, 0, Packet::NO_EXTRA, now, env);
+        }
+        let echo = if cnp_interval.is_none() && marked { flags::CE } else { 0 };
+        self.answer(p, kind, expected, echo, p.extra, now, env);
+    }
+
+    /// Sends an ACK, NACK or CNP back to the sender of `p`.
+    #[inline]
+    #[expect(clippy::too_many_arguments, reason = "all of them are fields of one packet")]
+    fn answer(
+        &mut self,
+        p: &Packet,
+        kind: PacketKind,
+        seq: u32,
+        bits: u8,
+        extra: u32,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        let nic = &env.shared.config.nic;
+        let dst = p.flow.source();
+        let o = if self.ports.len() == 1 {
+            0
+        } else {
+            let hop = env.shared.epochs[self.epoch].1.next_hop(self.id, dst, p.flow.hash64());
+            hop.map_or(0, PortId::index)
+        };
+        self.ports[o].acks.push_back(Packet {
+            flow: p.flow,
+            seq,
+            dst,
+            wire_tag: 0,
+            extra,
+            size: nic.ack.get() as u16,
+            ingress: PortId::from_index(o),
+            kind,
+            priority: nic.ack_priority,
+            flags: bits,
+            local_tag: 0,
+        });
+        self.count.acks_sent += 1;
+        if now > self.ports[o].tx.busy_until {
+            self.transmit_next(o, now, env);
+        } else {
+            self.wake(o, now);
+        }
+    }
+
+    /// The slot of one of this host's flows, while it lasts.
+    #[inline]
+    fn slot(&self, flow: FlowId) -> Option<u32> {
+        self.slot_of.get(flow.number() as usize).copied().filter(|&s| s != u32::MAX)
+    }
+
+    #[inline]
+    fn on_ack(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        let stack = (p.extra != Packet::NO_EXTRA).then(|| env.wires.extras.telemetry.take(p.extra));
+        let Some(slot) = self.slot(p.flow) else { return };
+        let payload = env.shared.config.nic.payload.get();
+        let s = self.slots[slot as usize].as_mut().expect("a live flow has a slot");
+        let newly = p.seq.saturating_sub(s.una);
+        let rtt = s.sent_at.as_mut().map_or(Time::ZERO, |sent_at| {
+            let oldest = sent_at.drain(..(newly as usize).min(sent_at.len())).next_back();
+            oldest.map_or(Time::ZERO, |t| now - t)
+        });
+        s.una = s.una.max(p.seq);
+        if p.kind == PacketKind::Nack {
+            s.nxt = s.una;
+            if let Some(sent_at) = &mut s.sent_at {
+                sent_at.clear();
+            }
+        } else {
+            s.nxt = s.nxt.max(s.una);
+        }
+        let mut timers = Timers::new();
+        let old = s.cc.rate();
+        let pacing = s.cc.on_ack(
+            &Ack {
+                now,
+                seq: u64::from(s.una) * payload,
+                snd_nxt: u64::from(s.nxt) * payload,
+                newly_acked: u64::from(newly) * payload,
+                ecn: p.has(flags::CE),
+                rtt,
+                hops: stack.as_ref().map_or(&[], |s| s.hops()),
+            },
+            &mut timers,
+        );
+        if newly > 0
+            && let Some(timeout) = env.shared.config.nic.timeout
+        {
+            if s.una < s.nxt {
+                self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
+            } else {
+                self.timers.cancel(NicTimer::Timeout(slot));
+            }
+        }
+        self.arm_cc(slot, timers);
+        if self.end_if_done(slot, now, env) {
+            return;
+        }
+        self.repace(slot, old, pacing, now, env);
+    }
+
+    fn on_cnp(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        let Some(slot) = self.slot(p.flow) else { return };
+        let s = self.slots[slot as usize].as_mut().expect("a live flow has a slot");
+        let mut timers = Timers::new();
+        let old = s.cc.rate();
+        let pacing = s.cc.on_cnp(now, &mut timers);
+        self.arm_cc(slot, timers);
+        self.repace(slot, old, pacing, now, env);
+    }
+
+    /// Gives the slot of a finished flow back and writes its record.
+    #[inline]
+    pub(super) fn end_if_done(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) -> bool {
+        let done = self.slots[slot as usize].as_ref().is_some_and(|s| s.is_done());
+        if done {
+            self.end(slot, now, env);
+        }
+        done
+    }
+
+    fn end(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
+        let s = self.slots[slot as usize].take().expect("the slot is taken");
+        let port = &mut self.ports[usize::from(s.port)];
+        port.ready.set(slot, s.spec.priority, false);
+        if s.held {
+            port.count_hold(s.spec.priority, false, now);
+        }
+        self.slot_of[s.spec.id.number() as usize] = u32::MAX;
+        self.free.push(slot);
+        for kind in weir_cc::TimerKind::ALL {
+            self.timers.cancel(NicTimer::Cc(kind, slot));
+        }
+        self.timers.cancel(NicTimer::Timeout(slot));
+        let acked = (!s.is_datagram() && s.spec.size != Bytes::MAX).then_some(now);
+        let record = self.record_of(&s, acked, now);
+        self.records.push(record);
+        let view = NodeView { now, books: &self.books };
+        let at = PortQueue { port: PortId(s.port), queue: weir_core::QueueId(slot) };
+        let mut header = super::report::header_of(&s);
+        header.ingress = PortId(s.port);
+        self.fc.flow_ends(&view, at, &header, &mut self.actions);
+        if !self.actions.is_empty() {
+            self.carry_out(now, env);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What a host has to say when the run ends.
+
+use super::Nic;
+use super::sender::Sender;
+use crate::outcome::{FlowRecord, HeldAt, PortRecord, QueueStats, Stuck};
+use crate::switch::report::utilisation;
+use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Priority, QueueId, Time};
+use weir_fc::{NodeView, Violation};
+
+/// The header of a flow's packets, without what differs from packet to packet.
+pub(super) fn header_of(s: &Sender) -> Packet {
+    Packet {
+        flow: s.spec.id,
+        seq: 0,
+        dst: s.spec.dst,
+        wire_tag: 0,
+        extra: Packet::NO_EXTRA,
+        size: 0,
+        ingress: PortId(s.port),
+        kind: PacketKind::Data,
+        priority: s.spec.priority,
+        flags: 0,
+        local_tag: 0,
+    }
+}
+
+/// What the receiver of a flow knows about it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delivery {
+    pub(crate) flow: FlowId,
+    pub(crate) delivered: u64,
+    pub(crate) reordered: u64,
+    pub(crate) finish: Option<Time>,
+}
+
+impl Nic {
+    /// The record of a flow as far as its sender knows it.
+    pub(super) fn record_of(&self, s: &Sender, acked: Option<Time>, now: Time) -> FlowRecord {
+        let clock = &self.ports[usize::from(s.port)].priority_clocks[s.spec.priority.index()];
+        let lost = s.held_total.unwrap_or_else(|| {
+            s.hold_clock.read(now) + clock.read(now).saturating_sub(s.priority_stamp)
+        });
+        let held = HeldAt { node: self.id, port: PortId(s.port), time: lost };
+        FlowRecord {
+            id: s.spec.id,
+            src: s.spec.src,
+            dst: s.spec.dst,
+            class: s.spec.class,
+            priority: s.spec.priority,
+            size: s.spec.size,
+            start: s.spec.start,
+            finish: None,
+            acked,
+            ideal: None,
+            delivered: Bytes::ZERO,
+            packets: s.packets,
+            retransmitted: s.retransmitted,
+            reordered: 0,
+            lost: 0,
+            discarded: s.discarded,
+            held: if lost > Time::ZERO { vec![held] } else { Vec::new() },
+        }
+    }
+
+    /// All flows of this host, the unfinished ones included.
+    pub(crate) fn flow_records(&mut self, end: Time) -> Vec<FlowRecord> {
+        let open: Vec<FlowRecord> =
+            self.slots.iter().flatten().map(|s| self.record_of(s, None, end)).collect();
+        let mut records = std::mem::take(&mut self.records);
+        records.extend(open);
+        records
+    }
+
+    /// What this host received, by flow.
+    pub(crate) fn deliveries(&self) -> Vec<Delivery> {
+        let mut all: Vec<Delivery> = Vec::with_capacity(self.receivers.len());
+        #[expect(clippy::iter_over_hash_type, reason = "sorted right below")]
+        for (flow, r) in &self.receivers {
+            all.push(Delivery {
+                flow: *flow,
+                delivered: r.delivered,
+                reordered: r.reordered,
+                finish: r.finish,
+            });
+        }
+        all.sort_unstable_by_key(|d| d.flow);
+        all
+    }
+
+    /// ACKs that were made and not yet sent.
+    pub(crate) fn packets_inside(&self) -> u64 {
+        self.ports.iter().map(|p| p.acks.len() as u64).sum()
+    }
+
+    pub(crate) fn audit(&self, now: Time, drained: bool) -> Result<(), Violation> {
+        self.fc.audit(&NodeView { now, books: &self.books }, drained)
+    }
+
+    /// One record per port that did anything.
+    pub(crate) fn port_records(&mut self, start: Time, end: Time) -> Vec<PortRecord> {
+        let span = end.saturating_sub(start);
+        let records = self.ports.iter().enumerate().map(|(o, port)| {
+            let wire_bytes = port.tx.wire_bytes - port.base.1;
+            PortRecord {
+                node: self.id,
+                port: PortId::from_index(o),
+                rate: port.tx.rate,
+                packets: port.tx.packets - port.base.0,
+                wire_bytes: Bytes::new(wire_bytes),
+                utilisation: utilisation(port.tx.rate.time_for(Bytes::new(wire_bytes)), span),
+                queue: QueueStats::default(),
+                control_sent: port.control_sent,
+                pauses_sent: [0; Priority::COUNT],
+                holds: port.holds,
+                held_time: port.held_time(end),
+                ecn_marked: 0,
+                dropped: 0,
+            }
+        });
+        records.filter(|r| r.packets > 0).collect()
+    }
+
+    /// Flows that have something left to send, with what holds them.
+    pub(crate) fn waiting(&self) -> Vec<Stuck> {
+        let mut stuck = Vec::new();
+        for (slot, s) in self.slots.iter().enumerate() {
+            let Some(s) = s else { continue };
+            let port = &self.ports[usize::from(s.port)];
+            let priority_held = port.held_priorities & 1 << s.spec.priority.get() != 0;
+            let since = s
+                .hold_clock
+                .since()
+                .or_else(|| port.priority_clocks[s.spec.priority.index()].since());
+            let waits_for = if s.held || priority_held {
+                "a RESUME from its switch"
+            } else if !port.tx.up {
+                "its link to come up"
+            } else if s.nxt >= s.total || !s.has_data() {
+                "acknowledgements"
+            } else {
+                continue;
+            };
+            let left = if s.spec.size == Bytes::MAX {
+                Bytes::ZERO
+            } else {
+                let payload = s.payload_of(0);
+                s.spec.size.saturating_sub(Bytes::new(u64::from(s.una) * payload))
+            };
+            stuck.push(Stuck {
+                node: self.id,
+                port: PortId(s.port),
+                queue: QueueId(slot as u32),
+                priority: s.spec.priority,
+                bytes: left,
+                since,
+                waits_for: format!("flow {} waits for {waits_for}", s.spec.id),
+            });
+        }
+        stuck
+    }
+
+    /// Whether every flow that started is over.
+    pub(crate) fn all_flows_over(&self) -> bool {
+        self.upcoming.is_none() && self.slots.iter().all(Option::is_none)
+    }
+}

@@ -1,0 +1,204 @@
+//! What a flow knows at its sender: go-back-N, pacing, window, constant-rate production.
+
+use crate::config::{NicConfig, WindowConfig};
+use crate::probe::held::HoldClock;
+use std::collections::VecDeque;
+use weir_cc::{Cc, CongestionControl};
+use weir_core::{Bytes, Time};
+use weir_traffic::{FlowSpec, WhileHeld};
+
+/// A flow at its sender.
+pub(crate) struct Sender {
+    pub(crate) spec: FlowSpec,
+    pub(crate) port: u16,
+    /// Packets below are acknowledged.
+    pub(crate) una: u32,
+    /// The next packet to send.
+    pub(crate) nxt: u32,
+    /// One past the highest packet ever sent.
+    pub(crate) highest: u32,
+    /// How many packets the flow has; `u32::MAX` while open-ended.
+    pub(crate) total: u32,
+    payload: u64,
+    /// Payload of the last packet.
+    last_payload: u64,
+    pub(crate) cc: Cc,
+    window: WindowConfig,
+    /// The pace allows the next packet then.
+    pub(crate) next_time: Time,
+    /// The entry in the pacing heap that is not stale.
+    pub(crate) paced_at: Time,
+    /// When each packet in flight was sent, for algorithms that look at the RTT.
+    pub(crate) sent_at: Option<VecDeque<Time>>,
+    pub(crate) held: bool,
+    pub(crate) hold_clock: HoldClock,
+    /// The priority's hold clock when the flow started.
+    pub(crate) priority_stamp: Time,
+    /// Held time when it had sent everything.
+    pub(crate) held_total: Option<Time>,
+    /// Stands in the single queue of the NIC.
+    pub(crate) in_fifo: bool,
+    /// Constant rate: packets that were produced (sent, queued or discarded).
+    pub(crate) produced: u64,
+    pub(crate) discarded: u64,
+    pub(crate) packets: u64,
+    pub(crate) retransmitted: u64,
+    /// Bytes of the frame sent last, for re-timing.
+    pub(crate) last_frame: u64,
+}
+
+impl Sender {
+    pub(crate) fn new(spec: FlowSpec, port: u16, cc: Cc, wants_rtt: bool, nic: &NicConfig) -> Self {
+        let payload = nic.payload.get();
+        let (total, last_payload) = packets(&spec, payload);
+        Self {
+            next_time: spec.start,
+            spec,
+            port,
+            una: 0,
+            nxt: 0,
+            highest: 0,
+            total,
+            payload,
+            last_payload,
+            cc,
+            window: nic.window,
+            paced_at: Time::NEVER,
+            sent_at: wants_rtt.then(VecDeque::new),
+            held: false,
+            hold_clock: HoldClock::default(),
+            priority_stamp: Time::ZERO,
+            held_total: None,
+            in_fifo: false,
+            produced: 0,
+            discarded: 0,
+            packets: 0,
+            retransmitted: 0,
+            last_frame: 0,
+        }
+    }
+
+    /// Constant-rate flows are datagrams: no ACKs, no retransmission.
+    #[inline]
+    pub(crate) fn is_datagram(&self) -> bool {
+        self.spec.rate.is_some()
+    }
+
+    /// Whether it throws away what it produces while held.
+    pub(crate) fn discards(&self) -> bool {
+        self.is_datagram() && self.spec.while_held == WhileHeld::Discard
+    }
+
+    /// When the `n`-th packet of a constant-rate flow has been produced.
+    pub(crate) fn produced_at(&self, n: u64) -> Time {
+        let rate = self.spec.rate.expect("a constant-rate flow has a rate");
+        self.spec.start.saturating_add(rate.time_for(Bytes::new(n.saturating_mul(self.payload))))
+    }
+
+    /// After a hold: a discarding source has only its latest packet left.
+    pub(crate) fn skip_missed(&mut self, now: Time) {
+        if !self.discards() {
+            return;
+        }
+        let rate = self.spec.rate.expect("a constant-rate flow has a rate");
+        let latest = rate.bytes_in(now.saturating_sub(self.spec.start)).get() / self.payload;
+        if latest > self.produced {
+            let missed = latest - self.produced;
+            self.discarded += missed;
+            self.produced = latest;
+            // The packets that were never sent are not part of the flow any more.
+            self.total =
+                self.total.saturating_sub(u32::try_from(missed).unwrap_or(u32::MAX)).max(self.nxt);
+            self.next_time = self.produced_at(self.produced);
+        }
+    }
+
+    /// Bytes of payload in flight.
+    #[inline]
+    fn in_flight(&self) -> u64 {
+        u64::from(self.nxt - self.una) * self.payload
+    }
+
+    /// Whether it has a packet to send that its window allows, pace and holds aside.
+    #[inline]
+    pub(crate) fn has_data(&self) -> bool {
+        if self.nxt >= self.total {
+            return false;
+        }
+        if self.is_datagram() {
+            return true;
+        }
+        let window = match self.window {
+            WindowConfig::Unlimited => return true,
+            WindowConfig::Bytes(w) => w,
+            WindowConfig::FromCc => match self.cc.window() {
+                Some(w) => w,
+                None => return true,
+            },
+        };
+        self.in_flight() < window.get()
+    }
+
+    /// Payload of packet `seq`.
+    #[inline]
+    pub(crate) fn payload_of(&self, seq: u32) -> u64 {
+        if seq + 1 == self.total { self.last_payload } else { self.payload }
+    }
+
+    /// An open-ended flow ends with what it has sent.
+    pub(crate) fn close(&mut self) {
+        self.total = self.nxt;
+        self.last_payload = self.payload;
+    }
+
+    /// Whether everything was sent and, where that is asked for, acknowledged.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.nxt >= self.total && (self.is_datagram() || self.una >= self.total)
+    }
+}
+
+/// How many packets a flow has, and the payload of the last one.
+fn packets(spec: &FlowSpec, payload: u64) -> (u32, u64) {
+    let mut size = spec.size.get();
+    if let (Some(rate), Some(stop)) = (spec.rate, spec.stop) {
+        // what is produced before `stop`: the packet made at the start counts
+        let span = stop.saturating_sub(spec.start).saturating_sub(Time::from_ps(1));
+        size = size.min((rate.bytes_in(span).get() / payload + 1).saturating_mul(payload));
+    }
+    if size == u64::MAX {
+        return (u32::MAX, payload);
+    }
+    let n = size.div_ceil(payload).max(1);
+    let last = size - (n - 1) * payload;
+    (u32::try_from(n).unwrap_or(u32::MAX), last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weir_core::{NodeId, Rate};
+
+    fn spec(size: u64) -> FlowSpec {
+        FlowSpec::new(NodeId(0), NodeId(1), Bytes::new(size))
+    }
+
+    #[test]
+    fn the_last_packet_carries_the_rest() {
+        assert_eq!(packets(&spec(4500), 1500), (3, 1500));
+        assert_eq!(packets(&spec(4501), 1500), (4, 1));
+        assert_eq!(packets(&spec(1), 1500), (1, 1));
+        assert_eq!(packets(&spec(u64::MAX), 1500), (u32::MAX, 1500));
+    }
+
+    #[test]
+    fn a_constant_rate_flow_ends_at_its_stop() {
+        // 10 Gb/s, 1250 B: a packet every 1 us, at 0, 1, 2 us; the one at 3 us is too late
+        let mut s = spec(u64::MAX);
+        s.rate = Some(Rate::from_gbps(10));
+        s.stop = Some(Time::from_us(3));
+        assert_eq!(packets(&s, 1250), (3, 1250));
+        s.stop = Some(Time::from_ps(3_000_001));
+        assert_eq!(packets(&s, 1250), (4, 1250));
+    }
+}

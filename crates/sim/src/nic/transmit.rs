@@ -1,0 +1,415 @@
+//! The way out of a host: which flow is next, and its packet.
+
+use super::sender::Sender;
+use super::{Nic, NicTimer};
+use crate::node::Env;
+use crate::wire::IntStack;
+use std::cmp::Reverse;
+use weir_cc::{CcKind, CongestionControl, Pacing, Path, TimerKind, Timers};
+use weir_core::{Bytes, Packet, PacketKind, PortId, QueueId, Time, packet::flags};
+use weir_fc::{NodeView, PortQueue};
+
+impl Nic {
+    /// A flow of this host starts: it takes a slot.
+    pub(super) fn on_flow_start(&mut self, now: Time, env: &mut Env<'_, '_>) {
+        let spec = self.upcoming.take().expect("a flow is due");
+        self.upcoming = self.source.next();
+        self.tally.last_activity = now;
+        self.traffic.add(&spec);
+        self.count.started += 1;
+        let port = self.egress_of(&spec, env);
+        let config = env.shared.config;
+        let path = Path {
+            line_rate: self.ports[usize::from(port)].tx.rate,
+            base_rtt: env.shared.base_rtt,
+            bdp: env.shared.bdp,
+            mtu: config.nic.payload,
+            hops: env.shared.longest_path,
+        };
+        // everything else goes by marks or telemetry
+        let wants_rtt = !matches!(
+            config.cc.kind(),
+            CcKind::None | CcKind::Dcqcn | CcKind::Hpcc | CcKind::Dctcp
+        );
+        let mut sender =
+            Box::new(Sender::new(spec, port, config.cc.start(&path), wants_rtt, &config.nic));
+        sender.priority_stamp =
+            self.ports[usize::from(port)].priority_clocks[spec.priority.index()].read(now);
+        let slot = self.take_slot(sender);
+        let number = spec.id.number() as usize;
+        if self.slot_of.len() <= number {
+            self.slot_of.resize(number + 1, u32::MAX);
+        }
+        self.slot_of[number] = slot;
+        let header = self.header(slot, 0, 0);
+        let view = NodeView { now, books: &self.books };
+        let at = PortQueue { port: PortId(port), queue: QueueId(slot) };
+        self.fc.flow_starts(&view, at, &header, &mut self.actions);
+        if !self.actions.is_empty() {
+            self.carry_out(now, env);
+        }
+        self.settle(slot, now, env);
+    }
+
+    fn egress_of(&self, spec: &weir_traffic::FlowSpec, env: &Env<'_, '_>) -> u16 {
+        if self.ports.len() == 1 {
+            return 0;
+        }
+        let pinned = spec.path.and_then(|i| env.shared.paths.get(i as usize)?.first().copied());
+        let routed =
+            || env.shared.epochs[self.epoch].1.next_hop(self.id, spec.dst, spec.id.hash64());
+        pinned.map(|(_, port)| port).or_else(routed).map_or(0, |p| p.0)
+    }
+
+    fn take_slot(&mut self, sender: Box<Sender>) -> u32 {
+        match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some(sender);
+                slot
+            }
+            None => {
+                self.slots.push(Some(sender));
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+
+    /// The header of a flow's packet.
+    #[inline]
+    fn header(&self, slot: u32, seq: u32, size: u16) -> Packet {
+        let s = self.slots[slot as usize].as_ref().expect("the slot is taken");
+        let mut bits = 0;
+        bits |= if seq == 0 { flags::FIRST } else { 0 };
+        bits |= if seq + 1 == s.total { flags::LAST } else { 0 };
+        bits |= if seq < s.highest { flags::RESENT } else { 0 };
+        bits |= if s.spec.path.is_some() { flags::PINNED } else { 0 };
+        bits |= if s.spec.high { flags::HIGH } else { 0 };
+        bits |= if s.is_datagram() { flags::DATAGRAM } else { 0 };
+        Packet {
+            flow: s.spec.id,
+            seq,
+            dst: s.spec.dst,
+            wire_tag: 0,
+            extra: Packet::NO_EXTRA,
+            size,
+            ingress: PortId(s.port),
+            kind: PacketKind::Data,
+            priority: s.spec.priority,
+            flags: bits,
+            local_tag: 0,
+        }
+    }
+
+    /// Lets port `o` look for something to send as soon as its wire is free.
+    #[inline]
+    pub(super) fn wake(&mut self, o: usize, now: Time) {
+        let at = self.ports[o].tx.busy_until.max(now);
+        let clock = self.tx_clock(o);
+        if self.clocks.get(clock) > at {
+            self.clocks.set(clock, at);
+        }
+    }
+
+    /// Works out whether a flow can send now, later or not at all.
+    #[inline]
+    pub(super) fn settle(&mut self, slot: u32, now: Time, _env: &mut Env<'_, '_>) {
+        let Some(s) = &mut self.slots[slot as usize] else { return };
+        let o = usize::from(s.port);
+        let port = &mut self.ports[o];
+        if s.spec.stop.is_some_and(|stop| now >= stop) && !s.is_datagram() && s.nxt < s.total {
+            s.close();
+        }
+        let fifo_datagram = port.fifo.is_some() && s.is_datagram();
+        let can_send = s.has_data() && (!s.held || port.fifo.is_some());
+        // A wire that is busy until then could not start earlier anyway.
+        let due = s.next_time <= now.max(port.tx.busy_until) && !fifo_datagram;
+        let ready = can_send && due;
+        match &mut port.fifo {
+            None => port.ready.set(slot, s.spec.priority, ready),
+            Some(fifo) => {
+                if ready && !s.in_fifo {
+                    s.in_fifo = true;
+                    fifo.push_back(slot);
+                }
+            }
+        }
+        let mut at = port.tx.busy_until.max(now);
+        if can_send && !due {
+            let when = s.next_time.max(now);
+            if s.paced_at != when {
+                s.paced_at = when;
+                port.paced.push(Reverse((when, slot)));
+            }
+            at = at.max(when);
+        } else if !ready {
+            return;
+        }
+        let clock = self.tx_clock(o);
+        if self.clocks.get(clock) > at {
+            self.clocks.set(clock, at);
+        }
+    }
+
+    /// The wire of port `o` is free: sends the next packet, if there is one, and sets the
+    /// clock for the one after it.
+    #[inline]
+    pub(super) fn transmit_next(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
+        self.release_paced(o, now, env);
+        if now < self.ports[o].tx.busy_until || !self.ports[o].tx.up {
+            // woken for a paced flow while the wire is busy, or the link is down
+        } else if let Some(frame) = self.ports[o].control.pop_front() {
+            self.ports[o].tx.send(now, frame, env.wires);
+        } else if let Some(ack) = self.next_ack(o, now) {
+            self.tally.last_activity = now;
+            self.ports[o].tx.send(now, ack, env.wires);
+        } else {
+            self.send_data(o, now, env);
+        }
+        let next = self.next_start(o, now, env);
+        self.clocks.set(self.tx_clock(o), next);
+    }
+
+    fn next_ack(&mut self, o: usize, now: Time) -> Option<Packet> {
+        let port = &mut self.ports[o];
+        let priority = port.acks.front()?.priority;
+        if port.blocked(now) & 1 << priority.get() != 0 {
+            return None;
+        }
+        port.acks.pop_front()
+    }
+
+    /// When the port can do something next.
+    #[inline]
+    fn next_start(&self, o: usize, now: Time, env: &Env<'_, '_>) -> Time {
+        let port = &self.ports[o];
+        if !port.tx.up {
+            return Time::NEVER;
+        }
+        let free = port.tx.busy_until.max(now);
+        let ack_bit = 1 << env.shared.config.nic.ack_priority.get();
+        let blocked = port.blocked(free);
+        let mut waiting = port.ready.priorities();
+        if !port.acks.is_empty() {
+            waiting |= ack_bit;
+        }
+        if let Some(&head) = port.fifo.as_ref().and_then(|f| f.front()) {
+            let s = self.slots[head as usize].as_ref().expect("flows in the queue have a slot");
+            if !s.held {
+                waiting |= 1 << s.spec.priority.get();
+            }
+        }
+        if !port.control.is_empty() || waiting & !blocked != 0 {
+            return free;
+        }
+        let paced = port.paced.peek().map_or(Time::NEVER, |Reverse((t, _))| (*t).max(now));
+        match &port.limits {
+            Some(limits) => paced.min(limits.next_after(free, waiting & !port.held_priorities)),
+            None => paced,
+        }
+    }
+
+    /// Flows whose pace allows them to go on.
+    #[inline]
+    fn release_paced(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
+        while let Some(&Reverse((t, slot))) = self.ports[o].paced.peek() {
+            if t > now {
+                return;
+            }
+            self.ports[o].paced.pop();
+            let Some(s) = &mut self.slots[slot as usize] else { continue };
+            if s.paced_at != t {
+                continue;
+            }
+            s.paced_at = Time::NEVER;
+            if s.is_datagram() && self.ports[o].fifo.is_some() {
+                self.produce_into_fifo(o, slot, now, env);
+            } else {
+                self.settle(slot, now, env);
+            }
+        }
+    }
+
+    /// A constant-rate source of a single-queue NIC has produced a packet.
+    fn produce_into_fifo(&mut self, o: usize, slot: u32, now: Time, env: &mut Env<'_, '_>) {
+        let stuck = self.fifo_is_stuck(o);
+        let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
+        s.produced += 1;
+        if stuck && s.discards() {
+            s.discarded += 1;
+            s.total = s.total.saturating_sub(1).max(s.nxt);
+        } else if let Some(fifo) = &mut self.ports[o].fifo {
+            fifo.push_back(slot);
+        }
+        let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
+        if s.produced < u64::from(s.total) + s.discarded {
+            s.next_time = s.produced_at(s.produced);
+            self.settle(slot, now, env);
+        }
+        self.end_if_done(slot, now, env);
+    }
+
+    /// Whether the head of the single queue is held.
+    fn fifo_is_stuck(&self, o: usize) -> bool {
+        let port = &self.ports[o];
+        let Some(&head) = port.fifo.as_ref().and_then(|f| f.front()) else {
+            return port.held_priorities != 0;
+        };
+        let s = self.slots[head as usize].as_ref().expect("flows in the queue have a slot");
+        s.held || port.held_priorities & 1 << s.spec.priority.get() != 0
+    }
+
+    /// Picks the next flow and sends its packet.
+    #[inline]
+    fn send_data(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
+        let port = &mut self.ports[o];
+        let blocked = port.blocked(now);
+        let slot = match &port.fifo {
+            None => match port.ready.take_turn(blocked) {
+                Some(slot) => slot,
+                None => return,
+            },
+            Some(fifo) => {
+                let Some(&slot) = fifo.front() else { return };
+                let s = self.slots[slot as usize].as_ref().expect("the slot is taken");
+                if s.held || blocked & 1 << s.spec.priority.get() != 0 {
+                    return;
+                }
+                slot
+            }
+        };
+        self.send_packet(o, slot, now, env);
+        if let Some(fifo) = &mut self.ports[o].fifo {
+            let keep = self.slots[slot as usize]
+                .as_mut()
+                .is_some_and(|s| !s.is_datagram() && s.has_data() && s.next_time <= now);
+            if !keep {
+                fifo.pop_front();
+                if let Some(s) = &mut self.slots[slot as usize] {
+                    s.in_fifo = false;
+                }
+            }
+        }
+        self.end_if_done(slot, now, env);
+        self.settle(slot, now, env);
+    }
+
+    /// Makes the next packet of a flow and puts it on the wire.
+    #[inline]
+    fn send_packet(&mut self, o: usize, slot: u32, now: Time, env: &mut Env<'_, '_>) {
+        let nic = &env.shared.config.nic;
+        let s = self.slots[slot as usize].as_ref().expect("the slot is taken");
+        let seq = s.nxt;
+        let size = (s.payload_of(seq) + nic.header.get()) as u16;
+        let mut packet = self.header(slot, seq, size);
+        let view = NodeView { now, books: &self.books };
+        let from = PortQueue { port: PortId::from_index(o), queue: QueueId(slot) };
+        self.fc.depart(&view, &mut packet, from, &mut self.actions);
+        if env.shared.telemetry && !packet.has(flags::DATAGRAM) {
+            packet.extra = env.wires.extras.telemetry.put(IntStack::new());
+        }
+        let port = &mut self.ports[o];
+        if let Some(limits) = &mut port.limits {
+            limits.started(now, packet.priority, u64::from(size));
+        }
+        port.tx.send(now, packet, env.wires);
+        self.count.data_sent += 1;
+        self.tally.last_activity = now;
+        self.after_send(slot, u64::from(size), now, env);
+        if !self.actions.is_empty() {
+            self.carry_out(now, env);
+        }
+    }
+
+    #[inline]
+    fn after_send(&mut self, slot: u32, size: u64, now: Time, env: &mut Env<'_, '_>) {
+        let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
+        s.packets += 1;
+        s.retransmitted += u64::from(s.nxt < s.highest);
+        s.nxt += 1;
+        s.highest = s.highest.max(s.nxt);
+        s.last_frame = size;
+        if let Some(sent_at) = &mut s.sent_at {
+            sent_at.push_back(now);
+        }
+        if s.is_datagram() {
+            if self.ports[usize::from(s.port)].fifo.is_none() {
+                s.produced += 1;
+                s.next_time = s.produced_at(s.produced);
+            }
+        } else {
+            s.next_time = now + s.cc.rate().time_for(Bytes::new(size));
+            let mut timers = Timers::new();
+            s.cc.on_sent(now, size, &mut timers);
+            self.arm_cc(slot, timers);
+            if let Some(timeout) = env.shared.config.nic.timeout {
+                self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
+            }
+        }
+        let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
+        if s.nxt >= s.total && s.held_total.is_none() {
+            let clock = &self.ports[usize::from(s.port)].priority_clocks[s.spec.priority.index()];
+            s.held_total = Some(s.hold_clock.read(now) + clock.read(now) - s.priority_stamp);
+        }
+    }
+
+    pub(super) fn arm_cc(&mut self, slot: u32, mut timers: Timers) {
+        if timers.is_empty() {
+            return;
+        }
+        for (kind, at) in timers.drain() {
+            self.timers.arm(NicTimer::Cc(kind, slot), at, true);
+        }
+    }
+
+    pub(super) fn on_cc_timer(
+        &mut self,
+        kind: TimerKind,
+        slot: u32,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        let Some(s) = &mut self.slots[slot as usize] else { return };
+        let mut timers = Timers::new();
+        let old = s.cc.rate();
+        let pacing = s.cc.on_timer(kind, now, &mut timers);
+        self.arm_cc(slot, timers);
+        self.repace(slot, old, pacing, now, env);
+    }
+
+    /// The rate may have changed: stretches or shrinks what is left of the gap.
+    pub(super) fn repace(
+        &mut self,
+        slot: u32,
+        old: weir_core::Rate,
+        pacing: Pacing,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        let Some(s) = &mut self.slots[slot as usize] else { return };
+        let new = s.cc.rate();
+        if pacing == Pacing::Retime && new != old && s.last_frame > 0 && !s.is_datagram() {
+            let frame = Bytes::new(s.last_frame);
+            let started = s.next_time.saturating_sub(old.time_for(frame));
+            s.next_time = started.saturating_add(new.time_for(frame));
+        }
+        self.settle(slot, now, env);
+    }
+
+    /// Nothing was heard for the timeout: goes back to the first unacknowledged packet.
+    pub(super) fn on_timeout(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
+        let Some(s) = &mut self.slots[slot as usize] else { return };
+        if s.una >= s.nxt {
+            return;
+        }
+        s.nxt = s.una;
+        if let Some(sent_at) = &mut s.sent_at {
+            sent_at.clear();
+        }
+        let old = s.cc.rate();
+        let pacing = s.cc.on_timeout(now);
+        if let Some(timeout) = env.shared.config.nic.timeout {
+            self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
+        }
+        self.repace(slot, old, pacing, now, env);
+    }
+}

@@ -1,0 +1,67 @@
+//! A node as the engine sees it: something that can be run up to a time.
+
+use crate::nic::Nic;
+use crate::shared::Shared;
+use crate::switch::Switch;
+use crate::wire::Wires;
+use weir_core::{NodeId, Time};
+
+/// What a node works with besides itself: the wires, and what never changes.
+pub(crate) struct Env<'w, 's> {
+    pub(crate) wires: &'w mut Wires,
+    pub(crate) shared: &'s Shared<'s>,
+}
+
+/// A switch or a host.
+pub(crate) enum Node {
+    Switch(Box<Switch>),
+    Nic(Box<Nic>),
+}
+
+impl Node {
+    /// Handles everything before `until`, in canonical order, and tells the wires when it
+    /// has something to do next.
+    #[inline]
+    pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
+        match self {
+            Self::Switch(s) => s.run(until, env),
+            Self::Nic(n) => n.run(until, env),
+        }
+    }
+
+    /// When something happens next, wires aside.
+    pub(crate) fn next(&self) -> Time {
+        match self {
+            Self::Switch(s) => s.next(),
+            Self::Nic(n) => n.next(),
+        }
+    }
+
+    /// Which node it is.
+    pub(crate) fn id(&self) -> NodeId {
+        match self {
+            Self::Switch(s) => s.id,
+            Self::Nic(n) => n.id,
+        }
+    }
+
+    /// Whether anything here would still move a packet.
+    pub(crate) fn has_foreground(&self) -> bool {
+        match self {
+            Self::Switch(s) => s.has_foreground(),
+            Self::Nic(n) => n.has_foreground(),
+        }
+    }
+
+    /// The last time anything other than a periodic event happened here.
+    pub(crate) fn last_activity(&self) -> Time {
+        self.tally().last_activity
+    }
+
+    pub(crate) fn tally(&self) -> &crate::tally::Tally {
+        match self {
+            Self::Switch(s) => &s.tally,
+            Self::Nic(n) => &n.tally,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! A length over time: time-weighted mean, percentiles and maximum, in integers.
+
+use crate::outcome::QueueStats;
+use weir_core::{Bytes, Time};
+
+/// Each power of two is divided into this many bins, so a bin's edge is at most 1/32 above
+/// any value in it.
+const SUB: u64 = 32;
+
+/// The distribution of a length, weighted by time. Costs a few instructions per change; the
+/// bins exist only once the length was not zero.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LengthProbe {
+    length: u64,
+    since: Time,
+    max: u64,
+    /// Bytes times picoseconds.
+    area: u128,
+    at_zero: u64,
+    bins: Vec<u64>,
+}
+
+#[inline]
+fn bin(length: u64) -> usize {
+    if length < SUB {
+        return length as usize;
+    }
+    let octave = u64::from(length.ilog2()) - 5;
+    ((octave + 1) * SUB + (length >> octave) - SUB) as usize
+}
+
+/// The largest length in a bin.
+fn upper_edge(bin: usize) -> u64 {
+    let bin = bin as u64;
+    if bin < SUB {
+        return bin;
+    }
+    let octave = bin / SUB - 1;
+    ((bin % SUB + SUB + 1) << octave) - 1
+}
+
+impl LengthProbe {
+    /// The length is `length` from `now` on.
+    #[inline]
+    pub(crate) fn set(&mut self, now: Time, length: u64) {
+        self.advance(now);
+        self.length = length;
+        self.max = self.max.max(length);
+    }
+
+    #[inline]
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        let span = now.saturating_sub(self.since).as_ps();
+        if span == 0 {
+            return;
+        }
+        self.since = now;
+        if self.length == 0 {
+            self.at_zero += span;
+            return;
+        }
+        self.area += u128::from(self.length) * u128::from(span);
+        let bin = bin(self.length);
+        if bin >= self.bins.len() {
+            self.bins.resize(bin + 1, 0);
+        }
+        self.bins[bin] += span;
+    }
+
+    /// Forgets what was before `now` (the warm-up), except for the present length.
+    pub(crate) fn restart(&mut self, now: Time) {
+        *self = Self { length: self.length, max: self.length, since: now, ..Self::default() };
+    }
+
+    /// The distribution until `end`.
+    pub(crate) fn stats(&mut self, end: Time) -> QueueStats {
+        self.advance(end);
+        let total = self.at_zero + self.bins.iter().sum::<u64>();
+        let mut distribution = Vec::new();
+        let weights = self.bins.iter().enumerate().map(|(i, &w)| (upper_edge(i).min(self.max), w));
+        for (edge, weight) in std::iter::once((0, self.at_zero)).chain(weights) {
+            if weight > 0 {
+                distribution.push((Bytes::new(edge), weight));
+            }
+        }
+        let quantile = |percent: u64| {
+            let target = (u128::from(total) * u128::from(percent)).div_ceil(100);
+            let mut seen = 0u128;
+            let found = distribution.iter().find(|&&(_, w)| {
+                seen += u128::from(w);
+                seen >= target
+            });
+            found.map_or(Bytes::ZERO, |&(edge, _)| edge)
+        };
+        QueueStats {
+            mean: if total == 0 { 0.0 } else { self.area as f64 / total as f64 },
+            p50: quantile(50),
+            p95: quantile(95),
+            p99: quantile(99),
+            max: Bytes::new(self.max),
+            distribution,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ns(n: u64) -> Time {
+        Time::from_ns(n)
+    }
+
+    #[test]
+    fn the_mean_is_weighted_by_time() {
+        let mut p = LengthProbe::default();
+        p.set(ns(10), 1000);
+        p.set(ns(30), 3000);
+        p.set(ns(40), 0);
+        // 0 for 10, 1000 for 20, 3000 for 10, 0 for 60: 50 000 / 100
+        let s = p.stats(ns(100));
+        assert_eq!(s.mean, 500.0);
+        assert_eq!((s.max, s.p50), (Bytes::new(3000), Bytes::ZERO));
+        // 70 ns at zero, 90 ns at 1000 or less: within 1/32 above
+        assert!((1000..=1031).contains(&s.distribution[1].0.get()), "{s:?}");
+        assert_eq!(s.p95, Bytes::new(3000));
+    }
+
+    #[test]
+    fn a_restart_forgets_the_warm_up_but_not_the_length() {
+        let mut p = LengthProbe::default();
+        p.set(ns(0), 9000);
+        p.set(ns(50), 100);
+        p.restart(ns(60));
+        let s = p.stats(ns(70));
+        assert_eq!((s.mean, s.max), (100.0, Bytes::new(100)));
+    }
+
+    proptest! {
+        #[test]
+        fn bins_are_ordered_and_tight(a in 0u64..1 << 40, b in 0u64..1 << 40) {
+            let (a, b) = (a.min(b), a.max(b));
+            prop_assert!(bin(a) <= bin(b));
+            prop_assert!(upper_edge(bin(a)) >= a);
+            prop_assert!(upper_edge(bin(a)) <= a + a / 32);
+        }
+    }
+}

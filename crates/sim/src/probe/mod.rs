@@ -1,0 +1,4 @@
+//! What is measured along the way. Probes belong to a node; they are merged when the run ends.
+
+pub(crate) mod held;
+pub(crate) mod length;

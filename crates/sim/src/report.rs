@@ -1,0 +1,257 @@
+//! Joins what the nodes have to say into one outcome, and checks that it adds up.
+
+use crate::config::Config;
+use crate::error::SimError;
+use crate::node::Node;
+use crate::outcome::{DropRecord, Finish, FlowRecord, HeldAt, Outcome, PauseEvent, Totals};
+use crate::run::World;
+use crate::shared::Shared;
+use weir_core::rng::mix;
+use weir_core::{Bytes, FlowId, NodeId, PacketKind, PortId, Time};
+use weir_traffic::TrafficHash;
+
+/// The outcome of a world that has stopped.
+pub(crate) fn outcome(mut world: World<'_>, finish: Finish) -> Result<Outcome, SimError> {
+    let end = match finish {
+        Finish::TimeLimit | Finish::Interrupted => world.now,
+        _ => world.nodes.iter().map(Node::last_activity).max().unwrap_or(Time::ZERO),
+    };
+    audit(&world, &finish)?;
+    let mut totals = totals(&world, end)?;
+    check_order(&world)?;
+    let flows = flows(&mut world, end);
+    for flow in &flows {
+        totals.retransmitted += flow.retransmitted;
+        totals.reordered += flow.reordered;
+        totals.discarded += flow.discarded;
+    }
+    let start = world.shared.config.probes.warm_up;
+    let mut ports = Vec::new();
+    let mut switches = Vec::new();
+    let mut hash = TrafficHash::default();
+    for node in &mut world.nodes {
+        match node {
+            Node::Switch(s) => {
+                ports.extend(s.port_records(start, end));
+                switches.push(s.record(end));
+            }
+            Node::Nic(n) => {
+                ports.extend(n.port_records(start, end));
+                hash.merge(n.traffic);
+            }
+        }
+    }
+    let (pauses, pauses_left_out) = pauses(&mut world);
+    Ok(Outcome {
+        end,
+        totals,
+        digest: if finish == Finish::Interrupted { 0 } else { digest(&flows) },
+        flows,
+        ports,
+        switches,
+        drops: drops(&world),
+        pauses,
+        pauses_left_out,
+        series: world.samples,
+        traffic_hash: hash.value(),
+        finish,
+    })
+}
+
+/// Every node's own books, and the schemes' invariants.
+fn audit(world: &World<'_>, finish: &Finish) -> Result<(), SimError> {
+    let drained = *finish == Finish::Drained && !world.wires.in_flight().any(|_| true);
+    for node in &world.nodes {
+        let result = match node {
+            Node::Switch(s) => s.audit(world.now, drained),
+            Node::Nic(n) => n.audit(world.now, drained),
+        };
+        result.map_err(|violation| SimError::Invariant {
+            at: world.now,
+            node: world.shared.topology.name(node.id()).to_owned(),
+            violation,
+        })?;
+    }
+    Ok(())
+}
+
+fn totals(world: &World<'_>, at: Time) -> Result<Totals, SimError> {
+    let mut t = Totals::default();
+    let mut inside =
+        world.wires.in_flight().filter(|p| p.kind != PacketKind::Control).count() as u64;
+    for node in &world.nodes {
+        let tally = node.tally();
+        t.events += tally.events;
+        t.packet_hops += tally.hops;
+        t.control_frames += tally.control_frames;
+        t.control_bytes += Bytes::new(tally.control_bytes);
+        t.dropped += tally.dropped;
+        t.watchdog_storms += tally.storms;
+        match node {
+            Node::Switch(s) => inside += s.packets_inside(),
+            Node::Nic(n) => {
+                inside += n.packets_inside();
+                t.flows += n.count.started;
+                t.completed += n.count.completed;
+                t.data_sent += n.count.data_sent;
+                t.data_arrived += n.count.data_arrived;
+                t.acks_sent += n.count.acks_sent;
+                t.acks_arrived += n.count.acks_arrived;
+            }
+        }
+    }
+    t.in_network = inside;
+    let sent = t.data_sent + t.acks_sent;
+    let arrived = t.data_arrived + t.acks_arrived;
+    if sent != arrived + t.dropped + inside {
+        return Err(SimError::Conservation { at, sent, arrived, dropped: t.dropped, inside });
+    }
+    Ok(t)
+}
+
+/// Per-flow order: unless a route changed on the way, nothing may be overtaken.
+fn check_order(world: &World<'_>) -> Result<(), SimError> {
+    if !world.shared.config.failures.is_empty() {
+        return Ok(());
+    }
+    let first = world.nodes.iter().filter_map(|n| match n {
+        Node::Nic(n) => n.disorder,
+        Node::Switch(_) => None,
+    });
+    match first.min() {
+        Some((at, flow, seq)) => Err(SimError::Reordered { at, flow, seq }),
+        None => Ok(()),
+    }
+}
+
+/// Joins senders, receivers and what happened on the way, by flow.
+fn flows(world: &mut World<'_>, end: Time) -> Vec<FlowRecord> {
+    let mut flows = Vec::new();
+    let mut deliveries = Vec::new();
+    let mut held: Vec<(FlowId, HeldAt)> = Vec::new();
+    let mut lost: Vec<(FlowId, u64)> = Vec::new();
+    for node in &mut world.nodes {
+        lost.extend(node.tally().lost());
+        match node {
+            Node::Nic(n) => {
+                flows.extend(n.flow_records(end));
+                deliveries.extend(n.deliveries());
+            }
+            Node::Switch(s) => {
+                held.extend(std::mem::take(&mut s.held_flows).into_records(s.id));
+            }
+        }
+    }
+    flows.sort_unstable_by_key(|f| f.id);
+    let find = |flows: &[FlowRecord], id: FlowId| flows.binary_search_by_key(&id, |f| f.id);
+    for d in deliveries {
+        let i = find(&flows, d.flow).expect("what arrives was sent by a flow");
+        flows[i].delivered = Bytes::new(d.delivered);
+        flows[i].reordered = d.reordered;
+        flows[i].finish = d.finish;
+    }
+    for (id, n) in lost {
+        let i = find(&flows, id).expect("what is lost was sent by a flow");
+        flows[i].lost += n;
+    }
+    for (id, at) in held {
+        let i = find(&flows, id).expect("what is held was sent by a flow");
+        flows[i].held.push(at);
+    }
+    for flow in &mut flows {
+        flow.ideal = ideal(world.shared, flow);
+    }
+    flows
+}
+
+/// The time a flow takes alone on its path: exact, store and forward.
+///
+/// All packets but the last are equal, so the second-last leaves hop `h` after all hops'
+/// serialisation times plus `n - 2` times the slowest one so far. The last packet, which may
+/// be shorter, follows it from hop to hop.
+pub(crate) fn ideal(shared: &Shared<'_>, flow: &FlowRecord) -> Option<Time> {
+    if flow.size == Bytes::MAX {
+        return None;
+    }
+    let config: &Config = shared.config;
+    let path = shared.epochs[0].1.path(shared.topology, flow.src, flow.dst, flow.id.hash64())?;
+    Some(lone_flow_time(shared, config, &path, flow.size))
+}
+
+fn lone_flow_time(
+    shared: &Shared<'_>,
+    config: &Config,
+    path: &[(NodeId, PortId)],
+    size: Bytes,
+) -> Time {
+    let (payload, header) = (config.nic.payload.get(), config.nic.header.get());
+    let packets = size.get().div_ceil(payload).max(1);
+    let last = size.get() - (packets - 1) * payload;
+    let wire = |bytes: u64| Bytes::new(bytes + header) + config.link.overhead;
+    // when the last packet has arrived at this hop, and cables and latencies so far
+    let (mut arrived, mut distance) = (Time::ZERO, Time::ZERO);
+    let (mut sum, mut slowest) = (Time::ZERO, Time::ZERO);
+    for (hop, &(node, port)) in path.iter().enumerate() {
+        let link = shared.topology.link(shared.topology.port(node, port).link);
+        let full = link.rate.time_for(wire(payload));
+        slowest = slowest.max(full);
+        sum += full;
+        let wire_free =
+            if packets > 1 { distance + sum + slowest * (packets - 2) } else { Time::ZERO };
+        let latency = if hop + 1 < path.len() { config.switch.latency } else { Time::ZERO };
+        let onward = link.delay + latency;
+        arrived = arrived.max(wire_free) + link.rate.time_for(wire(last)) + onward;
+        distance += onward;
+    }
+    arrived
+}
+
+fn drops(world: &World<'_>) -> Vec<DropRecord> {
+    let mut all: Vec<DropRecord> =
+        world.nodes.iter().flat_map(|n| n.tally().drops()).copied().collect();
+    all.sort_by_key(|d| (d.reason, d.priority, d.node));
+    all
+}
+
+fn pauses(world: &mut World<'_>) -> (Vec<PauseEvent>, u64) {
+    let mut all = Vec::new();
+    let mut left_out = 0;
+    for node in &mut world.nodes {
+        if let Node::Switch(s) = node {
+            all.append(&mut s.pauses.events);
+            left_out += s.pauses.left_out;
+        }
+    }
+    all.sort_by_key(|e| (e.at, e.node, e.port));
+    let keep = world.shared.config.probes.pause_events;
+    left_out += all.len().saturating_sub(keep) as u64;
+    all.truncate(keep);
+    (all, left_out)
+}
+
+/// A hash over all per-flow results: what has to be equal for two runs to be equal.
+fn digest(flows: &[FlowRecord]) -> u64 {
+    let time = |t: Option<Time>| t.map_or(u64::MAX, Time::as_ps);
+    let mut h = 0x7765_6972;
+    let mut add = |x: u64| h = mix(h ^ x).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    for f in flows {
+        for x in [
+            f.id.get(),
+            u64::from(f.dst.0),
+            f.size.get(),
+            f.start.as_ps(),
+            time(f.finish),
+            time(f.acked),
+            f.delivered.get(),
+            f.packets,
+            f.retransmitted,
+            f.reordered,
+            f.lost,
+            f.discarded,
+            f.held_total().as_ps(),
+        ] {
+            add(x);
+        }
+    }
+    mix(h)
+}

@@ -1,0 +1,223 @@
+//! The whole run on one screen: build, simulate, report.
+
+use crate::config::{Config, Stop};
+use crate::deadlock;
+use crate::engine::Engine;
+use crate::engine::sequential::Sequential;
+use crate::error::SimError;
+use crate::nic::Nic;
+use crate::node::{Env, Node};
+use crate::outcome::{Finish, Outcome, Sample};
+use crate::report;
+use crate::shared::Shared;
+use crate::switch::Switch;
+use crate::wire::Wires;
+use std::ops::ControlFlow;
+use weir_core::{Bytes, NodeId, Time};
+use weir_net::Topology;
+use weir_traffic::Traffic;
+
+/// Global conditions (the end, deadlocks, interruption) are looked at on this grid of
+/// simulated time, the same for every engine.
+pub const GRID: Time = Time::from_us(10);
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Time,
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Events handled.
+    pub events: u64,
+    /// Flows started.
+    pub flows_started: u64,
+    /// Flows whose payload has arrived.
+    pub flows_completed: u64,
+}
+
+/// Watches a run, and may stop it.
+pub trait Observer {
+    /// Called on the grid. `Break` ends the run as [`Finish::Interrupted`].
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()>;
+}
+
+/// Nobody watches.
+impl Observer for () {
+    fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Runs `traffic` over `topology` under `config`.
+pub fn run(
+    topology: &Topology,
+    traffic: &Traffic,
+    config: &Config,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, SimError> {
+    check(config)?;
+    let shared = Shared::new(topology, config)?;
+    let mut world = World::build(&shared, traffic)?;
+    let finish = world.simulate(observer);
+    report::outcome(world, finish)
+}
+
+/// Settings that no model can work with.
+fn check(config: &Config) -> Result<(), SimError> {
+    let setting = |what, value: String, valid| Err(SimError::Setting { what, value, valid });
+    let frame = config.nic.max_frame();
+    if frame > Bytes::new(u64::from(u16::MAX)) {
+        return Err(SimError::FrameTooLarge(frame));
+    }
+    if config.nic.payload == Bytes::ZERO {
+        return setting("payload", "0 B".into(), "a packet carries at least one byte");
+    }
+    if config.nic.ack == Bytes::ZERO || config.nic.ack.get() > u64::from(u16::MAX) {
+        return setting("ack", config.nic.ack.to_string(), "1 to 65535 B");
+    }
+    if !(0.0..1.0).contains(&config.link.bit_error_rate) {
+        let value = config.link.bit_error_rate.to_string();
+        return setting("bit-error-rate", value, "a probability from 0 to below 1");
+    }
+    if let Some(ecn) = config.switch.ecn
+        && ecn.kmin > ecn.kmax
+    {
+        return setting("kmin", ecn.kmin.to_string(), "kmin must not be above kmax");
+    }
+    Ok(())
+}
+
+/// All nodes and what is between them.
+pub(crate) struct World<'a> {
+    pub(crate) shared: &'a Shared<'a>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) wires: Wires,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) now: Time,
+}
+
+impl<'a> World<'a> {
+    fn build(shared: &'a Shared<'a>, traffic: &Traffic) -> Result<Self, SimError> {
+        let topology = shared.topology;
+        let wires = Wires::new(
+            (0..topology.nodes().len()).map(|n| topology.ports(NodeId::from_index(n)).len()),
+        );
+        let mut sources = traffic.sources(shared.config.seed).into_iter();
+        let mut nodes = Vec::with_capacity(topology.nodes().len());
+        let scheme = shared.config.scheme.info.name;
+        for n in 0..topology.nodes().len() {
+            let id = NodeId::from_index(n);
+            let node = if topology.is_host(id) {
+                let source = sources.next().expect("the traffic was planned for these hosts");
+                Nic::new(id, source, shared, &wires).map(|n| Node::Nic(Box::new(n)))
+            } else {
+                Switch::new(id, shared, &wires).map(|s| Node::Switch(Box::new(s)))
+            };
+            nodes.push(node.map_err(|error| SimError::Scheme { scheme, error })?);
+        }
+        let mut world = Self { shared, nodes, wires, samples: Vec::new(), now: Time::ZERO };
+        world.pin_paths(traffic)?;
+        Ok(world)
+    }
+
+    /// Tells switches the next hops of flows with a static path.
+    fn pin_paths(&mut self, traffic: &Traffic) -> Result<(), SimError> {
+        if self.shared.paths.is_empty() {
+            return Ok(());
+        }
+        for flow in traffic.all_flows(self.shared.config.seed)? {
+            let Some(path) = flow.path.and_then(|i| self.shared.paths.get(i as usize)) else {
+                continue;
+            };
+            for (node, port) in path {
+                if let Node::Switch(s) = &mut self.nodes[node.index()] {
+                    s.pin(flow.id, *port);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves from grid point to grid point until there is a reason to stop.
+    fn simulate(&mut self, observer: &mut dyn Observer) -> Finish {
+        let mut env = Env { wires: &mut self.wires, shared: self.shared };
+        let mut engine = Sequential::new(&self.nodes, &mut env, self.shared.lookahead());
+        let stop = match self.shared.config.stop {
+            Stop::Drained => Time::NEVER,
+            Stop::At(t) => t,
+        };
+        let mut next_sample = self.shared.config.probes.series.map_or(Time::NEVER, |_| Time::ZERO);
+        loop {
+            let target = self.next_grid().min(stop).min(next_sample);
+            let mut env = Env { wires: &mut self.wires, shared: self.shared };
+            engine.advance(&mut self.nodes, &mut env, target);
+            self.now = target;
+            if target == next_sample {
+                self.sample();
+                let interval = self.shared.config.probes.series.unwrap_or(Time::NEVER);
+                next_sample = next_sample.saturating_add(interval);
+            }
+            if let Some(finish) = self.finished(stop) {
+                return finish;
+            }
+            if observer.progress(&self.progress()).is_break() {
+                return Finish::Interrupted;
+            }
+        }
+    }
+
+    /// The next grid point at which there can be something to see: idle stretches are skipped.
+    fn next_grid(&self) -> Time {
+        let ids = (0..self.nodes.len()).map(NodeId::from_index);
+        let next = ids.map(|n| self.wires.next(n)).min().unwrap_or(Time::NEVER);
+        let from = if next == Time::NEVER { self.now } else { next.max(self.now) };
+        let grid = GRID.as_ps();
+        Time::from_ps((from.as_ps() / grid + 1).saturating_mul(grid))
+    }
+
+    fn finished(&self, stop: Time) -> Option<Finish> {
+        if self.drained() {
+            return Some(Finish::Drained);
+        }
+        if self.now >= stop {
+            return Some(Finish::TimeLimit);
+        }
+        deadlock::find(self)
+    }
+
+    /// All flows over and nothing but control frames anywhere.
+    fn drained(&self) -> bool {
+        self.nodes.iter().all(|n| match n {
+            Node::Nic(n) => n.all_flows_over() && n.packets_inside() == 0,
+            Node::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipelines_empty(),
+        }) && !self.wires.carries_traffic()
+    }
+
+    fn sample(&mut self) {
+        for node in &self.nodes {
+            if let Node::Switch(s) = node {
+                s.sample(self.now, &mut self.samples);
+            }
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        let mut p = Progress {
+            now: self.now,
+            packet_hops: 0,
+            events: 0,
+            flows_started: 0,
+            flows_completed: 0,
+        };
+        for node in &self.nodes {
+            p.packet_hops += node.tally().hops;
+            p.events += node.tally().events;
+            if let Node::Nic(n) = node {
+                p.flows_started += n.count.started;
+                p.flows_completed += n.count.completed;
+            }
+        }
+        p
+    }
+}

@@ -1,0 +1,258 @@
+//! What all nodes of a run read and none writes.
+
+use crate::config::{Config, LinkFailure, Routing, headroom};
+use crate::error::SimError;
+use crate::link::Outages;
+use weir_cc::CcKind;
+use weir_core::control::MIN_FRAME;
+use weir_core::{Bytes, LinkId, NodeId, Packet, PortId, Time};
+use weir_fc::{MmuConfig, NodeSetup, PortSetup, Role, Thresholds};
+use weir_net::analysis::{LongestPath, RttModel};
+use weir_net::{Routes, Topology, validate_path};
+
+/// Constants of a run.
+pub(crate) struct Shared<'a> {
+    pub(crate) topology: &'a Topology,
+    pub(crate) config: &'a Config,
+    /// Route tables with the time from which each is in force, in order.
+    pub(crate) epochs: Vec<(Time, Routes)>,
+    /// Static paths as (node, egress port) lists.
+    pub(crate) paths: Vec<Vec<(NodeId, PortId)>>,
+    /// Logarithm of the probability that a byte is received without a bit error.
+    pub(crate) byte_survival_ln: f64,
+    /// The longest round trip of the network without queueing.
+    pub(crate) base_rtt: Time,
+    /// What fits into it.
+    pub(crate) bdp: Bytes,
+    /// Switches on the longest path.
+    pub(crate) longest_path: u32,
+    /// Whether switches write telemetry into data packets.
+    pub(crate) telemetry: bool,
+    /// How far apart receivers send congestion notification packets, if they do.
+    pub(crate) cnp_interval: Option<Time>,
+}
+
+impl<'a> Shared<'a> {
+    /// Resolves what a configuration means on a topology.
+    pub(crate) fn new(topology: &'a Topology, config: &'a Config) -> Result<Self, SimError> {
+        let nic = &config.nic;
+        let model =
+            RttModel { frame: nic.payload, ack: Bytes::ZERO, switch: config.switch.latency };
+        let longest = LongestPath::new(topology, &model);
+        let mut paths = Vec::new();
+        for path in &config.paths {
+            paths.push(validate_path(topology, path)?);
+        }
+        Ok(Self {
+            topology,
+            config,
+            epochs: epochs(topology, config),
+            paths,
+            byte_survival_ln: 8.0 * libm::log1p(-config.link.bit_error_rate),
+            base_rtt: longest.as_ref().map_or(Time::ZERO, |l| l.rtt),
+            bdp: longest.as_ref().map_or(Bytes::ZERO, |l| l.bdp),
+            longest_path: longest.as_ref().map_or(0, |l| l.diameter.saturating_sub(1)),
+            telemetry: config.cc.kind() == CcKind::Hpcc,
+            cnp_interval: config.cc.cnp_interval(),
+        })
+    }
+
+    /// The shortest time in which one node can affect another: the lookahead of the engines.
+    pub(crate) fn lookahead(&self) -> Time {
+        let shortest = Bytes::new(MIN_FRAME) + self.config.link.overhead;
+        let links = self.topology.links().iter();
+        links.map(|l| l.delay + l.rate.time_for(shortest)).min().unwrap_or(Time::from_us(1))
+    }
+}
+
+/// Route tables, one for each set of failed links, with the time each comes into force.
+fn epochs(topology: &Topology, config: &Config) -> Vec<(Time, Routes)> {
+    let table = |down: &[LinkId]| match config.routing {
+        Routing::Ecmp => Routes::ecmp(topology, down),
+        Routing::UpDown => Routes::up_down(topology, down),
+    };
+    let mut changes: Vec<Time> =
+        config.failures.iter().flat_map(|f| [Some(f.down), f.up]).flatten().collect();
+    changes.sort_unstable();
+    changes.dedup();
+    let mut epochs = vec![(Time::ZERO, table(&[]))];
+    for t in changes {
+        let is_down = |f: &&LinkFailure| f.down <= t && f.up.is_none_or(|up| t < up);
+        let down: Vec<LinkId> = config.failures.iter().filter(is_down).map(|f| f.link).collect();
+        epochs.push((t + config.convergence, table(&down)));
+    }
+    epochs
+}
+
+impl Shared<'_> {
+    /// The next hop of a packet at `at` in route epoch `epoch`.
+    #[inline]
+    pub(crate) fn next_hop(&self, at: NodeId, packet: &Packet, epoch: usize) -> Option<PortId> {
+        self.epochs[epoch].1.next_hop(at, packet.dst, packet.flow.hash64())
+    }
+
+    /// The constants of a node's ports.
+    pub(crate) fn port_setup(&self, node: NodeId) -> Vec<PortSetup> {
+        self.topology
+            .ports(node)
+            .iter()
+            .map(|end| {
+                let link = self.topology.link(end.link);
+                PortSetup { rate: link.rate, delay: link.delay }
+            })
+            .collect()
+    }
+
+    /// A node's buffer configuration.
+    pub(crate) fn mmu(&self, role: Role, ports: &[PortSetup]) -> MmuConfig {
+        let switch = &self.config.switch;
+        let exempt = 1 << self.config.nic.ack_priority.get();
+        match role {
+            Role::Nic => MmuConfig {
+                buffer: Bytes::MAX,
+                thresholds: Thresholds::Pool,
+                lossless: switch.lossless,
+                exempt: 0xff,
+            },
+            Role::Switch => MmuConfig {
+                buffer: switch.buffer,
+                thresholds: self.thresholds(ports),
+                lossless: switch.lossless & !exempt,
+                exempt,
+            },
+        }
+    }
+
+    fn thresholds(&self, ports: &[PortSetup]) -> Thresholds {
+        use crate::config::{IngressLimit, ThresholdConfig};
+        let frame = self.config.nic.max_frame();
+        let latency = self.config.switch.latency;
+        let need = |p: &PortSetup| headroom(p.rate, p.delay, latency, frame, &self.config.link);
+        match self.config.switch.thresholds {
+            ThresholdConfig::Pool => Thresholds::Pool,
+            ThresholdConfig::Static { xoff, xon, limit } => Thresholds::Static {
+                xoff,
+                xon,
+                limit: ports
+                    .iter()
+                    .map(|p| match limit {
+                        IngressLimit::Unlimited => Bytes::MAX,
+                        IngressLimit::Bytes(b) => b,
+                        IngressLimit::Lossless => xoff
+                            .saturating_add(frame.saturating_sub(Bytes::new(1)))
+                            .saturating_add(need(p)),
+                    })
+                    .collect(),
+            },
+            ThresholdConfig::Dynamic { shift, reserve, resume_offset, headroom } => {
+                Thresholds::Dynamic {
+                    reserve,
+                    resume_offset,
+                    headroom: ports.iter().map(|p| headroom.unwrap_or_else(|| need(p))).collect(),
+                    shift: ports.iter().map(|p| self.shift(shift, p)).collect(),
+                }
+            }
+        }
+    }
+
+    /// alpha doubles with every doubling of a port's rate over the slowest link's.
+    fn shift(&self, base: u8, port: &PortSetup) -> u8 {
+        let slowest = self.topology.links().iter().map(|l| l.rate).min().unwrap_or(port.rate);
+        let doublings = (port.rate.as_bps() / slowest.as_bps().max(1)).max(1).ilog2();
+        base.saturating_sub(u8::try_from(doublings).unwrap_or(u8::MAX))
+    }
+
+    /// What a scheme is told about a node.
+    pub(crate) fn node_setup<'b>(
+        &'b self,
+        node: NodeId,
+        role: Role,
+        ports: &'b [PortSetup],
+        mmu: &'b MmuConfig,
+    ) -> NodeSetup<'b> {
+        NodeSetup {
+            node,
+            role,
+            ports,
+            schedule: &self.config.switch.schedule,
+            lossless: mmu.lossless,
+            thresholds: &mmu.thresholds,
+            max_frame: self.config.nic.max_frame(),
+            seed: self.config.seed,
+        }
+    }
+
+    /// When the link at a port is down.
+    pub(crate) fn outages(&self, link: LinkId) -> Outages {
+        let mut outages = Outages::default();
+        for failure in self.config.failures.iter().filter(|f| f.link == link) {
+            outages.add(failure.down, failure.up);
+        }
+        outages
+    }
+
+    /// Admin events of a node, in order.
+    pub(crate) fn admin(&self, node: NodeId) -> Vec<(Time, Admin)> {
+        let mut events = Vec::new();
+        for failure in &self.config.failures {
+            for (p, end) in self.topology.ports(node).iter().enumerate() {
+                if end.link == failure.link {
+                    let port = PortId::from_index(p);
+                    events.push((failure.down, Admin::Link { port, up: false }));
+                    if let Some(up) = failure.up {
+                        events.push((up, Admin::Link { port, up: true }));
+                    }
+                }
+            }
+        }
+        for (i, (from, _)) in self.epochs.iter().enumerate().skip(1) {
+            events.push((*from, Admin::Epoch(i)));
+        }
+        if self.config.probes.warm_up > Time::ZERO {
+            events.push((self.config.probes.warm_up, Admin::WarmUpOver));
+        }
+        events.sort_by_key(|e| e.0);
+        events
+    }
+
+    /// Probability that a frame of `size` bytes has a bit error.
+    pub(crate) fn frame_error(&self, size: u16) -> f64 {
+        -libm::expm1(f64::from(size) * self.byte_survival_ln)
+    }
+}
+
+/// Something that happens to a node from outside, on a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admin {
+    /// The link at a port fails or recovers.
+    Link { port: PortId, up: bool },
+    /// Another route table is in force.
+    Epoch(usize),
+    /// Statistics start here.
+    WarmUpOver,
+}
+
+/// A node's schedule of admin events.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Schedule {
+    events: Vec<(Time, Admin)>,
+    at: usize,
+}
+
+impl Schedule {
+    pub(crate) fn new(events: Vec<(Time, Admin)>) -> Self {
+        Self { events, at: 0 }
+    }
+
+    /// When the next one is due.
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        self.events.get(self.at).map_or(Time::NEVER, |e| e.0)
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<(Time, Admin)> {
+        let event = self.events.get(self.at).copied();
+        self.at += 1;
+        event
+    }
+}

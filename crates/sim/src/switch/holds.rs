@@ -1,0 +1,319 @@
+//! Carries out what the scheme asks for.
+
+use super::limit::Limits;
+use super::{Switch, SwitchTimer};
+use crate::node::Env;
+use crate::outcome::{PauseEvent, PauseScope};
+use weir_core::{
+    ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Time,
+};
+use weir_fc::{Action, Target};
+
+/// A packet that is a control frame.
+pub(crate) fn control_packet(message: &ControlMessage, extra: u32) -> Packet {
+    Packet {
+        flow: FlowId::default(),
+        seq: 0,
+        dst: NodeId(u32::MAX),
+        wire_tag: 0,
+        extra,
+        size: u16::try_from(message.frame_bytes().get()).expect("control frames are fragmented"),
+        ingress: PortId(0),
+        kind: PacketKind::Control,
+        priority: Priority::ALL[7],
+        flags: 0,
+        local_tag: 0,
+    }
+}
+
+impl Switch {
+    /// Carries out the scheme's requests, in order.
+    #[cold]
+    pub(super) fn carry_out(&mut self, now: Time, env: &mut Env<'_, '_>) {
+        let mut actions = std::mem::take(&mut self.actions);
+        for action in actions.drain() {
+            match action {
+                Action::Send { port, message } => self.send_control(port, message, now, env),
+                Action::Hold { port, target } => self.hold(port, target, true, now),
+                Action::Open { port, target } => self.hold(port, target, false, now),
+                Action::Limit { port, priority, rate } => {
+                    let p = &mut self.ports[port.index()];
+                    let line = p.tx.rate;
+                    let limits = p.limits.get_or_insert_with(|| Box::new(Limits::default()));
+                    limits.set(now, priority, line, rate);
+                    self.wake(port.index(), now);
+                }
+                Action::Mark { port, queue, mark } => {
+                    let mut packet =
+                        control_packet(&ControlMessage::pfc(Priority::ALL[0], 0), Packet::NO_EXTRA);
+                    packet.kind = PacketKind::Mark;
+                    packet.size = 0;
+                    packet.wire_tag = mark;
+                    self.enqueue(port.index(), queue.index(), packet, now);
+                    self.wake(port.index(), now);
+                }
+                Action::Arm { key, at, background } => {
+                    self.timers.arm(SwitchTimer::Scheme(key), at, background);
+                }
+                Action::Cancel { key } => self.timers.cancel(SwitchTimer::Scheme(key)),
+                Action::Retry { port } => {
+                    for q in 0..self.ports[port.index()].waiting.len() {
+                        self.stop_waiting(port.index(), q);
+                    }
+                    self.wake(port.index(), now);
+                }
+            }
+        }
+        self.actions = actions;
+    }
+
+    fn stop_waiting(&mut self, o: usize, q: usize) {
+        if std::mem::take(&mut self.ports[o].waiting[q]) {
+            self.settle_queue(o, q);
+        }
+    }
+
+    /// Recomputes whether a queue is ready.
+    fn settle_queue(&mut self, o: usize, q: usize) {
+        let port = &mut self.ports[o];
+        let ready = !port.fifos[q].is_empty() && !port.is_held(q) && !port.waiting[q];
+        port.scheduler.set_ready(q, ready);
+    }
+
+    /// Sends a control frame to the neighbour at `port`.
+    fn send_control(
+        &mut self,
+        port: PortId,
+        message: ControlMessage,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        self.log_pause(port, &message, now);
+        if !self.ports[port.index()].tx.up {
+            return;
+        }
+        self.tally.control_frames += 1;
+        self.tally.control_bytes += message.frame_bytes().get();
+        let mut packet = control_packet(&message, 0);
+        packet.extra = env.wires.extras.messages.put(message);
+        let p = &mut self.ports[port.index()];
+        p.control_sent += 1;
+        p.control.push_back(packet);
+        self.wake(port.index(), now);
+    }
+
+    /// Starts or lifts a hold.
+    fn hold(&mut self, port: PortId, target: Target, held: bool, now: Time) {
+        let o = port.index();
+        match target {
+            Target::Queue(q) => {
+                let q = q.index();
+                if q >= self.ports[o].fifos.len() {
+                    self.ports[o].grow(q);
+                    let n = self.ports[o].fifos.len();
+                    self.books.ports[o].queues.resize(n, weir_fc::QueueBook::default());
+                }
+                if self.ports[o].held_queues[q] == held {
+                    return;
+                }
+                self.ports[o].held_queues[q] = held;
+                let priority = self.ports[o].scheduler.spec(q).priority;
+                self.count_hold(o, priority, held, now);
+                self.apply_hold(o, q, now);
+            }
+            Target::Priority(priority) => {
+                let bit = 1 << priority.get();
+                if (self.ports[o].held_priorities & bit != 0) == held {
+                    return;
+                }
+                self.ports[o].held_priorities ^= bit;
+                self.count_hold(o, priority, held, now);
+                self.watch(port, priority, held, now);
+                for q in 0..self.ports[o].fifos.len() {
+                    if self.ports[o].scheduler.spec(q).priority == priority {
+                        self.apply_hold(o, q, now);
+                    }
+                }
+            }
+        }
+        if !held {
+            self.wake(o, now);
+        }
+    }
+
+    /// Keeps the clocks that say how long anything of a priority was held.
+    fn count_hold(&mut self, o: usize, priority: Priority, held: bool, now: Time) {
+        let port = &mut self.ports[o];
+        let in_force = &mut port.holds_in_force[priority.index()];
+        let clock = &mut port.priority_clocks[priority.index()];
+        if held {
+            port.holds[priority.index()] += 1;
+            *in_force += 1;
+            clock.start(now);
+        } else {
+            *in_force -= 1;
+            if *in_force == 0 {
+                clock.stop(now);
+            }
+        }
+    }
+
+    /// Brings one queue's books in line with the holds in force.
+    fn apply_hold(&mut self, o: usize, q: usize, now: Time) {
+        let port = &mut self.ports[o];
+        let held = port.is_held(q);
+        let book = &mut self.books.ports[o];
+        if book.queues[q].held != held {
+            book.queues[q].held = held;
+            if book.queues[q].packets > 0 && port.scheduler.spec(q).data {
+                if held {
+                    book.active -= 1;
+                } else {
+                    book.active += 1;
+                }
+            }
+            if held {
+                port.clocks[q].start(now);
+            } else {
+                port.clocks[q].stop(now);
+            }
+        }
+        port.waiting[q] = false;
+        self.settle_queue(o, q);
+    }
+
+    /// Notes pauses and resumes for the timeline and the pause tree. Repeated pauses
+    /// (refreshes) are not events.
+    fn log_pause(&mut self, port: PortId, message: &ControlMessage, now: Time) {
+        let default =
+            Priority::ALL.into_iter().find(|p| self.books.mmu.is_lossless(*p)).unwrap_or_default();
+        match message {
+            ControlMessage::Pfc { enable, quanta } => {
+                for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
+                    let pause = quanta[p.index()] > 0;
+                    let bit = 1 << p.get();
+                    let paused = &mut self.ports[port.index()].paused_upstream;
+                    if (*paused & bit != 0) != pause {
+                        *paused ^= bit;
+                        self.note(port, p, pause, PauseScope::Priority, now);
+                    }
+                }
+            }
+            ControlMessage::OfcFlows { pause, priority, all, flows } => {
+                let scope =
+                    if *all { PauseScope::Priority } else { PauseScope::Flows(flows.len() as u32) };
+                self.note(port, *priority, *pause, scope, now);
+            }
+            ControlMessage::OfcTuples { pause, priority, flows } => {
+                self.note(port, *priority, *pause, PauseScope::Flows(flows.len() as u32), now);
+            }
+            ControlMessage::QueueState { pause, queue } => {
+                self.note(port, default, *pause, PauseScope::Queue(*queue), now);
+            }
+            ControlMessage::FlowState { pause, .. } => {
+                self.note(port, default, *pause, PauseScope::Flows(1), now);
+            }
+            ControlMessage::BackPressure { flows } => {
+                let states = flows.iter().map(|(_, priority, xoff)| (*priority, *xoff));
+                self.note_flows(port, states, now);
+            }
+            ControlMessage::BackPressureTuples { flows } => {
+                let states = flows.iter().map(|(_, _, priority, xoff)| (*priority, *xoff));
+                self.note_flows(port, states, now);
+            }
+            ControlMessage::Stage { enable, stage } => {
+                for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
+                    let k = stage[p.index()];
+                    self.note(port, p, k > 0, PauseScope::Stage(k), now);
+                }
+            }
+            ControlMessage::QueueBitmap { .. } | ControlMessage::Occupancy { .. } => {}
+        }
+    }
+
+    /// Notes how many of a list of flows are stopped, and how many released.
+    fn note_flows(
+        &mut self,
+        port: PortId,
+        states: impl Iterator<Item = (Priority, bool)> + Clone,
+        now: Time,
+    ) {
+        for pause in [true, false] {
+            let concerned = states.clone().filter(|(_, xoff)| *xoff == pause);
+            if let Some((priority, _)) = concerned.clone().next() {
+                let scope = PauseScope::Flows(concerned.count() as u32);
+                self.note(port, priority, pause, scope, now);
+            }
+        }
+    }
+
+    fn note(&mut self, port: PortId, p: Priority, pause: bool, scope: PauseScope, now: Time) {
+        self.ports[port.index()].pauses_sent[p.index()] += u64::from(pause);
+        let room = self.pauses.has_room();
+        let cause = if pause && room { self.main_egress(port, p) } else { None };
+        let cause_held = cause.is_some_and(|o| self.ports[o.index()].holds_in_force[p.index()] > 0);
+        self.pauses.push(PauseEvent {
+            at: now,
+            node: self.id,
+            port,
+            priority: p,
+            pause,
+            scope,
+            cause,
+            cause_held,
+        });
+    }
+
+    /// The egress port that holds most bytes of an ingress; the lowest of several.
+    fn main_egress(&self, ingress: PortId, priority: Priority) -> Option<PortId> {
+        let bytes = |o: usize| -> u64 {
+            self.ports[o]
+                .fifos
+                .iter()
+                .flat_map(|f| self.pool.iter(f))
+                .filter(|p| p.ingress == ingress && p.priority == priority)
+                .map(|p| u64::from(p.size))
+                .sum()
+        };
+        let busy =
+            (0..self.ports.len()).filter(|&o| self.books.ports[o].q_out[priority.index()] > 0);
+        busy.map(|o| (bytes(o), std::cmp::Reverse(o)))
+            .max()
+            .filter(|(bytes, _)| *bytes > 0)
+            .map(|(_, o)| PortId::from_index(o.0))
+    }
+
+    /// Holds in force, for deadlock detection: (port, queue, priority, bytes, since).
+    pub(crate) fn held_queues(
+        &self,
+    ) -> impl Iterator<Item = (PortId, QueueId, Priority, u64, Option<Time>)> + '_ {
+        self.ports.iter().enumerate().flat_map(move |(o, port)| {
+            (0..port.fifos.len())
+                .filter(move |&q| {
+                    !port.fifos[q].is_empty() && (port.is_held(q) || self.head_is_blocked(o, q))
+                })
+                .map(move |q| {
+                    (
+                        PortId::from_index(o),
+                        QueueId(q as u32),
+                        port.scheduler.spec(q).priority,
+                        self.books.ports[o].queues[q].bytes,
+                        port.clocks[q].since(),
+                    )
+                })
+        })
+    }
+
+    fn head_is_blocked(&self, o: usize, q: usize) -> bool {
+        let at = weir_fc::PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };
+        self.pool.front(&self.ports[o].fifos[q]).is_some_and(|head| self.fc.blocks(at, head))
+    }
+}
+
+impl Switch {
+    /// The watchdog lifts a hold that the scheme still has in force. The scheme's own state is
+    /// untouched: its next hold of the priority takes effect again.
+    pub(super) fn ignore_hold(&mut self, port: PortId, priority: Priority, now: Time) {
+        self.hold(port, Target::Priority(priority), false, now);
+    }
+}

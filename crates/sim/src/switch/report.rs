@@ -1,0 +1,119 @@
+//! What a switch has to say when the run ends.
+
+use super::Switch;
+use crate::outcome::{PortRecord, Sample, SwitchRecord};
+use weir_core::{Bytes, PacketKind, PortId, Priority, Time};
+use weir_fc::Violation;
+
+impl Switch {
+    /// Packets inside: queued or in the forwarding pipeline.
+    pub(crate) fn packets_inside(&self) -> u64 {
+        let queued = self.ports.iter().flat_map(|p| &p.fifos).flat_map(|f| self.pool.iter(f));
+        let piped = self.ports.iter().flat_map(|p| &p.pipeline).map(|(_, p)| p);
+        queued.chain(piped).filter(|p| p.kind != PacketKind::Mark).count() as u64
+    }
+
+    /// Checks that all books agree with what is stored.
+    pub(crate) fn audit(&self, now: Time, drained: bool) -> Result<(), Violation> {
+        let violation = |what| Violation { scheme: "buffer", what };
+        self.books.mmu.audit().map_err(violation)?;
+        let mut stored = 0u64;
+        for (o, port) in self.ports.iter().enumerate() {
+            let mut q_out = [0u64; Priority::COUNT];
+            for (q, fifo) in port.fifos.iter().enumerate() {
+                let packets = || self.pool.iter(fifo).filter(|p| p.kind != PacketKind::Mark);
+                let bytes: u64 = packets().map(|p| u64::from(p.size)).sum();
+                let book = &self.books.ports[o].queues[q];
+                if bytes != book.bytes || packets().count() as u64 != u64::from(book.packets) {
+                    return Err(violation(format!(
+                        "port {o} queue {q} holds {bytes} B, its book says {} B",
+                        book.bytes
+                    )));
+                }
+                for p in packets() {
+                    q_out[p.priority.index()] += u64::from(p.size);
+                }
+                stored += bytes;
+            }
+            if q_out != self.books.ports[o].q_out {
+                return Err(violation(format!(
+                    "port {o} holds {q_out:?} B by priority, its book says {:?}",
+                    self.books.ports[o].q_out
+                )));
+            }
+        }
+        if stored != self.books.mmu.used().get() {
+            return Err(violation(format!(
+                "queues hold {stored} B, the buffer counts {} B",
+                self.books.mmu.used().get()
+            )));
+        }
+        self.fc.audit(&self.view(now), drained)
+    }
+
+    /// One record per port that did anything.
+    pub(crate) fn port_records(&mut self, start: Time, end: Time) -> Vec<PortRecord> {
+        let id = self.id;
+        let span = end.saturating_sub(start);
+        let records = self.ports.iter_mut().enumerate().map(|(o, port)| {
+            let wire_bytes = port.tx.wire_bytes - port.base.1;
+            PortRecord {
+                node: id,
+                port: PortId::from_index(o),
+                rate: port.tx.rate,
+                packets: port.tx.packets - port.base.0,
+                wire_bytes: Bytes::new(wire_bytes),
+                utilisation: utilisation(port.tx.rate.time_for(Bytes::new(wire_bytes)), span),
+                queue: port.queue.stats(end),
+                control_sent: port.control_sent,
+                pauses_sent: port.pauses_sent,
+                holds: port.holds,
+                held_time: port.held_time(end),
+                ecn_marked: port.marked,
+                dropped: port.dropped,
+            }
+        });
+        records.filter(|r| r.packets > 0 || r.dropped > 0 || r.queue.max > Bytes::ZERO).collect()
+    }
+
+    pub(crate) fn record(&mut self, end: Time) -> SwitchRecord {
+        SwitchRecord {
+            node: self.id,
+            peak_buffer: self.books.mmu.peak(),
+            buffer: self.buffer.stats(end),
+            tables: self.fc.state_size().tables,
+        }
+    }
+
+    /// The state of all ports at `at`.
+    pub(crate) fn sample(&self, at: Time, out: &mut Vec<Sample>) {
+        for (o, port) in self.ports.iter().enumerate() {
+            let port_id = PortId::from_index(o);
+            let ingress: u64 =
+                Priority::ALL.iter().map(|&p| self.books.mmu.q_in(port_id, p).get()).sum();
+            let held = (0..Priority::COUNT)
+                .filter(|&p| port.holds_in_force[p] > 0)
+                .fold(0, |mask, p| mask | 1 << p);
+            out.push(Sample {
+                at,
+                node: self.id,
+                port: port_id,
+                queue: Bytes::new(port.queue.length()),
+                ingress: Bytes::new(ingress),
+                held,
+            });
+        }
+    }
+}
+
+/// Fraction of `span` during which the wire was busy.
+pub(crate) fn utilisation(busy: Time, span: Time) -> f64 {
+    if span == Time::ZERO { 0.0 } else { busy.as_ps() as f64 / span.as_ps() as f64 }
+}
+
+impl Switch {
+    /// Whether nothing is between arrival and memory.
+    pub(crate) fn pipelines_empty(&self) -> bool {
+        self.ports.iter().all(|p| p.pipeline.is_empty())
+    }
+}

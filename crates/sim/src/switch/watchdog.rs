@@ -1,0 +1,51 @@
+//! The PFC watchdog: a priority that stays held for too long is declared stuck, and dealt
+//! with until it has been free for a while. Off unless configured.
+
+use super::{Switch, SwitchTimer};
+use crate::config::WatchdogAction;
+use crate::node::Env;
+use crate::outcome::DropReason;
+use weir_core::{PortId, Priority, Time};
+
+impl Switch {
+    /// A priority was held or opened.
+    pub(super) fn watch(&mut self, port: PortId, priority: Priority, held: bool, now: Time) {
+        let Some(watchdog) = self.watchdog else { return };
+        let storm = self.ports[port.index()].storm & 1 << priority.get() != 0;
+        let key = SwitchTimer::Watchdog(port, priority);
+        match (held, storm) {
+            (true, false) => self.timers.arm(key, now + watchdog.detect, true),
+            (false, true) => self.timers.arm(key, now + watchdog.restore, true),
+            (true, true) | (false, false) => self.timers.cancel(key),
+        }
+    }
+
+    /// The detection or restoration time is over.
+    pub(super) fn on_watchdog(
+        &mut self,
+        port: PortId,
+        priority: Priority,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        let Some(watchdog) = self.watchdog else { return };
+        let o = port.index();
+        let bit = 1 << priority.get();
+        if self.ports[o].held_priorities & bit == 0 {
+            self.ports[o].storm &= !bit;
+            return;
+        }
+        self.tally.storms += 1;
+        match watchdog.action {
+            WatchdogAction::Alert => {}
+            WatchdogAction::Drop => {
+                self.ports[o].storm |= bit;
+                let queues: Vec<usize> = self.ports[o].scheduler.of_priority(priority).collect();
+                for q in queues {
+                    self.flush(port, q, now, DropReason::Watchdog, env);
+                }
+            }
+            WatchdogAction::Forward => self.ignore_hold(port, priority, now),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Counters of one node, merged when the run ends.
+
+use crate::outcome::{DropReason, DropRecord, PauseEvent};
+use std::collections::BTreeMap;
+use weir_core::{FlowId, NodeId, Packet, PacketKind, Priority, Time};
+
+/// What a node counts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) events: u64,
+    /// Packets received from a wire.
+    pub(crate) hops: u64,
+    pub(crate) control_frames: u64,
+    pub(crate) control_bytes: u64,
+    /// Data and ACK packets lost here (control frames are not part of the books).
+    pub(crate) dropped: u64,
+    drops: BTreeMap<(DropReason, Priority), DropRecord>,
+    /// Lost data packets by flow.
+    lost: BTreeMap<FlowId, u64>,
+    pub(crate) storms: u64,
+    /// The last time anything other than a periodic event happened.
+    pub(crate) last_activity: Time,
+}
+
+impl Tally {
+    /// Notes a lost packet.
+    #[cold]
+    pub(crate) fn drop(&mut self, now: Time, node: NodeId, reason: DropReason, p: &Packet) {
+        if p.kind != PacketKind::Control {
+            self.dropped += 1;
+        }
+        if p.kind == PacketKind::Data {
+            *self.lost.entry(p.flow).or_default() += 1;
+        }
+        self.drops
+            .entry((reason, p.priority))
+            .or_insert(DropRecord {
+                reason,
+                priority: p.priority,
+                node,
+                packets: 0,
+                first: now,
+                flow: p.flow,
+            })
+            .packets += 1;
+    }
+
+    pub(crate) fn drops(&self) -> impl Iterator<Item = &DropRecord> {
+        self.drops.values()
+    }
+
+    pub(crate) fn lost(&self) -> impl Iterator<Item = (FlowId, u64)> + '_ {
+        self.lost.iter().map(|(f, n)| (*f, *n))
+    }
+}
+
+/// Pause events of one node, the first so many.
+#[derive(Clone, Debug)]
+pub(crate) struct PauseLog {
+    pub(crate) events: Vec<PauseEvent>,
+    pub(crate) left_out: u64,
+    capacity: usize,
+}
+
+impl PauseLog {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self { events: Vec::new(), left_out: 0, capacity }
+    }
+
+    /// Whether another event would be kept: working out its cause is worth while.
+    pub(crate) fn has_room(&self) -> bool {
+        self.events.len() < self.capacity
+    }
+
+    pub(crate) fn push(&mut self, event: PauseEvent) {
+        if self.has_room() {
+            self.events.push(event);
+        } else {
+            self.left_out += 1;
+        }
+    }
+}
