@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod progress;
 mod terminal;
 
 use args::{Cli, Command};
@@ -60,7 +61,8 @@ fn main() -> ExitCode {
 
 fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
     match command {
-        Command::Compare(_) | Command::Run(_) => anyhow::bail!("the simulator is not built in yet"),
+        Command::Compare(args) => commands::compare(&args, terminal),
+        Command::Run(args) => commands::run(&args, terminal),
         Command::Check(args) => commands::check(&args, terminal),
         Command::Topo(args) => commands::topo(&args, terminal),
         Command::Traffic(args) => commands::traffic(&args, terminal),

@@ -73,7 +73,7 @@ impl Figures {
 pub(crate) fn estimate(e: Option<Estimate>, show: fn(f64) -> String) -> String {
     match e {
         None => "-".into(),
-        Some(e) if e.half_width < e.mean.abs() * 0.0005 => show(e.mean),
+        Some(e) if e.half_width <= e.mean.abs() * 0.0005 => show(e.mean),
         Some(e) => format!("{} ±{}", show(e.mean), format::percent(e.half_width / e.mean)),
     }
 }
@@ -112,25 +112,27 @@ fn columns(c: &Comparison<'_>, figures: &Figures, shown: &[ClassId]) -> Vec<Colu
     let versus = format!("vs {base}");
     let mut columns = vec![Column::words("scheme", 20)];
     for (i, &class) in shown.iter().enumerate() {
-        let keep = 19 - 3 * i as u8;
+        // the third class goes before the columns that say how a result came about
+        let keep = [19, 16, 7][i.min(2)];
         let group = c.class_name(class);
-        let several = figures.rows.iter().any(|r| r.classes.iter().any(|(k, s)| *k == class && s.most > 1));
+        let several =
+            figures.rows.iter().any(|r| r.classes.iter().any(|(k, s)| *k == class && s.most > 1));
         let head = if several { "mean FCT" } else { "FCT" };
         columns.push(Column::numbers(head, keep).under(group));
         columns.push(Column::numbers(&versus, keep - 1).under(group));
         columns.push(Column::numbers(if several { "p99" } else { "" }, 3).under(group));
     }
-    let port = figures.hottest.map_or_else(String::new, |p| {
-        format!("queue {}", p.name(&c.experiment.topology))
-    });
+    let port = figures
+        .hottest
+        .map_or_else(String::new, |p| format!("queue {}", p.name(&c.experiment.topology)));
     let primary = shown.first().map_or("flows", |&k| c.class_name(k));
     columns.extend([
         Column::numbers("mean", 12).under(&port),
         Column::numbers("max", 8).under(&port),
         Column::numbers("sent", 9).under("pauses"),
         Column::numbers("held for", 14).under(primary),
-        Column::numbers("bytes", 6).under("control"),
-        Column::words("notes", 10),
+        Column::numbers("bytes", 5).under("control"),
+        Column::words("notes", 11),
     ]);
     columns
 }

@@ -13,7 +13,8 @@ pub fn notes(e: &Experiment, group: &Group) -> Vec<String> {
         1 => String::new(),
         all => format!(" in {n} of {all} runs"),
     };
-    let count = |is: fn(&Finish) -> bool| group.runs.iter().filter(|r| is(&r.outcome.finish)).count();
+    let count =
+        |is: fn(&Finish) -> bool| group.runs.iter().filter(|r| is(&r.outcome.finish)).count();
     let deadlocks = count(|f| matches!(f, Finish::Deadlock(_)));
     if deadlocks > 0 {
         let first = group.runs.iter().find_map(|r| match &r.outcome.finish {

@@ -27,9 +27,7 @@ fn list(names: &[&str]) -> String {
 }
 
 fn deadlock(c: &Comparison<'_>) -> Option<String> {
-    let dead = |g: &&Group| {
-        g.runs.iter().any(|r| matches!(r.outcome.finish, Finish::Deadlock(_)))
-    };
+    let dead = |g: &&Group| g.runs.iter().any(|r| matches!(r.outcome.finish, Finish::Deadlock(_)));
     let (stuck, free): (Vec<&Group>, Vec<&Group>) = c.groups.iter().partition(dead);
     let found = stuck.first()?.runs.iter().find_map(|r| match &r.outcome.finish {
         Finish::Deadlock(d) => Some(d),
@@ -69,7 +67,8 @@ fn victim(c: &Comparison<'_>, first: &Group) -> Option<String> {
         first.scheme.title,
         format::time(worst.held)
     );
-    let held = |g: &Group| ClassSummary::new(g, Some(worst.class)).held_mean.map_or(0.0, |e| e.mean);
+    let held =
+        |g: &Group| ClassSummary::new(g, Some(worst.class)).held_mean.map_or(0.0, |e| e.mean);
     let base = held(first);
     // a tenth of it is not "the same trouble" any more
     let spared: Vec<&str> =

@@ -8,10 +8,7 @@ fn ps(t: Option<Time>) -> String {
     t.map_or_else(String::new, |t| t.as_ps().to_string())
 }
 
-fn write(
-    header: &[&str],
-    rows: impl Iterator<Item = Vec<String>>,
-) -> Result<Vec<u8>, csv::Error> {
+fn write(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(header)?;
     for row in rows {
@@ -23,17 +20,32 @@ fn write(
 /// All flows of all runs.
 pub(super) fn flows(c: &Comparison<'_>) -> Result<Vec<u8>, csv::Error> {
     let header = [
-        "scheme", "seed", "flow", "src", "dst", "class", "priority", "size", "start_ps", "fct_ps",
-        "fct_ack_ps", "ideal_ps", "slowdown", "delivered", "packets", "retransmitted", "lost",
-        "reordered", "discarded", "held_ps", "held_at",
+        "scheme",
+        "seed",
+        "flow",
+        "src",
+        "dst",
+        "class",
+        "priority",
+        "size",
+        "start_ps",
+        "fct_ps",
+        "fct_ack_ps",
+        "ideal_ps",
+        "slowdown",
+        "delivered",
+        "packets",
+        "retransmitted",
+        "lost",
+        "reordered",
+        "discarded",
+        "held_ps",
+        "held_at",
     ];
     write(&header, c.runs().flat_map(|run| flow_rows(c, run)))
 }
 
-fn flow_rows<'a>(
-    c: &'a Comparison<'_>,
-    run: &'a Run,
-) -> impl Iterator<Item = Vec<String>> + 'a {
+fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
     let topology = &c.experiment.topology;
     run.outcome.flows.iter().map(move |f| {
         let held: Vec<String> = f
@@ -73,17 +85,32 @@ fn flow_rows<'a>(
 /// All ports of all runs.
 pub(super) fn ports(c: &Comparison<'_>) -> Result<Vec<u8>, csv::Error> {
     let header = [
-        "scheme", "seed", "node", "port", "towards", "layer", "rate_bps", "packets", "wire_bytes",
-        "utilisation", "queue_mean", "queue_p50", "queue_p95", "queue_p99", "queue_max",
-        "control_sent", "pauses_sent", "holds", "held_ps", "ecn_marked", "dropped",
+        "scheme",
+        "seed",
+        "node",
+        "port",
+        "towards",
+        "layer",
+        "rate_bps",
+        "packets",
+        "wire_bytes",
+        "utilisation",
+        "queue_mean",
+        "queue_p50",
+        "queue_p95",
+        "queue_p99",
+        "queue_max",
+        "control_sent",
+        "pauses_sent",
+        "holds",
+        "held_ps",
+        "ecn_marked",
+        "dropped",
     ];
     write(&header, c.runs().flat_map(|run| port_rows(c, run)))
 }
 
-fn port_rows<'a>(
-    c: &'a Comparison<'_>,
-    run: &'a Run,
-) -> impl Iterator<Item = Vec<String>> + 'a {
+fn port_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
     let topology = &c.experiment.topology;
     run.outcome.ports.iter().map(move |p| {
         let q = &p.queue;

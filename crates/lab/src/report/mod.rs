@@ -3,7 +3,9 @@
 mod csv_files;
 mod directory;
 pub mod figure;
+mod figures;
 mod page;
+mod pause_section;
 mod summary;
 
 pub use directory::{WriteError, write};

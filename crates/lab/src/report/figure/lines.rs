@@ -42,6 +42,16 @@ const LEFT: f64 = 56.0;
 const RIGHT: f64 = 12.0;
 const PLOT: f64 = 220.0;
 const BELOW: f64 = 44.0;
+/// Height of a strip, and of the name above it.
+const STRIP: f64 = 64.0;
+const HEADING: f64 = 20.0;
+
+/// Where a line is drawn.
+#[derive(Clone, Copy)]
+struct Plot {
+    top: f64,
+    height: f64,
+}
 
 /// A screen has no more pixels across than this.
 const MOST_POINTS: usize = 700;
@@ -50,24 +60,51 @@ const MOST_POINTS: usize = 700;
 const MOST_ROWS: usize = 60;
 
 impl Lines {
-    /// Draws it.
+    /// Draws all lines over each other.
     pub fn figure(&self, id: &str, title: &str, caption: &str) -> Figure {
         let names: Vec<(usize, &str)> =
             self.series.iter().map(|s| (s.colour, s.name.as_str())).collect();
         let (mut body, top) = legend(&names);
-        let height = top + PLOT + BELOW;
-        body.push_str(&self.grid(top));
-        for mark in self.marks.iter().filter(|m| m.y <= self.y.high) {
-            body.push_str(&self.mark(mark, top));
-        }
+        let plot = Plot { top, height: PLOT };
+        body.push_str(&self.grid(plot, 5));
+        body.push_str(&self.marks(plot, true));
         for series in &self.series {
-            body.push_str(&self.line(series, top));
+            body.push_str(&self.line(series, plot));
         }
+        body.push_str(&self.x_axis(top + PLOT));
+        body.push_str(&self.y_title(top + PLOT / 2.0));
+        self.finish(id, title, caption, (&body, top + PLOT + BELOW))
+    }
+
+    /// Draws each line in a strip of its own, on common axes: lines that wave up and down
+    /// cannot be told apart when there are many over each other.
+    pub fn strips(&self, id: &str, title: &str, caption: &str) -> Figure {
+        let mut body = String::new();
+        let mut top = 6.0;
+        for (i, series) in self.series.iter().enumerate() {
+            top += HEADING;
+            let plot = Plot { top, height: STRIP };
+            body.push_str(&format!(
+                "<text class=\"head\" x=\"{LEFT}\" y=\"{}\">{}</text>",
+                px(top - 5.0),
+                escape(&series.name)
+            ));
+            body.push_str(&self.grid(plot, 2));
+            body.push_str(&self.marks(plot, i == 0));
+            body.push_str(&self.line(series, plot));
+            top += STRIP;
+        }
+        body.push_str(&self.x_axis(top));
+        body.push_str(&self.y_title(top / 2.0));
+        self.finish(id, title, caption, (&body, top + BELOW))
+    }
+
+    fn finish(&self, id: &str, title: &str, caption: &str, (body, height): (&str, f64)) -> Figure {
         Figure {
             id: id.into(),
             title: title.into(),
             caption: caption.into(),
-            svg: svg(title, height, &body),
+            svg: svg(title, height, body),
             data: self.data(),
         }
     }
@@ -76,24 +113,29 @@ impl Lines {
         LEFT + self.x.at(x) * (WIDTH - LEFT - RIGHT)
     }
 
-    fn y_px(&self, y: f64, top: f64) -> f64 {
-        top + PLOT * (1.0 - self.y.at(y))
+    fn y_px(&self, y: f64, plot: Plot) -> f64 {
+        plot.top + plot.height * (1.0 - self.y.at(y))
     }
 
-    fn grid(&self, top: f64) -> String {
+    fn grid(&self, plot: Plot, ticks: usize) -> String {
         let mut out = String::new();
-        let (right, bottom) = (WIDTH - RIGHT, top + PLOT);
-        for (value, text) in self.y.ticks(5) {
-            let y = px(self.y_px(value, top));
+        let right = WIDTH - RIGHT;
+        for (value, text) in self.y.ticks(ticks) {
+            let y = px(self.y_px(value, plot));
             out.push_str(&format!(
                 "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{y}\" y2=\"{y}\"/>\
                  <text class=\"end\" x=\"{}\" y=\"{y}\" dy=\"4\">{text}</text>",
                 LEFT - 6.0
             ));
         }
-        let ticks = self.x.ticks(7);
-        for (value, text) in &ticks {
-            let x = px(self.x_px(*value));
+        out
+    }
+
+    fn x_axis(&self, bottom: f64) -> String {
+        let mut out = String::new();
+        let right = WIDTH - RIGHT;
+        for (value, text) in self.x.ticks(7) {
+            let x = px(self.x_px(value));
             out.push_str(&format!(
                 "<line class=\"axis\" x1=\"{x}\" x2=\"{x}\" y1=\"{0}\" y2=\"{1}\"/>\
                  <text class=\"mid\" x=\"{x}\" y=\"{2}\">{text}</text>",
@@ -104,37 +146,52 @@ impl Lines {
         }
         out.push_str(&format!(
             "<line class=\"axis\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{0}\" y2=\"{0}\"/>\
-             <text class=\"mid label\" x=\"{1}\" y=\"{2}\">{3}</text>\
-             <text class=\"mid label\" transform=\"translate(12 {4}) rotate(-90)\">{5}</text>",
+             <text class=\"mid label\" x=\"{1}\" y=\"{2}\">{3}</text>",
             px(bottom),
             px((LEFT + right) / 2.0),
             px(bottom + 36.0),
             escape(&self.x.title()),
-            px(top + PLOT / 2.0),
-            escape(&self.y.title()),
         ));
         out
     }
 
-    fn mark(&self, mark: &Mark, top: f64) -> String {
-        let y = self.y_px(mark.y, top);
-        let right = WIDTH - RIGHT;
+    fn y_title(&self, middle: f64) -> String {
         format!(
-            "<line class=\"mark\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{0}\" y2=\"{0}\"/>\
-             <text class=\"marktext\" x=\"{1}\" y=\"{2}\">{3}</text>",
-            px(y),
-            px(right - text_width(&mark.label)),
-            px(y - 4.0),
-            escape(&mark.label)
+            "<text class=\"mid label\" transform=\"translate(12 {}) rotate(-90)\">{}</text>",
+            px(middle),
+            escape(&self.y.title()),
         )
     }
 
-    fn line(&self, series: &Series, top: f64) -> String {
+    fn marks(&self, plot: Plot, named: bool) -> String {
+        let inside = self.marks.iter().filter(|m| m.y <= self.y.high);
+        inside.map(|m| self.mark(m, plot, named)).collect()
+    }
+
+    fn mark(&self, mark: &Mark, plot: Plot, named: bool) -> String {
+        let y = self.y_px(mark.y, plot);
+        let right = WIDTH - RIGHT;
+        let mut out = format!(
+            "<line class=\"mark\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{0}\" y2=\"{0}\"/>",
+            px(y)
+        );
+        if named {
+            out.push_str(&format!(
+                "<text class=\"marktext\" x=\"{}\" y=\"{}\">{}</text>",
+                px(right - text_width(&mark.label)),
+                px(y - 4.0),
+                escape(&mark.label)
+            ));
+        }
+        out
+    }
+
+    fn line(&self, series: &Series, plot: Plot) -> String {
         let points = thin(&series.points, MOST_POINTS);
         let mut path = String::new();
         let mut before: Option<f64> = None;
         for (x, y) in points {
-            let (x, y) = (self.x_px(x), self.y_px(y, top));
+            let (x, y) = (self.x_px(x), self.y_px(y, plot));
             match before {
                 None => path.push_str(&format!("M{} {}", px(x), px(y))),
                 Some(_) if series.steps => path.push_str(&format!("H{}V{}", px(x), px(y))),
@@ -143,7 +200,10 @@ impl Lines {
             before = Some(y);
         }
         let colour = series.colour % COLOURS;
-        format!("<path class=\"s{colour}\" d=\"{path}\"><title>{}</title></path>", escape(&series.name))
+        format!(
+            "<path class=\"s{colour}\" d=\"{path}\"><title>{}</title></path>",
+            escape(&series.name)
+        )
     }
 
     fn data(&self) -> Data {
