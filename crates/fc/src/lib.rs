@@ -37,6 +37,7 @@ pub mod capfc;
 pub mod explore;
 pub mod ffc;
 pub mod flowsail;
+pub mod gfc;
 pub mod gpfc;
 pub mod harness;
 pub mod ideal;
@@ -64,6 +65,7 @@ pub const SCHEMES: &[&SchemeInfo] = &[
     &pfc::INFO,
     &capfc::INFO,
     &ppfc::INFO,
+    &gfc::INFO,
     &gpfc::INFO,
     &ofc::INFO,
     &none::INFO,

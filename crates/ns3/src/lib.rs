@@ -20,12 +20,14 @@
 //! |---|---|
 //! | [`config`], [`topology`], [`flows`] | the input files |
 //! | [`record`], [`output`] | what a run tells while it runs, and the files it writes |
+//! | [`fct_analysis`] | slowdown by flow size |
 //! | [`mmu`] | buffer accounting of a switch |
 //! | [`routes`] | shortest paths and next hops |
 
 mod clock;
 pub mod config;
 mod diag;
+pub mod fct_analysis;
 pub mod flows;
 mod hash;
 mod inputs;

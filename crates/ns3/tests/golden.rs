@@ -2,12 +2,14 @@
 //!
 //! `golden/*.txt` hold runs of the reference (alibaba-edu/High-Precision-Congestion-Control,
 //! commit 9f4be2a) packed into two files: a case begins with `#case`, `#counters` are totals where
-//! they were recorded, `#file NAME` is followed by that file's text, and `#same NAME CASE` stands
+//! they were recorded, `#queue NODE PORT MAX DATA MARKED` the largest egress queue in bytes and the
+//! data packets that left it (all, and marked), `#file NAME` is followed by that file's text, and `#same NAME CASE` stands
 //! for the same text as in an earlier case. `routes.txt` lists `switch host next_hops...` in hash
 //! order.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use weir_ns3::record::{FctRecord, PfcRecord, Recorder, TraceEvent, TraceRecord};
 use weir_ns3::routes::{Ports, Routes};
 use weir_ns3::{Counters, Inputs, Memory, StopReason, from_texts, run};
 
@@ -16,6 +18,8 @@ struct Case {
     name: String,
     files: BTreeMap<String, String>,
     counters: BTreeMap<String, u64>,
+    /// By (node, port): largest queue, data packets, marked ones.
+    queues: BTreeMap<(u32, u32), [u64; 3]>,
 }
 
 fn unpack(text: &str) -> Vec<Case> {
@@ -29,6 +33,11 @@ fn unpack(text: &str) -> Vec<Case> {
                 let pairs = pairs.iter().map(|p| p.split_once('=').expect("name=value"));
                 cases.last_mut().expect("a case is open").counters =
                     pairs.map(|(k, v)| (k.into(), v.parse().expect("a number"))).collect();
+            }
+            ["#queue", ref numbers @ ..] => {
+                let n: Vec<u64> = numbers.iter().map(|n| n.parse().expect("a number")).collect();
+                let key = (n[0] as u32, n[1] as u32);
+                cases.last_mut().expect("a case is open").queues.insert(key, [n[2], n[3], n[4]]);
             }
             ["#file", name] => {
                 open = name.into();
@@ -147,4 +156,51 @@ fn next_hops_come_in_the_reference_s_order() {
         }
     }
     assert!(checked > 500, "{checked}");
+}
+
+/// Follows the egress queues of traced nodes through their packet records.
+#[derive(Default)]
+struct Queues(BTreeMap<(u32, u32), [u64; 3]>);
+
+impl Recorder for Queues {
+    fn fct(&mut self, _: &FctRecord) {}
+
+    fn pfc(&mut self, _: &PfcRecord) {}
+
+    fn wants_packets(&self) -> bool {
+        true
+    }
+
+    fn packet(&mut self, r: &TraceRecord) {
+        if r.queue == 0 {
+            return;
+        }
+        let [largest, data, marked] = self.0.entry((r.node, r.interface)).or_default();
+        match r.event {
+            TraceEvent::Enqueue => {
+                *largest = (*largest).max(u64::from(r.qlen) + u64::from(r.size));
+            }
+            TraceEvent::Dequeue if r.l3_protocol == 0x11 => {
+                *data += 1;
+                *marked += u64::from(r.ecn == 3);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn queues_and_marks_seen_in_packet_records_are_the_reference_s() {
+    let mut checked = 0;
+    for case in cases().into_iter().filter(|c| !c.queues.is_empty()) {
+        let mut inputs = inputs(&case);
+        inputs.trace_nodes = case.queues.keys().map(|&(node, _)| node).collect();
+        let mut got = Queues::default();
+        run(&inputs, &mut got);
+        for (key, want) in &case.queues {
+            assert_eq!(got.0.get(key), Some(want), "{}: node and port {key:?}", case.name);
+            checked += 1;
+        }
+    }
+    assert!(checked > 50, "{checked}");
 }

@@ -193,12 +193,19 @@ fn the_bisection_is_the_capacity_between_halves() {
     assert_eq!(gbps(&torus::build(&two).unwrap()), (800, 1600));
 }
 
-/// Halves {L1, L2} | {L3, L4} in the bounce fabric: L1 and L2 have 1 + 2 uplinks, but L3 and L4
-/// can take in only 3 together, L1's one comes by S2, which leads on to L4 only: min cut 3.
-/// {L1, L3} | {L2, L4} lets only 2 through: one uplink each. That is the worst.
+/// Four racks of two hosts; 0-2 and 1-3 are joined by 100 Gb/s, 0-1 by 1 Gb/s. In order, {0, 1} and
+/// {2, 3} exchange 200 Gb/s, but {0, 2} and {1, 3} only 1 Gb/s.
 #[test]
 fn the_worst_way_to_pair_racks_counts() {
-    assert_eq!(bisection(&bounce()).capacity, Rate::from_gbps(200));
+    let graph = explicit::read(
+        "host a0 b0 a1 b1 a2 b2 a3 b3\nswitch s0 group=0\nswitch s1 group=1\n\
+         switch s2 group=2\nswitch s3 group=3\nrate 100Gbps\ndelay 1us\n\
+         link a0 s0\nlink b0 s0\nlink a1 s1\nlink b1 s1\nlink a2 s2\nlink b2 s2\nlink a3 s3\n\
+         link b3 s3\nlink s0 s2\nlink s1 s3\nlink s0 s1 1Gbps",
+    );
+    let topo = explicit::build(&graph.unwrap()).unwrap();
+    assert_eq!(bisection(&topo).capacity, Rate::from_gbps(1));
+    assert_eq!(bisection(&topo).demand, Rate::from_gbps(400));
 }
 
 /// FlowSail's fabric without acknowledgement bytes: 6 links of 1 us there and back and 6 times

@@ -21,7 +21,7 @@ impl<C: CongestionControl> Sim<'_, C> {
             node: p.node,
             interface: self.numbering.interface(port),
             queue: queue as u8,
-            qlen: p.queues[queue].bytes(&self.pool),
+            qlen: self.waiting(event, port, queue, packet),
             sip,
             dip,
             size: k.size as u16,
@@ -36,6 +36,24 @@ impl<C: CongestionControl> Sim<'_, C> {
             is_switch: !p.is_host,
             body,
         });
+    }
+
+    /// Bytes in a queue as the record shows them: without a packet that joins or leaves.
+    fn waiting(&self, event: TraceEvent, port: u32, queue: usize, packet: u32) -> u32 {
+        let p = &self.ports[port as usize];
+        if queue == 0 || p.is_host {
+            return p.queues[queue].bytes(&self.pool);
+        }
+        // The packet is charged before it joins the queue.
+        let joining = if event == TraceEvent::Enqueue { self.pool[packet].size } else { 0 };
+        self.egress_bytes(port, queue).wrapping_sub(joining)
+    }
+
+    /// Bytes charged to a switch port's egress queue.
+    pub(super) fn egress_bytes(&self, port: u32, queue: usize) -> u32 {
+        let node = self.ports[port as usize].node;
+        let switch = &self.switches[self.node_index[node as usize] as usize];
+        switch.mmu.egress((port - switch.first_port) as usize, queue)
     }
 
     /// Addresses and the part that depends on the kind.

@@ -96,11 +96,7 @@ impl<C: CongestionControl> Sim<'_, C> {
         self.streams.skip();
         // Receivers only look whether the pause time is above zero.
         let kind = if pause && self.options.pause_time > 0 { Kind::Pause } else { Kind::Resume };
-        let waiting = if self.tracing {
-            self.ports[port as usize].queues[queue].bytes(&self.pool)
-        } else {
-            0
-        };
+        let waiting = self.egress_bytes(port, queue);
         let packet = self.pool.add(Packet {
             next: NONE,
             flow: NONE,

@@ -1,0 +1,378 @@
+//! GFC: gentle flow control (Qian et al., "Gentle Flow Control: Avoiding Deadlock in Lossless
+//! Networks", SIGCOMM 2019).
+//!
+//! *Problem:* a paused port holds buffer and waits; where buffers wait for each other in a
+//! circle, all wait for ever. *Idea:* never stop. The upstream port's **rate** is lowered as
+//! the ingress queue grows, steeply enough that the queue cannot reach its limit before the
+//! rate has followed, and never to zero, so that nobody ever waits.
+//!
+//! With C the link's rate, τ the feedback latency and q the ingress queue:
+//!
+//! | `feedback` | rate | sent | limit that keeps q below B_m |
+//! |---|---|---|---|
+//! | `buffer` | C/2^k, where q has passed B_1 … B_k; each threshold halves the gap to B_m | the stage k, when it changes | B_1 ≤ B_m − 2Cτ |
+//! | `time` | C·(B_m − q)/(B_m − B_0) above B_0 | q, every `period` T | B_0 ≤ B_m − (√τ + √T)²·C |
+//! | `conceptual` | the same | q, whenever it changes | B_0 ≤ B_m − 4Cτ |
+//!
+//! Why `buffer` holds: at B_k the old rate C/2^(k−1) lasts for at most τ and adds at most
+//! Cτ/2^(k−1) ≤ (B_m − B_k)/2, which is where the next threshold is. The argument is about fluid;
+//! a packet that has started is finished, so q can pass B_m by two frames.
+//!
+//! *Modes:* `paper` as above. `ofc` is what the OFC paper calls GFC: thresholds below X_OFF
+//! lower the rate, and at X_OFF it **is** zero, until the queue has drained to X_ON: B_m is X_OFF,
+//! B_1 is 68/75 of it, and halving ends when the gap is below one frame (68, 71.5 and 73.25 KB for
+//! X_OFF = 75 KB). This variant can deadlock.
+//!
+//! *Messages:* [`ControlMessage::Stage`] and [`ControlMessage::Occupancy`] (in units of 64 B), 64 B
+//! frames of PFC's shape.
+//!
+//! *Deviations:* the conceptual feedback is out of band in the paper; here its frames use the
+//! wire. A period in which nothing changed from "no limit" is not reported. The rate ends at
+//! `min-rate` (8 kb/s in the paper, one packet in 1.5 s; 10 Mb/s here).
+
+mod curve;
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    PrioritySchedule, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values,
+    Violation, pfc, threshold,
+};
+use curve::{Curve, Plan};
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Rate};
+
+/// Whose GFC.
+pub const MODE: Param = Param {
+    name: "mode",
+    kind: Kind::Choice(&["paper", "ofc"]),
+    default: "paper",
+    doc: "paper: the rate is never zero; ofc: zero at xoff, as the OFC paper's baseline.",
+};
+/// How the upstream learns of the queue.
+pub const FEEDBACK: Param = Param {
+    name: "feedback",
+    kind: Kind::Choice(&["buffer", "time", "conceptual"]),
+    default: "buffer",
+    doc: "buffer: stages, sent when they change; time: occupancy, sent periodically; conceptual: occupancy, sent on every change.",
+};
+/// The buffer's end.
+pub const B_M: Param = Param {
+    name: "b-m",
+    kind: Kind::Bytes,
+    default: "",
+    doc: "Ingress length that must not be reached; default: xoff plus C tau (paper), xoff (ofc).",
+};
+/// The first stage's threshold.
+pub const B_1: Param = Param {
+    name: "b-1",
+    kind: Kind::Bytes,
+    default: "",
+    doc: "buffer: ingress length of the first stage; default: b-m minus 2 C tau (paper), 68/75 of xoff (ofc).",
+};
+/// Where the rate begins to fall.
+pub const B_0: Param = Param {
+    name: "b-0",
+    kind: Kind::Bytes,
+    default: "",
+    doc: "time, conceptual: ingress length up to which the rate is full; default: the largest that is safe.",
+};
+/// The lowest rate.
+pub const MIN_RATE: Param = Param {
+    name: "min-rate",
+    kind: Kind::Rate,
+    default: "10Mbps",
+    doc: "The rate is not lowered below this (buffer: below the first power-of-two part under it).",
+};
+/// How often occupancy is reported.
+pub const PERIOD: Param = Param {
+    name: "period",
+    kind: Kind::Time,
+    default: "",
+    doc: "time: interval between reports; default: the feedback latency.",
+};
+/// How far the queue must fall below a threshold to leave its stage.
+pub const DOWN_HYSTERESIS: Param = Param {
+    name: "down-hysteresis",
+    kind: Kind::Bytes,
+    default: "0B",
+    doc: "buffer: a stage is left when the queue is this far below its threshold.",
+};
+/// What the receiver of a frame takes to act on it.
+pub const RESPONSE: Param = Param {
+    name: "response",
+    kind: Kind::Time,
+    default: "0ns",
+    doc: "Part of the feedback latency: how long a receiver takes to act on a frame.",
+};
+
+/// The catalogue entry.
+pub const INFO: SchemeInfo = SchemeInfo {
+    name: "gfc",
+    title: "GFC",
+    summary: "Lowers the neighbour's rate as the ingress queue grows instead of stopping it.",
+    reference: "Qian et al., Gentle Flow Control, SIGCOMM 2019; as a baseline in the OFC paper",
+    params: &[MODE, FEEDBACK, B_M, B_1, B_0, MIN_RATE, PERIOD, DOWN_HYSTERESIS, RESPONSE],
+    lossless: true,
+    build,
+};
+
+/// Bytes per unit of an occupancy report.
+const UNIT: u64 = 64;
+
+/// Timer kind: the report of a port is due.
+const REPORT: u8 = 0;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Feedback {
+    /// Stages, when they change.
+    Stages {
+        /// `ofc` mode: the rate is zero from X_OFF to X_ON.
+        stops: bool,
+        hysteresis: u64,
+    },
+    /// Occupancy, on a timer.
+    Periodic,
+    /// Occupancy, when it changes.
+    OnChange,
+}
+
+/// What an ingress told its neighbour, or an egress was told, per priority: a stage or an
+/// occupancy in units. Zero is no limit.
+type PerPriority = [u16; Priority::COUNT];
+
+const STOP: u16 = ControlMessage::STAGE_STOP as u16;
+
+/// GFC at one node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Gfc {
+    schedule: PrioritySchedule,
+    queue_of: [u32; Priority::COUNT],
+    role: Role,
+    lossless: u8,
+    feedback: Feedback,
+    min_rate: Rate,
+    /// By port.
+    curves: Vec<Curve>,
+    /// By ingress.
+    told: Vec<PerPriority>,
+    /// By egress.
+    heard: Vec<PerPriority>,
+    /// Whether an ingress's report timer runs.
+    reporting: Vec<bool>,
+}
+
+fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
+    Ok(Box::new(Gfc::new(values, setup)?))
+}
+
+impl Gfc {
+    /// GFC for the node described by `setup`.
+    pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
+        let plan = Plan::new(values, setup);
+        let hysteresis = values.bytes(&DOWN_HYSTERESIS).expect("has a default").get();
+        let feedback = match plan.feedback {
+            "buffer" => Feedback::Stages { stops: plan.stops, hysteresis },
+            _ if plan.stops => {
+                return Err(ParamError("mode = ofc needs feedback = buffer".into()));
+            }
+            "time" => Feedback::Periodic,
+            _ => Feedback::OnChange,
+        };
+        // a stage says all its receiver needs; an occupancy means something only with the
+        // thresholds it is measured by
+        let needs_curve = match setup.role {
+            Role::Switch => threshold::watches(setup),
+            Role::Nic => plan.feedback != "buffer",
+        };
+        let curve = |port| if needs_curve { plan.curve(port) } else { Ok(Curve::flat(port)) };
+        let ports = setup.ports.len();
+        Ok(Self {
+            schedule: setup.schedule.clone(),
+            queue_of: setup.schedule.queue_of(),
+            role: setup.role,
+            lossless: setup.lossless,
+            feedback,
+            min_rate: values.rate(&MIN_RATE).expect("has a default"),
+            curves: setup.ports.iter().map(curve).collect::<Result<_, _>>()?,
+            told: vec![[0; Priority::COUNT]; ports],
+            heard: vec![[0; Priority::COUNT]; ports],
+            reporting: vec![false; ports],
+        })
+    }
+
+    #[inline]
+    fn governs(&self, priority: Priority) -> bool {
+        self.role == Role::Switch && self.lossless & 1 << priority.get() != 0
+    }
+
+    /// What `ingress` should say about `priority` now.
+    fn to_tell(&self, v: &NodeView<'_>, ingress: PortId, priority: Priority) -> u16 {
+        let curve = &self.curves[ingress.index()];
+        let q = v.q_in(ingress, priority).get();
+        let Feedback::Stages { stops, hysteresis } = self.feedback else {
+            let units = q.div_ceil(UNIT).min(u64::from(u16::MAX)) as u16;
+            return if q <= curve.b_0 { 0 } else { units };
+        };
+        let mut now = self.told[ingress.index()][priority.index()];
+        if stops {
+            let mmu = &v.books.mmu;
+            if mmu.should_pause(ingress, priority)
+                || now == STOP && !mmu.may_resume(ingress, priority)
+            {
+                return STOP;
+            }
+            if now == STOP {
+                now = 0;
+            }
+        }
+        let (up, down) = (curve.stage(q), curve.stage(q.saturating_add(hysteresis)));
+        down.min(now).max(up)
+    }
+
+    /// Tells the neighbour at `ingress` about `priority` when there is something new.
+    fn update(&mut self, v: &NodeView<'_>, ingress: PortId, priority: Priority, a: &mut Actions) {
+        if self.feedback == Feedback::Periodic {
+            return;
+        }
+        let new = self.to_tell(v, ingress, priority);
+        let told = &mut self.told[ingress.index()];
+        if new != told[priority.index()] {
+            told[priority.index()] = new;
+            let mut values = [0; Priority::COUNT];
+            values[priority.index()] = new;
+            a.send(ingress, self.message(1 << priority.get(), values));
+        }
+    }
+
+    fn message(&self, enable: u8, values: PerPriority) -> ControlMessage {
+        match self.feedback {
+            Feedback::Stages { .. } => {
+                ControlMessage::Stage { enable, stage: values.map(|k| k as u8) }
+            }
+            _ => ControlMessage::Occupancy { enable, units: values },
+        }
+    }
+
+    /// The neighbour at `port` wants `priority` sent at the rate that `new` stands for.
+    fn obey(&mut self, port: PortId, priority: Priority, new: u16, stages: bool, a: &mut Actions) {
+        let old = std::mem::replace(&mut self.heard[port.index()][priority.index()], new);
+        if old == new {
+            return;
+        }
+        if stages && new == STOP {
+            a.hold(port, Target::Priority(priority));
+            return;
+        }
+        let curve = &self.curves[port.index()];
+        let rate = if stages {
+            curve.rate_of_stage(new)
+        } else {
+            curve.rate_at(u64::from(new) * UNIT, self.min_rate)
+        };
+        a.limit(port, priority, rate);
+        if stages && old == STOP {
+            a.open(port, Target::Priority(priority));
+        }
+    }
+
+    fn timer_key(port: PortId) -> TimerKey {
+        TimerKey { kind: REPORT, port, index: 0 }
+    }
+}
+
+impl FlowControl for Gfc {
+    fn layout(&self, _port: PortId) -> QueueLayout {
+        QueueLayout::per_priority(&self.schedule)
+    }
+
+    fn arrive(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        _egress: PortId,
+        a: &mut Actions,
+    ) -> QueueId {
+        if self.governs(p.priority) {
+            self.update(v, p.ingress, p.priority, a);
+            let i = p.ingress.index();
+            if self.feedback == Feedback::Periodic && !self.reporting[i] {
+                self.reporting[i] = true;
+                a.arm_background(Self::timer_key(p.ingress), v.now + self.curves[i].period);
+            }
+        }
+        QueueId(self.queue_of[p.priority.index()])
+    }
+
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, _from: PortQueue, a: &mut Actions) {
+        if self.governs(p.priority) {
+            self.update(v, p.ingress, p.priority, a);
+        }
+    }
+
+    fn control(&mut self, _v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+        let (enable, values, stages) = match m {
+            ControlMessage::Stage { enable, stage } => (*enable, stage.map(u16::from), true),
+            ControlMessage::Occupancy { enable, units } => (*enable, *units, false),
+            _ => return,
+        };
+        for priority in pfc::priorities(enable & self.lossless) {
+            self.obey(port, priority, values[priority.index()], stages, a);
+        }
+    }
+
+    /// A report is due: the occupancies of all lossless priorities. The timer goes on while
+    /// there is something in the ingress, or a limit to be lifted.
+    fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        let mut new = [0; Priority::COUNT];
+        let mut empty = true;
+        for priority in pfc::priorities(self.lossless) {
+            new[priority.index()] = self.to_tell(v, key.port, priority);
+            empty &= v.q_in(key.port, priority).get() == 0;
+        }
+        let i = key.port.index();
+        let old = std::mem::replace(&mut self.told[i], new);
+        if old != [0; Priority::COUNT] || new != [0; Priority::COUNT] {
+            a.send(key.port, self.message(self.lossless, new));
+        }
+        self.reporting[i] = !empty;
+        if !empty {
+            a.arm_background(key, v.now + self.curves[i].period);
+        }
+    }
+
+    fn link(&mut self, _v: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
+        let i = port.index();
+        self.told[i] = [0; Priority::COUNT];
+        if std::mem::take(&mut self.reporting[i]) {
+            a.cancel(Self::timer_key(port));
+        }
+        for priority in pfc::priorities(self.lossless) {
+            if std::mem::take(&mut self.heard[i][priority.index()]) != 0 {
+                a.limit(port, priority, None);
+                a.open(port, Target::Priority(priority));
+            }
+        }
+    }
+
+    fn audit(&self, _v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+        // the last report of a timer may be still to come
+        if !drained || self.feedback == Feedback::Periodic {
+            return Ok(());
+        }
+        for (what, values) in [("limits", &self.told), ("is limited by", &self.heard)] {
+            if let Some(port) = values.iter().position(|v| *v != [0; Priority::COUNT]) {
+                return Err(Violation {
+                    scheme: INFO.name,
+                    what: format!("port {port} still {what} its neighbour: {:?}", values[port]),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn state_size(&self) -> StateSize {
+        // a counter of 3 bytes and a stage per (port, priority)
+        StateSize { tables: vec![("ingress counters", self.told.len() as u64 * 8 * 4)] }
+    }
+}
