@@ -53,7 +53,10 @@ fn main() -> ExitCode {
         Err(error) if terminal::is_broken_pipe(&error) => Status::Done,
         Err(error) => {
             terminal.error(&error);
-            Status::BadInput
+            match error.downcast_ref::<weir_lab::SimError>() {
+                Some(error) if !weir_lab::run::is_bad_input(error) => Status::InvalidRun,
+                _ => Status::BadInput,
+            }
         }
     };
     ExitCode::from(status.code())

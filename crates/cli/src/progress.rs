@@ -13,7 +13,7 @@ const FRAME: Duration = Duration::from_millis(100);
 const LINE: Duration = Duration::from_secs(5);
 
 /// Does `work` while showing how far `meter` is.
-pub fn watch<T: Send>(
+pub(crate) fn watch<T: Send>(
     title: &str,
     meter: &Meter,
     terminal: &Terminal,

@@ -21,6 +21,11 @@ pub struct Row {
     pub queue_mean: Option<Estimate>,
     /// Longest queue there.
     pub queue_max: Option<f64>,
+    /// How long flows of the primary class were held by pauses that began where they never
+    /// went, picoseconds.
+    pub innocent_hold: Option<Estimate>,
+    /// Whether not all pauses were kept, so that the true hold is longer.
+    pub at_least: bool,
     /// Pauses sent, per run.
     pub pauses: f64,
     /// Bytes of control frames, per run.
@@ -32,8 +37,9 @@ pub struct Row {
 /// Everything the table shows.
 #[derive(Clone, Debug)]
 pub struct Figures {
-    /// The port whose queue is shown.
-    pub hottest: Option<PortAt>,
+    /// The port whose queue is shown, one per seed: that with the longest queue under the first
+    /// scheme.
+    pub hottest: Vec<PortAt>,
     /// By scheme.
     pub rows: Vec<Row>,
 }
@@ -42,14 +48,17 @@ impl Figures {
     /// Sums up.
     pub fn new(c: &Comparison<'_>) -> Self {
         let topology = &c.experiment.topology;
-        let hottest = c.groups.iter().find_map(|g| hottest_port(topology, g));
+        let first = c.groups.first().map_or(&[][..], |g| &g.runs);
+        let hottest: Vec<Option<PortAt>> =
+            first.iter().map(|r| hottest_port(topology, r)).collect();
         let classes = c.class_order();
         let row = |g: &Group| {
             let runs = g.runs.len().max(1) as f64;
             let queues: Vec<_> = g
                 .runs
                 .iter()
-                .filter_map(|r| hottest.and_then(|p| p.record(r)).map(|p| &p.queue))
+                .zip(&hottest)
+                .filter_map(|(run, port)| port.and_then(|p| p.record(run)).map(|p| &p.queue))
                 .collect();
             let means: Vec<f64> = queues.iter().map(|q| q.mean).collect();
             let ports = g.runs.iter().flat_map(|r| &r.outcome.ports);
@@ -58,6 +67,8 @@ impl Figures {
             Row {
                 scheme: g.scheme,
                 classes: classes.iter().map(|&k| (k, ClassSummary::new(g, Some(k)))).collect(),
+                innocent_hold: classes.first().and_then(|&k| ClassSummary::innocent_hold(c, g, k)),
+                at_least: g.runs.iter().any(|r| r.outcome.pauses_left_out > 0),
                 queue_mean: Estimate::new(&means),
                 queue_max: queues.iter().map(|q| q.max.get() as f64).reduce(f64::max),
                 pauses: pauses as f64 / runs,
@@ -65,7 +76,8 @@ impl Figures {
                 notes: notes(c.experiment, g),
             }
         };
-        Self { hottest, rows: c.groups.iter().map(row).collect() }
+        let rows = c.groups.iter().map(row).collect();
+        Self { hottest: hottest.into_iter().flatten().collect(), rows }
     }
 }
 
@@ -122,9 +134,11 @@ fn columns(c: &Comparison<'_>, figures: &Figures, shown: &[ClassId]) -> Vec<Colu
         columns.push(Column::numbers(&versus, keep - 1).under(group));
         columns.push(Column::numbers(if several { "p99" } else { "" }, 3).under(group));
     }
-    let port = figures
-        .hottest
-        .map_or_else(String::new, |p| format!("queue {}", p.name(&c.experiment.topology)));
+    let same = figures.hottest.windows(2).all(|pair| pair[0] == pair[1]);
+    let port = match figures.hottest.first() {
+        Some(port) if same => format!("queue {}", port.name(&c.experiment.topology)),
+        _ => "longest queue".to_owned(),
+    };
     let primary = shown.first().map_or("flows", |&k| c.class_name(k));
     columns.extend([
         Column::numbers("mean", 12).under(&port),
@@ -158,12 +172,12 @@ fn cells(figures: &Figures, row: &Row, shown: &[ClassId]) -> Vec<String> {
             _ => String::new(),
         });
     }
-    let held = shown.first().and_then(|&k| of(row, k)).and_then(|s| s.held_mean);
+    let held = estimate(row.innocent_hold, format::time_ps);
     cells.extend([
         estimate(row.queue_mean, format::bytes_f64),
         row.queue_max.map_or_else(|| "-".into(), format::bytes_f64),
         format::count_f64(row.pauses),
-        estimate(held, format::time_ps),
+        if row.at_least { format!(">= {held}") } else { held },
         format::bytes_f64(row.control_bytes),
         match row.notes.as_slice() {
             [] => "in order, nothing lost".into(),

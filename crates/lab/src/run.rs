@@ -69,6 +69,20 @@ impl Run {
     }
 }
 
+/// Whether a run failed because of what it was asked for, rather than on its way.
+pub fn is_bad_input(error: &SimError) -> bool {
+    match error {
+        SimError::Scheme { .. }
+        | SimError::Path(_)
+        | SimError::Traffic(_)
+        | SimError::Setting { .. }
+        | SimError::FrameTooLarge(_) => true,
+        SimError::Invariant { .. } | SimError::Conservation { .. } | SimError::Reordered { .. } => {
+            false
+        }
+    }
+}
+
 /// How far several runs are, shared between those who run and those who watch.
 #[derive(Debug)]
 pub struct Meter {

@@ -135,13 +135,18 @@ fn stuck(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
         Column::numbers("held since", 14),
         Column::words("waits for", 16),
     ]);
-    for s in all.iter().take(MOST) {
+    let name = |s: &Stuck| PortAt { node: s.node, port: s.port }.name(topology);
+    for (i, s) in all.iter().enumerate().take(MOST) {
+        let next = match &run.outcome.finish {
+            Finish::Deadlock(d) => name(&d.cycle[(i + 1) % d.cycle.len()]),
+            _ => s.waits_for.clone(),
+        };
         t.row(vec![
-            PortAt { node: s.node, port: s.port }.name(topology),
+            name(s),
             s.priority.to_string(),
             format::bytes(s.bytes),
             s.since.map_or_else(|| "not held".into(), format::time),
-            s.waits_for.clone(),
+            next,
         ]);
     }
     let more = match all.len().saturating_sub(MOST) {
@@ -170,16 +175,30 @@ fn tree(c: &Comparison<'_>, run: &Run) -> Option<String> {
             n => format!(" (and {n} more)"),
         };
         lines.push(format!(
-            "  {}{by} paused {held}{more}, {} times, {} in all",
+            "  {}{by} paused {held}{more}, {}, {} in all",
             "  ".repeat(depth + 1),
-            format::count(node.count),
+            format::times(node.count),
             format::time(node.time)
         ));
         level = level.iter().flat_map(|n| &n.children).collect();
         depth += 1;
     }
+    if let [first, rest @ ..] = tree.victims.as_slice() {
+        let more = match rest.len() {
+            0 => String::new(),
+            n => format!(" (and {} more)", format::plural(n as u64, "flow")),
+        };
+        lines.push(format!(
+            "    held without using that port: {} {} to {}{more}, {}",
+            c.class_name(first.class),
+            topology.name(first.src),
+            topology.name(first.dst),
+            format::time(first.held)
+        ));
+    }
     if trees.len() > 1 {
-        lines.push(format!("  {} in all", format::plural(trees.len() as u64, "such root")));
+        let others = format::plural(trees.len() as u64 - 1, "other port");
+        lines.push(format!("  pauses began at {others} too"));
     }
     Some(lines.join("\n"))
 }

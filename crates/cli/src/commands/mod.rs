@@ -4,6 +4,6 @@ mod input;
 mod list;
 mod simulate;
 
-pub use input::{check, topo, traffic};
-pub use list::{generate, patterns, scenarios, schema, schemes, topologies, workloads};
-pub use simulate::{compare, run};
+pub(crate) use input::{check, topo, traffic};
+pub(crate) use list::{generate, patterns, scenarios, schema, schemes, topologies, workloads};
+pub(crate) use simulate::{compare, run};

@@ -15,7 +15,7 @@ use weir_lab::run::{Meter, Run, run_all};
 use weir_lab::{Experiment, Finish, Variant, describe, report, summary, table};
 
 /// `weir run`.
-pub fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     let Some(e) = load(&args.scenario, &args.sets, terminal) else {
         return Ok(Status::BadInput);
     };
@@ -44,7 +44,7 @@ pub fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
 }
 
 /// `weir compare`.
-pub fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Status> {
     let Some(e) = load(&args.scenario, &args.sets, terminal) else {
         return Ok(Status::BadInput);
     };

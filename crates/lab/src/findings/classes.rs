@@ -1,6 +1,7 @@
 //! Flows by class.
 
-use super::Group;
+use super::pauses::{PauseTree, innocent_holds};
+use super::{Comparison, Group};
 use crate::run::Run;
 use crate::stats::{Estimate, Sorted};
 use weir_core::ClassId;
@@ -31,7 +32,7 @@ pub struct ClassStats {
 
 /// The longest time a flow was held at one hop. Holds at several hops overlap, so their sum
 /// would count the same delay more than once.
-pub fn longest_hold(flow: &FlowRecord) -> f64 {
+pub(super) fn longest_hold(flow: &FlowRecord) -> f64 {
     flow.held.iter().map(|h| h.time.as_ps()).max().unwrap_or(0) as f64
 }
 
@@ -80,6 +81,18 @@ pub struct ClassSummary {
 }
 
 impl ClassSummary {
+    /// Mean over the flows of a class of the time they were held by pauses that began at ports
+    /// they never used, picoseconds.
+    pub fn innocent_hold(c: &Comparison<'_>, group: &Group, class: ClassId) -> Option<Estimate> {
+        let of_run = |run: &Run| {
+            let held = innocent_holds(&PauseTree::of_run(c.experiment, run));
+            let flows = run.outcome.flows.iter().filter(|f| f.class == class);
+            let times = flows.map(|f| held.get(&f.id).map_or(0.0, |t| t.as_ps() as f64));
+            Sorted::new(times).mean()
+        };
+        Estimate::new(&group.runs.iter().filter_map(of_run).collect::<Vec<_>>())
+    }
+
     /// Sums up a class (or all) over the runs of a scheme.
     pub fn new(group: &Group, class: Option<ClassId>) -> Self {
         let runs: Vec<ClassStats> = group.runs.iter().map(|r| ClassStats::new(r, class)).collect();

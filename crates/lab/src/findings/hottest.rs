@@ -1,6 +1,6 @@
 //! Where the congestion is.
 
-use super::Group;
+use crate::run::Run;
 use weir_core::{NodeId, PortId};
 use weir_net::Topology;
 use weir_sim::outcome::PortRecord;
@@ -26,25 +26,16 @@ impl PortAt {
     }
 
     /// The record of this port in a run.
-    pub fn record(self, run: &crate::run::Run) -> Option<&PortRecord> {
+    pub fn record(self, run: &Run) -> Option<&PortRecord> {
         run.outcome.ports.iter().find(|p| p.node == self.node && p.port == self.port)
     }
 }
 
-/// The switch port with the longest mean queue in the runs of a scheme.
-pub fn hottest_port(topology: &Topology, group: &Group) -> Option<PortAt> {
-    let mut sums: Vec<(PortAt, f64)> = Vec::new();
-    for port in group.runs.iter().flat_map(|r| &r.outcome.ports) {
-        if topology.is_host(port.node) {
-            continue;
-        }
-        let at = PortAt { node: port.node, port: port.port };
-        match sums.binary_search_by_key(&at, |(at, _)| *at) {
-            Ok(i) => sums[i].1 += port.queue.mean,
-            Err(i) => sums.insert(i, (at, port.queue.mean)),
-        }
-    }
-    let best = sums.into_iter().filter(|(_, mean)| *mean > 0.0);
-    // of equals the first: `max_by` would take the last
-    best.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(at, _)| at)
+/// The switch port with the longest queue of a run. (The longest mean would favour ports that are
+/// merely busy for long.)
+pub fn hottest_port(topology: &Topology, run: &Run) -> Option<PortAt> {
+    let ports = run.outcome.ports.iter();
+    let switches = ports.filter(|p| !topology.is_host(p.node) && p.queue.max.get() > 0);
+    let at = |p: &PortRecord| PortAt { node: p.node, port: p.port };
+    switches.map(|p| (p.queue.max, std::cmp::Reverse(at(p)))).max().map(|(_, at)| at.0)
 }

@@ -9,7 +9,7 @@ mod story;
 pub use classes::{ClassStats, ClassSummary};
 pub use hottest::{PortAt, hottest_port};
 pub use notes::notes;
-pub use pauses::{Hold, PauseNode, PauseTree, Victim, holds};
+pub use pauses::{Hold, PauseNode, PauseTree, Victim, holds, innocent_holds};
 pub use story::answer;
 
 use crate::experiment::Experiment;

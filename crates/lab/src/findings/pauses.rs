@@ -16,7 +16,7 @@
 use super::hottest::PortAt;
 use crate::experiment::Experiment;
 use crate::run::Run;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use weir_core::{FlowId, NodeId, PortId, Priority, Time};
 use weir_sim::outcome::{FlowRecord, HeldAt, PauseEvent, PauseScope};
 
@@ -37,6 +37,8 @@ pub struct Hold {
     pub cause: Option<PortAt>,
     /// The hold that kept that port from sending; `None` for a root.
     pub parent: Option<usize>,
+    /// The cause of the first of its ancestors.
+    pub root: Option<PortAt>,
 }
 
 /// All pauses over one link that have the same chain of causes.
@@ -53,7 +55,7 @@ pub struct PauseNode {
     /// The first time.
     pub first: Time,
     /// The pauses that these caused.
-    pub children: Vec<PauseNode>,
+    pub children: Vec<Self>,
 }
 
 impl PauseNode {
@@ -74,7 +76,8 @@ pub struct Victim {
     pub dst: NodeId,
     /// Its class.
     pub class: weir_core::ClassId,
-    /// The longest it was held at one hop.
+    /// How long the pauses of the tree held it: the longest at one hop, since holds at several
+    /// hops overlap.
     pub held: Time,
 }
 
@@ -105,24 +108,42 @@ impl PauseTree {
     pub fn of_run(e: &Experiment, run: &Run) -> Vec<Self> {
         let holds = holds(e, run);
         let mut trees: BTreeMap<Option<PortAt>, Vec<PauseNode>> = BTreeMap::new();
-        for (i, _) in holds.iter().enumerate() {
-            let chain = chain(&holds, i);
-            let root = holds[chain[0]].cause;
-            insert(trees.entry(root).or_default(), &holds, &chain);
+        for (i, hold) in holds.iter().enumerate() {
+            insert(trees.entry(hold.root).or_default(), &holds, &chain(&holds, i));
         }
         let mut trees: Vec<Self> = trees
             .into_iter()
             .map(|(root, pauses)| Self { root, pauses, victims: Vec::new() })
             .collect();
-        trees.sort_by_key(|t| std::cmp::Reverse(t.totals().1));
+        // Pauses that spread hold more than those between a switch and its own hosts.
+        let size = |t: &Self| (t.depth() > 1, t.totals().1);
+        trees.sort_by_key(|t| std::cmp::Reverse(size(t)));
         if !trees.is_empty() {
             let flows = held_flows(e, run);
             for tree in trees.iter_mut().take(MOST_EXAMINED) {
-                tree.victims = victims(&flows, tree);
+                tree.victims = victims(&flows, tree, &holds);
             }
         }
+        let harm =
+            |t: &Self| t.victims.iter().map(|v| v.held).fold(Time::ZERO, Time::saturating_add);
+        trees.sort_by_key(|t| std::cmp::Reverse((harm(t), size(t))));
         trees
     }
+
+    /// How many links deep pauses spread.
+    pub fn depth(&self) -> usize {
+        self.pauses.iter().map(PauseNode::depth).max().unwrap_or(0)
+    }
+}
+
+/// How long each flow was held by pauses that began at ports it never used.
+pub fn innocent_holds(trees: &[PauseTree]) -> BTreeMap<FlowId, Time> {
+    let mut held: BTreeMap<FlowId, Time> = BTreeMap::new();
+    for victim in trees.iter().flat_map(|t| &t.victims) {
+        let sum = held.entry(victim.flow).or_default();
+        *sum = sum.saturating_add(victim.held);
+    }
+    held
 }
 
 /// In how many trees victims are looked for: a loaded fabric has hundreds of small ones.
@@ -242,6 +263,7 @@ fn start(
         end: event.at,
         cause,
         parent,
+        root: parent.map_or(cause, |p| holds[p].root),
     }
 }
 
@@ -274,23 +296,53 @@ fn held_flows<'a>(e: &Experiment, run: &'a Run) -> Vec<HeldFlow<'a>> {
     flows
 }
 
-fn victims(flows: &[HeldFlow<'_>], tree: &PauseTree) -> Vec<Victim> {
-    fn collect(nodes: &[PauseNode], into: &mut BTreeSet<PortAt>) {
-        for node in nodes {
-            into.insert(node.held);
-            collect(&node.children, into);
-        }
+/// Held stretches of a port by one tree, in order and without overlap.
+type Stretches = Vec<(Time, Time)>;
+
+/// The held stretches of every port in the tree of `root`.
+fn stretches(holds: &[Hold], root: PortAt) -> BTreeMap<PortAt, Stretches> {
+    let mut by_port: BTreeMap<PortAt, Stretches> = BTreeMap::new();
+    for hold in holds.iter().filter(|h| h.root == Some(root)) {
+        by_port.entry(hold.held).or_default().push((hold.start, hold.end));
     }
+    for all in by_port.values_mut() {
+        all.sort_unstable();
+        let mut joined: Stretches = Vec::with_capacity(all.len());
+        for &(start, end) in all.iter() {
+            match joined.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => joined.push((start, end)),
+            }
+        }
+        *all = joined;
+    }
+    by_port
+}
+
+/// How much of the stretches lies within the life of a flow.
+fn within(stretches: &[(Time, Time)], from: Time, to: Time) -> Time {
+    let clip = |&(start, end): &(Time, Time)| end.min(to).saturating_sub(start.max(from));
+    stretches.iter().map(clip).fold(Time::ZERO, Time::saturating_add)
+}
+
+/// The flows that this tree held although they never go through its root. How long a flow was
+/// held at a hop is known, and so is when the tree held that port: the hold of the flow by
+/// the tree is at most the smaller of the two.
+fn victims(flows: &[HeldFlow<'_>], tree: &PauseTree, holds: &[Hold]) -> Vec<Victim> {
     let Some(root) = tree.root else { return Vec::new() };
-    let mut held_ports = BTreeSet::new();
-    collect(&tree.pauses, &mut held_ports);
+    let held_ports = stretches(holds, root);
     let mut victims = Vec::new();
     for HeldFlow { record, path } in flows {
-        let here = |h: &HeldAt| held_ports.contains(&PortAt { node: h.node, port: h.port });
-        let longest = record.held.iter().filter(|h| here(h)).map(|h| h.time).max();
-        let Some(held) = longest.filter(|_| !path.contains(&(root.node, root.port))) else {
+        if path.contains(&(root.node, root.port)) {
             continue;
+        }
+        let until = record.finish.unwrap_or(Time::NEVER);
+        let by_tree = |h: &HeldAt| {
+            let all = held_ports.get(&PortAt { node: h.node, port: h.port })?;
+            Some(h.time.min(within(all, record.start, until)))
         };
+        let longest = record.held.iter().filter_map(by_tree).max();
+        let Some(held) = longest.filter(|t| *t > Time::ZERO) else { continue };
         let (src, dst, class) = (record.src, record.dst, record.class);
         victims.push(Victim { flow: record.id, src, dst, class, held });
     }

@@ -16,13 +16,14 @@ const SCRIPT: &str = include_str!("page.js");
 pub fn page(c: &Comparison<'_>, command: &str) -> String {
     let s = &c.experiment.scenario;
     let numbers = Figures::new(c);
-    let mut sections: Vec<(&str, &str, String)> = Vec::new();
-    sections.push(("results", "Results", results(c, &numbers)));
-    sections.push(("completion", "Completion times", completion(c)));
-    sections.push(("queues", "Queues and memory", queues(c, &numbers)));
-    sections.push(("pauses", "Pauses: who stopped whom", pauses(c)));
-    sections.push(("topology", "Topology", topology(c, &numbers)));
-    sections.push(("scenario", "Scenario", scenario(c, command)));
+    let mut sections = vec![
+        ("results", "Results", results(c, &numbers)),
+        ("completion", "Completion times", completion(c)),
+        ("queues", "Queues and memory", queues(c, &numbers)),
+        ("pauses", "Pauses: who stopped whom", pauses(c)),
+        ("topology", "Topology", topology(c, &numbers)),
+        ("scenario", "Scenario", scenario(c, command)),
+    ];
     sections.retain(|(.., body)| !body.is_empty());
     let links: Vec<String> =
         sections.iter().map(|(id, title, _)| format!("<a href=\"#{id}\">{title}</a>")).collect();
@@ -204,7 +205,7 @@ fn completion(c: &Comparison<'_>) -> String {
 
 fn queues(c: &Comparison<'_>, numbers: &Figures) -> String {
     let mut all = Vec::new();
-    if let Some(at) = numbers.hottest {
+    if let Some(&at) = numbers.hottest.first() {
         all.extend(figures::queue(c, at));
         all.extend(figures::ingress(c, at));
     }
@@ -243,7 +244,7 @@ fn pauses(c: &Comparison<'_>) -> String {
 
 fn topology(c: &Comparison<'_>, numbers: &Figures) -> String {
     let e = c.experiment;
-    let marks = numbers.hottest.map(|at| weir_net::draw::Mark {
+    let marks = numbers.hottest.first().map(|at| weir_net::draw::Mark {
         node: at.node,
         port: at.port,
         label: format!("{}: longest queue", e.topology.port_name(at.node, at.port)),

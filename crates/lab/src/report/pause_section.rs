@@ -101,7 +101,7 @@ fn nodes(e: &Experiment, all: &[PauseNode]) -> String {
             "<li>{} paused <b>{}</b> <span class=\"soft\">{} for {} in all, first at {}</span>",
             escape(by),
             escape(held),
-            times(node.count),
+            format::times(node.count),
             format::time(node.time),
             format::time(node.first)
         ));
@@ -117,13 +117,6 @@ fn nodes(e: &Experiment, all: &[PauseNode]) -> String {
         out.push_str(&format!("<li class=\"soft\">{others}, {} in all</li>", format::time(total)));
     }
     out
-}
-
-fn times(n: u64) -> String {
-    match n {
-        1 => "once".into(),
-        n => format!("{} times", format::count(n)),
-    }
 }
 
 fn victims(e: &Experiment, tree: &PauseTree) -> String {

@@ -153,8 +153,7 @@ fn drops(e: &Experiment, run: &Run) -> Vec<Value> {
 }
 
 fn hottest(e: &Experiment, run: &Run) -> Value {
-    let group = crate::findings::Group { scheme: run.variant.scheme, runs: vec![run.clone()] };
-    let Some(at) = hottest_port(&e.topology, &group) else { return Value::Null };
+    let Some(at) = hottest_port(&e.topology, run) else { return Value::Null };
     let Some(port) = at.record(run) else { return Value::Null };
     json!({
         "node": e.topology.name(at.node),
@@ -170,7 +169,6 @@ fn trees(e: &Experiment, run: &Run) -> Vec<Value> {
     const MOST: usize = 20;
     let each = |t: &PauseTree| {
         let (count, time) = t.totals();
-        let depth = t.pauses.iter().map(crate::findings::PauseNode::depth).max().unwrap_or(0);
         let victims: Vec<Value> = t
             .victims
             .iter()
@@ -192,7 +190,7 @@ fn trees(e: &Experiment, run: &Run) -> Vec<Value> {
             })),
             "pauses": count,
             "paused_ps": time.as_ps(),
-            "depth": depth,
+            "depth": t.depth(),
             "victims": t.victims.len(),
             "longest_held": victims,
         })
