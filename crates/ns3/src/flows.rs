@@ -12,6 +12,9 @@ use crate::topology::Topology;
 use std::fmt::Write as _;
 use std::path::Path;
 
+/// The largest flow.
+const MAX_SIZE: u64 = 1_000_000_000_000_000;
+
 /// One flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flow {
@@ -96,7 +99,10 @@ fn read_flow(
         _ => Err("priority groups are 0 to 7; 3 is usual".into()),
     })?;
     let dport = words.parse(&what("the destination port"), integer)?;
-    let size = words.parse(&what("the size"), integer)?;
+    let size = words.parse(&what("the size"), |t| match integer::<u64>(t) {
+        Ok(bytes) if bytes <= MAX_SIZE => Ok(bytes),
+        _ => Err("write a number of bytes up to 10^15".into()),
+    })?;
     let start = words.parse(&what("the start"), |t| match number(t)? {
         s if s < 1e6 => Ok(s),
         _ => Err("starts are seconds below 10^6".into()),

@@ -87,6 +87,12 @@ fn read_trace_nodes(path: &Path, text: &str, topology: &Topology) -> Result<Vec<
 }
 
 impl Inputs {
+    /// Routes for the flows, over the links for which `up` holds.
+    pub(crate) fn routes(&self, ports: &Ports, up: impl Fn(u32) -> bool) -> Routes {
+        let pairs = self.flows.iter().map(|f| (f.src, f.dst));
+        Routes::new(&self.topology, ports, self.config.payload, pairs, up)
+    }
+
     /// What must hold between files.
     fn check(&self, config: &Path, flows: &Path) -> Diagnostics {
         let mut d = Diagnostics::default();
@@ -103,7 +109,7 @@ impl Inputs {
                 d.push(Severity::Error, (config, None), message, None);
             }
         }
-        let routes = Routes::new(&self.topology, &ports, self.config.payload, |_| true);
+        let routes = self.routes(&ports, |_| true);
         if let Some(f) = self.flows.iter().find(|f| routes.pair(f.src, f.dst).is_none()) {
             let message = format!("no path leads from host {} to host {}", f.src, f.dst);
             let help = "links join hosts through switches; hosts do not forward".to_string();

@@ -21,6 +21,7 @@
 //! | [`config`], [`topology`], [`flows`] | the input files |
 //! | [`record`], [`output`] | what a run tells while it runs, and the files it writes |
 //! | [`fct_analysis`] | slowdown by flow size |
+//! | [`import`] | the pieces of a run for a native scenario |
 //! | [`mmu`] | buffer accounting of a switch |
 //! | [`routes`] | shortest paths and next hops |
 
@@ -30,6 +31,7 @@ mod diag;
 pub mod fct_analysis;
 pub mod flows;
 mod hash;
+pub mod import;
 mod inputs;
 pub mod mmu;
 pub mod output;
@@ -48,7 +50,7 @@ pub use inputs::{Inputs, from_texts, read};
 pub use record::{Counters, Memory, Recorder, StopReason};
 pub use topology::{Link, Topology};
 
-use sim::{Setup, Sim};
+use sim::Sim;
 use weir_cc::dcqcn::Dcqcn;
 use weir_cc::dctcp::Dctcp;
 use weir_cc::hpcc::Hpcc;
@@ -68,29 +70,23 @@ pub struct Outcome {
 /// Runs to the configured stop time, telling `recorder` what happens.
 pub fn run(inputs: &Inputs, recorder: &mut dyn Recorder) -> Outcome {
     let params = inputs.config.congestion_control();
-    let setup = Setup {
-        config: &inputs.config,
-        topology: &inputs.topology,
-        flows: &inputs.flows,
-        trace_nodes: &inputs.trace_nodes,
-    };
     // One copy of the simulator per algorithm: each is compiled with its congestion control
     // inlined.
     match &params {
-        CcParams::None(p) => run_with(setup, recorder, |path| LineRate::new(p, path)),
-        CcParams::Dcqcn(p) => run_with(setup, recorder, |path| Dcqcn::new(p, path)),
-        CcParams::Hpcc(p) => run_with(setup, recorder, |path| Hpcc::new(p, path)),
-        CcParams::Timely(p) => run_with(setup, recorder, |path| Timely::new(p, path)),
-        CcParams::Dctcp(p) => run_with(setup, recorder, |path| Dctcp::new(p, path)),
-        other => run_with(setup, recorder, |path| other.start(path)),
+        CcParams::None(p) => run_with(inputs, recorder, |path| LineRate::new(p, path)),
+        CcParams::Dcqcn(p) => run_with(inputs, recorder, |path| Dcqcn::new(p, path)),
+        CcParams::Hpcc(p) => run_with(inputs, recorder, |path| Hpcc::new(p, path)),
+        CcParams::Timely(p) => run_with(inputs, recorder, |path| Timely::new(p, path)),
+        CcParams::Dctcp(p) => run_with(inputs, recorder, |path| Dctcp::new(p, path)),
+        other => run_with(inputs, recorder, |path| other.start(path)),
     }
 }
 
 fn run_with<C: CongestionControl>(
-    setup: Setup<'_>,
+    inputs: &Inputs,
     recorder: &mut dyn Recorder,
     make_cc: impl Fn(&Path) -> C,
 ) -> Outcome {
-    let (counters, reason) = Sim::new(setup, &make_cc, recorder).run();
+    let (counters, reason) = Sim::new(inputs, &make_cc, recorder).run();
     Outcome { counters, reason }
 }

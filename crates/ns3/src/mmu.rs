@@ -61,11 +61,17 @@ impl Counters {
     }
 }
 
+/// A port's limits and counters.
+#[derive(Clone, Copy, Debug)]
+struct Port {
+    limits: PortLimits,
+    queues: [Counters; QUEUES],
+}
+
 /// The buffer of one switch.
 #[derive(Clone, Debug)]
 pub struct Mmu {
-    counters: Vec<[Counters; QUEUES]>,
-    limits: Vec<PortLimits>,
+    ports: Vec<Port>,
     /// The shared pool: buffer less headroom and reserve of all ports.
     pool: u32,
     shared_used: u32,
@@ -78,13 +84,19 @@ impl Mmu {
         for port in &limits {
             pool = pool.wrapping_sub(port.headroom).wrapping_sub(RESERVE);
         }
-        Self { counters: vec![Default::default(); limits.len()], limits, pool, shared_used: 0 }
+        let port = |limits| Port { limits, queues: [Counters::default(); QUEUES] };
+        Self { ports: limits.into_iter().map(port).collect(), pool, shared_used: 0 }
     }
 
     /// The present threshold of ingress `port`.
     #[inline]
     pub fn threshold(&self, port: usize) -> u32 {
-        self.pool.wrapping_sub(self.shared_used) >> self.limits[port].shift
+        self.free_shifted(&self.ports[port])
+    }
+
+    #[inline]
+    fn free_shifted(&self, port: &Port) -> u32 {
+        self.pool.wrapping_sub(self.shared_used) >> port.limits.shift
     }
 
     /// Bytes of the shared pool in use.
@@ -96,8 +108,9 @@ impl Mmu {
     #[inline]
     pub fn arrive(&mut self, ingress: usize, egress: usize, queue: usize, size: u32) -> bool {
         let threshold = self.threshold(ingress);
-        let c = &mut self.counters[ingress][queue];
-        if size.wrapping_add(c.headroom) > self.limits[ingress].headroom
+        let port = &mut self.ports[ingress];
+        let c = &mut port.queues[queue];
+        if size.wrapping_add(c.headroom) > port.limits.headroom
             && size.wrapping_add(c.shared()) > threshold
         {
             return false;
@@ -111,7 +124,7 @@ impl Mmu {
             c.ingress = new;
             self.shared_used = self.shared_used.wrapping_add(size.min(new - RESERVE));
         }
-        let e = &mut self.counters[egress][queue];
+        let e = &mut self.ports[egress].queues[queue];
         e.egress = e.egress.wrapping_add(size);
         true
     }
@@ -119,14 +132,14 @@ impl Mmu {
     /// Releases a packet that starts to leave.
     #[inline]
     pub fn depart(&mut self, ingress: usize, egress: usize, queue: usize, size: u32) {
-        let c = &mut self.counters[ingress][queue];
+        let c = &mut self.ports[ingress].queues[queue];
         let from_headroom = c.headroom.min(size);
         let rest = size - from_headroom;
         let from_shared = rest.min(c.shared());
         c.headroom -= from_headroom;
         c.ingress = c.ingress.wrapping_sub(rest);
         self.shared_used = self.shared_used.wrapping_sub(from_shared);
-        let e = &mut self.counters[egress][queue];
+        let e = &mut self.ports[egress].queues[queue];
         e.egress = e.egress.wrapping_sub(size);
     }
 
@@ -134,35 +147,37 @@ impl Mmu {
     /// arrival.
     #[inline]
     pub fn should_pause(&self, ingress: usize, queue: usize) -> bool {
-        let c = &self.counters[ingress][queue];
-        !c.paused && (c.headroom > 0 || c.shared() >= self.threshold(ingress))
+        let port = &self.ports[ingress];
+        let c = &port.queues[queue];
+        !c.paused && (c.headroom > 0 || c.shared() >= self.free_shifted(port))
     }
 
     /// Whether the upstream of (ingress, queue) should be resumed now; to be asked after each
     /// departure of one of its packets.
     #[inline]
     pub fn should_resume(&self, ingress: usize, queue: usize) -> bool {
-        let c = &self.counters[ingress][queue];
+        let port = &self.ports[ingress];
+        let c = &port.queues[queue];
         let shared = c.shared();
         c.paused
             && c.headroom == 0
-            && (shared == 0 || shared.wrapping_add(RESUME_OFFSET) <= self.threshold(ingress))
+            && (shared == 0 || shared.wrapping_add(RESUME_OFFSET) <= self.free_shifted(port))
     }
 
     /// Notes that the upstream of (ingress, queue) was told to pause or to resume.
     pub fn set_paused(&mut self, ingress: usize, queue: usize, paused: bool) {
-        self.counters[ingress][queue].paused = paused;
+        self.ports[ingress].queues[queue].paused = paused;
     }
 
     /// Bytes that wait in the egress queue.
     #[inline]
     pub fn egress(&self, port: usize, queue: usize) -> u32 {
-        self.counters[port][queue].egress
+        self.ports[port].queues[queue].egress
     }
 
     /// Bytes that wait in all egress queues of the port.
     pub fn egress_total(&self, port: usize) -> u32 {
-        self.counters[port].iter().fold(0, |sum, c| sum.wrapping_add(c.egress))
+        self.ports[port].queues.iter().fold(0, |sum, c| sum.wrapping_add(c.egress))
     }
 }
 
@@ -296,8 +311,8 @@ mod tests {
                 m.depart(i, o, q, s);
             }
             prop_assert_eq!(m.shared_used(), 0);
-            for port in &m.counters {
-                prop_assert_eq!(port, &[Counters::default(); QUEUES]);
+            for port in &m.ports {
+                prop_assert_eq!(port.queues, [Counters::default(); QUEUES]);
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::hash::address;
 use crate::record::{
     FctRecord, PfcRecord, QueueDistribution, Recorder, TraceBody, TraceEvent, TraceRecord,
 };
-use crate::routes::{Ports, Routes};
+use crate::routes::Ports;
 use crate::{Config, Inputs};
 use std::fmt;
 use std::io::{self, BufWriter, Write};
@@ -49,7 +49,7 @@ pub fn write_queues(
 /// Node numbers are written with 16 and ports with 8 bits, in ascending order.
 pub fn trace_header(inputs: &Inputs) -> Vec<u8> {
     let ports = Ports::new(&inputs.topology);
-    let routes = Routes::new(&inputs.topology, &ports, inputs.config.payload, |_| true);
+    let routes = inputs.routes(&ports, |_| true);
     let mut out = Vec::with_capacity(8 + 11 * ports.ends.len());
     out.extend((ports.ends.len() as u32).to_le_bytes());
     for (i, end) in ports.ends.iter().enumerate() {

@@ -68,6 +68,8 @@ pub(crate) struct EventQueue {
     cursor: u32,
     far: BinaryHeap<Reverse<(u64, u64, Event)>>,
     far_inserted: u64,
+    /// The earliest time in `far`.
+    far_first: u64,
 }
 
 impl EventQueue {
@@ -84,6 +86,7 @@ impl EventQueue {
             cursor: 0,
             far: BinaryHeap::new(),
             far_inserted: 0,
+            far_first: u64::MAX,
         }
     }
 
@@ -98,11 +101,17 @@ impl EventQueue {
     pub(crate) fn insert(&mut self, time: u64, event: Event) {
         debug_assert!(time >= self.now, "an event in the past");
         if time - self.now > self.mask {
-            self.far_inserted += 1;
-            self.far.push(Reverse((time, self.far_inserted, event)));
+            self.insert_far(time, event);
         } else {
             self.append(time, event);
         }
+    }
+
+    #[cold]
+    fn insert_far(&mut self, time: u64, event: Event) {
+        self.far_inserted += 1;
+        self.far.push(Reverse((time, self.far_inserted, event)));
+        self.far_first = self.far_first.min(time);
     }
 
     #[inline]
@@ -178,44 +187,57 @@ impl EventQueue {
     }
 
     /// Moves time to the next slot that is not empty.
+    #[inline]
     fn advance(&mut self) -> Option<()> {
-        let near = self.next_occupied();
-        let far = self.far.peek().map(|Reverse((time, ..))| *time);
-        self.now = match (near, far) {
-            (Some(near), _) => near,
-            (None, Some(far)) => far,
-            (None, None) => return None,
+        self.now = match self.next_occupied() {
+            Some(near) => near,
+            None if self.far_first != u64::MAX => self.far_first,
+            None => return None,
         };
-        // What the wheel reaches from here moves in, oldest first; everything inserted directly
-        // from now on is younger.
+        if self.far_first - self.now <= self.mask {
+            self.bring_in();
+        }
+        Some(())
+    }
+
+    /// What the wheel reaches by now moves in, oldest first; everything inserted directly from
+    /// here on is younger.
+    #[cold]
+    fn bring_in(&mut self) {
+        self.far_first = u64::MAX;
         while let Some(&Reverse((time, _, event))) = self.far.peek() {
             if time - self.now > self.mask {
+                self.far_first = time;
                 break;
             }
             self.far.pop();
             self.append(time, event);
         }
-        Some(())
     }
 
     /// The time of the first slot after the present one that is not empty.
+    #[inline]
     fn next_occupied(&self) -> Option<u64> {
         let start = self.now & self.mask;
-        let words = self.occupied.len();
         let first = (start / 64) as usize;
-        let ahead = self.occupied[first] & (!0 << (start % 64));
+        // The present slot is empty: its own bit is not set.
+        let ahead = self.occupied[first] >> (start % 64);
         if ahead != 0 {
-            return Some(self.time_of(first, ahead));
+            return Some(self.now + u64::from(ahead.trailing_zeros()));
         }
-        (1..=words).find_map(|k| {
-            let w = (first + k) % words;
-            let bits = if k == words {
-                self.occupied[w] & !(!0 << (start % 64))
-            } else {
-                self.occupied[w]
-            };
-            (bits != 0).then(|| self.time_of(w, bits))
-        })
+        self.next_occupied_word(first)
+    }
+
+    fn next_occupied_word(&self, first: usize) -> Option<u64> {
+        let (before, after) = self.occupied.split_at(first);
+        let found = |from: usize, words: &[u64]| {
+            words.iter().position(|&w| w != 0).map(|i| (from + i, words[i]))
+        };
+        // Bits of the first word that lie behind belong to the end of the round.
+        found(first + 1, &after[1..])
+            .or_else(|| found(0, before))
+            .or_else(|| found(first, &after[..1]))
+            .map(|(word, bits)| self.time_of(word, bits))
     }
 
     fn time_of(&self, word: usize, bits: u64) -> u64 {

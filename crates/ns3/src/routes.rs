@@ -6,7 +6,7 @@
 //! predecessors leave the search's queue; this order decides which of them an ECMP hash means.
 
 use crate::topology::Topology;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A port, numbered over the whole network.
 pub type PortIndex = u32;
@@ -76,24 +76,41 @@ pub struct Pair {
     pub bdp: u64,
 }
 
-/// Next hops and pairs of the whole network.
+/// Next hops, and what the paths of a set of host pairs look like.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    nodes: usize,
-    hosts: usize,
-    /// Hosts, numbered densely.
-    host_index: Vec<u32>,
-    /// For node n and host h: the span of `hops` at `n * hosts + h`.
+    /// Destinations that occur, numbered densely.
+    destination: Vec<u32>,
+    /// Nodes that choose between ports (all but hosts with one port), numbered densely.
+    chooser: Vec<u32>,
+    destinations: usize,
+    /// For chooser c and destination d: the span of `hops` at `c * destinations + d`.
     spans: Vec<(u32, u16)>,
     hops: Vec<PortIndex>,
-    pairs: Vec<Option<Pair>>,
-    /// The largest round-trip time between hosts, in ns.
+    /// By (destination, source).
+    pairs: BTreeMap<(u32, u32), Option<Pair>>,
+    /// The largest round-trip time between any two hosts, in ns.
     pub max_rtt: u64,
-    /// The largest bandwidth-delay product between hosts, in bytes.
+    /// The largest bandwidth-delay product between any two hosts, in bytes.
     pub max_bdp: u64,
 }
 
-const NOT_A_HOST: u32 = u32::MAX;
+const ABSENT: u32 = u32::MAX;
+
+/// Numbers the items for which `is_in` holds: their numbers by index, and how many there are.
+fn number(count: usize, is_in: impl Fn(usize) -> bool) -> (Vec<u32>, usize) {
+    let mut next = 0;
+    let numbers = (0..count)
+        .map(|i| {
+            if !is_in(i) {
+                return ABSENT;
+            }
+            next += 1;
+            next - 1
+        })
+        .collect();
+    (numbers, next as usize)
+}
 
 /// A neighbour as the search sees it: with parallel links, the one that comes last in the file.
 #[derive(Clone, Copy)]
@@ -105,26 +122,35 @@ struct Neighbour {
 }
 
 impl Routes {
-    /// Routes over the links for which `up` holds; `payload` enters the round-trip times.
-    pub fn new(topology: &Topology, ports: &Ports, payload: u32, up: impl Fn(u32) -> bool) -> Self {
+    /// Routes over the links for which `up` holds, for packets between these pairs of hosts (in
+    /// both directions); `payload` enters the round-trip times.
+    pub fn new(
+        topology: &Topology,
+        ports: &Ports,
+        payload: u32,
+        pairs: impl IntoIterator<Item = (u32, u32)>,
+        up: impl Fn(u32) -> bool,
+    ) -> Self {
         let nodes = topology.is_switch.len();
-        let mut hosts = 0;
-        let host_index: Vec<u32> = topology
-            .is_switch
-            .iter()
-            .map(|&switch| {
-                hosts += u32::from(!switch);
-                if switch { NOT_A_HOST } else { hosts - 1 }
+        let mut used = vec![false; nodes];
+        let pairs: BTreeMap<_, _> = pairs
+            .into_iter()
+            .map(|(src, dst)| {
+                used[src as usize] = true;
+                used[dst as usize] = true;
+                ((dst, src), None)
             })
             .collect();
-        let hosts = hosts as usize;
+        let (destination, destinations) = number(nodes, |n| used[n]);
+        let (chooser, choosers) =
+            number(nodes, |n| topology.is_switch[n] || ports.of(n as u32).len() > 1);
         let mut routes = Self {
-            nodes,
-            hosts,
-            host_index,
-            spans: vec![(0, 0); nodes * hosts],
+            destination,
+            chooser,
+            destinations,
+            spans: vec![(0, 0); choosers * destinations],
             hops: Vec::new(),
-            pairs: vec![None; hosts * hosts],
+            pairs,
             max_rtt: 0,
             max_bdp: 0,
         };
@@ -132,37 +158,51 @@ impl Routes {
         let mut search = Search::new(nodes, payload);
         for dst in (0..nodes as u32).filter(|&n| !topology.is_switch[n as usize]) {
             search.run(topology, &neighbours, dst);
-            routes.take(&search, dst);
+            routes.take(&search, topology, dst);
         }
         routes
     }
 
-    fn take(&mut self, search: &Search, dst: u32) {
-        let hosts = self.hosts;
-        let h = self.host_index[dst as usize] as usize;
-        for n in 0..self.nodes {
-            let hops = &search.hops[n];
-            self.spans[n * hosts + h] = (self.hops.len() as u32, hops.len() as u16);
-            self.hops.extend_from_slice(hops);
-            let src = self.host_index[n];
-            let reached = &search.reached[n];
-            if src == NOT_A_HOST || reached.distance == UNSEEN || n == dst as usize {
+    fn take(&mut self, search: &Search, topology: &Topology, dst: u32) {
+        let d = self.destination[dst as usize];
+        for &node in &search.touched {
+            let n = node as usize;
+            if d != ABSENT && self.chooser[n] != ABSENT {
+                let span = self.chooser[n] as usize * self.destinations + d as usize;
+                self.spans[span] = (self.hops.len() as u32, search.hops[n].len() as u16);
+                self.hops.extend_from_slice(&search.hops[n]);
+            }
+            if topology.is_switch[n] || node == dst {
                 continue;
             }
+            let reached = &search.reached[n];
             let rtt = 2 * reached.delay + reached.transmission;
             let bits = rtt.wrapping_mul(reached.bandwidth) / 1_000_000_000;
             let pair = Pair { rtt, bandwidth: reached.bandwidth, bdp: bits / 8 };
-            self.pairs[src as usize * hosts + h] = Some(pair);
             self.max_rtt = self.max_rtt.max(pair.rtt);
             self.max_bdp = self.max_bdp.max(pair.bdp);
+            if let Some(known) = self.pairs.get_mut(&(dst, node)) {
+                *known = Some(pair);
+            }
         }
     }
 
-    /// The ports by which `node` reaches host `dst`, in hash order.
+    /// The number under which packets to host `dst` are routed, for
+    /// [`next_hops_to`](Self::next_hops_to). `dst` must be one of the pairs' hosts.
+    pub fn destination(&self, dst: u32) -> u32 {
+        self.destination[dst as usize]
+    }
+
+    /// The number under which `node` is known, for [`next_hops_to`](Self::next_hops_to); hosts
+    /// with a single port have none.
+    pub fn chooser(&self, node: u32) -> Option<u32> {
+        Some(self.chooser[node as usize]).filter(|&c| c != ABSENT)
+    }
+
+    /// The ports by which a chooser reaches a destination, in hash order.
     #[inline]
-    pub fn next_hops(&self, node: u32, dst: u32) -> &[PortIndex] {
-        let h = self.host_index[dst as usize] as usize;
-        let (start, len) = self.spans[node as usize * self.hosts + h];
+    pub fn next_hops_to(&self, chooser: u32, destination: u32) -> &[PortIndex] {
+        let (start, len) = self.spans[chooser as usize * self.destinations + destination as usize];
         &self.hops[start as usize..start as usize + usize::from(len)]
     }
 
@@ -170,17 +210,17 @@ impl Routes {
     pub fn replace_next_hops(&mut self, new: Self) {
         self.spans = new.spans;
         self.hops = new.hops;
-        for (old, new) in self.pairs.iter_mut().zip(new.pairs) {
+        for (old, new) in self.pairs.values_mut().zip(new.pairs.into_values()) {
             if let (Some(old), Some(new)) = (old, new) {
                 old.bandwidth = new.bandwidth;
             }
         }
     }
 
-    /// What the path from `src` to `dst` looks like; `None` when there is none.
+    /// What the path from `src` to `dst` looks like; `None` when there is none, or the pair was
+    /// not asked for.
     pub fn pair(&self, src: u32, dst: u32) -> Option<Pair> {
-        let (s, d) = (self.host_index[src as usize], self.host_index[dst as usize]);
-        self.pairs[s as usize * self.hosts + d as usize]
+        self.pairs.get(&(dst, src)).copied().flatten()
     }
 }
 
@@ -225,6 +265,8 @@ struct Search {
     payload: u64,
     reached: Vec<Reached>,
     hops: Vec<Vec<PortIndex>>,
+    /// Nodes reached, in order.
+    touched: Vec<u32>,
     queue: VecDeque<u32>,
 }
 
@@ -235,15 +277,17 @@ impl Search {
             payload: u64::from(payload),
             reached: vec![unseen; nodes],
             hops: vec![Vec::new(); nodes],
+            touched: Vec::new(),
             queue: VecDeque::new(),
         }
     }
 
     fn run(&mut self, topology: &Topology, neighbours: &[Vec<(Neighbour, u64, u64)>], dst: u32) {
-        for (reached, hops) in self.reached.iter_mut().zip(&mut self.hops) {
-            reached.distance = UNSEEN;
-            hops.clear();
+        for node in self.touched.drain(..) {
+            self.reached[node as usize].distance = UNSEEN;
+            self.hops[node as usize].clear();
         }
+        self.touched.push(dst);
         self.reached[dst as usize] =
             Reached { distance: 0, delay: 0, transmission: 0, bandwidth: u64::MAX };
         self.queue.push_back(dst);
@@ -252,6 +296,7 @@ impl Search {
             for &(next, delay, rate) in &neighbours[now as usize] {
                 let n = next.node as usize;
                 if self.reached[n].distance == UNSEEN {
+                    self.touched.push(next.node);
                     self.reached[n] = Reached {
                         distance: here.distance + 1,
                         delay: here.delay + delay,
@@ -293,7 +338,11 @@ mod tests {
     }
 
     fn routes(t: &Topology, p: &Ports) -> Routes {
-        Routes::new(t, p, 1000, |_| true)
+        Routes::new(t, p, 1000, [(0, 1), (0, 2)].into_iter().take(t.hosts() - 1), |_| true)
+    }
+
+    fn next_hops(r: &Routes, node: u32, dst: u32) -> &[u32] {
+        r.next_hops_to(r.chooser(node).unwrap(), r.destination(dst))
     }
 
     #[test]
@@ -312,8 +361,7 @@ mod tests {
         links.extend([4, 5, 6].map(|s| (3, s, 400)));
         let (t, p) = network(vec![false, false, true, true, true, true, true], &links);
         let r = routes(&t, &p);
-        let next: Vec<_> = r
-            .next_hops(2, 1)
+        let next: Vec<_> = next_hops(&r, 2, 1)
             .iter()
             .map(|&port| p.ends[p.ends[port as usize].peer as usize].node)
             .collect();
@@ -326,7 +374,7 @@ mod tests {
     fn of_parallel_links_the_last_is_used() {
         let (t, p) = network(vec![false, false, true], &[(0, 2, 100), (0, 2, 25), (1, 2, 100)]);
         let r = routes(&t, &p);
-        assert_eq!(r.next_hops(0, 1), [p.of(0).start + 1]);
+        assert_eq!(next_hops(&r, 0, 1), [p.of(0).start + 1]);
         assert_eq!(r.pair(0, 1).unwrap().bandwidth, 25_000_000_000);
     }
 
@@ -336,9 +384,10 @@ mod tests {
         let (t, p) = network(vec![false; 3], &[(0, 1, 100), (1, 2, 100)]);
         assert_eq!(routes(&t, &p).pair(0, 2), None);
         let (t, p) = network(vec![false, false, true], &[(0, 2, 100), (1, 2, 100)]);
-        let cut = Routes::new(&t, &p, 1000, |link| link != 1);
+        let cut = Routes::new(&t, &p, 1000, [(0, 1)], |link| link != 1);
         assert_eq!(cut.pair(0, 1), None);
-        assert!(cut.next_hops(2, 1).is_empty());
+        assert!(next_hops(&cut, 2, 1).is_empty());
+        assert_eq!(cut.chooser(0), None, "hosts with one port do not choose");
     }
 
     #[test]

@@ -43,6 +43,11 @@ impl Topology {
         self.is_switch.len() as u32
     }
 
+    /// Number of hosts.
+    pub fn hosts(&self) -> usize {
+        self.is_switch.iter().filter(|&&switch| !switch).count()
+    }
+
     /// Reads the text of a topology file; `path` is for messages.
     pub fn read(path: &Path, text: &str) -> Result<Self, Diagnostics> {
         let mut words = Words::new(path, text);

@@ -143,11 +143,16 @@ fn next_hops_come_in_the_reference_s_order() {
         let Some(routes) = case.files.get("routes.txt") else { continue };
         let inputs = inputs(&case);
         let ports = Ports::new(&inputs.topology);
-        let computed = Routes::new(&inputs.topology, &ports, inputs.config.payload, |_| true);
+        let hosts: Vec<u32> = (0..inputs.topology.nodes())
+            .filter(|&n| !inputs.topology.is_switch[n as usize])
+            .collect();
+        let pairs = hosts.iter().map(|&h| (hosts[0], h));
+        let computed =
+            Routes::new(&inputs.topology, &ports, inputs.config.payload, pairs, |_| true);
         for line in routes.lines() {
             let ids: Vec<u32> = line.split(' ').map(|w| w.parse().expect("a node")).collect();
             let next: Vec<u32> = computed
-                .next_hops(ids[0], ids[1])
+                .next_hops_to(computed.chooser(ids[0]).unwrap(), computed.destination(ids[1]))
                 .iter()
                 .map(|&p| ports.ends[ports.ends[p as usize].peer as usize].node)
                 .collect();

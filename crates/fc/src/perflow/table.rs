@@ -2,6 +2,8 @@
 
 use crate::{Kind, NodeSetup, Param, Values};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::hash::{Hash, Hasher};
 use weir_core::{FlowId, rng};
 
@@ -45,18 +47,18 @@ impl Keys {
     }
 }
 
-/// A slab of entries found by key. An entry keeps its index while it lives, and indices are
-/// reused, so that they can name queues and marks.
+/// A slab of entries found by key. An entry keeps its index while it lives, and the smallest
+/// free index is reused, so that they can name queues and marks.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<E> {
     index: FxHashMap<u64, u32>,
     slots: Vec<Option<(u64, E)>>,
-    free: Vec<u32>,
+    free: BinaryHeap<Reverse<u32>>,
 }
 
 impl<E> Table<E> {
     pub(crate) fn new() -> Self {
-        Self { index: FxHashMap::default(), slots: Vec::new(), free: Vec::new() }
+        Self { index: FxHashMap::default(), slots: Vec::new(), free: BinaryHeap::new() }
     }
 
     /// One table per port.
@@ -87,10 +89,13 @@ impl<E> Table<E> {
 
     /// Adds an entry that is not there yet.
     pub(crate) fn insert(&mut self, key: u64, entry: E) -> u32 {
-        let i = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            self.slots.len() as u32 - 1
-        });
+        let i = self.free.pop().map_or_else(
+            || {
+                self.slots.push(None);
+                self.slots.len() as u32 - 1
+            },
+            |Reverse(i)| i,
+        );
         self.slots[i as usize] = Some((key, entry));
         let before = self.index.insert(key, i);
         debug_assert!(before.is_none(), "one entry per key");
@@ -100,7 +105,7 @@ impl<E> Table<E> {
     pub(crate) fn remove(&mut self, i: u32) {
         if let Some((key, _)) = self.slots.get_mut(i as usize).and_then(Option::take) {
             self.index.remove(&key);
-            self.free.push(i);
+            self.free.push(Reverse(i));
         }
     }
 
@@ -121,10 +126,17 @@ impl<E> Table<E> {
     }
 }
 
-// The index is the slots seen from the other side: it adds nothing to compare.
+impl<E> Table<E> {
+    /// The slots without the empty ones at the end. Index and free list follow from them.
+    fn used(&self) -> &[Option<(u64, E)>] {
+        let end = self.slots.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        &self.slots[..end]
+    }
+}
+
 impl<E: PartialEq> PartialEq for Table<E> {
     fn eq(&self, other: &Self) -> bool {
-        self.slots == other.slots && self.free == other.free
+        self.used() == other.used()
     }
 }
 
@@ -132,8 +144,7 @@ impl<E: Eq> Eq for Table<E> {}
 
 impl<E: Hash> Hash for Table<E> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.slots.hash(state);
-        self.free.hash(state);
+        self.used().hash(state);
     }
 }
 
@@ -149,6 +160,8 @@ mod tests {
         t.remove(0);
         assert_eq!((t.find(7), t.find(8), t.len()), (None, Some(1), 1));
         assert_eq!(t.insert(9, 'c'), 0);
+        assert_eq!(t.insert(10, 'd'), 2);
+        t.remove(2);
         assert_eq!(
             t.iter().map(|(i, k, e)| (i, k, *e)).collect::<Vec<_>>(),
             [(0, 9, 'c'), (1, 8, 'b')]

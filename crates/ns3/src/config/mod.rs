@@ -251,13 +251,18 @@ impl Config {
         }
     }
 
-    /// The congestion control with its parameters.
-    pub fn congestion_control(&self) -> CcParams {
-        let window = match (self.has_win, self.var_win) {
+    /// What limits the bytes in flight.
+    pub fn window(&self) -> WindowKind {
+        match (self.has_win, self.var_win) {
             (false, _) => WindowKind::None,
             (true, false) => WindowKind::Static,
             (true, true) => WindowKind::Variable,
-        };
+        }
+    }
+
+    /// The congestion control with its parameters.
+    pub fn congestion_control(&self) -> CcParams {
+        let window = self.window();
         let rate = Rate::from_bps;
         match self.cc_mode {
             CcMode::None => CcParams::None(NoneParams { window }),

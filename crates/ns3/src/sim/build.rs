@@ -4,6 +4,7 @@ use super::flow::{FlowInfo, SAME_PORT, pick_nic};
 use super::nic::Nic;
 use super::packet::{Fifo, Pool};
 use super::{MakeCc, NO_ERRORS, Options, Port, Sim, Switch};
+use crate::Inputs;
 use crate::clock::{self, transmission};
 use crate::config::{CcMode, Config};
 use crate::flows::Flow;
@@ -13,19 +14,10 @@ use crate::queue::{Event, EventQueue};
 use crate::random::{Generator, Streams};
 use crate::record::{Counters, Recorder};
 use crate::routes::{Ports, Routes};
-use crate::topology::Topology;
+use crate::topology::{Link, Topology};
 use std::collections::BTreeMap;
 use weir_cc::CongestionControl;
 use weir_cc::ecn::Marking;
-
-/// What a simulation is made of.
-#[derive(Clone, Copy)]
-pub(crate) struct Setup<'a> {
-    pub(crate) config: &'a Config,
-    pub(crate) topology: &'a Topology,
-    pub(crate) flows: &'a [Flow],
-    pub(crate) trace_nodes: &'a [u32],
-}
 
 /// Events that the original executes at time zero, before anything happens.
 fn start_up_events(topology: &Topology) -> u64 {
@@ -35,16 +27,15 @@ fn start_up_events(topology: &Topology) -> u64 {
 impl<'a, C: CongestionControl> Sim<'a, C> {
     /// The network at time zero.
     pub(crate) fn new(
-        setup: Setup<'a>,
+        inputs: &'a Inputs,
         make_cc: MakeCc<'a, C>,
         recorder: &'a mut dyn Recorder,
     ) -> Self {
-        let Setup { config, topology, flows, .. } = setup;
+        let Inputs { config, topology, flows, .. } = inputs;
         let numbering = Ports::new(topology);
-        let routes = Routes::new(topology, &numbering, config.payload, |_| true);
+        let routes = inputs.routes(&numbering, |_| true);
         let (ports, speeds) = make_ports(config, topology, &numbering);
-        let mut node_index = vec![0; topology.is_switch.len()];
-        let switches = make_switches(config, topology, &numbering, &mut node_index);
+        let switches = make_switches(config, topology, &numbering, &routes);
         let mut sim = Self {
             events: EventQueue::new(reach(&ports, &speeds)),
             stop: clock::seconds(config.stop),
@@ -56,12 +47,11 @@ impl<'a, C: CongestionControl> Sim<'a, C> {
             },
             options: options(config, recorder.wants_queues()),
             speeds,
-            node_index,
             samples: empty_samples(&switches),
             switches,
             nics: Vec::new(),
             pool: Pool::new(config.cc_mode == CcMode::Hpcc),
-            info: make_flows(flows, &routes, &numbering),
+            info: make_flows(flows, &routes),
             flows: Vec::with_capacity(flows.len()),
             cc: Vec::with_capacity(flows.len()),
             receivers: Vec::with_capacity(flows.len()),
@@ -70,24 +60,33 @@ impl<'a, C: CongestionControl> Sim<'a, C> {
             routes,
             streams: Streams::at(first_stream(topology)),
             errors: make_errors(config, topology),
-            traced: traced(setup),
-            tracing: recorder.wants_packets() && !setup.trace_nodes.is_empty(),
+            traced: traced(inputs),
+            tracing: recorder.wants_packets() && !inputs.trace_nodes.is_empty(),
             make_cc,
-            topology,
+            inputs,
             numbering,
-            link_down: config.link_down,
             recorder,
             ports,
         };
+        sim.set_owners();
         sim.make_nics(config);
         sim.first_events(config);
         sim
     }
 
+    /// Tells ports which switch they belong to.
+    fn set_owners(&mut self) {
+        for (i, switch) in self.switches.iter().enumerate() {
+            for port in self.numbering.of(switch.node) {
+                self.ports[port as usize].owner = i as u32;
+            }
+        }
+    }
+
     fn make_nics(&mut self, config: &Config) {
         let ack_class = if config.ack_high_prio { 1 } else { 1 << 3 };
         for (i, p) in self.ports.iter_mut().enumerate().filter(|(_, p)| p.is_host) {
-            p.nic = self.nics.len() as u32;
+            p.owner = self.nics.len() as u32;
             self.nics.push(Nic {
                 port: i as u32,
                 acks: Fifo::EMPTY,
@@ -134,7 +133,7 @@ fn options(config: &Config, sample: bool) -> Options {
         int_multi: config.int_multi,
         enable_ecn: config.enable_qcn,
         rate_bound: config.rate_bound,
-        has_win: config.has_win,
+        window: config.window(),
         global_t: config.global_t,
         pause_time: config.pause_time,
         qlen_end: config.qlen_end,
@@ -147,34 +146,25 @@ fn make_ports(
     config: &Config,
     topology: &Topology,
     numbering: &Ports,
-) -> (Vec<Port>, Vec<Vec<u32>>) {
+) -> (Vec<Port>, Vec<Vec<u64>>) {
     let largest = u64::from((config.payload + config.data_overhead()).max(config.ack_size()));
     let mut rates: BTreeMap<u64, u32> = BTreeMap::new();
     let mut speeds = Vec::new();
-    let own_errors = |link: u32| {
-        let before = &topology.links[..link as usize];
-        before.iter().filter(|l| l.error_rate > 0.0).count() as u16 + 1
-    };
+    let errors = error_models(config, topology);
     let ports = numbering
         .ends
         .iter()
         .map(|end| {
             let link = &topology.links[end.link as usize];
             let speed = *rates.entry(link.rate).or_insert_with(|| {
-                let time = |size| u32::try_from(transmission(size, link.rate)).unwrap_or(u32::MAX);
-                speeds.push((0..=largest).map(time).collect());
+                speeds.push((0..=largest).map(|size| transmission(size, link.rate)).collect());
                 speeds.len() as u32 - 1
             });
-            let errors = match (link.error_rate > 0.0, config.error_rate > 0.0) {
-                (true, _) => own_errors(end.link),
-                (false, true) => 0,
-                (false, false) => NO_ERRORS,
-            };
             Port {
                 peer: end.peer,
                 node: end.node,
+                owner: 0,
                 speed,
-                nic: 0,
                 delay: link.delay,
                 rate: link.rate,
                 sent: 0,
@@ -185,12 +175,26 @@ fn make_ports(
                 paused: 0,
                 backlog: 0,
                 last_served: 0,
-                errors,
+                errors: errors[end.link as usize],
                 queues: [Fifo::EMPTY; QUEUES],
             }
         })
         .collect();
     (ports, speeds)
+}
+
+/// For each link, the index of its error model.
+fn error_models(config: &Config, topology: &Topology) -> Vec<u32> {
+    let shared = if config.error_rate > 0.0 { 0 } else { NO_ERRORS };
+    let mut own = 0;
+    let model = |l: &Link| {
+        if l.error_rate <= 0.0 {
+            return shared;
+        }
+        own += 1;
+        own
+    };
+    topology.links.iter().map(model).collect()
 }
 
 /// Error models: first the one that all links without a rate of their own share, then one for
@@ -211,7 +215,7 @@ fn make_switches(
     config: &Config,
     topology: &Topology,
     numbering: &Ports,
-    node_index: &mut [u32],
+    routes: &Routes,
 ) -> Vec<Switch> {
     let rate_of = |port: u32| topology.links[numbering.ends[port as usize].link as usize].rate;
     let nic_rate = (0..topology.nodes())
@@ -237,16 +241,16 @@ fn make_switches(
                 }
             })
             .collect();
-        node_index[node as usize] = switches.len() as u32;
         let buffer = config.buffer_mib.wrapping_mul(1024 * 1024);
         let mmu = Mmu::new(buffer, limits);
-        switches.push(Switch { node, first_port: ports.start, mmu, marking });
+        let chooser = routes.chooser(node).unwrap_or(0);
+        switches.push(Switch { node, chooser, first_port: ports.start, mmu, marking });
     }
     switches
 }
 
 /// Flows with their source ports: 10000 and up, counted per pair of hosts.
-fn make_flows(flows: &[Flow], routes: &Routes, numbering: &Ports) -> Vec<FlowInfo> {
+fn make_flows(flows: &[Flow], routes: &Routes) -> Vec<FlowInfo> {
     let mut used: BTreeMap<(u32, u32), u16> = BTreeMap::new();
     flows
         .iter()
@@ -261,34 +265,30 @@ fn make_flows(flows: &[Flow], routes: &Routes, numbering: &Ports) -> Vec<FlowInf
                 dst: f.dst,
                 sport,
                 dport: f.dport,
+                to_src: routes.destination(f.src),
+                to_dst: routes.destination(f.dst),
                 pg: f.pg,
                 size: f.size,
                 start: f.start_ns(),
                 forward: FlowKey::new(src, dst, sport, f.dport),
                 reverse,
-                ack_port: ack_port(f.dst, f.src, reverse, routes, numbering),
+                ack_port: ack_port(f.dst, f.src, reverse, routes),
             }
         })
         .collect()
 }
 
 /// The port by which host `from` sends ACKs to host `to`.
-pub(super) fn ack_port(
-    from: u32,
-    to: u32,
-    key: FlowKey,
-    routes: &Routes,
-    numbering: &Ports,
-) -> u32 {
-    if numbering.of(from).len() == 1 {
+pub(super) fn ack_port(from: u32, to: u32, key: FlowKey, routes: &Routes) -> u32 {
+    let Some(chooser) = routes.chooser(from) else {
         return SAME_PORT;
-    }
-    pick_nic(routes.next_hops(from, to), key).unwrap_or(SAME_PORT)
+    };
+    pick_nic(routes.next_hops_to(chooser, routes.destination(to)), key).unwrap_or(SAME_PORT)
 }
 
-fn traced(setup: Setup<'_>) -> Vec<bool> {
-    let mut traced = vec![false; setup.topology.is_switch.len()];
-    for &node in setup.trace_nodes {
+fn traced(inputs: &Inputs) -> Vec<bool> {
+    let mut traced = vec![false; inputs.topology.is_switch.len()];
+    for &node in &inputs.trace_nodes {
         if let Some(t) = traced.get_mut(node as usize) {
             *t = true;
         }
@@ -301,10 +301,10 @@ fn empty_samples(switches: &[Switch]) -> Vec<Vec<Vec<u32>>> {
 }
 
 /// How far ahead most events lie: the longest hop, with room for pacing.
-fn reach(ports: &[Port], speeds: &[Vec<u32>]) -> u64 {
+fn reach(ports: &[Port], speeds: &[Vec<u64>]) -> u64 {
     let hop = |p: &Port| {
         let longest = speeds[p.speed as usize].last().copied().unwrap_or(0);
-        p.delay + u64::from(longest)
+        p.delay.saturating_add(longest)
     };
-    ports.iter().map(hop).max().unwrap_or(0) + 1
+    ports.iter().map(hop).max().unwrap_or(0).saturating_add(1)
 }

@@ -7,12 +7,11 @@
 use super::Sim;
 use super::build::ack_port;
 use crate::record::TraceEvent;
-use crate::routes::Routes;
 use weir_cc::CongestionControl;
 
 impl<C: CongestionControl> Sim<'_, C> {
     pub(super) fn take_link_down(&mut self) {
-        let Some(down) = self.link_down else {
+        let Some(down) = self.inputs.config.link_down else {
             return;
         };
         let Some(port) = self.numbering.of(down.a).rev().find(|&p| {
@@ -22,14 +21,11 @@ impl<C: CongestionControl> Sim<'_, C> {
             return;
         };
         let cut = self.numbering.ends[port as usize].link;
-        let payload = self.options.payload as u32;
-        // Times and bandwidths that were known before stay as they were.
-        let routes = Routes::new(self.topology, &self.numbering, payload, |link| link != cut);
+        let routes = self.inputs.routes(&self.numbering, |link| link != cut);
         self.routes.replace_next_hops(routes);
         for i in 0..self.info.len() {
             let f = &self.info[i];
-            self.info[i].ack_port =
-                ack_port(f.dst, f.src, f.reverse, &self.routes, &self.numbering);
+            self.info[i].ack_port = ack_port(f.dst, f.src, f.reverse, &self.routes);
         }
         let peer = self.ports[port as usize].peer;
         self.clear_port(port);
@@ -42,7 +38,7 @@ impl<C: CongestionControl> Sim<'_, C> {
         let p = &mut self.ports[port as usize];
         p.up = false;
         if p.is_host {
-            let nic = p.nic as usize;
+            let nic = p.owner as usize;
             while !self.nics[nic].acks.is_empty() {
                 let packet = self.nics[nic].acks.pop(&self.pool);
                 self.discard(port, 0, packet);
@@ -79,7 +75,7 @@ impl<C: CongestionControl> Sim<'_, C> {
         by_host.sort_unstable();
         for (_, flow) in by_host {
             let port = self.data_port(&self.info[flow as usize]);
-            let nic = self.ports[port as usize].nic;
+            let nic = self.ports[port as usize].owner;
             self.flows[flow as usize].nic = nic;
             self.nics[nic as usize].flows.push(flow);
             self.try_send(port);

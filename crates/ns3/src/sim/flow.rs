@@ -6,7 +6,7 @@ use crate::hash::FlowKey;
 use crate::queue::Event;
 use crate::record::{FctRecord, StopReason};
 use std::ops::ControlFlow;
-use weir_cc::{CongestionControl, Path, TimerKind, Timers};
+use weir_cc::{CongestionControl, Path, TimerKind, Timers, WindowKind};
 use weir_core::{Bytes, Rate, Time};
 
 /// The ACKs of a flow leave by the port its data came in by: the host has only one.
@@ -19,6 +19,9 @@ pub(super) struct FlowInfo {
     pub(super) dst: u32,
     pub(super) sport: u16,
     pub(super) dport: u16,
+    /// Its hosts' numbers in the routes.
+    pub(super) to_src: u32,
+    pub(super) to_dst: u32,
     pub(super) pg: u8,
     pub(super) size: u64,
     pub(super) start: u64,
@@ -38,6 +41,8 @@ pub(super) struct FlowState {
     pub(super) next_send: u64,
     /// Most bytes in flight; 0 is no limit.
     pub(super) window: u64,
+    /// The same at line rate.
+    pub(super) full_window: u64,
     pub(super) rate: u64,
     pub(super) last_size: u32,
     pub(super) nic: u32,
@@ -95,7 +100,7 @@ impl<C: CongestionControl> Sim<'_, C> {
         debug_assert_eq!(self.flows.len(), flow as usize, "flows start in order");
         let info = &self.info[flow as usize];
         let port = self.data_port(info);
-        let nic = self.ports[port as usize].nic;
+        let nic = self.ports[port as usize].owner;
         let line_rate = self.ports[port as usize].rate;
         let pair = self.routes.pair(info.src, info.dst);
         let (rtt, bdp) = if self.options.global_t {
@@ -103,10 +108,13 @@ impl<C: CongestionControl> Sim<'_, C> {
         } else {
             pair.map_or((0, 0), |p| (p.rtt, p.bdp))
         };
+        // The original keeps windows in 32 bits.
+        let window =
+            if self.options.window == WindowKind::None { 0 } else { u64::from(bdp as u32) };
         let path = Path {
             line_rate: Rate::from_bps(line_rate),
             base_rtt: Time::from_ns(rtt),
-            bdp: Bytes::new(if self.options.has_win { bdp } else { 0 }),
+            bdp: Bytes::new(window),
             mtu: Bytes::new(self.options.payload),
             hops: 0,
         };
@@ -116,7 +124,8 @@ impl<C: CongestionControl> Sim<'_, C> {
             snd_nxt: 0,
             snd_una: 0,
             next_send: self.now(),
-            window: cc.window().map_or(0, |w| w.get()),
+            full_window: window,
+            window,
             rate: line_rate,
             last_size: 0,
             nic,
@@ -133,8 +142,10 @@ impl<C: CongestionControl> Sim<'_, C> {
 
     /// The port a flow's data leaves by.
     pub(super) fn data_port(&self, info: &FlowInfo) -> u32 {
-        pick_nic(self.routes.next_hops(info.src, info.dst), info.forward)
-            .unwrap_or(self.numbering.of(info.src).start)
+        let first = self.numbering.of(info.src).start;
+        self.routes.chooser(info.src).map_or(first, |chooser| {
+            pick_nic(self.routes.next_hops_to(chooser, info.to_dst), info.forward).unwrap_or(first)
+        })
     }
 
     /// Everything is acknowledged.

@@ -4,7 +4,7 @@ use super::Sim;
 use super::packet::{CNP, ECN, Kind, STACK};
 use super::switch::unpack;
 use crate::record::TraceEvent;
-use weir_cc::{Ack, CongestionControl, IntHop, Pacing, Timers};
+use weir_cc::{Ack, CongestionControl, IntHop, Pacing, Timers, WindowKind};
 use weir_core::Time;
 
 /// How long a receiver keeps silent before it repeats a NACK.
@@ -27,13 +27,13 @@ impl<C: CongestionControl> Sim<'_, C> {
         p.kind = kind;
         p.seq = expected;
         p.size = self.options.ack_size;
-        p.dst = info.src;
+        p.dst = info.to_src;
         p.flags = if p.flags & ECN != 0 { CNP } else { 0 };
         let out = if info.ack_port == super::flow::SAME_PORT { port } else { info.ack_port };
         if self.tracing {
             self.trace(TraceEvent::Enqueue, out, 0, packet);
         }
-        let nic = self.ports[out as usize].nic as usize;
+        let nic = self.ports[out as usize].owner as usize;
         self.nics[nic].acks.push(&mut self.pool, packet);
         self.try_send(out);
     }
@@ -121,13 +121,17 @@ impl<C: CongestionControl> Sim<'_, C> {
         if pacing == Pacing::Same {
             return;
         }
-        let cc = &self.cc[flow as usize];
-        let (rate, window) = (cc.rate().as_bps(), cc.window());
+        let rate = self.cc[flow as usize].rate().as_bps();
         if pacing == Pacing::Retime {
             self.retime(flow, rate);
         }
         let f = &mut self.flows[flow as usize];
         f.rate = rate;
-        f.window = window.map_or(0, |w| w.get());
+        if self.options.window == WindowKind::Variable && f.full_window != 0 {
+            let port = self.nics[f.nic as usize].port;
+            let line_rate = self.ports[port as usize].rate;
+            // A product beyond 64 bits wraps, as in the original.
+            f.window = (f.full_window.wrapping_mul(rate) / line_rate).max(1);
+        }
     }
 }

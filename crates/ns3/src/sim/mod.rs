@@ -28,33 +28,32 @@ mod switch;
 mod trace;
 mod wire;
 
+use crate::Inputs;
 use crate::mmu::{Mmu, QUEUES};
 use crate::queue::{Event, EventQueue};
 use crate::random::{Generator, Streams};
 use crate::record::{Counters, Progress, Recorder, StopReason};
 use crate::routes::{Ports, Routes};
-use crate::topology::Topology;
 use flow::{FlowInfo, FlowState, Receiver};
 use nic::Nic;
 use packet::{Fifo, Pool};
 use std::ops::ControlFlow;
 use weir_cc::ecn::Marking;
-use weir_cc::{CongestionControl, Path};
-
-pub(crate) use build::Setup;
+use weir_cc::{CongestionControl, Path, WindowKind};
 
 /// How a flow's congestion control is made.
 pub(crate) type MakeCc<'a, C> = &'a dyn Fn(&Path) -> C;
 
-/// One end of a link, with its queues.
+/// One end of a link, with its queues: two cache lines.
+#[repr(align(64))]
 struct Port {
     /// The port at the other end.
     peer: u32,
+    /// Index of the switch, or of the NIC at hosts.
+    owner: u32,
     node: u32,
     /// Index of the table of transmission times.
     speed: u32,
-    /// Hosts: index of the NIC.
-    nic: u32,
     delay: u64,
     rate: u64,
     /// Bytes sent so far, frames of all kinds.
@@ -71,15 +70,19 @@ struct Port {
     /// The queue served last, other than 0.
     last_served: u8,
     /// Error model of the link, or `NO_ERRORS`.
-    errors: u16,
+    errors: u32,
     queues: [Fifo; QUEUES],
 }
 
-const NO_ERRORS: u16 = u16::MAX;
+const _: () = assert!(size_of::<Port>() == 128, "a port is two cache lines");
+
+const NO_ERRORS: u32 = u32::MAX;
 
 /// A switch.
 struct Switch {
     node: u32,
+    /// Its number in the routes.
+    chooser: u32,
     first_port: u32,
     mmu: Mmu,
     marking: Vec<Marking>,
@@ -99,7 +102,7 @@ struct Options {
     int_multi: u32,
     enable_ecn: bool,
     rate_bound: bool,
-    has_win: bool,
+    window: WindowKind,
     global_t: bool,
     pause_time: u32,
     qlen_end: u64,
@@ -115,9 +118,7 @@ pub(crate) struct Sim<'a, C> {
     options: Options,
     ports: Vec<Port>,
     /// By `Port::speed`: transmission time by frame size.
-    speeds: Vec<Vec<u32>>,
-    /// By node: index of the switch, or the first NIC of the host.
-    node_index: Vec<u32>,
+    speeds: Vec<Vec<u64>>,
     switches: Vec<Switch>,
     nics: Vec<Nic>,
     pool: Pool,
@@ -136,9 +137,8 @@ pub(crate) struct Sim<'a, C> {
     tracing: bool,
     samples: Vec<Vec<Vec<u32>>>,
     make_cc: MakeCc<'a, C>,
-    topology: &'a Topology,
+    inputs: &'a Inputs,
     numbering: Ports,
-    link_down: Option<crate::config::LinkDown>,
     recorder: &'a mut dyn Recorder,
 }
 

@@ -34,7 +34,7 @@ impl<C: CongestionControl> Sim<'_, C> {
     #[inline]
     pub(super) fn nic_send(&mut self, port: u32) {
         let p = &self.ports[port as usize];
-        let (nic, paused) = (p.nic as usize, p.paused);
+        let (nic, paused) = (p.owner as usize, p.paused);
         let n = &mut self.nics[nic];
         if !n.acks.is_empty() && paused & n.ack_class == 0 {
             let packet = n.acks.pop(&self.pool);
@@ -114,7 +114,7 @@ impl<C: CongestionControl> Sim<'_, C> {
             stamp: now,
             size,
             port,
-            dst: self.info[flow as usize].dst,
+            dst: self.info[flow as usize].to_dst,
             kind: Kind::Data,
             queue: f.pg,
             flags: 0,
@@ -130,7 +130,7 @@ impl<C: CongestionControl> Sim<'_, C> {
         let speed = self.ports[port as usize].speed;
         let f = &mut self.flows[flow as usize];
         let gap = if !self.options.rate_bound || f.rate == line_rate {
-            u64::from(self.speeds[speed as usize][size as usize])
+            self.speeds[speed as usize][size as usize]
         } else {
             transmission(u64::from(size), f.rate)
         };

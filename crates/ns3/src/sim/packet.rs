@@ -36,7 +36,7 @@ pub(super) struct Packet {
     pub(super) size: u32,
     /// The port it is on its way to, or came in by.
     pub(super) port: u32,
-    /// The host it is for.
+    /// Number of the host it is for in the routes. Pause frames: the port that sent it.
     pub(super) dst: u32,
     pub(super) kind: Kind,
     /// Its queue in switches.

@@ -12,8 +12,9 @@ impl<C: CongestionControl> Sim<'_, C> {
     #[inline]
     pub(super) fn forward(&mut self, port: u32, packet: u32) {
         let p = self.pool[packet];
-        let node = self.ports[port as usize].node;
-        let hops = self.routes.next_hops(node, p.dst);
+        let owner = self.ports[port as usize].owner as usize;
+        let switch = &mut self.switches[owner];
+        let hops = self.routes.next_hops_to(switch.chooser, p.dst);
         let out = match hops {
             [] => {
                 self.counters.unroutable += 1;
@@ -23,12 +24,11 @@ impl<C: CongestionControl> Sim<'_, C> {
             several => {
                 let info = &self.info[p.flow as usize];
                 let key = if p.kind == Kind::Data { info.forward } else { info.reverse };
-                several[(key.hash(node) % several.len() as u32) as usize]
+                several[(key.hash(switch.node) % several.len() as u32) as usize]
             }
         };
         let queue = usize::from(p.queue);
         if queue != 0 {
-            let switch = &mut self.switches[self.node_index[node as usize] as usize];
             let first = switch.first_port;
             let ingress = (port - first) as usize;
             if !switch.mmu.arrive(ingress, (out - first) as usize, queue, p.size) {
@@ -36,7 +36,7 @@ impl<C: CongestionControl> Sim<'_, C> {
                 return self.pool.remove(packet);
             }
             if switch.mmu.should_pause(ingress, queue) {
-                self.change_pause(node, port, queue, true);
+                self.change_pause(owner, port, queue, true);
             }
         }
         self.enqueue(out, queue, packet);
@@ -44,9 +44,9 @@ impl<C: CongestionControl> Sim<'_, C> {
 
     /// Sends the frame first, then takes note of it.
     #[cold]
-    fn change_pause(&mut self, node: u32, port: u32, queue: usize, pause: bool) {
+    fn change_pause(&mut self, owner: usize, port: u32, queue: usize, pause: bool) {
         self.send_pfc(port, queue, pause);
-        let switch = &mut self.switches[self.node_index[node as usize] as usize];
+        let switch = &mut self.switches[owner];
         switch.mmu.set_paused((port - switch.first_port) as usize, queue, pause);
     }
 
@@ -88,10 +88,10 @@ impl<C: CongestionControl> Sim<'_, C> {
     /// Accounting, marking and the resume test for a packet that leaves.
     #[inline]
     fn release(&mut self, port: u32, queue: usize, packet: u32) {
-        let node = self.ports[port as usize].node;
+        let owner = self.ports[port as usize].owner as usize;
         let p = &mut self.pool[packet];
         let from = p.port;
-        let switch = &mut self.switches[self.node_index[node as usize] as usize];
+        let switch = &mut self.switches[owner];
         let (ingress, egress) = (from - switch.first_port, (port - switch.first_port) as usize);
         let ingress = ingress as usize;
         switch.mmu.depart(ingress, egress, queue, p.size);
@@ -108,7 +108,7 @@ impl<C: CongestionControl> Sim<'_, C> {
             }
         }
         if switch.mmu.should_resume(ingress, queue) {
-            self.change_pause(node, from, queue, false);
+            self.change_pause(owner, from, queue, false);
         }
     }
 

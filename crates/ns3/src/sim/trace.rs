@@ -51,8 +51,7 @@ impl<C: CongestionControl> Sim<'_, C> {
 
     /// Bytes charged to a switch port's egress queue.
     pub(super) fn egress_bytes(&self, port: u32, queue: usize) -> u32 {
-        let node = self.ports[port as usize].node;
-        let switch = &self.switches[self.node_index[node as usize] as usize];
+        let switch = &self.switches[self.ports[port as usize].owner as usize];
         switch.mmu.egress((port - switch.first_port) as usize, queue)
     }
 
@@ -93,7 +92,7 @@ impl<C: CongestionControl> Sim<'_, C> {
     /// The address that the original gives to a switch port: 10.x.y.1 or .2, by link.
     fn link_address(&self, port: u32) -> u32 {
         let end = self.numbering.ends[port as usize];
-        let second = self.topology.links[end.link as usize].b == end.node;
+        let second = self.inputs.topology.links[end.link as usize].b == end.node;
         let (x, y) = (end.link / 254 + 1, end.link % 254 + 1);
         0x0a00_0000 | x << 16 | y << 8 | (1 + u32::from(second))
     }

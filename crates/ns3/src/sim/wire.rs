@@ -26,7 +26,7 @@ impl<C: CongestionControl> Sim<'_, C> {
     pub(super) fn transmit(&mut self, port: u32, packet: u32) {
         let p = &mut self.ports[port as usize];
         let size = self.pool[packet].size;
-        let done = self.events.now() + u64::from(self.speeds[p.speed as usize][size as usize]);
+        let done = self.events.now() + self.speeds[p.speed as usize][size as usize];
         let arrival = done + p.delay;
         p.busy = true;
         let is_host = p.is_host;
@@ -48,7 +48,7 @@ impl<C: CongestionControl> Sim<'_, C> {
             return self.pool.remove(packet);
         }
         if errors != NO_ERRORS {
-            let (generator, rate) = &mut self.errors[usize::from(errors)];
+            let (generator, rate) = &mut self.errors[errors as usize];
             if generator.draw() < *rate {
                 self.counters.lost += 1;
                 return self.pool.remove(packet);

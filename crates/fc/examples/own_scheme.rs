@@ -1,0 +1,96 @@
+//! A flow control scheme of one's own: *Door* pauses whoever feeds a long egress queue and
+//! lets them in again when the queue has shrunk to half of that. It speaks PFC frames.
+
+use std::collections::BTreeSet;
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
+use weir_fc::harness::{Bench, PRIORITY};
+use weir_fc::*;
+
+const LIMIT: Param = Param {
+    name: "limit",
+    kind: Kind::Bytes,
+    default: "30KB",
+    doc: "Egress queue length beyond which its feeders are paused.",
+};
+
+static INFO: SchemeInfo = SchemeInfo {
+    name: "door",
+    title: "Door",
+    summary: "Pauses whoever feeds a long egress queue.",
+    reference: "the guide to writing schemes",
+    params: &[LIMIT],
+    lossless: false,
+    build: |values, setup| Ok(Box::new(Door::new(values, setup))),
+};
+
+struct Door {
+    schedule: PrioritySchedule,
+    limit: u64,
+    /// Whom we have paused for the sake of which queue: (egress, priority), ingress.
+    shut: BTreeSet<((PortId, Priority), PortId)>,
+}
+
+impl Door {
+    fn new(values: &Values, setup: &NodeSetup<'_>) -> Self {
+        let limit = values.bytes(&LIMIT).expect("has a default").get();
+        Self { schedule: setup.schedule.clone(), limit, shut: BTreeSet::new() }
+    }
+}
+
+impl FlowControl for Door {
+    fn layout(&self, _: PortId) -> QueueLayout {
+        QueueLayout::per_priority(&self.schedule)
+    }
+
+    fn arrive(&mut self, v: &NodeView<'_>, p: &mut Packet, o: PortId, a: &mut Actions) -> QueueId {
+        let long = v.q_out(o, p.priority).get() > self.limit;
+        if long && self.shut.insert(((o, p.priority), p.ingress)) {
+            a.send(p.ingress, ControlMessage::pfc(p.priority, u16::MAX));
+        }
+        QueueId(self.schedule.queue_of()[p.priority.index()])
+    }
+
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
+        let queue = (from.port, p.priority);
+        if v.q_out(from.port, p.priority).get() <= self.limit / 2 {
+            let shut = self.shut.iter().filter(|(q, _)| *q == queue);
+            shut.for_each(|(_, ingress)| a.send(*ingress, ControlMessage::pfc(p.priority, 0)));
+            self.shut.retain(|(q, _)| *q != queue);
+        }
+    }
+
+    fn control(&mut self, _: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+        let ControlMessage::Pfc { enable, quanta } = m else { return };
+        for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
+            let target = Target::Priority(p);
+            if quanta[p.index()] > 0 { a.hold(port, target) } else { a.open(port, target) }
+        }
+    }
+
+    fn link(&mut self, _: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
+        self.shut.retain(|(_, ingress)| *ingress != port);
+        Priority::ALL.into_iter().for_each(|p| a.open(port, Target::Priority(p)));
+    }
+
+    fn audit(&self, _: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+        let left = || Violation { scheme: INFO.name, what: format!("paused: {:?}", self.shut) };
+        if drained && !self.shut.is_empty() { Err(left()) } else { Ok(()) }
+    }
+
+    fn state_size(&self) -> StateSize {
+        StateSize { tables: vec![("doors", self.shut.len() as u64 * 5)] }
+    }
+}
+
+fn main() {
+    let (input, output) = (PortId(0), PortId(1));
+    let mut bench = Bench::switch(&INFO, &Values::new(), 2);
+    let packets = (0..40).map(|seq| bench.packet(input, 1000).seq(seq));
+    let queue = packets.collect::<Vec<_>>().into_iter().map(|p| bench.arrive(p, output)).last();
+    println!("40 packets in: {:?}", bench.take_sent());
+    while bench.depart(output, queue.expect("some packets came")).is_some() {}
+    println!("40 packets out: {:?}", bench.take_sent());
+    bench.control(output, &ControlMessage::pfc(PRIORITY, 1));
+    println!("the neighbour pauses us: held = {}", bench.is_held(output, QueueId(4)));
+    bench.scheme().audit(&bench.view(), true).expect("nothing is left behind");
+}

@@ -1,0 +1,59 @@
+//! BFC and ideal flow control on a line of two switches, searched exhaustively.
+
+use std::hash::Hash;
+use weir_fc::explore::explore;
+use weir_fc::explore::line::{Line, LineFlow};
+use weir_fc::harness::Bench;
+use weir_fc::{FlowControl, NodeSetup, SchemeInfo, Values, bfc, ideal};
+
+fn given(info: &SchemeInfo, pairs: &[(&str, &str)]) -> Values {
+    let mut values = Values::new();
+    for (name, text) in pairs {
+        let param = info.params.iter().find(|p| p.name == *name).expect("a parameter");
+        values.set(param, text).expect("a value");
+    }
+    values
+}
+
+/// Two flows down the line that share a way out with a third, which enters at the second switch.
+fn flows(packets: [u32; 3]) -> Vec<LineFlow> {
+    let places = [((0, 2), (1, 2)), ((0, 3), (1, 2)), ((1, 3), (1, 2))];
+    let flow = |((enter, leave), n)| LineFlow::new(enter, leave, n);
+    places.into_iter().zip(packets).map(flow).collect()
+}
+
+fn all_is_well<S: FlowControl + Clone + Eq + Hash>(
+    node: impl Fn(&NodeSetup<'_>) -> S,
+    packets: [u32; 3],
+) -> usize {
+    let nodes = (0..2).map(|_| Bench::around(4, "75KB", "45KB", &node)).collect();
+    let seen = explore(&Line::new(nodes, flows(packets)), 2_000_000);
+    assert_eq!(seen.failure, None);
+    assert!(seen.complete);
+    seen.states
+}
+
+/// Packets have one byte; a hop round trip of 400 ps is two bytes at 40 Gb/s.
+const SMALL: (&str, &str) = ("hop-rtt", "400ps");
+
+#[test]
+fn ideal_flow_control_keeps_order_obeys_and_forgets() {
+    for resume in ["level", "marks"] {
+        let values = given(&ideal::INFO, &[SMALL, ("resume", resume)]);
+        let node = |setup: &NodeSetup<'_>| ideal::Ideal::new(&values, setup).unwrap();
+        assert!(all_is_well(node, [3, 1, 1]) > 10_000);
+    }
+}
+
+#[test]
+fn bfc_keeps_order_and_resumes_whatever_queue_it_paused() {
+    for (queues, packets) in [("1", [3, 1, 1]), ("2", [2, 1, 1])] {
+        let values = given(&bfc::INFO, &[SMALL, ("queues", queues), ("sticky", "0ns")]);
+        let node = |setup: &NodeSetup<'_>| {
+            let mut bfc = bfc::Bfc::new(&values, setup).unwrap();
+            bfc.fix_draws(0);
+            bfc
+        };
+        assert!(all_is_well(node, packets) > 10_000);
+    }
+}
