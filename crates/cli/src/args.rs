@@ -32,7 +32,7 @@ Exit codes:
 #[derive(Parser, Debug)]
 #[command(name = "weir", version, about = ABOUT, styles = STYLES, after_help = FIRST_STEPS)]
 #[command(subcommand_required = false, arg_required_else_help = true)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// Say nothing but results and errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -49,7 +49,7 @@ pub struct Cli {
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Colour {
+pub(crate) enum Colour {
     /// On a terminal.
     Auto,
     /// Always.
@@ -60,7 +60,7 @@ pub enum Colour {
 
 /// What `--generate` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Generate {
+pub(crate) enum Generate {
     /// Manual page in roff.
     Man,
     /// Completions for bash.
@@ -75,7 +75,7 @@ pub enum Generate {
 
 /// What to do.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub(crate) enum Command {
     /// Run a scenario under several schemes on identical traffic and print one table
     Compare(Compare),
     /// Run a scenario under one scheme
@@ -116,7 +116,7 @@ Examples:
 
 /// A scenario.
 #[derive(Args, Debug)]
-pub struct Input {
+pub(crate) struct Input {
     /// A scenario file, or the name of a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
@@ -136,7 +136,7 @@ Examples:
   weir compare incast --schemes pfc,none
   weir compare dumbbell --seeds 1..10          ten seeds, with confidence intervals
   weir compare my.toml --set switch.buffer=2MB --out out/my")]
-pub struct Compare {
+pub(crate) struct Compare {
     /// A scenario file, or the name of a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO", default_value = "ofc-fig1")]
     pub scenario: String,
@@ -177,7 +177,7 @@ Examples:
   weir run ofc-fig1 --scheme pfc --out out/fig1       then open out/fig1/index.html
   weir run my.toml --set traffic.0.load=60% --seed 3
   weir run ring-deadlock --deny deadlock              exits with 1 if it deadlocks")]
-pub struct Run {
+pub(crate) struct Run {
     /// A scenario file, or the name of a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
@@ -206,7 +206,7 @@ pub struct Run {
 
 /// A result that a caller does not want.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Deny {
+pub(crate) enum Deny {
     /// A deadlock.
     Deadlock,
     /// A run that stops although there is something to send.
@@ -217,7 +217,7 @@ pub enum Deny {
 
 /// `weir topo`.
 #[derive(Args, Debug)]
-pub struct Topo {
+pub(crate) struct Topo {
     /// The scenario.
     #[command(flatten)]
     pub input: Input,
@@ -228,7 +228,7 @@ pub struct Topo {
 
 /// `weir traffic`.
 #[derive(Args, Debug)]
-pub struct Traffic {
+pub(crate) struct Traffic {
     /// The scenario.
     #[command(flatten)]
     pub input: Input,
@@ -239,7 +239,7 @@ pub struct Traffic {
 
 /// Something of a list.
 #[derive(Args, Debug)]
-pub struct Named {
+pub(crate) struct Named {
     /// Show only this one, with every detail
     #[arg(value_name = "NAME")]
     pub name: Option<String>,

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod progress;
 mod terminal;
 
 use args::{Cli, Command};
@@ -52,7 +53,10 @@ fn main() -> ExitCode {
         Err(error) if terminal::is_broken_pipe(&error) => Status::Done,
         Err(error) => {
             terminal.error(&error);
-            Status::BadInput
+            match error.downcast_ref::<weir_lab::SimError>() {
+                Some(error) if !weir_lab::run::is_bad_input(error) => Status::InvalidRun,
+                _ => Status::BadInput,
+            }
         }
     };
     ExitCode::from(status.code())
@@ -60,7 +64,8 @@ fn main() -> ExitCode {
 
 fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
     match command {
-        Command::Compare(_) | Command::Run(_) => anyhow::bail!("the simulator is not built in yet"),
+        Command::Compare(args) => commands::compare(&args, terminal),
+        Command::Run(args) => commands::run(&args, terminal),
         Command::Check(args) => commands::check(&args, terminal),
         Command::Topo(args) => commands::topo(&args, terminal),
         Command::Traffic(args) => commands::traffic(&args, terminal),

@@ -8,7 +8,7 @@ use weir_lab::text::{Diagnostics, Sources};
 
 /// Where output goes and how it may look.
 #[derive(Clone, Copy, Debug)]
-pub struct Terminal {
+pub(crate) struct Terminal {
     /// Standard output.
     pub out: Layout,
     /// Whether standard error takes colours.
@@ -24,7 +24,7 @@ const FILE_WIDTH: usize = 200;
 
 impl Terminal {
     /// Looks around.
-    pub fn new(cli: &Cli) -> Self {
+    pub(crate) fn new(cli: &Cli) -> Self {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
         let colour = |terminal: bool| match cli.color {
             Colour::Always => true,
@@ -46,7 +46,7 @@ impl Terminal {
     }
 
     /// Shows what is wrong with a scenario.
-    pub fn problems(&self, problems: &Problems) {
+    pub(crate) fn problems(&self, problems: &Problems) {
         eprintln!("{}", problems.render(self.colour_errors));
         let (errors, warnings) = problems.diagnostics.counts();
         if errors + warnings > 1 {
@@ -58,21 +58,21 @@ impl Terminal {
     }
 
     /// Shows what is odd about a scenario.
-    pub fn warnings(&self, warnings: &Diagnostics, sources: &Sources) {
+    pub(crate) fn warnings(&self, warnings: &Diagnostics, sources: &Sources) {
         if !self.quiet && !warnings.is_empty() {
             eprintln!("{}\n", warnings.render(sources, self.colour_errors));
         }
     }
 
     /// Shows an error that is not about a scenario.
-    pub fn error(&self, error: &anyhow::Error) {
+    pub(crate) fn error(&self, error: &anyhow::Error) {
         let label = weir_lab::table::paint("error", self.colour_errors, "1;31");
         eprintln!("{label}: {error:#}");
     }
 }
 
 /// Prints to standard output; a closed pipe (`| head`) is an error that ends the command.
-pub fn print(text: &str) -> anyhow::Result<()> {
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.write_all(b"\n")?;
@@ -80,7 +80,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// Whether whoever read our output has gone.
-pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let kind = |e: &io::Error| e.kind() == io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(kind))
 }

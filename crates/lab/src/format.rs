@@ -89,6 +89,14 @@ pub fn percent(share: f64) -> String {
     format!("{} %", significant(share * 100.0))
 }
 
+/// `once`, `106 times`.
+pub fn times(n: u64) -> String {
+    match n {
+        1 => "once".into(),
+        n => format!("{} times", count(n)),
+    }
+}
+
 /// `1 flow`, `2 flows`.
 pub fn plural(n: u64, what: &str) -> String {
     let s = if n == 1 {

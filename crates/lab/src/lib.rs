@@ -8,19 +8,28 @@
 
 pub mod catalogue;
 mod checks;
+pub mod compare;
 pub mod describe;
 pub mod experiment;
+pub mod findings;
 pub mod format;
 pub mod listing;
 pub mod reference_doc;
+pub mod report;
+pub mod run;
 pub mod scenario;
 pub mod schema;
+pub mod stats;
+pub mod summary;
 pub mod table;
 pub mod text;
 
 pub use checks::{HeadroomNeed, headroom_need};
 pub use experiment::{Experiment, Variant};
 pub use scenario::{Problems, Scenario};
+pub use weir_fc::SCHEMES;
 pub use weir_net::nearest;
+pub use weir_sim::SimError;
+pub use weir_sim::outcome::Finish;
 pub use weir_traffic::size::{BuiltIn as SizeTableInfo, builtin_tables as size_tables};
 pub use weir_traffic::write_flows;

@@ -79,7 +79,7 @@ fn entries(out: &mut String, tag: &str, all: &[Entry]) {
     for entry in all {
         let _ = write!(out, "\n### `{tag} = \"{}\"`\n\n{}\n", entry.name, entry.doc);
         if !entry.reference.is_empty() {
-            let _ = write!(out, "Defined in: {}.\n", entry.reference);
+            let _ = writeln!(out, "Defined in: {}.", entry.reference);
         }
         if entry.params.is_empty() {
             continue;

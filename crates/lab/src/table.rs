@@ -90,6 +90,9 @@ impl TextTable {
         let empty = |i: usize| self.rows.iter().all(|row| self.cell(row, i).is_empty());
         let mut shown: Vec<usize> = (0..self.columns.len()).filter(|&i| !empty(i)).collect();
         let total = |shown: &[usize]| {
+            // a long common heading may widen its columns
+            let mut widths = widths.clone();
+            let _ = self.groups(shown, &mut widths);
             INDENT + shown.iter().map(|&i| widths[i] + GAP).sum::<usize>().saturating_sub(GAP)
         };
         while total(&shown) > limit && shown.len() > 1 {

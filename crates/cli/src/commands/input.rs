@@ -9,7 +9,7 @@ use std::io::{self, BufWriter};
 use weir_lab::{Experiment, Variant, describe};
 
 /// Loads a scenario; shows what is wrong with it and returns `None` if it cannot be used.
-pub fn load(scenario: &str, sets: &[String], terminal: &Terminal) -> Option<Experiment> {
+pub(super) fn load(scenario: &str, sets: &[String], terminal: &Terminal) -> Option<Experiment> {
     match Experiment::load(scenario, sets) {
         Ok(experiment) => {
             terminal.warnings(&experiment.warnings, &experiment.scenario.sources);
@@ -23,7 +23,7 @@ pub fn load(scenario: &str, sets: &[String], terminal: &Terminal) -> Option<Expe
 }
 
 /// `weir check`.
-pub fn check(args: &args::Input, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(crate) fn check(args: &args::Input, terminal: &Terminal) -> anyhow::Result<Status> {
     let Some(e) = load(&args.scenario, &args.sets, terminal) else {
         return Ok(Status::BadInput);
     };
@@ -54,7 +54,7 @@ pub fn check(args: &args::Input, terminal: &Terminal) -> anyhow::Result<Status> 
 }
 
 /// `weir topo`.
-pub fn topo(args: &args::Topo, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(crate) fn topo(args: &args::Topo, terminal: &Terminal) -> anyhow::Result<Status> {
     let Some(e) = load(&args.input.scenario, &args.input.sets, terminal) else {
         return Ok(Status::BadInput);
     };
@@ -69,7 +69,7 @@ pub fn topo(args: &args::Topo, terminal: &Terminal) -> anyhow::Result<Status> {
 }
 
 /// `weir traffic`.
-pub fn traffic(args: &args::Traffic, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(crate) fn traffic(args: &args::Traffic, terminal: &Terminal) -> anyhow::Result<Status> {
     let Some(e) = load(&args.input.scenario, &args.input.sets, terminal) else {
         return Ok(Status::BadInput);
     };

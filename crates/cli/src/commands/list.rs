@@ -51,7 +51,7 @@ fn catalogue(
 }
 
 /// `weir schemes`.
-pub fn schemes(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(crate) fn schemes(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
     let (schemes, algorithms) = (catalogue::schemes(), catalogue::algorithms());
     if args.json && args.name.is_none() {
         let all = json!({ "flow-control": schemes, "congestion-control": algorithms });
@@ -66,19 +66,19 @@ pub fn schemes(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
 }
 
 /// `weir topologies`.
-pub fn topologies(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(crate) fn topologies(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
     let all = catalogue::topologies();
     catalogue(args, "topology", &all, terminal, || listing::catalogue(&all, terminal.out))
 }
 
 /// `weir patterns`.
-pub fn patterns(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(crate) fn patterns(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
     let all = catalogue::patterns();
     catalogue(args, "traffic pattern", &all, terminal, || listing::catalogue(&all, terminal.out))
 }
 
 /// `weir scenarios`.
-pub fn scenarios(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(crate) fn scenarios(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
     if let Some(name) = &args.name {
         let found = choose(name, "built-in scenario", BUILT_IN, |b| b.name)?;
         let text = match args.json {
@@ -104,7 +104,7 @@ fn describe(b: &builtin::BuiltIn) -> serde_json::Value {
 }
 
 /// `weir workloads`.
-pub fn workloads(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(crate) fn workloads(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
     let tables = weir_lab::size_tables();
     let as_json = |b: &weir_lab::SizeTableInfo| {
         let rows: Vec<_> = b.table.rows().map(|(s, p)| json!([s.get(), p])).collect();
@@ -128,13 +128,13 @@ pub fn workloads(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
 }
 
 /// `weir schema`.
-pub fn schema() -> anyhow::Result<Status> {
+pub(crate) fn schema() -> anyhow::Result<Status> {
     print(&serde_json::to_string_pretty(&schemas::scenario_schema())?)?;
     Ok(Status::Done)
 }
 
 /// `weir --generate`.
-pub fn generate(what: Generate) -> Status {
+pub(crate) fn generate(what: Generate) -> Status {
     use clap_complete::Shell;
     let mut command = Cli::command();
     let mut complete = |shell: Shell| {

@@ -2,6 +2,8 @@
 
 mod input;
 mod list;
+mod simulate;
 
-pub use input::{check, topo, traffic};
-pub use list::{generate, patterns, scenarios, schema, schemes, topologies, workloads};
+pub(crate) use input::{check, topo, traffic};
+pub(crate) use list::{generate, patterns, scenarios, schema, schemes, topologies, workloads};
+pub(crate) use simulate::{compare, run};

@@ -4,7 +4,7 @@
 //! by whoever owns the parameter, and shown at the place where it was written.
 
 use super::fields::{At, unknown_key};
-use crate::text::{Diagnostic, Diagnostics, Item, Span, Table, Value};
+use crate::text::{Diagnostic, Diagnostics, Entry, Item, Span, Table, Value};
 
 /// A parameter as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl Arg {
 }
 
 /// Reads `entries` as parameters of `owner`, which knows these names.
-pub fn read<'a>(
-    entries: impl Iterator<Item = &'a (String, Span, Item)>,
+pub(super) fn read<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
     owner: &str,
     known: &[&str],
     out: &mut Diagnostics,
@@ -70,10 +70,10 @@ fn one(name: &str, key: Span, item: &Item, out: &mut Diagnostics) -> Option<Arg>
 
 /// The entries of sub-tables that are named like something of the catalogue
 /// (`[flow-control.pfc]`), and the other entries.
-pub fn split_tables<'a>(
-    entries: impl Iterator<Item = &'a (String, Span, Item)>,
+pub(super) fn split_tables<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
     names: &[&str],
-) -> (Vec<(&'a str, &'a Table)>, Vec<&'a (String, Span, Item)>) {
+) -> (Vec<(&'a str, &'a Table)>, Vec<&'a Entry>) {
     let (mut tables, mut rest) = (Vec::new(), Vec::new());
     for entry in entries {
         match &entry.2.value {

@@ -4,7 +4,7 @@
 use super::args::{self, Arg};
 use super::fields::{At, Fields};
 use super::keys;
-use crate::text::{Diagnostic, Diagnostics, Item};
+use crate::text::{Diagnostic, Diagnostics, Entry, Item};
 use weir_cc::{CcKind, CcParams};
 use weir_fc::{SCHEMES, SchemeInfo, Values};
 use weir_net::nearest;
@@ -149,7 +149,7 @@ impl CongestionControlSpec {
     fn add<'a>(
         &mut self,
         kind: CcKind,
-        entries: impl Iterator<Item = &'a (String, crate::text::Span, Item)>,
+        entries: impl Iterator<Item = &'a Entry>,
         header: &str,
         out: &mut Diagnostics,
     ) {

@@ -2,7 +2,7 @@
 //! default, so that one run of the reader finds everything.
 
 use super::keys::{Key, Kind, Section};
-use crate::text::{Diagnostic, Diagnostics, Item, Span, Table, Value};
+use crate::text::{Diagnostic, Diagnostics, Entry, Item, Span, Table, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 use weir_core::{Bytes, Ratio, Time};
@@ -31,7 +31,7 @@ impl<T> At<T> {
 
 /// A value, or one of the words that may stand in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Or<T> {
+pub(super) enum Or<T> {
     /// A value.
     Is(T),
     /// A word.
@@ -39,7 +39,7 @@ pub enum Or<T> {
 }
 
 /// The keys of one section of a file.
-pub struct Fields<'a> {
+pub(super) struct Fields<'a> {
     header: String,
     keys: &'static [Key],
     table: Option<&'a Table>,
@@ -51,13 +51,13 @@ pub struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// The keys of `item`, which must be a table. Keys that `section` does not have are refused
     /// unless `open` knows more of them.
-    pub fn new(section: &Section, item: Option<&'a Item>, out: &'a mut Diagnostics) -> Self {
+    pub(super) fn new(section: &Section, item: Option<&'a Item>, out: &'a mut Diagnostics) -> Self {
         let fields = Self::open(section.header(), section.keys, item, out);
         fields.refuse_unknown(&[])
     }
 
     /// Like [`Fields::new`], but any key may be there: the caller looks at the rest.
-    pub fn open(
+    pub(super) fn open(
         header: String,
         keys: &'static [Key],
         item: Option<&'a Item>,
@@ -88,7 +88,7 @@ impl<'a> Fields<'a> {
     }
 
     /// What was written and is not one of this section's own keys.
-    pub fn rest(&self) -> impl Iterator<Item = &'a (String, Span, Item)> + use<'a> {
+    pub(super) fn rest(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
         let keys = self.keys;
         let entries = self.table.into_iter().flat_map(|table| &table.0);
         entries.filter(move |(name, ..)| keys.iter().all(|k| k.name != name))
@@ -100,18 +100,18 @@ impl<'a> Fields<'a> {
     }
 
     /// What was written for `name`.
-    pub fn item(&self, name: &str) -> Option<&'a Item> {
+    pub(super) fn item(&self, name: &str) -> Option<&'a Item> {
         let _ = self.key(name);
         self.table.and_then(|table| table.get(name))
     }
 
     /// Whether anything was written for `name`.
-    pub fn given(&self, name: &str) -> bool {
+    pub(super) fn given(&self, name: &str) -> bool {
         self.item(name).is_some()
     }
 
     /// Reports a key that must be there.
-    pub fn missing(&mut self, name: &str) {
+    pub(super) fn missing(&mut self, name: &str) {
         let key = self.key(name);
         let title = format!("`{}` needs `{name}`: {}", self.header, first_sentence(key.doc));
         let help = format!("it takes {}", key.kind.describe());
@@ -158,7 +158,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Text; `None` when not given.
-    pub fn text(&mut self, name: &str) -> Option<At<String>> {
+    pub(super) fn text(&mut self, name: &str) -> Option<At<String>> {
         let item = self.item(name)?;
         if let Value::Text(text) = &item.value {
             return Some(At { value: text.clone(), span: Some(item.span) });
@@ -168,7 +168,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Text that must be there.
-    pub fn required_text(&mut self, name: &str) -> Option<At<String>> {
+    pub(super) fn required_text(&mut self, name: &str) -> Option<At<String>> {
         if !self.given(name) {
             self.missing(name);
         }
@@ -176,32 +176,32 @@ impl<'a> Fields<'a> {
     }
 
     /// A size.
-    pub fn bytes(&mut self, name: &str) -> At<Bytes> {
+    pub(super) fn bytes(&mut self, name: &str) -> At<Bytes> {
         self.parsed(name).unwrap_or_else(|| self.default(name))
     }
 
     /// A size; `None` when not given.
-    pub fn optional_bytes(&mut self, name: &str) -> Option<At<Bytes>> {
+    pub(super) fn optional_bytes(&mut self, name: &str) -> Option<At<Bytes>> {
         self.parsed(name)
     }
 
     /// A time.
-    pub fn time(&mut self, name: &str) -> At<Time> {
+    pub(super) fn time(&mut self, name: &str) -> At<Time> {
         self.parsed(name).unwrap_or_else(|| self.default(name))
     }
 
     /// A time; `None` when not given.
-    pub fn optional_time(&mut self, name: &str) -> Option<At<Time>> {
+    pub(super) fn optional_time(&mut self, name: &str) -> Option<At<Time>> {
         self.parsed(name)
     }
 
     /// A fraction; `None` when not given.
-    pub fn optional_fraction(&mut self, name: &str) -> Option<At<Ratio>> {
+    pub(super) fn optional_fraction(&mut self, name: &str) -> Option<At<Ratio>> {
         self.parsed(name)
     }
 
     /// A fraction.
-    pub fn fraction(&mut self, name: &str) -> At<Ratio> {
+    pub(super) fn fraction(&mut self, name: &str) -> At<Ratio> {
         self.parsed(name).unwrap_or_else(|| self.default(name))
     }
 
@@ -234,17 +234,17 @@ impl<'a> Fields<'a> {
     }
 
     /// A size or a word.
-    pub fn bytes_or_word(&mut self, name: &str) -> At<Or<Bytes>> {
+    pub(super) fn bytes_or_word(&mut self, name: &str) -> At<Or<Bytes>> {
         self.or_word(name)
     }
 
     /// A time or a word.
-    pub fn time_or_word(&mut self, name: &str) -> At<Or<Time>> {
+    pub(super) fn time_or_word(&mut self, name: &str) -> At<Or<Time>> {
         self.or_word(name)
     }
 
     /// A whole number.
-    pub fn whole(&mut self, name: &str) -> At<u64> {
+    pub(super) fn whole(&mut self, name: &str) -> At<u64> {
         let Kind::Whole { min, max } = self.key(name).kind else {
             panic!("`{name}` is no whole number")
         };
@@ -262,7 +262,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A number from 0 to below its limit.
-    pub fn number(&mut self, name: &str) -> At<f64> {
+    pub(super) fn number(&mut self, name: &str) -> At<f64> {
         let Kind::Below(limit) = self.key(name).kind else { panic!("`{name}` is no number") };
         if let Some((text, span)) = self.single(name) {
             match text.parse::<f64>() {
@@ -280,7 +280,7 @@ impl<'a> Fields<'a> {
     }
 
     /// True or false.
-    pub fn bool(&mut self, name: &str) -> At<bool> {
+    pub(super) fn bool(&mut self, name: &str) -> At<bool> {
         match self.item(name) {
             Some(Item { value: Value::Bool(yes), span }) => At { value: *yes, span: Some(*span) },
             Some(item) => {
@@ -293,7 +293,7 @@ impl<'a> Fields<'a> {
     }
 
     /// One of the words of a choice.
-    pub fn choice(&mut self, name: &str) -> At<&'static str> {
+    pub(super) fn choice(&mut self, name: &str) -> At<&'static str> {
         let Kind::Choice(words) = self.key(name).kind else { panic!("`{name}` is no choice") };
         if let Some((text, span)) = self.single(name) {
             if let Some(word) = words.iter().find(|w| **w == text) {
@@ -309,7 +309,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A list of whole numbers; one number is a list of one. `None` when not given.
-    pub fn wholes(&mut self, name: &str) -> Option<At<Vec<u64>>> {
+    pub(super) fn wholes(&mut self, name: &str) -> Option<At<Vec<u64>>> {
         let Kind::Wholes { min, max } = self.key(name).kind else { panic!("`{name}` is no list") };
         let item = self.item(name)?;
         let items = match &item.value {
@@ -331,7 +331,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A list of names; one name is a list of one. `None` when not given.
-    pub fn names(&mut self, name: &str) -> Option<Vec<At<String>>> {
+    pub(super) fn names(&mut self, name: &str) -> Option<Vec<At<String>>> {
         let item = self.item(name)?;
         let items = match &item.value {
             Value::List(items) => items.as_slice(),
@@ -350,7 +350,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A table within the section, or a word in its place; `None` when not given (or wrong).
-    pub fn table(&mut self, name: &str) -> Option<Or<Fields<'_>>> {
+    pub(super) fn table(&mut self, name: &str) -> Option<Or<Fields<'_>>> {
         let Kind::Table(keys, words) = self.key(name).kind else { panic!("`{name}` is no table") };
         let item = self.item(name)?;
         match &item.value {
@@ -377,7 +377,7 @@ impl<'a> Fields<'a> {
 }
 
 /// A key that a section does not have.
-pub fn unknown_key(name: &str, span: Span, header: &str, known: &[&str]) -> Diagnostic {
+pub(super) fn unknown_key(name: &str, span: Span, header: &str, known: &[&str]) -> Diagnostic {
     let error = Diagnostic::error(format!("unknown key `{name}`"))
         .at(span, format!("`{header}` has no such key"))
         .nearest(nearest(name, known.iter().copied()));

@@ -388,13 +388,12 @@ pub const PROBE: Section = Section {
             "series",
             Kind::Time(&["off"]),
             "off",
-            "Sample queues at this interval, for plots over time. Pages sample by themselves when \
-             the run is short.",
+            "Sample queues at this interval, for plots over time.",
         ),
         key(
             "pause-events",
             Kind::Whole { min: 0, max: 100_000_000 },
-            "20000",
+            "100000",
             "How many pauses and resumes to keep for the timeline and the pause tree.",
         ),
         key(

@@ -9,7 +9,7 @@ use weir_sim::config::{
 };
 
 /// `[link]`.
-pub fn link(item: Option<&Item>, out: &mut Diagnostics) -> LinkConfig {
+pub(super) fn link(item: Option<&Item>, out: &mut Diagnostics) -> LinkConfig {
     let mut f = Fields::new(&keys::LINK, item, out);
     let overhead = f.bytes("overhead");
     if overhead.value > Bytes::new(10_000) {
@@ -39,7 +39,7 @@ pub struct NicSpec {
 }
 
 /// `[nic]`.
-pub fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
+pub(super) fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
     let mut f = Fields::new(&keys::NIC, item, out);
     let discipline = match f.choice("queues").value {
         "fifo" => NicDiscipline::Fifo,
@@ -96,7 +96,7 @@ pub fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
 }
 
 /// `[routing]`: the kind and the convergence delay.
-pub fn routing(item: Option<&Item>, out: &mut Diagnostics) -> (Routing, Time) {
+pub(super) fn routing(item: Option<&Item>, out: &mut Diagnostics) -> (Routing, Time) {
     let mut f = Fields::new(&keys::ROUTING, item, out);
     let kind = match f.choice("kind").value {
         "up-down" => Routing::UpDown,
@@ -106,7 +106,7 @@ pub fn routing(item: Option<&Item>, out: &mut Diagnostics) -> (Routing, Time) {
 }
 
 /// `[probe]`.
-pub fn probe(item: Option<&Item>, out: &mut Diagnostics) -> ProbeConfig {
+pub(super) fn probe(item: Option<&Item>, out: &mut Diagnostics) -> ProbeConfig {
     let mut f = Fields::new(&keys::PROBE, item, out);
     let series = match f.time_or_word("series") {
         At { value: Or::Is(Time::ZERO), span } => {
@@ -140,7 +140,7 @@ pub struct RunSpec {
 }
 
 /// `[run]`.
-pub fn run(item: Option<&Item>, out: &mut Diagnostics) -> RunSpec {
+pub(super) fn run(item: Option<&Item>, out: &mut Diagnostics) -> RunSpec {
     let mut f = Fields::new(&keys::RUN, item, out);
     let until = f.time_or_word("until");
     let stop = match until.value {
@@ -190,7 +190,7 @@ pub struct FailureSpec {
 }
 
 /// `[[failure]]`.
-pub fn failure(item: &Item, out: &mut Diagnostics) -> Option<FailureSpec> {
+pub(super) fn failure(item: &Item, out: &mut Diagnostics) -> Option<FailureSpec> {
     let mut f = Fields::new(&keys::FAILURE, Some(item), out);
     for key in ["link", "down"] {
         if !f.given(key) {
@@ -231,7 +231,7 @@ pub struct PathSpec {
 }
 
 /// `[[path]]`.
-pub fn path(item: &Item, out: &mut Diagnostics) -> Option<PathSpec> {
+pub(super) fn path(item: &Item, out: &mut Diagnostics) -> Option<PathSpec> {
     let mut f = Fields::new(&keys::PATH, Some(item), out);
     let name = f.required_text("name");
     if !f.given("nodes") {

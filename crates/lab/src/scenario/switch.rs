@@ -36,7 +36,7 @@ pub struct SwitchSpec {
 }
 
 /// Reads the section.
-pub fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
+pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
     let mut f = Fields::new(&keys::SWITCH, item, out);
     let _only_one_model = f.choice("model");
     let mut buffer = f.bytes_or_word("buffer").map(|b| match b {

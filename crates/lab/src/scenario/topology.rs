@@ -33,7 +33,11 @@ pub enum TopologySpec {
 }
 
 /// Reads the section; `None` when there is nothing to build.
-pub fn read(item: Option<&Item>, files: &Files, out: &mut Diagnostics) -> Option<TopologySpec> {
+pub(super) fn read(
+    item: Option<&Item>,
+    files: &Files,
+    out: &mut Diagnostics,
+) -> Option<TopologySpec> {
     let names: Vec<&str> = catalogue().iter().map(|i| i.name).chain(["explicit"]).collect();
     if item.is_none() {
         let error = Diagnostic::error("the scenario has no `[topology]`");

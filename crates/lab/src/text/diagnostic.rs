@@ -1,7 +1,7 @@
 //! Errors and warnings that show the line they are about.
 
 use super::source::{Sources, Span};
-use annotate_snippets::{AnnotationKind, Group, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Renderer, Snippet};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,17 +19,15 @@ pub struct Diagnostic {
     pub level: Level,
     /// What is wrong, in one line.
     pub title: String,
-    /// Where, and what to say there.
-    pub at: Option<(Span, String)>,
-    /// What else to show: other places that have to do with it.
-    pub context: Vec<(Span, String)>,
+    /// Where, and what to say there; other places that have to do with it after the first.
+    pub places: Vec<(Span, String)>,
     /// What would be right.
     pub help: Vec<String>,
 }
 
 impl Diagnostic {
     fn new(level: Level, title: impl Into<String>) -> Self {
-        Self { level, title: title.into(), at: None, context: Vec::new(), help: Vec::new() }
+        Self { level, title: title.into(), places: Vec::new(), help: Vec::new() }
     }
 
     /// An error.
@@ -45,7 +43,7 @@ impl Diagnostic {
     /// Underlines `span` with a label.
     #[must_use]
     pub fn at(mut self, span: Span, label: impl Into<String>) -> Self {
-        self.at = Some((span, label.into()));
+        self.places.insert(0, (span, label.into()));
         self
     }
 
@@ -64,7 +62,7 @@ impl Diagnostic {
     /// Shows another place as well.
     #[must_use]
     pub fn context(mut self, span: Span, label: impl Into<String>) -> Self {
-        self.context.push((span, label.into()));
+        self.places.push((span, label.into()));
         self
     }
 
@@ -105,32 +103,22 @@ impl Diagnostic {
     }
 
     /// One snippet per source, the one with the mistake first.
-    fn snippets<'a>(
-        &'a self,
-        sources: &'a Sources,
-    ) -> Vec<Snippet<'a, annotate_snippets::Annotation<'a>>> {
-        let marks = self
-            .at
-            .iter()
-            .map(|mark| (AnnotationKind::Primary, mark))
-            .chain(self.context.iter().map(|mark| (AnnotationKind::Context, mark)));
+    fn snippets<'a>(&'a self, sources: &'a Sources) -> Vec<Snippet<'a, Annotation<'a>>> {
         let mut order = Vec::new();
-        for (kind, (span, label)) in marks {
+        for (span, _) in &self.places {
             if !order.contains(&span.source) {
                 order.push(span.source);
             }
-            let _ = (kind, label);
         }
         let snippet = |id| {
             let source = sources.get(id);
             let mut snippet = Snippet::source(source.text.as_str()).path(source.name.as_str());
-            if let Some((span, label)) = self.at.as_ref().filter(|(span, _)| span.source == id) {
-                let mark = AnnotationKind::Primary.span(sources.within(*span));
-                snippet = snippet.annotation(labelled(mark, label));
-            }
-            for (span, label) in self.context.iter().filter(|(span, _)| span.source == id) {
-                let mark = AnnotationKind::Context.span(sources.within(*span));
-                snippet = snippet.annotation(labelled(mark, label));
+            for (i, (span, label)) in self.places.iter().enumerate() {
+                if span.source == id {
+                    let kind =
+                        if i == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+                    snippet = snippet.annotation(labelled(kind.span(sources.within(*span)), label));
+                }
             }
             snippet
         };
@@ -138,10 +126,7 @@ impl Diagnostic {
     }
 }
 
-fn labelled<'a>(
-    mark: annotate_snippets::Annotation<'a>,
-    label: &'a str,
-) -> annotate_snippets::Annotation<'a> {
+fn labelled<'a>(mark: Annotation<'a>, label: &'a str) -> Annotation<'a> {
     if label.is_empty() { mark } else { mark.label(one_line(label)) }
 }
 

@@ -8,7 +8,7 @@ mod tree;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Level};
 pub use source::{Source, SourceId, Sources, Span};
-pub use tree::{Item, Table, Value};
+pub use tree::{Entry, Item, Table, Value};
 
 pub(crate) use overrides::apply as apply_override;
 pub(crate) use tree::parse;

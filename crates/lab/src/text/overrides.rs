@@ -22,11 +22,12 @@ pub(crate) fn apply(
         );
         return;
     };
-    let offset = path.len() + 1;
+    let offset = path.len() + 1 + value.len() - value.trim_start().len();
+    let value = value.trim();
     // What is no TOML value is a string that needs no quotes here.
     let item = parse_value(value, id, offset).unwrap_or_else(|| Item {
-        span: id.span(offset..text.len()),
-        value: Value::Text(value.trim().to_owned()),
+        span: id.span(offset..offset + value.len()),
+        value: Value::Text(value.to_owned()),
     });
     let mut at = 0;
     let mut steps = Vec::new();

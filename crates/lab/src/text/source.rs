@@ -46,6 +46,11 @@ impl Sources {
         &self.0[usize::from(id.0)]
     }
 
+    /// All of them: the file first, then the overrides.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.0.iter()
+    }
+
     /// The text of a span.
     pub fn text(&self, span: Span) -> &str {
         &self.get(span.source).text[self.within(span)]

@@ -31,9 +31,12 @@ pub enum Value {
     Table(Table),
 }
 
+/// A key, where it was written, and its value.
+pub type Entry = (String, Span, Item);
+
 /// A table: keys in the order they were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table(pub Vec<(String, Span, Item)>);
+pub struct Table(pub Vec<Entry>);
 
 impl Table {
     /// The value of a key.

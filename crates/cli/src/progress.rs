@@ -1,0 +1,97 @@
+//! Shows how far the runs are: a bar on a terminal, a line every few seconds otherwise.
+
+use crate::terminal::Terminal;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use weir_lab::format;
+use weir_lab::run::{Meter, Reading};
+
+/// Longest time between two looks at the meter on a terminal.
+const FRAME: Duration = Duration::from_millis(100);
+/// Time between lines elsewhere.
+const LINE: Duration = Duration::from_secs(5);
+
+/// Does `work` while showing how far `meter` is.
+pub(crate) fn watch<T: Send>(
+    title: &str,
+    meter: &Meter,
+    terminal: &Terminal,
+    work: impl FnOnce() -> T + Send,
+) -> T {
+    if terminal.quiet {
+        return work();
+    }
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| match terminal.interactive {
+            true => bar(title, meter, &done),
+            false => lines(title, meter, &done),
+        });
+        let result = work();
+        done.store(true, Ordering::Release);
+        watcher.thread().unpark();
+        let _ = watcher.join();
+        result
+    })
+}
+
+/// Speed and time to go.
+struct Pace {
+    start: Instant,
+}
+
+impl Pace {
+    fn describe(&self, meter: &Meter, r: &Reading) -> String {
+        let elapsed = self.start.elapsed().as_secs_f64().max(1e-3);
+        let speed = format::count_f64(r.packet_hops as f64 / elapsed);
+        let runs = match meter.total() {
+            0 | 1 => String::new(),
+            n => format!("{}/{n} runs, ", r.finished),
+        };
+        let left = match r.done {
+            d if d > 0.01 && d < 1.0 => format!(", {} left", clock(elapsed / d - elapsed)),
+            _ => String::new(),
+        };
+        let now = format::time_ps(r.now_ps as f64);
+        format!("{runs}{now} simulated, {speed} packet-hops/s{left}")
+    }
+}
+
+fn clock(seconds: f64) -> String {
+    let s = seconds.clamp(0.0, 1e9) as u64;
+    match s {
+        0..60 => format!("{s} s"),
+        60..3600 => format!("{}:{:02} min", s / 60, s % 60),
+        _ => format!("{}:{:02} h", s / 3600, s % 3600 / 60),
+    }
+}
+
+fn bar(title: &str, meter: &Meter, done: &AtomicBool) {
+    let pace = Pace { start: Instant::now() };
+    let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("  {prefix}  {bar:24} {percent:>3} %  {wide_msg}");
+    bar.set_style(style.expect("the template is valid").progress_chars("━━─"));
+    bar.set_prefix(title.to_owned());
+    while !done.load(Ordering::Acquire) {
+        let reading = meter.read();
+        bar.set_position((reading.done * 1000.0) as u64);
+        bar.set_message(pace.describe(meter, &reading));
+        std::thread::park_timeout(FRAME);
+    }
+    bar.finish_and_clear();
+}
+
+fn lines(title: &str, meter: &Meter, done: &AtomicBool) {
+    let pace = Pace { start: Instant::now() };
+    let mut next = LINE;
+    while !done.load(Ordering::Acquire) {
+        if pace.start.elapsed() >= next {
+            let reading = meter.read();
+            let percent = reading.done * 100.0;
+            eprintln!("{title}: {percent:.0} %, {}", pace.describe(meter, &reading));
+            next += LINE;
+        }
+        std::thread::park_timeout(Duration::from_millis(200));
+    }
+}

@@ -1,0 +1,228 @@
+//! The table of `weir compare`: schemes in rows, what they did to the same traffic in columns.
+
+use crate::findings::{ClassSummary, Comparison, Group, PortAt, hottest_port, notes};
+use crate::format;
+use crate::scenario::reference::{Amount, Metric, Reference};
+use crate::stats::Estimate;
+use crate::table::{Column, TextTable};
+use weir_core::ClassId;
+
+/// How many classes get columns of their own.
+const MOST_CLASSES: usize = 3;
+
+/// The figures of one scheme.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The scheme.
+    pub scheme: &'static weir_fc::SchemeInfo,
+    /// By class, the primary one first.
+    pub classes: Vec<(ClassId, ClassSummary)>,
+    /// Mean queue at the hottest port of the first scheme, bytes.
+    pub queue_mean: Option<Estimate>,
+    /// Longest queue there.
+    pub queue_max: Option<f64>,
+    /// How long flows of the primary class were held by pauses that began where they never
+    /// went, picoseconds.
+    pub innocent_hold: Option<Estimate>,
+    /// Whether not all pauses were kept, so that the true hold is longer.
+    pub at_least: bool,
+    /// Pauses sent, per run.
+    pub pauses: f64,
+    /// Bytes of control frames, per run.
+    pub control_bytes: f64,
+    /// Remarks.
+    pub notes: Vec<String>,
+}
+
+/// Everything the table shows.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// The port whose queue is shown, one per seed: that with the longest queue under the first
+    /// scheme.
+    pub hottest: Vec<PortAt>,
+    /// By scheme.
+    pub rows: Vec<Row>,
+}
+
+impl Figures {
+    /// Sums up.
+    pub fn new(c: &Comparison<'_>) -> Self {
+        let topology = &c.experiment.topology;
+        let first = c.groups.first().map_or(&[][..], |g| &g.runs);
+        let hottest: Vec<Option<PortAt>> =
+            first.iter().map(|r| hottest_port(topology, r)).collect();
+        let classes = c.class_order();
+        let row = |g: &Group| {
+            let runs = g.runs.len().max(1) as f64;
+            let queues: Vec<_> = g
+                .runs
+                .iter()
+                .zip(&hottest)
+                .filter_map(|(run, port)| port.and_then(|p| p.record(run)).map(|p| &p.queue))
+                .collect();
+            let means: Vec<f64> = queues.iter().map(|q| q.mean).collect();
+            let ports = g.runs.iter().flat_map(|r| &r.outcome.ports);
+            let pauses: u64 = ports.map(|p| p.pauses_sent.iter().sum::<u64>()).sum();
+            let control: u64 = g.runs.iter().map(|r| r.outcome.totals.control_bytes.get()).sum();
+            Row {
+                scheme: g.scheme,
+                classes: classes.iter().map(|&k| (k, ClassSummary::new(g, Some(k)))).collect(),
+                innocent_hold: classes.first().and_then(|&k| ClassSummary::innocent_hold(c, g, k)),
+                at_least: g.runs.iter().any(|r| r.outcome.pauses_left_out > 0),
+                queue_mean: Estimate::new(&means),
+                queue_max: queues.iter().map(|q| q.max.get() as f64).reduce(f64::max),
+                pauses: pauses as f64 / runs,
+                control_bytes: control as f64 / runs,
+                notes: notes(c.experiment, g),
+            }
+        };
+        let rows = c.groups.iter().map(row).collect();
+        Self { hottest: hottest.into_iter().flatten().collect(), rows }
+    }
+}
+
+/// A mean with its interval, where that is more than rounding.
+pub(crate) fn estimate(e: Option<Estimate>, show: fn(f64) -> String) -> String {
+    match e {
+        None => "-".into(),
+        Some(e) if e.half_width <= e.mean.abs() * 0.0005 => show(e.mean),
+        Some(e) => format!("{} ±{}", show(e.mean), format::percent(e.half_width / e.mean)),
+    }
+}
+
+/// The table.
+pub fn table(c: &Comparison<'_>, figures: &Figures) -> TextTable {
+    let shown = c.class_order();
+    let shown = &shown[..shown.len().min(MOST_CLASSES)];
+    let mut t = TextTable::new(columns(c, figures, shown));
+    for row in &figures.rows {
+        t.row(cells(figures, row, shown));
+        for (name, cells) in references(c, row.scheme.name, row.scheme.title, shown) {
+            t.faint.push(t.rows.len());
+            t.row([vec![name], cells].concat());
+        }
+    }
+    let known = |r: &Reference| figures.rows.iter().any(|row| row.scheme.name == r.scheme);
+    let mut others: Vec<&str> = Vec::new();
+    for r in c.experiment.scenario.references.iter().filter(|r| !known(r)) {
+        if !others.contains(&r.scheme.as_str()) {
+            others.push(&r.scheme);
+        }
+    }
+    for scheme in others {
+        let title = weir_fc::scheme(scheme).map_or(scheme, |s| s.title);
+        for (name, cells) in references(c, scheme, title, shown) {
+            t.faint.push(t.rows.len());
+            t.row([vec![name], cells].concat());
+        }
+    }
+    t
+}
+
+fn columns(c: &Comparison<'_>, figures: &Figures, shown: &[ClassId]) -> Vec<Column> {
+    let base = figures.rows.first().map_or("", |r| r.scheme.title);
+    let versus = format!("vs {base}");
+    let mut columns = vec![Column::words("scheme", 20)];
+    for (i, &class) in shown.iter().enumerate() {
+        // the third class goes before the columns that say how a result came about
+        let keep = [19, 16, 7][i.min(2)];
+        let group = c.class_name(class);
+        let several =
+            figures.rows.iter().any(|r| r.classes.iter().any(|(k, s)| *k == class && s.most > 1));
+        let head = if several { "mean FCT" } else { "FCT" };
+        columns.push(Column::numbers(head, keep).under(group));
+        columns.push(Column::numbers(&versus, keep - 1).under(group));
+        columns.push(Column::numbers(if several { "p99" } else { "" }, 3).under(group));
+    }
+    let same = figures.hottest.windows(2).all(|pair| pair[0] == pair[1]);
+    let port = match figures.hottest.first() {
+        Some(port) if same => format!("queue {}", port.name(&c.experiment.topology)),
+        _ => "longest queue".to_owned(),
+    };
+    let primary = shown.first().map_or("flows", |&k| c.class_name(k));
+    columns.extend([
+        Column::numbers("mean", 12).under(&port),
+        Column::numbers("max", 8).under(&port),
+        Column::numbers("sent", 9).under("pauses"),
+        Column::numbers("held for", 14).under(primary),
+        Column::numbers("bytes", 5).under("control"),
+        Column::words("notes", 11),
+    ]);
+    columns
+}
+
+fn cells(figures: &Figures, row: &Row, shown: &[ClassId]) -> Vec<String> {
+    let first = &figures.rows[0];
+    let is_first = std::ptr::eq(first, row);
+    let mut cells = vec![row.scheme.title.to_owned()];
+    let of = |row: &Row, class: ClassId| {
+        row.classes.iter().find(|(k, _)| *k == class).map(|(_, s)| s.clone())
+    };
+    for &class in shown {
+        let (here, base) = (of(row, class), of(first, class));
+        let fct = here.as_ref().and_then(|s| s.fct_mean);
+        let base = base.and_then(|s| s.fct_mean);
+        cells.push(estimate(fct, format::time_ps));
+        cells.push(match (fct, base) {
+            (Some(a), Some(b)) if !is_first => format::change(a.mean, b.mean),
+            _ => String::new(),
+        });
+        cells.push(match &here {
+            Some(s) if s.most > 1 => estimate(s.fct_p99, format::time_ps),
+            _ => String::new(),
+        });
+    }
+    let held = estimate(row.innocent_hold, format::time_ps);
+    cells.extend([
+        estimate(row.queue_mean, format::bytes_f64),
+        row.queue_max.map_or_else(|| "-".into(), format::bytes_f64),
+        format::count_f64(row.pauses),
+        if row.at_least { format!(">= {held}") } else { held },
+        format::bytes_f64(row.control_bytes),
+        match row.notes.as_slice() {
+            [] => "in order, nothing lost".into(),
+            some => some.join("; "),
+        },
+    ]);
+    cells
+}
+
+/// Rows with published numbers for a scheme, one per source: name and the other cells.
+fn references(
+    c: &Comparison<'_>,
+    scheme: &str,
+    title: &str,
+    shown: &[ClassId],
+) -> Vec<(String, Vec<String>)> {
+    let all: Vec<&Reference> =
+        c.experiment.scenario.references.iter().filter(|r| r.scheme == scheme).collect();
+    let mut sources: Vec<&str> = Vec::new();
+    for r in &all {
+        if !sources.contains(&r.source.as_str()) {
+            sources.push(&r.source);
+        }
+    }
+    let value = |source: &str, metrics: [Metric; 2], class: Option<&str>| {
+        all.iter()
+            .find(|r| {
+                r.source == source && metrics.contains(&r.metric) && r.class.as_deref() == class
+            })
+            .map_or_else(String::new, |r| match r.value {
+                Amount::Time(t) => format::time(t),
+                Amount::Bytes(b) => format::bytes(b),
+            })
+    };
+    let row = |source: &&str| {
+        let mut cells = Vec::new();
+        for &class in shown {
+            let name = c.class_name(class);
+            cells.push(value(source, [Metric::FctMean, Metric::FctMax], Some(name)));
+            cells.extend([String::new(), String::new()]);
+        }
+        cells.push(value(source, [Metric::QueueMean; 2], None));
+        cells.push(value(source, [Metric::QueueMax; 2], None));
+        cells.extend([String::new(), String::new(), String::new(), (*source).to_owned()]);
+        (format!("{title} paper"), cells)
+    };
+    sources.iter().map(row).collect()
+}

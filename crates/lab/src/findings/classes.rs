@@ -1,0 +1,114 @@
+//! Flows by class.
+
+use super::pauses::{PauseTree, innocent_holds};
+use super::{Comparison, Group};
+use crate::run::Run;
+use crate::stats::{Estimate, Sorted};
+use weir_core::ClassId;
+use weir_sim::outcome::FlowRecord;
+
+/// The flows of one class in one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClassStats {
+    /// Flows that started.
+    pub flows: u64,
+    /// Flows that completed.
+    pub completed: u64,
+    /// Completion times of those, picoseconds.
+    pub fct: Sorted,
+    /// Completion times as senders see them.
+    pub fct_ack: Sorted,
+    /// FCT over ideal FCT.
+    pub slowdown: Sorted,
+    /// For every flow, the longest time it was held at one hop, picoseconds.
+    pub held: Sorted,
+    /// Packets sent again.
+    pub retransmitted: u64,
+    /// Packets lost.
+    pub lost: u64,
+    /// Packets that arrived behind later ones.
+    pub reordered: u64,
+}
+
+/// The longest time a flow was held at one hop. Holds at several hops overlap, so their sum
+/// would count the same delay more than once.
+pub(super) fn longest_hold(flow: &FlowRecord) -> f64 {
+    flow.held.iter().map(|h| h.time.as_ps()).max().unwrap_or(0) as f64
+}
+
+impl ClassStats {
+    /// Sorts out the flows of `class`, or of all classes.
+    pub fn new(run: &Run, class: Option<ClassId>) -> Self {
+        let of_class = |f: &&FlowRecord| class.is_none_or(|c| f.class == c);
+        let flows: Vec<&FlowRecord> = run.outcome.flows.iter().filter(of_class).collect();
+        let ps = |t: Option<weir_core::Time>| t.map(|t| t.as_ps() as f64);
+        let sum = |of: fn(&FlowRecord) -> u64| flows.iter().map(|f| of(f)).sum();
+        Self {
+            flows: flows.len() as u64,
+            completed: flows.iter().filter(|f| f.finish.is_some()).count() as u64,
+            fct: Sorted::new(flows.iter().filter_map(|f| ps(f.fct()))),
+            fct_ack: Sorted::new(flows.iter().filter_map(|f| ps(f.fct_ack()))),
+            slowdown: Sorted::new(flows.iter().filter_map(|f| f.slowdown())),
+            held: Sorted::new(flows.iter().map(|f| longest_hold(f))),
+            retransmitted: sum(|f| f.retransmitted),
+            lost: sum(|f| f.lost),
+            reordered: sum(|f| f.reordered),
+        }
+    }
+}
+
+/// One class under one scheme, over all seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassSummary {
+    /// Flows that started, all seeds together.
+    pub flows: u64,
+    /// Flows that completed.
+    pub completed: u64,
+    /// The most flows in one run.
+    pub most: u64,
+    /// Mean FCT, picoseconds.
+    pub fct_mean: Option<Estimate>,
+    /// 99th percentile of the FCT.
+    pub fct_p99: Option<Estimate>,
+    /// Longest FCT of all seeds.
+    pub fct_max: Option<f64>,
+    /// Mean slowdown.
+    pub slowdown_mean: Option<Estimate>,
+    /// 99th percentile of the slowdown.
+    pub slowdown_p99: Option<Estimate>,
+    /// Mean over the flows of the longest hold at one hop, picoseconds.
+    pub held_mean: Option<Estimate>,
+}
+
+impl ClassSummary {
+    /// Mean over the flows of a class of the time they were held by pauses that began at ports
+    /// they never used, picoseconds.
+    pub fn innocent_hold(c: &Comparison<'_>, group: &Group, class: ClassId) -> Option<Estimate> {
+        let of_run = |run: &Run| {
+            let held = innocent_holds(&PauseTree::of_run(c.experiment, run));
+            let flows = run.outcome.flows.iter().filter(|f| f.class == class);
+            let times = flows.map(|f| held.get(&f.id).map_or(0.0, |t| t.as_ps() as f64));
+            Sorted::new(times).mean()
+        };
+        Estimate::new(&group.runs.iter().filter_map(of_run).collect::<Vec<_>>())
+    }
+
+    /// Sums up a class (or all) over the runs of a scheme.
+    pub fn new(group: &Group, class: Option<ClassId>) -> Self {
+        let runs: Vec<ClassStats> = group.runs.iter().map(|r| ClassStats::new(r, class)).collect();
+        let estimate = |of: &dyn Fn(&ClassStats) -> Option<f64>| {
+            Estimate::new(&runs.iter().filter_map(of).collect::<Vec<_>>())
+        };
+        Self {
+            flows: runs.iter().map(|s| s.flows).sum(),
+            completed: runs.iter().map(|s| s.completed).sum(),
+            most: runs.iter().map(|s| s.flows).max().unwrap_or(0),
+            fct_mean: estimate(&|s| s.fct.mean()),
+            fct_p99: estimate(&|s| s.fct.percentile(99.0)),
+            fct_max: runs.iter().filter_map(|s| s.fct.max()).reduce(f64::max),
+            slowdown_mean: estimate(&|s| s.slowdown.mean()),
+            slowdown_p99: estimate(&|s| s.slowdown.percentile(99.0)),
+            held_mean: estimate(&|s| s.held.mean()),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A result directory, complete or not there at all: files are written beside it and moved
+//! into place at the end.
+
+use super::{csv_files, page, summary};
+use crate::findings::Comparison;
+use serde_json::json;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why results could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {source}", path.display())]
+pub struct WriteError {
+    /// Where.
+    pub path: PathBuf,
+    /// Why.
+    pub source: io::Error,
+}
+
+/// Writes `summary.json`, `flows.csv`, `ports.csv`, `perf.json`, `scenario.toml` and `index.html`
+/// to `directory`, replacing what a former run left there. `command` is shown on the page.
+pub fn write(c: &Comparison<'_>, directory: &Path, command: &str) -> Result<(), WriteError> {
+    let fail = |path: &Path| {
+        let path = path.to_owned();
+        move |source| WriteError { path, source }
+    };
+    let other = |e: csv::Error| WriteError { path: directory.into(), source: io::Error::other(e) };
+    let files: [(&str, Vec<u8>); 6] = [
+        ("summary.json", json_text(&summary(c))),
+        ("flows.csv", csv_files::flows(c).map_err(other)?),
+        ("ports.csv", csv_files::ports(c).map_err(other)?),
+        ("perf.json", json_text(&perf(c))),
+        ("scenario.toml", scenario_text(c).into_bytes()),
+        ("index.html", page(c, command).into_bytes()),
+    ];
+    check_replaceable(directory, &files.each_ref().map(|(name, _)| *name))?;
+    let parent = directory.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(fail(parent))?;
+    let base = directory.file_name().map_or_else(|| "out".into(), |n| n.to_string_lossy());
+    let sibling = |what: &str| parent.join(format!(".{base}.{what}.{}", std::process::id()));
+    let (fresh, stale) = (sibling("new"), sibling("old"));
+    let _ = fs::remove_dir_all(&fresh);
+    fs::create_dir(&fresh).map_err(fail(&fresh))?;
+    for (name, bytes) in files {
+        let path = fresh.join(name);
+        if let Err(source) = fs::write(&path, bytes) {
+            let _ = fs::remove_dir_all(&fresh);
+            return Err(WriteError { path, source });
+        }
+    }
+    let replace = directory.exists();
+    if replace {
+        fs::rename(directory, &stale).map_err(fail(directory))?;
+    }
+    fs::rename(&fresh, directory).map_err(fail(directory))?;
+    if replace {
+        let _ = fs::remove_dir_all(&stale);
+    }
+    Ok(())
+}
+
+/// Refuses to replace a directory that holds anything but results.
+fn check_replaceable(directory: &Path, ours: &[&str]) -> Result<(), WriteError> {
+    let fail = |source| WriteError { path: directory.to_owned(), source };
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(fail(e)),
+    };
+    for entry in entries {
+        let name = entry.map_err(fail)?.file_name();
+        if !ours.iter().any(|o| name.to_str() == Some(*o)) {
+            let name = name.to_string_lossy();
+            let what = format!("it holds `{name}`, which is no result: name another directory");
+            return Err(fail(io::Error::new(io::ErrorKind::AlreadyExists, what)));
+        }
+    }
+    Ok(())
+}
+
+fn json_text(value: &serde_json::Value) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).expect("a JSON value is always text");
+    text.push(b'\n');
+    text
+}
+
+fn perf(c: &Comparison<'_>) -> serde_json::Value {
+    let runs: Vec<_> = c
+        .runs()
+        .map(|r| {
+            let mut value = json!(r.perf);
+            value["scheme"] = r.variant.scheme.name.into();
+            value["seed"] = r.variant.seed.into();
+            value
+        })
+        .collect();
+    match <[_; 1]>::try_from(runs) {
+        Ok([only]) => only,
+        Err(runs) => json!({ "runs": runs }),
+    }
+}
+
+/// The scenario as it was run: the file, and overrides as comments.
+fn scenario_text(c: &Comparison<'_>) -> String {
+    let mut text = String::new();
+    for (i, source) in c.experiment.scenario.sources.iter().enumerate() {
+        if i == 0 {
+            text = source.text.clone();
+        } else {
+            text.push_str(&format!("\n# --set {}\n", source.text));
+        }
+    }
+    text
+}

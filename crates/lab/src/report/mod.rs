@@ -1,0 +1,13 @@
+//! Files: data to compute with and a page to look at.
+
+mod csv_files;
+mod directory;
+pub mod figure;
+mod figures;
+mod page;
+mod pause_section;
+mod summary;
+
+pub use directory::{WriteError, write};
+pub use page::page;
+pub use summary::{run_summary, summary};

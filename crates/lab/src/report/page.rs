@@ -1,0 +1,290 @@
+//! `index.html`: one file that opens anywhere, offline, in light and dark, and prints.
+
+use super::figure::{Data, Figure, escape};
+use super::{figures, pause_section};
+use crate::compare::{self, Figures};
+use crate::describe;
+use crate::findings::{Comparison, answer};
+use crate::table::{Align, TextTable};
+use weir_sim::outcome::{Finish, Stuck};
+
+const CSS: &str = include_str!("page.css");
+const FIGURE_CSS: &str = include_str!("figure.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The whole page. `command` is what to type to get it again.
+pub fn page(c: &Comparison<'_>, command: &str) -> String {
+    let s = &c.experiment.scenario;
+    let numbers = Figures::new(c);
+    let mut sections = vec![
+        ("results", "Results", results(c, &numbers)),
+        ("completion", "Completion times", completion(c)),
+        ("queues", "Queues and memory", queues(c, &numbers)),
+        ("pauses", "Pauses: who stopped whom", pauses(c)),
+        ("topology", "Topology", topology(c, &numbers)),
+        ("scenario", "Scenario", scenario(c, command)),
+    ];
+    sections.retain(|(.., body)| !body.is_empty());
+    let links: Vec<String> =
+        sections.iter().map(|(id, title, _)| format!("<a href=\"#{id}\">{title}</a>")).collect();
+    let body: Vec<String> = sections
+        .iter()
+        .map(|(id, title, body)| {
+            format!("<section id=\"{id}\">\n<h2>{title}</h2>\n{body}\n</section>")
+        })
+        .collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · Weir</title>\n\
+         <style>\n{CSS}</style>\n<style id=\"figure-style\">\n{FIGURE_CSS}</style>\n</head>\n<body>\n\
+         <header>\n<h1>{title}</h1>\n<p class=\"soft\">{headline}</p>\n</header>\n\
+         <p class=\"answer\">{answer}</p>\n{warnings}<nav>{links}</nav>\n{body}\n\
+         <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        title = escape(&s.title),
+        headline = escape(&headline(c)),
+        answer = escape(&answer(c)),
+        warnings = warnings(c),
+        links = links.join(""),
+        body = body.join("\n"),
+    )
+}
+
+fn headline(c: &Comparison<'_>) -> String {
+    let cc = c.runs().next().map_or("none", |r| r.variant.cc.name());
+    let seeds = c.seeds() as u64;
+    format!(
+        "{} · {} · congestion control: {cc}",
+        describe::headline(c.experiment),
+        crate::format::plural(seeds, "seed")
+    )
+}
+
+/// What a reader must know before believing anything below.
+fn warnings(c: &Comparison<'_>) -> String {
+    let mut out = String::new();
+    for run in c.runs() {
+        let mut texts = Vec::new();
+        if run.interrupted() {
+            let title = run.variant.scheme.title;
+            texts.push(format!("{title}, seed {}: interrupted before its end", run.variant.seed));
+        }
+        if let Some(why) = run.invalid(c.experiment) {
+            texts.push(format!("Invalid run, seed {}: {why}", run.variant.seed));
+        }
+        for text in texts {
+            out.push_str(&format!("<p class=\"warn\">{}</p>\n", escape(&text)));
+        }
+    }
+    for w in c.experiment.warnings.iter() {
+        let help = w.help.join("; ");
+        out.push_str(&format!("<p class=\"warn\">{}: {}</p>\n", escape(&w.title), escape(&help)));
+    }
+    out
+}
+
+fn html_table(t: &TextTable) -> String {
+    let used = |i: usize| t.rows.iter().any(|row| row.get(i).is_some_and(|cell| !cell.is_empty()));
+    let shown: Vec<usize> = (0..t.columns.len()).filter(|&i| used(i)).collect();
+    let class = |i: usize| match t.columns[i].align {
+        Align::Left => " class=\"words\"",
+        Align::Right => "",
+    };
+    let mut out = String::from("<div class=\"wide\"><table><thead><tr>");
+    out.push_str(&group_heads(t, &shown));
+    out.push_str("</tr><tr>");
+    for &i in &shown {
+        out.push_str(&format!("<th{}>{}</th>", class(i), escape(&t.columns[i].head)));
+    }
+    out.push_str("</tr></thead><tbody>");
+    for (n, row) in t.rows.iter().enumerate() {
+        out.push_str(if t.faint.contains(&n) { "<tr class=\"faint\">" } else { "<tr>" });
+        for &i in &shown {
+            let cell = row.get(i).map_or("", String::as_str);
+            out.push_str(&format!("<td{}>{}</td>", class(i), escape(cell)));
+        }
+        out.push_str("</tr>");
+    }
+    out.push_str("</tbody></table></div>");
+    out
+}
+
+/// Common headings over neighbouring columns.
+fn group_heads(t: &TextTable, shown: &[usize]) -> String {
+    let mut out = String::new();
+    let mut k = 0;
+    while k < shown.len() {
+        let group = &t.columns[shown[k]].group;
+        let same = |i: &&usize| !group.is_empty() && t.columns[**i].group == *group;
+        let span = shown[k..].iter().take_while(same).count().max(1);
+        out.push_str(&format!("<th colspan=\"{span}\">{}</th>", escape(group)));
+        k += span;
+    }
+    out
+}
+
+fn data_table(data: &Data) -> String {
+    let mut out = String::from("<div class=\"data\"><table><thead><tr>");
+    for head in &data.header {
+        out.push_str(&format!("<th>{}</th>", escape(head)));
+    }
+    out.push_str("</tr></thead><tbody>");
+    for row in &data.rows {
+        out.push_str("<tr>");
+        for cell in row {
+            out.push_str(&format!("<td>{}</td>", escape(cell)));
+        }
+        out.push_str("</tr>");
+    }
+    out.push_str("</tbody></table></div>");
+    out
+}
+
+fn figure(f: &Figure) -> String {
+    format!(
+        "<figure id=\"{id}\">\n<h3>{title}</h3>\n<figcaption>{caption}</figcaption>\n\
+         <div class=\"wide\">{svg}</div>\n<div class=\"tools\"><details><summary>data</summary>{data}\
+         </details><a href=\"#{id}\" data-save=\"{id}\">save as SVG</a></div>\n</figure>\n",
+        id = f.id,
+        title = escape(&f.title),
+        caption = escape(&f.caption),
+        svg = f.svg,
+        data = data_table(&f.data)
+    )
+}
+
+fn results(c: &Comparison<'_>, numbers: &Figures) -> String {
+    let mut out = html_table(&compare::table(c, numbers));
+    for group in &c.groups {
+        for run in &group.runs {
+            let (what, stuck) = match &run.outcome.finish {
+                Finish::Deadlock(d) => {
+                    let at = crate::format::time(d.closed);
+                    (format!("deadlocked: the circle closed at {at}"), &d.cycle)
+                }
+                Finish::Stalled(stuck) => ("stalled: nothing could move any more".into(), stuck),
+                _ => continue,
+            };
+            let title = escape(group.scheme.title);
+            out.push_str(&format!("<h3>{title}, seed {} {what}</h3>\n", run.variant.seed));
+            out.push_str(&data_table(&stuck_table(c, stuck)));
+        }
+    }
+    if !c.experiment.scenario.notes.is_empty() {
+        let notes = escape(c.experiment.scenario.notes.trim());
+        out.push_str(&format!("<p class=\"soft\">{notes}</p>"));
+    }
+    out
+}
+
+fn stuck_table(c: &Comparison<'_>, stuck: &[Stuck]) -> Data {
+    let header = ["node", "port", "priority", "bytes waiting", "held since", "waits for"];
+    let topology = &c.experiment.topology;
+    let row = |s: &Stuck| {
+        vec![
+            topology.name(s.node).to_owned(),
+            topology.port_name(s.node, s.port),
+            s.priority.to_string(),
+            crate::format::bytes(s.bytes),
+            s.since.map_or_else(|| "not held".into(), crate::format::time),
+            s.waits_for.clone(),
+        ]
+    };
+    Data {
+        header: header.map(str::to_owned).to_vec(),
+        rows: stuck.iter().take(200).map(row).collect(),
+    }
+}
+
+fn completion(c: &Comparison<'_>) -> String {
+    let mut all = vec![figures::fct_bars(c)];
+    all.extend(figures::fct_cdfs(c));
+    all.extend(figures::slowdown(c));
+    all.iter().map(figure).collect()
+}
+
+fn queues(c: &Comparison<'_>, numbers: &Figures) -> String {
+    let mut all = Vec::new();
+    if let Some(&at) = numbers.hottest.first() {
+        all.extend(figures::queue(c, at));
+        all.extend(figures::ingress(c, at));
+    }
+    let sampled = !all.is_empty();
+    all.extend(figures::distributions(c));
+    let mut out: String = all.iter().map(figure).collect();
+    if !sampled {
+        out.push_str(
+            "<p class=\"soft\">For queues over time, add <code>[probe] series = \"2us\"</code> to the \
+             scenario.</p>",
+        );
+    }
+    out
+}
+
+fn pauses(c: &Comparison<'_>) -> String {
+    let mut out = String::new();
+    for (i, group) in c.groups.iter().enumerate() {
+        let Some(run) = group.runs.first() else { continue };
+        if run.outcome.pauses.is_empty() {
+            continue;
+        }
+        let title = escape(group.scheme.title);
+        let tree = pause_section::tree(c.experiment, run);
+        let timeline = pause_section::timeline(c.experiment, run, group.scheme.name);
+        let timeline = timeline.as_ref().map(figure).unwrap_or_default();
+        let open = if i == 0 { " open" } else { "" };
+        out.push_str(&format!(
+            "<details{open}><summary>{title}, seed {}</summary>\n<h3>Pause tree: {title}</h3>\n\
+             {tree}\n{timeline}</details>\n",
+            run.variant.seed
+        ));
+    }
+    out
+}
+
+fn topology(c: &Comparison<'_>, numbers: &Figures) -> String {
+    let e = c.experiment;
+    let marks = numbers.hottest.first().map(|at| weir_net::draw::Mark {
+        node: at.node,
+        port: at.port,
+        label: format!("{}: longest queue", e.topology.port_name(at.node, at.port)),
+    });
+    let options =
+        weir_net::draw::Options { title: String::new(), marks: marks.into_iter().collect() };
+    let svg = weir_net::draw::svg(&e.topology, &options);
+    let facts: Vec<Vec<String>> =
+        describe::topology_facts(e).into_iter().map(|(k, v)| vec![k, v]).collect();
+    let data = Data { header: vec![String::new(), String::new()], rows: facts };
+    format!(
+        "<figure id=\"fabric\"><div class=\"wide\">{svg}</div>\n<div class=\"tools\"><details>\
+         <summary>data</summary>{}</details><a href=\"#fabric\" data-save=\"fabric\">save as \
+         SVG</a></div></figure>",
+        data_table(&data)
+    )
+}
+
+fn scenario(c: &Comparison<'_>, command: &str) -> String {
+    let e = c.experiment;
+    let mut out = format!(
+        "<p>To get this page again:</p>\n<pre>{}</pre>\n<p class=\"soft\">weir {}. Data beside this \
+         page: summary.json, flows.csv, ports.csv, perf.json.</p>\n",
+        escape(command),
+        env!("CARGO_PKG_VERSION")
+    );
+    for (i, source) in e.scenario.sources.iter().enumerate() {
+        match i {
+            0 => out.push_str(&format!("<pre>{}</pre>\n", escape(source.text.trim_end()))),
+            _ => out.push_str(&format!("<pre>--set {}</pre>\n", escape(&source.text))),
+        }
+    }
+    if let Some(run) = c.runs().next() {
+        let rows = describe::settings(e, &run.config).into_iter().map(|(k, v)| vec![k, v]);
+        let data = Data { header: vec!["setting".into(), "value".into()], rows: rows.collect() };
+        out.push_str(&format!(
+            "<details><summary>every setting as it was used ({})</summary>{}</details>",
+            escape(run.variant.scheme.title),
+            data_table(&data)
+        ));
+    }
+    out
+}

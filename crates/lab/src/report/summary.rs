@@ -1,0 +1,199 @@
+//! `summary.json`: what a run amounts to. A pure function of scenario and seed.
+
+use crate::experiment::Experiment;
+use crate::findings::{ClassStats, Comparison, PauseTree, answer, hottest_port};
+use crate::run::Run;
+use crate::stats::Sorted;
+use serde_json::{Map, Value, json};
+use weir_core::{ClassId, Time};
+use weir_sim::outcome::{Deadlock, Finish, Stuck};
+
+/// The version of the file format.
+const SCHEMA: u32 = 1;
+
+/// The summary of everything that was run: of the run itself if there is only one.
+pub fn summary(c: &Comparison<'_>) -> Value {
+    let e = c.experiment;
+    let mut all = json!({
+        "schema": SCHEMA,
+        "weir": env!("CARGO_PKG_VERSION"),
+        "scenario": e.scenario.name,
+        "title": e.scenario.title,
+        "answer": answer(c),
+    });
+    let runs: Vec<Value> = c.runs().map(|r| run_summary(e, r)).collect();
+    let object = all.as_object_mut().expect("made above");
+    match <[Value; 1]>::try_from(runs) {
+        Ok([Value::Object(run)]) => object.extend(run),
+        Ok([other]) => {
+            object.insert("run".into(), other);
+        }
+        Err(runs) => {
+            object.insert("runs".into(), runs.into());
+        }
+    }
+    all
+}
+
+/// The summary of one run.
+pub fn run_summary(e: &Experiment, run: &Run) -> Value {
+    let o = &run.outcome;
+    let t = &o.totals;
+    let classes: Map<String, Value> = e
+        .classes()
+        .iter()
+        .enumerate()
+        .map(|(i, name)| {
+            let stats = ClassStats::new(run, Some(ClassId::from_index(i)));
+            (name.clone(), class(&stats))
+        })
+        .collect();
+    // An interrupted run depends on when it was interrupted: it has no fingerprint.
+    let digest = (!run.interrupted()).then(|| format!("{:016x}", o.digest));
+    json!({
+        "scheme": run.variant.scheme.name,
+        "cc": run.variant.cc.name(),
+        "seed": run.variant.seed,
+        "finish": finish(e, &o.finish),
+        "valid": run.invalid(e).is_none(),
+        "invalid_because": run.invalid(e),
+        "end_ps": o.end.as_ps(),
+        "digest": digest,
+        "traffic": format!("{:016x}", o.traffic_hash),
+        "totals": {
+            "flows": t.flows,
+            "completed": t.completed,
+            "data_sent": t.data_sent,
+            "data_arrived": t.data_arrived,
+            "acks_sent": t.acks_sent,
+            "acks_arrived": t.acks_arrived,
+            "dropped": t.dropped,
+            "in_network": t.in_network,
+            "retransmitted": t.retransmitted,
+            "reordered": t.reordered,
+            "discarded": t.discarded,
+            "control_frames": t.control_frames,
+            "control_bytes": t.control_bytes.get(),
+            "watchdog_storms": t.watchdog_storms,
+        },
+        "drops": drops(e, run),
+        "classes": classes,
+        "hottest_port": hottest(e, run),
+        "pause_trees": trees(e, run),
+    })
+}
+
+fn picoseconds(t: Option<f64>) -> Value {
+    t.map_or(Value::Null, |ps| json!(ps))
+}
+
+fn spread(s: &Sorted) -> Value {
+    json!({
+        "mean": picoseconds(s.mean()),
+        "p50": picoseconds(s.percentile(50.0)),
+        "p95": picoseconds(s.percentile(95.0)),
+        "p99": picoseconds(s.percentile(99.0)),
+        "max": picoseconds(s.max()),
+    })
+}
+
+fn class(s: &ClassStats) -> Value {
+    json!({
+        "flows": s.flows,
+        "completed": s.completed,
+        "fct_ps": spread(&s.fct),
+        "fct_ack_ps": spread(&s.fct_ack),
+        "slowdown": spread(&s.slowdown),
+        "longest_hold_ps": spread(&s.held),
+        "retransmitted": s.retransmitted,
+        "lost": s.lost,
+        "reordered": s.reordered,
+    })
+}
+
+fn stuck(e: &Experiment, s: &Stuck) -> Value {
+    json!({
+        "node": e.topology.name(s.node),
+        "port": e.topology.port_name(s.node, s.port),
+        "queue": s.queue.0,
+        "priority": s.priority.get(),
+        "bytes": s.bytes.get(),
+        "since_ps": s.since.map(Time::as_ps),
+        "waits_for": s.waits_for,
+    })
+}
+
+fn finish(e: &Experiment, f: &Finish) -> Value {
+    let list = |all: &[Stuck]| all.iter().map(|s| stuck(e, s)).collect::<Vec<_>>();
+    match f {
+        Finish::Drained => json!({ "how": "drained" }),
+        Finish::TimeLimit => json!({ "how": "time-limit" }),
+        Finish::Interrupted => json!({ "how": "interrupted" }),
+        Finish::Deadlock(Deadlock { closed, cycle }) => json!({
+            "how": "deadlock",
+            "closed_ps": closed.as_ps(),
+            "cycle": list(cycle),
+        }),
+        Finish::Stalled(stuck) => json!({ "how": "stalled", "stuck": list(stuck) }),
+    }
+}
+
+fn drops(e: &Experiment, run: &Run) -> Vec<Value> {
+    let each = |d: &weir_sim::outcome::DropRecord| {
+        json!({
+            "reason": d.reason.name(),
+            "priority": d.priority.get(),
+            "node": e.topology.name(d.node),
+            "packets": d.packets,
+            "first_ps": d.first.as_ps(),
+            "flow": d.flow.to_string(),
+        })
+    };
+    run.outcome.drops.iter().map(each).collect()
+}
+
+fn hottest(e: &Experiment, run: &Run) -> Value {
+    let Some(at) = hottest_port(&e.topology, run) else { return Value::Null };
+    let Some(port) = at.record(run) else { return Value::Null };
+    json!({
+        "node": e.topology.name(at.node),
+        "port": e.topology.port_name(at.node, at.port),
+        "queue_mean": port.queue.mean,
+        "queue_p99": port.queue.p99.get(),
+        "queue_max": port.queue.max.get(),
+    })
+}
+
+/// The largest pause trees: roots, extent and victims.
+fn trees(e: &Experiment, run: &Run) -> Vec<Value> {
+    const MOST: usize = 20;
+    let each = |t: &PauseTree| {
+        let (count, time) = t.totals();
+        let victims: Vec<Value> = t
+            .victims
+            .iter()
+            .take(MOST)
+            .map(|v| {
+                json!({
+                    "flow": v.flow.to_string(),
+                    "src": e.topology.name(v.src),
+                    "dst": e.topology.name(v.dst),
+                    "class": e.classes()[v.class.index()],
+                    "held_ps": v.held.as_ps(),
+                })
+            })
+            .collect();
+        json!({
+            "root": t.root.map(|r| json!({
+                "node": e.topology.name(r.node),
+                "port": e.topology.port_name(r.node, r.port),
+            })),
+            "pauses": count,
+            "paused_ps": time.as_ps(),
+            "depth": t.depth(),
+            "victims": t.victims.len(),
+            "longest_held": victims,
+        })
+    };
+    PauseTree::of_run(e, run).iter().take(MOST).map(each).collect()
+}

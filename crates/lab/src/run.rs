@@ -1,0 +1,259 @@
+//! Running: `Experiment + Variant -> Config -> weir_sim -> Run`, one after the other or several
+//! at a time.
+
+use crate::experiment::{Experiment, Variant};
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+use weir_core::Priority;
+use weir_sim::config::{Config, Stop};
+use weir_sim::outcome::{Finish, Outcome};
+use weir_sim::{Observer, Progress, SimError};
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Scheme, algorithm, seed.
+    pub variant: Variant,
+    /// The settings.
+    pub config: Config,
+    /// What was found out.
+    pub outcome: Outcome,
+    /// What it cost.
+    pub perf: Perf,
+}
+
+/// What a run cost. Never part of a file that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Perf {
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Events handled.
+    pub events: u64,
+    /// Processor time.
+    pub cpu_seconds: f64,
+    /// Time on the wall.
+    pub wall_seconds: f64,
+}
+
+impl Run {
+    /// Why the run is no valid result, if it is none: a scheme that promises to lose nothing
+    /// lost packets of a lossless priority for lack of memory, and the scenario does not allow it.
+    pub fn invalid(&self, e: &Experiment) -> Option<String> {
+        if e.scenario.run.allow_loss || !self.variant.scheme.lossless {
+            return None;
+        }
+        let lossless = |p: Priority| self.config.switch.lossless & 1 << p.get() != 0;
+        let broken = |d: &&weir_sim::outcome::DropRecord| {
+            d.reason.breaks_losslessness() && lossless(d.priority)
+        };
+        let drops: Vec<_> = self.outcome.drops.iter().filter(broken).collect();
+        let first = drops.iter().min_by_key(|d| d.first)?;
+        let packets: u64 = drops.iter().map(|d| d.packets).sum();
+        Some(format!(
+            "{} lost {} of lossless priority {} ({}), the first at {} in {} at {}",
+            self.variant.scheme.title,
+            crate::format::plural(packets, "packet"),
+            first.priority,
+            first.reason.name(),
+            crate::format::time(first.first),
+            e.topology.name(first.node),
+            first.flow,
+        ))
+    }
+
+    /// Whether the user stopped it.
+    pub fn interrupted(&self) -> bool {
+        self.outcome.finish == Finish::Interrupted
+    }
+}
+
+/// Whether a run failed because of what it was asked for, rather than on its way.
+pub fn is_bad_input(error: &SimError) -> bool {
+    match error {
+        SimError::Scheme { .. }
+        | SimError::Path(_)
+        | SimError::Traffic(_)
+        | SimError::Setting { .. }
+        | SimError::FrameTooLarge(_) => true,
+        SimError::Invariant { .. } | SimError::Conservation { .. } | SimError::Reordered { .. } => {
+            false
+        }
+    }
+}
+
+/// How far several runs are, shared between those who run and those who watch.
+#[derive(Debug)]
+pub struct Meter {
+    runs: Vec<Gauge>,
+    interrupt: AtomicBool,
+}
+
+/// How far one run is.
+#[derive(Debug, Default)]
+struct Gauge {
+    now: AtomicU64,
+    hops: AtomicU64,
+    /// Parts per million.
+    done: AtomicU64,
+}
+
+/// A look at a [`Meter`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// Part of all the work that is done, 0 to 1.
+    pub done: f64,
+    /// Packet-hops of all runs so far.
+    pub packet_hops: u64,
+    /// Simulated picoseconds of the run that is furthest.
+    pub now_ps: u64,
+    /// Runs finished.
+    pub finished: usize,
+}
+
+const MILLION: u64 = 1_000_000;
+
+impl Meter {
+    /// A meter for so many runs.
+    pub fn new(runs: usize) -> Self {
+        let runs = (0..runs).map(|_| Gauge::default()).collect();
+        Self { runs, interrupt: AtomicBool::new(false) }
+    }
+
+    /// Asks all runs to stop.
+    pub fn interrupt(&self) {
+        self.interrupt.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether they were asked to.
+    pub fn interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// How many runs there are.
+    pub fn total(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Looks.
+    pub fn read(&self) -> Reading {
+        let get = |a: &AtomicU64| a.load(Ordering::Relaxed);
+        let done: u64 = self.runs.iter().map(|g| get(&g.done)).sum();
+        Reading {
+            done: done as f64 / (self.runs.len().max(1) as u64 * MILLION) as f64,
+            packet_hops: self.runs.iter().map(|g| get(&g.hops)).sum(),
+            now_ps: self.runs.iter().map(|g| get(&g.now)).max().unwrap_or(0),
+            finished: self.runs.iter().filter(|g| get(&g.done) >= MILLION).count(),
+        }
+    }
+}
+
+/// Feeds a gauge from a running simulation.
+struct Watch<'a> {
+    gauge: &'a Gauge,
+    interrupt: &'a AtomicBool,
+    /// Packet-hops the run will take, as far as that is known.
+    hops: Option<u64>,
+    stop: Stop,
+}
+
+impl Observer for Watch<'_> {
+    fn progress(&mut self, p: &Progress) -> ControlFlow<()> {
+        let by_time = match self.stop {
+            Stop::At(end) => p.now.as_ps() as f64 / end.as_ps().max(1) as f64,
+            Stop::Drained => 0.0,
+        };
+        let by_work = self.hops.map_or(0.0, |all| p.packet_hops as f64 / all.max(1) as f64);
+        let done = by_time.max(by_work).min(0.999);
+        self.gauge.now.store(p.now.as_ps(), Ordering::Relaxed);
+        self.gauge.hops.store(p.packet_hops, Ordering::Relaxed);
+        self.gauge.done.fetch_max((done * MILLION as f64) as u64, Ordering::Relaxed);
+        match self.interrupt.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Runs one variant.
+pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result<Run, SimError> {
+    let config = e.config(variant);
+    let gauge = &meter.runs[at];
+    let hops = expected_hops(e, variant.seed);
+    let mut watch = Watch { gauge, interrupt: &meter.interrupt, hops, stop: config.stop };
+    let (wall, cpu) = (Instant::now(), cpu_seconds());
+    let outcome = weir_sim::run(&e.topology, &e.traffic, &config, &mut watch)?;
+    let wall_seconds = wall.elapsed().as_secs_f64();
+    gauge.hops.store(outcome.totals.packet_hops, Ordering::Relaxed);
+    gauge.done.store(MILLION, Ordering::Relaxed);
+    let perf = Perf {
+        packet_hops: outcome.totals.packet_hops,
+        events: outcome.totals.events,
+        cpu_seconds: cpu_seconds().zip(cpu).map_or(wall_seconds, |(after, before)| after - before),
+        wall_seconds,
+    };
+    Ok(Run { variant, config, outcome, perf })
+}
+
+/// Runs all variants, `jobs` at a time, and returns them in order. An interrupt leaves those
+/// out that have not begun.
+pub fn run_all(
+    e: &Experiment,
+    variants: &[Variant],
+    jobs: usize,
+    meter: &Meter,
+) -> Vec<Option<Result<Run, SimError>>> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<_> = variants.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&variant) = variants.get(at) else { break };
+            if meter.interrupted() {
+                break;
+            }
+            let result = run(e, variant, meter, at);
+            *results[at].lock().expect("no run panics while it holds the lock") = Some(result);
+        }
+    };
+    let threads = jobs.clamp(1, variants.len().max(1));
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    results.into_iter().map(|r| r.into_inner().expect("all threads have ended")).collect()
+}
+
+/// Packet-hops that the flows of a seed will take when nothing is lost: every packet and its
+/// ACK over every link. `None` when there are too many flows to count, or endless ones.
+fn expected_hops(e: &Experiment, seed: u64) -> Option<u64> {
+    const MOST: usize = 200_000;
+    if e.traffic.endless() {
+        return None;
+    }
+    let routes = e.routes();
+    let payload = e.scenario.nic.config.payload.get().max(1);
+    let mut total = 0u64;
+    for (i, flow) in e.traffic.sources(seed).into_iter().flatten().enumerate() {
+        if i >= MOST || flow.size == weir_core::Bytes::MAX {
+            return None;
+        }
+        let links = match flow.path.and_then(|p| e.paths.get(p as usize)) {
+            Some(nodes) => nodes.len().saturating_sub(1),
+            None => routes.path(&e.topology, flow.src, flow.dst, flow.hash)?.len(),
+        };
+        let packets = flow.size.get().div_ceil(payload);
+        total = total.saturating_add(packets.saturating_mul(2 * links as u64));
+    }
+    Some(total)
+}
+
+/// Processor time of this thread so far, where the system tells it without ado.
+fn cpu_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
+}
