@@ -58,7 +58,7 @@ pub(crate) struct Port {
     pub(crate) priority_clocks: [HoldClock; Priority::COUNT],
     pub(crate) limits: Option<Box<Limits>>,
     pub(crate) outages: Outages,
-    /// Priorities the watchdog has declared stuck.
+    /// Priorities that take no packets: stuck according to the watchdog.
     pub(crate) storm: u8,
     /// Priorities we have told the neighbour to stop, for the pause log.
     pub(crate) paused_upstream: u8,
