@@ -15,21 +15,23 @@ struct GroupState {
     earned: bool,
 }
 
-/// The queues of one port: what they are and which are ready.
+/// The queues of one port: what they are and which are ready. What every packet touches comes
+/// first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Scheduler {
     /// Bit per queue: non-empty and not held. The first 64 stand apart: most ports have no
     /// more, and their scheduling should touch nothing else.
     ready: u64,
     more_ready: Vec<u64>,
+    /// Bit per queue below 64 that is alone in its group: no turn to take.
+    alone: u64,
+    uses_deficits: bool,
     groups: Vec<GroupState>,
     group_of: Vec<u16>,
     specs: Vec<QueueSpec>,
     deficit: Vec<u64>,
     on_demand: Option<QueueSpec>,
-    /// Bit per queue below 64 that is alone in its group: no turn to take.
-    alone: u64,
-    uses_deficits: bool,
 }
 
 impl Scheduler {
