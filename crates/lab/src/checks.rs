@@ -113,8 +113,11 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     }
     let forever = e.scenario.run.stop == Stop::Drained;
     if forever && e.traffic.endless() {
-        let error = Diagnostic::error("the traffic never ends, and neither would the run")
-            .maybe_at(e.scenario.run.stop_at, "");
+        let endless = |i: &usize| alone(e, *i).is_some_and(|(plan, _)| plan.endless());
+        let spec = (0..e.scenario.traffic.len()).find(endless).map(|i| &e.scenario.traffic[i]);
+        let at = e.scenario.run.stop_at.or_else(|| spec.and_then(|s| s.at));
+        let error =
+            Diagnostic::error("the traffic never ends, and neither would the run").maybe_at(at, "");
         out.push(error.help("add `until = \"10ms\"` or `traffic-until = \"10ms\"` to `[run]`"));
         return;
     }
@@ -153,22 +156,27 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     overloaded(e, &load, &seen, out);
 }
 
-/// The first flows of pattern `i` alone, as many from every host, and the static paths they use.
-fn sample(e: &Experiment, i: usize) -> Option<(Vec<FlowSpec>, Vec<Vec<NodeId>>)> {
+/// Pattern `i` alone, for ever, and the static paths it uses.
+fn alone(e: &Experiment, i: usize) -> Option<(Traffic, Vec<Vec<NodeId>>)> {
     let mut plan = Traffic::new(e.traffic.fabric().clone());
-    plan.set_until(e.traffic.until());
     let s = &e.scenario;
     let mut known = Diagnostics::default();
     let names = ScenarioNames::new(&e.topology, &s.paths, &s.files, &mut known);
     let spec = &s.traffic[i];
     plan.add_named(spec.entry.name, &spec.params(default_priority(s)), &names).ok()?;
-    let each = SAMPLE.div_ceil(e.topology.hosts().len());
-    let flows = plan.sources(s.run.seeds[0]).into_iter().flat_map(|host| host.take(each));
-    Some((flows.collect(), names.into_paths()))
+    Some((plan, names.into_paths()))
 }
 
-/// Warns about the link with the greatest steady load beyond its capacity. What was counted on
-/// few flows is given four standard deviations of doubt.
+/// The first flows of pattern `i`, as many from every host, and the static paths they use.
+fn sample(e: &Experiment, i: usize) -> Option<(Vec<FlowSpec>, Vec<Vec<NodeId>>)> {
+    let (plan, paths) = alone(e, i)?;
+    let each = SAMPLE.div_ceil(e.topology.hosts().len());
+    let hosts = plan.sources(e.scenario.run.seeds[0]).into_iter();
+    Some((hosts.flat_map(|host| host.take(each)).collect(), paths))
+}
+
+/// Warns about the link with the greatest steady load beyond its capacity, if that is certain:
+/// what was counted on n flows is off by a share of 1/sqrt(n), and is given four times that.
 fn overloaded(e: &Experiment, load: &[f64], seen: &[u64], out: &mut Diagnostics) {
     let nic = &e.scenario.nic.config;
     let wire = (nic.max_frame() + e.scenario.link.overhead).get() as f64 / nic.payload.get() as f64;
@@ -179,9 +187,9 @@ fn overloaded(e: &Experiment, load: &[f64], seen: &[u64], out: &mut Diagnostics)
             let port = PortId::from_index(p);
             let at = e.topology.port_index(node, port);
             let capacity = e.topology.rate(node, port).as_bps() as f64;
-            let doubt = 1.0 + 4.0 / libm::sqrt(seen[at].max(1) as f64);
+            let doubt = 4.0 / libm::sqrt(seen[at].max(1) as f64);
             let ratio = load[at] * wire / capacity;
-            if ratio > doubt && worst.is_none_or(|(r, ..)| ratio > r) {
+            if ratio * (1.0 - doubt) > 1.0 && worst.is_none_or(|(r, ..)| ratio > r) {
                 worst = Some((ratio, node, port));
             }
         }

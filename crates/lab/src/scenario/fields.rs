@@ -363,7 +363,7 @@ impl<'a> Fields<'a> {
                 None
             }
             Value::Table(_) => {
-                let header = format!("{}.{name}", self.header.trim_matches(['[', ']']));
+                let header = format!("[{}.{name}]", self.header.trim_matches(['[', ']']));
                 let fields = Fields::open(header, keys, Some(item), self.out);
                 Some(Or::Is(fields.refuse_unknown(&[])))
             }
@@ -377,11 +377,12 @@ impl<'a> Fields<'a> {
 }
 
 /// A key that a section does not have.
-pub(super) fn unknown_key(name: &str, span: Span, header: &str, known: &[&str]) -> Diagnostic {
+pub(crate) fn unknown_key(name: &str, span: Span, header: &str, known: &[&str]) -> Diagnostic {
+    let owner = if header.contains('[') { format!("`{header}`") } else { header.to_owned() };
     let error = Diagnostic::error(format!("unknown key `{name}`"))
-        .at(span, format!("`{header}` has no such key"))
+        .at(span, format!("{owner} has no such key"))
         .nearest(nearest(name, known.iter().copied()));
-    error.help(format!("`{header}` takes {}", known.join(", ")))
+    error.help(format!("{owner} takes {}", known.join(", ")))
 }
 
 /// The text up to its first full stop.
