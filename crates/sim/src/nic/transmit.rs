@@ -104,9 +104,8 @@ impl Nic {
     #[inline]
     pub(super) fn wake(&mut self, o: usize, now: Time) {
         let at = self.ports[o].tx.busy_until.max(now);
-        let clock = self.tx_clock(o);
-        if self.clocks.get(clock) > at {
-            self.clocks.set(clock, at);
+        if self.clocks.get(o) > at {
+            self.clocks.set(o, at);
         }
     }
 
@@ -144,9 +143,8 @@ impl Nic {
         } else if !ready {
             return;
         }
-        let clock = self.tx_clock(o);
-        if self.clocks.get(clock) > at {
-            self.clocks.set(clock, at);
+        if self.clocks.get(o) > at {
+            self.clocks.set(o, at);
         }
     }
 
@@ -166,7 +164,7 @@ impl Nic {
             self.send_data(o, now, env);
         }
         let next = self.next_start(o, now, env);
-        self.clocks.set(self.tx_clock(o), next);
+        self.clocks.set(o, next);
     }
 
     fn next_ack(&mut self, o: usize, now: Time) -> Option<Packet> {
