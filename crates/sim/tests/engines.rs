@@ -53,7 +53,8 @@ fn all_agree(topology: &Topology, flows: &[FlowSpec], config: &Config) -> Outcom
 
 #[test]
 fn on_a_fat_tree_with_dcqcn() {
-    let topology = build::k_ary::build(&k_ary::Params { k: 4, ..k_ary::Params::default() }).unwrap();
+    let topology =
+        build::k_ary::build(&k_ary::Params { k: 4, ..k_ary::Params::default() }).unwrap();
     for seed in 1..4 {
         let mut cfg = config("pfc");
         cfg.seed = seed;

@@ -321,9 +321,12 @@ impl Nic {
         }
     }
 
-    /// A slot goes on.
+    /// A slot goes on. (With one queue for all flows, what is made while the queue is stuck is
+    /// thrown away as it is made.)
     fn lift(&mut self, slot: u32, now: Time) {
-        if let Some(sender) = &mut self.slots[slot as usize] {
+        if let Some(sender) = &mut self.slots[slot as usize]
+            && self.ports[usize::from(sender.port)].fifo.is_none()
+        {
             sender.skip_missed(now);
         }
     }

@@ -119,7 +119,11 @@ impl Nic {
             s.close();
         }
         let fifo_datagram = port.fifo.is_some() && s.is_datagram();
-        let can_send = s.has_data() && (!s.held || port.fifo.is_some());
+        let can_send = if fifo_datagram {
+            s.has_more_to_produce()
+        } else {
+            s.has_data() && (!s.held || port.fifo.is_some())
+        };
         // A wire that is busy until then could not start earlier anyway.
         let due = s.next_time <= now.max(port.tx.busy_until) && !fifo_datagram;
         let ready = can_send && due;
@@ -239,7 +243,7 @@ impl Nic {
             fifo.push_back(slot);
         }
         let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
-        if s.produced < u64::from(s.total) + s.discarded {
+        if s.has_more_to_produce() {
             s.next_time = s.produced_at(s.produced);
             self.settle(slot, now, env);
         }
@@ -276,10 +280,11 @@ impl Nic {
             }
         };
         self.send_packet(o, slot, now, env);
+        let free = self.ports[o].tx.busy_until;
         if let Some(fifo) = &mut self.ports[o].fifo {
             let keep = self.slots[slot as usize]
                 .as_mut()
-                .is_some_and(|s| !s.is_datagram() && s.has_data() && s.next_time <= now);
+                .is_some_and(|s| !s.is_datagram() && s.has_data() && s.next_time <= free);
             if !keep {
                 fifo.pop_front();
                 if let Some(s) = &mut self.slots[slot as usize] {
