@@ -12,13 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weir_lab::compare::{self, Figures};
 use weir_lab::findings::Comparison;
 use weir_lab::run::{Meter, Run, run_all};
-use weir_lab::{Experiment, Finish, Variant, describe, report, summary, table};
+use weir_lab::{EngineConfig, Experiment, Finish, Variant, describe, report, summary, table};
 
 /// `weir run`.
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
-    let Some(e) = load(&args.scenario, &args.sets, terminal) else {
+    let Some(mut e) = load(&args.scenario, &args.sets, terminal) else {
         return Ok(Status::BadInput);
     };
+    e.engine = args.threads;
     let seed = args.seed.unwrap_or(e.scenario.run.seeds[0]);
     let variant = match e.variant(args.scheme.as_deref(), args.cc.as_deref(), seed) {
         Ok(variant) => variant,
@@ -27,6 +28,14 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
             return Ok(Status::BadInput);
         }
     };
+    if let EngineConfig::Auto { threads: asked @ 2.. } = e.engine {
+        let used = weir_lab::threads(&e.topology, &e.config(variant))?;
+        if used < asked {
+            terminal.note(&format!(
+                "{used} of {asked} threads are used: windows of this network are too small for more (--threads {asked}! forces it)"
+            ));
+        }
+    }
     let Some(c) = simulate(&e, &[variant], 1, terminal)? else { return Ok(Status::Interrupted) };
     let command = command_line(&[
         ("run", Some(args.scenario.clone())),
