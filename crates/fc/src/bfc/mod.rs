@@ -82,7 +82,7 @@ pub const PERIOD: Param = Param {
     name: "period",
     kind: Kind::Time,
     default: "",
-    doc: "Time between bitmaps and between paced resumes of a queue; default: half the hop round trip.",
+    doc: "Time between bitmaps and between paced resumes of a queue; default: half the hop round trip, at least ten times what a bitmap takes on the wire.",
 };
 /// The bitmap's size.
 pub const BITS: Param = Param {
@@ -226,10 +226,20 @@ fn is(values: &Values, param: &Param) -> bool {
     values.bool(param).expect("has a default")
 }
 
-/// The time between bitmaps, per port.
-fn periods(values: &Values, hop: &HopBdp, setup: &NodeSetup<'_>) -> Vec<Time> {
-    let of = |port| values.time(&PERIOD).unwrap_or(hop.rtt(PortId::from_index(port)) / 2);
-    (0..setup.ports.len()).map(of).collect()
+/// How long a bitmap of `bits` bits occupies the wire of a port: 22 B of frame, the bits, and
+/// 20 B of preamble and gap.
+fn bitmap_time(bits: u32, port: &crate::PortSetup) -> Time {
+    port.rate.time_for(weir_core::Bytes::new(22 + u64::from(bits).div_ceil(8) + 20))
+}
+
+/// The time between bitmaps, per port. On links so short that half a round trip is no time to
+/// send a bitmap in, it is what keeps their share of the wire at a tenth.
+fn periods(values: &Values, bits: u32, hop: &HopBdp, setup: &NodeSetup<'_>) -> Vec<Time> {
+    let of = |(i, port)| {
+        let default = (hop.rtt(PortId::from_index(i)) / 2).max(bitmap_time(bits, port) * 10);
+        values.time(&PERIOD).unwrap_or(default)
+    };
+    setup.ports.iter().enumerate().map(of).collect()
 }
 
 impl Bfc {
@@ -247,9 +257,15 @@ impl Bfc {
         let own = Own { ahead: u32::from(first_packet), data: queues, ..Own::default() };
         let plan = Plan::new(INFO.name, setup, own)?;
         let hop = HopBdp::new(values, setup);
-        let period = periods(values, &hop, setup);
-        if frames != Frames::Immediate && period.contains(&Time::ZERO) {
-            return Err(ParamError("bitmaps need a period above zero".into()));
+        let period = periods(values, bits, &hop, setup);
+        for (port, period) in setup.ports.iter().zip(&period) {
+            let needed = bitmap_time(bits, port);
+            if frames != Frames::Immediate && *period <= needed {
+                return Err(ParamError(format!(
+                    "a period of {period} is too short: a bitmap of {bits} bits takes {needed} at {}",
+                    port.rate
+                )));
+            }
         }
         let sticky = (0..setup.ports.len())
             .map(|i| values.time(&STICKY).unwrap_or(hop.rtt(PortId::from_index(i)) * 3))
