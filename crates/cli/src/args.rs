@@ -199,6 +199,9 @@ pub(crate) struct Run {
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
+    /// The most threads; never changes a result; default: as many as there are processors
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
     /// Results that make the command fail
     #[arg(long, value_enum, value_name = "RESULT")]
     pub deny: Vec<Deny>,

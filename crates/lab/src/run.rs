@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 use weir_core::Priority;
-use weir_sim::config::{Config, Stop};
+use weir_sim::config::{Config, EngineConfig, Stop};
 use weir_sim::outcome::{Finish, Outcome};
 use weir_sim::{Observer, Progress, SimError};
 
@@ -179,12 +179,41 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// Runs one variant.
-pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result<Run, SimError> {
-    let config = e.config(variant);
+/// How much of the machine to use. Never changes a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// How many runs at a time.
+    pub jobs: usize,
+    /// The most threads for each of them.
+    pub threads: usize,
+}
+
+impl Effort {
+    /// One thread.
+    pub const LEAST: Self = Self { jobs: 1, threads: 1 };
+
+    /// All processors for so many runs: rather several runs at a time than several threads for
+    /// one, since runs need not wait for each other.
+    pub fn all(runs: usize, jobs: Option<usize>, threads: Option<usize>) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = jobs.unwrap_or(cores).clamp(1, runs.max(1));
+        Self { jobs, threads: threads.unwrap_or(cores / jobs).max(1) }
+    }
+}
+
+/// Runs one variant, the `at`-th of those the meter watches, on at most so many threads.
+pub fn run(
+    e: &Experiment,
+    variant: Variant,
+    threads: usize,
+    (meter, at): (&Meter, usize),
+) -> Result<Run, SimError> {
+    let mut config = e.config(variant);
+    config.engine = EngineConfig::Auto { threads };
     let gauge = &meter.runs[at];
     let hops = expected_hops(e, variant.seed);
     let mut watch = Watch { gauge, interrupt: &meter.interrupt, hops, stop: config.stop };
+    let cpu_seconds = || if threads > 1 { process_seconds() } else { thread_seconds() };
     let (wall, cpu) = (Instant::now(), cpu_seconds());
     let outcome = weir_sim::run(&e.topology, &e.traffic, &config, &mut watch)?;
     let wall_seconds = wall.elapsed().as_secs_f64();
@@ -199,12 +228,12 @@ pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result
     Ok(Run { variant, config, outcome, perf })
 }
 
-/// Runs all variants, `jobs` at a time, and returns them in order. An interrupt leaves those
-/// out that have not begun.
+/// Runs all variants and returns them in order. An interrupt leaves those out that have not
+/// begun.
 pub fn run_all(
     e: &Experiment,
     variants: &[Variant],
-    jobs: usize,
+    effort: Effort,
     meter: &Meter,
 ) -> Vec<Option<Result<Run, SimError>>> {
     let next = AtomicUsize::new(0);
@@ -216,11 +245,11 @@ pub fn run_all(
             if meter.interrupted() {
                 break;
             }
-            let result = run(e, variant, meter, at);
+            let result = run(e, variant, effort.threads, (meter, at));
             *results[at].lock().expect("no run panics while it holds the lock") = Some(result);
         }
     };
-    let threads = jobs.clamp(1, variants.len().max(1));
+    let threads = effort.jobs.clamp(1, variants.len().max(1));
     std::thread::scope(|scope| {
         for _ in 1..threads {
             scope.spawn(work);
@@ -255,8 +284,18 @@ fn expected_hops(e: &Experiment, seed: u64) -> Option<u64> {
 }
 
 /// Processor time of this thread so far, where the system tells it without ado.
-fn cpu_seconds() -> Option<f64> {
+fn thread_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
     Some(nanoseconds / 1e9)
+}
+
+/// Processor time of all threads so far, those that have ended included; coarse.
+fn process_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // the name of the program, in brackets, may hold blanks
+    let (_, fields) = text.rsplit_once(')')?;
+    let ticks = |i: usize| fields.split_whitespace().nth(i)?.parse::<f64>().ok();
+    // user and system time are the 14th and 15th field of the line, in hundredths of a second
+    Some((ticks(11)? + ticks(12)?) / 100.0)
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weir_lab::compare::{self, Figures};
 use weir_lab::findings::Comparison;
-use weir_lab::run::{Meter, Run, run_all};
+use weir_lab::run::{Effort, Meter, Run, run_all};
 use weir_lab::{Experiment, Finish, Variant, describe, report, summary, table};
 
 /// `weir run`.
@@ -27,7 +27,9 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
             return Ok(Status::BadInput);
         }
     };
-    let Some(c) = simulate(&e, &[variant], 1, terminal)? else { return Ok(Status::Interrupted) };
+    let Some(c) = simulate(&e, &[variant], Effort::all(1, None, args.threads), terminal)? else {
+        return Ok(Status::Interrupted);
+    };
     let command = command_line(&[
         ("run", Some(args.scenario.clone())),
         ("--scheme", args.scheme.clone()),
@@ -65,9 +67,8 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
             }
         }
     }
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = args.jobs.unwrap_or_else(cores);
-    let Some(c) = simulate(&e, &variants, jobs, terminal)? else {
+    let effort = Effort::all(variants.len(), args.jobs, None);
+    let Some(c) = simulate(&e, &variants, effort, terminal)? else {
         return Ok(Status::Interrupted);
     };
     let list = (!args.schemes.is_empty()).then(|| args.schemes.join(","));
@@ -131,7 +132,7 @@ fn parse_seeds(text: &str) -> anyhow::Result<Vec<u64>> {
 fn simulate<'a>(
     e: &'a Experiment,
     variants: &[Variant],
-    jobs: usize,
+    effort: Effort,
     terminal: &Terminal,
 ) -> anyhow::Result<Option<Comparison<'a>>> {
     let meter = Meter::new(variants.len());
@@ -151,7 +152,7 @@ fn simulate<'a>(
             }
         });
         let results =
-            watch(&e.scenario.name, &meter, terminal, || run_all(e, variants, jobs, &meter));
+            watch(&e.scenario.name, &meter, terminal, || run_all(e, variants, effort, &meter));
         finished.store(true, Ordering::Release);
         results
     });
@@ -220,7 +221,7 @@ fn verdict(c: &Comparison<'_>, deny: &[Deny], terminal: &Terminal) -> Status {
         eprintln!("{label}: {text}");
     };
     if c.runs().any(Run::interrupted) {
-        complain("interrupted: the results are those so far and have no digest".into());
+        complain("interrupted: the results are those so far, marked and without a digest".into());
         return Status::Interrupted;
     }
     let mut status = Status::Done;
