@@ -3,6 +3,7 @@
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use weir_lab::EngineConfig;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -112,6 +113,48 @@ Examples:
     Workloads(Named),
     /// Print the JSON schema of scenario files, for editors
     Schema,
+    /// Time the benchmarks: packet-hops per processor second
+    Bench(Bench),
+}
+
+/// `weir bench`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A packet-hop is one packet (data, ACK or control frame) crossing one link. A figure is void when
+the machine was busy: when the time on the wall exceeds the processor time by more than 5 %.
+
+Examples:
+  weir bench
+  weir bench bench-fat-tree --threads 2 --repeat 5 --json")]
+pub(crate) struct Bench {
+    /// Benchmarks; default: all
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Flow control scheme
+    #[arg(long, value_name = "NAME", default_value = "pfc")]
+    pub scheme: String,
+    /// Threads: N uses fewer when windows are too small, N! forces it
+    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
+    pub threads: EngineConfig,
+    /// How often to run each; the fastest counts
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub repeat: u32,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `4`, or `4!` to insist.
+fn threads(text: &str) -> Result<EngineConfig, String> {
+    let (number, forced) = match text.strip_suffix('!') {
+        Some(number) => (number, true),
+        None => (text, false),
+    };
+    match number.parse() {
+        Ok(threads @ 1..=1024) if forced => Ok(EngineConfig::Window { threads }),
+        Ok(threads @ 1..=1024) => Ok(EngineConfig::Auto { threads }),
+        _ => Err(format!("`{text}` is no number of threads: write 1 to 1024, or 4! to insist")),
+    }
 }
 
 /// A scenario.
@@ -199,9 +242,10 @@ pub(crate) struct Run {
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
-    /// The most threads; never changes a result; default: as many as there are processors
-    #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
+    /// Threads: N uses fewer when there is too little to do at a time, N! forces it; never
+    /// changes a result
+    #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
+    pub threads: EngineConfig,
     /// Results that make the command fail
     #[arg(long, value_enum, value_name = "RESULT")]
     pub deny: Vec<Deny>,

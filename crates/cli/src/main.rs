@@ -75,5 +75,6 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
         Command::Patterns(args) => commands::patterns(&args, terminal),
         Command::Workloads(args) => commands::workloads(&args, terminal),
         Command::Schema => commands::schema(),
+        Command::Bench(args) => commands::bench(&args, terminal),
     }
 }

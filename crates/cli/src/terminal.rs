@@ -64,6 +64,13 @@ impl Terminal {
         }
     }
 
+    /// Says something in passing, unless asked to be quiet.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            eprintln!("  {}", weir_lab::table::paint(text, self.colour_errors, "2"));
+        }
+    }
+
     /// Shows an error that is not about a scenario.
     pub(crate) fn error(&self, error: &anyhow::Error) {
         let label = weir_lab::table::paint("error", self.colour_errors, "1;31");

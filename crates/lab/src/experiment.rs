@@ -10,7 +10,7 @@ use weir_cc::CcKind;
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
 use weir_fc::SchemeInfo;
 use weir_net::{Layer, Routes, Topology, nearest};
-use weir_sim::config::{Config, EcnConfig, LinkFailure, Routing, Stop};
+use weir_sim::config::{Config, EcnConfig, EngineConfig, LinkFailure, Routing, Stop};
 use weir_traffic::{Fabric, Traffic};
 
 /// A scenario made concrete: everything but the scheme, the algorithm and the seed is settled.
@@ -28,6 +28,8 @@ pub struct Experiment {
     pub failures: Vec<LinkFailure>,
     /// What is odd but can run.
     pub warnings: Diagnostics,
+    /// How to compute it; results do not depend on this.
+    pub engine: EngineConfig,
 }
 
 /// One run of an experiment.
@@ -84,7 +86,8 @@ impl Experiment {
         let (traffic, paths) = put_traffic(&scenario, &topology, &routes, out)?;
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
-        let experiment = Self { scenario, topology, traffic, paths, failures, warnings };
+        let engine = EngineConfig::default();
+        let experiment = Self { scenario, topology, traffic, paths, failures, warnings, engine };
         checks::memory(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
@@ -122,7 +125,7 @@ impl Experiment {
             convergence: s.convergence,
             stop: s.run.stop,
             probes: s.probe.clone(),
-            engine: weir_sim::config::EngineConfig::default(),
+            engine: self.engine,
         }
     }
 

@@ -6,6 +6,7 @@
 //!                                   traffic)       seed)                               pages)
 //! ```
 
+pub mod bench;
 pub mod catalogue;
 mod checks;
 pub mod compare;
@@ -30,6 +31,8 @@ pub use scenario::{Problems, Scenario};
 pub use weir_fc::SCHEMES;
 pub use weir_net::nearest;
 pub use weir_sim::SimError;
+pub use weir_sim::config::EngineConfig;
 pub use weir_sim::outcome::Finish;
+pub use weir_sim::run::threads;
 pub use weir_traffic::size::{BuiltIn as SizeTableInfo, builtin_tables as size_tables};
 pub use weir_traffic::write_flows;

@@ -179,41 +179,17 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// How much of the machine to use. Never changes a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
-    /// How many runs at a time.
-    pub jobs: usize,
-    /// The most threads for each of them.
-    pub threads: usize,
-}
-
-impl Effort {
-    /// One thread.
-    pub const LEAST: Self = Self { jobs: 1, threads: 1 };
-
-    /// All processors for so many runs: rather several runs at a time than several threads for
-    /// one, since runs need not wait for each other.
-    pub fn all(runs: usize, jobs: Option<usize>, threads: Option<usize>) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = jobs.unwrap_or(cores).clamp(1, runs.max(1));
-        Self { jobs, threads: threads.unwrap_or(cores / jobs).max(1) }
-    }
-}
-
-/// Runs one variant, the `at`-th of those the meter watches, on at most so many threads.
-pub fn run(
-    e: &Experiment,
-    variant: Variant,
-    threads: usize,
-    (meter, at): (&Meter, usize),
-) -> Result<Run, SimError> {
-    let mut config = e.config(variant);
-    config.engine = EngineConfig::Auto { threads };
+/// Runs one variant, the `at`-th of those the meter watches.
+pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result<Run, SimError> {
+    let config = e.config(variant);
     let gauge = &meter.runs[at];
     let hops = expected_hops(e, variant.seed);
     let mut watch = Watch { gauge, interrupt: &meter.interrupt, hops, stop: config.stop };
-    let cpu_seconds = || if threads > 1 { process_seconds() } else { thread_seconds() };
+    let several = match config.engine {
+        EngineConfig::Auto { threads } | EngineConfig::Window { threads } => threads > 1,
+        EngineConfig::Sequential | EngineConfig::Stepwise => false,
+    };
+    let cpu_seconds = || if several { process_seconds() } else { thread_seconds() };
     let (wall, cpu) = (Instant::now(), cpu_seconds());
     let outcome = weir_sim::run(&e.topology, &e.traffic, &config, &mut watch)?;
     let wall_seconds = wall.elapsed().as_secs_f64();
@@ -228,12 +204,12 @@ pub fn run(
     Ok(Run { variant, config, outcome, perf })
 }
 
-/// Runs all variants and returns them in order. An interrupt leaves those out that have not
-/// begun.
+/// Runs all variants, `jobs` at a time, and returns them in order. An interrupt leaves those
+/// out that have not begun.
 pub fn run_all(
     e: &Experiment,
     variants: &[Variant],
-    effort: Effort,
+    jobs: usize,
     meter: &Meter,
 ) -> Vec<Option<Result<Run, SimError>>> {
     let next = AtomicUsize::new(0);
@@ -245,11 +221,11 @@ pub fn run_all(
             if meter.interrupted() {
                 break;
             }
-            let result = run(e, variant, effort.threads, (meter, at));
+            let result = run(e, variant, meter, at);
             *results[at].lock().expect("no run panics while it holds the lock") = Some(result);
         }
     };
-    let threads = effort.jobs.clamp(1, variants.len().max(1));
+    let threads = jobs.clamp(1, variants.len().max(1));
     std::thread::scope(|scope| {
         for _ in 1..threads {
             scope.spawn(work);

@@ -2,9 +2,9 @@
 
 use weir_lab::compare::{self, Figures};
 use weir_lab::findings::{Comparison, PauseTree, answer};
-use weir_lab::run::{Effort, Meter, run_all};
+use weir_lab::run::{Meter, run_all};
 use weir_lab::scenario::builtin::BUILT_IN;
-use weir_lab::{Experiment, Finish, Variant, report};
+use weir_lab::{EngineConfig, Experiment, Finish, Variant, report};
 
 fn load(name: &str, sets: &[&str]) -> Experiment {
     let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
@@ -19,7 +19,7 @@ fn compare<'a>(e: &'a Experiment, schemes: &[&str], seeds: &[u64]) -> Comparison
         }
     }
     let meter = Meter::new(variants.len());
-    let runs = run_all(e, &variants, Effort { jobs: 2, threads: 1 }, &meter);
+    let runs = run_all(e, &variants, 2, &meter);
     let runs = runs.into_iter().map(|r| r.expect("not interrupted").expect("a valid run"));
     let c = Comparison::new(e, runs.collect());
     assert_eq!(meter.read().finished, variants.len());
@@ -111,13 +111,12 @@ fn equal_runs_give_equal_summaries_and_other_seeds_do_not() {
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    let e = load("incast", &[]);
-    let variant = e.variant(None, None, 1).expect("the scheme of the file");
     let run = |threads| {
-        let meter = Meter::new(1);
-        weir_lab::run::run(&e, variant, threads, (&meter, 0)).expect("a valid run").outcome
+        let mut e = load("incast", &[]);
+        e.engine = EngineConfig::Window { threads };
+        compare(&e, &["pfc"], &[1]).groups.remove(0).runs.remove(0).outcome
     };
-    assert_eq!(run(1), run(3));
+    assert_eq!(run(1), run(2));
 }
 
 #[test]
@@ -134,13 +133,13 @@ fn an_interrupted_run_is_marked_and_has_no_digest() {
     let variant = e.variant(None, None, 1).expect("the scheme of the file");
     let meter = Meter::new(1);
     meter.interrupt();
-    let run = weir_lab::run::run(&e, variant, 1, (&meter, 0)).expect("what there is");
+    let run = weir_lab::run::run(&e, variant, &meter, 0).expect("what there is");
     assert_eq!(run.outcome.finish, Finish::Interrupted);
     let summary = report::run_summary(&e, &run);
     assert!(summary["digest"].is_null());
     assert_eq!(summary["finish"]["how"], "interrupted");
     // those that have not begun are left out
-    assert!(run_all(&e, &[variant], Effort::LEAST, &meter)[0].is_none());
+    assert!(run_all(&e, &[variant], 1, &meter)[0].is_none());
 }
 
 #[test]

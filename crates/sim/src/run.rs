@@ -66,6 +66,13 @@ pub fn run(
     report::outcome(world.into_remains(), finish)
 }
 
+/// How many threads a run would use: what was asked for, at most as many as there is enough work
+/// for in each window.
+pub fn threads(topology: &Topology, config: &Config) -> Result<usize, SimError> {
+    let shared = Shared::new(topology, config)?;
+    Ok(Partition::new(topology, shared.threads()).parts.len())
+}
+
 /// Settings that no model can work with.
 fn check(config: &Config) -> Result<(), SimError> {
     let setting = |what, value: String, valid| Err(SimError::Setting { what, value, valid });

@@ -11,14 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weir_lab::compare::{self, Figures};
 use weir_lab::findings::Comparison;
-use weir_lab::run::{Effort, Meter, Run, run_all};
-use weir_lab::{Experiment, Finish, Variant, describe, report, summary, table};
+use weir_lab::run::{Meter, Run, run_all};
+use weir_lab::{EngineConfig, Experiment, Finish, Variant, describe, report, summary, table};
 
 /// `weir run`.
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
-    let Some(e) = load(&args.scenario, &args.sets, terminal) else {
+    let Some(mut e) = load(&args.scenario, &args.sets, terminal) else {
         return Ok(Status::BadInput);
     };
+    e.engine = args.threads;
     let seed = args.seed.unwrap_or(e.scenario.run.seeds[0]);
     let variant = match e.variant(args.scheme.as_deref(), args.cc.as_deref(), seed) {
         Ok(variant) => variant,
@@ -27,9 +28,15 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
             return Ok(Status::BadInput);
         }
     };
-    let Some(c) = simulate(&e, &[variant], Effort::all(1, None, args.threads), terminal)? else {
-        return Ok(Status::Interrupted);
-    };
+    if let EngineConfig::Auto { threads: asked @ 2.. } = e.engine {
+        let used = weir_lab::threads(&e.topology, &e.config(variant))?;
+        if used < asked {
+            terminal.note(&format!(
+                "{used} of {asked} threads are used: windows of this network are too small for more (--threads {asked}! forces it)"
+            ));
+        }
+    }
+    let Some(c) = simulate(&e, &[variant], 1, terminal)? else { return Ok(Status::Interrupted) };
     let command = command_line(&[
         ("run", Some(args.scenario.clone())),
         ("--scheme", args.scheme.clone()),
@@ -67,8 +74,9 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
             }
         }
     }
-    let effort = Effort::all(variants.len(), args.jobs, None);
-    let Some(c) = simulate(&e, &variants, effort, terminal)? else {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = args.jobs.unwrap_or_else(cores);
+    let Some(c) = simulate(&e, &variants, jobs, terminal)? else {
         return Ok(Status::Interrupted);
     };
     let list = (!args.schemes.is_empty()).then(|| args.schemes.join(","));
@@ -132,7 +140,7 @@ fn parse_seeds(text: &str) -> anyhow::Result<Vec<u64>> {
 fn simulate<'a>(
     e: &'a Experiment,
     variants: &[Variant],
-    effort: Effort,
+    jobs: usize,
     terminal: &Terminal,
 ) -> anyhow::Result<Option<Comparison<'a>>> {
     let meter = Meter::new(variants.len());
@@ -152,7 +160,7 @@ fn simulate<'a>(
             }
         });
         let results =
-            watch(&e.scenario.name, &meter, terminal, || run_all(e, variants, effort, &meter));
+            watch(&e.scenario.name, &meter, terminal, || run_all(e, variants, jobs, &meter));
         finished.store(true, Ordering::Release);
         results
     });
@@ -221,7 +229,7 @@ fn verdict(c: &Comparison<'_>, deny: &[Deny], terminal: &Terminal) -> Status {
         eprintln!("{label}: {text}");
     };
     if c.runs().any(Run::interrupted) {
-        complain("interrupted: the results are those so far, marked and without a digest".into());
+        complain("interrupted: the results are those so far and have no digest".into());
         return Status::Interrupted;
     }
     let mut status = Status::Done;

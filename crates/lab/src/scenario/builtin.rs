@@ -18,11 +18,15 @@ macro_rules! builtin {
     };
 }
 
-/// All of them, the default of `weir compare` first.
+/// Those to start from, the default of `weir compare` first.
 pub const BUILT_IN: &[BuiltIn] =
     builtin!["ofc-fig1", "incast", "ring-deadlock", "dumbbell", "lossy",];
 
+/// Those that `weir bench` times, in its order; they can be run like the others.
+pub const BENCHMARKS: &[BuiltIn] =
+    builtin!["bench-fat-tree", "bench-permutation", "bench-incast", "bench-flowsail",];
+
 /// The one called `name`.
 pub fn find(name: &str) -> Option<&'static BuiltIn> {
-    BUILT_IN.iter().find(|b| b.name == name)
+    BUILT_IN.iter().chain(BENCHMARKS).find(|b| b.name == name)
 }
