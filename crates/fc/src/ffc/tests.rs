@@ -80,6 +80,15 @@ fn step_1_the_root_flow_has_most_bytes_and_more_than_its_share() {
 }
 
 #[test]
+fn step_1_bytes_count_before_keys() {
+    let mut b = bench(&[]);
+    send(&mut b, 30, 0..3);
+    send(&mut b, 20, 0..2);
+    assert_eq!(send(&mut b, 20, 2..3), TRANSMIT);
+    assert_eq!(send(&mut b, 30, 3..4), lane(0));
+}
+
+#[test]
 fn step_1_flows_with_equal_shares_are_no_roots() {
     let mut b = bench(&[("threshold", "5KB")]);
     for seq in 0..3 {
