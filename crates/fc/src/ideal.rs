@@ -390,6 +390,9 @@ mod tests {
         assert!(!b.is_held(UP, QueueId(0)) && b.is_held(UP, QueueId(1)));
         b.control(UP, &state(false, 1));
         assert!(!b.is_held(UP, QueueId(1)));
+        b.control(UP, &state(true, 1));
+        b.link(UP, false);
+        assert!(!b.is_held(UP, QueueId(1)));
         b.flow_ends(QueueId(0), packet(&bench(&[]), 0));
         b.flow_ends(QueueId(1), packet(&bench(&[]), 1));
         assert_eq!(b.scheme().state_size().tables, [("flow table", 0)]);

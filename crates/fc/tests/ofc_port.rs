@@ -181,10 +181,10 @@ impl Model for Port {
     }
 }
 
-/// 59 582, 34 492 and 157 872 states.
+/// 110 422 and 57 928 states.
 #[test]
 fn no_order_of_events_breaks_the_hierarchy() {
-    for (packets, pauses) in [(&[2, 2, 1][..], 3), (&[3, 2], 4), (&[2, 2, 1], 4)] {
+    for (packets, pauses) in [(&[2, 2, 1][..], 3), (&[3, 2], 4)] {
         let seen = explore(&port(&[], packets, pauses), 1_000_000);
         assert_eq!(seen.failure, None, "{packets:?} with {pauses} pauses");
         assert!(seen.complete);

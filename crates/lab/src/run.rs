@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 use weir_core::Priority;
-use weir_sim::config::{Config, Stop};
+use weir_sim::config::{Config, EngineConfig, Stop};
 use weir_sim::outcome::{Finish, Outcome};
 use weir_sim::{Observer, Progress, SimError};
 
@@ -179,12 +179,17 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// Runs one variant.
+/// Runs one variant, the `at`-th of those the meter watches.
 pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result<Run, SimError> {
     let config = e.config(variant);
     let gauge = &meter.runs[at];
     let hops = expected_hops(e, variant.seed);
     let mut watch = Watch { gauge, interrupt: &meter.interrupt, hops, stop: config.stop };
+    let several = match config.engine {
+        EngineConfig::Auto { threads } | EngineConfig::Window { threads } => threads > 1,
+        EngineConfig::Sequential | EngineConfig::Stepwise => false,
+    };
+    let cpu_seconds = || if several { process_seconds() } else { thread_seconds() };
     let (wall, cpu) = (Instant::now(), cpu_seconds());
     let outcome = weir_sim::run(&e.topology, &e.traffic, &config, &mut watch)?;
     let wall_seconds = wall.elapsed().as_secs_f64();
@@ -255,8 +260,18 @@ fn expected_hops(e: &Experiment, seed: u64) -> Option<u64> {
 }
 
 /// Processor time of this thread so far, where the system tells it without ado.
-fn cpu_seconds() -> Option<f64> {
+fn thread_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
     Some(nanoseconds / 1e9)
+}
+
+/// Processor time of all threads so far, those that have ended included; coarse.
+fn process_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // the name of the program, in brackets, may hold blanks
+    let (_, fields) = text.rsplit_once(')')?;
+    let ticks = |i: usize| fields.split_whitespace().nth(i)?.parse::<f64>().ok();
+    // user and system time are the 14th and 15th field of the line, in hundredths of a second
+    Some((ticks(11)? + ticks(12)?) / 100.0)
 }

@@ -4,7 +4,7 @@ use weir_lab::compare::{self, Figures};
 use weir_lab::findings::{Comparison, PauseTree, answer};
 use weir_lab::run::{Meter, run_all};
 use weir_lab::scenario::builtin::BUILT_IN;
-use weir_lab::{Experiment, Finish, Variant, report};
+use weir_lab::{EngineConfig, Experiment, Finish, Variant, report};
 
 fn load(name: &str, sets: &[&str]) -> Experiment {
     let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
@@ -107,6 +107,16 @@ fn equal_runs_give_equal_summaries_and_other_seeds_do_not() {
     let text = |seed| report::summary(&compare(&e, &["pfc"], &[seed])).to_string();
     assert_eq!(text(1), text(1));
     assert_ne!(text(1), text(2));
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let run = |threads| {
+        let mut e = load("incast", &[]);
+        e.engine = EngineConfig::Window { threads };
+        compare(&e, &["pfc"], &[1]).groups.remove(0).runs.remove(0).outcome
+    };
+    assert_eq!(run(1), run(2));
 }
 
 #[test]

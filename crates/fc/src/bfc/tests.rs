@@ -100,6 +100,19 @@ fn entries_of_idle_flows_are_dropped() {
 }
 
 #[test]
+fn an_entry_is_looked_at_again_when_its_time_is_over() {
+    let mut b = bench(&[]);
+    let q = send(&mut b, 0, 1, 0);
+    b.depart(OUT, q).unwrap();
+    // flow 0 counts up to and including 6 us
+    for (k, us) in [(1, 6), (2, 7)] {
+        b.now = Time::from_us(us);
+        send(&mut b, k, 1, 0);
+    }
+    assert_eq!(b.scheme().state_size().tables[0], ("flow table", 16));
+}
+
+#[test]
 fn a_queue_at_the_threshold_is_not_counted_and_one_beyond_is() {
     let mut b = bench(&[]);
     // one active queue: 25 packets are 25 000 B, exactly the threshold
@@ -346,6 +359,41 @@ fn paced_resumes_come_one_per_period_and_queue() {
     assert!(b.take_sent().is_empty(), "the last resume was just now");
     b.fire_next();
     assert_eq!((b.now, b.take_sent()), (Time::from_us(2), vec![(UP, state(false, 2))]));
+    b.scheme().audit(&b.view(), true).unwrap();
+}
+
+#[test]
+fn paced_resumes_go_on_while_any_waits() {
+    let mut b = bench(&[("resume", "paced"), ("queues", "1")]);
+    let q = send(&mut b, 0, 25, 0);
+    for tag in [1, 2, 3, 4] {
+        send(&mut b, 0, 1, tag);
+    }
+    b.take_sent();
+    (0..29).for_each(|_| _ = b.depart(OUT, q));
+    let resumed = |b: &mut Bench| b.take_sent().into_iter().map(|(_, m)| m).collect::<Vec<_>>();
+    assert_eq!(resumed(&mut b), [state(false, 1)]);
+    for (us, tag) in [(1, 2), (2, 3), (3, 4)] {
+        b.fire_next();
+        assert_eq!((b.now, resumed(&mut b)), (Time::from_us(us), vec![state(false, tag)]));
+    }
+    assert!(b.timers().is_empty());
+    // upstream queues 0 to 4 have counters of 2 B
+    assert_eq!(b.scheme().state_size().tables[1], ("pause counters", 10));
+}
+
+#[test]
+fn a_link_change_voids_the_resumes_that_wait_for_it_alone() {
+    let mut b = bench(&[("resume", "paced"), ("queues", "1")]);
+    let q = send(&mut b, 0, 25, 0);
+    send(&mut b, 0, 1, 1);
+    send(&mut b, 0, 1, 2);
+    b.arrive(packet(&b, UP2, 0, 3), OUT);
+    (0..28).for_each(|_| _ = b.depart(OUT, q));
+    b.take_sent();
+    b.link(UP, false);
+    b.fire_next();
+    assert_eq!(b.take_sent(), [(UP2, state(false, 3))]);
     b.scheme().audit(&b.view(), true).unwrap();
 }
 

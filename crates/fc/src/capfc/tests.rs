@@ -258,6 +258,31 @@ fn other_priorities_are_plain() {
     b.depart(OUT, QueueId(2)).unwrap();
 }
 
+/// Priorities 3 and 4 are lossless, with counters and signals of their own.
+#[test]
+fn lossless_priorities_do_not_share_their_counters() {
+    let p4 = Priority::ALL[4];
+    let egress: &[(&Param, &str)] = &[(&EGRESS_XOFF, "6KB"), (&EGRESS_XON, "3KB")];
+    let mut b = Bench::around(5, "10KB", "5KB", |setup| {
+        Capfc::new(&values(egress), &NodeSetup { lossless: 0b1_1000, ..setup.clone() }).unwrap()
+    });
+    for _ in 0..6 {
+        b.arrive(b.packet(C, 1000), OUT);
+        b.arrive(b.packet(B, 1000).priority(p4), OUT);
+    }
+    assert_eq!(b.sent(), []);
+    b.arrive(b.packet(A, 1000).priority(p4), OUT);
+    assert_eq!(b.take_sent(), [(B, ControlMessage::pfc(p4, 65_535))]);
+    b.arrive(b.packet(A, 1000), OUT);
+    assert_eq!(b.take_sent(), [xoff(C)]);
+    for _ in 0..4 {
+        b.depart(OUT, QueueId(3)).unwrap();
+    }
+    assert_eq!(b.take_sent(), [(B, ControlMessage::pfc(p4, 0))]);
+    let size = b.scheme().state_size();
+    assert_eq!(size.tables.last(), Some(&("congestion counters", 100)));
+}
+
 #[test]
 fn frames_hold_and_timers_run_as_in_pfc() {
     let mut b = switch();

@@ -80,6 +80,15 @@ fn step_1_the_root_flow_has_most_bytes_and_more_than_its_share() {
 }
 
 #[test]
+fn step_1_bytes_count_before_keys() {
+    let mut b = bench(&[]);
+    send(&mut b, 30, 0..3);
+    send(&mut b, 20, 0..2);
+    assert_eq!(send(&mut b, 20, 2..3), TRANSMIT);
+    assert_eq!(send(&mut b, 30, 3..4), lane(0));
+}
+
+#[test]
 fn step_1_flows_with_equal_shares_are_no_roots() {
     let mut b = bench(&[("threshold", "5KB")]);
     for seq in 0..3 {
@@ -289,7 +298,8 @@ fn a_host_pair_is_one_flow_unless_five_fields_tell_flows_apart() {
 fn changes_that_gather_share_a_frame_and_opposite_ones_cancel() {
     let mut b = bench(&[("gather", "1us"), ("pacer", "false")]);
     b.control(OUT, &bpf(&[(30, true), (20, true), (40, true)]));
-    for dst in [30, 20, 40] {
+    for (dst, ns) in [(30, 0), (20, 300), (40, 600)] {
+        b.now = Time::from_ns(ns);
         send(&mut b, dst, 0..3);
     }
     b.control(OUT, &bpf(&[(40, false)]));
@@ -349,6 +359,9 @@ fn a_nic_holds_all_slots_of_a_host_pair() {
     assert_eq!(held(&b), [true, true, false, true]);
     b.control(UP, &bpf(&[(20, false)]));
     assert_eq!(held(&b), [false; 4]);
+    b.control(UP, &bpf(&[(30, true)]));
+    b.link(UP, false);
+    assert_eq!(held(&b), [false; 4]);
 }
 
 #[test]
@@ -391,6 +404,23 @@ fn what_is_left_after_a_drain_is_reported() {
     b.control(OUT, &bpf(&[(20, true)]));
     let left = b.scheme().audit(&b.view(), true).unwrap_err();
     assert!(left.what.contains("xoff: true"), "{left}");
+}
+
+#[test]
+fn a_frame_that_was_never_sent_is_reported() {
+    let mut b = bench(&[("gather", "1us"), ("pacer", "false")]);
+    b.control(OUT, &bpf(&[(20, true)]));
+    send(&mut b, 20, 0..3);
+    b.fire_next();
+    b.control(OUT, &bpf(&[(20, false)]));
+    for _ in 0..3 {
+        next(&mut b, lane(0));
+        while next(&mut b, TRANSMIT).is_some() {}
+    }
+    let left = b.scheme().audit(&b.view(), true).unwrap_err();
+    assert!(left.what.contains("never sent"), "{left}");
+    b.fire_next();
+    b.scheme().audit(&b.view(), true).unwrap();
 }
 
 #[test]

@@ -27,7 +27,7 @@
 //! take effect at once; its flows are `pending` until the mark comes out.
 
 use super::tables::{FlowKey, Frame};
-use super::{DuringDrain, Rotation};
+use super::{DuringDrain, OriginTest, Rotation};
 use crate::{Actions, Target};
 use std::collections::BTreeSet;
 use weir_core::{PortId, Priority, QueueId};
@@ -65,6 +65,7 @@ impl Lane {
 pub(super) struct Rules {
     pub(super) rotation: Rotation,
     pub(super) during_drain: DuringDrain,
+    pub(super) origin_test: OriginTest,
 }
 
 /// `congested_flow_tab` of one egress port and priority, and the state of its three queues.
@@ -74,6 +75,8 @@ pub(super) struct Hierarchy {
     pub(super) paused: BTreeSet<FlowKey>,
     /// Those of them that have been resumed during a drain.
     pub(super) pending: BTreeSet<FlowKey>,
+    /// Flows that the present drain has resumed.
+    pub(super) draining: BTreeSet<FlowKey>,
     /// The neighbour is in its urgent state: no flow may be sent.
     pub(super) all: bool,
     /// The queue that is served: 0, or a backup during a drain.
@@ -91,6 +94,7 @@ impl Default for Hierarchy {
         Self {
             paused: BTreeSet::new(),
             pending: BTreeSet::new(),
+            draining: BTreeSet::new(),
             all: false,
             serving: 0,
             sink: 1,
@@ -101,14 +105,24 @@ impl Default for Hierarchy {
 }
 
 impl Hierarchy {
-    /// Whether a PAUSE of the neighbour is in force: then congestion here is not original.
-    pub(super) fn is_paused(&self) -> bool {
-        self.all || self.paused.len() > self.pending.len()
+    /// Whether congestion here is the neighbour's doing: it has paused somebody, or what had to
+    /// wait for it has not left yet. Then this port is no origin.
+    pub(super) fn is_paused(&self, rules: Rules) -> bool {
+        match rules.origin_test {
+            OriginTest::Mark => self.all || !self.paused.is_empty() || !self.draining.is_empty(),
+            OriginTest::Receipt => self.all || self.paused.len() > self.pending.len(),
+        }
     }
 
-    /// Whether the neighbour has `flow` paused: `congested_flow_tab` as the paper means it.
-    pub(super) fn is_congested(&self, flow: FlowKey) -> bool {
-        self.all || (self.paused.contains(&flow) && !self.pending.contains(&flow))
+    /// Whether `flow` is in `congested_flow_tab` for that purpose.
+    pub(super) fn is_congested(&self, flow: FlowKey, rules: Rules) -> bool {
+        let paused = self.paused.contains(&flow);
+        let resumed = self.pending.contains(&flow);
+        self.all
+            || match rules.origin_test {
+                OriginTest::Mark => paused || self.draining.contains(&flow),
+                OriginTest::Receipt => paused && !resumed,
+            }
     }
 
     /// Whether all is as at the start.
@@ -170,8 +184,9 @@ impl Hierarchy {
             self.pending.extend(flows);
             return;
         }
-        for flow in &flows {
-            self.paused.remove(flow);
+        for &flow in &flows {
+            self.paused.remove(&flow);
+            self.draining.insert(flow);
         }
         if self.is_draining() {
             self.again = true;
@@ -207,6 +222,7 @@ impl Hierarchy {
         }
         let pending = std::mem::take(&mut self.pending);
         self.paused.retain(|f| !pending.contains(f));
+        self.draining.clone_from(&pending);
         self.apply(rules, lane, a);
         if !pending.is_empty() || std::mem::take(&mut self.again) {
             self.start_drain(rules, lane, a);

@@ -37,6 +37,7 @@
 //! | | | `modulo`: Algorithm 3 line 18, (q+1) mod 2 | puts paused packets behind newer ones |
 //! | `during-drain` | `pending`: RESUMEs wait for the mark | `at-once`: Algorithm 2 line 8 | reorders |
 //! | | | `whole-frames`: all frames wait | sends paused flows |
+//! | `origin-test` | `mark`: a resumed port is an origin again when its backlog has left | `receipt`: Algorithm 2 line 8 | names innocent flows while it drains |
 //! | `resume-test` | `dequeue` | `enqueue`: Algorithm 1 line 1 | a wholly paused ingress never resumes |
 //! | `pause-table` | `union`, PAUSE on growth | `overwrite`: Algorithm 1 line 14 | flows stay paused for ever |
 //! | `scope` | `ingress`: flows that came in here | `port`: the tables as a whole | names flows the neighbour does not send |
@@ -106,6 +107,13 @@ pub const DURING_DRAIN: Param = Param {
     default: "pending",
     doc: "A RESUME during a drain waits for its end; at-once and whole-frames are other readings, both wrong.",
 };
+/// When a resumed port may be an origin again.
+pub const ORIGIN_TEST: Param = Param {
+    name: "origin-test",
+    kind: Kind::Choice(&["mark", "receipt"]),
+    default: "mark",
+    doc: "A resumed port may be an origin again when what was paused has left; receipt (at once) is the literal reading.",
+};
 /// When the resume threshold is tested.
 pub const RESUME_TEST: Param = Param {
     name: "resume-test",
@@ -142,6 +150,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
         URGENT_WILDCARD,
         ROTATION,
         DURING_DRAIN,
+        ORIGIN_TEST,
         RESUME_TEST,
         PAUSE_TABLE,
         SCOPE,
@@ -164,6 +173,13 @@ enum DuringDrain {
     Pending,
     AtOnce,
     WholeFrames,
+}
+
+/// When a resumed flow leaves `congested_flow_tab`, as far as the search for the origin goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum OriginTest {
+    Mark,
+    Receipt,
 }
 
 /// Whether `pause_frame_tab` gathers or forgets.
@@ -213,6 +229,10 @@ impl Config {
                     "at-once" => DuringDrain::AtOnce,
                     "whole-frames" => DuringDrain::WholeFrames,
                     _ => DuringDrain::Pending,
+                },
+                origin_test: match word(&ORIGIN_TEST) {
+                    "receipt" => OriginTest::Receipt,
+                    _ => OriginTest::Mark,
                 },
             },
             resume_on_dequeue: word(&RESUME_TEST) == "dequeue",
@@ -484,7 +504,7 @@ impl FlowControl for Ofc {
             KeyKind::Flow => 16,
         };
         let seen: usize = self.counts.iter().map(FlowCounts::len).sum();
-        let congested: usize = self.egress.iter().map(|e| e.paused.len()).sum();
+        let congested: usize = self.egress.iter().map(|e| e.paused.len() + e.draining.len()).sum();
         let told: usize = self.told.iter().map(|t| t.flows.len()).sum();
         StateSize {
             tables: vec![

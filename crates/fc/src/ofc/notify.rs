@@ -54,10 +54,10 @@ impl Ofc {
         }
         let hierarchy = &self.egress[self.at(priority, egress)];
         let here = self.flows_between(ingress, egress, priority);
-        Pause::Flows(if !hierarchy.is_paused() {
+        Pause::Flows(if !hierarchy.is_paused(self.config.rules) {
             here.collect() // line 6: the congestion starts here
         } else if self.config.scope == Scope::Ingress || hierarchy.all {
-            here.filter(|&f| hierarchy.is_congested(f)).collect() // line 8: it comes from below
+            here.filter(|&f| hierarchy.is_congested(f, self.config.rules)).collect() // line 8: it comes from below
         } else {
             hierarchy.paused.clone()
         })

@@ -96,3 +96,64 @@ impl Backstop {
         self.0.as_ref().map_or(Ok(()), |pfc| pfc.audit(v, drained))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::harness::{Bench, PRIORITY};
+    use crate::perflow::testing::given;
+    use crate::{SchemeInfo, bfc, ffc, flowsail, ideal};
+    use weir_core::{ControlMessage, PortId};
+
+    const UP: PortId = PortId(0);
+    const OUT: PortId = PortId(1);
+
+    fn bench(info: &'static SchemeInfo) -> Bench {
+        let mut b = Bench::switch(info, &given(info, &[("backstop", "pfc")]), 2);
+        b.thresholds("3KB", "1KB");
+        b
+    }
+
+    const ALL: [&SchemeInfo; 4] = [&bfc::INFO, &ideal::INFO, &flowsail::INFO, &ffc::INFO];
+
+    #[test]
+    fn pfc_watches_the_same_ingresses_behind_every_scheme() {
+        for info in ALL {
+            let mut b = bench(info);
+            let packet = b.packet(UP, 1000);
+            let queues = [0, 1, 2].map(|seq| b.arrive(packet.seq(seq), OUT));
+            let q = queues[0];
+            let pfc = |b: &mut Bench| {
+                let sent = b.take_sent().into_iter();
+                sent.filter(|(_, m)| matches!(m, ControlMessage::Pfc { .. })).collect::<Vec<_>>()
+            };
+            assert_eq!(pfc(&mut b), [(UP, ControlMessage::pfc(PRIORITY, 65_535))], "{}", info.name);
+            (0..2).for_each(|_| _ = b.depart(OUT, q).expect("open"));
+            assert_eq!(pfc(&mut b), [(UP, ControlMessage::pfc(PRIORITY, 0))], "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn a_pause_of_the_priority_ends_with_its_time_or_its_link() {
+        for info in ALL {
+            let mut b = bench(info);
+            let q = b.arrive(b.packet(UP, 1000), OUT);
+            b.control(OUT, &ControlMessage::pfc(PRIORITY, 100));
+            assert!(b.is_held(OUT, q), "{}", info.name);
+            b.link(OUT, false);
+            assert!(!b.is_held(OUT, q), "{}", info.name);
+            b.control(OUT, &ControlMessage::pfc(PRIORITY, 100));
+            b.fire_next();
+            assert!(!b.is_held(OUT, q), "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn a_pause_that_is_left_standing_is_reported() {
+        for info in ALL {
+            let mut b = bench(info);
+            (0..3).for_each(|seq| _ = b.arrive(b.packet(UP, 1000).seq(seq), OUT));
+            let left = b.scheme().audit(&b.view(), true).unwrap_err();
+            assert_eq!(left.scheme, "pfc", "{}", info.name);
+        }
+    }
+}

@@ -135,5 +135,7 @@ mod tests {
         nic.link(PORT, &mut a);
         assert_eq!(last(&a), Some(&open(0)));
         assert_eq!(nic.len(), 1);
+        nic.starts(slot(1), 7, &mut a);
+        assert_eq!(last(&a), Some(&open(1)), "the key is no longer paused");
     }
 }

@@ -237,6 +237,16 @@ mod tests {
     }
 
     #[test]
+    fn a_nic_has_slots_and_nothing_else() {
+        let schedule = PrioritySchedule::default();
+        let mut builder = Builder::new(&schedule, Priority::ALL[3], Own::default());
+        builder.slots();
+        let slot = QueueSpec { priority: Priority::ALL[3], data: true, quantum: Bytes::new(1500) };
+        assert_eq!((builder.layout.on_demand, builder.layout.queues.len()), (Some(slot), 0));
+        assert_eq!(groups(&builder.layout), [0]);
+    }
+
+    #[test]
     fn none_or_two_lossless_priorities_are_refused() {
         for lossless in [0, 0b11] {
             let refused = plan(&PrioritySchedule::default(), lossless, Own::default());

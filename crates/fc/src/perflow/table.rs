@@ -171,6 +171,22 @@ mod tests {
     }
 
     #[test]
+    fn tables_with_the_same_entries_are_equal_whatever_came_before() {
+        let with = |entries: &[(u64, char)]| {
+            let mut t = Table::new();
+            entries.iter().for_each(|(key, e)| _ = t.insert(*key, *e));
+            t
+        };
+        let mut t = with(&[(7, 'a'), (8, 'b'), (9, 'c')]);
+        t.remove(1);
+        t.remove(2);
+        assert_eq!(t, with(&[(7, 'a')]));
+        assert_ne!(t, with(&[(7, 'x')]));
+        assert_ne!(t, with(&[]));
+        assert_eq!(t.insert(5, 'd'), 1, "and they go on alike");
+    }
+
+    #[test]
     fn buckets_are_shared_and_evenly_used() {
         let keys = Keys { buckets: Some(8) };
         let mut seen = [0u32; 8];

@@ -13,7 +13,11 @@ fn the_isolation_queue_waits_at_its_mark_until_the_old_queue_has_passed_its_own(
     b.control(OUT, &state(false, 0));
     assert_eq!(next(&mut b, ISOLATION), None);
     assert!(b.is_held(OUT, ISOLATION));
-    assert_eq!(next(&mut b, ISOLATION), None, "asked twice, held once");
+    let mark = *b.queue(OUT, ISOLATION).next().expect("the mark is still there");
+    let at = PortQueue { port: OUT, queue: ISOLATION };
+    let (mut scheme, mut asked) = (b.scheme().clone(), Actions::new());
+    assert_eq!(scheme.serve(&b.view(), at, &mark, &mut asked), Verdict::Wait);
+    assert!(scheme == *b.scheme() && asked.is_empty(), "asked twice, held once");
     assert_eq!(drain(&mut b, ONE, 9), [(0, 0), (0, 1)]);
     assert!(!b.is_held(OUT, ISOLATION));
     assert_eq!(drain(&mut b, ISOLATION, 9), [(0, 2), (0, 3)]);

@@ -14,6 +14,9 @@ fn a_nic_holds_the_slot_of_the_named_flow() {
     assert!(!b.is_held(UP, QueueId(0)) && b.is_held(UP, QueueId(1)));
     b.flow_ends(QueueId(1), header(&b, 1));
     assert!(!b.is_held(UP, QueueId(1)), "the slot is free for another flow");
+    b.control(UP, &state(true, 0));
+    b.link(UP, false);
+    assert!(!b.is_held(UP, QueueId(0)));
 }
 
 /// With two buckets some two of three flows share one.
@@ -100,6 +103,8 @@ fn a_table_entry_has_fifty_bits_as_the_paper_states() {
     }
     // "64 KB" for 10 000 flows: 62 500 B
     assert_eq!(b.scheme().state_size().tables[0], ("normal flow table", 62_500));
+    // three ports of eight queues
+    assert_eq!(b.scheme().state_size().tables[2], ("queue table", 96));
 }
 
 #[test]

@@ -82,26 +82,48 @@ fn a_congested_flow_first_seen_later_is_told_as_growth() {
     assert_eq!(told(&b, UP).flows, keys(&[1, 7]));
 }
 
-/// `congested_flow_tab` counts as empty once its flows are resumed, also while they wait for
-/// the end of a drain.
+/// A resumed port is no origin while what had to wait is still there: its flows, pending ones
+/// included, stay in `congested_flow_tab` until the mark comes out.
 #[test]
-fn a_resumed_port_is_an_origin_again() {
+fn a_resumed_port_is_an_origin_again_when_its_backlog_has_left() {
     let mut b = switch();
     b.control(OUT, &pause(&[1]));
-    put(&mut b, UP, 1, OUT, 2);
+    put(&mut b, UP, 1, OUT, 6);
+    assert_eq!(b.take_sent(), [(UP, pause(&[1]))]);
     assert_eq!(serve(&mut b, OUT), None);
     b.control(OUT, &resume(&[1]));
-    // the drain has begun; the next RESUME stays pending
+    put(&mut b, UP, 2, OUT, 1);
+    assert_eq!(b.take_sent(), [], "flow 2 is innocent, flow 1 has been told");
+    // paused and resumed once more during the drain: pending
     b.control(OUT, &pause(&[1]));
     b.control(OUT, &resume(&[1]));
     assert_eq!(hierarchy(&b, OUT).pending, keys(&[1]));
+    put(&mut b, UP, 2, OUT, 1);
+    assert_eq!(b.take_sent(), []);
+    assert_eq!(sizes(&b)[1], 16, "paused and draining");
+    // the first drain moves everything to the other backup, the second sends it
+    assert_eq!(serve(&mut b, OUT), Some((1, 0)));
+    assert!(hierarchy(&b, OUT).is_draining());
+    put(&mut b, UP, 2, OUT, 1);
+    assert_eq!(b.take_sent(), []);
+    for seq in 1..6 {
+        assert_eq!(serve(&mut b, OUT), Some((1, seq)));
+    }
+    // three packets are left: resumed; the mark comes out in front of the next one
+    assert_eq!(b.take_sent(), [(UP, resume(&[1]))]);
+    assert_eq!(serve(&mut b, OUT), Some((2, 0)));
+    assert!(hierarchy(&b, OUT).is_at_rest());
     put(&mut b, UP, 2, OUT, 4);
-    assert_eq!(b.take_sent(), [(UP, pause(&[1, 2]))]);
-    // paused by a wildcard, it is not
+    assert_eq!(b.take_sent(), [(UP, pause(&[2]))], "now it is its own congestion");
+}
+
+/// Paused by the wildcard, every flow is congested and the port is no origin.
+#[test]
+fn under_the_wildcard_from_below_every_flow_is_congested() {
     let mut b = switch();
     b.control(OUT, &all(true));
     put(&mut b, UP, 2, OUT, 6);
-    assert_eq!(b.take_sent(), [(UP, pause(&[2]))], "every flow is congested under ALL");
+    assert_eq!(b.take_sent(), [(UP, pause(&[2]))]);
 }
 
 /// Lines 10 and 11: at the full threshold everything is paused, once, whatever the egress.

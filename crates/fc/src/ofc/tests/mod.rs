@@ -155,6 +155,48 @@ fn weighted_priorities_keep_their_backups_in_the_shared_group() {
     assert_eq!(queues[1].normal, 9);
 }
 
+/// Priorities 3 and 4 are lossless: each has its own queues, tables and pauses.
+#[test]
+fn lossless_priorities_do_not_share_their_tables() {
+    let p4 = Priority::ALL[4];
+    let mut b = Bench::around(4, "10KB", "3KB", |setup| {
+        scheme(&[(&XOFF_CONGESTED, "6KB")], &NodeSetup { lossless: 0b1_1000, ..setup.clone() })
+    });
+    // 7 6 5, then backups and normal queue of 4, then of 3
+    assert_eq!(b.scheme().queues[4], Queues { backup: 3, normal: 5, ranked: true });
+    assert_eq!(b.scheme().queues[3], Queues { backup: 6, normal: 8, ranked: true });
+    let put = |b: &mut Bench<Ofc>, priority, from, f| {
+        b.arrive(b.packet(from, 1000).flow(f, 0, 100 + f).priority(priority), OUT)
+    };
+    let named = |b: &mut Bench<Ofc>| {
+        let sent = b.take_sent();
+        sent.iter()
+            .filter_map(|(port, m)| Frame::read(m).map(|(p, f)| (*port, p, f.flows)))
+            .collect::<Vec<_>>()
+    };
+    for _ in 0..5 {
+        put(&mut b, PRIORITY, UP2, 1);
+        put(&mut b, p4, UP2, 2);
+    }
+    assert_eq!(named(&mut b), []);
+    put(&mut b, p4, UP2, 2);
+    assert_eq!(named(&mut b), [(UP2, p4, vec![key(2)])]);
+    put(&mut b, PRIORITY, UP2, 1);
+    assert_eq!(named(&mut b), [(UP2, PRIORITY, vec![key(1)])]);
+    b.control(OUT, &pause(&[1, 2]));
+    assert_eq!(b.depart(OUT, QueueId(8)), None, "flow 1 of priority 3 is paused");
+    assert!(b.depart(OUT, QueueId(5)).is_some(), "flow 2 of priority 4 is not");
+    assert_eq!(audit(&b, false), Ok(()));
+    for _ in 0..2 {
+        b.depart(OUT, QueueId(5)).unwrap();
+    }
+    assert_eq!(named(&mut b), [(UP2, p4, vec![key(2)])], "RESUME");
+    b.link(OUT, false);
+    b.link(UP2, false);
+    assert!(b.scheme().told.iter().all(Told::is_nothing));
+    assert!(b.scheme().egress.iter().all(|e| e.paused.is_empty()));
+}
+
 fn refused(options: &[(&Param, &str)]) -> String {
     let mut values = Values::new();
     for (param, text) in options {

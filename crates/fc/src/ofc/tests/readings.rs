@@ -85,6 +85,30 @@ fn deferring_whole_frames_sends_paused_flows() {
     assert!(hierarchy(&b, OUT).is_at_rest());
 }
 
+/// Algorithm 2 line 8 to the letter: with the table emptied at receipt the port looks like an
+/// origin although its queue is the neighbour's doing, and names whoever is there.
+#[test]
+fn an_origin_test_at_receipt_pauses_innocent_flows_during_a_drain() {
+    let mut b = switch_with(&[(&ORIGIN_TEST, "receipt")]);
+    b.control(OUT, &pause(&[1]));
+    put(&mut b, UP, 1, OUT, 6);
+    assert_eq!(b.take_sent(), [(UP, pause(&[1]))]);
+    assert_eq!(serve(&mut b, OUT), None);
+    put(&mut b, UP, 2, OUT, 1);
+    assert_eq!(b.take_sent(), [], "flow 2 is innocent");
+    b.control(OUT, &resume(&[1]));
+    put_seq(&mut b, UP, 2, OUT, 1);
+    assert_eq!(b.take_sent(), [(UP, pause(&[2]))], "and paused, for the packets of flow 1");
+    // flows whose RESUME is pending are not congested either
+    b.control(OUT, &pause(&[1, 3]));
+    b.control(OUT, &resume(&[1]));
+    put_seq(&mut b, UP, 3, OUT, 0);
+    assert_eq!(b.take_sent(), [(UP, pause(&[3]))], "flow 3 is paused: not an origin");
+    b.control(OUT, &resume(&[3]));
+    put_seq(&mut b, UP, 4, OUT, 0);
+    assert_eq!(b.take_sent().len(), 1, "all pending: an origin again");
+}
+
 /// Algorithm 1 tests the resume threshold only when a packet comes in: with everything paused
 /// none does, and the pause stays for ever.
 #[test]
