@@ -50,7 +50,7 @@ impl Scheduler {
         let is_alone = |(g, group): (usize, &GroupState)| {
             let may_grow = g == last && layout.on_demand.is_some();
             (group.end - group.first == 1 && group.first < 64 && !may_grow)
-                .then_some(1u64 << group.first)
+                .then(|| 1u64 << group.first)
         };
         Self {
             alone: groups.iter().enumerate().filter_map(is_alone).sum(),
@@ -356,6 +356,23 @@ mod tests {
         // the next visit makes it 2000
         assert_eq!(s.select(0, size), Some(QueueId(6)));
         assert_eq!(s.deficit[6], 500);
+    }
+
+    #[test]
+    fn a_port_may_have_more_queues_than_a_word_has_bits() {
+        let spec = QueueSpec { priority: Priority::ALL[3], data: true, quantum: Bytes::new(1) };
+        let one = Group { discipline: Discipline::RoundRobin, queues: 1 };
+        let mut s = Scheduler::new(&QueueLayout {
+            groups: vec![one; 130],
+            queues: vec![spec; 130],
+            on_demand: None,
+            inspects_heads: false,
+        });
+        s.set_ready(129, true);
+        s.set_ready(64, true);
+        assert_eq!(s.select(0, |_| 1), Some(QueueId(64)));
+        s.emptied(64);
+        assert_eq!(s.select(0, |_| 1), Some(QueueId(129)));
     }
 
     #[test]
