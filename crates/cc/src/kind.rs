@@ -141,6 +141,19 @@ algorithms! {
 }
 
 impl CcParams {
+    /// The algorithm's defaults, its steps scaled to NICs of `line_rate` where the published
+    /// parameter sets scale them.
+    pub fn for_line_rate(kind: CcKind, line_rate: Rate) -> Self {
+        match kind {
+            CcKind::Dcqcn => {
+                Self::Dcqcn(DcqcnParams::profile("hpcc-ns3", line_rate).unwrap_or_default())
+            }
+            CcKind::Timely => Self::Timely(TimelyParams::for_line_rate(line_rate)),
+            CcKind::Hpcc => Self::Hpcc(HpccParams::for_line_rate(line_rate)),
+            other => Self::new(other),
+        }
+    }
+
     /// How far apart receivers send congestion notification packets for one flow, when the
     /// algorithm wants packets of their own; `None` when marks are echoed on ACKs.
     pub fn cnp_interval(&self) -> Option<Time> {
@@ -166,6 +179,51 @@ impl std::str::FromStr for CcKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn at_100g_scaled_defaults_are_the_defaults() {
+        for &kind in CcKind::ALL {
+            let scaled = CcParams::for_line_rate(kind, Rate::from_gbps(100));
+            assert_eq!(scaled, CcParams::new(kind));
+        }
+        let CcParams::Hpcc(p) = CcParams::for_line_rate(CcKind::Hpcc, Rate::from_gbps(400)) else {
+            panic!("not HPCC");
+        };
+        assert_eq!(p.ai, Rate::from_bps(160_000_000));
+    }
+
+    #[test]
+    fn every_algorithm_runs_on_any_feedback() {
+        let mut timers = Timers::new();
+        for &kind in CcKind::ALL {
+            let mut cc = CcParams::new(kind).start(&crate::testing::path_100g());
+            for i in 1..200u64 {
+                let now = Time::from_us(i);
+                let hop = crate::IntHop {
+                    time: now,
+                    tx_bytes: i * 12_500,
+                    queue: (i % 7) * 100_000,
+                    rate: Rate::from_gbps(100),
+                };
+                let ack = Ack {
+                    ecn: i % 3 == 0,
+                    rtt: Time::from_us(5 + i % 90),
+                    hops: &[hop],
+                    ..crate::testing::ack(now, i * 1000, i * 1000 + 20_000)
+                };
+                cc.on_ack(&ack, &mut timers);
+                cc.on_sent(now, 1048, &mut timers);
+                if i % 50 == 0 {
+                    cc.on_cnp(now, &mut timers);
+                }
+                for (kind, at) in std::mem::take(&mut timers).drain() {
+                    cc.on_timer(kind, at, &mut Timers::new());
+                }
+                assert!((1..=100_000_000_000).contains(&cc.rate().as_bps()), "{}", kind.name());
+                assert_ne!(cc.window(), Some(Bytes::ZERO));
+            }
+        }
+    }
 
     #[test]
     fn every_algorithm_reads_back_by_name_and_lists_settable_parameters() {

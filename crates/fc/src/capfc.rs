@@ -12,8 +12,8 @@
 //! *State*, per (input i, output o, priority): the counter C and the signal E; per (input,
 //! priority): the ingress state I. The decision is D = I or any E with o ≠ i.
 //!
-//! *Listings:* Algorithm 1 (Stop-Max) is [`Egress::enqueue`], [`Egress::dequeue`] and
-//! [`FlowControl::admit`]; Algorithm 2 (Stop-Calibrate) is [`Egress::heavy`].
+//! *Listings:* Algorithm 1 (Stop-Max) is `Egress::enqueue`, `Egress::dequeue` and
+//! `FlowControl::admit`; Algorithm 2 (Stop-Calibrate) is `Egress::heavy`.
 //!
 //! *Parameters:* the defaults are the OFC paper's use of CaPFC as a baseline: Stop-Max, egress
 //! thresholds 68 KB (68/75 of xoff) and 45 KB (xon), no egress limit. The CaPFC paper itself has
@@ -141,6 +141,9 @@ impl Config {
         let strict = values.choice(&INGRESS_TEST) == Some("strict");
         if strict && fixed.is_none() && threshold::watches(setup) {
             return Err(ParamError("ingress-test = strict needs static thresholds".into()));
+        }
+        if strict && fixed.is_some_and(|(_, xon)| xon == Bytes::ZERO) {
+            return Err(ParamError("ingress-test = strict needs an xon above zero".into()));
         }
         Ok(Self {
             cut: (values.choice(&POLICY) == Some("stop-calibrate")).then_some(cut),

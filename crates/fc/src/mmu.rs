@@ -64,6 +64,18 @@ pub enum Refusal {
     HeadroomExceeded,
 }
 
+/// The account of one (ingress port, priority), with its static thresholds beside it: one
+/// cache line serves admission, the pause test and the resume test. Where a threshold does
+/// not apply it is out of reach.
+#[derive(Clone, Copy, Debug)]
+struct Ingress {
+    /// All bytes of the ingress, headroom included.
+    bytes: u64,
+    limit: u64,
+    xoff: u64,
+    xon: u64,
+}
+
 /// Buffer accounting of one node.
 #[derive(Clone, Debug)]
 pub struct Mmu {
@@ -73,10 +85,27 @@ pub struct Mmu {
     shared_used: u64,
     used: u64,
     peak: u64,
-    /// Per (port, priority): all bytes of that ingress, headroom included.
-    q_in: Vec<u64>,
+    /// Per (port, priority).
+    ingress: Vec<Ingress>,
+    dynamic: bool,
     /// Per (port, priority): bytes stored in headroom; empty unless dynamic.
     headroom_used: Vec<u64>,
+}
+
+impl Ingress {
+    fn new(config: &MmuConfig, slot: usize) -> Self {
+        let open = Self { bytes: 0, limit: u64::MAX, xoff: u64::MAX, xon: u64::MAX };
+        let lossless = config.lossless & 1 << (slot % Priority::COUNT) != 0;
+        match &config.thresholds {
+            Thresholds::Static { xoff, xon, limit } if lossless => Self {
+                limit: limit[slot / Priority::COUNT].get(),
+                xoff: xoff.get(),
+                xon: xon.get(),
+                ..open
+            },
+            _ => open,
+        }
+    }
 }
 
 #[inline]
@@ -97,13 +126,15 @@ impl Mmu {
             }
             _ => (0, false),
         };
+        let ingress = (0..slots).map(|s| Ingress::new(&config, s)).collect();
         Self {
             config,
             shared,
             shared_used: 0,
             used: 0,
             peak: 0,
-            q_in: vec![0; slots],
+            ingress,
+            dynamic,
             headroom_used: if dynamic { vec![0; slots] } else { Vec::new() },
         }
     }
@@ -111,7 +142,7 @@ impl Mmu {
     /// Bytes of one virtual ingress queue.
     #[inline]
     pub fn q_in(&self, port: PortId, priority: Priority) -> Bytes {
-        Bytes::new(self.q_in[slot(port, priority)])
+        Bytes::new(self.ingress[slot(port, priority)].bytes)
     }
 
     /// All bytes stored now.
@@ -145,7 +176,7 @@ impl Mmu {
     /// The bytes of an ingress beyond its reserve and outside its headroom.
     #[inline]
     fn beyond_reserve(&self, s: usize, reserve: Bytes) -> u64 {
-        (self.q_in[s] - self.headroom_used[s]).saturating_sub(reserve.get())
+        (self.ingress[s].bytes - self.headroom_used[s]).saturating_sub(reserve.get())
     }
 
     /// Stores a packet of `size` bytes, or says why not.
@@ -153,25 +184,38 @@ impl Mmu {
     pub fn admit(&mut self, port: PortId, priority: Priority, size: u16) -> Result<(), Refusal> {
         let s = slot(port, priority);
         let size = u64::from(size);
-        if self.config.exempt & 1 << priority.get() == 0 {
-            if self.used + size > self.config.buffer.get() {
-                return Err(Refusal::BufferFull);
-            }
-            if self.is_lossless(priority) {
-                match &self.config.thresholds {
-                    Thresholds::Pool => {}
-                    Thresholds::Static { limit, .. } => {
-                        if self.q_in[s] + size > limit[port.index()].get() {
-                            return Err(Refusal::HeadroomExceeded);
-                        }
-                    }
-                    Thresholds::Dynamic { .. } => self.admit_dynamic(port, s, size)?,
-                }
-            }
+        let ingress = &mut self.ingress[s];
+        let (bytes, used) = (ingress.bytes + size, self.used + size);
+        let fits = bytes <= ingress.limit && used <= self.config.buffer.get() && !self.dynamic;
+        if !fits {
+            self.admit_with_care(port, priority, size)?;
         }
-        self.q_in[s] += size;
-        self.used += size;
-        self.peak = self.peak.max(self.used);
+        self.ingress[s].bytes = bytes;
+        self.used = used;
+        self.peak = self.peak.max(used);
+        Ok(())
+    }
+
+    /// The rare or costly part of admission: something is full, or thresholds are dynamic.
+    fn admit_with_care(
+        &mut self,
+        port: PortId,
+        priority: Priority,
+        size: u64,
+    ) -> Result<(), Refusal> {
+        let s = slot(port, priority);
+        if self.config.exempt & 1 << priority.get() != 0 {
+            return Ok(());
+        }
+        if self.used + size > self.config.buffer.get() {
+            return Err(Refusal::BufferFull);
+        }
+        if self.ingress[s].bytes + size > self.ingress[s].limit {
+            return Err(Refusal::HeadroomExceeded);
+        }
+        if self.dynamic && self.is_lossless(priority) {
+            return self.admit_dynamic(port, s, size);
+        }
         Ok(())
     }
 
@@ -185,7 +229,7 @@ impl Mmu {
         {
             return Err(Refusal::HeadroomExceeded);
         }
-        let would_hold = self.q_in[s] - self.headroom_used[s] + size;
+        let would_hold = self.ingress[s].bytes - self.headroom_used[s] + size;
         let over = would_hold.saturating_sub(reserve.get());
         if over > threshold {
             self.headroom_used[s] += size;
@@ -204,6 +248,15 @@ impl Mmu {
     pub fn release(&mut self, port: PortId, priority: Priority, size: u16) {
         let s = slot(port, priority);
         let size = u64::from(size);
+        if self.dynamic {
+            self.release_dynamic(s, priority, size);
+        }
+        let bytes = &mut self.ingress[s].bytes;
+        *bytes = bytes.checked_sub(size).expect("an ingress releases what it holds");
+        self.used = self.used.checked_sub(size).expect("the buffer releases what it holds");
+    }
+
+    fn release_dynamic(&mut self, s: usize, priority: Priority, size: u64) {
         if let Thresholds::Dynamic { reserve, .. } = self.config.thresholds
             && self.is_lossless(priority)
         {
@@ -212,22 +265,23 @@ impl Mmu {
             self.headroom_used[s] -= from_headroom;
             self.shared_used -= from_shared;
         }
-        self.q_in[s] = self.q_in[s].checked_sub(size).expect("an ingress releases what it holds");
-        self.used = self.used.checked_sub(size).expect("the buffer releases what it holds");
     }
 
     /// Whether this ingress should be paused, tested after each admission.
     #[inline]
     pub fn should_pause(&self, port: PortId, priority: Priority) -> bool {
         let s = slot(port, priority);
-        match &self.config.thresholds {
-            Thresholds::Pool => false,
-            Thresholds::Static { xoff, .. } => self.q_in[s] >= xoff.get(),
-            Thresholds::Dynamic { reserve, shift, .. } => {
-                self.headroom_used[s] > 0
-                    || self.beyond_reserve(s, *reserve) >= self.threshold(shift, port)
-            }
+        if self.dynamic {
+            return self.should_pause_dynamic(port, s);
         }
+        self.ingress[s].bytes >= self.ingress[s].xoff
+    }
+
+    fn should_pause_dynamic(&self, port: PortId, s: usize) -> bool {
+        let Thresholds::Dynamic { reserve, shift, .. } = &self.config.thresholds else {
+            return false;
+        };
+        self.headroom_used[s] > 0 || self.beyond_reserve(s, *reserve) >= self.threshold(shift, port)
     }
 
     /// Whether a paused ingress may resume, tested when one of its own packets leaves. (The
@@ -236,25 +290,30 @@ impl Mmu {
     #[inline]
     pub fn may_resume(&self, port: PortId, priority: Priority) -> bool {
         let s = slot(port, priority);
-        match &self.config.thresholds {
-            Thresholds::Pool => true,
-            Thresholds::Static { xon, .. } => self.q_in[s] <= xon.get(),
-            Thresholds::Dynamic { reserve, resume_offset, shift, .. } => {
-                let beyond = self.beyond_reserve(s, *reserve);
-                self.headroom_used[s] == 0
-                    && (beyond == 0 || beyond + resume_offset.get() <= self.threshold(shift, port))
-            }
+        if self.dynamic {
+            return self.may_resume_dynamic(port, s);
         }
+        self.ingress[s].bytes <= self.ingress[s].xon
+    }
+
+    fn may_resume_dynamic(&self, port: PortId, s: usize) -> bool {
+        let Thresholds::Dynamic { reserve, resume_offset, shift, .. } = &self.config.thresholds
+        else {
+            return true;
+        };
+        let beyond = self.beyond_reserve(s, *reserve);
+        self.headroom_used[s] == 0
+            && (beyond == 0 || beyond + resume_offset.get() <= self.threshold(shift, port))
     }
 
     /// Checks that the parts add up to the whole.
     pub fn audit(&self) -> Result<(), String> {
-        let sum: u64 = self.q_in.iter().sum();
+        let sum: u64 = self.ingress.iter().map(|i| i.bytes).sum();
         if sum != self.used {
             return Err(format!("ingress books add up to {sum} B, the buffer to {} B", self.used));
         }
         if let Thresholds::Dynamic { reserve, .. } = self.config.thresholds {
-            let shared: u64 = (0..self.q_in.len())
+            let shared: u64 = (0..self.ingress.len())
                 .filter(|s| self.config.lossless & 1 << (s % Priority::COUNT) != 0)
                 .map(|s| self.beyond_reserve(s, reserve))
                 .sum();

@@ -122,6 +122,7 @@ impl Experiment {
             convergence: s.convergence,
             stop: s.run.stop,
             probes: s.probe.clone(),
+            engine: weir_sim::config::EngineConfig::default(),
         }
     }
 

@@ -1,10 +1,12 @@
 //! The event queue: events in order of time, and of insertion within one nanosecond.
 //!
 //! Nearly all events lie within a few microseconds, so the queue is a wheel with one slot per
-//! nanosecond. A slot is a list of small chunks that come from a pool and return to it at once,
-//! which keeps the memory in use as small as the number of pending events. Appending keeps
-//! insertion order by itself. What lies beyond the wheel waits in a heap and moves into the wheel
-//! when its nanosecond comes into reach, before anything can be inserted there directly.
+//! nanosecond. A slot holds one event itself and further ones in small chunks that come from a
+//! pool and return to it at once, which keeps the memory in use as small as the number of pending
+//! events. Appending keeps insertion order by itself. The events of the present nanosecond are
+//! taken out of their slot together; what is inserted for the same nanosecond joins them at the
+//! end. What lies beyond the wheel waits in a heap and moves into the wheel when its nanosecond
+//! comes into reach, before anything can be inserted there directly.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -47,25 +49,27 @@ struct Chunk {
 
 const _: () = assert!(size_of::<Chunk>() == 64, "a chunk is a cache line");
 
+/// The events of one nanosecond; empty unless its bit is set.
 #[derive(Clone, Copy)]
 struct Slot {
+    first: Event,
+    /// First and last chunk of further events.
     head: u32,
     tail: u32,
 }
 
-const EMPTY: Slot = Slot { head: NONE, tail: NONE };
-
 /// See the module's description.
 pub(crate) struct EventQueue {
     now: u64,
+    /// Events of the present nanosecond, the next one at `position`.
+    present: Vec<Event>,
+    position: usize,
     slots: Vec<Slot>,
     /// One bit per slot that is not empty.
     occupied: Vec<u64>,
     mask: u64,
     chunks: Vec<Chunk>,
     free: u32,
-    /// Position in the head chunk of the present slot.
-    cursor: u32,
     far: BinaryHeap<Reverse<(u64, u64, Event)>>,
     far_inserted: u64,
     /// The earliest time in `far`.
@@ -76,14 +80,16 @@ impl EventQueue {
     /// A queue whose wheel spans at least `reach` nanoseconds (within reason).
     pub(crate) fn new(reach: u64) -> Self {
         let slots = reach.clamp(1024, 1 << 17).next_power_of_two();
+        let empty = Slot { first: Event::Stop, head: NONE, tail: NONE };
         Self {
             now: 0,
-            slots: vec![EMPTY; slots as usize],
+            present: Vec::new(),
+            position: 0,
+            slots: vec![empty; slots as usize],
             occupied: vec![0; (slots / 64) as usize],
             mask: slots - 1,
             chunks: Vec::new(),
             free: NONE,
-            cursor: 0,
             far: BinaryHeap::new(),
             far_inserted: 0,
             far_first: u64::MAX,
@@ -100,10 +106,13 @@ impl EventQueue {
     #[inline]
     pub(crate) fn insert(&mut self, time: u64, event: Event) {
         debug_assert!(time >= self.now, "an event in the past");
-        if time - self.now > self.mask {
-            self.insert_far(time, event);
-        } else {
+        let ahead = time - self.now;
+        if ahead == 0 {
+            self.present.push(event);
+        } else if ahead <= self.mask {
             self.append(time, event);
+        } else {
+            self.insert_far(time, event);
         }
     }
 
@@ -114,9 +123,21 @@ impl EventQueue {
         self.far_first = self.far_first.min(time);
     }
 
+    /// Adds an event to its slot.
     #[inline]
     fn append(&mut self, time: u64, event: Event) {
         let i = (time & self.mask) as usize;
+        let word = &mut self.occupied[i / 64];
+        let bit = 1 << (i % 64);
+        if *word & bit == 0 {
+            *word |= bit;
+            self.slots[i].first = event;
+        } else {
+            self.append_further(i, event);
+        }
+    }
+
+    fn append_further(&mut self, i: usize, event: Event) {
         let tail = self.slots[i].tail;
         if tail != NONE {
             let chunk = &mut self.chunks[tail as usize];
@@ -129,7 +150,6 @@ impl EventQueue {
         let new = self.chunk(event);
         if tail == NONE {
             self.slots[i].head = new;
-            self.occupied[i / 64] |= 1 << (i % 64);
         } else {
             self.chunks[tail as usize].next = new;
         }
@@ -139,9 +159,8 @@ impl EventQueue {
     /// A chunk with one event.
     #[inline]
     fn chunk(&mut self, event: Event) -> u32 {
-        let fresh = Chunk { events: [event; CHUNK], next: NONE, len: 1 };
         if self.free == NONE {
-            self.chunks.push(fresh);
+            self.chunks.push(Chunk { events: [event; CHUNK], next: NONE, len: 1 });
             return (self.chunks.len() - 1) as u32;
         }
         let i = self.free;
@@ -157,36 +176,15 @@ impl EventQueue {
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Event> {
         loop {
-            let i = (self.now & self.mask) as usize;
-            let head = self.slots[i].head;
-            if head != NONE {
-                let chunk = &self.chunks[head as usize];
-                if self.cursor < chunk.len {
-                    let event = chunk.events[self.cursor as usize];
-                    self.cursor += 1;
-                    return Some(event);
-                }
-                self.release(i, head);
-                continue;
+            if let Some(&event) = self.present.get(self.position) {
+                self.position += 1;
+                return Some(event);
             }
             self.advance()?;
         }
     }
 
-    /// Returns the exhausted head chunk of slot `i` to the pool.
-    fn release(&mut self, i: usize, head: u32) {
-        let next = self.chunks[head as usize].next;
-        self.chunks[head as usize].next = self.free;
-        self.free = head;
-        self.cursor = 0;
-        self.slots[i].head = next;
-        if next == NONE {
-            self.slots[i].tail = NONE;
-            self.occupied[i / 64] &= !(1 << (i % 64));
-        }
-    }
-
-    /// Moves time to the next slot that is not empty.
+    /// Moves time to the next nanosecond that has events, and takes them out.
     #[inline]
     fn advance(&mut self) -> Option<()> {
         self.now = match self.next_occupied() {
@@ -197,7 +195,28 @@ impl EventQueue {
         if self.far_first - self.now <= self.mask {
             self.bring_in();
         }
+        self.present.clear();
+        self.position = 0;
+        let i = (self.now & self.mask) as usize;
+        self.occupied[i / 64] &= !(1 << (i % 64));
+        let slot = &mut self.slots[i];
+        self.present.push(slot.first);
+        let head = std::mem::replace(&mut slot.head, NONE);
+        slot.tail = NONE;
+        if head != NONE {
+            self.take_chunks(head);
+        }
         Some(())
+    }
+
+    fn take_chunks(&mut self, mut at: u32) {
+        while at != NONE {
+            let chunk = &mut self.chunks[at as usize];
+            self.present.extend_from_slice(&chunk.events[..chunk.len as usize]);
+            let next = std::mem::replace(&mut chunk.next, self.free);
+            self.free = at;
+            at = next;
+        }
     }
 
     /// What the wheel reaches by now moves in, oldest first; everything inserted directly from

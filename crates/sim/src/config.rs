@@ -32,6 +32,35 @@ pub struct Config {
     pub stop: Stop,
     /// What to record beyond the totals.
     pub probes: ProbeConfig,
+    /// How to compute it; results do not depend on this.
+    pub engine: EngineConfig,
+}
+
+/// Which engine moves the network. Never changes a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineConfig {
+    /// What suits the network, on at most this many threads: as many as there is enough work
+    /// for in each window.
+    Auto {
+        /// The most threads.
+        threads: usize,
+    },
+    /// One node at a time in order of time, each as far as the lookahead allows.
+    Sequential,
+    /// One instant at a time: slow and plain, the reference for the others.
+    Stepwise,
+    /// Windows of one lookahead on exactly this many threads (fewer if the network has fewer
+    /// racks).
+    Window {
+        /// How many threads.
+        threads: usize,
+    },
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        Self::Auto { threads: 1 }
+    }
 }
 
 /// A flow control scheme with its parameters.

@@ -37,7 +37,7 @@ pub(crate) fn find(world: &World<'_>) -> Option<Finish> {
 /// Non-empty queues held without a break since `latest` or before.
 fn held_since(world: &World<'_>, latest: Time) -> Vec<Vertex> {
     let mut vertices = Vec::new();
-    for node in &world.nodes {
+    for node in world.nodes() {
         let Node::Switch(s) = node else { continue };
         for (port, queue, priority, bytes, since) in s.held_queues() {
             if let Some(since) = since.filter(|t| *t <= latest) {
@@ -45,6 +45,7 @@ fn held_since(world: &World<'_>, latest: Time) -> Vec<Vertex> {
             }
         }
     }
+    vertices.sort_unstable_by_key(|v| (v.node, v.port, v.queue));
     vertices
 }
 
@@ -52,7 +53,7 @@ fn held_since(world: &World<'_>, latest: Time) -> Vec<Vertex> {
 /// came in by the link at `v`.
 fn waits_for(world: &World<'_>, vertices: &[Vertex], v: &Vertex) -> Vec<usize> {
     let end = world.shared.topology.port(v.node, v.port);
-    let Node::Switch(peer) = &world.nodes[end.peer.index()] else { return Vec::new() };
+    let Node::Switch(peer) = world.node(end.peer) else { return Vec::new() };
     (0..vertices.len())
         .filter(|&i| {
             let w = &vertices[i];
@@ -62,7 +63,7 @@ fn waits_for(world: &World<'_>, vertices: &[Vertex], v: &Vertex) -> Vec<usize> {
 }
 
 fn holds_from(s: &Switch, w: &Vertex, ingress: PortId, priority: Priority) -> bool {
-    let fifo = &s.ports[w.port.index()].fifos[w.queue.index()];
+    let fifo = &s.ports[w.port.index()].queues[w.queue.index()].fifo;
     s.pool.iter(fifo).any(|p| p.ingress == ingress && p.priority == priority)
 }
 
@@ -125,15 +126,15 @@ fn describe(world: &World<'_>, vertices: &[Vertex], members: &[usize]) -> Vec<St
 /// Whether nothing can move any more although bytes are undelivered, and has not for so long
 /// that even a pause whose RESUME was lost would have expired.
 fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
-    if world.nodes.iter().any(Node::has_foreground) || world.wires.carries_traffic() {
+    if world.nodes().any(Node::has_foreground) || world.carries_traffic() {
         return None;
     }
-    let last = world.nodes.iter().map(Node::last_activity).max()?;
+    let last = world.nodes().map(Node::last_activity).max()?;
     if world.now.saturating_sub(last) < patience(world) {
         return None;
     }
     let mut stuck = Vec::new();
-    for node in &world.nodes {
+    for node in world.nodes() {
         match node {
             Node::Nic(n) => stuck.extend(n.waiting()),
             Node::Switch(s) => {
@@ -152,6 +153,7 @@ fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
             }
         }
     }
+    stuck.sort_by_key(|s| (s.node, s.port, s.queue));
     Some(stuck)
 }
 

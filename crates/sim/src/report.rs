@@ -4,14 +4,15 @@ use crate::config::Config;
 use crate::error::SimError;
 use crate::node::Node;
 use crate::outcome::{DropRecord, Finish, FlowRecord, HeldAt, Outcome, PauseEvent, Totals};
-use crate::run::World;
+use crate::run::Remains;
 use crate::shared::Shared;
 use weir_core::rng::mix;
-use weir_core::{Bytes, FlowId, NodeId, PacketKind, PortId, Time};
+use weir_core::{Bytes, FlowId, NodeId, Packet, PacketKind, PortId, Time};
+use weir_fc::Violation;
 use weir_traffic::TrafficHash;
 
 /// The outcome of a world that has stopped.
-pub(crate) fn outcome(mut world: World<'_>, finish: Finish) -> Result<Outcome, SimError> {
+pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome, SimError> {
     let end = match finish {
         Finish::TimeLimit | Finish::Interrupted => world.now,
         _ => world.nodes.iter().map(Node::last_activity).max().unwrap_or(Time::ZERO),
@@ -58,9 +59,14 @@ pub(crate) fn outcome(mut world: World<'_>, finish: Finish) -> Result<Outcome, S
     })
 }
 
+/// Everything on a wire.
+fn in_flight<'r>(world: &'r Remains<'_>) -> impl Iterator<Item = &'r Packet> {
+    world.wires.iter().flat_map(|w| w.in_flight())
+}
+
 /// Every node's own books, and the schemes' invariants.
-fn audit(world: &World<'_>, finish: &Finish) -> Result<(), SimError> {
-    let drained = *finish == Finish::Drained && !world.wires.in_flight().any(|_| true);
+fn audit(world: &Remains<'_>, finish: &Finish) -> Result<(), SimError> {
+    let drained = *finish == Finish::Drained && !in_flight(world).any(|_| true);
     for node in &world.nodes {
         let result = match node {
             Node::Switch(s) => s.audit(world.now, drained),
@@ -72,13 +78,18 @@ fn audit(world: &World<'_>, finish: &Finish) -> Result<(), SimError> {
             violation,
         })?;
     }
+    let left: usize = world.wires.iter().map(|w| w.extras.len()).sum();
+    if drained && left > 0 {
+        let what = format!("{left} messages or telemetry records belong to no packet");
+        let violation = Violation { scheme: "side pool", what };
+        return Err(SimError::Invariant { at: world.now, node: "network".into(), violation });
+    }
     Ok(())
 }
 
-fn totals(world: &World<'_>, at: Time) -> Result<Totals, SimError> {
+fn totals(world: &Remains<'_>, at: Time) -> Result<Totals, SimError> {
     let mut t = Totals::default();
-    let mut inside =
-        world.wires.in_flight().filter(|p| p.kind != PacketKind::Control).count() as u64;
+    let mut inside = in_flight(world).filter(|p| p.kind != PacketKind::Control).count() as u64;
     for node in &world.nodes {
         let tally = node.tally();
         t.events += tally.events;
@@ -110,7 +121,7 @@ fn totals(world: &World<'_>, at: Time) -> Result<Totals, SimError> {
 }
 
 /// Per-flow order: unless a route changed on the way, nothing may be overtaken.
-fn check_order(world: &World<'_>) -> Result<(), SimError> {
+fn check_order(world: &Remains<'_>) -> Result<(), SimError> {
     if !world.shared.config.failures.is_empty() {
         return Ok(());
     }
@@ -125,7 +136,7 @@ fn check_order(world: &World<'_>) -> Result<(), SimError> {
 }
 
 /// Joins senders, receivers and what happened on the way, by flow.
-fn flows(world: &mut World<'_>, end: Time) -> Vec<FlowRecord> {
+fn flows(world: &mut Remains<'_>, end: Time) -> Vec<FlowRecord> {
     let mut flows = Vec::new();
     let mut deliveries = Vec::new();
     let mut held: Vec<(FlowId, HeldAt)> = Vec::new();
@@ -206,14 +217,14 @@ fn lone_flow_time(
     arrived
 }
 
-fn drops(world: &World<'_>) -> Vec<DropRecord> {
+fn drops(world: &Remains<'_>) -> Vec<DropRecord> {
     let mut all: Vec<DropRecord> =
         world.nodes.iter().flat_map(|n| n.tally().drops()).copied().collect();
     all.sort_by_key(|d| (d.reason, d.priority, d.node));
     all
 }
 
-fn pauses(world: &mut World<'_>) -> (Vec<PauseEvent>, u64) {
+fn pauses(world: &mut Remains<'_>) -> (Vec<PauseEvent>, u64) {
     let mut all = Vec::new();
     let mut left_out = 0;
     for node in &mut world.nodes {

@@ -1,21 +1,24 @@
 //! The whole run on one screen: build, simulate, report.
 
-use crate::config::{Config, Stop};
+use crate::config::{Config, EngineConfig, Stop};
 use crate::deadlock;
-use crate::engine::Engine;
+use crate::engine::partition::Partition;
 use crate::engine::sequential::Sequential;
+use crate::engine::window::Window;
+use crate::engine::{Engine, Part};
 use crate::error::SimError;
 use crate::nic::Nic;
-use crate::node::{Env, Node};
+use crate::node::Node;
 use crate::outcome::{Finish, Outcome, Sample};
 use crate::report;
 use crate::shared::Shared;
 use crate::switch::Switch;
 use crate::wire::Wires;
+use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use weir_core::{Bytes, NodeId, Time};
 use weir_net::Topology;
-use weir_traffic::Traffic;
+use weir_traffic::{HostFlows, Traffic};
 
 /// Global conditions (the end, deadlocks, interruption) are looked at on this grid of
 /// simulated time, the same for every engine.
@@ -60,7 +63,7 @@ pub fn run(
     let shared = Shared::new(topology, config)?;
     let mut world = World::build(&shared, traffic)?;
     let finish = world.simulate(observer);
-    report::outcome(world, finish)
+    report::outcome(world.into_remains(), finish)
 }
 
 /// Settings that no model can work with.
@@ -91,8 +94,8 @@ fn check(config: &Config) -> Result<(), SimError> {
 /// All nodes and what is between them.
 pub(crate) struct World<'a> {
     pub(crate) shared: &'a Shared<'a>,
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) wires: Wires,
+    pub(crate) parts: Vec<Part>,
+    partition: Partition,
     pub(crate) samples: Vec<Sample>,
     pub(crate) now: Time,
 }
@@ -100,25 +103,49 @@ pub(crate) struct World<'a> {
 impl<'a> World<'a> {
     fn build(shared: &'a Shared<'a>, traffic: &Traffic) -> Result<Self, SimError> {
         let topology = shared.topology;
-        let wires = Wires::new(
-            (0..topology.nodes().len()).map(|n| topology.ports(NodeId::from_index(n)).len()),
-        );
-        let mut sources = traffic.sources(shared.config.seed).into_iter();
-        let mut nodes = Vec::with_capacity(topology.nodes().len());
+        let partition = Partition::new(topology, shared.threads());
+        let mut sources: FxHashMap<NodeId, HostFlows> =
+            traffic.sources(shared.config.seed).into_iter().map(|s| (s.host(), s)).collect();
         let scheme = shared.config.scheme.info.name;
-        for n in 0..topology.nodes().len() {
-            let id = NodeId::from_index(n);
-            let node = if topology.is_host(id) {
-                let source = sources.next().expect("the traffic was planned for these hosts");
-                Nic::new(id, source, shared, &wires).map(|n| Node::Nic(Box::new(n)))
-            } else {
-                Switch::new(id, shared, &wires).map(|s| Node::Switch(Box::new(s)))
-            };
-            nodes.push(node.map_err(|error| SimError::Scheme { scheme, error })?);
+        let mut parts = Vec::with_capacity(partition.parts.len());
+        for (p, ids) in partition.parts.iter().enumerate() {
+            let mut nodes = Vec::with_capacity(ids.len());
+            for &id in ids {
+                let node = if topology.is_host(id) {
+                    let source =
+                        sources.remove(&id).expect("the traffic was planned for these hosts");
+                    Nic::new(id, source, shared, &partition).map(|n| Node::Nic(Box::new(n)))
+                } else {
+                    Switch::new(id, shared, &partition).map(|s| Node::Switch(Box::new(s)))
+                };
+                nodes.push(node.map_err(|error| SimError::Scheme { scheme, error })?);
+            }
+            parts.push(Part::new(nodes, Wires::new(topology, &partition, p)));
         }
-        let mut world = Self { shared, nodes, wires, samples: Vec::new(), now: Time::ZERO };
+        let mut world = Self { shared, parts, partition, samples: Vec::new(), now: Time::ZERO };
         world.pin_paths(traffic)?;
         Ok(world)
+    }
+
+    /// All nodes, in no particular order.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.parts.iter().flat_map(|p| &p.nodes)
+    }
+
+    /// One node.
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        let (part, place) = self.partition.place[id.index()];
+        &self.parts[part as usize].nodes[place as usize]
+    }
+
+    fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        let (part, place) = self.partition.place[id.index()];
+        &mut self.parts[part as usize].nodes[place as usize]
+    }
+
+    /// Whether anything but control frames is in flight.
+    pub(crate) fn carries_traffic(&self) -> bool {
+        self.parts.iter().any(|p| p.wires.carries_traffic())
     }
 
     /// Tells switches the next hops of flows with a static path.
@@ -126,12 +153,13 @@ impl<'a> World<'a> {
         if self.shared.paths.is_empty() {
             return Ok(());
         }
-        for flow in traffic.all_flows(self.shared.config.seed)? {
-            let Some(path) = flow.path.and_then(|i| self.shared.paths.get(i as usize)) else {
+        let shared = self.shared;
+        for flow in traffic.all_flows(shared.config.seed)? {
+            let Some(path) = flow.path.and_then(|i| shared.paths.get(i as usize)) else {
                 continue;
             };
             for (node, port) in path {
-                if let Node::Switch(s) = &mut self.nodes[node.index()] {
+                if let Node::Switch(s) = self.node_mut(*node) {
                     s.pin(flow.id, *port);
                 }
             }
@@ -139,23 +167,31 @@ impl<'a> World<'a> {
         Ok(())
     }
 
+    fn engine(&mut self) -> Box<dyn Engine> {
+        let lookahead = self.shared.lookahead();
+        match (self.shared.config.engine, &mut self.parts[..]) {
+            (EngineConfig::Stepwise, [part]) => Box::new(Sequential::new(part, Time::from_ps(1))),
+            (EngineConfig::Window { .. }, parts) => Box::new(Window::new(parts, lookahead)),
+            (_, [part]) => Box::new(Sequential::new(part, lookahead)),
+            (_, parts) => Box::new(Window::new(parts, lookahead)),
+        }
+    }
+
     /// Moves from grid point to grid point until there is a reason to stop.
     fn simulate(&mut self, observer: &mut dyn Observer) -> Finish {
-        let mut env = Env { wires: &mut self.wires, shared: self.shared };
-        let mut engine = Sequential::new(&self.nodes, &mut env, self.shared.lookahead());
+        let mut engine = self.engine();
         let stop = match self.shared.config.stop {
             Stop::Drained => Time::NEVER,
             Stop::At(t) => t,
         };
-        let mut next_sample = self.shared.config.probes.series.map_or(Time::NEVER, |_| Time::ZERO);
+        let interval = self.shared.config.probes.series;
+        let mut next_sample = interval.map_or(Time::NEVER, |_| Time::ZERO);
         loop {
             let target = self.next_grid().min(stop).min(next_sample);
-            let mut env = Env { wires: &mut self.wires, shared: self.shared };
-            engine.advance(&mut self.nodes, &mut env, target);
+            engine.advance(&mut self.parts, self.shared, target);
             self.now = target;
-            if target == next_sample {
+            if let Some(interval) = interval.filter(|_| target == next_sample) {
                 self.sample();
-                let interval = self.shared.config.probes.series.unwrap_or(Time::NEVER);
                 next_sample = next_sample.saturating_add(interval);
             }
             if let Some(finish) = self.finished(stop) {
@@ -169,8 +205,7 @@ impl<'a> World<'a> {
 
     /// The next grid point at which there can be something to see: idle stretches are skipped.
     fn next_grid(&self) -> Time {
-        let ids = (0..self.nodes.len()).map(NodeId::from_index);
-        let next = ids.map(|n| self.wires.next(n)).min().unwrap_or(Time::NEVER);
+        let next = self.parts.iter().map(Part::earliest).min().unwrap_or(Time::NEVER);
         let from = if next == Time::NEVER { self.now } else { next.max(self.now) };
         let grid = GRID.as_ps();
         Time::from_ps((from.as_ps() / grid + 1).saturating_mul(grid))
@@ -188,18 +223,21 @@ impl<'a> World<'a> {
 
     /// All flows over and nothing but control frames anywhere.
     fn drained(&self) -> bool {
-        self.nodes.iter().all(|n| match n {
+        self.nodes().all(|n| match n {
             Node::Nic(n) => n.all_flows_over() && n.packets_inside() == 0,
             Node::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipelines_empty(),
-        }) && !self.wires.carries_traffic()
+        }) && !self.carries_traffic()
     }
 
     fn sample(&mut self) {
-        for node in &self.nodes {
-            if let Node::Switch(s) = node {
-                s.sample(self.now, &mut self.samples);
+        let mut samples = std::mem::take(&mut self.samples);
+        let switches: Vec<NodeId> = self.shared.topology.switches().collect();
+        for id in switches {
+            if let Node::Switch(s) = self.node(id) {
+                s.sample(self.now, &mut samples);
             }
         }
+        self.samples = samples;
     }
 
     fn progress(&self) -> Progress {
@@ -210,7 +248,7 @@ impl<'a> World<'a> {
             flows_started: 0,
             flows_completed: 0,
         };
-        for node in &self.nodes {
+        for node in self.nodes() {
             p.packet_hops += node.tally().hops;
             p.events += node.tally().events;
             if let Node::Nic(n) = node {
@@ -220,4 +258,23 @@ impl<'a> World<'a> {
         }
         p
     }
+
+    /// Takes the world apart: all nodes by id, and what is left on the wires.
+    pub(crate) fn into_remains(self) -> Remains<'a> {
+        let (nodes, wires): (Vec<_>, Vec<_>) =
+            self.parts.into_iter().map(|p| (p.nodes, p.wires)).unzip();
+        let mut nodes: Vec<Node> = nodes.into_iter().flatten().collect();
+        nodes.sort_unstable_by_key(Node::id);
+        Remains { shared: self.shared, nodes, wires, samples: self.samples, now: self.now }
+    }
+}
+
+/// A world that has stopped.
+pub(crate) struct Remains<'a> {
+    pub(crate) shared: &'a Shared<'a>,
+    /// By id.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) wires: Vec<Wires>,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) now: Time,
 }

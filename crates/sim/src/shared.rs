@@ -1,6 +1,6 @@
 //! What all nodes of a run read and none writes.
 
-use crate::config::{Config, LinkFailure, Routing, headroom};
+use crate::config::{Config, EngineConfig, LinkFailure, Routing, headroom};
 use crate::error::SimError;
 use crate::link::Outages;
 use weir_cc::CcKind;
@@ -57,6 +57,29 @@ impl<'a> Shared<'a> {
         })
     }
 
+    /// How many threads to divide the network among.
+    pub(crate) fn threads(&self) -> usize {
+        match self.config.engine {
+            EngineConfig::Auto { threads } => threads.clamp(1, self.useful_threads()),
+            EngineConfig::Window { threads } => threads.max(1),
+            EngineConfig::Sequential | EngineConfig::Stepwise => 1,
+        }
+    }
+
+    /// How many threads have enough to do in a window for their meeting at its end to be worth
+    /// while: about 500 packets each, if a quarter of all wire time is used.
+    fn useful_threads(&self) -> usize {
+        let window = self.lookahead();
+        let frame = self.config.nic.max_frame();
+        let per_window = self
+            .topology
+            .links()
+            .iter()
+            .map(|l| 2 * window.as_ps() / l.rate.time_for(frame).as_ps().max(1));
+        let packets: u64 = per_window.sum::<u64>() / 4;
+        usize::try_from(packets / 500).unwrap_or(usize::MAX).max(1)
+    }
+
     /// The shortest time in which one node can affect another: the lookahead of the engines.
     pub(crate) fn lookahead(&self) -> Time {
         let shortest = Bytes::new(MIN_FRAME) + self.config.link.overhead;
@@ -87,8 +110,14 @@ fn epochs(topology: &Topology, config: &Config) -> Vec<(Time, Routes)> {
 impl Shared<'_> {
     /// The next hop of a packet at `at` in route epoch `epoch`.
     #[inline]
-    pub(crate) fn next_hop(&self, at: NodeId, packet: &Packet, epoch: usize) -> Option<PortId> {
-        self.epochs[epoch].1.next_hop(at, packet.dst, packet.flow.hash64())
+    pub(crate) fn next_hop(
+        &self,
+        at: NodeId,
+        packet: &Packet,
+        epoch: usize,
+        salt: u64,
+    ) -> Option<PortId> {
+        self.epochs[epoch].1.next_hop_salted(at, packet.dst, packet.flow.hash64(), salt)
     }
 
     /// The constants of a node's ports.
@@ -233,26 +262,29 @@ pub(crate) enum Admin {
 }
 
 /// A node's schedule of admin events.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     events: Vec<(Time, Admin)>,
     at: usize,
+    next: Time,
 }
 
 impl Schedule {
     pub(crate) fn new(events: Vec<(Time, Admin)>) -> Self {
-        Self { events, at: 0 }
+        let next = events.first().map_or(Time::NEVER, |e| e.0);
+        Self { events, at: 0, next }
     }
 
     /// When the next one is due.
     #[inline]
     pub(crate) fn next(&self) -> Time {
-        self.events.get(self.at).map_or(Time::NEVER, |e| e.0)
+        self.next
     }
 
     pub(crate) fn pop(&mut self) -> Option<(Time, Admin)> {
         let event = self.events.get(self.at).copied();
         self.at += 1;
+        self.next = self.events.get(self.at).map_or(Time::NEVER, |e| e.0);
         event
     }
 }

@@ -4,9 +4,12 @@
 //! are in time order because one transmitter feeds it and its delay is constant. Nodes
 //! interact through wires only, and never in less than the wire's delay.
 
+use crate::engine::partition::Partition;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use weir_cc::{IntHop, MAX_HOPS};
 use weir_core::{ControlMessage, NodeId, Packet, PacketKind, Time};
+use weir_net::Topology;
 
 /// Index of a wire. The wires into a node are consecutive: `first + port`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,100 +22,193 @@ pub(crate) struct WireEnd {
     pub(crate) port: u16,
 }
 
-/// All wires.
+/// The wires into the nodes of one part.
 #[derive(Debug)]
 pub(crate) struct Wires {
+    /// The number of the first wire of this part.
+    base: u32,
     queues: Vec<VecDeque<(Time, Packet)>>,
     ends: Vec<WireEnd>,
-    /// First wire into each node.
-    first: Vec<u32>,
-    /// When each node has something to do next, wires included.
+    /// First wire into each node of the network.
+    first: Arc<[u32]>,
+    /// When each node of this part has something to do next, wires included.
     next: Vec<Time>,
-    /// Ports whose wire was empty when something was put on it, one bit each; a node's words
-    /// start at `fresh_start`.
-    fresh: Vec<u64>,
-    fresh_start: Vec<u32>,
+    /// Ports whose wire carries anything, one bit each; a node's words start at
+    /// `occupied_start`.
+    occupied: Vec<u64>,
+    occupied_start: Vec<u32>,
     /// Nodes whose `next` was brought forward by a wire, for engines that keep an agenda.
-    woken: Vec<NodeId>,
+    woken: Option<Vec<NodeId>>,
+    /// The first wire of each part.
+    part_starts: Vec<u32>,
+    /// What goes to other parts when the window ends.
+    outboxes: Vec<Vec<Crossing>>,
     pub(crate) extras: Extras,
 }
 
+/// A packet on its way from one part to another.
+#[derive(Debug)]
+pub(crate) struct Crossing {
+    wire: WireId,
+    arrival: Time,
+    packet: Packet,
+    message: Option<ControlMessage>,
+    telemetry: Option<IntStack>,
+}
+
 impl Wires {
-    /// Wires into nodes with these numbers of ports.
-    pub(crate) fn new(ports: impl Iterator<Item = usize>) -> Self {
+    /// The wires into the nodes of part `part`.
+    pub(crate) fn new(topology: &Topology, partition: &Partition, part: usize) -> Self {
+        let nodes = &partition.parts[part];
+        let all = topology.nodes().len();
         let mut wires = Self {
+            base: nodes.first().map_or(0, |n| partition.first_wire[n.index()]),
             queues: Vec::new(),
             ends: Vec::new(),
-            first: Vec::new(),
-            next: Vec::new(),
-            fresh: Vec::new(),
-            fresh_start: Vec::new(),
-            woken: Vec::new(),
+            first: Arc::clone(&partition.first_wire),
+            next: vec![Time::NEVER; all],
+            occupied: Vec::new(),
+            occupied_start: vec![0; all],
+            woken: None,
+            part_starts: partition
+                .parts
+                .iter()
+                .map(|p| p.first().map_or(0, |n| partition.first_wire[n.index()]))
+                .collect(),
+            outboxes: partition.parts.iter().map(|_| Vec::new()).collect(),
             extras: Extras::default(),
         };
-        for (node, n) in ports.enumerate() {
-            wires.first.push(wires.queues.len() as u32);
-            wires.fresh_start.push(wires.fresh.len() as u32);
-            wires.fresh.resize(wires.fresh.len() + n.div_ceil(64), 0);
+        for &node in nodes {
+            let n = topology.ports(node).len();
+            wires.occupied_start[node.index()] = wires.occupied.len() as u32;
+            wires.occupied.resize(wires.occupied.len() + n.div_ceil(64), 0);
             for port in 0..n {
                 wires.queues.push(VecDeque::new());
-                wires.ends.push(WireEnd { node: NodeId::from_index(node), port: port as u16 });
+                let (peer, port) = (node, port as u16);
+                wires.ends.push(WireEnd { node: peer, port });
             }
-            wires.next.push(Time::NEVER);
         }
-        wires.fresh_start.push(wires.fresh.len() as u32);
         wires
     }
 
-    /// The wire into `port` of `node`.
-    pub(crate) fn into_port(&self, node: NodeId, port: usize) -> WireId {
-        WireId(self.first[node.index()] + port as u32)
-    }
-
     /// Puts a packet on a wire.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send(&mut self, wire: WireId, arrival: Time, packet: Packet) {
-        let w = wire.0 as usize;
-        let queue = &mut self.queues[w];
+        let w = wire.0.wrapping_sub(self.base) as usize;
+        let Some(queue) = self.queues.get_mut(w) else {
+            self.cross(wire, arrival, packet);
+            return;
+        };
         if queue.is_empty() {
             let end = self.ends[w];
             let node = end.node.index();
-            let word = self.fresh_start[node] as usize + usize::from(end.port / 64);
-            self.fresh[word] |= 1 << (end.port % 64);
+            let word = self.occupied_start[node] as usize + usize::from(end.port / 64);
+            self.occupied[word] |= 1 << (end.port % 64);
             if arrival < self.next[node] {
                 self.next[node] = arrival;
-                self.woken.push(end.node);
+                if let Some(woken) = &mut self.woken {
+                    woken.push(end.node);
+                }
             }
         }
         queue.push_back((arrival, packet));
     }
 
+    /// Keeps a packet for another part until the window ends. What it carries in the side pool
+    /// goes with it.
+    fn cross(&mut self, wire: WireId, arrival: Time, mut packet: Packet) {
+        let (mut message, mut telemetry) = (None, None);
+        if packet.extra != Packet::NO_EXTRA {
+            if packet.kind == PacketKind::Control {
+                message = Some(self.extras.messages.take(packet.extra));
+            } else {
+                telemetry = Some(self.extras.telemetry.take(packet.extra));
+            }
+            packet.extra = Packet::NO_EXTRA;
+        }
+        let to = self.outbox_of(wire);
+        self.outboxes[to].push(Crossing { wire, arrival, packet, message, telemetry });
+    }
+
+    fn outbox_of(&self, wire: WireId) -> usize {
+        self.part_starts.partition_point(|&start| start <= wire.0) - 1
+    }
+
+    /// Hands over what was kept for part `to`.
+    pub(crate) fn hand_over(&mut self, to: usize, mail: &mut Vec<Crossing>) {
+        mail.append(&mut self.outboxes[to]);
+    }
+
+    /// Puts on the wires what another part has handed over.
+    pub(crate) fn take_over(&mut self, mail: &mut Vec<Crossing>) {
+        for Crossing { wire, arrival, mut packet, message, telemetry } in mail.drain(..) {
+            if let Some(message) = message {
+                packet.extra = self.extras.messages.put(message);
+            }
+            if let Some(telemetry) = telemetry {
+                packet.extra = self.extras.telemetry.put(telemetry);
+            }
+            self.send(wire, arrival, packet);
+        }
+    }
+
+    /// Starts noting which nodes are brought forward.
+    pub(crate) fn track_woken(&mut self) {
+        self.woken = Some(Vec::new());
+    }
+
     /// When the head of a wire arrives.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn head(&self, wire: WireId) -> Time {
         self.queues[wire.0 as usize].front().map_or(Time::NEVER, |(t, _)| *t)
     }
 
-    /// Takes the head of a wire.
+    /// Lists everything that arrives at `node` before `until` in canonical order; returns when
+    /// the next packet after that arrives. Each listed packet is then taken with
+    /// [`Wires::take`].
     #[inline]
-    pub(crate) fn receive(&mut self, wire: WireId) -> (Time, Packet) {
-        self.queues[wire.0 as usize].pop_front().expect("the head of this wire was due")
-    }
-
-    /// Calls `f` for each port of `node` whose wire has a new head since the last call.
-    #[inline]
-    pub(crate) fn take_fresh(&mut self, node: NodeId, mut f: impl FnMut(usize, Time)) {
-        let words =
-            self.fresh_start[node.index()] as usize..self.fresh_start[node.index() + 1] as usize;
-        let first = self.first[node.index()];
-        for (i, word) in words.enumerate() {
-            let mut bits = std::mem::take(&mut self.fresh[word]);
+    pub(crate) fn receive(
+        &mut self,
+        node: NodeId,
+        ports: usize,
+        until: Time,
+        due: &mut Arrivals,
+    ) -> Time {
+        let words = ports.div_ceil(64);
+        due.clear();
+        let start = self.occupied_start[node.index()] as usize;
+        let first = (self.first[node.index()] - self.base) as usize;
+        let mut next = Time::NEVER;
+        for (i, word) in self.occupied[start..start + words].iter_mut().enumerate() {
+            let mut bits = *word;
             while bits != 0 {
-                let port = i * 64 + bits.trailing_zeros() as usize;
+                let bit = bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                f(port, self.head(WireId(first + port as u32)));
+                let port = i * 64 + bit;
+                let mut rest = None;
+                for &(t, _) in &self.queues[first + port] {
+                    if t >= until {
+                        rest = Some(t);
+                        break;
+                    }
+                    due.list.push(Due { at: t, port: port as u32 });
+                }
+                due.end_run();
+                match rest {
+                    Some(t) => next = next.min(t),
+                    None => *word &= !(1 << bit),
+                }
             }
         }
+        due.merge();
+        next
+    }
+
+    /// Takes the head of the wire into `port` of `node`.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, node: NodeId, port: u32) -> Packet {
+        let wire = self.first[node.index()] - self.base + port;
+        self.queues[wire as usize].pop_front().expect("a listed packet is on its wire").1
     }
 
     /// When `node` has something to do next.
@@ -130,14 +226,14 @@ impl Wires {
     /// Nodes that were brought forward since the last call; hand the list back emptied.
     #[inline]
     pub(crate) fn take_woken(&mut self) -> Vec<NodeId> {
-        std::mem::take(&mut self.woken)
+        self.woken.take().unwrap_or_default()
     }
 
     /// See [`Wires::take_woken`].
     #[inline]
     pub(crate) fn give_back_woken(&mut self, mut list: Vec<NodeId>) {
         list.clear();
-        self.woken = list;
+        self.woken = Some(list);
     }
 
     /// Everything in flight.
@@ -149,6 +245,82 @@ impl Wires {
     pub(crate) fn carries_traffic(&self) -> bool {
         self.in_flight().any(|p| p.kind != PacketKind::Control)
     }
+}
+
+/// A packet that is due at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Due {
+    pub(crate) at: Time,
+    pub(crate) port: u32,
+}
+
+/// Packets due at one node in the order of (time, port): the canonical order.
+///
+/// They are listed wire by wire, each wire a run in time order and lower ports first, and then
+/// merged pairwise; on equal times the left run, the lower port, goes first.
+#[derive(Debug, Default)]
+pub(crate) struct Arrivals {
+    list: Vec<Due>,
+    scratch: Vec<Due>,
+    /// Where each run ends.
+    runs: Vec<u32>,
+    merged: Vec<u32>,
+}
+
+impl Arrivals {
+    fn clear(&mut self) {
+        self.list.clear();
+        self.runs.clear();
+    }
+
+    /// What was listed since the last call is one run.
+    #[inline]
+    fn end_run(&mut self) {
+        let end = self.list.len() as u32;
+        if self.runs.last().copied().unwrap_or(0) < end {
+            self.runs.push(end);
+        }
+    }
+
+    /// Merges the runs.
+    #[inline]
+    fn merge(&mut self) {
+        while self.runs.len() > 1 {
+            self.scratch.clear();
+            self.merged.clear();
+            let mut start = 0;
+            for pair in self.runs.chunks(2) {
+                let middle = pair[0] as usize;
+                let end = pair[pair.len() - 1] as usize;
+                merge_two(&self.list[start..middle], &self.list[middle..end], &mut self.scratch);
+                self.merged.push(end as u32);
+                start = end;
+            }
+            std::mem::swap(&mut self.list, &mut self.scratch);
+            std::mem::swap(&mut self.runs, &mut self.merged);
+        }
+    }
+
+    /// Arrival number `i`.
+    #[inline]
+    pub(crate) fn get(&self, i: usize) -> Option<Due> {
+        self.list.get(i).copied()
+    }
+}
+
+#[inline]
+fn merge_two(mut left: &[Due], mut right: &[Due], out: &mut Vec<Due>) {
+    while let ([l, left_rest @ ..], [r, right_rest @ ..]) = (left, right) {
+        if l.at <= r.at {
+            out.push(*l);
+            left = left_rest;
+        } else {
+            out.push(*r);
+            right = right_rest;
+        }
+    }
+    out.extend_from_slice(left);
+    out.extend_from_slice(right);
 }
 
 /// What the switches on the way wrote into a packet.
@@ -231,6 +403,11 @@ pub(crate) struct Extras {
 }
 
 impl Extras {
+    /// How many packets carry something.
+    pub(crate) fn len(&self) -> usize {
+        self.messages.len() + self.telemetry.len()
+    }
+
     /// Forgets what a dropped packet carried.
     pub(crate) fn discard(&mut self, packet: &Packet) {
         if packet.extra == Packet::NO_EXTRA {
@@ -240,6 +417,51 @@ impl Extras {
             self.messages.take(packet.extra);
         } else {
             self.telemetry.take(packet.extra);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::test_packet;
+    use proptest::prelude::*;
+    use weir_net::build;
+
+    fn star(hosts: u32) -> Topology {
+        build::star::build(&build::star::Params { hosts, ..Default::default() }).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn arrivals_come_in_the_order_of_time_then_port(
+            sends in prop::collection::vec((0u16..70, 1u64..40), 0..120), until in 1u64..300,
+        ) {
+            let topology = star(70);
+            let partition = Partition::new(&topology, 1);
+            let mut wires = Wires::new(&topology, &partition, 0);
+            let hub = NodeId(70);
+            let mut clock = [0u64; 70];
+            let mut expected = Vec::new();
+            for (i, (port, gap)) in sends.into_iter().enumerate() {
+                clock[usize::from(port)] += gap;
+                let t = clock[usize::from(port)];
+                let wire = partition.wire_into(hub, usize::from(port));
+                wires.send(wire, Time::from_ps(t), test_packet(i as u32, 64));
+                expected.push((t, port, i as u32));
+            }
+            expected.sort_unstable();
+            let rest = expected.iter().map(|e| e.0).find(|t| *t >= until);
+            expected.retain(|e| e.0 < until);
+            let mut due = Arrivals::default();
+            let next = wires.receive(hub, 70, Time::from_ps(until), &mut due);
+            prop_assert_eq!(next, rest.map_or(Time::NEVER, Time::from_ps));
+            for (i, (t, port, seq)) in expected.iter().enumerate() {
+                let d = due.get(i).unwrap();
+                prop_assert_eq!((d.at.as_ps(), d.port), (*t, u32::from(*port)));
+                prop_assert_eq!(wires.take(hub, d.port).seq, *seq);
+            }
+            prop_assert_eq!(due.get(expected.len()), None);
         }
     }
 }

@@ -243,7 +243,7 @@ impl Bfc {
         let bits = values.integer(&BITS).expect("has a default") as u32;
         let space = if frames == Frames::Immediate { TAGS } else { bits };
         let queues = values.integer(&QUEUES).expect("has a default") as u32;
-        let first_packet = is(values, &FIRST_PACKET);
+        let first_packet = is(values, &FIRST_PACKET) && setup.role == Role::Switch;
         let own = Own { ahead: u32::from(first_packet), data: queues, ..Own::default() };
         let plan = Plan::new(INFO.name, setup, own)?;
         let hop = HopBdp::new(values, setup);

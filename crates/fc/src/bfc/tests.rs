@@ -220,6 +220,29 @@ fn a_nic_holds_the_slot_and_whoever_takes_it_next() {
 }
 
 #[test]
+fn a_nic_stamps_its_slot_and_has_no_queue_of_first_packets() {
+    let b = nic(&[("first-packet", "true")]);
+    let mut p = first(&b, 0, 0).0;
+    let values = given(&INFO, &[("first-packet", "true")]);
+    let ports = [crate::PortSetup { rate: Rate::from_gbps(100), delay: Time::from_us(1) }];
+    let schedule = crate::PrioritySchedule::default();
+    let setup = NodeSetup {
+        node: weir_core::NodeId(0),
+        role: Role::Nic,
+        ports: &ports,
+        schedule: &schedule,
+        lossless: 1 << PRIORITY.get(),
+        thresholds: &crate::Thresholds::Pool,
+        max_frame: weir_core::Bytes::new(1518),
+        seed: 1,
+    };
+    let mut bfc = Bfc::new(&values, &setup).unwrap();
+    let slot = PortQueue { port: UP, queue: QueueId(11) };
+    bfc.depart(&b.view(), &mut p, slot, &mut Actions::new());
+    assert_eq!(p.wire_tag, 11);
+}
+
+#[test]
 fn periodic_pauses_wait_for_the_tick_and_resumes_do_not() {
     let mut b = bench(&[("frames", "periodic")]);
     // the threshold grows by half a round trip: 37 500 B

@@ -353,6 +353,13 @@ fn thresholds_that_make_no_sense_are_refused() {
     assert_eq!(refused(both, &pool), None);
     let strict: Vec<_> = both.iter().copied().chain([(&INGRESS_TEST, "strict")]).collect();
     assert!(says(&strict, &pool, "static"));
+    let nothing_below = crate::Thresholds::Static {
+        xoff: Bytes::new(75_000),
+        xon: Bytes::ZERO,
+        limit: vec![Bytes::MAX],
+    };
+    assert!(says(&[(&INGRESS_TEST, "strict")], &nothing_below, "above zero"));
+    assert_eq!(refused(&[], &nothing_below), None);
 }
 
 #[test]

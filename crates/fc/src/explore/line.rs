@@ -16,7 +16,7 @@
 //! sends a packet of a flow whose pause it has received ([`Line::obeys`]); when nothing more can
 //! happen, every packet has been delivered and every scheme's audit finds a drained node.
 
-use super::Model;
+use super::{Model, Shared};
 use crate::FlowControl;
 use crate::harness::{Bench, TestPacket};
 use std::collections::{BTreeSet, VecDeque};
@@ -116,7 +116,7 @@ impl Obeyed {
 #[derive(Clone)]
 pub struct Line<S> {
     /// The nodes, upper end first.
-    pub nodes: Vec<Bench<S>>,
+    pub nodes: Vec<Shared<Bench<S>>>,
     /// The flows.
     pub flows: Vec<LineFlow>,
     /// The most packets on one link at a time.
@@ -129,7 +129,7 @@ pub struct Line<S> {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct LineState<S> {
     /// The nodes.
-    pub nodes: Vec<Bench<S>>,
+    pub nodes: Vec<Shared<Bench<S>>>,
     /// Packets on each link.
     wires: Vec<VecDeque<Packet>>,
     /// Control frames on each link.
@@ -179,6 +179,7 @@ pub enum LineStep {
 impl<S: FlowControl + Clone + Eq + Hash> Line<S> {
     /// A line of these nodes with at most two packets on each link.
     pub fn new(nodes: Vec<Bench<S>>, flows: Vec<LineFlow>) -> Self {
+        let nodes = nodes.into_iter().map(Shared::new).collect();
         Self { nodes, flows, in_flight: 2, obeys: true }
     }
 
@@ -195,17 +196,19 @@ impl<S: FlowControl + Clone + Eq + Hash> Line<S> {
         p.local_tag = 0;
         let leave = self.flows[p.flow.number() as usize].leave;
         let egress = if leave.node == node { PortId(leave.port) } else { DOWN };
-        s.nodes[node].arrive(TestPacket(p), egress);
-        Self::post(s, node);
+        Self::act(s, node, |bench| bench.arrive(TestPacket(p), egress));
     }
 
-    /// Puts what a node has sent on the wires; hosts do not listen.
-    fn post(s: &mut LineState<S>, node: usize) {
-        for (port, message) in s.nodes[node].take_sent() {
+    /// Lets something happen at a node and puts what it sends on the wires; hosts do not
+    /// listen.
+    fn act<R>(s: &mut LineState<S>, node: usize, f: impl FnOnce(&mut Bench<S>) -> R) -> R {
+        let (result, sent) = s.nodes[node].change(|bench| (f(bench), bench.take_sent()));
+        for (port, message) in sent {
             if port == UP && node > 0 {
                 s.frames[node - 1].push_back(message);
             }
         }
+        result
     }
 
     fn serve(
@@ -215,11 +218,9 @@ impl<S: FlowControl + Clone + Eq + Hash> Line<S> {
         port: PortId,
         queue: QueueId,
     ) -> Result<(), String> {
-        let Some(p) = s.nodes[node].depart(port, queue) else {
-            Self::post(s, node);
+        let Some(p) = Self::act(s, node, |bench| bench.depart(port, queue)) else {
             return Ok(());
         };
-        Self::post(s, node);
         let f = p.flow.number() as usize;
         if port == DOWN {
             if self.obeys && s.told[node].forbids(&p) {
@@ -302,12 +303,10 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
             LineStep::Tell { link } => {
                 let m = s.frames[link].pop_front().ok_or("no frame on the link")?;
                 s.told[link].note(&m);
-                s.nodes[link].control(DOWN, &m);
-                Self::post(s, link);
+                Self::act(s, link, |bench| bench.control(DOWN, &m));
             }
             LineStep::Timer { node } => {
-                s.nodes[node].fire_next();
-                Self::post(s, node);
+                Self::act(s, node, Bench::fire_next);
             }
         }
         Ok(())
@@ -331,6 +330,16 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
 }
 
 impl<S: FlowControl> LineState<S> {
+    /// What the upper end of a link has been told and not been told otherwise.
+    pub fn told(&self, link: usize) -> &Obeyed {
+        &self.told[link]
+    }
+
+    /// How many packets of a flow have left the line.
+    pub fn delivered(&self, flow: usize) -> u32 {
+        self.left[flow]
+    }
+
     /// Packets in all queues and on all links.
     pub fn inside(&self) -> usize {
         let ports = self.nodes.iter().flat_map(|n| &n.view().books.ports);

@@ -8,11 +8,15 @@
 //! nodes in a row that serves every scheme.
 
 pub mod line;
+mod print;
 
+pub use print::Shared;
+
+use print::fingerprint;
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 use std::fmt::Debug;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 
 /// A system that moves in steps.
 pub trait Model {
@@ -63,17 +67,6 @@ struct Reached<Step> {
     from: usize,
     by: Option<Step>,
     depth: usize,
-}
-
-/// 128 bits that stand for a state: a million states collide with a probability of 10^-27.
-fn fingerprint(state: &impl Hash) -> u128 {
-    let half = |salt: u8| {
-        let mut h = DefaultHasher::new();
-        salt.hash(&mut h);
-        state.hash(&mut h);
-        u128::from(h.finish())
-    };
-    half(0) << 64 | half(1)
 }
 
 fn path<Step: Clone>(reached: &[Reached<Step>], mut at: usize) -> Vec<Step> {

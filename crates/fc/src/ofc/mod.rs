@@ -20,11 +20,11 @@
 //! | table | key | value | here |
 //! |---|---|---|---|
 //! | `flow_in_port_tab` | ingress, egress, priority, flow | packets | `counts` |
-//! | `congested_flow_tab` | egress, priority | paused flows | `egress` ([`hierarchy`]) |
+//! | `congested_flow_tab` | egress, priority | paused flows | `egress` (`hierarchy.rs`) |
 //! | `pause_frame_tab` | ingress, priority | flows told to pause | `told` |
 //!
-//! *Listings:* Algorithm 1 is [`notify`], Algorithms 2 and 3 are [`hierarchy`]; the counting
-//! lines (2.12 and 3.9 to 3.12) are in [`tables`]. A NIC obeys per flow slot ([`card`]).
+//! *Listings:* Algorithm 1 is `notify.rs`, Algorithms 2 and 3 are `hierarchy.rs`; the counting
+//! lines (2.12 and 3.9 to 3.12) are in `tables.rs`. A NIC obeys per flow slot (`card.rs`).
 //!
 //! # Readings
 //!

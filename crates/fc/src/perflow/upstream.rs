@@ -1,41 +1,37 @@
-//! What the upstream neighbour of a flow has been told.
+//! What the upstream neighbours of a flow have been told.
 
 use crate::Actions;
 use weir_core::{ControlMessage, FlowId, PortId};
 
-/// A standing flow-level pause: where it was sent and which flow it named. A flow that
-/// changes its way in is paused at the new neighbour and resumed at the old one; a RESUME names
-/// the flow the PAUSE named, also when several flows share an entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Upstream(Option<(PortId, FlowId)>);
+/// Standing flow-level pauses: where they were sent and which flow they named. There is one
+/// per way in: a flow may change its way, and flows that share an entry have several. A RESUME
+/// names the flow the PAUSE named.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Upstream(Vec<(PortId, FlowId)>);
 
 impl Upstream {
-    pub(crate) fn is_paused(self) -> bool {
-        self.0.is_some()
+    pub(crate) fn is_paused(&self) -> bool {
+        !self.0.is_empty()
     }
 
     /// Pauses `flow` at `ingress` unless a pause stands there.
     pub(crate) fn pause(&mut self, ingress: PortId, flow: FlowId, a: &mut Actions) {
-        if self.0.is_some_and(|(port, _)| port == ingress) {
-            return;
+        if self.0.iter().all(|(port, _)| *port != ingress) {
+            a.send(ingress, ControlMessage::FlowState { pause: true, flow });
+            self.0.push((ingress, flow));
         }
-        self.resume(a);
-        a.send(ingress, ControlMessage::FlowState { pause: true, flow });
-        self.0 = Some((ingress, flow));
     }
 
-    /// Lifts the pause that stands.
+    /// Lifts the pauses that stand.
     pub(crate) fn resume(&mut self, a: &mut Actions) {
-        if let Some((port, flow)) = self.0.take() {
+        for (port, flow) in self.0.drain(..) {
             a.send(port, ControlMessage::FlowState { pause: false, flow });
         }
     }
 
     /// The link at `port` changed: a pause sent there is void.
     pub(crate) fn forget(&mut self, port: PortId) {
-        if self.0.is_some_and(|(p, _)| p == port) {
-            self.0 = None;
-        }
+        self.0.retain(|(p, _)| *p != port);
     }
 }
 
@@ -46,7 +42,7 @@ mod tests {
     use weir_core::NodeId;
 
     #[test]
-    fn a_flow_that_comes_in_elsewhere_takes_its_pause_along() {
+    fn a_pause_stands_once_per_way_in_and_its_resume_names_the_same_flow() {
         let (mut up, mut a) = (Upstream::default(), Actions::new());
         let flow = |k| FlowId::new(NodeId(1), k);
         up.pause(PortId(0), flow(1), &mut a);
@@ -60,7 +56,7 @@ mod tests {
         };
         assert_eq!(
             a.as_slice(),
-            [state(0, true, 1), state(0, false, 1), state(3, true, 2), state(3, false, 2)]
+            [state(0, true, 1), state(3, true, 2), state(0, false, 1), state(3, false, 2)]
         );
     }
 

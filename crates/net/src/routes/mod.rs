@@ -67,6 +67,11 @@ impl Entry {
     const GROUPS: u32 = 1 << 16;
 }
 
+/// What a node mixes into flow hashes, so that choices at successive hops are independent.
+pub fn salt(at: NodeId) -> u64 {
+    mix(u64::from(at.0) + 0x9e37_79b9_7f4a_7c15)
+}
+
 impl Routes {
     /// All shortest paths (in hops) that avoid the links in `down`.
     pub fn ecmp(topo: &Topology, down: &[LinkId]) -> Self {
@@ -137,6 +142,18 @@ impl Routes {
     /// when there is no route, `at` is the destination, or `dst` is not a host.
     #[inline]
     pub fn next_hop(&self, at: NodeId, dst: NodeId, flow_hash: u64) -> Option<PortId> {
+        self.next_hop_salted(at, dst, flow_hash, salt(at))
+    }
+
+    /// [`Routes::next_hop`] for a caller that keeps the [`salt`] of `at`.
+    #[inline]
+    pub fn next_hop_salted(
+        &self,
+        at: NodeId,
+        dst: NodeId,
+        flow_hash: u64,
+        salt: u64,
+    ) -> Option<PortId> {
         let target = self.targets[dst.index()];
         if target.column == NO_COLUMN {
             return None;
@@ -152,7 +169,7 @@ impl Routes {
         if entry.0 < Entry::GROUPS {
             return Some(PortId(entry.0 as u16));
         }
-        self.choose(entry, at, flow_hash)
+        self.choose(entry, flow_hash, salt)
     }
 
     /// Out of a host with one port, if the switch there knows the way.
@@ -166,12 +183,12 @@ impl Routes {
         known.then_some(PortId(0))
     }
 
-    fn choose(&self, entry: Entry, at: NodeId, flow_hash: u64) -> Option<PortId> {
+    #[inline]
+    fn choose(&self, entry: Entry, flow_hash: u64, salt: u64) -> Option<PortId> {
         if entry == Entry::NONE {
             return None;
         }
         let ports = self.groups.ports(entry);
-        let salt = mix(u64::from(at.0) + 0x9e37_79b9_7f4a_7c15);
         let hash = mix(flow_hash ^ salt);
         // multiply-shift: the bias is below 2^-48 for any number of ports
         let pick = (u128::from(hash) * ports.len() as u128) >> 64;

@@ -6,14 +6,56 @@
 //! own: nothing that happens elsewhere can reach it before. Each node handles its own events in
 //! canonical order; results do not depend on the order in which an engine visits nodes.
 
+pub(crate) mod barrier;
 pub(crate) mod calendar;
+pub(crate) mod partition;
 pub(crate) mod sequential;
+pub(crate) mod window;
 
-use crate::node::{Env, Node};
+use crate::node::Node;
+use crate::shared::Shared;
+use crate::wire::Wires;
 use weir_core::Time;
+
+/// Nodes that run on one thread, and the wires into them.
+pub(crate) struct Part {
+    /// Ascending by id.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) wires: Wires,
+    /// The earliest pending event, as of the last window.
+    next: Time,
+}
+
+impl Part {
+    pub(crate) fn new(nodes: Vec<Node>, wires: Wires) -> Self {
+        Self { nodes, wires, next: Time::NEVER }
+    }
+
+    /// Asks every node when it has something to do first.
+    fn announce(&mut self) {
+        for node in &self.nodes {
+            self.wires.set_next(node.id(), node.next());
+        }
+        self.refresh_next();
+    }
+
+    /// Works out the earliest pending event anew.
+    fn refresh_next(&mut self) {
+        self.next = self.earliest();
+    }
+
+    /// The earliest pending event.
+    pub(crate) fn earliest(&self) -> Time {
+        self.nodes.iter().map(|n| self.wires.next(n.id())).min().unwrap_or(Time::NEVER)
+    }
+
+    fn next(&self) -> Time {
+        self.next
+    }
+}
 
 /// Moves a network forward in time.
 pub(crate) trait Engine {
     /// Handles every event before `until`.
-    fn advance(&mut self, nodes: &mut [Node], env: &mut Env<'_, '_>, until: Time);
+    fn advance(&mut self, parts: &mut [Part], shared: &Shared<'_>, until: Time);
 }

@@ -1,8 +1,9 @@
 //! One node at a time, the one with the earliest event first.
 
-use super::Engine;
 use super::calendar::Calendar;
-use crate::node::{Env, Node};
+use super::{Engine, Part};
+use crate::node::Env;
+use crate::shared::Shared;
 use weir_core::Time;
 
 /// The sequential engine: a calendar of when each node has something to do next.
@@ -10,19 +11,20 @@ use weir_core::Time;
 /// The node at the head, due at `t`, is run up to `t + stride`. A stride of one lookahead
 /// gives each visit as much work as is safe; a stride of one picosecond handles events in
 /// global time order, one instant at a time: the plainest engine there is, and the reference
-/// for the other.
+/// for the others.
 pub(crate) struct Sequential {
     calendar: Calendar,
     stride: Time,
 }
 
 impl Sequential {
-    /// An engine for nodes that cannot affect each other in less than `stride`.
-    pub(crate) fn new(nodes: &[Node], env: &mut Env<'_, '_>, stride: Time) -> Self {
+    /// An engine for nodes that cannot affect each other in less than `stride`. All nodes must
+    /// be in one part.
+    pub(crate) fn new(part: &mut Part, stride: Time) -> Self {
         let mut calendar = Calendar::new(Time::from_ps((stride.as_ps() / 8).max(64)));
-        env.wires.take_woken();
-        for node in nodes {
-            env.wires.set_next(node.id(), node.next());
+        part.announce();
+        part.wires.track_woken();
+        for node in &part.nodes {
             calendar.push(node.next(), node.id());
         }
         Self { calendar, stride }
@@ -30,7 +32,11 @@ impl Sequential {
 }
 
 impl Engine for Sequential {
-    fn advance(&mut self, nodes: &mut [Node], env: &mut Env<'_, '_>, until: Time) {
+    fn advance(&mut self, parts: &mut [Part], shared: &Shared<'_>, until: Time) {
+        let [Part { nodes, wires, .. }] = parts else {
+            unreachable!("the sequential engine is given one part");
+        };
+        let mut env = Env { wires, shared };
         while let Some((t, id)) = self.calendar.peek() {
             if t >= until {
                 return;
@@ -40,7 +46,7 @@ impl Engine for Sequential {
             if env.wires.next(id) != t {
                 continue;
             }
-            nodes[id.index()].run(until.min(t.saturating_add(self.stride)), env);
+            nodes[id.index()].run(until.min(t.saturating_add(self.stride)), &mut env);
             self.calendar.push(env.wires.next(id), id);
             let mut woken = env.wires.take_woken();
             for node in woken.drain(..) {

@@ -12,6 +12,7 @@ pub(crate) mod report;
 pub(crate) mod sender;
 pub(crate) mod transmit;
 
+use crate::engine::partition::Partition;
 use crate::node::Env;
 use crate::outcome::FlowRecord;
 use crate::shared::{Admin, Schedule, Shared};
@@ -19,7 +20,7 @@ use crate::switch::holds::control_packet;
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::Wires;
+use crate::wire::Arrivals;
 use port::NicPort;
 use receive::Receiver;
 use rustc_hash::FxHashMap;
@@ -64,8 +65,10 @@ pub(crate) struct Nic {
     books: Books,
     pub(crate) fc: Box<dyn FlowControl>,
     pub(crate) ports: Vec<NicPort>,
-    /// Arrivals by port, then transmit-done by port.
+    /// Transmit-done by port.
     clocks: Tournament,
+    /// Arrivals being handled.
+    due: Arrivals,
     timers: Timers<NicTimer>,
     schedule: Schedule,
     epoch: usize,
@@ -95,7 +98,7 @@ impl Nic {
         id: NodeId,
         source: HostFlows,
         shared: &Shared<'_>,
-        wires: &Wires,
+        partition: &Partition,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
         let mmu = shared.mmu(Role::Nic, &setup);
@@ -103,11 +106,12 @@ impl Nic {
         let fc =
             (scheme.info.build)(&scheme.values, &shared.node_setup(id, Role::Nic, &setup, &mmu))?;
         let ports: Vec<NicPort> =
-            (0..setup.len()).map(|p| NicPort::new(id, p, shared, wires)).collect();
+            (0..setup.len()).map(|p| NicPort::new(id, p, shared, partition)).collect();
         let mut nic = Self {
             id,
             fc,
-            clocks: Tournament::new(2 * ports.len()),
+            clocks: Tournament::new(ports.len()),
+            due: Arrivals::default(),
             books: Books {
                 role: Role::Nic,
                 node: id,
@@ -139,11 +143,6 @@ impl Nic {
     }
 
     #[inline]
-    fn tx_clock(&self, o: usize) -> usize {
-        self.ports.len() + o
-    }
-
-    #[inline]
     fn next_flow(&self) -> Time {
         self.upcoming.as_ref().map_or(Time::NEVER, |f| f.start)
     }
@@ -155,32 +154,36 @@ impl Nic {
 
     /// Handles everything before `until`, in canonical order.
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
-        let clocks = &mut self.clocks;
-        env.wires.take_fresh(self.id, |port, head| clocks.set(port, head));
+        let mut due = std::mem::take(&mut self.due);
+        let on_wires = env.wires.receive(self.id, self.ports.len(), until, &mut due);
+        let mut arrived = 0;
         loop {
-            let (clock, timer, admin, flow) =
-                (self.clocks.min(), self.timers.next(), self.schedule.next(), self.next_flow());
-            let now = clock.min(timer).min(admin).min(flow);
+            let next_due = due.get(arrived);
+            let arrival = next_due.map_or(Time::NEVER, |d| d.at);
+            let clock = self.clocks.min();
+            let (timer, admin, flow) = (self.timers.next(), self.schedule.next(), self.next_flow());
+            let now = arrival.min(clock).min(timer).min(admin).min(flow);
             if now >= until {
-                env.wires.set_next(self.id, now);
-                return;
+                env.wires.set_next(self.id, now.min(on_wires));
+                break;
             }
             self.tally.events += 1;
             if admin == now {
                 self.on_admin(now, env);
+            } else if arrival == now {
+                let port = next_due.map_or(0, |d| d.port);
+                arrived += 1;
+                let packet = env.wires.take(self.id, port);
+                self.on_arrival(port as usize, &packet, now, env);
             } else if clock == now {
-                let winner = self.clocks.winner();
-                if winner < self.ports.len() {
-                    self.on_arrival(winner, now, env);
-                } else {
-                    self.transmit_next(winner - self.ports.len(), now, env);
-                }
+                self.transmit_next(self.clocks.winner(), now, env);
             } else if timer == now {
                 self.on_timer(now, env);
             } else {
                 self.on_flow_start(now, env);
             }
         }
+        self.due = due;
     }
 
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {
@@ -318,18 +321,18 @@ impl Nic {
         }
     }
 
-    /// A slot goes on.
+    /// A slot goes on. (With one queue for all flows, what is made while the queue is stuck is
+    /// thrown away as it is made.)
     fn lift(&mut self, slot: u32, now: Time) {
-        if let Some(sender) = &mut self.slots[slot as usize] {
+        if let Some(sender) = &mut self.slots[slot as usize]
+            && self.ports[usize::from(sender.port)].fifo.is_none()
+        {
             sender.skip_missed(now);
         }
     }
 
     /// Whether anything here would still move a packet.
     pub(crate) fn has_foreground(&self) -> bool {
-        let ports = self.ports.len();
-        self.upcoming.is_some()
-            || self.timers.foreground() > 0
-            || (ports..2 * ports).any(|i| self.clocks.get(i) != Time::NEVER)
+        self.upcoming.is_some() || self.timers.foreground() > 0 || self.clocks.min() != Time::NEVER
     }
 }

@@ -2,11 +2,11 @@
 
 use super::ready::ReadyFlows;
 use crate::config::NicDiscipline;
+use crate::engine::partition::Partition;
 use crate::link::{Outages, Transmitter};
 use crate::probe::held::HoldClock;
 use crate::shared::Shared;
 use crate::switch::limit::Limits;
-use crate::wire::{WireId, Wires};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use weir_core::{NodeId, Packet, Priority, Rate, Time};
@@ -14,7 +14,6 @@ use weir_core::{NodeId, Packet, Priority, Rate, Time};
 /// One port.
 pub(crate) struct NicPort {
     pub(crate) tx: Transmitter,
-    pub(crate) wire_in: WireId,
     pub(crate) control: VecDeque<Packet>,
     pub(crate) acks: VecDeque<Packet>,
     pub(crate) ready: ReadyFlows,
@@ -36,17 +35,21 @@ pub(crate) struct NicPort {
 }
 
 impl NicPort {
-    pub(crate) fn new(node: NodeId, port: usize, shared: &Shared<'_>, wires: &Wires) -> Self {
+    pub(crate) fn new(
+        node: NodeId,
+        port: usize,
+        shared: &Shared<'_>,
+        partition: &Partition,
+    ) -> Self {
         let end = shared.topology.ports(node)[port];
         let link = shared.topology.link(end.link);
         Self {
             tx: Transmitter::new(
-                wires.into_port(end.peer, end.peer_port.index()),
+                partition.wire_into(end.peer, end.peer_port.index()),
                 link.rate,
                 link.delay,
                 shared.config.link.overhead,
             ),
-            wire_in: wires.into_port(node, port),
             control: VecDeque::new(),
             acks: VecDeque::new(),
             ready: ReadyFlows::default(),

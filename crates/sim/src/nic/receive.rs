@@ -35,33 +35,36 @@ impl Receiver {
 }
 
 impl Nic {
-    /// The head of the wire into port `i` has arrived.
+    /// A packet arrives at port `i`.
     #[inline]
-    pub(super) fn on_arrival(&mut self, i: usize, now: Time, env: &mut Env<'_, '_>) {
-        let wire = self.ports[i].wire_in;
-        let (_, packet) = env.wires.receive(wire);
-        self.clocks.set(i, env.wires.head(wire));
+    pub(super) fn on_arrival(
+        &mut self,
+        i: usize,
+        packet: &Packet,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
         self.tally.hops += 1;
-        if self.is_corrupted(i, &packet, now, env) {
+        if self.is_corrupted(i, packet, now, env) {
             return;
         }
         match packet.kind {
             PacketKind::Data => {
                 self.tally.last_activity = now;
                 self.count.data_arrived += 1;
-                self.on_data(&packet, now, env);
+                self.on_data(packet, now, env);
             }
             PacketKind::Ack | PacketKind::Nack => {
                 self.tally.last_activity = now;
                 self.count.acks_arrived += 1;
-                self.on_ack(&packet, now, env);
+                self.on_ack(packet, now, env);
             }
             PacketKind::Cnp => {
                 self.tally.last_activity = now;
                 self.count.acks_arrived += 1;
-                self.on_cnp(&packet, now, env);
+                self.on_cnp(packet, now, env);
             }
-            PacketKind::Control => self.on_control_frame(i, &packet, now, env),
+            PacketKind::Control => self.on_control_frame(i, packet, now, env),
             PacketKind::Mark => unreachable!("marks are never on a wire"),
         }
     }

@@ -95,6 +95,11 @@ impl Sender {
         self.spec.start.saturating_add(rate.time_for(Bytes::new(n.saturating_mul(self.payload))))
     }
 
+    /// Whether a constant-rate flow has packets left to make.
+    pub(crate) fn has_more_to_produce(&self) -> bool {
+        self.produced < u64::from(self.total) + self.discarded
+    }
+
     /// After a hold: a discarding source has only its latest packet left.
     pub(crate) fn skip_missed(&mut self, now: Time) {
         if !self.discards() {
@@ -102,6 +107,8 @@ impl Sender {
         }
         let rate = self.spec.rate.expect("a constant-rate flow has a rate");
         let latest = rate.bytes_in(now.saturating_sub(self.spec.start)).get() / self.payload;
+        // it makes no more than its flow has
+        let latest = latest.min((u64::from(self.total) + self.discarded).saturating_sub(1));
         if latest > self.produced {
             let missed = latest - self.produced;
             self.discarded += missed;

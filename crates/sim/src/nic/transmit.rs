@@ -104,9 +104,8 @@ impl Nic {
     #[inline]
     pub(super) fn wake(&mut self, o: usize, now: Time) {
         let at = self.ports[o].tx.busy_until.max(now);
-        let clock = self.tx_clock(o);
-        if self.clocks.get(clock) > at {
-            self.clocks.set(clock, at);
+        if self.clocks.get(o) > at {
+            self.clocks.set(o, at);
         }
     }
 
@@ -120,7 +119,11 @@ impl Nic {
             s.close();
         }
         let fifo_datagram = port.fifo.is_some() && s.is_datagram();
-        let can_send = s.has_data() && (!s.held || port.fifo.is_some());
+        let can_send = if fifo_datagram {
+            s.has_more_to_produce()
+        } else {
+            s.has_data() && (!s.held || port.fifo.is_some())
+        };
         // A wire that is busy until then could not start earlier anyway.
         let due = s.next_time <= now.max(port.tx.busy_until) && !fifo_datagram;
         let ready = can_send && due;
@@ -144,9 +147,8 @@ impl Nic {
         } else if !ready {
             return;
         }
-        let clock = self.tx_clock(o);
-        if self.clocks.get(clock) > at {
-            self.clocks.set(clock, at);
+        if self.clocks.get(o) > at {
+            self.clocks.set(o, at);
         }
     }
 
@@ -166,7 +168,7 @@ impl Nic {
             self.send_data(o, now, env);
         }
         let next = self.next_start(o, now, env);
-        self.clocks.set(self.tx_clock(o), next);
+        self.clocks.set(o, next);
     }
 
     fn next_ack(&mut self, o: usize, now: Time) -> Option<Packet> {
@@ -241,7 +243,7 @@ impl Nic {
             fifo.push_back(slot);
         }
         let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
-        if s.produced < u64::from(s.total) + s.discarded {
+        if s.has_more_to_produce() {
             s.next_time = s.produced_at(s.produced);
             self.settle(slot, now, env);
         }
@@ -278,10 +280,11 @@ impl Nic {
             }
         };
         self.send_packet(o, slot, now, env);
+        let free = self.ports[o].tx.busy_until;
         if let Some(fifo) = &mut self.ports[o].fifo {
             let keep = self.slots[slot as usize]
                 .as_mut()
-                .is_some_and(|s| !s.is_datagram() && s.has_data() && s.next_time <= now);
+                .is_some_and(|s| !s.is_datagram() && s.has_data() && s.next_time <= free);
             if !keep {
                 fifo.pop_front();
                 if let Some(s) = &mut self.slots[slot as usize] {

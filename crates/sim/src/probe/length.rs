@@ -40,12 +40,13 @@ fn upper_edge(bin: usize) -> u64 {
 }
 
 impl LengthProbe {
-    /// The length is `length` from `now` on.
-    #[inline]
+    /// The length is `length` from `now` on. What does not last does not count.
+    #[inline(always)]
     pub(crate) fn set(&mut self, now: Time, length: u64) {
-        self.advance(now);
+        if now != self.since {
+            self.advance(now);
+        }
         self.length = length;
-        self.max = self.max.max(length);
     }
 
     #[inline]
@@ -53,7 +54,6 @@ impl LengthProbe {
         self.length
     }
 
-    #[inline]
     fn advance(&mut self, now: Time) {
         let span = now.saturating_sub(self.since).as_ps();
         if span == 0 {
@@ -64,6 +64,7 @@ impl LengthProbe {
             self.at_zero += span;
             return;
         }
+        self.max = self.max.max(self.length);
         self.area += u128::from(self.length) * u128::from(span);
         let bin = bin(self.length);
         if bin >= self.bins.len() {
@@ -74,7 +75,7 @@ impl LengthProbe {
 
     /// Forgets what was before `now` (the warm-up), except for the present length.
     pub(crate) fn restart(&mut self, now: Time) {
-        *self = Self { length: self.length, max: self.length, since: now, ..Self::default() };
+        *self = Self { length: self.length, since: now, ..Self::default() };
     }
 
     /// The distribution until `end`.

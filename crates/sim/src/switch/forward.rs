@@ -3,16 +3,19 @@
 use super::{Switch, SwitchTimer};
 use crate::node::Env;
 use crate::outcome::DropReason;
-use weir_core::{Packet, PacketKind, PortId, Time, packet::flags};
+use weir_core::{Packet, PacketKind, PortId, QueueId, Time, packet::flags};
 use weir_fc::{Admit, NodeView, Refusal};
 
 impl Switch {
-    /// The head of the wire into port `i` has arrived.
-    #[inline]
-    pub(super) fn on_arrival(&mut self, i: usize, now: Time, env: &mut Env<'_, '_>) {
-        let wire = self.ports[i].wire_in;
-        let (_, packet) = env.wires.receive(wire);
-        self.clocks.set(i, env.wires.head(wire));
+    /// A packet arrives at port `i`.
+    #[inline(always)]
+    pub(super) fn on_arrival(
+        &mut self,
+        i: usize,
+        packet: Packet,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
         self.tally.hops += 1;
         if self.is_corrupted(i, &packet, now, env) {
             return;
@@ -25,7 +28,7 @@ impl Switch {
             let port = &mut self.ports[i];
             port.pipeline.push_back((now + self.latency, packet));
             let head = port.pipeline[0].0;
-            self.clocks.set(self.ports.len() + i, head);
+            self.clocks.set(i, head);
         }
     }
 
@@ -34,7 +37,7 @@ impl Switch {
         let port = &mut self.ports[i];
         let (_, packet) = port.pipeline.pop_front().expect("a packet is due");
         let head = port.pipeline.front().map_or(Time::NEVER, |(t, _)| *t);
-        self.clocks.set(self.ports.len() + i, head);
+        self.clocks.set(i, head);
         self.forward(i, packet, now, env);
     }
 
@@ -91,7 +94,7 @@ impl Switch {
     }
 
     /// Finds the way, stores the packet and queues it.
-    #[inline]
+    #[inline(always)]
     fn forward(&mut self, i: usize, mut packet: Packet, now: Time, env: &mut Env<'_, '_>) {
         self.tally.last_activity = now;
         packet.ingress = PortId::from_index(i);
@@ -105,31 +108,56 @@ impl Switch {
             self.lose(now, reason, &packet, env);
             return;
         }
-        self.buffer.set(now, self.books.mmu.used().get());
         let o = egress.index();
-        self.books.ports[o].q_out[packet.priority.index()] += u64::from(packet.size);
+        let size = u64::from(packet.size);
+        self.books.ports[o].q_out[packet.priority.index()] += size;
         let view = NodeView { now, books: &self.books };
         let queue = self.fc.arrive(&view, &mut packet, egress, &mut self.actions);
+        let port = &self.ports[o];
+        let idle = now > port.tx.busy_until;
+        if idle && port.is_clear() && self.actions.is_empty() {
+            self.pass_through(o, queue, packet, now, env);
+            return;
+        }
+        self.buffer.set(now, self.books.mmu.used().get());
         self.enqueue(o, queue.index(), packet, now);
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }
-        if now > self.ports[o].tx.busy_until {
+        if idle {
             self.transmit_next(o, now, env);
         } else {
             self.wake(o, now);
         }
     }
 
-    #[inline]
+    /// Sends a packet that finds its port idle and empty, without queueing it first. The
+    /// scheme sees the same as if it had been queued for no time; nothing else could have
+    /// been chosen.
+    #[inline(always)]
+    fn pass_through(
+        &mut self,
+        o: usize,
+        queue: QueueId,
+        packet: Packet,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        self.books.mmu.release(packet.ingress, packet.priority, packet.size);
+        self.books.ports[o].q_out[packet.priority.index()] -= u64::from(packet.size);
+        self.ports[o].scheduler.passed(queue.index());
+        self.depart(o, queue, packet, now, env);
+    }
+
+    #[inline(always)]
     fn route(&self, packet: &Packet, env: &Env<'_, '_>) -> Option<PortId> {
         if packet.has(flags::PINNED) {
             return self.pinned.get(&packet.flow).copied();
         }
-        env.shared.next_hop(self.id, packet, self.epoch)
+        env.shared.next_hop(self.id, packet, self.epoch, self.salt)
     }
 
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self, packet: &Packet, egress: PortId, now: Time) -> Result<(), DropReason> {
         let port = &self.ports[egress.index()];
         if !port.tx.up {
@@ -155,35 +183,34 @@ impl Switch {
     }
 
     /// Appends to a queue and keeps the books.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enqueue(&mut self, o: usize, q: usize, packet: Packet, now: Time) {
-        if q >= self.ports[o].fifos.len() {
+        if q >= self.ports[o].queues.len() {
             self.grow(o, q);
         }
         let port = &mut self.ports[o];
         let book = &mut self.books.ports[o];
-        let was_empty = port.fifos[q].is_empty();
-        let stamp = port.clocks[q].read(now);
-        self.pool.push(&mut port.fifos[q], packet, stamp);
+        let (queue, counters) = (&mut port.queues[q], &mut book.queues[q]);
+        let was_empty = queue.fifo.is_empty();
+        self.pool.push(&mut queue.fifo, packet, queue.clock.read(now));
         if packet.kind != PacketKind::Mark {
-            let counters = &mut book.queues[q];
             counters.bytes += u64::from(packet.size);
             counters.packets += 1;
-            if counters.packets == 1 && !counters.held && port.scheduler.spec(q).data {
+            if counters.packets == 1 && !counters.held && queue.data {
                 book.active += 1;
             }
             port.queue.set(now, port.queue.length() + u64::from(packet.size));
         }
-        if was_empty && !book.queues[q].held && !port.waiting[q] {
+        if was_empty && !counters.held && !queue.waiting {
             port.scheduler.set_ready(q, true);
         }
     }
 
     #[cold]
-    fn grow(&mut self, o: usize, q: usize) {
+    pub(super) fn grow(&mut self, o: usize, q: usize) {
         self.ports[o].grow(q);
         let queues = &mut self.books.ports[o].queues;
-        queues.resize(self.ports[o].fifos.len(), weir_fc::QueueBook::default());
+        queues.resize(self.ports[o].queues.len(), weir_fc::QueueBook::default());
         for (q, book) in queues.iter_mut().enumerate() {
             book.held = self.ports[o].is_held(q);
         }

@@ -57,7 +57,7 @@ impl Switch {
                 }
                 Action::Cancel { key } => self.timers.cancel(SwitchTimer::Scheme(key)),
                 Action::Retry { port } => {
-                    for q in 0..self.ports[port.index()].waiting.len() {
+                    for q in 0..self.ports[port.index()].queues.len() {
                         self.stop_waiting(port.index(), q);
                     }
                     self.wake(port.index(), now);
@@ -68,7 +68,7 @@ impl Switch {
     }
 
     fn stop_waiting(&mut self, o: usize, q: usize) {
-        if std::mem::take(&mut self.ports[o].waiting[q]) {
+        if std::mem::take(&mut self.ports[o].queues[q].waiting) {
             self.settle_queue(o, q);
         }
     }
@@ -76,7 +76,8 @@ impl Switch {
     /// Recomputes whether a queue is ready.
     fn settle_queue(&mut self, o: usize, q: usize) {
         let port = &mut self.ports[o];
-        let ready = !port.fifos[q].is_empty() && !port.is_held(q) && !port.waiting[q];
+        let queue = &port.queues[q];
+        let ready = !queue.fifo.is_empty() && !port.is_held(q) && !queue.waiting;
         port.scheduler.set_ready(q, ready);
     }
 
@@ -108,16 +109,15 @@ impl Switch {
         match target {
             Target::Queue(q) => {
                 let q = q.index();
-                if q >= self.ports[o].fifos.len() {
-                    self.ports[o].grow(q);
-                    let n = self.ports[o].fifos.len();
-                    self.books.ports[o].queues.resize(n, weir_fc::QueueBook::default());
+                if q >= self.ports[o].queues.len() {
+                    self.grow(o, q);
                 }
-                if self.ports[o].held_queues[q] == held {
+                let queue = &mut self.ports[o].queues[q];
+                if queue.held == held {
                     return;
                 }
-                self.ports[o].held_queues[q] = held;
-                let priority = self.ports[o].scheduler.spec(q).priority;
+                queue.held = held;
+                let priority = queue.priority;
                 self.count_hold(o, priority, held, now);
                 self.apply_hold(o, q, now);
             }
@@ -129,8 +129,8 @@ impl Switch {
                 self.ports[o].held_priorities ^= bit;
                 self.count_hold(o, priority, held, now);
                 self.watch(port, priority, held, now);
-                for q in 0..self.ports[o].fifos.len() {
-                    if self.ports[o].scheduler.spec(q).priority == priority {
+                for q in 0..self.ports[o].queues.len() {
+                    if self.ports[o].queues[q].priority == priority {
                         self.apply_hold(o, q, now);
                     }
                 }
@@ -148,9 +148,11 @@ impl Switch {
         let clock = &mut port.priority_clocks[priority.index()];
         if held {
             port.holds[priority.index()] += 1;
+            port.all_holds += 1;
             *in_force += 1;
             clock.start(now);
         } else {
+            port.all_holds -= 1;
             *in_force -= 1;
             if *in_force == 0 {
                 clock.stop(now);
@@ -165,7 +167,7 @@ impl Switch {
         let book = &mut self.books.ports[o];
         if book.queues[q].held != held {
             book.queues[q].held = held;
-            if book.queues[q].packets > 0 && port.scheduler.spec(q).data {
+            if book.queues[q].packets > 0 && port.queues[q].data {
                 if held {
                     book.active -= 1;
                 } else {
@@ -173,12 +175,12 @@ impl Switch {
                 }
             }
             if held {
-                port.clocks[q].start(now);
+                port.queues[q].clock.start(now);
             } else {
-                port.clocks[q].stop(now);
+                port.queues[q].clock.stop(now);
             }
         }
-        port.waiting[q] = false;
+        port.queues[q].waiting = false;
         self.settle_queue(o, q);
     }
 
@@ -268,9 +270,9 @@ impl Switch {
     fn main_egress(&self, ingress: PortId, priority: Priority) -> Option<PortId> {
         let bytes = |o: usize| -> u64 {
             self.ports[o]
-                .fifos
+                .queues
                 .iter()
-                .flat_map(|f| self.pool.iter(f))
+                .flat_map(|q| self.pool.iter(&q.fifo))
                 .filter(|p| p.ingress == ingress && p.priority == priority)
                 .map(|p| u64::from(p.size))
                 .sum()
@@ -288,17 +290,18 @@ impl Switch {
         &self,
     ) -> impl Iterator<Item = (PortId, QueueId, Priority, u64, Option<Time>)> + '_ {
         self.ports.iter().enumerate().flat_map(move |(o, port)| {
-            (0..port.fifos.len())
+            (0..port.queues.len())
                 .filter(move |&q| {
-                    !port.fifos[q].is_empty() && (port.is_held(q) || self.head_is_blocked(o, q))
+                    !port.queues[q].fifo.is_empty()
+                        && (port.is_held(q) || self.head_is_blocked(o, q))
                 })
                 .map(move |q| {
                     (
                         PortId::from_index(o),
                         QueueId(q as u32),
-                        port.scheduler.spec(q).priority,
+                        port.queues[q].priority,
                         self.books.ports[o].queues[q].bytes,
-                        port.clocks[q].since(),
+                        port.queues[q].clock.since(),
                     )
                 })
         })
@@ -306,7 +309,7 @@ impl Switch {
 
     fn head_is_blocked(&self, o: usize, q: usize) -> bool {
         let at = weir_fc::PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };
-        self.pool.front(&self.ports[o].fifos[q]).is_some_and(|head| self.fc.blocks(at, head))
+        self.pool.front(&self.ports[o].queues[q].fifo).is_some_and(|head| self.fc.blocks(at, head))
     }
 }
 

@@ -18,7 +18,8 @@ pub(crate) mod scheduler;
 pub(crate) mod transmit;
 pub(crate) mod watchdog;
 
-use crate::config::WatchdogConfig;
+use crate::config::{EcnConfig, WatchdogConfig};
+use crate::engine::partition::Partition;
 use crate::node::Env;
 use crate::pool::PacketPool;
 use crate::probe::held::HeldFlows;
@@ -27,7 +28,7 @@ use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::Wires;
+use crate::wire::Arrivals;
 use port::Port;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -56,8 +57,12 @@ pub(crate) struct Switch {
     gates_admission: bool,
     pub(crate) ports: Vec<Port>,
     pub(crate) pool: PacketPool,
-    /// Arrivals by port, then pipeline exits by port, then transmit-done by port.
+    /// Transmit-done by port; before them pipeline exits by port, if there is a latency.
     clocks: Tournament,
+    /// The first transmit-done clock.
+    tx_clocks: usize,
+    /// Arrivals being handled.
+    due: Arrivals,
     timers: Timers<SwitchTimer>,
     schedule: Schedule,
     epoch: usize,
@@ -67,7 +72,10 @@ pub(crate) struct Switch {
     responding: VecDeque<(Time, PortId, ControlMessage)>,
     /// Next hops of flows with a static path.
     pinned: FxHashMap<FlowId, PortId>,
-    ecn: Stream,
+    /// Mixed into ECMP hashes.
+    salt: u64,
+    ecn: Option<EcnConfig>,
+    marks: Stream,
     bit_errors: Stream,
     watchdog: Option<WatchdogConfig>,
     pub(crate) held_flows: HeldFlows,
@@ -77,7 +85,11 @@ pub(crate) struct Switch {
 }
 
 impl Switch {
-    pub(crate) fn new(id: NodeId, shared: &Shared<'_>, wires: &Wires) -> Result<Self, ParamError> {
+    pub(crate) fn new(
+        id: NodeId,
+        shared: &Shared<'_>,
+        partition: &Partition,
+    ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
         let mmu = shared.mmu(Role::Switch, &setup);
         let scheme = &shared.config.scheme;
@@ -86,7 +98,7 @@ impl Switch {
             &shared.node_setup(id, Role::Switch, &setup, &mmu),
         )?;
         let ports: Vec<Port> =
-            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, wires)).collect();
+            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, partition)).collect();
         let books = Books {
             role: Role::Switch,
             node: id,
@@ -102,22 +114,28 @@ impl Switch {
         };
         let seed = shared.config.seed;
         let index = u64::from(id.0);
+        let latency = shared.config.switch.latency;
+        let tx_clocks = if latency == Time::ZERO { 0 } else { ports.len() };
         Ok(Self {
             id,
             gates_admission: fc.gates_admission(),
             fc,
-            clocks: Tournament::new(3 * ports.len()),
+            clocks: Tournament::new(tx_clocks + ports.len()),
+            tx_clocks,
+            due: Arrivals::default(),
             ports,
             books,
             pool: PacketPool::default(),
             timers: Timers::new(),
             schedule: Schedule::new(shared.admin(id)),
             epoch: 0,
-            latency: shared.config.switch.latency,
+            latency,
             actions: Actions::new(),
             responding: VecDeque::new(),
             pinned: FxHashMap::default(),
-            ecn: Stream::new(seed, "ecn", index),
+            salt: weir_net::salt(id),
+            ecn: shared.config.switch.ecn,
+            marks: Stream::new(seed, "ecn", index),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             held_flows: HeldFlows::default(),
@@ -135,7 +153,7 @@ impl Switch {
     /// The clock of port `o`'s transmitter.
     #[inline]
     fn tx_clock(&self, o: usize) -> usize {
-        2 * self.ports.len() + o
+        self.tx_clocks + o
     }
 
     /// When something happens next.
@@ -146,33 +164,39 @@ impl Switch {
 
     /// Handles everything before `until`, in canonical order.
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
-        let clocks = &mut self.clocks;
-        env.wires.take_fresh(self.id, |port, head| clocks.set(port, head));
+        let mut due = std::mem::take(&mut self.due);
+        let on_wires = env.wires.receive(self.id, self.ports.len(), until, &mut due);
+        let mut arrived = 0;
         loop {
-            let (clock, timer, admin) =
-                (self.clocks.min(), self.timers.next(), self.schedule.next());
-            let now = clock.min(timer).min(admin);
+            let next_due = due.get(arrived);
+            let arrival = next_due.map_or(Time::NEVER, |d| d.at);
+            let clock = self.clocks.min();
+            let (timer, admin) = (self.timers.next(), self.schedule.next());
+            let now = arrival.min(clock).min(timer).min(admin);
             if now >= until {
-                env.wires.set_next(self.id, now);
-                return;
+                env.wires.set_next(self.id, now.min(on_wires));
+                break;
             }
             self.tally.events += 1;
             if admin == now {
                 self.on_admin(now, env);
+            } else if arrival == now {
+                let port = next_due.map_or(0, |d| d.port);
+                arrived += 1;
+                let packet = env.wires.take(self.id, port);
+                self.on_arrival(port as usize, packet, now, env);
             } else if clock == now {
                 let winner = self.clocks.winner();
-                let ports = self.ports.len();
-                if winner < ports {
-                    self.on_arrival(winner, now, env);
-                } else if winner < 2 * ports {
-                    self.on_pipeline_exit(winner - ports, now, env);
+                if winner < self.tx_clocks {
+                    self.on_pipeline_exit(winner, now, env);
                 } else {
-                    self.transmit_next(winner - 2 * ports, now, env);
+                    self.transmit_next(winner - self.tx_clocks, now, env);
                 }
             } else {
                 self.on_timer(now, env);
             }
         }
+        self.due = due;
     }
 
     fn view(&self, now: Time) -> NodeView<'_> {
@@ -236,7 +260,7 @@ impl Switch {
     fn on_link(&mut self, port: PortId, up: bool, now: Time, env: &mut Env<'_, '_>) {
         self.ports[port.index()].tx.up = up;
         if !up {
-            for q in 0..self.ports[port.index()].fifos.len() {
+            for q in 0..self.ports[port.index()].queues.len() {
                 self.flush(port, q, now, crate::outcome::DropReason::LinkDown, env);
             }
             for frame in std::mem::take(&mut self.ports[port.index()].control) {
@@ -252,8 +276,6 @@ impl Switch {
     /// Whether anything here would still move a packet: timers that keep a run alive, or a
     /// transmitter that will look again.
     pub(crate) fn has_foreground(&self) -> bool {
-        let ports = self.ports.len();
-        self.timers.foreground() > 0
-            || (ports..3 * ports).any(|i| self.clocks.get(i) != Time::NEVER)
+        self.timers.foreground() > 0 || self.clocks.min() != Time::NEVER
     }
 }

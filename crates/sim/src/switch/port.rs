@@ -2,32 +2,57 @@
 
 use super::limit::Limits;
 use super::scheduler::Scheduler;
+use crate::engine::partition::Partition;
 use crate::link::{Outages, Transmitter};
 use crate::pool::Fifo;
 use crate::probe::held::HoldClock;
 use crate::probe::length::LengthProbe;
 use crate::shared::Shared;
-use crate::wire::{WireId, Wires};
 use std::collections::VecDeque;
 use weir_core::{NodeId, Packet, PortId, Priority, Time};
-use weir_fc::FlowControl;
+use weir_fc::{FlowControl, QueueSpec};
+
+/// One egress queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queue {
+    pub(crate) fifo: Fifo,
+    /// Runs while the queue is held, itself or through its priority.
+    pub(crate) clock: HoldClock,
+    pub(crate) priority: Priority,
+    /// Counts in N_active.
+    pub(crate) data: bool,
+    /// Held by itself.
+    pub(crate) held: bool,
+    /// The scheme left its head waiting.
+    pub(crate) waiting: bool,
+}
+
+impl Queue {
+    fn new(spec: &QueueSpec) -> Self {
+        Self {
+            fifo: Fifo::default(),
+            clock: HoldClock::default(),
+            priority: spec.priority,
+            data: spec.data,
+            held: false,
+            waiting: false,
+        }
+    }
+}
 
 /// One port.
 pub(crate) struct Port {
     pub(crate) tx: Transmitter,
-    pub(crate) wire_in: WireId,
     /// Packets between arrival and memory.
     pub(crate) pipeline: VecDeque<(Time, Packet)>,
     pub(crate) scheduler: Scheduler,
-    pub(crate) fifos: Vec<Fifo>,
+    pub(crate) queues: Vec<Queue>,
     /// Control frames that wait for the wire.
     pub(crate) control: VecDeque<Packet>,
     pub(crate) inspects_heads: bool,
-    pub(crate) held_queues: Vec<bool>,
-    /// Queues whose head the scheme left waiting.
-    pub(crate) waiting: Vec<bool>,
     pub(crate) held_priorities: u8,
-    pub(crate) clocks: Vec<HoldClock>,
+    /// How many holds are in force.
+    pub(crate) all_holds: u32,
     /// How many holds of each priority (its own and its queues') are in force.
     pub(crate) holds_in_force: [u32; Priority::COUNT],
     pub(crate) priority_clocks: [HoldClock; Priority::COUNT],
@@ -56,30 +81,27 @@ impl Port {
         port: usize,
         fc: &dyn FlowControl,
         shared: &Shared<'_>,
-        wires: &Wires,
+        partition: &Partition,
     ) -> Self {
         let end = shared.topology.ports(node)[port];
         let link = shared.topology.link(end.link);
         let layout = fc.layout(PortId::from_index(port));
         let scheduler = Scheduler::new(&layout);
-        let queues = scheduler.len();
+        let queues = (0..scheduler.len()).map(|q| Queue::new(scheduler.spec(q))).collect();
         Self {
             tx: Transmitter::new(
-                wires.into_port(end.peer, end.peer_port.index()),
+                partition.wire_into(end.peer, end.peer_port.index()),
                 link.rate,
                 link.delay,
                 shared.config.link.overhead,
             ),
-            wire_in: wires.into_port(node, port),
             pipeline: VecDeque::new(),
             scheduler,
-            fifos: vec![Fifo::default(); queues],
+            queues,
             control: VecDeque::new(),
             inspects_heads: layout.inspects_heads,
-            held_queues: vec![false; queues],
-            waiting: vec![false; queues],
             held_priorities: 0,
-            clocks: vec![HoldClock::default(); queues],
+            all_holds: 0,
             holds_in_force: [0; Priority::COUNT],
             priority_clocks: [HoldClock::default(); Priority::COUNT],
             limits: None,
@@ -102,18 +124,26 @@ impl Port {
     #[cold]
     pub(crate) fn grow(&mut self, q: usize) {
         self.scheduler.grow(q);
-        let n = self.scheduler.len();
-        self.fifos.resize(n, Fifo::default());
-        self.held_queues.resize(n, false);
-        self.waiting.resize(n, false);
-        self.clocks.resize(n, HoldClock::default());
+        for q in self.queues.len()..self.scheduler.len() {
+            self.queues.push(Queue::new(self.scheduler.spec(q)));
+        }
+    }
+
+    /// Whether a packet sent now would overtake nothing and be held by nothing.
+    #[inline]
+    pub(crate) fn is_clear(&self) -> bool {
+        self.queue.length() == 0
+            && self.all_holds == 0
+            && self.control.is_empty()
+            && !self.inspects_heads
+            && self.limits.is_none()
     }
 
     /// Whether queue `q` is held, itself or through its priority.
     #[inline]
     pub(crate) fn is_held(&self, q: usize) -> bool {
-        self.held_queues[q]
-            || self.held_priorities & 1 << self.scheduler.spec(q).priority.get() != 0
+        let queue = &self.queues[q];
+        queue.held || self.held_priorities & 1 << queue.priority.get() != 0
     }
 
     /// The warm-up is over: statistics start at `now`.

@@ -8,7 +8,8 @@ use weir_fc::Violation;
 impl Switch {
     /// Packets inside: queued or in the forwarding pipeline.
     pub(crate) fn packets_inside(&self) -> u64 {
-        let queued = self.ports.iter().flat_map(|p| &p.fifos).flat_map(|f| self.pool.iter(f));
+        let queued =
+            self.ports.iter().flat_map(|p| &p.queues).flat_map(|q| self.pool.iter(&q.fifo));
         let piped = self.ports.iter().flat_map(|p| &p.pipeline).map(|(_, p)| p);
         queued.chain(piped).filter(|p| p.kind != PacketKind::Mark).count() as u64
     }
@@ -20,8 +21,8 @@ impl Switch {
         let mut stored = 0u64;
         for (o, port) in self.ports.iter().enumerate() {
             let mut q_out = [0u64; Priority::COUNT];
-            for (q, fifo) in port.fifos.iter().enumerate() {
-                let packets = || self.pool.iter(fifo).filter(|p| p.kind != PacketKind::Mark);
+            for (q, queue) in port.queues.iter().enumerate() {
+                let packets = || self.pool.iter(&queue.fifo).filter(|p| p.kind != PacketKind::Mark);
                 let bytes: u64 = packets().map(|p| u64::from(p.size)).sum();
                 let book = &self.books.ports[o].queues[q];
                 if bytes != book.bytes || packets().count() as u64 != u64::from(book.packets) {

@@ -25,6 +25,9 @@ pub(crate) struct Scheduler {
     specs: Vec<QueueSpec>,
     deficit: Vec<u64>,
     on_demand: Option<QueueSpec>,
+    /// Bit per queue below 64 that is alone in its group: no turn to take.
+    alone: u64,
+    uses_deficits: bool,
 }
 
 impl Scheduler {
@@ -39,7 +42,15 @@ impl Scheduler {
             groups.push(GroupState { discipline, first, end, cursor: first, earned: false });
         }
         assert_eq!(group_of.len(), layout.queues.len(), "every queue belongs to a group");
+        let last = layout.groups.len().saturating_sub(1);
+        let is_alone = |(g, group): (usize, &GroupState)| {
+            let may_grow = g == last && layout.on_demand.is_some();
+            (group.end - group.first == 1 && group.first < 64 && !may_grow)
+                .then_some(1u64 << group.first)
+        };
         Self {
+            alone: groups.iter().enumerate().filter_map(is_alone).sum(),
+            uses_deficits: groups.iter().any(|g| g.discipline == Discipline::DeficitRoundRobin),
             ready: vec![0; layout.queues.len().div_ceil(64).max(1)],
             groups,
             group_of,
@@ -125,6 +136,10 @@ impl Scheduler {
     /// rate limit). `size` tells the size of a queue's head.
     #[inline]
     pub(crate) fn select(&mut self, blocked: u8, size: impl Fn(QueueId) -> u64) -> Option<QueueId> {
+        let first = self.ready[0];
+        if blocked == 0 && first != 0 && self.alone & first & first.wrapping_neg() != 0 {
+            return Some(QueueId(first.trailing_zeros()));
+        }
         let mut from = 0;
         loop {
             let q = self.next_ready(from, self.specs.len() as u32)?;
@@ -203,6 +218,32 @@ impl Scheduler {
     /// A queue ran empty: what it had saved is lost, and its visit is over.
     #[inline]
     pub(crate) fn emptied(&mut self, q: usize) {
+        self.set_ready(q, false);
+        if self.uses_deficits {
+            self.lose_deficit(q);
+        }
+    }
+
+    /// A packet of queue `q` went out without waiting: its turn is over.
+    #[inline]
+    pub(crate) fn passed(&mut self, q: usize) {
+        if q >= 64 || self.alone & 1 << q == 0 {
+            self.end_turn(q);
+        }
+    }
+
+    #[cold]
+    fn end_turn(&mut self, q: usize) {
+        if let Some(&g) = self.group_of.get(q) {
+            let group = &mut self.groups[usize::from(g)];
+            if group.discipline == Discipline::RoundRobin {
+                let q = q as u32;
+                group.cursor = if q + 1 == group.end { group.first } else { q + 1 };
+            }
+        }
+    }
+
+    fn lose_deficit(&mut self, q: usize) {
         self.deficit[q] = 0;
         let group = &mut self.groups[usize::from(self.group_of[q])];
         if group.discipline == Discipline::DeficitRoundRobin && group.cursor == q as u32 {
@@ -308,8 +349,8 @@ mod tests {
         let mut s = weighted(&[(3, 1), (1, 1)], 1000);
         s.set_ready(6, true);
         assert_eq!(s.select(0, |_| 600), Some(QueueId(6)));
-        s.set_ready(6, false);
         s.emptied(6);
+        assert!(!s.any_ready());
         assert_eq!(s.deficit[6], 0);
         assert_eq!(s.groups.last().unwrap().cursor, 7);
     }

@@ -73,8 +73,9 @@ impl Switch {
         loop {
             let port = &mut self.ports[o];
             let blocked = port.limits.as_ref().map_or(0, |l| l.blocked(now));
-            let (pool, fifos) = (&self.pool, &port.fifos);
-            let size = |q: QueueId| pool.front(&fifos[q.index()]).map_or(0, |p| u64::from(p.size));
+            let (pool, queues) = (&self.pool, &port.queues);
+            let size =
+                |q: QueueId| pool.front(&queues[q.index()].fifo).map_or(0, |p| u64::from(p.size));
             let Some(q) = port.scheduler.select(blocked, size) else { return };
             let verdict = if self.ports[o].inspects_heads {
                 self.inspect(o, q, now, env)
@@ -85,6 +86,7 @@ impl Switch {
                 Verdict::Send => {
                     let packet = self.dequeue(o, q.index(), now);
                     if packet.kind != PacketKind::Mark {
+                        self.release(o, &packet, now);
                         self.depart(o, q, packet, now, env);
                         return;
                     }
@@ -98,7 +100,7 @@ impl Switch {
                     assert_eq!(packet.kind, PacketKind::Mark, "only marks are swallowed");
                 }
                 Verdict::Wait => {
-                    self.ports[o].waiting[q.index()] = true;
+                    self.ports[o].queues[q.index()].waiting = true;
                     self.ports[o].scheduler.set_ready(q.index(), false);
                 }
             }
@@ -106,8 +108,10 @@ impl Switch {
     }
 
     fn inspect(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) -> Verdict {
-        let head =
-            *self.pool.front(&self.ports[o].fifos[q.index()]).expect("a ready queue has a head");
+        let head = *self
+            .pool
+            .front(&self.ports[o].queues[q.index()].fifo)
+            .expect("a ready queue has a head");
         let view = NodeView { now, books: &self.books };
         let at = PortQueue { port: PortId::from_index(o), queue: q };
         let verdict = self.fc.serve(&view, at, &head, &mut self.actions);
@@ -118,36 +122,34 @@ impl Switch {
     }
 
     /// Takes the head of a queue out and keeps the books of the queue.
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, o: usize, q: usize, now: Time) -> Packet {
         let port = &mut self.ports[o];
         let book = &mut self.books.ports[o];
-        let (packet, stamp) = self.pool.pop(&mut port.fifos[q]).expect("a ready queue has a head");
-        let clock = port.clocks[q].read(now);
+        let (queue, counters) = (&mut port.queues[q], &mut book.queues[q]);
+        let (packet, stamp) = self.pool.pop(&mut queue.fifo).expect("a ready queue has a head");
         if packet.kind != PacketKind::Mark {
-            let counters = &mut book.queues[q];
             counters.bytes -= u64::from(packet.size);
             counters.packets -= 1;
-            if counters.packets == 0 && !counters.held && port.scheduler.spec(q).data {
+            if counters.packets == 0 && !counters.held && queue.data {
                 book.active -= 1;
             }
             port.queue.set(now, port.queue.length() - u64::from(packet.size));
+            let clock = queue.clock.read(now);
             if stamp != clock && packet.kind == PacketKind::Data {
                 let (port, queue) = (PortId::from_index(o), QueueId(q as u32));
                 self.held_flows.leave(packet.flow, port, queue, stamp, clock);
             }
         }
-        let port = &mut self.ports[o];
-        if port.fifos[q].is_empty() {
-            port.scheduler.set_ready(q, false);
+        if queue.fifo.is_empty() {
             port.scheduler.emptied(q);
         }
         packet
     }
 
-    /// Releases the memory of a packet, marks it, and puts it on the wire.
-    #[inline]
-    fn depart(
+    /// Marks a packet whose memory has been released and puts it on the wire.
+    #[inline(always)]
+    pub(super) fn depart(
         &mut self,
         o: usize,
         q: QueueId,
@@ -156,13 +158,12 @@ impl Switch {
         env: &mut Env<'_, '_>,
     ) {
         self.tally.last_activity = now;
-        self.release(o, &packet, now);
         let port_id = PortId::from_index(o);
         let view = NodeView { now, books: &self.books };
         let from = PortQueue { port: port_id, queue: q };
         self.fc.depart(&view, &mut packet, from, &mut self.actions);
         if packet.kind == PacketKind::Data {
-            self.mark(o, q.index(), &mut packet, env);
+            self.mark(o, q.index(), &mut packet);
             if packet.extra != Packet::NO_EXTRA {
                 let port = &self.ports[o];
                 env.wires.extras.telemetry.get_mut(packet.extra).push(IntHop {
@@ -184,7 +185,7 @@ impl Switch {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, o: usize, packet: &Packet, now: Time) {
         self.books.mmu.release(packet.ingress, packet.priority, packet.size);
         self.buffer.set(now, self.books.mmu.used().get());
@@ -193,13 +194,13 @@ impl Switch {
 
     /// ECN: by the bytes left in the queue.
     #[inline]
-    fn mark(&mut self, o: usize, q: usize, packet: &mut Packet, env: &Env<'_, '_>) {
-        let Some(ecn) = &env.shared.config.switch.ecn else { return };
-        let left = self.books.ports[o].queues[q].bytes;
+    fn mark(&mut self, o: usize, q: usize, packet: &mut Packet) {
+        let Some(ecn) = self.ecn else { return };
+        let left = self.books.ports[o].queues.get(q).map_or(0, |b| b.bytes);
         let (kmin, kmax) = (ecn.kmin.get(), ecn.kmax.get());
         let hit = left > kmax
             || (left > kmin
-                && self.ecn.unit()
+                && self.marks.unit()
                     < ecn.pmax.as_f64() * (left - kmin) as f64 / (kmax - kmin) as f64);
         if hit {
             packet.flags |= flags::CE;
@@ -217,7 +218,7 @@ impl Switch {
         env: &mut Env<'_, '_>,
     ) {
         let o = port.index();
-        while !self.ports[o].fifos[q].is_empty() {
+        while !self.ports[o].queues[q].fifo.is_empty() {
             let mut packet = self.dequeue(o, q, now);
             if packet.kind == PacketKind::Mark {
                 continue;

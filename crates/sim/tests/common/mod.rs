@@ -7,7 +7,7 @@ use weir_fc::Values;
 use weir_net::Topology;
 use weir_net::build::{self, star};
 use weir_sim::config::{
-    Config, LinkConfig, NicConfig, ProbeConfig, Routing, Scheme, Stop, SwitchConfig,
+    Config, EngineConfig, LinkConfig, NicConfig, ProbeConfig, Routing, Scheme, Stop, SwitchConfig,
 };
 use weir_sim::{Outcome, SimError};
 use weir_traffic::pattern::List;
@@ -31,6 +31,7 @@ pub(crate) fn config(scheme: &str) -> Config {
         convergence: Time::ZERO,
         stop: Stop::Drained,
         probes: ProbeConfig::default(),
+        engine: EngineConfig::default(),
     }
 }
 

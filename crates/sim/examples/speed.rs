@@ -1,0 +1,88 @@
+//! How fast the engine is: the k=16 fat-tree of the benchmark suite, or a smaller one.
+//!
+//! `cargo run --release -p weir-sim --example speed -- [K] [MICROSECONDS] [SCHEME]`
+
+use std::time::Instant;
+use weir_cc::{CcKind, CcParams};
+use weir_core::{Bytes, Priority, Rate, Ratio, Time};
+use weir_net::build::{self, k_ary};
+use weir_sim::config::{
+    Config, EngineConfig, LinkConfig, NicConfig, ProbeConfig, Routing, Scheme, Stop, SwitchConfig,
+    WindowConfig,
+};
+use weir_traffic::pattern::{Marking, Poisson, Scope};
+use weir_traffic::{Arrival, Fabric, Intensity, LoadRef, Sizes, Traffic};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args = std::env::args().skip(1);
+    let k = args.next().map_or(Ok(16), |s| s.parse())?;
+    let us = args.next().map_or(Ok(200), |s| s.parse())?;
+    let scheme = args.next().unwrap_or_else(|| "pfc".into());
+    let info = weir_fc::scheme(&scheme).ok_or("no such scheme")?;
+    let rate = Rate::from_gbps(100);
+    let started = Instant::now();
+    let topology = build::k_ary::build(&k_ary::Params {
+        k,
+        rate,
+        delay: Time::from_us(1),
+        ..Default::default()
+    })?;
+    let mut plan = Traffic::new(Fabric::uniform(topology.hosts(), rate)?);
+    let class = plan.class("websearch/10")?;
+    plan.add(Poisson {
+        sizes: Sizes::Table {
+            table: weir_traffic::size::builtin_table("websearch")?,
+            scale: Ratio::new(1, 10).ok_or("ratio")?,
+        },
+        intensity: Intensity::Load { load: 0.6, reference: LoadRef::Host },
+        arrival: Arrival::Poisson,
+        scope: Scope::Host,
+        senders: None,
+        receivers: None,
+        start: Time::ZERO,
+        stop: None,
+        flows: None,
+        marking: Marking { class, priority: Priority::ALL[3], ..Default::default() },
+    })?;
+    plan.set_until(Time::from_us(us));
+    let config = Config {
+        seed: 1,
+        link: LinkConfig::default(),
+        switch: SwitchConfig::default(),
+        nic: NicConfig {
+            payload: Bytes::new(1000),
+            header: Bytes::new(48),
+            window: WindowConfig::Bytes(Bytes::new(157_000)),
+            ..NicConfig::default()
+        },
+        scheme: Scheme { info, values: Default::default() },
+        cc: CcParams::new(CcKind::None),
+        routing: Routing::Ecmp,
+        paths: Vec::new(),
+        failures: Vec::new(),
+        convergence: Time::ZERO,
+        stop: Stop::Drained,
+        probes: ProbeConfig::default(),
+        engine: EngineConfig::default(),
+    };
+    let built = started.elapsed();
+    let started = Instant::now();
+    let out = weir_sim::run(&topology, &plan, &config, &mut ())?;
+    let wall = started.elapsed().as_secs_f64();
+    println!(
+        "{:?} {} flows, {} packet-hops, {} events ({:.2} per hop), {} control frames, digest {:016x}",
+        out.finish,
+        out.totals.completed,
+        out.totals.packet_hops,
+        out.totals.events,
+        out.totals.events as f64 / out.totals.packet_hops as f64,
+        out.totals.control_frames,
+        out.digest,
+    );
+    println!(
+        "set-up {:.2} s, run {wall:.2} s wall, {:.2} M packet-hops/s",
+        built.as_secs_f64(),
+        out.totals.packet_hops as f64 / wall / 1e6
+    );
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Which nodes run on which thread.
+
+use crate::wire::WireId;
+use std::sync::Arc;
+use weir_core::NodeId;
+use weir_net::{Layer, Topology};
+
+/// A division of the nodes into parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Partition {
+    /// The nodes of each part, ascending.
+    pub(crate) parts: Vec<Vec<NodeId>>,
+    /// For each node: its part, and its place in it.
+    pub(crate) place: Arc<[(u32, u32)]>,
+    /// For each node: the number of the first wire into it. The wires into one part are
+    /// consecutive.
+    pub(crate) first_wire: Arc<[u32]>,
+}
+
+impl Partition {
+    /// Divides by pod or rack, since most hops stay within one; what belongs to none (the
+    /// core layer) is spread one by one. The heaviest groups are dealt first, each to the
+    /// part that has least so far. A node weighs as much as it has ports.
+    pub(crate) fn new(topology: &Topology, parts: usize) -> Self {
+        let mut groups: Vec<(u64, Vec<NodeId>)> = Vec::new();
+        let mut by_group: std::collections::BTreeMap<u32, usize> =
+            std::collections::BTreeMap::new();
+        for (i, node) in topology.nodes().iter().enumerate() {
+            let id = NodeId::from_index(i);
+            let weight = topology.ports(id).len() as u64;
+            let at = if node.layer == Layer::Core {
+                groups.push((0, Vec::new()));
+                groups.len() - 1
+            } else {
+                *by_group.entry(node.group).or_insert_with(|| {
+                    groups.push((0, Vec::new()));
+                    groups.len() - 1
+                })
+            };
+            groups[at].0 += weight;
+            groups[at].1.push(id);
+        }
+        groups.sort_by_key(|(weight, nodes)| (std::cmp::Reverse(*weight), nodes[0]));
+        let mut loads = vec![0u64; parts];
+        let mut members: Vec<Vec<NodeId>> = vec![Vec::new(); parts];
+        for (weight, nodes) in groups {
+            let lightest = (0..parts).min_by_key(|&p| loads[p]).expect("at least one part");
+            loads[lightest] += weight;
+            members[lightest].extend(nodes);
+        }
+        members.retain(|m| !m.is_empty());
+        for part in &mut members {
+            part.sort_unstable();
+        }
+        Self::from_parts(topology, members)
+    }
+
+    /// The wire into `port` of `node`.
+    pub(crate) fn wire_into(&self, node: NodeId, port: usize) -> WireId {
+        WireId(self.first_wire[node.index()] + port as u32)
+    }
+
+    fn from_parts(topology: &Topology, parts: Vec<Vec<NodeId>>) -> Self {
+        let n = topology.nodes().len();
+        let mut place = vec![(0, 0); n];
+        let mut first_wire = vec![0; n];
+        let mut wires = 0;
+        for (p, part) in parts.iter().enumerate() {
+            for (i, node) in part.iter().enumerate() {
+                place[node.index()] = (p as u32, i as u32);
+                first_wire[node.index()] = wires;
+                wires += topology.ports(*node).len() as u32;
+            }
+        }
+        Self { parts, place: place.into(), first_wire: first_wire.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weir_net::build::{self, k_ary};
+
+    #[test]
+    fn pods_stay_together_and_parts_are_balanced() {
+        let topology =
+            build::k_ary::build(&k_ary::Params { k: 8, ..k_ary::Params::default() }).unwrap();
+        let partition = Partition::new(&topology, 3);
+        let ports =
+            |part: &Vec<NodeId>| -> usize { part.iter().map(|n| topology.ports(*n).len()).sum() };
+        let loads: Vec<usize> = partition.parts.iter().map(ports).collect();
+        let (least, most) = (loads.iter().min().unwrap(), loads.iter().max().unwrap());
+        // eight pods of 80 ports (64 of switches, 16 of hosts) and 16 cores of 8 on three parts
+        assert!(most - least <= 80, "{loads:?}");
+        for part in &partition.parts {
+            for n in part {
+                let node = topology.node(*n);
+                if node.layer != Layer::Core {
+                    let mates = topology
+                        .nodes()
+                        .iter()
+                        .enumerate()
+                        .filter(|(_, m)| m.group == node.group && m.layer != Layer::Core);
+                    assert!(mates.map(|(i, _)| NodeId::from_index(i)).all(|m| part.contains(&m)));
+                }
+            }
+        }
+        let all: usize = partition.parts.iter().map(Vec::len).sum();
+        assert_eq!(all, topology.nodes().len());
+    }
+
+    #[test]
+    fn there_are_never_more_parts_than_groups() {
+        let topology = build::star::build(&build::star::Params::default()).unwrap();
+        assert_eq!(Partition::new(&topology, 4).parts.len(), 1);
+    }
+}

@@ -1,0 +1,153 @@
+//! All engines give the same bytes.
+
+mod common;
+
+use common::{config, flow, run};
+use proptest::prelude::*;
+use weir_core::{Bytes, NodeId, Rate, Ratio, Time};
+use weir_net::Topology;
+use weir_net::build::{self, k_ary, leaf_spine, ofc_chain, ring};
+use weir_sim::config::{EcnConfig, EngineConfig, IngressLimit, ThresholdConfig};
+use weir_sim::{Config, Finish, Outcome};
+use weir_traffic::FlowSpec;
+
+/// Every engine, on 1 to 4 threads, forced.
+const ENGINES: [EngineConfig; 7] = [
+    EngineConfig::Stepwise,
+    EngineConfig::Sequential,
+    EngineConfig::Auto { threads: 2 },
+    EngineConfig::Window { threads: 1 },
+    EngineConfig::Window { threads: 2 },
+    EngineConfig::Window { threads: 3 },
+    EngineConfig::Window { threads: 4 },
+];
+
+/// `n` flows between hosts chosen by a fixed rule, starting one every `gap_ns`.
+fn mesh(topology: &Topology, n: u32, size: u64, gap_ns: u64, seed: u64) -> Vec<FlowSpec> {
+    let hosts = topology.hosts().len() as u32;
+    let mut stream = weir_core::rng::Stream::new(seed, "test", 0);
+    let specs = (0..n).map(|i| {
+        let src = stream.below(u64::from(hosts)) as u32;
+        let dst = (src + 1 + stream.below(u64::from(hosts) - 1) as u32) % hosts;
+        let size = stream.between(1, size);
+        FlowSpec { start: Time::from_ns(u64::from(i) * gap_ns), ..flow(src, dst, size) }
+    });
+    specs.collect()
+}
+
+/// Runs under all engines and compares everything but the number of events, which may
+/// differ in how often an idle clock was looked at.
+fn all_agree(topology: &Topology, flows: &[FlowSpec], config: &Config) -> Outcome {
+    let mut reference: Option<Outcome> = None;
+    for engine in ENGINES {
+        let out = run(topology, flows, &Config { engine, ..config.clone() });
+        if let Some(first) = &reference {
+            assert_eq!(out.digest, first.digest, "{engine:?}");
+            assert_eq!(&out, first, "{engine:?}");
+        } else {
+            reference = Some(out);
+        }
+    }
+    reference.expect("there are engines")
+}
+
+#[test]
+fn on_a_fat_tree_with_dcqcn() {
+    let topology =
+        build::k_ary::build(&k_ary::Params { k: 4, ..k_ary::Params::default() }).unwrap();
+    for seed in 1..4 {
+        let mut cfg = config("pfc");
+        cfg.seed = seed;
+        cfg.cc = weir_cc::CcParams::new(weir_cc::CcKind::Dcqcn);
+        cfg.probes.series = Some(Time::from_us(3));
+        cfg.switch.ecn = Some(EcnConfig {
+            kmin: Bytes::from_kb(5),
+            kmax: Bytes::from_kb(100),
+            pmax: Ratio::new(1, 5).unwrap(),
+        });
+        let out = all_agree(&topology, &mesh(&topology, 120, 200_000, 300, seed), &cfg);
+        assert_eq!(out.finish, Finish::Drained);
+    }
+}
+
+#[test]
+fn on_a_leaf_spine_with_hpcc_and_bit_errors() {
+    let topology = build::leaf_spine::build(&leaf_spine::Params::default()).unwrap();
+    let mut cfg = config("pfc");
+    cfg.cc = weir_cc::CcParams::new(weir_cc::CcKind::Hpcc);
+    cfg.link.bit_error_rate = 1e-7;
+    cfg.nic.timeout = Some(Time::from_us(300));
+    all_agree(&topology, &mesh(&topology, 100, 150_000, 200, 5), &cfg);
+}
+
+#[test]
+fn on_a_ring_that_deadlocks() {
+    let params = ring::Params { hosts_per_switch: 2, ..ring::Params::default() };
+    let topology = build::ring::build(&params).unwrap();
+    let mut cfg = config("pfc");
+    let switches: Vec<NodeId> = topology.switches().collect();
+    let mut flows = Vec::new();
+    for i in 0..8u32 {
+        let at = (i / 2) as usize;
+        let to = (i + 4) % 8;
+        let via = [switches[at], switches[(at + 1) % 4], switches[(at + 2) % 4]];
+        let mut path = vec![NodeId(i)];
+        path.extend(via);
+        path.push(NodeId(to));
+        cfg.paths.push(path);
+        flows.push(FlowSpec { path: Some(i), ..flow(i, to, 2_000_000) });
+    }
+    let out = all_agree(&topology, &flows, &cfg);
+    assert!(matches!(out.finish, Finish::Deadlock(_)), "{:?}", out.finish);
+}
+
+#[test]
+fn on_a_chain_with_20_ns_links() {
+    let topology = build::ofc_chain::build(&ofc_chain::Params::default()).unwrap();
+    let mut flows = vec![flow(0, 8, 420_000), flow(1, 9, 420_000)];
+    flows.extend((2..8).map(|h| flow(h, 9, 150_000)));
+    all_agree(&topology, &flows, &config("pfc"));
+}
+
+/// The comparison is worth something: another setting gives another digest.
+#[test]
+fn a_changed_threshold_changes_the_digest() {
+    let topology = build::ofc_chain::build(&ofc_chain::Params::default()).unwrap();
+    let mut flows = vec![flow(0, 8, 420_000), flow(1, 9, 420_000)];
+    flows.extend((2..8).map(|h| flow(h, 9, 150_000)));
+    let mut cfg = config("pfc");
+    let usual = run(&topology, &flows, &cfg).digest;
+    cfg.switch.thresholds = ThresholdConfig::Static {
+        xoff: Bytes::from_kb(74),
+        xon: Bytes::from_kb(45),
+        limit: IngressLimit::Lossless,
+    };
+    assert_ne!(run(&topology, &flows, &cfg).digest, usual);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Schemes, fabrics and traffic at random.
+    #[test]
+    fn on_random_networks(
+        scheme in prop::sample::select(weir_fc::SCHEMES.iter().map(|s| s.name).collect::<Vec<_>>()),
+        seed in any::<u64>(),
+        flows in 1u32..60,
+        size in 1u64..80_000,
+        gbps in prop::sample::select(vec![10u64, 40, 100]),
+        delay_ns in 5u64..1500,
+    ) {
+        let rate = Rate::from_gbps(gbps);
+        let topology = build::k_ary::build(&k_ary::Params {
+            rate,
+            delay: Time::from_ns(delay_ns),
+            ..k_ary::Params::default()
+        })
+        .unwrap();
+        let mut cfg = config(scheme);
+        cfg.seed = seed;
+        cfg.nic.timeout = Some(Time::from_us(500));
+        all_agree(&topology, &mesh(&topology, flows, size, 100, seed), &cfg);
+    }
+}

@@ -1,0 +1,243 @@
+//! NICs and transport: sources, queues, retransmission, marks, watchdog, statistics.
+
+mod common;
+
+use common::{config, flow, run, set, star};
+use weir_core::{Bytes, PortId, Priority, Rate, Ratio, Time};
+use weir_sim::config::{
+    EcnConfig, NicDiscipline, Stop, ThresholdConfig, WatchdogAction, WatchdogConfig, WindowConfig,
+};
+use weir_sim::outcome::DropReason;
+use weir_sim::{Config, Finish};
+use weir_traffic::{FlowSpec, WhileHeld};
+
+fn us(n: u64) -> Time {
+    Time::from_us(n)
+}
+
+/// 12 Gb/s of payload in 1500 B packets: one per microsecond, from the start on.
+#[test]
+fn a_constant_rate_source_sends_one_packet_per_interval() {
+    let source =
+        FlowSpec { rate: Some(Rate::from_gbps(12)), stop: Some(us(100)), ..flow(0, 1, u64::MAX) };
+    let out = run(&star(2, "1us"), &[source], &config("pfc"));
+    let f = &out.flows[0];
+    assert_eq!((f.packets, f.delivered), (100, Bytes::new(150_000)));
+    // the hundredth is made at 99 us
+    assert_eq!(f.finish, Some(us(99) + Time::from_ps(2 * 123_040 + 2_000_000)));
+    assert_eq!(out.totals.acks_sent, 0, "datagrams are not acknowledged");
+}
+
+/// Two sources of 80 Gb/s into one link: half of the time they are held. A backlogging source
+/// sends everything in the end, a discarding one loses what it made while held.
+#[test]
+fn a_held_source_backlogs_or_discards() {
+    let run_with = |while_held: WhileHeld, discipline: NicDiscipline| {
+        let mut cfg = config("pfc");
+        cfg.nic.discipline = discipline;
+        let source = |h: u32| FlowSpec {
+            rate: Some(Rate::from_gbps(80)),
+            stop: Some(us(300)),
+            while_held,
+            ..flow(h, 2, u64::MAX)
+        };
+        run(&star(3, "1us"), &[source(0), source(1)], &cfg)
+    };
+    for discipline in [NicDiscipline::PerFlow, NicDiscipline::Fifo] {
+        let backlog = run_with(WhileHeld::Backlog, discipline);
+        assert_eq!(backlog.totals.discarded, 0);
+        // 300 us at 150 ns per packet
+        assert!(backlog.flows.iter().all(|f| f.packets == 2000), "{discipline:?}");
+        let discard = run_with(WhileHeld::Discard, discipline);
+        assert!(discard.totals.discarded > 100, "{discipline:?} {:?}", discard.totals);
+        for f in &discard.flows {
+            assert_eq!(f.packets + f.discarded, 2000, "{discipline:?}");
+        }
+        assert!(discard.end < backlog.end);
+    }
+}
+
+/// One queue for all flows: a flow to an idle receiver stands behind the held one. (Priority
+/// pauses stop everything anyway; here only the window stops the first flow's turn.)
+#[test]
+fn a_fifo_nic_serves_flows_in_the_order_they_came() {
+    let mut cfg = config("pfc");
+    cfg.nic.discipline = NicDiscipline::Fifo;
+    let flows = [flow(0, 1, 15_000), flow(0, 2, 15_000)];
+    let out = run(&star(3, "1us"), &flows, &cfg);
+    let packet = Time::from_ps(123_040);
+    let fct: Vec<Time> = out.flows.iter().map(|f| f.fct().unwrap()).collect();
+    assert_eq!(fct, [packet * 11 + us(2), packet * 21 + us(2)]);
+}
+
+/// A buffer of ten packets and two senders: drops, NACKs, and everything arrives.
+#[test]
+fn go_back_n_repairs_losses_with_nacks_alone_when_something_follows() {
+    let mut cfg = config("none");
+    cfg.switch.thresholds = ThresholdConfig::Pool;
+    cfg.switch.buffer = Bytes::new(15_180);
+    cfg.nic.timeout = Some(Time::from_ms(1));
+    let out = run(&star(3, "1us"), &[flow(0, 2, 600_000), flow(1, 2, 600_000)], &cfg);
+    assert_eq!(out.totals.completed, 2);
+    assert!(out.totals.dropped > 0 && out.totals.retransmitted > 0);
+    assert!(out.drops.iter().all(|d| d.reason == DropReason::BufferFull));
+    for f in &out.flows {
+        assert_eq!(f.packets, 400 + f.retransmitted);
+        assert_eq!(f.delivered, Bytes::new(600_000));
+    }
+}
+
+/// Without a timeout the loss of the last packet of a flow is never noticed: the run says what
+/// waits for what.
+#[test]
+fn a_stalled_run_says_what_is_waiting() {
+    let mut cfg = config("none");
+    cfg.switch.thresholds = ThresholdConfig::Pool;
+    cfg.switch.buffer = Bytes::new(1_600);
+    let flows: Vec<FlowSpec> = (0..4).map(|h| flow(h, 4, 1_500)).collect();
+    let out = run(&star(5, "1us"), &flows, &cfg);
+    let Finish::Stalled(stuck) = &out.finish else { panic!("{:?}", out.finish) };
+    assert!(!stuck.is_empty());
+    assert!(stuck.iter().all(|s| s.waits_for.contains("acknowledgements")), "{stuck:?}");
+}
+
+/// Two priorities with weights 3 and 1 at a shared link get 3/4 and 1/4 of it.
+#[test]
+fn weighted_priorities_share_a_link_by_their_weights() {
+    let mut cfg = config("pfc");
+    cfg.switch.lossless = 0b1010;
+    cfg.switch.schedule.weights[3] = 3;
+    cfg.switch.schedule.weights[1] = 1;
+    cfg.stop = Stop::At(us(400));
+    let low = FlowSpec { priority: Priority::ALL[1], ..flow(1, 2, 30_000_000) };
+    let out = run(&star(3, "1us"), &[flow(0, 2, 30_000_000), low], &cfg);
+    let share = out.flows[0].delivered.get() as f64 / out.flows[1].delivered.get() as f64;
+    assert!((share - 3.0).abs() < 0.02, "{share}");
+}
+
+/// Strict priority: the low one gets nothing while the high one has something to send.
+#[test]
+fn a_strict_priority_goes_first() {
+    let mut cfg = config("pfc");
+    cfg.switch.lossless = 0b1010;
+    let low = FlowSpec { priority: Priority::ALL[1], ..flow(1, 2, 300_000) };
+    let out = run(&star(3, "1us"), &[flow(0, 2, 300_000), low], &cfg);
+    // the high flow is delayed by at most one low frame
+    let alone = Time::from_ps(123_040) * 201 + us(2);
+    assert!(out.flows[0].fct().unwrap() <= alone + Time::from_ps(123_040));
+}
+
+/// A queue between Kmin and Kmax is marked in proportion, above Kmax always.
+#[test]
+fn ecn_marks_between_the_thresholds_in_proportion() {
+    let marked = |kmin: u64, kmax: u64, pmax: Ratio| {
+        let mut cfg = config("pfc");
+        let ecn = EcnConfig { kmin: Bytes::new(kmin), kmax: Bytes::new(kmax), pmax };
+        cfg.switch.ecn = Some(ecn);
+        let out = run(&star(3, "1us"), &[flow(0, 2, 600_000), flow(1, 2, 600_000)], &cfg);
+        out.ports.iter().map(|p| p.ecn_marked).sum::<u64>()
+    };
+    let half = Ratio::new(1, 2).unwrap();
+    assert_eq!(marked(10_000_000, 20_000_000, half), 0);
+    let all = marked(0, 1, half);
+    assert!(all > 700, "nearly all of 800 packets leave a queue behind, {all} marked");
+    let some = marked(0, 200_000, half);
+    assert!(some > 50 && some < all / 2, "{some}");
+}
+
+/// A host that never lifts its pause: the watchdog notices and acts.
+fn storm(action: WatchdogAction) -> (Config, Vec<FlowSpec>) {
+    let mut cfg = config("pfc");
+    set(&mut cfg, "timer", "sticky");
+    // The RESUME never comes: xon is below what a paused ingress can reach while the
+    // egress is held by a deadlocked ring; here simply a very slow drain.
+    cfg.switch.watchdog = Some(WatchdogConfig { detect: us(20), restore: us(50), action });
+    let flows = (0..8).map(|h| flow(h, 8, 1_000_000)).collect();
+    (cfg, flows)
+}
+
+/// In an 8:1 incast at 100 Gb/s every ingress is held by its switch for longer than 20 us; the
+/// NICs have no watchdog, so a second switch stage is needed to see one: a dumbbell.
+#[test]
+fn the_watchdog_detects_drops_or_ignores_a_stuck_priority() {
+    use weir_net::build::{self, dumbbell};
+    let params = dumbbell::Params { left: 8, right: 8, ..dumbbell::Params::default() };
+    let topology = build::dumbbell::build(&params).unwrap();
+    let run_with = |action| {
+        let (mut cfg, _) = storm(action);
+        cfg.nic.timeout = Some(Time::from_ms(1));
+        // the trunk is held while 7 hosts on the right fill the receiver's link
+        let mut flows = vec![flow(0, 8, 500_000)];
+        flows.extend((9..16).map(|h| flow(h, 8, 500_000)));
+        run(&topology, &flows, &cfg)
+    };
+    let alert = run_with(WatchdogAction::Alert);
+    assert!(alert.totals.watchdog_storms > 0);
+    assert_eq!(alert.totals.dropped, 0);
+    let drop = run_with(WatchdogAction::Drop);
+    assert!(drop.drops.iter().any(|d| d.reason == DropReason::Watchdog));
+    assert_eq!(drop.totals.completed, 8, "what it dropped is sent again");
+    let forward = run_with(WatchdogAction::Forward);
+    let f0 = |o: &weir_sim::Outcome| o.flows[0].held_total();
+    assert!(f0(&forward) < f0(&alert), "ignoring the pause shortens it");
+}
+
+/// Statistics leave the warm-up out.
+#[test]
+fn the_warm_up_is_left_out_of_statistics() {
+    let mut cfg = config("pfc");
+    let flows = [flow(0, 2, 600_000), flow(1, 2, 600_000)];
+    let whole = run(&star(3, "1us"), &flows, &cfg);
+    cfg.probes.warm_up = us(50);
+    let late = run(&star(3, "1us"), &flows, &cfg);
+    let port = |o: &weir_sim::Outcome| {
+        o.ports.iter().find(|p| p.node.0 == 3 && p.port == PortId(2)).unwrap().clone()
+    };
+    assert_eq!(whole.digest, late.digest, "flows are not affected");
+    let (a, b) = (port(&whole), port(&late));
+    // (50 us - 1.12 us) / 123.04 ns = 397 packets left before the cut
+    assert_eq!(a.packets - b.packets, 398);
+    // 402 packets in the 52 us that are left until the last ACK
+    assert!(b.utilisation > 0.9 && b.queue.max <= a.queue.max, "{}", b.utilisation);
+}
+
+/// DCQCN reacts to marks, HPCC to telemetry, TIMELY to round-trip times: each keeps the queue
+/// below what line-rate senders build up.
+#[test]
+fn congestion_controls_shorten_the_queue() {
+    use weir_cc::{CcKind, CcParams};
+    let queue = |kind: CcKind| {
+        let mut cfg = config("pfc");
+        cfg.switch.thresholds = ThresholdConfig::Pool;
+        cfg.nic.payload = Bytes::new(1000);
+        cfg.nic.header = Bytes::new(48);
+        cfg.cc = CcParams::new(kind);
+        cfg.switch.ecn = Some(EcnConfig {
+            kmin: Bytes::from_kb(100),
+            kmax: Bytes::from_kb(400),
+            pmax: Ratio::new(1, 5).unwrap(),
+        });
+        let flows: Vec<FlowSpec> = (0..4).map(|h| flow(h, 4, 2_000_000)).collect();
+        let out = run(&star(5, "1us"), &flows, &cfg);
+        assert_eq!(out.totals.completed, 4, "{kind:?}");
+        out.ports.iter().find(|p| p.node.0 == 5 && p.port == PortId(4)).unwrap().queue.mean
+    };
+    let none = queue(CcKind::None);
+    for kind in CcKind::ALL.iter().filter(|k| **k != CcKind::None) {
+        let with = queue(*kind);
+        assert!(with < none / 2.0, "{}: {with:.0} B, without {none:.0} B", kind.name());
+    }
+}
+
+/// A window from the congestion control, none at all, or a fixed one.
+#[test]
+fn the_window_setting_overrides_the_congestion_control() {
+    let fct = |window: WindowConfig| {
+        let mut cfg = config("pfc");
+        cfg.nic.window = window;
+        run(&star(2, "1us"), &[flow(0, 1, 150_000)], &cfg).flows[0].fct().unwrap()
+    };
+    let free = fct(WindowConfig::Unlimited);
+    assert_eq!(fct(WindowConfig::FromCc), free, "`none` has no window");
+    assert!(fct(WindowConfig::Bytes(Bytes::new(6_000))) > free);
+}

@@ -1,0 +1,138 @@
+//! Wires: failure and recovery, bit errors, control frames among data.
+
+mod common;
+
+use common::{DATA, config, flow, run, star};
+use weir_core::{Bytes, LinkId, PortId, Rate, Time};
+use weir_net::build::{self, leaf_spine};
+use weir_sim::config::{IngressLimit, LinkFailure, Routing, Stop, ThresholdConfig};
+use weir_sim::outcome::DropReason;
+use weir_sim::{Config, Finish, Outcome};
+use weir_traffic::FlowSpec;
+
+fn us(n: u64) -> Time {
+    Time::from_us(n)
+}
+
+/// The receiver's link is down from 10 to 50 us: what was queued for it or in flight is lost,
+/// and sent again after the timeout.
+#[test]
+fn a_failed_link_loses_what_is_on_it_and_recovers() {
+    let mut cfg = config("pfc");
+    cfg.failures.push(LinkFailure { link: LinkId(1), down: us(10), up: Some(us(50)) });
+    cfg.nic.timeout = Some(us(100));
+    let out = run(&star(2, "1us"), &[flow(0, 1, 300_000)], &cfg);
+    assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, 1));
+    // routes change at once here: what is on its way finds no route, what was queued or in
+    // flight is lost with the link
+    for d in &out.drops {
+        assert!(matches!(d.reason, DropReason::LinkDown | DropReason::NoRoute), "{d:?}");
+        assert!(d.first >= us(10) && d.first < us(51), "{d:?}");
+    }
+    assert!(out.drops.iter().any(|d| d.reason == DropReason::LinkDown));
+    assert!(out.totals.retransmitted > 0);
+    assert!(out.flows[0].fct().unwrap() > us(110), "{:?}", out.flows[0].fct());
+}
+
+/// Two leaves, two spines. A spine link fails for good: after the convergence delay all traffic
+/// takes the other spine.
+#[test]
+fn routes_move_away_from_a_failed_link_after_the_convergence_delay() {
+    let topology = build::leaf_spine::build(&leaf_spine::Params {
+        leaves: 2,
+        spines: 2,
+        hosts_per_leaf: 4,
+        ..leaf_spine::Params::default()
+    })
+    .unwrap();
+    let failed = topology
+        .links_between(topology.find("leaf0").unwrap(), topology.find("spine0").unwrap())
+        .unwrap()[0];
+    let mut cfg = config("pfc");
+    cfg.failures.push(LinkFailure { link: failed, down: us(5), up: None });
+    cfg.convergence = us(20);
+    cfg.nic.timeout = Some(us(100));
+    let flows: Vec<FlowSpec> = (0..4).map(|h| flow(h, 4 + h, 500_000)).collect();
+    let out = run(&topology, &flows, &cfg);
+    assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, 4));
+    let last_loss = out.drops.iter().map(|d| d.first).max();
+    assert!(last_loss.is_some(), "one of four flows hashes onto the failed link");
+    // from 25 us on nothing leaves leaf0 towards spine0
+    let leaf = topology.find("leaf0").unwrap();
+    let towards = |spine: &str| {
+        let port = topology.port_towards(leaf, topology.find(spine).unwrap()).unwrap();
+        out.ports.iter().find(|p| p.node == leaf && p.port == port).map_or(0, |p| p.packets)
+    };
+    assert!(towards("spine1") > 3 * towards("spine0"));
+}
+
+#[test]
+fn up_down_routing_carries_traffic_too() {
+    let topology = build::leaf_spine::build(&leaf_spine::Params::default()).unwrap();
+    let mut cfg = config("pfc");
+    cfg.routing = Routing::UpDown;
+    let last = topology.hosts().len() as u32 - 1;
+    let out = run(&topology, &[flow(0, last, 100_000)], &cfg);
+    assert_eq!(out.totals.completed, 1);
+}
+
+/// At a bit error rate of 10^-6 a frame of 12 144 bits is lost with probability 1.21 %: in 20 000
+/// frames 243 +- 15.6 are expected. (Datagrams: nothing is sent twice.)
+#[test]
+fn bit_errors_lose_the_expected_share_of_frames() {
+    let mut cfg = config("none");
+    cfg.link.bit_error_rate = 1e-6;
+    let source = FlowSpec { rate: Some(Rate::from_gbps(50)), ..flow(0, 1, 10_000 * 1500) };
+    let out = run(&star(2, "1us"), &[source], &cfg);
+    // over two hops: 2 * 10 000 chances, less those already lost
+    let expected = 10_000.0 * (1.0 - (1.0 - 0.012_07f64).powi(2));
+    let lost = out.flows[0].lost as f64;
+    assert!((lost - expected).abs() < 5.0 * expected.sqrt(), "{lost} of about {expected}");
+    assert!(out.drops.iter().all(|d| d.reason == DropReason::BitError));
+}
+
+/// XOFF at 15 KB, reached by h0 at 19T + 1 us with T = 123.04 ns (the hand calculation in
+/// `pfc.rs`); a run that ends before the RESUME.
+fn early_pause() -> Config {
+    let mut cfg = config("pfc");
+    cfg.switch.thresholds = ThresholdConfig::Static {
+        xoff: Bytes::new(15_000),
+        xon: Bytes::new(6_000),
+        limit: IngressLimit::Lossless,
+    };
+    cfg.stop = Stop::At(us(6));
+    cfg
+}
+
+/// How long host `h` was held.
+fn held(out: &Outcome, h: u32) -> Time {
+    out.ports.iter().find(|p| p.node.0 == h).unwrap().held_time[DATA.index()]
+}
+
+/// h0 and h2 send to h3, and h1 sends to h0, 50 ns later: the frames on sw0 -> h0 start at
+/// kT + 1.05 us, back to back. The PAUSE for h0 is decided at 19T + 1 us, 50 ns before a frame
+/// ends; it waits for that frame, goes before the next one that waits by then, takes 6.72 ns and
+/// the cable. (One ACK of h0's first packet has passed on that wire at 3.253 us and has shifted
+/// the frames by its 6.72 ns.)
+#[test]
+fn a_control_frame_waits_for_the_frame_on_the_wire_and_overtakes_the_queue() {
+    let late = FlowSpec { start: Time::from_ns(50), ..flow(1, 0, 3_000_000) };
+    let flows = [late, flow(0, 3, 3_000_000), flow(2, 3, 3_000_000)];
+    let out = run(&star(4, "1us"), &flows, &early_pause());
+    let t = 123_040;
+    let pause = out.pauses.iter().find(|e| e.pause && e.port == PortId(0)).unwrap();
+    assert_eq!(pause.at, Time::from_ps(19 * t + 1_000_000));
+    let held_at = Time::from_ps(19 * t + 1_050_000 + 6_720 + 6_720 + 1_000_000);
+    assert_eq!(held(&out, 0), us(6) - held_at);
+}
+
+/// With a response time the hold starts later by just that.
+#[test]
+fn a_response_time_delays_the_hold_by_just_that() {
+    let flows = [flow(0, 2, 3_000_000), flow(1, 2, 3_000_000)];
+    let mut cfg = early_pause();
+    let at_once = held(&run(&star(3, "1us"), &flows, &cfg), 0);
+    cfg.link.response = Time::from_ns(700);
+    let later = held(&run(&star(3, "1us"), &flows, &cfg), 0);
+    assert_eq!(at_once - later, Time::from_ns(700));
+}
