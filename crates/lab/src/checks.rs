@@ -1,9 +1,9 @@
 //! What does not fit together although every part of it reads well.
 
 use crate::experiment::{Experiment, default_priority};
-use crate::scenario::ScenarioNames;
+use crate::scenario::{ScenarioNames, TrafficSpec};
 use crate::text::{Diagnostic, Diagnostics};
-use weir_core::{Bytes, LinkId, NodeId, PortId};
+use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
 use weir_net::{Routes, validate_path};
 use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, headroom};
 use weir_traffic::{FlowSpec, Traffic};
@@ -59,7 +59,7 @@ pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
                         ));
                     out.push(warning.help("`limit = \"lossless\"` computes it for every link"));
                 }
-                IngressLimit::Lossless => {
+                IngressLimit::Lossless if xoff <= spec.config.buffer => {
                     let all =
                         Bytes::new(needed.get().saturating_mul(ports).saturating_mul(lossless));
                     static_buffer(e, all, out);
@@ -131,6 +131,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
                 .maybe_at(spec.place("size"), "");
             out.push(error.help("add `until = \"10ms\"` to `[run]`, or `stop` to the traffic"));
         }
+        out_of_range(e, spec, &sample, out);
         let bits = offered.iter().find(|(at, _)| *at == i).map(|(_, o)| o.bits_per_second);
         let share = bits.unwrap_or(0.0) / sample.len().max(1) as f64;
         for flow in &sample {
@@ -154,6 +155,24 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
         }
     }
     overloaded(e, &load, &seen, out);
+}
+
+/// Flows that the model cannot count or the clock cannot hold.
+fn out_of_range(e: &Experiment, spec: &TrafficSpec, flows: &[FlowSpec], out: &mut Diagnostics) {
+    let payload = e.scenario.nic.config.payload.get().max(1);
+    let most = Bytes::new(payload.saturating_mul(u64::from(u32::MAX)));
+    if let Some(flow) = flows.iter().find(|f| f.size != Bytes::MAX && f.size > most) {
+        let place = if spec.place("size") == spec.at { "duration" } else { "size" };
+        let title = format!("a flow of {} is too large", flow.size);
+        let error = Diagnostic::error(title).maybe_at(spec.place(place), "");
+        out.push(error.help(format!("a flow has at most 4294967295 packets, {most} here")));
+    }
+    let latest = Time::from_ms(8_640_000_000);
+    if let Some(flow) = flows.iter().find(|f| f.start > latest) {
+        let title = format!("a flow that starts at {} is too late", flow.start);
+        let error = Diagnostic::error(title).maybe_at(spec.place("start"), "");
+        out.push(error.help("the clock goes up to 100 days"));
+    }
 }
 
 /// Pattern `i` alone, for ever, and the static paths it uses.
