@@ -93,13 +93,14 @@ Examples:
   weir topo ofc-fig1
   weir topo my.toml --svg fabric.svg")]
     Topo(Topo),
-    /// Write the flows of a scenario as CSV
+    /// Write the flows of a scenario, as CSV or for the HPCC ns-3 simulator
     #[command(after_help = "\
 The columns can be read back by a scenario with `kind = \"list\"`.
 
 Examples:
   weir traffic dumbbell > flows.csv
-  weir traffic dumbbell --seed 7 | head")]
+  weir traffic dumbbell --seed 7 | head
+  weir traffic dumbbell --format ns3 > flow.txt")]
     Traffic(Traffic),
     /// List the built-in scenarios, or print one to copy and change
     Scenarios(Named),
@@ -111,6 +112,12 @@ Examples:
     Patterns(Named),
     /// List the flow size tables
     Workloads(Named),
+    /// Run a configuration of the HPCC ns-3 simulator and get its numbers, line by line
+    Ns3(Ns3),
+    /// Convert the files of another simulator into a scenario
+    Import(Import),
+    /// Show slowdown by flow size, for results of ours and of the HPCC ns-3 simulator
+    Fct(Fct),
     /// Print the JSON schema of scenario files, for editors
     Schema,
     /// Time the benchmarks: packet-hops per processor second
@@ -282,6 +289,107 @@ pub(crate) struct Traffic {
     /// Seed instead of the scenario's first
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// How to write them
+    #[arg(long, value_enum, default_value_t = FlowFormat::Csv, value_name = "FORMAT")]
+    pub format: FlowFormat,
+}
+
+/// How `weir traffic` writes flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FlowFormat {
+    /// A table that scenarios read with `kind = "list"`.
+    Csv,
+    /// FLOW_FILE of the HPCC ns-3 simulator; nodes are numbered as `weir topo` lists them.
+    Ns3,
+}
+
+/// `weir ns3`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Reads the configuration with its topology, flow and trace files unchanged, and writes fct.txt,
+pfc.txt, qlen.txt and mix.tr where it says, or with --out into one directory. Our own results stand
+beside them: summary.json, flows.csv and perf.json.
+
+Examples:
+  weir ns3 mix/config.txt
+  weir ns3 mix/config.txt --out results
+  weir fct results/fct.txt other/fct.txt")]
+pub(crate) struct Ns3 {
+    /// The configuration file
+    #[arg(value_name = "CONFIG")]
+    pub config: PathBuf,
+    /// Write all results to this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `weir import`.
+#[derive(Args, Debug)]
+pub(crate) struct Import {
+    /// Whose files.
+    #[command(subcommand)]
+    pub from: ImportFrom,
+}
+
+/// Whose files are converted.
+#[derive(Subcommand, Debug)]
+pub(crate) enum ImportFrom {
+    /// A configuration of the HPCC ns-3 simulator
+    Ns3(ImportNs3),
+}
+
+/// `weir import ns3`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+What cannot be carried over stands in comments at the head of the scenario.
+
+Examples:
+  weir import ns3 mix/config.txt > scenario.toml           flows stand in the scenario
+  weir import ns3 mix/config.txt --out scenario.toml       flows go to scenario.flows.csv")]
+pub(crate) struct ImportNs3 {
+    /// The configuration file
+    #[arg(value_name = "CONFIG")]
+    pub config: PathBuf,
+    /// Write the scenario to this file and the flows beside it
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `weir fct`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Flows are sorted by size and cut into buckets of equal count. Slowdown is completion time over the
+time alone in the network, at least 1. In fct.txt that is the original's estimate, and time runs to
+the last ACK; in flows.csv of native runs it is the exact time, to the last byte.
+
+Examples:
+  weir fct results/fct.txt other/fct.txt
+  weir fct results/fct.txt out/incast/flows.csv --class background --svg slowdown.svg")]
+pub(crate) struct Fct {
+    /// Files: flows.csv of ours, or fct.txt of the HPCC ns-3 simulator
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Only this class; in fct.txt background is port 100 and incast 200, or write the port
+    #[arg(long, value_name = "NAME")]
+    pub class: Option<String>,
+    /// Only flows that finished before this time, such as 3s
+    #[arg(long, value_name = "TIME")]
+    pub before: Option<weir_lab::Time>,
+    /// How many buckets
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub buckets: u16,
+    /// Write the table as CSV to this file
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Draw it to this file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Something of a list.

@@ -5,7 +5,7 @@ mod commands;
 mod progress;
 mod terminal;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Import, ImportFrom};
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 use terminal::Terminal;
@@ -74,6 +74,11 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
         Command::Topologies(args) => commands::topologies(&args, terminal),
         Command::Patterns(args) => commands::patterns(&args, terminal),
         Command::Workloads(args) => commands::workloads(&args, terminal),
+        Command::Ns3(args) => commands::ns3(&args, terminal),
+        Command::Import(Import { from: ImportFrom::Ns3(args) }) => {
+            commands::import_ns3(&args, terminal)
+        }
+        Command::Fct(args) => commands::fct(&args, terminal),
         Command::Schema => commands::schema(),
         Command::Bench(args) => commands::bench(&args, terminal),
     }

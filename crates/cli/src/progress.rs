@@ -13,11 +13,11 @@ const FRAME: Duration = Duration::from_millis(100);
 const LINE: Duration = Duration::from_secs(5);
 
 /// Does `work` while showing how far `meter` is.
-pub(crate) fn watch<T: Send>(
+pub(crate) fn watch<T>(
     title: &str,
     meter: &Meter,
     terminal: &Terminal,
-    work: impl FnOnce() -> T + Send,
+    work: impl FnOnce() -> T,
 ) -> T {
     if terminal.quiet {
         return work();

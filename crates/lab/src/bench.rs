@@ -69,15 +69,8 @@ pub fn measure(
     };
     let mut best: Option<Measurement> = None;
     for _ in 0..repeat {
-        let before = process_cpu_seconds();
         let done = run(e, variant, &Meter::new(1), 0)?;
-        let all_threads = process_cpu_seconds().zip(before).map(|(after, before)| after - before);
-        // The process clock ticks in hundredths of a second; one thread has a finer one.
-        let cpu = if threads == 1 {
-            done.perf.cpu_seconds
-        } else {
-            all_threads.unwrap_or(done.perf.cpu_seconds)
-        };
+        let cpu = done.perf.cpu_seconds;
         let hops = done.perf.packet_hops;
         let wall = done.perf.wall_seconds;
         let m = Measurement {
@@ -99,16 +92,6 @@ pub fn measure(
         }
     }
     Ok(best.expect("repeat is at least one"))
-}
-
-/// Processor time of the whole process, in hundredths of a second; Linux only.
-fn process_cpu_seconds() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The fields after the command name, which is in parentheses; 12 and 13 are user and system.
-    let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let user: f64 = fields.next()?.parse().ok()?;
-    let system: f64 = fields.next()?.parse().ok()?;
-    Some((user + system) / 100.0)
 }
 
 /// The most memory the process has had resident; Linux only.

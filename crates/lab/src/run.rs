@@ -134,6 +134,14 @@ impl Meter {
         self.interrupt.load(Ordering::Relaxed)
     }
 
+    /// Says how far run `at` is, for runs that are not driven by [`run`]: `done` from 0 to 1.
+    pub fn report(&self, at: usize, now_ps: u64, packet_hops: u64, done: f64) {
+        let Some(gauge) = self.runs.get(at) else { return };
+        gauge.now.store(now_ps, Ordering::Relaxed);
+        gauge.hops.store(packet_hops, Ordering::Relaxed);
+        gauge.done.fetch_max((done.min(1.0) * MILLION as f64) as u64, Ordering::Relaxed);
+    }
+
     /// How many runs there are.
     pub fn total(&self) -> usize {
         self.runs.len()
@@ -260,7 +268,7 @@ fn expected_hops(e: &Experiment, seed: u64) -> Option<u64> {
 }
 
 /// Processor time of this thread so far, where the system tells it without ado.
-fn thread_seconds() -> Option<f64> {
+pub(crate) fn thread_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
     Some(nanoseconds / 1e9)

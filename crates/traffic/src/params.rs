@@ -107,6 +107,8 @@ pub enum Kind {
     File,
     /// A list of whole numbers.
     Counts,
+    /// Rows of a CSV table, the names of the columns first.
+    Rows,
 }
 
 impl Kind {
@@ -134,12 +136,13 @@ impl Kind {
             Self::Name => "a name",
             Self::File => "a file",
             Self::Counts => "a list of whole numbers",
+            Self::Rows => "rows of CSV, the names of the columns first",
         }
     }
 
     /// Whether several values may be given.
     pub const fn is_list(self) -> bool {
-        matches!(self, Self::Hosts | Self::Groups | Self::Paths | Self::Counts)
+        matches!(self, Self::Hosts | Self::Groups | Self::Paths | Self::Counts | Self::Rows)
     }
 }
 

@@ -91,6 +91,10 @@ pub(crate) fn traffic(args: &args::Traffic, terminal: &Terminal) -> anyhow::Resu
         return Ok(Status::Done);
     }
     let flows = e.traffic.all_flows(seed).context("cannot list the flows")?;
+    if args.format == args::FlowFormat::Ns3 {
+        print(weir_lab::ns3::flow_file(&flows, e.classes())?.trim_end())?;
+        return Ok(Status::Done);
+    }
     let out = BufWriter::new(io::stdout().lock());
     let name = |node| e.topology.name(node).to_owned();
     weir_lab::write_flows(out, &flows, &name, e.classes())?;

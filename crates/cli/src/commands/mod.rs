@@ -1,11 +1,15 @@
 //! The commands, one function each.
 
 mod bench;
+mod fct;
 mod input;
 mod list;
+mod ns3;
 mod simulate;
 
 pub(crate) use bench::bench;
+pub(crate) use fct::fct;
 pub(crate) use input::{check, topo, traffic};
 pub(crate) use list::{generate, patterns, scenarios, schema, schemes, topologies, workloads};
+pub(crate) use ns3::{import_ns3, ns3};
 pub(crate) use simulate::{compare, run};

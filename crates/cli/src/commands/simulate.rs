@@ -144,13 +144,25 @@ fn simulate<'a>(
     terminal: &Terminal,
 ) -> anyhow::Result<Option<Comparison<'a>>> {
     let meter = Meter::new(variants.len());
+    let results = with_interrupt(&meter, || {
+        watch(&e.scenario.name, &meter, terminal, || run_all(e, variants, jobs, &meter))
+    })?;
+    let mut runs: Vec<Run> = Vec::new();
+    for result in results.into_iter().flatten() {
+        runs.push(result?);
+    }
+    Ok((!runs.is_empty()).then(|| Comparison::new(e, runs)))
+}
+
+/// Does `work`, which ends early when Ctrl-C has interrupted `meter`.
+pub(super) fn with_interrupt<T>(meter: &Meter, work: impl FnOnce() -> T) -> anyhow::Result<T> {
     let stop = Arc::new(AtomicBool::new(false));
     // The first Ctrl-C asks the runs to end, a second one ends the program.
     let signal = signal_hook::consts::SIGINT;
     signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
     signal_hook::flag::register(signal, Arc::clone(&stop))?;
     let finished = AtomicBool::new(false);
-    let results = std::thread::scope(|scope| {
+    Ok(std::thread::scope(|scope| {
         scope.spawn(|| {
             while !finished.load(Ordering::Acquire) {
                 if stop.load(Ordering::Relaxed) {
@@ -159,16 +171,10 @@ fn simulate<'a>(
                 std::thread::park_timeout(std::time::Duration::from_millis(20));
             }
         });
-        let results =
-            watch(&e.scenario.name, &meter, terminal, || run_all(e, variants, jobs, &meter));
+        let result = work();
         finished.store(true, Ordering::Release);
-        results
-    });
-    let mut runs: Vec<Run> = Vec::new();
-    for result in results.into_iter().flatten() {
-        runs.push(result?);
-    }
-    Ok((!runs.is_empty()).then(|| Comparison::new(e, runs)))
+        result
+    }))
 }
 
 fn command_line(words: &[(&str, Option<String>)]) -> String {

@@ -4,6 +4,56 @@ use crate::findings::Comparison;
 use crate::run::Run;
 use weir_core::{Bytes, Time};
 
+/// The columns of `flows.csv`.
+pub(crate) const FLOW_COLUMNS: [&str; 21] = [
+    "scheme",
+    "seed",
+    "flow",
+    "src",
+    "dst",
+    "class",
+    "priority",
+    "size",
+    "start_ps",
+    "fct_ps",
+    "fct_ack_ps",
+    "ideal_ps",
+    "slowdown",
+    "delivered",
+    "packets",
+    "retransmitted",
+    "lost",
+    "reordered",
+    "discarded",
+    "held_ps",
+    "held_at",
+];
+
+/// The columns of `ports.csv`.
+pub(crate) const PORT_COLUMNS: [&str; 21] = [
+    "scheme",
+    "seed",
+    "node",
+    "port",
+    "towards",
+    "layer",
+    "rate_bps",
+    "packets",
+    "wire_bytes",
+    "utilisation",
+    "queue_mean",
+    "queue_p50",
+    "queue_p95",
+    "queue_p99",
+    "queue_max",
+    "control_sent",
+    "pauses_sent",
+    "holds",
+    "held_ps",
+    "ecn_marked",
+    "dropped",
+];
+
 fn ps(t: Option<Time>) -> String {
     t.map_or_else(String::new, |t| t.as_ps().to_string())
 }
@@ -19,30 +69,7 @@ fn write(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Result<Vec
 
 /// All flows of all runs.
 pub(super) fn flows(c: &Comparison<'_>) -> Result<Vec<u8>, csv::Error> {
-    let header = [
-        "scheme",
-        "seed",
-        "flow",
-        "src",
-        "dst",
-        "class",
-        "priority",
-        "size",
-        "start_ps",
-        "fct_ps",
-        "fct_ack_ps",
-        "ideal_ps",
-        "slowdown",
-        "delivered",
-        "packets",
-        "retransmitted",
-        "lost",
-        "reordered",
-        "discarded",
-        "held_ps",
-        "held_at",
-    ];
-    write(&header, c.runs().flat_map(|run| flow_rows(c, run)))
+    write(&FLOW_COLUMNS, c.runs().flat_map(|run| flow_rows(c, run)))
 }
 
 fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
@@ -84,30 +111,7 @@ fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
 
 /// All ports of all runs.
 pub(super) fn ports(c: &Comparison<'_>) -> Result<Vec<u8>, csv::Error> {
-    let header = [
-        "scheme",
-        "seed",
-        "node",
-        "port",
-        "towards",
-        "layer",
-        "rate_bps",
-        "packets",
-        "wire_bytes",
-        "utilisation",
-        "queue_mean",
-        "queue_p50",
-        "queue_p95",
-        "queue_p99",
-        "queue_max",
-        "control_sent",
-        "pauses_sent",
-        "holds",
-        "held_ps",
-        "ecn_marked",
-        "dropped",
-    ];
-    write(&header, c.runs().flat_map(|run| port_rows(c, run)))
+    write(&PORT_COLUMNS, c.runs().flat_map(|run| port_rows(c, run)))
 }
 
 fn port_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {

@@ -79,7 +79,8 @@ fn check_replaceable(directory: &Path, ours: &[&str]) -> Result<(), WriteError> 
     Ok(())
 }
 
-fn json_text(value: &serde_json::Value) -> Vec<u8> {
+/// JSON as it stands in a file.
+pub(crate) fn json_text(value: &serde_json::Value) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(value).expect("a JSON value is always text");
     text.push(b'\n');
     text

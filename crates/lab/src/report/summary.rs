@@ -9,7 +9,7 @@ use weir_core::{ClassId, Time};
 use weir_sim::outcome::{Deadlock, Finish, Stuck};
 
 /// The version of the file format.
-const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 1;
 
 /// The summary of everything that was run: of the run itself if there is only one.
 pub fn summary(c: &Comparison<'_>) -> Value {

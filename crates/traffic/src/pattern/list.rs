@@ -18,21 +18,32 @@ pub struct List {
 /// `list`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "list",
-    doc: "Flows read from a CSV file, as `weir traffic` writes it.",
+    doc: "Flows given one by one: in a CSV file, as `weir traffic` writes it, or in the scenario.",
     groups: &[params! {
-        "file" Kind::File, Fallback::Required,
+        "file" Kind::File, Fallback::Absent("they are in `flows`"),
             "CSV file with the columns src, dst, size, start and optionally class, priority, \
              rate, while_held, stop, path, high, hash";
+        "flows" Kind::Rows, Fallback::Absent("they are in `file`"),
+            "the same rows in the scenario itself, one text each, the names of the columns first";
     }],
 };
 
 impl List {
-    /// Reads the flows from the file named in the parameters.
+    /// Reads the flows from the file or the rows named in the parameters.
     pub fn read(r: &mut Reader<'_>) -> Result<Self, TrafficError> {
-        let file: String = r.get("file")?;
-        let text = r.file("file", &file)?;
+        let file: Option<String> = r.optional("file")?;
+        let rows: Vec<String> = r.list("flows")?;
+        let (parameter, name, text) = match (file, r.given("flows")) {
+            (Some(file), false) => ("file", file.clone(), r.file("file", &file)?),
+            (None, true) => ("flows", "rows".to_owned(), rows.join("\n")),
+            (given, _) => {
+                let found = if given.is_some() { "there as well" } else { "missing" };
+                let valid = "flows stand either in a `file` or in `flows`";
+                return Err(TrafficError::value("flows", found, valid));
+            }
+        };
         let list = read_flows(text.as_bytes(), &|name| r.lookup(name)).map_err(|e| {
-            TrafficError::File { parameter: "file", file: file.clone(), message: e.to_string() }
+            TrafficError::File { parameter, file: name.clone(), message: e.to_string() }
         })?;
         let flows = list.into_flows(&mut |class| r.class(class))?;
         Ok(Self { flows })
@@ -46,5 +57,59 @@ impl Pattern for List {
 
     fn streams(&self, ctx: &Context<'_>) -> Streams {
         ctx.bucket(self.flows.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::params::{Names, Params};
+    use crate::{Fabric, Traffic};
+    use weir_core::{NodeId, Rate, Time};
+
+    struct TwoHosts;
+
+    impl Names for TwoHosts {
+        fn hosts(&self, name: &str) -> Option<Vec<NodeId>> {
+            let host = name.strip_prefix('h')?.parse().ok().filter(|&n| n < 2)?;
+            Some(vec![NodeId(host)])
+        }
+
+        fn file(&self, _: &str) -> Result<String, String> {
+            Ok("src,dst,size,start\nh1,h0,7,3us\n".into())
+        }
+    }
+
+    fn plan(params: &Params) -> Result<Traffic, String> {
+        let hosts = [NodeId(0), NodeId(1)];
+        let fabric = Fabric::new(&hosts, vec![Rate::from_gbps(1); 2]).unwrap();
+        let mut traffic = Traffic::new(fabric);
+        traffic.add_named("list", params, &TwoHosts).map_err(|e| e.to_string())?;
+        Ok(traffic)
+    }
+
+    #[test]
+    fn flows_stand_in_a_file_or_in_the_scenario() {
+        let rows = ["src,dst,size,start,class", "h0,h1,64KB,1us,a", "h1,h0,1,0s,b"];
+        let inside = plan(&Params::new().with_list("flows", rows)).unwrap();
+        assert_eq!(inside.classes(), ["a", "b"]);
+        let flows = inside.all_flows(1).unwrap();
+        assert_eq!(flows.len(), 2);
+        let outside = plan(&Params::new().with("file", "x.csv")).unwrap();
+        assert_eq!(outside.all_flows(1).unwrap()[0].start, Time::from_us(3));
+    }
+
+    #[test]
+    fn both_or_neither_and_bad_rows_are_refused() {
+        let file = Params::new().with("file", "x.csv");
+        let both = file.with_list("flows", ["src,dst,size,start"]);
+        for (params, part) in [
+            (Params::new(), "`flows` is missing: flows stand either"),
+            (both, "`flows` is there as well"),
+            (Params::new().with_list("flows", ["src,dst,size,start", "h0,h9,1,0s"]), "line 2"),
+            (Params::new().with_list("flows", [] as [&str; 0]), "`src` is missing"),
+        ] {
+            let message = plan(&params).unwrap_err();
+            assert!(message.contains(part), "{message:?} lacks {part:?}");
+        }
     }
 }

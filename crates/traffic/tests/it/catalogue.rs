@@ -230,6 +230,7 @@ fn edges(kind: Kind) -> &'static [&'static str] {
         Kind::Priority => &["0", "7"],
         Kind::Name => &["never", "always", "1KB"],
         Kind::File => &["flows.csv"],
+        Kind::Rows => &["src,dst,size,start", "h0,h1,1KB,0s", "src,dst,size,start\nh0,h1,1KB,0s"],
     }
 }
 

@@ -1,0 +1,42 @@
+//! `weir fct`: slowdown by flow size.
+
+use crate::Status;
+use crate::args::Fct;
+use crate::terminal::{Terminal, print};
+use anyhow::{Context, bail};
+use std::path::Path;
+use weir_lab::fct::{self, Table, Wanted};
+
+/// `weir fct`.
+pub(crate) fn fct(args: &Fct, terminal: &Terminal) -> anyhow::Result<Status> {
+    let wanted = Wanted { class: args.class.clone(), before: args.before };
+    let mut series = Vec::new();
+    for path in &args.files {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+        let read = fct::read(&name, &text, &wanted).map_err(anyhow::Error::msg)?;
+        for s in read.iter().filter(|s| s.samples.is_empty()) {
+            let label = weir_lab::table::paint("warning", terminal.colour_errors, "1;33");
+            eprintln!("{label}: {}: no flow finished that counts", s.name);
+        }
+        series.extend(read);
+    }
+    if series.iter().all(|s| s.samples.is_empty()) {
+        bail!("there is nothing to show: no flow of these files finished and counts");
+    }
+    let table = Table::new(&series, args.buckets.into());
+    match args.json {
+        true => print(&serde_json::to_string_pretty(&fct::as_json(&table))?)?,
+        false => print(&fct::text(&table, terminal.out))?,
+    }
+    let save = |path: &Path, text: String| {
+        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    };
+    if let Some(path) = &args.csv {
+        save(path, table.csv())?;
+    }
+    if let Some(path) = &args.svg {
+        save(path, table.svg())?;
+    }
+    Ok(Status::Done)
+}

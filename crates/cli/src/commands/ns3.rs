@@ -1,0 +1,130 @@
+//! `weir ns3` and `weir import ns3`: configurations of the HPCC ns-3 simulator.
+
+use super::simulate::with_interrupt;
+use crate::Status;
+use crate::args::{ImportNs3, Ns3};
+use crate::progress::watch;
+use crate::terminal::{Terminal, print};
+use anyhow::Context;
+use std::path::Path;
+use weir_lab::ns3::{self, Diagnostics, Files, Inputs, Places, Severity};
+use weir_lab::run::Meter;
+use weir_lab::table::paint;
+
+/// Reads a configuration and the files it names; shows what is wrong and returns `None` if they
+/// cannot be used.
+fn load(config: &Path, terminal: &Terminal) -> Option<Inputs> {
+    match ns3::read(config) {
+        Ok((inputs, warnings)) => {
+            if !terminal.quiet {
+                show(&warnings, terminal);
+            }
+            Some(inputs)
+        }
+        Err(problems) => {
+            show(&problems, terminal);
+            None
+        }
+    }
+}
+
+fn show(found: &Diagnostics, terminal: &Terminal) {
+    for d in &found.0 {
+        let (word, style) = match d.severity {
+            Severity::Warning => ("warning", "1;33"),
+            Severity::Error => ("error", "1;31"),
+        };
+        let text = d.to_string();
+        let rest = text.strip_prefix(word).unwrap_or(&text);
+        eprintln!("{}{rest}", paint(word, terminal.colour_errors, style));
+    }
+}
+
+/// What to call a run: the directory of the configuration, and its name if that says something.
+fn name(config: &Path) -> String {
+    let stem = config.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    let whole = std::path::absolute(config).unwrap_or_else(|_| config.to_owned());
+    let directory = whole.parent().and_then(Path::file_name).map(|d| d.to_string_lossy());
+    match directory {
+        Some(directory) if stem == "config" => directory.into_owned(),
+        _ => stem,
+    }
+}
+
+/// `weir ns3`.
+pub(crate) fn ns3(args: &Ns3, terminal: &Terminal) -> anyhow::Result<Status> {
+    let Some(inputs) = load(&args.config, terminal) else { return Ok(Status::BadInput) };
+    let name = name(&args.config);
+    let places = Places::new(&inputs, args.out.as_deref());
+    places.check()?;
+    let files = Files::create(&inputs, args.out.as_deref()).context("cannot write the results")?;
+    let meter = Meter::new(1);
+    let run = with_interrupt(&meter, || {
+        watch(&name, &meter, terminal, || ns3::run(&inputs, files, &meter))
+    })?;
+    let run = run.context("cannot write the results")?;
+    let summary = ns3::summary(&name, &inputs, &run);
+    let text = serde_json::to_string_pretty(&summary)?;
+    let flows = ns3::flows_csv(&inputs, &run)?;
+    places.write(format!("{text}\n").as_bytes(), &flows, &ns3::perf_json(&run))?;
+    if args.json {
+        print(&text)?;
+    } else {
+        print(&ns3::text(&name, &inputs, &run, terminal.out))?;
+        if !terminal.quiet {
+            let c = &inputs.config;
+            let place = |file: &Path| match (&args.out, file.file_name()) {
+                (Some(out), Some(name)) => out.join(name).display().to_string(),
+                _ => file.display().to_string(),
+            };
+            let said = format!(
+                "results: {} {} {}",
+                place(&c.fct_output),
+                place(&c.pfc_output),
+                places.summary.display()
+            );
+            eprintln!("  {}", paint(&said, terminal.colour_errors, "2"));
+        }
+    }
+    Ok(verdict(&run, terminal))
+}
+
+fn verdict(run: &ns3::Ns3Run, terminal: &Terminal) -> Status {
+    let complain = |text: &str| {
+        let label = paint("error", terminal.colour_errors, "1;31");
+        eprintln!("{label}: {text}");
+    };
+    if run.interrupted() {
+        complain("interrupted: the results are those so far and have no digest");
+        return Status::Interrupted;
+    }
+    if let Some(why) = run.invalid() {
+        complain(&format!("invalid run: {why}"));
+        return Status::InvalidRun;
+    }
+    Status::Done
+}
+
+/// `weir import ns3`.
+pub(crate) fn import_ns3(args: &ImportNs3, terminal: &Terminal) -> anyhow::Result<Status> {
+    let Some(inputs) = load(&args.config, terminal) else { return Ok(Status::BadInput) };
+    let (name, origin) = (name(&args.config), args.config.display().to_string());
+    let Some(out) = &args.out else {
+        let made = ns3::import::convert(&name, &origin, &inputs, ns3::import::FlowsIn::Scenario);
+        print(made.scenario.trim_end())?;
+        return Ok(Status::Done);
+    };
+    let list = out.with_extension("flows.csv");
+    let list_name = list.file_name().unwrap_or_default().to_string_lossy();
+    let flows = ns3::import::FlowsIn::File(&list_name);
+    let made = ns3::import::convert(&name, &origin, &inputs, flows);
+    let save = |path: &Path, text: &str| {
+        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    };
+    save(&list, made.flows.as_deref().unwrap_or_default())?;
+    save(out, &made.scenario)?;
+    if !terminal.quiet {
+        eprintln!("  {} and {}; what differs is said at the head", out.display(), list.display());
+    }
+    Ok(Status::Done)
+}

@@ -1,0 +1,262 @@
+//! `weir fct`: slowdown by flow size of several result files side by side, ours (`flows.csv`) and
+//! those of the HPCC ns-3 simulator (`fct.txt`).
+
+use crate::listing::Layout;
+use crate::ns3;
+use crate::table::{Column, TextTable};
+use serde_json::{Value, json};
+use std::path::Path;
+use weir_core::Time;
+use weir_ns3::fct_analysis::{self, Filter, Sample, Series};
+pub use weir_ns3::fct_analysis::{Stats, Table};
+
+/// Which flows count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Only flows of this class; in files of the original, a destination port.
+    pub class: Option<String>,
+    /// Only flows that finished before this time.
+    pub before: Option<Time>,
+}
+
+/// The flows of one file: a series per scheme in it. `name` is what to call the file.
+pub fn read(name: &str, text: &str, wanted: &Wanted) -> Result<Vec<Series>, String> {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    if first.split(',').any(|column| column == "slowdown") {
+        return read_ours(name, text, wanted);
+    }
+    let records = fct_analysis::read(Path::new(name), text).map_err(|d| match d.0.first() {
+        Some(d) => {
+            let line = d.line.map_or_else(String::new, |line| format!(":{line}"));
+            let help = d.help.as_ref().map_or_else(String::new, |help| format!(" ({help})"));
+            format!("{name}{line}: {}{help}", d.message)
+        }
+        None => format!("{name}: it cannot be read"),
+    })?;
+    let dport = match &wanted.class {
+        None => None,
+        Some(class) => Some(ns3::class_port(class).ok_or_else(|| {
+            format!(
+                "{name}: flows of this file are told apart by their destination port: \
+                 write `background` (100), `incast` (200) or a port instead of `{class}`"
+            )
+        })?),
+    };
+    let finished_before_ns = wanted.before.map_or(u64::MAX, |t| t.as_ps().div_ceil(1000));
+    Ok(vec![Series::new(name, &records, Filter { dport, finished_before_ns })])
+}
+
+/// The columns of `flows.csv` that matter here, by position.
+struct Columns {
+    scheme: Option<usize>,
+    class: Option<usize>,
+    size: usize,
+    start: Option<usize>,
+    /// The time at the receiver, or at the sender where that is not told.
+    fct: [Option<usize>; 2],
+    slowdown: usize,
+}
+
+fn columns(name: &str, header: &csv::StringRecord) -> Result<Columns, String> {
+    let find = |column: &str| header.iter().position(|c| c == column);
+    let need = |column: &str| {
+        find(column).ok_or_else(|| format!("{name}:1: column `{column}` is missing"))
+    };
+    Ok(Columns {
+        scheme: find("scheme"),
+        class: find("class"),
+        size: need("size")?,
+        start: find("start_ps"),
+        fct: [find("fct_ps"), find("fct_ack_ps")],
+        slowdown: need("slowdown")?,
+    })
+}
+
+fn read_ours(name: &str, text: &str, wanted: &Wanted) -> Result<Vec<Series>, String> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let at = |e: &csv::Error| e.position().map_or(1, csv::Position::line);
+    let fail = |e: csv::Error| format!("{name}:{}: {e}", at(&e));
+    let columns = columns(name, reader.headers().map_err(fail)?)?;
+    let mut all: Vec<(String, Vec<Sample>)> = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(fail)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let Some(sample) = sample(&record, &columns, wanted, &format!("{name}:{line}"))? else {
+            continue;
+        };
+        let scheme = columns.scheme.and_then(|c| record.get(c)).unwrap_or_default();
+        match all.iter_mut().rev().find(|(s, _)| s == scheme) {
+            Some((_, samples)) => samples.push(sample),
+            None => all.push((scheme.to_owned(), vec![sample])),
+        }
+    }
+    if all.len() <= 1 {
+        let samples = all.pop().map(|(_, samples)| samples).unwrap_or_default();
+        return Ok(vec![Series { name: name.into(), samples }]);
+    }
+    let series = |(scheme, samples)| Series { name: format!("{name} {scheme}"), samples };
+    Ok(all.into_iter().map(series).collect())
+}
+
+/// The flow of one row; `None` when it did not finish or is not wanted.
+fn sample(
+    record: &csv::StringRecord,
+    columns: &Columns,
+    wanted: &Wanted,
+    place: &str,
+) -> Result<Option<Sample>, String> {
+    let cell = |column: usize| record.get(column).filter(|c| !c.is_empty());
+    let bad = |column: usize, what: &str| {
+        let found = record.get(column).unwrap_or_default();
+        format!("{place}: `{found}` is not {what}")
+    };
+    let number = |column: usize| match cell(column) {
+        None => Ok(None),
+        Some(text) => text.parse::<u64>().map(Some).map_err(|_| bad(column, "a whole number")),
+    };
+    let Some(slowdown) = cell(columns.slowdown) else { return Ok(None) };
+    let slowdown: f64 = match slowdown.parse() {
+        Ok(x) if f64::is_finite(x) => x,
+        _ => return Err(bad(columns.slowdown, "a slowdown")),
+    };
+    if let Some(class) = &wanted.class {
+        let found = columns.class.and_then(cell).unwrap_or_default();
+        let port = ns3::class_port(class).map(ns3::class_name);
+        if found != class && port.as_deref() != Some(found) {
+            return Ok(None);
+        }
+    }
+    if let Some(before) = wanted.before {
+        let start = columns.start.map(number).transpose()?.flatten().unwrap_or(0);
+        let mut fct = None;
+        for column in columns.fct.into_iter().flatten() {
+            fct = fct.or(number(column)?);
+        }
+        if start.saturating_add(fct.unwrap_or(0)) >= before.as_ps() {
+            return Ok(None);
+        }
+    }
+    let Some(size) = number(columns.size)? else { return Ok(None) };
+    Ok(Some(Sample { size, slowdown: slowdown.max(1.0) }))
+}
+
+/// The table as text, the runs' names above their columns.
+pub fn text(table: &Table, layout: Layout) -> String {
+    let mut columns = vec![Column::numbers("flows from", 3), Column::numbers("up to", 9)];
+    for name in &table.names {
+        for (head, keep) in [("mean", 6), ("p50", 7), ("p95", 5), ("p99", 8)] {
+            columns.push(Column::numbers(head, keep).under(name));
+        }
+    }
+    let mut t = TextTable::new(columns);
+    for row in table.rows().1 {
+        t.row(row);
+    }
+    t.render(layout.width, layout.colour)
+}
+
+/// The table as JSON.
+pub fn as_json(table: &Table) -> Value {
+    let stats = |s: &Stats| json!({ "flows": s.flows, "mean": s.mean, "p50": s.p50, "p95": s.p95, "p99": s.p99 });
+    let buckets: Vec<Value> = table
+        .buckets
+        .iter()
+        .map(|b| {
+            let runs: Vec<Value> =
+                b.stats.iter().map(|s| s.as_ref().map_or(Value::Null, stats)).collect();
+            json!({ "fraction": b.fraction, "largest": b.largest, "runs": runs })
+        })
+        .collect();
+    json!({ "runs": table.names, "buckets": buckets })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const OURS: &str = "scheme,class,size,start_ps,fct_ps,fct_ack_ps,slowdown\n\
+                        pfc,incast,1000,0,5000,,2.5\n\
+                        pfc,background,2000,0,9000,,0.5\n\
+                        none,incast,1000,0,,,\n\
+                        none,incast,3000,2000000,,4000,4\n";
+    const THEIRS: &str = "0b000701 0b000001 10000 100 2000 2000000000 300 100\n\
+                          0b000701 0b000001 10001 200 3000 2000000000 200 100\n";
+
+    fn series(text: &str, wanted: &Wanted) -> Vec<(String, Vec<(u64, f64)>)> {
+        let flows = |s: Series| {
+            let samples = s.samples.iter().map(|x| (x.size, x.slowdown)).collect();
+            (s.name, samples)
+        };
+        read("x", text, wanted).unwrap().into_iter().map(flows).collect()
+    }
+
+    #[test]
+    fn both_formats_are_told_apart_and_schemes_are_series() {
+        let all = Wanted::default();
+        assert_eq!(
+            series(OURS, &all),
+            [
+                ("x pfc".into(), vec![(1000, 2.5), (2000, 1.0)]),
+                ("x none".into(), vec![(3000, 4.0)])
+            ]
+        );
+        assert_eq!(series(THEIRS, &all), [("x".into(), vec![(2000, 3.0), (3000, 2.0)])]);
+        assert_eq!(series("", &all), [("x".into(), vec![])]);
+    }
+
+    #[test]
+    fn a_class_is_a_port_of_the_original() {
+        let wanted = |class: &str| Wanted { class: Some(class.into()), before: None };
+        for class in ["incast", "200", "port 200"] {
+            assert_eq!(series(THEIRS, &wanted(class))[0].1, [(3000, 2.0)]);
+            let ours: Vec<_> = series(OURS, &wanted(class)).into_iter().map(|s| s.1).collect();
+            assert_eq!(ours, [vec![(1000, 2.5)], vec![(3000, 4.0)]]);
+        }
+        let error = read("x", THEIRS, &wanted("victim")).unwrap_err();
+        assert!(error.contains("`background`") && error.contains("`victim`"), "{error}");
+    }
+
+    #[test]
+    fn late_flows_are_left_out() {
+        // the last of ours finishes at 2 us + 4 ns, by its ACK
+        let before = |ps| Wanted { class: None, before: Some(Time::from_ps(ps)) };
+        assert_eq!(series(OURS, &before(2_004_001)).len(), 2);
+        assert_eq!(series(OURS, &before(2_004_000)).len(), 1);
+        assert_eq!(series(THEIRS, &before(2_000_000_200_001))[0].1, [(3000, 2.0)]);
+    }
+
+    #[test]
+    fn mistakes_are_shown_with_file_and_line() {
+        for (text, part) in [
+            ("slowdown,x\n", "x:1: column `size` is missing"),
+            ("size,slowdown\n1,2\nx,2\n", "x:3: `x` is not a whole number"),
+            ("size,slowdown\n1,inf\n", "x:2: `inf` is not a slowdown"),
+            ("size,slowdown\n1\n", "x:2: "),
+            ("0b000701 zz\n", "x:1: `zz` is not the destination address"),
+        ] {
+            let error = read("x", text, &Wanted::default()).unwrap_err();
+            assert!(error.contains(part), "{error:?} lacks {part:?}");
+        }
+    }
+
+    #[test]
+    fn the_text_groups_columns_by_run() {
+        let mut all = read("a", OURS, &Wanted::default()).unwrap();
+        all.extend(read("b", THEIRS, &Wanted::default()).unwrap());
+        let table = Table::new(&all, 2);
+        let text = text(&table, Layout { width: 200, colour: false });
+        let mut lines = text.lines();
+        let groups = lines.next().unwrap();
+        assert!(groups.contains("a pfc") && groups.contains("a none") && groups.contains("b"));
+        assert_eq!(lines.next().unwrap().matches("p99").count(), 3);
+        assert_eq!(as_json(&table)["buckets"][1]["runs"][2]["p50"], 2.0);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "(size,slowdown|\\PC{0,9})(\n[-0-9a-f., \"]{0,30}){0,5}") {
+            let _ = read("x", &text, &Wanted { class: None, before: Some(Time::from_us(1)) });
+        }
+    }
+}
