@@ -145,7 +145,7 @@ pub trait CongestionControl: Clone + Debug {
     fn on_ack(&mut self, ack: &Ack<'_>, timers: &mut Timers) -> Pacing;
 
     /// A congestion notification packet of this flow arrived (where receivers send them, see
-    /// [`CcParams::cnp_interval`]).
+    /// [`CcParams::cnp_interval`](crate::CcParams::cnp_interval)).
     fn on_cnp(&mut self, now: Time, timers: &mut Timers) -> Pacing {
         let _ = (now, timers);
         Pacing::Same

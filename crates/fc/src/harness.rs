@@ -422,6 +422,22 @@ impl<S: FlowControl + ?Sized> Bench<S> {
             .map(QueueId::from_index)
     }
 
+    /// Queues of `port` whose turn it may be: ready ones of the highest rank that has any.
+    pub fn up_next(&self, port: PortId) -> Vec<QueueId> {
+        let layout = &self.layouts[port.index()];
+        let mut ready = self.ready(port).peekable();
+        let mut end = 0;
+        for (i, group) in layout.groups.iter().enumerate() {
+            end += group.queues;
+            // queues made on demand join the last group
+            let end = if i + 1 == layout.groups.len() { u32::MAX } else { end };
+            if ready.peek().is_some_and(|q| q.0 < end) {
+                return ready.take_while(|q| q.0 < end).collect();
+            }
+        }
+        Vec::new()
+    }
+
     /// Serves the head of queue `q` of `port` once, as a scheduler would: follows moves and
     /// swallows until a packet leaves, the scheme waits, or the queue is empty or held.
     pub fn depart(&mut self, port: PortId, q: QueueId) -> Option<Packet> {

@@ -110,11 +110,11 @@ fn two_to_one(options: &[(&Param, &str)], packets: [u32; 2]) -> Line<Ofc> {
 }
 
 /// The first node serves its normal queue or its first backup.
-const NORMAL: LineStep = LineStep::Serve { node: 0, port: PortId(1), queue: QueueId(4) };
-const BACKUP: LineStep = LineStep::Serve { node: 0, port: PortId(1), queue: QueueId(5) };
+const NORMAL: LineStep = LineStep::Serve { node: 0, port: PortId(1), queue: QueueId(6) };
+const BACKUP: LineStep = LineStep::Serve { node: 0, port: PortId(1), queue: QueueId(4) };
 /// A packet of F1 (and F2) or F0 leaves the second node.
-const OUT_1: LineStep = LineStep::Serve { node: 1, port: PortId(3), queue: QueueId(4) };
-const OUT_0: LineStep = LineStep::Serve { node: 1, port: PortId(2), queue: QueueId(4) };
+const OUT_1: LineStep = LineStep::Serve { node: 1, port: PortId(3), queue: QueueId(6) };
+const OUT_0: LineStep = LineStep::Serve { node: 1, port: PortId(2), queue: QueueId(6) };
 const IN_0: LineStep = Enter { flow: 0 };
 const IN_1: LineStep = Enter { flow: 1 };
 const ARRIVE: LineStep = Arrive { link: 0 };

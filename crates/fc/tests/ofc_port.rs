@@ -10,7 +10,7 @@
 use Step::{Enter, Pause, Resume, ResumeAllNamed, Serve, Urgent};
 use std::collections::BTreeSet;
 use weir_core::control::HostPair;
-use weir_core::{ControlMessage, NodeId, PortId, QueueId};
+use weir_core::{ControlMessage, NodeId, PortId};
 use weir_fc::explore::{Model, Shared, explore, replay};
 use weir_fc::harness::{Bench, PRIORITY};
 use weir_fc::ofc::{self, Ofc};
@@ -77,12 +77,9 @@ impl State {
     fn serve(&mut self) -> Option<(u32, u32)> {
         self.bench.change(|b| {
             loop {
-                let ready: Vec<QueueId> = b.ready(OUT).collect();
-                if ready.is_empty() {
-                    return None;
-                }
                 // a queue is left empty or held when nothing of it is sent
-                if let Some(p) = ready.into_iter().find_map(|q| b.depart(OUT, q)) {
+                let next = *b.up_next(OUT).first()?;
+                if let Some(p) = b.depart(OUT, next) {
                     return Some((p.flow.source().0, p.seq));
                 }
             }

@@ -1,9 +1,9 @@
 //! What does not fit together although every part of it reads well.
 
 use crate::experiment::{Experiment, default_priority};
-use crate::scenario::ScenarioNames;
+use crate::scenario::{ScenarioNames, TrafficSpec};
 use crate::text::{Diagnostic, Diagnostics};
-use weir_core::{Bytes, LinkId, NodeId, PortId};
+use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
 use weir_net::{Routes, validate_path};
 use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, headroom};
 use weir_traffic::{FlowSpec, Traffic};
@@ -59,7 +59,7 @@ pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
                         ));
                     out.push(warning.help("`limit = \"lossless\"` computes it for every link"));
                 }
-                IngressLimit::Lossless => {
+                IngressLimit::Lossless if xoff <= spec.config.buffer => {
                     let all =
                         Bytes::new(needed.get().saturating_mul(ports).saturating_mul(lossless));
                     static_buffer(e, all, out);
@@ -113,8 +113,11 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     }
     let forever = e.scenario.run.stop == Stop::Drained;
     if forever && e.traffic.endless() {
-        let error = Diagnostic::error("the traffic never ends, and neither would the run")
-            .maybe_at(e.scenario.run.stop_at, "");
+        let endless = |i: &usize| alone(e, *i).is_some_and(|(plan, _)| plan.endless());
+        let spec = (0..e.scenario.traffic.len()).find(endless).map(|i| &e.scenario.traffic[i]);
+        let at = e.scenario.run.stop_at.or_else(|| spec.and_then(|s| s.at));
+        let error =
+            Diagnostic::error("the traffic never ends, and neither would the run").maybe_at(at, "");
         out.push(error.help("add `until = \"10ms\"` or `traffic-until = \"10ms\"` to `[run]`"));
         return;
     }
@@ -128,6 +131,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
                 .maybe_at(spec.place("size"), "");
             out.push(error.help("add `until = \"10ms\"` to `[run]`, or `stop` to the traffic"));
         }
+        out_of_range(e, spec, &sample, out);
         let bits = offered.iter().find(|(at, _)| *at == i).map(|(_, o)| o.bits_per_second);
         let share = bits.unwrap_or(0.0) / sample.len().max(1) as f64;
         for flow in &sample {
@@ -153,22 +157,45 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     overloaded(e, &load, &seen, out);
 }
 
-/// The first flows of pattern `i` alone, as many from every host, and the static paths they use.
-fn sample(e: &Experiment, i: usize) -> Option<(Vec<FlowSpec>, Vec<Vec<NodeId>>)> {
+/// Flows that the model cannot count or the clock cannot hold.
+fn out_of_range(e: &Experiment, spec: &TrafficSpec, flows: &[FlowSpec], out: &mut Diagnostics) {
+    let payload = e.scenario.nic.config.payload.get().max(1);
+    let most = Bytes::new(payload.saturating_mul(u64::from(u32::MAX)));
+    if let Some(flow) = flows.iter().find(|f| f.size != Bytes::MAX && f.size > most) {
+        let place = if spec.place("size") == spec.at { "duration" } else { "size" };
+        let title = format!("a flow of {} is too large", flow.size);
+        let error = Diagnostic::error(title).maybe_at(spec.place(place), "");
+        out.push(error.help(format!("a flow has at most 4294967295 packets, {most} here")));
+    }
+    let latest = Time::from_ms(8_640_000_000);
+    if let Some(flow) = flows.iter().find(|f| f.start > latest) {
+        let title = format!("a flow that starts at {} is too late", flow.start);
+        let error = Diagnostic::error(title).maybe_at(spec.place("start"), "");
+        out.push(error.help("the clock goes up to 100 days"));
+    }
+}
+
+/// Pattern `i` alone, for ever, and the static paths it uses.
+fn alone(e: &Experiment, i: usize) -> Option<(Traffic, Vec<Vec<NodeId>>)> {
     let mut plan = Traffic::new(e.traffic.fabric().clone());
-    plan.set_until(e.traffic.until());
     let s = &e.scenario;
     let mut known = Diagnostics::default();
     let names = ScenarioNames::new(&e.topology, &s.paths, &s.files, &mut known);
     let spec = &s.traffic[i];
     plan.add_named(spec.entry.name, &spec.params(default_priority(s)), &names).ok()?;
-    let each = SAMPLE.div_ceil(e.topology.hosts().len());
-    let flows = plan.sources(s.run.seeds[0]).into_iter().flat_map(|host| host.take(each));
-    Some((flows.collect(), names.into_paths()))
+    Some((plan, names.into_paths()))
 }
 
-/// Warns about the link with the greatest steady load beyond its capacity. What was counted on
-/// few flows is given four standard deviations of doubt.
+/// The first flows of pattern `i`, as many from every host, and the static paths they use.
+fn sample(e: &Experiment, i: usize) -> Option<(Vec<FlowSpec>, Vec<Vec<NodeId>>)> {
+    let (plan, paths) = alone(e, i)?;
+    let each = SAMPLE.div_ceil(e.topology.hosts().len());
+    let hosts = plan.sources(e.scenario.run.seeds[0]).into_iter();
+    Some((hosts.flat_map(|host| host.take(each)).collect(), paths))
+}
+
+/// Warns about the link with the greatest steady load beyond its capacity, if that is certain:
+/// what was counted on n flows is off by a share of 1/sqrt(n), and is given four times that.
 fn overloaded(e: &Experiment, load: &[f64], seen: &[u64], out: &mut Diagnostics) {
     let nic = &e.scenario.nic.config;
     let wire = (nic.max_frame() + e.scenario.link.overhead).get() as f64 / nic.payload.get() as f64;
@@ -179,9 +206,9 @@ fn overloaded(e: &Experiment, load: &[f64], seen: &[u64], out: &mut Diagnostics)
             let port = PortId::from_index(p);
             let at = e.topology.port_index(node, port);
             let capacity = e.topology.rate(node, port).as_bps() as f64;
-            let doubt = 1.0 + 4.0 / libm::sqrt(seen[at].max(1) as f64);
+            let doubt = 4.0 / libm::sqrt(seen[at].max(1) as f64);
             let ratio = load[at] * wire / capacity;
-            if ratio > doubt && worst.is_none_or(|(r, ..)| ratio > r) {
+            if ratio * (1.0 - doubt) > 1.0 && worst.is_none_or(|(r, ..)| ratio > r) {
                 worst = Some((ratio, node, port));
             }
         }

@@ -7,6 +7,9 @@ use crate::stats::Estimate;
 use crate::table::{Column, TextTable};
 use weir_core::ClassId;
 
+/// What to say of a scheme about which there is nothing to remark.
+pub(crate) const ALL_WELL: &str = "in order, nothing lost";
+
 /// How many classes get columns of their own.
 const MOST_CLASSES: usize = 3;
 
@@ -180,7 +183,7 @@ fn cells(figures: &Figures, row: &Row, shown: &[ClassId]) -> Vec<String> {
         if row.at_least { format!(">= {held}") } else { held },
         format::bytes_f64(row.control_bytes),
         match row.notes.as_slice() {
-            [] => "in order, nothing lost".into(),
+            [] => ALL_WELL.into(),
             some => some.join("; "),
         },
     ]);

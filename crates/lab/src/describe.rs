@@ -81,9 +81,13 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     add("ECN marking", ecn.unwrap_or_else(|| "off".into()));
     let watchdog = c.switch.watchdog.map(|w| format!("after {}, {:?}", w.detect, w.action));
     add("watchdog", watchdog.unwrap_or_else(|| "off".into()).to_lowercase());
-    add("switch latency", c.switch.latency.to_string());
+    let time = |t: weir_core::Time| match t {
+        weir_core::Time::ZERO => "0 ns".to_owned(),
+        t => t.to_string(),
+    };
+    add("switch latency", time(c.switch.latency));
     add("wire overhead", format!("{} per frame", c.link.overhead));
-    add("control response", c.link.response.to_string());
+    add("control response", time(c.link.response));
     add("bit error rate", c.link.bit_error_rate.to_string());
     add("packets", format!("{} payload + {} header", c.nic.payload, c.nic.header));
     let queues = match c.nic.discipline {
@@ -186,6 +190,12 @@ pub fn topology(e: &Experiment, layout: Layout) -> String {
     let lines = t.render(usize::MAX, false);
     let body: Vec<&str> = lines.lines().skip(1).collect();
     format!("{}\n\n{}", paint(&headline(e), layout.colour, "1"), body.join("\n"))
+}
+
+/// The fabric as a picture (SVG).
+pub fn drawing(e: &Experiment) -> String {
+    let title = e.scenario.title.clone();
+    weir_net::draw::svg(&e.topology, &weir_net::draw::Options { title, marks: Vec::new() })
 }
 
 /// Names and values of what there is to say about a fabric.

@@ -64,6 +64,7 @@ impl Experiment {
         let (scenario, mut out) = Scenario::read(name, text, files, sets);
         let sources = scenario.sources.clone();
         let made = Self::make(scenario, &mut out);
+        out.sort();
         match made {
             Some(experiment) if !out.has_errors() => Ok(Self { warnings: out, ..experiment }),
             _ => Err(Problems { sources, diagnostics: out }),

@@ -51,15 +51,18 @@ impl Run {
         let drops: Vec<_> = self.outcome.drops.iter().filter(broken).collect();
         let first = drops.iter().min_by_key(|d| d.first)?;
         let packets: u64 = drops.iter().map(|d| d.packets).sum();
+        let flow = self.outcome.flows.iter().find(|f| f.id == first.flow);
+        let flow = flow.map_or_else(String::new, |f| {
+            format!(", of the flow {} to {}", e.topology.name(f.src), e.topology.name(f.dst))
+        });
         Some(format!(
-            "{} lost {} of lossless priority {} ({}), the first at {} in {} at {}",
+            "{} lost {} of lossless priority {} ({}), the first at {} in {}{flow}",
             self.variant.scheme.title,
             crate::format::plural(packets, "packet"),
             first.priority,
             first.reason.name(),
             crate::format::time(first.first),
             e.topology.name(first.node),
-            first.flow,
         ))
     }
 

@@ -44,6 +44,15 @@ impl Sorted {
     }
 }
 
+/// The largest value that is not far off from the others (five times their median): what an
+/// axis should reach, so that one outlier does not flatten the rest.
+pub fn usual_max(values: impl IntoIterator<Item = f64>) -> f64 {
+    let sorted = Sorted::new(values);
+    let far = sorted.percentile(50.0).unwrap_or(0.0) * 5.0;
+    let usual = sorted.as_slice().iter().rev().find(|x| **x <= far);
+    usual.or(sorted.as_slice().last()).copied().unwrap_or(0.0)
+}
+
 /// A mean with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -98,6 +107,14 @@ mod tests {
         assert_eq!([at(0.0), at(20.0), at(20.1), at(50.0), at(99.0)], [1.0, 1.0, 2.0, 3.0, 5.0]);
         assert_eq!(Sorted::new([]).percentile(50.0), None);
         assert_eq!(Sorted::new([f64::NAN, 2.0]).max(), Some(2.0));
+    }
+
+    #[test]
+    fn an_outlier_does_not_set_the_scale() {
+        assert_eq!(usual_max([1.9, 1.8, 1.7, 89.0]), 1.9);
+        assert_eq!(usual_max([1.0, 2.0, 4.0]), 4.0);
+        assert_eq!(usual_max([0.0, 0.0, 7.0]), 0.0);
+        assert_eq!(usual_max([]), 0.0);
     }
 
     #[test]

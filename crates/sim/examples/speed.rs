@@ -1,6 +1,7 @@
 //! How fast the engine is: the k=16 fat-tree of the benchmark suite, or a smaller one.
 //!
-//! `cargo run --release -p weir-sim --example speed -- [K] [MICROSECONDS] [SCHEME]`
+//! `cargo run --release -p weir-sim --example speed -- [K] [MICROSECONDS] [SCHEME] [ENGINE]`
+//! where ENGINE is `auto`, `sequential`, or a number of threads for the window engine.
 
 use std::time::Instant;
 use weir_cc::{CcKind, CcParams};
@@ -18,6 +19,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let k = args.next().map_or(Ok(16), |s| s.parse())?;
     let us = args.next().map_or(Ok(200), |s| s.parse())?;
     let scheme = args.next().unwrap_or_else(|| "pfc".into());
+    let engine = match args.next().as_deref() {
+        None | Some("auto") => EngineConfig::default(),
+        Some("sequential") => EngineConfig::Sequential,
+        Some(n) => EngineConfig::Window { threads: n.parse()? },
+    };
     let info = weir_fc::scheme(&scheme).ok_or("no such scheme")?;
     let rate = Rate::from_gbps(100);
     let started = Instant::now();
@@ -63,7 +69,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         convergence: Time::ZERO,
         stop: Stop::Drained,
         probes: ProbeConfig::default(),
-        engine: EngineConfig::default(),
+        engine,
     };
     let built = started.elapsed();
     let started = Instant::now();

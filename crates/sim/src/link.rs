@@ -3,21 +3,23 @@
 use crate::wire::{WireId, Wires};
 use weir_core::{Bytes, Packet, Rate, Time};
 
-/// A transmitter.
+/// A transmitter: one cache line.
 #[derive(Clone, Debug)]
 pub(crate) struct Transmitter {
-    wire: WireId,
-    pub(crate) rate: Rate,
+    /// The wire is free after this instant, or in the transmit-done event at it.
+    pub(crate) busy_until: Time,
     /// Picoseconds per byte when that is a whole number, else zero.
     ps_per_byte: u64,
     pub(crate) delay: Time,
-    overhead: u64,
-    /// The wire is free after this instant, or in the transmit-done event at it.
-    pub(crate) busy_until: Time,
-    pub(crate) up: bool,
     pub(crate) packets: u64,
     pub(crate) wire_bytes: u64,
+    pub(crate) rate: Rate,
+    wire: WireId,
+    overhead: u16,
+    pub(crate) up: bool,
 }
+
+const _: () = assert!(size_of::<Transmitter>() <= 64);
 
 impl Transmitter {
     pub(crate) fn new(wire: WireId, rate: Rate, delay: Time, overhead: Bytes) -> Self {
@@ -26,7 +28,7 @@ impl Transmitter {
             rate,
             ps_per_byte: rate.ps_per_byte().unwrap_or(0),
             delay,
-            overhead: overhead.get(),
+            overhead: u16::try_from(overhead.get()).unwrap_or(u16::MAX),
             busy_until: Time::ZERO,
             up: true,
             packets: 0,
@@ -37,7 +39,7 @@ impl Transmitter {
     /// How long a frame of `size` bytes occupies the wire.
     #[inline(always)]
     pub(crate) fn serialisation(&self, size: u16) -> Time {
-        let bytes = u64::from(size) + self.overhead;
+        let bytes = u64::from(size) + u64::from(self.overhead);
         if self.ps_per_byte != 0 {
             Time::from_ps(bytes * self.ps_per_byte)
         } else {
@@ -51,7 +53,7 @@ impl Transmitter {
     pub(crate) fn send(&mut self, now: Time, packet: Packet, wires: &mut Wires) {
         self.busy_until = now + self.serialisation(packet.size);
         self.packets += 1;
-        self.wire_bytes += u64::from(packet.size) + self.overhead;
+        self.wire_bytes += u64::from(packet.size) + u64::from(self.overhead);
         wires.send(self.wire, self.busy_until + self.delay, packet);
     }
 }

@@ -83,6 +83,9 @@ fn check(config: &Config) -> Result<(), SimError> {
         let value = config.link.bit_error_rate.to_string();
         return setting("bit-error-rate", value, "a probability from 0 to below 1");
     }
+    if config.link.overhead.get() > u64::from(u16::MAX) {
+        return setting("overhead", config.link.overhead.to_string(), "at most 65535 B");
+    }
     if let Some(ecn) = config.switch.ecn
         && ecn.kmin > ecn.kmax
     {

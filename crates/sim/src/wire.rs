@@ -15,11 +15,14 @@ use weir_net::Topology;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WireId(pub(crate) u32);
 
-/// Where a wire ends.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WireEnd {
-    pub(crate) node: NodeId,
-    pub(crate) port: u16,
+/// One wire: what is in flight, and where it ends. All a transmission touches is in one place.
+#[derive(Debug)]
+struct Wire {
+    packets: VecDeque<(Time, Packet)>,
+    node: NodeId,
+    /// Its word in `Wires::occupied`, and its bit there.
+    word: u32,
+    bit: u8,
 }
 
 /// The wires into the nodes of one part.
@@ -27,8 +30,7 @@ pub(crate) struct WireEnd {
 pub(crate) struct Wires {
     /// The number of the first wire of this part.
     base: u32,
-    queues: Vec<VecDeque<(Time, Packet)>>,
-    ends: Vec<WireEnd>,
+    wires: Vec<Wire>,
     /// First wire into each node of the network.
     first: Arc<[u32]>,
     /// When each node of this part has something to do next, wires included.
@@ -63,8 +65,7 @@ impl Wires {
         let all = topology.nodes().len();
         let mut wires = Self {
             base: nodes.first().map_or(0, |n| partition.first_wire[n.index()]),
-            queues: Vec::new(),
-            ends: Vec::new(),
+            wires: Vec::new(),
             first: Arc::clone(&partition.first_wire),
             next: vec![Time::NEVER; all],
             occupied: Vec::new(),
@@ -80,12 +81,12 @@ impl Wires {
         };
         for &node in nodes {
             let n = topology.ports(node).len();
-            wires.occupied_start[node.index()] = wires.occupied.len() as u32;
+            let start = wires.occupied.len() as u32;
+            wires.occupied_start[node.index()] = start;
             wires.occupied.resize(wires.occupied.len() + n.div_ceil(64), 0);
-            for port in 0..n {
-                wires.queues.push(VecDeque::new());
-                let (peer, port) = (node, port as u16);
-                wires.ends.push(WireEnd { node: peer, port });
+            for port in 0..n as u32 {
+                let (word, bit) = (start + port / 64, (port % 64) as u8);
+                wires.wires.push(Wire { packets: VecDeque::new(), node, word, bit });
             }
         }
         wires
@@ -95,23 +96,21 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn send(&mut self, wire: WireId, arrival: Time, packet: Packet) {
         let w = wire.0.wrapping_sub(self.base) as usize;
-        let Some(queue) = self.queues.get_mut(w) else {
+        let Some(wire) = self.wires.get_mut(w) else {
             self.cross(wire, arrival, packet);
             return;
         };
-        if queue.is_empty() {
-            let end = self.ends[w];
-            let node = end.node.index();
-            let word = self.occupied_start[node] as usize + usize::from(end.port / 64);
-            self.occupied[word] |= 1 << (end.port % 64);
-            if arrival < self.next[node] {
-                self.next[node] = arrival;
+        if wire.packets.is_empty() {
+            self.occupied[wire.word as usize] |= 1 << wire.bit;
+            let next = &mut self.next[wire.node.index()];
+            if arrival < *next {
+                *next = arrival;
                 if let Some(woken) = &mut self.woken {
-                    woken.push(end.node);
+                    woken.push(wire.node);
                 }
             }
         }
-        queue.push_back((arrival, packet));
+        wire.packets.push_back((arrival, packet));
     }
 
     /// Keeps a packet for another part until the window ends. What it carries in the side pool
@@ -160,7 +159,7 @@ impl Wires {
     /// When the head of a wire arrives.
     #[cfg(test)]
     pub(crate) fn head(&self, wire: WireId) -> Time {
-        self.queues[wire.0 as usize].front().map_or(Time::NEVER, |(t, _)| *t)
+        self.wires[wire.0 as usize].packets.front().map_or(Time::NEVER, |(t, _)| *t)
     }
 
     /// Lists everything that arrives at `node` before `until` in canonical order; returns when
@@ -186,7 +185,7 @@ impl Wires {
                 bits &= bits - 1;
                 let port = i * 64 + bit;
                 let mut rest = None;
-                for &(t, _) in &self.queues[first + port] {
+                for &(t, _) in &self.wires[first + port].packets {
                     if t >= until {
                         rest = Some(t);
                         break;
@@ -208,7 +207,7 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn take(&mut self, node: NodeId, port: u32) -> Packet {
         let wire = self.first[node.index()] - self.base + port;
-        self.queues[wire as usize].pop_front().expect("a listed packet is on its wire").1
+        self.wires[wire as usize].packets.pop_front().expect("a listed packet is on its wire").1
     }
 
     /// When `node` has something to do next.
@@ -238,7 +237,7 @@ impl Wires {
 
     /// Everything in flight.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = &Packet> {
-        self.queues.iter().flatten().map(|(_, p)| p)
+        self.wires.iter().flat_map(|w| &w.packets).map(|(_, p)| p)
     }
 
     /// Whether anything but control frames is in flight.

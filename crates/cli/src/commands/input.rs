@@ -65,6 +65,10 @@ pub(crate) fn topo(args: &args::Topo, terminal: &Terminal) -> anyhow::Result<Sta
     } else {
         print(&describe::topology(&e, terminal.out))?;
     }
+    if let Some(file) = &args.svg {
+        let svg = describe::drawing(&e);
+        std::fs::write(file, svg).with_context(|| format!("cannot write {}", file.display()))?;
+    }
     Ok(Status::Done)
 }
 

@@ -271,7 +271,8 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
                 if port == DOWN && s.wires.get(node).is_some_and(|w| w.len() >= self.in_flight) {
                     continue;
                 }
-                steps.extend(bench.ready(port).map(|queue| LineStep::Serve { node, port, queue }));
+                let serve = |queue| LineStep::Serve { node, port, queue };
+                steps.extend(bench.up_next(port).into_iter().map(serve));
             }
             if !bench.timers().is_empty() {
                 steps.push(LineStep::Timer { node });
@@ -422,7 +423,7 @@ mod tests {
                 Fault::Disobeys if p.ingress == UP => {
                     a.send(UP, ControlMessage::FlowState { pause: true, flow: p.flow });
                 }
-                Fault::Reorders => return QueueId(p.seq % 2),
+                Fault::Reorders => return QueueId((p.seq + 1) % 2),
                 _ => {}
             }
             QueueId(4)

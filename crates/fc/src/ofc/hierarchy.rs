@@ -9,7 +9,7 @@
 //!                   │ flow paused
 //!                   └────► sink                         only packets of paused flows in here
 //!
-//!   ─► normal (held)
+//!   ─► normal (waits)
 //!        old sink ── head ──────────────► wire          drain: `serving` = the old sink,
 //!                     │ flow (still) paused             a copy of the RESUME as order mark at
 //!                     └────► new sink                   its end
@@ -37,14 +37,26 @@ use weir_core::{PortId, Priority, QueueId};
 pub(super) struct Lane {
     pub(super) port: PortId,
     pub(super) priority: Priority,
-    /// The normal queue; the backups follow it.
-    pub(super) first: QueueId,
+    pub(super) queues: Queues,
+}
+
+/// The three queues of a priority.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Queues {
+    pub(super) normal: u32,
+    /// The first backup; the second one follows.
+    pub(super) backup: u32,
+    /// Whether the backups are served before the normal queue whenever they are open.
+    pub(super) ranked: bool,
 }
 
 impl Lane {
     /// Queue 0 (normal), 1 or 2 (backups) of the lane.
     pub(super) fn queue(&self, which: u8) -> QueueId {
-        QueueId(self.first.0 + u32::from(which))
+        QueueId(match which {
+            0 => self.queues.normal,
+            _ => self.queues.backup + u32::from(which) - 1,
+        })
     }
 }
 
@@ -113,7 +125,7 @@ impl Hierarchy {
         if self.is_draining() && rules.during_drain == DuringDrain::WholeFrames {
             self.shelved.push(frame);
         } else if frame.pause {
-            self.pause(&frame, lane, a);
+            self.pause(&frame, rules, lane, a);
         } else if frame.all {
             self.resume_all(rules, lane, a);
         } else {
@@ -122,7 +134,7 @@ impl Hierarchy {
     }
 
     /// Algorithm 2, line 4: the flows are paused from now on.
-    fn pause(&mut self, frame: &Frame, lane: &Lane, a: &mut Actions) {
+    fn pause(&mut self, frame: &Frame, rules: Rules, lane: &Lane, a: &mut Actions) {
         for &flow in &frame.flows {
             self.paused.insert(flow);
             self.pending.remove(&flow);
@@ -131,7 +143,7 @@ impl Hierarchy {
             self.all = true;
             a.hold(lane.port, Target::Priority(lane.priority));
         }
-        self.apply(lane, a);
+        self.apply(rules, lane, a);
     }
 
     /// The link starts afresh: no pause is in force. What waits leaves in order.
@@ -163,6 +175,7 @@ impl Hierarchy {
         }
         if self.is_draining() {
             self.again = true;
+            self.apply(rules, lane, a);
         } else {
             self.start_drain(rules, lane, a);
         }
@@ -176,7 +189,7 @@ impl Hierarchy {
             Rotation::Back => (self.serving, self.sink) = (1, 2),
             Rotation::Modulo => self.rotate_modulo_two(),
         }
-        self.apply(lane, a);
+        self.apply(rules, lane, a);
     }
 
     /// Algorithm 3, lines 17 to 20, to the letter.
@@ -192,9 +205,9 @@ impl Hierarchy {
             Rotation::Back => (self.serving, self.sink) = (0, 1),
             Rotation::Modulo => self.rotate_modulo_two(),
         }
-        self.apply(lane, a);
         let pending = std::mem::take(&mut self.pending);
         self.paused.retain(|f| !pending.contains(f));
+        self.apply(rules, lane, a);
         if !pending.is_empty() || std::mem::take(&mut self.again) {
             self.start_drain(rules, lane, a);
         }
@@ -210,14 +223,24 @@ impl Hierarchy {
         !self.paused.is_empty() && self.paused.contains(&flow)
     }
 
-    /// Opens the served queue and holds the others.
-    fn apply(&self, lane: &Lane, a: &mut Actions) {
+    /// Holds what must wait and opens the rest.
+    ///
+    /// Where the backups rank above the normal queue, a drain needs no hold: until the mark
+    /// has come out there is something in the served backup. So a hold always means that the
+    /// neighbour has paused somebody.
+    fn apply(&self, rules: Rules, lane: &Lane, a: &mut Actions) {
         for which in 0..3 {
+            let is_sink = which == self.sink && !self.paused.is_empty();
+            let holds = match which {
+                0 => is_sink || self.is_draining() && !lane.queues.ranked,
+                // the literal rotations leave packets in a queue that is neither
+                _ => is_sink || rules.rotation != Rotation::Swap,
+            };
             let target = Target::Queue(lane.queue(which));
-            if which == self.serving {
-                a.open(lane.port, target);
-            } else {
+            if holds && which != self.serving {
                 a.hold(lane.port, target);
+            } else {
+                a.open(lane.port, target);
             }
         }
     }

@@ -56,11 +56,11 @@ mod tables;
 mod tests;
 
 use crate::{
-    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
-    Role, SchemeInfo, StateSize, Values, Verdict, Violation, threshold,
+    Actions, Discipline, FlowControl, Group, Kind, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values, Verdict, Violation, threshold,
 };
 use card::Card;
-use hierarchy::{Hierarchy, Lane, Rules};
+use hierarchy::{Hierarchy, Lane, Queues, Rules};
 use tables::{FlowCounts, FlowKey, Frame, KeyKind, Told};
 use weir_core::{Bytes, ControlMessage, Packet, PacketKind, PortId, Priority, QueueId};
 
@@ -232,8 +232,8 @@ pub struct Ofc {
     config: Config,
     layout: QueueLayout,
     ports: usize,
-    /// The (normal) queue of each priority.
-    first: [u32; Priority::COUNT],
+    /// The queues of each priority; only the normal one where there are no backups.
+    queues: [Queues; Priority::COUNT],
     /// The position of each lossless priority among the lossless ones.
     class: [Option<u8>; Priority::COUNT],
     /// `flow_in_port_tab`, by class, ingress and egress.
@@ -249,31 +249,53 @@ fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>,
     Ok(Box::new(Ofc::new(values, setup)?))
 }
 
-/// The layout of plain PFC with two backups after each lossless queue, and the first queue
-/// of each priority.
-fn with_backups(setup: &NodeSetup<'_>) -> (QueueLayout, [u32; Priority::COUNT]) {
+/// The layout of plain PFC with two backups for each lossless priority, and where the queues
+/// of each priority are. Backups of a strict priority rank above its normal queue; those of a
+/// weighted one share its group, as they share its weight.
+fn with_backups(setup: &NodeSetup<'_>) -> (QueueLayout, [Queues; Priority::COUNT]) {
     let plain = QueueLayout::per_priority(setup.schedule);
-    let mut layout = QueueLayout { queues: Vec::new(), inspects_heads: true, ..plain.clone() };
-    let mut first = [0; Priority::COUNT];
+    let mut layout = QueueLayout {
+        groups: Vec::new(),
+        queues: Vec::new(),
+        inspects_heads: true,
+        ..plain.clone()
+    };
+    let mut queues = [Queues::default(); Priority::COUNT];
     let mut specs = plain.queues.iter();
-    for group in &mut layout.groups {
+    for group in &plain.groups {
+        let ranked = group.discipline == Discipline::RoundRobin;
+        let start = layout.queues.len();
         for spec in specs.by_ref().take(group.queues as usize) {
-            first[spec.priority.index()] = layout.queues.len() as u32;
-            let copies = if setup.lossless & 1 << spec.priority.get() != 0 { 3 } else { 1 };
-            layout.queues.extend(std::iter::repeat_n(*spec, copies));
-            group.queues += copies as u32 - 1;
+            let lossless = setup.lossless & 1 << spec.priority.get() != 0;
+            let at = &mut queues[spec.priority.index()];
+            at.ranked = ranked;
+            if lossless {
+                at.backup = layout.queues.len() as u32;
+                layout.queues.extend([*spec; 2]);
+            }
+            if lossless && ranked {
+                layout.groups.push(Group { queues: 2, ..group.clone() });
+            }
+            at.normal = layout.queues.len() as u32;
+            layout.queues.push(*spec);
         }
+        let own = layout.queues.len() - start;
+        let queues = if ranked { 1 } else { own as u32 };
+        layout.groups.push(Group { queues, ..group.clone() });
     }
-    (layout, first)
+    (layout, queues)
 }
 
 impl Ofc {
     /// OFC for the node described by `setup`.
     pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         let config = Config::read(values, setup)?;
-        let (layout, first) = match setup.role {
+        let (layout, queues) = match setup.role {
             Role::Switch => with_backups(setup),
-            Role::Nic => (QueueLayout::per_priority(setup.schedule), setup.schedule.queue_of()),
+            Role::Nic => {
+                let only = |normal| Queues { normal, ..Queues::default() };
+                (QueueLayout::per_priority(setup.schedule), setup.schedule.queue_of().map(only))
+            }
         };
         let ports = setup.ports.len();
         let mut class = [None; Priority::COUNT];
@@ -288,7 +310,7 @@ impl Ofc {
             config,
             layout,
             ports,
-            first,
+            queues,
             class,
             counts: vec![FlowCounts::default(); lanes * ports],
             told: vec![Told::default(); lanes],
@@ -317,7 +339,7 @@ impl Ofc {
     }
 
     fn lane(&self, priority: Priority, port: PortId) -> Lane {
-        Lane { port, priority, first: QueueId(self.first[priority.index()]) }
+        Lane { port, priority, queues: self.queues[priority.index()] }
     }
 
     fn lossless(&self) -> impl Iterator<Item = Priority> + use<> {
@@ -346,7 +368,7 @@ impl FlowControl for Ofc {
                 self.resume_drained(v, p.ingress, p.priority, a);
             }
         }
-        QueueId(self.first[p.priority.index()])
+        QueueId(self.queues[p.priority.index()].normal)
     }
 
     fn serve(

@@ -67,14 +67,27 @@ fn victim(c: &Comparison<'_>, first: &Group) -> Option<String> {
         first.scheme.title,
         format::time(worst.held)
     );
-    let held =
-        |g: &Group| ClassSummary::new(g, Some(worst.class)).held_mean.map_or(0.0, |e| e.mean);
-    let base = held(first);
-    // a tenth of it is not "the same trouble" any more
+    let held = |g: &Group| ClassSummary::innocent_hold(c, g, worst.class).map_or(0.0, |e| e.mean);
+    let fct = |g: &Group| ClassSummary::new(g, Some(worst.class)).fct_mean.map(|e| e.mean);
+    let (base, base_fct) = (held(first), fct(first)?);
+    let better: Vec<(&Group, f64)> = c.groups[1..]
+        .iter()
+        .filter_map(|g| Some((g, fct(g)?)))
+        .filter(|(_, fct)| *fct < base_fct * 0.98)
+        .collect();
+    // not to hold a flow is worth telling only if the flow gained by it
     let spared: Vec<&str> =
-        c.groups[1..].iter().filter(|g| held(g) < base / 10.0).map(|g| g.scheme.title).collect();
+        better.iter().filter(|(g, _)| held(g) < base / 10.0).map(|(g, _)| g.scheme.title).collect();
     if !spared.is_empty() {
         text.push_str(&format!(" {} did not.", list(&spared)));
+    }
+    if let Some((best, fct)) = better.iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
+        text.push_str(&format!(
+            " Under {} the class took {} instead of {}.",
+            best.scheme.title,
+            format::time_ps(*fct),
+            format::time_ps(base_fct)
+        ));
     }
     Some(text)
 }

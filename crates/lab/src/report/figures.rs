@@ -2,7 +2,7 @@
 
 use super::figure::{Axis, Bar, Bars, Figure, Lines, Mark, Series, Unit};
 use crate::findings::{ClassStats, ClassSummary, Comparison, Group, PortAt};
-use crate::stats::Sorted;
+use crate::stats::{Sorted, usual_max};
 use weir_core::Bytes;
 use weir_net::Layer;
 use weir_sim::config::ThresholdConfig;
@@ -137,18 +137,23 @@ pub(super) fn slowdown(c: &Comparison<'_>) -> Option<Figure> {
 /// What a sample says about a port.
 type Reading = fn(&Sample) -> Bytes;
 
+/// Lines over time, how far to draw them, and the largest value. A run that takes many times
+/// as long as the others is cut off.
 fn over_time(c: &Comparison<'_>, at: PortAt, reading: Reading) -> (Vec<Series>, f64, f64) {
-    let (mut end, mut most) = (0.0f64, 0.0f64);
+    let ends = c.groups.iter().filter_map(|g| g.runs.first());
+    let end = usual_max(ends.map(|r| r.outcome.end.as_ps() as f64));
+    let mut most = 0.0f64;
     let mut series = Vec::new();
     for (i, g) in c.groups.iter().enumerate() {
         let Some(run) = g.runs.first() else { continue };
         let here = run.outcome.series.iter().filter(|s| s.node == at.node && s.port == at.port);
-        let points: Vec<(f64, f64)> =
-            here.map(|s| (s.at.as_ps() as f64, reading(s).get() as f64)).collect();
+        let points: Vec<(f64, f64)> = here
+            .map(|s| (s.at.as_ps() as f64, reading(s).get() as f64))
+            .filter(|(t, _)| *t <= end)
+            .collect();
         if points.is_empty() {
             continue;
         }
-        end = end.max(points.iter().map(|p| p.0).fold(0.0, f64::max));
         most = most.max(points.iter().map(|p| p.1).fold(0.0, f64::max));
         series.push(Series { name: g.scheme.title.into(), colour: i, points, steps: false });
     }
@@ -216,7 +221,7 @@ pub(super) fn ingress(c: &Comparison<'_>, hottest: PortAt) -> Option<Figure> {
     ))
 }
 
-/// Adds up distributions of time over queue length.
+/// Adds up distributions of time over queue length: the share of time above each length.
 fn merged<'a>(all: impl Iterator<Item = &'a QueueStats>) -> Vec<(f64, f64)> {
     let mut bins: std::collections::BTreeMap<u64, u128> = std::collections::BTreeMap::new();
     for stats in all {
@@ -228,14 +233,17 @@ fn merged<'a>(all: impl Iterator<Item = &'a QueueStats>) -> Vec<(f64, f64)> {
     if total == 0 {
         return Vec::new();
     }
-    let mut sum = 0u128;
-    let mut points = vec![(0.0, 0.0)];
+    let mut longer = total;
+    let mut points = Vec::new();
     for (edge, time) in bins {
-        sum += time;
-        points.push((edge as f64, sum as f64 / total as f64));
+        longer -= time;
+        points.push((edge as f64, (longer as f64 / total as f64).max(RAREST)));
     }
     points
 }
+
+/// Shares of time below this are not drawn.
+const RAREST: f64 = 1e-5;
 
 fn distribution(
     c: &Comparison<'_>,
@@ -257,7 +265,8 @@ fn distribution(
         return None;
     }
     let x = Axis::linear(label, Unit::Bytes, most);
-    Some(Lines { x, y: share_axis(), series, marks: Vec::new() })
+    let y = Axis { high: 1.0, ..Axis::log("share of time", Unit::Share, RAREST, 1.0) };
+    Some(Lines { x, y, series, marks: Vec::new() })
 }
 
 /// Where a switch port stands, for figures by kind of port.
@@ -295,7 +304,7 @@ pub(super) fn distributions(c: &Comparison<'_>) -> Vec<Figure> {
             figures.push(lines.figure(
                 &format!("queues-{id}"),
                 &format!("Queue lengths: {name}"),
-                "The share of time during which a queue was no longer than this, all such ports \
+                "The share of time during which a queue was longer than this, all such ports \
                  together.",
             ));
         }
@@ -308,7 +317,7 @@ pub(super) fn distributions(c: &Comparison<'_>) -> Vec<Figure> {
         figures.push(lines.figure(
             "buffers",
             "Memory in use per switch",
-            "The share of time during which a switch held no more than this, all switches together.",
+            "The share of time during which a switch held more than this, all switches together.",
         ));
     }
     figures

@@ -5,7 +5,7 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   const svg = document.querySelector("#" + CSS.escape(link.dataset.save) + " svg").cloneNode(true);
   const root = getComputedStyle(document.documentElement);
-  const names = ["bg", "fg", "soft", "line", "hot", ...Array.from({ length: 10 }, (_, i) => "c" + i)];
+  const names = ["bg", "fg", "soft", "line", "hot", ...Array.from({ length: 12 }, (_, i) => "c" + i)];
   const colours = names.map((n) => "--" + n + ":" + root.getPropertyValue("--" + n)).join(";");
   if (svg.classList.contains("figure")) {
     const style = document.createElementNS("http://www.w3.org/2000/svg", "style");

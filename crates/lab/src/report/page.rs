@@ -154,7 +154,13 @@ fn figure(f: &Figure) -> String {
 }
 
 fn results(c: &Comparison<'_>, numbers: &Figures) -> String {
-    let mut out = html_table(&compare::table(c, numbers));
+    let mut table = compare::table(c, numbers);
+    let remarks = take_notes(&mut table);
+    let mut out = html_table(&table);
+    if !remarks.is_empty() {
+        let items = remarks.iter().map(|r| format!("<li>{}</li>", escape(r)));
+        out.push_str(&format!("<ul>{}</ul>\n", items.collect::<String>()));
+    }
     for group in &c.groups {
         for run in &group.runs {
             let (what, stuck) = match &run.outcome.finish {
@@ -175,6 +181,27 @@ fn results(c: &Comparison<'_>, numbers: &Figures) -> String {
         out.push_str(&format!("<p class=\"soft\">{notes}</p>"));
     }
     out
+}
+
+/// Moves the last column, which is wide, out of the table: sources go to the names of their
+/// rows, remarks into a list.
+fn take_notes(t: &mut TextTable) -> Vec<String> {
+    let last = t.columns.len() - 1;
+    t.columns.truncate(last);
+    let mut remarks = Vec::new();
+    for (n, row) in t.rows.iter_mut().enumerate() {
+        let Some(note) = row.get(last).cloned() else { continue };
+        row.truncate(last);
+        if t.faint.contains(&n) {
+            row[0] = format!("{}, {note}", row[0]);
+        } else if note != compare::ALL_WELL {
+            remarks.push(format!("{}: {note}", row[0]));
+        }
+    }
+    if remarks.is_empty() {
+        remarks.push(format!("everything was delivered {}", compare::ALL_WELL));
+    }
+    remarks
 }
 
 fn stuck_table(c: &Comparison<'_>, stuck: &[Stuck]) -> Data {

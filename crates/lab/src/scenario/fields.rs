@@ -137,12 +137,11 @@ impl<'a> Fields<'a> {
     }
 
     /// A value of any type that reads itself, or `None` when nothing (right) was written.
-    fn parsed<T: FromStr<Err: Display>>(&mut self, name: &str) -> Option<At<T>> {
+    fn parsed<T: Quantity>(&mut self, name: &str) -> Option<At<T>> {
         let (text, span) = self.single(name)?;
-        match text.parse() {
+        match read_quantity(name, &text) {
             Ok(value) => Some(At { value, span: Some(span) }),
-            Err(error) => {
-                let title = format!("`{name}`: {error}");
+            Err(title) => {
                 self.out.push(Diagnostic::error(title).at(span, ""));
                 None
             }
@@ -206,7 +205,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A value or a word of the key's kind.
-    fn or_word<T: FromStr<Err: Display>>(&mut self, name: &str) -> At<Or<T>> {
+    fn or_word<T: Quantity>(&mut self, name: &str) -> At<Or<T>> {
         let words = match self.key(name).kind {
             Kind::Size(words) | Kind::Time(words) => words,
             other => panic!("`{name}` takes no words: {other:?}"),
@@ -216,11 +215,11 @@ impl<'a> Fields<'a> {
             if let Some(word) = word(&text) {
                 return At { value: word, span: Some(span) };
             }
-            match text.parse() {
+            match read_quantity(name, &text) {
                 Ok(value) => return At { value: Or::Is(value), span: Some(span) },
-                Err(error) => {
+                Err(title) => {
                     let label = format!("`{name}` takes {}", self.key(name).kind.describe());
-                    let error = Diagnostic::error(format!("`{name}`: {error}"));
+                    let error = Diagnostic::error(title);
                     let error =
                         error.at(span, label).nearest(nearest(&text, words.iter().copied()));
                     self.out.push(error);
@@ -363,7 +362,7 @@ impl<'a> Fields<'a> {
                 None
             }
             Value::Table(_) => {
-                let header = format!("{}.{name}", self.header.trim_matches(['[', ']']));
+                let header = format!("[{}.{name}]", self.header.trim_matches(['[', ']']));
                 let fields = Fields::open(header, keys, Some(item), self.out);
                 Some(Or::Is(fields.refuse_unknown(&[])))
             }
@@ -376,12 +375,46 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// A unit with a largest value that makes sense: beyond it sums of several would overflow.
+pub(crate) trait Quantity: FromStr<Err: Display> {
+    /// What is too large about it, if it is.
+    fn too_large(&self) -> Option<&'static str>;
+}
+
+impl Quantity for Time {
+    fn too_large(&self) -> Option<&'static str> {
+        // 100 days
+        (*self > Self::from_ms(8_640_000_000)).then_some("at most 8640000s (100 days)")
+    }
+}
+
+impl Quantity for Bytes {
+    fn too_large(&self) -> Option<&'static str> {
+        (*self > Self::new(1_000_000_000_000_000)).then_some("at most 1000TB")
+    }
+}
+
+impl Quantity for Ratio {
+    fn too_large(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+fn read_quantity<T: Quantity>(name: &str, text: &str) -> Result<T, String> {
+    let value: T = text.parse().map_err(|error| format!("`{name}`: {error}"))?;
+    match value.too_large() {
+        Some(most) => Err(format!("`{name}` is {text}, which is too much: {most}")),
+        None => Ok(value),
+    }
+}
+
 /// A key that a section does not have.
-pub(super) fn unknown_key(name: &str, span: Span, header: &str, known: &[&str]) -> Diagnostic {
+pub(crate) fn unknown_key(name: &str, span: Span, header: &str, known: &[&str]) -> Diagnostic {
+    let owner = if header.contains('[') { format!("`{header}`") } else { header.to_owned() };
     let error = Diagnostic::error(format!("unknown key `{name}`"))
-        .at(span, format!("`{header}` has no such key"))
+        .at(span, format!("{owner} has no such key"))
         .nearest(nearest(name, known.iter().copied()));
-    error.help(format!("`{header}` takes {}", known.join(", ")))
+    error.help(format!("{owner} takes {}", known.join(", ")))
 }
 
 /// The text up to its first full stop.

@@ -176,7 +176,12 @@ pub const THRESHOLDS: &[Key] = &[
         "auto",
         "Dynamic: headroom per (port, lossless priority); `auto` computes it from each link.",
     ),
-    key("buffer", Kind::Size(&["unlimited"]), "", "The same as `buffer` of `[switch]`."),
+    key(
+        "buffer",
+        Kind::Size(&["unlimited"]),
+        "unlimited",
+        "The same as `buffer` of `[switch]`, which is the better place.",
+    ),
 ];
 
 /// ECN marking.

@@ -22,10 +22,20 @@ pub(super) fn link(item: Option<&Item>, out: &mut Diagnostics) -> LinkConfig {
         let warning = Diagnostic::warning(title).maybe_at(bit_error_rate.span, "");
         f.out.push(warning.help("Ethernet promises 1e-12 or better"));
     }
+    let response = f.time("response");
+    short(&mut f, "response", &response);
     LinkConfig {
         overhead: overhead.value,
-        response: f.time("response").value,
+        response: response.value,
         bit_error_rate: bit_error_rate.value,
+    }
+}
+
+/// Refuses a delay of a component that is longer than a second.
+pub(crate) fn short(f: &mut Fields<'_>, name: &str, time: &At<Time>) {
+    if time.value > Time::from_ms(1000) {
+        let title = format!("a `{name}` of {} is out of range", time.value);
+        f.out.push(Diagnostic::error(title).maybe_at(time.span, "at most 1 s"));
     }
 }
 
@@ -112,6 +122,11 @@ pub(super) fn probe(item: Option<&Item>, out: &mut Diagnostics) -> ProbeConfig {
         At { value: Or::Is(Time::ZERO), span } => {
             let error = Diagnostic::error("`series` is zero: samples need an interval");
             f.out.push(error.maybe_at(span, "write a time such as `\"1us\"`, or `\"off\"`"));
+            None
+        }
+        At { value: Or::Is(interval), span } if interval < Time::from_ns(1) => {
+            let title = format!("a `series` of {interval} would fill any memory with samples");
+            f.out.push(Diagnostic::error(title).maybe_at(span, "at least 1 ns"));
             None
         }
         At { value: Or::Is(interval), .. } => Some(interval),

@@ -45,7 +45,9 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
     });
     let lossless = f.wholes("lossless").map_or(1 << 3, |list| mask(&list.value));
     let schedule = schedule(&mut f);
-    let latency = f.time("latency").value;
+    let latency = f.time("latency");
+    super::sections::short(&mut f, "latency", &latency);
+    let latency = latency.value;
     let ecn = ecn(&mut f);
     let watchdog = watchdog(&mut f);
     let given = thresholds(&mut f);

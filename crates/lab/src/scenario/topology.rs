@@ -85,6 +85,15 @@ fn at_fault(error: &TopologyError, args: &[Arg], kind: Option<Span>) -> Diagnost
     let find = |name: &str| args.iter().find(|a| a.name == name.replace('_', "-"));
     let arg = match error {
         TopologyError::Parameter { name, .. } => find(name),
+        // `delay`, `trunk-delay`: whichever is written as the value complained about
+        TopologyError::LinkValue { what, value, .. } => args.iter().find(|a| {
+            let text = a.joined();
+            let shown = match *what {
+                "rate" => text.parse::<Rate>().map(|r| r.to_string()),
+                _ => text.parse::<Time>().map(|t| t.to_string()),
+            };
+            a.name.ends_with(what) && shown.as_ref() == Ok(value)
+        }),
         TopologyError::UnknownNode { .. } | TopologyError::NoSuchLink { .. } => find("failed"),
         _ => None,
     };

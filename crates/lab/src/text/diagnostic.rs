@@ -152,6 +152,14 @@ impl Diagnostics {
         self.0.iter()
     }
 
+    /// Puts them in the order of the places they are about; those without one come last.
+    pub fn sort(&mut self) {
+        self.0.sort_by_key(|d| {
+            let place = d.places.first().map(|(span, _)| (span.source, span.start));
+            (place.is_none(), place)
+        });
+    }
+
     /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -46,13 +46,20 @@ impl<C: CongestionControl> Sim<'_, C> {
         if n.flows.is_empty() {
             return;
         }
-        let Scan { mut chosen, first_finished } = self.scan(nic, paused);
-        if let Some(first) = first_finished {
-            chosen = self.compact(nic, first, chosen);
-        }
-        match chosen {
-            Some(i) => self.send_data(nic, i),
-            None => self.arm_wake(nic),
+        let Scan { chosen, first_finished } = self.scan(nic, paused);
+        let flow = chosen.map(|i| self.nics[nic].flows[i]);
+        let place = match first_finished {
+            Some(first) => self.compact(nic, first, chosen),
+            None => chosen,
+        };
+        match (place, flow) {
+            (Some(i), Some(flow)) => {
+                // A chosen flow that is itself finished (it went back before its last ACK) was
+                // removed as well: whoever has its place now sends instead.
+                let flow = self.nics[nic].flows.get(i).copied().unwrap_or(flow);
+                self.send_data(nic, i, flow);
+            }
+            _ => self.arm_wake(nic),
         }
     }
 
@@ -98,12 +105,11 @@ impl<C: CongestionControl> Sim<'_, C> {
     }
 
     #[inline]
-    fn send_data(&mut self, nic: usize, i: usize) {
+    fn send_data(&mut self, nic: usize, i: usize, flow: u32) {
         let now = self.events.now();
         let n = &mut self.nics[nic];
         n.last_served = i;
         let port = n.port;
-        let flow = n.flows[i];
         let f = &mut self.flows[flow as usize];
         let payload = f.bytes_left().min(self.options.payload);
         let size = payload as u32 + self.options.overhead;

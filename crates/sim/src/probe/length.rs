@@ -10,14 +10,15 @@ const SUB: u64 = 32;
 /// The distribution of a length, weighted by time. Costs a few instructions per change; the
 /// bins exist only once the length was not zero.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct LengthProbe {
     length: u64,
     since: Time,
+    at_zero: u64,
     max: u64,
+    bins: Vec<u64>,
     /// Bytes times picoseconds.
     area: u128,
-    at_zero: u64,
-    bins: Vec<u64>,
 }
 
 #[inline]

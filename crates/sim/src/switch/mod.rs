@@ -77,6 +77,8 @@ pub(crate) struct Switch {
     ecn: Option<EcnConfig>,
     marks: Stream,
     bit_errors: Stream,
+    /// No bit errors and no outages at any port.
+    perfect_wires: bool,
     watchdog: Option<WatchdogConfig>,
     pub(crate) held_flows: HeldFlows,
     pub(crate) buffer: LengthProbe,
@@ -119,6 +121,8 @@ impl Switch {
         Ok(Self {
             id,
             gates_admission: fc.gates_admission(),
+            perfect_wires: shared.byte_survival_ln == 0.0
+                && ports.iter().all(|p| p.outages.is_empty()),
             fc,
             clocks: Tournament::new(tx_clocks + ports.len()),
             tx_clocks,

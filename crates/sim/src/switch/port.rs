@@ -40,36 +40,35 @@ impl Queue {
     }
 }
 
-/// One port.
+/// One port. What every packet touches comes first, in as few cache lines as possible.
+#[repr(C)]
 pub(crate) struct Port {
     pub(crate) tx: Transmitter,
-    /// Packets between arrival and memory.
-    pub(crate) pipeline: VecDeque<(Time, Packet)>,
-    pub(crate) scheduler: Scheduler,
-    pub(crate) queues: Vec<Queue>,
-    /// Control frames that wait for the wire.
-    pub(crate) control: VecDeque<Packet>,
-    pub(crate) inspects_heads: bool,
-    pub(crate) held_priorities: u8,
+    pub(crate) queue: LengthProbe,
     /// How many holds are in force.
     pub(crate) all_holds: u32,
-    /// How many holds of each priority (its own and its queues') are in force.
-    pub(crate) holds_in_force: [u32; Priority::COUNT],
-    pub(crate) priority_clocks: [HoldClock; Priority::COUNT],
-    pub(crate) limits: Option<Box<Limits>>,
-    pub(crate) outages: Outages,
-    /// Priorities the watchdog has declared stuck.
+    pub(crate) held_priorities: u8,
+    /// Priorities that take no packets: stuck according to the watchdog.
     pub(crate) storm: u8,
     /// Priorities we have told the neighbour to stop, for the pause log.
     pub(crate) paused_upstream: u8,
-    pub(crate) queue: LengthProbe,
+    pub(crate) inspects_heads: bool,
+    pub(crate) limits: Option<Box<Limits>>,
+    /// Control frames that wait for the wire.
+    pub(crate) control: VecDeque<Packet>,
+    pub(crate) scheduler: Scheduler,
+    pub(crate) queues: Vec<Queue>,
+    /// Packets between arrival and memory.
+    pub(crate) pipeline: VecDeque<(Time, Packet)>,
+    pub(crate) outages: Outages,
+    /// How many holds of each priority (its own and its queues') are in force.
+    pub(crate) holds_in_force: [u32; Priority::COUNT],
+    pub(crate) priority_clocks: [HoldClock; Priority::COUNT],
     pub(crate) holds: [u64; Priority::COUNT],
     pub(crate) pauses_sent: [u64; Priority::COUNT],
     pub(crate) control_sent: u64,
     pub(crate) marked: u64,
     pub(crate) dropped: u64,
-    /// Bytes of data and ACK frames sent, for telemetry.
-    pub(crate) tx_bytes: u64,
     /// What the transmitter had sent when statistics began.
     pub(crate) base: (u64, u64),
     held_before: [Time; Priority::COUNT],
@@ -114,7 +113,6 @@ impl Port {
             control_sent: 0,
             marked: 0,
             dropped: 0,
-            tx_bytes: 0,
             base: (0, 0),
             held_before: [Time::ZERO; Priority::COUNT],
         }

@@ -15,19 +15,23 @@ struct GroupState {
     earned: bool,
 }
 
-/// The queues of one port: what they are and which are ready.
+/// The queues of one port: what they are and which are ready. What every packet touches comes
+/// first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Scheduler {
-    /// Bit per queue: non-empty and not held.
-    ready: Vec<u64>,
+    /// Bit per queue: non-empty and not held. The first 64 stand apart: most ports have no
+    /// more, and their scheduling should touch nothing else.
+    ready: u64,
+    more_ready: Vec<u64>,
+    /// Bit per queue below 64 that is alone in its group: no turn to take.
+    alone: u64,
+    uses_deficits: bool,
     groups: Vec<GroupState>,
     group_of: Vec<u16>,
     specs: Vec<QueueSpec>,
     deficit: Vec<u64>,
     on_demand: Option<QueueSpec>,
-    /// Bit per queue below 64 that is alone in its group: no turn to take.
-    alone: u64,
-    uses_deficits: bool,
 }
 
 impl Scheduler {
@@ -51,7 +55,8 @@ impl Scheduler {
         Self {
             alone: groups.iter().enumerate().filter_map(is_alone).sum(),
             uses_deficits: groups.iter().any(|g| g.discipline == Discipline::DeficitRoundRobin),
-            ready: vec![0; layout.queues.len().div_ceil(64).max(1)],
+            ready: 0,
+            more_ready: vec![0; layout.queues.len().saturating_sub(1) / 64],
             groups,
             group_of,
             specs: layout.queues.clone(),
@@ -84,28 +89,37 @@ impl Scheduler {
             self.deficit.push(0);
             self.groups[last].end += 1;
         }
-        self.ready.resize(self.specs.len().div_ceil(64), 0);
+        self.more_ready.resize((self.specs.len() - 1) / 64, 0);
+    }
+
+    /// The word that holds the bit of queue `q`.
+    #[inline]
+    fn word_mut(&mut self, q: usize) -> &mut u64 {
+        if q < 64 { &mut self.ready } else { &mut self.more_ready[q / 64 - 1] }
+    }
+
+    /// Word number `i`.
+    #[inline]
+    fn word(&self, i: usize) -> Option<u64> {
+        if i == 0 { Some(self.ready) } else { self.more_ready.get(i - 1).copied() }
     }
 
     #[inline]
     pub(crate) fn set_ready(&mut self, q: usize, ready: bool) {
         let bit = 1u64 << (q % 64);
-        if ready {
-            self.ready[q / 64] |= bit;
-        } else {
-            self.ready[q / 64] &= !bit;
-        }
+        let word = self.word_mut(q);
+        *word = if ready { *word | bit } else { *word & !bit };
     }
 
     #[inline]
     pub(crate) fn is_ready(&self, q: usize) -> bool {
-        self.ready[q / 64] & 1 << (q % 64) != 0
+        self.word(q / 64).is_some_and(|w| w & 1 << (q % 64) != 0)
     }
 
     /// Whether any queue is ready.
     #[inline]
     pub(crate) fn any_ready(&self) -> bool {
-        self.ready.iter().any(|&w| w != 0)
+        self.ready != 0 || self.more_ready.iter().any(|&w| w != 0)
     }
 
     /// Whether a ready queue has a priority outside `blocked`.
@@ -118,7 +132,7 @@ impl Scheduler {
     #[inline]
     fn next_ready(&self, from: u32, end: u32) -> Option<u32> {
         let mut word = (from / 64) as usize;
-        let mut bits = self.ready.get(word)? & (u64::MAX << (from % 64));
+        let mut bits = self.word(word)? & (u64::MAX << (from % 64));
         loop {
             if bits != 0 {
                 let q = word as u32 * 64 + bits.trailing_zeros();
@@ -128,7 +142,7 @@ impl Scheduler {
             if word as u32 * 64 >= end {
                 return None;
             }
-            bits = *self.ready.get(word)?;
+            bits = self.word(word)?;
         }
     }
 
@@ -136,7 +150,7 @@ impl Scheduler {
     /// rate limit). `size` tells the size of a queue's head.
     #[inline]
     pub(crate) fn select(&mut self, blocked: u8, size: impl Fn(QueueId) -> u64) -> Option<QueueId> {
-        let first = self.ready[0];
+        let first = self.ready;
         if blocked == 0 && first != 0 && self.alone & first & first.wrapping_neg() != 0 {
             return Some(QueueId(first.trailing_zeros()));
         }

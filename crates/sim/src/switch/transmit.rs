@@ -168,14 +168,13 @@ impl Switch {
                 let port = &self.ports[o];
                 env.wires.extras.telemetry.get_mut(packet.extra).push(IntHop {
                     time: now,
-                    tx_bytes: port.tx_bytes,
+                    tx_bytes: port.tx.wire_bytes,
                     queue: port.queue.length(),
                     rate: port.tx.rate,
                 });
             }
         }
         let port = &mut self.ports[o];
-        port.tx_bytes += u64::from(packet.size);
         if let Some(limits) = &mut port.limits {
             limits.started(now, packet.priority, u64::from(packet.size));
         }

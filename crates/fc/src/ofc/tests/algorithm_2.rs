@@ -11,7 +11,8 @@ fn a_pause_is_stored_and_later_ones_are_added() {
     assert_eq!(hierarchy(&b, OUT).paused, keys(&[1, 2]));
     assert!(hierarchy(&b, OUT2).is_at_rest());
     assert!(!b.is_held(OUT, N), "other flows go on");
-    assert!(b.is_held(OUT, B1) && b.is_held(OUT, B2));
+    assert!(b.is_held(OUT, B1), "paused packets will wait in here");
+    assert!(!b.is_held(OUT, B2), "nobody waits in here");
 }
 
 /// Line 5: a frame is taken out of the traffic; it is not passed on.

@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// The port's held queues.
+fn held(b: &Bench<Ofc>) -> Vec<QueueId> {
+    [N, B1, B2].into_iter().filter(|&q| b.is_held(OUT, q)).collect()
+}
+
 /// Lines 7, 8 and 14: a head of a paused flow goes to the paused queue, others to the wire.
 #[test]
 fn paused_packets_step_aside_and_others_pass() {
@@ -30,7 +35,7 @@ fn a_drain_sends_the_resumed_and_keeps_the_paused_in_the_other_backup() {
     b.control(OUT, &resume(&[1]));
     let h = hierarchy(&b, OUT);
     assert_eq!((h.serving, h.sink), (1, 2));
-    assert!(b.is_held(OUT, N) && !b.is_held(OUT, B1) && b.is_held(OUT, B2));
+    assert_eq!(held(&b), [B2], "the normal queue is not held: the drained backup outranks it");
     assert_eq!(serve(&mut b, OUT), Some((1, 0)));
     assert_eq!(serve(&mut b, OUT), Some((1, 1)), "the older packets leave first");
     assert_eq!(waiting(&b, OUT, B2), [Some((2, 0))]);
@@ -39,14 +44,38 @@ fn a_drain_sends_the_resumed_and_keeps_the_paused_in_the_other_backup() {
     assert_eq!(waiting(&b, OUT, B2), [Some((2, 0)), Some((2, 1))]);
     let h = hierarchy(&b, OUT);
     assert_eq!((h.serving, h.sink), (0, 2), "the backups have swapped roles");
-    assert!(!b.is_held(OUT, N) && b.is_held(OUT, B1) && b.is_held(OUT, B2));
+    assert_eq!(held(&b), [B2]);
     // the next drain runs the other way round
     put_seq(&mut b, UP, 2, OUT, 2);
     assert_eq!(serve(&mut b, OUT), None);
     b.control(OUT, &resume(&[2]));
     assert_eq!((hierarchy(&b, OUT).serving, hierarchy(&b, OUT).sink), (2, 1));
+    assert_eq!(held(&b), []);
     assert_eq!(serve_all(&mut b, OUT), [(2, 0), (2, 1), (2, 2)]);
+    assert_eq!(held(&b), []);
     assert_eq!(audit(&b, true), Ok(()));
+}
+
+/// Backups of a weighted priority share its group, so the normal queue is held during a drain.
+#[test]
+fn without_ranks_the_normal_queue_is_held_during_a_drain() {
+    let mut schedule = crate::PrioritySchedule::default();
+    schedule.weights[3] = 1;
+    let mut b = Bench::around(4, "10KB", "3KB", |setup| {
+        scheme(&[], &NodeSetup { schedule: &schedule, ..setup.clone() })
+    });
+    // the seven strict priorities come first
+    let [b1, b2, n] = [7, 8, 9].map(QueueId);
+    let holds = |b: &Bench<Ofc>| [b1, b2, n].map(|q| b.is_held(OUT, q));
+    b.control(OUT, &pause(&[1, 2]));
+    assert_eq!(holds(&b), [true, false, false]);
+    b.arrive(b.packet(UP, 1000).flow(1, 0, 101), OUT);
+    assert_eq!(b.depart(OUT, n), None);
+    b.control(OUT, &resume(&[1]));
+    assert_eq!(holds(&b), [false, true, true]);
+    assert!(b.depart(OUT, b1).is_some());
+    assert_eq!(b.depart(OUT, b1), None, "the mark");
+    assert_eq!(holds(&b), [false, true, false]);
 }
 
 /// A drain of an empty paused queue is over as soon as the port looks at the mark.

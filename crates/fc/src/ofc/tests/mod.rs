@@ -18,10 +18,10 @@ pub(super) const OUT: PortId = PortId(2);
 pub(super) const OUT2: PortId = PortId(3);
 
 /// Priority 3 under strict priority: priorities 7 to 4 have queues 0 to 3, then come its
-/// normal queue and its backups.
-pub(super) const N: QueueId = QueueId(4);
-pub(super) const B1: QueueId = QueueId(5);
-pub(super) const B2: QueueId = QueueId(6);
+/// backups and its normal queue.
+pub(super) const B1: QueueId = QueueId(4);
+pub(super) const B2: QueueId = QueueId(5);
+pub(super) const N: QueueId = QueueId(6);
 
 pub(super) fn scheme(options: &[(&Param, &str)], setup: &NodeSetup<'_>) -> Ofc {
     let mut values = Values::new();
@@ -88,8 +88,8 @@ pub(super) fn all(pause: bool) -> ControlMessage {
 pub(super) fn serve(b: &mut Bench<Ofc>, port: PortId) -> Option<(u32, u32)> {
     loop {
         let before = b.clone();
-        let ready: Vec<QueueId> = b.ready(port).collect();
-        if let Some(p) = ready.into_iter().find_map(|q| b.depart(port, q)) {
+        let turn = b.up_next(port);
+        if let Some(p) = turn.into_iter().find_map(|q| b.depart(port, q)) {
             return Some((p.flow.source().0, p.seq));
         }
         if *b == before {
@@ -129,12 +129,12 @@ pub(super) fn audit(b: &Bench<Ofc>, drained: bool) -> Result<(), String> {
 }
 
 #[test]
-fn each_lossless_priority_has_two_backups_in_its_own_rank() {
+fn each_lossless_priority_has_two_backups_in_the_rank_above_it() {
     let layout = switch().scheme().layout(OUT);
     let priorities: Vec<u8> = layout.queues.iter().map(|q| q.priority.get()).collect();
     assert_eq!(priorities, [7, 6, 5, 4, 3, 3, 3, 2, 1, 0]);
     let groups: Vec<u32> = layout.groups.iter().map(|g| g.queues).collect();
-    assert_eq!(groups, [1, 1, 1, 1, 3, 1, 1, 1]);
+    assert_eq!(groups, [1, 1, 1, 1, 2, 1, 1, 1, 1]);
     assert!(layout.inspects_heads);
 }
 
@@ -150,8 +150,9 @@ fn weighted_priorities_keep_their_backups_in_the_shared_group() {
     let priorities: Vec<u8> = layout.queues.iter().map(|q| q.priority.get()).collect();
     assert_eq!(priorities, [7, 6, 5, 4, 2, 0, 3, 3, 3, 1]);
     assert_eq!(layout.groups.last().map(|g| g.queues), Some(4));
-    assert_eq!(ofc.scheme().first[3], 6);
-    assert_eq!(ofc.scheme().first[1], 9);
+    let queues = ofc.scheme().queues;
+    assert_eq!(queues[3], Queues { normal: 8, backup: 6, ranked: false });
+    assert_eq!(queues[1].normal, 9);
 }
 
 fn refused(options: &[(&Param, &str)]) -> String {

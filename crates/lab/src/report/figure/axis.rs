@@ -131,7 +131,10 @@ impl Axis {
         while value <= self.high * 1.0001 && ticks.len() < 40 {
             let (divisor, unit) = self.unit.prefix(value);
             let number = value / divisor;
-            let digits = if number < 0.999 { 3 } else { 0 };
+            let digits = match number {
+                n if n >= 0.999 => 0,
+                n => (-libm::floor(libm::log10(n))) as usize,
+            };
             ticks.push((value, format!("{number:.digits$} {unit}").trim_end().to_owned()));
             value *= 10.0;
         }

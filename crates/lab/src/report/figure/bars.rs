@@ -2,6 +2,7 @@
 
 use super::axis::{Axis, Unit};
 use super::{COLOURS, Data, Figure, WIDTH, escape, px, svg, text_width};
+use crate::stats::usual_max;
 
 /// One bar.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,8 +37,6 @@ impl Bars {
     /// Draws it.
     pub fn figure(&self, id: &str, title: &str, caption: &str) -> Figure {
         let bars = || self.groups.iter().flat_map(|(_, bars)| bars);
-        let longest = bars().flat_map(|b| [b.value, b.whisker]).flatten().fold(0.0, f64::max);
-        let axis = Axis::linear(&self.label, self.unit, longest);
         let names = bars().map(|b| text_width(&b.name)).fold(40.0, f64::max);
         let left = names + 20.0;
         let notes = bars().map(|b| text_width(&self.text(b))).fold(0.0, f64::max);
@@ -45,6 +44,10 @@ impl Bars {
         let mut body = String::new();
         let mut y = 4.0;
         for (heading, bars) in &self.groups {
+            // every group has its own scale: the values stand beside the bars
+            let longest = usual_max(bars.iter().filter_map(|b| b.value));
+            let reach = bars.iter().filter_map(|b| b.whisker).filter(|w| *w <= longest * 2.0);
+            let axis = Axis::linear(&self.label, self.unit, reach.fold(longest, f64::max));
             y += HEAD;
             let text = escape(heading);
             body.push_str(&format!("<text class=\"head\" x=\"4\" y=\"{}\">{text}</text>", y - 9.0));
@@ -71,6 +74,7 @@ impl Bars {
         let (value, text) = (bar.value.unwrap_or(0.0), self.text(bar));
         let long = axis.at(value) * room;
         let mut end = left + long;
+        let beyond = value > axis.high;
         let mut out = format!(
             "<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>\
              <rect class=\"f{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"12\" rx=\"2\"/>",
@@ -82,7 +86,12 @@ impl Bars {
             px(y),
             px(long),
         );
-        if let Some(most) = bar.whisker.filter(|most| *most > value) {
+        if beyond {
+            // the bar goes on: a gap near its end says so
+            let x = px(left + long - 18.0);
+            out.push_str(&format!("<path class=\"gap\" d=\"M{x} {}l4 -16\"/>", px(y + 14.0)));
+        }
+        if let Some(most) = bar.whisker.filter(|most| *most > value && !beyond) {
             end = left + axis.at(most) * room;
             out.push_str(&format!(
                 "<path class=\"whisker\" d=\"M{} {}H{}m0 -4v8\"/>",

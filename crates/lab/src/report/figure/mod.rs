@@ -38,7 +38,7 @@ pub struct Data {
 }
 
 /// How many colours there are before they repeat.
-pub const COLOURS: usize = 10;
+pub const COLOURS: usize = 12;
 
 /// Width of every drawing; the page scales it.
 const WIDTH: f64 = 720.0;
@@ -77,7 +77,7 @@ fn px(x: f64) -> String {
 
 /// About how wide a text of the figures' font is.
 fn text_width(text: &str) -> f64 {
-    text.chars().count() as f64 * 6.6
+    text.chars().count() as f64 * 7.0
 }
 
 /// A legend above the drawing: its elements and the height it takes.

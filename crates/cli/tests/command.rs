@@ -1,0 +1,221 @@
+//! The `weir` command from outside: what it prints, which files it leaves, how it exits.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn weir(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+    command.args(args).env("NO_COLOR", "1").env("COLUMNS", "200").stdin(Stdio::null());
+    command.output().expect("the program can be started")
+}
+
+fn code(args: &[&str]) -> i32 {
+    let output = weir(args);
+    output.status.code().unwrap_or_else(|| panic!("{args:?}: {output:?}"))
+}
+
+fn stdout(args: &[&str]) -> String {
+    let output = weir(args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("output is text")
+}
+
+/// A directory of its own for one test, empty.
+fn scratch(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("the scratch directory can be made");
+    path
+}
+
+#[test]
+fn exit_codes_are_those_in_the_help() {
+    for (args, expected) in [
+        (&["check", "incast"][..], 0),
+        (&["run", "incast", "-q"], 0),
+        (&["run", "ring-deadlock", "-q"], 0),
+        (&["run", "ring-deadlock", "-q", "--deny", "deadlock"], 1),
+        (&["run", "lossy", "-q", "--deny", "loss"], 1),
+        (&["check", "no-such"], 2),
+        (&["check", "incast", "--set", "switch.bufer=1KB"], 2),
+        (&["run", "incast", "--scheme", "pcf"], 2),
+        (&["run", "incast", "--cc", "cubic"], 2),
+        (&["compare", "incast", "--seeds", "3..1"], 2),
+        (&["compare", "incast", "--schemes", "pfc,pcf"], 2),
+        (&["schemes", "pcf"], 2),
+        (&["frobnicate"], 2),
+        (&["run", "incast", "-q", "--set", "switch.thresholds.limit=90KB"], 3),
+        (
+            &[
+                "compare",
+                "incast",
+                "-q",
+                "--schemes",
+                "pfc",
+                "--set",
+                "switch.thresholds.limit=90KB",
+            ],
+            3,
+        ),
+    ] {
+        assert_eq!(code(args), expected, "{args:?}");
+    }
+}
+
+#[test]
+fn no_arguments_show_the_help() {
+    let output = weir(&[]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("First steps") && text.contains("Exit codes"), "{text}");
+}
+
+#[test]
+fn everything_that_reports_also_speaks_json() {
+    for args in [
+        &["check", "incast", "--json"][..],
+        &["topo", "ofc-fig1", "--json"],
+        &["traffic", "dumbbell", "--json"],
+        &["scenarios", "--json"],
+        &["scenarios", "incast", "--json"],
+        &["schemes", "--json"],
+        &["schemes", "pfc", "--json"],
+        &["topologies", "--json"],
+        &["patterns", "--json"],
+        &["workloads", "--json"],
+        &["workloads", "websearch", "--json"],
+        &["schema"],
+        &["run", "incast", "--json"],
+        &["compare", "incast", "--schemes", "pfc,none", "--json"],
+    ] {
+        let text = stdout(args);
+        let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
+        assert!(value.is_ok(), "{args:?}: {text}");
+    }
+    let text = stdout(&["run", "incast", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&value["schema"], &value["scheme"]), (&1.into(), &"pfc".into()));
+    assert_eq!(value["digest"].as_str().map(str::len), Some(16));
+}
+
+#[test]
+fn lists_name_what_there_is_and_details_every_parameter() {
+    let text = stdout(&["schemes"]);
+    assert!(text.contains("pfc") && text.contains("dcqcn"), "{text}");
+    let text = stdout(&["schemes", "pfc"]);
+    assert!(text.contains("pause-quanta") && text.contains("default 65535"), "{text}");
+    let text = stdout(&["workloads"]);
+    // FlowSail's Fig. 1: Web Search at 100 Gb/s and 12 us
+    assert!(text.contains("websearch") && text.contains("57.1 %"), "{text}");
+    let text = stdout(&["scenarios", "ofc-fig1"]);
+    assert!(text.contains("kind = \"ofc-chain\""), "{text}");
+}
+
+#[test]
+fn output_without_a_terminal_has_no_colours_and_no_bar() {
+    let output = weir(&["compare", "incast", "--schemes", "pfc"]);
+    for text in [output.stdout, output.stderr] {
+        assert!(!text.contains(&0x1b), "{}", String::from_utf8_lossy(&text));
+    }
+}
+
+const FILES: [&str; 6] =
+    ["flows.csv", "index.html", "perf.json", "ports.csv", "scenario.toml", "summary.json"];
+
+fn listing(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path).expect("a directory");
+    let names = entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn results_are_complete_repeatable_and_replace_each_other() {
+    let base = scratch("results");
+    let (a, b) = (base.join("a"), base.join("b"));
+    for out in [&a, &b, &a] {
+        let out = out.to_str().expect("a path of text");
+        assert_eq!(code(&["run", "incast", "-q", "--out", out]), 0);
+    }
+    assert_eq!(listing(&base), ["a", "b"], "no temporary directory is left");
+    assert_eq!(listing(&a), FILES);
+    for file in ["flows.csv", "ports.csv", "summary.json", "scenario.toml"] {
+        let read = |dir: &Path| fs::read(dir.join(file)).expect("a result file");
+        assert_eq!(read(&a), read(&b), "{file} is a function of scenario and seed");
+    }
+    let flows = fs::read_to_string(a.join("flows.csv")).expect("a result file");
+    // a line of headings and eight senders
+    assert_eq!(flows.lines().count(), 9);
+}
+
+#[test]
+fn a_directory_with_other_things_in_it_is_left_alone() {
+    let base = scratch("foreign");
+    fs::write(base.join("thesis.tex"), "years of work").expect("a file");
+    let out = base.to_str().expect("a path of text");
+    let output = weir(&["run", "incast", "-q", "--out", out]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("thesis.tex") && text.contains("another directory"), "{text}");
+    assert_eq!(listing(&base), ["thesis.tex"]);
+}
+
+#[test]
+fn traffic_written_as_csv_reads_back_as_the_same_flows() {
+    let base = scratch("traffic");
+    let csv = stdout(&["traffic", "ofc-fig1"]);
+    assert_eq!(csv.lines().count(), 9);
+    fs::write(base.join("flows.csv"), &csv).expect("a file");
+    let scenario =
+        "[topology]\nkind = \"ofc-chain\"\n[[traffic]]\nkind = \"list\"\nfile = \"flows.csv\"\n";
+    let file = base.join("list.toml");
+    fs::write(&file, scenario).expect("a file");
+    assert_eq!(stdout(&["traffic", file.to_str().expect("a path of text")]), csv);
+}
+
+#[test]
+fn a_topology_can_be_drawn() {
+    let base = scratch("drawing");
+    let svg = base.join("fabric.svg");
+    let text = stdout(&["topo", "ring-deadlock", "--svg", svg.to_str().expect("a path of text")]);
+    assert!(text.contains("sw1 -> sw2 -> sw3 -> sw0 -> sw1"), "{text}");
+    assert!(fs::read_to_string(svg).expect("a drawing").starts_with("<svg"));
+}
+
+#[test]
+fn man_page_and_completions_come_from_the_same_definition() {
+    for what in ["man", "complete-bash", "complete-zsh", "complete-fish"] {
+        assert!(stdout(&["--generate", what]).contains("compare"), "{what}");
+    }
+}
+
+/// Ctrl-C once: what there is gets written and marked, without a digest.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupt_writes_what_there_is() {
+    let out = scratch("interrupt").join("out");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_weir"))
+        .args(["run", "incast", "-q", "--set", "traffic.0.size=100GB", "--out"])
+        .arg(&out)
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the program can be started");
+    let status = format!("/proc/{}/status", child.id());
+    // SIGINT is bit 1 of the mask of caught signals: set once the handler is there
+    let listens = || {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let mask = text.lines().find_map(|l| l.strip_prefix("SigCgt:"));
+        mask.and_then(|m| u64::from_str_radix(m.trim(), 16).ok()).is_some_and(|m| m & 2 != 0)
+    };
+    while !listens() {
+        assert!(child.try_wait().expect("a child").is_none(), "it ended before it could listen");
+        std::thread::yield_now();
+    }
+    let id = child.id().to_string();
+    let kill = Command::new("kill").args(["-INT", &id]).status().expect("kill");
+    assert!(kill.success());
+    assert_eq!(child.wait().expect("a child").code(), Some(130));
+    let summary = fs::read_to_string(out.join("summary.json")).expect("what there is");
+    assert!(summary.contains("\"how\": \"interrupted\"") && summary.contains("\"digest\": null"));
+}

@@ -1,0 +1,23 @@
+//! Files that are made by the program and kept with the source are current.
+
+use std::path::Path;
+
+fn check(path: &str, made: &str, command: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(kept == made, "{path} is not current: {command} > {path}");
+}
+
+#[test]
+fn the_scenario_reference_is_current() {
+    let made = weir_lab::reference_doc::markdown();
+    let command = "cargo run -- --generate scenario-reference";
+    check("docs/src/scenario-reference.md", &made, command);
+}
+
+#[test]
+fn the_schema_is_current() {
+    let schema = serde_json::to_string_pretty(&weir_lab::schema::scenario_schema());
+    let made = schema.expect("a JSON value is always text") + "\n";
+    check("schemas/scenario.schema.json", &made, "cargo run -- schema");
+}

@@ -1,0 +1,173 @@
+//! What runs of the built-in scenarios are made into: tables, trees, summaries, pages.
+
+use weir_lab::compare::{self, Figures};
+use weir_lab::findings::{Comparison, PauseTree, answer};
+use weir_lab::run::{Meter, run_all};
+use weir_lab::scenario::builtin::BUILT_IN;
+use weir_lab::{Experiment, Finish, Variant, report};
+
+fn load(name: &str, sets: &[&str]) -> Experiment {
+    let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
+    Experiment::load(name, &sets).unwrap_or_else(|p| panic!("{}", p.render(false)))
+}
+
+fn compare<'a>(e: &'a Experiment, schemes: &[&str], seeds: &[u64]) -> Comparison<'a> {
+    let mut variants: Vec<Variant> = Vec::new();
+    for scheme in schemes {
+        for &seed in seeds {
+            variants.push(e.variant(Some(scheme), None, seed).expect("a known scheme"));
+        }
+    }
+    let meter = Meter::new(variants.len());
+    let runs = run_all(e, &variants, 2, &meter);
+    let runs = runs.into_iter().map(|r| r.expect("not interrupted").expect("a valid run"));
+    let c = Comparison::new(e, runs.collect());
+    assert_eq!(meter.read().finished, variants.len());
+    c
+}
+
+#[test]
+fn built_in_scenarios_load_without_warnings() {
+    for b in BUILT_IN {
+        let e = load(b.name, &[]);
+        assert!(e.warnings.is_empty(), "{}", e.warnings.render(&e.scenario.sources, false));
+        assert_eq!(e.scenario.name, b.name);
+    }
+}
+
+#[test]
+fn the_pause_tree_of_ofcs_figure_1_names_p_d_as_root_and_f0_as_victim() {
+    let e = load("ofc-fig1", &[]);
+    let c = compare(&e, &["pfc"], &[1]);
+    let run = c.runs().next().expect("one run");
+    let trees = PauseTree::of_run(&e, run);
+    let tree = &trees[0];
+    assert_eq!(tree.root.expect("a known cause").name(&e.topology), "P_d of Sc");
+    // Sc pauses Sb, Sb pauses Sa, Sa pauses the hosts
+    assert_eq!(tree.depth(), 3);
+    let victims: Vec<&str> = tree.victims.iter().map(|v| c.class_name(v.class)).collect();
+    assert_eq!(victims, ["victim"]);
+    let held = tree.victims[0].held;
+    // it cannot have been held longer than its path was: Sb's port towards Sc
+    let sb = e.topology.node_by_name("Sb").expect("a switch of the chain");
+    let port = run.outcome.ports.iter().filter(|p| p.node == sb);
+    let longest = port.flat_map(|p| p.held_time).max().expect("eight priorities");
+    assert!(held.as_ps() > 0 && held <= longest, "{held} {longest}");
+}
+
+#[test]
+fn the_answer_names_the_victim_and_the_congested_port() {
+    let e = load("ofc-fig1", &[]);
+    let text = answer(&compare(&e, &["pfc", "ideal"], &[1]));
+    let start = "PFC held the victim flow h0 to h8 for ";
+    assert!(text.starts_with(start) && text.contains("P_d of Sc, which it never used"), "{text}");
+    let e = load("ring-deadlock", &[]);
+    let text = answer(&compare(&e, &["pfc"], &[1]));
+    assert!(
+        text.contains("deadlocked") && text.contains("sw0 -> sw1 -> sw2 -> sw3 -> sw0"),
+        "{text}"
+    );
+    let e = load("lossy", &[]);
+    let text = answer(&compare(&e, &["pfc", "none"], &[1]));
+    assert!(text.contains("lost") && text.contains("PFC lost nothing"), "{text}");
+}
+
+#[test]
+fn the_table_has_the_papers_rows_and_fits_narrow_terminals() {
+    let e = load("ofc-fig1", &[]);
+    let c = compare(&e, &["pfc", "none"], &[1]);
+    let table = compare::table(&c, &Figures::new(&c));
+    let wide = table.render(250, false);
+    for part in
+        ["vs PFC", "PFC paper", "1.96 ms", "OFC paper", "1.45 ms", "Table I", "queue P_d of Sc"]
+    {
+        assert!(wide.contains(part), "{part}: {wide}");
+    }
+    for width in [60, 80, 100, 120] {
+        let text = table.render(width, false);
+        assert!(text.lines().all(|l| l.chars().count() <= width), "{text}");
+        assert!(text.contains("victim"), "{text}");
+    }
+}
+
+#[test]
+fn several_seeds_give_intervals() {
+    let e = load("dumbbell", &["traffic.0.flows=60"]);
+    let c = compare(&e, &["pfc"], &[1, 2, 3]);
+    let figures = Figures::new(&c);
+    let (_, victim) = &figures.rows[0].classes[0];
+    let fct = victim.fct_mean.expect("victims complete");
+    assert!(fct.half_width > 0.0 && fct.half_width < fct.mean, "{fct:?}");
+    assert_eq!(figures.hottest.len(), 3);
+}
+
+#[test]
+fn equal_runs_give_equal_summaries_and_other_seeds_do_not() {
+    let e = load("dumbbell", &["traffic.0.flows=60"]);
+    let text = |seed| report::summary(&compare(&e, &["pfc"], &[seed])).to_string();
+    assert_eq!(text(1), text(1));
+    assert_ne!(text(1), text(2));
+}
+
+#[test]
+fn every_scheme_sees_the_same_traffic() {
+    let e = load("dumbbell", &["traffic.0.flows=60"]);
+    let c = compare(&e, &["pfc", "none", "bfc"], &[7]);
+    let hashes: Vec<u64> = c.runs().map(|r| r.outcome.traffic_hash).collect();
+    assert!(hashes.windows(2).all(|pair| pair[0] == pair[1]), "{hashes:?}");
+}
+
+#[test]
+fn an_interrupted_run_is_marked_and_has_no_digest() {
+    let e = load("incast", &[]);
+    let variant = e.variant(None, None, 1).expect("the scheme of the file");
+    let meter = Meter::new(1);
+    meter.interrupt();
+    let run = weir_lab::run::run(&e, variant, &meter, 0).expect("what there is");
+    assert_eq!(run.outcome.finish, Finish::Interrupted);
+    let summary = report::run_summary(&e, &run);
+    assert!(summary["digest"].is_null());
+    assert_eq!(summary["finish"]["how"], "interrupted");
+    // those that have not begun are left out
+    assert!(run_all(&e, &[variant], 1, &meter)[0].is_none());
+}
+
+#[test]
+fn loss_with_too_little_headroom_is_no_valid_run_unless_allowed() {
+    let small = "switch.thresholds.limit=90KB";
+    let e = load("incast", &[small]);
+    let c = compare(&e, &["pfc"], &[1]);
+    let why = c.runs().next().expect("one run").invalid(&e).expect("packets were lost");
+    assert!(why.contains("headroom-exceeded") && why.contains("sw0"), "{why}");
+    let e = load("incast", &[small, "run.allow-loss=true"]);
+    let c = compare(&e, &["pfc"], &[1]);
+    assert_eq!(c.runs().next().expect("one run").invalid(&e), None);
+    let e = load("lossy", &[]);
+    let c = compare(&e, &["none"], &[1]);
+    assert_eq!(c.runs().next().expect("one run").invalid(&e), None, "a lossy scheme may lose");
+}
+
+#[test]
+fn a_page_stands_alone() {
+    for b in BUILT_IN {
+        let e = load(b.name, &[]);
+        let c = compare(&e, &["pfc", "none"], &e.scenario.run.seeds[..1]);
+        let page = report::page(&c, "weir compare <b>");
+        // nothing is fetched: the only addresses are names of XML languages
+        for address in page.split("http").skip(1) {
+            assert!(address.starts_with("://www.w3.org/2000/svg"), "{}", &address[..60]);
+        }
+        assert!(!page.contains("src=") && !page.contains("@import"), "{}", b.name);
+        assert!(page.contains("weir compare &lt;b&gt;"));
+        for id in ["fct", "queue", "fabric", "results", "scenario"] {
+            let wanted = format!("id=\"{id}\"");
+            // dumbbell takes no samples over time
+            assert!(page.contains(&wanted) || id == "queue", "{} lacks {id}", b.name);
+        }
+        for tag in ["figure", "section", "table", "details", "svg", "ul", "li"] {
+            let open = page.matches(&format!("<{tag}>")).count()
+                + page.matches(&format!("<{tag} ")).count();
+            assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{} <{tag}>", b.name);
+        }
+    }
+}
