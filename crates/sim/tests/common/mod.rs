@@ -1,6 +1,9 @@
 //! Small networks for whole-system tests.
 #![allow(dead_code, reason = "each test binary uses its own part of the kit")]
 
+pub(crate) mod e4;
+pub(crate) mod random;
+
 use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, NodeId, Priority, Time};
 use weir_fc::Values;

@@ -1,0 +1,247 @@
+//! Every scheme, in every mode, on random small networks under random settings.
+//!
+//! A run checks by itself, and fails otherwise: packets are conserved, all counters equal what is
+//! stored, flows stay in order, and the scheme's own invariants hold (in an empty network nothing
+//! is paused and tables are empty). The networks have no cyclic dependencies, so a run that does
+//! not drain is a fault. On top of that: a scheme that promises losslessness loses nothing with
+//! the buffer its documentation asks for, and whatever is lost otherwise is counted and repaired.
+
+use crate::common::random::{Case, Shape, case};
+use crate::common::set;
+use proptest::prelude::*;
+use weir_core::{Bytes, Rate, Time};
+use weir_sim::config::{IngressLimit, LinkConfig, Stop, ThresholdConfig, headroom};
+use weir_sim::{Config, Finish, Outcome};
+
+/// Parameters of a scheme and their values.
+type Mode = &'static [(&'static str, &'static str)];
+
+/// The modes of each scheme.
+const MODES: &[(&str, &[Mode])] = &[
+    ("pfc", &[&[("timer", "timed")], &[("timer", "sticky")], &[("pause-quanta", "100")]]),
+    (
+        "capfc",
+        &[
+            &[],
+            &[("policy", "stop-calibrate")],
+            &[("policy", "stop-calibrate"), ("cut", "30%"), ("timer", "sticky")],
+            &[("ingress-test", "strict")],
+            &[("egress-xoff", "6KB"), ("egress-xon", "3KB"), ("egress-warn", "3KB")],
+        ],
+    ),
+    ("ppfc", &[&[], &[("timer", "sticky")], &[("mode", "paper")], &[("ingress-floor", "1500B")]]),
+    (
+        "gfc",
+        &[
+            &[],
+            &[("down-hysteresis", "1500B")],
+            &[("feedback", "time")],
+            &[("feedback", "conceptual")],
+            &[("mode", "ofc")],
+        ],
+    ),
+    ("gpfc", &[&[], &[("timer", "sticky")], &[("high-offset", "5")]]),
+    (
+        "ofc",
+        &[
+            &[],
+            &[("flow-key", "flow")],
+            &[("urgent-wildcard", "false")],
+            &[("alpha", "92%"), ("scope", "port")],
+        ],
+    ),
+    ("none", &[&[]]),
+    (
+        "bfc",
+        &[
+            &[],
+            &[("queues", "1")],
+            &[("queues", "2"), ("frames", "periodic")],
+            &[("queues", "8"), ("frames", "both"), ("bits", "256")],
+            &[("assignment", "static"), ("queues", "4")],
+            &[("assignment", "static"), ("pausing", "false")],
+            &[("first-packet", "true"), ("resume", "paced")],
+            &[("table", "hashed"), ("buckets", "3"), ("queues", "4")],
+            &[("backstop", "pfc"), ("queues", "4")],
+        ],
+    ),
+    ("ideal", &[&[], &[("resume", "marks")], &[("backstop", "pfc")]]),
+    (
+        "flowsail",
+        &[
+            &[],
+            &[("queues", "2")],
+            &[("queues", "3"), ("q-low", "1/4"), ("q-high", "1/2")],
+            &[("table", "hashed")],
+            &[("table", "hashed"), ("buckets", "3"), ("queues", "2")],
+            &[("backstop", "pfc"), ("queues", "3")],
+        ],
+    ),
+    (
+        "ffc",
+        &[
+            &[],
+            &[("threshold", "8KB"), ("lane-high", "4KB"), ("lane-low", "2KB")],
+            &[("key", "5-tuple"), ("threshold", "5KB"), ("lanes", "2")],
+            &[("pacer", "false"), ("lanes", "1"), ("lane-high", "3KB"), ("lane-low", "0B")],
+            &[("gather", "300ns"), ("refresh", "20us"), ("threshold", "8KB")],
+            &[("backstop", "pfc"), ("threshold", "8KB"), ("lane-high", "4KB"), ("lane-low", "2KB")],
+        ],
+    ),
+];
+
+fn has(mode: Mode, name: &str, value: &str) -> bool {
+    mode.contains(&(name, value))
+}
+
+/// Which mode a drawn number stands for.
+fn mode(scheme: &str, drawn: usize) -> Mode {
+    let (_, modes) = MODES.iter().find(|(name, _)| *name == scheme).expect("a scheme with modes");
+    modes[drawn % modes.len()]
+}
+
+/// Everything that is drawn beside the network and its flows.
+#[derive(Clone, Copy, Debug)]
+struct Extra {
+    mode: usize,
+    /// How long a control frame takes to act.
+    response_ns: u64,
+    /// Schemes without a promise: a buffer that may overflow.
+    buffer: Option<u64>,
+}
+
+prop_compose! {
+    fn extra()(
+        mode in any::<usize>(),
+        response_ns in prop_oneof![Just(0), 1u64..1500],
+        buffer in prop::option::of(6_000u64..200_000),
+    ) -> Extra {
+        Extra { mode, response_ns, buffer }
+    }
+}
+
+/// The bytes in flight over one link's feedback loop.
+fn in_flight(case: &Case, link: &LinkConfig) -> u64 {
+    let (rate, delay) = match case.shape {
+        Shape::LeafSpine => (Rate::from_gbps(100), Time::from_us(1)),
+        _ => (Rate::from_gbps(case.gbps), Time::from_ns(case.delay_ns)),
+    };
+    headroom(rate, delay, Time::ZERO, Bytes::new(1518), link).get()
+}
+
+fn settings(case: &mut Case, scheme: &str, mode: Mode, extra: Extra) -> Config {
+    // the lower thresholds of most schemes lie at 68/75 of xoff, and must lie above xon
+    case.xon_percent = case.xon_percent * 9 / 10 + 1;
+    let mut cfg = case.config(scheme);
+    cfg.link.response = Time::from_ns(extra.response_ns);
+    // the slowest case takes 10 ms; a scheme that keeps itself busy for ever fails here
+    cfg.stop = Stop::At(Time::from_ms(500));
+    for (name, value) in mode {
+        set(&mut cfg, name, value);
+    }
+    if scheme == "gfc" {
+        // Room for the largest gap between its thresholds (4 C tau below B_m = xoff + C tau), and
+        // two frames beyond B_m.
+        let loop_bytes = in_flight(case, &cfg.link);
+        case.xoff += 3 * loop_bytes;
+        set(&mut cfg, "response", &format!("{}ns", extra.response_ns));
+        let end = Bytes::new(case.xoff + loop_bytes + 2 * 1518);
+        let stops = has(mode, "mode", "ofc");
+        let limit = if stops { IngressLimit::Lossless } else { IngressLimit::Bytes(end) };
+        cfg.switch.thresholds = case.thresholds(limit);
+    }
+    cfg
+}
+
+fn all_delivered(out: &Outcome, flows: usize) -> Result<(), TestCaseError> {
+    prop_assert_eq!(&out.finish, &Finish::Drained);
+    prop_assert_eq!(out.totals.completed, flows as u64);
+    prop_assert!(out.flows.iter().all(|f| f.delivered == f.size));
+    Ok(())
+}
+
+fn nothing_lost(out: &Outcome) -> Result<(), TestCaseError> {
+    prop_assert_eq!(out.totals.dropped, 0, "{:?}", out.drops);
+    for f in &out.flows {
+        let ideal = f.ideal.expect("a flow of a size has an ideal time");
+        prop_assert!(f.fct().expect("done") >= ideal, "{} beats its lone time {}", f.id, ideal);
+    }
+    Ok(())
+}
+
+/// A lossless scheme, or a scheme with PFC behind it.
+fn holds_its_promise(scheme: &str, mut case: Case, extra: Extra) -> Result<(), TestCaseError> {
+    let cfg = settings(&mut case, scheme, mode(scheme, extra.mode), extra);
+    let out = case.run(&cfg);
+    all_delivered(&out, case.flows.len())?;
+    nothing_lost(&out)
+}
+
+/// A scheme that promises nothing: on a buffer without end it loses nothing either; on a small
+/// one losses are counted, and repaired.
+fn loses_only_for_lack_of_memory(
+    scheme: &str,
+    mut case: Case,
+    extra: Extra,
+) -> Result<(), TestCaseError> {
+    let mode = mode(scheme, extra.mode);
+    if has(mode, "backstop", "pfc") {
+        return holds_its_promise(scheme, case, extra);
+    }
+    let mut cfg = settings(&mut case, scheme, mode, extra);
+    cfg.switch.thresholds = ThresholdConfig::Pool;
+    cfg.nic.timeout = Some(Time::from_us(700));
+    let Some(buffer) = extra.buffer else {
+        cfg.nic.timeout = None;
+        let out = case.run(&cfg);
+        all_delivered(&out, case.flows.len())?;
+        return nothing_lost(&out);
+    };
+    cfg.switch.buffer = Bytes::new(buffer);
+    let out = case.run(&cfg);
+    all_delivered(&out, case.flows.len())?;
+    let lost: u64 = out.flows.iter().map(|f| f.lost).sum();
+    prop_assert_eq!(lost, out.totals.dropped);
+    Ok(())
+}
+
+/// A scheme that is new in the catalogue must be here.
+#[test]
+fn all_schemes_are_tested() {
+    let tested: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
+    let known: Vec<&str> = weir_fc::SCHEMES.iter().map(|s| s.name).collect();
+    assert_eq!(tested, known);
+}
+
+/// How many cases: 256, or what `WEIR_CASES` says.
+fn cases() -> u32 {
+    std::env::var("WEIR_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(256)
+}
+
+macro_rules! on_random_networks {
+    ($($name:ident: $scheme:literal, $check:ident;)*) => {
+        proptest! {
+            #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+            $(
+                #[test]
+                fn $name(case in case(), extra in extra()) {
+                    $check($scheme, case, extra)?;
+                }
+            )*
+        }
+    };
+}
+
+on_random_networks! {
+    pfc_loses_nothing: "pfc", holds_its_promise;
+    capfc_loses_nothing: "capfc", holds_its_promise;
+    ppfc_loses_nothing: "ppfc", holds_its_promise;
+    gfc_loses_nothing: "gfc", holds_its_promise;
+    gpfc_loses_nothing: "gpfc", holds_its_promise;
+    ofc_loses_nothing: "ofc", holds_its_promise;
+    without_flow_control_losses_are_repaired: "none", loses_only_for_lack_of_memory;
+    bfc_delivers_everything: "bfc", loses_only_for_lack_of_memory;
+    ideal_fc_delivers_everything: "ideal", loses_only_for_lack_of_memory;
+    flowsail_delivers_everything: "flowsail", loses_only_for_lack_of_memory;
+    ffc_delivers_everything: "ffc", loses_only_for_lack_of_memory;
+}

@@ -1,0 +1,6 @@
+//! What the flow control schemes do in whole networks.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod invariants;
