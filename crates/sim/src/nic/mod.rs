@@ -102,9 +102,13 @@ impl Nic {
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
         let mmu = shared.mmu(Role::Nic, &setup);
+        // A NIC has no thresholds of its own, but its scheme may have to know its switch's.
+        let neighbours = shared.mmu(Role::Switch, &setup);
         let scheme = &shared.config.scheme;
-        let fc =
-            (scheme.info.build)(&scheme.values, &shared.node_setup(id, Role::Nic, &setup, &mmu))?;
+        let fc = (scheme.info.build)(
+            &scheme.values,
+            &shared.node_setup(id, Role::Nic, &setup, &neighbours),
+        )?;
         let ports: Vec<NicPort> =
             (0..setup.len()).map(|p| NicPort::new(id, p, shared, partition)).collect();
         let mut nic = Self {
