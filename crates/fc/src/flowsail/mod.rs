@@ -454,6 +454,16 @@ impl FlowControl for FlowSail {
         self.nic.ends(slot, self.keys.of(p.flow), a);
     }
 
+    /// A mark in the isolation queue waits for its flow's packets in the normal queue.
+    fn head_waits_for(&self, at: PortQueue, head: &Packet) -> Option<QueueId> {
+        let e = &self.egresses[at.port.index()];
+        if head.kind != PacketKind::Mark || at.queue != e.queue_id(e.isolation()) {
+            return None;
+        }
+        let flow = e.flows.at(head.wire_tag).filter(|f| f.waiting)?;
+        Some(e.queue_id(flow.queue))
+    }
+
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
         self.backstop.audit(v, drained)?;
         if self.role == Role::Nic {
