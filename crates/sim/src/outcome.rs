@@ -128,6 +128,8 @@ pub struct FlowRecord {
     pub size: Bytes,
     /// When it started.
     pub start: Time,
+    /// The static path it takes, if it does not leave the way to routing.
+    pub path: Option<u32>,
     /// When its last payload byte arrived.
     pub finish: Option<Time>,
     /// When its last ACK reached the sender.

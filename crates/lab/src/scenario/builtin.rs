@@ -34,7 +34,12 @@ pub const BUILT_IN: &[BuiltIn] = builtin![
 pub const BENCHMARKS: &[BuiltIn] =
     builtin!["bench-fat-tree", "bench-permutation", "bench-incast", "bench-flowsail",];
 
+/// All of them, those to start from first.
+pub fn all() -> impl Iterator<Item = &'static BuiltIn> {
+    BUILT_IN.iter().chain(BENCHMARKS)
+}
+
 /// The one called `name`.
 pub fn find(name: &str) -> Option<&'static BuiltIn> {
-    BUILT_IN.iter().chain(BENCHMARKS).find(|b| b.name == name)
+    all().find(|b| b.name == name)
 }

@@ -38,9 +38,10 @@ impl Switch {
                 Action::Open { port, target } => self.hold(port, target, false, now),
                 Action::Limit { port, priority, rate } => {
                     let p = &mut self.ports[port.index()];
-                    let line = p.tx.rate;
-                    let limits = p.limits.get_or_insert_with(|| Box::new(Limits::default()));
-                    limits.set(now, priority, line, rate);
+                    let (line, busy) = (p.tx.rate, p.tx.busy_until);
+                    p.limits
+                        .get_or_insert_with(|| Box::new(Limits::new(line, busy)))
+                        .set(now, priority, rate);
                     self.wake(port.index(), now);
                 }
                 Action::Mark { port, queue, mark } => {
