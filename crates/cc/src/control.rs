@@ -151,10 +151,10 @@ pub trait CongestionControl: Clone + Debug {
         Pacing::Same
     }
 
-    /// A packet of `wire_bytes` was sent. Called after its gap was computed: what it changes acts
+    /// A packet of `frame_bytes` was sent. Called after its gap was computed: what it changes acts
     /// from the next packet.
-    fn on_sent(&mut self, now: Time, wire_bytes: u64, timers: &mut Timers) -> Pacing {
-        let _ = (now, wire_bytes, timers);
+    fn on_sent(&mut self, now: Time, frame_bytes: u64, timers: &mut Timers) -> Pacing {
+        let _ = (now, frame_bytes, timers);
         Pacing::Same
     }
 
@@ -170,7 +170,7 @@ pub trait CongestionControl: Clone + Debug {
         Pacing::Same
     }
 
-    /// The pace: after a packet of L wire bytes the next one starts `8 L / rate` later.
+    /// The pace: after a packet of L frame bytes the next one starts `8 L / rate` later.
     fn rate(&self) -> Rate;
 
     /// The most bytes in flight; `None` is no limit. A packet may be sent while

@@ -130,11 +130,11 @@ impl CongestionControl for DcqcnPaper {
         Pacing::NextPacket
     }
 
-    fn on_sent(&mut self, _: Time, wire_bytes: u64, _: &mut Timers) -> Pacing {
+    fn on_sent(&mut self, _: Time, frame_bytes: u64, _: &mut Timers) -> Pacing {
         if !self.limited {
             return Pacing::Same;
         }
-        self.bytes += wire_bytes;
+        self.bytes += frame_bytes;
         if self.bytes < self.byte_counter {
             return Pacing::Same;
         }

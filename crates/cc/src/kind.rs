@@ -77,8 +77,10 @@ macro_rules! algorithms {
 
         /// The congestion control state of one flow, whatever the algorithm.
         ///
-        /// HPCC's is the largest by far, but one run uses one algorithm: flat beats boxed.
-        #[allow(clippy::large_enum_variant)]
+        #[expect(
+            clippy::large_enum_variant,
+            reason = "HPCC's is the largest by far, but one run uses one algorithm: flat beats boxed"
+        )]
         #[derive(Clone, Debug)]
         pub enum Cc {
             $( $(#[doc = $doc])* $variant($state), )*
@@ -96,8 +98,8 @@ macro_rules! algorithms {
             }
 
             #[inline]
-            fn on_sent(&mut self, now: Time, wire_bytes: u64, timers: &mut Timers) -> Pacing {
-                match self { $( Self::$variant(s) => s.on_sent(now, wire_bytes, timers), )* }
+            fn on_sent(&mut self, now: Time, frame_bytes: u64, timers: &mut Timers) -> Pacing {
+                match self { $( Self::$variant(s) => s.on_sent(now, frame_bytes, timers), )* }
             }
 
             #[inline]

@@ -109,6 +109,9 @@ fn lists_name_what_there_is_and_details_every_parameter() {
     assert!(text.contains("websearch") && text.contains("57.1 %"), "{text}");
     let text = stdout(&["scenarios", "ofc-fig1"]);
     assert!(text.contains("kind = \"ofc-chain\""), "{text}");
+    // benchmarks run by name like the others, so they are listed and shown like the others
+    assert!(stdout(&["scenarios"]).contains("bench-fat-tree"));
+    assert!(stdout(&["scenarios", "bench-fat-tree"]).contains("[topology]"));
 }
 
 #[test]
@@ -172,6 +175,39 @@ fn traffic_written_as_csv_reads_back_as_the_same_flows() {
     let file = base.join("list.toml");
     fs::write(&file, scenario).expect("a file");
     assert_eq!(stdout(&["traffic", file.to_str().expect("a path of text")]), csv);
+}
+
+/// In a list, a static path goes by its name in the scenario.
+#[test]
+fn flows_keep_their_static_paths_in_a_list() {
+    let base = scratch("paths");
+    let network = "[topology]\nkind = \"ring\"\n[[path]]\nname = \"long way\"\n\
+                   nodes = [\"sw0\", \"sw3\", \"sw2\", \"sw1\"]\n";
+    let traffic = |list: &str| format!("{network}[[traffic]]\n{list}\n");
+    let (a, b) = (base.join("a.toml"), base.join("b.toml"));
+    let flow = "kind = \"flow\"\nfrom = \"h0\"\nto = \"h1\"\nsize = \"1500B\"\npath = \"long way\"";
+    fs::write(&a, traffic(flow)).expect("a file");
+    fs::write(&b, traffic("kind = \"list\"\nfile = \"flows.csv\"")).expect("a file");
+    let [a, b] = [&a, &b].map(|path| path.to_str().expect("a path of text"));
+    let csv = stdout(&["traffic", a]);
+    assert!(csv.contains(",long way,"), "{csv}");
+    fs::write(base.join("flows.csv"), &csv).expect("a file");
+    assert_eq!(stdout(&["traffic", b]), csv);
+    let digest = |file: &str| {
+        let text = stdout(&["run", file, "--json"]);
+        let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        // alone on its path, long as it is, it takes the ideal time
+        let slowdown = value["classes"]
+            .as_object()
+            .and_then(|c| c.values().next()?["slowdown"]["max"].as_f64());
+        assert_eq!(slowdown, Some(1.0), "{text}");
+        value["digest"].clone()
+    };
+    assert_eq!(digest(a), digest(b));
+    fs::write(base.join("flows.csv"), csv.replace("long way", "short cut")).expect("a file");
+    let output = weir(&["check", b]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("line 2: `path` is `short cut`: no static path"), "{text}");
 }
 
 #[test]

@@ -123,6 +123,22 @@ pub struct Violation {
     pub what: String,
 }
 
+/// What a stopped ingress waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IngressWait {
+    /// Packets that came in by it.
+    pub own: bool,
+    /// The queues of its priority at these egress ports, whoever filled them.
+    pub egresses: Vec<PortId>,
+}
+
+impl Default for IngressWait {
+    /// Its own packets.
+    fn default() -> Self {
+        Self { own: true, egresses: Vec::new() }
+    }
+}
+
 /// What a scheme keeps in a node, as the papers tabulate it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateSize {
@@ -198,10 +214,16 @@ pub trait FlowControl: Send {
     /// NIC only: the slot is given back; it may be reused for another flow.
     fn flow_ends(&mut self, _v: &NodeView<'_>, _slot: PortQueue, _p: &Packet, _a: &mut Actions) {}
 
-    /// Whether `head` waits for the neighbour although its queue is not held (schemes whose
-    /// `serve` says `Wait`). For the deadlock graph.
-    fn blocks(&self, _at: PortQueue, _head: &Packet) -> bool {
-        false
+    /// The queue of the same port that has to move before `head` may go, if there is one
+    /// (schemes whose `serve` says `Wait`). Asked rarely, for the deadlock graph.
+    fn head_waits_for(&self, _at: PortQueue, _head: &Packet) -> Option<QueueId> {
+        None
+    }
+
+    /// What has to leave this node before the neighbour at `ingress`, stopped at `priority`,
+    /// is let go on. Asked rarely, for the deadlock graph.
+    fn ingress_waits_for(&self, _ingress: PortId, _priority: Priority) -> IngressWait {
+        IngressWait::default()
     }
 
     /// The scheme's own invariants; called when a run ends and in tests. `drained` says that

@@ -1,7 +1,7 @@
 //! What does not fit together although every part of it reads well.
 
 use crate::experiment::{Experiment, default_priority};
-use crate::scenario::{ScenarioNames, TrafficSpec};
+use crate::scenario::{Route, ScenarioNames, TrafficSpec};
 use crate::text::{Diagnostic, Diagnostics};
 use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
 use weir_net::{Routes, validate_path};
@@ -137,8 +137,8 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
         for flow in &sample {
             let pinned = flow.path.and_then(|p| paths.get(p as usize));
             let path = match pinned {
-                Some(nodes) => validate_path(&e.topology, nodes).ok(),
-                None => routes.path(&e.topology, flow.src, flow.dst, flow.hash),
+                Some(path) => validate_path(&e.topology, &path.nodes).ok(),
+                None => routes.path(&e.topology, flow.src, flow.dst, flow.id.hash64()),
             };
             let Some(path) = path else {
                 let [src, dst] = [flow.src, flow.dst].map(|n| e.topology.name(n));
@@ -176,7 +176,7 @@ fn out_of_range(e: &Experiment, spec: &TrafficSpec, flows: &[FlowSpec], out: &mu
 }
 
 /// Pattern `i` alone, for ever, and the static paths it uses.
-fn alone(e: &Experiment, i: usize) -> Option<(Traffic, Vec<Vec<NodeId>>)> {
+fn alone(e: &Experiment, i: usize) -> Option<(Traffic, Vec<Route>)> {
     let mut plan = Traffic::new(e.traffic.fabric().clone());
     let s = &e.scenario;
     let mut known = Diagnostics::default();
@@ -187,7 +187,7 @@ fn alone(e: &Experiment, i: usize) -> Option<(Traffic, Vec<Vec<NodeId>>)> {
 }
 
 /// The first flows of pattern `i`, as many from every host, and the static paths they use.
-fn sample(e: &Experiment, i: usize) -> Option<(Vec<FlowSpec>, Vec<Vec<NodeId>>)> {
+fn sample(e: &Experiment, i: usize) -> Option<(Vec<FlowSpec>, Vec<Route>)> {
     let (plan, paths) = alone(e, i)?;
     let each = SAMPLE.div_ceil(e.topology.hosts().len());
     let hosts = plan.sources(e.scenario.run.seeds[0]).into_iter();

@@ -261,8 +261,8 @@ fn dependency(e: &Experiment) -> String {
     }
     let mut graph = BufferGraph::new(&e.topology);
     let priority = crate::experiment::default_priority(&e.scenario);
-    for nodes in &e.paths {
-        if let Ok(path) = weir_net::validate_path(&e.topology, nodes) {
+    for path in &e.paths {
+        if let Ok(path) = weir_net::validate_path(&e.topology, &path.nodes) {
             graph.add_path(&path, priority);
         }
     }

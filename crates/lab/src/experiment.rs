@@ -2,7 +2,7 @@
 
 use crate::checks;
 use crate::scenario::{
-    Ecn, FailureSpec, Files, Problems, Scenario, ScenarioNames, builtin, control,
+    Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, builtin, control,
 };
 use crate::text::{Diagnostic, Diagnostics};
 use std::path::Path;
@@ -23,7 +23,7 @@ pub struct Experiment {
     /// The traffic, the same for every scheme.
     pub traffic: Traffic,
     /// Static paths, by index.
-    pub paths: Vec<Vec<NodeId>>,
+    pub paths: Vec<Route>,
     /// Links that fail.
     pub failures: Vec<LinkFailure>,
     /// What is odd but can run.
@@ -53,7 +53,7 @@ impl Experiment {
         let path = Path::new(reference);
         let files = Files { directory: path.parent().map(Path::to_owned) };
         let text = Files::default().read(reference).map_err(|why| {
-            let names = || builtin::BUILT_IN.iter().map(|b| b.name);
+            let names = || builtin::all().map(|b| b.name);
             let all: Vec<&str> = names().collect();
             let error = Diagnostic::error(why).nearest(nearest(reference, names()));
             Problems::plain(error.help(format!("built-in scenarios: {}", all.join(", "))))
@@ -120,7 +120,7 @@ impl Experiment {
             scheme: s.flow_control.with(variant.scheme),
             cc: s.congestion_control.with(variant.cc),
             routing: s.routing,
-            paths: self.paths.clone(),
+            paths: self.paths.iter().map(|p| p.nodes.clone()).collect(),
             failures: self.failures.clone(),
             convergence: s.convergence,
             stop: s.run.stop,
@@ -163,8 +163,8 @@ impl Experiment {
     }
 }
 
-/// Marking thresholds where a congestion control lives on marks: those of the HPCC artefact,
-/// which scale with the link.
+/// Marking thresholds where a congestion control lives on marks: those of the HPCC artefact, which
+/// scale with the link, and for DCQCN as published those of its paper.
 fn marks_for(cc: CcKind, rate: Rate) -> Option<EcnConfig> {
     let per = |kb: u64, gbps: u64| {
         let bytes = u128::from(rate.as_bps()) * u128::from(kb) / u128::from(gbps) / 1_000_000;
@@ -181,7 +181,12 @@ fn marks_for(cc: CcKind, rate: Rate) -> Option<EcnConfig> {
             kmax: per(30, 10),
             pmax: Ratio::new(1, 1).expect("one is not zero"),
         }),
-        _ => None,
+        CcKind::DcqcnPaper => Some(EcnConfig {
+            kmin: Bytes::from_kb(5),
+            kmax: Bytes::from_kb(200),
+            pmax: Ratio::new(1, 100).expect("a hundred is not zero"),
+        }),
+        CcKind::None | CcKind::Timely | CcKind::Hpcc | CcKind::Swift => None,
     }
 }
 
@@ -198,7 +203,7 @@ fn put_traffic(
     topology: &Topology,
     routes: &Routes,
     out: &mut Diagnostics,
-) -> Option<(Traffic, Vec<Vec<NodeId>>)> {
+) -> Option<(Traffic, Vec<Route>)> {
     let exact = scenario.traffic.iter().flat_map(|t| &t.args).any(|a| a.joined() == "core-exact");
     let fabric = match fabric(topology, routes, exact) {
         Ok(fabric) => fabric,
@@ -320,4 +325,26 @@ fn find_links(
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weir_cc::ecn::Marking;
+
+    #[test]
+    fn every_congestion_control_that_lives_on_marks_gets_its_thresholds() {
+        for &cc in CcKind::ALL {
+            for gbps in [10, 40, 100] {
+                let rate = Rate::from_gbps(gbps);
+                let published = Marking::profile(cc.name(), rate);
+                let found = marks_for(cc, rate).map(|e| Marking {
+                    kmin: e.kmin.get(),
+                    kmax: e.kmax.get(),
+                    pmax: e.pmax.as_f64(),
+                });
+                assert_eq!(found, published, "{} at {rate}", cc.name());
+            }
+        }
+    }
 }

@@ -15,6 +15,7 @@ pub mod experiment;
 pub mod fct;
 pub mod findings;
 pub mod format;
+pub mod fuzz;
 pub mod listing;
 pub mod ns3;
 pub mod reference_doc;

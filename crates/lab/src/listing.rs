@@ -2,7 +2,7 @@
 
 use crate::catalogue::{self, Entry};
 use crate::format;
-use crate::scenario::builtin::BUILT_IN;
+use crate::scenario::builtin;
 use crate::scenario::{Files, Scenario};
 use crate::table::{Column, TextTable, paint, width};
 use weir_traffic::size::{BuiltIn as SizeTableInfo, FLOWSAIL_FIG1, FLOWSAIL_WORKLOADS};
@@ -100,7 +100,7 @@ pub fn entry(e: &Entry, layout: Layout) -> String {
 /// `weir scenarios`: the built-in scenarios.
 pub fn scenarios(layout: Layout) -> String {
     let mut t = TextTable::new(vec![Column::words("name", 9), Column::words("what it shows", 8)]);
-    for b in BUILT_IN {
+    for b in builtin::all() {
         t.row(vec![b.name.into(), title(b.text)]);
     }
     format!("{}\n\n  weir scenarios NAME  prints one, to copy and change", wrap_last(t, layout))

@@ -258,8 +258,8 @@ fn expected_hops(e: &Experiment, seed: u64) -> Option<u64> {
             return None;
         }
         let links = match flow.path.and_then(|p| e.paths.get(p as usize)) {
-            Some(nodes) => nodes.len().saturating_sub(1),
-            None => routes.path(&e.topology, flow.src, flow.dst, flow.hash)?.len(),
+            Some(path) => path.nodes.len().saturating_sub(1),
+            None => routes.path(&e.topology, flow.src, flow.dst, flow.id.hash64())?.len(),
         };
         let packets = flow.size.get().div_ceil(payload);
         total = total.saturating_add(packets.saturating_mul(2 * links as u64));

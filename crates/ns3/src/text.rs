@@ -47,6 +47,11 @@ impl<'a> Words<'a> {
         self.words.next().map(|text| Word { text, line: self.line })
     }
 
+    /// The line of the word read last.
+    pub(crate) fn line(&self) -> usize {
+        self.line
+    }
+
     pub(crate) fn error(
         &self,
         line: Option<usize>,

@@ -128,6 +128,8 @@ pub struct FlowRecord {
     pub size: Bytes,
     /// When it started.
     pub start: Time,
+    /// The static path it takes, if it does not leave the way to routing.
+    pub path: Option<u32>,
     /// When its last payload byte arrived.
     pub finish: Option<Time>,
     /// When its last ACK reached the sender.
@@ -243,7 +245,7 @@ pub struct SwitchRecord {
     pub peak_buffer: Bytes,
     /// Memory in use over time.
     pub buffer: QueueStats,
-    /// Largest size of each of the scheme's tables that was seen when pauses were sent or at the end, in bytes.
+    /// The scheme's tables at the end of the run, in bytes.
     pub tables: Vec<(&'static str, u64)>,
 }
 

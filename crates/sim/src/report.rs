@@ -185,6 +185,9 @@ pub(crate) fn ideal(shared: &Shared<'_>, flow: &FlowRecord) -> Option<Time> {
         return None;
     }
     let config: &Config = shared.config;
+    if let Some(path) = flow.path.and_then(|i| shared.paths.get(i as usize)) {
+        return Some(lone_flow_time(shared, config, path, flow.size));
+    }
     let path = shared.epochs[0].1.path(shared.topology, flow.src, flow.dst, flow.id.hash64())?;
     Some(lone_flow_time(shared, config, &path, flow.size))
 }

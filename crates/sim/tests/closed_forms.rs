@@ -88,6 +88,22 @@ fn forwarding_latency_counts_once_per_switch() {
     assert_eq!(out.flows[0].ideal, Some(expected));
 }
 
+/// The long way round a ring of four: three links between switches instead of one.
+#[test]
+fn the_ideal_time_is_that_of_the_path_the_flow_takes() {
+    let params = build::ring::Params { delay: Time::from_us(1), ..build::ring::Params::default() };
+    let topology = build::ring::build(&params).unwrap();
+    let mut cfg = config("pfc");
+    let way = ["h0", "sw0", "sw3", "sw2", "sw1", "h1"];
+    cfg.paths = vec![way.map(|name| topology.find(name).expect("a node")).to_vec()];
+    let pinned = weir_traffic::FlowSpec { path: Some(0), ..flow(0, 1, 1500) };
+    let out = run(&topology, &[pinned], &cfg);
+    // 1538 B on the wire at 200 ps/B, five links of 1 us
+    let expected = Time::from_ps(5 * (1538 * 200 + 1_000_000));
+    assert_eq!(out.flows[0].fct(), Some(expected));
+    assert_eq!(out.flows[0].ideal, Some(expected));
+}
+
 /// Without preamble and gap a frame is just its bytes.
 #[test]
 fn wire_overhead_can_be_left_out() {

@@ -37,9 +37,6 @@ pub struct FlowSpec {
     pub stop: Option<Time>,
     /// Index into the scenario's static paths.
     pub path: Option<u32>,
-    /// What stands in for the header fields that ECMP hashes. 0 in a pattern's flow means "not
-    /// given"; the plan then takes [`FlowId::hash64`].
-    pub hash: u64,
     /// The high sub-class of its priority (G-PFC).
     pub high: bool,
     /// Who it is: its source and its number among that host's flows in start order, from 0
@@ -48,8 +45,8 @@ pub struct FlowSpec {
 }
 
 impl FlowSpec {
-    /// A plain flow that starts at time zero: class 0, priority 0, ECMP hash and id still to be
-    /// given by the plan it is added to.
+    /// A plain flow that starts at time zero: class 0, priority 0, id still to be given by
+    /// the plan it is added to.
     pub fn new(src: NodeId, dst: NodeId, size: Bytes) -> Self {
         Self {
             src,
@@ -62,7 +59,6 @@ impl FlowSpec {
             while_held: WhileHeld::default(),
             stop: None,
             path: None,
-            hash: 0,
             high: false,
             id: FlowId::new(src, 0),
         }
@@ -82,7 +78,6 @@ impl FlowSpec {
             option(self.rate.map(Rate::as_bps)),
             option(self.stop.map(Time::as_ps)),
             option(self.path.map(u64::from)),
-            self.hash,
         ];
         words.iter().fold(0x7765_6972_666c_6f77, |h, &w| {
             mix(mix(h ^ w).wrapping_add(0x9e37_79b9_7f4a_7c15))
@@ -162,7 +157,6 @@ mod tests {
             FlowSpec { while_held: WhileHeld::Discard, ..f },
             FlowSpec { stop: Some(Time::ZERO), ..f },
             FlowSpec { path: Some(0), ..f },
-            FlowSpec { hash: 1, ..f },
             FlowSpec { id: FlowId::new(NodeId(1), 1), ..f },
         ];
         for v in variants {

@@ -13,9 +13,8 @@
 //! | `rate` | constant-rate source: `40000000000bps`, `40Gbps` | as fast as the transport allows |
 //! | `while_held` | `backlog` or `discard` | `backlog` |
 //! | `stop` | a time with its unit | none |
-//! | `path` | index of a static path | left to routing |
+//! | `path` | name of a static path | left to routing |
 //! | `high` | `true` or `false`: high sub-class of G-PFC | `false` |
-//! | `hash` | what ECMP hashes, `0x` and hexadecimal digits | from the flow's identity |
 //!
 //! What [`write_flows`] writes, [`read_flows`] reads back to the same traffic.
 
@@ -27,7 +26,7 @@ use std::io::{self, Read, Write};
 use thiserror::Error;
 use weir_core::{Bytes, ClassId, NodeId, Rate, Time};
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 11] = [
     "src",
     "dst",
     "size",
@@ -39,7 +38,6 @@ const COLUMNS: [&str; 12] = [
     "stop",
     "path",
     "high",
-    "hash",
 ];
 const REQUIRED: usize = 4;
 const DEFAULT_CLASS: &str = "list";
@@ -153,10 +151,16 @@ impl FlowList {
     }
 }
 
-/// Reads a flow list; `host` gives the host of a name.
+/// What the host names of a list mean.
+pub type HostByName<'a> = &'a dyn Fn(&str) -> Option<NodeId>;
+/// What the name of a static path means for a flow from one host to another.
+pub type PathByName<'a> = &'a dyn Fn(&str, NodeId, NodeId) -> Option<u32>;
+
+/// Reads a flow list; `host` and `path` say what its names mean.
 pub fn read_flows(
     input: impl Read,
-    host: &dyn Fn(&str) -> Option<NodeId>,
+    host: HostByName<'_>,
+    path: PathByName<'_>,
 ) -> Result<FlowList, FlowListError> {
     let mut reader =
         csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(input);
@@ -165,15 +169,17 @@ pub fn read_flows(
     for record in reader.records() {
         let record = record.map_err(malformed)?;
         let line = record.position().map_or(0, csv::Position::line);
-        let flow = Row { record: &record, columns: &columns, line }.flow(host, &mut list)?;
+        let flow = Row { record: &record, columns: &columns, line }.flow(host, path, &mut list)?;
         list.flows.push(flow);
     }
     Ok(list)
 }
 
 /// Where each of [`COLUMNS`] stands in the file.
-fn read_header(header: &csv::StringRecord) -> Result<[Option<usize>; 12], FlowListError> {
-    let mut columns = [None; 12];
+fn read_header(
+    header: &csv::StringRecord,
+) -> Result<[Option<usize>; COLUMNS.len()], FlowListError> {
+    let mut columns = [None; COLUMNS.len()];
     for (at, name) in header.iter().enumerate() {
         let Some(known) = COLUMNS.iter().position(|&c| c == name) else {
             let (column, nearest) = (shorten(name), nearest(name, COLUMNS));
@@ -205,7 +211,7 @@ fn malformed(error: csv::Error) -> FlowListError {
 /// One row of the file.
 struct Row<'a> {
     record: &'a csv::StringRecord,
-    columns: &'a [Option<usize>; 12],
+    columns: &'a [Option<usize>; COLUMNS.len()],
     line: u64,
 }
 
@@ -234,18 +240,15 @@ impl Row<'_> {
         self.optional(column)?.ok_or_else(|| self.bad(column, "a value is needed here"))
     }
 
-    fn host(
-        &self,
-        column: usize,
-        host: &dyn Fn(&str) -> Option<NodeId>,
-    ) -> Result<NodeId, FlowListError> {
+    fn host(&self, column: usize, host: HostByName<'_>) -> Result<NodeId, FlowListError> {
         let name: String = self.required(column)?;
         host(&name).ok_or_else(|| self.bad(column, "no host has this name"))
     }
 
     fn flow(
         &self,
-        host: &dyn Fn(&str) -> Option<NodeId>,
+        host: HostByName<'_>,
+        path: PathByName<'_>,
         list: &mut FlowList,
     ) -> Result<FlowSpec, FlowListError> {
         let (src, dst) = (self.host(0, host)?, self.host(1, host)?);
@@ -253,6 +256,8 @@ impl Row<'_> {
             let host = shorten(self.cell(0).unwrap_or(""));
             return Err(FlowListError::ToItself { line: self.line, host });
         }
+        let no_path = || self.bad(9, "no static path of this name leads from `src` to `dst`");
+        let path = self.cell(9).map(|name| path(name, src, dst).ok_or_else(no_path)).transpose()?;
         let class = list.class(self.cell(4).unwrap_or(DEFAULT_CLASS));
         let flow = FlowSpec {
             start: self.required(3)?,
@@ -261,9 +266,8 @@ impl Row<'_> {
             rate: self.optional(6)?,
             while_held: self.optional(7)?.unwrap_or_default(),
             stop: self.optional(8)?,
-            path: self.optional(9)?,
+            path,
             high: self.optional(10)?.unwrap_or_default(),
-            hash: self.optional::<Hash>(11)?.map_or(0, |h| h.0),
             ..FlowSpec::new(src, dst, self.required(2)?)
         };
         self.check(flow)
@@ -283,26 +287,13 @@ impl Row<'_> {
     }
 }
 
-struct Hash(u64);
-
-impl FromText for Hash {
-    fn from_text(text: &str) -> Result<Self, String> {
-        let digits = text.strip_prefix("0x").unwrap_or("");
-        let valid = || "write `0x` and up to 16 hexadecimal digits".to_owned();
-        // The number reader takes a sign, which a hash has not.
-        if digits.starts_with('+') {
-            return Err(valid());
-        }
-        u64::from_str_radix(digits, 16).map(Self).map_err(|_| valid())
-    }
-}
-
-/// Writes flows as a list that [`read_flows`] reads; `host` gives the name of a host and
-/// `classes` the names of the classes.
+/// Writes flows as a list that [`read_flows`] reads; `host` and `path` give the names of hosts and
+/// static paths, `classes` those of the classes.
 pub fn write_flows<'a>(
     output: impl Write,
     flows: impl IntoIterator<Item = &'a FlowSpec>,
     host: &dyn Fn(NodeId) -> String,
+    path: &dyn Fn(u32) -> String,
     classes: &[String],
 ) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(output);
@@ -327,9 +318,8 @@ pub fn write_flows<'a>(
             &flow.rate.map(|r: Rate| format!("{}bps", r.as_bps())).unwrap_or_default(),
             held,
             &flow.stop.map(time).unwrap_or_default(),
-            &flow.path.map(|p| p.to_string()).unwrap_or_default(),
+            &flow.path.map(path).unwrap_or_default(),
             &flow.high.to_string(),
-            &format!("{:#018x}", flow.hash),
         ])?;
     }
     writer.flush()
@@ -345,13 +335,18 @@ mod tests {
         name.strip_prefix('h')?.parse().ok().filter(|&n| n < 100).map(NodeId)
     }
 
+    fn path(name: &str, _: NodeId, _: NodeId) -> Option<u32> {
+        name.strip_prefix("via ")?.parse().ok()
+    }
+
     fn read(text: &str) -> Result<FlowList, FlowListError> {
-        read_flows(text.as_bytes(), &host)
+        read_flows(text.as_bytes(), &host, &path)
     }
 
     fn write(flows: &[FlowSpec], classes: &[String]) -> String {
         let mut out = Vec::new();
-        write_flows(&mut out, flows, &|h| format!("h{}", h.0), classes).unwrap();
+        write_flows(&mut out, flows, &|h| format!("h{}", h.0), &|p| format!("via {p}"), classes)
+            .unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -367,12 +362,11 @@ mod tests {
         assert_eq!((a.src, a.dst, a.size), (NodeId(1), NodeId(2), Bytes::from_kb(64)));
         assert_eq!((a.start, a.class), (Time::from_ns(1500), ClassId(0)));
         assert_eq!((b.size, b.start, b.class), (Bytes::MAX, Time::ZERO, ClassId(1)));
-        assert_eq!((b.hash, b.rate, b.path), (0, None, None));
+        assert_eq!((b.rate, b.path), (None, None));
     }
 
     #[test]
     fn a_bad_list_is_refused_with_line_value_and_remedy() {
-        const HEAD: &str = "src,dst,size,start,priority,rate,while_held,stop,path,high,hash\n";
         for (text, parts) in [
             ("src,dst,size\n", &["line 1", "`start` is missing"][..]),
             ("src,dst,size,strat\n", &["`strat`", "did you mean `start`?"]),
@@ -388,17 +382,16 @@ mod tests {
             ("src,dst,size,start,rate\nh1,h2,3,0s,0bps\n", &["`rate` is `0bps`", "above 0"]),
             ("src,dst,size,start,while_held\nh1,h2,3,0s,x\n", &["`while_held`", "`discard`"]),
             ("src,dst,size,start,stop\nh1,h2,3,5us,5us\n", &["`stop`", "after its start"]),
-            ("src,dst,size,start,path\nh1,h2,3,0s,x\n", &["`path` is `x`", "whole number"]),
+            ("src,dst,size,start,path\nh1,h2,3,0s,x\n", &["`path` is `x`", "no static path"]),
             ("src,dst,size,start,high\nh1,h2,3,0s,1\n", &["`high` is `1`", "`true`"]),
-            ("src,dst,size,start,hash\nh1,h2,3,0s,12\n", &["`hash` is `12`", "0x"]),
-            (&format!("{HEAD}h1,h2,1,0s,,,,,,,0x+1\n"), &["`hash`"]),
         ] {
             let message = read(text).unwrap_err().to_string();
             for part in parts {
                 assert!(message.contains(part), "{message:?} lacks {part:?}");
             }
         }
-        let not_text = read_flows(&b"src,dst,size,start\nh1,\xff,3,0s\n"[..], &host).unwrap_err();
+        let not_text =
+            read_flows(&b"src,dst,size,start\nh1,\xff,3,0s\n"[..], &host, &path).unwrap_err();
         assert!(not_text.to_string().contains("line 2: the text is not UTF-8"), "{not_text}");
     }
 
@@ -407,7 +400,7 @@ mod tests {
         let what = (1..u64::MAX, 0..u64::MAX / 2, 0u16..3, 0u8..8);
         let source =
             (prop::option::of(1..u64::MAX), any::<bool>(), prop::option::of(1..1u64 << 40));
-        let way = (prop::option::of(any::<u32>()), any::<bool>(), any::<u64>());
+        let way = (prop::option::of(any::<u32>()), any::<bool>());
         (ends, what, source, way).prop_map(|(ends, what, source, way)| FlowSpec {
             start: Time::from_ps(what.1),
             class: ClassId(what.2),
@@ -417,7 +410,6 @@ mod tests {
             stop: source.2.map(|after| Time::from_ps(what.1 + after)),
             path: way.0,
             high: way.1,
-            hash: way.2,
             ..FlowSpec::new(NodeId(ends.0), NodeId((ends.0 + ends.1) % 100), Bytes::new(what.0))
         })
     }
@@ -432,19 +424,6 @@ mod tests {
                 Ok(ClassId::from_index(classes.iter().position(|c| c == name).unwrap()))
             };
             prop_assert_eq!(list.into_flows(&mut id).unwrap(), flows);
-        }
-
-        #[test]
-        fn no_text_makes_the_reader_panic(
-            header in "(src,dst,size,start(,class|,hash|,path|,stop){0,3}|\\PC{0,20})",
-            body in "(\n(h[0-9]{1,3}|\\PC{0,6})(,(h[0-9]|[0-9]{1,4}(us|KB|s)?|\\PC{0,6})){0,6}){0,6}",
-        ) {
-            let _ = read(&(header + &body));
-        }
-
-        #[test]
-        fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = read_flows(&bytes[..], &host);
         }
     }
 }

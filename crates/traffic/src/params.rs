@@ -422,6 +422,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The static path called `name` in a file.
+    pub(crate) fn way(&self, name: &str, src: NodeId, dst: NodeId) -> Option<u32> {
+        self.names.path(name, src, dst)
+    }
+
     /// Flow sizes: one size, a range, a table or a file; tables are multiplied by `scale`.
     pub fn sizes(
         &mut self,

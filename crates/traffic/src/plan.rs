@@ -184,9 +184,6 @@ impl Iterator for HostFlows {
             .min_by_key(|(head, _)| head.map(|f| f.start))?;
         let mut flow = std::mem::replace(&mut first.0, first.1.next())?;
         flow.id = FlowId::new(self.host, self.k);
-        if flow.hash == 0 {
-            flow.hash = flow.id.hash64();
-        }
         self.k += 1;
         Some(flow)
     }

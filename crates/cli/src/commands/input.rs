@@ -97,6 +97,7 @@ pub(crate) fn traffic(args: &args::Traffic, terminal: &Terminal) -> anyhow::Resu
     }
     let out = BufWriter::new(io::stdout().lock());
     let name = |node| e.topology.name(node).to_owned();
-    weir_lab::write_flows(out, &flows, &name, e.classes())?;
+    let path = |index: u32| e.paths[index as usize].name.clone();
+    weir_lab::write_flows(out, &flows, &name, &path, e.classes())?;
     Ok(Status::Done)
 }

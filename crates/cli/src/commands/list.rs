@@ -8,7 +8,7 @@ use clap::CommandFactory;
 use serde_json::json;
 use std::io;
 use weir_lab::catalogue::{self, Entry};
-use weir_lab::scenario::builtin::{self, BUILT_IN};
+use weir_lab::scenario::builtin;
 use weir_lab::{listing, nearest, schema as schemas};
 
 /// The one called `name`, or an error with the nearest.
@@ -79,8 +79,9 @@ pub(crate) fn patterns(args: &Named, terminal: &Terminal) -> anyhow::Result<Stat
 
 /// `weir scenarios`.
 pub(crate) fn scenarios(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
+    let all: Vec<builtin::BuiltIn> = builtin::all().copied().collect();
     if let Some(name) = &args.name {
-        let found = choose(name, "built-in scenario", BUILT_IN, |b| b.name)?;
+        let found = choose(name, "built-in scenario", &all, |b| b.name)?;
         let text = match args.json {
             true => serde_json::to_string_pretty(&describe(found))?,
             false => found.text.trim_end().to_owned(),
@@ -90,7 +91,7 @@ pub(crate) fn scenarios(args: &Named, terminal: &Terminal) -> anyhow::Result<Sta
     }
     let text = match args.json {
         true => {
-            let all: Vec<_> = BUILT_IN.iter().map(describe).collect();
+            let all: Vec<_> = all.iter().map(describe).collect();
             serde_json::to_string_pretty(&all)?
         }
         false => listing::scenarios(terminal.out),

@@ -392,6 +392,14 @@ impl FlowControl for Ffc {
         self.nic.ends(slot, self.tuple.key(self.tuple.name(p)), a);
     }
 
+    /// A lane whose flow may go waits for the transmit queue to shrink.
+    fn head_waits_for(&self, at: PortQueue, _head: &Packet) -> Option<QueueId> {
+        let e = &self.egresses[at.port.index()];
+        let lane = at.queue.0.checked_sub(e.transmit().0 + 1)?;
+        let flow = e.flows.at(e.lanes.get(lane as usize).copied().flatten()?)?;
+        (e.gated && !flow.xoff).then_some(e.transmit())
+    }
+
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
         self.backstop.audit(v, drained)?;
         if drained && self.frames.any_pending() {

@@ -28,7 +28,8 @@
 //!
 //! *Deviations:* the conceptual feedback is out of band in the paper; here its frames use the
 //! wire. A period in which nothing changed from "no limit" is not reported. The rate ends at
-//! `min-rate` (8 kb/s in the paper, one packet in 1.5 s; 10 Mb/s here).
+//! `min-rate` (8 kb/s in the paper, one packet in 1.5 s; 10 Mb/s here), and an ingress at that floor
+//! may pass B_m by `min-rate` times the time it stays there.
 
 mod curve;
 #[cfg(test)]

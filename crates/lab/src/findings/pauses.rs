@@ -287,8 +287,8 @@ fn held_flows<'a>(e: &Experiment, run: &'a Run) -> Vec<HeldFlow<'a>> {
         for flow in host.take_while(|f| f.id <= last) {
             let Some(record) = wanted.get(&flow.id) else { continue };
             let path = match flow.path.and_then(|p| e.paths.get(p as usize)) {
-                Some(nodes) => weir_net::validate_path(&e.topology, nodes).ok(),
-                None => routes.path(&e.topology, flow.src, flow.dst, flow.hash),
+                Some(path) => weir_net::validate_path(&e.topology, &path.nodes).ok(),
+                None => routes.path(&e.topology, flow.src, flow.dst, flow.id.hash64()),
             };
             flows.push(HeldFlow { record, path: path.unwrap_or_default() });
         }

@@ -19,14 +19,27 @@ macro_rules! builtin {
 }
 
 /// Those to start from, the default of `weir compare` first.
-pub const BUILT_IN: &[BuiltIn] =
-    builtin!["ofc-fig1", "incast", "ring-deadlock", "dumbbell", "lossy",];
+pub const BUILT_IN: &[BuiltIn] = builtin![
+    "ofc-fig1",
+    "incast",
+    "ring-deadlock",
+    "dumbbell",
+    "lossy",
+    "flowsail-fig8",
+    "flowsail-efficiency",
+    "ffc-incast",
+];
 
 /// Those that `weir bench` times, in its order; they can be run like the others.
 pub const BENCHMARKS: &[BuiltIn] =
     builtin!["bench-fat-tree", "bench-permutation", "bench-incast", "bench-flowsail",];
 
+/// All of them, those to start from first.
+pub fn all() -> impl Iterator<Item = &'static BuiltIn> {
+    BUILT_IN.iter().chain(BENCHMARKS)
+}
+
 /// The one called `name`.
 pub fn find(name: &str) -> Option<&'static BuiltIn> {
-    BUILT_IN.iter().chain(BENCHMARKS).find(|b| b.name == name)
+    all().find(|b| b.name == name)
 }

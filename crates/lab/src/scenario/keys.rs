@@ -237,7 +237,8 @@ pub const SWITCH: Section = Section {
             Kind::Table(ECN, &["auto", "off"]),
             "auto",
             "ECN marking at egress queues. `auto` marks when the congestion control needs marks: \
-             for DCQCN kmin 100KB, kmax 400KB, pmax 20% per 25 Gb/s of the fastest link, for DCTCP \
+             for `dcqcn` kmin 100KB, kmax 400KB, pmax 20% per 25 Gb/s of the fastest link, for \
+             `dcqcn-paper` kmin 5KB, kmax 200KB, pmax 1%, for `dctcp` \
              kmin = kmax = 30KB per 10 Gb/s.",
         ),
         key("latency", Kind::Time(&[]), "0ns", "From the last bit of a packet to its queue."),
@@ -449,7 +450,7 @@ pub const REFERENCE: Section = Section {
         key("class", Kind::Text, "", "The class of flows it is for, where the metric has one."),
         key(
             "metric",
-            Kind::Choice(&["fct-mean", "fct-max", "queue-mean", "queue-max"]),
+            Kind::Choice(&["fct-mean", "fct-max", "rate", "queue-mean", "queue-max"]),
             "",
             "What was measured.",
         ),

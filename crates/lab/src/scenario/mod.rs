@@ -18,7 +18,7 @@ pub mod traffic;
 
 pub use args::Arg;
 pub use fields::{At, first_sentence};
-pub use names::{Files, ScenarioNames};
+pub use names::{Files, Route, ScenarioNames};
 pub use reference::Reference;
 pub use sections::{FailureSpec, NicSpec, PathSpec, RunSpec};
 pub use switch::{Ecn, SwitchSpec};

@@ -33,10 +33,12 @@ impl Files {
 }
 
 /// A named path, checked: the nodes, from host to host or from switch to switch.
-#[derive(Clone, Debug)]
-struct Route {
-    name: String,
-    nodes: Vec<NodeId>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// What the scenario calls it.
+    pub name: String,
+    /// Where it leads through.
+    pub nodes: Vec<NodeId>,
 }
 
 /// The names of one scenario on its topology. Paths get their numbers as flows ask for them.
@@ -45,7 +47,7 @@ pub struct ScenarioNames<'a> {
     topology: &'a Topology,
     routes: Vec<Route>,
     files: &'a Files,
-    used: RefCell<Vec<Vec<NodeId>>>,
+    used: RefCell<Vec<Route>>,
 }
 
 impl<'a> ScenarioNames<'a> {
@@ -71,8 +73,8 @@ impl<'a> ScenarioNames<'a> {
         Self { topology, routes, files, used: RefCell::default() }
     }
 
-    /// The paths that flows take, by the index they know.
-    pub fn into_paths(self) -> Vec<Vec<NodeId>> {
+    /// The paths that flows take, from host to host, by the index they know.
+    pub fn into_paths(self) -> Vec<Route> {
         self.used.into_inner()
     }
 
@@ -160,8 +162,9 @@ impl Names for ScenarioNames<'_> {
         }
         validate_path(self.topology, &nodes).ok()?;
         let mut used = self.used.borrow_mut();
-        let at = used.iter().position(|known| *known == nodes).unwrap_or_else(|| {
-            used.push(nodes);
+        let whole = Route { name: name.into(), nodes };
+        let at = used.iter().position(|known| *known == whole).unwrap_or_else(|| {
+            used.push(whole);
             used.len() - 1
         });
         u32::try_from(at).ok()

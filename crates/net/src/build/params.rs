@@ -127,7 +127,7 @@ macro_rules! topology {
             /// Reads parameters from text, starting from the defaults.
             pub fn from_args(args: &[(&str, &str)]) -> Result<Self, $crate::TopologyError> {
                 use $crate::build::ParamValue;
-                #[allow(unused_mut)]
+                #[allow(unused_mut, reason = "a topology may have no parameters")]
                 let mut params = Self::default();
                 for &(name, text) in args {
                     match name.replace('-', "_").as_str() {

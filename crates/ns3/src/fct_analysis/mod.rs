@@ -107,7 +107,6 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     const LINE: &str = "0b000701 0b000001 10000 100 2000000 2000000000 1914465 171840";
 
@@ -149,12 +148,5 @@ mod tests {
         records[0].standalone_ns = 0;
         let series = Series::new("a", &records, Filter::default());
         assert_eq!(series.samples[0].slowdown, 1.0);
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_makes_the_reader_panic(text in "[0-9a-f \n]{0,120}") {
-            let _ = read_text(&text);
-        }
     }
 }

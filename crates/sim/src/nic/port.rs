@@ -101,10 +101,10 @@ impl NicPort {
     }
 
     pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
-        let line = self.tx.rate;
+        let (line, busy) = (self.tx.rate, self.tx.busy_until);
         self.limits
-            .get_or_insert_with(|| Box::new(Limits::default()))
-            .set(now, priority, line, rate);
+            .get_or_insert_with(|| Box::new(Limits::new(line, busy)))
+            .set(now, priority, rate);
     }
 
     /// Whether a packet of `priority` could start at `t` and would overtake nothing but data.

@@ -32,6 +32,7 @@ impl Nic {
             priority: s.spec.priority,
             size: s.spec.size,
             start: s.spec.start,
+            path: s.spec.path,
             finish: None,
             acked,
             ideal: None,

@@ -9,46 +9,50 @@ struct Limit {
     next: Time,
 }
 
-/// The limits of one port.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Limits([Option<Limit>; Priority::COUNT]);
+/// The limits of one port. A priority without a limit has the rate of the line, and its packets
+/// are measured out all the same: a limit concerns the packet that is on the wire when it comes.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    line: Rate,
+    of: [Limit; Priority::COUNT],
+}
 
 impl Limits {
-    /// Sets or lifts a limit at `now`. What is left of the gap after the last packet is
-    /// stretched by old rate over new rate, as if the gap had been measured out in bytes.
-    pub(crate) fn set(&mut self, now: Time, priority: Priority, line: Rate, rate: Option<Rate>) {
-        let slot = &mut self.0[priority.index()];
-        let Some(rate) = rate.filter(|r| *r < line) else {
-            *slot = None;
-            return;
-        };
-        assert!(rate.as_bps() > 0, "a rate of zero is a hold");
-        let (old, next) = slot.map_or((line, now), |l| (l.rate, l.next));
-        let left = u128::from(next.saturating_sub(now).as_ps());
-        let stretched = (left * u128::from(old.as_bps())).div_ceil(u128::from(rate.as_bps()));
-        let stretched = Time::from_ps(u64::try_from(stretched).unwrap_or(u64::MAX));
-        *slot = Some(Limit { rate, next: now.saturating_add(stretched) });
+    /// No limits, on a wire that is busy until `busy`. Which priority keeps it busy is not known
+    /// when the first limit comes: the frame counts for each.
+    pub(crate) fn new(line: Rate, busy: Time) -> Self {
+        Self { line, of: [Limit { rate: line, next: busy }; Priority::COUNT] }
     }
 
-    /// A packet of `wire_bytes` starts.
-    pub(crate) fn started(&mut self, now: Time, priority: Priority, wire_bytes: u64) {
-        if let Some(limit) = &mut self.0[priority.index()] {
-            limit.next = now.saturating_add(limit.rate.time_for(Bytes::new(wire_bytes)));
-        }
+    /// Sets or lifts a limit at `now`. What is left of the gap after the last packet is
+    /// stretched by old rate over new rate, as if the gap had been measured out in bytes.
+    pub(crate) fn set(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
+        let rate = rate.map_or(self.line, |r| r.min(self.line));
+        assert!(rate.as_bps() > 0, "a rate of zero is a hold");
+        let limit = &mut self.of[priority.index()];
+        let left = u128::from(limit.next.saturating_sub(now).as_ps());
+        let old = u128::from(limit.rate.as_bps());
+        let stretched = (left * old).div_ceil(u128::from(rate.as_bps()));
+        let stretched = Time::from_ps(u64::try_from(stretched).unwrap_or(u64::MAX));
+        *limit = Limit { rate, next: now.saturating_add(stretched) };
+    }
+
+    /// A packet of `bytes` starts.
+    pub(crate) fn started(&mut self, now: Time, priority: Priority, bytes: u64) {
+        let limit = &mut self.of[priority.index()];
+        limit.next = now.saturating_add(limit.rate.time_for(Bytes::new(bytes)));
     }
 
     /// Priorities that may not start at `t`.
     pub(crate) fn blocked(&self, t: Time) -> u8 {
-        let waits = |l: &Option<Limit>| l.is_some_and(|l| l.next > t);
-        (0..Priority::COUNT).filter(|&p| waits(&self.0[p])).fold(0, |mask, p| mask | 1 << p)
+        (0..Priority::COUNT).filter(|&p| self.of[p].next > t).fold(0, |mask, p| mask | 1 << p)
     }
 
     /// The first time after `t` at which one of the priorities in `mask` may start.
     pub(crate) fn next_after(&self, t: Time, mask: u8) -> Time {
         (0..Priority::COUNT)
             .filter(|p| mask & 1 << p != 0)
-            .filter_map(|p| self.0[p])
-            .map(|l| l.next.max(t))
+            .map(|p| self.of[p].next.max(t))
             .min()
             .unwrap_or(Time::NEVER)
     }
@@ -63,29 +67,59 @@ mod tests {
     #[test]
     fn a_limited_priority_waits_out_its_packets_at_its_rate() {
         let line = Rate::from_gbps(40);
-        let mut l = Limits::default();
-        l.set(Time::ZERO, P, line, Some(Rate::from_gbps(10)));
+        let mut l = Limits::new(line, Time::ZERO);
+        l.set(Time::ZERO, P, Some(Rate::from_gbps(10)));
         assert_eq!(l.blocked(Time::ZERO), 0);
         l.started(Time::ZERO, P, 1000);
         // 1000 B at 10 Gb/s: 800 ns
         assert_eq!(l.blocked(Time::from_ns(799)), 1 << 3);
         assert_eq!(l.blocked(Time::from_ns(800)), 0);
-        assert_eq!(l.next_after(Time::ZERO, 0xff), Time::from_ns(800));
+        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(800));
     }
 
     #[test]
     fn a_new_rate_stretches_what_is_left_of_the_gap() {
         let line = Rate::from_gbps(40);
-        let mut l = Limits::default();
-        l.set(Time::ZERO, P, line, Some(Rate::from_gbps(20)));
+        let mut l = Limits::new(line, Time::ZERO);
+        l.set(Time::ZERO, P, Some(Rate::from_gbps(20)));
         l.started(Time::ZERO, P, 1000);
         // 400 ns at 20 Gb/s; at 100 ns the rate is halved: 300 ns left become 600 ns
-        l.set(Time::from_ns(100), P, line, Some(Rate::from_gbps(10)));
+        l.set(Time::from_ns(100), P, Some(Rate::from_gbps(10)));
         assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(700));
         // and doubled again at 500 ns: 200 ns left become 100 ns
-        l.set(Time::from_ns(500), P, line, Some(Rate::from_gbps(20)));
+        l.set(Time::from_ns(500), P, Some(Rate::from_gbps(20)));
         assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(600));
-        l.set(Time::from_ns(510), P, line, Some(line));
-        assert_eq!(l.blocked(Time::from_ns(510)), 0);
+        // without a limit the 90 ns left take 45 ns
+        l.set(Time::from_ns(510), P, None);
+        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(555));
+        assert_eq!(l.blocked(Time::from_ns(555)), 0);
+    }
+
+    #[test]
+    fn the_packet_on_the_wire_is_measured_by_the_first_limit() {
+        let line = Rate::from_gbps(40);
+        // 1000 B have 100 ns to go when the rate is quartered: 400 ns
+        let mut l = Limits::new(line, Time::from_ns(200));
+        l.set(Time::from_ns(100), P, Some(Rate::from_gbps(10)));
+        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(500));
+        assert_eq!(l.blocked(Time::from_ns(200)), 1 << 3, "the others wait for the wire only");
+    }
+
+    #[test]
+    fn a_limit_that_goes_and_comes_back_gives_no_packet_away() {
+        let line = Rate::from_gbps(40);
+        let mut l = Limits::new(line, Time::ZERO);
+        l.set(Time::ZERO, P, Some(Rate::from_gbps(10)));
+        l.started(Time::ZERO, P, 1000);
+        // at 400 ns of 800 ns half a packet is left: 100 ns at the line's rate
+        l.set(Time::from_ns(400), P, None);
+        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(500));
+        l.set(Time::from_ns(400), P, Some(Rate::from_gbps(10)));
+        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(800));
+        // without a limit packets are measured at the line's rate, for the next limit
+        l.set(Time::from_ns(800), P, None);
+        l.started(Time::from_ns(800), P, 1000);
+        l.set(Time::from_ns(900), P, Some(Rate::from_gbps(20)));
+        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(1100));
     }
 }

@@ -154,8 +154,10 @@ impl Port {
     /// Sets or lifts the rate limit of a priority.
     pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
         self.special = true;
-        let limits = self.limits.get_or_insert_with(|| Box::new(Limits::default()));
-        limits.set(now, priority, self.tx.rate, rate);
+        let (line, busy) = (self.tx.rate, self.tx.busy_until);
+        self.limits
+            .get_or_insert_with(|| Box::new(Limits::new(line, busy)))
+            .set(now, priority, rate);
     }
 
     /// The rate limits, if there ever were any.

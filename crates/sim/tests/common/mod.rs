@@ -1,6 +1,7 @@
 //! Small networks for whole-system tests.
 #![allow(dead_code, reason = "each test binary uses its own part of the kit")]
 
+pub(crate) mod circles;
 pub(crate) mod e4;
 pub(crate) mod random;
 

@@ -25,8 +25,8 @@ pub(crate) const STOP: &[ParamDoc] = params! {
 
 /// The parameters of patterns with a load.
 pub(crate) const INTENSITY: &[ParamDoc] = params! {
-    "load" Kind::Fraction, Fallback::Absent("what `per_second` makes"),
-        "offered payload as a share of the capacity that `load_ref` names";
+    "load" Kind::Fraction, Fallback::Absent("what `per-second` makes"),
+        "offered payload as a share of the capacity that `load-ref` names";
     "load_ref" Kind::Choice(&["host", "core", "core-exact"]), Fallback::Is("host"),
         "what a load of 1 fills: the senders' NICs; the core links in one direction as if all \
          flows crossed the core; or those links by the flows that do cross it";

@@ -50,7 +50,7 @@ const MOST_WITH_REPLACEMENT: usize = 100_000;
 pub(crate) const ENTRY: Entry = Entry {
     name: "incast",
     doc: "Again and again `degree` senders start at once towards one receiver, all drawn at \
-          random. Give either `load` or `per_second`, which counts events.",
+          random. Give either `load` or `per-second`, which counts events.",
     groups: &[
         params! {
             "degree" Kind::Count, Fallback::Required, "flows per event";

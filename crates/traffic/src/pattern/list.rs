@@ -22,7 +22,7 @@ pub(crate) const ENTRY: Entry = Entry {
     groups: &[params! {
         "file" Kind::File, Fallback::Absent("they are in `flows`"),
             "CSV file with the columns src, dst, size, start and optionally class, priority, \
-             rate, while_held, stop, path, high, hash";
+             rate, while_held, stop, path, high";
         "flows" Kind::Rows, Fallback::Absent("they are in `file`"),
             "the same rows in the scenario itself, one text each, the names of the columns first";
     }],
@@ -42,8 +42,13 @@ impl List {
                 return Err(TrafficError::value("flows", found, valid));
             }
         };
-        let list = read_flows(text.as_bytes(), &|name| r.lookup(name)).map_err(|e| {
-            TrafficError::File { parameter, file: name.clone(), message: e.to_string() }
+        let list = read_flows(text.as_bytes(), &|name| r.lookup(name), &|name, src, dst| {
+            r.way(name, src, dst)
+        })
+        .map_err(|e| TrafficError::File {
+            parameter,
+            file: name.clone(),
+            message: e.to_string(),
         })?;
         let flows = list.into_flows(&mut |class| r.class(class))?;
         Ok(Self { flows })

@@ -59,7 +59,7 @@ const MOST_FLOWS: u64 = 10_000_000;
 /// `poisson`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "poisson",
-    doc: "Background traffic: flows between random hosts. Give either `load` or `per_second`.",
+    doc: "Background traffic: flows between random hosts. Give either `load` or `per-second`.",
     groups: &[
         SIZES,
         INTENSITY,

@@ -374,11 +374,6 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_the_reader_panic(text in "(\\PC{0,12}[ \n#0-9.]{0,6}){0,8}") {
-            let _ = text.parse::<SizeTable>();
-        }
-
-        #[test]
         fn whatever_is_accepted_can_be_drawn_from(
             steps in prop::collection::vec((1u64..1_000_000, 1u32..1000), 1..40),
             u in 0.0..100.0f64,

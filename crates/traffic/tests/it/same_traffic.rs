@@ -53,7 +53,7 @@ fn the_traffic_of_a_seed_is_pinned() {
     let hash = plan().hash(7).unwrap();
     assert_eq!((hash.flows(), hash.value()), PINNED);
 }
-const PINNED: (u64, u64) = (14_499, 14_786_817_495_475_641_227);
+const PINNED: (u64, u64) = (14_499, 518_466_154_249_688_126);
 
 #[test]
 fn the_order_in_which_hosts_are_drawn_does_not_matter() {
@@ -133,9 +133,10 @@ fn traffic_written_to_a_file_is_the_same_traffic_when_read_back() {
     let plan = plan();
     let flows = plan.all_flows(7).unwrap();
     let mut csv = Vec::new();
-    write_flows(&mut csv, &flows, &|h| format!("h{}", h.0), plan.classes()).unwrap();
+    write_flows(&mut csv, &flows, &|h| format!("h{}", h.0), &|p| p.to_string(), plan.classes())
+        .unwrap();
     let host = |name: &str| name.strip_prefix('h')?.parse().ok().map(NodeId);
-    let list = read_flows(&csv[..], &host).unwrap();
+    let list = read_flows(&csv[..], &host, &|_, _, _| None).unwrap();
     let mut replay = Traffic::new(fabric(32));
     let flows = list.into_flows(&mut |class| replay.class(class)).unwrap();
     replay.add(List { flows }).unwrap();
