@@ -82,7 +82,11 @@ impl<'a> Shared<'a> {
 
     /// The shortest time in which one node can affect another: the lookahead of the engines.
     pub(crate) fn lookahead(&self) -> Time {
-        let shortest = Bytes::new(MIN_FRAME) + self.config.link.overhead;
+        // Control frames have the least size of Ethernet; data and ACKs are as long as they are
+        // said to be.
+        let nic = &self.config.nic;
+        let frame = Bytes::new(MIN_FRAME).min(nic.header + Bytes::new(1)).min(nic.ack);
+        let shortest = frame + self.config.link.overhead;
         let links = self.topology.links().iter();
         links.map(|l| l.delay + l.rate.time_for(shortest)).min().unwrap_or(Time::from_us(1))
     }
