@@ -328,6 +328,10 @@ impl FlowControl for Capfc {
         if self.governs(p.priority) && with > self.config.max { Admit::Drop } else { Admit::Accept }
     }
 
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        (!self.governs(priority)).then(|| self.pfc.queue_of(priority))
+    }
+
     fn arrive(
         &mut self,
         v: &NodeView<'_>,

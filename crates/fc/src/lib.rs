@@ -166,6 +166,12 @@ pub trait FlowControl: Send {
         Admit::Accept
     }
 
+    /// The queue that takes every packet of `priority` if the scheme has nothing to do with them:
+    /// a switch then calls neither `arrive` nor `serve` nor `depart` for them.
+    fn unconcerned(&self, _priority: Priority) -> Option<QueueId> {
+        None
+    }
+
     /// `p` was stored: which queue of `egress` takes it? `q_in` and `q_out` count it already,
     /// the queue's own counter does not. `p.ingress` is where it came in; `p.local_tag` is the
     /// scheme's to set. Never called on a NIC.
@@ -293,6 +299,33 @@ mod tests {
                 assert!(s.params[..j].iter().all(|o| o.name != p.name), "{}", p.name);
                 let _ = Values::new().get(p);
             }
+        }
+    }
+
+    /// A switch skips the hooks for what a scheme calls no concern of its own. Had it called
+    /// them, the same queue would have taken the packets and nothing would have been asked for.
+    #[test]
+    fn what_a_scheme_is_unconcerned_about_it_neither_steers_nor_counts() {
+        for info in SCHEMES {
+            let mut bench = harness::Bench::switch(info, &Values::new(), 2);
+            let before = bench.scheme().state_size();
+            for priority in Priority::ALL {
+                let Some(queue) = bench.scheme().unconcerned(priority) else { continue };
+                // 100 KB are above every pause threshold of this bench
+                for _ in 0..100 {
+                    let packet = bench.packet(PortId(0), 1000).priority(priority);
+                    assert_eq!(bench.arrive(packet, PortId(1)), queue, "{} {priority}", info.name);
+                }
+                for _ in 0..100 {
+                    bench.depart(PortId(1), queue);
+                }
+            }
+            assert!(bench.sent().is_empty() && bench.timers().is_empty(), "{}", info.name);
+            assert_eq!(bench.scheme().state_size(), before, "{}", info.name);
+            assert_eq!(
+                bench.scheme().unconcerned(harness::PRIORITY).is_some(),
+                info.name == "none"
+            );
         }
     }
 }

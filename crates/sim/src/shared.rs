@@ -5,7 +5,7 @@ use crate::error::SimError;
 use crate::link::Outages;
 use weir_cc::CcKind;
 use weir_core::control::MIN_FRAME;
-use weir_core::{Bytes, LinkId, NodeId, Packet, PortId, Time};
+use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
 use weir_fc::{MmuConfig, NodeSetup, PortSetup, Role, Thresholds};
 use weir_net::analysis::{LongestPath, RttModel};
 use weir_net::{Routes, Topology, validate_path};
@@ -108,18 +108,6 @@ fn epochs(topology: &Topology, config: &Config) -> Vec<(Time, Routes)> {
 }
 
 impl Shared<'_> {
-    /// The next hop of a packet at `at` in route epoch `epoch`.
-    #[inline]
-    pub(crate) fn next_hop(
-        &self,
-        at: NodeId,
-        packet: &Packet,
-        epoch: usize,
-        salt: u64,
-    ) -> Option<PortId> {
-        self.epochs[epoch].1.next_hop_salted(at, packet.dst, packet.flow.hash64(), salt)
-    }
-
     /// The constants of a node's ports.
     pub(crate) fn port_setup(&self, node: NodeId) -> Vec<PortSetup> {
         self.topology

@@ -44,7 +44,7 @@ use crate::{
 };
 use egress::{Egress, Limits};
 use frames::{Frames, Tuple};
-use weir_core::{ControlMessage, Packet, PortId, QueueId, Time};
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 
 /// When a transmit queue is congested.
 pub const THRESHOLD: Param = Param {
@@ -261,6 +261,11 @@ impl Ffc {
 impl FlowControl for Ffc {
     fn layout(&self, _port: PortId) -> QueueLayout {
         self.plan.layout()
+    }
+
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        let ours = priority == self.plan.priority || self.backstop.governs(priority);
+        (!ours).then(|| self.plan.other(priority))
     }
 
     fn arrive(

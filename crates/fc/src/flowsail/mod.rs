@@ -57,7 +57,7 @@ use crate::{
     Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Queue};
-use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, QueueId};
+use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId};
 
 /// How many data queues a port has.
 pub const QUEUES: Param = Param {
@@ -387,6 +387,11 @@ fn fair_share(length: u64, flows: u32) -> u64 {
 impl FlowControl for FlowSail {
     fn layout(&self, _port: PortId) -> QueueLayout {
         self.plan.layout()
+    }
+
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        let ours = priority == self.plan.priority || self.backstop.governs(priority);
+        (!ours).then(|| self.plan.other(priority))
     }
 
     fn arrive(

@@ -1,6 +1,5 @@
 //! Carries out what the scheme asks for.
 
-use super::limit::Limits;
 use super::{Switch, SwitchTimer};
 use crate::node::Env;
 use crate::outcome::{PauseEvent, PauseScope};
@@ -37,11 +36,7 @@ impl Switch {
                 Action::Hold { port, target } => self.hold(port, target, true, now),
                 Action::Open { port, target } => self.hold(port, target, false, now),
                 Action::Limit { port, priority, rate } => {
-                    let p = &mut self.ports[port.index()];
-                    let (line, busy) = (p.tx.rate, p.tx.busy_until);
-                    p.limits
-                        .get_or_insert_with(|| Box::new(Limits::new(line, busy)))
-                        .set(now, priority, rate);
+                    self.ports[port.index()].limit(now, priority, rate);
                     self.wake(port.index(), now);
                 }
                 Action::Mark { port, queue, mark } => {
@@ -50,7 +45,7 @@ impl Switch {
                     packet.kind = PacketKind::Mark;
                     packet.size = 0;
                     packet.wire_tag = mark;
-                    self.enqueue(port.index(), queue.index(), packet, now);
+                    self.enqueue(port.index(), queue, &packet, now);
                     self.wake(port.index(), now);
                 }
                 Action::Arm { key, at, background } => {
@@ -111,7 +106,7 @@ impl Switch {
             Target::Queue(q) => {
                 let q = q.index();
                 if q >= self.ports[o].queues.len() {
-                    self.grow(o, q);
+                    self.ports[o].grow(&mut self.books.ports[o], q);
                 }
                 let queue = &mut self.ports[o].queues[q];
                 if queue.held == held {
