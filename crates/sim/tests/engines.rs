@@ -119,7 +119,6 @@ fn with_frames_shorter_than_any_on_ethernet() {
         hosts: 6,
         rate: Rate::from_gbps(3),
         delay: Time::from_ns(5),
-        ..build::star::Params::default()
     };
     let topology = build::star::build(&params).unwrap();
     for seed in 1..4 {
