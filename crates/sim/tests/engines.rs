@@ -115,11 +115,8 @@ fn on_a_chain_with_20_ns_links() {
 /// short cables the difference is most of the lookahead.
 #[test]
 fn with_frames_shorter_than_any_on_ethernet() {
-    let params = build::star::Params {
-        hosts: 6,
-        rate: Rate::from_gbps(3),
-        delay: Time::from_ns(5),
-    };
+    let params =
+        build::star::Params { hosts: 6, rate: Rate::from_gbps(3), delay: Time::from_ns(5) };
     let topology = build::star::build(&params).unwrap();
     for seed in 1..4 {
         let out = all_agree(&topology, &mesh(&topology, 400, 8, 40, seed), &config("pfc"));
