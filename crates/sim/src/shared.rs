@@ -81,12 +81,11 @@ impl<'a> Shared<'a> {
     }
 
     /// The shortest time in which one node can affect another: the lookahead of the engines.
+    /// The last packet of a flow is not padded, so it may be shorter than any control frame.
     pub(crate) fn lookahead(&self) -> Time {
-        // Control frames have the least size of Ethernet; data and ACKs are as long as they are
-        // said to be.
         let nic = &self.config.nic;
-        let frame = Bytes::new(MIN_FRAME).min(nic.header + Bytes::new(1)).min(nic.ack);
-        let shortest = frame + self.config.link.overhead;
+        let shortest = (nic.header + Bytes::new(1)).min(nic.ack).min(Bytes::new(MIN_FRAME));
+        let shortest = shortest + self.config.link.overhead;
         let links = self.topology.links().iter();
         links.map(|l| l.delay + l.rate.time_for(shortest)).min().unwrap_or(Time::from_us(1))
     }
