@@ -13,7 +13,7 @@ const LIMIT: Param = Param {
     doc: "Egress queue length beyond which its feeders are paused.",
 };
 
-static INFO: SchemeInfo = SchemeInfo {
+pub(crate) static INFO: SchemeInfo = SchemeInfo {
     name: "door",
     title: "Door",
     summary: "Pauses whoever feeds a long egress queue.",
@@ -23,7 +23,8 @@ static INFO: SchemeInfo = SchemeInfo {
     build: |values, setup| Ok(Box::new(Door::new(values, setup))),
 };
 
-struct Door {
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Door {
     schedule: PrioritySchedule,
     limit: u64,
     /// Whom we have paused for the sake of which queue: (egress, priority), ingress.
@@ -31,7 +32,7 @@ struct Door {
 }
 
 impl Door {
-    fn new(values: &Values, setup: &NodeSetup<'_>) -> Self {
+    pub(crate) fn new(values: &Values, setup: &NodeSetup<'_>) -> Self {
         let limit = values.bytes(&LIMIT).expect("has a default").get();
         Self { schedule: setup.schedule.clone(), limit, shut: BTreeSet::new() }
     }
@@ -82,7 +83,7 @@ impl FlowControl for Door {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     let (input, output) = (PortId(0), PortId(1));
     let mut bench = Bench::switch(&INFO, &Values::new(), 2);
     let packets = (0..40).map(|seq| bench.packet(input, 1000).seq(seq));

@@ -25,8 +25,9 @@
 //! them ("passes", "drops below") with `ingress-test = strict`.
 
 use crate::{
-    Actions, Admit, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
-    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation, pfc, threshold,
+    Actions, Admit, FlowControl, IngressWait, Kind, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation, pfc,
+    threshold,
 };
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio};
 
@@ -327,6 +328,10 @@ impl FlowControl for Capfc {
         if self.governs(p.priority) && with > self.config.max { Admit::Drop } else { Admit::Accept }
     }
 
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        (!self.governs(priority)).then(|| self.pfc.queue_of(priority))
+    }
+
     fn arrive(
         &mut self,
         v: &NodeView<'_>,
@@ -376,6 +381,20 @@ impl FlowControl for Capfc {
     /// D still says so.
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         self.pfc.link(v, port, up, a);
+    }
+
+    /// The terms of D that hold: an egress stops an input also for what others sent.
+    fn ingress_waits_for(&self, ingress: PortId, priority: Priority) -> IngressWait {
+        if !self.governs(priority) {
+            return IngressWait::default();
+        }
+        let congests = |o: &PortId| {
+            *o != ingress && self.egress[self.at(priority, *o)].congested[ingress.index()]
+        };
+        IngressWait {
+            own: self.full[ingress.index()] & 1 << priority.get() != 0,
+            egresses: (0..self.ports).map(PortId::from_index).filter(congests).collect(),
+        }
     }
 
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {

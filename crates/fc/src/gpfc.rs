@@ -202,6 +202,11 @@ impl FlowControl for Gpfc {
         self.layout.clone()
     }
 
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        let [low, high] = self.queue_of[priority.index()];
+        (!self.is_lossless(priority) && low == high).then_some(QueueId(low))
+    }
+
     fn arrive(
         &mut self,
         v: &NodeView<'_>,

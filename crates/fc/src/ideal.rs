@@ -24,7 +24,7 @@ use crate::{
     Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
     Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
 };
-use weir_core::{ControlMessage, FlowId, Packet, PortId, QueueId};
+use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, QueueId};
 
 /// The threshold in hop bandwidth-delay products.
 pub const PAUSE_FACTOR: Param = Param {
@@ -146,6 +146,11 @@ impl Ideal {
 impl FlowControl for Ideal {
     fn layout(&self, _port: PortId) -> QueueLayout {
         self.plan.layout()
+    }
+
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        let ours = priority == self.plan.priority || self.backstop.governs(priority);
+        (!ours).then(|| self.plan.other(priority))
     }
 
     fn arrive(

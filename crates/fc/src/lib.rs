@@ -58,7 +58,7 @@ pub use mmu::{Mmu, MmuConfig, Refusal, Thresholds};
 pub use params::{Kind, Param, ParamError, Value, Values};
 pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
 
-use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, QueueId};
+use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, Priority, QueueId};
 
 /// All schemes there are, in the order they are listed and compared.
 pub const SCHEMES: &[&SchemeInfo] = &[
@@ -123,6 +123,22 @@ pub struct Violation {
     pub what: String,
 }
 
+/// What a stopped ingress waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IngressWait {
+    /// Packets that came in by it.
+    pub own: bool,
+    /// The queues of its priority at these egress ports, whoever filled them.
+    pub egresses: Vec<PortId>,
+}
+
+impl Default for IngressWait {
+    /// Its own packets.
+    fn default() -> Self {
+        Self { own: true, egresses: Vec::new() }
+    }
+}
+
 /// What a scheme keeps in a node, as the papers tabulate it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateSize {
@@ -148,6 +164,12 @@ pub trait FlowControl: Send {
     /// May `p`, bound for `egress`, be stored? Called before the buffer is asked.
     fn admit(&mut self, _v: &NodeView<'_>, _p: &Packet, _egress: PortId) -> Admit {
         Admit::Accept
+    }
+
+    /// The queue that takes every packet of `priority` if the scheme has nothing to do with them:
+    /// a switch then calls neither `arrive` nor `serve` nor `depart` for them.
+    fn unconcerned(&self, _priority: Priority) -> Option<QueueId> {
+        None
     }
 
     /// `p` was stored: which queue of `egress` takes it? `q_in` and `q_out` count it already,
@@ -192,10 +214,16 @@ pub trait FlowControl: Send {
     /// NIC only: the slot is given back; it may be reused for another flow.
     fn flow_ends(&mut self, _v: &NodeView<'_>, _slot: PortQueue, _p: &Packet, _a: &mut Actions) {}
 
-    /// Whether `head` waits for the neighbour although its queue is not held (schemes whose
-    /// `serve` says `Wait`). For the deadlock graph.
-    fn blocks(&self, _at: PortQueue, _head: &Packet) -> bool {
-        false
+    /// The queue of the same port that has to move before `head` may go, if there is one
+    /// (schemes whose `serve` says `Wait`). Asked rarely, for the deadlock graph.
+    fn head_waits_for(&self, _at: PortQueue, _head: &Packet) -> Option<QueueId> {
+        None
+    }
+
+    /// What has to leave this node before the neighbour at `ingress`, stopped at `priority`,
+    /// is let go on. Asked rarely, for the deadlock graph.
+    fn ingress_waits_for(&self, _ingress: PortId, _priority: Priority) -> IngressWait {
+        IngressWait::default()
     }
 
     /// The scheme's own invariants; called when a run ends and in tests. `drained` says that
@@ -271,6 +299,33 @@ mod tests {
                 assert!(s.params[..j].iter().all(|o| o.name != p.name), "{}", p.name);
                 let _ = Values::new().get(p);
             }
+        }
+    }
+
+    /// A switch skips the hooks for what a scheme calls no concern of its own. Had it called
+    /// them, the same queue would have taken the packets and nothing would have been asked for.
+    #[test]
+    fn what_a_scheme_is_unconcerned_about_it_neither_steers_nor_counts() {
+        for info in SCHEMES {
+            let mut bench = harness::Bench::switch(info, &Values::new(), 2);
+            let before = bench.scheme().state_size();
+            for priority in Priority::ALL {
+                let Some(queue) = bench.scheme().unconcerned(priority) else { continue };
+                // 100 KB are above every pause threshold of this bench
+                for _ in 0..100 {
+                    let packet = bench.packet(PortId(0), 1000).priority(priority);
+                    assert_eq!(bench.arrive(packet, PortId(1)), queue, "{} {priority}", info.name);
+                }
+                for _ in 0..100 {
+                    bench.depart(PortId(1), queue);
+                }
+            }
+            assert!(bench.sent().is_empty() && bench.timers().is_empty(), "{}", info.name);
+            assert_eq!(bench.scheme().state_size(), before, "{}", info.name);
+            assert_eq!(
+                bench.scheme().unconcerned(harness::PRIORITY).is_some(),
+                info.name == "none"
+            );
         }
     }
 }

@@ -94,7 +94,9 @@ pub struct Mmu {
 
 impl Ingress {
     fn new(config: &MmuConfig, slot: usize) -> Self {
-        let open = Self { bytes: 0, limit: u64::MAX, xoff: u64::MAX, xon: u64::MAX };
+        let dynamic = matches!(config.thresholds, Thresholds::Dynamic { .. });
+        let xoff = if dynamic { 0 } else { u64::MAX };
+        let open = Self { bytes: 0, limit: u64::MAX, xoff, xon: u64::MAX };
         let lossless = config.lossless & 1 << (slot % Priority::COUNT) != 0;
         match &config.thresholds {
             Thresholds::Static { xoff, xon, limit } if lossless => Self {
@@ -180,23 +182,22 @@ impl Mmu {
     }
 
     /// Stores a packet of `size` bytes, or says why not.
-    #[inline]
+    #[inline(always)]
     pub fn admit(&mut self, port: PortId, priority: Priority, size: u16) -> Result<(), Refusal> {
-        let s = slot(port, priority);
         let size = u64::from(size);
-        let ingress = &mut self.ingress[s];
+        let ingress = &mut self.ingress[slot(port, priority)];
         let (bytes, used) = (ingress.bytes + size, self.used + size);
-        let fits = bytes <= ingress.limit && used <= self.config.buffer.get() && !self.dynamic;
-        if !fits {
-            self.admit_with_care(port, priority, size)?;
+        if bytes > ingress.limit || used > self.config.buffer.get() || self.dynamic {
+            return self.admit_with_care(port, priority, size);
         }
-        self.ingress[s].bytes = bytes;
+        ingress.bytes = bytes;
         self.used = used;
         self.peak = self.peak.max(used);
         Ok(())
     }
 
     /// The rare or costly part of admission: something is full, or thresholds are dynamic.
+    #[inline(never)]
     fn admit_with_care(
         &mut self,
         port: PortId,
@@ -204,18 +205,20 @@ impl Mmu {
         size: u64,
     ) -> Result<(), Refusal> {
         let s = slot(port, priority);
-        if self.config.exempt & 1 << priority.get() != 0 {
-            return Ok(());
+        if self.config.exempt & 1 << priority.get() == 0 {
+            if self.used + size > self.config.buffer.get() {
+                return Err(Refusal::BufferFull);
+            }
+            if self.ingress[s].bytes + size > self.ingress[s].limit {
+                return Err(Refusal::HeadroomExceeded);
+            }
+            if self.dynamic && self.is_lossless(priority) {
+                self.admit_dynamic(port, s, size)?;
+            }
         }
-        if self.used + size > self.config.buffer.get() {
-            return Err(Refusal::BufferFull);
-        }
-        if self.ingress[s].bytes + size > self.ingress[s].limit {
-            return Err(Refusal::HeadroomExceeded);
-        }
-        if self.dynamic && self.is_lossless(priority) {
-            return self.admit_dynamic(port, s, size);
-        }
+        self.ingress[s].bytes += size;
+        self.used += size;
+        self.peak = self.peak.max(self.used);
         Ok(())
     }
 
@@ -244,7 +247,7 @@ impl Mmu {
     /// # Panics
     /// When more leaves than came: the books do not balance, and nothing computed from
     /// them could be trusted.
-    #[inline]
+    #[inline(always)]
     pub fn release(&mut self, port: PortId, priority: Priority, size: u16) {
         let s = slot(port, priority);
         let size = u64::from(size);
@@ -256,6 +259,7 @@ impl Mmu {
         self.used = self.used.checked_sub(size).expect("the buffer releases what it holds");
     }
 
+    #[inline(never)]
     fn release_dynamic(&mut self, s: usize, priority: Priority, size: u64) {
         if let Thresholds::Dynamic { reserve, .. } = self.config.thresholds
             && self.is_lossless(priority)
@@ -265,6 +269,14 @@ impl Mmu {
             self.headroom_used[s] -= from_headroom;
             self.shared_used -= from_shared;
         }
+    }
+
+    /// Whether it is worth asking [`Mmu::should_pause`]: one comparison that is never wrongly
+    /// false. With dynamic thresholds it is always true.
+    #[inline(always)]
+    pub fn near_pause(&self, port: PortId, priority: Priority) -> bool {
+        let ingress = &self.ingress[slot(port, priority)];
+        ingress.bytes >= ingress.xoff
     }
 
     /// Whether this ingress should be paused, tested after each admission.
@@ -277,6 +289,7 @@ impl Mmu {
         self.ingress[s].bytes >= self.ingress[s].xoff
     }
 
+    #[inline(never)]
     fn should_pause_dynamic(&self, port: PortId, s: usize) -> bool {
         let Thresholds::Dynamic { reserve, shift, .. } = &self.config.thresholds else {
             return false;
@@ -296,6 +309,7 @@ impl Mmu {
         self.ingress[s].bytes <= self.ingress[s].xon
     }
 
+    #[inline(never)]
     fn may_resume_dynamic(&self, port: PortId, s: usize) -> bool {
         let Thresholds::Dynamic { reserve, resume_offset, shift, .. } = &self.config.thresholds
         else {

@@ -44,6 +44,10 @@ impl FlowControl for NoFlowControl {
         QueueLayout::per_priority(&self.schedule)
     }
 
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        Some(QueueId(self.queue_of[priority.index()]))
+    }
+
     fn arrive(
         &mut self,
         _v: &NodeView<'_>,

@@ -169,7 +169,28 @@ impl Pfc {
         }
     }
 
+    /// The rare end of `arrive`, out of line: most packets pause no one.
+    #[cold]
+    #[inline(never)]
+    fn arrive_near_pause(&mut self, v: &NodeView<'_>, p: &Packet, a: &mut Actions) -> QueueId {
+        if v.books.mmu.should_pause(p.ingress, p.priority) {
+            self.pause(v.now, p.ingress, p.priority, a);
+        }
+        self.queue_of(p.priority)
+    }
+
+    /// The rare end of `depart`: a packet of an ingress that is paused.
+    #[cold]
+    #[inline(never)]
+    fn depart_from_paused(&mut self, v: &NodeView<'_>, p: &Packet, a: &mut Actions) {
+        if v.books.mmu.may_resume(p.ingress, p.priority) {
+            self.resume(p.ingress, p.priority, a);
+        }
+    }
+
     /// Tells the neighbour at `port` to stop `priority`.
+    #[cold]
+    #[inline(never)]
     fn pause(&mut self, now: Time, port: PortId, priority: Priority, a: &mut Actions) {
         let bit = 1 << priority.get();
         a.send(port, self.frame(bit, self.quanta));
@@ -181,6 +202,8 @@ impl Pfc {
     }
 
     /// Tells the neighbour at `port` that `priority` may go on.
+    #[cold]
+    #[inline(never)]
     fn resume(&mut self, port: PortId, priority: Priority, a: &mut Actions) {
         let bit = 1 << priority.get();
         a.send(port, self.frame(bit, 0));
@@ -197,6 +220,10 @@ impl FlowControl for Pfc {
         QueueLayout::per_priority(&self.schedule)
     }
 
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        (self.lossless & 1 << priority.get() == 0).then(|| self.queue_of(priority))
+    }
+
     #[inline]
     fn arrive(
         &mut self,
@@ -208,9 +235,9 @@ impl FlowControl for Pfc {
         let bit = 1 << p.priority.get();
         if self.lossless & bit != 0
             && self.ports[p.ingress.index()].sent & bit == 0
-            && v.books.mmu.should_pause(p.ingress, p.priority)
+            && v.books.mmu.near_pause(p.ingress, p.priority)
         {
-            self.pause(v.now, p.ingress, p.priority, a);
+            return self.arrive_near_pause(v, p, a);
         }
         self.queue_of(p.priority)
     }
@@ -219,10 +246,8 @@ impl FlowControl for Pfc {
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, _from: PortQueue, a: &mut Actions) {
         let bit = 1 << p.priority.get();
         // A NIC sends its own packets: it has no ingress to resume.
-        if self.ports[p.ingress.index()].sent & bit != 0
-            && v.books.mmu.may_resume(p.ingress, p.priority)
-        {
-            self.resume(p.ingress, p.priority, a);
+        if self.ports[p.ingress.index()].sent & bit != 0 {
+            self.depart_from_paused(v, p, a);
         }
     }
 

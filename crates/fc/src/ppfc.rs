@@ -274,6 +274,10 @@ impl FlowControl for Ppfc {
         self.pfc.layout(port)
     }
 
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        (!self.governs(priority)).then(|| self.pfc.queue_of(priority))
+    }
+
     fn arrive(
         &mut self,
         v: &NodeView<'_>,

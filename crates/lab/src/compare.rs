@@ -168,9 +168,18 @@ fn columns(c: &Comparison<'_>, figures: &Figures, shown: &[ClassId]) -> Vec<Colu
         // the third class goes before the columns that say how a result came about
         let keep = [19, 16, 7][i.min(2)];
         let group = c.class_name(class);
-        let several =
-            figures.rows.iter().any(|r| r.classes.iter().any(|(k, s)| *k == class && s.most > 1));
-        let head = if several { "mean FCT" } else { "FCT" };
+        let any = |what: fn(&ClassSummary) -> bool| {
+            figures.rows.iter().any(|r| r.classes.iter().any(|(k, s)| *k == class && what(s)))
+        };
+        let several = any(|s| s.most > 1);
+        // flows that never end have a rate instead
+        let endless = !any(|s| s.completed > 0) && any(|s| s.rate_mean.is_some());
+        let head = match (several, endless) {
+            (true, false) => "mean FCT",
+            (false, false) => "FCT",
+            (true, true) => "mean rate",
+            (false, true) => "rate",
+        };
         columns.push(Column::numbers(head, keep).under(group));
         columns.push(Column::numbers(&versus, keep - 1).under(group));
         columns.push(Column::numbers(if several { "p99" } else { "" }, 3).under(group));
@@ -201,10 +210,11 @@ fn cells(figures: &Figures, row: &Row, shown: &[ClassId]) -> Vec<String> {
     };
     for &class in shown {
         let (here, base) = (of(row, class), of(first, class));
-        let fct = here.as_ref().and_then(|s| s.fct_mean);
-        let base = base.and_then(|s| s.fct_mean);
-        cells.push(estimate(fct, format::time_ps));
-        cells.push(match (fct, base) {
+        let endless = figures.rows.iter().all(|r| of(r, class).is_none_or(|s| s.completed == 0));
+        let figure = |s: &ClassSummary| if endless { s.rate_mean } else { s.fct_mean };
+        let (mean, base) = (here.as_ref().and_then(figure), base.as_ref().and_then(figure));
+        cells.push(estimate(mean, if endless { format::rate_bps } else { format::time_ps }));
+        cells.push(match (mean, base) {
             (Some(a), Some(b)) if !is_first => format::change(a.mean, b.mean),
             _ => String::new(),
         });
@@ -243,7 +253,7 @@ fn references(
             sources.push(&r.source);
         }
     }
-    let value = |source: &str, metrics: [Metric; 2], class: Option<&str>| {
+    let value = |source: &str, metrics: &[Metric], class: Option<&str>| {
         all.iter()
             .find(|r| {
                 r.source == source && metrics.contains(&r.metric) && r.class.as_deref() == class
@@ -251,17 +261,18 @@ fn references(
             .map_or_else(String::new, |r| match r.value {
                 Amount::Time(t) => format::time(t),
                 Amount::Bytes(b) => format::bytes(b),
+                Amount::Rate(r) => format::rate_bps(r.as_bps() as f64),
             })
     };
     let row = |source: &&str| {
         let mut cells = Vec::new();
         for &class in shown {
             let name = c.class_name(class);
-            cells.push(value(source, [Metric::FctMean, Metric::FctMax], Some(name)));
+            cells.push(value(source, &[Metric::FctMean, Metric::FctMax, Metric::Rate], Some(name)));
             cells.extend([String::new(), String::new()]);
         }
-        cells.push(value(source, [Metric::QueueMean; 2], None));
-        cells.push(value(source, [Metric::QueueMax; 2], None));
+        cells.push(value(source, &[Metric::QueueMean], None));
+        cells.push(value(source, &[Metric::QueueMax], None));
         cells.extend([String::new(), String::new(), String::new(), (*source).to_owned()]);
         (format!("{title} paper"), cells)
     };

@@ -1,32 +1,32 @@
 //! Cyclic waits, and runs in which nothing can move any more.
 //!
-//! A queue that flow control holds waits for the neighbour's ingress to drain; that ingress
-//! waits for the egress queues its packets are in. A cycle of held queues that has stood for
-//! long enough can never resolve itself: every member waits for the next.
+//! A queue that flow control holds waits for the neighbour's ingress to be released; that ingress
+//! waits for the egress queues its packets are in, or for those that its scheme names. A queue
+//! may also wait for another one of its own port. A cycle of such queues that has stood for long
+//! enough can never resolve itself: every member waits for the next.
 
 use crate::node::Node;
 use crate::outcome::{Deadlock, Finish, Stuck};
 use crate::run::World;
 use crate::switch::Switch;
-use weir_core::{Bytes, NodeId, PortId, Priority, QueueId, Rate, Time};
+use crate::switch::holds::StuckQueue;
+use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Time};
+use weir_fc::PortQueue;
 
 /// How long a cycle must have stood still, and how long a silent network is listened to.
 const CONFIRM: Time = Time::from_ms(1);
 
-/// One held queue.
+/// One waiting queue.
 #[derive(Clone, Copy, Debug)]
 struct Vertex {
     node: NodeId,
-    port: PortId,
-    queue: QueueId,
-    priority: Priority,
-    bytes: u64,
+    queue: StuckQueue,
     since: Time,
 }
 
 /// Looks for a cyclic wait, then for a network in which nothing moves.
 pub(crate) fn find(world: &World<'_>) -> Option<Finish> {
-    let vertices = held_since(world, world.now.checked_sub(CONFIRM)?);
+    let vertices = stuck_since(world, world.now.checked_sub(CONFIRM)?);
     if let Some(cycle) = cycle(world, &vertices) {
         let closed = cycle.iter().filter_map(|s| s.since).max().unwrap_or(Time::ZERO);
         return Some(Finish::Deadlock(Deadlock { closed, cycle }));
@@ -34,36 +34,49 @@ pub(crate) fn find(world: &World<'_>) -> Option<Finish> {
     stalled(world).map(Finish::Stalled)
 }
 
-/// Non-empty queues held without a break since `latest` or before.
-fn held_since(world: &World<'_>, latest: Time) -> Vec<Vertex> {
+/// Non-empty queues that have waited without a break since `latest` or before.
+fn stuck_since(world: &World<'_>, latest: Time) -> Vec<Vertex> {
     let mut vertices = Vec::new();
     for node in world.nodes() {
         let Node::Switch(s) = node else { continue };
-        for (port, queue, priority, bytes, since) in s.held_queues() {
-            if let Some(since) = since.filter(|t| *t <= latest) {
-                vertices.push(Vertex { node: s.id, port, queue, priority, bytes, since });
+        for queue in s.stuck_queues() {
+            if let Some(since) = queue.since.filter(|t| *t <= latest) {
+                vertices.push(Vertex { node: s.id, queue, since });
             }
         }
     }
-    vertices.sort_unstable_by_key(|v| (v.node, v.port, v.queue));
+    vertices.sort_unstable_by_key(|v| (v.node, v.queue.at));
     vertices
 }
 
-/// The held queues that vertex `v` waits for: those of the neighbour that hold packets which
-/// came in by the link at `v`.
+/// The waiting queues that vertex `v` waits for: the one of its own port that it stands behind;
+/// if it is held, those of the neighbour that hold packets which came in by the link at `v`, and
+/// those that the neighbour's scheme names.
 fn waits_for(world: &World<'_>, vertices: &[Vertex], v: &Vertex) -> Vec<usize> {
-    let end = world.shared.topology.port(v.node, v.port);
-    let Node::Switch(peer) = world.node(end.peer) else { return Vec::new() };
-    (0..vertices.len())
-        .filter(|&i| {
-            let w = &vertices[i];
-            w.node == end.peer && holds_from(peer, w, end.peer_port, v.priority)
-        })
-        .collect()
+    let is_behind = |w: &Vertex| {
+        let Some(queue) = v.queue.behind else { return false };
+        w.node == v.node && w.queue.at == PortQueue { queue, ..v.queue.at }
+    };
+    let end = world.shared.topology.port(v.node, v.queue.at.port);
+    let peer = match world.node(end.peer) {
+        Node::Switch(peer) if v.queue.held => Some(peer),
+        _ => None,
+    };
+    let wait = peer.map(|p| p.fc.ingress_waits_for(end.peer_port, v.queue.priority));
+    let holds_it_up = |w: &Vertex| {
+        let (Some(peer), Some(wait)) = (peer, &wait) else { return false };
+        let named = wait.egresses.contains(&w.queue.at.port);
+        w.node == end.peer
+            && (named && w.queue.priority == v.queue.priority
+                || wait.own && holds_from(peer, w, end.peer_port, v.queue.priority))
+    };
+    let next = |i: &usize| is_behind(&vertices[*i]) || holds_it_up(&vertices[*i]);
+    (0..vertices.len()).filter(next).collect()
 }
 
 fn holds_from(s: &Switch, w: &Vertex, ingress: PortId, priority: Priority) -> bool {
-    let fifo = &s.ports[w.port.index()].queues[w.queue.index()].fifo;
+    let at = w.queue.at;
+    let fifo = &s.ports[at.port.index()].queues[at.queue.index()].fifo;
     s.pool.iter(fifo).any(|p| p.ingress == ingress && p.priority == priority)
 }
 
@@ -110,17 +123,22 @@ fn describe(world: &World<'_>, vertices: &[Vertex], members: &[usize]) -> Vec<St
     let stuck = |i: usize| {
         let v = &vertices[members[i]];
         let next = &vertices[members[(i + 1) % members.len()]];
-        Stuck {
-            node: v.node,
-            port: v.port,
-            queue: v.queue,
-            priority: v.priority,
-            bytes: Bytes::new(v.bytes),
-            since: Some(v.since),
-            waits_for: topology.port_name(next.node, next.port),
-        }
+        let waits_for = topology.port_name(next.node, next.queue.at.port);
+        Stuck { since: Some(v.since), ..describe_one(v.node, &v.queue, waits_for) }
     };
     (0..members.len()).map(stuck).collect()
+}
+
+fn describe_one(node: NodeId, q: &StuckQueue, waits_for: String) -> Stuck {
+    Stuck {
+        node,
+        port: q.at.port,
+        queue: q.at.queue,
+        priority: q.priority,
+        bytes: Bytes::new(q.bytes),
+        since: q.since,
+        waits_for,
+    }
 }
 
 /// Whether nothing can move any more although bytes are undelivered, and has not for so long
@@ -137,20 +155,17 @@ fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
     for node in world.nodes() {
         match node {
             Node::Nic(n) => stuck.extend(n.waiting()),
-            Node::Switch(s) => {
-                stuck.extend(s.held_queues().map(|(port, queue, priority, bytes, since)| Stuck {
-                    node: s.id,
-                    port,
-                    queue,
-                    priority,
-                    bytes: Bytes::new(bytes),
-                    since,
-                    waits_for: format!(
-                        "a RESUME from {}",
-                        world.shared.topology.name(world.shared.topology.port(s.id, port).peer)
-                    ),
-                }))
-            }
+            Node::Switch(s) => stuck.extend(s.stuck_queues().iter().map(|q| {
+                let topology = world.shared.topology;
+                let waits_for = match q.behind {
+                    Some(other) if !q.held => format!("queue {other} of the same port"),
+                    _ => {
+                        let peer = topology.port(s.id, q.at.port).peer;
+                        format!("a RESUME from {}", topology.name(peer))
+                    }
+                };
+                describe_one(s.id, q, waits_for)
+            })),
         }
     }
     stuck.sort_by_key(|s| (s.node, s.port, s.queue));

@@ -50,7 +50,7 @@ impl Transmitter {
     /// Starts sending at `now`: the last bit leaves at `busy_until` and arrives one
     /// propagation delay later. Store and forward: that is when the far end sees the packet.
     #[inline(always)]
-    pub(crate) fn send(&mut self, now: Time, packet: Packet, wires: &mut Wires) {
+    pub(crate) fn send(&mut self, now: Time, packet: &Packet, wires: &mut Wires) {
         self.busy_until = now + self.serialisation(packet.size);
         self.packets += 1;
         self.wire_bytes += u64::from(packet.size) + u64::from(self.overhead);
@@ -92,7 +92,7 @@ mod tests {
         let mut wires = Wires::new(&topology, &partition, 0);
         let wire = partition.wire_into(weir_core::NodeId(1), 0);
         let mut tx = Transmitter::new(wire, Rate::from_gbps(40), Time::from_ns(20), Bytes::new(20));
-        tx.send(Time::from_ns(100), test_packet(0, 1518), &mut wires);
+        tx.send(Time::from_ns(100), &test_packet(0, 1518), &mut wires);
         // (1518 + 20) B at 200 ps/B = 307.6 ns
         assert_eq!(tx.busy_until, Time::from_ps(407_600));
         assert_eq!(wires.head(wire), Time::from_ps(427_600));

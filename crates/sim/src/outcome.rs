@@ -245,7 +245,7 @@ pub struct SwitchRecord {
     pub peak_buffer: Bytes,
     /// Memory in use over time.
     pub buffer: QueueStats,
-    /// Largest size of each of the scheme's tables that was seen when pauses were sent or at the end, in bytes.
+    /// The scheme's tables at the end of the run, in bytes.
     pub tables: Vec<(&'static str, u64)>,
 }
 

@@ -14,10 +14,17 @@ struct Slot {
 }
 
 /// The slab.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct PacketPool {
     slots: Vec<Slot>,
-    free: Option<u32>,
+    /// The first free slot; `NONE` when all are taken.
+    free: u32,
+}
+
+impl Default for PacketPool {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: NONE }
+    }
 }
 
 /// A first-in first-out list of packets in a pool.
@@ -41,46 +48,51 @@ impl Fifo {
 }
 
 impl PacketPool {
-    #[inline]
-    pub(crate) fn push(&mut self, fifo: &mut Fifo, packet: Packet, stamp: Time) {
-        let slot = Slot { packet, stamp, next: NONE };
-        let at = match self.free {
-            Some(at) => {
-                let next = self.slots[at as usize].next;
-                self.free = (next != NONE).then_some(next);
-                self.slots[at as usize] = slot;
+    #[inline(always)]
+    pub(crate) fn push(&mut self, fifo: &mut Fifo, packet: &Packet, stamp: Time) {
+        let at = self.free;
+        let at = match self.slots.get_mut(at as usize) {
+            Some(slot) => {
+                self.free = slot.next;
+                *slot = Slot { packet: *packet, stamp, next: NONE };
                 at
             }
-            None => {
-                self.slots.push(slot);
-                u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 packets in a node")
-            }
+            None => self.append(Slot { packet: *packet, stamp, next: NONE }),
         };
-        if fifo.is_empty() {
-            fifo.head = at;
-        } else {
-            self.slots[fifo.tail as usize].next = at;
+        match self.slots.get_mut(fifo.tail as usize) {
+            Some(last) => last.next = at,
+            None => fifo.head = at,
         }
         fifo.tail = at;
     }
 
-    #[inline]
-    pub(crate) fn front(&self, fifo: &Fifo) -> Option<&Packet> {
-        (!fifo.is_empty()).then(|| &self.slots[fifo.head as usize].packet)
+    #[cold]
+    fn append(&mut self, slot: Slot) -> u32 {
+        self.slots.push(slot);
+        let at = self.slots.len() - 1;
+        u32::try_from(at).ok().filter(|&at| at != NONE).expect("fewer than 2^32 packets in a node")
     }
 
-    #[inline]
-    pub(crate) fn pop(&mut self, fifo: &mut Fifo) -> Option<(Packet, Time)> {
-        if fifo.is_empty() {
-            return None;
-        }
+    #[inline(always)]
+    pub(crate) fn front(&self, fifo: &Fifo) -> Option<&Packet> {
+        self.slots.get(fifo.head as usize).map(|slot| &slot.packet)
+    }
+
+    /// Takes the head out, with its stamp. Its place is free for the next packet that comes.
+    ///
+    /// # Panics
+    /// When the list is empty: a queue without packets was chosen.
+    #[inline(always)]
+    pub(crate) fn pop(&mut self, fifo: &mut Fifo) -> (&mut Packet, Time) {
         let at = fifo.head;
-        let slot = &mut self.slots[at as usize];
-        let out = (slot.packet, slot.stamp);
+        let slot = self.slots.get_mut(at as usize).expect("a ready queue has a head");
         fifo.head = slot.next;
-        slot.next = self.free.unwrap_or(NONE);
-        self.free = Some(at);
-        Some(out)
+        if slot.next == NONE {
+            fifo.tail = NONE;
+        }
+        slot.next = self.free;
+        self.free = at;
+        (&mut slot.packet, slot.stamp)
     }
 
     /// The packets of a list, head first.
@@ -122,17 +134,18 @@ mod tests {
         let (mut a, mut b) = (Fifo::default(), Fifo::default());
         for seq in 0..4 {
             let list = if seq % 2 == 0 { &mut a } else { &mut b };
-            pool.push(list, test_packet(seq, 100), Time::from_ps(u64::from(seq)));
+            pool.push(list, &test_packet(seq, 100), Time::from_ps(u64::from(seq)));
         }
         assert_eq!(pool.iter(&a).map(|p| p.seq).collect::<Vec<_>>(), [0, 2]);
-        assert_eq!(pool.pop(&mut a).map(|(p, t)| (p.seq, t.as_ps())), Some((0, 0)));
-        pool.push(&mut b, test_packet(9, 100), Time::ZERO);
+        let (first, stamp) = pool.pop(&mut a);
+        assert_eq!((first.seq, stamp.as_ps()), (0, 0));
+        pool.push(&mut b, &test_packet(9, 100), Time::ZERO);
         assert_eq!(pool.slots.len(), 4, "the freed slot was used again");
-        let rest: Vec<u32> = std::iter::from_fn(|| pool.pop(&mut b)).map(|(p, _)| p.seq).collect();
-        assert_eq!(rest, [1, 3, 9]);
+        let mut next = || pool.pop(&mut b).0.seq;
+        assert_eq!([next(), next(), next()], [1, 3, 9]);
         assert_eq!(pool.front(&a).map(|p| p.seq), Some(2));
         assert!(b.is_empty());
-        pool.push(&mut b, test_packet(5, 1), Time::ZERO);
-        assert_eq!(pool.pop(&mut b).map(|(p, _)| p.seq), Some(5));
+        pool.push(&mut b, &test_packet(5, 1), Time::ZERO);
+        assert_eq!(pool.pop(&mut b).0.seq, 5);
     }
 }

@@ -13,6 +13,7 @@ use crate::outcome::{Finish, Outcome, Sample};
 use crate::report;
 use crate::shared::Shared;
 use crate::switch::Switch;
+use crate::tree::HORIZON;
 use crate::wire::Wires;
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
@@ -92,6 +93,11 @@ fn check(config: &Config) -> Result<(), SimError> {
     }
     if config.link.overhead.get() > u64::from(u16::MAX) {
         return setting("overhead", config.link.overhead.to_string(), "at most 65535 B");
+    }
+    if let Stop::At(t) = config.stop
+        && t > HORIZON
+    {
+        return setting("stop", t.to_string(), "at most 2^47 ps, about 140 s");
     }
     if let Some(ecn) = config.switch.ecn
         && ecn.kmin > ecn.kmax
@@ -191,7 +197,7 @@ impl<'a> World<'a> {
     fn simulate(&mut self, observer: &mut dyn Observer) -> Finish {
         let mut engine = self.engine();
         let stop = match self.shared.config.stop {
-            Stop::Drained => Time::NEVER,
+            Stop::Drained => HORIZON,
             Stop::At(t) => t,
         };
         let interval = self.shared.config.probes.series;

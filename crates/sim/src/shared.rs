@@ -5,7 +5,7 @@ use crate::error::SimError;
 use crate::link::Outages;
 use weir_cc::CcKind;
 use weir_core::control::MIN_FRAME;
-use weir_core::{Bytes, LinkId, NodeId, Packet, PortId, Time};
+use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
 use weir_fc::{MmuConfig, NodeSetup, PortSetup, Role, Thresholds};
 use weir_net::analysis::{LongestPath, RttModel};
 use weir_net::{Routes, Topology, validate_path};
@@ -81,8 +81,11 @@ impl<'a> Shared<'a> {
     }
 
     /// The shortest time in which one node can affect another: the lookahead of the engines.
+    /// The last packet of a flow is not padded, so it may be shorter than any control frame.
     pub(crate) fn lookahead(&self) -> Time {
-        let shortest = Bytes::new(MIN_FRAME) + self.config.link.overhead;
+        let nic = &self.config.nic;
+        let shortest = (nic.header + Bytes::new(1)).min(nic.ack).min(Bytes::new(MIN_FRAME));
+        let shortest = shortest + self.config.link.overhead;
         let links = self.topology.links().iter();
         links.map(|l| l.delay + l.rate.time_for(shortest)).min().unwrap_or(Time::from_us(1))
     }
@@ -108,18 +111,6 @@ fn epochs(topology: &Topology, config: &Config) -> Vec<(Time, Routes)> {
 }
 
 impl Shared<'_> {
-    /// The next hop of a packet at `at` in route epoch `epoch`.
-    #[inline]
-    pub(crate) fn next_hop(
-        &self,
-        at: NodeId,
-        packet: &Packet,
-        epoch: usize,
-        salt: u64,
-    ) -> Option<PortId> {
-        self.epochs[epoch].1.next_hop_salted(at, packet.dst, packet.flow.hash64(), salt)
-    }
-
     /// The constants of a node's ports.
     pub(crate) fn port_setup(&self, node: NodeId) -> Vec<PortSetup> {
         self.topology

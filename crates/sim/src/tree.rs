@@ -6,62 +6,87 @@
 
 use weir_core::Time;
 
+/// How many bits of a key hold the clock's index.
+const INDEX_BITS: u32 = u16::BITS;
+
+/// Clocks show times below this; whatever is later counts as "never".
+const END: Time = Time::from_ps(u64::MAX >> INDEX_BITS);
+
+/// The longest simulated time: 2^47 ps, about 140 s. Half of what clocks can show, so that what
+/// they cannot show lies beyond every run.
+pub(crate) const HORIZON: Time = Time::from_ps(1 << 47);
+
 /// Clocks and who is earliest among them.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
-    /// `nodes[1]` is the root, `nodes[leaves + i]` clock `i`; each inner node holds the
-    /// smaller of its children.
-    nodes: Box<[Time]>,
-    leaves: usize,
+    /// The winner. Keys are time above, index below: comparing them is the whole contest.
+    root: u64,
+    /// The second half are the clocks; each inner node holds the smaller of its children. The
+    /// length is a power of two: masked indices need no check.
+    nodes: Box<[u64]>,
+}
+
+#[inline(always)]
+fn key(i: usize, t: Time) -> u64 {
+    t.min(END).as_ps() << INDEX_BITS | i as u64
 }
 
 impl Tournament {
     /// `n` clocks, all at "never".
+    ///
+    /// # Panics
+    /// When there are more clocks than an index can tell apart.
     pub(crate) fn new(n: usize) -> Self {
         let leaves = n.next_power_of_two().max(2);
-        Self { nodes: vec![Time::NEVER; 2 * leaves].into(), leaves }
+        assert!(leaves <= 1 << INDEX_BITS, "{n} clocks are too many");
+        let nodes = (0..2 * leaves).map(|i| key(i % leaves, Time::NEVER)).collect();
+        Self { root: key(0, Time::NEVER), nodes }
     }
 
     /// The earliest time.
-    #[inline]
     pub(crate) fn min(&self) -> Time {
-        self.nodes[1]
+        Self::or_never(self.earliest())
+    }
+
+    /// The earliest time, or one past every run. [`Tournament::or_never`] tells them apart.
+    #[inline(always)]
+    pub(crate) fn earliest(&self) -> Time {
+        Time::from_ps(self.root >> INDEX_BITS)
+    }
+
+    /// What a time means that may come from [`Tournament::earliest`].
+    #[inline(always)]
+    pub(crate) fn or_never(t: Time) -> Time {
+        if t < END { t } else { Time::NEVER }
     }
 
     /// The clock that shows the earliest time; the lowest one of several.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn winner(&self) -> usize {
-        let min = self.nodes[1];
-        let mut i = 1;
-        while i < self.leaves {
-            i *= 2;
-            i += usize::from(self.nodes[i] != min);
-        }
-        i - self.leaves
+        usize::from(self.root as u16)
     }
 
-    /// What clock `i` shows.
-    #[inline]
-    pub(crate) fn get(&self, i: usize) -> Time {
-        self.nodes[self.leaves + i]
+    /// Whether clock `i` shows a time after `t`.
+    #[inline(always)]
+    pub(crate) fn is_after(&self, i: usize, t: Time) -> bool {
+        self.nodes[self.nodes.len() / 2 + i] > key(i, t)
     }
 
     /// Sets clock `i`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, i: usize, t: Time) {
-        let mut i = self.leaves + i;
-        if self.nodes[i] == t {
-            return;
-        }
-        self.nodes[i] = t;
-        while i > 1 {
-            let min = self.nodes[i].min(self.nodes[i ^ 1]);
+        let nodes = &mut *self.nodes;
+        assert!(!nodes.is_empty());
+        let mask = nodes.len() - 1;
+        let mut min = key(i, t);
+        let mut i = (nodes.len() / 2 + i) & mask;
+        nodes[i] = min;
+        while i > 3 {
+            min = min.min(nodes[(i ^ 1) & mask]);
             i /= 2;
-            if self.nodes[i] == min {
-                return;
-            }
-            self.nodes[i] = min;
+            nodes[i & mask] = min;
         }
+        self.root = min.min(nodes[(i ^ 1) & mask]);
     }
 }
 
@@ -84,7 +109,9 @@ mod tests {
                 clocks[i] = t;
                 let min = *clocks.iter().min().unwrap();
                 prop_assert_eq!(tree.min(), min);
-                prop_assert_eq!(tree.get(i), t);
+                for other in [0, 3, 6].map(Time::from_ps) {
+                    prop_assert_eq!(tree.is_after(i, other), t > other);
+                }
                 if min != Time::NEVER {
                     prop_assert_eq!(tree.winner(), clocks.iter().position(|&c| c == min).unwrap());
                 }

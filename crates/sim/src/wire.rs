@@ -5,7 +5,8 @@
 //! interact through wires only, and never in less than the wire's delay.
 
 use crate::engine::partition::Partition;
-use std::collections::VecDeque;
+use crate::ring::Ring;
+use crate::tree::Tournament;
 use std::sync::Arc;
 use weir_cc::{IntHop, MAX_HOPS};
 use weir_core::{ControlMessage, NodeId, Packet, PacketKind, Time};
@@ -15,12 +16,19 @@ use weir_net::Topology;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WireId(pub(crate) u32);
 
+/// A packet in flight.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    arrival: Time,
+    packet: Packet,
+}
+
 /// One wire: what is in flight, and where it ends. All a transmission touches is in one place.
 #[derive(Debug)]
 struct Wire {
-    packets: VecDeque<(Time, Packet)>,
+    packets: Ring<Flight>,
     node: NodeId,
-    /// Its word in `Wires::occupied`, and its bit there.
+    /// Its word in `Wires::fresh`, and its bit there.
     word: u32,
     bit: u8,
 }
@@ -35,10 +43,10 @@ pub(crate) struct Wires {
     first: Arc<[u32]>,
     /// When each node of this part has something to do next, wires included.
     next: Vec<Time>,
-    /// Ports whose wire carries anything, one bit each; a node's words start at
-    /// `occupied_start`.
-    occupied: Vec<u64>,
-    occupied_start: Vec<u32>,
+    /// Ports whose wire was empty when its node looked last and is no more, one bit each; a
+    /// node's words start at `fresh_start`.
+    fresh: Vec<u64>,
+    fresh_start: Vec<u32>,
     /// Nodes whose `next` was brought forward by a wire, for engines that keep an agenda.
     woken: Option<Vec<NodeId>>,
     /// The first wire of each part.
@@ -68,8 +76,8 @@ impl Wires {
             wires: Vec::new(),
             first: Arc::clone(&partition.first_wire),
             next: vec![Time::NEVER; all],
-            occupied: Vec::new(),
-            occupied_start: vec![0; all],
+            fresh: Vec::new(),
+            fresh_start: vec![0; all],
             woken: None,
             part_starts: partition
                 .parts
@@ -81,12 +89,12 @@ impl Wires {
         };
         for &node in nodes {
             let n = topology.ports(node).len();
-            let start = wires.occupied.len() as u32;
-            wires.occupied_start[node.index()] = start;
-            wires.occupied.resize(wires.occupied.len() + n.div_ceil(64), 0);
+            let start = wires.fresh.len() as u32;
+            wires.fresh_start[node.index()] = start;
+            wires.fresh.resize(wires.fresh.len() + n.div_ceil(64), 0);
             for port in 0..n as u32 {
                 let (word, bit) = (start + port / 64, (port % 64) as u8);
-                wires.wires.push(Wire { packets: VecDeque::new(), node, word, bit });
+                wires.wires.push(Wire { packets: Ring::default(), node, word, bit });
             }
         }
         wires
@@ -94,14 +102,14 @@ impl Wires {
 
     /// Puts a packet on a wire.
     #[inline(always)]
-    pub(crate) fn send(&mut self, wire: WireId, arrival: Time, packet: Packet) {
+    pub(crate) fn send(&mut self, wire: WireId, arrival: Time, packet: &Packet) {
         let w = wire.0.wrapping_sub(self.base) as usize;
         let Some(wire) = self.wires.get_mut(w) else {
-            self.cross(wire, arrival, packet);
+            self.cross(wire, arrival, *packet);
             return;
         };
         if wire.packets.is_empty() {
-            self.occupied[wire.word as usize] |= 1 << wire.bit;
+            self.fresh[wire.word as usize] |= 1 << wire.bit;
             let next = &mut self.next[wire.node.index()];
             if arrival < *next {
                 *next = arrival;
@@ -110,7 +118,9 @@ impl Wires {
                 }
             }
         }
-        wire.packets.push_back((arrival, packet));
+        let place = wire.packets.push(|| Flight { arrival, packet: *packet });
+        place.arrival = arrival;
+        place.packet = *packet;
     }
 
     /// Keeps a packet for another part until the window ends. What it carries in the side pool
@@ -147,7 +157,7 @@ impl Wires {
             if let Some(telemetry) = telemetry {
                 packet.extra = self.extras.telemetry.put(telemetry);
             }
-            self.send(wire, arrival, packet);
+            self.send(wire, arrival, &packet);
         }
     }
 
@@ -159,55 +169,33 @@ impl Wires {
     /// When the head of a wire arrives.
     #[cfg(test)]
     pub(crate) fn head(&self, wire: WireId) -> Time {
-        self.wires[wire.0 as usize].packets.front().map_or(Time::NEVER, |(t, _)| *t)
+        self.wires[wire.0 as usize].packets.iter().next().map_or(Time::NEVER, |f| f.arrival)
     }
 
-    /// Lists everything that arrives at `node` before `until` in canonical order; returns when
-    /// the next packet after that arrives. Each listed packet is then taken with
-    /// [`Wires::take`].
+    /// Brings `inbox` up to date with the wires into `node` that were empty before.
     #[inline]
-    pub(crate) fn receive(
-        &mut self,
-        node: NodeId,
-        ports: usize,
-        until: Time,
-        due: &mut Arrivals,
-    ) -> Time {
-        let words = ports.div_ceil(64);
-        due.clear();
-        let start = self.occupied_start[node.index()] as usize;
-        let first = (self.first[node.index()] - self.base) as usize;
-        let mut next = Time::NEVER;
-        for (i, word) in self.occupied[start..start + words].iter_mut().enumerate() {
-            let mut bits = *word;
+    pub(crate) fn open(&mut self, node: NodeId, ports: usize, inbox: &mut Inbox) {
+        let start = self.fresh_start[node.index()] as usize;
+        inbox.first = self.first[node.index()] - self.base;
+        for (i, word) in self.fresh[start..][..ports.div_ceil(64)].iter_mut().enumerate() {
+            let mut bits = std::mem::take(word);
             while bits != 0 {
-                let bit = bits.trailing_zeros() as usize;
+                let port = i * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let port = i * 64 + bit;
-                let mut rest = None;
-                for &(t, _) in &self.wires[first + port].packets {
-                    if t >= until {
-                        rest = Some(t);
-                        break;
-                    }
-                    due.list.push(Due { at: t, port: port as u32 });
-                }
-                due.end_run();
-                match rest {
-                    Some(t) => next = next.min(t),
-                    None => *word &= !(1 << bit),
-                }
+                let head = self.wires[inbox.first as usize + port].packets.front();
+                inbox.heads.set(port, head.map_or(Time::NEVER, |f| f.arrival));
             }
         }
-        due.merge();
-        next
     }
 
-    /// Takes the head of the wire into `port` of `node`.
+    /// The earliest packet of an inbox, which must have one, and the port it comes by.
     #[inline(always)]
-    pub(crate) fn take(&mut self, node: NodeId, port: u32) -> Packet {
-        let wire = self.first[node.index()] - self.base + port;
-        self.wires[wire as usize].packets.pop_front().expect("a listed packet is on its wire").1
+    pub(crate) fn take(&mut self, inbox: &mut Inbox) -> (usize, &Packet) {
+        let port = inbox.heads.winner();
+        let packets = &mut self.wires[inbox.first as usize + port].packets;
+        let (taken, head) = packets.pop();
+        inbox.heads.set(port, head.map_or(Time::NEVER, |f| f.arrival));
+        (port, &taken.packet)
     }
 
     /// When `node` has something to do next.
@@ -237,7 +225,7 @@ impl Wires {
 
     /// Everything in flight.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = &Packet> {
-        self.wires.iter().flat_map(|w| &w.packets).map(|(_, p)| p)
+        self.wires.iter().flat_map(|w| w.packets.iter()).map(|f| &f.packet)
     }
 
     /// Whether anything but control frames is in flight.
@@ -246,80 +234,27 @@ impl Wires {
     }
 }
 
-/// A packet that is due at a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Due {
-    pub(crate) at: Time,
-    pub(crate) port: u32,
+/// What is on the wires into one node, as it sees it: packets come in the order of (time,
+/// port), the canonical order.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    /// When the head of each wire arrives.
+    heads: Tournament,
+    /// The first wire into the node.
+    first: u32,
 }
 
-/// Packets due at one node in the order of (time, port): the canonical order.
-///
-/// They are listed wire by wire, each wire a run in time order and lower ports first, and then
-/// merged pairwise; on equal times the left run, the lower port, goes first.
-#[derive(Debug, Default)]
-pub(crate) struct Arrivals {
-    list: Vec<Due>,
-    scratch: Vec<Due>,
-    /// Where each run ends.
-    runs: Vec<u32>,
-    merged: Vec<u32>,
-}
-
-impl Arrivals {
-    fn clear(&mut self) {
-        self.list.clear();
-        self.runs.clear();
+impl Inbox {
+    /// The inbox of a node with `ports` ports.
+    pub(crate) fn new(ports: usize) -> Self {
+        Self { heads: Tournament::new(ports), first: 0 }
     }
 
-    /// What was listed since the last call is one run.
-    #[inline]
-    fn end_run(&mut self) {
-        let end = self.list.len() as u32;
-        if self.runs.last().copied().unwrap_or(0) < end {
-            self.runs.push(end);
-        }
+    /// When the next packet arrives, or a time past every run.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> Time {
+        self.heads.earliest()
     }
-
-    /// Merges the runs.
-    #[inline]
-    fn merge(&mut self) {
-        while self.runs.len() > 1 {
-            self.scratch.clear();
-            self.merged.clear();
-            let mut start = 0;
-            for pair in self.runs.chunks(2) {
-                let middle = pair[0] as usize;
-                let end = pair[pair.len() - 1] as usize;
-                merge_two(&self.list[start..middle], &self.list[middle..end], &mut self.scratch);
-                self.merged.push(end as u32);
-                start = end;
-            }
-            std::mem::swap(&mut self.list, &mut self.scratch);
-            std::mem::swap(&mut self.runs, &mut self.merged);
-        }
-    }
-
-    /// Arrival number `i`.
-    #[inline]
-    pub(crate) fn get(&self, i: usize) -> Option<Due> {
-        self.list.get(i).copied()
-    }
-}
-
-#[inline]
-fn merge_two(mut left: &[Due], mut right: &[Due], out: &mut Vec<Due>) {
-    while let ([l, left_rest @ ..], [r, right_rest @ ..]) = (left, right) {
-        if l.at <= r.at {
-            out.push(*l);
-            left = left_rest;
-        } else {
-            out.push(*r);
-            right = right_rest;
-        }
-    }
-    out.extend_from_slice(left);
-    out.extend_from_slice(right);
 }
 
 /// What the switches on the way wrote into a packet.
@@ -434,7 +369,7 @@ mod tests {
     proptest! {
         #[test]
         fn arrivals_come_in_the_order_of_time_then_port(
-            sends in prop::collection::vec((0u16..70, 1u64..40), 0..120), until in 1u64..300,
+            sends in prop::collection::vec((0u16..70, 1u64..40), 0..120), reopen in 1usize..9,
         ) {
             let topology = star(70);
             let partition = Partition::new(&topology, 1);
@@ -446,21 +381,21 @@ mod tests {
                 clock[usize::from(port)] += gap;
                 let t = clock[usize::from(port)];
                 let wire = partition.wire_into(hub, usize::from(port));
-                wires.send(wire, Time::from_ps(t), test_packet(i as u32, 64));
+                wires.send(wire, Time::from_ps(t), &test_packet(i as u32, 64));
                 expected.push((t, port, i as u32));
             }
             expected.sort_unstable();
-            let rest = expected.iter().map(|e| e.0).find(|t| *t >= until);
-            expected.retain(|e| e.0 < until);
-            let mut due = Arrivals::default();
-            let next = wires.receive(hub, 70, Time::from_ps(until), &mut due);
-            prop_assert_eq!(next, rest.map_or(Time::NEVER, Time::from_ps));
-            for (i, (t, port, seq)) in expected.iter().enumerate() {
-                let d = due.get(i).unwrap();
-                prop_assert_eq!((d.at.as_ps(), d.port), (*t, u32::from(*port)));
-                prop_assert_eq!(wires.take(hub, d.port).seq, *seq);
+            let mut inbox = Inbox::new(70);
+            wires.open(hub, 70, &mut inbox);
+            for (i, (t, port, seq)) in expected.into_iter().enumerate() {
+                prop_assert_eq!(inbox.next().as_ps(), t);
+                let (from, packet) = wires.take(&mut inbox);
+                prop_assert_eq!((from, packet.seq), (usize::from(port), seq));
+                if i % reopen == 0 {
+                    wires.open(hub, 70, &mut inbox);
+                }
             }
-            prop_assert_eq!(due.get(expected.len()), None);
+            prop_assert_eq!(Tournament::or_never(inbox.next()), Time::NEVER);
         }
     }
 }

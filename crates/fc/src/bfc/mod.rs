@@ -47,7 +47,7 @@ use heard::Heard;
 use std::collections::VecDeque;
 use told::Told;
 use weir_core::packet::flags;
-use weir_core::{ControlMessage, FlowId, Packet, PortId, QueueId, Time, rng};
+use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, QueueId, Time, rng};
 
 /// How many data queues a port has.
 pub const QUEUES: Param = Param {
@@ -392,6 +392,11 @@ fn threshold(values: &Values, setup: &NodeSetup<'_>, hop: HopBdp, frames: Frames
 impl FlowControl for Bfc {
     fn layout(&self, _port: PortId) -> QueueLayout {
         self.plan.layout()
+    }
+
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        let ours = priority == self.plan.priority || self.backstop.governs(priority);
+        (!ours).then(|| self.plan.other(priority))
     }
 
     fn arrive(

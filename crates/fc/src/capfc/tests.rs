@@ -401,3 +401,30 @@ fn a_nic_only_obeys() {
     nic.depart(&b.view(), &mut p, PortQueue { port: A, queue: Q }, &mut a);
     assert!(nic == *b.scheme() && a.is_empty());
 }
+
+/// D = I or any E with o other than i: whose turn it is to drain.
+#[test]
+fn a_stopped_input_waits_for_itself_and_for_the_outputs_that_stopped_it() {
+    let mut b = switch();
+    let waits = |b: &Bench<Capfc>, i| {
+        let w = b.scheme().ingress_waits_for(i, PRIORITY);
+        (w.own, w.egresses)
+    };
+    // A brings 4 of 7 packets: the heaviest input of a queue above 6
+    put(&mut b, B, OUT, 3);
+    put(&mut b, A, OUT, 4);
+    assert_eq!(waits(&b, A), (false, vec![OUT]));
+    assert_eq!(waits(&b, B), (false, vec![]));
+    // its packets leave, four of B's stay: A still waits for the queue
+    put(&mut b, B, OUT, 4);
+    serve(&mut b, OUT, 7);
+    assert_eq!(waits(&b, A), (false, vec![OUT]));
+    assert_eq!(waits(&b, B), (false, vec![]));
+    // 10 packets in all: B is full; 7 in one queue: B fills it most
+    put(&mut b, B, OUT2, 6);
+    assert_eq!(waits(&b, B), (true, vec![]));
+    put(&mut b, B, OUT2, 1);
+    assert_eq!(waits(&b, B), (true, vec![OUT2]));
+    let other = b.scheme().ingress_waits_for(A, Priority::ALL[5]);
+    assert_eq!(other, IngressWait::default(), "not governed");
+}

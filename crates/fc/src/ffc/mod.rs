@@ -44,7 +44,7 @@ use crate::{
 };
 use egress::{Egress, Limits};
 use frames::{Frames, Tuple};
-use weir_core::{ControlMessage, Packet, PortId, QueueId, Time};
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 
 /// When a transmit queue is congested.
 pub const THRESHOLD: Param = Param {
@@ -263,6 +263,11 @@ impl FlowControl for Ffc {
         self.plan.layout()
     }
 
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        let ours = priority == self.plan.priority || self.backstop.governs(priority);
+        (!ours).then(|| self.plan.other(priority))
+    }
+
     fn arrive(
         &mut self,
         v: &NodeView<'_>,
@@ -385,6 +390,14 @@ impl FlowControl for Ffc {
 
     fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
         self.nic.ends(slot, self.tuple.key(self.tuple.name(p)), a);
+    }
+
+    /// A lane whose flow may go waits for the transmit queue to shrink.
+    fn head_waits_for(&self, at: PortQueue, _head: &Packet) -> Option<QueueId> {
+        let e = &self.egresses[at.port.index()];
+        let lane = at.queue.0.checked_sub(e.transmit().0 + 1)?;
+        let flow = e.flows.at(e.lanes.get(lane as usize).copied().flatten()?)?;
+        (e.gated && !flow.xoff).then_some(e.transmit())
     }
 
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {

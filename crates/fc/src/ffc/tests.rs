@@ -173,9 +173,16 @@ fn step_5_lanes_wait_while_the_transmit_queue_is_long() {
     send(&mut b, 20, 5..7);
     // drains below 2000 B; 5000 B are queued
     assert_eq!(next(&mut b, lane(0)), None);
+    let behind = |b: &Bench<Ffc>, queue| {
+        let head = *b.queue(OUT, queue).next().expect("a packet");
+        b.scheme().head_waits_for(PortQueue { port: OUT, queue }, &head)
+    };
+    assert_eq!(behind(&b, lane(0)), Some(TRANSMIT));
+    assert_eq!(behind(&b, TRANSMIT), None);
     for seq in 0..4 {
         assert_eq!(next(&mut b, TRANSMIT), Some((20, seq)));
     }
+    assert_eq!(behind(&b, lane(0)), None, "1000 B are queued");
     assert_eq!(next(&mut b, lane(0)), None);
     let order: Vec<_> = b.queue(OUT, TRANSMIT).map(|p| p.seq).collect();
     assert_eq!(order, [4, 5], "behind what was there");

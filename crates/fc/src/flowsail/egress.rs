@@ -73,6 +73,8 @@ pub(super) struct Egress {
     pub queues: Vec<Queue>,
     /// How long a congested flow must be quiet before it is a normal one again.
     pub quiet: Time,
+    /// A pause holds the queue that the flow's earlier packets stand in.
+    pub holds_original: bool,
     pub reading: Reading,
 }
 
@@ -124,7 +126,8 @@ impl Egress {
         if c.paused.len() > 1 {
             return;
         }
-        let hold_normal = buffered && !c.holds_normal && (new || !reading.holds_normal_once());
+        let again = !c.holds_normal && (new || !reading.holds_normal_once());
+        let hold_normal = self.holds_original && buffered && again;
         c.holds_normal |= hold_normal;
         if !(new && reading == Reading::PrintedHolds) {
             self.add_hold(isolation, 1, a);

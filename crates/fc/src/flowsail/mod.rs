@@ -57,7 +57,7 @@ use crate::{
     Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Queue};
-use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, QueueId};
+use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId};
 
 /// How many data queues a port has.
 pub const QUEUES: Param = Param {
@@ -87,6 +87,13 @@ pub const QUIET: Param = Param {
     default: "",
     doc: "How long a resumed flow without packets stays isolated; default: two hop round trips.",
 };
+/// Whether a pause stops what is already queued.
+pub const HOLD_ORIGINAL: Param = Param {
+    name: "hold-original",
+    kind: Kind::Bool,
+    default: "true",
+    doc: "true: a pause also holds the queue that earlier packets of the flow stand in, with everyone in it; false: these are still sent.",
+};
 /// How the printed algorithms are read.
 pub const READING: Param = Param {
     name: "reading",
@@ -109,7 +116,18 @@ pub const INFO: SchemeInfo = SchemeInfo {
     title: "FlowSail",
     summary: "Pauses flows beyond their share of a long queue by name; the previous hop moves them to one isolation queue.",
     reference: "Li et al., Towards Fine-grained and Practical Flow Control for Datacenter Networks, ICNP 2023",
-    params: &[QUEUES, Q_LOW, Q_HIGH, QUIET, READING, TABLE, BUCKETS, HOP_RTT, BACKSTOP],
+    params: &[
+        QUEUES,
+        Q_LOW,
+        Q_HIGH,
+        QUIET,
+        HOLD_ORIGINAL,
+        READING,
+        TABLE,
+        BUCKETS,
+        HOP_RTT,
+        BACKSTOP,
+    ],
     lossless: false,
     build,
 };
@@ -187,6 +205,7 @@ impl FlowSail {
         }
         let hop = HopBdp::new(values, setup);
         let reading = Reading::new(values);
+        let holds_original = values.bool(&HOLD_ORIGINAL).expect("has a default");
         let egress = |(i, flows): (usize, Table<egress::Flow>)| {
             let port = PortId::from_index(i);
             Egress {
@@ -195,6 +214,7 @@ impl FlowSail {
                 flows,
                 queues: vec![Queue::default(); queues as usize],
                 quiet: values.time(&QUIET).unwrap_or(hop.rtt(port) * 2),
+                holds_original,
                 reading,
             }
         };
@@ -369,6 +389,11 @@ impl FlowControl for FlowSail {
         self.plan.layout()
     }
 
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        let ours = priority == self.plan.priority || self.backstop.governs(priority);
+        (!ours).then(|| self.plan.other(priority))
+    }
+
     fn arrive(
         &mut self,
         v: &NodeView<'_>,
@@ -452,6 +477,16 @@ impl FlowControl for FlowSail {
 
     fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
         self.nic.ends(slot, self.keys.of(p.flow), a);
+    }
+
+    /// A mark in the isolation queue waits for its flow's packets in the normal queue.
+    fn head_waits_for(&self, at: PortQueue, head: &Packet) -> Option<QueueId> {
+        let e = &self.egresses[at.port.index()];
+        if head.kind != PacketKind::Mark || at.queue != e.queue_id(e.isolation()) {
+            return None;
+        }
+        let flow = e.flows.at(head.wire_tag).filter(|f| f.waiting)?;
+        Some(e.queue_id(flow.queue))
     }
 
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {

@@ -287,6 +287,10 @@ impl FlowControl for Gfc {
         QueueLayout::per_priority(&self.schedule)
     }
 
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        (!self.governs(priority)).then(|| QueueId(self.queue_of[priority.index()]))
+    }
+
     fn arrive(
         &mut self,
         v: &NodeView<'_>,

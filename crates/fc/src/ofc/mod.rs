@@ -373,6 +373,10 @@ impl FlowControl for Ofc {
         self.layout.clone()
     }
 
+    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+        (!self.is_lossless(priority)).then(|| QueueId(self.queues[priority.index()].normal))
+    }
+
     fn arrive(
         &mut self,
         v: &NodeView<'_>,

@@ -10,7 +10,7 @@ use crate::{
     Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, Role,
     Thresholds, TimerKey, Values, Violation,
 };
-use weir_core::{ControlMessage, Packet, PortId};
+use weir_core::{ControlMessage, Packet, PortId, Priority};
 
 /// Whether PFC stands behind the scheme.
 pub const BACKSTOP: Param = Param {
@@ -25,6 +25,11 @@ pub const BACKSTOP: Param = Param {
 pub(crate) struct Backstop(Option<Pfc>);
 
 impl Backstop {
+    /// Whether it looks at packets of `priority`.
+    pub(crate) fn governs(&self, priority: Priority) -> bool {
+        self.0.as_ref().is_some_and(|pfc| pfc.unconcerned(priority).is_none())
+    }
+
     pub(crate) fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         if values.choice(&BACKSTOP) != Some("pfc") {
             return Ok(Self(None));

@@ -4,7 +4,7 @@ use super::pauses::{PauseTree, innocent_holds};
 use super::{Comparison, Group};
 use crate::run::Run;
 use crate::stats::{Estimate, Sorted};
-use weir_core::ClassId;
+use weir_core::{Bytes, ClassId, Time};
 use weir_sim::outcome::FlowRecord;
 
 /// The flows of one class in one run.
@@ -18,6 +18,8 @@ pub struct ClassStats {
     pub fct: Sorted,
     /// Completion times as senders see them.
     pub fct_ack: Sorted,
+    /// Payload that open-ended flows delivered over the time they had, bits per second.
+    pub rate: Sorted,
     /// FCT over ideal FCT.
     pub slowdown: Sorted,
     /// For every flow, the longest time it was held at one hop, picoseconds.
@@ -36,19 +38,27 @@ pub(super) fn longest_hold(flow: &FlowRecord) -> f64 {
     flow.held.iter().map(|h| h.time.as_ps()).max().unwrap_or(0) as f64
 }
 
+/// What a flow without an end delivered over the time it had, bits per second.
+fn rate(flow: &FlowRecord, end: Time) -> Option<f64> {
+    let time = end.saturating_sub(flow.start).as_ps() as f64;
+    let endless = flow.size == Bytes::MAX && flow.finish.is_none() && time > 0.0;
+    endless.then(|| flow.delivered.get() as f64 * 8e12 / time)
+}
+
 impl ClassStats {
     /// Sorts out the flows of `class`, or of all classes, that started after the warm-up.
     pub fn new(run: &Run, class: Option<ClassId>) -> Self {
         let warm_up = run.config.probes.warm_up;
         let of_class = |f: &&FlowRecord| class.is_none_or(|c| f.class == c) && f.start >= warm_up;
         let flows: Vec<&FlowRecord> = run.outcome.flows.iter().filter(of_class).collect();
-        let ps = |t: Option<weir_core::Time>| t.map(|t| t.as_ps() as f64);
+        let ps = |t: Option<Time>| t.map(|t| t.as_ps() as f64);
         let sum = |of: fn(&FlowRecord) -> u64| flows.iter().map(|f| of(f)).sum();
         Self {
             flows: flows.len() as u64,
             completed: flows.iter().filter(|f| f.finish.is_some()).count() as u64,
             fct: Sorted::new(flows.iter().filter_map(|f| ps(f.fct()))),
             fct_ack: Sorted::new(flows.iter().filter_map(|f| ps(f.fct_ack()))),
+            rate: Sorted::new(flows.iter().filter_map(|f| rate(f, run.outcome.end))),
             slowdown: Sorted::new(flows.iter().filter_map(|f| f.slowdown())),
             held: Sorted::new(flows.iter().map(|f| longest_hold(f))),
             retransmitted: sum(|f| f.retransmitted),
@@ -77,6 +87,8 @@ pub struct ClassSummary {
     pub fct_p99: Option<Estimate>,
     /// Longest FCT of all seeds.
     pub fct_max: Option<f64>,
+    /// Mean rate of open-ended flows, bits per second.
+    pub rate_mean: Option<Estimate>,
     /// Mean slowdown.
     pub slowdown_mean: Option<Estimate>,
     /// Median of the slowdown.
@@ -117,6 +129,7 @@ impl ClassSummary {
             fct_p95: estimate(&|s| s.fct.percentile(95.0)),
             fct_p99: estimate(&|s| s.fct.percentile(99.0)),
             fct_max: runs.iter().filter_map(|s| s.fct.max()).reduce(f64::max),
+            rate_mean: estimate(&|s| s.rate.mean()),
             slowdown_mean: estimate(&|s| s.slowdown.mean()),
             slowdown_p50: estimate(&|s| s.slowdown.percentile(50.0)),
             slowdown_p95: estimate(&|s| s.slowdown.percentile(95.0)),

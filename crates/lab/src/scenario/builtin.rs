@@ -19,8 +19,16 @@ macro_rules! builtin {
 }
 
 /// Those to start from, the default of `weir compare` first.
-pub const BUILT_IN: &[BuiltIn] =
-    builtin!["ofc-fig1", "incast", "ring-deadlock", "dumbbell", "lossy",];
+pub const BUILT_IN: &[BuiltIn] = builtin![
+    "ofc-fig1",
+    "incast",
+    "ring-deadlock",
+    "dumbbell",
+    "lossy",
+    "flowsail-fig8",
+    "flowsail-efficiency",
+    "ffc-incast",
+];
 
 /// Those that `weir bench` times, in its order; they can be run like the others.
 pub const BENCHMARKS: &[BuiltIn] =

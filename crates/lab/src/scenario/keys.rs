@@ -451,7 +451,7 @@ pub const REFERENCE: Section = Section {
         key("class", Kind::Text, "", "The class of flows it is for, where the metric has one."),
         key(
             "metric",
-            Kind::Choice(&["fct-mean", "fct-max", "queue-mean", "queue-max"]),
+            Kind::Choice(&["fct-mean", "fct-max", "rate", "queue-mean", "queue-max"]),
             "",
             "What was measured.",
         ),

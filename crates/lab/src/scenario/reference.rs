@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::keys;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
-use weir_core::{Bytes, Time};
+use weir_core::{Bytes, Rate, Time};
 
 /// What a published number is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub enum Metric {
     FctMean,
     /// Longest flow completion time of a class.
     FctMax,
+    /// Mean rate of the open-ended flows of a class.
+    Rate,
     /// Mean queue length.
     QueueMean,
     /// Longest queue.
@@ -25,6 +27,8 @@ pub enum Amount {
     Time(Time),
     /// A size.
     Bytes(Bytes),
+    /// A speed.
+    Rate(Rate),
 }
 
 /// A row of a paper.
@@ -58,6 +62,7 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<Reference> {
     let metric = match f.choice("metric").value {
         "fct-mean" => Metric::FctMean,
         "fct-max" => Metric::FctMax,
+        "rate" => Metric::Rate,
         "queue-mean" => Metric::QueueMean,
         _ => Metric::QueueMax,
     };
@@ -68,6 +73,7 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<Reference> {
         Metric::FctMean | Metric::FctMax => {
             text.parse().map(Amount::Time).map_err(|e| e.to_string())
         }
+        Metric::Rate => text.parse().map(Amount::Rate).map_err(|e| e.to_string()),
         Metric::QueueMean | Metric::QueueMax => {
             text.parse().map(Amount::Bytes).map_err(|e| e.to_string())
         }

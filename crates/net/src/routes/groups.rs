@@ -12,11 +12,11 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// The ports of a group entry.
-    #[inline]
-    pub(super) fn ports(&self, entry: Entry) -> &[PortId] {
-        let (start, len) = self.spans[(entry.0 - Entry::GROUPS) as usize];
-        &self.pool[start as usize..(start + len) as usize]
+    /// The ports of a group entry; `None` for [`Entry::NONE`].
+    #[inline(always)]
+    pub(super) fn ports(&self, entry: Entry) -> Option<&[PortId]> {
+        let (start, len) = *self.spans.get((entry.0 - Entry::GROUPS) as usize)?;
+        self.pool.get(start as usize..(start + len) as usize)
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -39,6 +39,8 @@ pub struct Routes {
     /// Per node: where its row begins in `table`; [`NO_ROW`] for hosts that have just one way
     /// out.
     rows: Vec<u32>,
+    /// How long a row is.
+    columns: usize,
     table: Vec<Entry>,
     groups: Groups,
 }
@@ -67,8 +69,40 @@ impl Entry {
     const GROUPS: u32 = 1 << 16;
 }
 
+/// One switch's part of a [`Routes`] table: what forwarding a packet needs and no more.
+#[derive(Clone, Copy, Debug)]
+pub struct Forwarding<'a> {
+    at: NodeId,
+    salt: u64,
+    targets: &'a [Target],
+    row: &'a [Entry],
+    groups: &'a Groups,
+}
+
+impl Forwarding<'_> {
+    /// The port towards host `dst`; `None` when there is no route or `dst` is not a host. The
+    /// flow's hash is asked for only where there is a choice.
+    #[inline(always)]
+    pub fn next_hop(&self, dst: NodeId, flow_hash: impl FnOnce() -> u64) -> Option<PortId> {
+        let target = self.targets[dst.index()];
+        if target.at == self.at {
+            return (target.port != NO_PORT).then_some(target.port);
+        }
+        // not a host: its column is beyond every row
+        let entry = *self.row.get(target.column as usize)?;
+        if entry.0 < Entry::GROUPS {
+            return Some(PortId(entry.0 as u16));
+        }
+        let ports = self.groups.ports(entry)?;
+        let hash = mix(flow_hash() ^ self.salt);
+        // multiply-shift: the bias is below 2^-48 for any number of ports
+        let pick = (u128::from(hash) * ports.len() as u128) >> 64;
+        Some(ports[pick as usize])
+    }
+}
+
 /// What a node mixes into flow hashes, so that choices at successive hops are independent.
-pub fn salt(at: NodeId) -> u64 {
+fn salt(at: NodeId) -> u64 {
     mix(u64::from(at.0) + 0x9e37_79b9_7f4a_7c15)
 }
 
@@ -121,6 +155,7 @@ impl Routes {
         Self {
             targets: graph.targets.clone(),
             rows: (0..topo.nodes().len()).map(row).collect(),
+            columns,
             table,
             groups: groups.groups,
         }
@@ -142,57 +177,37 @@ impl Routes {
     /// when there is no route, `at` is the destination, or `dst` is not a host.
     #[inline]
     pub fn next_hop(&self, at: NodeId, dst: NodeId, flow_hash: u64) -> Option<PortId> {
-        self.next_hop_salted(at, dst, flow_hash, salt(at))
+        if self.rows[at.index()] == NO_ROW {
+            return self.first_hop(at, dst);
+        }
+        self.forwarding(at).next_hop(dst, || flow_hash)
     }
 
-    /// [`Routes::next_hop`] for a caller that keeps the [`salt`] of `at`.
-    #[inline]
-    pub fn next_hop_salted(
-        &self,
-        at: NodeId,
-        dst: NodeId,
-        flow_hash: u64,
-        salt: u64,
-    ) -> Option<PortId> {
-        let target = self.targets[dst.index()];
-        if target.column == NO_COLUMN {
-            return None;
+    /// What the switch `at` forwards by: its part of the table, looked up once for many packets.
+    ///
+    /// # Panics
+    /// When `at` has no row of its own (a host with one port).
+    pub fn forwarding(&self, at: NodeId) -> Forwarding<'_> {
+        let columns = self.columns;
+        let row = self.rows[at.index()] as usize;
+        Forwarding {
+            at,
+            salt: salt(at),
+            targets: &self.targets,
+            row: &self.table[row..row + columns],
+            groups: &self.groups,
         }
-        if at == target.at {
-            return if target.port == NO_PORT { None } else { Some(target.port) };
-        }
-        let row = self.rows[at.index()];
-        if row == NO_ROW {
-            return self.first_hop(at, dst, target);
-        }
-        let entry = self.table[row as usize + target.column as usize];
-        if entry.0 < Entry::GROUPS {
-            return Some(PortId(entry.0 as u16));
-        }
-        self.choose(entry, flow_hash, salt)
     }
 
     /// Out of a host with one port, if the switch there knows the way.
-    fn first_hop(&self, at: NodeId, dst: NodeId, target: Target) -> Option<PortId> {
-        let here = self.targets[at.index()];
-        if at == dst || here.column == NO_COLUMN {
+    fn first_hop(&self, at: NodeId, dst: NodeId) -> Option<PortId> {
+        let (here, target) = (self.targets[at.index()], self.targets[dst.index()]);
+        if at == dst || here.column == NO_COLUMN || target.column == NO_COLUMN {
             return None;
         }
         let row = self.rows[here.at.index()] as usize;
         let known = here.at == target.at || self.table[row + target.column as usize] != Entry::NONE;
         known.then_some(PortId(0))
-    }
-
-    #[inline]
-    fn choose(&self, entry: Entry, flow_hash: u64, salt: u64) -> Option<PortId> {
-        if entry == Entry::NONE {
-            return None;
-        }
-        let ports = self.groups.ports(entry);
-        let hash = mix(flow_hash ^ salt);
-        // multiply-shift: the bias is below 2^-48 for any number of ports
-        let pick = (u128::from(hash) * ports.len() as u128) >> 64;
-        Some(ports[pick as usize])
     }
 
     /// All ports that a packet to `dst` may take at `at`, in ascending order; empty when there
@@ -207,7 +222,7 @@ impl Routes {
         match entry {
             Entry::NONE => Vec::new(),
             Entry(port) if port < Entry::GROUPS => vec![PortId(port as u16)],
-            group => self.groups.ports(group).to_vec(),
+            group => self.groups.ports(group).unwrap_or_default().to_vec(),
         }
     }
 
@@ -259,7 +274,7 @@ impl Routes {
                 *one = PortId(port as u16);
                 std::slice::from_ref(one)
             }
-            group => self.groups.ports(group),
+            group => self.groups.ports(group).unwrap_or_default(),
         };
         (entry.0, ports)
     }

@@ -20,7 +20,7 @@ use crate::switch::holds::control_packet;
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::Arrivals;
+use crate::wire::Inbox;
 use port::NicPort;
 use receive::Receiver;
 use rustc_hash::FxHashMap;
@@ -67,8 +67,7 @@ pub(crate) struct Nic {
     pub(crate) ports: Vec<NicPort>,
     /// Transmit-done by port.
     clocks: Tournament,
-    /// Arrivals being handled.
-    due: Arrivals,
+    inbox: Inbox,
     timers: Timers<NicTimer>,
     schedule: Schedule,
     epoch: usize,
@@ -84,6 +83,8 @@ pub(crate) struct Nic {
     slot_of: Vec<u32>,
     pub(crate) receivers: FxHashMap<FlowId, Receiver>,
     bit_errors: Stream,
+    /// No bit errors and no outages at any port.
+    perfect_wires: bool,
     /// Flows that are over.
     pub(crate) records: Vec<FlowRecord>,
     pub(crate) count: HostCount,
@@ -115,7 +116,7 @@ impl Nic {
             id,
             fc,
             clocks: Tournament::new(ports.len()),
-            due: Arrivals::default(),
+            inbox: Inbox::new(ports.len()),
             books: Books {
                 role: Role::Nic,
                 node: id,
@@ -123,7 +124,6 @@ impl Nic {
                 mmu: Mmu::new(mmu, setup.len()),
                 setup,
             },
-            ports,
             timers: Timers::new(),
             schedule: Schedule::new(shared.admin(id)),
             epoch: 0,
@@ -136,6 +136,9 @@ impl Nic {
             slot_of: Vec::new(),
             receivers: FxHashMap::default(),
             bit_errors: Stream::new(shared.config.seed, "bit-errors", u64::from(id.0)),
+            perfect_wires: shared.byte_survival_ln == 0.0
+                && ports.iter().all(|p| p.outages.is_empty()),
+            ports,
             records: Vec::new(),
             count: HostCount::default(),
             traffic: TrafficHash::default(),
@@ -158,27 +161,22 @@ impl Nic {
 
     /// Handles everything before `until`, in canonical order.
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
-        let mut due = std::mem::take(&mut self.due);
-        let on_wires = env.wires.receive(self.id, self.ports.len(), until, &mut due);
-        let mut arrived = 0;
+        env.wires.open(self.id, self.ports.len(), &mut self.inbox);
         loop {
-            let next_due = due.get(arrived);
-            let arrival = next_due.map_or(Time::NEVER, |d| d.at);
-            let clock = self.clocks.min();
+            let (arrival, clock) = (self.inbox.next(), self.clocks.earliest());
             let (timer, admin, flow) = (self.timers.next(), self.schedule.next(), self.next_flow());
             let now = arrival.min(clock).min(timer).min(admin).min(flow);
             if now >= until {
-                env.wires.set_next(self.id, now.min(on_wires));
+                env.wires.set_next(self.id, Tournament::or_never(now));
                 break;
             }
             self.tally.events += 1;
             if admin == now {
                 self.on_admin(now, env);
             } else if arrival == now {
-                let port = next_due.map_or(0, |d| d.port);
-                arrived += 1;
-                let packet = env.wires.take(self.id, port);
-                self.on_arrival(port as usize, &packet, now, env);
+                let (port, packet) = env.wires.take(&mut self.inbox);
+                let packet = *packet;
+                self.on_arrival(port, &packet, now, env);
             } else if clock == now {
                 self.transmit_next(self.clocks.winner(), now, env);
             } else if timer == now {
@@ -187,7 +185,6 @@ impl Nic {
                 self.on_flow_start(now, env);
             }
         }
-        self.due = due;
     }
 
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {

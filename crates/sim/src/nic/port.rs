@@ -107,8 +107,23 @@ impl NicPort {
             .set(now, priority, rate);
     }
 
+    /// Whether a packet of `priority` could start at `t` and would overtake nothing but data.
+    #[inline(always)]
+    pub(crate) fn is_clear_for(&self, priority: Priority, t: Time) -> bool {
+        self.tx.up
+            && self.control.is_empty()
+            && self.acks.is_empty()
+            && self.blocked(t) & 1 << priority.get() == 0
+    }
+
+    /// Whether an ACK waits whose priority may start at `t`.
+    #[inline(always)]
+    pub(crate) fn ack_may_go(&self, t: Time) -> bool {
+        self.acks.front().is_some_and(|ack| self.blocked(t) & 1 << ack.priority.get() == 0)
+    }
+
     /// Priorities whose data may not start at `t`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn blocked(&self, t: Time) -> u8 {
         self.held_priorities | self.limits.as_ref().map_or(0, |l| l.blocked(t))
     }

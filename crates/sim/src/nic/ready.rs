@@ -9,14 +9,15 @@ struct Bits {
 }
 
 impl Bits {
+    #[inline(always)]
     fn set(&mut self, i: u32, on: bool) {
-        let word = (i / 64) as usize;
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
+        let at = (i / 64) as usize;
+        if at >= self.words.len() {
+            self.words.resize(at + 1, 0);
         }
-        let bit = 1u64 << (i % 64);
-        if (self.words[word] & bit != 0) != on {
-            self.words[word] ^= bit;
+        let (word, bit) = (&mut self.words[at], 1u64 << (i % 64));
+        if (*word & bit != 0) != on {
+            *word ^= bit;
             self.count = if on { self.count + 1 } else { self.count - 1 };
         }
     }
@@ -44,7 +45,7 @@ pub(crate) struct ReadyFlows {
 }
 
 impl ReadyFlows {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, slot: u32, priority: Priority, ready: bool) {
         let bits = &mut self.by_priority[priority.index()];
         bits.set(slot, ready);
@@ -59,21 +60,29 @@ impl ReadyFlows {
     }
 
     /// The next slot in turn, of priorities outside `blocked`; the turn moves past it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_turn(&mut self, blocked: u8) -> Option<u32> {
         let open = self.any & !blocked;
         if open == 0 {
             return None;
         }
-        let first = |from: u32| {
-            (0..Priority::COUNT)
-                .filter(|p| open & 1 << p != 0)
-                .filter_map(|p| self.by_priority[p].next(from))
-                .min()
-        };
-        let slot = first(self.cursor).or_else(|| first(0))?;
+        let slot = self.first(open, self.cursor).or_else(|| self.first(open, 0))?;
         self.cursor = slot + 1;
         Some(slot)
+    }
+
+    /// The first slot at or after `from` of one of the priorities in `open`.
+    #[inline(always)]
+    fn first(&self, mut open: u8, from: u32) -> Option<u32> {
+        let mut first = None;
+        while open != 0 {
+            let priority = open.trailing_zeros() as usize % Priority::COUNT;
+            open &= open - 1;
+            if let Some(slot) = self.by_priority[priority].next(from) {
+                first = Some(first.map_or(slot, |f: u32| f.min(slot)));
+            }
+        }
+        first
     }
 }
 

@@ -45,7 +45,7 @@ impl Nic {
         env: &mut Env<'_, '_>,
     ) {
         self.tally.hops += 1;
-        if self.is_corrupted(i, packet, now, env) {
+        if !self.perfect_wires && self.is_corrupted(i, packet, now, env) {
             return;
         }
         match packet.kind {
@@ -83,6 +83,7 @@ impl Nic {
         self.responding.push_back((now + response, port, message));
     }
 
+    #[inline(never)]
     fn is_corrupted(&mut self, i: usize, p: &Packet, now: Time, env: &mut Env<'_, '_>) -> bool {
         let port = &self.ports[i];
         let mut reason = None;
@@ -177,7 +178,7 @@ impl Nic {
             let hop = env.shared.epochs[self.epoch].1.next_hop(self.id, dst, p.flow.hash64());
             hop.map_or(0, PortId::index)
         };
-        self.ports[o].acks.push_back(Packet {
+        let answer = Packet {
             flow: p.flow,
             seq,
             dst,
@@ -189,11 +190,15 @@ impl Nic {
             priority: nic.ack_priority,
             flags: bits,
             local_tag: 0,
-        });
+        };
         self.count.acks_sent += 1;
-        if now > self.ports[o].tx.busy_until {
-            self.transmit_next(o, now, env);
+        let port = &mut self.ports[o];
+        if now > port.tx.busy_until && port.is_clear_for(answer.priority, now) {
+            // Whatever else is to be sent has the port's clock set.
+            self.tally.last_activity = now;
+            port.tx.send(now, &answer, env.wires);
         } else {
+            port.acks.push_back(answer);
             self.wake(o, now);
         }
     }
@@ -265,7 +270,7 @@ impl Nic {
     }
 
     /// Gives the slot of a finished flow back and writes its record.
-    #[inline]
+    #[inline(always)]
     pub(super) fn end_if_done(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) -> bool {
         let done = self.slots[slot as usize].as_ref().is_some_and(|s| s.is_done());
         if done {
@@ -274,6 +279,7 @@ impl Nic {
         done
     }
 
+    #[inline(never)]
     fn end(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
         let s = self.slots[slot as usize].take().expect("the slot is taken");
         let port = &mut self.ports[usize::from(s.port)];
@@ -292,9 +298,7 @@ impl Nic {
         self.records.push(record);
         let view = NodeView { now, books: &self.books };
         let at = PortQueue { port: PortId(s.port), queue: weir_core::QueueId(slot) };
-        let mut header = super::report::header_of(&s);
-        header.ingress = PortId(s.port);
-        self.fc.flow_ends(&view, at, &header, &mut self.actions);
+        self.fc.flow_ends(&view, at, &s.header(), &mut self.actions);
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }

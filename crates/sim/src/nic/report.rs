@@ -4,25 +4,8 @@ use super::Nic;
 use super::sender::Sender;
 use crate::outcome::{FlowRecord, HeldAt, PortRecord, QueueStats, Stuck};
 use crate::switch::report::utilisation;
-use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Priority, QueueId, Time};
+use weir_core::{Bytes, FlowId, PortId, Priority, QueueId, Time};
 use weir_fc::{NodeView, Violation};
-
-/// The header of a flow's packets, without what differs from packet to packet.
-pub(super) fn header_of(s: &Sender) -> Packet {
-    Packet {
-        flow: s.spec.id,
-        seq: 0,
-        dst: s.spec.dst,
-        wire_tag: 0,
-        extra: Packet::NO_EXTRA,
-        size: 0,
-        ingress: PortId(s.port),
-        kind: PacketKind::Data,
-        priority: s.spec.priority,
-        flags: 0,
-        local_tag: 0,
-    }
-}
 
 /// What the receiver of a flow knows about it.
 #[derive(Clone, Copy, Debug)]

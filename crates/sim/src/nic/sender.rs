@@ -3,13 +3,15 @@
 use crate::config::{NicConfig, WindowConfig};
 use crate::probe::held::HoldClock;
 use std::collections::VecDeque;
-use weir_cc::{Cc, CongestionControl};
-use weir_core::{Bytes, Time};
+use weir_cc::{Cc, CongestionControl, Timers};
+use weir_core::{Bytes, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_traffic::{FlowSpec, WhileHeld};
 
 /// A flow at its sender.
 pub(crate) struct Sender {
     pub(crate) spec: FlowSpec,
+    /// What all its packets have in common.
+    header: Packet,
     pub(crate) port: u16,
     /// Packets below are acknowledged.
     pub(crate) una: u32,
@@ -53,6 +55,7 @@ impl Sender {
         let (total, last_payload) = packets(&spec, payload);
         Self {
             next_time: spec.start,
+            header: header(&spec, port),
             spec,
             port,
             una: 0,
@@ -146,6 +149,44 @@ impl Sender {
         self.in_flight() < window.get()
     }
 
+    /// The header of the flow, without what differs from packet to packet.
+    pub(crate) fn header(&self) -> Packet {
+        self.header
+    }
+
+    /// Packet `seq`, whose headers take `overhead` bytes.
+    #[inline(always)]
+    pub(crate) fn packet(&self, seq: u32, overhead: Bytes) -> Packet {
+        let mut packet = self.header;
+        packet.seq = seq;
+        packet.size = (self.payload_of(seq) + overhead.get()) as u16;
+        packet.flags |= if seq == 0 { flags::FIRST } else { 0 };
+        packet.flags |= if seq + 1 == self.total { flags::LAST } else { 0 };
+        packet.flags |= if seq < self.highest { flags::RESENT } else { 0 };
+        packet
+    }
+
+    /// The next packet, a frame of `size` bytes, was sent at `now`. A constant-rate source makes
+    /// its packets as it sends them, unless they wait in the single queue of a `fifo` NIC.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, now: Time, size: u64, fifo: bool, timers: &mut Timers) {
+        self.packets += 1;
+        self.retransmitted += u64::from(self.nxt < self.highest);
+        self.nxt += 1;
+        self.highest = self.highest.max(self.nxt);
+        self.last_frame = size;
+        if let Some(sent_at) = &mut self.sent_at {
+            sent_at.push_back(now);
+        }
+        if !self.is_datagram() {
+            self.next_time = now + self.cc.rate().time_for(Bytes::new(size));
+            self.cc.on_sent(now, size, timers);
+        } else if !fifo {
+            self.produced += 1;
+            self.next_time = self.produced_at(self.produced);
+        }
+    }
+
     /// Payload of packet `seq`.
     #[inline]
     pub(crate) fn payload_of(&self, seq: u32) -> u64 {
@@ -162,6 +203,26 @@ impl Sender {
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.nxt >= self.total && (self.is_datagram() || self.una >= self.total)
+    }
+}
+
+fn header(spec: &FlowSpec, port: u16) -> Packet {
+    let mut bits = 0;
+    bits |= if spec.path.is_some() { flags::PINNED } else { 0 };
+    bits |= if spec.high { flags::HIGH } else { 0 };
+    bits |= if spec.rate.is_some() { flags::DATAGRAM } else { 0 };
+    Packet {
+        flow: spec.id,
+        seq: 0,
+        dst: spec.dst,
+        wire_tag: 0,
+        extra: Packet::NO_EXTRA,
+        size: 0,
+        ingress: PortId(port),
+        kind: PacketKind::Data,
+        priority: spec.priority,
+        flags: bits,
+        local_tag: 0,
     }
 }
 

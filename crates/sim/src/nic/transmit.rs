@@ -6,7 +6,7 @@ use crate::node::Env;
 use crate::wire::IntStack;
 use std::cmp::Reverse;
 use weir_cc::{CcKind, CongestionControl, Pacing, Path, TimerKind, Timers};
-use weir_core::{Bytes, Packet, PacketKind, PortId, QueueId, Time, packet::flags};
+use weir_core::{Bytes, PortId, QueueId, Time, packet::flags};
 use weir_fc::{NodeView, PortQueue};
 
 impl Nic {
@@ -35,13 +35,14 @@ impl Nic {
             Box::new(Sender::new(spec, port, config.cc.start(&path), wants_rtt, &config.nic));
         sender.priority_stamp =
             self.ports[usize::from(port)].priority_clocks[spec.priority.index()].read(now);
+        let mut header = sender.packet(0, Bytes::ZERO);
+        header.size = 0;
         let slot = self.take_slot(sender);
         let number = spec.id.number() as usize;
         if self.slot_of.len() <= number {
             self.slot_of.resize(number + 1, u32::MAX);
         }
         self.slot_of[number] = slot;
-        let header = self.header(slot, 0, 0);
         let view = NodeView { now, books: &self.books };
         let at = PortQueue { port: PortId(port), queue: QueueId(slot) };
         self.fc.flow_starts(&view, at, &header, &mut self.actions);
@@ -74,43 +75,17 @@ impl Nic {
         }
     }
 
-    /// The header of a flow's packet.
-    #[inline]
-    fn header(&self, slot: u32, seq: u32, size: u16) -> Packet {
-        let s = self.slots[slot as usize].as_ref().expect("the slot is taken");
-        let mut bits = 0;
-        bits |= if seq == 0 { flags::FIRST } else { 0 };
-        bits |= if seq + 1 == s.total { flags::LAST } else { 0 };
-        bits |= if seq < s.highest { flags::RESENT } else { 0 };
-        bits |= if s.spec.path.is_some() { flags::PINNED } else { 0 };
-        bits |= if s.spec.high { flags::HIGH } else { 0 };
-        bits |= if s.is_datagram() { flags::DATAGRAM } else { 0 };
-        Packet {
-            flow: s.spec.id,
-            seq,
-            dst: s.spec.dst,
-            wire_tag: 0,
-            extra: Packet::NO_EXTRA,
-            size,
-            ingress: PortId(s.port),
-            kind: PacketKind::Data,
-            priority: s.spec.priority,
-            flags: bits,
-            local_tag: 0,
-        }
-    }
-
     /// Lets port `o` look for something to send as soon as its wire is free.
     #[inline]
     pub(super) fn wake(&mut self, o: usize, now: Time) {
         let at = self.ports[o].tx.busy_until.max(now);
-        if self.clocks.get(o) > at {
+        if self.clocks.is_after(o, at) {
             self.clocks.set(o, at);
         }
     }
 
     /// Works out whether a flow can send now, later or not at all.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self, slot: u32, now: Time, _env: &mut Env<'_, '_>) {
         let Some(s) = &mut self.slots[slot as usize] else { return };
         let o = usize::from(s.port);
@@ -147,7 +122,7 @@ impl Nic {
         } else if !ready {
             return;
         }
-        if self.clocks.get(o) > at {
+        if self.clocks.is_after(o, at) {
             self.clocks.set(o, at);
         }
     }
@@ -156,28 +131,23 @@ impl Nic {
     /// clock for the one after it.
     #[inline]
     pub(super) fn transmit_next(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        self.release_paced(o, now, env);
-        if now < self.ports[o].tx.busy_until || !self.ports[o].tx.up {
+        if self.ports[o].paced.peek().is_some_and(|Reverse((t, _))| *t <= now) {
+            self.release_paced(o, now, env);
+        }
+        let port = &mut self.ports[o];
+        if now < port.tx.busy_until || !port.tx.up {
             // woken for a paced flow while the wire is busy, or the link is down
-        } else if let Some(frame) = self.ports[o].control.pop_front() {
-            self.ports[o].tx.send(now, frame, env.wires);
-        } else if let Some(ack) = self.next_ack(o, now) {
+        } else if let Some(frame) = port.control.pop_front() {
+            port.tx.send(now, &frame, env.wires);
+        } else if port.ack_may_go(now) {
+            let ack = port.acks.pop_front().expect("an ACK waits");
             self.tally.last_activity = now;
-            self.ports[o].tx.send(now, ack, env.wires);
+            port.tx.send(now, &ack, env.wires);
         } else {
             self.send_data(o, now, env);
         }
         let next = self.next_start(o, now, env);
         self.clocks.set(o, next);
-    }
-
-    fn next_ack(&mut self, o: usize, now: Time) -> Option<Packet> {
-        let port = &mut self.ports[o];
-        let priority = port.acks.front()?.priority;
-        if port.blocked(now) & 1 << priority.get() != 0 {
-            return None;
-        }
-        port.acks.pop_front()
     }
 
     /// When the port can do something next.
@@ -211,7 +181,7 @@ impl Nic {
     }
 
     /// Flows whose pace allows them to go on.
-    #[inline]
+    #[inline(never)]
     fn release_paced(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
         while let Some(&Reverse((t, slot))) = self.ports[o].paced.peek() {
             if t > now {
@@ -261,35 +231,40 @@ impl Nic {
     }
 
     /// Picks the next flow and sends its packet.
-    #[inline]
+    #[inline(always)]
     fn send_data(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
         let port = &mut self.ports[o];
         let blocked = port.blocked(now);
-        let slot = match &port.fifo {
-            None => match port.ready.take_turn(blocked) {
-                Some(slot) => slot,
-                None => return,
-            },
-            Some(fifo) => {
-                let Some(&slot) = fifo.front() else { return };
-                let s = self.slots[slot as usize].as_ref().expect("the slot is taken");
-                if s.held || blocked & 1 << s.spec.priority.get() != 0 {
-                    return;
-                }
-                slot
-            }
-        };
+        if port.fifo.is_some() {
+            self.send_from_fifo(o, blocked, now, env);
+            return;
+        }
+        if let Some(slot) = port.ready.take_turn(blocked) {
+            self.send_packet(o, slot, now, env);
+            self.end_if_done(slot, now, env);
+            self.settle(slot, now, env);
+        }
+    }
+
+    /// Sends the packet at the head of the single queue.
+    #[inline(never)]
+    fn send_from_fifo(&mut self, o: usize, blocked: u8, now: Time, env: &mut Env<'_, '_>) {
+        let Some(&slot) = self.ports[o].fifo.as_ref().and_then(|f| f.front()) else { return };
+        let s = self.slots[slot as usize].as_ref().expect("the slot is taken");
+        if s.held || blocked & 1 << s.spec.priority.get() != 0 {
+            return;
+        }
         self.send_packet(o, slot, now, env);
         let free = self.ports[o].tx.busy_until;
-        if let Some(fifo) = &mut self.ports[o].fifo {
-            let keep = self.slots[slot as usize]
-                .as_mut()
-                .is_some_and(|s| !s.is_datagram() && s.has_data() && s.next_time <= free);
-            if !keep {
+        let keep = self.slots[slot as usize]
+            .as_mut()
+            .is_some_and(|s| !s.is_datagram() && s.has_data() && s.next_time <= free);
+        if !keep {
+            if let Some(fifo) = &mut self.ports[o].fifo {
                 fifo.pop_front();
-                if let Some(s) = &mut self.slots[slot as usize] {
-                    s.in_fifo = false;
-                }
+            }
+            if let Some(s) = &mut self.slots[slot as usize] {
+                s.in_fifo = false;
             }
         }
         self.end_if_done(slot, now, env);
@@ -297,68 +272,49 @@ impl Nic {
     }
 
     /// Makes the next packet of a flow and puts it on the wire.
-    #[inline]
+    #[inline(always)]
     fn send_packet(&mut self, o: usize, slot: u32, now: Time, env: &mut Env<'_, '_>) {
         let nic = &env.shared.config.nic;
-        let s = self.slots[slot as usize].as_ref().expect("the slot is taken");
-        let seq = s.nxt;
-        let size = (s.payload_of(seq) + nic.header.get()) as u16;
-        let mut packet = self.header(slot, seq, size);
-        let view = NodeView { now, books: &self.books };
-        let from = PortQueue { port: PortId::from_index(o), queue: QueueId(slot) };
-        self.fc.depart(&view, &mut packet, from, &mut self.actions);
+        let Self { slots, ports, fc, books, actions, .. } = self;
+        let s = slots[slot as usize].as_deref_mut().expect("the slot is taken");
+        let port = &mut ports[o];
+        let mut packet = s.packet(s.nxt, nic.header);
+        let size = u64::from(packet.size);
+        let view = NodeView { now, books };
+        let from = PortQueue { port: PortId(o as u16), queue: QueueId(slot) };
+        fc.depart(&view, &mut packet, from, actions);
         if env.shared.telemetry && !packet.has(flags::DATAGRAM) {
             packet.extra = env.wires.extras.telemetry.put(IntStack::new());
         }
-        let port = &mut self.ports[o];
         if let Some(limits) = &mut port.limits {
-            limits.started(now, packet.priority, u64::from(size));
+            limits.started(now, packet.priority, size);
         }
-        port.tx.send(now, packet, env.wires);
+        port.tx.send(now, &packet, env.wires);
         self.count.data_sent += 1;
         self.tally.last_activity = now;
-        self.after_send(slot, u64::from(size), now, env);
+        let mut timers = Timers::new();
+        s.sent(now, size, port.fifo.is_some(), &mut timers);
+        if s.nxt >= s.total && s.held_total.is_none() {
+            let clock = &port.priority_clocks[s.spec.priority.index()];
+            s.held_total = Some(s.hold_clock.read(now) + clock.read(now) - s.priority_stamp);
+        }
+        if let Some(timeout) = nic.timeout.filter(|_| !s.is_datagram()) {
+            self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
+        }
+        self.arm_cc(slot, timers);
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }
     }
 
-    #[inline]
-    fn after_send(&mut self, slot: u32, size: u64, now: Time, env: &mut Env<'_, '_>) {
-        let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
-        s.packets += 1;
-        s.retransmitted += u64::from(s.nxt < s.highest);
-        s.nxt += 1;
-        s.highest = s.highest.max(s.nxt);
-        s.last_frame = size;
-        if let Some(sent_at) = &mut s.sent_at {
-            sent_at.push_back(now);
-        }
-        if s.is_datagram() {
-            if self.ports[usize::from(s.port)].fifo.is_none() {
-                s.produced += 1;
-                s.next_time = s.produced_at(s.produced);
-            }
-        } else {
-            s.next_time = now + s.cc.rate().time_for(Bytes::new(size));
-            let mut timers = Timers::new();
-            s.cc.on_sent(now, size, &mut timers);
-            self.arm_cc(slot, timers);
-            if let Some(timeout) = env.shared.config.nic.timeout {
-                self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
-            }
-        }
-        let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
-        if s.nxt >= s.total && s.held_total.is_none() {
-            let clock = &self.ports[usize::from(s.port)].priority_clocks[s.spec.priority.index()];
-            s.held_total = Some(s.hold_clock.read(now) + clock.read(now) - s.priority_stamp);
+    #[inline(always)]
+    pub(super) fn arm_cc(&mut self, slot: u32, timers: Timers) {
+        if !timers.is_empty() {
+            self.arm_all(slot, timers);
         }
     }
 
-    pub(super) fn arm_cc(&mut self, slot: u32, mut timers: Timers) {
-        if timers.is_empty() {
-            return;
-        }
+    fn arm_all(&mut self, slot: u32, mut timers: Timers) {
         for (kind, at) in timers.drain() {
             self.timers.arm(NicTimer::Cc(kind, slot), at, true);
         }

@@ -7,21 +7,20 @@ use weir_core::{Bytes, Time};
 /// any value in it.
 const SUB: u64 = 32;
 
-/// The distribution of a length, weighted by time. Costs a few instructions per change; the
-/// bins exist only once the length was not zero.
+/// The distribution of a length, weighted by time. Costs a few instructions per change.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct LengthProbe {
     length: u64,
     since: Time,
-    at_zero: u64,
-    max: u64,
+    /// Time spent in each bin; as many as were needed so far.
     bins: Vec<u64>,
+    max: u64,
     /// Bytes times picoseconds.
     area: u128,
 }
 
-#[inline]
+#[inline(always)]
 fn bin(length: u64) -> usize {
     if length < SUB {
         return length as usize;
@@ -50,28 +49,30 @@ impl LengthProbe {
         self.length = length;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
 
+    #[inline(always)]
     fn advance(&mut self, now: Time) {
-        let span = now.saturating_sub(self.since).as_ps();
-        if span == 0 {
-            return;
-        }
+        let span = (now - self.since).as_ps();
         self.since = now;
-        if self.length == 0 {
-            self.at_zero += span;
-            return;
-        }
-        self.max = self.max.max(self.length);
         self.area += u128::from(self.length) * u128::from(span);
         let bin = bin(self.length);
-        if bin >= self.bins.len() {
-            self.bins.resize(bin + 1, 0);
+        match self.bins.get_mut(bin) {
+            Some(time) => *time += span,
+            None => self.grow(bin, span),
         }
-        self.bins[bin] += span;
+        if self.length > self.max {
+            self.max = self.length;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, bin: usize, span: u64) {
+        self.bins.resize(bin + 1, 0);
+        self.bins[bin] = span;
     }
 
     /// Forgets what was before `now` (the warm-up), except for the present length.
@@ -81,13 +82,14 @@ impl LengthProbe {
 
     /// The distribution until `end`.
     pub(crate) fn stats(&mut self, end: Time) -> QueueStats {
-        self.advance(end);
-        let total = self.at_zero + self.bins.iter().sum::<u64>();
+        if end > self.since {
+            self.advance(end);
+        }
+        let total = self.bins.iter().sum::<u64>();
         let mut distribution = Vec::new();
-        let weights = self.bins.iter().enumerate().map(|(i, &w)| (upper_edge(i).min(self.max), w));
-        for (edge, weight) in std::iter::once((0, self.at_zero)).chain(weights) {
+        for (i, &weight) in self.bins.iter().enumerate() {
             if weight > 0 {
-                distribution.push((Bytes::new(edge), weight));
+                distribution.push((Bytes::new(upper_edge(i).min(self.max)), weight));
             }
         }
         let quantile = |percent: u64| {

@@ -1,13 +1,12 @@
 //! Carries out what the scheme asks for.
 
-use super::limit::Limits;
 use super::{Switch, SwitchTimer};
 use crate::node::Env;
 use crate::outcome::{PauseEvent, PauseScope};
 use weir_core::{
     ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Time,
 };
-use weir_fc::{Action, Target};
+use weir_fc::{Action, PortQueue, Target};
 
 /// A packet that is a control frame.
 pub(crate) fn control_packet(message: &ControlMessage, extra: u32) -> Packet {
@@ -37,11 +36,7 @@ impl Switch {
                 Action::Hold { port, target } => self.hold(port, target, true, now),
                 Action::Open { port, target } => self.hold(port, target, false, now),
                 Action::Limit { port, priority, rate } => {
-                    let p = &mut self.ports[port.index()];
-                    let (line, busy) = (p.tx.rate, p.tx.busy_until);
-                    p.limits
-                        .get_or_insert_with(|| Box::new(Limits::new(line, busy)))
-                        .set(now, priority, rate);
+                    self.ports[port.index()].limit(now, priority, rate);
                     self.wake(port.index(), now);
                 }
                 Action::Mark { port, queue, mark } => {
@@ -50,7 +45,7 @@ impl Switch {
                     packet.kind = PacketKind::Mark;
                     packet.size = 0;
                     packet.wire_tag = mark;
-                    self.enqueue(port.index(), queue.index(), packet, now);
+                    self.enqueue(port.index(), queue, &packet, now);
                     self.wake(port.index(), now);
                 }
                 Action::Arm { key, at, background } => {
@@ -111,7 +106,7 @@ impl Switch {
             Target::Queue(q) => {
                 let q = q.index();
                 if q >= self.ports[o].queues.len() {
-                    self.grow(o, q);
+                    self.ports[o].grow(&mut self.books.ports[o], q);
                 }
                 let queue = &mut self.ports[o].queues[q];
                 if queue.held == held {
@@ -286,32 +281,45 @@ impl Switch {
             .map(|(_, o)| PortId::from_index(o.0))
     }
 
-    /// Holds in force, for deadlock detection: (port, queue, priority, bytes, since).
-    pub(crate) fn held_queues(
-        &self,
-    ) -> impl Iterator<Item = (PortId, QueueId, Priority, u64, Option<Time>)> + '_ {
-        self.ports.iter().enumerate().flat_map(move |(o, port)| {
-            (0..port.queues.len())
-                .filter(move |&q| {
-                    !port.queues[q].fifo.is_empty()
-                        && (port.is_held(q) || self.head_is_blocked(o, q))
-                })
-                .map(move |q| {
-                    (
-                        PortId::from_index(o),
-                        QueueId(q as u32),
-                        port.queues[q].priority,
-                        self.books.ports[o].queues[q].bytes,
-                        port.queues[q].clock.since(),
-                    )
-                })
-        })
+    /// Queues that wait for somebody, for deadlock detection.
+    pub(crate) fn stuck_queues(&self) -> Vec<StuckQueue> {
+        let mut stuck = Vec::new();
+        for (o, port) in self.ports.iter().enumerate() {
+            for (q, queue) in port.queues.iter().enumerate() {
+                let Some(head) = self.pool.front(&queue.fifo) else { continue };
+                let at = PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };
+                let behind = self.fc.head_waits_for(at, head);
+                let held = port.is_held(q);
+                // what waits for a held queue has waited as long as that one is held
+                let clock = if held { q } else { behind.map_or(q, QueueId::index) };
+                if held || behind.is_some() {
+                    stuck.push(StuckQueue {
+                        at,
+                        priority: queue.priority,
+                        bytes: self.books.ports[o].queues[q].bytes,
+                        since: port.queues[clock].clock.since(),
+                        held,
+                        behind,
+                    });
+                }
+            }
+        }
+        stuck
     }
+}
 
-    fn head_is_blocked(&self, o: usize, q: usize) -> bool {
-        let at = weir_fc::PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };
-        self.pool.front(&self.ports[o].queues[q].fifo).is_some_and(|head| self.fc.blocks(at, head))
-    }
+/// A queue that waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StuckQueue {
+    pub(crate) at: PortQueue,
+    pub(crate) priority: Priority,
+    pub(crate) bytes: u64,
+    /// Without a break since.
+    pub(crate) since: Option<Time>,
+    /// For the neighbour.
+    pub(crate) held: bool,
+    /// For this queue of its own port.
+    pub(crate) behind: Option<QueueId>,
 }
 
 impl Switch {

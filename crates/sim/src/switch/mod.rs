@@ -12,13 +12,14 @@
 pub(crate) mod forward;
 pub(crate) mod holds;
 pub(crate) mod limit;
+pub(crate) mod marker;
 pub(crate) mod port;
 pub(crate) mod report;
 pub(crate) mod scheduler;
 pub(crate) mod transmit;
 pub(crate) mod watchdog;
 
-use crate::config::{EcnConfig, WatchdogConfig};
+use crate::config::WatchdogConfig;
 use crate::engine::partition::Partition;
 use crate::node::Env;
 use crate::pool::PacketPool;
@@ -28,12 +29,13 @@ use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::Arrivals;
+use crate::wire::Inbox;
+use marker::Marker;
 use port::Port;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use weir_core::rng::Stream;
-use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, Time};
+use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, QueueId, Time};
 use weir_fc::{
     Actions, Books, FlowControl, Mmu, NodeView, ParamError, PortBook, QueueBook, Role, TimerKey,
 };
@@ -54,15 +56,15 @@ pub(crate) struct Switch {
     pub(crate) id: NodeId,
     pub(crate) books: Books,
     pub(crate) fc: Box<dyn FlowControl>,
-    gates_admission: bool,
+    /// By priority: the queue of packets the scheme has nothing to do with.
+    unconcerned: [Option<QueueId>; Priority::COUNT],
     pub(crate) ports: Vec<Port>,
     pub(crate) pool: PacketPool,
     /// Transmit-done by port; before them pipeline exits by port, if there is a latency.
     clocks: Tournament,
     /// The first transmit-done clock.
     tx_clocks: usize,
-    /// Arrivals being handled.
-    due: Arrivals,
+    inbox: Inbox,
     timers: Timers<SwitchTimer>,
     schedule: Schedule,
     epoch: usize,
@@ -72,10 +74,7 @@ pub(crate) struct Switch {
     responding: VecDeque<(Time, PortId, ControlMessage)>,
     /// Next hops of flows with a static path.
     pinned: FxHashMap<FlowId, PortId>,
-    /// Mixed into ECMP hashes.
-    salt: u64,
-    ecn: Option<EcnConfig>,
-    marks: Stream,
+    marker: Marker,
     bit_errors: Stream,
     /// No bit errors and no outages at any port.
     perfect_wires: bool,
@@ -120,13 +119,13 @@ impl Switch {
         let tx_clocks = if latency == Time::ZERO { 0 } else { ports.len() };
         Ok(Self {
             id,
-            gates_admission: fc.gates_admission(),
             perfect_wires: shared.byte_survival_ln == 0.0
                 && ports.iter().all(|p| p.outages.is_empty()),
+            unconcerned: Priority::ALL.map(|p| fc.unconcerned(p)),
             fc,
             clocks: Tournament::new(tx_clocks + ports.len()),
             tx_clocks,
-            due: Arrivals::default(),
+            inbox: Inbox::new(ports.len()),
             ports,
             books,
             pool: PacketPool::default(),
@@ -137,9 +136,7 @@ impl Switch {
             actions: Actions::new(),
             responding: VecDeque::new(),
             pinned: FxHashMap::default(),
-            salt: weir_net::salt(id),
-            ecn: shared.config.switch.ecn,
-            marks: Stream::new(seed, "ecn", index),
+            marker: Marker::new(shared.config.switch.ecn, Stream::new(seed, "ecn", index)),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             held_flows: HeldFlows::default(),
@@ -166,33 +163,31 @@ impl Switch {
         self.clocks.min().min(self.timers.next()).min(self.schedule.next())
     }
 
-    /// Handles everything before `until`, in canonical order.
+    /// Handles everything before `until`, in canonical order: at one instant what comes from
+    /// outside, then arrivals, then transmitters, then timers.
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
-        let mut due = std::mem::take(&mut self.due);
-        let on_wires = env.wires.receive(self.id, self.ports.len(), until, &mut due);
-        let mut arrived = 0;
+        env.wires.open(self.id, self.ports.len(), &mut self.inbox);
+        let mut routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
         loop {
-            let next_due = due.get(arrived);
-            let arrival = next_due.map_or(Time::NEVER, |d| d.at);
-            let clock = self.clocks.min();
+            let (arrival, clock) = (self.inbox.next(), self.clocks.earliest());
             let (timer, admin) = (self.timers.next(), self.schedule.next());
             let now = arrival.min(clock).min(timer).min(admin);
             if now >= until {
-                env.wires.set_next(self.id, now.min(on_wires));
+                env.wires.set_next(self.id, Tournament::or_never(now));
                 break;
             }
             self.tally.events += 1;
             if admin == now {
                 self.on_admin(now, env);
+                routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
             } else if arrival == now {
-                let port = next_due.map_or(0, |d| d.port);
-                arrived += 1;
-                let packet = env.wires.take(self.id, port);
-                self.on_arrival(port as usize, packet, now, env);
+                let (port, packet) = env.wires.take(&mut self.inbox);
+                let mut packet = *packet;
+                self.on_arrival(port, &mut packet, now, &routes, env);
             } else if clock == now {
                 let winner = self.clocks.winner();
                 if winner < self.tx_clocks {
-                    self.on_pipeline_exit(winner, now, env);
+                    self.on_pipeline_exit(winner, now, &routes, env);
                 } else {
                     self.transmit_next(winner - self.tx_clocks, now, env);
                 }
@@ -200,7 +195,6 @@ impl Switch {
                 self.on_timer(now, env);
             }
         }
-        self.due = due;
     }
 
     fn view(&self, now: Time) -> NodeView<'_> {
@@ -263,6 +257,7 @@ impl Switch {
     /// The link at `port` fails or recovers. What was queued for it is lost.
     fn on_link(&mut self, port: PortId, up: bool, now: Time, env: &mut Env<'_, '_>) {
         self.ports[port.index()].tx.up = up;
+        self.guard(port);
         if !up {
             for q in 0..self.ports[port.index()].queues.len() {
                 self.flush(port, q, now, crate::outcome::DropReason::LinkDown, env);
@@ -275,6 +270,13 @@ impl Switch {
         self.fc.link(&view, port, up, &mut self.actions);
         self.carry_out(now, env);
         self.wake(port.index(), now);
+    }
+
+    /// Works out whether packets for `port` need a look before they come in.
+    fn guard(&mut self, port: PortId) {
+        let gates = self.fc.gates_admission();
+        let port = &mut self.ports[port.index()];
+        port.guarded = gates || !port.tx.up || port.storm != 0;
     }
 
     /// Whether anything here would still move a packet: timers that keep a run alive, or a

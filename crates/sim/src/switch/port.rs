@@ -1,16 +1,19 @@
 //! One port of a switch.
 
 use super::limit::Limits;
+use super::marker::Marker;
 use super::scheduler::Scheduler;
 use crate::engine::partition::Partition;
 use crate::link::{Outages, Transmitter};
-use crate::pool::Fifo;
+use crate::pool::{Fifo, PacketPool};
 use crate::probe::held::HoldClock;
 use crate::probe::length::LengthProbe;
 use crate::shared::Shared;
+use crate::wire::Wires;
 use std::collections::VecDeque;
-use weir_core::{NodeId, Packet, PortId, Priority, Time};
-use weir_fc::{FlowControl, QueueSpec};
+use weir_cc::IntHop;
+use weir_core::{NodeId, Packet, PacketKind, PortId, Priority, QueueId, Rate, Time};
+use weir_fc::{FlowControl, PortBook, QueueBook, QueueSpec};
 
 /// One egress queue.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +43,14 @@ impl Queue {
     }
 }
 
+/// A packet that has left its queue; it still stands in the slab.
+pub(crate) struct Leaving<'a> {
+    pub(crate) packet: &'a mut Packet,
+    /// The queue's hold clock when the packet came, and now.
+    pub(crate) entered: Time,
+    pub(crate) clock: Time,
+}
+
 /// One port. What every packet touches comes first, in as few cache lines as possible.
 #[repr(C)]
 pub(crate) struct Port {
@@ -50,10 +61,14 @@ pub(crate) struct Port {
     pub(crate) held_priorities: u8,
     /// Priorities that take no packets: stuck according to the watchdog.
     pub(crate) storm: u8,
+    /// Not every packet may come in: the link is down, there is a storm, or the scheme decides.
+    pub(crate) guarded: bool,
     /// Priorities we have told the neighbour to stop, for the pause log.
     pub(crate) paused_upstream: u8,
     pub(crate) inspects_heads: bool,
-    pub(crate) limits: Option<Box<Limits>>,
+    /// Heads are inspected or rates limited: sending takes more than taking the next head.
+    pub(crate) special: bool,
+    limits: Option<Box<Limits>>,
     /// Control frames that wait for the wire.
     pub(crate) control: VecDeque<Packet>,
     pub(crate) scheduler: Scheduler,
@@ -99,6 +114,7 @@ impl Port {
             queues,
             control: VecDeque::new(),
             inspects_heads: layout.inspects_heads,
+            special: layout.inspects_heads,
             held_priorities: 0,
             all_holds: 0,
             holds_in_force: [0; Priority::COUNT],
@@ -106,6 +122,7 @@ impl Port {
             limits: None,
             outages: shared.outages(end.link),
             storm: 0,
+            guarded: fc.gates_admission(),
             paused_upstream: 0,
             queue: LengthProbe::default(),
             holds: [0; Priority::COUNT],
@@ -120,21 +137,116 @@ impl Port {
 
     /// Makes queues up to and including `q`.
     #[cold]
-    pub(crate) fn grow(&mut self, q: usize) {
+    pub(crate) fn grow(&mut self, book: &mut PortBook, q: usize) {
         self.scheduler.grow(q);
         for q in self.queues.len()..self.scheduler.len() {
             self.queues.push(Queue::new(self.scheduler.spec(q)));
+            book.queues.push(QueueBook { held: self.is_held(q), ..QueueBook::default() });
         }
     }
 
     /// Whether a packet sent now would overtake nothing and be held by nothing.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_clear(&self) -> bool {
-        self.queue.length() == 0
-            && self.all_holds == 0
-            && self.control.is_empty()
-            && !self.inspects_heads
-            && self.limits.is_none()
+        self.queue.length() == 0 && self.all_holds == 0 && self.control.is_empty() && !self.special
+    }
+
+    /// Sets or lifts the rate limit of a priority.
+    pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
+        self.special = true;
+        let (line, busy) = (self.tx.rate, self.tx.busy_until);
+        self.limits
+            .get_or_insert_with(|| Box::new(Limits::new(line, busy)))
+            .set(now, priority, rate);
+    }
+
+    /// The rate limits, if there ever were any.
+    pub(crate) fn limits(&self) -> Option<&Limits> {
+        self.limits.as_deref()
+    }
+
+    /// Appends to a queue and keeps its books.
+    #[inline(always)]
+    pub(crate) fn enqueue(
+        &mut self,
+        book: &mut PortBook,
+        pool: &mut PacketPool,
+        q: QueueId,
+        packet: &Packet,
+        now: Time,
+    ) {
+        let q = q.index();
+        if q >= self.queues.len() {
+            self.grow(book, q);
+        }
+        let (queue, counters) = (&mut self.queues[q], &mut book.queues[q]);
+        let was_empty = queue.fifo.is_empty();
+        pool.push(&mut queue.fifo, packet, queue.clock.read(now));
+        if packet.kind != PacketKind::Mark {
+            counters.bytes += u64::from(packet.size);
+            counters.packets += 1;
+            if counters.packets == 1 && !counters.held && queue.data {
+                book.active += 1;
+            }
+            self.queue.set(now, self.queue.length() + u64::from(packet.size));
+        }
+        if was_empty && !counters.held && !queue.waiting {
+            self.scheduler.set_ready(q, true);
+        }
+    }
+
+    /// Takes the head of a queue out and keeps its books.
+    #[inline(always)]
+    pub(crate) fn dequeue<'a>(
+        &mut self,
+        book: &mut PortBook,
+        pool: &'a mut PacketPool,
+        q: QueueId,
+        now: Time,
+    ) -> Leaving<'a> {
+        let q = q.index();
+        let (queue, counters) = (&mut self.queues[q], &mut book.queues[q]);
+        let (packet, entered) = pool.pop(&mut queue.fifo);
+        let clock = queue.clock.read(now);
+        if packet.kind != PacketKind::Mark {
+            counters.bytes -= u64::from(packet.size);
+            counters.packets -= 1;
+            if counters.packets == 0 && !counters.held && queue.data {
+                book.active -= 1;
+            }
+            self.queue.set(now, self.queue.length() - u64::from(packet.size));
+        }
+        if queue.fifo.is_empty() {
+            self.scheduler.emptied(q);
+        }
+        Leaving { packet, entered, clock }
+    }
+
+    /// Puts a packet on the wire, with what the port adds to it on the way.
+    #[inline(always)]
+    pub(crate) fn launch(
+        &mut self,
+        packet: &mut Packet,
+        left: u64,
+        marker: &mut Marker,
+        now: Time,
+        wires: &mut Wires,
+    ) {
+        if packet.kind == PacketKind::Data {
+            self.marked += u64::from(marker.mark(packet, left));
+            if packet.extra != Packet::NO_EXTRA {
+                wires.extras.telemetry.get_mut(packet.extra).push(IntHop {
+                    time: now,
+                    tx_bytes: self.tx.wire_bytes,
+                    queue: self.queue.length(),
+                    rate: self.tx.rate,
+                });
+            }
+        }
+        if let Some(limits) = &mut self.limits {
+            limits.started(now, packet.priority, u64::from(packet.size));
+        }
+        self.tx.send(now, packet, wires);
     }
 
     /// Whether queue `q` is held, itself or through its priority.

@@ -104,7 +104,7 @@ impl Scheduler {
         if i == 0 { Some(self.ready) } else { self.more_ready.get(i - 1).copied() }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set_ready(&mut self, q: usize, ready: bool) {
         let bit = 1u64 << (q % 64);
         let word = self.word_mut(q);
@@ -119,7 +119,12 @@ impl Scheduler {
     /// Whether any queue is ready.
     #[inline]
     pub(crate) fn any_ready(&self) -> bool {
-        self.ready != 0 || self.more_ready.iter().any(|&w| w != 0)
+        self.ready != 0 || self.any_more_ready()
+    }
+
+    #[inline]
+    fn any_more_ready(&self) -> bool {
+        self.more_ready.iter().any(|&w| w != 0)
     }
 
     /// Whether a ready queue has a priority outside `blocked`.
@@ -148,12 +153,18 @@ impl Scheduler {
 
     /// The queue whose turn it is among the ready ones whose priority is not in `blocked` (a
     /// rate limit). `size` tells the size of a queue's head.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn select(&mut self, blocked: u8, size: impl Fn(QueueId) -> u64) -> Option<QueueId> {
         let first = self.ready;
-        if blocked == 0 && first != 0 && self.alone & first & first.wrapping_neg() != 0 {
+        if blocked == 0 && self.alone & first & first.wrapping_neg() != 0 {
             return Some(QueueId(first.trailing_zeros()));
         }
+        self.select_in_group(blocked, size)
+    }
+
+    /// [`Scheduler::select`] where a turn has to be taken.
+    #[inline(never)]
+    fn select_in_group(&mut self, blocked: u8, size: impl Fn(QueueId) -> u64) -> Option<QueueId> {
         let mut from = 0;
         loop {
             let q = self.next_ready(from, self.specs.len() as u32)?;
@@ -230,7 +241,7 @@ impl Scheduler {
     }
 
     /// A queue ran empty: what it had saved is lost, and its visit is over.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn emptied(&mut self, q: usize) {
         self.set_ready(q, false);
         if self.uses_deficits {
@@ -239,7 +250,7 @@ impl Scheduler {
     }
 
     /// A packet of queue `q` went out without waiting: its turn is over.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn passed(&mut self, q: usize) {
         if q >= 64 || self.alone & 1 << q == 0 {
             self.end_turn(q);
@@ -257,6 +268,7 @@ impl Scheduler {
         }
     }
 
+    #[inline(never)]
     fn lose_deficit(&mut self, q: usize) {
         self.deficit[q] = 0;
         let group = &mut self.groups[usize::from(self.group_of[q])];

@@ -1,19 +1,20 @@
 //! The way out: from a queue to a wire.
 
 use super::Switch;
+use super::limit::Limits;
+use super::port::{Leaving, Port};
 use crate::node::Env;
 use crate::outcome::DropReason;
-use weir_cc::IntHop;
-use weir_core::{Packet, PacketKind, PortId, QueueId, Time, packet::flags};
+use weir_core::{Packet, PacketKind, PortId, QueueId, Time};
 use weir_fc::{NodeView, PortQueue, Verdict};
 
 impl Switch {
     /// Lets port `o` look for something to send as soon as its wire is free.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wake(&mut self, o: usize, now: Time) {
         let at = self.ports[o].tx.busy_until.max(now);
         let clock = self.tx_clock(o);
-        if self.clocks.get(clock) > at {
+        if self.clocks.is_after(clock, at) {
             self.clocks.set(clock, at);
         }
     }
@@ -22,81 +23,139 @@ impl Switch {
     /// clock for the one after it. No event is spent on a wire with nothing behind it.
     #[inline]
     pub(super) fn transmit_next(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        if !self.ports[o].tx.up {
-            self.clocks.set(self.tx_clock(o), Time::NEVER);
+        let port = &mut self.ports[o];
+        if port.special || !port.control.is_empty() || !port.tx.up {
+            self.transmit_with_care(o, now, env);
             return;
         }
-        if let Some(frame) = self.ports[o].control.pop_front() {
-            self.ports[o].tx.send(now, frame, env.wires);
-        } else {
-            self.send_from_queue(o, now, env);
-        }
-        let port = &self.ports[o];
-        let next = if !port.control.is_empty() {
-            port.tx.busy_until.max(now)
-        } else if !port.scheduler.any_ready() {
-            Time::NEVER
-        } else {
-            self.next_start(o, now)
-        };
+        self.send_head(o, now, env);
+        let next = self.next_start(o, now);
         self.clocks.set(self.tx_clock(o), next);
     }
 
-    /// When a port with ready queues can send next: rate limits may make it wait.
-    #[inline]
+    /// A port that has more to look at than its queues.
+    #[inline(never)]
+    fn transmit_with_care(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
+        let port = &mut self.ports[o];
+        if !port.tx.up {
+            self.clocks.set(self.tx_clock(o), Time::NEVER);
+            return;
+        }
+        if let Some(frame) = port.control.pop_front() {
+            port.tx.send(now, &frame, env.wires);
+        } else if port.special {
+            self.follow_verdicts(o, now, env);
+        } else {
+            self.send_head(o, now, env);
+        }
+        let next = self.next_start(o, now);
+        self.clocks.set(self.tx_clock(o), next);
+    }
+
+    /// When a port can send next: rate limits may make it wait.
+    #[inline(always)]
     fn next_start(&self, o: usize, now: Time) -> Time {
         let port = &self.ports[o];
         let free = port.tx.busy_until.max(now);
-        match &port.limits {
+        if !port.control.is_empty() {
+            return free;
+        }
+        if !port.scheduler.any_ready() {
+            return Time::NEVER;
+        }
+        match port.limits() {
             None => free,
-            Some(limits) => {
-                if port.scheduler.any_ready_but(limits.blocked(free)) {
-                    free
-                } else {
-                    limits.next_after(free, self.ready_priorities(o))
-                }
-            }
+            Some(limits) => self.next_allowed(limits, o, free),
         }
     }
 
     #[cold]
-    fn ready_priorities(&self, o: usize) -> u8 {
+    fn next_allowed(&self, limits: &Limits, o: usize, free: Time) -> Time {
         let scheduler = &self.ports[o].scheduler;
-        (0..scheduler.len())
+        if scheduler.any_ready_but(limits.blocked(free)) {
+            return free;
+        }
+        let ready = (0..scheduler.len())
             .filter(|&q| scheduler.is_ready(q))
-            .fold(0, |mask, q| mask | 1 << scheduler.spec(q).priority.get())
+            .fold(0, |mask, q| mask | 1 << scheduler.spec(q).priority.get());
+        limits.next_after(free, ready)
+    }
+
+    /// Sends the head of the queue whose turn it is, if there is one. (A mark that reaches the
+    /// head has no one to read it here, and goes.)
+    #[inline(always)]
+    fn send_head(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
+        while let Some(q) = self.select(o, 0) {
+            if self.send_from(o, q, now, env) {
+                return;
+            }
+        }
+    }
+
+    /// The queue whose turn it is.
+    #[inline(always)]
+    fn select(&mut self, o: usize, blocked: u8) -> Option<QueueId> {
+        let Port { scheduler, queues, .. } = &mut self.ports[o];
+        let pool = &self.pool;
+        let size =
+            |q: QueueId| pool.front(&queues[q.index()].fifo).map_or(0, |p| u64::from(p.size));
+        scheduler.select(blocked, size)
+    }
+
+    /// Takes the head out of a queue and puts it on the wire; false if it was a mark.
+    #[inline(always)]
+    fn send_from(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) -> bool {
+        let Self { ports, books, fc, actions, pool, .. } = self;
+        let (port, book) = (&mut ports[o], &mut books.ports[o]);
+        let Leaving { packet, entered, clock } = port.dequeue(book, pool, q, now);
+        if packet.kind == PacketKind::Mark {
+            return false;
+        }
+        let id = PortId(o as u16);
+        if entered != clock && packet.kind == PacketKind::Data {
+            self.held_flows.leave(packet.flow, id, q, entered, clock);
+        }
+        let left = book.queues[q.index()].bytes;
+        book.q_out[packet.priority.index()] -= u64::from(packet.size);
+        books.mmu.release(packet.ingress, packet.priority, packet.size);
+        self.buffer.set(now, books.mmu.used().get());
+        self.tally.last_activity = now;
+        if self.unconcerned[packet.priority.index()].is_none() {
+            let from = PortQueue { port: id, queue: q };
+            fc.depart(&NodeView { now, books }, packet, from, actions);
+        }
+        port.launch(packet, left, &mut self.marker, now, env.wires);
+        if !self.actions.is_empty() {
+            self.carry_out(now, env);
+        }
+        true
     }
 
     /// Chooses a head and follows the scheme's verdicts until one is sent or none is left.
-    #[inline]
-    fn send_from_queue(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
+    fn follow_verdicts(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
         loop {
-            let port = &mut self.ports[o];
-            let blocked = port.limits.as_ref().map_or(0, |l| l.blocked(now));
-            let (pool, queues) = (&self.pool, &port.queues);
-            let size =
-                |q: QueueId| pool.front(&queues[q.index()].fifo).map_or(0, |p| u64::from(p.size));
-            let Some(q) = port.scheduler.select(blocked, size) else { return };
-            let verdict = if self.ports[o].inspects_heads {
+            let blocked = self.ports[o].limits().map_or(0, |l| l.blocked(now));
+            let Some(q) = self.select(o, blocked) else { return };
+            let port = &self.ports[o];
+            let priority = port.queues[q.index()].priority;
+            let concerned = self.unconcerned[priority.index()].is_none();
+            let verdict = if port.inspects_heads && concerned {
                 self.inspect(o, q, now, env)
             } else {
                 Verdict::Send
             };
             match verdict {
                 Verdict::Send => {
-                    let packet = self.dequeue(o, q.index(), now);
-                    if packet.kind != PacketKind::Mark {
-                        self.release(o, &packet, now);
-                        self.depart(o, q, packet, now, env);
+                    if self.send_from(o, q, now, env) {
                         return;
                     }
                 }
                 Verdict::Move(to) => {
-                    let packet = self.dequeue(o, q.index(), now);
-                    self.enqueue(o, to.index(), packet, now);
+                    let packet = self.dequeue(o, q, now);
+                    self.enqueue(o, to, &packet, now);
                 }
                 Verdict::Swallow => {
-                    let packet = self.dequeue(o, q.index(), now);
+                    let packet = self.dequeue(o, q, now);
                     assert_eq!(packet.kind, PacketKind::Mark, "only marks are swallowed");
                 }
                 Verdict::Wait => {
@@ -105,6 +164,23 @@ impl Switch {
                 }
             }
         }
+    }
+
+    /// Appends to a queue and keeps the books.
+    pub(super) fn enqueue(&mut self, o: usize, q: QueueId, packet: &Packet, now: Time) {
+        let Self { ports, books, pool, .. } = self;
+        ports[o].enqueue(&mut books.ports[o], pool, q, packet, now);
+    }
+
+    /// Takes the head of a queue out and keeps the books of the queue.
+    fn dequeue(&mut self, o: usize, q: QueueId, now: Time) -> Packet {
+        let Self { ports, books, pool, .. } = self;
+        let Leaving { packet, entered, clock } =
+            ports[o].dequeue(&mut books.ports[o], pool, q, now);
+        if entered != clock && packet.kind == PacketKind::Data {
+            self.held_flows.leave(packet.flow, PortId::from_index(o), q, entered, clock);
+        }
+        *packet
     }
 
     fn inspect(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) -> Verdict {
@@ -121,92 +197,6 @@ impl Switch {
         verdict
     }
 
-    /// Takes the head of a queue out and keeps the books of the queue.
-    #[inline(always)]
-    fn dequeue(&mut self, o: usize, q: usize, now: Time) -> Packet {
-        let port = &mut self.ports[o];
-        let book = &mut self.books.ports[o];
-        let (queue, counters) = (&mut port.queues[q], &mut book.queues[q]);
-        let (packet, stamp) = self.pool.pop(&mut queue.fifo).expect("a ready queue has a head");
-        if packet.kind != PacketKind::Mark {
-            counters.bytes -= u64::from(packet.size);
-            counters.packets -= 1;
-            if counters.packets == 0 && !counters.held && queue.data {
-                book.active -= 1;
-            }
-            port.queue.set(now, port.queue.length() - u64::from(packet.size));
-            let clock = queue.clock.read(now);
-            if stamp != clock && packet.kind == PacketKind::Data {
-                let (port, queue) = (PortId::from_index(o), QueueId(q as u32));
-                self.held_flows.leave(packet.flow, port, queue, stamp, clock);
-            }
-        }
-        if queue.fifo.is_empty() {
-            port.scheduler.emptied(q);
-        }
-        packet
-    }
-
-    /// Marks a packet whose memory has been released and puts it on the wire.
-    #[inline(always)]
-    pub(super) fn depart(
-        &mut self,
-        o: usize,
-        q: QueueId,
-        mut packet: Packet,
-        now: Time,
-        env: &mut Env<'_, '_>,
-    ) {
-        self.tally.last_activity = now;
-        let port_id = PortId::from_index(o);
-        let view = NodeView { now, books: &self.books };
-        let from = PortQueue { port: port_id, queue: q };
-        self.fc.depart(&view, &mut packet, from, &mut self.actions);
-        if packet.kind == PacketKind::Data {
-            self.mark(o, q.index(), &mut packet);
-            if packet.extra != Packet::NO_EXTRA {
-                let port = &self.ports[o];
-                env.wires.extras.telemetry.get_mut(packet.extra).push(IntHop {
-                    time: now,
-                    tx_bytes: port.tx.wire_bytes,
-                    queue: port.queue.length(),
-                    rate: port.tx.rate,
-                });
-            }
-        }
-        let port = &mut self.ports[o];
-        if let Some(limits) = &mut port.limits {
-            limits.started(now, packet.priority, u64::from(packet.size));
-        }
-        port.tx.send(now, packet, env.wires);
-        if !self.actions.is_empty() {
-            self.carry_out(now, env);
-        }
-    }
-
-    #[inline(always)]
-    fn release(&mut self, o: usize, packet: &Packet, now: Time) {
-        self.books.mmu.release(packet.ingress, packet.priority, packet.size);
-        self.buffer.set(now, self.books.mmu.used().get());
-        self.books.ports[o].q_out[packet.priority.index()] -= u64::from(packet.size);
-    }
-
-    /// ECN: by the bytes left in the queue.
-    #[inline]
-    fn mark(&mut self, o: usize, q: usize, packet: &mut Packet) {
-        let Some(ecn) = self.ecn else { return };
-        let left = self.books.ports[o].queues.get(q).map_or(0, |b| b.bytes);
-        let (kmin, kmax) = (ecn.kmin.get(), ecn.kmax.get());
-        let hit = left > kmax
-            || (left > kmin
-                && self.marks.unit()
-                    < ecn.pmax.as_f64() * (left - kmin) as f64 / (kmax - kmin) as f64);
-        if hit {
-            packet.flags |= flags::CE;
-            self.ports[o].marked += 1;
-        }
-    }
-
     /// Throws a queue away.
     pub(super) fn flush(
         &mut self,
@@ -218,11 +208,13 @@ impl Switch {
     ) {
         let o = port.index();
         while !self.ports[o].queues[q].fifo.is_empty() {
-            let mut packet = self.dequeue(o, q, now);
+            let mut packet = self.dequeue(o, QueueId(q as u32), now);
             if packet.kind == PacketKind::Mark {
                 continue;
             }
-            self.release(o, &packet, now);
+            self.books.mmu.release(packet.ingress, packet.priority, packet.size);
+            self.buffer.set(now, self.books.mmu.used().get());
+            self.books.ports[o].q_out[packet.priority.index()] -= u64::from(packet.size);
             // The scheme must hear that the packet is gone, or its counters would leak.
             let view = NodeView { now, books: &self.books };
             let from = PortQueue { port, queue: QueueId(q as u32) };

@@ -33,6 +33,7 @@ impl Switch {
         let bit = 1 << priority.get();
         if self.ports[o].held_priorities & bit == 0 {
             self.ports[o].storm &= !bit;
+            self.guard(port);
             return;
         }
         self.tally.storms += 1;
@@ -40,6 +41,7 @@ impl Switch {
             WatchdogAction::Alert => {}
             WatchdogAction::Drop => {
                 self.ports[o].storm |= bit;
+                self.guard(port);
                 let queues: Vec<usize> = self.ports[o].scheduler.of_priority(priority).collect();
                 for q in queues {
                     self.flush(port, q, now, DropReason::Watchdog, env);

@@ -102,10 +102,6 @@ impl Circle {
         run(&self.topology, &self.flows, cfg)
     }
 
-    pub(crate) fn flows(&self) -> &[FlowSpec] {
-        &self.flows
-    }
-
     /// Whether PFC deadlocks on it.
     pub(crate) fn deadlocks_under_pfc(&self) -> bool {
         let out = self.run(&self.settings("pfc", IngressLimit::Lossless));

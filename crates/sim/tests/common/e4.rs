@@ -13,11 +13,12 @@
 //!     circle: S1 -> L2 -> S2 -> L4 -> S1
 //! ```
 
-use super::{DATA, config};
+use super::{DATA, config, set};
 use weir_core::{Bytes, NodeId, Rate, Time};
 use weir_net::Topology;
 use weir_net::build::{self, leaf_spine};
 use weir_sim::Config;
+use weir_sim::config::{IngressLimit, Stop, ThresholdConfig};
 use weir_traffic::pattern::{FlowType, Marking, Pair, Split, SplitRule};
 use weir_traffic::{Fabric, Sizes, Traffic};
 
@@ -62,6 +63,38 @@ pub(crate) fn settings(topology: &Topology, scheme: &str, seed: u64) -> Config {
             let path = [pair.src].into_iter().chain(switches).chain([pair.dst]);
             cfg.paths.push(path.collect());
         }
+    }
+    cfg
+}
+
+/// A scheme in a comparison: its name there, the scheme, its parameters.
+pub(crate) type Row = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// The schemes of the paper's figure; where there are two readings, both.
+pub(crate) const ROWS: &[Row] = &[
+    ("PFC", "pfc", &[]),
+    ("CaPFC", "capfc", &[]),
+    ("P-PFC (paper)", "ppfc", &[("mode", "paper")]),
+    ("P-PFC (ofc)", "ppfc", &[("mode", "ofc")]),
+    ("GFC (paper)", "gfc", &[("mode", "paper")]),
+    ("GFC (ofc)", "gfc", &[("mode", "ofc")]),
+    ("G-PFC", "gpfc", &[]),
+    ("OFC by host pair", "ofc", &[("flow-key", "pair")]),
+    ("OFC by 5-tuple", "ofc", &[("flow-key", "flow")]),
+];
+
+/// Settings of a row of the comparison. A run that has neither ended nor deadlocked after a second
+/// is given up: at a rate that is never zero a circle may take very long.
+pub(crate) fn settings_of(topology: &Topology, row: &Row, seed: u64) -> Config {
+    let &(_, scheme, params) = row;
+    let mut cfg = settings(topology, scheme, seed);
+    cfg.stop = Stop::At(Time::from_ms(1000));
+    params.iter().for_each(|(name, value)| set(&mut cfg, name, value));
+    if params.contains(&("mode", "paper")) && scheme == "gfc" {
+        // it needs room for what comes in at the lowest rate
+        let (xoff, xon) = (Bytes::from_kb(75), Bytes::from_kb(45));
+        let limit = IngressLimit::Unlimited;
+        cfg.switch.thresholds = ThresholdConfig::Static { xoff, xon, limit };
     }
     cfg
 }

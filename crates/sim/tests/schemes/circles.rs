@@ -1,10 +1,12 @@
-//! GFC: its rate limiter by hand, and its promise where PFC deadlocks.
+//! Networks with a circle: GFC's rate limiter by hand and its promise where PFC deadlocks, and
+//! how all other schemes end there.
 
 use crate::common::circles::Circle;
 use crate::common::{config, flow, run, set};
 use weir_core::{Bytes, Rate, Time};
 use weir_net::{Layer, TopologyBuilder};
-use weir_sim::config::{IngressLimit, headroom};
+use weir_sim::config::{IngressLimit, Stop, headroom};
+use weir_sim::outcome::Deadlock;
 use weir_sim::{Finish, Outcome};
 
 const FRAME: u64 = 1518;
@@ -32,7 +34,7 @@ fn a_limit_concerns_the_packet_on_the_wire() {
     let mut cfg = config("gfc");
     set(&mut cfg, "b-m", "16KB");
     set(&mut cfg, "b-1", "8KB");
-    cfg.stop = weir_sim::config::Stop::At(Time::from_us(6));
+    cfg.stop = Stop::At(Time::from_us(6));
     cfg.probes.series = Some(Time::from_ns(1));
     let out = run(&topology, &[flow(0, 1, 60_000)], &cfg);
     let lengths = || out.series.iter().filter(|s| s.node == s1 && s.port.index() == 0);
@@ -80,5 +82,63 @@ fn gfc_never_stops_and_keeps_its_bound_where_pfc_deadlocks() {
         let let_in = Rate::from_bps(10_000_000).bytes_in(Time::from_ms(20));
         let limit = IngressLimit::Bytes(let_in + Bytes::new(end));
         check(&c, &c.run(&c.settings("gfc", limit)), number);
+    }
+}
+
+/// Parameters of a scheme and their values.
+type Options = &'static [(&'static str, &'static str)];
+
+const SCHEMES: &[(&str, Options)] = &[
+    ("pfc", &[]),
+    ("capfc", &[]),
+    ("capfc", &[("policy", "stop-calibrate"), ("timer", "sticky")]),
+    ("ppfc", &[]),
+    ("ppfc", &[("mode", "paper")]),
+    ("gfc", &[("mode", "ofc")]),
+    ("gpfc", &[]),
+    ("ofc", &[]),
+    ("ofc", &[("flow-key", "flow")]),
+    ("bfc", &[("queues", "2")]),
+    ("ideal", &[]),
+    ("flowsail", &[("queues", "2")]),
+    ("flowsail", &[("queues", "3"), ("backstop", "pfc")]),
+    ("ffc", &[]),
+    ("ffc", &[("backstop", "pfc")]),
+];
+
+/// Whatever a scheme waits for, a network that stops is found to wait in a circle: of at least
+/// two queues, each at the port that the one before names, none of them empty. CaPFC stops an
+/// ingress for what others sent (the fifth network has such a circle), FlowSail and FFC let queues
+/// wait for each other within a port.
+#[test]
+fn a_network_that_stops_is_found_to_wait_in_a_circle() {
+    for (scheme, options) in SCHEMES {
+        let lossless = weir_fc::scheme(scheme).unwrap().lossless;
+        let guarded = lossless || options.contains(&("backstop", "pfc"));
+        let limit = if guarded { IngressLimit::Lossless } else { IngressLimit::Unlimited };
+        for number in 1..=wanted() as u64 {
+            let c = Circle::new(number);
+            let mut cfg = c.settings(scheme, limit);
+            cfg.stop = Stop::At(Time::from_ms(200));
+            options.iter().for_each(|(name, value)| set(&mut cfg, name, value));
+            let out = c.run(&cfg);
+            assert_eq!(out.totals.dropped, 0, "{scheme} {options:?} on network {number}");
+            match &out.finish {
+                Finish::Drained => {}
+                Finish::Deadlock(deadlock) => check_circle(&c, deadlock),
+                other => panic!("{scheme} {options:?} on network {number}: {other:?}"),
+            }
+        }
+    }
+}
+
+fn check_circle(c: &Circle, deadlock: &Deadlock) {
+    let cycle = &deadlock.cycle;
+    assert!(cycle.len() >= 2, "{deadlock:?}");
+    for (stuck, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+        assert_eq!(stuck.waits_for, c.topology.port_name(next.node, next.port));
+        let peer = c.topology.port(stuck.node, stuck.port).peer;
+        assert!(peer == next.node || stuck.node == next.node, "{deadlock:?}");
+        assert!(stuck.since <= Some(deadlock.closed) && stuck.bytes > Bytes::ZERO);
     }
 }

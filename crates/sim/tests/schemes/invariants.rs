@@ -73,6 +73,7 @@ const MODES: &[(&str, &[Mode])] = &[
             &[],
             &[("queues", "2")],
             &[("queues", "3"), ("q-low", "1/4"), ("q-high", "1/2")],
+            &[("queues", "2"), ("hold-original", "false")],
             &[("table", "hashed")],
             &[("table", "hashed"), ("buckets", "3"), ("queues", "2")],
             &[("backstop", "pfc"), ("queues", "3")],

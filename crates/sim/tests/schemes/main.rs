@@ -6,3 +6,8 @@ mod common;
 mod circles;
 mod deadlock;
 mod invariants;
+mod own_scheme;
+
+/// The example of the guide "Write your own scheme", as it is.
+#[path = "../../../fc/examples/own_scheme.rs"]
+mod door;

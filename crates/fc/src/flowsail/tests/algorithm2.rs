@@ -16,6 +16,22 @@ fn lines_18_to_23_a_paused_flow_with_packets_leaves_marks_and_holds_both_queues(
     audited(&b, false);
 }
 
+/// `hold-original = false`: everyone in the old queue goes on, and the flow stays in order.
+#[test]
+fn without_line_24_what_is_queued_is_still_sent() {
+    let mut b = bench(&[("queues", "2"), ("hold-original", "false")]);
+    send(&mut b, 0, 0..1);
+    send(&mut b, 1, 0..1);
+    b.control(OUT, &state(true, 0));
+    assert!(!b.is_held(OUT, ONE) && b.is_held(OUT, ISOLATION));
+    send(&mut b, 0, 1..2);
+    assert_eq!(drain(&mut b, ONE, 9), [(0, 0), (1, 0)]);
+    assert_eq!(next(&mut b, ISOLATION), None, "later packets wait");
+    b.control(OUT, &state(false, 0));
+    assert_eq!(drain(&mut b, ISOLATION, 9), [(0, 1)]);
+    audited(&b, true);
+}
+
 #[test]
 fn line_21_a_paused_flow_without_packets_needs_no_marks() {
     let mut b = bench(&[("queues", "3")]);

@@ -18,6 +18,10 @@ fn the_isolation_queue_waits_at_its_mark_until_the_old_queue_has_passed_its_own(
     let (mut scheme, mut asked) = (b.scheme().clone(), Actions::new());
     assert_eq!(scheme.serve(&b.view(), at, &mark, &mut asked), Verdict::Wait);
     assert!(scheme == *b.scheme() && asked.is_empty(), "asked twice, held once");
+    assert_eq!(scheme.head_waits_for(at, &mark), Some(ONE));
+    let elsewhere = PortQueue { port: OUT, queue: ONE };
+    assert_eq!(scheme.head_waits_for(elsewhere, &mark), None, "a mark waits in isolation only");
+    assert_eq!(scheme.head_waits_for(at, &b.packet(UP, 1000).0), None, "no mark");
     assert_eq!(drain(&mut b, ONE, 9), [(0, 0), (0, 1)]);
     assert!(!b.is_held(OUT, ISOLATION));
     assert_eq!(drain(&mut b, ISOLATION, 9), [(0, 2), (0, 3)]);

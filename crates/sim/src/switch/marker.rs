@@ -1,0 +1,33 @@
+//! ECN: which packets a switch marks.
+
+use crate::config::EcnConfig;
+use weir_core::rng::Stream;
+use weir_core::{Packet, packet::flags};
+
+/// Marks packets that leave a long queue behind, RED-like: never up to K_min, always above
+/// K_max, in between with a probability that grows to P_max.
+pub(crate) struct Marker {
+    config: Option<EcnConfig>,
+    draws: Stream,
+}
+
+impl Marker {
+    pub(crate) fn new(config: Option<EcnConfig>, draws: Stream) -> Self {
+        Self { config, draws }
+    }
+
+    /// Marks `packet`, or not, when it leaves `left` bytes behind in its queue; says whether.
+    #[inline(always)]
+    pub(crate) fn mark(&mut self, packet: &mut Packet, left: u64) -> bool {
+        let Some(ecn) = &self.config else { return false };
+        let (kmin, kmax) = (ecn.kmin.get(), ecn.kmax.get());
+        let hit = left > kmax
+            || (left > kmin
+                && self.draws.unit()
+                    < ecn.pmax.as_f64() * (left - kmin) as f64 / (kmax - kmin) as f64);
+        if hit {
+            packet.flags |= flags::CE;
+        }
+        hit
+    }
+}
