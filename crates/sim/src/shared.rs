@@ -81,8 +81,11 @@ impl<'a> Shared<'a> {
     }
 
     /// The shortest time in which one node can affect another: the lookahead of the engines.
+    /// The last packet of a flow is not padded, so it may be shorter than any control frame.
     pub(crate) fn lookahead(&self) -> Time {
-        let shortest = Bytes::new(MIN_FRAME) + self.config.link.overhead;
+        let nic = &self.config.nic;
+        let shortest = (nic.header + Bytes::new(1)).min(nic.ack).min(Bytes::new(MIN_FRAME));
+        let shortest = shortest + self.config.link.overhead;
         let links = self.topology.links().iter();
         links.map(|l| l.delay + l.rate.time_for(shortest)).min().unwrap_or(Time::from_us(1))
     }

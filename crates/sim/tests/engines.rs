@@ -109,6 +109,21 @@ fn on_a_chain_with_20_ns_links() {
     all_agree(&topology, &flows, &config("pfc"));
 }
 
+/// A last packet with one byte of payload is shorter on the wire than any control frame, and
+/// must not arrive in the past of a node that has run ahead.
+#[test]
+fn with_last_packets_of_one_byte() {
+    let topology = build::ofc_chain::build(&ofc_chain::Params::default()).unwrap();
+    let mut stream = weir_core::rng::Stream::new(1, "test", 0);
+    let flows: Vec<FlowSpec> = (0..1500)
+        .map(|i| {
+            let start = Time::from_ps(stream.below(60_000_000));
+            FlowSpec { start, ..flow(i % 8, 8 + i % 2, 1 + u64::from(i % 2) * 1500) }
+        })
+        .collect();
+    all_agree(&topology, &flows, &config("pfc"));
+}
+
 /// The comparison is worth something: another setting gives another digest.
 #[test]
 fn a_changed_threshold_changes_the_digest() {
