@@ -4,12 +4,14 @@ mod classes;
 mod hottest;
 mod notes;
 mod pauses;
+mod queues;
 mod story;
 
 pub use classes::{ClassStats, ClassSummary};
 pub use hottest::{PortAt, hottest_port};
 pub use notes::notes;
 pub use pauses::{Hold, PauseNode, PauseTree, Victim, holds, innocent_holds};
+pub use queues::{Distribution, PortKind};
 pub use story::answer;
 
 use crate::experiment::Experiment;
