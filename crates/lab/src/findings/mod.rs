@@ -5,12 +5,14 @@ mod hottest;
 mod notes;
 mod pauses;
 mod story;
+mod tables;
 
 pub use classes::{ClassStats, ClassSummary};
 pub use hottest::{PortAt, hottest_port};
 pub use notes::notes;
 pub use pauses::{Hold, PauseNode, PauseTree, Victim, holds, innocent_holds};
 pub use story::answer;
+pub use tables::TableSummary;
 
 use crate::experiment::Experiment;
 use crate::run::Run;

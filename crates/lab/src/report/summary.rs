@@ -1,7 +1,7 @@
 //! `summary.json`: what a run amounts to. A pure function of scenario and seed.
 
 use crate::experiment::Experiment;
-use crate::findings::{ClassStats, Comparison, PauseTree, answer, hottest_port};
+use crate::findings::{ClassStats, Comparison, PauseTree, TableSummary, answer, hottest_port};
 use crate::run::Run;
 use crate::stats::Sorted;
 use serde_json::{Map, Value, json};
@@ -80,7 +80,14 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
         "classes": classes,
         "hottest_port": hottest(e, run),
         "pause_trees": trees(e, run),
+        "tables": tables(run),
     })
+}
+
+/// What the scheme keeps in a switch.
+fn tables(run: &Run) -> Vec<Value> {
+    let each = |t: TableSummary| json!({ "table": t.name, "mean": t.mean, "max": t.max });
+    TableSummary::of_run(run).into_iter().map(each).collect()
 }
 
 fn picoseconds(t: Option<f64>) -> Value {
