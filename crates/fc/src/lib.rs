@@ -194,6 +194,10 @@ pub trait FlowControl: Send {
         Verdict::Send
     }
 
+    /// A mark was thrown away with the queue it stood in: the link failed, or the watchdog
+    /// emptied the queue. Packets thrown away with it are reported by `depart`.
+    fn mark_lost(&mut self, _v: &NodeView<'_>, _at: PortQueue, _mark: &Packet, _a: &mut Actions) {}
+
     /// `p` starts on the wire and is no longer counted. `p.wire_tag` is the scheme's to set for
     /// the next hop. On a NIC `from.queue` is the flow slot.
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions);

@@ -158,6 +158,44 @@ pub fn state_table(c: &Comparison<'_>) -> Option<TextTable> {
     (!t.rows.is_empty()).then_some(t)
 }
 
+/// Completion times, and slowdowns, of every class under every scheme: percentiles, with
+/// confidence intervals over seeds where there are several.
+pub fn percentiles(c: &Comparison<'_>) -> [TextTable; 2] {
+    let table = |group: &str| {
+        let mut columns = vec![
+            Column::words("class", 9),
+            Column::words("scheme", 9),
+            Column::numbers("flows", 3),
+            Column::numbers("done", 4),
+        ];
+        let heads = ["mean", "p50", "p95", "p99"];
+        columns.extend(heads.map(|head| Column::numbers(head, 5).under(group)));
+        TextTable::new(columns)
+    };
+    let (mut times, mut slowdowns) = (table("FCT"), table("slowdown"));
+    for class in c.class_order() {
+        for g in &c.groups {
+            let s = ClassSummary::new(g, Some(class));
+            if s.flows == 0 {
+                continue;
+            }
+            let start = [
+                c.class_name(class).to_owned(),
+                g.scheme.title.to_owned(),
+                format::count(s.flows),
+                format::count(s.completed),
+            ];
+            let fct = [s.fct_mean, s.fct_p50, s.fct_p95, s.fct_p99];
+            let fct = fct.map(|e| estimate(e, format::time_ps));
+            times.row(start.iter().cloned().chain(fct).collect());
+            let slowdown = [s.slowdown_mean, s.slowdown_p50, s.slowdown_p95, s.slowdown_p99];
+            let slowdown = slowdown.map(|e| estimate(e, format::significant));
+            slowdowns.row(start.into_iter().chain(slowdown).collect());
+        }
+    }
+    [times, slowdowns]
+}
+
 fn columns(c: &Comparison<'_>, figures: &Figures, shown: &[ClassId]) -> Vec<Column> {
     let base = figures.rows.first().map_or("", |r| r.scheme.title);
     let versus = format!("vs {base}");

@@ -105,7 +105,7 @@ pub enum TrafficError {
         message: String,
     },
     /// More classes than a label can tell apart.
-    #[error("class `{name}` is one too many: there can be 65535")]
+    #[error("class `{name}` is one too many: there can be {}", crate::plan::MAX_CLASSES)]
     TooManyClasses {
         /// The class that found no place.
         name: String,

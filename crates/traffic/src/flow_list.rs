@@ -21,6 +21,7 @@
 use crate::error::TrafficError;
 use crate::flow::{FlowSpec, WhileHeld};
 use crate::nearest::nearest;
+use crate::plan::MAX_CLASSES;
 use crate::text::{FromText, shorten};
 use std::io::{self, Read, Write};
 use thiserror::Error;
@@ -141,7 +142,7 @@ impl FlowList {
         // Rows of a class usually stand together, so the newest is tried first.
         let at = match self.classes.iter().rposition(|c| c == name) {
             Some(at) => at,
-            None if self.classes.len() < usize::from(u16::MAX) => {
+            None if self.classes.len() < MAX_CLASSES => {
                 self.classes.push(name.into());
                 self.classes.len() - 1
             }
@@ -261,7 +262,8 @@ impl Row<'_> {
         let class = list.class(self.cell(4).unwrap_or(DEFAULT_CLASS));
         let flow = FlowSpec {
             start: self.required(3)?,
-            class: class.ok_or_else(|| self.bad(4, "there can be 65535 classes"))?,
+            class: class
+                .ok_or_else(|| self.bad(4, format!("there can be {MAX_CLASSES} classes")))?,
             priority: self.optional(5)?.unwrap_or_default(),
             rate: self.optional(6)?,
             while_held: self.optional(7)?.unwrap_or_default(),
@@ -393,6 +395,14 @@ mod tests {
         let not_text =
             read_flows(&b"src,dst,size,start\nh1,\xff,3,0s\n"[..], &host, &path).unwrap_err();
         assert!(not_text.to_string().contains("line 2: the text is not UTF-8"), "{not_text}");
+    }
+
+    #[test]
+    fn a_class_too_many_is_refused_with_its_line() {
+        let row = |i| format!("h1,h2,1,0s,c{i}\n");
+        let text: String = (0..=MAX_CLASSES).map(row).collect();
+        let message = read(&format!("src,dst,size,start,class\n{text}")).unwrap_err().to_string();
+        assert_eq!(message, "line 1002: `class` is `c1000`: there can be 1000 classes");
     }
 
     fn any_flow() -> impl Strategy<Value = FlowSpec> {

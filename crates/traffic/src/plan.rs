@@ -129,11 +129,14 @@ impl Traffic {
     }
 }
 
+/// The most classes of a plan: they are told apart in tables and figures that people read.
+pub const MAX_CLASSES: usize = 1000;
+
 /// The position of `name` among `classes`, to which it is added if it is new.
 fn intern(classes: &mut Vec<String>, name: &str) -> Result<ClassId, TrafficError> {
     let at = match classes.iter().position(|c| c == name) {
         Some(at) => at,
-        None if classes.len() < usize::from(u16::MAX) => {
+        None if classes.len() < MAX_CLASSES => {
             classes.push(name.into());
             classes.len() - 1
         }

@@ -433,6 +433,11 @@ impl FlowControl for FlowSail {
         Verdict::Swallow
     }
 
+    fn mark_lost(&mut self, v: &NodeView<'_>, at: PortQueue, mark: &Packet, a: &mut Actions) {
+        // Either way nothing waits for it any more. One left in the other queue finds that.
+        self.egresses[at.port.index()].normal_mark(v.now, mark.wire_tag, a);
+    }
+
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
         if self.role == Role::Nic {
             return;

@@ -446,6 +446,11 @@ impl FlowControl for Ofc {
         }
     }
 
+    /// What was before it in the served queue is thrown away, too: the drain is over.
+    fn mark_lost(&mut self, v: &NodeView<'_>, at: PortQueue, mark: &Packet, a: &mut Actions) {
+        self.serve(v, at, mark, a);
+    }
+
     fn link(&mut self, _v: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
         for priority in self.lossless() {
             let (at, lane) = (self.at(priority, port), self.lane(priority, port));

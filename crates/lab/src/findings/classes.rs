@@ -46,9 +46,10 @@ fn rate(flow: &FlowRecord, end: Time) -> Option<f64> {
 }
 
 impl ClassStats {
-    /// Sorts out the flows of `class`, or of all classes.
+    /// Sorts out the flows of `class`, or of all classes, that started after the warm-up.
     pub fn new(run: &Run, class: Option<ClassId>) -> Self {
-        let of_class = |f: &&FlowRecord| class.is_none_or(|c| f.class == c);
+        let warm_up = run.config.probes.warm_up;
+        let of_class = |f: &&FlowRecord| class.is_none_or(|c| f.class == c) && f.start >= warm_up;
         let flows: Vec<&FlowRecord> = run.outcome.flows.iter().filter(of_class).collect();
         let ps = |t: Option<Time>| t.map(|t| t.as_ps() as f64);
         let sum = |of: fn(&FlowRecord) -> u64| flows.iter().map(|f| of(f)).sum();
@@ -78,6 +79,10 @@ pub struct ClassSummary {
     pub most: u64,
     /// Mean FCT, picoseconds.
     pub fct_mean: Option<Estimate>,
+    /// Median of the FCT.
+    pub fct_p50: Option<Estimate>,
+    /// 95th percentile of the FCT.
+    pub fct_p95: Option<Estimate>,
     /// 99th percentile of the FCT.
     pub fct_p99: Option<Estimate>,
     /// Longest FCT of all seeds.
@@ -86,6 +91,10 @@ pub struct ClassSummary {
     pub rate_mean: Option<Estimate>,
     /// Mean slowdown.
     pub slowdown_mean: Option<Estimate>,
+    /// Median of the slowdown.
+    pub slowdown_p50: Option<Estimate>,
+    /// 95th percentile of the slowdown.
+    pub slowdown_p95: Option<Estimate>,
     /// 99th percentile of the slowdown.
     pub slowdown_p99: Option<Estimate>,
     /// Mean over the flows of the longest hold at one hop, picoseconds.
@@ -116,10 +125,14 @@ impl ClassSummary {
             completed: runs.iter().map(|s| s.completed).sum(),
             most: runs.iter().map(|s| s.flows).max().unwrap_or(0),
             fct_mean: estimate(&|s| s.fct.mean()),
+            fct_p50: estimate(&|s| s.fct.percentile(50.0)),
+            fct_p95: estimate(&|s| s.fct.percentile(95.0)),
             fct_p99: estimate(&|s| s.fct.percentile(99.0)),
             fct_max: runs.iter().filter_map(|s| s.fct.max()).reduce(f64::max),
             rate_mean: estimate(&|s| s.rate.mean()),
             slowdown_mean: estimate(&|s| s.slowdown.mean()),
+            slowdown_p50: estimate(&|s| s.slowdown.percentile(50.0)),
+            slowdown_p95: estimate(&|s| s.slowdown.percentile(95.0)),
             slowdown_p99: estimate(&|s| s.slowdown.percentile(99.0)),
             held_mean: estimate(&|s| s.held.mean()),
         }

@@ -4,6 +4,7 @@ mod classes;
 mod hottest;
 mod notes;
 mod pauses;
+mod queues;
 mod story;
 mod tables;
 
@@ -11,6 +12,7 @@ pub use classes::{ClassStats, ClassSummary};
 pub use hottest::{PortAt, hottest_port};
 pub use notes::notes;
 pub use pauses::{Hold, PauseNode, PauseTree, Victim, holds, innocent_holds};
+pub use queues::{Distribution, PortKind};
 pub use story::answer;
 pub use tables::TableSummary;
 

@@ -1,8 +1,9 @@
-//! `flows.csv` and `ports.csv`: a row per flow and per port, for any tool that reads tables.
+//! Tables for any tool that reads CSV: flows, ports, distributions, pauses, samples.
 
-use crate::findings::Comparison;
+use crate::findings::{Comparison, Distribution, PortKind};
 use crate::run::Run;
-use weir_core::{Bytes, Time};
+use weir_core::{Bytes, Priority, Time};
+use weir_sim::outcome::{PauseEvent, PauseScope, Sample};
 
 /// The columns of `flows.csv`.
 pub(crate) const FLOW_COLUMNS: [&str; 21] = [
@@ -53,6 +54,17 @@ pub(crate) const PORT_COLUMNS: [&str; 21] = [
     "ecn_marked",
     "dropped",
 ];
+
+/// The columns of `queues.csv`.
+const QUEUE_COLUMNS: [&str; 7] = ["scheme", "seed", "what", "ports", "upto", "time_ps", "share"];
+
+/// The columns of `pauses.csv`.
+const PAUSE_COLUMNS: [&str; 10] =
+    ["scheme", "seed", "at_ps", "node", "port", "towards", "priority", "action", "scope", "cause"];
+
+/// The columns of `series.csv`.
+const SERIES_COLUMNS: [&str; 8] =
+    ["scheme", "seed", "at_ps", "node", "port", "queue", "ingress", "held"];
 
 fn ps(t: Option<Time>) -> String {
     t.map_or_else(String::new, |t| t.as_ps().to_string())
@@ -145,6 +157,88 @@ fn port_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
             by_priority(p.held_time.map(Time::as_ps)),
             p.ecn_marked.to_string(),
             p.dropped.to_string(),
+        ]
+    })
+}
+
+/// Distributions over time of queues, by kind of port, and of memory.
+pub(super) fn queues(c: &Comparison<'_>) -> Result<Vec<u8>, csv::Error> {
+    write(&QUEUE_COLUMNS, c.runs().flat_map(|run| queue_rows(c, run)))
+}
+
+fn queue_rows(c: &Comparison<'_>, run: &Run) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    let mut add = |what: &str, ports: &str, d: &Distribution| {
+        rows.extend(d.shares().map(|(edge, time, share)| {
+            vec![
+                run.variant.scheme.name.into(),
+                run.variant.seed.to_string(),
+                what.into(),
+                ports.into(),
+                edge.to_string(),
+                time.to_string(),
+                format!("{share:.9}"),
+            ]
+        }));
+    };
+    for kind in PortKind::ALL {
+        add("queue", kind.name(), &Distribution::of_ports(&c.experiment.topology, [run], kind));
+    }
+    add("memory", "", &Distribution::of_memory([run]));
+    rows
+}
+
+/// Pauses and resumes in the order of time.
+pub(super) fn pauses(c: &Comparison<'_>) -> Result<Vec<u8>, csv::Error> {
+    write(&PAUSE_COLUMNS, c.runs().flat_map(|run| pause_rows(c, run)))
+}
+
+fn pause_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
+    let topology = &c.experiment.topology;
+    run.outcome.pauses.iter().map(move |p: &PauseEvent| {
+        let scope = match p.scope {
+            PauseScope::Priority => "priority".into(),
+            PauseScope::Queue(queue) => format!("queue {}", queue.0),
+            PauseScope::Flows(n) => format!("{n} flows"),
+            PauseScope::Stage(stage) => format!("stage {stage}"),
+        };
+        // an egress port that was held itself passes on a pause that began further down
+        let held = if p.cause_held { " held" } else { "" };
+        vec![
+            run.variant.scheme.name.into(),
+            run.variant.seed.to_string(),
+            p.at.as_ps().to_string(),
+            topology.name(p.node).into(),
+            p.port.0.to_string(),
+            topology.name(topology.port(p.node, p.port).peer).into(),
+            p.priority.to_string(),
+            if p.pause { "pause" } else { "resume" }.into(),
+            scope,
+            p.cause.map_or_else(String::new, |port| format!("{}{held}", port.0)),
+        ]
+    })
+}
+
+/// Samples of all switch ports; those with nothing to tell are left out.
+pub(super) fn series(c: &Comparison<'_>) -> Result<Vec<u8>, csv::Error> {
+    write(&SERIES_COLUMNS, c.runs().flat_map(|run| series_rows(c, run)))
+}
+
+fn series_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
+    let topology = &c.experiment.topology;
+    let idle = |s: &&Sample| s.queue == Bytes::ZERO && s.ingress == Bytes::ZERO && s.held == 0;
+    run.outcome.series.iter().filter(move |s| !idle(s)).map(move |s| {
+        let held = Priority::ALL.iter().filter(|p| s.held & 1 << p.get() != 0);
+        let held: Vec<String> = held.map(Priority::to_string).collect();
+        vec![
+            run.variant.scheme.name.into(),
+            run.variant.seed.to_string(),
+            s.at.as_ps().to_string(),
+            topology.name(s.node).into(),
+            s.port.0.to_string(),
+            s.queue.get().to_string(),
+            s.ingress.get().to_string(),
+            held.join(" "),
         ]
     })
 }

@@ -18,23 +18,41 @@ pub struct WriteError {
     pub source: io::Error,
 }
 
-/// Writes `summary.json`, `flows.csv`, `ports.csv`, `perf.json`, `scenario.toml` and `index.html`
-/// to `directory`, replacing what a former run left there. `command` is shown on the page.
+/// Everything that may be in a result directory.
+const OURS: [&str; 9] = [
+    "summary.json",
+    "flows.csv",
+    "ports.csv",
+    "queues.csv",
+    "pauses.csv",
+    "series.csv",
+    "perf.json",
+    "scenario.toml",
+    "index.html",
+];
+
+/// Writes tables, summary and page to `directory`, replacing what a former run left there.
+/// `command` is shown on the page.
 pub fn write(c: &Comparison<'_>, directory: &Path, command: &str) -> Result<(), WriteError> {
     let fail = |path: &Path| {
         let path = path.to_owned();
         move |source| WriteError { path, source }
     };
     let other = |e: csv::Error| WriteError { path: directory.into(), source: io::Error::other(e) };
-    let files: [(&str, Vec<u8>); 6] = [
+    let mut files: Vec<(&str, Vec<u8>)> = vec![
         ("summary.json", json_text(&summary(c))),
         ("flows.csv", csv_files::flows(c).map_err(other)?),
         ("ports.csv", csv_files::ports(c).map_err(other)?),
+        ("queues.csv", csv_files::queues(c).map_err(other)?),
+        ("pauses.csv", csv_files::pauses(c).map_err(other)?),
         ("perf.json", json_text(&perf(c))),
         ("scenario.toml", scenario_text(c).into_bytes()),
         ("index.html", page(c, command).into_bytes()),
     ];
-    check_replaceable(directory, &files.each_ref().map(|(name, _)| *name))?;
+    if c.experiment.scenario.probe.series.is_some() {
+        files.push(("series.csv", csv_files::series(c).map_err(other)?));
+    }
+    check_replaceable(directory, &OURS)?;
     let parent = directory.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(fail(parent))?;
     let base = directory.file_name().map_or_else(|| "out".into(), |n| n.to_string_lossy());

@@ -1,12 +1,13 @@
 //! The figures of a page, made from the outcomes.
 
 use super::figure::{Axis, Bar, Bars, Figure, Lines, Mark, Series, Unit};
-use crate::findings::{ClassStats, ClassSummary, Comparison, Group, PortAt};
+use crate::findings::{
+    ClassStats, ClassSummary, Comparison, Distribution, Group, PortAt, PortKind,
+};
 use crate::stats::{Sorted, usual_max};
 use weir_core::Bytes;
-use weir_net::Layer;
 use weir_sim::config::ThresholdConfig;
-use weir_sim::outcome::{QueueStats, Sample};
+use weir_sim::outcome::Sample;
 
 /// Flow completion times by class and scheme.
 pub(super) fn fct_bars(c: &Comparison<'_>) -> Figure {
@@ -31,13 +32,20 @@ pub(super) fn fct_bars(c: &Comparison<'_>) -> Figure {
     let bars = Bars {
         label: "mean FCT".into(),
         unit: Unit::Time,
-        groups: c.class_order().into_iter().map(group).collect(),
+        groups: c
+            .class_order()
+            .into_iter()
+            .map(group)
+            .filter(|(_, bars): &(String, Vec<Bar>)| {
+                bars.iter().any(|b| b.value.is_some() || !b.note.is_empty())
+            })
+            .collect(),
     };
     bars.figure(
         "fct",
         "Flow completion time by class",
         "From the start of a flow to its last byte at the receiver: the mean of each class, and \
-         a thin line up to the longest.",
+         a thin line up to the longest, broken where that is too far away.",
     )
 }
 
@@ -97,7 +105,10 @@ pub(super) fn slowdown(c: &Comparison<'_>) -> Option<Figure> {
     let mut series = Vec::new();
     let (mut least, mut most, mut worst) = (f64::INFINITY, 0.0f64, 1.0f64);
     for (i, g) in c.groups.iter().enumerate() {
-        let flows = g.runs.iter().flat_map(|r| &r.outcome.flows);
+        let flows = g.runs.iter().flat_map(|r| {
+            let warm_up = r.config.probes.warm_up;
+            r.outcome.flows.iter().filter(move |f| f.start >= warm_up)
+        });
         let mut pairs: Vec<(f64, f64)> =
             flows.filter_map(|f| Some((f.size.get() as f64, f.slowdown()?))).collect();
         if pairs.len() < FEWEST {
@@ -221,25 +232,9 @@ pub(super) fn ingress(c: &Comparison<'_>, hottest: PortAt) -> Option<Figure> {
     ))
 }
 
-/// Adds up distributions of time over queue length: the share of time above each length.
-fn merged<'a>(all: impl Iterator<Item = &'a QueueStats>) -> Vec<(f64, f64)> {
-    let mut bins: std::collections::BTreeMap<u64, u128> = std::collections::BTreeMap::new();
-    for stats in all {
-        for &(edge, time) in &stats.distribution {
-            *bins.entry(edge.get()).or_default() += u128::from(time);
-        }
-    }
-    let total: u128 = bins.values().sum();
-    if total == 0 {
-        return Vec::new();
-    }
-    let mut longer = total;
-    let mut points = Vec::new();
-    for (edge, time) in bins {
-        longer -= time;
-        points.push((edge as f64, (longer as f64 / total as f64).max(RAREST)));
-    }
-    points
+/// The share of time above each length.
+fn exceeded(d: &Distribution) -> Vec<(f64, f64)> {
+    d.shares().map(|(edge, _, share)| (edge as f64, (1.0 - share).max(RAREST))).collect()
 }
 
 /// Shares of time below this are not drawn.
@@ -269,50 +264,22 @@ fn distribution(
     Some(Lines { x, y, series, marks: Vec::new() })
 }
 
-/// Where a switch port stands, for figures by kind of port.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PortKind {
-    HostFacing,
-    Of(Layer),
-}
-
 /// Distributions of queue length over time, by kind of port, and of memory in use.
 pub(super) fn distributions(c: &Comparison<'_>) -> Vec<Figure> {
     let topology = &c.experiment.topology;
-    let kinds = [
-        (PortKind::HostFacing, "host-facing", "ports towards hosts"),
-        (PortKind::Of(Layer::Tor), "tor", "ToR ports towards switches"),
-        (PortKind::Of(Layer::Agg), "agg", "aggregation ports"),
-        (PortKind::Of(Layer::Core), "core", "core ports"),
-        (PortKind::Of(Layer::Other), "other", "ports between switches"),
-    ];
     let mut figures = Vec::new();
-    for (kind, id, name) in kinds {
-        let belongs = |p: &weir_sim::outcome::PortRecord| {
-            let facing = topology.is_host_facing(p.node, p.port);
-            match kind {
-                _ if topology.is_host(p.node) => false,
-                PortKind::HostFacing => facing,
-                PortKind::Of(layer) => !facing && topology.node(p.node).layer == layer,
-            }
-        };
-        let points = |g: &Group| {
-            let ports = g.runs.iter().flat_map(|r| &r.outcome.ports);
-            merged(ports.filter(|p| belongs(p)).map(|p| &p.queue))
-        };
+    for kind in PortKind::ALL {
+        let points = |g: &Group| exceeded(&Distribution::of_ports(topology, &g.runs, kind));
         if let Some(lines) = distribution(c, "queue", points) {
             figures.push(lines.figure(
-                &format!("queues-{id}"),
-                &format!("Queue lengths: {name}"),
+                &format!("queues-{}", kind.name()),
+                &format!("Queue lengths: {}", kind.title()),
                 "The share of time during which a queue was longer than this, all such ports \
                  together.",
             ));
         }
     }
-    let buffers = |g: &Group| {
-        let switches = g.runs.iter().flat_map(|r| &r.outcome.switches);
-        merged(switches.map(|s| &s.buffer))
-    };
+    let buffers = |g: &Group| exceeded(&Distribution::of_memory(&g.runs));
     if let Some(lines) = distribution(c, "memory in use", buffers) {
         figures.push(lines.figure(
             "buffers",

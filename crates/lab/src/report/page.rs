@@ -227,10 +227,24 @@ fn stuck_table(c: &Comparison<'_>, stuck: &[Stuck]) -> Data {
 }
 
 fn completion(c: &Comparison<'_>) -> String {
+    /// More rows than this push the figures off the screen.
+    const MOST_OPEN: usize = 12;
     let mut all = vec![figures::fct_bars(c)];
     all.extend(figures::fct_cdfs(c));
     all.extend(figures::slowdown(c));
-    all.iter().map(figure).collect()
+    let figures: String = all.iter().map(figure).collect();
+    let [times, slowdowns] = compare::percentiles(c);
+    let open = if times.rows.len() <= MOST_OPEN { " open" } else { "" };
+    let interval = match c.seeds() > 1 {
+        true => "<p class=\"soft\">Means over seeds, with 95 % confidence intervals.</p>\n",
+        false => "",
+    };
+    format!(
+        "<details{open}><summary>percentiles by class and scheme</summary>\n{}\n{}\n{interval}\
+         </details>\n{figures}",
+        html_table(&times),
+        html_table(&slowdowns),
+    )
 }
 
 fn queues(c: &Comparison<'_>, numbers: &Figures) -> String {
@@ -297,9 +311,10 @@ fn scenario(c: &Comparison<'_>, command: &str) -> String {
     let e = c.experiment;
     let mut out = format!(
         "<p>To get this page again:</p>\n<pre>{}</pre>\n<p class=\"soft\">weir {}. Data beside this \
-         page: summary.json, flows.csv, ports.csv, perf.json.</p>\n",
+         page: summary.json, flows.csv, ports.csv, queues.csv, pauses.csv, perf.json{}.</p>\n",
         escape(command),
-        env!("CARGO_PKG_VERSION")
+        env!("CARGO_PKG_VERSION"),
+        if e.scenario.probe.series.is_some() { ", series.csv" } else { "" }
     );
     for (i, source) in e.scenario.sources.iter().enumerate() {
         match i {

@@ -1,9 +1,12 @@
 //! `summary.json`: what a run amounts to. A pure function of scenario and seed.
 
 use crate::experiment::Experiment;
-use crate::findings::{ClassStats, Comparison, PauseTree, TableSummary, answer, hottest_port};
+use crate::findings::{
+    ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, TableSummary,
+    answer, hottest_port,
+};
 use crate::run::Run;
-use crate::stats::Sorted;
+use crate::stats::{Estimate, Sorted};
 use serde_json::{Map, Value, json};
 use weir_core::{ClassId, Time};
 use weir_sim::outcome::{Deadlock, Finish, Stuck};
@@ -29,10 +32,60 @@ pub fn summary(c: &Comparison<'_>) -> Value {
             object.insert("run".into(), other);
         }
         Err(runs) => {
+            let schemes = c.groups.iter().map(|g| scheme(c, g)).collect::<Vec<_>>();
+            object.insert("schemes".into(), schemes.into());
             object.insert("runs".into(), runs.into());
         }
     }
     all
+}
+
+/// A scheme over all seeds: means of what each seed gave, with 95 % confidence intervals.
+fn scheme(c: &Comparison<'_>, group: &Group) -> Value {
+    let estimate = |e: Option<Estimate>| {
+        e.map_or(Value::Null, |e| json!({ "mean": e.mean, "plus_minus": e.half_width }))
+    };
+    let class = |name: &String, i: usize| {
+        let s = ClassSummary::new(group, Some(ClassId::from_index(i)));
+        let value = json!({
+            "flows": s.flows,
+            "completed": s.completed,
+            "fct_ps": {
+                "mean": estimate(s.fct_mean),
+                "p50": estimate(s.fct_p50),
+                "p95": estimate(s.fct_p95),
+                "p99": estimate(s.fct_p99),
+            },
+            "slowdown": {
+                "mean": estimate(s.slowdown_mean),
+                "p50": estimate(s.slowdown_p50),
+                "p95": estimate(s.slowdown_p95),
+                "p99": estimate(s.slowdown_p99),
+            },
+        });
+        (name.clone(), value)
+    };
+    let names = c.experiment.classes().iter().enumerate();
+    let classes: Map<String, Value> = names.map(|(i, name)| class(name, i)).collect();
+    json!({ "scheme": group.scheme.name, "seeds": group.runs.len(), "classes": classes })
+}
+
+/// Queue lengths by kind of port, and memory of all switches.
+fn lengths(e: &Experiment, run: &Run) -> (Map<String, Value>, Value) {
+    let each = |d: &Distribution| {
+        json!({
+            "mean": d.mean,
+            "p50": d.percentile(50.0),
+            "p95": d.percentile(95.0),
+            "p99": d.percentile(99.0),
+            "max": d.max,
+        })
+    };
+    let queues = PortKind::ALL.into_iter().filter_map(|kind| {
+        let d = Distribution::of_ports(&e.topology, [run], kind);
+        (d.total > 0).then(|| (kind.name().to_owned(), each(&d)))
+    });
+    (queues.collect(), each(&Distribution::of_memory([run])))
 }
 
 /// The summary of one run.
@@ -48,6 +101,7 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
             (name.clone(), class(&stats))
         })
         .collect();
+    let (queues, memory) = lengths(e, run);
     // An interrupted run depends on when it was interrupted: it has no fingerprint.
     let digest = (!run.interrupted()).then(|| format!("{:016x}", o.digest));
     json!({
@@ -78,6 +132,8 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
         },
         "drops": drops(e, run),
         "classes": classes,
+        "queues": queues,
+        "memory": memory,
         "hottest_port": hottest(e, run),
         "pause_trees": trees(e, run),
         "tables": tables(run),

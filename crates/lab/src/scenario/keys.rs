@@ -406,7 +406,8 @@ pub const PROBE: Section = Section {
             "warm-up",
             Kind::Time(&[]),
             "0ns",
-            "Leave what happens before out of queue and pause statistics.",
+            "Leave what happens before out of queue and pause statistics, and flows that start \
+             before out of tables and figures.",
         ),
     ],
 };

@@ -135,26 +135,39 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// What was found wrong so far.
+/// More than this is not read by anybody; to show it takes time in proportion to its number and
+/// the length of the text.
+const MOST: usize = 100;
+
+/// What was found wrong so far: the first hundred, and how many more there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Diagnostics(Vec<Diagnostic>);
+pub struct Diagnostics {
+    all: Vec<Diagnostic>,
+    more_errors: usize,
+    more_warnings: usize,
+}
 
 impl Diagnostics {
     /// Adds one.
     pub fn push(&mut self, d: Diagnostic) {
-        if !self.0.contains(&d) {
-            self.0.push(d);
+        if self.all.contains(&d) {
+            return;
+        }
+        match d.level {
+            _ if self.all.len() < MOST => self.all.push(d),
+            Level::Error => self.more_errors += 1,
+            Level::Warning => self.more_warnings += 1,
         }
     }
 
-    /// All of them, errors and warnings, in the order they were found.
+    /// Errors and warnings in the order they were found, those beyond the first hundred left out.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.0.iter()
+        self.all.iter()
     }
 
     /// Puts them in the order of the places they are about; those without one come last.
     pub fn sort(&mut self) {
-        self.0.sort_by_key(|d| {
+        self.all.sort_by_key(|d| {
             let place = d.places.first().map(|(span, _)| (span.source, span.start));
             (place.is_none(), place)
         });
@@ -162,23 +175,26 @@ impl Diagnostics {
 
     /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// Whether the scenario cannot run.
     pub fn has_errors(&self) -> bool {
-        self.0.iter().any(|d| d.level == Level::Error)
+        self.more_errors > 0 || self.all.iter().any(|d| d.level == Level::Error)
     }
 
     /// How many errors and warnings.
     pub fn counts(&self) -> (usize, usize) {
-        let errors = self.0.iter().filter(|d| d.level == Level::Error).count();
-        (errors, self.0.len() - errors)
+        let errors = self.all.iter().filter(|d| d.level == Level::Error).count();
+        (errors + self.more_errors, self.all.len() - errors + self.more_warnings)
     }
 
     /// All of them as text, separated by blank lines.
     pub fn render(&self, sources: &Sources, colour: bool) -> String {
-        let texts: Vec<String> = self.0.iter().map(|d| d.render(sources, colour)).collect();
+        let mut texts: Vec<String> = self.all.iter().map(|d| d.render(sources, colour)).collect();
+        if self.more_errors + self.more_warnings > 0 {
+            texts.push(format!("... and {} more", self.more_errors + self.more_warnings));
+        }
         texts.join("\n\n")
     }
 }
@@ -200,6 +216,19 @@ mod tests {
             "error: unknown key `rtae`\n --> my.toml:2:1\n  |\n2 | rtae = 2\n  | ^^^^ not a key of \
              `[topology]`\n  |\n  = help: did you mean `rate`?"
         );
+    }
+
+    #[test]
+    fn only_so_many_are_shown_and_the_rest_is_counted() {
+        let mut found = Diagnostics::default();
+        for i in 0..MOST {
+            found.push(Diagnostic::warning(format!("odd {i}")));
+        }
+        found.push(Diagnostic::error("wrong"));
+        found.push(Diagnostic::warning("odd"));
+        assert!(found.has_errors());
+        assert_eq!(found.counts(), (1, MOST + 1));
+        assert!(found.render(&Sources::default(), false).ends_with("odd 99\n\n... and 2 more"));
     }
 
     #[test]

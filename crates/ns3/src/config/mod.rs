@@ -199,6 +199,9 @@ impl Default for Config {
     }
 }
 
+/// After this many mistakes a file is no configuration.
+const MOST_FINDINGS: usize = 50;
+
 impl Config {
     /// Reads the text of a configuration; `path` is for messages. Warnings come with the result.
     pub fn parse(path: &Path, text: &str) -> Result<(Self, Diagnostics), Diagnostics> {
@@ -206,6 +209,11 @@ impl Config {
         let mut findings = Diagnostics::default();
         let mut words = Words::new(path, text);
         while let Some(key) = words.next() {
+            if findings.0.len() == MOST_FINDINGS {
+                let message = format!("{MOST_FINDINGS} mistakes so far: is this a configuration?");
+                findings.push(Severity::Error, (path, Some(key.line)), message, None);
+                return Err(findings);
+            }
             let Some(&(name, effect, set)) = KEYS.iter().find(|k| k.0 == key.text) else {
                 let message = format!("there is no key `{}`", shortened(key.text));
                 let help = keys::unknown(key.text);

@@ -262,9 +262,8 @@ impl Switch {
         self.ports[port.index()].tx.up = up;
         self.guard(port);
         if !up {
-            for q in 0..self.ports[port.index()].queues.len() {
-                self.flush(port, q, now, crate::outcome::DropReason::LinkDown, env);
-            }
+            let queues: Vec<usize> = (0..self.ports[port.index()].queues.len()).collect();
+            self.flush(port, &queues, now, crate::outcome::DropReason::LinkDown, env);
             for frame in std::mem::take(&mut self.ports[port.index()].control) {
                 env.wires.extras.discard(&frame);
             }

@@ -197,8 +197,23 @@ impl Switch {
         verdict
     }
 
-    /// Throws a queue away.
+    /// Throws these queues away.
     pub(super) fn flush(
+        &mut self,
+        port: PortId,
+        queues: &[usize],
+        now: Time,
+        reason: DropReason,
+        env: &mut Env<'_, '_>,
+    ) {
+        let empty = |s: &Self, q: usize| s.ports[port.index()].queues[q].fifo.is_empty();
+        // a mark that is lost may make the scheme put another one
+        while let Some(&q) = queues.iter().find(|q| !empty(self, **q)) {
+            self.flush_queue(port, q, now, reason, env);
+        }
+    }
+
+    fn flush_queue(
         &mut self,
         port: PortId,
         q: usize,
@@ -209,7 +224,10 @@ impl Switch {
         let o = port.index();
         while !self.ports[o].queues[q].fifo.is_empty() {
             let mut packet = self.dequeue(o, QueueId(q as u32), now);
+            let from = PortQueue { port, queue: QueueId(q as u32) };
             if packet.kind == PacketKind::Mark {
+                let view = NodeView { now, books: &self.books };
+                self.fc.mark_lost(&view, from, &packet, &mut self.actions);
                 continue;
             }
             self.books.mmu.release(packet.ingress, packet.priority, packet.size);
@@ -217,7 +235,6 @@ impl Switch {
             self.books.ports[o].q_out[packet.priority.index()] -= u64::from(packet.size);
             // The scheme must hear that the packet is gone, or its counters would leak.
             let view = NodeView { now, books: &self.books };
-            let from = PortQueue { port, queue: QueueId(q as u32) };
             self.fc.depart(&view, &mut packet, from, &mut self.actions);
             self.ports[o].dropped += 1;
             self.lose(now, reason, &packet, env);

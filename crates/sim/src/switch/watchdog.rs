@@ -43,9 +43,7 @@ impl Switch {
                 self.ports[o].storm |= bit;
                 self.guard(port);
                 let queues: Vec<usize> = self.ports[o].scheduler.of_priority(priority).collect();
-                for q in queues {
-                    self.flush(port, q, now, DropReason::Watchdog, env);
-                }
+                self.flush(port, &queues, now, DropReason::Watchdog, env);
             }
             WatchdogAction::Forward => self.ignore_hold(port, priority, now),
         }

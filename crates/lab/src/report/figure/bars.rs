@@ -40,7 +40,7 @@ impl Bars {
         let names = bars().map(|b| text_width(&b.name)).fold(40.0, f64::max);
         let left = names + 20.0;
         let notes = bars().map(|b| text_width(&self.text(b))).fold(0.0, f64::max);
-        let room = (WIDTH - left - notes - 16.0).max(120.0);
+        let room = (WIDTH - left - notes - 32.0).max(120.0);
         let mut body = String::new();
         let mut y = 4.0;
         for (heading, bars) in &self.groups {
@@ -67,7 +67,13 @@ impl Bars {
 
     fn text(&self, bar: &Bar) -> String {
         let value = bar.value.map(|v| self.unit.show(v)).unwrap_or_default();
-        format!("{value} {}", bar.note).trim().to_owned()
+        let most = match (bar.value, bar.whisker) {
+            (Some(v), Some(most)) if most > v * 1.005 => {
+                format!(", up to {}", self.unit.show(most))
+            }
+            _ => String::new(),
+        };
+        format!("{value}{most} {}", bar.note).trim().to_owned()
     }
 
     fn bar(&self, bar: &Bar, axis: &Axis, (left, room): (f64, f64), y: f64) -> String {
@@ -93,12 +99,15 @@ impl Bars {
         }
         if let Some(most) = bar.whisker.filter(|most| *most > value && !beyond) {
             end = left + axis.at(most) * room;
+            // a line that goes on beyond the figure has a gap and no end
+            let stroke = if most > axis.high { "m4 0h4m4 0h4" } else { "m0 -4v8" };
             out.push_str(&format!(
-                "<path class=\"whisker\" d=\"M{} {}H{}m0 -4v8\"/>",
+                "<path class=\"whisker\" d=\"M{} {}H{}{stroke}\"/>",
                 px(left + long),
                 px(y + 6.0),
                 px(end)
             ));
+            end += if most > axis.high { 16.0 } else { 0.0 };
         }
         out.push_str(&format!(
             "<text x=\"{}\" y=\"{}\">{}</text>",

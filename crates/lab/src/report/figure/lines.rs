@@ -164,22 +164,25 @@ impl Lines {
     }
 
     fn marks(&self, plot: Plot, named: bool) -> String {
-        let inside = self.marks.iter().filter(|m| m.y <= self.y.high);
-        inside.map(|m| self.mark(m, plot, named)).collect()
+        let inside: Vec<&Mark> = self.marks.iter().filter(|m| m.y <= self.y.high).collect();
+        let y = |m: &Mark| self.y_px(m.y, plot);
+        // names stand above their lines, but for one that would stand on the name or line above
+        let crowded = |m: &Mark| inside.iter().any(|o| y(o) < y(m) && y(m) - y(o) < 14.0);
+        let name = |m: &Mark| named.then(|| if crowded(m) { 12.0 } else { -4.0 });
+        inside.iter().map(|m| self.mark(m, y(m), name(m))).collect()
     }
 
-    fn mark(&self, mark: &Mark, plot: Plot, named: bool) -> String {
-        let y = self.y_px(mark.y, plot);
+    fn mark(&self, mark: &Mark, y: f64, name: Option<f64>) -> String {
         let right = WIDTH - RIGHT;
         let mut out = format!(
             "<line class=\"mark\" x1=\"{LEFT}\" x2=\"{right}\" y1=\"{0}\" y2=\"{0}\"/>",
             px(y)
         );
-        if named {
+        if let Some(offset) = name {
             out.push_str(&format!(
                 "<text class=\"marktext\" x=\"{}\" y=\"{}\">{}</text>",
                 px(right - text_width(&mark.label)),
-                px(y - 4.0),
+                px(y + offset),
                 escape(&mark.label)
             ));
         }

@@ -87,7 +87,7 @@ fn legend(names: &[(usize, &str)]) -> (String, f64) {
     }
     let (mut x, mut y, mut out) = (56.0, 12.0, String::new());
     for (colour, name) in names {
-        let wide = 24.0 + text_width(name);
+        let wide = 32.0 + text_width(name);
         if x + wide > WIDTH - 8.0 {
             (x, y) = (56.0, y + 18.0);
         }
