@@ -49,8 +49,12 @@ impl Transmitter {
 
     /// Starts sending at `now`: the last bit leaves at `busy_until` and arrives one
     /// propagation delay later. Store and forward: that is when the far end sees the packet.
+    ///
+    /// # Panics
+    /// When the wire is busy: it carries one frame at a time.
     #[inline(always)]
     pub(crate) fn send(&mut self, now: Time, packet: &Packet, wires: &mut Wires) {
+        assert!(now >= self.busy_until, "a frame starts at {now} on a wire that is busy");
         self.busy_until = now + self.serialisation(packet.size);
         self.packets += 1;
         self.wire_bytes += u64::from(packet.size) + u64::from(self.overhead);

@@ -55,8 +55,12 @@ impl<T: Copy> Ring<T> {
         let first = &places[self.head as usize & mask];
         self.head = self.head.wrapping_add(1);
         self.len -= 1;
-        let second = if self.len > 0 { places.get(self.head as usize & mask) } else { None };
-        (first, second)
+        if self.len == 0 {
+            // the first places are the likeliest to be in a cache
+            self.head = 0;
+            return (first, None);
+        }
+        (first, places.get(self.head as usize & mask))
     }
 
     /// The values, first in first.

@@ -188,6 +188,9 @@ impl<'a> World<'a> {
         match (self.shared.config.engine, &mut self.parts[..]) {
             (EngineConfig::Stepwise, [part]) => Box::new(Sequential::new(part, Time::from_ps(1))),
             (EngineConfig::Window { .. }, parts) => Box::new(Window::new(parts, lookahead)),
+            (EngineConfig::Auto { .. }, [_]) if self.shared.window_pays() => {
+                Box::new(Window::new(&mut self.parts, lookahead))
+            }
             (_, [part]) => Box::new(Sequential::new(part, lookahead)),
             (_, parts) => Box::new(Window::new(parts, lookahead)),
         }

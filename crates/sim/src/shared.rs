@@ -67,17 +67,25 @@ impl<'a> Shared<'a> {
     }
 
     /// How many threads have enough to do in a window for their meeting at its end to be worth
-    /// while: about 500 packets each, if a quarter of all wire time is used.
+    /// while: about 500 packets each.
     fn useful_threads(&self) -> usize {
+        usize::try_from(self.packets_per_window() / 500).unwrap_or(usize::MAX).max(1)
+    }
+
+    /// Whether nodes have enough to do in a window for running them one after the other, in any
+    /// order, to beat always looking for the one that is due first: about four packets each.
+    pub(crate) fn window_pays(&self) -> bool {
+        self.packets_per_window() / 4 >= self.topology.nodes().len() as u64
+    }
+
+    /// How many packets arrive in a window of one lookahead if a quarter of all wire time is
+    /// used.
+    fn packets_per_window(&self) -> u64 {
         let window = self.lookahead();
         let frame = self.config.nic.max_frame();
-        let per_window = self
-            .topology
-            .links()
-            .iter()
-            .map(|l| 2 * window.as_ps() / l.rate.time_for(frame).as_ps().max(1));
-        let packets: u64 = per_window.sum::<u64>() / 4;
-        usize::try_from(packets / 500).unwrap_or(usize::MAX).max(1)
+        let of_link =
+            |l: &weir_net::Link| 2 * window.as_ps() / l.rate.time_for(frame).as_ps().max(1);
+        self.topology.links().iter().map(of_link).sum::<u64>() / 4
     }
 
     /// The shortest time in which one node can affect another: the lookahead of the engines.

@@ -242,12 +242,25 @@ pub(crate) struct Inbox {
     heads: Tournament,
     /// The first wire into the node.
     first: u32,
+    /// The node has handled everything before.
+    done: Time,
 }
 
 impl Inbox {
+    /// The node is about to handle everything before `until`.
+    ///
+    /// # Panics
+    /// When something arrives before what the node has handled already: it ran ahead too far.
+    #[inline]
+    pub(crate) fn check(&mut self, node: NodeId, until: Time) {
+        let next = self.next();
+        assert!(next >= self.done, "a packet reaches {node} at {next}, after {}", self.done);
+        self.done = until;
+    }
+
     /// The inbox of a node with `ports` ports.
     pub(crate) fn new(ports: usize) -> Self {
-        Self { heads: Tournament::new(ports), first: 0 }
+        Self { heads: Tournament::new(ports), first: 0, done: Time::ZERO }
     }
 
     /// When the next packet arrives, or a time past every run.

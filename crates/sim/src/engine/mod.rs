@@ -15,12 +15,14 @@ pub(crate) mod window;
 use crate::node::Node;
 use crate::shared::Shared;
 use crate::wire::Wires;
-use weir_core::Time;
+use weir_core::{NodeId, Time};
 
 /// Nodes that run on one thread, and the wires into them.
 pub(crate) struct Part {
     /// Ascending by id.
     pub(crate) nodes: Vec<Node>,
+    /// Their ids, so that those with nothing to do need not be looked at.
+    ids: Vec<NodeId>,
     pub(crate) wires: Wires,
     /// The earliest pending event, as of the last window.
     next: Time,
@@ -28,7 +30,8 @@ pub(crate) struct Part {
 
 impl Part {
     pub(crate) fn new(nodes: Vec<Node>, wires: Wires) -> Self {
-        Self { nodes, wires, next: Time::NEVER }
+        let ids = nodes.iter().map(Node::id).collect();
+        Self { nodes, ids, wires, next: Time::NEVER }
     }
 
     /// Asks every node when it has something to do first.
@@ -46,7 +49,7 @@ impl Part {
 
     /// The earliest pending event.
     pub(crate) fn earliest(&self) -> Time {
-        self.nodes.iter().map(|n| self.wires.next(n.id())).min().unwrap_or(Time::NEVER)
+        self.ids.iter().map(|&id| self.wires.next(id)).min().unwrap_or(Time::NEVER)
     }
 
     fn next(&self) -> Time {

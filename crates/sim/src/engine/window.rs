@@ -51,17 +51,13 @@ impl Engine for Window {
 impl Part {
     /// Runs every node that has something to do before `end`.
     fn run_window(&mut self, shared: &Shared<'_>, end: Time) {
-        let mut next = Time::NEVER;
         let mut env = Env { wires: &mut self.wires, shared };
-        for node in &mut self.nodes {
-            if env.wires.next(node.id()) < end {
+        for (node, &id) in self.nodes.iter_mut().zip(&self.ids) {
+            if env.wires.next(id) < end {
                 node.run(end, &mut env);
             }
         }
-        for node in &self.nodes {
-            next = next.min(self.wires.next(node.id()));
-        }
-        self.next = next;
+        self.next = self.earliest();
     }
 }
 

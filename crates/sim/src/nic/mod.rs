@@ -162,6 +162,7 @@ impl Nic {
     /// Handles everything before `until`, in canonical order.
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
         env.wires.open(self.id, self.ports.len(), &mut self.inbox);
+        self.inbox.check(self.id, until);
         loop {
             let (arrival, clock) = (self.inbox.next(), self.clocks.earliest());
             let (timer, admin, flow) = (self.timers.next(), self.schedule.next(), self.next_flow());

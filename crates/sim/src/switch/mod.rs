@@ -170,6 +170,7 @@ impl Switch {
     /// outside, then arrivals, then transmitters, then timers.
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
         env.wires.open(self.id, self.ports.len(), &mut self.inbox);
+        self.inbox.check(self.id, until);
         let mut routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
         loop {
             let (arrival, clock) = (self.inbox.next(), self.clocks.earliest());

@@ -23,10 +23,16 @@ pub(crate) struct Scheduler {
     /// Bit per queue: non-empty and not held. The first 64 stand apart: most ports have no
     /// more, and their scheduling should touch nothing else.
     ready: u64,
-    more_ready: Vec<u64>,
     /// Bit per queue below 64 that is alone in its group: no turn to take.
     alone: u64,
     uses_deficits: bool,
+    more_ready: Vec<u64>,
+    turns: Box<Turns>,
+}
+
+/// What is looked at when turns are taken.
+#[derive(Clone, Debug)]
+struct Turns {
     groups: Vec<GroupState>,
     group_of: Vec<u16>,
     specs: Vec<QueueSpec>,
@@ -57,23 +63,25 @@ impl Scheduler {
             uses_deficits: groups.iter().any(|g| g.discipline == Discipline::DeficitRoundRobin),
             ready: 0,
             more_ready: vec![0; layout.queues.len().saturating_sub(1) / 64],
-            groups,
-            group_of,
-            specs: layout.queues.clone(),
-            deficit: vec![0; layout.queues.len()],
-            on_demand: layout.on_demand,
+            turns: Box::new(Turns {
+                groups,
+                group_of,
+                specs: layout.queues.clone(),
+                deficit: vec![0; layout.queues.len()],
+                on_demand: layout.on_demand,
+            }),
         }
     }
 
     /// How many queues there are now.
     pub(crate) fn len(&self) -> usize {
-        self.specs.len()
+        self.turns.specs.len()
     }
 
     /// What a queue is.
     #[inline]
     pub(crate) fn spec(&self, q: usize) -> &QueueSpec {
-        &self.specs[q]
+        &self.turns.specs[q]
     }
 
     /// Makes queues on demand up to and including `q`.
@@ -81,15 +89,15 @@ impl Scheduler {
     /// # Panics
     /// When the layout has no such queue: the scheme named a queue it never asked for.
     pub(crate) fn grow(&mut self, q: usize) {
-        let spec = self.on_demand.unwrap_or_else(|| panic!("queue {q} is not in the layout"));
-        let last = self.groups.len() - 1;
-        while self.specs.len() <= q {
-            self.specs.push(spec);
-            self.group_of.push(last as u16);
-            self.deficit.push(0);
-            self.groups[last].end += 1;
+        let spec = self.turns.on_demand.unwrap_or_else(|| panic!("queue {q} is not in the layout"));
+        let last = self.turns.groups.len() - 1;
+        while self.turns.specs.len() <= q {
+            self.turns.specs.push(spec);
+            self.turns.group_of.push(last as u16);
+            self.turns.deficit.push(0);
+            self.turns.groups[last].end += 1;
         }
-        self.more_ready.resize((self.specs.len() - 1) / 64, 0);
+        self.more_ready.resize((self.turns.specs.len() - 1) / 64, 0);
     }
 
     /// The word that holds the bit of queue `q`.
@@ -129,8 +137,8 @@ impl Scheduler {
 
     /// Whether a ready queue has a priority outside `blocked`.
     pub(crate) fn any_ready_but(&self, blocked: u8) -> bool {
-        (0..self.specs.len())
-            .any(|q| self.is_ready(q) && blocked & 1 << self.specs[q].priority.get() == 0)
+        (0..self.turns.specs.len())
+            .any(|q| self.is_ready(q) && blocked & 1 << self.turns.specs[q].priority.get() == 0)
     }
 
     /// The first ready queue in `from..end`.
@@ -167,9 +175,9 @@ impl Scheduler {
     fn select_in_group(&mut self, blocked: u8, size: impl Fn(QueueId) -> u64) -> Option<QueueId> {
         let mut from = 0;
         loop {
-            let q = self.next_ready(from, self.specs.len() as u32)?;
-            let g = usize::from(self.group_of[q as usize]);
-            let group = &self.groups[g];
+            let q = self.next_ready(from, self.turns.specs.len() as u32)?;
+            let g = usize::from(self.turns.group_of[q as usize]);
+            let group = &self.turns.groups[g];
             let found = if group.end - group.first == 1 {
                 self.allowed(q, blocked).then_some(q)
             } else if group.discipline == Discipline::RoundRobin {
@@ -180,17 +188,17 @@ impl Scheduler {
             if let Some(q) = found {
                 return Some(QueueId(q));
             }
-            from = self.groups[g].end;
+            from = self.turns.groups[g].end;
         }
     }
 
     #[inline]
     fn allowed(&self, q: u32, blocked: u8) -> bool {
-        blocked == 0 || blocked & 1 << self.specs[q as usize].priority.get() == 0
+        blocked == 0 || blocked & 1 << self.turns.specs[q as usize].priority.get() == 0
     }
 
     fn round_robin(&mut self, g: usize, blocked: u8) -> Option<u32> {
-        let GroupState { first, end, cursor, .. } = self.groups[g];
+        let GroupState { first, end, cursor, .. } = self.turns.groups[g];
         let search = |from: u32, to: u32| {
             let mut from = from;
             while let Some(q) = self.next_ready(from, to) {
@@ -202,7 +210,7 @@ impl Scheduler {
             None
         };
         let q = search(cursor, end).or_else(|| search(first, cursor))?;
-        self.groups[g].cursor = if q + 1 == end { first } else { q + 1 };
+        self.turns.groups[g].cursor = if q + 1 == end { first } else { q + 1 };
         Some(q)
     }
 
@@ -216,25 +224,25 @@ impl Scheduler {
         size: &impl Fn(QueueId) -> u64,
     ) -> Option<u32> {
         let eligible = |s: &Self, q: u32| s.is_ready(q as usize) && s.allowed(q, blocked);
-        let GroupState { first, end, .. } = self.groups[g];
+        let GroupState { first, end, .. } = self.turns.groups[g];
         if !(first..end).any(|q| eligible(self, q)) {
             return None;
         }
         loop {
-            let q = self.groups[g].cursor;
+            let q = self.turns.groups[g].cursor;
             if eligible(self, q) {
                 let i = q as usize;
-                if !self.groups[g].earned {
-                    self.deficit[i] += self.specs[i].quantum.get();
-                    self.groups[g].earned = true;
+                if !self.turns.groups[g].earned {
+                    self.turns.deficit[i] += self.turns.specs[i].quantum.get();
+                    self.turns.groups[g].earned = true;
                 }
                 let need = size(QueueId(q));
-                if need <= self.deficit[i] {
-                    self.deficit[i] -= need;
+                if need <= self.turns.deficit[i] {
+                    self.turns.deficit[i] -= need;
                     return Some(q);
                 }
             }
-            let group = &mut self.groups[g];
+            let group = &mut self.turns.groups[g];
             group.cursor = if q + 1 == end { first } else { q + 1 };
             group.earned = false;
         }
@@ -259,8 +267,8 @@ impl Scheduler {
 
     #[cold]
     fn end_turn(&mut self, q: usize) {
-        if let Some(&g) = self.group_of.get(q) {
-            let group = &mut self.groups[usize::from(g)];
+        if let Some(&g) = self.turns.group_of.get(q) {
+            let group = &mut self.turns.groups[usize::from(g)];
             if group.discipline == Discipline::RoundRobin {
                 let q = q as u32;
                 group.cursor = if q + 1 == group.end { group.first } else { q + 1 };
@@ -270,8 +278,8 @@ impl Scheduler {
 
     #[inline(never)]
     fn lose_deficit(&mut self, q: usize) {
-        self.deficit[q] = 0;
-        let group = &mut self.groups[usize::from(self.group_of[q])];
+        self.turns.deficit[q] = 0;
+        let group = &mut self.turns.groups[usize::from(self.turns.group_of[q])];
         if group.discipline == Discipline::DeficitRoundRobin && group.cursor == q as u32 {
             group.cursor =
                 if group.cursor + 1 == group.end { group.first } else { group.cursor + 1 };
@@ -281,7 +289,7 @@ impl Scheduler {
 
     /// The queues of a priority.
     pub(crate) fn of_priority(&self, p: Priority) -> impl Iterator<Item = usize> + use<'_> {
-        (0..self.specs.len()).filter(move |&q| self.specs[q].priority == p)
+        (0..self.turns.specs.len()).filter(move |&q| self.turns.specs[q].priority == p)
     }
 }
 
@@ -362,12 +370,12 @@ mod tests {
         for _ in 0..10 {
             assert_eq!(s.select(0, size), Some(QueueId(7)));
         }
-        assert_eq!(s.deficit[6], 1000);
+        assert_eq!(s.turns.deficit[6], 1000);
         s.set_ready(6, true);
         s.set_ready(7, false);
         // the next visit makes it 2000
         assert_eq!(s.select(0, size), Some(QueueId(6)));
-        assert_eq!(s.deficit[6], 500);
+        assert_eq!(s.turns.deficit[6], 500);
     }
 
     #[test]
@@ -394,7 +402,7 @@ mod tests {
         assert_eq!(s.select(0, |_| 600), Some(QueueId(6)));
         s.emptied(6);
         assert!(!s.any_ready());
-        assert_eq!(s.deficit[6], 0);
-        assert_eq!(s.groups.last().unwrap().cursor, 7);
+        assert_eq!(s.turns.deficit[6], 0);
+        assert_eq!(s.turns.groups.last().unwrap().cursor, 7);
     }
 }

@@ -24,6 +24,11 @@ impl Switch {
     #[inline]
     pub(super) fn transmit_next(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
         let port = &mut self.ports[o];
+        if now < port.tx.busy_until {
+            // woken before another packet of this instant found the wire idle and took it
+            self.clocks.set(self.tx_clock(o), self.ports[o].tx.busy_until);
+            return;
+        }
         if port.special || !port.control.is_empty() || !port.tx.up {
             self.transmit_with_care(o, now, env);
             return;
