@@ -230,6 +230,12 @@ impl Nic {
                     for frame in std::mem::take(&mut p.control) {
                         env.wires.extras.discard(&frame);
                     }
+                    // what came by the link and has not taken effect yet never will
+                    self.responding.retain(|(_, p, _)| *p != port);
+                    match self.responding.front() {
+                        Some((at, ..)) => self.timers.arm(NicTimer::Response, *at, false),
+                        None => self.timers.cancel(NicTimer::Response),
+                    }
                 }
                 let view = NodeView { now, books: &self.books };
                 self.fc.link(&view, port, up, &mut self.actions);

@@ -268,6 +268,12 @@ impl Switch {
             for frame in std::mem::take(&mut self.ports[port.index()].control) {
                 env.wires.extras.discard(&frame);
             }
+            // what came by the link and has not taken effect yet never will
+            self.responding.retain(|(_, p, _)| *p != port);
+            match self.responding.front() {
+                Some((at, ..)) => self.timers.arm(SwitchTimer::Response, *at, false),
+                None => self.timers.cancel(SwitchTimer::Response),
+            }
         }
         let view = NodeView { now, books: &self.books };
         self.fc.link(&view, port, up, &mut self.actions);
