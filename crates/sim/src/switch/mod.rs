@@ -25,6 +25,7 @@ use crate::node::Env;
 use crate::pool::PacketPool;
 use crate::probe::held::HeldFlows;
 use crate::probe::length::LengthProbe;
+use crate::probe::tables::TableProbe;
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
@@ -81,6 +82,7 @@ pub(crate) struct Switch {
     watchdog: Option<WatchdogConfig>,
     pub(crate) held_flows: HeldFlows,
     pub(crate) buffer: LengthProbe,
+    tables: TableProbe,
     pub(crate) tally: Tally,
     pub(crate) pauses: PauseLog,
 }
@@ -141,6 +143,7 @@ impl Switch {
             watchdog: shared.config.switch.watchdog,
             held_flows: HeldFlows::default(),
             buffer: LengthProbe::default(),
+            tables: TableProbe::default(),
             tally: Tally::default(),
             pauses: PauseLog::new(shared.config.probes.pause_events),
         })
