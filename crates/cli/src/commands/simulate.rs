@@ -97,7 +97,11 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         let title = format!("{} · {} seeds", describe::headline(&e), seeds.len());
         let title = if seeds.len() == 1 { describe::headline(&e) } else { title };
         let body = compare::table(&c, &Figures::new(&c));
-        let body = body.render(terminal.out.width, terminal.out.colour);
+        let mut body = body.render(terminal.out.width, terminal.out.colour);
+        if let Some(tables) = compare::state_table(&c) {
+            body += "\n\n";
+            body += &tables.render(terminal.out.width, terminal.out.colour);
+        }
         let title = table::paint(&title, terminal.out.colour, "1");
         print(&format!("  {title}\n\n{body}\n"))?;
     }
