@@ -208,6 +208,9 @@ pub(crate) struct Compare {
     /// Write data and a page of figures to this directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write tables as Parquet too (in builds with `--features parquet`)
+    #[arg(long, requires = "out")]
+    pub parquet: bool,
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
@@ -246,6 +249,9 @@ pub(crate) struct Run {
     /// Write data and a page of figures to this directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write tables as Parquet too (in builds with `--features parquet`)
+    #[arg(long, requires = "out")]
+    pub parquet: bool,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,

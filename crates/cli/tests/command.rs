@@ -161,6 +161,25 @@ fn results_are_complete_repeatable_and_replace_each_other() {
     assert_eq!(flows.lines().count(), 9);
 }
 
+/// Parquet is not in every build: one without it says how to get it, before anything runs.
+#[test]
+fn parquet_is_written_or_refused() {
+    let out = scratch("parquet").join("out");
+    let path = out.to_str().expect("a path of text");
+    assert_eq!(code(&["run", "incast", "--parquet"]), 2, "it is no good without --out");
+    let output = weir(&["run", "incast", "-q", "--out", path, "--parquet"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    if cfg!(feature = "parquet") {
+        assert!(output.status.success(), "{text}");
+        let bytes = fs::read(out.join("flows.parquet")).expect("a table");
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    } else {
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text.contains("--features parquet"), "{text}");
+        assert!(!out.exists());
+    }
+}
+
 #[test]
 fn a_directory_with_other_things_in_it_is_left_alone() {
     let base = scratch("foreign");

@@ -1,6 +1,6 @@
 //! The table of `weir compare`: schemes in rows, what they did to the same traffic in columns.
 
-use crate::findings::{ClassSummary, Comparison, Group, PortAt, hottest_port, notes};
+use crate::findings::{ClassSummary, Comparison, Group, PortAt, TableSummary, hottest_port, notes};
 use crate::format;
 use crate::scenario::reference::{Amount, Metric, Reference};
 use crate::stats::Estimate;
@@ -120,6 +120,42 @@ pub fn table(c: &Comparison<'_>, figures: &Figures) -> TextTable {
         }
     }
     t
+}
+
+/// The tables that schemes keep in their switches, beside published sizes; `None` when the
+/// scenario has none of these.
+pub fn state_table(c: &Comparison<'_>) -> Option<TextTable> {
+    let published: Vec<&Reference> =
+        c.experiment.scenario.references.iter().filter(|r| r.metric == Metric::TableMean).collect();
+    let mut t = TextTable::new(vec![
+        Column::words("bytes per switch", 20),
+        Column::words("", 19),
+        Column::numbers("mean", 18),
+        Column::numbers("largest", 17),
+        Column::numbers("paper", 16),
+        Column::words("", 15),
+    ]);
+    for group in &c.groups {
+        for table in TableSummary::of_group(group) {
+            let about = |r: &&&Reference| {
+                r.scheme == group.scheme.name && r.table.as_deref() == Some(table.name)
+            };
+            let Some(Reference { value: Amount::Bytes(bytes), source, .. }) =
+                published.iter().find(about)
+            else {
+                continue;
+            };
+            t.row(vec![
+                group.scheme.title.to_owned(),
+                table.name.to_owned(),
+                format::bytes_f64(table.mean),
+                format::bytes_f64(table.max as f64),
+                format::bytes(*bytes),
+                source.clone(),
+            ]);
+        }
+    }
+    (!t.rows.is_empty()).then_some(t)
 }
 
 /// Completion times, and slowdowns, of every class under every scheme: percentiles, with
@@ -245,8 +281,8 @@ fn references(
     title: &str,
     shown: &[ClassId],
 ) -> Vec<(String, Vec<String>)> {
-    let all: Vec<&Reference> =
-        c.experiment.scenario.references.iter().filter(|r| r.scheme == scheme).collect();
+    let here = |r: &&Reference| r.scheme == scheme && r.metric != Metric::TableMean;
+    let all: Vec<&Reference> = c.experiment.scenario.references.iter().filter(here).collect();
     let mut sources: Vec<&str> = Vec::new();
     for r in &all {
         if !sources.contains(&r.source.as_str()) {

@@ -174,6 +174,25 @@ fn flows_without_an_end_have_a_rate_in_place_of_a_completion_time() {
 }
 
 #[test]
+fn table_sizes_stand_beside_the_papers() {
+    let e = load("ofc-fig1", &[]);
+    let c = compare(&e, &["pfc", "ofc"], &[1]);
+    let text =
+        compare::state_table(&c).expect("the scenario has published sizes").render(200, false);
+    for (table, paper) in [("flow_in", "426 B"), ("congested", "142 B"), ("pause", "276 B")] {
+        let row = text.lines().find(|l| l.contains(table)).expect("a row");
+        assert!(row.contains("OFC") && row.contains(paper) && row.contains("Table II"), "{text}");
+    }
+    assert!(!text.contains("PFC"), "published for OFC only: {text}");
+    // at most F1 to F7 at Sc, 16 B each, and the mean is below the largest
+    let tables = weir_lab::findings::TableSummary::of_group(&c.groups[1]);
+    assert_eq!((tables[0].name, tables[0].max), ("flow_in_port_tab", 7 * 16));
+    assert!(tables.iter().all(|t| t.mean > 0.0 && t.mean < t.max as f64), "{tables:?}");
+    let e = load("incast", &[]);
+    assert_eq!(compare::state_table(&compare(&e, &["ofc"], &[1])), None);
+}
+
+#[test]
 fn a_page_stands_alone() {
     for b in BUILT_IN {
         let e = load(b.name, &[]);

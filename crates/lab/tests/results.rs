@@ -4,9 +4,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use weir_lab::findings::Comparison;
+use weir_lab::report::{self, Formats};
 use weir_lab::run::{Meter, run_all};
 use weir_lab::scenario::Files;
-use weir_lab::{Experiment, Time, Variant, report};
+use weir_lab::{Experiment, Time, Variant};
 
 /// 16 hosts, 20 switches; an incast starts at once and background traffic goes on for 60 us.
 const SCENARIO: &str = r#"
@@ -51,8 +52,8 @@ fn results(directory: &str, e: &Experiment, seeds: &[u64]) -> Results {
     let runs = run_all(e, &variants, 2, &Meter::new(variants.len()));
     let runs = runs.into_iter().map(|r| r.expect("not interrupted").expect("a valid run"));
     let c = Comparison::new(e, runs.collect());
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(directory);
-    report::write(&c, &out, "weir compare").expect("results can be written");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lab-{directory}"));
+    report::write(&c, &out, "weir compare", Formats::Csv).expect("results can be written");
     let text = |name: &str| std::fs::read_to_string(out.join(name)).expect("a result file");
     let table = |name: &'static str| {
         let text = text(name);

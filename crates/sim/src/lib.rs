@@ -31,6 +31,7 @@ pub mod outcome;
 mod pool;
 mod probe;
 mod report;
+mod responses;
 mod ring;
 pub mod run;
 mod shared;

@@ -245,8 +245,19 @@ pub struct SwitchRecord {
     pub peak_buffer: Bytes,
     /// Memory in use over time.
     pub buffer: QueueStats,
-    /// The scheme's tables at the end of the run, in bytes.
-    pub tables: Vec<(&'static str, u64)>,
+    /// The scheme's tables.
+    pub tables: Vec<TableStats>,
+}
+
+/// A table of a scheme at one switch, looked at every 10 us.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableStats {
+    /// Its name.
+    pub name: &'static str,
+    /// Time-weighted mean size in bytes.
+    pub mean: f64,
+    /// The largest size seen, in bytes.
+    pub max: u64,
 }
 
 /// Why a packet was lost.

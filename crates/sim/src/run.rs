@@ -205,10 +205,15 @@ impl<'a> World<'a> {
         };
         let interval = self.shared.config.probes.series;
         let mut next_sample = interval.map_or(Time::NEVER, |_| Time::ZERO);
+        self.look_at_tables();
         loop {
-            let target = self.next_grid().min(stop).min(next_sample);
+            let grid = self.next_grid().min(stop);
+            let target = grid.min(next_sample);
             engine.advance(&mut self.parts, self.shared, target);
             self.now = target;
+            if target == grid {
+                self.look_at_tables();
+            }
             if let Some(interval) = interval.filter(|_| target == next_sample) {
                 self.sample();
                 next_sample = next_sample.saturating_add(interval);
@@ -246,6 +251,15 @@ impl<'a> World<'a> {
             Node::Nic(n) => n.all_flows_over() && n.packets_inside() == 0,
             Node::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipelines_empty(),
         }) && !self.carries_traffic()
+    }
+
+    fn look_at_tables(&mut self) {
+        let (now, start) = (self.now, self.shared.config.probes.warm_up);
+        for node in self.parts.iter_mut().flat_map(|p| &mut p.nodes) {
+            if let Node::Switch(s) = node {
+                s.look_at_tables(now, start);
+            }
+        }
     }
 
     fn sample(&mut self) {

@@ -11,11 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weir_lab::compare::{self, Figures};
 use weir_lab::findings::Comparison;
+use weir_lab::report::Formats;
 use weir_lab::run::{Meter, Run, run_all};
 use weir_lab::{EngineConfig, Experiment, Finish, Variant, describe, report, summary, table};
 
 /// `weir run`.
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    let formats = formats(args.parquet)?;
     let Some(mut e) = load(&args.scenario, &args.sets, terminal) else {
         return Ok(Status::BadInput);
     };
@@ -48,12 +50,14 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     } else {
         print(&summary::text(&c, terminal.out))?;
     }
-    save(&c, args.out.as_deref(), &command, args.json, terminal)?;
+    let out = args.out.as_deref().map(|out| (out, formats));
+    save(&c, out, &command, args.json, terminal)?;
     Ok(verdict(&c, &args.deny, terminal))
 }
 
 /// `weir compare`.
 pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Status> {
+    let formats = formats(args.parquet)?;
     let Some(e) = load(&args.scenario, &args.sets, terminal) else {
         return Ok(Status::BadInput);
     };
@@ -93,11 +97,16 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         let title = format!("{} · {} seeds", describe::headline(&e), seeds.len());
         let title = if seeds.len() == 1 { describe::headline(&e) } else { title };
         let body = compare::table(&c, &Figures::new(&c));
-        let body = body.render(terminal.out.width, terminal.out.colour);
+        let mut body = body.render(terminal.out.width, terminal.out.colour);
+        if let Some(tables) = compare::state_table(&c) {
+            body += "\n\n";
+            body += &tables.render(terminal.out.width, terminal.out.colour);
+        }
         let title = table::paint(&title, terminal.out.colour, "1");
         print(&format!("  {title}\n\n{body}\n"))?;
     }
-    save(&c, args.out.as_deref(), &command, args.json, terminal)?;
+    let out = args.out.as_deref().map(|out| (out, formats));
+    save(&c, out, &command, args.json, terminal)?;
     Ok(verdict(&c, &args.deny, terminal))
 }
 
@@ -200,10 +209,18 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
+/// The formats of tables, if this program can write them.
+fn formats(parquet: bool) -> anyhow::Result<Formats> {
+    Formats::new(parquet).context(
+        "this program was built without Parquet: build it with `cargo build --release --features \
+         parquet`, or leave `--parquet` out",
+    )
+}
+
 /// Writes results, and says where to look next.
 fn save(
     c: &Comparison<'_>,
-    out: Option<&Path>,
+    out: Option<(&Path, Formats)>,
     command: &str,
     json: bool,
     terminal: &Terminal,
@@ -213,15 +230,16 @@ fn save(
             eprintln!("  {}", table::paint(&text, terminal.colour_errors, "2"));
         }
     };
-    let Some(directory) = out else {
+    let Some((directory, formats)) = out else {
         say(format!(
             "a page with figures and the data: {command} --out weir-out/{}",
             c.experiment.scenario.name
         ));
         return Ok(());
     };
-    let command = format!("{command} --out {}", quoted(&directory.to_string_lossy()));
-    report::write(c, directory, &command)?;
+    let parquet = if formats == Formats::Csv { "" } else { " --parquet" };
+    let command = format!("{command} --out {}{parquet}", quoted(&directory.to_string_lossy()));
+    report::write(c, directory, &command, formats)?;
     let shown = directory.display();
     say(format!("report: {shown}/index.html     data: flows.csv ports.csv summary.json"));
     say(format!("repeat: {command}"));

@@ -144,7 +144,11 @@ impl Frames {
         match self.refresh {
             Some(every) if !stopped.is_empty() => {
                 a.arm_background(timer(REFRESHING, port, 0), now + every);
-                let flows: Vec<_> = stopped.iter().map(|name| (*name, true)).collect();
+                // A stop that still waits may be taken back unsent: the neighbour must not know.
+                let waits =
+                    |name| self.pending[port.index()].binary_search_by_key(name, |(n, _)| *n);
+                let known = stopped.iter().filter(|name| waits(name).is_err());
+                let flows: Vec<_> = known.map(|name| (*name, true)).collect();
                 self.send(port, &flows, a);
             }
             _ => self.refreshing[port.index()] = false,

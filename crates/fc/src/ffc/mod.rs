@@ -330,8 +330,14 @@ impl FlowControl for Ffc {
             return;
         }
         let e = &mut self.egresses[from.port.index()];
+        let size = u64::from(p.size);
         if let Some((i, f)) = e.flows.get_mut(self.tuple.key(self.tuple.name(p))) {
-            f.bytes = f.bytes.saturating_sub(u64::from(p.size));
+            if from.queue > QueueId(e.first) {
+                // no packet goes from a lane to the wire: it was thrown away with its lane
+                f.lane_bytes = f.lane_bytes.saturating_sub(size);
+                return self.lane_shrank(v, from.port, i, a);
+            }
+            f.bytes = f.bytes.saturating_sub(size);
             if f.bytes == 0 {
                 e.settle(i, a);
             }

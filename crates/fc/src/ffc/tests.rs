@@ -317,6 +317,25 @@ fn changes_that_gather_share_a_frame_and_opposite_ones_cancel() {
     assert_eq!(b.now, Time::from_us(1));
 }
 
+/// Otherwise the neighbour would know of it, and never hear that it was taken back.
+#[test]
+fn a_stop_that_is_not_yet_sent_is_not_repeated() {
+    let mut b = bench(&[("gather", "1us"), ("refresh", "5us"), ("pacer", "false")]);
+    b.control(OUT, &bpf(&[(20, true), (30, true)]));
+    send(&mut b, 20, 0..3);
+    b.fire_next();
+    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, true)]))]);
+    // flow 30 is to be stopped just before the time to repeat
+    b.now = Time::from_ns(4_500);
+    send(&mut b, 30, 0..3);
+    b.fire_next();
+    assert_eq!((b.now, b.take_sent()), (Time::from_us(5), vec![(UP, bpf(&[(20, true)]))]));
+    b.control(OUT, &bpf(&[(30, false)]));
+    next(&mut b, lane(1));
+    b.fire_next();
+    assert!(b.take_sent().is_empty(), "taken back unsent");
+}
+
 #[test]
 fn a_frame_is_no_longer_than_an_ethernet_frame() {
     let mut b = bench(&[("gather", "1us"), ("lanes", "200")]);

@@ -6,6 +6,7 @@ mod notes;
 mod pauses;
 mod queues;
 mod story;
+mod tables;
 
 pub use classes::{ClassStats, ClassSummary};
 pub use hottest::{PortAt, hottest_port};
@@ -13,6 +14,7 @@ pub use notes::notes;
 pub use pauses::{Hold, PauseNode, PauseTree, Victim, holds, innocent_holds};
 pub use queues::{Distribution, PortKind};
 pub use story::answer;
+pub use tables::TableSummary;
 
 use crate::experiment::Experiment;
 use crate::run::Run;

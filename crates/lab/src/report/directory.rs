@@ -1,7 +1,7 @@
 //! A result directory, complete or not there at all: files are written beside it and moved
 //! into place at the end.
 
-use super::{csv_files, page, summary};
+use super::{page, summary, tables};
 use crate::findings::Comparison;
 use serde_json::json;
 use std::fs;
@@ -19,39 +19,87 @@ pub struct WriteError {
 }
 
 /// Everything that may be in a result directory.
-const OURS: [&str; 9] = [
+const OURS: [&str; 14] = [
     "summary.json",
     "flows.csv",
     "ports.csv",
     "queues.csv",
     "pauses.csv",
     "series.csv",
+    "flows.parquet",
+    "ports.parquet",
+    "queues.parquet",
+    "pauses.parquet",
+    "series.parquet",
     "perf.json",
     "scenario.toml",
     "index.html",
 ];
 
+/// How tables are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Formats {
+    /// As CSV.
+    Csv,
+    /// As CSV, and as Parquet beside it.
+    #[cfg(feature = "parquet")]
+    CsvAndParquet,
+}
+
+impl Formats {
+    /// CSV, with Parquet if that is asked for; `None` when the program was built without it.
+    pub const fn new(parquet: bool) -> Option<Self> {
+        match parquet {
+            false => Some(Self::Csv),
+            #[cfg(feature = "parquet")]
+            true => Some(Self::CsvAndParquet),
+            #[cfg(not(feature = "parquet"))]
+            true => None,
+        }
+    }
+}
+
+/// The tables as files: name and content.
+fn table_files(c: &Comparison<'_>, formats: Formats) -> io::Result<Vec<(String, Vec<u8>)>> {
+    let mut files = Vec::new();
+    for table in tables::tables(c) {
+        files.push((format!("{}.csv", table.name), table.csv().map_err(io::Error::other)?));
+    }
+    match formats {
+        Formats::Csv => {}
+        #[cfg(feature = "parquet")]
+        Formats::CsvAndParquet => {
+            for table in tables::tables(c) {
+                let name = format!("{}.parquet", table.name);
+                files.push((name, super::parquet::bytes(table).map_err(io::Error::other)?));
+            }
+        }
+    }
+    Ok(files)
+}
+
 /// Writes tables, summary and page to `directory`, replacing what a former run left there.
 /// `command` is shown on the page.
-pub fn write(c: &Comparison<'_>, directory: &Path, command: &str) -> Result<(), WriteError> {
+pub fn write(
+    c: &Comparison<'_>,
+    directory: &Path,
+    command: &str,
+    formats: Formats,
+) -> Result<(), WriteError> {
     let fail = |path: &Path| {
         let path = path.to_owned();
         move |source| WriteError { path, source }
     };
-    let other = |e: csv::Error| WriteError { path: directory.into(), source: io::Error::other(e) };
-    let mut files: Vec<(&str, Vec<u8>)> = vec![
-        ("summary.json", json_text(&summary(c))),
-        ("flows.csv", csv_files::flows(c).map_err(other)?),
-        ("ports.csv", csv_files::ports(c).map_err(other)?),
-        ("queues.csv", csv_files::queues(c).map_err(other)?),
-        ("pauses.csv", csv_files::pauses(c).map_err(other)?),
-        ("perf.json", json_text(&perf(c))),
-        ("scenario.toml", scenario_text(c).into_bytes()),
-        ("index.html", page(c, command).into_bytes()),
-    ];
-    if c.experiment.scenario.probe.series.is_some() {
-        files.push(("series.csv", csv_files::series(c).map_err(other)?));
-    }
+    let mut files = table_files(c, formats).map_err(fail(directory))?;
+    files.extend(
+        [
+            ("summary.json", json_text(&summary(c))),
+            ("perf.json", json_text(&perf(c))),
+            ("scenario.toml", scenario_text(c).into_bytes()),
+            ("index.html", page(c, command).into_bytes()),
+        ]
+        .map(|(name, bytes)| (name.to_owned(), bytes)),
+    );
     check_replaceable(directory, &OURS)?;
     let parent = directory.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(fail(parent))?;

@@ -157,6 +157,9 @@ fn results(c: &Comparison<'_>, numbers: &Figures) -> String {
     let mut table = compare::table(c, numbers);
     let remarks = take_notes(&mut table);
     let mut out = html_table(&table);
+    if let Some(tables) = compare::state_table(c) {
+        out.push_str(&html_table(&tables));
+    }
     if !remarks.is_empty() {
         let items = remarks.iter().map(|r| format!("<li>{}</li>", escape(r)));
         out.push_str(&format!("<ul>{}</ul>\n", items.collect::<String>()));

@@ -2,8 +2,8 @@
 
 use crate::experiment::Experiment;
 use crate::findings::{
-    ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, answer,
-    hottest_port,
+    ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, TableSummary,
+    answer, hottest_port,
 };
 use crate::run::Run;
 use crate::stats::{Estimate, Sorted};
@@ -136,7 +136,14 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
         "memory": memory,
         "hottest_port": hottest(e, run),
         "pause_trees": trees(e, run),
+        "tables": tables(run),
     })
+}
+
+/// What the scheme keeps in a switch.
+fn tables(run: &Run) -> Vec<Value> {
+    let each = |t: TableSummary| json!({ "table": t.name, "mean": t.mean, "max": t.max });
+    TableSummary::of_run(run).into_iter().map(each).collect()
 }
 
 fn picoseconds(t: Option<f64>) -> Value {

@@ -451,10 +451,11 @@ pub const REFERENCE: Section = Section {
         key("class", Kind::Text, "", "The class of flows it is for, where the metric has one."),
         key(
             "metric",
-            Kind::Choice(&["fct-mean", "fct-max", "rate", "queue-mean", "queue-max"]),
+            Kind::Choice(&["fct-mean", "fct-max", "rate", "queue-mean", "queue-max", "table-mean"]),
             "",
             "What was measured.",
         ),
+        key("table", Kind::Text, "", "`table-mean`: the table of the scheme it is for."),
         key("value", Kind::Quantity, "", "The number with its unit."),
         key("source", Kind::Text, "", "Where it stands: paper, table, figure."),
     ],

@@ -18,6 +18,8 @@ pub enum Metric {
     QueueMean,
     /// Longest queue.
     QueueMax,
+    /// Mean size of a table that a scheme keeps in a switch.
+    TableMean,
 }
 
 /// A published number.
@@ -38,6 +40,8 @@ pub struct Reference {
     pub scheme: String,
     /// The class it is for.
     pub class: Option<String>,
+    /// The scheme's table it is for.
+    pub table: Option<String>,
     /// What was measured.
     pub metric: Metric,
     /// The number.
@@ -64,8 +68,13 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<Reference> {
         "fct-max" => Metric::FctMax,
         "rate" => Metric::Rate,
         "queue-mean" => Metric::QueueMean,
-        _ => Metric::QueueMax,
+        "queue-max" => Metric::QueueMax,
+        _ => Metric::TableMean,
     };
+    let table = f.text("table").map(|t| t.value);
+    if metric == Metric::TableMean && table.is_none() {
+        f.missing("table");
+    }
     let source = f.text("source")?.value;
     let item = f.item("value")?;
     let text = item.value.text().unwrap_or_default();
@@ -74,7 +83,7 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<Reference> {
             text.parse().map(Amount::Time).map_err(|e| e.to_string())
         }
         Metric::Rate => text.parse().map(Amount::Rate).map_err(|e| e.to_string()),
-        Metric::QueueMean | Metric::QueueMax => {
+        Metric::QueueMean | Metric::QueueMax | Metric::TableMean => {
             text.parse().map(Amount::Bytes).map_err(|e| e.to_string())
         }
     };
@@ -87,5 +96,5 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<Reference> {
     };
     let class_at = class.as_ref().and_then(|c| c.span);
     let class = class.map(|c| c.value);
-    Some(Reference { scheme: scheme.value, class, metric, value, source, class_at })
+    Some(Reference { scheme: scheme.value, class, table, metric, value, source, class_at })
 }

@@ -15,6 +15,7 @@ pub(crate) mod transmit;
 use crate::engine::partition::Partition;
 use crate::node::Env;
 use crate::outcome::FlowRecord;
+use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
 use crate::switch::holds::control_packet;
 use crate::tally::Tally;
@@ -25,7 +26,6 @@ use port::NicPort;
 use receive::Receiver;
 use rustc_hash::FxHashMap;
 use sender::Sender;
-use std::collections::VecDeque;
 use weir_cc::TimerKind;
 use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, Time};
@@ -72,7 +72,7 @@ pub(crate) struct Nic {
     schedule: Schedule,
     epoch: usize,
     actions: Actions,
-    responding: VecDeque<(Time, PortId, ControlMessage)>,
+    responding: Responses<NicTimer>,
     source: HostFlows,
     /// The next flow to start.
     upcoming: Option<FlowSpec>,
@@ -128,7 +128,7 @@ impl Nic {
             schedule: Schedule::new(shared.admin(id)),
             epoch: 0,
             actions: Actions::new(),
-            responding: VecDeque::new(),
+            responding: Responses::new(NicTimer::Response),
             source,
             upcoming: None,
             slots: Vec::new(),
@@ -195,11 +195,7 @@ impl Nic {
         }
         match key {
             NicTimer::Response => {
-                let (_, port, message) =
-                    self.responding.pop_front().expect("a frame's response time is over");
-                if let Some((at, ..)) = self.responding.front() {
-                    self.timers.arm(NicTimer::Response, *at, false);
-                }
+                let (port, message) = self.responding.pop(&mut self.timers);
                 self.on_control(port, &message, now, env);
             }
             NicTimer::Scheme(key) => {
@@ -230,6 +226,7 @@ impl Nic {
                     for frame in std::mem::take(&mut p.control) {
                         env.wires.extras.discard(&frame);
                     }
+                    self.responding.forget(port, &mut self.timers);
                 }
                 let view = NodeView { now, books: &self.books };
                 self.fc.link(&view, port, up, &mut self.actions);

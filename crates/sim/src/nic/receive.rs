@@ -77,10 +77,7 @@ impl Nic {
             self.on_control(port, &message, now, env);
             return;
         }
-        if self.responding.is_empty() {
-            self.timers.arm(NicTimer::Response, now + response, false);
-        }
-        self.responding.push_back((now + response, port, message));
+        self.responding.push(now + response, port, message, &mut self.timers);
     }
 
     #[inline(never)]

@@ -2,3 +2,4 @@
 
 pub(crate) mod held;
 pub(crate) mod length;
+pub(crate) mod tables;

@@ -1,6 +1,6 @@
 //! The way in: from a wire to a queue.
 
-use super::{Switch, SwitchTimer};
+use super::Switch;
 use crate::node::Env;
 use crate::outcome::DropReason;
 use weir_core::{Packet, PacketKind, PortId, Time, packet::flags};
@@ -94,10 +94,7 @@ impl Switch {
             self.on_control(port, &message, now, env);
             return;
         }
-        if self.responding.is_empty() {
-            self.timers.arm(SwitchTimer::Response, now + response, false);
-        }
-        self.responding.push_back((now + response, port, message));
+        self.responding.push(now + response, port, message, &mut self.timers);
     }
 
     /// Finds the way, stores the packet and queues it, or sends it at once when it finds its

@@ -25,6 +25,8 @@ use crate::node::Env;
 use crate::pool::PacketPool;
 use crate::probe::held::HeldFlows;
 use crate::probe::length::LengthProbe;
+use crate::probe::tables::TableProbe;
+use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
@@ -33,7 +35,6 @@ use crate::wire::Inbox;
 use marker::Marker;
 use port::Port;
 use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
 use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, QueueId, Time};
 use weir_fc::{
@@ -71,7 +72,7 @@ pub(crate) struct Switch {
     latency: Time,
     actions: Actions,
     /// Control frames whose response time runs.
-    responding: VecDeque<(Time, PortId, ControlMessage)>,
+    responding: Responses<SwitchTimer>,
     /// Next hops of flows with a static path.
     pinned: FxHashMap<FlowId, PortId>,
     marker: Marker,
@@ -81,6 +82,7 @@ pub(crate) struct Switch {
     watchdog: Option<WatchdogConfig>,
     pub(crate) held_flows: HeldFlows,
     pub(crate) buffer: LengthProbe,
+    tables: TableProbe,
     pub(crate) tally: Tally,
     pub(crate) pauses: PauseLog,
 }
@@ -134,13 +136,14 @@ impl Switch {
             epoch: 0,
             latency,
             actions: Actions::new(),
-            responding: VecDeque::new(),
+            responding: Responses::new(SwitchTimer::Response),
             pinned: FxHashMap::default(),
             marker: Marker::new(shared.config.switch.ecn, Stream::new(seed, "ecn", index)),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             held_flows: HeldFlows::default(),
             buffer: LengthProbe::default(),
+            tables: TableProbe::default(),
             tally: Tally::default(),
             pauses: PauseLog::new(shared.config.probes.pause_events),
         })
@@ -210,11 +213,7 @@ impl Switch {
         }
         match key {
             SwitchTimer::Response => {
-                let (_, port, message) =
-                    self.responding.pop_front().expect("a frame's response time is over");
-                if let Some((at, ..)) = self.responding.front() {
-                    self.timers.arm(SwitchTimer::Response, *at, false);
-                }
+                let (port, message) = self.responding.pop(&mut self.timers);
                 self.on_control(port, &message, now, env);
             }
             SwitchTimer::Scheme(key) => {
@@ -265,6 +264,7 @@ impl Switch {
             for frame in std::mem::take(&mut self.ports[port.index()].control) {
                 env.wires.extras.discard(&frame);
             }
+            self.responding.forget(port, &mut self.timers);
         }
         let view = NodeView { now, books: &self.books };
         self.fc.link(&view, port, up, &mut self.actions);

@@ -82,8 +82,13 @@ impl Switch {
             node: self.id,
             peak_buffer: self.books.mmu.peak(),
             buffer: self.buffer.stats(end),
-            tables: self.fc.state_size().tables,
+            tables: self.tables.stats(end),
         }
+    }
+
+    /// Notes how large the scheme's tables are.
+    pub(crate) fn look_at_tables(&mut self, at: Time, start: Time) {
+        self.tables.look(at, start, self.fc.state_size());
     }
 
     /// The state of all ports at `at`.

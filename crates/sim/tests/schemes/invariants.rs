@@ -9,8 +9,11 @@
 use crate::common::random::{Case, Shape, case};
 use crate::common::set;
 use proptest::prelude::*;
-use weir_core::{Bytes, Rate, Time};
-use weir_sim::config::{IngressLimit, LinkConfig, Stop, ThresholdConfig, headroom};
+use weir_core::{Bytes, LinkId, Rate, Time};
+use weir_sim::config::{
+    IngressLimit, LinkConfig, LinkFailure, Stop, ThresholdConfig, WatchdogAction, WatchdogConfig,
+    headroom,
+};
 use weir_sim::{Config, Finish, Outcome};
 
 /// Parameters of a scheme and their values.
@@ -207,6 +210,73 @@ fn loses_only_for_lack_of_memory(
     Ok(())
 }
 
+/// A link that fails and recovers.
+#[derive(Clone, Copy, Debug)]
+struct Outage {
+    /// Modulo what there is.
+    link: usize,
+    down_ns: u64,
+    for_ns: u64,
+    /// How long routes take to follow.
+    convergence_ns: u64,
+}
+
+prop_compose! {
+    fn outage()(
+        link in any::<usize>(),
+        down_ns in 100u64..60_000,
+        for_ns in prop_oneof![1u64..100, 100u64..100_000],
+        convergence_ns in 0u64..50_000,
+    ) -> Outage {
+        Outage { link, down_ns, for_ns, convergence_ns }
+    }
+}
+
+/// Settings under which nothing is lost but for what comes on top.
+fn roomy(scheme: &str, case: &mut Case, extra: Extra) -> Config {
+    let mode = mode(scheme, extra.mode);
+    let mut cfg = settings(case, scheme, mode, extra);
+    if !cfg.scheme.info.lossless && !has(mode, "backstop", "pfc") {
+        cfg.switch.thresholds = ThresholdConfig::Pool;
+    }
+    cfg.nic.timeout = Some(Time::from_us(700));
+    cfg
+}
+
+/// Whatever a failing link takes with it is sent again, and nobody waits for it for ever.
+fn survives(scheme: &str, mut case: Case, extra: Extra, o: Outage) -> Result<(), TestCaseError> {
+    let mut cfg = roomy(scheme, &mut case, extra);
+    let links = case.topology().links().len();
+    let down = Time::from_ns(o.down_ns);
+    let up = Some(down + Time::from_ns(o.for_ns));
+    cfg.failures = vec![LinkFailure { link: LinkId::from_index(o.link % links), down, up }];
+    cfg.convergence = Time::from_ns(o.convergence_ns);
+    all_delivered(&case.run(&cfg), case.flows.len())
+}
+
+prop_compose! {
+    fn watchdog()(
+        detect_ns in 100u64..30_000,
+        restore_ns in 1u64..30_000,
+        action in prop::sample::select(vec![WatchdogAction::Drop, WatchdogAction::Forward]),
+    ) -> WatchdogConfig {
+        let (detect, restore) = (Time::from_ns(detect_ns), Time::from_ns(restore_ns));
+        WatchdogConfig { detect, restore, action }
+    }
+}
+
+/// A watchdog that bites in ordinary congestion costs packets, and nothing else.
+fn survives_watched(
+    scheme: &str,
+    mut case: Case,
+    extra: Extra,
+    watchdog: WatchdogConfig,
+) -> Result<(), TestCaseError> {
+    let mut cfg = roomy(scheme, &mut case, extra);
+    cfg.switch.watchdog = Some(watchdog);
+    all_delivered(&case.run(&cfg), case.flows.len())
+}
+
 /// A scheme that is new in the catalogue must be here.
 #[test]
 fn all_schemes_are_tested() {
@@ -246,4 +316,21 @@ on_random_networks! {
     ideal_fc_delivers_everything: "ideal", loses_only_for_lack_of_memory;
     flowsail_delivers_everything: "flowsail", loses_only_for_lack_of_memory;
     ffc_delivers_everything: "ffc", loses_only_for_lack_of_memory;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+    #[test]
+    fn every_scheme_survives_a_failing_link(
+        scheme in 0..MODES.len(), case in case(), extra in extra(), outage in outage()
+    ) {
+        survives(MODES[scheme].0, case, extra, outage)?;
+    }
+
+    #[test]
+    fn every_scheme_survives_the_watchdog(
+        scheme in 0..MODES.len(), case in case(), extra in extra(), watchdog in watchdog()
+    ) {
+        survives_watched(MODES[scheme].0, case, extra, watchdog)?;
+    }
 }

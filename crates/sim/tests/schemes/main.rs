@@ -5,6 +5,7 @@ mod common;
 
 mod circles;
 mod deadlock;
+mod fig1;
 mod flushed;
 mod invariants;
 mod own_scheme;

@@ -1,4 +1,4 @@
-//! Tables for any tool that reads CSV: flows, ports, distributions, pauses, samples.
+//! Tables of results: flows, ports, distributions, pauses, samples.
 
 use crate::findings::{Comparison, Distribution, PortKind};
 use crate::run::Run;
@@ -70,18 +70,75 @@ fn ps(t: Option<Time>) -> String {
     t.map_or_else(String::new, |t| t.as_ps().to_string())
 }
 
-fn write(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Result<Vec<u8>, csv::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(header)?;
-    for row in rows {
-        writer.write_record(row)?;
-    }
-    writer.into_inner().map_err(|e| e.into_error().into())
+/// One table. Columns that are neither text nor real numbers are whole numbers; an empty cell of
+/// a number says that there is none.
+pub(super) struct Table<'a> {
+    /// The name of its file, without ending.
+    pub(super) name: &'static str,
+    pub(super) columns: &'static [&'static str],
+    /// Which columns are text.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV knows no types"))]
+    pub(super) text: &'static [&'static str],
+    /// Which columns are real numbers.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV knows no types"))]
+    pub(super) real: &'static [&'static str],
+    pub(super) rows: Box<dyn Iterator<Item = Vec<String>> + 'a>,
 }
 
-/// All flows of all runs.
-pub(super) fn flows(c: &Comparison<'_>) -> Result<Vec<u8>, csv::Error> {
-    write(&FLOW_COLUMNS, c.runs().flat_map(|run| flow_rows(c, run)))
+impl Table<'_> {
+    /// As CSV.
+    pub(super) fn csv(self) -> Result<Vec<u8>, csv::Error> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(self.columns)?;
+        for row in self.rows {
+            writer.write_record(row)?;
+        }
+        writer.into_inner().map_err(|e| e.into_error().into())
+    }
+}
+
+/// The tables of a comparison, all runs in each.
+pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
+    let mut all = vec![
+        Table {
+            name: "flows",
+            columns: &FLOW_COLUMNS,
+            text: &["scheme", "flow", "src", "dst", "class", "held_at"],
+            real: &["slowdown"],
+            rows: Box::new(c.runs().flat_map(|run| flow_rows(c, run))),
+        },
+        Table {
+            name: "ports",
+            columns: &PORT_COLUMNS,
+            text: &["scheme", "node", "towards", "layer", "pauses_sent", "holds", "held_ps"],
+            real: &["utilisation", "queue_mean"],
+            rows: Box::new(c.runs().flat_map(|run| port_rows(c, run))),
+        },
+        Table {
+            name: "queues",
+            columns: &QUEUE_COLUMNS,
+            text: &["scheme", "what", "ports"],
+            real: &["share"],
+            rows: Box::new(c.runs().flat_map(|run| queue_rows(c, run))),
+        },
+        Table {
+            name: "pauses",
+            columns: &PAUSE_COLUMNS,
+            text: &["scheme", "node", "towards", "action", "scope", "cause"],
+            real: &[],
+            rows: Box::new(c.runs().flat_map(|run| pause_rows(c, run))),
+        },
+    ];
+    if c.experiment.scenario.probe.series.is_some() {
+        all.push(Table {
+            name: "series",
+            columns: &SERIES_COLUMNS,
+            text: &["scheme", "node", "held"],
+            real: &[],
+            rows: Box::new(c.runs().flat_map(|run| series_rows(c, run))),
+        });
+    }
+    all
 }
 
 fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
@@ -121,11 +178,6 @@ fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
     })
 }
 
-/// All ports of all runs.
-pub(super) fn ports(c: &Comparison<'_>) -> Result<Vec<u8>, csv::Error> {
-    write(&PORT_COLUMNS, c.runs().flat_map(|run| port_rows(c, run)))
-}
-
 fn port_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
     let topology = &c.experiment.topology;
     run.outcome.ports.iter().map(move |p| {
@@ -162,10 +214,6 @@ fn port_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
 }
 
 /// Distributions over time of queues, by kind of port, and of memory.
-pub(super) fn queues(c: &Comparison<'_>) -> Result<Vec<u8>, csv::Error> {
-    write(&QUEUE_COLUMNS, c.runs().flat_map(|run| queue_rows(c, run)))
-}
-
 fn queue_rows(c: &Comparison<'_>, run: &Run) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let mut add = |what: &str, ports: &str, d: &Distribution| {
@@ -189,10 +237,6 @@ fn queue_rows(c: &Comparison<'_>, run: &Run) -> Vec<Vec<String>> {
 }
 
 /// Pauses and resumes in the order of time.
-pub(super) fn pauses(c: &Comparison<'_>) -> Result<Vec<u8>, csv::Error> {
-    write(&PAUSE_COLUMNS, c.runs().flat_map(|run| pause_rows(c, run)))
-}
-
 fn pause_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
     let topology = &c.experiment.topology;
     run.outcome.pauses.iter().map(move |p: &PauseEvent| {
@@ -220,10 +264,6 @@ fn pause_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = V
 }
 
 /// Samples of all switch ports; those with nothing to tell are left out.
-pub(super) fn series(c: &Comparison<'_>) -> Result<Vec<u8>, csv::Error> {
-    write(&SERIES_COLUMNS, c.runs().flat_map(|run| series_rows(c, run)))
-}
-
 fn series_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
     let topology = &c.experiment.topology;
     let idle = |s: &&Sample| s.queue == Bytes::ZERO && s.ingress == Bytes::ZERO && s.held == 0;

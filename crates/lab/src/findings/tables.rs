@@ -1,0 +1,46 @@
+//! What schemes keep in their switches.
+
+use super::Group;
+use crate::run::Run;
+
+/// A table of a scheme, over all switches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableSummary {
+    /// Its name.
+    pub name: &'static str,
+    /// Bytes per switch: mean over time, switches and runs.
+    pub mean: f64,
+    /// The most bytes seen in one switch.
+    pub max: u64,
+}
+
+impl TableSummary {
+    /// The tables of one run.
+    pub fn of_run(run: &Run) -> Vec<Self> {
+        Self::of(std::iter::once(run))
+    }
+
+    /// The tables of all runs of a scheme.
+    pub fn of_group(group: &Group) -> Vec<Self> {
+        Self::of(group.runs.iter())
+    }
+
+    fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        let mut switches = 0;
+        for switch in runs.flat_map(|r| &r.outcome.switches) {
+            switches += 1;
+            for t in &switch.tables {
+                match all.iter_mut().find(|a| a.name == t.name) {
+                    Some(a) => {
+                        a.mean += t.mean;
+                        a.max = a.max.max(t.max);
+                    }
+                    None => all.push(Self { name: t.name, mean: t.mean, max: t.max }),
+                }
+            }
+        }
+        all.iter_mut().for_each(|a| a.mean /= f64::from(switches));
+        all
+    }
+}

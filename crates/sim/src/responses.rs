@@ -1,0 +1,83 @@
+//! Control frames between their arrival and their effect.
+
+use crate::timers::Timers;
+use std::collections::VecDeque;
+use std::hash::Hash;
+use weir_core::{ControlMessage, PortId, Time};
+
+/// Frames whose response time runs, at one node. One timer, named `K` among the node's, stands for
+/// the first of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Responses<K> {
+    waiting: VecDeque<(Time, PortId, ControlMessage)>,
+    timer: K,
+}
+
+impl<K: Ord + Hash + Copy> Responses<K> {
+    pub(crate) fn new(timer: K) -> Self {
+        Self { waiting: VecDeque::new(), timer }
+    }
+
+    /// A frame that came by `port` takes effect at `at`, not before those that came earlier.
+    pub(crate) fn push(
+        &mut self,
+        at: Time,
+        port: PortId,
+        message: ControlMessage,
+        timers: &mut Timers<K>,
+    ) {
+        if self.waiting.is_empty() {
+            timers.arm(self.timer, at, false);
+        }
+        self.waiting.push_back((at, port, message));
+    }
+
+    /// The timer has fired: the frame whose time is over, and the port it came by.
+    pub(crate) fn pop(&mut self, timers: &mut Timers<K>) -> (PortId, ControlMessage) {
+        let (_, port, message) = self.waiting.pop_front().expect("a frame's response time is over");
+        self.rearm(timers);
+        (port, message)
+    }
+
+    /// The link at `port` is down: what came by it and has not taken effect yet never will.
+    pub(crate) fn forget(&mut self, port: PortId, timers: &mut Timers<K>) {
+        self.waiting.retain(|(_, p, _)| *p != port);
+        self.rearm(timers);
+    }
+
+    fn rearm(&self, timers: &mut Timers<K>) {
+        match self.waiting.front() {
+            Some((at, ..)) => timers.arm(self.timer, *at, false),
+            None => timers.cancel(self.timer),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weir_core::Priority;
+
+    const A: PortId = PortId(0);
+    const B: PortId = PortId(1);
+
+    fn frame(quanta: u16) -> ControlMessage {
+        ControlMessage::pfc(Priority::ALL[3], quanta)
+    }
+
+    #[test]
+    fn frames_take_effect_in_turn_and_not_after_their_link_has_failed() {
+        let us = Time::from_us;
+        let (mut timers, mut r) = (Timers::new(), Responses::new('r'));
+        for (at, port) in [(1, A), (2, B), (3, A), (4, B)] {
+            r.push(us(at), port, frame(at as u16), &mut timers);
+        }
+        assert_eq!((timers.pop(), timers.pop()), (Some((us(1), 'r', false)), None), "one timer");
+        assert_eq!(r.pop(&mut timers), (A, frame(1)));
+        assert_eq!(timers.next(), us(2));
+        r.forget(B, &mut timers);
+        assert_eq!(timers.next(), us(3), "the next one of the other port");
+        r.forget(A, &mut timers);
+        assert_eq!((timers.next(), timers.foreground()), (Time::NEVER, 0));
+    }
+}
