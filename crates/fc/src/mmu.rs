@@ -192,7 +192,9 @@ impl Mmu {
         }
         ingress.bytes = bytes;
         self.used = used;
-        self.peak = self.peak.max(used);
+        if used > self.peak {
+            self.peak = used;
+        }
         Ok(())
     }
 

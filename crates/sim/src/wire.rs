@@ -52,18 +52,25 @@ pub(crate) struct Wires {
     /// The first wire of each part.
     part_starts: Vec<u32>,
     /// What goes to other parts when the window ends.
-    outboxes: Vec<Vec<Crossing>>,
+    outboxes: Vec<Mail>,
     pub(crate) extras: Extras,
 }
 
 /// A packet on its way from one part to another.
 #[derive(Debug)]
-pub(crate) struct Crossing {
+struct Crossing {
     wire: WireId,
     arrival: Time,
     packet: Packet,
-    message: Option<ControlMessage>,
-    telemetry: Option<IntStack>,
+}
+
+/// What goes from one part to another when a window ends. What packets carry in the side pool
+/// goes with them: few do, so it stands apart.
+#[derive(Debug, Default)]
+pub(crate) struct Mail {
+    crossings: Vec<Crossing>,
+    messages: Vec<ControlMessage>,
+    telemetry: Vec<IntStack>,
 }
 
 impl Wires {
@@ -84,7 +91,7 @@ impl Wires {
                 .iter()
                 .map(|p| p.first().map_or(0, |n| partition.first_wire[n.index()]))
                 .collect(),
-            outboxes: partition.parts.iter().map(|_| Vec::new()).collect(),
+            outboxes: partition.parts.iter().map(|_| Mail::default()).collect(),
             extras: Extras::default(),
         };
         for &node in nodes {
@@ -125,37 +132,39 @@ impl Wires {
 
     /// Keeps a packet for another part until the window ends. What it carries in the side pool
     /// goes with it.
+    #[inline(never)]
     fn cross(&mut self, wire: WireId, arrival: Time, mut packet: Packet) {
-        let (mut message, mut telemetry) = (None, None);
+        let to = self.part_starts.partition_point(|&start| start <= wire.0) - 1;
+        let mail = &mut self.outboxes[to];
         if packet.extra != Packet::NO_EXTRA {
             if packet.kind == PacketKind::Control {
-                message = Some(self.extras.messages.take(packet.extra));
+                mail.messages.push(self.extras.messages.take(packet.extra));
+                packet.extra = mail.messages.len() as u32 - 1;
             } else {
-                telemetry = Some(self.extras.telemetry.take(packet.extra));
+                mail.telemetry.push(self.extras.telemetry.take(packet.extra));
+                packet.extra = mail.telemetry.len() as u32 - 1;
             }
-            packet.extra = Packet::NO_EXTRA;
         }
-        let to = self.outbox_of(wire);
-        self.outboxes[to].push(Crossing { wire, arrival, packet, message, telemetry });
+        mail.crossings.push(Crossing { wire, arrival, packet });
     }
 
-    fn outbox_of(&self, wire: WireId) -> usize {
-        self.part_starts.partition_point(|&start| start <= wire.0) - 1
-    }
-
-    /// Hands over what was kept for part `to`.
-    pub(crate) fn hand_over(&mut self, to: usize, mail: &mut Vec<Crossing>) {
-        mail.append(&mut self.outboxes[to]);
+    /// Hands over what was kept for part `to`, and takes the emptied mail of last time for the
+    /// next.
+    pub(crate) fn hand_over(&mut self, to: usize, mail: &mut Mail) {
+        std::mem::swap(&mut self.outboxes[to], mail);
     }
 
     /// Puts on the wires what another part has handed over.
-    pub(crate) fn take_over(&mut self, mail: &mut Vec<Crossing>) {
-        for Crossing { wire, arrival, mut packet, message, telemetry } in mail.drain(..) {
-            if let Some(message) = message {
-                packet.extra = self.extras.messages.put(message);
-            }
-            if let Some(telemetry) = telemetry {
-                packet.extra = self.extras.telemetry.put(telemetry);
+    pub(crate) fn take_over(&mut self, mail: &mut Mail) {
+        let messages: Vec<u32> =
+            mail.messages.drain(..).map(|m| self.extras.messages.put(m)).collect();
+        let telemetry: Vec<u32> =
+            mail.telemetry.drain(..).map(|t| self.extras.telemetry.put(t)).collect();
+        for Crossing { wire, arrival, mut packet } in mail.crossings.drain(..) {
+            if packet.extra != Packet::NO_EXTRA {
+                let places =
+                    if packet.kind == PacketKind::Control { &messages } else { &telemetry };
+                packet.extra = places[packet.extra as usize];
             }
             self.send(wire, arrival, &packet);
         }

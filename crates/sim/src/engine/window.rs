@@ -4,7 +4,7 @@ use super::barrier::Barrier;
 use super::{Engine, Part};
 use crate::node::Env;
 use crate::shared::Shared;
-use crate::wire::{Crossing, Wires};
+use crate::wire::{Mail, Wires};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use weir_core::Time;
@@ -65,14 +65,14 @@ impl Part {
 struct Exchange {
     barrier: Barrier,
     /// `mail[to][from]`
-    mail: Vec<Vec<Mutex<Vec<Crossing>>>>,
+    mail: Vec<Vec<Mutex<Mail>>>,
     /// When each part has something to do next.
     next: Vec<AtomicU64>,
 }
 
 impl Exchange {
     fn new(parts: usize) -> Self {
-        let boxes = || (0..parts).map(|_| Mutex::new(Vec::new())).collect();
+        let boxes = || (0..parts).map(|_| Mutex::new(Mail::default())).collect();
         Self {
             barrier: Barrier::new(parts),
             mail: (0..parts).map(|_| boxes()).collect(),

@@ -155,10 +155,16 @@ impl Switch {
             self.carry_out(now, env);
         }
         if idle {
-            self.transmit_next(o, now, env);
+            self.transmit_at_once(o, now, env);
         } else {
             self.wake(o, now);
         }
+    }
+
+    /// The wire is idle but the packet was not alone: out of line, since this is rare.
+    #[inline(never)]
+    fn transmit_at_once(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
+        self.transmit_next(o, now, env);
     }
 
     #[inline(always)]

@@ -21,7 +21,7 @@ impl Switch {
 
     /// The wire of port `o` is free: sends the next packet, if there is one, and sets the
     /// clock for the one after it. No event is spent on a wire with nothing behind it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn transmit_next(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
         let port = &mut self.ports[o];
         if now < port.tx.busy_until {
