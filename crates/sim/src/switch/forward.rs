@@ -135,7 +135,7 @@ impl Switch {
         let queue = unconcerned
             .unwrap_or_else(|| fc.arrive(&NodeView { now, books }, packet, egress, actions));
         let idle = now > port.tx.busy_until;
-        if idle && port.is_clear() && actions.is_empty() {
+        if idle && port.is_clear(unconcerned.is_some()) && actions.is_empty() {
             books.mmu.release(packet.ingress, packet.priority, packet.size);
             books.ports[o].q_out[priority] -= size;
             port.scheduler.passed(queue.index());

@@ -148,10 +148,15 @@ impl Port {
         }
     }
 
-    /// Whether a packet sent now would overtake nothing and be held by nothing.
+    /// Whether a packet sent now would overtake nothing and be held by nothing. Where heads are
+    /// inspected that is true only of what the scheme is `unconcerned` about.
     #[inline(always)]
-    pub(crate) fn is_clear(&self) -> bool {
-        self.queue.length() == 0 && self.all_holds == 0 && self.control.is_empty() && !self.special
+    pub(crate) fn is_clear(&self, unconcerned: bool) -> bool {
+        self.queue.length() == 0
+            && self.all_holds == 0
+            && self.control.is_empty()
+            && (!self.special
+                || unconcerned && self.limits.is_none() && !self.scheduler.any_ready())
     }
 
     /// Sets or lifts the rate limit of a priority.
