@@ -87,6 +87,34 @@ fn an_idle_flow_keeps_its_queue_for_the_sticky_period() {
     assert_ne!(send(&mut b, 0, 1, 0), q);
 }
 
+/// Anything else would let it overtake itself.
+#[test]
+fn a_flow_with_packets_keeps_its_queue_however_long_they_wait() {
+    let mut b = bench(&[("queues", "128")]);
+    let q = send(&mut b, 0, 1, 0);
+    b.depart(OUT, q).unwrap();
+    // back within the 6 us it is remembered; from 11 us on only the packet keeps the queue
+    b.now = Time::from_us(5);
+    assert_eq!(send(&mut b, 0, 1, 0), q);
+    b.now = Time::from_us(12);
+    assert_eq!(send(&mut b, 0, 1, 0), q);
+}
+
+#[test]
+fn the_sticky_period_starts_anew_with_every_packet() {
+    let mut b = bench(&[("queues", "128")]);
+    let mut q = QueueId(0);
+    for us in [0, 5] {
+        b.now = Time::from_us(us);
+        q = send(&mut b, 0, 1, 0);
+        b.depart(OUT, q).unwrap();
+    }
+    // 7 us is past the first period, and another flow's packet has old entries looked at
+    b.now = Time::from_us(7);
+    send(&mut b, 1, 1, 0);
+    assert_eq!(send(&mut b, 0, 1, 0), q);
+}
+
 #[test]
 fn entries_of_idle_flows_are_dropped() {
     let mut b = bench(&[]);

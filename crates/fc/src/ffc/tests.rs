@@ -362,6 +362,18 @@ fn a_frame_is_no_longer_than_an_ethernet_frame() {
     let sizes: Vec<u64> = b.take_sent().iter().map(|(_, m)| m.frame_bytes().get()).collect();
     // 149 flows in 22 + 1490 B, then two
     assert_eq!(sizes, [1512, 64]);
+    let mut b = bench(&[("gather", "1us"), ("lanes", "200"), ("key", "5-tuple")]);
+    for k in 0..101 {
+        let flows = vec![(pair(20), k, PRIORITY, true)];
+        b.control(OUT, &ControlMessage::BackPressureTuples { flows });
+        for seq in 0..3 {
+            b.arrive(packet(&b, k, 20, seq), OUT);
+        }
+    }
+    b.fire_next();
+    let sizes: Vec<u64> = b.take_sent().iter().map(|(_, m)| m.frame_bytes().get()).collect();
+    // 99 flows in 22 + 1485 B, then two
+    assert_eq!(sizes, [1507, 64]);
 }
 
 #[test]
@@ -445,6 +457,24 @@ fn what_is_left_after_a_drain_is_reported() {
     b.control(OUT, &bpf(&[(20, true)]));
     let left = b.scheme().audit(&b.view(), true).unwrap_err();
     assert!(left.what.contains("xoff: true"), "{left}");
+}
+
+#[test]
+fn books_that_disagree_with_the_queues_are_reported() {
+    let after = |meddle: fn(&mut egress::Flow)| {
+        let mut b = with_root(&[]);
+        assert_eq!(send(&mut b, 20, 5..6), lane(0));
+        let flows = &mut b.scheme_mut().egresses[OUT.index()].flows;
+        let i = flows.iter().next().unwrap().0;
+        meddle(flows.at_mut(i).unwrap());
+        b.scheme().audit(&b.view(), false).unwrap_err().what
+    };
+    let disagree = "lane 0 and its flow disagree";
+    assert!(after(|f| f.lane_bytes += 1).contains(disagree));
+    assert!(after(|f| f.xoff = true).contains(disagree), "the lane is not held");
+    assert!(after(|f| f.lane = None).contains("has no lane"));
+    assert!(after(|f| f.bytes += 1).contains("5000 B queued and 5001 B counted"));
+    assert!(after(|f| f.told.push(UP)).contains("stopped upstream for nothing"));
 }
 
 #[test]
