@@ -503,6 +503,12 @@ mod tests {
     }
 
     #[test]
+    fn state_is_four_bytes_per_port_and_priority() {
+        let tables = bench("timed").scheme().state_size().tables;
+        assert_eq!(tables, [("ingress counters", 3 * 8 * 4)]);
+    }
+
+    #[test]
     fn a_refresh_that_comes_after_the_pause_has_expired_is_refused() {
         let mut values = Values::new();
         values.set(&PAUSE_QUANTA, "10").unwrap();
