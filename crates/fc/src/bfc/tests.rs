@@ -492,6 +492,10 @@ fn what_is_left_after_a_drain_is_reported() {
     let left = b.scheme().audit(&b.view(), true).unwrap_err();
     assert!(left.what.contains("upstream queue 7 at port 0"), "{left}");
     b.scheme().audit(&b.view(), false).unwrap();
+    // a link change voids the pause; the packets stay counted
+    b.link(UP, false);
+    let left = b.scheme().audit(&b.view(), true).unwrap_err();
+    assert!(left.what.contains("upstream queue 7 at port 0"), "{left}");
 }
 
 #[test]

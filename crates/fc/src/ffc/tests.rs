@@ -302,6 +302,14 @@ fn a_host_pair_is_one_flow_unless_five_fields_tell_flows_apart() {
 }
 
 #[test]
+fn flows_of_different_sources_to_one_host_are_told_apart() {
+    let mut b = bench(&[]);
+    b.control(OUT, &bpf(&[(20, true)]));
+    assert_eq!(b.arrive(b.packet(UP, 1000).flow(2, 0, 20), OUT), TRANSMIT);
+    assert_eq!(b.arrive(b.packet(UP, 1000).flow(1, 0, 20), OUT), lane(0));
+}
+
+#[test]
 fn changes_that_gather_share_a_frame_and_opposite_ones_cancel() {
     let mut b = bench(&[("gather", "1us"), ("pacer", "false")]);
     b.control(OUT, &bpf(&[(30, true), (20, true), (40, true)]));
