@@ -442,6 +442,16 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_that_expired_is_forgotten() {
+        let mut b =
+            Bench::around(2, "3KB", "1KB", |setup| Pfc::new(&Values::new(), setup).unwrap());
+        b.control(OUT, &pause(100));
+        assert!(b.scheme().is_paused(OUT, PRIORITY));
+        b.fire_next();
+        assert!(!b.scheme().is_paused(OUT, PRIORITY));
+    }
+
+    #[test]
     fn a_later_frame_overwrites_the_time_also_with_a_shorter_one() {
         let mut b = bench("timed");
         b.control(OUT, &pause(100));
