@@ -62,7 +62,7 @@ impl Nic {
             PacketKind::Cnp => {
                 self.tally.last_activity = now;
                 self.count.acks_arrived += 1;
-                self.on_cnp(packet, now, env);
+                self.on_cnp(packet, now);
             }
             PacketKind::Control => self.on_control_frame(i, packet, now, env),
             PacketKind::Mark => unreachable!("marks are never on a wire"),
@@ -253,17 +253,17 @@ impl Nic {
         if self.end_if_done(slot, now, env) {
             return;
         }
-        self.repace(slot, old, pacing, now, env);
+        self.repace(slot, old, pacing, now);
     }
 
-    fn on_cnp(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
+    fn on_cnp(&mut self, p: &Packet, now: Time) {
         let Some(slot) = self.slot(p.flow) else { return };
         let s = self.slots[slot as usize].as_mut().expect("a live flow has a slot");
         let mut timers = Timers::new();
         let old = s.cc.rate();
         let pacing = s.cc.on_cnp(now, &mut timers);
         self.arm_cc(slot, timers);
-        self.repace(slot, old, pacing, now, env);
+        self.repace(slot, old, pacing, now);
     }
 
     /// Gives the slot of a finished flow back and writes its record.
