@@ -5,7 +5,7 @@ use crate::scenario::{Route, ScenarioNames, TrafficSpec};
 use crate::text::{Diagnostic, Diagnostics};
 use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
 use weir_net::{Routes, validate_path};
-use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, headroom};
+use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, dynamic_headroom, headroom};
 use weir_traffic::{FlowSpec, Traffic};
 
 /// The headroom a link needs, and which link that is.
@@ -68,28 +68,46 @@ pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
             }
         }
         ThresholdConfig::Dynamic { reserve, headroom: given, .. } => {
-            if let Some(given) = given.filter(|given| *given < need.bytes) {
+            // The packet that crosses the threshold is stored in headroom, too.
+            let needed = need.bytes.saturating_add(frame);
+            if let Some(given) = given.filter(|given| *given < needed) {
                 let label = format!("{given} per port and lossless priority");
                 let warning = Diagnostic::warning("the headroom is too small to be lossless")
                     .maybe_at(spec.headroom_at, label);
                 let link = link_name(e, need.link);
                 out.push(warning.help(format!(
-                    "link {link} needs {}; `headroom = \"auto\"` computes it for every link",
-                    need.bytes
+                    "link {link} needs {needed}; `headroom = \"auto\"` computes it for every link"
                 )));
             }
-            let each = given.unwrap_or(need.bytes).saturating_add(reserve).get();
-            let all = Bytes::new(each.saturating_mul(ports).saturating_mul(lossless));
-            if all >= spec.config.buffer {
-                let title = "headroom and reserve leave nothing of the buffer to share";
-                let label = format!("{all} of {} with {ports} ports", spec.config.buffer);
-                out.push(
-                    Diagnostic::error(title)
-                        .maybe_at(spec.buffer_at, label)
-                        .help(format!("a buffer must be larger than {all} here")),
-                );
-            }
+            dynamic_buffer(e, reserve, given, out);
         }
+    }
+}
+
+/// Dynamic thresholds share what headroom and reserve leave of the memory: something, at every
+/// switch.
+fn dynamic_buffer(e: &Experiment, reserve: Bytes, given: Option<Bytes>, out: &mut Diagnostics) {
+    let (s, spec) = (&e.scenario, &e.scenario.switch);
+    let (frame, latency) = (s.nic.config.max_frame(), spec.config.latency);
+    let lossless = u64::from(spec.config.lossless.count_ones());
+    let set_aside = |switch: NodeId| -> (Bytes, usize) {
+        let ports = e.topology.ports(switch);
+        let each = ports.iter().map(|end| {
+            let l = e.topology.link(end.link);
+            let auto = || dynamic_headroom(l.rate, l.delay, latency, frame, &s.link);
+            given.unwrap_or_else(auto).saturating_add(reserve).get().saturating_mul(lossless)
+        });
+        (Bytes::new(each.fold(0, u64::saturating_add)), ports.len())
+    };
+    let Some((all, ports)) = e.topology.switches().map(set_aside).max() else { return };
+    if all >= spec.config.buffer {
+        let title = "headroom and reserve leave nothing of the buffer to share";
+        let label = format!("{all} of {} with {ports} ports", spec.config.buffer);
+        out.push(
+            Diagnostic::error(title)
+                .maybe_at(spec.buffer_at, label)
+                .help(format!("a buffer must be larger than {all} here")),
+        );
     }
 }
 

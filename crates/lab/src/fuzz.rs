@@ -225,8 +225,10 @@ pub fn ns3_trace(bytes: &[u8]) {
 }
 
 fn convert(inputs: &Inputs) {
-    let made = import::convert("x", "x", inputs, import::FlowsIn::Scenario);
-    scenario_with(&made.scenario, &[]);
+    for ways in [import::Ways::Hashed, import::Ways::Original] {
+        let made = import::convert("x", "x", inputs, import::FlowsIn::Scenario, ways);
+        scenario_with(&made.scenario, &[]);
+    }
 }
 
 /// Every error has a line, but for those that speak of the whole file, if `always` is not set.

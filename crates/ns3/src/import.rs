@@ -3,6 +3,8 @@
 //! Times are counted from the original's conventional start at 2 s, in picoseconds without the
 //! original's truncations; rates, sizes and probabilities are taken as written.
 
+pub use crate::paths::paths;
+
 use crate::config::{CcMode, Config};
 use crate::mmu::{PortLimits, RESERVE, RESUME_OFFSET};
 use crate::{Inputs, Topology};

@@ -35,6 +35,7 @@ pub mod import;
 mod inputs;
 pub mod mmu;
 pub mod output;
+mod paths;
 mod queue;
 mod random;
 pub mod record;

@@ -1,81 +1,16 @@
 //! Every stored run of the reference simulator, line by line.
 //!
-//! `golden/*.txt` hold runs of the reference (alibaba-edu/High-Precision-Congestion-Control,
-//! commit 9f4be2a) packed into two files: a case begins with `#case`, `#counters` are totals where
-//! they were recorded, `#queue NODE PORT MAX DATA MARKED` the largest egress queue in bytes and the
-//! data packets that left it (all, and marked), `#file NAME` is followed by that file's text, and `#same NAME CASE` stands
-//! for the same text as in an earlier case. `routes.txt` lists `switch host next_hops...` in hash
+//! `common/stored.rs` says what is stored; `routes.txt` lists `switch host next_hops...` in hash
 //! order.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use weir_ns3::record::{FctRecord, PfcRecord, Recorder, TraceEvent, TraceRecord};
+#[path = "common/stored.rs"]
+mod stored;
+
+use std::collections::{BTreeMap, BTreeSet};
+use stored::{cases, inputs};
+use weir_ns3::record::{FctRecord, PfcRecord, Recorder, TraceBody, TraceEvent, TraceRecord};
 use weir_ns3::routes::{Ports, Routes};
-use weir_ns3::{Counters, Inputs, Memory, StopReason, from_texts, run};
-
-#[derive(Clone, Default)]
-struct Case {
-    name: String,
-    files: BTreeMap<String, String>,
-    counters: BTreeMap<String, u64>,
-    /// By (node, port): largest queue, data packets, marked ones.
-    queues: BTreeMap<(u32, u32), [u64; 3]>,
-}
-
-fn unpack(text: &str) -> Vec<Case> {
-    let mut cases: Vec<Case> = Vec::new();
-    let mut open = String::new();
-    for line in text.lines() {
-        let words: Vec<&str> = line.split(' ').collect();
-        match words[..] {
-            ["#case", name] => cases.push(Case { name: name.into(), ..Case::default() }),
-            ["#counters", ref pairs @ ..] => {
-                let pairs = pairs.iter().map(|p| p.split_once('=').expect("name=value"));
-                cases.last_mut().expect("a case is open").counters =
-                    pairs.map(|(k, v)| (k.into(), v.parse().expect("a number"))).collect();
-            }
-            ["#queue", ref numbers @ ..] => {
-                let n: Vec<u64> = numbers.iter().map(|n| n.parse().expect("a number")).collect();
-                let key = (n[0] as u32, n[1] as u32);
-                cases.last_mut().expect("a case is open").queues.insert(key, [n[2], n[3], n[4]]);
-            }
-            ["#file", name] => {
-                open = name.into();
-                cases.last_mut().expect("a case is open").files.insert(open.clone(), String::new());
-            }
-            ["#same", name, other] => {
-                let source = cases.iter().find(|c| c.name == other).expect("an earlier case");
-                let text = source.files[name].clone();
-                cases.last_mut().expect("a case is open").files.insert(name.into(), text);
-            }
-            _ => {
-                let files = &mut cases.last_mut().expect("a case is open").files;
-                let file = files.get_mut(&open).expect("a file is open");
-                file.push_str(line);
-                file.push('\n');
-            }
-        }
-    }
-    cases
-}
-
-fn cases() -> Vec<Case> {
-    let mut all = unpack(include_str!("golden/cases.txt"));
-    all.extend(unpack(include_str!("golden/random.txt")));
-    all
-}
-
-fn inputs(case: &Case) -> Inputs {
-    let open = |name: &Path| {
-        let text = name.to_str().and_then(|n| case.files.get(n));
-        text.map(|t| (name.into(), t.clone())).ok_or_else(weir_ns3::Diagnostics::default)
-    };
-    let config = &case.files["config.txt"];
-    match from_texts(Path::new("config.txt"), config, open) {
-        Ok((inputs, _)) => inputs,
-        Err(d) => panic!("{}: {d}", case.name),
-    }
-}
+use weir_ns3::{Counters, Memory, StopReason, run};
 
 /// The first line in which `got` differs from `want`.
 fn difference(want: &str, got: impl Iterator<Item = String>) -> Option<String> {
@@ -208,4 +143,47 @@ fn queues_and_marks_seen_in_packet_records_are_the_reference_s() {
         }
     }
     assert!(checked > 50, "{checked}");
+}
+
+/// The switches that data packets of each (sender, receiver, source port) left.
+#[derive(Default)]
+struct Passed(BTreeMap<(u32, u32, u16), BTreeSet<u32>>);
+
+impl Recorder for Passed {
+    fn fct(&mut self, _: &FctRecord) {}
+
+    fn pfc(&mut self, _: &PfcRecord) {}
+
+    fn wants_packets(&self) -> bool {
+        true
+    }
+
+    fn packet(&mut self, r: &TraceRecord) {
+        let node = |address: u32| (address >> 8) & 0xffff;
+        if let (TraceEvent::Dequeue, TraceBody::Data { sport, .. }) = (r.event, r.body) {
+            self.0.entry((node(r.sip), node(r.dip), sport)).or_default().insert(r.node);
+        }
+    }
+}
+
+#[test]
+fn flows_pass_the_switches_that_their_paths_name() {
+    let name = "ls16_ws50_buf2_nocc_win";
+    let case = cases().into_iter().find(|c| c.name == name).expect("a stored case");
+    let mut inputs = inputs(&case);
+    let is_switch = inputs.topology.is_switch.clone();
+    inputs.trace_nodes = (0..inputs.topology.nodes()).filter(|&n| is_switch[n as usize]).collect();
+    let mut passed = Passed::default();
+    run(&inputs, &mut passed);
+    let mut ports: BTreeMap<(u32, u32), u16> = BTreeMap::new();
+    for (flow, path) in inputs.flows.iter().zip(weir_ns3::import::paths(&inputs)) {
+        let sport = ports.entry((flow.src, flow.dst)).or_insert(10_000);
+        let path = path.expect("every pair is connected");
+        assert_eq!((path.first(), path.last()), (Some(&flow.src), Some(&flow.dst)));
+        let switches: BTreeSet<u32> = path[1..path.len() - 1].iter().copied().collect();
+        assert_eq!(passed.0.get(&(flow.src, flow.dst, *sport)), Some(&switches), "{flow:?}");
+        *sport += 1;
+    }
+    // Otherwise one switch would do for all.
+    assert!(passed.0.values().any(|switches| switches.len() == 3));
 }

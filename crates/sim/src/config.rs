@@ -332,6 +332,18 @@ pub fn headroom(rate: Rate, delay: Time, latency: Time, frame: Bytes, link: &Lin
     budget.bytes()
 }
 
+/// What dynamic thresholds set aside for a link: its [`headroom`] and a frame more, because the
+/// packet that crosses the threshold, and so causes the PAUSE, is itself stored in headroom.
+pub fn dynamic_headroom(
+    rate: Rate,
+    delay: Time,
+    latency: Time,
+    frame: Bytes,
+    link: &LinkConfig,
+) -> Bytes {
+    headroom(rate, delay, latency, frame, link).saturating_add(frame)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -176,7 +176,10 @@ impl Shared<'_> {
                 Thresholds::Dynamic {
                     reserve,
                     resume_offset,
-                    headroom: ports.iter().map(|p| headroom.unwrap_or_else(|| need(p))).collect(),
+                    headroom: ports
+                        .iter()
+                        .map(|p| headroom.unwrap_or_else(|| need(p).saturating_add(frame)))
+                        .collect(),
                     shift: ports.iter().map(|p| self.shift(shift, p)).collect(),
                 }
             }

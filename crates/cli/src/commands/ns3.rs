@@ -7,6 +7,7 @@ use crate::progress::watch;
 use crate::terminal::{Terminal, print};
 use anyhow::Context;
 use std::path::Path;
+use weir_lab::ns3::import::{FlowsIn, Ways};
 use weir_lab::ns3::{self, Diagnostics, Files, Inputs, Places, Severity};
 use weir_lab::run::Meter;
 use weir_lab::table::paint;
@@ -110,14 +111,15 @@ pub(crate) fn import_ns3(args: &ImportNs3, terminal: &Terminal) -> anyhow::Resul
     let Some(inputs) = load(&args.config, terminal) else { return Ok(Status::BadInput) };
     let (name, origin) = (name(&args.config), args.config.display().to_string());
     let Some(out) = &args.out else {
-        let made = ns3::import::convert(&name, &origin, &inputs, ns3::import::FlowsIn::Scenario);
+        let (flows, ways) = (FlowsIn::Scenario, Ways::Hashed);
+        let made = ns3::import::convert(&name, &origin, &inputs, flows, ways);
         print(made.scenario.trim_end())?;
         return Ok(Status::Done);
     };
     let list = out.with_extension("flows.csv");
     let list_name = list.file_name().unwrap_or_default().to_string_lossy();
-    let flows = ns3::import::FlowsIn::File(&list_name);
-    let made = ns3::import::convert(&name, &origin, &inputs, flows);
+    let flows = FlowsIn::File(&list_name);
+    let made = ns3::import::convert(&name, &origin, &inputs, flows, Ways::Hashed);
     let save = |path: &Path, text: &str| {
         std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
     };

@@ -9,6 +9,7 @@
 
 mod export;
 pub mod import;
+pub mod native;
 mod places;
 mod results;
 mod text;

@@ -21,6 +21,15 @@ pub enum FlowsIn<'a> {
     File(&'a str),
 }
 
+/// Who chooses among paths of equal length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ways {
+    /// The native model's hash.
+    Hashed,
+    /// The original's hash: the scenario lists the path of every flow.
+    Original,
+}
+
 /// A converted configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Converted {
@@ -33,12 +42,19 @@ pub struct Converted {
 }
 
 /// Converts a configuration that was read from `origin`; the scenario is called `name`.
-pub fn convert(name: &str, origin: &str, inputs: &Inputs, flows: FlowsIn<'_>) -> Converted {
+pub fn convert(
+    name: &str,
+    origin: &str,
+    inputs: &Inputs,
+    flows: FlowsIn<'_>,
+    ways: Ways,
+) -> Converted {
     let p = pieces(inputs);
+    let paths = Paths::new(inputs, ways);
     let switches = Switches::new(&p);
     let (loss, lossy) = loss(&p);
     let mut notes = p.notes.clone();
-    notes.extend(differences(inputs, &p));
+    notes.extend(differences(inputs, &p, ways));
     notes.extend(lossy);
     notes.extend(switches.notes.iter().cloned());
     let mut out = head(name, origin, &notes);
@@ -54,8 +70,9 @@ pub fn convert(name: &str, origin: &str, inputs: &Inputs, flows: FlowsIn<'_>) ->
     if p.stop > Time::ZERO {
         let _ = write!(out, "\n[run]\nuntil = \"{}\"\n", p.stop);
     }
+    out += &paths.sections(&p);
     out += "\n[[traffic]]\nkind = \"list\"\n";
-    let rows = rows(&p);
+    let rows = rows(&p, &paths);
     let list = match flows {
         FlowsIn::Scenario => {
             let _ = write!(out, "flows = [\n{}]\n", quoted_lines(&rows, 1));
@@ -115,7 +132,7 @@ fn head(name: &str, origin: &str, notes: &[String]) -> String {
 }
 
 /// Differences that do not depend on a key of the configuration alone.
-fn differences(inputs: &Inputs, p: &Pieces) -> Vec<String> {
+fn differences(inputs: &Inputs, p: &Pieces, ways: Ways) -> Vec<String> {
     let mut notes = vec![
         "the clock counts picoseconds and nothing is truncated: links carry their rate and no more"
             .into(),
@@ -127,7 +144,7 @@ fn differences(inputs: &Inputs, p: &Pieces) -> Vec<String> {
             "GLOBAL_T 0 is left out: every flow takes the longest round trip of the network".into(),
         );
     }
-    if p.links.len() >= p.hosts.len() + p.switches.len() {
+    if ways == Ways::Hashed && p.links.len() >= p.hosts.len() + p.switches.len() {
         notes.push("flows choose among paths of equal length by another hash".into());
     }
     let mut pairs: Vec<(u32, u32)> =
@@ -224,18 +241,68 @@ fn congestion_control(p: &Pieces) -> String {
 }
 
 /// The flow list, its header first.
-fn rows(p: &Pieces) -> Vec<String> {
-    let mut rows = vec!["src,dst,size,start,class,priority".to_owned()];
-    rows.extend(p.flows.iter().map(|f| {
+fn rows(p: &Pieces, paths: &Paths) -> Vec<String> {
+    let column = if paths.distinct.is_empty() { "" } else { ",path" };
+    let mut rows = vec![format!("src,dst,size,start,class,priority{column}")];
+    rows.extend(p.flows.iter().enumerate().map(|(i, f)| {
         format!(
-            "{},{},{},{}ns,{},{}",
+            "{},{},{},{}ns,{},{}{}",
             host_name(f.src),
             host_name(f.dst),
             f.size.get(),
             f.start.as_ps() / 1000,
             class_name(f.dport),
-            f.priority
+            f.priority,
+            paths.cell(i)
         )
     }));
     rows
+}
+
+/// Static paths, where flows take those of the original.
+struct Paths {
+    /// Nodes from sender to receiver.
+    distinct: Vec<Vec<u32>>,
+    /// By flow of the scenario.
+    of_flow: Vec<Option<usize>>,
+}
+
+impl Paths {
+    fn new(inputs: &Inputs, ways: Ways) -> Self {
+        let mut all = Self { distinct: Vec::new(), of_flow: Vec::new() };
+        if ways == Ways::Hashed {
+            return all;
+        }
+        let mut numbers: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+        let ways = weir_ns3::import::paths(inputs);
+        // The scenario leaves out flows without bytes.
+        for (_, way) in inputs.flows.iter().zip(ways).filter(|(f, _)| f.size > 0) {
+            all.of_flow.push(way.map(|nodes| {
+                *numbers.entry(nodes).or_insert_with_key(|nodes| {
+                    all.distinct.push(nodes.clone());
+                    all.distinct.len() - 1
+                })
+            }));
+        }
+        all
+    }
+
+    fn sections(&self, p: &Pieces) -> String {
+        let is_switch = |n: u32| p.switches.binary_search(&n).is_ok();
+        let node = |&n: &u32| quoted(&if is_switch(n) { switch_name(n) } else { host_name(n) });
+        let mut out = String::new();
+        for (i, nodes) in self.distinct.iter().enumerate() {
+            let nodes: Vec<String> = nodes.iter().map(node).collect();
+            let _ = write!(out, "\n[[path]]\nname = \"p{i}\"\nnodes = [{}]\n", nodes.join(", "));
+        }
+        out
+    }
+
+    fn cell(&self, flow: usize) -> String {
+        if self.distinct.is_empty() {
+            return String::new();
+        }
+        let path = self.of_flow.get(flow).copied().flatten();
+        path.map_or_else(|| ",".into(), |i| format!(",p{i}"))
+    }
 }
