@@ -464,6 +464,20 @@ mod tests {
     }
 
     #[test]
+    fn a_resume_without_a_pause_asks_for_nothing() {
+        let bench =
+            Bench::around(2, "3KB", "1KB", |setup| Pfc::new(&Values::new(), setup).unwrap());
+        let mut pfc = bench.scheme().clone();
+        let mut a = Actions::new();
+        pfc.control(&bench.view(), OUT, &pause(100), &mut a);
+        a = Actions::new();
+        // priority 2 was never paused; priority 3 is opened and its expiry disarmed
+        let both = ControlMessage::Pfc { enable: 0b1100, quanta: [0; 8] };
+        pfc.control(&bench.view(), OUT, &both, &mut a);
+        assert_eq!(a.as_slice().len(), 2, "{:?}", a.as_slice());
+    }
+
+    #[test]
     fn sticky_pauses_neither_expire_nor_refresh() {
         let mut b = bench("sticky");
         b.control(OUT, &pause(1));

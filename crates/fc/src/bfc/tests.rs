@@ -271,6 +271,22 @@ fn periodic_pauses_wait_for_the_tick_and_resumes_do_not() {
     assert_eq!(b.take_sent(), [(UP, bitmap(&[]))]);
 }
 
+/// 40 Gb/s and 20 ns: half a round trip is 20 ns, but 1024 bits in a frame of 170 B on the wire
+/// take 34 ns.
+#[test]
+fn on_a_short_link_bitmaps_take_a_tenth_of_the_wire() {
+    let mut b = Bench::switch(&INFO, &given(&INFO, &[("frames", "periodic")]), 3);
+    send(&mut b, 0, 1, 7);
+    b.fire_next();
+    assert_eq!(b.now, Time::from_ns(340));
+    let period = |p| given(&INFO, &[("frames", "periodic"), ("period", p)]);
+    Bench::around(2, "75KB", "45KB", |setup| {
+        let refused = Bfc::new(&period("34ns"), setup).unwrap_err().0;
+        assert!(refused.contains("takes 34 ns"), "{refused}");
+        Bfc::new(&period("35ns"), setup).unwrap()
+    });
+}
+
 #[test]
 fn upstream_queues_are_counted_modulo_the_bits() {
     let mut b = bench(&[("frames", "both")]);

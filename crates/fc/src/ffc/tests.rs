@@ -317,6 +317,21 @@ fn changes_that_gather_share_a_frame_and_opposite_ones_cancel() {
     assert_eq!(b.now, Time::from_us(1));
 }
 
+/// Flows between the same hosts may leave by different ports and have a lane at each.
+#[test]
+fn a_flow_stopped_for_two_egresses_is_named_once_and_does_not_cancel_out() {
+    let mut b = bench(&[("gather", "1us")]);
+    for egress in [OUT, UP2] {
+        b.control(egress, &bpf(&[(20, true)]));
+        // the third packet takes the lane beyond its high mark of 2 KB
+        for seq in 0..3 {
+            b.arrive(packet(&b, 0, 20, seq), egress);
+        }
+    }
+    b.fire_next();
+    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, true)]))]);
+}
+
 /// Otherwise the neighbour would know of it, and never hear that it was taken back.
 #[test]
 fn a_stop_that_is_not_yet_sent_is_not_repeated() {
