@@ -79,6 +79,7 @@ pub fn is_bad_input(error: &SimError) -> bool {
         | SimError::Path(_)
         | SimError::Traffic(_)
         | SimError::Setting { .. }
+        | SimError::Horizon { .. }
         | SimError::FrameTooLarge(_) => true,
         SimError::Invariant { .. } | SimError::Conservation { .. } | SimError::Reordered { .. } => {
             false

@@ -45,3 +45,4 @@ pub use config::Config;
 pub use error::SimError;
 pub use outcome::{Finish, Outcome};
 pub use run::{Observer, Progress, run};
+pub use tree::HORIZON;

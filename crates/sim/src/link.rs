@@ -1,7 +1,7 @@
 //! The sending half of a port: serialisation onto a wire.
 
 use crate::wire::{WireId, Wires};
-use weir_core::{Bytes, Packet, Rate, Time};
+use weir_core::{Bytes, Packet, Priority, Rate, Time};
 
 /// A transmitter: one cache line.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct Transmitter {
     wire: WireId,
     overhead: u16,
     pub(crate) up: bool,
+    /// The priority of the frame sent last.
+    pub(crate) last: Priority,
 }
 
 const _: () = assert!(size_of::<Transmitter>() <= 64);
@@ -31,6 +33,7 @@ impl Transmitter {
             overhead: u16::try_from(overhead.get()).unwrap_or(u16::MAX),
             busy_until: Time::ZERO,
             up: true,
+            last: Priority::default(),
             packets: 0,
             wire_bytes: 0,
         }
@@ -56,6 +59,7 @@ impl Transmitter {
     pub(crate) fn send(&mut self, now: Time, packet: &Packet, wires: &mut Wires) {
         assert!(now >= self.busy_until, "a frame starts at {now} on a wire that is busy");
         self.busy_until = now + self.serialisation(packet.size);
+        self.last = packet.priority;
         self.packets += 1;
         self.wire_bytes += u64::from(packet.size) + u64::from(self.overhead);
         wires.send(self.wire, self.busy_until + self.delay, packet);

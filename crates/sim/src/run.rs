@@ -64,6 +64,9 @@ pub fn run(
     let shared = Shared::new(topology, config)?;
     let mut world = World::build(&shared, traffic)?;
     let finish = world.simulate(observer);
+    if config.stop == Stop::Drained && finish == Finish::TimeLimit {
+        return Err(SimError::Horizon { at: HORIZON });
+    }
     report::outcome(world.into_remains(), finish)
 }
 
@@ -97,7 +100,7 @@ fn check(config: &Config) -> Result<(), SimError> {
     if let Stop::At(t) = config.stop
         && t > HORIZON
     {
-        return setting("stop", t.to_string(), "at most 2^47 ps, about 140 s");
+        return setting("until", t.to_string(), "a run lasts at most 2^46 ps, about 70 s");
     }
     if let Some(ecn) = config.switch.ecn
         && ecn.kmin > ecn.kmax

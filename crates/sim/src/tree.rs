@@ -6,15 +6,15 @@
 
 use weir_core::Time;
 
-/// How many bits of a key hold the clock's index.
-const INDEX_BITS: u32 = u16::BITS;
+/// How many bits of a key hold the clock's index: a node has up to two clocks per port.
+const INDEX_BITS: u32 = u16::BITS + 1;
 
 /// Clocks show times below this; whatever is later counts as "never".
 const END: Time = Time::from_ps(u64::MAX >> INDEX_BITS);
 
-/// The longest simulated time: 2^47 ps, about 140 s. Half of what clocks can show, so that what
+/// The longest simulated time: 2^46 ps, about 70 s. Half of what clocks can show, so that what
 /// they cannot show lies beyond every run.
-pub(crate) const HORIZON: Time = Time::from_ps(1 << 47);
+pub const HORIZON: Time = Time::from_ps(1 << 46);
 
 /// Clocks and who is earliest among them.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ impl Tournament {
     /// The clock that shows the earliest time; the lowest one of several.
     #[inline(always)]
     pub(crate) fn winner(&self) -> usize {
-        usize::from(self.root as u16)
+        (self.root & ((1 << INDEX_BITS) - 1)) as usize
     }
 
     /// Whether clock `i` shows a time after `t`.
@@ -77,6 +77,7 @@ impl Tournament {
     pub(crate) fn set(&mut self, i: usize, t: Time) {
         let nodes = &mut *self.nodes;
         assert!(!nodes.is_empty());
+        debug_assert!(i < nodes.len() / 2, "there is no clock {i}");
         let mask = nodes.len() - 1;
         let mut min = key(i, t);
         let mut i = (nodes.len() / 2 + i) & mask;
@@ -117,5 +118,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_largest_switch_has_clocks_enough() {
+        let n = 2 * usize::from(u16::MAX);
+        let mut tree = Tournament::new(n);
+        tree.set(n - 1, HORIZON);
+        assert_eq!((tree.min(), tree.winner()), (HORIZON, n - 1));
     }
 }

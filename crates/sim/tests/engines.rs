@@ -125,20 +125,6 @@ fn with_last_packets_of_one_byte() {
 }
 
 /// The comparison is worth something: another setting gives another digest.
-/// A packet of 1 B of payload is a frame of 49 B, shorter than Ethernet's least: what limits how
-/// far one node may run ahead of another is the shortest frame there is. On slow links with
-/// short cables the difference is most of the lookahead.
-#[test]
-fn with_frames_shorter_than_any_on_ethernet() {
-    let params =
-        build::star::Params { hosts: 6, rate: Rate::from_gbps(3), delay: Time::from_ns(5) };
-    let topology = build::star::build(&params).unwrap();
-    for seed in 1..4 {
-        let out = all_agree(&topology, &mesh(&topology, 400, 8, 40, seed), &config("pfc"));
-        assert_eq!(out.finish, Finish::Drained);
-    }
-}
-
 #[test]
 fn a_changed_threshold_changes_the_digest() {
     let topology = build::ofc_chain::build(&ofc_chain::Params::default()).unwrap();

@@ -34,6 +34,41 @@ fn a_failed_link_loses_what_is_on_it_and_recovers() {
     assert!(out.flows[0].fct().unwrap() > us(110), "{:?}", out.flows[0].fct());
 }
 
+/// Six senders, the link of one of which fails while its switch has paused it: the log then says
+/// that it is released, and what is paused after the recovery is a pause of its own.
+#[test]
+fn the_pause_log_alternates_across_a_failure() {
+    let mut cfg = config("pfc");
+    cfg.failures.push(LinkFailure { link: LinkId(0), down: us(20), up: Some(us(30)) });
+    cfg.nic.timeout = Some(us(50));
+    let flows: Vec<FlowSpec> = (0..6).map(|h| flow(h, 6, 1_000_000)).collect();
+    let out = run(&star(7, "1us"), &flows, &cfg);
+    assert_eq!(out.totals.completed, 6);
+    let log: Vec<(Time, bool)> = out
+        .pauses
+        .iter()
+        .filter(|e| e.port == PortId(0) && e.priority == DATA)
+        .map(|e| (e.at, e.pause))
+        .collect();
+    assert_eq!(log.first().map(|e| e.1), Some(true));
+    assert!(log.windows(2).all(|pair| pair[0].1 != pair[1].1), "{log:?}");
+    assert!(log.contains(&(us(20), false)), "{log:?}");
+    assert!(log.iter().any(|&(at, pause)| at > us(30) && pause), "{log:?}");
+    assert!(!log.iter().any(|&(at, _)| at > us(20) && at < us(30)), "{log:?}");
+}
+
+/// Clocks end at 2^46 ps: a flow that starts later is an error, not a run without it.
+#[test]
+fn traffic_beyond_the_longest_time_is_refused() {
+    let late = FlowSpec { start: Time::from_ms(71_000), ..flow(0, 1, 1000) };
+    let error = common::try_run(&star(2, "1us"), &[late], &config("pfc")).unwrap_err();
+    assert!(error.to_string().contains("70.368744177664 s"), "{error}");
+    let mut cfg = config("pfc");
+    cfg.stop = Stop::At(Time::from_ms(71_000));
+    let error = common::try_run(&star(2, "1us"), &[late], &cfg).unwrap_err();
+    assert!(error.to_string().starts_with("until is 71 s"), "{error}");
+}
+
 /// Two leaves, two spines. A spine link fails for good: after the convergence delay all traffic
 /// takes the other spine.
 #[test]

@@ -47,6 +47,15 @@ impl PortKind {
         }
     }
 
+    /// How many ports of this kind there are.
+    fn count(self, topology: &Topology) -> usize {
+        let ports = |node: NodeId| {
+            let all = (0..topology.ports(node).len()).map(PortId::from_index);
+            all.filter(move |&p| Self::of(topology, node, p) == Some(self)).count()
+        };
+        topology.switches().map(ports).sum()
+    }
+
     /// The kind of a port; `None` for a port of a host.
     pub fn of(topology: &Topology, node: NodeId, port: PortId) -> Option<Self> {
         if topology.is_host(node) {
@@ -81,10 +90,9 @@ impl Distribution {
         let mut bins: BTreeMap<u64, u128> = BTreeMap::new();
         let (mut total, mut bytes, mut max) = (0u128, 0.0, 0);
         for stats in all {
-            let mut time = 0;
+            let time = time_of(stats);
             for &(edge, spent) in &stats.distribution {
                 *bins.entry(edge.get()).or_default() += u128::from(spent);
-                time += u128::from(spent);
             }
             bytes += stats.mean * time as f64;
             total += time;
@@ -94,15 +102,37 @@ impl Distribution {
         Self { bins: bins.into_iter().collect(), total, mean, max }
     }
 
-    /// Of all ports of `kind` in these runs.
+    /// Of all ports of `kind` in these runs. A run records no port that did nothing: such ports
+    /// were empty for as long as the others were looked at.
     pub fn of_ports<'a>(
         topology: &Topology,
         runs: impl IntoIterator<Item = &'a Run>,
         kind: PortKind,
     ) -> Self {
-        let ports = runs.into_iter().flat_map(|r| &r.outcome.ports);
+        let runs: Vec<&Run> = runs.into_iter().collect();
         let of_kind = |p: &&PortRecord| PortKind::of(topology, p.node, p.port) == Some(kind);
-        Self::new(ports.filter(of_kind).map(|p| &p.queue))
+        let recorded = |r: &'a Run| r.outcome.ports.iter().filter(of_kind).map(|p| &p.queue);
+        let there_are = kind.count(topology);
+        let idle = runs.iter().map(|r| {
+            let watched = r.outcome.switches.first().map_or(0, |s| time_of(&s.buffer));
+            watched * (there_are - recorded(r).count()) as u128
+        });
+        let idle = idle.sum();
+        Self::new(runs.iter().flat_map(|r| recorded(r))).with_empty_time(idle)
+    }
+
+    /// Adds time during which a queue was empty.
+    fn with_empty_time(mut self, time: u128) -> Self {
+        if time == 0 {
+            return self;
+        }
+        match self.bins.first_mut() {
+            Some((0, spent)) => *spent += time,
+            _ => self.bins.insert(0, (0, time)),
+        }
+        self.mean *= self.total as f64 / (self.total + time) as f64;
+        self.total += time;
+        self
     }
 
     /// Of the memory of all switches in these runs.
@@ -132,6 +162,11 @@ impl Distribution {
             (edge, time, spent as f64 / self.total as f64)
         })
     }
+}
+
+/// For how long a queue was looked at.
+fn time_of(stats: &QueueStats) -> u128 {
+    stats.distribution.iter().map(|&(_, spent)| u128::from(spent)).sum()
 }
 
 #[cfg(test)]

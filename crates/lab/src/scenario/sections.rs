@@ -164,6 +164,14 @@ pub(super) fn run(item: Option<&Item>, out: &mut Diagnostics) -> RunSpec {
             f.out.push(error.maybe_at(until.span, ""));
             Stop::Drained
         }
+        Or::Is(time) if time > weir_sim::HORIZON => {
+            let error = Diagnostic::error(format!(
+                "`until` is {time}: a run simulates at most {}",
+                weir_sim::HORIZON
+            ));
+            f.out.push(error.maybe_at(until.span, ""));
+            Stop::Drained
+        }
         Or::Is(time) => Stop::At(time),
         Or::Word(_) => Stop::Drained,
     };

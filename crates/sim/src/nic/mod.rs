@@ -203,7 +203,7 @@ impl Nic {
                 self.fc.timer(&view, key, &mut self.actions);
                 self.carry_out(now, env);
             }
-            NicTimer::Cc(kind, slot) => self.on_cc_timer(kind, slot, now, env),
+            NicTimer::Cc(kind, slot) => self.on_cc_timer(kind, slot, now),
             NicTimer::Timeout(slot) => self.on_timeout(slot, now, env),
         }
     }
@@ -260,8 +260,8 @@ impl Nic {
                         self.wake(port.index(), now);
                     }
                 }
-                Action::Hold { port, target } => self.hold(port, target, true, now, env),
-                Action::Open { port, target } => self.hold(port, target, false, now, env),
+                Action::Hold { port, target } => self.hold(port, target, true, now),
+                Action::Open { port, target } => self.hold(port, target, false, now),
                 Action::Limit { port, priority, rate } => {
                     self.ports[port.index()].limit(now, priority, rate);
                     self.wake(port.index(), now);
@@ -278,7 +278,7 @@ impl Nic {
     }
 
     /// Starts or lifts a hold of a flow slot or a priority.
-    fn hold(&mut self, port: PortId, target: Target, held: bool, now: Time, env: &mut Env<'_, '_>) {
+    fn hold(&mut self, port: PortId, target: Target, held: bool, now: Time) {
         match target {
             Target::Queue(q) => {
                 let Some(Some(sender)) = self.slots.get_mut(q.index()) else { return };
@@ -294,7 +294,7 @@ impl Nic {
                     self.lift(q.0, now);
                 }
                 self.ports[port.index()].count_hold(priority, held, now);
-                self.settle(q.0, now, env);
+                self.settle(q.0, now);
             }
             Target::Priority(priority) => {
                 if !self.ports[port.index()].hold_priority(priority, held, now) {

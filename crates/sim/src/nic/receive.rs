@@ -62,7 +62,7 @@ impl Nic {
             PacketKind::Cnp => {
                 self.tally.last_activity = now;
                 self.count.acks_arrived += 1;
-                self.on_cnp(packet, now, env);
+                self.on_cnp(packet, now);
             }
             PacketKind::Control => self.on_control_frame(i, packet, now, env),
             PacketKind::Mark => unreachable!("marks are never on a wire"),
@@ -208,7 +208,13 @@ impl Nic {
 
     #[inline]
     fn on_ack(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
-        let stack = (p.extra != Packet::NO_EXTRA).then(|| env.wires.extras.telemetry.take(p.extra));
+        let stack = (p.extra != Packet::NO_EXTRA).then(|| {
+            let mut stack = env.wires.extras.telemetry.take(p.extra);
+            if let Some(telemetry) = env.shared.telemetry {
+                stack.hops = stack.hops.map(|hop| telemetry.record(hop));
+            }
+            stack
+        });
         let Some(slot) = self.slot(p.flow) else { return };
         let payload = env.shared.config.nic.payload.get();
         let s = self.slots[slot as usize].as_mut().expect("a live flow has a slot");
@@ -253,17 +259,17 @@ impl Nic {
         if self.end_if_done(slot, now, env) {
             return;
         }
-        self.repace(slot, old, pacing, now, env);
+        self.repace(slot, old, pacing, now);
     }
 
-    fn on_cnp(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
+    fn on_cnp(&mut self, p: &Packet, now: Time) {
         let Some(slot) = self.slot(p.flow) else { return };
         let s = self.slots[slot as usize].as_mut().expect("a live flow has a slot");
         let mut timers = Timers::new();
         let old = s.cc.rate();
         let pacing = s.cc.on_cnp(now, &mut timers);
         self.arm_cc(slot, timers);
-        self.repace(slot, old, pacing, now, env);
+        self.repace(slot, old, pacing, now);
     }
 
     /// Gives the slot of a finished flow back and writes its record.

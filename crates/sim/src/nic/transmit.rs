@@ -26,11 +26,8 @@ impl Nic {
             mtu: config.nic.payload,
             hops: env.shared.longest_path,
         };
-        // everything else goes by marks or telemetry
-        let wants_rtt = !matches!(
-            config.cc.kind(),
-            CcKind::None | CcKind::Dcqcn | CcKind::Hpcc | CcKind::Dctcp
-        );
+        // the others go by marks or telemetry
+        let wants_rtt = matches!(config.cc.kind(), CcKind::Timely | CcKind::Swift);
         let mut sender =
             Box::new(Sender::new(spec, port, config.cc.start(&path), wants_rtt, &config.nic));
         sender.priority_stamp =
@@ -49,7 +46,7 @@ impl Nic {
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }
-        self.settle(slot, now, env);
+        self.settle(slot, now);
     }
 
     fn egress_of(&self, spec: &weir_traffic::FlowSpec, env: &Env<'_, '_>) -> u16 {
@@ -86,7 +83,7 @@ impl Nic {
 
     /// Works out whether a flow can send now, later or not at all.
     #[inline(always)]
-    pub(super) fn settle(&mut self, slot: u32, now: Time, _env: &mut Env<'_, '_>) {
+    pub(super) fn settle(&mut self, slot: u32, now: Time) {
         let Some(s) = &mut self.slots[slot as usize] else { return };
         let o = usize::from(s.port);
         let port = &mut self.ports[o];
@@ -196,7 +193,7 @@ impl Nic {
             if s.is_datagram() && self.ports[o].fifo.is_some() {
                 self.produce_into_fifo(o, slot, now, env);
             } else {
-                self.settle(slot, now, env);
+                self.settle(slot, now);
             }
         }
     }
@@ -215,7 +212,7 @@ impl Nic {
         let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
         if s.has_more_to_produce() {
             s.next_time = s.produced_at(s.produced);
-            self.settle(slot, now, env);
+            self.settle(slot, now);
         }
         self.end_if_done(slot, now, env);
     }
@@ -242,7 +239,7 @@ impl Nic {
         if let Some(slot) = port.ready.take_turn(blocked) {
             self.send_packet(o, slot, now, env);
             self.end_if_done(slot, now, env);
-            self.settle(slot, now, env);
+            self.settle(slot, now);
         }
     }
 
@@ -268,7 +265,7 @@ impl Nic {
             }
         }
         self.end_if_done(slot, now, env);
-        self.settle(slot, now, env);
+        self.settle(slot, now);
     }
 
     /// Makes the next packet of a flow and puts it on the wire.
@@ -283,7 +280,7 @@ impl Nic {
         let view = NodeView { now, books };
         let from = PortQueue { port: PortId(o as u16), queue: QueueId(slot) };
         fc.depart(&view, &mut packet, from, actions);
-        if env.shared.telemetry && !packet.has(flags::DATAGRAM) {
+        if env.shared.telemetry.is_some() && !packet.has(flags::DATAGRAM) {
             packet.extra = env.wires.extras.telemetry.put(IntStack::new());
         }
         if let Some(limits) = &mut port.limits {
@@ -320,30 +317,17 @@ impl Nic {
         }
     }
 
-    pub(super) fn on_cc_timer(
-        &mut self,
-        kind: TimerKind,
-        slot: u32,
-        now: Time,
-        env: &mut Env<'_, '_>,
-    ) {
+    pub(super) fn on_cc_timer(&mut self, kind: TimerKind, slot: u32, now: Time) {
         let Some(s) = &mut self.slots[slot as usize] else { return };
         let mut timers = Timers::new();
         let old = s.cc.rate();
         let pacing = s.cc.on_timer(kind, now, &mut timers);
         self.arm_cc(slot, timers);
-        self.repace(slot, old, pacing, now, env);
+        self.repace(slot, old, pacing, now);
     }
 
     /// The rate may have changed: stretches or shrinks what is left of the gap.
-    pub(super) fn repace(
-        &mut self,
-        slot: u32,
-        old: weir_core::Rate,
-        pacing: Pacing,
-        now: Time,
-        env: &mut Env<'_, '_>,
-    ) {
+    pub(super) fn repace(&mut self, slot: u32, old: weir_core::Rate, pacing: Pacing, now: Time) {
         let Some(s) = &mut self.slots[slot as usize] else { return };
         let new = s.cc.rate();
         if pacing == Pacing::Retime && new != old && s.last_frame > 0 && !s.is_datagram() {
@@ -351,7 +335,7 @@ impl Nic {
             let started = s.next_time.saturating_sub(old.time_for(frame));
             s.next_time = started.saturating_add(new.time_for(frame));
         }
-        self.settle(slot, now, env);
+        self.settle(slot, now);
     }
 
     /// Nothing was heard for the timeout: goes back to the first unacknowledged packet.
@@ -369,6 +353,6 @@ impl Nic {
         if let Some(timeout) = env.shared.config.nic.timeout {
             self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
         }
-        self.repace(slot, old, pacing, now, env);
+        self.repace(slot, old, pacing, now);
     }
 }

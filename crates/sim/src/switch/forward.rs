@@ -99,7 +99,8 @@ impl Switch {
 
     /// Finds the way, stores the packet and queues it, or sends it at once when it finds its
     /// port idle and empty: the scheme sees the same as if it had been queued for no time, and
-    /// nothing else could have been chosen.
+    /// nothing else could have been chosen. (Only a deficit round robin may tell: such a packet
+    /// takes no turn there.)
     #[inline(always)]
     fn forward(
         &mut self,
@@ -197,7 +198,7 @@ impl Switch {
         if port.storm & 1 << packet.priority.get() != 0 {
             return Err(DropReason::Watchdog);
         }
-        if self.fc.gates_admission() {
+        if self.gates_admission {
             let view = NodeView { now, books: &self.books };
             match self.fc.admit(&view, packet, egress) {
                 Admit::Accept => {}

@@ -40,6 +40,8 @@ impl Switch {
                     self.wake(port.index(), now);
                 }
                 Action::Mark { port, queue, mark } => {
+                    let inspects = self.ports[port.index()].inspects_heads;
+                    assert!(inspects, "a mark is read where heads are inspected, nowhere else");
                     let mut packet =
                         control_packet(&ControlMessage::pfc(Priority::ALL[0], 0), Packet::NO_EXTRA);
                     packet.kind = PacketKind::Mark;
@@ -85,10 +87,10 @@ impl Switch {
         now: Time,
         env: &mut Env<'_, '_>,
     ) {
-        self.log_pause(port, &message, now);
         if !self.ports[port.index()].tx.up {
             return;
         }
+        self.log_pause(port, &message, now);
         self.tally.control_frames += 1;
         self.tally.control_bytes += message.frame_bytes().get();
         let mut packet = control_packet(&message, 0);
@@ -226,6 +228,15 @@ impl Switch {
                 }
             }
             ControlMessage::QueueBitmap { .. } | ControlMessage::Occupancy { .. } => {}
+        }
+    }
+
+    /// The link at `port` is down: whatever the neighbour was told to stop goes on when it is up
+    /// again.
+    pub(super) fn forget_pauses(&mut self, port: PortId, now: Time) {
+        let paused = std::mem::take(&mut self.ports[port.index()].paused_upstream);
+        for p in Priority::ALL.into_iter().filter(|p| paused & 1 << p.get() != 0) {
+            self.note(port, p, false, PauseScope::Priority, now);
         }
     }
 

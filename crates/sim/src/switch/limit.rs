@@ -18,10 +18,11 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// No limits, on a wire that is busy until `busy`. Which priority keeps it busy is not known
-    /// when the first limit comes: the frame counts for each.
-    pub(crate) fn new(line: Rate, busy: Time) -> Self {
-        Self { line, of: [Limit { rate: line, next: busy }; Priority::COUNT] }
+    /// No limits, on a wire that a frame of priority `last` keeps busy until `busy`.
+    pub(crate) fn new(line: Rate, last: Priority, busy: Time) -> Self {
+        let mut of = [Limit { rate: line, next: Time::ZERO }; Priority::COUNT];
+        of[last.index()].next = busy;
+        Self { line, of }
     }
 
     /// Sets or lifts a limit at `now`. What is left of the gap after the last packet is
@@ -67,7 +68,7 @@ mod tests {
     #[test]
     fn a_limited_priority_waits_out_its_packets_at_its_rate() {
         let line = Rate::from_gbps(40);
-        let mut l = Limits::new(line, Time::ZERO);
+        let mut l = Limits::new(line, P, Time::ZERO);
         l.set(Time::ZERO, P, Some(Rate::from_gbps(10)));
         assert_eq!(l.blocked(Time::ZERO), 0);
         l.started(Time::ZERO, P, 1000);
@@ -80,7 +81,7 @@ mod tests {
     #[test]
     fn a_new_rate_stretches_what_is_left_of_the_gap() {
         let line = Rate::from_gbps(40);
-        let mut l = Limits::new(line, Time::ZERO);
+        let mut l = Limits::new(line, P, Time::ZERO);
         l.set(Time::ZERO, P, Some(Rate::from_gbps(20)));
         l.started(Time::ZERO, P, 1000);
         // 400 ns at 20 Gb/s; at 100 ns the rate is halved: 300 ns left become 600 ns
@@ -99,7 +100,7 @@ mod tests {
     fn the_packet_on_the_wire_is_measured_by_the_first_limit() {
         let line = Rate::from_gbps(40);
         // 1000 B have 100 ns to go when the rate is quartered: 400 ns
-        let mut l = Limits::new(line, Time::from_ns(200));
+        let mut l = Limits::new(line, P, Time::from_ns(200));
         l.set(Time::from_ns(100), P, Some(Rate::from_gbps(10)));
         assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(500));
         assert_eq!(l.blocked(Time::from_ns(200)), 1 << 3, "the others wait for the wire only");
@@ -108,7 +109,7 @@ mod tests {
     #[test]
     fn a_limit_that_goes_and_comes_back_gives_no_packet_away() {
         let line = Rate::from_gbps(40);
-        let mut l = Limits::new(line, Time::ZERO);
+        let mut l = Limits::new(line, P, Time::ZERO);
         l.set(Time::ZERO, P, Some(Rate::from_gbps(10)));
         l.started(Time::ZERO, P, 1000);
         // at 400 ns of 800 ns half a packet is left: 100 ns at the line's rate

@@ -57,6 +57,7 @@ pub(crate) struct Switch {
     pub(crate) id: NodeId,
     pub(crate) books: Books,
     pub(crate) fc: Box<dyn FlowControl>,
+    gates_admission: bool,
     /// By priority: the queue of packets the scheme has nothing to do with.
     unconcerned: [Option<QueueId>; Priority::COUNT],
     pub(crate) ports: Vec<Port>,
@@ -123,6 +124,7 @@ impl Switch {
             id,
             perfect_wires: shared.byte_survival_ln == 0.0
                 && ports.iter().all(|p| p.outages.is_empty()),
+            gates_admission: fc.gates_admission(),
             unconcerned: Priority::ALL.map(|p| fc.unconcerned(p)),
             fc,
             clocks: Tournament::new(tx_clocks + ports.len()),
@@ -265,6 +267,7 @@ impl Switch {
                 env.wires.extras.discard(&frame);
             }
             self.responding.forget(port, &mut self.timers);
+            self.forget_pauses(port, now);
         }
         let view = NodeView { now, books: &self.books };
         self.fc.link(&view, port, up, &mut self.actions);
@@ -274,9 +277,8 @@ impl Switch {
 
     /// Works out whether packets for `port` need a look before they come in.
     fn guard(&mut self, port: PortId) {
-        let gates = self.fc.gates_admission();
         let port = &mut self.ports[port.index()];
-        port.guarded = gates || !port.tx.up || port.storm != 0;
+        port.guarded = self.gates_admission || !port.tx.up || port.storm != 0;
     }
 
     /// Whether anything here would still move a packet: timers that keep a run alive, or a

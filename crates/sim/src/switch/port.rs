@@ -162,9 +162,9 @@ impl Port {
     /// Sets or lifts the rate limit of a priority.
     pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
         self.special = true;
-        let (line, busy) = (self.tx.rate, self.tx.busy_until);
+        let (line, last, busy) = (self.tx.rate, self.tx.last, self.tx.busy_until);
         self.limits
-            .get_or_insert_with(|| Box::new(Limits::new(line, busy)))
+            .get_or_insert_with(|| Box::new(Limits::new(line, last, busy)))
             .set(now, priority, rate);
     }
 

@@ -239,8 +239,10 @@ impl Switch {
             self.buffer.set(now, self.books.mmu.used().get());
             self.books.ports[o].q_out[packet.priority.index()] -= u64::from(packet.size);
             // The scheme must hear that the packet is gone, or its counters would leak.
-            let view = NodeView { now, books: &self.books };
-            self.fc.depart(&view, &mut packet, from, &mut self.actions);
+            if self.unconcerned[packet.priority.index()].is_none() {
+                let view = NodeView { now, books: &self.books };
+                self.fc.depart(&view, &mut packet, from, &mut self.actions);
+            }
             self.ports[o].dropped += 1;
             self.lose(now, reason, &packet, env);
         }
