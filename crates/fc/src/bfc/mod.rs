@@ -278,7 +278,7 @@ impl Bfc {
             salt: (values.choice(&ASSIGNMENT) == Some("static")).then_some(static_salt),
             pausing: is(values, &PAUSING),
             first_packets: first_packet.then(|| QueueId(plan.first - 1)),
-            threshold: threshold(values, setup, hop, frames),
+            threshold: threshold(values, setup, hop, frames, &period),
             sticky,
             egresses: Table::per_port(setup)
                 .into_iter()
@@ -379,12 +379,16 @@ impl Bfc {
 }
 
 /// A pause that waits for the next bitmap takes a period longer: the threshold grows with it.
-fn threshold(values: &Values, setup: &NodeSetup<'_>, hop: HopBdp, frames: Frames) -> HopBdp {
+fn threshold(
+    values: &Values,
+    setup: &NodeSetup<'_>,
+    hop: HopBdp,
+    frames: Frames,
+    period: &[Time],
+) -> HopBdp {
     match (values.ratio(&PAUSE_FACTOR), frames) {
         (Some(factor), _) => hop.scaled(factor),
-        (None, Frames::Periodic) => {
-            hop.widened(setup, |rtt| values.time(&PERIOD).unwrap_or(rtt / 2))
-        }
+        (None, Frames::Periodic) => hop.widened(setup, period),
         (None, _) => hop,
     }
 }

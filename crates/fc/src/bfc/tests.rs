@@ -309,6 +309,9 @@ fn on_a_short_link_bitmaps_take_a_tenth_of_the_wire() {
     assert_eq!(b.now, Time::from_ns(340));
     let period = |p| given(&INFO, &[("frames", "periodic"), ("period", p)]);
     Bench::around(2, "75KB", "45KB", |setup| {
+        // a pause may wait for 340 ns and takes 40 ns: 380 ns at 5 B/ns
+        let bfc = Bfc::new(&given(&INFO, &[("frames", "periodic")]), setup).unwrap();
+        assert_eq!(bfc.threshold.bytes(PortId(0), PortId(1)), 1900);
         let refused = Bfc::new(&period("34ns"), setup).unwrap_err().0;
         assert!(refused.contains("takes 34 ns"), "{refused}");
         Bfc::new(&period("35ns"), setup).unwrap()

@@ -29,16 +29,17 @@ impl HopBdp {
             .map(|p| values.time(&HOP_RTT).unwrap_or_else(|| p.hop_rtt()))
             .collect();
         let mut hop = Self { rtt, bytes: Vec::new() };
-        hop.fill(setup, |rtt| rtt);
+        let nothing = vec![Time::ZERO; setup.ports.len()];
+        hop.fill(setup, &nothing);
         hop
     }
 
-    fn fill(&mut self, setup: &NodeSetup<'_>, window: impl Fn(Time) -> Time) {
-        let row = |rtt: &Time| {
-            let window = window(*rtt);
+    fn fill(&mut self, setup: &NodeSetup<'_>, extra: &[Time]) {
+        let row = |(rtt, extra): (&Time, &Time)| {
+            let window = *rtt + *extra;
             setup.ports.iter().map(move |p| p.rate.bytes_in(window).get())
         };
-        self.bytes = self.rtt.iter().flat_map(row).collect();
+        self.bytes = self.rtt.iter().zip(extra).flat_map(row).collect();
     }
 
     /// The same with every product multiplied by `factor`.
@@ -47,9 +48,9 @@ impl HopBdp {
         self
     }
 
-    /// The same with `extra(round trip)` added to every round trip before multiplying.
-    pub(crate) fn widened(mut self, setup: &NodeSetup<'_>, extra: impl Fn(Time) -> Time) -> Self {
-        self.fill(setup, |rtt| rtt + extra(rtt));
+    /// The same with each port's `extra` added to its round trip before multiplying.
+    pub(crate) fn widened(mut self, setup: &NodeSetup<'_>, extra: &[Time]) -> Self {
+        self.fill(setup, extra);
         self
     }
 
