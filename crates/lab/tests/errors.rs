@@ -213,6 +213,8 @@ fn a_nack_interval_that_does_nothing_is_a_warning() {
     let text = e.warnings.render(&e.scenario.sources, false);
     assert!(text.contains("`nack-interval` does nothing with selective repeat"), "{text}");
     assert!(text.contains("--> my.toml:15:"), "{text}");
+    let reliability = e.scenario.nic.config.reliability;
+    assert_eq!(reliability, weir_sim::config::Reliability::SelectiveRepeat);
 }
 
 #[test]

@@ -18,23 +18,34 @@ const BOTH: [Reliability; 2] = [Reliability::GoBackN, Reliability::SelectiveRepe
 /// A frame of 1518 B and 20 B of overhead at 100 Gb/s.
 const PACKET: Time = Time::from_ps(123_040);
 
-/// A hundred packets over two links of 10 ns, of which exactly number 50 is lost: the sender's
-/// link fails for a nanosecond while that one is on it. (An ACK is on that link from 36.72 to
-/// 53.44 ns after the start of every packet, the packet before it until 10 ns.)
-fn one_loss(reliability: Reliability, set: impl Fn(&mut Config)) -> Outcome {
-    let mut cfg = config("pfc");
-    let down = PACKET * 50 + Time::from_ns(80);
-    cfg.failures.push(LinkFailure { link: LinkId(0), down, up: Some(down + Time::from_ns(1)) });
+/// A flow over two links of 10 ns at line rate, of which exactly the packets in these places are
+/// lost: the sender's link fails for a nanosecond while each is on it. (An ACK is on that link
+/// from 36.72 to 53.44 ns after the start of every packet, the packet before it until 10 ns.)
+fn lose(places: &[u64], packets: u64, cfg: &Config) -> Outcome {
+    let mut cfg = cfg.clone();
+    for &n in places {
+        let down = PACKET * n + Time::from_ns(80);
+        cfg.failures.push(LinkFailure { link: LinkId(0), down, up: Some(down + Time::from_ns(1)) });
+    }
     cfg.convergence = Time::from_ms(1);
-    cfg.nic.window = WindowConfig::Unlimited;
-    cfg.nic.reliability = reliability;
-    set(&mut cfg);
-    let out = run(&star(2, "10ns"), &[flow(0, 1, 150_000)], &cfg);
+    let out = run(&star(2, "10ns"), &[flow(0, 1, packets * 1500)], &cfg);
     assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, 1));
-    assert_eq!(out.totals.dropped, 1);
-    assert_eq!(out.drops[0].reason, DropReason::LinkDown);
-    assert_eq!(out.flows[0].delivered, Bytes::new(150_000));
+    assert_eq!(out.totals.dropped, places.len() as u64);
+    assert!(out.drops.iter().all(|d| d.reason == DropReason::LinkDown));
+    assert_eq!(out.flows[0].delivered, Bytes::new(packets * 1500));
     out
+}
+
+fn settings(reliability: Reliability, window: WindowConfig) -> Config {
+    let mut cfg = config("pfc");
+    cfg.nic.reliability = reliability;
+    cfg.nic.window = window;
+    cfg
+}
+
+/// How long a flow of so many packets takes alone.
+fn lone(packets: u64) -> Time {
+    PACKET * (packets + 1) + Time::from_ns(20)
 }
 
 /// Packet 51 arrives 3 packets and 20 ns after the start of number 50, its NACK another 33.44 ns
@@ -42,22 +53,34 @@ fn one_loss(reliability: Reliability, set: impl Fn(&mut Config)) -> Outcome {
 /// number 50 after 53, and the flow ends as much earlier as it sends less.
 #[test]
 fn after_one_loss_selective_repeat_sends_one_packet_again_and_go_back_n_the_window() {
-    let [back, repeat] = BOTH.map(|r| one_loss(r, |_| ()));
+    let run_with = |r| lose(&[50], 100, &settings(r, WindowConfig::Unlimited));
+    let [back, repeat] = BOTH.map(run_with);
     assert_eq!(back.flows[0].retransmitted, 4);
     assert_eq!(repeat.flows[0].retransmitted, 1);
-    let lone = PACKET * 101 + Time::from_ns(20);
-    assert_eq!(back.flows[0].fct(), Some(lone + PACKET * 4));
-    assert_eq!(repeat.flows[0].fct(), Some(lone + PACKET));
+    assert_eq!(back.flows[0].fct(), Some(lone(100) + PACKET * 4));
+    assert_eq!(repeat.flows[0].fct(), Some(lone(100) + PACKET));
 }
 
-/// The same with a window of 2 packets: number 51 is out when 50 is lost, and its NACK lets the
-/// hole be filled although the window is full.
+/// A window of 4 packets, which a round trip of 2.4 packets never fills: number 50 is lost, 51 to
+/// 53 fill it, and the NACK of 51 lets the hole be filled nevertheless.
 #[test]
 fn a_hole_is_filled_although_the_window_is_full() {
-    let window = |cfg: &mut Config| cfg.nic.window = WindowConfig::Bytes(Bytes::new(3_000));
+    let window = WindowConfig::Bytes(Bytes::new(6_000));
     // without a timeout nothing else could save the flow
-    let out = one_loss(Reliability::SelectiveRepeat, window);
+    let out = lose(&[50], 100, &settings(Reliability::SelectiveRepeat, window));
     assert_eq!(out.flows[0].retransmitted, 1);
+}
+
+/// Number 50 is lost and, sent again after 53, lost again. New packets follow all the time, and
+/// the timeout comes nevertheless, 20 us after the ACK of 49: long before the 2000 packets are
+/// sent, so that the two repetitions are all it costs.
+#[test]
+fn a_packet_lost_twice_is_sent_again_after_the_timeout_among_new_ones() {
+    let mut cfg = settings(Reliability::SelectiveRepeat, WindowConfig::Unlimited);
+    cfg.nic.timeout = Some(Time::from_us(20));
+    let out = lose(&[50, 54], 2000, &cfg);
+    assert_eq!(out.flows[0].retransmitted, 2);
+    assert_eq!(out.flows[0].fct(), Some(lone(2000) + PACKET * 2));
 }
 
 /// Two senders share a link of 100 Gb/s. The longest round trip is 2 x (2 us + 120 ns), which is
