@@ -29,7 +29,7 @@ use crate::control::{Ack, CongestionControl, IntHop, MAX_HOPS, Pacing, Path, Tim
 use crate::params::{ParamValue, params};
 use crate::timely::as_ns;
 use crate::window::{Window, WindowKind};
-use weir_core::{Bytes, Rate};
+use weir_core::{Bytes, Rate, Time};
 
 /// How telemetry crosses the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,24 @@ pub enum Telemetry {
         /// INT_MULTI: units are this many times 128 B and 80 B.
         multi: u32,
     },
+}
+
+impl Telemetry {
+    /// What is left of a hop's values in its record: time modulo 2^24 ns, bytes sent in units of
+    /// 128 B modulo 2^20 units, the queue in units of 80 B modulo 2^17 units.
+    pub fn record(self, hop: IntHop) -> IntHop {
+        let Self::Packed { multi } = self else { return hop };
+        let in_units = |bytes: u64, unit: u64, bits: u32| {
+            let unit = unit * u64::from(multi);
+            bytes / unit % (1 << bits) * unit
+        };
+        IntHop {
+            time: Time::from_ns(hop.time.as_ps() / 1000 % (1 << 24)),
+            tx_bytes: in_units(hop.tx_bytes, 128, 20),
+            queue: in_units(hop.queue, 80, 17),
+            rate: hop.rate,
+        }
+    }
 }
 
 impl ParamValue for Telemetry {
@@ -423,6 +441,20 @@ mod tests {
         let mut f = flow(&params);
         assert_eq!(feed(&mut f, 5000, 12_000, &[hop(4160, 52_000, 0)]).0, Pacing::Same);
         assert_eq!(feed(&mut f, 6000, 12_000, &[hop(4160, 52_000, 80)]).0, Pacing::Retime);
+    }
+
+    #[test]
+    fn a_packed_record_keeps_whole_units_of_what_it_has_bits_for() {
+        let whole = IntHop {
+            time: Time::from_ps((1 << 24) * 1000 + 5999),
+            tx_bytes: 512 * (1 << 20) + 512 * 3 + 511,
+            queue: 320 * 2 + 319,
+            rate: Rate::from_gbps(100),
+        };
+        assert_eq!(Telemetry::Exact.record(whole), whole);
+        let packed = Telemetry::Packed { multi: 4 }.record(whole);
+        assert_eq!((packed.time, packed.tx_bytes), (Time::from_ns(5), 512 * 3));
+        assert_eq!((packed.queue, packed.rate), (640, whole.rate));
     }
 
     #[test]

@@ -331,6 +331,19 @@ mod tests {
     }
 
     #[test]
+    fn a_paused_flow_resumes_at_its_share_of_the_threshold() {
+        let mut b = bench(&[]);
+        let q = send(&mut b, 0, 27);
+        send(&mut b, 1, 1);
+        b.take_sent();
+        // two active queues: 12 500 B each
+        (0..14).for_each(|_| _ = b.depart(OUT, q));
+        assert!(b.sent().is_empty(), "13 000 B");
+        b.depart(OUT, q).unwrap();
+        assert_eq!(b.take_sent(), [(UP, state(false, 0))]);
+    }
+
+    #[test]
     fn by_marks_it_resumes_with_the_last_packet_that_exceeded() {
         let mut b = bench(&[("resume", "marks")]);
         let q = send(&mut b, 0, 27);

@@ -442,6 +442,16 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_that_expired_is_forgotten() {
+        let mut b =
+            Bench::around(2, "3KB", "1KB", |setup| Pfc::new(&Values::new(), setup).unwrap());
+        b.control(OUT, &pause(100));
+        assert!(b.scheme().is_paused(OUT, PRIORITY));
+        b.fire_next();
+        assert!(!b.scheme().is_paused(OUT, PRIORITY));
+    }
+
+    #[test]
     fn a_later_frame_overwrites_the_time_also_with_a_shorter_one() {
         let mut b = bench("timed");
         b.control(OUT, &pause(100));
@@ -461,6 +471,20 @@ mod tests {
         b.control(OUT, &pause(0));
         assert!(!b.is_held(OUT, Q));
         assert!(b.timers().is_empty(), "a RESUME disarms the expiry");
+    }
+
+    #[test]
+    fn a_resume_without_a_pause_asks_for_nothing() {
+        let bench =
+            Bench::around(2, "3KB", "1KB", |setup| Pfc::new(&Values::new(), setup).unwrap());
+        let mut pfc = bench.scheme().clone();
+        let mut a = Actions::new();
+        pfc.control(&bench.view(), OUT, &pause(100), &mut a);
+        a = Actions::new();
+        // priority 2 was never paused; priority 3 is opened and its expiry disarmed
+        let both = ControlMessage::Pfc { enable: 0b1100, quanta: [0; 8] };
+        pfc.control(&bench.view(), OUT, &both, &mut a);
+        assert_eq!(a.as_slice().len(), 2, "{:?}", a.as_slice());
     }
 
     #[test]
@@ -486,6 +510,12 @@ mod tests {
         // what we had paused must be paused again when more arrives
         fill(&mut b, 1);
         assert_eq!(b.sent(), [(UP, pause(65_535))]);
+    }
+
+    #[test]
+    fn state_is_four_bytes_per_port_and_priority() {
+        let tables = bench("timed").scheme().state_size().tables;
+        assert_eq!(tables, [("ingress counters", 3 * 8 * 4)]);
     }
 
     #[test]

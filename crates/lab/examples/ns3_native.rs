@@ -12,6 +12,8 @@
 //! | `--original-paths` | every flow takes the path that the original's hash chooses |
 //! | `--reverse-ports` | another of two packets that arrive together goes first |
 //! | `KEY=value` | another value of a key of the original's configuration, for both |
+//! | `40Gbps=50Gbps` | links of another rate, for both |
+//! | `--one-priority` | all flows have priority 3, for both |
 //! | `seed=N` | other random marks and bit errors |
 //! | `section.key=value` | another setting of the converted scenario |
 //! | `seeds=N` | means over N seeds, the compatible run's random stream shifted as often |
@@ -35,17 +37,18 @@ use weir_lab::run::Meter;
 const LONGEST: Duration = Duration::from_secs(120);
 
 fn main() {
+    let mut one_priority = false;
     let (mut changes, mut flows, mut prefix) = (Changes::default(), false, String::new());
-    let (mut seeds, mut keys) = (1, String::new());
+    let (mut seeds, mut keys, mut rates) = (1, String::new(), Vec::<(String, String)>::new());
     for arg in std::env::args().skip(1) {
         match arg.as_str() {
             "--original-paths" => changes.ways = Ways::Original,
             "--reverse-ports" => changes.reversed = true,
+            "--one-priority" => one_priority = true,
             "--flows" => flows = true,
             other => match other.split_once('=') {
-                Some((key, value))
-                    if key.chars().all(|c| c.is_ascii_uppercase() || "_0".contains(c)) =>
-                {
+                Some((from, to)) if from.ends_with("bps") => rates.push((from.into(), to.into())),
+                Some((key, value)) if key.starts_with(|c: char| c.is_ascii_uppercase()) => {
                     keys += &format!("{key} {value}\n");
                 }
                 Some(("seed", n)) => changes.seed = n.parse().expect("a seed is a number"),
@@ -59,6 +62,14 @@ fn main() {
     chosen.retain(|c| c.name.starts_with(&prefix));
     for case in &mut chosen {
         case.files.get_mut("config.txt").expect("every case has one").push_str(&keys);
+        if one_priority {
+            let list = case.files.get_mut("flow.txt").expect("every case has one");
+            *list = list.lines().map(in_priority_3).collect();
+        }
+        for (from, to) in &rates {
+            let topology = case.files.get_mut("topology.txt").expect("every case has one");
+            *topology = topology.replace(&format!(" {from} "), &format!(" {to} "));
+        }
     }
     if seeds > 1 {
         return over_seeds(&chosen, &changes, seeds);
@@ -78,6 +89,15 @@ fn main() {
             }
         }
     }
+}
+
+/// A line of a flow file with its priority replaced; the first line, a count, stays.
+fn in_priority_3(line: &str) -> String {
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    if let Some(priority) = words.get_mut(2) {
+        *priority = "3";
+    }
+    words.join(" ") + "\n"
 }
 
 /// The mean completion time of each case over several random streams, for both models.

@@ -63,7 +63,7 @@ fn without_congestion_native_flows_are_slower_by_what_the_clock_truncates() {
 #[test]
 fn links_as_fast_as_the_original_s_leave_nothing_of_the_difference() {
     // 1048 B in 83 ns are 101.01204819 Gb/s. Last packets and ACKs, whose times are truncated by
-    // other shares of a nanosecond, are what is left: at most 5 ns of 6 us.
+    // other shares of a nanosecond, are what is left: 3 ns of 4 us for a flow of one byte.
     let exact = with("topology.rate=\"101.01204819Gbps\"");
     flows_within(UNCONTROLLED, &exact, -0.1, 0.1);
 }

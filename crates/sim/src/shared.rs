@@ -3,7 +3,8 @@
 use crate::config::{Config, EngineConfig, LinkFailure, Routing, headroom};
 use crate::error::SimError;
 use crate::link::Outages;
-use weir_cc::CcKind;
+use weir_cc::CcParams;
+use weir_cc::hpcc::Telemetry;
 use weir_core::control::MIN_FRAME;
 use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
 use weir_fc::{MmuConfig, NodeSetup, PortSetup, Role, Thresholds};
@@ -26,8 +27,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) bdp: Bytes,
     /// Switches on the longest path.
     pub(crate) longest_path: u32,
-    /// Whether switches write telemetry into data packets.
-    pub(crate) telemetry: bool,
+    /// Switches write telemetry into data packets, in this form.
+    pub(crate) telemetry: Option<Telemetry>,
     /// How far apart receivers send congestion notification packets, if they do.
     pub(crate) cnp_interval: Option<Time>,
 }
@@ -52,7 +53,10 @@ impl<'a> Shared<'a> {
             base_rtt: longest.as_ref().map_or(Time::ZERO, |l| l.rtt),
             bdp: longest.as_ref().map_or(Bytes::ZERO, |l| l.bdp),
             longest_path: longest.as_ref().map_or(0, |l| l.diameter.saturating_sub(1)),
-            telemetry: config.cc.kind() == CcKind::Hpcc,
+            telemetry: match &config.cc {
+                CcParams::Hpcc(hpcc) => Some(hpcc.telemetry),
+                _ => None,
+            },
             cnp_interval: config.cc.cnp_interval(),
         })
     }

@@ -3,6 +3,8 @@
 mod common;
 
 use common::{config, flow, run, set, star};
+use weir_cc::CcParams;
+use weir_cc::hpcc::{HpccParams, Telemetry};
 use weir_core::{Bytes, PortId, Priority, Rate, Ratio, Time};
 use weir_sim::config::{
     EcnConfig, NicDiscipline, Stop, ThresholdConfig, WatchdogAction, WatchdogConfig, WindowConfig,
@@ -252,4 +254,20 @@ fn the_window_setting_overrides_the_congestion_control() {
     let free = fct(WindowConfig::Unlimited);
     assert_eq!(fct(WindowConfig::FromCc), free, "`none` has no window");
     assert!(fct(WindowConfig::Bytes(Bytes::new(6_000))) > free);
+}
+
+/// Packed records round what switches report to units of 16 * 128 B and 16 * 80 B: HPCC's rates,
+/// and so all completion times, come out a little different.
+#[test]
+fn packed_telemetry_is_coarser_than_exact() {
+    let run_with = |telemetry| {
+        let mut cfg = config("pfc");
+        cfg.cc = CcParams::Hpcc(HpccParams { telemetry, ..HpccParams::default() });
+        let flows: Vec<FlowSpec> = (0..4).map(|h| flow(h, 4, 200_000)).collect();
+        run(&star(5, "1us"), &flows, &cfg)
+    };
+    let exact = run_with(Telemetry::Exact);
+    let packed = run_with(Telemetry::Packed { multi: 16 });
+    assert_eq!((exact.totals.completed, packed.totals.completed), (4, 4));
+    assert_ne!(exact.digest, packed.digest);
 }

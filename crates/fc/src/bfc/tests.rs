@@ -87,6 +87,34 @@ fn an_idle_flow_keeps_its_queue_for_the_sticky_period() {
     assert_ne!(send(&mut b, 0, 1, 0), q);
 }
 
+/// Anything else would let it overtake itself.
+#[test]
+fn a_flow_with_packets_keeps_its_queue_however_long_they_wait() {
+    let mut b = bench(&[("queues", "128")]);
+    let q = send(&mut b, 0, 1, 0);
+    b.depart(OUT, q).unwrap();
+    // back within the 6 us it is remembered; from 11 us on only the packet keeps the queue
+    b.now = Time::from_us(5);
+    assert_eq!(send(&mut b, 0, 1, 0), q);
+    b.now = Time::from_us(12);
+    assert_eq!(send(&mut b, 0, 1, 0), q);
+}
+
+#[test]
+fn the_sticky_period_starts_anew_with_every_packet() {
+    let mut b = bench(&[("queues", "128")]);
+    let mut q = QueueId(0);
+    for us in [0, 5] {
+        b.now = Time::from_us(us);
+        q = send(&mut b, 0, 1, 0);
+        b.depart(OUT, q).unwrap();
+    }
+    // 7 us is past the first period, and another flow's packet has old entries looked at
+    b.now = Time::from_us(7);
+    send(&mut b, 1, 1, 0);
+    assert_eq!(send(&mut b, 0, 1, 0), q);
+}
+
 #[test]
 fn entries_of_idle_flows_are_dropped() {
     let mut b = bench(&[]);
@@ -271,6 +299,22 @@ fn periodic_pauses_wait_for_the_tick_and_resumes_do_not() {
     assert_eq!(b.take_sent(), [(UP, bitmap(&[]))]);
 }
 
+/// 40 Gb/s and 20 ns: half a round trip is 20 ns, but 1024 bits in a frame of 170 B on the wire
+/// take 34 ns.
+#[test]
+fn on_a_short_link_bitmaps_take_a_tenth_of_the_wire() {
+    let mut b = Bench::switch(&INFO, &given(&INFO, &[("frames", "periodic")]), 3);
+    send(&mut b, 0, 1, 7);
+    b.fire_next();
+    assert_eq!(b.now, Time::from_ns(340));
+    let period = |p| given(&INFO, &[("frames", "periodic"), ("period", p)]);
+    Bench::around(2, "75KB", "45KB", |setup| {
+        let refused = Bfc::new(&period("34ns"), setup).unwrap_err().0;
+        assert!(refused.contains("takes 34 ns"), "{refused}");
+        Bfc::new(&period("35ns"), setup).unwrap()
+    });
+}
+
 #[test]
 fn upstream_queues_are_counted_modulo_the_bits() {
     let mut b = bench(&[("frames", "both")]);
@@ -448,6 +492,10 @@ fn what_is_left_after_a_drain_is_reported() {
     let left = b.scheme().audit(&b.view(), true).unwrap_err();
     assert!(left.what.contains("upstream queue 7 at port 0"), "{left}");
     b.scheme().audit(&b.view(), false).unwrap();
+    // a link change voids the pause; the packets stay counted
+    b.link(UP, false);
+    let left = b.scheme().audit(&b.view(), true).unwrap_err();
+    assert!(left.what.contains("upstream queue 7 at port 0"), "{left}");
 }
 
 #[test]

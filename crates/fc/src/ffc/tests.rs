@@ -302,6 +302,14 @@ fn a_host_pair_is_one_flow_unless_five_fields_tell_flows_apart() {
 }
 
 #[test]
+fn flows_of_different_sources_to_one_host_are_told_apart() {
+    let mut b = bench(&[]);
+    b.control(OUT, &bpf(&[(20, true)]));
+    assert_eq!(b.arrive(b.packet(UP, 1000).flow(2, 0, 20), OUT), TRANSMIT);
+    assert_eq!(b.arrive(b.packet(UP, 1000).flow(1, 0, 20), OUT), lane(0));
+}
+
+#[test]
 fn changes_that_gather_share_a_frame_and_opposite_ones_cancel() {
     let mut b = bench(&[("gather", "1us"), ("pacer", "false")]);
     b.control(OUT, &bpf(&[(30, true), (20, true), (40, true)]));
@@ -315,6 +323,21 @@ fn changes_that_gather_share_a_frame_and_opposite_ones_cancel() {
     b.fire_next();
     assert_eq!(b.take_sent(), [(UP, bpf(&[(20, true), (30, true)]))]);
     assert_eq!(b.now, Time::from_us(1));
+}
+
+/// Flows between the same hosts may leave by different ports and have a lane at each.
+#[test]
+fn a_flow_stopped_for_two_egresses_is_named_once_and_does_not_cancel_out() {
+    let mut b = bench(&[("gather", "1us")]);
+    for egress in [OUT, UP2] {
+        b.control(egress, &bpf(&[(20, true)]));
+        // the third packet takes the lane beyond its high mark of 2 KB
+        for seq in 0..3 {
+            b.arrive(packet(&b, 0, 20, seq), egress);
+        }
+    }
+    b.fire_next();
+    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, true)]))]);
 }
 
 /// Otherwise the neighbour would know of it, and never hear that it was taken back.
@@ -347,6 +370,18 @@ fn a_frame_is_no_longer_than_an_ethernet_frame() {
     let sizes: Vec<u64> = b.take_sent().iter().map(|(_, m)| m.frame_bytes().get()).collect();
     // 149 flows in 22 + 1490 B, then two
     assert_eq!(sizes, [1512, 64]);
+    let mut b = bench(&[("gather", "1us"), ("lanes", "200"), ("key", "5-tuple")]);
+    for k in 0..101 {
+        let flows = vec![(pair(20), k, PRIORITY, true)];
+        b.control(OUT, &ControlMessage::BackPressureTuples { flows });
+        for seq in 0..3 {
+            b.arrive(packet(&b, k, 20, seq), OUT);
+        }
+    }
+    b.fire_next();
+    let sizes: Vec<u64> = b.take_sent().iter().map(|(_, m)| m.frame_bytes().get()).collect();
+    // 99 flows in 22 + 1485 B, then two
+    assert_eq!(sizes, [1507, 64]);
 }
 
 #[test]
@@ -430,6 +465,24 @@ fn what_is_left_after_a_drain_is_reported() {
     b.control(OUT, &bpf(&[(20, true)]));
     let left = b.scheme().audit(&b.view(), true).unwrap_err();
     assert!(left.what.contains("xoff: true"), "{left}");
+}
+
+#[test]
+fn books_that_disagree_with_the_queues_are_reported() {
+    let after = |meddle: fn(&mut egress::Flow)| {
+        let mut b = with_root(&[]);
+        assert_eq!(send(&mut b, 20, 5..6), lane(0));
+        let flows = &mut b.scheme_mut().egresses[OUT.index()].flows;
+        let i = flows.iter().next().unwrap().0;
+        meddle(flows.at_mut(i).unwrap());
+        b.scheme().audit(&b.view(), false).unwrap_err().what
+    };
+    let disagree = "lane 0 and its flow disagree";
+    assert!(after(|f| f.lane_bytes += 1).contains(disagree));
+    assert!(after(|f| f.xoff = true).contains(disagree), "the lane is not held");
+    assert!(after(|f| f.lane = None).contains("has no lane"));
+    assert!(after(|f| f.bytes += 1).contains("5000 B queued and 5001 B counted"));
+    assert!(after(|f| f.told.push(UP)).contains("stopped upstream for nothing"));
 }
 
 #[test]

@@ -239,7 +239,13 @@ impl Nic {
 
     #[inline]
     fn on_ack(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
-        let stack = (p.extra != Packet::NO_EXTRA).then(|| env.wires.extras.telemetry.take(p.extra));
+        let stack = (p.extra != Packet::NO_EXTRA).then(|| {
+            let mut stack = env.wires.extras.telemetry.take(p.extra);
+            if let Some(telemetry) = env.shared.telemetry {
+                stack.hops = stack.hops.map(|hop| telemetry.record(hop));
+            }
+            stack
+        });
         let Some(slot) = self.slot(p.flow) else { return };
         let payload = env.shared.config.nic.payload.get();
         let s = self.slots[slot as usize].as_mut().expect("a live flow has a slot");

@@ -289,7 +289,7 @@ impl Nic {
         let view = NodeView { now, books };
         let from = PortQueue { port: PortId(o as u16), queue: QueueId(slot) };
         fc.depart(&view, &mut packet, from, actions);
-        if env.shared.telemetry && !packet.has(flags::DATAGRAM) {
+        if env.shared.telemetry.is_some() && !packet.has(flags::DATAGRAM) {
             packet.extra = env.wires.extras.telemetry.put(IntStack::new());
         }
         if let Some(limits) = &mut port.limits {

@@ -118,6 +118,23 @@ fn what_is_left_after_a_drain_is_reported() {
 }
 
 #[test]
+fn books_that_contradict_themselves_or_the_queues_are_reported() {
+    let after = |packets: u32, meddle: fn(&mut egress::Flow)| {
+        let mut b = two_queues("corrected");
+        send(&mut b, 0, 0..packets);
+        b.control(OUT, &state(true, 0));
+        let flows = &mut b.scheme_mut().egresses[OUT.index()].flows;
+        let i = flows.iter().next().unwrap().0;
+        meddle(flows.at_mut(i).unwrap());
+        b.scheme().audit(&b.view(), false).unwrap_err().what
+    };
+    assert!(after(0, |f| f.pause_num[0] = 1).contains("counts packets it does not have"));
+    let for_nothing = after(1, |f| f.upstream.pause(UP, flow(0), &mut Actions::new()));
+    assert!(for_nothing.contains("is paused upstream for nothing"), "{for_nothing}");
+    assert!(after(1, |f| f.bytes += 1).contains("queue 0 holds 1000 B, its flows 1001 B"));
+}
+
+#[test]
 fn an_upper_threshold_below_the_lower_one_is_refused() {
     let values = given(&INFO, &[("q-high", "1/2")]);
     let _ = Bench::around(1, "75KB", "45KB", |setup| {
