@@ -8,7 +8,7 @@ use crate::table::{Column, TextTable, paint};
 use weir_core::{Bytes, Priority};
 use weir_net::analysis::{BufferGraph, Census, LongestPath, RttModel, bisection, oversubscription};
 use weir_sim::config::{
-    Config, IngressLimit, NicDiscipline, Routing, Stop, ThresholdConfig, WindowConfig,
+    Config, IngressLimit, NicDiscipline, Reliability, Routing, Stop, ThresholdConfig, WindowConfig,
 };
 
 /// One line: `ofc-fig1 · 3 switches, 10 hosts, 40 Gb/s · 8 flows`.
@@ -98,6 +98,9 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     add("window", window(c.nic.window));
     let timeout = c.nic.timeout.map_or_else(|| "never".into(), |t| t.to_string());
     add("retransmission timeout", timeout);
+    if c.nic.reliability == Reliability::SelectiveRepeat {
+        add("after a loss", "only what is missing is sent again (selective repeat)".into());
+    }
     add("scheme", with_params(c.scheme.info.title, &scheme_params(c)));
     let cc: Vec<_> = c.cc.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value)).collect();
     add("congestion control", with_params(c.cc.kind().name(), &cc));

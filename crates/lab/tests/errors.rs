@@ -206,6 +206,18 @@ fn too_little_headroom_is_a_warning_with_the_number_needed() {
 }
 
 #[test]
+fn a_nack_interval_that_does_nothing_is_a_warning() {
+    let nic = "[nic]\nreliability = \"selective-repeat\"\nnack-interval = \"1us\"\n";
+    let text = format!("{GOOD}{nic}");
+    let e = Experiment::read("my.toml", &text, Files::default(), &[]).expect("only a warning");
+    let text = e.warnings.render(&e.scenario.sources, false);
+    assert!(text.contains("`nack-interval` does nothing with selective repeat"), "{text}");
+    assert!(text.contains("--> my.toml:15:"), "{text}");
+    let reliability = e.scenario.nic.config.reliability;
+    assert_eq!(reliability, weir_sim::config::Reliability::SelectiveRepeat);
+}
+
+#[test]
 fn a_load_above_capacity_is_a_warning_with_the_link() {
     let text = "[topology]\nkind = \"dumbbell\"\nleft = 4\nright = 4\n\
                 [[traffic]]\nkind = \"poisson\"\nload = 80%\nsize = \"10KB\"\n[run]\nuntil = \"1ms\"\n"

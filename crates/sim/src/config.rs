@@ -209,6 +209,17 @@ pub enum NicDiscipline {
     Fifo,
 }
 
+/// What a flow sends again after a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Reliability {
+    /// Everything from the lost packet on: the receiver takes packets in order only.
+    #[default]
+    GoBackN,
+    /// What is missing: the receiver keeps what comes out of order (IRN). A window that is left
+    /// to the congestion control is never more than one bandwidth-delay product.
+    SelectiveRepeat,
+}
+
 /// How much a flow may have in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowConfig {
@@ -237,7 +248,9 @@ pub struct NicConfig {
     pub window: WindowConfig,
     /// Retransmission timeout; `None` for never.
     pub timeout: Option<Time>,
-    /// A NACK for the same packet is repeated after this long.
+    /// What is sent again after a loss.
+    pub reliability: Reliability,
+    /// Go-back-N: a NACK for the same packet is repeated after this long.
     pub nack_interval: Time,
 }
 
@@ -252,6 +265,7 @@ impl Default for NicConfig {
             ack_priority: Priority::ALL[7],
             window: WindowConfig::FromCc,
             timeout: None,
+            reliability: Reliability::GoBackN,
             nack_interval: Time::from_us(500),
         }
     }

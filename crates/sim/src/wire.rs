@@ -279,16 +279,18 @@ impl Inbox {
     }
 }
 
-/// What the switches on the way wrote into a packet.
+/// What the switches on the way wrote into a packet, and what its receiver added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IntStack {
     pub(crate) hops: [IntHop; MAX_HOPS],
     pub(crate) len: u8,
+    /// Selective repeat: the packet an ACK or NACK answers.
+    pub(crate) answers: Option<u32>,
 }
 
 impl IntStack {
     pub(crate) fn new() -> Self {
-        Self { hops: [IntHop::default(); MAX_HOPS], len: 0 }
+        Self { hops: [IntHop::default(); MAX_HOPS], len: 0, answers: None }
     }
 
     /// Adds a hop; a path longer than the stack loses its telemetry, which `hops` then says.

@@ -89,6 +89,18 @@ fn go_back_n_repairs_losses_with_nacks_alone_when_something_follows() {
     }
 }
 
+/// A timeout of 1 us, a round trip of over 8 us: the one packet of the first flow is queued again
+/// behind the second flow's when its ACK comes, and must not be sent from a slot that is free.
+#[test]
+fn a_late_ack_takes_its_flow_out_of_the_single_queue() {
+    let mut cfg = config("pfc");
+    cfg.nic.discipline = NicDiscipline::Fifo;
+    cfg.nic.timeout = Some(us(1));
+    let out = run(&star(3, "2us"), &[flow(0, 1, 1_500), flow(0, 2, 150_000)], &cfg);
+    assert_eq!(out.totals.completed, 2);
+    assert_eq!(out.flows[0].packets, 1);
+}
+
 /// Without a timeout the loss of the last packet of a flow is never noticed: the run says what
 /// waits for what.
 #[test]

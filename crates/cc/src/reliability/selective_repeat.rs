@@ -123,7 +123,7 @@ impl Config {
 struct Recovery {
     /// Ends when this packet is acknowledged.
     until: u64,
-    /// Holes below were sent again.
+    /// Holes below were sent again; never a packet that is known to have arrived.
     resent: u64,
 }
 
@@ -161,7 +161,17 @@ impl Sender {
         let r = self.recovery?;
         // The packet expected is lost for sure; others only if a later one arrived.
         let end = self.highest_arrived.max(self.acked() + 1).min(self.next_new);
-        (r.resent.max(self.acked())..end).find(|&seq| !self.arrived.contains(seq))
+        (r.resent < end).then_some(r.resent)
+    }
+
+    /// Moves recovery past what is known to have arrived.
+    fn skip_arrived(&mut self) {
+        if let Some(r) = &mut self.recovery {
+            r.resent = r.resent.max(self.arrived.floor);
+            while self.arrived.contains(r.resent) {
+                r.resent += 1;
+            }
+        }
     }
 
     /// The packet to send now, and whether it was sent before; `None` when nothing may be sent.
@@ -170,6 +180,7 @@ impl Sender {
             if let Some(r) = &mut self.recovery {
                 r.resent = seq + 1;
             }
+            self.skip_arrived();
             return Some((seq, true));
         }
         if !self.may_send_new() {
@@ -188,6 +199,16 @@ impl Sender {
         self.hole().is_some() || self.may_send_new()
     }
 
+    /// Whether [`next_packet`](Self::next_packet) is a hole to fill, not a new packet.
+    pub fn has_hole(&self) -> bool {
+        self.hole().is_some()
+    }
+
+    /// The flow ends with what was sent so far.
+    pub fn close(&mut self) {
+        self.packets = self.next_new;
+    }
+
     /// Everything below `expected` arrived; how many packets are newly acknowledged in order.
     pub fn on_ack(&mut self, expected: u64) -> u64 {
         let before = self.acked();
@@ -195,6 +216,7 @@ impl Sender {
         if self.recovery.is_some_and(|r| self.acked() >= r.until) {
             self.recovery = None;
         }
+        self.skip_arrived();
         self.acked() - before
     }
 
@@ -208,6 +230,7 @@ impl Sender {
         if !self.finished() && self.recovery.is_none() {
             self.recovery = Some(Recovery { until: self.next_new, resent: self.acked() });
         }
+        self.skip_arrived();
         newly
     }
 
@@ -217,6 +240,7 @@ impl Sender {
             let resent = self.acked();
             let until = self.recovery.map_or(self.next_new, |r| r.until);
             self.recovery = Some(Recovery { until, resent });
+            self.skip_arrived();
         }
     }
 
@@ -299,6 +323,19 @@ mod tests {
         s.on_ack(4);
         assert!(s.finished());
         assert_eq!(s.rto(), None);
+    }
+
+    #[test]
+    fn a_closed_flow_is_finished_with_what_was_sent() {
+        let mut s = sender(u64::MAX, 4);
+        send_all(&mut s);
+        s.close();
+        s.on_nack(1, 3);
+        assert!(s.has_hole());
+        assert_eq!(send_all(&mut s), [(1, true), (2, true)], "nothing new follows");
+        assert!(!s.has_hole());
+        s.on_ack(4);
+        assert!(s.finished());
     }
 
     #[test]

@@ -293,7 +293,8 @@ pub const NIC: Section = Section {
             "window",
             Kind::Size(&["from-cc", "unlimited"]),
             "from-cc",
-            "Payload a flow may have in flight; `from-cc`: as its congestion control says.",
+            "Payload a flow may have in flight; `from-cc`: as its congestion control says, and with \
+             selective repeat at most one bandwidth-delay product.",
         ),
         key(
             "timeout",
@@ -303,10 +304,18 @@ pub const NIC: Section = Section {
              lossless, bit errors, failing links, a watchdog), otherwise never.",
         ),
         key(
+            "reliability",
+            Kind::Choice(&["go-back-n", "selective-repeat"]),
+            "go-back-n",
+            "What is sent again after a loss: everything from the lost packet on, or only what is \
+             missing (IRN).",
+        ),
+        key(
             "nack-interval",
             Kind::Time(&[]),
             "500us",
-            "A NACK for the same packet is repeated after this long.",
+            "Go-back-N: a NACK for the same packet is repeated after this long. With selective \
+             repeat every packet out of order is answered by one.",
         ),
     ],
 };

@@ -5,7 +5,7 @@ use super::keys;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{Bytes, Priority, Time};
 use weir_sim::config::{
-    LinkConfig, NicConfig, NicDiscipline, ProbeConfig, Routing, Stop, WindowConfig,
+    LinkConfig, NicConfig, NicDiscipline, ProbeConfig, Reliability, Routing, Stop, WindowConfig,
 };
 
 /// `[link]`.
@@ -88,6 +88,18 @@ pub(super) fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
         }
         At { value: Or::Is(time), .. } => Some(Some(time)),
     };
+    let reliability = match f.choice("reliability").value {
+        "selective-repeat" => Reliability::SelectiveRepeat,
+        _ => Reliability::GoBackN,
+    };
+    let nack_interval = f.time("nack-interval");
+    if reliability == Reliability::SelectiveRepeat
+        && let Some(span) = nack_interval.span
+    {
+        let title = "`nack-interval` does nothing with selective repeat";
+        let warning = Diagnostic::warning(title).at(span, "only go-back-N keeps it");
+        f.out.push(warning.help("every packet out of order is answered by a NACK: leave this out"));
+    }
     let config = NicConfig {
         discipline,
         payload: payload.value,
@@ -100,7 +112,8 @@ pub(super) fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
             Or::Word(_) => WindowConfig::FromCc,
         },
         timeout: None,
-        nack_interval: f.time("nack-interval").value,
+        reliability,
+        nack_interval: nack_interval.value,
     };
     NicSpec { config, timeout }
 }

@@ -3,12 +3,14 @@
 //! Flows come from the host's traffic stream, take a slot, and share the wire round robin;
 //! each asks its congestion control how fast it may go. Packets are made when they are sent:
 //! a flow waiting in a NIC is a counter, not a queue of packets. [`sender`] holds what a
-//! flow knows, [`transmit`] picks and sends, [`receive`] takes in packets and answers them.
+//! flow knows, [`transmit`] picks and sends, [`receive`] takes in packets and answers them; [`selective`] is what is
+//! different with selective repeat.
 
 pub(crate) mod port;
 pub(crate) mod ready;
 pub(crate) mod receive;
 pub(crate) mod report;
+pub(crate) mod selective;
 pub(crate) mod sender;
 pub(crate) mod transmit;
 

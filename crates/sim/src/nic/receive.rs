@@ -1,6 +1,8 @@
 //! The way into a host: data is delivered and acknowledged, ACKs move their flow on.
 
+use super::selective::{self, Kept};
 use super::{Nic, NicTimer};
+use crate::config::Reliability;
 use crate::node::Env;
 use crate::outcome::DropReason;
 use weir_cc::{Ack, CongestionControl, Timers};
@@ -11,12 +13,14 @@ use weir_fc::{NodeView, PortQueue};
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     /// The next packet in order.
-    expected: u32,
+    pub(super) expected: u32,
     /// One past the highest packet seen.
     seen: u32,
     /// The last NACK: for which packet, and when.
     nacked: Option<(u32, Time)>,
     last_cnp: Option<Time>,
+    /// Selective repeat: what came out of order.
+    pub(super) kept: Option<Box<Kept>>,
     pub(crate) delivered: u64,
     pub(crate) reordered: u64,
     pub(crate) finish: Option<Time>,
@@ -28,10 +32,22 @@ impl Receiver {
         seen: 0,
         nacked: None,
         last_cnp: None,
+        kept: None,
         delivered: 0,
         reordered: 0,
         finish: None,
     };
+
+    /// Whether packet `p` is to be answered by a CNP, which it is at most once per `interval`.
+    #[inline(always)]
+    pub(super) fn owes_cnp(&mut self, p: &Packet, interval: Option<Time>, now: Time) -> bool {
+        let owes = p.has(flags::CE)
+            && interval.is_some_and(|gap| self.last_cnp.is_none_or(|at| now >= at + gap));
+        if owes {
+            self.last_cnp = Some(now);
+        }
+        owes
+    }
 }
 
 impl Nic {
@@ -113,6 +129,10 @@ impl Nic {
             self.disorder.get_or_insert((now, p.flow, p.seq));
         }
         r.seen = r.seen.max(p.seq + 1);
+        if nic.reliability == Reliability::SelectiveRepeat && !datagram {
+            self.on_data_in_any_order(p, now, env);
+            return;
+        }
         let in_order = p.seq == r.expected || (datagram && p.seq > r.expected);
         if in_order {
             r.expected = p.seq + 1;
@@ -137,21 +157,32 @@ impl Nic {
             r.nacked = Some((expected, now));
             PacketKind::Nack
         };
-        let cnp_interval = env.shared.cnp_interval;
-        let marked = p.has(flags::CE);
-        let send_cnp =
-            marked && cnp_interval.is_some_and(|gap| r.last_cnp.is_none_or(|at| now >= at + gap));
-        if send_cnp {
-            r.last_cnp = Some(now);
-        }
         if datagram {
             return;
         }
-        if send_cnp {
+        let cnp = r.owes_cnp(p, env.shared.cnp_interval, now);
+        self.acknowledge(p, kind, expected, p.extra, cnp, now, env);
+    }
+
+    /// Answers `p`: by a CNP if it is due, and by an ACK or NACK.
+    #[inline(always)]
+    #[expect(clippy::too_many_arguments, reason = "most of them are fields of one packet")]
+    pub(super) fn acknowledge(
+        &mut self,
+        p: &Packet,
+        kind: PacketKind,
+        expected: u32,
+        extra: u32,
+        cnp: bool,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        if cnp {
             self.answer(p, PacketKind::Cnp, expected, 0, Packet::NO_EXTRA, now, env);
         }
-        let echo = if cnp_interval.is_none() && marked { flags::CE } else { 0 };
-        self.answer(p, kind, expected, echo, p.extra, now, env);
+        let echoes = env.shared.cnp_interval.is_none() && p.has(flags::CE);
+        let echo = if echoes { flags::CE } else { 0 };
+        self.answer(p, kind, expected, echo, extra, now, env);
     }
 
     /// Sends an ACK, NACK or CNP back to the sender of `p`.
@@ -218,20 +249,11 @@ impl Nic {
         let Some(slot) = self.slot(p.flow) else { return };
         let payload = env.shared.config.nic.payload.get();
         let s = self.slots[slot as usize].as_mut().expect("a live flow has a slot");
-        let newly = p.seq.saturating_sub(s.una);
-        let rtt = s.sent_at.as_mut().map_or(Time::ZERO, |sent_at| {
-            let oldest = sent_at.drain(..(newly as usize).min(sent_at.len())).next_back();
-            oldest.map_or(Time::ZERO, |t| now - t)
-        });
-        s.una = s.una.max(p.seq);
-        if p.kind == PacketKind::Nack {
-            s.nxt = s.una;
-            if let Some(sent_at) = &mut s.sent_at {
-                sent_at.clear();
-            }
+        let (newly, rtt) = if s.repeat.is_none() {
+            s.on_answer(p, now)
         } else {
-            s.nxt = s.nxt.max(s.una);
-        }
+            selective::on_answer(s, p, stack.as_ref().and_then(|s| s.answers), now)
+        };
         let mut timers = Timers::new();
         let old = s.cc.rate();
         let pacing = s.cc.on_ack(
@@ -289,6 +311,12 @@ impl Nic {
         port.ready.set(slot, s.spec.priority, false);
         if s.held {
             port.count_hold(s.spec.priority, false, now);
+        }
+        if s.in_fifo
+            && let Some(fifo) = &mut port.fifo
+        {
+            // a late ACK: what it stood there to send again had arrived
+            fifo.retain(|&queued| queued != slot);
         }
         self.slot_of[s.spec.id.number() as usize] = u32::MAX;
         self.free.push(slot);

@@ -119,7 +119,7 @@ impl Nic {
                 "a RESUME from its switch"
             } else if !port.tx.up {
                 "its link to come up"
-            } else if s.nxt >= s.total || !s.has_data() {
+            } else if !s.has_data() {
                 "acknowledgements"
             } else {
                 continue;

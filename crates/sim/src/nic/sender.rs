@@ -1,9 +1,11 @@
-//! What a flow knows at its sender: go-back-N, pacing, window, constant-rate production.
+//! What a flow knows at its sender: what to send again, pacing, window, constant-rate production.
 
+use super::selective;
 use crate::config::{NicConfig, WindowConfig};
 use crate::probe::held::HoldClock;
 use std::collections::VecDeque;
-use weir_cc::{Cc, CongestionControl, Timers};
+use weir_cc::reliability::selective_repeat;
+use weir_cc::{Cc, CongestionControl, Path, Timers};
 use weir_core::{Bytes, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_traffic::{FlowSpec, WhileHeld};
 
@@ -15,7 +17,7 @@ pub(crate) struct Sender {
     pub(crate) port: u16,
     /// Packets below are acknowledged.
     pub(crate) una: u32,
-    /// The next packet to send.
+    /// The next packet to send; with selective repeat, the next new one.
     pub(crate) nxt: u32,
     /// One past the highest packet ever sent.
     pub(crate) highest: u32,
@@ -25,6 +27,8 @@ pub(crate) struct Sender {
     /// Payload of the last packet.
     last_payload: u64,
     pub(crate) cc: Cc,
+    /// Selective repeat: which packets arrived. Without, it is go-back-N.
+    pub(crate) repeat: Option<Box<selective_repeat::Sender>>,
     window: WindowConfig,
     /// The pace allows the next packet then.
     pub(crate) next_time: Time,
@@ -50,11 +54,19 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(spec: FlowSpec, port: u16, cc: Cc, wants_rtt: bool, nic: &NicConfig) -> Self {
+    pub(crate) fn new(
+        spec: FlowSpec,
+        port: u16,
+        cc: Cc,
+        wants_rtt: bool,
+        path: &Path,
+        nic: &NicConfig,
+    ) -> Self {
         let payload = nic.payload.get();
         let (total, last_payload) = packets(&spec, payload);
         Self {
             next_time: spec.start,
+            repeat: selective::sender(&spec, total, path, nic),
             header: header(&spec, port),
             spec,
             port,
@@ -132,6 +144,12 @@ impl Sender {
     /// Whether it has a packet to send that its window allows, pace and holds aside.
     #[inline]
     pub(crate) fn has_data(&self) -> bool {
+        if let Some(repeat) = &self.repeat {
+            // what is sent again is in flight already
+            if repeat.has_hole() || !repeat.has_next() {
+                return repeat.has_hole();
+            }
+        }
         if self.nxt >= self.total {
             return false;
         }
@@ -166,18 +184,31 @@ impl Sender {
         packet
     }
 
-    /// The next packet, a frame of `size` bytes, was sent at `now`. A constant-rate source makes
+    /// The number of the packet to send now.
+    #[inline(always)]
+    pub(crate) fn next_seq(&mut self) -> u32 {
+        match &mut self.repeat {
+            None => self.nxt,
+            Some(repeat) => selective::next_seq(repeat),
+        }
+    }
+
+    /// Packet `seq`, a frame of `size` bytes, was sent at `now`. A constant-rate source makes
     /// its packets as it sends them, unless they wait in the single queue of a `fifo` NIC.
     #[inline(always)]
-    pub(crate) fn sent(&mut self, now: Time, size: u64, fifo: bool, timers: &mut Timers) {
+    pub(crate) fn sent(&mut self, seq: u32, now: Time, size: u64, fifo: bool, timers: &mut Timers) {
         self.packets += 1;
-        self.retransmitted += u64::from(self.nxt < self.highest);
-        self.nxt += 1;
+        self.retransmitted += u64::from(seq < self.highest);
+        if let Some(sent_at) = &mut self.sent_at {
+            if seq == self.nxt {
+                sent_at.push_back(now);
+            } else {
+                selective::sent_again(sent_at, seq - self.una, now);
+            }
+        }
+        self.nxt = self.nxt.max(seq + 1);
         self.highest = self.highest.max(self.nxt);
         self.last_frame = size;
-        if let Some(sent_at) = &mut self.sent_at {
-            sent_at.push_back(now);
-        }
         if !self.is_datagram() {
             self.next_time = now + self.cc.rate().time_for(Bytes::new(size));
             self.cc.on_sent(now, size, timers);
@@ -185,6 +216,27 @@ impl Sender {
             self.produced += 1;
             self.next_time = self.produced_at(self.produced);
         }
+    }
+
+    /// Go-back-N: an ACK or NACK came. How many packets are newly acknowledged, and the
+    /// round-trip time of the latest of them, where that is kept.
+    #[inline(always)]
+    pub(crate) fn on_answer(&mut self, p: &Packet, now: Time) -> (u32, Time) {
+        let newly = p.seq.saturating_sub(self.una);
+        let rtt = self.sent_at.as_mut().map_or(Time::ZERO, |sent_at| {
+            let oldest = sent_at.drain(..(newly as usize).min(sent_at.len())).next_back();
+            oldest.map_or(Time::ZERO, |t| now - t)
+        });
+        self.una = self.una.max(p.seq);
+        if p.kind == PacketKind::Nack {
+            self.nxt = self.una;
+            if let Some(sent_at) = &mut self.sent_at {
+                sent_at.clear();
+            }
+        } else {
+            self.nxt = self.nxt.max(self.una);
+        }
+        (newly, rtt)
     }
 
     /// Payload of packet `seq`.
@@ -197,6 +249,9 @@ impl Sender {
     pub(crate) fn close(&mut self) {
         self.total = self.nxt;
         self.last_payload = self.payload;
+        if let Some(repeat) = &mut self.repeat {
+            repeat.close();
+        }
     }
 
     /// Whether everything was sent and, where that is asked for, acknowledged.

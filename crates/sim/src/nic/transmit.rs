@@ -28,8 +28,8 @@ impl Nic {
         };
         // the others go by marks or telemetry
         let wants_rtt = matches!(config.cc.kind(), CcKind::Timely | CcKind::Swift);
-        let mut sender =
-            Box::new(Sender::new(spec, port, config.cc.start(&path), wants_rtt, &config.nic));
+        let cc = config.cc.start(&path);
+        let mut sender = Box::new(Sender::new(spec, port, cc, wants_rtt, &path, &config.nic));
         sender.priority_stamp =
             self.ports[usize::from(port)].priority_clocks[spec.priority.index()].read(now);
         let mut header = sender.packet(0, Bytes::ZERO);
@@ -247,7 +247,15 @@ impl Nic {
     #[inline(never)]
     fn send_from_fifo(&mut self, o: usize, blocked: u8, now: Time, env: &mut Env<'_, '_>) {
         let Some(&slot) = self.ports[o].fifo.as_ref().and_then(|f| f.front()) else { return };
-        let s = self.slots[slot as usize].as_ref().expect("the slot is taken");
+        let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
+        if s.repeat.is_some() && !s.has_data() {
+            // what it stood here to send again has arrived after all
+            s.in_fifo = false;
+            if let Some(fifo) = &mut self.ports[o].fifo {
+                fifo.pop_front();
+            }
+            return;
+        }
         if s.held || blocked & 1 << s.spec.priority.get() != 0 {
             return;
         }
@@ -275,7 +283,8 @@ impl Nic {
         let Self { slots, ports, fc, books, actions, .. } = self;
         let s = slots[slot as usize].as_deref_mut().expect("the slot is taken");
         let port = &mut ports[o];
-        let mut packet = s.packet(s.nxt, nic.header);
+        let seq = s.next_seq();
+        let mut packet = s.packet(seq, nic.header);
         let size = u64::from(packet.size);
         let view = NodeView { now, books };
         let from = PortQueue { port: PortId(o as u16), queue: QueueId(slot) };
@@ -290,12 +299,15 @@ impl Nic {
         self.count.data_sent += 1;
         self.tally.last_activity = now;
         let mut timers = Timers::new();
-        s.sent(now, size, port.fifo.is_some(), &mut timers);
+        let idle = s.una == s.nxt;
+        s.sent(seq, now, size, port.fifo.is_some(), &mut timers);
         if s.nxt >= s.total && s.held_total.is_none() {
             let clock = &port.priority_clocks[s.spec.priority.index()];
             s.held_total = Some(s.hold_clock.read(now) + clock.read(now) - s.priority_stamp);
         }
-        if let Some(timeout) = nic.timeout.filter(|_| !s.is_datagram()) {
+        // With selective repeat new packets may follow a loss for ever: they leave the timer alone.
+        let starts_timer = !s.is_datagram() && (idle || s.repeat.is_none());
+        if let Some(timeout) = nic.timeout.filter(|_| starts_timer) {
             self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
         }
         self.arm_cc(slot, timers);
@@ -338,15 +350,20 @@ impl Nic {
         self.settle(slot, now);
     }
 
-    /// Nothing was heard for the timeout: goes back to the first unacknowledged packet.
+    /// Nothing was heard for the timeout: goes back to the first unacknowledged packet, or sends
+    /// again what is missing.
     pub(super) fn on_timeout(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
         let Some(s) = &mut self.slots[slot as usize] else { return };
         if s.una >= s.nxt {
             return;
         }
-        s.nxt = s.una;
-        if let Some(sent_at) = &mut s.sent_at {
-            sent_at.clear();
+        if let Some(repeat) = &mut s.repeat {
+            repeat.on_timeout();
+        } else {
+            s.nxt = s.una;
+            if let Some(sent_at) = &mut s.sent_at {
+                sent_at.clear();
+            }
         }
         let old = s.cc.rate();
         let pacing = s.cc.on_timeout(now);
