@@ -264,8 +264,7 @@ impl FlowControl for Ffc {
     }
 
     fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        let ours = priority == self.plan.priority || self.backstop.governs(priority);
-        (!ours).then(|| self.plan.other(priority))
+        self.backstop.unconcerned(&self.plan, priority)
     }
 
     fn arrive(

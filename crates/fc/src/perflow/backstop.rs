@@ -5,12 +5,13 @@
 //! same ingresses; its hold on a priority and the scheme's holds on queues add up.
 
 use super::OWN_TIMERS;
+use super::plan::Plan;
 use crate::pfc::Pfc;
 use crate::{
     Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, Role,
     Thresholds, TimerKey, Values, Violation,
 };
-use weir_core::{ControlMessage, Packet, PortId, Priority};
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
 
 /// Whether PFC stands behind the scheme.
 pub const BACKSTOP: Param = Param {
@@ -25,9 +26,11 @@ pub const BACKSTOP: Param = Param {
 pub(crate) struct Backstop(Option<Pfc>);
 
 impl Backstop {
-    /// Whether it looks at packets of `priority`.
-    pub(crate) fn governs(&self, priority: Priority) -> bool {
-        self.0.as_ref().is_some_and(|pfc| pfc.unconcerned(priority).is_none())
+    /// The queue of `priority` if neither the scheme with this plan nor what stands behind it has
+    /// anything to do with its packets.
+    pub(crate) fn unconcerned(&self, plan: &Plan, priority: Priority) -> Option<QueueId> {
+        let governs = self.0.as_ref().is_some_and(|pfc| pfc.unconcerned(priority).is_none());
+        (priority != plan.priority && !governs).then(|| plan.other(priority))
     }
 
     pub(crate) fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
