@@ -69,6 +69,8 @@ struct Crossing {
 #[derive(Debug, Default)]
 pub(crate) struct Mail {
     crossings: Vec<Crossing>,
+    /// When the first of them arrives.
+    first: Option<Time>,
     messages: Vec<ControlMessage>,
     telemetry: Vec<IntStack>,
 }
@@ -145,17 +147,20 @@ impl Wires {
                 packet.extra = mail.telemetry.len() as u32 - 1;
             }
         }
+        mail.first = Some(mail.first.map_or(arrival, |first| first.min(arrival)));
         mail.crossings.push(Crossing { wire, arrival, packet });
     }
 
     /// Hands over what was kept for part `to`, and takes the emptied mail of last time for the
-    /// next.
-    pub(crate) fn hand_over(&mut self, to: usize, mail: &mut Mail) {
+    /// next. Tells when the first of it arrives.
+    pub(crate) fn hand_over(&mut self, to: usize, mail: &mut Mail) -> Time {
         std::mem::swap(&mut self.outboxes[to], mail);
+        mail.first.unwrap_or(Time::NEVER)
     }
 
     /// Puts on the wires what another part has handed over.
     pub(crate) fn take_over(&mut self, mail: &mut Mail) {
+        mail.first = None;
         let messages: Vec<u32> =
             mail.messages.drain(..).map(|m| self.extras.messages.put(m)).collect();
         let telemetry: Vec<u32> =
