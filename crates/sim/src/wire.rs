@@ -4,8 +4,8 @@
 //! are in time order because one transmitter feeds it and its delay is constant. Nodes
 //! interact through wires only, and never in less than the wire's delay.
 
+use crate::chain::{Chain, Store};
 use crate::engine::partition::Partition;
-use crate::ring::Ring;
 use crate::tree::Tournament;
 use std::sync::Arc;
 use weir_cc::{IntHop, MAX_HOPS};
@@ -26,7 +26,7 @@ struct Flight {
 /// One wire: what is in flight, and where it ends. All a transmission touches is in one place.
 #[derive(Debug)]
 struct Wire {
-    packets: Ring<Flight>,
+    packets: Chain,
     node: NodeId,
     /// Its word in `Wires::fresh`, and its bit there.
     word: u32,
@@ -39,6 +39,7 @@ pub(crate) struct Wires {
     /// The number of the first wire of this part.
     base: u32,
     wires: Vec<Wire>,
+    flights: Store<Flight>,
     /// First wire into each node of the network.
     first: Arc<[u32]>,
     /// When each node of this part has something to do next, wires included.
@@ -83,6 +84,7 @@ impl Wires {
         let mut wires = Self {
             base: nodes.first().map_or(0, |n| partition.first_wire[n.index()]),
             wires: Vec::new(),
+            flights: Store::default(),
             first: Arc::clone(&partition.first_wire),
             next: vec![Time::NEVER; all],
             fresh: Vec::new(),
@@ -103,7 +105,7 @@ impl Wires {
             wires.fresh.resize(wires.fresh.len() + n.div_ceil(64), 0);
             for port in 0..n as u32 {
                 let (word, bit) = (start + port / 64, (port % 64) as u8);
-                wires.wires.push(Wire { packets: Ring::default(), node, word, bit });
+                wires.wires.push(Wire { packets: Chain::default(), node, word, bit });
             }
         }
         wires
@@ -127,9 +129,7 @@ impl Wires {
                 }
             }
         }
-        let place = wire.packets.push(|| Flight { arrival, packet: *packet });
-        place.arrival = arrival;
-        place.packet = *packet;
+        self.flights.push(&mut wire.packets, &Flight { arrival, packet: *packet });
     }
 
     /// Keeps a packet for another part until the window ends. What it carries in the side pool
@@ -183,7 +183,8 @@ impl Wires {
     /// When the head of a wire arrives.
     #[cfg(test)]
     pub(crate) fn head(&self, wire: WireId) -> Time {
-        self.wires[wire.0 as usize].packets.iter().next().map_or(Time::NEVER, |f| f.arrival)
+        let packets = &self.wires[wire.0 as usize].packets;
+        self.flights.front(packets).map_or(Time::NEVER, |f| f.arrival)
     }
 
     /// Brings `inbox` up to date with the wires into `node` that were empty before.
@@ -196,7 +197,7 @@ impl Wires {
             while bits != 0 {
                 let port = i * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let head = self.wires[inbox.first as usize + port].packets.front();
+                let head = self.flights.front(&self.wires[inbox.first as usize + port].packets);
                 inbox.heads.set(port, head.map_or(Time::NEVER, |f| f.arrival));
             }
         }
@@ -207,7 +208,7 @@ impl Wires {
     pub(crate) fn take(&mut self, inbox: &mut Inbox) -> (usize, &Packet) {
         let port = inbox.heads.winner();
         let packets = &mut self.wires[inbox.first as usize + port].packets;
-        let (taken, head) = packets.pop();
+        let (taken, head) = self.flights.pop(packets);
         inbox.heads.set(port, head.map_or(Time::NEVER, |f| f.arrival));
         (port, &taken.packet)
     }
@@ -239,7 +240,7 @@ impl Wires {
 
     /// Everything in flight.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = &Packet> {
-        self.wires.iter().flat_map(|w| w.packets.iter()).map(|f| &f.packet)
+        self.wires.iter().flat_map(|w| self.flights.iter(&w.packets)).map(|f| &f.packet)
     }
 
     /// Whether anything but control frames is in flight.
