@@ -276,10 +276,34 @@ pub struct SchemeInfo {
     pub reference: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// Whether it promises that lossless priorities lose nothing.
+    /// Whether it promises that lossless priorities lose nothing; it then pauses ingresses in
+    /// time for the buffer's thresholds.
     pub lossless: bool,
     /// Makes an instance for one node.
     pub build: Build,
+}
+
+/// What keeps the bytes of one lossless ingress (port, priority) within bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IngressBound {
+    /// The scheme, or PFC behind it, stops the neighbour at the buffer's thresholds: a packet
+    /// that comes when threshold and headroom are used up finds no place.
+    Pauses,
+    /// Nobody stops the neighbour on account of the ingress: it may use the memory as it is.
+    Memory,
+}
+
+impl SchemeInfo {
+    /// What bounds an ingress under this scheme with these parameters. A promise of
+    /// losslessness is kept by pauses; a scheme that promises nothing pauses ingresses only
+    /// through its backstop.
+    pub fn ingress_bound(&self, values: &Values) -> IngressBound {
+        if self.lossless || values.choice(&perflow::BACKSTOP) == Some("pfc") {
+            IngressBound::Pauses
+        } else {
+            IngressBound::Memory
+        }
+    }
 }
 
 /// Makes a scheme for one node from its parameters, or says which of them cannot be.
@@ -303,6 +327,26 @@ mod tests {
                 assert!(s.params[..j].iter().all(|o| o.name != p.name), "{}", p.name);
                 let _ = Values::new().get(p);
             }
+        }
+    }
+
+    #[test]
+    fn only_schemes_with_pfc_in_them_or_behind_them_bound_an_ingress_by_pauses() {
+        let pausing = ["pfc", "capfc", "ppfc", "gfc", "gpfc", "ofc"];
+        for info in SCHEMES {
+            let bare = info.ingress_bound(&Values::new());
+            let expected = if pausing.contains(&info.name) {
+                IngressBound::Pauses
+            } else {
+                IngressBound::Memory
+            };
+            assert_eq!(bare, expected, "{}", info.name);
+            let Some(backstop) = info.params.iter().find(|p| p.name == "backstop") else {
+                continue;
+            };
+            let mut values = Values::new();
+            values.set(backstop, "pfc").unwrap();
+            assert_eq!(info.ingress_bound(&values), IngressBound::Pauses, "{}", info.name);
         }
     }
 

@@ -6,6 +6,7 @@ use crate::format;
 use crate::listing::Layout;
 use crate::table::{Column, TextTable, paint};
 use weir_core::{Bytes, Priority};
+use weir_fc::IngressBound;
 use weir_net::analysis::{BufferGraph, Census, LongestPath, RttModel, bisection, oversubscription};
 use weir_sim::config::{
     Config, IngressLimit, NicDiscipline, Reliability, Routing, Stop, ThresholdConfig, WindowConfig,
@@ -129,10 +130,14 @@ fn thresholds(c: &Config) -> String {
     match c.switch.thresholds {
         ThresholdConfig::Pool => "one pool, no pauses".into(),
         ThresholdConfig::Static { xoff, xon, limit } => {
-            let limit = match limit {
-                IngressLimit::Lossless => "plus headroom".into(),
-                IngressLimit::Unlimited => "no limit".into(),
-                IngressLimit::Bytes(b) => format!("limit {b}"),
+            let bound = c.scheme.info.ingress_bound(&c.scheme.values);
+            let limit = match (limit, bound) {
+                (IngressLimit::Lossless, IngressBound::Pauses) => "plus headroom".into(),
+                (IngressLimit::Lossless, IngressBound::Memory) => {
+                    "no limit (the scheme does not pause there)".into()
+                }
+                (IngressLimit::Unlimited, _) => "no limit".into(),
+                (IngressLimit::Bytes(b), _) => format!("limit {b}"),
             };
             format!("static: xoff {xoff}, xon {xon}, {limit}")
         }

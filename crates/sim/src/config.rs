@@ -92,7 +92,10 @@ impl Default for LinkConfig {
 /// Most bytes of one ingress (port, priority) under static thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IngressLimit {
-    /// `xoff + (frame - 1) + headroom`: what losslessness needs, see [`headroom`].
+    /// `xoff + (frame - 1) + headroom`: what losslessness needs, see [`headroom`]. No limit
+    /// under a scheme that does not pause at `xoff` ([`IngressBound::Memory`]).
+    ///
+    /// [`IngressBound::Memory`]: weir_fc::IngressBound::Memory
     Lossless,
     /// No limit.
     Unlimited,

@@ -7,7 +7,7 @@ use weir_cc::CcParams;
 use weir_cc::hpcc::Telemetry;
 use weir_core::control::MIN_FRAME;
 use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
-use weir_fc::{MmuConfig, NodeSetup, PortSetup, Role, Thresholds};
+use weir_fc::{IngressBound, MmuConfig, NodeSetup, PortSetup, Role, Thresholds};
 use weir_net::analysis::{LongestPath, RttModel};
 use weir_net::{Routes, Topology, validate_path};
 
@@ -160,6 +160,8 @@ impl Shared<'_> {
         let frame = self.config.nic.max_frame();
         let latency = self.config.switch.latency;
         let need = |p: &PortSetup| headroom(p.rate, p.delay, latency, frame, &self.config.link);
+        let scheme = &self.config.scheme;
+        let bound = scheme.info.ingress_bound(&scheme.values);
         match self.config.switch.thresholds {
             ThresholdConfig::Pool => Thresholds::Pool,
             ThresholdConfig::Static { xoff, xon, limit } => Thresholds::Static {
@@ -167,10 +169,11 @@ impl Shared<'_> {
                 xon,
                 limit: ports
                     .iter()
-                    .map(|p| match limit {
-                        IngressLimit::Unlimited => Bytes::MAX,
-                        IngressLimit::Bytes(b) => b,
-                        IngressLimit::Lossless => xoff
+                    .map(|p| match (limit, bound) {
+                        (IngressLimit::Bytes(b), _) => b,
+                        (IngressLimit::Unlimited, _)
+                        | (IngressLimit::Lossless, IngressBound::Memory) => Bytes::MAX,
+                        (IngressLimit::Lossless, IngressBound::Pauses) => xoff
                             .saturating_add(frame.saturating_sub(Bytes::new(1)))
                             .saturating_add(need(p)),
                     })

@@ -113,13 +113,10 @@ const SCHEMES: &[(&str, Options)] = &[
 #[test]
 fn a_network_that_stops_is_found_to_wait_in_a_circle() {
     for (scheme, options) in SCHEMES {
-        let lossless = weir_fc::scheme(scheme).unwrap().lossless;
-        let guarded = lossless || options.contains(&("backstop", "pfc"));
-        let limit = if guarded { IngressLimit::Lossless } else { IngressLimit::Unlimited };
         let mut deadlocks = 0;
         for number in 1..=wanted() as u64 {
             let c = Circle::new(number);
-            let mut cfg = c.settings(scheme, limit);
+            let mut cfg = c.settings(scheme, IngressLimit::Lossless);
             cfg.stop = Stop::At(Time::from_ms(200));
             options.iter().for_each(|(name, value)| set(&mut cfg, name, value));
             let out = c.run(&cfg);

@@ -2,22 +2,28 @@
 //! leaves by P_b, which is free.
 
 use crate::common::{config, flow, run, set};
-use weir_core::{NodeId, Time};
+use weir_core::{Bytes, NodeId, Time};
 use weir_net::Topology;
 use weir_net::build::{self, ofc_chain};
 use weir_sim::Outcome;
-use weir_sim::outcome::{FlowRecord, PauseEvent, PauseScope};
+use weir_sim::config::{IngressLimit, ThresholdConfig};
+use weir_sim::outcome::{DropReason, FlowRecord, PauseEvent, PauseScope};
+use weir_traffic::FlowSpec;
 
 fn topology() -> Topology {
     build::ofc_chain::build(&ofc_chain::Params::default()).expect("builds")
 }
 
-fn fig1(scheme: &str, options: &[(&str, &str)]) -> Outcome {
+fn flows() -> Vec<FlowSpec> {
     let mut flows = vec![flow(0, 8, 4_200_000), flow(1, 9, 4_200_000)];
     flows.extend((2..8).map(|h| flow(h, 9, 150_000)));
+    flows
+}
+
+fn fig1(scheme: &str, options: &[(&str, &str)]) -> Outcome {
     let mut cfg = config(scheme);
     options.iter().for_each(|(name, value)| set(&mut cfg, name, value));
-    let out = run(&topology(), &flows, &cfg);
+    let out = run(&topology(), &flows(), &cfg);
     assert_eq!((out.totals.dropped, out.totals.completed), (0, 8), "{scheme}");
     out
 }
@@ -83,4 +89,41 @@ fn the_schemes_finish_the_victim_in_table_is_order() {
     }
     let ideal = fct(&fig1("ideal", &[]), 0);
     assert!(fct(&ofc, 0) * 99 < ideal * 100, "OFC {}, ideal {ideal}", fct(&ofc, 0));
+}
+
+/// Without pauses an ingress may use the memory as it is, whatever `xoff` says to others: memory
+/// for what there is at the worst moment is enough, and a byte less is not.
+#[test]
+fn without_flow_control_only_a_full_memory_drops() {
+    let with_memory = |buffer: Bytes| {
+        let mut cfg = config("none");
+        cfg.switch.buffer = buffer;
+        cfg.nic.timeout = Some(Time::from_ms(1));
+        let out = run(&topology(), &flows(), &cfg);
+        assert_eq!(out.totals.completed, 8);
+        out
+    };
+    let out = with_memory(Bytes::MAX);
+    assert_eq!(out.totals.dropped, 0);
+    let peak = out.switches.iter().map(|s| s.peak_buffer).max().expect("three switches");
+    // F0 and F1, 2800 packets each, come into Sa at the same time and leave by one link: when the
+    // last two come in, as many have left as frame times have passed since the first two
+    assert_eq!(peak, Bytes::new((2 * 2800 - 2799) * 1518));
+    assert_eq!(with_memory(peak).totals.dropped, 0);
+    let out = with_memory(peak - Bytes::new(1));
+    assert!(out.totals.dropped > 0);
+    assert!(out.drops.iter().all(|d| d.reason == DropReason::BufferFull), "{:?}", out.drops);
+}
+
+/// A limit that is given in bytes is the scenario's word on the memory, and holds for all.
+#[test]
+fn a_limit_in_bytes_holds_without_flow_control_too() {
+    let mut cfg = config("none");
+    let (xoff, xon) = (Bytes::from_kb(75), Bytes::from_kb(45));
+    let limit = IngressLimit::Bytes(Bytes::from_kb(100));
+    cfg.switch.thresholds = ThresholdConfig::Static { xoff, xon, limit };
+    cfg.nic.timeout = Some(Time::from_ms(1));
+    let out = run(&topology(), &flows(), &cfg);
+    assert!(out.totals.dropped > 0);
+    assert!(out.drops.iter().all(|d| d.reason == DropReason::HeadroomExceeded), "{:?}", out.drops);
 }

@@ -11,9 +11,9 @@ use crate::common::set;
 use proptest::prelude::*;
 use weir_core::{Bytes, LinkId, Rate, Time};
 use weir_sim::config::{
-    IngressLimit, LinkConfig, LinkFailure, Stop, ThresholdConfig, WatchdogAction, WatchdogConfig,
-    headroom,
+    IngressLimit, LinkConfig, LinkFailure, Stop, WatchdogAction, WatchdogConfig, headroom,
 };
+use weir_sim::outcome::DropReason;
 use weir_sim::{Config, Finish, Outcome};
 
 /// Parameters of a scheme and their values.
@@ -194,7 +194,6 @@ fn loses_only_for_lack_of_memory(
         return holds_its_promise(scheme, case, extra);
     }
     let mut cfg = settings(&mut case, scheme, mode, extra);
-    cfg.switch.thresholds = ThresholdConfig::Pool;
     cfg.nic.timeout = Some(Time::from_us(700));
     let Some(buffer) = extra.buffer else {
         cfg.nic.timeout = None;
@@ -207,6 +206,7 @@ fn loses_only_for_lack_of_memory(
     all_delivered(&out, case.flows.len())?;
     let lost: u64 = out.flows.iter().map(|f| f.lost).sum();
     prop_assert_eq!(lost, out.totals.dropped);
+    prop_assert!(out.drops.iter().all(|d| d.reason == DropReason::BufferFull), "{:?}", out.drops);
     Ok(())
 }
 
@@ -236,9 +236,6 @@ prop_compose! {
 fn roomy(scheme: &str, case: &mut Case, extra: Extra) -> Config {
     let mode = mode(scheme, extra.mode);
     let mut cfg = settings(case, scheme, mode, extra);
-    if !cfg.scheme.info.lossless && !has(mode, "backstop", "pfc") {
-        cfg.switch.thresholds = ThresholdConfig::Pool;
-    }
     cfg.nic.timeout = Some(Time::from_us(700));
     cfg
 }
