@@ -198,6 +198,26 @@ impl Mmu {
         Ok(())
     }
 
+    /// Whether a packet of `size` bytes would be admitted, if it left again at once: only the
+    /// peak would tell. May be wrongly false, where it takes more than a look at the account.
+    #[inline(always)]
+    pub fn pass(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
+        let used = self.used + u64::from(size);
+        if self.config.exempt & 1 << priority.get() == 0 {
+            let ingress = &self.ingress[slot(port, priority)];
+            if ingress.bytes + u64::from(size) > ingress.limit
+                || used > self.config.buffer.get()
+                || self.dynamic
+            {
+                return false;
+            }
+        }
+        if used > self.peak {
+            self.peak = used;
+        }
+        true
+    }
+
     /// The rare or costly part of admission: something is full, or thresholds are dynamic.
     #[inline(never)]
     fn admit_with_care(
@@ -279,6 +299,14 @@ impl Mmu {
     pub fn near_pause(&self, port: PortId, priority: Priority) -> bool {
         let ingress = &self.ingress[slot(port, priority)];
         ingress.bytes >= ingress.xoff
+    }
+
+    /// Whether `size` more bytes would leave this ingress below every reason to pause it. Never
+    /// wrongly true.
+    #[inline(always)]
+    pub fn stays_unpaused(&self, port: PortId, priority: Priority, size: u16) -> bool {
+        let ingress = &self.ingress[slot(port, priority)];
+        ingress.bytes + u64::from(size) < ingress.xoff
     }
 
     /// Whether this ingress should be paused, tested after each admission.

@@ -225,6 +225,15 @@ impl FlowControl for Pfc {
     }
 
     #[inline]
+    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet) -> Option<QueueId> {
+        let bit = 1 << p.priority.get();
+        let unmoved = self.lossless & bit == 0
+            || self.ports[p.ingress.index()].sent & bit == 0
+                && v.books.mmu.stays_unpaused(p.ingress, p.priority, p.size);
+        unmoved.then(|| self.queue_of(p.priority))
+    }
+
+    #[inline]
     fn arrive(
         &mut self,
         v: &NodeView<'_>,

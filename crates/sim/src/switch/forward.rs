@@ -3,7 +3,7 @@
 use super::Switch;
 use crate::node::Env;
 use crate::outcome::DropReason;
-use weir_core::{Packet, PacketKind, PortId, Time, packet::flags};
+use weir_core::{Packet, PacketKind, PortId, QueueId, Time, packet::flags};
 use weir_fc::{Admit, NodeView, PortQueue, Refusal};
 use weir_net::Forwarding;
 
@@ -97,10 +97,9 @@ impl Switch {
         self.responding.push(now + response, port, message, &mut self.timers);
     }
 
-    /// Finds the way, stores the packet and queues it, or sends it at once when it finds its
-    /// port idle and empty: the scheme sees the same as if it had been queued for no time, and
-    /// nothing else could have been chosen. (Only a deficit round robin may tell: such a packet
-    /// takes no turn there.)
+    /// Finds the way, and sends the packet at once when it finds its port idle and empty: nothing
+    /// else could have been chosen. (Only a deficit round robin may tell: such a packet takes no
+    /// turn there.)
     #[inline(always)]
     fn forward(
         &mut self,
@@ -117,6 +116,32 @@ impl Switch {
             self.lose(now, DropReason::NoRoute, packet, env);
             return;
         };
+        let port = &mut self.ports[egress.index()];
+        if now > port.tx.busy_until
+            && port.is_plain()
+            && let Some(queue) = self.lets_pass(packet, now)
+        {
+            let port = &mut self.ports[egress.index()];
+            port.scheduler.passed(queue.index());
+            port.launch(packet, 0, &mut self.marker, now, env.wires);
+            return;
+        }
+        self.store(packet, egress, now, env);
+    }
+
+    /// The queue of a packet that can go through without a trace in books and scheme.
+    #[inline(always)]
+    fn lets_pass(&mut self, packet: &Packet, now: Time) -> Option<QueueId> {
+        let concerned = || self.fc.lets_pass(&NodeView { now, books: &self.books }, packet);
+        let queue = self.unconcerned[packet.priority.index()].or_else(concerned)?;
+        let stored = self.books.mmu.pass(packet.ingress, packet.priority, packet.size);
+        stored.then_some(queue)
+    }
+
+    /// Stores the packet and queues it, or sends it if nothing stands in its way: the scheme sees
+    /// the same as if it had been queued for no time.
+    #[inline(always)]
+    fn store(&mut self, packet: &mut Packet, egress: PortId, now: Time, env: &mut Env<'_, '_>) {
         let o = egress.index();
         if self.ports[o].guarded
             && let Err(reason) = self.may_enter(packet, egress, now)
