@@ -46,38 +46,42 @@ impl<T> Default for Store<T> {
 }
 
 impl<T: Copy> Store<T> {
-    /// Appends a value.
+    /// Appends a place and returns it, to be filled; it may hold anything. `filler` makes a value
+    /// for places that are new.
     #[inline(always)]
-    pub(crate) fn push(&mut self, chain: &mut Chain, value: &T) {
+    pub(crate) fn push(&mut self, chain: &mut Chain, filler: impl FnOnce() -> T) -> &mut T {
         if chain.last % LINK == LINK - 1 {
-            self.extend(chain, value);
-            return;
+            if self.free == NONE {
+                self.grow(filler());
+            }
+            self.extend(chain);
+        } else {
+            chain.last += 1;
         }
-        chain.last += 1;
-        self.places[chain.last as usize] = *value;
+        &mut self.places[chain.last as usize]
     }
 
-    /// Appends a link, and a value in it.
-    fn extend(&mut self, chain: &mut Chain, value: &T) {
-        let link = if self.free == NONE { self.grow(value) } else { self.free };
+    /// Appends a link and takes the first place of it.
+    #[inline(always)]
+    fn extend(&mut self, chain: &mut Chain) {
+        let link = self.free;
         self.free = std::mem::replace(&mut self.next[link as usize], NONE);
-        let at = link * LINK;
-        match self.next.get_mut((chain.last / LINK) as usize) {
-            Some(next) if !chain.is_empty() => *next = link,
-            _ => chain.first = at,
+        if chain.is_empty() {
+            chain.first = link * LINK;
+        } else {
+            self.next[(chain.last / LINK) as usize] = link;
         }
-        chain.last = at;
-        self.places[at as usize] = *value;
+        chain.last = link * LINK;
     }
 
-    /// Makes a link, filled with what is at hand.
+    /// Makes a link; `filler` stands in it.
     #[cold]
-    fn grow(&mut self, filler: &T) -> u32 {
+    fn grow(&mut self, filler: T) {
         let link = self.next.len() as u32;
         assert!(link < NONE / LINK, "fewer than 2^32 packets are on all wires");
-        self.places.extend([*filler; LINK as usize]);
-        self.next.push(NONE);
-        link
+        self.places.extend([filler; LINK as usize]);
+        self.next.push(self.free);
+        self.free = link;
     }
 
     /// The value that came first.
@@ -148,7 +152,7 @@ mod tests {
                 let (chain, deque) = (&mut chains[i], &mut deques[i]);
                 match op {
                     Some(value) => {
-                        store.push(chain, &value);
+                        *store.push(chain, || 0) = value;
                         deque.push_back(value);
                     }
                     None => {
@@ -171,15 +175,15 @@ mod tests {
     fn what_came_back_last_is_used_first() {
         let mut store = Store::default();
         let [mut a, mut b, mut c] = [Chain::default(); 3];
-        store.push(&mut a, &1);
-        store.push(&mut b, &2);
+        *store.push(&mut a, || 0) = 1;
+        *store.push(&mut b, || 0) = 2;
         store.pop(&mut a);
         store.pop(&mut b);
-        store.push(&mut c, &3);
+        *store.push(&mut c, || 0) = 3;
         assert_eq!((c.first / LINK, store.next.len()), (1, 2));
         // eight fit a link, the ninth takes the one that came back before
         for value in 4..12 {
-            store.push(&mut c, &value);
+            *store.push(&mut c, || 0) = value;
         }
         assert_eq!((c.last / LINK, store.next.len()), (0, 2));
         assert_eq!(store.iter(&c).sum::<u32>(), (3..12).sum());

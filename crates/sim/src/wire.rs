@@ -9,7 +9,7 @@ use crate::engine::partition::Partition;
 use crate::tree::Tournament;
 use std::sync::Arc;
 use weir_cc::{IntHop, MAX_HOPS};
-use weir_core::{ControlMessage, NodeId, Packet, PacketKind, Time};
+use weir_core::{ControlMessage, NodeId, Packet, PacketKind, PortId, Time};
 use weir_net::Topology;
 
 /// Index of a wire. The wires into a node are consecutive: `first + port`.
@@ -28,9 +28,9 @@ struct Flight {
 struct Wire {
     packets: Chain,
     node: NodeId,
-    /// Its word in `Wires::fresh`, and its bit there.
+    /// The word of the port's bit in `Wires::fresh`.
     word: u32,
-    bit: u8,
+    port: u16,
 }
 
 /// The wires into the nodes of one part.
@@ -104,14 +104,15 @@ impl Wires {
             wires.fresh_start[node.index()] = start;
             wires.fresh.resize(wires.fresh.len() + n.div_ceil(64), 0);
             for port in 0..n as u32 {
-                let (word, bit) = (start + port / 64, (port % 64) as u8);
-                wires.wires.push(Wire { packets: Chain::default(), node, word, bit });
+                let (word, port) = (start + port / 64, port as u16);
+                wires.wires.push(Wire { packets: Chain::default(), node, word, port });
             }
         }
         wires
     }
 
-    /// Puts a packet on a wire.
+    /// Puts a packet on a wire. It arrives as the far end needs it, with its ingress written in and
+    /// without the mark of this node.
     #[inline(always)]
     pub(crate) fn send(&mut self, wire: WireId, arrival: Time, packet: &Packet) {
         let w = wire.0.wrapping_sub(self.base) as usize;
@@ -120,7 +121,7 @@ impl Wires {
             return;
         };
         if wire.packets.is_empty() {
-            self.fresh[wire.word as usize] |= 1 << wire.bit;
+            self.fresh[wire.word as usize] |= 1 << (wire.port % 64);
             let next = &mut self.next[wire.node.index()];
             if arrival < *next {
                 *next = arrival;
@@ -129,7 +130,12 @@ impl Wires {
                 }
             }
         }
-        self.flights.push(&mut wire.packets, &Flight { arrival, packet: *packet });
+        let port = PortId(wire.port);
+        let place = self.flights.push(&mut wire.packets, || Flight { arrival, packet: *packet });
+        place.arrival = arrival;
+        place.packet = *packet;
+        place.packet.ingress = port;
+        place.packet.local_tag = 0;
     }
 
     /// Keeps a packet for another part until the window ends. What it carries in the side pool
