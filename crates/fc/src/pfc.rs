@@ -369,6 +369,20 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_passes_unless_it_would_reach_xoff_or_its_ingress_is_paused() {
+        let mut b = bench("timed");
+        fill(&mut b, 2);
+        let passes = |b: &Bench, size| b.scheme().lets_pass(&b.view(), &b.packet(UP, size).0);
+        assert_eq!((passes(&b, 999), passes(&b, 1000)), (Some(Q), None));
+        fill(&mut b, 1);
+        b.depart(OUT, Q).unwrap();
+        // 2000 B, but paused: leaving may be what takes it to xon
+        assert_eq!(passes(&b, 1), None);
+        let lossy = b.packet(UP, 9000).priority(Priority::ALL[5]).0;
+        assert_eq!(b.scheme().lets_pass(&b.view(), &lossy), Some(QueueId(2)));
+    }
+
+    #[test]
     fn another_ingress_or_priority_has_its_own_account() {
         let mut b = bench("timed");
         fill(&mut b, 2);
