@@ -29,7 +29,7 @@ pub(crate) struct Tournament {
 #[derive(Clone, Debug)]
 enum Nodes {
     Two([u64; 4]),
-    Sixteen([u64; 32]),
+    Sixteen(Box<[u64; 32]>),
     /// A power of two of clocks.
     Many(Box<[u64]>),
 }
@@ -75,7 +75,7 @@ impl Tournament {
         assert!(leaves <= 1 << INDEX_BITS, "{n} clocks are too many");
         let nodes = match leaves {
             0..=2 => Nodes::Two(never()),
-            3..=16 => Nodes::Sixteen(never()),
+            3..=16 => Nodes::Sixteen(Box::new(never())),
             _ => Nodes::Many((0..2 * leaves).map(|i| key(i % leaves, Time::NEVER)).collect()),
         };
         Self { root: key(0, Time::NEVER), nodes }
