@@ -20,6 +20,7 @@ pub(crate) static INFO: SchemeInfo = SchemeInfo {
     reference: "the guide to writing schemes",
     params: &[LIMIT],
     lossless: false,
+    ingress_bound: |_| IngressBound::Memory,
     build: |values, setup| Ok(Box::new(Door::new(values, setup))),
 };
 

@@ -25,9 +25,9 @@
 //! them ("passes", "drops below") with `ingress-test = strict`.
 
 use crate::{
-    Actions, Admit, FlowControl, IngressWait, Kind, NodeSetup, NodeView, Param, ParamError,
-    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation, pfc,
-    threshold,
+    Actions, Admit, FlowControl, IngressBound, IngressWait, Kind, NodeSetup, NodeView, Param,
+    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
+    pfc, threshold,
 };
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio};
 
@@ -100,6 +100,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
         pfc::REFRESH,
     ],
     lossless: true,
+    ingress_bound: |_| IngressBound::Pauses,
     build,
 };
 

@@ -24,9 +24,9 @@
 //! priority stands in a rank of its own above all weighted ones.
 
 use crate::{
-    Action, Actions, Discipline, FlowControl, Group, Kind, NodeSetup, NodeView, Param, ParamError,
-    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation, pfc,
-    threshold,
+    Action, Actions, Discipline, FlowControl, Group, IngressBound, Kind, NodeSetup, NodeView,
+    Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey,
+    Values, Violation, pfc, threshold,
 };
 use std::collections::BTreeSet;
 use weir_core::packet::flags;
@@ -56,6 +56,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     reference: "Cui and Rim, G-PFC, APNOMS 2020; as a baseline in the OFC paper",
     params: &[XOFF_LOW, HIGH_OFFSET, pfc::TIMER, pfc::PAUSE_QUANTA, pfc::REFRESH],
     lossless: true,
+    ingress_bound: |_| IngressBound::Pauses,
     build,
 };
 

@@ -49,6 +49,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     reference: "Li et al., FlowSail, ICNP 2023, section II-B; Kung and Morris, 1995",
     params: &[PAUSE_FACTOR, RESUME, HOP_RTT, BACKSTOP],
     lossless: false,
+    ingress_bound: crate::perflow::ingress_bound,
     build,
 };
 

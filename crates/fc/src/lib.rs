@@ -276,9 +276,10 @@ pub struct SchemeInfo {
     pub reference: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// Whether it promises that lossless priorities lose nothing; it then pauses ingresses in
-    /// time for the buffer's thresholds.
+    /// Whether it promises that lossless priorities lose nothing.
     pub lossless: bool,
+    /// What bounds an ingress under it, with these parameters.
+    pub ingress_bound: fn(&Values) -> IngressBound,
     /// Makes an instance for one node.
     pub build: Build,
 }
@@ -286,24 +287,14 @@ pub struct SchemeInfo {
 /// What keeps the bytes of one lossless ingress (port, priority) within bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IngressBound {
-    /// The scheme, or PFC behind it, stops the neighbour at the buffer's thresholds: a packet
-    /// that comes when threshold and headroom are used up finds no place.
+    /// The scheme, or PFC behind it, stops the neighbour at the buffer's thresholds. Room for
+    /// the packet that crosses the threshold and for the headroom is enough.
     Pauses,
-    /// Nobody stops the neighbour on account of the ingress: it may use the memory as it is.
+    /// The scheme slows the neighbour down so that threshold and headroom are never used up, but
+    /// for packets that have been started: two frames beyond are enough.
+    Slows,
+    /// Nobody acts on the neighbour on account of the ingress: it may use the memory as it is.
     Memory,
-}
-
-impl SchemeInfo {
-    /// What bounds an ingress under this scheme with these parameters. A promise of
-    /// losslessness is kept by pauses; a scheme that promises nothing pauses ingresses only
-    /// through its backstop.
-    pub fn ingress_bound(&self, values: &Values) -> IngressBound {
-        if self.lossless || values.choice(&perflow::BACKSTOP) == Some("pfc") {
-            IngressBound::Pauses
-        } else {
-            IngressBound::Memory
-        }
-    }
 }
 
 /// Makes a scheme for one node from its parameters, or says which of them cannot be.
@@ -385,22 +376,24 @@ mod tests {
     }
 
     #[test]
-    fn only_schemes_with_pfc_in_them_or_behind_them_bound_an_ingress_by_pauses() {
-        let pausing = ["pfc", "capfc", "ppfc", "gfc", "gpfc", "ofc"];
+    fn who_promises_losslessness_bounds_an_ingress_and_a_backstop_does() {
         for info in SCHEMES {
-            let bare = info.ingress_bound(&Values::new());
-            let expected = if pausing.contains(&info.name) {
-                IngressBound::Pauses
-            } else {
-                IngressBound::Memory
+            let bound = |options: &[(&str, &str)]| {
+                let mut values = Values::new();
+                for (name, value) in options {
+                    let param = info.params.iter().find(|p| p.name == *name).unwrap();
+                    values.set(param, value).unwrap();
+                }
+                (info.ingress_bound)(&values)
             };
-            assert_eq!(bare, expected, "{}", info.name);
-            let Some(backstop) = info.params.iter().find(|p| p.name == "backstop") else {
-                continue;
-            };
-            let mut values = Values::new();
-            values.set(backstop, "pfc").unwrap();
-            assert_eq!(info.ingress_bound(&values), IngressBound::Pauses, "{}", info.name);
+            assert_eq!(bound(&[]) != IngressBound::Memory, info.lossless, "{}", info.name);
+            if info.params.iter().any(|p| p.name == "backstop") {
+                assert_eq!(bound(&[("backstop", "pfc")]), IngressBound::Pauses, "{}", info.name);
+            }
+            if info.name == "gfc" {
+                assert_eq!(bound(&[]), IngressBound::Slows);
+                assert_eq!(bound(&[("mode", "ofc")]), IngressBound::Pauses);
+            }
         }
     }
 

@@ -5,8 +5,8 @@
 //! transport repairs it. *Messages:* none. *Parameters:* none.
 
 use crate::{
-    Actions, FlowControl, NodeSetup, NodeView, ParamError, PortQueue, PrioritySchedule,
-    QueueLayout, SchemeInfo, StateSize, Values, Violation,
+    Actions, FlowControl, IngressBound, NodeSetup, NodeView, ParamError, PortQueue,
+    PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Values, Violation,
 };
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
 
@@ -18,6 +18,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     reference: "baseline",
     params: &[],
     lossless: false,
+    ingress_bound: |_| IngressBound::Memory,
     build,
 };
 

@@ -17,7 +17,7 @@
 //! *Thresholds* are the buffer's ([`crate::mmu`]), static or dynamic.
 
 use crate::{
-    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    Actions, FlowControl, IngressBound, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
     PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
 };
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Time};
@@ -52,6 +52,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     reference: "IEEE 802.1Qbb",
     params: &[TIMER, PAUSE_QUANTA, REFRESH],
     lossless: true,
+    ingress_bound: |_| IngressBound::Pauses,
     build,
 };
 

@@ -18,8 +18,9 @@
 //! All arithmetic is in integers: slopes in bytes per second.
 
 use crate::{
-    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, PortSetup,
-    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation, pfc, threshold,
+    Actions, FlowControl, IngressBound, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    PortSetup, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation, pfc,
+    threshold,
 };
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio, Time};
 
@@ -77,6 +78,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
         pfc::REFRESH,
     ],
     lossless: true,
+    ingress_bound: |_| IngressBound::Pauses,
     build,
 };
 

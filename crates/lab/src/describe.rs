@@ -130,12 +130,12 @@ fn thresholds(c: &Config) -> String {
     match c.switch.thresholds {
         ThresholdConfig::Pool => "one pool, no pauses".into(),
         ThresholdConfig::Static { xoff, xon, limit } => {
-            let bound = c.scheme.info.ingress_bound(&c.scheme.values);
+            let bound = (c.scheme.info.ingress_bound)(&c.scheme.values);
             let limit = match (limit, bound) {
-                (IngressLimit::Lossless, IngressBound::Pauses) => "plus headroom".into(),
                 (IngressLimit::Lossless, IngressBound::Memory) => {
                     "no limit (the scheme does not pause there)".into()
                 }
+                (IngressLimit::Lossless, _) => "plus headroom".into(),
                 (IngressLimit::Unlimited, _) => "no limit".into(),
                 (IngressLimit::Bytes(b), _) => format!("limit {b}"),
             };

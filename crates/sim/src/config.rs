@@ -92,10 +92,11 @@ impl Default for LinkConfig {
 /// Most bytes of one ingress (port, priority) under static thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IngressLimit {
-    /// `xoff + (frame - 1) + headroom`: what losslessness needs, see [`headroom`]. No limit
-    /// under a scheme that does not pause at `xoff` ([`IngressBound::Memory`]).
+    /// What losslessness needs: `xoff + (frame - 1) + headroom` (see [`headroom`]) under a scheme
+    /// that pauses at `xoff`, a frame more under one that slows down, no limit under others (see
+    /// [`IngressBound`]).
     ///
-    /// [`IngressBound::Memory`]: weir_fc::IngressBound::Memory
+    /// [`IngressBound`]: weir_fc::IngressBound
     Lossless,
     /// No limit.
     Unlimited,

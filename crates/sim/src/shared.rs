@@ -1,6 +1,8 @@
 //! What all nodes of a run read and none writes.
 
-use crate::config::{Config, EngineConfig, LinkFailure, Routing, headroom};
+use crate::config::{
+    Config, EngineConfig, IngressLimit, LinkFailure, Routing, ThresholdConfig, headroom,
+};
 use crate::error::SimError;
 use crate::link::Outages;
 use weir_cc::CcParams;
@@ -156,28 +158,15 @@ impl Shared<'_> {
     }
 
     fn thresholds(&self, ports: &[PortSetup]) -> Thresholds {
-        use crate::config::{IngressLimit, ThresholdConfig};
         let frame = self.config.nic.max_frame();
         let latency = self.config.switch.latency;
         let need = |p: &PortSetup| headroom(p.rate, p.delay, latency, frame, &self.config.link);
-        let scheme = &self.config.scheme;
-        let bound = scheme.info.ingress_bound(&scheme.values);
         match self.config.switch.thresholds {
             ThresholdConfig::Pool => Thresholds::Pool,
             ThresholdConfig::Static { xoff, xon, limit } => Thresholds::Static {
                 xoff,
                 xon,
-                limit: ports
-                    .iter()
-                    .map(|p| match (limit, bound) {
-                        (IngressLimit::Bytes(b), _) => b,
-                        (IngressLimit::Unlimited, _)
-                        | (IngressLimit::Lossless, IngressBound::Memory) => Bytes::MAX,
-                        (IngressLimit::Lossless, IngressBound::Pauses) => xoff
-                            .saturating_add(frame.saturating_sub(Bytes::new(1)))
-                            .saturating_add(need(p)),
-                    })
-                    .collect(),
+                limit: ports.iter().map(|p| self.ingress_limit(limit, xoff, need(p))).collect(),
             },
             ThresholdConfig::Dynamic { shift, reserve, resume_offset, headroom } => {
                 Thresholds::Dynamic {
@@ -191,6 +180,19 @@ impl Shared<'_> {
                 }
             }
         }
+    }
+
+    /// Most bytes of an ingress that needs `headroom` above `xoff`.
+    fn ingress_limit(&self, limit: IngressLimit, xoff: Bytes, headroom: Bytes) -> Bytes {
+        let scheme = &self.config.scheme;
+        let frames = match (limit, (scheme.info.ingress_bound)(&scheme.values)) {
+            (IngressLimit::Bytes(given), _) => return given,
+            (IngressLimit::Unlimited, _) | (_, IngressBound::Memory) => return Bytes::MAX,
+            (IngressLimit::Lossless, IngressBound::Pauses) => 1,
+            (IngressLimit::Lossless, IngressBound::Slows) => 2,
+        };
+        let overshoot = (self.config.nic.max_frame() * frames).saturating_sub(Bytes::new(1));
+        xoff.saturating_add(overshoot).saturating_add(headroom)
     }
 
     /// alpha doubles with every doubling of a port's rate over the slowest link's.

@@ -137,6 +137,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
         BACKSTOP,
     ],
     lossless: false,
+    ingress_bound: crate::perflow::ingress_bound,
     build,
 };
 

@@ -180,11 +180,11 @@ mod tests {
         let c = curve(&[]).unwrap();
         assert_eq!(c.b_m, 75_000 + 3360);
         assert_eq!(c.stages[..3], [71_640, 75_000, 76_680], "each halves the gap of 2Cτ = 6720");
-        // 40 Gb/s over 10 Mb/s is 4000, below 2^12
-        assert_eq!(c.stages.len(), 12);
-        assert_eq!(c.stages[11], 78_360 - (6720 >> 11));
-        let slow = curve(&[(&MIN_RATE, "8kbps")]).unwrap();
-        assert_eq!(slow.stages.len(), 23);
+        // 40 Gb/s over 8 kb/s is 5 000 000, below 2^23
+        assert_eq!(c.stages.len(), 23);
+        assert_eq!(c.stages[11..14], [78_360 - (6720 >> 11), 78_360 - (6720 >> 12), 78_360]);
+        // 4000 parts, below 2^12
+        assert_eq!(curve(&[(&MIN_RATE, "10Mbps")]).unwrap().stages.len(), 12);
         assert_eq!(curve(&[(&MIN_RATE, "10Gbps")]).unwrap().stages.len(), 2);
         assert_eq!(curve(&[(&MIN_RATE, "9Gbps")]).unwrap().stages.len(), 3);
         assert_eq!(curve(&[(&MIN_RATE, "40Gbps")]).unwrap().stages.len(), 0);
@@ -203,8 +203,8 @@ mod tests {
     fn a_queue_is_in_the_stage_whose_threshold_it_has_reached() {
         let c = curve(&[]).unwrap();
         let at = [71_639, 71_640, 74_999, 75_000, 78_359, 78_360, 90_000];
-        // the last thresholds lie 3 B (6720 >> 11) below the end
-        assert_eq!(at.map(|q| c.stage(q)), [0, 1, 1, 2, 12, 12, 12]);
+        // the 13th threshold lies 1 B (6720 >> 12) below the end, all later ones at the end
+        assert_eq!(at.map(|q| c.stage(q)), [0, 1, 1, 2, 13, 23, 23]);
         assert_eq!(c.rate_of_stage(0), None);
         assert_eq!(c.rate_of_stage(1), Some(Rate::from_gbps(20)));
         assert_eq!(c.rate_of_stage(12), Some(Rate::from_bps(9_765_625)));

@@ -28,15 +28,15 @@
 //!
 //! *Deviations:* the conceptual feedback is out of band in the paper; here its frames use the
 //! wire. A period in which nothing changed from "no limit" is not reported. The rate ends at
-//! `min-rate` (8 kb/s in the paper, one packet in 1.5 s; 10 Mb/s here), and an ingress at that floor
-//! may pass B_m by `min-rate` times the time it stays there.
+//! `min-rate` (8 kb/s as in the paper, one packet in 1.5 s), and an ingress at that floor may pass
+//! B_m by `min-rate` times the time it stays there.
 
 mod curve;
 #[cfg(test)]
 mod tests;
 
 use crate::{
-    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    Actions, FlowControl, IngressBound, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
     PrioritySchedule, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values,
     Violation, pfc, threshold,
 };
@@ -82,7 +82,7 @@ pub const B_0: Param = Param {
 pub const MIN_RATE: Param = Param {
     name: "min-rate",
     kind: Kind::Rate,
-    default: "10Mbps",
+    default: "8kbps",
     doc: "The rate is not lowered below this (buffer: below the first power-of-two part under it).",
 };
 /// How often occupancy is reported.
@@ -115,8 +115,16 @@ pub const INFO: SchemeInfo = SchemeInfo {
     reference: "Qian et al., Gentle Flow Control, SIGCOMM 2019; as a baseline in the OFC paper",
     params: &[MODE, FEEDBACK, B_M, B_1, B_0, MIN_RATE, PERIOD, DOWN_HYSTERESIS, RESPONSE],
     lossless: true,
+    ingress_bound,
     build,
 };
+
+fn ingress_bound(values: &Values) -> IngressBound {
+    match values.choice(&MODE) {
+        Some("ofc") => IngressBound::Pauses,
+        _ => IngressBound::Slows,
+    }
+}
 
 /// Bytes per unit of an occupancy report.
 const UNIT: u64 = 64;

@@ -87,7 +87,7 @@ mod stages {
         let mut b = switch(&[]);
         put(&mut b, 30);
         let last = told(&mut b).pop().unwrap();
-        assert_eq!(last, stage(12), "40 Gb/s / 2^12 is the first below 10 Mb/s");
+        assert_eq!(last, stage(23), "40 Gb/s / 2^23 is the first below 8 kb/s");
     }
 
     #[test]
@@ -228,9 +228,9 @@ mod occupancy {
         b.control(OUT, &occupancy(187));
         assert_eq!(limit(&b), Some(40_000_000_000 / 8000 * 4032));
         b.control(OUT, &occupancy(300));
-        assert_eq!(limit(&b), Some(10_000_000), "past the end: the lowest rate");
+        assert_eq!(limit(&b), Some(8_000), "past the end: the lowest rate");
         b.control(OUT, &occupancy(0xff));
-        assert_eq!(limit(&b), Some(10_000_000), "255 units are 16 320 B, no stop");
+        assert_eq!(limit(&b), Some(8_000), "255 units are 16 320 B, no stop");
         assert!(!b.is_held(OUT, Q));
         b.control(OUT, &occupancy(0));
         assert_eq!(limit(&b), None);

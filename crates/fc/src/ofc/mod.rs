@@ -57,8 +57,9 @@ mod tables;
 mod tests;
 
 use crate::{
-    Actions, Discipline, FlowControl, Group, Kind, NodeSetup, NodeView, Param, ParamError,
-    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values, Verdict, Violation, threshold,
+    Actions, Discipline, FlowControl, Group, IngressBound, Kind, NodeSetup, NodeView, Param,
+    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values, Verdict, Violation,
+    threshold,
 };
 use card::Card;
 use hierarchy::{Hierarchy, Lane, Queues, Rules};
@@ -156,6 +157,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
         SCOPE,
     ],
     lossless: true,
+    ingress_bound: |_| IngressBound::Pauses,
     build,
 };
 

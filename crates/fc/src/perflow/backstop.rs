@@ -8,8 +8,8 @@ use super::OWN_TIMERS;
 use super::plan::Plan;
 use crate::pfc::Pfc;
 use crate::{
-    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, Role,
-    Thresholds, TimerKey, Values, Violation,
+    Actions, FlowControl, IngressBound, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    Role, Thresholds, TimerKey, Values, Violation,
 };
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
 
@@ -20,6 +20,14 @@ pub const BACKSTOP: Param = Param {
     default: "none",
     doc: "pfc: PFC with the buffer's thresholds stands behind the scheme; none: a full buffer drops.",
 };
+
+/// What bounds an ingress of a scheme that may have PFC behind it.
+pub(crate) fn ingress_bound(values: &Values) -> IngressBound {
+    match values.choice(&BACKSTOP) {
+        Some("pfc") => IngressBound::Pauses,
+        _ => IngressBound::Memory,
+    }
+}
 
 /// PFC, or nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

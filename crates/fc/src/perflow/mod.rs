@@ -20,7 +20,7 @@ mod table;
 mod upstream;
 
 pub use backstop::BACKSTOP;
-pub(crate) use backstop::Backstop;
+pub(crate) use backstop::{Backstop, ingress_bound};
 pub use hop::HOP_RTT;
 pub(crate) use hop::HopBdp;
 pub(crate) use nic::NicFlows;

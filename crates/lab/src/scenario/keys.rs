@@ -159,8 +159,8 @@ pub const THRESHOLDS: &[Key] = &[
         Kind::Size(&["lossless", "unlimited"]),
         "lossless",
         "Static: most bytes of one ingress (port, priority). `lossless` is xoff, plus a frame \
-         less one byte, plus the headroom the link needs, and no limit under schemes that do \
-         not pause at xoff.",
+         less one byte, plus the headroom the link needs; a frame more under GFC, and no limit \
+         under schemes that do not pause at xoff.",
     ),
     key(
         "alpha",

@@ -18,7 +18,7 @@ use weir_core::{Bytes, NodeId, Rate, Time};
 use weir_net::Topology;
 use weir_net::build::{self, leaf_spine};
 use weir_sim::Config;
-use weir_sim::config::{IngressLimit, Stop, ThresholdConfig};
+use weir_sim::config::Stop;
 use weir_traffic::pattern::{FlowType, Marking, Pair, Split, SplitRule};
 use weir_traffic::{Fabric, Sizes, Traffic};
 
@@ -68,10 +68,10 @@ pub(crate) fn settings(topology: &Topology, scheme: &str, seed: u64) -> Config {
 }
 
 /// A scheme in a comparison: its name there, the scheme, its parameters.
-pub(crate) type Row = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+pub(crate) type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 /// The schemes of the paper's figure; where there are two readings, both.
-pub(crate) const ROWS: &[Row] = &[
+pub(crate) const ROWS: &[Row<'_>] = &[
     ("PFC", "pfc", &[]),
     ("CaPFC", "capfc", &[]),
     ("P-PFC (paper)", "ppfc", &[("mode", "paper")]),
@@ -85,17 +85,11 @@ pub(crate) const ROWS: &[Row] = &[
 
 /// Settings of a row of the comparison. A run that has neither ended nor deadlocked after a second
 /// is given up: at a rate that is never zero a circle may take very long.
-pub(crate) fn settings_of(topology: &Topology, row: &Row, seed: u64) -> Config {
+pub(crate) fn settings_of(topology: &Topology, row: &Row<'_>, seed: u64) -> Config {
     let &(_, scheme, params) = row;
     let mut cfg = settings(topology, scheme, seed);
     cfg.stop = Stop::At(Time::from_ms(1000));
     params.iter().for_each(|(name, value)| set(&mut cfg, name, value));
-    if params.contains(&("mode", "paper")) && scheme == "gfc" {
-        // it needs room for what comes in at the lowest rate
-        let (xoff, xon) = (Bytes::from_kb(75), Bytes::from_kb(45));
-        let limit = IngressLimit::Unlimited;
-        cfg.switch.thresholds = ThresholdConfig::Static { xoff, xon, limit };
-    }
     cfg
 }
 

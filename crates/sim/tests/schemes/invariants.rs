@@ -145,15 +145,10 @@ fn settings(case: &mut Case, scheme: &str, mode: Mode, extra: Extra) -> Config {
         set(&mut cfg, name, value);
     }
     if scheme == "gfc" {
-        // Room for the largest gap between its thresholds (4 C tau below B_m = xoff + C tau), and
-        // two frames beyond B_m.
-        let loop_bytes = in_flight(case, &cfg.link);
-        case.xoff += 3 * loop_bytes;
+        // room for the largest gap between its thresholds (4 C tau below B_m = xoff + C tau)
+        case.xoff += 3 * in_flight(case, &cfg.link);
         set(&mut cfg, "response", &format!("{}ns", extra.response_ns));
-        let end = Bytes::new(case.xoff + loop_bytes + 2 * 1518);
-        let stops = has(mode, "mode", "ofc");
-        let limit = if stops { IngressLimit::Lossless } else { IngressLimit::Bytes(end) };
-        cfg.switch.thresholds = case.thresholds(limit);
+        cfg.switch.thresholds = case.thresholds(IngressLimit::Lossless);
     }
     cfg
 }
