@@ -66,6 +66,24 @@ fn ofc_spares_the_victim_all_but_one_pause_and_pfc_does_not() {
     }
 }
 
+/// That one pause belongs to OFC: every reading of its listings under which all flows get through
+/// has it.
+#[test]
+fn no_reading_of_ofc_spares_the_victim_its_one_pause() {
+    let sa = topology().find("Sa").expect("a switch");
+    let readings = [
+        ("rotation", "modulo"),
+        ("during-drain", "at-once"),
+        ("origin-test", "receipt"),
+        ("scope", "port"),
+        ("urgent-wildcard", "false"),
+    ];
+    for reading in readings {
+        let held = held_at(&fig1("ofc", &[reading]).flows[0], sa);
+        assert!(held > Time::from_us(4), "{reading:?}: {held}");
+    }
+}
+
 /// Table I's order: OFC's F0 before OFC's F1, both before PFC's, which end together. No other
 /// scheme that pauses whole priorities or ports brings F0 in before OFC, and with a table entry
 /// per flow (ideal flow control) it is not a hundredth faster.
