@@ -373,6 +373,9 @@ impl Mmu {
 }
 
 #[cfg(test)]
+mod edges;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

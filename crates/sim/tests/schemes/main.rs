@@ -5,6 +5,7 @@ mod common;
 
 mod circles;
 mod deadlock;
+mod egress_max;
 mod fig1;
 mod flushed;
 mod invariants;
