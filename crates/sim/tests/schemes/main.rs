@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bitmaps;
 mod circles;
 mod deadlock;
 mod fig1;
