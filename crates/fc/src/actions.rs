@@ -165,3 +165,18 @@ impl Actions {
         &self.list
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_empty_until_something_is_asked_and_again_when_it_is_taken_out() {
+        let mut a = Actions::new();
+        assert!(a.is_empty());
+        a.retry(PortId(1));
+        assert!(!a.is_empty());
+        assert_eq!(a.drain().collect::<Vec<_>>(), [Action::Retry { port: PortId(1) }]);
+        assert!(a.is_empty());
+    }
+}

@@ -323,6 +323,10 @@ impl FlowControl for Capfc {
         self.pfc.layout(port)
     }
 
+    fn gates_admission(&self) -> bool {
+        self.config.max < Bytes::MAX
+    }
+
     /// Algorithm 1, lines 2 and 3.
     fn admit(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId) -> Admit {
         let with = v.q_out(egress, p.priority).saturating_add(Bytes::new(u64::from(p.size)));

@@ -146,13 +146,9 @@ impl Gpfc {
         self.lossless & 1 << priority.get() != 0
     }
 
-    /// The PFC class that pauses packets like `p`.
+    /// The PFC class that pauses packets like `p`, of a lossless priority.
     fn class_of(&self, p: &Packet) -> Priority {
-        if self.is_lossless(p.priority) && p.has(flags::HIGH) {
-            self.high_class[p.priority.index()]
-        } else {
-            p.priority
-        }
+        if p.has(flags::HIGH) { self.high_class[p.priority.index()] } else { p.priority }
     }
 
     /// The queue that PFC class `class` stands for, if it stands for a sub-class.
@@ -204,8 +200,8 @@ impl FlowControl for Gpfc {
     }
 
     fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        let [low, high] = self.queue_of[priority.index()];
-        (!self.is_lossless(priority) && low == high).then_some(QueueId(low))
+        let [low, _] = self.queue_of[priority.index()];
+        (!self.is_lossless(priority)).then_some(QueueId(low))
     }
 
     fn arrive(
@@ -260,19 +256,21 @@ impl FlowControl for Gpfc {
         self.translate(asked, a);
     }
 
+    /// Only lossless flows: another priority may share its number with a high sub-class.
     fn flow_starts(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
+        if !self.is_lossless(p.priority) {
+            return;
+        }
         let class = self.class_of(p);
         self.slots.insert((slot.port, class, slot.queue));
-        if self.is_lossless(p.priority) && self.pfc.is_paused(slot.port, class) {
+        if self.pfc.is_paused(slot.port, class) {
             a.hold(slot.port, Target::Queue(slot.queue));
         }
     }
 
     /// The slot must not stay held for whoever gets it next.
     fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
-        let class = self.class_of(p);
-        self.slots.remove(&(slot.port, class, slot.queue));
-        if self.is_lossless(p.priority) && self.pfc.is_paused(slot.port, class) {
+        if self.slots.remove(&(slot.port, self.class_of(p), slot.queue)) {
             a.open(slot.port, Target::Queue(slot.queue));
         }
     }

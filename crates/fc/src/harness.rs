@@ -30,6 +30,9 @@ use weir_core::{
 /// The priority the bench's packets have.
 pub const PRIORITY: Priority = Priority::ALL[3];
 
+/// How many moves and marks in a row are no longer progress.
+const CIRCLE: usize = 1 << 16;
+
 /// A packet under construction.
 #[derive(Clone, Copy, Debug)]
 pub struct TestPacket(pub Packet);
@@ -440,9 +443,12 @@ impl<S: FlowControl + ?Sized> Bench<S> {
 
     /// Serves the head of queue `q` of `port` once, as a scheduler would: follows moves and
     /// swallows until a packet leaves, the scheme waits, or the queue is empty or held.
+    ///
+    /// # Panics
+    /// When the scheme moves packets in a circle.
     pub fn depart(&mut self, port: PortId, q: QueueId) -> Option<Packet> {
         let (o, qi) = (port.index(), q.index());
-        loop {
+        for _ in 0..CIRCLE {
             if self.is_held(port, q) {
                 return None;
             }
@@ -473,6 +479,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
                 Verdict::Send => return Some(self.send_head(port, q)),
             }
         }
+        panic!("port {port} serves its queue {q} for ever");
     }
 
     fn send_head(&mut self, port: PortId, q: QueueId) -> Packet {

@@ -307,6 +307,30 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_at_the_threshold_is_not_beyond_it() {
+        let mut b = bench(&[]);
+        send(&mut b, 0, 25);
+        assert!(b.sent().is_empty(), "25 000 B");
+        send(&mut b, 0, 1);
+        assert_eq!(b.sent(), [(UP, state(true, 0))]);
+    }
+
+    /// Flow 1 has a packet here. A packet of 13 000 B of flow 0 makes two active queues, with
+    /// 12 500 B each; if flow 0 is held, only flow 1 is active, and 25 000 B are the limit.
+    #[test]
+    fn the_queue_a_packet_joins_shares_the_threshold_unless_it_is_held() {
+        let joined = |held: bool| {
+            let mut b = bench(&[]);
+            send(&mut b, 1, 1);
+            b.control(OUT, &state(held, 0));
+            b.arrive(b.packet(UP, 13_000).flow(9, 0, 10), OUT);
+            b.take_sent()
+        };
+        assert_eq!(joined(false), [(UP, state(true, 0))]);
+        assert_eq!(joined(true), []);
+    }
+
+    #[test]
     fn only_the_flow_beyond_its_share_is_paused() {
         let mut b = bench(&[]);
         send(&mut b, 1, 1);

@@ -322,6 +322,60 @@ mod tests {
     }
 
     #[test]
+    fn a_scheme_is_found_by_its_name() {
+        assert_eq!(scheme("ofc").map(|s| s.title), Some("OFC"));
+        assert!(scheme("OFC").is_none());
+        assert_eq!(format!("{:?}", ofc::INFO), r#"SchemeInfo { name: "ofc", .. }"#);
+    }
+
+    /// Implements what it must and nothing else.
+    struct Bare;
+
+    impl FlowControl for Bare {
+        fn layout(&self, _: PortId) -> QueueLayout {
+            QueueLayout::per_priority(&PrioritySchedule::default())
+        }
+        fn arrive(
+            &mut self,
+            _: &NodeView<'_>,
+            _: &mut Packet,
+            _: PortId,
+            _: &mut Actions,
+        ) -> QueueId {
+            QueueId(0)
+        }
+        fn depart(&mut self, _: &NodeView<'_>, _: &mut Packet, _: PortQueue, _: &mut Actions) {}
+        fn control(&mut self, _: &NodeView<'_>, _: PortId, _: &ControlMessage, _: &mut Actions) {}
+        fn link(&mut self, _: &NodeView<'_>, _: PortId, _: bool, _: &mut Actions) {}
+        fn audit(&self, _: &NodeView<'_>, _: bool) -> Result<(), Violation> {
+            Ok(())
+        }
+        fn state_size(&self) -> StateSize {
+            StateSize::default()
+        }
+    }
+
+    #[test]
+    fn what_a_scheme_leaves_out_stays_out_of_its_way() {
+        let mut b = harness::Bench::around(1, "75KB", "45KB", |_| Bare);
+        let p = b.packet(PortId(0), 1000).0;
+        let at = PortQueue { port: PortId(0), queue: QueueId(0) };
+        let books = b.view().books.clone();
+        let (v, mut a) = (NodeView { now: weir_core::Time::ZERO, books: &books }, Actions::new());
+        let s = b.scheme_mut();
+        assert!(!s.gates_admission());
+        assert_eq!(s.admit(&v, &p, PortId(0)), Admit::Accept);
+        assert_eq!(s.unconcerned(p.priority), None, "it hears of every packet");
+        assert_eq!(s.serve(&v, at, &p, &mut a), Verdict::Send);
+        assert_eq!(s.head_waits_for(at, &p), None);
+        // a paused neighbour waits for its own packets
+        let own = IngressWait { own: true, egresses: Vec::new() };
+        assert_eq!(s.ingress_waits_for(PortId(0), p.priority), own);
+        assert_eq!(s.counts(), []);
+        assert!(a.is_empty());
+    }
+
+    #[test]
     fn who_promises_losslessness_bounds_an_ingress_and_a_backstop_does() {
         for info in SCHEMES {
             let bound = |options: &[(&str, &str)]| {

@@ -345,6 +345,9 @@ impl Mmu {
 }
 
 #[cfg(test)]
+mod edges;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -101,19 +101,6 @@ impl Kind {
             },
         })
     }
-
-    /// What to call it in a table.
-    pub fn name(self) -> String {
-        match self {
-            Self::Bytes => "size".into(),
-            Self::Time => "time".into(),
-            Self::Rate => "rate".into(),
-            Self::Ratio => "fraction".into(),
-            Self::Integer { min, max } => format!("{min}..{max}"),
-            Self::Bool => "true|false".into(),
-            Self::Choice(words) => words.join("|"),
-        }
-    }
 }
 
 /// The values given for a scheme's parameters; what is not given has its default.

@@ -421,10 +421,42 @@ mod tests {
         pfc.pause(Time::from_ns(5), UP, Priority::ALL[1], &mut a);
         let arms = a.as_slice().iter().filter(|x| matches!(x, crate::Action::Arm { .. })).count();
         assert_eq!(arms, 1, "the second pause rides on the first one's refresh");
+        let mut a = Actions::new();
+        pfc.resume(UP, Priority::ALL[0], &mut a);
+        let resume = |p| crate::Action::Send { port: UP, message: ControlMessage::pfc(p, 0) };
+        assert_eq!(a.as_slice(), [resume(Priority::ALL[0])], "the other one is still refreshed");
+        pfc.resume(UP, Priority::ALL[1], &mut a);
+        let cancel = crate::Action::Cancel { key: refreshing(UP) };
+        assert_eq!(a.as_slice()[1..], [resume(Priority::ALL[1]), cancel]);
         assert_eq!(
             pfc.frame(0b11, 7),
             ControlMessage::Pfc { enable: 3, quanta: [7, 7, 0, 0, 0, 0, 0, 0] }
         );
+    }
+
+    /// 10 000 B, 1000 B of them headroom: a dynamic threshold of what is left of 9000 B. It pauses
+    /// whoever holds as much, but a priority that may lose packets has nobody to pause.
+    #[test]
+    fn a_lossy_priority_pauses_nobody_however_much_it_holds() {
+        let b = bench("timed");
+        let lossy = Priority::ALL[5];
+        let thresholds = crate::Thresholds::Dynamic {
+            reserve: Bytes::ZERO,
+            resume_offset: Bytes::ZERO,
+            headroom: vec![Bytes::new(1000)],
+            shift: vec![0],
+        };
+        let buffer = Bytes::new(10_000);
+        let config = crate::MmuConfig { buffer, thresholds, lossless: 1 << 3, exempt: 0 };
+        let mut books = b.view().books.clone();
+        books.mmu = crate::Mmu::new(config, 1);
+        books.mmu.admit(UP, lossy, 9500).unwrap();
+        assert!(books.mmu.should_pause(UP, lossy));
+        let mut pfc = Bench::around(1, "3KB", "1KB", |s| Pfc::new(&Values::new(), s).unwrap());
+        let (mut p, mut a) = (b.packet(UP, 1000).priority(lossy).0, Actions::new());
+        let view = NodeView { now: Time::ZERO, books: &books };
+        assert_eq!(pfc.scheme_mut().arrive(&view, &mut p, OUT, &mut a), QueueId(2));
+        assert!(a.is_empty());
     }
 
     #[test]

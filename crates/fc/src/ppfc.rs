@@ -124,7 +124,7 @@ impl Trend {
         let slope = (grown * PS_PER_S / i128::from(dt.as_ps())) as i64;
         let change = slope - self.slope;
         let part = rules.weight.of(change.unsigned_abs()) as i64;
-        self.slope += if change < 0 { -part } else { part };
+        self.slope += change.signum() * part;
         (self.at, self.bytes) = (now, bytes);
     }
 
@@ -218,6 +218,11 @@ impl Ppfc {
         self.role == Role::Switch && self.lossless & 1 << priority.get() != 0
     }
 
+    /// The index of an ingress queue in `trends`.
+    fn at(ingress: PortId, priority: Priority) -> usize {
+        ingress.index() * Priority::COUNT + priority.index()
+    }
+
     /// Whether a packet that joined `egress` is a reason to pause its ingress ahead of the
     /// full threshold.
     fn foresees(
@@ -235,7 +240,7 @@ impl Ppfc {
                 bytes >= self.floor && v.q_out(egress, priority).get() * v.ports() as u64 > sum
             }
             Mode::Predict(rules) => {
-                let trend = &mut self.trends[ingress.index() * Priority::COUNT + priority.index()];
+                let trend = &mut self.trends[Self::at(ingress, priority)];
                 trend.sample(v.now, bytes.get(), rules);
                 trend.predicts_pause(bytes, self.floor, rules, ingress)
             }
@@ -247,7 +252,7 @@ impl Ppfc {
         let drained = v.books.mmu.may_resume(ingress, priority);
         let Mode::Predict(rules) = &self.mode else { return drained };
         let bytes = v.q_in(ingress, priority);
-        let trend = &mut self.trends[ingress.index() * Priority::COUNT + priority.index()];
+        let trend = &mut self.trends[Self::at(ingress, priority)];
         trend.sample(v.now, bytes.get(), rules);
         if trend.predicts_pause(bytes, self.floor, rules, ingress) {
             return false;
@@ -294,8 +299,7 @@ impl FlowControl for Ppfc {
             if full || foreseen {
                 self.pfc.set_paused(v.now, p.ingress, p.priority, true, a);
             }
-            let at = p.ingress.index() * Priority::COUNT + p.priority.index();
-            if let Some(trend) = self.trends.get_mut(at) {
+            if let Some(trend) = self.trends.get_mut(Self::at(p.ingress, p.priority)) {
                 trend.foreseen = !full && (trend.foreseen || foreseen && !paused);
             }
         }
@@ -305,8 +309,7 @@ impl FlowControl for Ppfc {
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, _from: PortQueue, a: &mut Actions) {
         if self.governs(p.priority) && self.may_resume(v, p.ingress, p.priority) {
             self.pfc.set_paused(v.now, p.ingress, p.priority, false, a);
-            let at = p.ingress.index() * Priority::COUNT + p.priority.index();
-            if let Some(trend) = self.trends.get_mut(at) {
+            if let Some(trend) = self.trends.get_mut(Self::at(p.ingress, p.priority)) {
                 trend.foreseen = false;
             }
         }

@@ -27,11 +27,6 @@ impl PortSetup {
     pub fn hop_rtt(&self) -> Time {
         self.delay * 2
     }
-
-    /// The bytes in flight over one hop round trip.
-    pub fn hop_bdp(&self) -> Bytes {
-        self.rate.bytes_in(self.hop_rtt())
-    }
 }
 
 /// Counters of one egress queue.

@@ -1,3 +1,5 @@
+mod sticky;
+
 use super::*;
 use crate::harness::{Bench, PRIORITY, TestPacket};
 use crate::perflow::testing::given;
@@ -332,6 +334,20 @@ fn upstream_queues_are_counted_modulo_the_bits() {
     n.control(UP, &bitmap(&[7]));
     assert!(n.is_held(UP, QueueId(7)) && n.is_held(UP, QueueId(1031)));
     assert!(!n.is_held(UP, QueueId(8)));
+    n.control(UP, &bitmap(&[8, 1000]));
+    n.flow_starts(QueueId(1000), n.packet(UP, 1000));
+    assert!(n.is_held(UP, QueueId(8)) && n.is_held(UP, QueueId(1000)), "in its sixteenth word");
+    assert!(!n.is_held(UP, QueueId(7)));
+}
+
+/// 300 bits are four words and 44 bits of a fifth: the other 20 are nobody's, not those of queues 0
+/// to 19.
+#[test]
+fn the_end_of_the_last_word_means_nothing() {
+    let mut n = nic(&[("frames", "periodic"), ("bits", "300")]);
+    n.flow_starts(QueueId(3), n.packet(UP, 1000));
+    n.control(UP, &bitmap(&[3]));
+    assert!(n.is_held(UP, QueueId(3)));
 }
 
 #[test]

@@ -70,7 +70,9 @@ fn a_packet_that_would_pass_max_is_dropped_and_one_that_reaches_it_is_not() {
     assert_eq!(admit(1001, PRIORITY, OUT2), Admit::Accept, "another queue");
     assert_eq!(admit(9000, Priority::ALL[5], OUT), Admit::Accept, "not lossless");
     put(&mut b, A, OUT2, 100);
+    assert!(b.scheme().gates_admission(), "or nobody would ask");
     let mut unlimited = switch();
+    assert!(!unlimited.scheme().gates_admission(), "nothing to ask");
     put(&mut unlimited, A, OUT, 1);
     let p = unlimited.packet(B, u16::MAX).0;
     assert_eq!(unlimited.scheme().clone().admit(&unlimited.view(), &p, OUT), Admit::Accept);

@@ -1,3 +1,5 @@
+mod lanes;
+
 use super::*;
 use crate::harness::{Bench, PRIORITY, TestPacket};
 use crate::perflow::testing::given;
@@ -110,6 +112,12 @@ fn step_1_among_equals_the_smallest_key_is_the_root() {
     // 5000 B of three flows: 20 and 30 hold 2000 B each, more than a third
     assert_eq!(send(&mut b, 20, 2..3), lane(0));
     assert_eq!(send(&mut b, 30, 2..3), TRANSMIT);
+    // whichever came first
+    let mut b = bench(&[]);
+    send(&mut b, 20, 0..2);
+    send(&mut b, 30, 0..2);
+    send(&mut b, 40, 0..1);
+    assert_eq!(send(&mut b, 20, 2..3), lane(0));
 }
 
 #[test]
@@ -231,10 +239,12 @@ fn step_6_a_lane_at_its_low_mark_lets_the_flow_go_on() {
     let mut b = with_root(&[("pacer", "false")]);
     send(&mut b, 20, 5..8);
     b.take_sent();
-    (0..5).for_each(|_| _ = next(&mut b, TRANSMIT));
+    (0..4).for_each(|_| _ = next(&mut b, TRANSMIT));
     assert_eq!(next(&mut b, lane(0)), None);
-    // two packets went, 1000 B are left
-    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, false)]))]);
+    assert_eq!(b.take_sent(), [], "one packet went, 2000 B are left");
+    next(&mut b, TRANSMIT);
+    assert_eq!(next(&mut b, lane(0)), None);
+    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, false)]))], "1000 B");
     (0..2).for_each(|_| _ = next(&mut b, TRANSMIT));
     assert_eq!(next(&mut b, lane(0)), None);
     assert!(b.sent().is_empty());
@@ -273,7 +283,9 @@ fn a_stopped_flow_without_packets_keeps_its_lane() {
 #[test]
 fn without_a_free_lane_a_flow_stays_in_the_transmit_queue() {
     let mut b = bench(&[("lanes", "1")]);
-    b.control(OUT, &bpf(&[(20, true), (30, true)]));
+    b.control(OUT, &bpf(&[(20, true)]));
+    assert_eq!(b.scheme().lanes_exhausted(), 0, "it got the lane");
+    b.control(OUT, &bpf(&[(30, true)]));
     assert_eq!(b.scheme().lanes_exhausted(), 1);
     assert_eq!(send(&mut b, 30, 0..1), TRANSMIT);
     // a lane that comes free is taken by the next packet
@@ -423,6 +435,9 @@ fn a_nic_holds_all_slots_of_a_host_pair() {
     b.control(UP, &bpf(&[(30, true)]));
     b.link(UP, false);
     assert_eq!(held(&b), [false; 4]);
+    b.control(UP, &bpf(&[(30, true)]));
+    b.flow_ends(QueueId(2), header(&b, 2, 30));
+    assert_eq!(held(&b), [false; 4], "the slot is free for another flow");
 }
 
 #[test]

@@ -237,6 +237,35 @@ mod occupancy {
     }
 
     #[test]
+    fn a_report_is_not_put_off_by_packets_that_come_before_it() {
+        let mut b = switch(&[(&FEEDBACK, "time"), (&PERIOD, "5us")]);
+        put(&mut b, 1);
+        b.now += Time::from_us(3);
+        put(&mut b, 1);
+        assert_eq!(b.timers().values().copied().collect::<Vec<_>>(), [Time::from_us(5)]);
+        for feedback in ["buffer", "conceptual"] {
+            let mut b = switch(&[(&FEEDBACK, feedback)]);
+            put(&mut b, 1);
+            assert!(b.timers().is_empty(), "{feedback}: told when it changes");
+        }
+    }
+
+    #[test]
+    fn an_audit_asks_only_for_what_must_be_over() {
+        let mut b = switch(&[]);
+        put(&mut b, 8);
+        assert_eq!(b.scheme().audit(&b.view(), false), Ok(()));
+        let left = b.scheme().audit(&b.view(), true).unwrap_err();
+        assert!(left.what.contains("port 0 still limits its neighbour"), "{left}");
+        let mut b = switch(&[(&FEEDBACK, "time")]);
+        put(&mut b, 9);
+        b.fire_next();
+        assert_eq!(told(&mut b), [occupancy(141)]);
+        serve(&mut b, 9);
+        assert_eq!(b.scheme().audit(&b.view(), true), Ok(()), "the last report is still to come");
+    }
+
+    #[test]
     fn periodic_reports_run_while_there_is_something_to_say() {
         let mut b = switch(&[(&FEEDBACK, "time"), (&PERIOD, "5us")]);
         put(&mut b, 8);
@@ -280,6 +309,8 @@ fn a_nic_needs_thresholds_only_to_understand_occupancies() {
     assert!(nic(&[(&FEEDBACK, "time")]).unwrap_err().0.contains("b-m must be given"));
     let given: &[(&Param, &str)] = &[(&FEEDBACK, "time"), (&B_M, "90KB"), (&B_0, "9KB")];
     assert_eq!(nic(given).unwrap().curves[0].b_0, 9000);
+    // a stage needs no thresholds, but it is a part of the port's own rate
+    assert_eq!(nic(&[]).unwrap().curves[0].rate_of_stage(1), Some(Rate::from_gbps(20)));
     let mut gfc = nic(&[]).unwrap();
     let b = switch(&[]);
     let (mut a, mut p) = (Actions::new(), b.packet(UP, 60_000).0);
@@ -304,4 +335,34 @@ fn a_switch_without_lossless_priorities_needs_no_thresholds() {
     assert_eq!(size.tables, [("ingress counters", 64)]);
     assert_eq!(switch(&[]).scheme().layout(OUT).queues.len(), 8);
     assert_eq!(Bytes::new(UNIT), Bytes::new(64));
+}
+
+/// `ofc` with a hysteresis of 5 KB: stage 1 begins at 8 KB and is left below 3 KB. A stop is not a
+/// stage to be left slowly: it ends at X_ON, 4 KB, and then there is no limit.
+#[test]
+fn a_stop_ends_at_xon_whatever_the_hysteresis() {
+    let mut b = switch(&[(&MODE, "ofc"), (&DOWN_HYSTERESIS, "5KB")]);
+    put(&mut b, 8);
+    assert_eq!(told(&mut b), [stage(1)]);
+    serve(&mut b, 5);
+    assert_eq!(told(&mut b), [], "3 KB");
+    serve(&mut b, 1);
+    assert_eq!(told(&mut b), [stage(0)], "2 KB");
+    put(&mut b, 14);
+    assert_eq!(told(&mut b).last(), Some(&stage(ControlMessage::STAGE_STOP)), "16 KB");
+    serve(&mut b, 11);
+    assert_eq!(told(&mut b), [], "5 KB");
+    serve(&mut b, 1);
+    assert_eq!(told(&mut b), [stage(0)], "4 KB");
+}
+
+/// 68/75 of nothing is nothing below it.
+#[test]
+fn an_end_of_zero_asks_for_a_larger_buffer() {
+    let mut error = String::new();
+    Bench::around(1, "75KB", "45KB", |setup| {
+        error = Gfc::new(&values(&[(&MODE, "ofc"), (&B_M, "0B")]), setup).unwrap_err().0;
+        crate::none::NoFlowControl::new(setup.schedule)
+    });
+    assert!(error.contains("give a larger buffer"), "{error}");
 }

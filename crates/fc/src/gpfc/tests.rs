@@ -194,10 +194,18 @@ fn a_nic_holds_the_slots_of_a_sub_class() {
     b.control(UP, &frame(PRIORITY, false).1);
     assert_eq!(held(&b), [1, 3], "the slot of the flow that ended is left alone");
     b.flow_ends(QueueId(0), packet(&b, false));
-    // a flow of another priority is not held by the class it happens to share
-    let mut p = packet(&b, true);
+    // a flow of another priority is not held by the class it happens to share, ...
+    let mut p = packet(&b, false);
     p.0.priority = P4;
     b.flow_starts(QueueId(0), p);
+    assert_eq!(held(&b), [1, 3]);
+    // ... nor does it take the slots of that class with it
+    b.flow_ends(QueueId(0), p);
+    b.control(UP, &frame(P4, false).1);
+    assert_eq!(held(&b), [] as [u32; 0]);
+    // and the same when it was there before the pause
+    b.flow_starts(QueueId(0), p);
+    b.control(UP, &frame(P4, true).1);
     assert_eq!(held(&b), [1, 3]);
     let (mut nic, mut a) = (b.scheme().clone(), Actions::new());
     let mut p = packet(&b, true).0;
@@ -225,4 +233,25 @@ fn the_class_of_the_high_sub_class_must_be_free() {
 fn the_default_threshold_is_the_ofc_papers() {
     let b = Bench::around(1, "75KB", "45KB", |setup| Gpfc::new(&Values::new(), setup).unwrap());
     assert_eq!(b.scheme().xoff_low, Bytes::new(68_000));
+}
+
+/// The class of priority 2's high sub-class would be 3, which is lossless itself: what priority 2
+/// does must not resume it.
+#[test]
+fn packets_of_other_priorities_resume_nobody() {
+    let mut b = switch();
+    put(&mut b, false, 6);
+    assert_eq!(b.take_sent(), [frame(PRIORITY, true)]);
+    let p = packet(&b, false).priority(Priority::ALL[2]);
+    let q = b.arrive(p, OUT);
+    assert_eq!(b.scheme().unconcerned(Priority::ALL[2]), Some(q));
+    assert_eq!(b.scheme().unconcerned(PRIORITY), None);
+    b.depart(OUT, q).unwrap();
+    assert_eq!(b.sent(), []);
+}
+
+#[test]
+fn it_keeps_the_counters_of_pfc() {
+    // two ports, eight priorities, 4 B each
+    assert_eq!(switch().scheme().state_size().tables, [("ingress counters", 64)]);
 }

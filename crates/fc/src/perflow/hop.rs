@@ -66,3 +66,28 @@ impl HopBdp {
         self.bytes[ingress.index() * self.rtt.len() + egress.index()]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PortSetup;
+    use crate::harness::Bench;
+    use weir_core::Rate;
+
+    /// Round trips of 2, 4 and 6 us to the neighbours; 10, 40 and 100 Gb/s are 1250, 5000 and
+    /// 12 500 B/us.
+    #[test]
+    fn the_round_trip_is_the_ingresss_and_the_rate_the_egresss() {
+        let ports: Vec<PortSetup> = [(10, 1), (40, 2), (100, 3)]
+            .map(|(g, us)| PortSetup { rate: Rate::from_gbps(g), delay: Time::from_us(us) })
+            .into();
+        Bench::around(3, "75KB", "45KB", |setup| {
+            let hop = HopBdp::new(&Values::new(), &NodeSetup { ports: &ports, ..setup.clone() });
+            let row = |i| [0, 1, 2].map(|e| hop.bytes(PortId(i), PortId(e)));
+            assert_eq!(row(0), [2500, 10_000, 25_000]);
+            assert_eq!(row(1), [5000, 20_000, 50_000]);
+            assert_eq!(row(2), [7500, 30_000, 75_000]);
+            crate::none::NoFlowControl::new(setup.schedule)
+        });
+    }
+}

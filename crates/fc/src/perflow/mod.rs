@@ -93,3 +93,14 @@ pub(crate) mod testing {
         values
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fixed_draw_is_its_number_modulo_the_choices() {
+        let mut draws = Draws::Fixed(7);
+        assert_eq!([1, 2, 3, 7, 8].map(|n| draws.below(n)), [0, 1, 1, 0, 7]);
+    }
+}

@@ -68,7 +68,7 @@ impl NicFlows {
                 held.slots.iter().for_each(|s| a.open(port, Target::Queue(*s)));
             }
         }
-        self.keys.retain(|_, h| !h.slots.is_empty());
+        self.keys.retain(|(p, _), h| *p != port || !h.slots.is_empty());
     }
 
     /// How many keys are known.
@@ -137,5 +137,16 @@ mod tests {
         assert_eq!(nic.len(), 1);
         nic.starts(slot(1), 7, &mut a);
         assert_eq!(last(&a), Some(&open(1)), "the key is no longer paused");
+        nic.set(PORT, 7, 7, true, &mut a);
+        assert_eq!(a.as_slice()[a.as_slice().len() - 2..], [hold(0), hold(1)]);
+    }
+
+    #[test]
+    fn a_link_change_leaves_the_pauses_of_other_ports_alone() {
+        let (mut nic, mut a) = (NicFlows::default(), Actions::new());
+        nic.set(PORT, 7, 7, true, &mut a);
+        nic.link(PortId(1), &mut a);
+        nic.starts(slot(0), 7, &mut a);
+        assert_eq!(last(&a), Some(&hold(0)));
     }
 }

@@ -186,6 +186,21 @@ mod tests {
         assert_eq!(t.insert(5, 'd'), 1, "and they go on alike");
     }
 
+    /// Equal tables must have the same hash; that others differ spares a search comparing them.
+    #[test]
+    fn the_hash_follows_the_entries() {
+        let hash = |t: &Table<char>| {
+            let mut h = std::hash::DefaultHasher::new();
+            t.hash(&mut h);
+            h.finish()
+        };
+        let (mut t, empty) = (Table::new(), Table::new());
+        t.insert(7, 'a');
+        assert_ne!(hash(&t), hash(&empty));
+        t.remove(0);
+        assert_eq!(hash(&t), hash(&empty));
+    }
+
     #[test]
     fn buckets_are_shared_and_evenly_used() {
         let keys = Keys { buckets: Some(8) };

@@ -144,6 +144,53 @@ mod predict {
     }
 
     #[test]
+    fn samples_are_at_least_their_distance_apart() {
+        let mut b = predictive(&[]);
+        after(&mut b, 1);
+        put(&mut b, OUT, 1);
+        b.now += Time::from_ns(999);
+        put(&mut b, OUT, 1);
+        assert_eq!((trend(&b).bytes, trend(&b).at), (1000, Time::from_us(1)), "too early");
+        b.now += Time::from_ns(1);
+        put(&mut b, OUT, 1);
+        assert_eq!((trend(&b).bytes, trend(&b).at), (3000, Time::from_us(2)));
+        // no distance: every instant is sampled, but no slope is taken over no time
+        let mut b = predictive(&[(&SAMPLE, "0ns")]);
+        put(&mut b, OUT, 2);
+        assert_eq!(trend(&b), &Trend::default());
+        b.now += Time::from_ps(1);
+        put(&mut b, OUT, 1);
+        assert_eq!((trend(&b).bytes, trend(&b).at), (3000, Time::from_ps(1)));
+    }
+
+    #[test]
+    fn every_ingress_has_its_own_trend() {
+        let mut b = predictive(&[(&WEIGHT, "1")]);
+        let at = Ppfc::at(OUT2, PRIORITY);
+        assert_eq!(at, 2 * 8 + 3);
+        after(&mut b, 1);
+        put(&mut b, OUT, 1);
+        // UP grows by 1000 B/us; OUT2 brings 3000 B a microsecond later: 3000 B in 2 us
+        after(&mut b, 1);
+        for _ in 0..3 {
+            b.arrive(b.packet(OUT2, 1000), OUT);
+        }
+        assert_eq!(trend(&b).slope, 1_000_000_000);
+        assert_eq!(b.scheme().trends[at].slope, 500_000_000, "sampled with its first packet");
+        // 3000 B and 500 B/us over 10 us: 8000 B expected, nothing to foresee
+        assert_eq!(b.take_sent(), []);
+        after(&mut b, 1);
+        b.arrive(b.packet(OUT2, 1000), OUT);
+        // 4000 - 1000 B in 1 us: 34 000 B expected
+        assert_eq!(b.take_sent(), [(OUT2, ControlMessage::pfc(PRIORITY, 65_535))]);
+        assert!(b.scheme().trends[at].foreseen && !trend(&b).foreseen);
+        after(&mut b, 100);
+        serve(&mut b, OUT, 2); // UP's packet and one of OUT2's: -10 B/us, 2900 B expected
+        assert_eq!(b.take_sent(), [(OUT2, ControlMessage::pfc(PRIORITY, 0))]);
+        assert!(!b.scheme().trends[at].foreseen);
+    }
+
+    #[test]
     fn a_growing_queue_is_paused_ahead_of_the_threshold() {
         let mut b = predictive(&[(&WEIGHT, "1")]);
         after(&mut b, 2);

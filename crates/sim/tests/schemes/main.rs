@@ -6,6 +6,7 @@ mod common;
 mod bitmaps;
 mod circles;
 mod deadlock;
+mod egress_max;
 mod fig1;
 mod flushed;
 mod invariants;

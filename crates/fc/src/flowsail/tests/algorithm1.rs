@@ -183,3 +183,11 @@ fn read_literally_every_packet_at_a_count_of_one_repeats_the_pause() {
     send(&mut b, 0, 26..28);
     assert_eq!(b.sent(), vec![(UP, state(true, 0)); 3], "they met no congestion");
 }
+
+#[test]
+fn line_11_the_search_for_an_empty_queue_starts_at_the_draw_and_goes_round() {
+    let mut b = bench(&[("queues", "4")]);
+    b.scheme_mut().fix_draws(5);
+    // 5 mod 3 normal queues
+    assert_eq!([0, 1, 2].map(|k| send(&mut b, k, 0..1).0 - FIRST), [2, 0, 1]);
+}

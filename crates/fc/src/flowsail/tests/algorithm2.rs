@@ -1,6 +1,7 @@
 //! Algorithm 2: control frames and holds.
 
 use super::*;
+use weir_core::Time;
 
 #[test]
 fn lines_18_to_23_a_paused_flow_with_packets_leaves_marks_and_holds_both_queues() {
@@ -110,4 +111,20 @@ fn as_printed_a_new_congested_flow_does_not_hold_the_isolation_queue() {
     b.control(OUT, &state(true, 0));
     send(&mut b, 0, 0..1);
     assert!(b.depart(OUT, ISOLATION).is_some());
+}
+
+/// The entry is quiet from the PAUSE that made it, not from the beginning of time: two round trips
+/// of 5 us later it may go.
+#[test]
+fn a_flow_paused_before_its_first_packet_is_kept_for_the_quiet_time() {
+    let mut b = two_queues("corrected");
+    b.now = Time::from_us(100);
+    b.control(OUT, &state(true, 0));
+    b.now = Time::from_us(101);
+    b.control(OUT, &state(false, 0));
+    assert_eq!(b.timers().values().copied().collect::<Vec<_>>(), [Time::from_us(110)]);
+    assert_eq!(b.scheme().egresses[OUT.index()].flows.len(), 1);
+    b.fire_next();
+    assert_eq!(b.scheme().egresses[OUT.index()].flows.len(), 0);
+    assert!(b.timers().is_empty());
 }

@@ -172,3 +172,34 @@ fn released_early_its_mark_strands_the_isolation_queue() {
     assert_eq!(b.depart(OUT, ISOLATION), None);
     assert!(b.scheme().audit(&b.view(), true).is_err());
 }
+
+/// The link throws away what stands in the normal queue: the isolation queue waits no longer.
+#[test]
+fn a_lost_mark_is_waited_for_no_longer() {
+    let mut b = two_queues("corrected");
+    send(&mut b, 0, 0..1);
+    b.control(OUT, &state(true, 0));
+    b.control(OUT, &state(false, 0));
+    assert_eq!(next(&mut b, ISOLATION), None);
+    let (before, mut asked) = (b.clone(), Actions::new());
+    let mark = before.queue(OUT, ONE).last().unwrap();
+    let at = PortQueue { port: OUT, queue: ONE };
+    b.scheme_mut().mark_lost(&before.view(), at, mark, &mut asked);
+    let flow = b.scheme().egresses[OUT.index()].flows.at(0).unwrap();
+    assert_eq!((flow.marks, flow.waiting), (1, false), "the isolation queue's is left");
+    let open = Action::Open { port: OUT, target: crate::Target::Queue(ISOLATION) };
+    assert_eq!(asked.as_slice(), [open, Action::Retry { port: OUT }]);
+}
+
+/// Four queues: three flows stand in the three normal ones, in whatever order.
+#[test]
+fn the_mark_of_a_flow_stands_behind_its_packets_in_its_own_queue() {
+    let mut b = bench(&[("queues", "4")]);
+    for k in 0..3 {
+        let q = send(&mut b, k, 0..1);
+        b.control(OUT, &state(true, k));
+        let kinds: Vec<_> = b.queue(OUT, q).map(|p| p.kind).collect();
+        assert_eq!(kinds, [PacketKind::Data, PacketKind::Mark]);
+    }
+    assert_eq!(b.queue(OUT, QueueId(FIRST + 3)).count(), 3, "their partners are in isolation");
+}

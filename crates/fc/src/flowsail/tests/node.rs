@@ -143,3 +143,52 @@ fn an_upper_threshold_below_the_lower_one_is_refused() {
         FlowSail::new(&Values::new(), setup).unwrap()
     });
 }
+
+/// What the tables say and what the queues are: the audit compares them, except where a literal
+/// reading loses count on purpose.
+#[test]
+fn counts_and_holds_of_queues_are_compared_with_their_flows() {
+    let meddled = |reading: &str, meddle: fn(&mut Queue)| {
+        let mut b = two_queues(reading);
+        send(&mut b, 0, 0..1);
+        meddle(&mut b.scheme_mut().egresses[OUT.index()].queues[0]);
+        b.scheme().audit(&b.view(), false).map_err(|v| v.what)
+    };
+    let counts = meddled("corrected", |q| q.flows += 1).unwrap_err();
+    assert!(counts.contains("queue 0 counts"), "{counts}");
+    assert!(meddled("corrected", |q| q.holds -= 1).unwrap_err().contains("queue 0 counts"));
+    assert_eq!(meddled("two-counters", |q| q.flows += 1), Ok(()));
+    assert_eq!(meddled("two-counters", |q| q.holds -= 1), Ok(()));
+    let open = meddled("two-counters", |q| q.holds += 1).unwrap_err();
+    assert!(open.contains("queue 0 should be held"), "{open}");
+}
+
+/// An entry may outlast a drain only while its release timer runs.
+#[test]
+fn an_entry_that_no_timer_will_take_is_reported() {
+    let mut b = two_queues("corrected");
+    b.control(OUT, &state(true, 0));
+    b.control(OUT, &state(false, 0));
+    audited(&b, true);
+    let flows = &mut b.scheme_mut().egresses[OUT.index()].flows;
+    flows.at_mut(0).unwrap().congested.as_mut().unwrap().armed = false;
+    let left = b.scheme().audit(&b.view(), true).unwrap_err();
+    assert!(left.what.contains("left after a drain"), "{left}");
+}
+
+/// Normal flows go with their last packet, congested ones with their release.
+#[test]
+fn a_flow_that_is_over_leaves_no_entry() {
+    let mut b = two_queues("corrected");
+    let entries = |b: &Bench<FlowSail>| b.scheme().egresses[OUT.index()].flows.len();
+    send(&mut b, 0, 0..2);
+    assert_eq!((entries(&b), drain(&mut b, ONE, 9).len(), entries(&b)), (1, 2, 0));
+    // paused with a packet in the normal queue: two marks
+    send(&mut b, 0, 2..3);
+    b.control(OUT, &state(true, 0));
+    b.control(OUT, &state(false, 0));
+    assert_eq!((drain(&mut b, ONE, 9).len(), drain(&mut b, ISOLATION, 9).len()), (1, 0));
+    assert_eq!(entries(&b), 1, "not quiet yet");
+    b.fire_next();
+    assert_eq!(entries(&b), 0);
+}

@@ -177,3 +177,22 @@ fn a_plain_priority_is_sent_although_its_hosts_are_paused() {
     assert!(b.depart(OUT, q).is_some());
     assert_eq!(sizes(&b), [0, 8, 0]);
 }
+
+/// The link loses what stands in the served backup, the mark included: the drain is over, and the
+/// normal queue is served again.
+#[test]
+fn a_lost_mark_ends_its_drain() {
+    let mut b = switch();
+    b.control(OUT, &pause(&[1]));
+    put(&mut b, UP, 1, OUT, 2);
+    assert_eq!(serve(&mut b, OUT), None);
+    b.control(OUT, &resume(&[1]));
+    assert_eq!(waiting(&b, OUT, B1), [Some((1, 0)), Some((1, 1)), None]);
+    assert!(hierarchy(&b, OUT).is_draining());
+    let (before, mut a) = (b.clone(), Actions::new());
+    let mark = before.queue(OUT, B1).last().unwrap();
+    b.scheme_mut().mark_lost(&before.view(), PortQueue { port: OUT, queue: B1 }, mark, &mut a);
+    assert!(hierarchy(&b, OUT).is_at_rest());
+    let open = |queue| crate::Action::Open { port: OUT, target: crate::Target::Queue(queue) };
+    assert_eq!(a.as_slice(), [open(N), open(B1), open(B2)]);
+}

@@ -86,7 +86,7 @@ pub(super) fn all(pause: bool) -> ControlMessage {
 
 /// The port serves one packet: its flow and number. After a swallowed mark it chooses again.
 pub(super) fn serve(b: &mut Bench<Ofc>, port: PortId) -> Option<(u32, u32)> {
-    loop {
+    for _ in 0..1000 {
         let before = b.clone();
         let turn = b.up_next(port);
         if let Some(p) = turn.into_iter().find_map(|q| b.depart(port, q)) {
@@ -96,6 +96,7 @@ pub(super) fn serve(b: &mut Bench<Ofc>, port: PortId) -> Option<(u32, u32)> {
             return None;
         }
     }
+    panic!("packets go round and none leaves");
 }
 
 /// The port serves all it can.

@@ -1,0 +1,101 @@
+//! The edges of admission: the last byte, classes outside the thresholds, headroom in use while there is
+//! shared memory again.
+
+use super::*;
+
+const P: Priority = Priority::ALL[3];
+const LOSSY: Priority = Priority::ALL[5];
+const EXEMPT: Priority = Priority::ALL[7];
+const IN: PortId = PortId(0);
+const IN2: PortId = PortId(1);
+
+fn memory(buffer: u64, thresholds: Thresholds) -> Mmu {
+    let (buffer, lossless, exempt) = (Bytes::new(buffer), 1 << P.get(), 1 << EXEMPT.get());
+    Mmu::new(MmuConfig { buffer, thresholds, lossless, exempt }, 2)
+}
+
+/// Two ports with `headroom` each and no reserve; alpha = 1.
+fn dynamic(buffer: u64, headroom: u64) -> Mmu {
+    memory(
+        buffer,
+        Thresholds::Dynamic {
+            reserve: Bytes::ZERO,
+            resume_offset: Bytes::ZERO,
+            headroom: vec![Bytes::new(headroom); 2],
+            shift: vec![0; 2],
+        },
+    )
+}
+
+#[test]
+fn the_exempt_class_passes_a_full_buffer() {
+    let mut m = memory(100, Thresholds::Pool);
+    m.admit(IN, P, 100).unwrap();
+    assert_eq!(m.admit(IN, LOSSY, 1), Err(Refusal::BufferFull));
+    m.admit(IN, EXEMPT, 64).unwrap();
+    assert_eq!((m.used(), m.peak()), (Bytes::new(164), Bytes::new(164)));
+}
+
+/// 1200 B with 100 B of headroom twice share 1000 B. Lossy packets count against the whole only.
+#[test]
+fn a_lossy_class_takes_nothing_from_the_shared_pool() {
+    let mut m = dynamic(1200, 100);
+    m.admit(IN, LOSSY, 1100).unwrap();
+    assert_eq!((m.shared_used, m.headroom_used[slot(IN, LOSSY)]), (0, 0));
+    m.audit().unwrap();
+    m.admit(IN, LOSSY, 100).unwrap();
+    assert_eq!(m.used(), Bytes::new(1200), "up to the last byte");
+    assert_eq!(m.admit(IN, LOSSY, 1), Err(Refusal::BufferFull));
+    m.release(IN, LOSSY, 1200);
+    m.audit().unwrap();
+    assert_eq!(m.shared_used, 0);
+}
+
+/// The same memory: a packet larger than the headroom may fill the shared part, not pass it.
+#[test]
+fn the_shared_pool_is_given_away_to_the_last_byte() {
+    let mut m = dynamic(1200, 100);
+    assert_eq!(m.admit(IN, P, 1001), Err(Refusal::HeadroomExceeded));
+    m.admit(IN, P, 1000).unwrap();
+    assert_eq!((m.shared_used, m.headroom_used[slot(IN, P)]), (1000, 0));
+}
+
+/// 4000 B with 1000 B of headroom twice share 2000 B. Port 0 takes 500 B and port 1 the other 1500 B,
+/// so that 400 B more of port 0 go to its headroom. When port 1 is empty again, 1500 B are free.
+#[test]
+fn headroom_in_use_pauses_although_there_is_shared_memory_again() {
+    let mut m = dynamic(4000, 1000);
+    m.admit(IN, P, 500).unwrap();
+    m.admit(IN2, P, 1500).unwrap();
+    m.admit(IN, P, 400).unwrap();
+    assert_eq!((m.shared_used, m.headroom_used[slot(IN, P)]), (2000, 400));
+    m.release(IN2, P, 1500);
+    assert!(m.should_pause(IN, P), "500 B are below the threshold, but headroom is in use");
+    assert!(!m.may_resume(IN, P));
+    // 500 + 300 B are below 1500 B: what comes now is shared
+    m.admit(IN, P, 300).unwrap();
+    assert_eq!((m.shared_used, m.headroom_used[slot(IN, P)]), (800, 400));
+    m.audit().unwrap();
+}
+
+#[test]
+fn near_a_pause_is_at_the_threshold_or_always() {
+    let (xoff, xon, limit) = (Bytes::new(3000), Bytes::ZERO, vec![Bytes::MAX; 2]);
+    let mut m = memory(10_000, Thresholds::Static { xoff, xon, limit });
+    m.admit(IN, P, 2999).unwrap();
+    assert!(!m.near_pause(IN, P));
+    m.admit(IN, P, 1).unwrap();
+    assert!(m.near_pause(IN, P));
+    assert!(dynamic(1200, 100).near_pause(IN, P), "where it moves, it may be anywhere");
+}
+
+#[test]
+fn books_that_do_not_add_up_are_reported() {
+    let mut m = dynamic(1200, 100);
+    m.admit(IN, P, 600).unwrap();
+    m.used += 1;
+    assert!(m.audit().unwrap_err().contains("add up to 600 B, the buffer to 601 B"));
+    m.used -= 1;
+    m.shared_used -= 1;
+    assert!(m.audit().unwrap_err().contains("use 600 B of shared memory, the pool counts 599 B"));
+}
