@@ -52,6 +52,15 @@ pub(crate) enum SwitchTimer {
     Watchdog(PortId, Priority),
 }
 
+/// What a switch does next.
+enum Due {
+    Packet,
+    Timer(Time),
+    Admin(Time),
+    /// Something, but not yet.
+    Nothing(Time),
+}
+
 /// One switch.
 pub(crate) struct Switch {
     pub(crate) id: NodeId,
@@ -173,34 +182,59 @@ impl Switch {
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
         env.wires.open(self.id, self.ports.len(), &mut self.inbox);
         self.inbox.check(self.id, until);
+        self.timers.bound(self.schedule.next().min(until));
         let mut routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
         loop {
             let (arrival, clock) = (self.inbox.next(), self.clocks.earliest());
-            let (timer, admin) = (self.timers.next(), self.schedule.next());
-            let now = arrival.min(clock).min(timer).min(admin);
-            if now >= until {
-                env.wires.set_next(self.id, Tournament::or_never(now));
-                break;
+            let now = arrival.min(clock);
+            if now >= self.timers.soonest() {
+                match self.due(now, until) {
+                    Due::Packet => {}
+                    Due::Timer(now) => {
+                        self.on_timer(now, env);
+                        continue;
+                    }
+                    Due::Admin(now) => {
+                        self.on_admin(now, env);
+                        self.timers.bound(self.schedule.next().min(until));
+                        routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
+                        continue;
+                    }
+                    Due::Nothing(next) => {
+                        env.wires.set_next(self.id, Tournament::or_never(next));
+                        return;
+                    }
+                }
             }
             self.tally.events += 1;
-            if admin == now {
-                self.on_admin(now, env);
-                routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
-            } else if arrival == now {
+            if arrival <= clock {
                 let (port, packet) = env.wires.take(&mut self.inbox);
                 let mut packet = *packet;
                 self.on_arrival(port, &mut packet, now, &routes, env);
-            } else if clock == now {
+            } else {
                 let winner = self.clocks.winner();
                 if winner < self.tx_clocks {
                     self.on_pipeline_exit(winner, now, &routes, env);
                 } else {
                     self.transmit_next(winner - self.tx_clocks, now, env);
                 }
-            } else {
-                self.on_timer(now, env);
             }
         }
+    }
+
+    /// What comes first, if the next packet is due at `packet`.
+    #[inline(never)]
+    fn due(&mut self, packet: Time, until: Time) -> Due {
+        let (timer, admin) = (self.timers.next(), self.schedule.next());
+        let now = packet.min(timer).min(admin);
+        if now >= until {
+            return Due::Nothing(now);
+        }
+        if admin > now && packet == now {
+            return Due::Packet;
+        }
+        self.tally.events += 1;
+        if admin == now { Due::Admin(now) } else { Due::Timer(now) }
     }
 
     fn view(&self, now: Time) -> NodeView<'_> {

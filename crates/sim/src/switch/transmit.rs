@@ -14,9 +14,7 @@ impl Switch {
     pub(super) fn wake(&mut self, o: usize, now: Time) {
         let at = self.ports[o].tx.busy_until.max(now);
         let clock = self.tx_clock(o);
-        if self.clocks.is_after(clock, at) {
-            self.clocks.set(clock, at);
-        }
+        self.clocks.bring_forward(clock, at);
     }
 
     /// The wire of port `o` is free: sends the next packet, if there is one, and sets the
