@@ -32,13 +32,15 @@ use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
 use crate::wire::Inbox;
+use holds::Wait;
 use marker::Marker;
 use port::Port;
 use rustc_hash::FxHashMap;
 use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, QueueId, Time};
 use weir_fc::{
-    Actions, Books, FlowControl, Mmu, NodeView, ParamError, PortBook, QueueBook, Role, TimerKey,
+    Actions, Books, FlowControl, Mmu, NodeView, ParamError, PortBook, PortQueue, QueueBook, Role,
+    TimerKey,
 };
 
 /// A timer of a switch, in canonical order.
@@ -90,6 +92,8 @@ pub(crate) struct Switch {
     /// No bit errors and no outages at any port.
     perfect_wires: bool,
     watchdog: Option<WatchdogConfig>,
+    /// Heads that the scheme has left waiting. Apart from the queues: only few schemes do.
+    waits: FxHashMap<PortQueue, Wait>,
     pub(crate) held_flows: HeldFlows,
     pub(crate) buffer: LengthProbe,
     tables: TableProbe,
@@ -152,6 +156,7 @@ impl Switch {
             marker: Marker::new(shared.config.switch.ecn, Stream::new(seed, "ecn", index)),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
+            waits: FxHashMap::default(),
             held_flows: HeldFlows::default(),
             buffer: LengthProbe::default(),
             tables: TableProbe::default(),

@@ -154,16 +154,19 @@ impl Switch {
                     }
                 }
                 Verdict::Move(to) => {
+                    self.end_wait(o, q);
                     let packet = self.dequeue(o, q, now);
                     self.enqueue(o, to, &packet, now);
                 }
                 Verdict::Swallow => {
+                    self.end_wait(o, q);
                     let packet = self.dequeue(o, q, now);
                     assert_eq!(packet.kind, PacketKind::Mark, "only marks are swallowed");
                 }
                 Verdict::Wait => {
                     self.ports[o].queues[q.index()].waiting = true;
                     self.ports[o].scheduler.set_ready(q.index(), false);
+                    self.begin_wait(o, q, now);
                 }
             }
         }
