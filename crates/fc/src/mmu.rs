@@ -198,6 +198,26 @@ impl Mmu {
         Ok(())
     }
 
+    /// Whether a packet of `size` bytes would be admitted, if it left again at once: only the
+    /// peak would tell. May be wrongly false, where it takes more than a look at the account.
+    #[inline(always)]
+    pub fn pass(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
+        let used = self.used + u64::from(size);
+        if self.config.exempt & 1 << priority.get() == 0 {
+            let ingress = &self.ingress[slot(port, priority)];
+            if ingress.bytes + u64::from(size) > ingress.limit
+                || used > self.config.buffer.get()
+                || self.dynamic
+            {
+                return false;
+            }
+        }
+        if used > self.peak {
+            self.peak = used;
+        }
+        true
+    }
+
     /// The rare or costly part of admission: something is full, or thresholds are dynamic.
     #[inline(never)]
     fn admit_with_care(
@@ -279,6 +299,14 @@ impl Mmu {
     pub fn near_pause(&self, port: PortId, priority: Priority) -> bool {
         let ingress = &self.ingress[slot(port, priority)];
         ingress.bytes >= ingress.xoff
+    }
+
+    /// Whether `size` more bytes would leave this ingress below every reason to pause it. Never
+    /// wrongly true.
+    #[inline(always)]
+    pub fn stays_unpaused(&self, port: PortId, priority: Priority, size: u16) -> bool {
+        let ingress = &self.ingress[slot(port, priority)];
+        ingress.bytes + u64::from(size) < ingress.xoff
     }
 
     /// Whether this ingress should be paused, tested after each admission.
@@ -402,6 +430,21 @@ mod tests {
     }
 
     #[test]
+    fn what_passes_would_be_admitted_and_leaves_nothing_but_a_peak() {
+        let mut m = static_mmu(4000);
+        m.admit(IN, P, 2500).unwrap();
+        let stays = |m: &Mmu, size| m.stays_unpaused(IN, P, size);
+        assert_eq!((stays(&m, 499), stays(&m, 500)), (true, false));
+        assert_eq!((m.pass(IN, P, 1500), m.pass(IN, P, 1501)), (true, false));
+        assert_eq!((m.used(), m.peak()), (Bytes::new(2500), Bytes::new(4000)));
+        // the exempt class always does
+        assert!(m.pass(IN, Priority::ALL[7], 9000));
+        assert_eq!((m.q_in(IN, Priority::ALL[7]), m.peak()), (Bytes::ZERO, Bytes::new(11_500)));
+        let mut d = dynamic(10_000, 1000, 2000, 1);
+        assert!(!d.pass(IN, P, 1) && !d.stays_unpaused(IN, P, 1), "takes more than a look");
+    }
+
+    #[test]
     fn a_pool_drops_at_its_end() {
         let config = MmuConfig {
             buffer: Bytes::new(100),
@@ -410,6 +453,7 @@ mod tests {
             exempt: 0,
         };
         let mut m = Mmu::new(config, 1);
+        assert!(m.pass(IN, P, 100) && !m.pass(IN, P, 101));
         m.admit(IN, P, 100).unwrap();
         assert_eq!(m.admit(IN, P, 1), Err(Refusal::BufferFull));
         m.release(IN, P, 100);

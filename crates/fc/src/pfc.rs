@@ -226,6 +226,15 @@ impl FlowControl for Pfc {
     }
 
     #[inline]
+    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet) -> Option<QueueId> {
+        let bit = 1 << p.priority.get();
+        let unmoved = self.lossless & bit == 0
+            || self.ports[p.ingress.index()].sent & bit == 0
+                && v.books.mmu.stays_unpaused(p.ingress, p.priority, p.size);
+        unmoved.then(|| self.queue_of(p.priority))
+    }
+
+    #[inline]
     fn arrive(
         &mut self,
         v: &NodeView<'_>,
@@ -357,6 +366,20 @@ mod tests {
         assert!(b.sent().is_empty());
         fill(&mut b, 3);
         assert_eq!(b.sent(), [(UP, pause(65_535))]);
+    }
+
+    #[test]
+    fn a_packet_passes_unless_it_would_reach_xoff_or_its_ingress_is_paused() {
+        let mut b = bench("timed");
+        fill(&mut b, 2);
+        let passes = |b: &Bench, size| b.scheme().lets_pass(&b.view(), &b.packet(UP, size).0);
+        assert_eq!((passes(&b, 999), passes(&b, 1000)), (Some(Q), None));
+        fill(&mut b, 1);
+        b.depart(OUT, Q).unwrap();
+        // 2000 B, but paused: leaving may be what takes it to xon
+        assert_eq!(passes(&b, 1), None);
+        let lossy = b.packet(UP, 9000).priority(Priority::ALL[5]).0;
+        assert_eq!(b.scheme().lets_pass(&b.view(), &lossy), Some(QueueId(2)));
     }
 
     #[test]

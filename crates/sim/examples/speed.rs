@@ -1,11 +1,13 @@
 //! How fast the engine is: the k=16 fat-tree of the benchmark suite, or a smaller one.
 //!
 //! `cargo run --release -p weir-sim --example speed -- [K] [MICROSECONDS] [SCHEME] [ENGINE]`
-//! where ENGINE is `auto`, `sequential`, or a number of threads for the window engine.
+//! where SCHEME may have parameters (`bfc,frames=periodic`) and ENGINE is `auto`, `sequential`, or a
+//! number of threads for the window engine.
 
 use std::time::Instant;
 use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, Priority, Rate, Ratio, Time};
+use weir_fc::Values;
 use weir_net::build::{self, k_ary};
 use weir_sim::config::{
     Config, EngineConfig, LinkConfig, NicConfig, ProbeConfig, Routing, Scheme, Stop, SwitchConfig,
@@ -13,6 +15,19 @@ use weir_sim::config::{
 };
 use weir_traffic::pattern::{Marking, Poisson, Scope};
 use weir_traffic::{Arrival, Fabric, Intensity, LoadRef, Sizes, Traffic};
+
+/// A scheme and its parameters: `bfc,frames=periodic`.
+fn read_scheme(text: &str) -> Result<Scheme, Box<dyn std::error::Error>> {
+    let mut words = text.split(',');
+    let info = words.next().and_then(weir_fc::scheme).ok_or("no such scheme")?;
+    let mut scheme = Scheme { info, values: Values::new() };
+    for word in words {
+        let (name, value) = word.split_once('=').ok_or("a parameter is NAME=VALUE")?;
+        let param = info.params.iter().find(|p| p.name == name);
+        scheme.values.set(param.ok_or("no such parameter")?, value)?;
+    }
+    Ok(scheme)
+}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
@@ -24,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("sequential") => EngineConfig::Sequential,
         Some(n) => EngineConfig::Window { threads: n.parse()? },
     };
-    let info = weir_fc::scheme(&scheme).ok_or("no such scheme")?;
+    let scheme = read_scheme(&scheme)?;
     let rate = Rate::from_gbps(100);
     let started = Instant::now();
     let topology = build::k_ary::build(&k_ary::Params {
@@ -61,7 +76,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             window: WindowConfig::Bytes(Bytes::new(157_000)),
             ..NicConfig::default()
         },
-        scheme: Scheme { info, values: Default::default() },
+        scheme,
         cc: CcParams::new(CcKind::None),
         routing: Routing::Ecmp,
         paths: Vec::new(),

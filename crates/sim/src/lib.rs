@@ -20,6 +20,7 @@
 //!
 //! A run is a pure function of its inputs: the same bytes on every machine.
 
+mod chain;
 pub mod config;
 mod deadlock;
 mod engine;
@@ -32,7 +33,6 @@ mod pool;
 mod probe;
 mod report;
 mod responses;
-mod ring;
 pub mod run;
 mod shared;
 mod switch;

@@ -68,7 +68,8 @@ pub struct Stuck {
     pub priority: Priority,
     /// Bytes waiting in it.
     pub bytes: Bytes,
-    /// Held since.
+    /// Held since; for a queue that is not held but waits for another of its port, since when its
+    /// head has waited. `None` where neither can be said.
     pub since: Option<Time>,
     /// What it waits for.
     pub waits_for: String,

@@ -187,15 +187,15 @@ impl<'a> World<'a> {
     }
 
     fn engine(&mut self) -> Box<dyn Engine> {
-        let lookahead = self.shared.lookahead();
+        let (lookahead, topology) = (self.shared.lookahead(), self.shared.topology);
+        let window =
+            |parts: &mut [Part]| Box::new(Window::new(parts, topology, &self.partition, lookahead));
         match (self.shared.config.engine, &mut self.parts[..]) {
             (EngineConfig::Stepwise, [part]) => Box::new(Sequential::new(part, Time::from_ps(1))),
-            (EngineConfig::Window { .. }, parts) => Box::new(Window::new(parts, lookahead)),
-            (EngineConfig::Auto { .. }, [_]) if self.shared.window_pays() => {
-                Box::new(Window::new(&mut self.parts, lookahead))
-            }
+            (EngineConfig::Window { .. }, parts) => window(parts),
+            (EngineConfig::Auto { .. }, parts @ [_]) if self.shared.window_pays() => window(parts),
             (_, [part]) => Box::new(Sequential::new(part, lookahead)),
-            (_, parts) => Box::new(Window::new(parts, lookahead)),
+            (_, parts) => window(parts),
         }
     }
 

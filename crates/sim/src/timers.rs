@@ -15,6 +15,10 @@ pub(crate) struct Timers<K> {
     armed: FxHashMap<K, (Time, bool)>,
     /// The earliest live entry.
     next: Time,
+    /// Set by the node: something else is due then.
+    bound: Time,
+    /// The earlier of the two.
+    soonest: Time,
     foreground: usize,
 }
 
@@ -24,6 +28,8 @@ impl<K: Ord + Hash + Copy> Timers<K> {
             heap: BinaryHeap::new(),
             armed: FxHashMap::default(),
             next: Time::NEVER,
+            bound: Time::NEVER,
+            soonest: Time::NEVER,
             foreground: 0,
         }
     }
@@ -32,6 +38,19 @@ impl<K: Ord + Hash + Copy> Timers<K> {
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.next
+    }
+
+    /// Something else is due at `t`.
+    pub(crate) fn bound(&mut self, t: Time) {
+        self.bound = t;
+        self.soonest = self.next.min(t);
+    }
+
+    /// When the next one is due, or the bound is reached: until then a node need not look at
+    /// anything but its packets.
+    #[inline(always)]
+    pub(crate) fn soonest(&self) -> Time {
+        self.soonest
     }
 
     /// How many are armed that keep a run alive.
@@ -68,14 +87,15 @@ impl<K: Ord + Hash + Copy> Timers<K> {
 
     /// Drops stale entries from the top.
     fn settle(&mut self) {
+        self.next = Time::NEVER;
         while let Some(Reverse((at, key))) = self.heap.peek() {
             if self.armed.get(key).is_some_and(|(due, _)| due == at) {
                 self.next = *at;
-                return;
+                break;
             }
             self.heap.pop();
         }
-        self.next = Time::NEVER;
+        self.soonest = self.next.min(self.bound);
     }
 }
 
@@ -97,6 +117,20 @@ mod tests {
         let order: Vec<u8> = std::iter::from_fn(|| t.pop()).map(|(_, k, _)| k).collect();
         assert_eq!(order, [3, 1, 2]);
         assert_eq!(t.next(), Time::NEVER);
+    }
+
+    #[test]
+    fn the_soonest_is_a_timer_or_the_bound() {
+        let mut t = Timers::new();
+        t.bound(at(8));
+        assert_eq!(t.soonest(), at(8));
+        t.arm(1u8, at(9), false);
+        t.arm(2u8, at(5), false);
+        assert_eq!((t.soonest(), t.next()), (at(5), at(5)));
+        t.cancel(2);
+        assert_eq!((t.soonest(), t.next()), (at(8), at(9)));
+        t.bound(at(20));
+        assert_eq!(t.soonest(), at(9));
     }
 
     #[test]

@@ -4,12 +4,12 @@
 //! are in time order because one transmitter feeds it and its delay is constant. Nodes
 //! interact through wires only, and never in less than the wire's delay.
 
+use crate::chain::{Chain, Store};
 use crate::engine::partition::Partition;
-use crate::ring::Ring;
 use crate::tree::Tournament;
 use std::sync::Arc;
 use weir_cc::{IntHop, MAX_HOPS};
-use weir_core::{ControlMessage, NodeId, Packet, PacketKind, Time};
+use weir_core::{ControlMessage, NodeId, Packet, PacketKind, PortId, Time};
 use weir_net::Topology;
 
 /// Index of a wire. The wires into a node are consecutive: `first + port`.
@@ -26,11 +26,11 @@ struct Flight {
 /// One wire: what is in flight, and where it ends. All a transmission touches is in one place.
 #[derive(Debug)]
 struct Wire {
-    packets: Ring<Flight>,
+    packets: Chain,
     node: NodeId,
-    /// Its word in `Wires::fresh`, and its bit there.
+    /// The word of the port's bit in `Wires::fresh`.
     word: u32,
-    bit: u8,
+    port: u16,
 }
 
 /// The wires into the nodes of one part.
@@ -39,6 +39,7 @@ pub(crate) struct Wires {
     /// The number of the first wire of this part.
     base: u32,
     wires: Vec<Wire>,
+    flights: Store<Flight>,
     /// First wire into each node of the network.
     first: Arc<[u32]>,
     /// When each node of this part has something to do next, wires included.
@@ -69,6 +70,8 @@ struct Crossing {
 #[derive(Debug, Default)]
 pub(crate) struct Mail {
     crossings: Vec<Crossing>,
+    /// When the first of them arrives.
+    first: Option<Time>,
     messages: Vec<ControlMessage>,
     telemetry: Vec<IntStack>,
 }
@@ -81,6 +84,7 @@ impl Wires {
         let mut wires = Self {
             base: nodes.first().map_or(0, |n| partition.first_wire[n.index()]),
             wires: Vec::new(),
+            flights: Store::default(),
             first: Arc::clone(&partition.first_wire),
             next: vec![Time::NEVER; all],
             fresh: Vec::new(),
@@ -100,14 +104,15 @@ impl Wires {
             wires.fresh_start[node.index()] = start;
             wires.fresh.resize(wires.fresh.len() + n.div_ceil(64), 0);
             for port in 0..n as u32 {
-                let (word, bit) = (start + port / 64, (port % 64) as u8);
-                wires.wires.push(Wire { packets: Ring::default(), node, word, bit });
+                let (word, port) = (start + port / 64, port as u16);
+                wires.wires.push(Wire { packets: Chain::default(), node, word, port });
             }
         }
         wires
     }
 
-    /// Puts a packet on a wire.
+    /// Puts a packet on a wire. It arrives as the far end needs it, with its ingress written in and
+    /// without the mark of this node.
     #[inline(always)]
     pub(crate) fn send(&mut self, wire: WireId, arrival: Time, packet: &Packet) {
         let w = wire.0.wrapping_sub(self.base) as usize;
@@ -116,7 +121,7 @@ impl Wires {
             return;
         };
         if wire.packets.is_empty() {
-            self.fresh[wire.word as usize] |= 1 << wire.bit;
+            self.fresh[wire.word as usize] |= 1 << (wire.port % 64);
             let next = &mut self.next[wire.node.index()];
             if arrival < *next {
                 *next = arrival;
@@ -125,9 +130,12 @@ impl Wires {
                 }
             }
         }
-        let place = wire.packets.push(|| Flight { arrival, packet: *packet });
+        let port = PortId(wire.port);
+        let place = self.flights.push(&mut wire.packets, || Flight { arrival, packet: *packet });
         place.arrival = arrival;
         place.packet = *packet;
+        place.packet.ingress = port;
+        place.packet.local_tag = 0;
     }
 
     /// Keeps a packet for another part until the window ends. What it carries in the side pool
@@ -145,17 +153,20 @@ impl Wires {
                 packet.extra = mail.telemetry.len() as u32 - 1;
             }
         }
+        mail.first = Some(mail.first.map_or(arrival, |first| first.min(arrival)));
         mail.crossings.push(Crossing { wire, arrival, packet });
     }
 
     /// Hands over what was kept for part `to`, and takes the emptied mail of last time for the
-    /// next.
-    pub(crate) fn hand_over(&mut self, to: usize, mail: &mut Mail) {
+    /// next. Tells when the first of it arrives.
+    pub(crate) fn hand_over(&mut self, to: usize, mail: &mut Mail) -> Time {
         std::mem::swap(&mut self.outboxes[to], mail);
+        mail.first.unwrap_or(Time::NEVER)
     }
 
     /// Puts on the wires what another part has handed over.
     pub(crate) fn take_over(&mut self, mail: &mut Mail) {
+        mail.first = None;
         let messages: Vec<u32> =
             mail.messages.drain(..).map(|m| self.extras.messages.put(m)).collect();
         let telemetry: Vec<u32> =
@@ -178,7 +189,8 @@ impl Wires {
     /// When the head of a wire arrives.
     #[cfg(test)]
     pub(crate) fn head(&self, wire: WireId) -> Time {
-        self.wires[wire.0 as usize].packets.iter().next().map_or(Time::NEVER, |f| f.arrival)
+        let packets = &self.wires[wire.0 as usize].packets;
+        self.flights.front(packets).map_or(Time::NEVER, |f| f.arrival)
     }
 
     /// Brings `inbox` up to date with the wires into `node` that were empty before.
@@ -191,7 +203,7 @@ impl Wires {
             while bits != 0 {
                 let port = i * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let head = self.wires[inbox.first as usize + port].packets.front();
+                let head = self.flights.front(&self.wires[inbox.first as usize + port].packets);
                 inbox.heads.set(port, head.map_or(Time::NEVER, |f| f.arrival));
             }
         }
@@ -202,7 +214,7 @@ impl Wires {
     pub(crate) fn take(&mut self, inbox: &mut Inbox) -> (usize, &Packet) {
         let port = inbox.heads.winner();
         let packets = &mut self.wires[inbox.first as usize + port].packets;
-        let (taken, head) = packets.pop();
+        let (taken, head) = self.flights.pop(packets);
         inbox.heads.set(port, head.map_or(Time::NEVER, |f| f.arrival));
         (port, &taken.packet)
     }
@@ -234,7 +246,7 @@ impl Wires {
 
     /// Everything in flight.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = &Packet> {
-        self.wires.iter().flat_map(|w| w.packets.iter()).map(|f| &f.packet)
+        self.wires.iter().flat_map(|w| self.flights.iter(&w.packets)).map(|f| &f.packet)
     }
 
     /// Whether anything but control frames is in flight.

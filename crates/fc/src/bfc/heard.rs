@@ -75,7 +75,11 @@ impl Heard {
         for i in 0..had.max(words.len()).min(most) {
             let new = words.get(i).copied().unwrap_or(0);
             let old = self.ports[port.index()].paused.get(i).copied().unwrap_or(0);
-            for bit in (0..64).filter(|b| (new ^ old) >> b & 1 != 0) {
+            // most bitmaps repeat the last one: only what differs is looked at
+            let mut changed = new ^ old;
+            while changed != 0 {
+                let bit = changed.trailing_zeros();
+                changed &= changed - 1;
                 self.set(port, i as u32 * 64 + bit, new >> bit & 1 != 0, a);
             }
         }

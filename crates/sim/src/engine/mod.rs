@@ -10,6 +10,7 @@ pub(crate) mod barrier;
 pub(crate) mod calendar;
 pub(crate) mod partition;
 pub(crate) mod sequential;
+pub(crate) mod tiers;
 pub(crate) mod window;
 
 use crate::node::Node;
@@ -24,14 +25,12 @@ pub(crate) struct Part {
     /// Their ids, so that those with nothing to do need not be looked at.
     ids: Vec<NodeId>,
     pub(crate) wires: Wires,
-    /// The earliest pending event, as of the last window.
-    next: Time,
 }
 
 impl Part {
     pub(crate) fn new(nodes: Vec<Node>, wires: Wires) -> Self {
         let ids = nodes.iter().map(Node::id).collect();
-        Self { nodes, ids, wires, next: Time::NEVER }
+        Self { nodes, ids, wires }
     }
 
     /// Asks every node when it has something to do first.
@@ -39,21 +38,11 @@ impl Part {
         for node in &self.nodes {
             self.wires.set_next(node.id(), node.next());
         }
-        self.refresh_next();
-    }
-
-    /// Works out the earliest pending event anew.
-    fn refresh_next(&mut self) {
-        self.next = self.earliest();
     }
 
     /// The earliest pending event.
     pub(crate) fn earliest(&self) -> Time {
         self.ids.iter().map(|&id| self.wires.next(id)).min().unwrap_or(Time::NEVER)
-    }
-
-    fn next(&self) -> Time {
-        self.next
     }
 }
 

@@ -1,119 +1,253 @@
-//! Windows of one lookahead: every node runs once per window, threads share the nodes.
+//! Every node runs once per sweep, for as long as nothing can reach it; threads share the nodes.
 
 use super::barrier::Barrier;
+use super::partition::Partition;
+use super::tiers::Tiers;
 use super::{Engine, Part};
 use crate::node::Env;
 use crate::shared::Shared;
-use crate::wire::{Mail, Wires};
+use crate::wire::Mail;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use weir_core::Time;
+use weir_core::{NodeId, Time};
+use weir_net::Topology;
 
 /// The window engine.
 ///
-/// Nothing sent within a window of one lookahead arrives inside it, so within a window
-/// nodes run independently of each other, in any order and on any thread. Packets for
-/// another thread's nodes are handed over when the window ends. A window begins at the
-/// earliest pending event of the network: idle time costs nothing.
+/// A sweep visits every node once and runs it for a window: two lookaheads where the network
+/// has tiers, one otherwise ([`Tiers`]). Nothing sent by a node arrives within the window its
+/// neighbour has run, so nodes that are no neighbours run in any order and on any thread; packets
+/// for another thread's nodes are handed over where tiers meet. Sweeps begin at the earliest
+/// pending event of the network: idle time costs nothing.
 pub(crate) struct Window {
     lookahead: Time,
+    tiers: Tiers,
+    /// By part.
+    plans: Vec<Plan>,
+}
+
+/// In which order a part visits its nodes.
+struct Plan {
+    /// Between them threads meet.
+    stretches: Vec<Vec<Visit>>,
+}
+
+#[derive(Clone, Copy)]
+struct Visit {
+    node: NodeId,
+    /// Where the node is in its part.
+    place: u32,
+    tier: u32,
 }
 
 impl Window {
-    pub(crate) fn new(parts: &mut [Part], lookahead: Time) -> Self {
+    pub(crate) fn new(
+        parts: &mut [Part],
+        topology: &Topology,
+        partition: &Partition,
+        lookahead: Time,
+    ) -> Self {
         for part in parts {
             part.announce();
         }
-        Self { lookahead }
+        let tiers = Tiers::new(topology);
+        let last = last_of_stretches(topology, partition, &tiers);
+        let plan = |p| Plan::new(topology, partition, &tiers, p, &last);
+        Self { lookahead, plans: (0..partition.parts.len()).map(plan).collect(), tiers }
     }
 }
 
 impl Engine for Window {
     fn advance(&mut self, parts: &mut [Part], shared: &Shared<'_>, until: Time) {
-        let lookahead = self.lookahead;
+        let exchange = Exchange::new(parts.len());
         if let [part] = parts {
-            while part.next() < until {
-                let end = part.next().saturating_add(lookahead).min(until);
-                part.run_window(shared, end);
-            }
+            self.work(&exchange, 0, part, shared, until);
             return;
         }
-        let exchange = Exchange::new(parts.len());
+        let (this, exchange) = (&*self, &exchange);
         std::thread::scope(|scope| {
             for (me, part) in parts.iter_mut().enumerate() {
-                let exchange = &exchange;
-                scope.spawn(move || exchange.work(me, part, shared, lookahead, until));
+                scope.spawn(move || this.work(exchange, me, part, shared, until));
             }
         });
     }
 }
 
-impl Part {
-    /// Runs every node that has something to do before `end`.
-    fn run_window(&mut self, shared: &Shared<'_>, end: Time) {
-        let mut env = Env { wires: &mut self.wires, shared };
-        for (node, &id) in self.nodes.iter_mut().zip(&self.ids) {
-            if env.wires.next(id) < end {
-                node.run(end, &mut env);
+impl Window {
+    /// One thread's share of everything before `until`. All threads see the same times, so they
+    /// go through the same sweeps and leave together.
+    fn work(
+        &self,
+        exchange: &Exchange,
+        me: usize,
+        part: &mut Part,
+        shared: &Shared<'_>,
+        until: Time,
+    ) {
+        let mut turn = 0;
+        let mut earliest = exchange.meet(me, part, &mut turn);
+        while earliest < until {
+            let start = earliest;
+            for sweep in 0.. {
+                let end = |tier| {
+                    let reach = self.lookahead * self.tiers.reach(tier, sweep);
+                    start.saturating_add(reach).min(until)
+                };
+                for stretch in &self.plans[me].stretches {
+                    part.run_stretch(stretch, end, shared);
+                    earliest = exchange.meet(me, part, &mut turn);
+                }
+                // nobody has anything to do before the point that the highest tier has reached
+                if earliest >= end(self.tiers.count() - 1) {
+                    break;
+                }
             }
         }
-        self.next = self.earliest();
     }
 }
 
-/// Where threads meet at the end of a window.
+impl Part {
+    /// Runs the nodes of a stretch that have something to do before the `end` of their tier.
+    fn run_stretch(&mut self, stretch: &[Visit], end: impl Fn(u32) -> Time, shared: &Shared<'_>) {
+        let mut env = Env { wires: &mut self.wires, shared };
+        for visit in stretch {
+            let end = end(visit.tier);
+            if env.wires.next(visit.node) < end {
+                self.nodes[visit.place as usize].run(end, &mut env);
+            }
+        }
+    }
+}
+
+/// By tier: whether a stretch ends with it, because what it sends to the tier above may cross
+/// from one part to another. The highest one ends the sweep.
+fn last_of_stretches(topology: &Topology, partition: &Partition, tiers: &Tiers) -> Vec<bool> {
+    let mut last = vec![false; tiers.count() as usize];
+    for link in topology.links() {
+        let [a, b] = [link.a.0, link.b.0];
+        if partition.place[a.index()].0 != partition.place[b.index()].0 {
+            last[tiers.of(a).min(tiers.of(b)) as usize] = true;
+        }
+    }
+    if let Some(highest) = last.last_mut() {
+        *highest = true;
+    }
+    last
+}
+
+impl Plan {
+    /// A node comes after its neighbours of the tier below, and as soon as it can: what they have
+    /// sent it is still in the cache then.
+    fn new(
+        topology: &Topology,
+        partition: &Partition,
+        tiers: &Tiers,
+        part: usize,
+        last: &[bool],
+    ) -> Self {
+        let nodes = &partition.parts[part];
+        let stretch_of = |n: NodeId| last[..tiers.of(n) as usize].iter().filter(|l| **l).count();
+        let goes_before = |a: NodeId, b: NodeId| {
+            tiers.of(a) < tiers.of(b)
+                && partition.place[a.index()].0 == partition.place[b.index()].0
+                && stretch_of(a) == stretch_of(b)
+        };
+        let peers = |n: NodeId| topology.ports(n).iter().map(|end| end.peer);
+        let mut waits_for: Vec<usize> =
+            nodes.iter().map(|&n| peers(n).filter(|&p| goes_before(p, n)).count()).collect();
+        let mut stretches = vec![Vec::new(); last.iter().filter(|l| **l).count()];
+        let first: Vec<NodeId> =
+            nodes.iter().zip(&waits_for).filter(|(_, w)| **w == 0).map(|(n, _)| *n).collect();
+        let mut ready = Vec::new();
+        for node in first {
+            ready.push(node);
+            while let Some(node) = ready.pop() {
+                let (_, place) = partition.place[node.index()];
+                stretches[stretch_of(node)].push(Visit { node, place, tier: tiers.of(node) });
+                for peer in peers(node).filter(|&p| goes_before(node, p)) {
+                    let (_, place) = partition.place[peer.index()];
+                    waits_for[place as usize] -= 1;
+                    if waits_for[place as usize] == 0 {
+                        ready.push(peer);
+                    }
+                }
+            }
+        }
+        Self { stretches }
+    }
+}
+
+/// Where threads meet at the end of a stretch.
+///
+/// There are two of everything: the first to leave a meeting may be at the next one before the
+/// last has read what was left for it at this one.
 struct Exchange {
     barrier: Barrier,
-    /// `mail[to][from]`
-    mail: Vec<Vec<Mutex<Mail>>>,
-    /// When each part has something to do next.
-    next: Vec<AtomicU64>,
+    /// `mail[turn][to][from]`
+    mail: [Vec<Vec<Mutex<Mail>>>; 2],
+    /// When each part has something to do next, what it has sent included.
+    next: [Vec<AtomicU64>; 2],
 }
 
 impl Exchange {
     fn new(parts: usize) -> Self {
         let boxes = || (0..parts).map(|_| Mutex::new(Mail::default())).collect();
-        Self {
-            barrier: Barrier::new(parts),
-            mail: (0..parts).map(|_| boxes()).collect(),
-            next: (0..parts).map(|_| AtomicU64::new(0)).collect(),
-        }
+        let mail = || (0..parts).map(|_| boxes()).collect();
+        let next = || (0..parts).map(|_| AtomicU64::new(0)).collect();
+        Self { barrier: Barrier::new(parts), mail: [mail(), mail()], next: [next(), next()] }
     }
 
-    /// One thread's share of all windows before `until`.
-    fn work(&self, me: usize, part: &mut Part, shared: &Shared<'_>, lookahead: Time, until: Time) {
-        loop {
-            self.next[me].store(part.next().as_ps(), Ordering::Release);
-            self.barrier.wait();
-            let earliest = self.next.iter().map(|t| t.load(Ordering::Acquire)).min();
-            let start = Time::from_ps(earliest.unwrap_or(u64::MAX));
-            if start >= until {
-                // Everyone has seen the same times and leaves in the same round.
-                return;
-            }
-            part.run_window(shared, start.saturating_add(lookahead).min(until));
-            self.post(me, &mut part.wires);
-            self.barrier.wait();
-            self.collect(me, part);
+    /// Hands over what other parts are sent, takes what they have sent, and tells when anybody
+    /// has something to do next.
+    fn meet(&self, me: usize, part: &mut Part, turn: &mut usize) -> Time {
+        let mut next = part.earliest();
+        if self.next[0].len() == 1 {
+            return next;
         }
-    }
-
-    fn post(&self, me: usize, wires: &mut Wires) {
-        for (to, boxes) in self.mail.iter().enumerate() {
+        let (mail, times) = (&self.mail[*turn], &self.next[*turn]);
+        *turn ^= 1;
+        for (to, boxes) in mail.iter().enumerate() {
             if to != me {
                 let mut slot = boxes[me].lock().expect("nobody panics while handing over");
-                wires.hand_over(to, &mut slot);
+                next = next.min(part.wires.hand_over(to, &mut slot));
             }
         }
-    }
-
-    fn collect(&self, me: usize, part: &mut Part) {
-        for (from, slot) in self.mail[me].iter().enumerate() {
+        times[me].store(next.as_ps(), Ordering::Release);
+        self.barrier.wait();
+        for (from, slot) in mail[me].iter().enumerate() {
             if from != me {
                 let mut slot = slot.lock().expect("nobody panics while handing over");
                 part.wires.take_over(&mut slot);
             }
         }
-        part.refresh_next();
+        let earliest = times.iter().map(|t| t.load(Ordering::Acquire)).min();
+        Time::from_ps(earliest.unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weir_net::build::{self, k_ary};
+
+    /// Sixteen hosts in four pods: a rack's hosts, its switch, the next rack, the pod's
+    /// aggregation switches. Half of the cores wait for the last pod's first aggregation switch,
+    /// half for its second; where threads meet below the cores, they stand alone.
+    #[test]
+    fn a_sweep_goes_up_pod_by_pod() {
+        let topology = build::k_ary::build(&k_ary::Params { k: 4, ..Default::default() }).unwrap();
+        let tiers = Tiers::new(&topology);
+        let plan = |parts| {
+            let partition = Partition::new(&topology, parts);
+            let last = last_of_stretches(&topology, &partition, &tiers);
+            let stretches = Plan::new(&topology, &partition, &tiers, 0, &last).stretches;
+            stretches
+                .iter()
+                .map(|s| s.iter().map(|v| v.tier.to_string()).collect::<String>())
+                .collect::<Vec<_>>()
+        };
+        let pod = "00100122";
+        assert_eq!(plan(1), [format!("{}001001233233", pod.repeat(3))]);
+        assert_eq!(plan(2), [pod.repeat(2), "33".to_string()]);
     }
 }

@@ -166,27 +166,50 @@ impl Nic {
         env.wires.open(self.id, self.ports.len(), &mut self.inbox);
         self.inbox.check(self.id, until);
         loop {
-            let (arrival, clock) = (self.inbox.next(), self.clocks.earliest());
+            self.timers.bound(self.schedule.next().min(self.next_flow()).min(until));
+            self.run_packets(env);
+            let packet = self.inbox.next().min(self.clocks.earliest());
             let (timer, admin, flow) = (self.timers.next(), self.schedule.next(), self.next_flow());
-            let now = arrival.min(clock).min(timer).min(admin).min(flow);
+            let now = packet.min(timer).min(admin).min(flow);
             if now >= until {
                 env.wires.set_next(self.id, Tournament::or_never(now));
-                break;
+                return;
             }
             self.tally.events += 1;
             if admin == now {
                 self.on_admin(now, env);
-            } else if arrival == now {
-                let (port, packet) = env.wires.take(&mut self.inbox);
-                let packet = *packet;
-                self.on_arrival(port, &packet, now, env);
-            } else if clock == now {
-                self.transmit_next(self.clocks.winner(), now, env);
+            } else if packet == now {
+                self.on_packet(now, env);
             } else if timer == now {
                 self.on_timer(now, env);
             } else {
                 self.on_flow_start(now, env);
             }
+        }
+    }
+
+    /// Handles packets for as long as nothing else is due.
+    #[inline(always)]
+    fn run_packets(&mut self, env: &mut Env<'_, '_>) {
+        loop {
+            let now = self.inbox.next().min(self.clocks.earliest());
+            if now >= self.timers.soonest() {
+                return;
+            }
+            self.tally.events += 1;
+            self.on_packet(now, env);
+        }
+    }
+
+    /// A packet arrives, or else a transmitter is free.
+    #[inline]
+    fn on_packet(&mut self, now: Time, env: &mut Env<'_, '_>) {
+        if self.inbox.next() == now {
+            let (port, packet) = env.wires.take(&mut self.inbox);
+            let packet = *packet;
+            self.on_arrival(port, &packet, now, env);
+        } else {
+            self.transmit_next(self.clocks.winner(), now, env);
         }
     }
 

@@ -76,9 +76,7 @@ impl Nic {
     #[inline]
     pub(super) fn wake(&mut self, o: usize, now: Time) {
         let at = self.ports[o].tx.busy_until.max(now);
-        if self.clocks.is_after(o, at) {
-            self.clocks.set(o, at);
-        }
+        self.clocks.bring_forward(o, at);
     }
 
     /// Works out whether a flow can send now, later or not at all.
@@ -119,9 +117,7 @@ impl Nic {
         } else if !ready {
             return;
         }
-        if self.clocks.is_after(o, at) {
-            self.clocks.set(o, at);
-        }
+        self.clocks.bring_forward(o, at);
     }
 
     /// The wire of port `o` is free: sends the next packet, if there is one, and sets the

@@ -22,11 +22,9 @@ pub(crate) struct LengthProbe {
 
 #[inline(always)]
 fn bin(length: u64) -> usize {
-    if length < SUB {
-        return length as usize;
-    }
-    let octave = u64::from(length.ilog2()) - 5;
-    ((octave + 1) * SUB + (length >> octave) - SUB) as usize
+    // up to 2 * SUB a length is its own bin
+    let octave = u64::from((length | SUB).ilog2() - SUB.ilog2());
+    (octave * SUB + (length >> octave)) as usize
 }
 
 /// The largest length in a bin.

@@ -3,7 +3,7 @@
 use super::Switch;
 use crate::node::Env;
 use crate::outcome::DropReason;
-use weir_core::{Packet, PacketKind, PortId, Time, packet::flags};
+use weir_core::{Packet, PacketKind, PortId, QueueId, Time, packet::flags};
 use weir_fc::{Admit, NodeView, PortQueue, Refusal};
 use weir_net::Forwarding;
 
@@ -25,7 +25,7 @@ impl Switch {
         if packet.kind == PacketKind::Control {
             self.on_control_frame(i, packet, now, env);
         } else if self.latency == Time::ZERO {
-            self.forward(i, packet, now, routes, env);
+            self.forward(packet, now, routes, env);
         } else {
             let port = &mut self.ports[i];
             port.pipeline.push_back((now + self.latency, *packet));
@@ -46,7 +46,7 @@ impl Switch {
         let (_, mut packet) = port.pipeline.pop_front().expect("a packet is due");
         let head = port.pipeline.front().map_or(Time::NEVER, |(t, _)| *t);
         self.clocks.set(i, head);
-        self.forward(i, &mut packet, now, routes, env);
+        self.forward(&mut packet, now, routes, env);
     }
 
     /// Drops what the wire has spoilt: frames in flight during an outage, and bit errors.
@@ -97,33 +97,63 @@ impl Switch {
         self.responding.push(now + response, port, message, &mut self.timers);
     }
 
-    /// Finds the way, stores the packet and queues it, or sends it at once when it finds its
-    /// port idle and empty: the scheme sees the same as if it had been queued for no time, and
-    /// nothing else could have been chosen. (Only a deficit round robin may tell: such a packet
-    /// takes no turn there.)
+    /// Finds the way, and sends the packet at once when it finds its port idle and empty: nothing
+    /// else could have been chosen. (Only a deficit round robin may tell: such a packet takes no
+    /// turn there.)
     #[inline(always)]
     fn forward(
         &mut self,
-        i: usize,
         packet: &mut Packet,
         now: Time,
         routes: &Forwarding<'_>,
         env: &mut Env<'_, '_>,
     ) {
         self.tally.last_activity = now;
-        packet.ingress = PortId(i as u16);
-        packet.local_tag = 0;
         let Some(egress) = self.route(packet, routes) else {
             self.lose(now, DropReason::NoRoute, packet, env);
             return;
         };
-        let o = egress.index();
-        if self.ports[o].guarded
-            && let Err(reason) = self.may_enter(packet, egress, now)
+        let port = &self.ports[egress.index()];
+        let (idle, guarded) = (now > port.tx.busy_until, port.guarded);
+        if idle
+            && port.is_plain()
+            && let Some(queue) = self.lets_pass(packet, now)
         {
-            self.refuse(o, reason, packet, now, env);
+            let port = &mut self.ports[egress.index()];
+            port.scheduler.passed(queue.index());
+            port.launch(packet, 0, &mut self.marker, now, env.wires);
             return;
         }
+        if guarded
+            && let Err(reason) = self.may_enter(packet, egress, now)
+        {
+            self.refuse(egress.index(), reason, packet, now, env);
+            return;
+        }
+        self.store(packet, egress, idle, now, env);
+    }
+
+    /// The queue of a packet that can go through without a trace in books and scheme.
+    #[inline(always)]
+    fn lets_pass(&mut self, packet: &Packet, now: Time) -> Option<QueueId> {
+        let concerned = || self.fc.lets_pass(&NodeView { now, books: &self.books }, packet);
+        let queue = self.unconcerned[packet.priority.index()].or_else(concerned)?;
+        let stored = self.books.mmu.pass(packet.ingress, packet.priority, packet.size);
+        stored.then_some(queue)
+    }
+
+    /// Stores the packet and queues it, or sends it if the wire is `idle` and nothing stands in
+    /// its way: the scheme sees the same as if it had been queued for no time.
+    #[inline(always)]
+    fn store(
+        &mut self,
+        packet: &mut Packet,
+        egress: PortId,
+        idle: bool,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        let o = egress.index();
         if let Err(refusal) = self.books.mmu.admit(packet.ingress, packet.priority, packet.size) {
             self.refuse(o, refusal.into(), packet, now, env);
             return;
@@ -135,7 +165,6 @@ impl Switch {
         let unconcerned = self.unconcerned[priority];
         let queue = unconcerned
             .unwrap_or_else(|| fc.arrive(&NodeView { now, books }, packet, egress, actions));
-        let idle = now > port.tx.busy_until;
         if idle && port.is_clear(unconcerned.is_some()) && actions.is_empty() {
             books.mmu.release(packet.ingress, packet.priority, packet.size);
             books.ports[o].q_out[priority] -= size;
@@ -152,13 +181,14 @@ impl Switch {
         }
         self.buffer.set(now, books.mmu.used().get());
         port.enqueue(&mut books.ports[o], &mut self.pool, queue, packet, now);
+        let free = port.tx.busy_until;
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }
         if idle {
             self.transmit_at_once(o, now, env);
         } else {
-            self.wake(o, now);
+            self.clocks.bring_forward(self.tx_clock(o), free);
         }
     }
 

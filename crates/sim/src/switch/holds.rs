@@ -301,14 +301,13 @@ impl Switch {
                 let at = PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };
                 let behind = self.fc.head_waits_for(at, head);
                 let held = port.is_held(q);
-                // what waits for a held queue has waited as long as that one is held
-                let clock = if held { q } else { behind.map_or(q, QueueId::index) };
+                let waited = || self.waits.get(&at).filter(|w| w.is_for(head)).map(|w| w.since);
                 if held || behind.is_some() {
                     stuck.push(StuckQueue {
                         at,
                         priority: queue.priority,
                         bytes: self.books.ports[o].queues[q].bytes,
-                        since: port.queues[clock].clock.since(),
+                        since: if held { queue.clock.since() } else { waited() },
                         held,
                         behind,
                     });
@@ -319,13 +318,47 @@ impl Switch {
     }
 }
 
+/// Since when the scheme has left the head of a queue waiting.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    /// The head.
+    flow: FlowId,
+    seq: u32,
+    since: Time,
+}
+
+impl Wait {
+    fn is_for(&self, head: &Packet) -> bool {
+        (self.flow, self.seq) == (head.flow, head.seq)
+    }
+}
+
+impl Switch {
+    /// The scheme leaves the head of a queue waiting, perhaps not for the first time.
+    pub(super) fn begin_wait(&mut self, o: usize, q: QueueId, now: Time) {
+        let Some(head) = self.pool.front(&self.ports[o].queues[q.index()].fifo) else { return };
+        let at = PortQueue { port: PortId::from_index(o), queue: q };
+        if !self.waits.get(&at).is_some_and(|w| w.is_for(head)) {
+            self.waits.insert(at, Wait { flow: head.flow, seq: head.seq, since: now });
+        }
+    }
+
+    /// The head of a queue goes on within its port.
+    #[inline]
+    pub(super) fn end_wait(&mut self, o: usize, q: QueueId) {
+        if !self.waits.is_empty() {
+            self.waits.remove(&PortQueue { port: PortId::from_index(o), queue: q });
+        }
+    }
+}
+
 /// A queue that waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StuckQueue {
     pub(crate) at: PortQueue,
     pub(crate) priority: Priority,
     pub(crate) bytes: u64,
-    /// Without a break since.
+    /// Without a break since: its own hold, or its head left waiting.
     pub(crate) since: Option<Time>,
     /// For the neighbour.
     pub(crate) held: bool,

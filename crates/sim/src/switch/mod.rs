@@ -32,13 +32,15 @@ use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
 use crate::wire::Inbox;
+use holds::Wait;
 use marker::Marker;
 use port::Port;
 use rustc_hash::FxHashMap;
 use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, QueueId, Time};
 use weir_fc::{
-    Actions, Books, FlowControl, Mmu, NodeView, ParamError, PortBook, QueueBook, Role, TimerKey,
+    Actions, Books, FlowControl, Mmu, NodeView, ParamError, PortBook, PortQueue, QueueBook, Role,
+    TimerKey,
 };
 
 /// A timer of a switch, in canonical order.
@@ -50,6 +52,15 @@ pub(crate) enum SwitchTimer {
     Scheme(TimerKey),
     /// A priority has been held for the detection time, or free for the restoration time.
     Watchdog(PortId, Priority),
+}
+
+/// What a switch does next.
+enum Due {
+    Packet,
+    Timer(Time),
+    Admin(Time),
+    /// Something, but not yet.
+    Nothing(Time),
 }
 
 /// One switch.
@@ -81,6 +92,8 @@ pub(crate) struct Switch {
     /// No bit errors and no outages at any port.
     perfect_wires: bool,
     watchdog: Option<WatchdogConfig>,
+    /// Heads that the scheme has left waiting. Apart from the queues: only few schemes do.
+    waits: FxHashMap<PortQueue, Wait>,
     pub(crate) held_flows: HeldFlows,
     pub(crate) buffer: LengthProbe,
     tables: TableProbe,
@@ -143,6 +156,7 @@ impl Switch {
             marker: Marker::new(shared.config.switch.ecn, Stream::new(seed, "ecn", index)),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
+            waits: FxHashMap::default(),
             held_flows: HeldFlows::default(),
             buffer: LengthProbe::default(),
             tables: TableProbe::default(),
@@ -173,34 +187,59 @@ impl Switch {
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
         env.wires.open(self.id, self.ports.len(), &mut self.inbox);
         self.inbox.check(self.id, until);
+        self.timers.bound(self.schedule.next().min(until));
         let mut routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
         loop {
             let (arrival, clock) = (self.inbox.next(), self.clocks.earliest());
-            let (timer, admin) = (self.timers.next(), self.schedule.next());
-            let now = arrival.min(clock).min(timer).min(admin);
-            if now >= until {
-                env.wires.set_next(self.id, Tournament::or_never(now));
-                break;
+            let now = arrival.min(clock);
+            if now >= self.timers.soonest() {
+                match self.due(now, until) {
+                    Due::Packet => {}
+                    Due::Timer(now) => {
+                        self.on_timer(now, env);
+                        continue;
+                    }
+                    Due::Admin(now) => {
+                        self.on_admin(now, env);
+                        self.timers.bound(self.schedule.next().min(until));
+                        routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
+                        continue;
+                    }
+                    Due::Nothing(next) => {
+                        env.wires.set_next(self.id, Tournament::or_never(next));
+                        return;
+                    }
+                }
             }
             self.tally.events += 1;
-            if admin == now {
-                self.on_admin(now, env);
-                routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
-            } else if arrival == now {
+            if arrival <= clock {
                 let (port, packet) = env.wires.take(&mut self.inbox);
                 let mut packet = *packet;
                 self.on_arrival(port, &mut packet, now, &routes, env);
-            } else if clock == now {
+            } else {
                 let winner = self.clocks.winner();
                 if winner < self.tx_clocks {
                     self.on_pipeline_exit(winner, now, &routes, env);
                 } else {
                     self.transmit_next(winner - self.tx_clocks, now, env);
                 }
-            } else {
-                self.on_timer(now, env);
             }
         }
+    }
+
+    /// What comes first, if the next packet is due at `packet`.
+    #[inline(never)]
+    fn due(&mut self, packet: Time, until: Time) -> Due {
+        let (timer, admin) = (self.timers.next(), self.schedule.next());
+        let now = packet.min(timer).min(admin);
+        if now >= until {
+            return Due::Nothing(now);
+        }
+        if admin > now && packet == now {
+            return Due::Packet;
+        }
+        self.tally.events += 1;
+        if admin == now { Due::Admin(now) } else { Due::Timer(now) }
     }
 
     fn view(&self, now: Time) -> NodeView<'_> {

@@ -159,6 +159,13 @@ impl Port {
                 || unconcerned && self.limits.is_none() && !self.scheduler.any_ready())
     }
 
+    /// Whether the port is empty and there is nothing about it that anybody need know to send a
+    /// packet.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_clear(false) && !self.guarded
+    }
+
     /// Sets or lifts the rate limit of a priority.
     pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
         self.special = true;

@@ -14,9 +14,7 @@ impl Switch {
     pub(super) fn wake(&mut self, o: usize, now: Time) {
         let at = self.ports[o].tx.busy_until.max(now);
         let clock = self.tx_clock(o);
-        if self.clocks.is_after(clock, at) {
-            self.clocks.set(clock, at);
-        }
+        self.clocks.bring_forward(clock, at);
     }
 
     /// The wire of port `o` is free: sends the next packet, if there is one, and sets the
@@ -156,16 +154,19 @@ impl Switch {
                     }
                 }
                 Verdict::Move(to) => {
+                    self.end_wait(o, q);
                     let packet = self.dequeue(o, q, now);
                     self.enqueue(o, to, &packet, now);
                 }
                 Verdict::Swallow => {
+                    self.end_wait(o, q);
                     let packet = self.dequeue(o, q, now);
                     assert_eq!(packet.kind, PacketKind::Mark, "only marks are swallowed");
                 }
                 Verdict::Wait => {
                     self.ports[o].queues[q.index()].waiting = true;
                     self.ports[o].scheduler.set_ready(q.index(), false);
+                    self.begin_wait(o, q, now);
                 }
             }
         }

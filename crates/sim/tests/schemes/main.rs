@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bitmaps;
 mod circles;
 mod deadlock;
 mod egress_max;
@@ -10,6 +11,7 @@ mod fig1;
 mod flushed;
 mod invariants;
 mod own_scheme;
+mod waits;
 
 /// The example of the guide "Write your own scheme", as it is.
 #[path = "../../../fc/examples/own_scheme.rs"]

@@ -1,0 +1,99 @@
+//! Since when a queue waits that is not held itself.
+
+use crate::common::{DATA, config, flow, run, star};
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
+use weir_fc::{
+    Actions, FlowControl, IngressBound, NodeView, PortQueue, PrioritySchedule, QueueLayout,
+    SchemeInfo, StateSize, Target, Values, Verdict, Violation,
+};
+use weir_sim::Finish;
+use weir_sim::config::Scheme;
+
+/// Holds the first packet of a flow for ever, and lets the others wait behind it.
+struct Shut(QueueLayout);
+
+static SHUT: SchemeInfo = SchemeInfo {
+    name: "shut",
+    title: "Shut",
+    summary: "Nobody gets through.",
+    reference: "this test",
+    params: &[],
+    lossless: false,
+    ingress_bound: |_| IngressBound::Memory,
+    build: |_, setup| Ok(Box::new(Shut(layout(setup.schedule)))),
+};
+
+const FIRST: QueueId = QueueId(4);
+const BEHIND: QueueId = QueueId(5);
+
+/// A queue per priority, 7 first; the data's has a second one beside it.
+fn layout(schedule: &PrioritySchedule) -> QueueLayout {
+    let mut layout = QueueLayout::per_priority(schedule);
+    layout.queues.insert(BEHIND.index(), layout.queues[FIRST.index()]);
+    layout.groups[FIRST.index()].queues = 2;
+    layout.inspects_heads = true;
+    layout
+}
+
+fn queue_of(priority: Priority) -> QueueId {
+    let shift = u32::from(priority < DATA);
+    QueueId(7 - u32::from(priority.get()) + shift)
+}
+
+impl FlowControl for Shut {
+    fn layout(&self, _port: PortId) -> QueueLayout {
+        self.0.clone()
+    }
+
+    fn arrive(
+        &mut self,
+        _: &NodeView<'_>,
+        p: &mut Packet,
+        egress: PortId,
+        a: &mut Actions,
+    ) -> QueueId {
+        if p.priority != DATA {
+            return queue_of(p.priority);
+        }
+        if p.seq > 0 {
+            return BEHIND;
+        }
+        a.hold(egress, Target::Queue(FIRST));
+        FIRST
+    }
+
+    fn serve(&mut self, _: &NodeView<'_>, at: PortQueue, _: &Packet, _: &mut Actions) -> Verdict {
+        if at.queue == BEHIND { Verdict::Wait } else { Verdict::Send }
+    }
+
+    fn head_waits_for(&self, at: PortQueue, _: &Packet) -> Option<QueueId> {
+        (at.queue == BEHIND).then_some(FIRST)
+    }
+
+    fn depart(&mut self, _: &NodeView<'_>, _: &mut Packet, _: PortQueue, _: &mut Actions) {}
+
+    fn control(&mut self, _: &NodeView<'_>, _: PortId, _: &ControlMessage, _: &mut Actions) {}
+
+    fn link(&mut self, _: &NodeView<'_>, _: PortId, _: bool, _: &mut Actions) {}
+
+    fn audit(&self, _: &NodeView<'_>, _: bool) -> Result<(), Violation> {
+        Ok(())
+    }
+
+    fn state_size(&self) -> StateSize {
+        StateSize::default()
+    }
+}
+
+/// Packets of 1538 B on the wire take 123.04 ns and a link of 1 us. The first is held when it comes,
+/// at 1.12304 us; the second comes a packet later and waits behind it from then on.
+#[test]
+fn a_queue_behind_another_waits_since_its_own_head_came() {
+    let mut cfg = config("none");
+    cfg.scheme = Scheme { info: &SHUT, values: Values::new() };
+    let out = run(&star(2, "1us"), &[flow(0, 1, 4500)], &cfg);
+    let Finish::Stalled(stuck) = out.finish else { panic!("{:?}", out.finish) };
+    let since = |queue| stuck.iter().find(|s| s.node.0 == 2 && s.queue == queue).unwrap().since;
+    assert_eq!(since(FIRST), Some(Time::from_ps(1_123_040)));
+    assert_eq!(since(BEHIND), Some(Time::from_ps(1_123_040 + 123_040)));
+}
