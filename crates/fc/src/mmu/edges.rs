@@ -32,8 +32,22 @@ fn the_exempt_class_passes_a_full_buffer() {
     let mut m = memory(100, Thresholds::Pool);
     m.admit(IN, P, 100).unwrap();
     assert_eq!(m.admit(IN, LOSSY, 1), Err(Refusal::BufferFull));
+    assert!(!m.pass(IN, LOSSY, 1) && m.pass(IN, EXEMPT, 1));
     m.admit(IN, EXEMPT, 64).unwrap();
     assert_eq!((m.used(), m.peak()), (Bytes::new(164), Bytes::new(164)));
+}
+
+#[test]
+fn the_peak_is_the_most_ever_stored_at_once() {
+    let mut m = memory(1000, Thresholds::Pool);
+    m.admit(IN, P, 60).unwrap();
+    m.admit(IN2, P, 40).unwrap();
+    m.release(IN, P, 60);
+    assert_eq!(m.peak(), Bytes::new(100));
+    m.admit(IN, P, 50).unwrap();
+    assert_eq!(m.peak(), Bytes::new(100), "90 B are less");
+    assert!(m.pass(IN, P, 9) && m.peak() == Bytes::new(100));
+    assert!(m.pass(IN, P, 11) && m.peak() == Bytes::new(101));
 }
 
 /// 1200 B with 100 B of headroom twice share 1000 B. Lossy packets count against the whole only.
