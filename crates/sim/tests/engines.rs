@@ -6,7 +6,7 @@ use common::{config, flow, run};
 use proptest::prelude::*;
 use weir_core::{Bytes, NodeId, Rate, Ratio, Time};
 use weir_net::Topology;
-use weir_net::build::{self, k_ary, leaf_spine, ofc_chain, ring};
+use weir_net::build::{self, k_ary, leaf_spine, ofc_chain, ring, star, torus};
 use weir_sim::config::{EcnConfig, EngineConfig, IngressLimit, ThresholdConfig};
 use weir_sim::{Config, Finish, Outcome};
 use weir_traffic::FlowSpec;
@@ -141,28 +141,41 @@ fn a_changed_threshold_changes_the_digest() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 36, ..ProptestConfig::default() })]
 
-    /// Schemes, fabrics and traffic at random.
+    /// Schemes, fabrics and traffic at random. The fabrics have two, three and four tiers, two
+    /// colours, or neither; deadlocks on rings and tori are as good as anything else.
     #[test]
     fn on_random_networks(
         scheme in prop::sample::select(weir_fc::SCHEMES.iter().map(|s| s.name).collect::<Vec<_>>()),
+        fabric in 0u32..6,
         seed in any::<u64>(),
         flows in 1u32..60,
         size in 1u64..80_000,
         gbps in prop::sample::select(vec![10u64, 40, 100]),
         delay_ns in 5u64..1500,
+        latency_ns in prop::sample::select(vec![0u64, 0, 300]),
     ) {
-        let rate = Rate::from_gbps(gbps);
-        let topology = build::k_ary::build(&k_ary::Params {
-            rate,
-            delay: Time::from_ns(delay_ns),
-            ..k_ary::Params::default()
-        })
-        .unwrap();
+        let topology = network(fabric, Rate::from_gbps(gbps), Time::from_ns(delay_ns));
         let mut cfg = config(scheme);
         cfg.seed = seed;
         cfg.nic.timeout = Some(Time::from_us(500));
+        cfg.switch.latency = Time::from_ns(latency_ns);
         all_agree(&topology, &mesh(&topology, flows, size, 100, seed), &cfg);
     }
+}
+
+fn network(fabric: u32, rate: Rate, delay: Time) -> Topology {
+    let built = match fabric {
+        0 => build::k_ary::build(&k_ary::Params { rate, delay, ..Default::default() }),
+        1 => build::leaf_spine::build(&leaf_spine::Params { rate, delay, ..Default::default() }),
+        2 => build::star::build(&star::Params { hosts: 20, rate, delay, ..Default::default() }),
+        3 | 4 => {
+            // even: two colours; odd: none
+            let switches = 2 + fabric;
+            build::ring::build(&ring::Params { switches, rate, delay, ..Default::default() })
+        }
+        _ => build::torus::build(&torus::Params { x: 3, y: 4, rate, delay, ..Default::default() }),
+    };
+    built.expect("the parameters are valid")
 }
