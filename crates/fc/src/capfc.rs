@@ -337,6 +337,23 @@ impl FlowControl for Capfc {
         (!self.governs(priority)).then(|| self.pfc.queue_of(priority))
     }
 
+    /// The egress is empty: what it counted and whom it accused is forgotten, and a packet alone
+    /// that does not reach its threshold is counted for no time.
+    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet, _egress: PortId) -> bool {
+        if !self.governs(p.priority) {
+            return true;
+        }
+        let size = Bytes::new(u64::from(p.size));
+        let below = match self.config.strict {
+            None => v.books.mmu.stays_unpaused(p.ingress, p.priority, p.size),
+            Some((xoff, _)) => v.q_in(p.ingress, p.priority) + size <= xoff,
+        };
+        below
+            && size <= self.config.xoff
+            && self.full[p.ingress.index()] & 1 << p.priority.get() == 0
+            && self.signals[self.at(p.priority, p.ingress)] == 0
+    }
+
     fn arrive(
         &mut self,
         v: &NodeView<'_>,

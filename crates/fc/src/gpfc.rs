@@ -204,6 +204,13 @@ impl FlowControl for Gpfc {
         (!self.is_lossless(priority)).then_some(QueueId(low))
     }
 
+    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet, _egress: PortId) -> bool {
+        let bytes = v.q_in(p.ingress, p.priority) + Bytes::new(u64::from(p.size));
+        // what may resume has been resumed when the last packet left
+        !self.is_lossless(p.priority)
+            || bytes < self.xoff_low && v.books.mmu.stays_unpaused(p.ingress, p.priority, p.size)
+    }
+
     fn arrive(
         &mut self,
         v: &NodeView<'_>,

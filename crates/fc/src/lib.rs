@@ -172,10 +172,10 @@ pub trait FlowControl: Send {
         None
     }
 
-    /// Whether `p`, which is not stored yet, could be sent at once and the scheme would be as
-    /// before: a switch then spares both `arrive` and `depart`. False whenever they would do or
-    /// say anything.
-    fn lets_pass(&self, _v: &NodeView<'_>, _p: &Packet) -> bool {
+    /// Whether `p`, which is not stored yet, could be sent at once by the empty port `egress` and
+    /// the scheme would be as before: a switch then spares both `arrive` and `depart`. False
+    /// whenever they would do or say anything.
+    fn lets_pass(&self, _v: &NodeView<'_>, _p: &Packet, _egress: PortId) -> bool {
         false
     }
 

@@ -299,6 +299,21 @@ impl FlowControl for Gfc {
         (!self.governs(priority)).then(|| QueueId(self.queue_of[priority.index()]))
     }
 
+    /// Nothing has been told, and nothing would be: the first threshold is out of reach.
+    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet, _egress: PortId) -> bool {
+        let i = p.ingress.index();
+        let bytes = v.q_in(p.ingress, p.priority).get() + u64::from(p.size);
+        let silent = match self.feedback {
+            Feedback::Periodic => return !self.governs(p.priority) || self.reporting[i],
+            Feedback::Stages { stops, .. } => {
+                self.curves[i].stage(bytes) == 0
+                    && (!stops || v.books.mmu.stays_unpaused(p.ingress, p.priority, p.size))
+            }
+            Feedback::OnChange => bytes <= self.curves[i].b_0,
+        };
+        !self.governs(p.priority) || silent && self.told[i][p.priority.index()] == 0
+    }
+
     fn arrive(
         &mut self,
         v: &NodeView<'_>,

@@ -1,0 +1,144 @@
+//! What a scheme lets pass leaves no trace: a packet that it would let pass is stored and sent
+//! after all, and the whole node must be as before.
+
+use proptest::prelude::*;
+use weir_core::packet::flags;
+use weir_core::{PortId, Priority, QueueId};
+use weir_fc::harness::Bench;
+use weir_fc::{FlowControl, NodeSetup, Param, ParamError, Values, capfc, gfc, gpfc, pfc};
+
+const PORTS: u16 = 4;
+/// xoff and xon.
+const TIGHT: (&str, &str) = ("6KB", "3KB");
+/// GFC needs room above the length at which it begins.
+const WIDE: (&str, &str) = ("16KB", "1KB");
+
+/// A packet comes in by one port for another, the next one leaves by a port, or the link at a
+/// port fails and returns, which voids the pauses sent by it.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Arrive { ingress: u16, egress: u16, size: u16, high: bool, lossy: bool },
+    Depart { egress: u16 },
+    Link { port: u16 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let arrival = (0..PORTS, 0..PORTS, 64..1500u16, any::<bool>(), prop::bool::weighted(0.1));
+    let arrive = arrival.prop_map(|(ingress, egress, size, high, lossy)| Step::Arrive {
+        ingress,
+        egress,
+        size,
+        high,
+        lossy,
+    });
+    let depart = (0..PORTS).prop_map(|egress| Step::Depart { egress });
+    let link = (0..PORTS).prop_map(|port| Step::Link { port });
+    prop::collection::vec(prop_oneof![50 => arrive, 40 => depart, 5 => link], 1..120)
+}
+
+type New<S> = fn(&Values, &NodeSetup<'_>) -> Result<S, ParamError>;
+
+/// Walks through `steps`; returns how many packets could have passed.
+fn walk<S: FlowControl + Clone + Eq + std::fmt::Debug>(
+    steps: &[Step],
+    (xoff, xon): (&str, &str),
+    new: New<S>,
+    options: &[(&Param, &str)],
+) -> Result<u32, TestCaseError> {
+    let mut values = Values::new();
+    for (param, text) in options {
+        values.set(param, text).unwrap();
+    }
+    let mut bench =
+        Bench::around(usize::from(PORTS), xoff, xon, |setup| new(&values, setup).unwrap());
+    let mut passed = 0;
+    for step in steps {
+        match *step {
+            Step::Arrive { ingress, egress, size, high, lossy } => {
+                let mut packet = bench.packet(PortId(ingress), size);
+                packet.0.flags |= if high { flags::HIGH } else { 0 };
+                if lossy {
+                    packet = packet.priority(Priority::ALL[5]);
+                }
+                let egress = PortId(egress);
+                let empty = (0..16).all(|q| bench.queue(egress, QueueId(q)).next().is_none());
+                if empty && bench.scheme().lets_pass(&bench.view(), &packet.0, egress) {
+                    passed += 1;
+                    let mut other = bench.clone();
+                    let q = other.arrive(packet, egress);
+                    prop_assert!(other.depart(egress, q).is_some());
+                    prop_assert!(
+                        other == bench,
+                        "{:?} is not {:?}",
+                        other.scheme(),
+                        bench.scheme()
+                    );
+                }
+                bench.arrive(packet, egress);
+            }
+            Step::Link { port } => {
+                bench.link(PortId(port), false);
+                bench.link(PortId(port), true);
+            }
+            Step::Depart { egress } => {
+                let egress = PortId(egress);
+                if let Some(&q) = bench.up_next(egress).first() {
+                    bench.depart(egress, q);
+                }
+            }
+        }
+    }
+    Ok(passed)
+}
+
+proptest! {
+    #[test]
+    fn through_pfc(steps in steps()) {
+        walk(&steps, TIGHT, pfc::Pfc::new, &[])?;
+    }
+
+    #[test]
+    fn through_gpfc(steps in steps()) {
+        walk(&steps, TIGHT, gpfc::Gpfc::new, &[])?;
+    }
+
+    #[test]
+    fn through_capfc(steps in steps(), egress in 1000u32..5440) {
+        let [xoff, lower] = [egress, egress / 2].map(|bytes| format!("{bytes}B"));
+        let options = [
+            (&capfc::EGRESS_XOFF, &*xoff),
+            (&capfc::EGRESS_WARN, &*lower),
+            (&capfc::EGRESS_XON, &*lower),
+        ];
+        walk(&steps, TIGHT, capfc::Capfc::new, &options)?;
+    }
+
+    #[test]
+    fn through_gfc(
+        steps in steps(),
+        (mode, feedback) in prop::sample::select(vec![
+            ("paper", "buffer"), ("paper", "time"), ("paper", "conceptual"), ("ofc", "buffer"),
+        ]),
+    ) {
+        // where the rate begins to fall
+        let first = if feedback == "buffer" { &gfc::B_1 } else { &gfc::B_0 };
+        let options = [(&gfc::MODE, mode), (&gfc::FEEDBACK, feedback), (first, "2KB")];
+        walk(&steps, WIDE, gfc::Gfc::new, &options)?;
+    }
+}
+
+/// The tests above are not empty: on a quiet port packets do pass.
+#[test]
+fn packets_do_pass() {
+    let steps = [1, 2, 3].map(|ingress| Step::Arrive {
+        ingress,
+        egress: ingress - 1,
+        size: 1000,
+        high: false,
+        lossy: false,
+    });
+    assert_eq!(walk(&steps, TIGHT, pfc::Pfc::new, &[]).unwrap(), 3);
+    assert_eq!(walk(&steps, TIGHT, gpfc::Gpfc::new, &[]).unwrap(), 3);
+    assert_eq!(walk(&steps, TIGHT, capfc::Capfc::new, &[]).unwrap(), 3);
+    assert_eq!(walk(&steps, WIDE, gfc::Gfc::new, &[]).unwrap(), 3);
+}
