@@ -566,3 +566,6 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         self.queues[port.index()].get(q.index()).into_iter().flatten()
     }
 }
+
+#[cfg(test)]
+mod tests;
