@@ -10,6 +10,11 @@ use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 use terminal::Terminal;
 
+/// Small tables of thousands of nodes lie closer together with it than with the system's
+/// allocator, which is worth about a tenth of a simulation's time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How a command ends. The numbers are documented in the help and in the book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {

@@ -172,11 +172,11 @@ pub trait FlowControl: Send {
         None
     }
 
-    /// The queue that `p`, which is not stored yet, would take, if it were sent at once and the
-    /// scheme would be as before: a switch then spares both `arrive` and `depart`. `None` whenever
-    /// they would do or say anything.
-    fn lets_pass(&self, _v: &NodeView<'_>, _p: &Packet) -> Option<QueueId> {
-        None
+    /// Whether `p`, which is not stored yet, could be sent at once and the scheme would be as
+    /// before: a switch then spares both `arrive` and `depart`. False whenever they would do or
+    /// say anything.
+    fn lets_pass(&self, _v: &NodeView<'_>, _p: &Packet) -> bool {
+        false
     }
 
     /// `p` was stored: which queue of `egress` takes it? `q_in` and `q_out` count it already,

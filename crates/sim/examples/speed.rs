@@ -29,6 +29,10 @@ fn read_scheme(text: &str) -> Result<Scheme, Box<dyn std::error::Error>> {
     Ok(scheme)
 }
 
+/// As the `weir` command does.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let k = args.next().map_or(Ok(16), |s| s.parse())?;

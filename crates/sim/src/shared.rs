@@ -274,10 +274,11 @@ pub(crate) enum Admin {
 
 /// A node's schedule of admin events.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Schedule {
-    events: Vec<(Time, Admin)>,
-    at: usize,
     next: Time,
+    at: usize,
+    events: Vec<(Time, Admin)>,
 }
 
 impl Schedule {

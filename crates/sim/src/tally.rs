@@ -6,10 +6,13 @@ use weir_core::{FlowId, NodeId, Packet, PacketKind, Priority, Time};
 
 /// What a node counts.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Tally {
     pub(crate) events: u64,
     /// Packets received from a wire.
     pub(crate) hops: u64,
+    /// The last time anything other than a periodic event happened.
+    pub(crate) last_activity: Time,
     pub(crate) control_frames: u64,
     pub(crate) control_bytes: u64,
     /// Data and ACK packets lost here (control frames are not part of the books).
@@ -18,8 +21,6 @@ pub(crate) struct Tally {
     /// Lost data packets by flow.
     lost: BTreeMap<FlowId, u64>,
     pub(crate) storms: u64,
-    /// The last time anything other than a periodic event happened.
-    pub(crate) last_activity: Time,
 }
 
 impl Tally {

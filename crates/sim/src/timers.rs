@@ -9,17 +9,18 @@ use weir_core::Time;
 /// Timers named by `K`; each name is armed at most once. Those that fire together do so in the
 /// order of their names.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Timers<K> {
-    heap: BinaryHeap<Reverse<(Time, K)>>,
-    /// When each is due; heap entries that disagree are stale.
-    armed: FxHashMap<K, (Time, bool)>,
+    /// The earlier of the next two.
+    soonest: Time,
     /// The earliest live entry.
     next: Time,
     /// Set by the node: something else is due then.
     bound: Time,
-    /// The earlier of the two.
-    soonest: Time,
     foreground: usize,
+    heap: BinaryHeap<Reverse<(Time, K)>>,
+    /// When each is due; heap entries that disagree are stale.
+    armed: FxHashMap<K, (Time, bool)>,
 }
 
 impl<K: Ord + Hash + Copy> Timers<K> {

@@ -61,37 +61,39 @@ pub(crate) struct HostCount {
     pub(crate) started: u64,
 }
 
-/// One host.
+/// One host. What every packet touches comes first: a host has few packets per visit, so what
+/// counts is how many cache lines it takes to get to work.
+#[repr(C)]
 pub(crate) struct Nic {
     pub(crate) id: NodeId,
-    books: Books,
-    pub(crate) fc: Box<dyn FlowControl>,
+    /// No bit errors and no outages at any port.
+    perfect_wires: bool,
     pub(crate) ports: Vec<NicPort>,
+    inbox: Inbox,
     /// Transmit-done by port.
     clocks: Tournament,
-    inbox: Inbox,
-    timers: Timers<NicTimer>,
-    schedule: Schedule,
-    epoch: usize,
-    actions: Actions,
-    responding: Responses<NicTimer>,
-    source: HostFlows,
-    /// The next flow to start.
-    upcoming: Option<FlowSpec>,
+    pub(crate) tally: Tally,
+    pub(crate) count: HostCount,
     /// Flow slots; `None` is free.
     slots: Vec<Option<Box<Sender>>>,
-    free: Vec<u32>,
     /// The slot of each flow by number; `u32::MAX` when done.
     slot_of: Vec<u32>,
     pub(crate) receivers: FxHashMap<FlowId, Receiver>,
+    pub(crate) fc: Box<dyn FlowControl>,
+    actions: Actions,
+    /// The next flow to start.
+    upcoming: Option<FlowSpec>,
+    schedule: Schedule,
+    timers: Timers<NicTimer>,
+    books: Books,
+    epoch: usize,
+    responding: Responses<NicTimer>,
+    source: HostFlows,
+    free: Vec<u32>,
     bit_errors: Stream,
-    /// No bit errors and no outages at any port.
-    perfect_wires: bool,
     /// Flows that are over.
     pub(crate) records: Vec<FlowRecord>,
-    pub(crate) count: HostCount,
     pub(crate) traffic: TrafficHash,
-    pub(crate) tally: Tally,
     /// A packet came out of order although nothing was lost or sent again.
     pub(crate) disorder: Option<(Time, FlowId, u32)>,
 }
@@ -311,7 +313,7 @@ impl Nic {
                     return;
                 }
                 sender.held = held;
-                let priority = sender.spec.priority;
+                let priority = sender.priority();
                 if held {
                     sender.hold_clock.start(now);
                 } else {
@@ -338,7 +340,7 @@ impl Nic {
         for slot in 0..self.slots.len() as u32 {
             let concerned = self.slots[slot as usize]
                 .as_ref()
-                .is_some_and(|s| s.spec.priority == priority && s.port == port.0 && s.discards());
+                .is_some_and(|s| s.priority() == priority && s.port == port.0 && s.discards());
             if concerned {
                 self.lift(slot, now);
             }

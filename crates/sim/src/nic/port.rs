@@ -12,21 +12,22 @@ use std::collections::{BinaryHeap, VecDeque};
 use weir_core::{NodeId, Packet, Priority, Rate, Time};
 
 /// One port.
+#[repr(C)]
 pub(crate) struct NicPort {
     pub(crate) tx: Transmitter,
+    pub(crate) held_priorities: u8,
+    pub(crate) limits: Option<Box<Limits>>,
     pub(crate) control: VecDeque<Packet>,
     pub(crate) acks: VecDeque<Packet>,
-    pub(crate) ready: ReadyFlows,
-    /// With one queue for all flows: whose packets stand in it, in order.
-    pub(crate) fifo: Option<VecDeque<u32>>,
     /// Flows that wait for their pace: (when, slot); an entry is stale when the flow waits for
     /// another time.
     pub(crate) paced: BinaryHeap<Reverse<(Time, u32)>>,
-    pub(crate) held_priorities: u8,
-    holds_in_force: [u32; Priority::COUNT],
+    /// With one queue for all flows: whose packets stand in it, in order.
+    pub(crate) fifo: Option<VecDeque<u32>>,
+    pub(crate) ready: ReadyFlows,
     pub(crate) priority_clocks: [HoldClock; Priority::COUNT],
+    holds_in_force: [u32; Priority::COUNT],
     activity_clocks: [HoldClock; Priority::COUNT],
-    pub(crate) limits: Option<Box<Limits>>,
     pub(crate) outages: Outages,
     pub(crate) holds: [u64; Priority::COUNT],
     pub(crate) control_sent: u64,

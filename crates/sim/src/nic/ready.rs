@@ -37,11 +37,12 @@ impl Bits {
 
 /// Ready flow slots of one port.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct ReadyFlows {
-    by_priority: [Bits; Priority::COUNT],
     /// Bit `p`: a flow of priority `p` is ready.
     any: u8,
     cursor: u32,
+    by_priority: [Bits; Priority::COUNT],
 }
 
 impl ReadyFlows {

@@ -308,9 +308,9 @@ impl Nic {
     fn end(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
         let s = self.slots[slot as usize].take().expect("the slot is taken");
         let port = &mut self.ports[usize::from(s.port)];
-        port.ready.set(slot, s.spec.priority, false);
+        port.ready.set(slot, s.priority(), false);
         if s.held {
-            port.count_hold(s.spec.priority, false, now);
+            port.count_hold(s.priority(), false, now);
         }
         if s.in_fifo
             && let Some(fifo) = &mut port.fifo

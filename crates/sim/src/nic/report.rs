@@ -19,7 +19,7 @@ pub(crate) struct Delivery {
 impl Nic {
     /// The record of a flow as far as its sender knows it.
     pub(super) fn record_of(&self, s: &Sender, acked: Option<Time>, now: Time) -> FlowRecord {
-        let clock = &self.ports[usize::from(s.port)].priority_clocks[s.spec.priority.index()];
+        let clock = &self.ports[usize::from(s.port)].priority_clocks[s.priority().index()];
         let lost = s.held_total.unwrap_or_else(|| {
             s.hold_clock.read(now) + clock.read(now).saturating_sub(s.priority_stamp)
         });
@@ -29,7 +29,7 @@ impl Nic {
             src: s.spec.src,
             dst: s.spec.dst,
             class: s.spec.class,
-            priority: s.spec.priority,
+            priority: s.priority(),
             size: s.spec.size,
             start: s.spec.start,
             path: s.spec.path,
@@ -110,11 +110,9 @@ impl Nic {
         for (slot, s) in self.slots.iter().enumerate() {
             let Some(s) = s else { continue };
             let port = &self.ports[usize::from(s.port)];
-            let priority_held = port.held_priorities & 1 << s.spec.priority.get() != 0;
-            let since = s
-                .hold_clock
-                .since()
-                .or_else(|| port.priority_clocks[s.spec.priority.index()].since());
+            let priority_held = port.held_priorities & 1 << s.priority().get() != 0;
+            let since =
+                s.hold_clock.since().or_else(|| port.priority_clocks[s.priority().index()].since());
             let waits_for = if s.held || priority_held {
                 "a RESUME from its switch"
             } else if !port.tx.up {
@@ -134,7 +132,7 @@ impl Nic {
                 node: self.id,
                 port: PortId(s.port),
                 queue: QueueId(slot as u32),
-                priority: s.spec.priority,
+                priority: s.priority(),
                 bytes: left,
                 since,
                 waits_for: format!("flow {} waits for {waits_for}", s.spec.id),

@@ -6,15 +6,14 @@ use crate::probe::held::HoldClock;
 use std::collections::VecDeque;
 use weir_cc::reliability::selective_repeat;
 use weir_cc::{Cc, CongestionControl, Path, Timers};
-use weir_core::{Bytes, Packet, PacketKind, PortId, Time, packet::flags};
+use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, Time, packet::flags};
 use weir_traffic::{FlowSpec, WhileHeld};
 
-/// A flow at its sender.
+/// A flow at its sender. What every packet and every ACK touches comes first.
+#[repr(C)]
 pub(crate) struct Sender {
-    pub(crate) spec: FlowSpec,
     /// What all its packets have in common.
     header: Packet,
-    pub(crate) port: u16,
     /// Packets below are acknowledged.
     pub(crate) una: u32,
     /// The next packet to send; with selective repeat, the next new one.
@@ -23,34 +22,38 @@ pub(crate) struct Sender {
     pub(crate) highest: u32,
     /// How many packets the flow has; `u32::MAX` while open-ended.
     pub(crate) total: u32,
+    /// The pace allows the next packet then.
+    pub(crate) next_time: Time,
+    /// When it ends whatever it has to send.
+    pub(crate) stop: Time,
     payload: u64,
     /// Payload of the last packet.
     last_payload: u64,
-    pub(crate) cc: Cc,
+    window: WindowConfig,
+    pub(crate) packets: u64,
+    pub(crate) retransmitted: u64,
+    /// Bytes of the frame sent last, for re-timing.
+    pub(crate) last_frame: u64,
+    pub(crate) port: u16,
+    pub(crate) held: bool,
+    /// Stands in the single queue of the NIC.
+    pub(crate) in_fifo: bool,
     /// Selective repeat: which packets arrived. Without, it is go-back-N.
     pub(crate) repeat: Option<Box<selective_repeat::Sender>>,
-    window: WindowConfig,
-    /// The pace allows the next packet then.
-    pub(crate) next_time: Time,
-    /// The entry in the pacing heap that is not stale.
-    pub(crate) paced_at: Time,
     /// When each packet in flight was sent, for algorithms that look at the RTT.
     pub(crate) sent_at: Option<VecDeque<Time>>,
-    pub(crate) held: bool,
+    pub(crate) cc: Cc,
+    /// The entry in the pacing heap that is not stale.
+    pub(crate) paced_at: Time,
     pub(crate) hold_clock: HoldClock,
     /// The priority's hold clock when the flow started.
     pub(crate) priority_stamp: Time,
     /// Held time when it had sent everything.
     pub(crate) held_total: Option<Time>,
-    /// Stands in the single queue of the NIC.
-    pub(crate) in_fifo: bool,
     /// Constant rate: packets that were produced (sent, queued or discarded).
     pub(crate) produced: u64,
     pub(crate) discarded: u64,
-    pub(crate) packets: u64,
-    pub(crate) retransmitted: u64,
-    /// Bytes of the frame sent last, for re-timing.
-    pub(crate) last_frame: u64,
+    pub(crate) spec: FlowSpec,
 }
 
 impl Sender {
@@ -68,6 +71,7 @@ impl Sender {
             next_time: spec.start,
             repeat: selective::sender(&spec, total, path, nic),
             header: header(&spec, port),
+            stop: spec.stop.unwrap_or(Time::NEVER),
             spec,
             port,
             una: 0,
@@ -96,7 +100,13 @@ impl Sender {
     /// Constant-rate flows are datagrams: no ACKs, no retransmission.
     #[inline]
     pub(crate) fn is_datagram(&self) -> bool {
-        self.spec.rate.is_some()
+        self.header.has(flags::DATAGRAM)
+    }
+
+    /// The priority of its packets.
+    #[inline]
+    pub(crate) fn priority(&self) -> Priority {
+        self.header.priority
     }
 
     /// Whether it throws away what it produces while held.

@@ -85,7 +85,7 @@ impl Nic {
         let Some(s) = &mut self.slots[slot as usize] else { return };
         let o = usize::from(s.port);
         let port = &mut self.ports[o];
-        if s.spec.stop.is_some_and(|stop| now >= stop) && !s.is_datagram() && s.nxt < s.total {
+        if now >= s.stop && !s.is_datagram() && s.nxt < s.total {
             s.close();
         }
         let fifo_datagram = port.fifo.is_some() && s.is_datagram();
@@ -98,7 +98,7 @@ impl Nic {
         let due = s.next_time <= now.max(port.tx.busy_until) && !fifo_datagram;
         let ready = can_send && due;
         match &mut port.fifo {
-            None => port.ready.set(slot, s.spec.priority, ready),
+            None => port.ready.set(slot, s.priority(), ready),
             Some(fifo) => {
                 if ready && !s.in_fifo {
                     s.in_fifo = true;
@@ -160,7 +160,7 @@ impl Nic {
         if let Some(&head) = port.fifo.as_ref().and_then(|f| f.front()) {
             let s = self.slots[head as usize].as_ref().expect("flows in the queue have a slot");
             if !s.held {
-                waiting |= 1 << s.spec.priority.get();
+                waiting |= 1 << s.priority().get();
             }
         }
         if !port.control.is_empty() || waiting & !blocked != 0 {
@@ -220,7 +220,7 @@ impl Nic {
             return port.held_priorities != 0;
         };
         let s = self.slots[head as usize].as_ref().expect("flows in the queue have a slot");
-        s.held || port.held_priorities & 1 << s.spec.priority.get() != 0
+        s.held || port.held_priorities & 1 << s.priority().get() != 0
     }
 
     /// Picks the next flow and sends its packet.
@@ -252,7 +252,7 @@ impl Nic {
             }
             return;
         }
-        if s.held || blocked & 1 << s.spec.priority.get() != 0 {
+        if s.held || blocked & 1 << s.priority().get() != 0 {
             return;
         }
         self.send_packet(o, slot, now, env);
@@ -298,7 +298,7 @@ impl Nic {
         let idle = s.una == s.nxt;
         s.sent(seq, now, size, port.fifo.is_some(), &mut timers);
         if s.nxt >= s.total && s.held_total.is_none() {
-            let clock = &port.priority_clocks[s.spec.priority.index()];
+            let clock = &port.priority_clocks[s.priority().index()];
             s.held_total = Some(s.hold_clock.read(now) + clock.read(now) - s.priority_stamp);
         }
         // With selective repeat new packets may follow a loss for ever: they leave the timer alone.

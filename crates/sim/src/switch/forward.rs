@@ -3,7 +3,7 @@
 use super::Switch;
 use crate::node::Env;
 use crate::outcome::DropReason;
-use weir_core::{Packet, PacketKind, PortId, QueueId, Time, packet::flags};
+use weir_core::{Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{Admit, NodeView, PortQueue, Refusal};
 use weir_net::Forwarding;
 
@@ -114,32 +114,25 @@ impl Switch {
             return;
         };
         let port = &self.ports[egress.index()];
-        let (idle, guarded) = (now > port.tx.busy_until, port.guarded);
-        if idle
-            && port.is_plain()
-            && let Some(queue) = self.lets_pass(packet, now)
-        {
+        let (idle, guarded) = (now > port.tx.busy_until, port.is_guarded());
+        if idle && port.is_plain() && self.lets_pass(packet, now) {
             let port = &mut self.ports[egress.index()];
-            port.scheduler.passed(queue.index());
             port.launch(packet, 0, &mut self.marker, now, env.wires);
             return;
         }
-        if guarded
-            && let Err(reason) = self.may_enter(packet, egress, now)
-        {
+        if guarded && let Err(reason) = self.may_enter(packet, egress, now) {
             self.refuse(egress.index(), reason, packet, now, env);
             return;
         }
         self.store(packet, egress, idle, now, env);
     }
 
-    /// The queue of a packet that can go through without a trace in books and scheme.
+    /// Whether a packet can go through without a trace in books and scheme.
     #[inline(always)]
-    fn lets_pass(&mut self, packet: &Packet, now: Time) -> Option<QueueId> {
-        let concerned = || self.fc.lets_pass(&NodeView { now, books: &self.books }, packet);
-        let queue = self.unconcerned[packet.priority.index()].or_else(concerned)?;
-        let stored = self.books.mmu.pass(packet.ingress, packet.priority, packet.size);
-        stored.then_some(queue)
+    fn lets_pass(&mut self, packet: &Packet, now: Time) -> bool {
+        (self.unconcerned[packet.priority.index()].is_some()
+            || self.fc.lets_pass(&NodeView { now, books: &self.books }, packet))
+            && self.books.mmu.pass(packet.ingress, packet.priority, packet.size)
     }
 
     /// Stores the packet and queues it, or sends it if the wire is `idle` and nothing stands in

@@ -97,7 +97,7 @@ impl Switch {
         packet.extra = env.wires.extras.messages.put(message);
         let p = &mut self.ports[port.index()];
         p.control_sent += 1;
-        p.control.push_back(packet);
+        p.push_control(packet);
         self.wake(port.index(), now);
     }
 
@@ -142,15 +142,14 @@ impl Switch {
     /// Keeps the clocks that say how long anything of a priority was held.
     fn count_hold(&mut self, o: usize, priority: Priority, held: bool, now: Time) {
         let port = &mut self.ports[o];
+        port.count_hold(held);
         let in_force = &mut port.holds_in_force[priority.index()];
         let clock = &mut port.priority_clocks[priority.index()];
         if held {
             port.holds[priority.index()] += 1;
-            port.all_holds += 1;
             *in_force += 1;
             clock.start(now);
         } else {
-            port.all_holds -= 1;
             *in_force -= 1;
             if *in_force == 0 {
                 clock.stop(now);

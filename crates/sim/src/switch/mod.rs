@@ -302,7 +302,7 @@ impl Switch {
         if !up {
             let queues: Vec<usize> = (0..self.ports[port.index()].queues.len()).collect();
             self.flush(port, &queues, now, crate::outcome::DropReason::LinkDown, env);
-            for frame in std::mem::take(&mut self.ports[port.index()].control) {
+            while let Some(frame) = self.ports[port.index()].pop_control() {
                 env.wires.extras.discard(&frame);
             }
             self.responding.forget(port, &mut self.timers);
@@ -317,7 +317,7 @@ impl Switch {
     /// Works out whether packets for `port` need a look before they come in.
     fn guard(&mut self, port: PortId) {
         let port = &mut self.ports[port.index()];
-        port.guarded = self.gates_admission || !port.tx.up || port.storm != 0;
+        port.guard(self.gates_admission || !port.tx.up || port.storm != 0);
     }
 
     /// Whether anything here would still move a packet: timers that keep a run alive, or a

@@ -51,28 +51,26 @@ pub(crate) struct Leaving<'a> {
     pub(crate) clock: Time,
 }
 
-/// One port. What every packet touches comes first, in four cache lines; a packet that passes
-/// through an idle port touches three.
+/// One port. What every packet touches comes first, in three cache lines; a packet that passes
+/// through an idle port touches the first one only.
 #[repr(C, align(64))]
 pub(crate) struct Port {
     pub(crate) tx: Transmitter,
-    /// How many holds are in force.
-    pub(crate) all_holds: u32,
+    /// Reasons why a packet may not go straight through; see [`Port::is_plain`].
+    obstacles: Obstacles,
     pub(crate) held_priorities: u8,
     /// Priorities that take no packets: stuck according to the watchdog.
     pub(crate) storm: u8,
-    /// Not every packet may come in: the link is down, there is a storm, or the scheme decides.
-    pub(crate) guarded: bool,
     /// Priorities we have told the neighbour to stop, for the pause log.
     pub(crate) paused_upstream: u8,
-    pub(crate) inspects_heads: bool,
-    /// Heads are inspected or rates limited: sending takes more than taking the next head.
-    pub(crate) special: bool,
-    /// Control frames that wait for the wire.
-    pub(crate) control: VecDeque<Packet>,
+    /// How many holds are in force.
+    all_holds: u32,
     pub(crate) queue: LengthProbe,
-    pub(crate) scheduler: Scheduler,
     pub(crate) queues: Vec<Queue>,
+    pub(crate) scheduler: Scheduler,
+    pub(crate) inspects_heads: bool,
+    /// Control frames that wait for the wire.
+    control: VecDeque<Packet>,
     limits: Option<Box<Limits>>,
     /// Packets between arrival and memory.
     pub(crate) pipeline: VecDeque<(Time, Packet)>,
@@ -90,7 +88,40 @@ pub(crate) struct Port {
     held_before: [Time; Priority::COUNT],
 }
 
-const _: () = assert!(std::mem::offset_of!(Port, limits) <= 256, "four cache lines");
+const _: () = assert!(std::mem::offset_of!(Port, queue) == 64, "the first line");
+const _: () = assert!(std::mem::offset_of!(Port, inspects_heads) <= 200, "three and a pointer");
+
+/// What a packet need not look at unless it is there.
+#[derive(Clone, Copy, Debug, Default)]
+struct Obstacles(u8);
+
+impl Obstacles {
+    /// Notes whether an obstacle is there.
+    #[inline(always)]
+    fn note(&mut self, obstacle: u8, there: bool) {
+        self.0 = self.0 & !obstacle | if there { obstacle } else { 0 };
+    }
+
+    #[inline(always)]
+    fn has(self, obstacle: u8) -> bool {
+        self.0 & obstacle != 0
+    }
+}
+
+mod obstacle {
+    /// Packets are queued.
+    pub(super) const QUEUED: u8 = 1;
+    /// Something is held.
+    pub(super) const HELD: u8 = 1 << 1;
+    /// Control frames wait for the wire.
+    pub(super) const CONTROL: u8 = 1 << 2;
+    /// Heads are inspected or rates limited: sending takes more than taking the next head.
+    pub(super) const SPECIAL: u8 = 1 << 3;
+    /// Not every packet may come in: the link is down, there is a storm, or the scheme decides.
+    pub(super) const GUARDED: u8 = 1 << 4;
+    /// Queues take turns.
+    pub(super) const TURNS: u8 = 1 << 5;
+}
 
 impl Port {
     pub(crate) fn new(
@@ -105,7 +136,7 @@ impl Port {
         let layout = fc.layout(PortId::from_index(port));
         let scheduler = Scheduler::new(&layout);
         let queues = (0..scheduler.len()).map(|q| Queue::new(scheduler.spec(q))).collect();
-        Self {
+        let mut port = Self {
             tx: Transmitter::new(
                 partition.wire_into(end.peer, end.peer_port.index()),
                 link.rate,
@@ -117,7 +148,7 @@ impl Port {
             queues,
             control: VecDeque::new(),
             inspects_heads: layout.inspects_heads,
-            special: layout.inspects_heads,
+            obstacles: Obstacles::default(),
             held_priorities: 0,
             all_holds: 0,
             holds_in_force: [0; Priority::COUNT],
@@ -125,7 +156,6 @@ impl Port {
             limits: None,
             outages: shared.outages(end.link),
             storm: 0,
-            guarded: fc.gates_admission(),
             paused_upstream: 0,
             queue: LengthProbe::default(),
             holds: [0; Priority::COUNT],
@@ -135,7 +165,11 @@ impl Port {
             dropped: 0,
             base: (0, 0),
             held_before: [Time::ZERO; Priority::COUNT],
-        }
+        };
+        port.obstacles.note(obstacle::SPECIAL, layout.inspects_heads);
+        port.obstacles.note(obstacle::GUARDED, fc.gates_admission());
+        port.obstacles.note(obstacle::TURNS, port.scheduler.has_turns());
+        port
     }
 
     /// Makes queues up to and including `q`.
@@ -152,23 +186,67 @@ impl Port {
     /// inspected that is true only of what the scheme is `unconcerned` about.
     #[inline(always)]
     pub(crate) fn is_clear(&self, unconcerned: bool) -> bool {
-        self.queue.length() == 0
-            && self.all_holds == 0
-            && self.control.is_empty()
-            && (!self.special
-                || unconcerned && self.limits.is_none() && !self.scheduler.any_ready())
+        match self.obstacles.0 & !(obstacle::GUARDED | obstacle::TURNS) {
+            0 => true,
+            obstacle::SPECIAL => {
+                unconcerned && self.limits.is_none() && !self.scheduler.any_ready()
+            }
+            _ => false,
+        }
     }
 
     /// Whether the port is empty and there is nothing about it that anybody need know to send a
     /// packet.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
-        self.is_clear(false) && !self.guarded
+        self.obstacles.0 == 0
+    }
+
+    /// Whether the scheme, the watchdog or the state of the link decides who may come in.
+    #[inline(always)]
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.obstacles.has(obstacle::GUARDED)
+    }
+
+    /// From now on, or no more.
+    pub(crate) fn guard(&mut self, guarded: bool) {
+        self.obstacles.note(obstacle::GUARDED, guarded);
+    }
+
+    /// Whether heads are inspected or rates limited.
+    #[inline(always)]
+    pub(crate) fn is_special(&self) -> bool {
+        self.obstacles.has(obstacle::SPECIAL)
+    }
+
+    /// Whether control frames wait for the wire.
+    #[inline(always)]
+    pub(crate) fn has_control(&self) -> bool {
+        self.obstacles.has(obstacle::CONTROL)
+    }
+
+    /// Adds a control frame to those that wait.
+    pub(crate) fn push_control(&mut self, frame: Packet) {
+        self.control.push_back(frame);
+        self.obstacles.note(obstacle::CONTROL, true);
+    }
+
+    /// Takes out the control frame that has waited longest.
+    pub(crate) fn pop_control(&mut self) -> Option<Packet> {
+        let frame = self.control.pop_front();
+        self.obstacles.note(obstacle::CONTROL, !self.control.is_empty());
+        frame
+    }
+
+    /// One hold more, or one less.
+    pub(crate) fn count_hold(&mut self, held: bool) {
+        self.all_holds = if held { self.all_holds + 1 } else { self.all_holds - 1 };
+        self.obstacles.note(obstacle::HELD, self.all_holds != 0);
     }
 
     /// Sets or lifts the rate limit of a priority.
     pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
-        self.special = true;
+        self.obstacles.note(obstacle::SPECIAL, true);
         let (line, last, busy) = (self.tx.rate, self.tx.last, self.tx.busy_until);
         self.limits
             .get_or_insert_with(|| Box::new(Limits::new(line, last, busy)))
@@ -176,8 +254,9 @@ impl Port {
     }
 
     /// The rate limits, if there ever were any.
+    #[inline(always)]
     pub(crate) fn limits(&self) -> Option<&Limits> {
-        self.limits.as_deref()
+        if self.is_special() { self.limits.as_deref() } else { None }
     }
 
     /// Appends to a queue and keeps its books.
@@ -204,6 +283,7 @@ impl Port {
                 book.active += 1;
             }
             self.queue.set(now, self.queue.length() + u64::from(packet.size));
+            self.obstacles.note(obstacle::QUEUED, true);
         }
         if was_empty && !counters.held && !queue.waiting {
             self.scheduler.set_ready(q, true);
@@ -229,7 +309,9 @@ impl Port {
             if counters.packets == 0 && !counters.held && queue.data {
                 book.active -= 1;
             }
-            self.queue.set(now, self.queue.length() - u64::from(packet.size));
+            let left = self.queue.length() - u64::from(packet.size);
+            self.queue.set(now, left);
+            self.obstacles.note(obstacle::QUEUED, left != 0);
         }
         if queue.fifo.is_empty() {
             self.scheduler.emptied(q);
@@ -260,7 +342,7 @@ impl Port {
                 });
             }
         }
-        if self.special
+        if self.is_special()
             && let Some(limits) = &mut self.limits
         {
             limits.started(now, packet.priority, u64::from(packet.size));

@@ -25,8 +25,8 @@ pub(crate) struct Scheduler {
     ready: u64,
     /// Bit per queue below 64 that is alone in its group: no turn to take.
     alone: u64,
+    more_ready: Box<[u64]>,
     uses_deficits: bool,
-    more_ready: Vec<u64>,
     turns: Box<Turns>,
 }
 
@@ -62,7 +62,7 @@ impl Scheduler {
             alone: groups.iter().enumerate().filter_map(is_alone).sum(),
             uses_deficits: groups.iter().any(|g| g.discipline == Discipline::DeficitRoundRobin),
             ready: 0,
-            more_ready: vec![0; layout.queues.len().saturating_sub(1) / 64],
+            more_ready: vec![0; layout.queues.len().saturating_sub(1) / 64].into(),
             turns: Box::new(Turns {
                 groups,
                 group_of,
@@ -71,6 +71,11 @@ impl Scheduler {
                 on_demand: layout.on_demand,
             }),
         }
+    }
+
+    /// Whether there are queues that take turns with others.
+    pub(crate) fn has_turns(&self) -> bool {
+        self.turns.groups.iter().any(|g| g.end - g.first != 1) || self.turns.on_demand.is_some()
     }
 
     /// How many queues there are now.
@@ -97,7 +102,12 @@ impl Scheduler {
             self.turns.deficit.push(0);
             self.turns.groups[last].end += 1;
         }
-        self.more_ready.resize((self.turns.specs.len() - 1) / 64, 0);
+        let words = (self.turns.specs.len() - 1) / 64;
+        if words > self.more_ready.len() {
+            let mut more = std::mem::take(&mut self.more_ready).into_vec();
+            more.resize(words, 0);
+            self.more_ready = more.into();
+        }
     }
 
     /// The word that holds the bit of queue `q`.

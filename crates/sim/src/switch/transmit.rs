@@ -27,7 +27,7 @@ impl Switch {
             self.clocks.set(self.tx_clock(o), self.ports[o].tx.busy_until);
             return;
         }
-        if port.special || !port.control.is_empty() || !port.tx.up {
+        if port.is_special() || port.has_control() || !port.tx.up {
             self.transmit_with_care(o, now, env);
             return;
         }
@@ -44,9 +44,9 @@ impl Switch {
             self.clocks.set(self.tx_clock(o), Time::NEVER);
             return;
         }
-        if let Some(frame) = port.control.pop_front() {
+        if let Some(frame) = port.pop_control() {
             port.tx.send(now, &frame, env.wires);
-        } else if port.special {
+        } else if port.is_special() {
             self.follow_verdicts(o, now, env);
         } else {
             self.send_head(o, now, env);
@@ -60,7 +60,7 @@ impl Switch {
     fn next_start(&self, o: usize, now: Time) -> Time {
         let port = &self.ports[o];
         let free = port.tx.busy_until.max(now);
-        if !port.control.is_empty() {
+        if port.has_control() {
             return free;
         }
         if !port.scheduler.any_ready() {
