@@ -142,6 +142,15 @@ algorithms! {
     Swift, "swift", SwiftParams, Swift;
 }
 
+impl Cc {
+    /// Whether rate and window are what they were at the start, whatever happens: nothing need be
+    /// told.
+    #[inline]
+    pub const fn is_fixed(&self) -> bool {
+        matches!(self, Self::None(_))
+    }
+}
+
 impl CcParams {
     /// The algorithm's defaults, its steps scaled to NICs of `line_rate` where the published
     /// parameter sets scale them.

@@ -30,10 +30,16 @@ impl Chain {
     }
 }
 
+/// The link a place is in, and which one of it.
+#[inline(always)]
+fn split(at: u32) -> (usize, usize) {
+    ((at / LINK) as usize, (at % LINK) as usize)
+}
+
 /// Where the values of all chains are.
 #[derive(Clone, Debug)]
 pub(crate) struct Store<T> {
-    places: Vec<T>,
+    links: Vec<[T; LINK as usize]>,
     /// By link: the one behind it in its chain, or among the free ones.
     next: Vec<u32>,
     free: u32,
@@ -41,7 +47,7 @@ pub(crate) struct Store<T> {
 
 impl<T> Default for Store<T> {
     fn default() -> Self {
-        Self { places: Vec::new(), next: Vec::new(), free: NONE }
+        Self { links: Vec::new(), next: Vec::new(), free: NONE }
     }
 }
 
@@ -58,7 +64,8 @@ impl<T: Copy> Store<T> {
         } else {
             chain.last += 1;
         }
-        &mut self.places[chain.last as usize]
+        let (link, place) = split(chain.last);
+        &mut self.links[link][place]
     }
 
     /// Appends a link and takes the first place of it.
@@ -79,7 +86,7 @@ impl<T: Copy> Store<T> {
     fn grow(&mut self, filler: T) {
         let link = self.next.len() as u32;
         assert!(link < NONE / LINK, "fewer than 2^32 packets are on all wires");
-        self.places.extend([filler; LINK as usize]);
+        self.links.push([filler; LINK as usize]);
         self.next.push(self.free);
         self.free = link;
     }
@@ -87,7 +94,13 @@ impl<T: Copy> Store<T> {
     /// The value that came first.
     #[inline]
     pub(crate) fn front(&self, chain: &Chain) -> Option<&T> {
-        if chain.is_empty() { None } else { self.places.get(chain.first as usize) }
+        if chain.is_empty() { None } else { Some(self.at(chain.first)) }
+    }
+
+    #[inline(always)]
+    fn at(&self, at: u32) -> &T {
+        let (link, place) = split(at);
+        &self.links[link][place]
     }
 
     /// Takes out the value that came first; returns it, and the one that is first now.
@@ -97,20 +110,26 @@ impl<T: Copy> Store<T> {
     #[inline(always)]
     pub(crate) fn pop(&mut self, chain: &mut Chain) -> (&T, Option<&T>) {
         let at = chain.first;
+        let (link, place) = split(at);
         if at == chain.last {
             chain.last = NONE;
-            self.release(at / LINK);
-            return (&self.places[at as usize], None);
+            self.release(link);
+            return (&self.links[link][place], None);
         }
-        chain.first = if at % LINK == LINK - 1 { self.release(at / LINK) * LINK } else { at + 1 };
-        (&self.places[at as usize], self.places.get(chain.first as usize))
+        if place == LINK as usize - 1 {
+            chain.first = self.release(link) * LINK;
+            return (&self.links[link][place], Some(self.at(chain.first)));
+        }
+        chain.first = at + 1;
+        let values = &self.links[link];
+        (&values[place], Some(&values[(place + 1) % LINK as usize]))
     }
 
     /// Takes a link back; returns the one that was behind it.
     #[inline(always)]
-    fn release(&mut self, link: u32) -> u32 {
-        let next = std::mem::replace(&mut self.next[link as usize], self.free);
-        self.free = link;
+    fn release(&mut self, link: usize) -> u32 {
+        let next = std::mem::replace(&mut self.next[link], self.free);
+        self.free = link as u32;
         next
     }
 
@@ -122,13 +141,11 @@ impl<T: Copy> Store<T> {
             if done {
                 return None;
             }
-            let value = &self.places[at as usize];
+            let value = self.at(at);
+            let (link, place) = split(at);
             done = at == last;
-            at = if at % LINK == LINK - 1 {
-                self.next[(at / LINK) as usize].wrapping_mul(LINK)
-            } else {
-                at + 1
-            };
+            let at_end = place == LINK as usize - 1;
+            at = if at_end { self.next[link].wrapping_mul(LINK) } else { at + 1 };
             Some(value)
         })
     }

@@ -254,34 +254,41 @@ impl Nic {
         } else {
             selective::on_answer(s, p, stack.as_ref().and_then(|s| s.answers), now)
         };
-        let mut timers = Timers::new();
-        let old = s.cc.rate();
-        let pacing = s.cc.on_ack(
-            &Ack {
+        let (una, nxt) = (s.una, s.nxt);
+        let change = if s.cc.is_fixed() {
+            None
+        } else {
+            let ack = Ack {
                 now,
-                seq: u64::from(s.una) * payload,
-                snd_nxt: u64::from(s.nxt) * payload,
+                seq: u64::from(una) * payload,
+                snd_nxt: u64::from(nxt) * payload,
                 newly_acked: u64::from(newly) * payload,
                 ecn: p.has(flags::CE),
                 rtt,
                 hops: stack.as_ref().map_or(&[], |s| s.hops()),
-            },
-            &mut timers,
-        );
+            };
+            let mut timers = Timers::new();
+            let old = s.cc.rate();
+            let pacing = s.cc.on_ack(&ack, &mut timers);
+            self.arm_cc(slot, timers);
+            Some((old, pacing))
+        };
         if newly > 0
             && let Some(timeout) = env.shared.config.nic.timeout
         {
-            if s.una < s.nxt {
+            if una < nxt {
                 self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
             } else {
                 self.timers.cancel(NicTimer::Timeout(slot));
             }
         }
-        self.arm_cc(slot, timers);
         if self.end_if_done(slot, now, env) {
             return;
         }
-        self.repace(slot, old, pacing, now);
+        match change {
+            None => self.settle(slot, now),
+            Some((old, pacing)) => self.repace(slot, old, pacing, now),
+        }
     }
 
     fn on_cnp(&mut self, p: &Packet, now: Time) {

@@ -221,7 +221,9 @@ impl Sender {
         self.last_frame = size;
         if !self.is_datagram() {
             self.next_time = now + self.cc.rate().time_for(Bytes::new(size));
-            self.cc.on_sent(now, size, timers);
+            if !self.cc.is_fixed() {
+                self.cc.on_sent(now, size, timers);
+            }
         } else if !fifo {
             self.produced += 1;
             self.next_time = self.produced_at(self.produced);
