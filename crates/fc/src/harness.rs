@@ -562,3 +562,6 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         self.queues[port.index()].get(q.index()).into_iter().flatten()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -299,6 +299,8 @@ mod tests {
         for k in 0..200 {
             assert_eq!(send(&mut b, k, 2), QueueId(FIRST + k));
         }
+        let turn: Vec<QueueId> = (0..200).map(|k| QueueId(FIRST + k)).collect();
+        assert_eq!(b.up_next(OUT), turn, "they share one group");
         b.depart(OUT, QueueId(FIRST + 5)).unwrap();
         b.scheme().audit(&b.view(), false).unwrap();
         assert_eq!(send(&mut b, 5, 1), QueueId(FIRST + 5), "a packet was left");

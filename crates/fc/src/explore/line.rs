@@ -350,6 +350,9 @@ impl<S: FlowControl> LineState<S> {
 }
 
 #[cfg(test)]
+mod steps;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::explore::{explore, walk};

@@ -228,6 +228,7 @@ mod tests {
         let seen = explore(&Jugs { forbidden: 9 }, 100);
         // at least one jug is full or empty: 2 * 6 + 2 * 4 - 4 combinations
         assert_eq!((seen.states, seen.settled, seen.complete), (16, 0, true));
+        assert_eq!(seen.depth, 7, "four litres in the large jug and none in the small one");
         assert!(!explore(&Jugs { forbidden: 9 }, 15).complete);
     }
 
