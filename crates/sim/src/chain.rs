@@ -105,10 +105,10 @@ impl<T: Copy> Store<T> {
 
     /// Takes out the value that came first; returns it, and the one that is first now.
     ///
-    /// # Panics
-    /// When there is none.
+    /// There must be one.
     #[inline(always)]
     pub(crate) fn pop(&mut self, chain: &mut Chain) -> (&T, Option<&T>) {
+        debug_assert!(!chain.is_empty(), "a wire in the inbox has a head");
         let at = chain.first;
         let (link, place) = split(at);
         if at == chain.last {

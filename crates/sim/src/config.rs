@@ -49,7 +49,7 @@ pub enum EngineConfig {
     Sequential,
     /// One instant at a time: slow and plain, the reference for the others.
     Stepwise,
-    /// Windows of one lookahead on exactly this many threads (fewer if the network has fewer
+    /// Sweeps over all nodes on exactly this many threads (fewer if the network has fewer
     /// racks).
     Window {
         /// How many threads.

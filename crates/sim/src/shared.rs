@@ -84,7 +84,7 @@ impl<'a> Shared<'a> {
         self.packets_per_window() / 4 >= self.topology.nodes().len() as u64
     }
 
-    /// How many packets arrive in a window of one lookahead if a quarter of all wire time is
+    /// How many packets arrive in one lookahead, between two meetings of threads, if a quarter of all wire time is
     /// used.
     fn packets_per_window(&self) -> u64 {
         let window = self.lookahead();

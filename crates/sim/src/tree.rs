@@ -104,6 +104,15 @@ impl Tournament {
         (self.root & ((1 << INDEX_BITS) - 1)) as usize
     }
 
+    /// How many there are, rounded up.
+    fn clocks(&self) -> usize {
+        match &self.nodes {
+            Nodes::Two(nodes) => nodes.len() / 2,
+            Nodes::Sixteen(nodes) => nodes.len() / 2,
+            Nodes::Many(nodes) => nodes.len() / 2,
+        }
+    }
+
     /// What clock `i` shows.
     #[inline(always)]
     fn shown(&self, i: usize) -> u64 {
@@ -117,6 +126,7 @@ impl Tournament {
     /// Sets clock `i`.
     #[inline(always)]
     pub(crate) fn set(&mut self, i: usize, t: Time) {
+        debug_assert!(i < self.clocks(), "there is no clock {i}");
         let key = key(i, t);
         self.root = match &mut self.nodes {
             Nodes::Two(nodes) => play(nodes, i, key),

@@ -52,7 +52,7 @@ pub(crate) struct Wires {
     woken: Option<Vec<NodeId>>,
     /// The first wire of each part.
     part_starts: Vec<u32>,
-    /// What goes to other parts when the window ends.
+    /// What goes to other parts when threads meet.
     outboxes: Vec<Mail>,
     pub(crate) extras: Extras,
 }
@@ -65,7 +65,7 @@ struct Crossing {
     packet: Packet,
 }
 
-/// What goes from one part to another when a window ends. What packets carry in the side pool
+/// What goes from one part to another when threads meet. What packets carry in the side pool
 /// goes with them: few do, so it stands apart.
 #[derive(Debug, Default)]
 pub(crate) struct Mail {
@@ -138,7 +138,7 @@ impl Wires {
         place.packet.local_tag = 0;
     }
 
-    /// Keeps a packet for another part until the window ends. What it carries in the side pool
+    /// Keeps a packet for another part until threads meet. What it carries in the side pool
     /// goes with it.
     #[inline(never)]
     fn cross(&mut self, wire: WireId, arrival: Time, mut packet: Packet) {
@@ -432,6 +432,35 @@ mod tests {
                 }
             }
             prop_assert_eq!(Tournament::or_never(inbox.next()), Time::NEVER);
+        }
+    }
+
+    /// Whatever a packet carried at the node it left, it arrives with the port it comes in by and
+    /// no mark, also from another part, which is told when the first of its mail arrives.
+    #[test]
+    fn a_packet_arrives_as_the_far_end_needs_it() {
+        let params = build::leaf_spine::Params { spines: 1, leaves: 2, ..Default::default() };
+        let topology = build::leaf_spine::build(&params).unwrap();
+        let partition = Partition::new(&topology, 2);
+        let mut parts = [0, 1].map(|p| Wires::new(&topology, &partition, p));
+        let (node, port) = (partition.parts[1][0], 0);
+        let wire = partition.wire_into(node, port);
+        let used = Packet { ingress: PortId(9), local_tag: 5, ..test_packet(7, 64) };
+        let mut mail = Mail::default();
+        for t in [30, 40] {
+            parts[0].send(wire, Time::from_ps(t), &used);
+        }
+        assert_eq!(parts[0].hand_over(1, &mut mail), Time::from_ps(30));
+        parts[1].take_over(&mut mail);
+        assert_eq!(parts[0].hand_over(1, &mut mail), Time::NEVER);
+        assert_eq!(parts[1].next(node), Time::from_ps(30));
+        parts[1].send(wire, Time::from_ps(50), &used);
+        let mut inbox = Inbox::new(topology.ports(node).len());
+        parts[1].open(node, topology.ports(node).len(), &mut inbox);
+        for t in [30, 40, 50] {
+            assert_eq!(inbox.next(), Time::from_ps(t));
+            let (from, packet) = parts[1].take(&mut inbox);
+            assert_eq!((from, packet.seq, packet.ingress, packet.local_tag), (0, 7, PortId(0), 0));
         }
     }
 }

@@ -34,6 +34,26 @@ fn a_failed_link_loses_what_is_on_it_and_recovers() {
     assert!(out.flows[0].fct().unwrap() > us(110), "{:?}", out.flows[0].fct());
 }
 
+/// What comes from outside comes first at an instant: a packet that reaches the switch as its way
+/// out fails is lost there, not on the wire; one that the host would send as its link fails
+/// is not sent.
+#[test]
+fn a_failure_comes_before_the_packets_of_its_instant() {
+    let fails = |link, at| {
+        let mut cfg = config("pfc");
+        cfg.failures.push(LinkFailure { link: LinkId(link), down: at, up: None });
+        cfg.convergence = us(50);
+        cfg.stop = Stop::At(us(20));
+        run(&star(2, "1us"), &[flow(0, 1, 3000)], &cfg)
+    };
+    // 1538 B take 123.04 ns and the cable 1 us; node 2 is the switch
+    let out = fails(1, Time::from_ps(1_123_040));
+    let lost: Vec<_> = out.drops.iter().map(|d| (d.node.0, d.reason, d.packets)).collect();
+    assert_eq!(lost, [(2, DropReason::LinkDown, 2)]);
+    let out = fails(0, Time::from_ps(123_040));
+    assert_eq!(out.totals.data_sent, 1, "{:?}", out.totals);
+}
+
 /// Six senders, the link of one of which fails while its switch has paused it: the log then says
 /// that it is released, and what is paused after the recovery is a pause of its own.
 #[test]

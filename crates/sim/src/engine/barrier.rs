@@ -1,7 +1,7 @@
 //! A barrier for threads that meet every few microseconds: it spins briefly and then parks,
 //! so that it is fast on a quiet machine and does not burn cores on a busy one.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 
 /// How often to look before giving the core away: a few microseconds.
@@ -13,6 +13,8 @@ pub(crate) struct Barrier {
     n: usize,
     arrived: AtomicUsize,
     round: AtomicUsize,
+    /// Somebody will not come any more.
+    broken: AtomicBool,
     lock: Mutex<()>,
     next_round: Condvar,
 }
@@ -23,12 +25,16 @@ impl Barrier {
             n,
             arrived: AtomicUsize::new(0),
             round: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
             lock: Mutex::new(()),
             next_round: Condvar::new(),
         }
     }
 
     /// Returns when all have called it. What a thread wrote before is visible to all after.
+    ///
+    /// # Panics
+    /// When another thread has panicked and will never come.
     pub(crate) fn wait(&self) {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.n {
@@ -40,15 +46,37 @@ impl Barrier {
             self.next_round.notify_all();
             return;
         }
-        for _ in 0..SPINS {
-            if self.round.load(Ordering::Acquire) != round {
-                return;
-            }
+        let goes_on =
+            || self.round.load(Ordering::Acquire) != round || self.broken.load(Ordering::Acquire);
+        if !(0..SPINS).any(|_| {
             std::hint::spin_loop();
+            goes_on()
+        }) {
+            let guard = self.lock.lock().expect("nobody panics while holding the barrier");
+            let woken = self.next_round.wait_while(guard, |()| !goes_on());
+            drop(woken.expect("nobody panics while holding the barrier"));
         }
-        let mut guard = self.lock.lock().expect("nobody panics while holding the barrier");
-        while self.round.load(Ordering::Acquire) == round {
-            guard = self.next_round.wait(guard).expect("nobody panics while holding the barrier");
+        // outside the lock, or the others could not be told
+        assert!(!self.broken.load(Ordering::Acquire), "another thread of the run has panicked");
+    }
+
+    /// Whoever holds this tells the others if it panics.
+    pub(crate) fn attend(&self) -> Attendance<'_> {
+        Attendance(self)
+    }
+}
+
+/// See [`Barrier::attend`].
+pub(crate) struct Attendance<'a>(&'a Barrier);
+
+impl Drop for Attendance<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // a lock poisoned by a panic elsewhere serves as well: all it does is order us
+            let guard = self.0.lock.lock();
+            self.0.broken.store(true, Ordering::Release);
+            drop(guard);
+            self.0.next_round.notify_all();
         }
     }
 }
@@ -73,5 +101,32 @@ mod tests {
                 });
             }
         });
+    }
+
+    /// Without it the run would hang, and nobody would read what the panic said.
+    #[test]
+    fn nobody_waits_for_one_that_has_panicked() {
+        for parked in [false, true] {
+            let barrier = Barrier::new(2);
+            let ends = std::thread::scope(|scope| {
+                let waits = scope.spawn(|| {
+                    let _attends = barrier.attend();
+                    barrier.wait();
+                });
+                let fails = scope.spawn(|| {
+                    let _attends = barrier.attend();
+                    while parked && barrier.arrived.load(Ordering::Acquire) == 0 {
+                        std::thread::yield_now();
+                    }
+                    if parked {
+                        // until the other one has stopped spinning
+                        std::thread::sleep(std::time::Duration::from_millis(20));
+                    }
+                    panic!("on purpose");
+                });
+                [waits.join().is_err(), fails.join().is_err()]
+            });
+            assert_eq!(ends, [true, true]);
+        }
     }
 }

@@ -84,6 +84,7 @@ impl Window {
         shared: &Shared<'_>,
         until: Time,
     ) {
+        let _attends = exchange.barrier.attend();
         let mut turn = 0;
         let mut earliest = exchange.meet(me, part, &mut turn);
         while earliest < until {

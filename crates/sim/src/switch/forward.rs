@@ -127,7 +127,8 @@ impl Switch {
         self.store(packet, egress, idle, now, env);
     }
 
-    /// Whether a packet can go through without a trace in books and scheme.
+    /// Whether a packet can go through without a trace in books and scheme; the buffer's peak
+    /// sees it.
     #[inline(always)]
     fn lets_pass(&mut self, packet: &Packet, egress: PortId, now: Time) -> bool {
         (self.unconcerned[packet.priority.index()].is_some()

@@ -300,7 +300,7 @@ impl Switch {
                 let at = PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };
                 let behind = self.fc.head_waits_for(at, head);
                 let held = port.is_held(q);
-                let waited = || self.waits.get(&at).filter(|w| w.is_for(head)).map(|w| w.since);
+                let waited = || self.waits.get(&at).copied();
                 if held || behind.is_some() {
                     stuck.push(StuckQueue {
                         at,
@@ -317,32 +317,13 @@ impl Switch {
     }
 }
 
-/// Since when the scheme has left the head of a queue waiting.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wait {
-    /// The head.
-    flow: FlowId,
-    seq: u32,
-    since: Time,
-}
-
-impl Wait {
-    fn is_for(&self, head: &Packet) -> bool {
-        (self.flow, self.seq) == (head.flow, head.seq)
-    }
-}
-
 impl Switch {
     /// The scheme leaves the head of a queue waiting, perhaps not for the first time.
     pub(super) fn begin_wait(&mut self, o: usize, q: QueueId, now: Time) {
-        let Some(head) = self.pool.front(&self.ports[o].queues[q.index()].fifo) else { return };
-        let at = PortQueue { port: PortId::from_index(o), queue: q };
-        if !self.waits.get(&at).is_some_and(|w| w.is_for(head)) {
-            self.waits.insert(at, Wait { flow: head.flow, seq: head.seq, since: now });
-        }
+        self.waits.entry(PortQueue { port: PortId::from_index(o), queue: q }).or_insert(now);
     }
 
-    /// The head of a queue goes on within its port.
+    /// The head of a queue leaves it: the next one has not waited yet.
     #[inline]
     pub(super) fn end_wait(&mut self, o: usize, q: QueueId) {
         if !self.waits.is_empty() {

@@ -32,7 +32,6 @@ use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
 use crate::wire::Inbox;
-use holds::Wait;
 use marker::Marker;
 use port::Port;
 use rustc_hash::FxHashMap;
@@ -92,8 +91,9 @@ pub(crate) struct Switch {
     /// No bit errors and no outages at any port.
     perfect_wires: bool,
     watchdog: Option<WatchdogConfig>,
-    /// Heads that the scheme has left waiting. Apart from the queues: only few schemes do.
-    waits: FxHashMap<PortQueue, Wait>,
+    /// Since when heads wait that the scheme has left waiting. Apart from the queues: only few
+    /// schemes do.
+    waits: FxHashMap<PortQueue, Time>,
     pub(crate) held_flows: HeldFlows,
     pub(crate) buffer: LengthProbe,
     tables: TableProbe,

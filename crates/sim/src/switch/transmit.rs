@@ -149,6 +149,7 @@ impl Switch {
             };
             match verdict {
                 Verdict::Send => {
+                    self.end_wait(o, q);
                     if self.send_from(o, q, now, env) {
                         return;
                     }
@@ -228,6 +229,8 @@ impl Switch {
         env: &mut Env<'_, '_>,
     ) {
         let o = port.index();
+        self.end_wait(o, QueueId(q as u32));
+        self.ports[o].queues[q].waiting = false;
         while !self.ports[o].queues[q].fifo.is_empty() {
             let mut packet = self.dequeue(o, QueueId(q as u32), now);
             let from = PortQueue { port, queue: QueueId(q as u32) };

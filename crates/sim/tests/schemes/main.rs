@@ -11,6 +11,7 @@ mod fig1;
 mod flushed;
 mod invariants;
 mod own_scheme;
+mod turns;
 mod waits;
 
 /// The example of the guide "Write your own scheme", as it is.

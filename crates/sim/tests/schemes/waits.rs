@@ -1,16 +1,24 @@
 //! Since when a queue waits that is not held itself.
 
 use crate::common::{DATA, config, flow, run, star};
+use weir_core::packet::flags;
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{
     Actions, FlowControl, IngressBound, NodeView, PortQueue, PrioritySchedule, QueueLayout,
-    SchemeInfo, StateSize, Target, Values, Verdict, Violation,
+    SchemeInfo, StateSize, Target, TimerKey, Values, Verdict, Violation,
 };
 use weir_sim::Finish;
 use weir_sim::config::Scheme;
+use weir_traffic::FlowSpec;
 
-/// Holds the first packet of a flow for ever, and lets the others wait behind it.
-struct Shut(QueueLayout);
+/// Holds the first packet of a flow for ever, and lets the others wait behind it. A flow of one
+/// packet is let go once, at [`OPENS`]; another one that comes later waits for ever.
+struct Shut {
+    layout: QueueLayout,
+    opened: bool,
+}
+
+const OPENS: Time = Time::from_us(50);
 
 static SHUT: SchemeInfo = SchemeInfo {
     name: "shut",
@@ -20,7 +28,7 @@ static SHUT: SchemeInfo = SchemeInfo {
     params: &[],
     lossless: false,
     ingress_bound: |_| IngressBound::Memory,
-    build: |_, setup| Ok(Box::new(Shut(layout(setup.schedule)))),
+    build: |_, setup| Ok(Box::new(Shut { layout: layout(setup.schedule), opened: false })),
 };
 
 const FIRST: QueueId = QueueId(4);
@@ -42,18 +50,22 @@ fn queue_of(priority: Priority) -> QueueId {
 
 impl FlowControl for Shut {
     fn layout(&self, _port: PortId) -> QueueLayout {
-        self.0.clone()
+        self.layout.clone()
     }
 
     fn arrive(
         &mut self,
-        _: &NodeView<'_>,
+        v: &NodeView<'_>,
         p: &mut Packet,
         egress: PortId,
         a: &mut Actions,
     ) -> QueueId {
         if p.priority != DATA {
             return queue_of(p.priority);
+        }
+        if p.has(flags::LAST) && p.seq == 0 {
+            a.arm(TimerKey { kind: 0, port: egress, index: 0 }, OPENS.max(v.now));
+            return BEHIND;
         }
         if p.seq > 0 {
             return BEHIND;
@@ -62,8 +74,16 @@ impl FlowControl for Shut {
         FIRST
     }
 
-    fn serve(&mut self, _: &NodeView<'_>, at: PortQueue, _: &Packet, _: &mut Actions) -> Verdict {
-        if at.queue == BEHIND { Verdict::Wait } else { Verdict::Send }
+    fn serve(&mut self, v: &NodeView<'_>, at: PortQueue, _: &Packet, _: &mut Actions) -> Verdict {
+        if at.queue != BEHIND {
+            return Verdict::Send;
+        }
+        let opens = v.now >= OPENS && !std::mem::replace(&mut self.opened, v.now >= OPENS);
+        if opens { Verdict::Send } else { Verdict::Wait }
+    }
+
+    fn timer(&mut self, _: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        a.retry(key.port);
     }
 
     fn head_waits_for(&self, at: PortQueue, _: &Packet) -> Option<QueueId> {
@@ -96,4 +116,18 @@ fn a_queue_behind_another_waits_since_its_own_head_came() {
     let since = |queue| stuck.iter().find(|s| s.node.0 == 2 && s.queue == queue).unwrap().since;
     assert_eq!(since(FIRST), Some(Time::from_ps(1_123_040)));
     assert_eq!(since(BEHIND), Some(Time::from_ps(1_123_040 + 123_040)));
+}
+
+/// The first flow's only packet waits from 1.12304 us on and is sent at 50 us. What comes 150 us later
+/// has waited since it came, not since the first did.
+#[test]
+fn a_wait_ends_with_its_packet() {
+    let mut cfg = config("none");
+    cfg.scheme = Scheme { info: &SHUT, values: Values::new() };
+    let later = FlowSpec { start: Time::from_us(200), ..flow(0, 1, 1500) };
+    let out = run(&star(2, "1us"), &[flow(0, 1, 1500), later], &cfg);
+    assert_eq!(out.totals.completed, 1);
+    let Finish::Stalled(stuck) = out.finish else { panic!("{:?}", out.finish) };
+    let waits = stuck.iter().find(|s| s.node.0 == 2 && s.queue == BEHIND).unwrap();
+    assert_eq!(waits.since, Some(Time::from_ps(200_000_000 + 1_123_040)));
 }
