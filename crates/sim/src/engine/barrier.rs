@@ -4,8 +4,11 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 
-/// How often to look before giving the core away: a few microseconds.
-const SPINS: u32 = 4_000;
+/// How often to look before letting others have the core: some ten microseconds.
+const SPINS: u32 = 1_000;
+/// How often to look in between, before parking: some milliseconds. Who is woken may find itself
+/// on the core of the one that woke it, and share it for longer than it would have waited.
+const YIELDS: u32 = 10_000;
 
 /// Lets `n` threads wait for each other, again and again.
 #[derive(Debug)]
@@ -48,10 +51,17 @@ impl Barrier {
         }
         let goes_on =
             || self.round.load(Ordering::Acquire) != round || self.broken.load(Ordering::Acquire);
-        if !(0..SPINS).any(|_| {
+        let spun = (0..SPINS).any(|_| {
             std::hint::spin_loop();
             goes_on()
-        }) {
+        });
+        let yielded = || {
+            (0..YIELDS).any(|_| {
+                std::thread::yield_now();
+                goes_on()
+            })
+        };
+        if !spun && !yielded() {
             let guard = self.lock.lock().expect("nobody panics while holding the barrier");
             let woken = self.next_round.wait_while(guard, |()| !goes_on());
             drop(woken.expect("nobody panics while holding the barrier"));
