@@ -373,7 +373,7 @@ mod tests {
         assert!(!s.gates_admission());
         assert_eq!(s.admit(&v, &p, PortId(0)), Admit::Accept);
         assert_eq!(s.unconcerned(p.priority), None, "it hears of every packet");
-        assert!(!s.lets_pass(&v, &p));
+        assert!(!s.lets_pass(&v, &p, PortId(0)));
         assert_eq!(s.serve(&v, at, &p, &mut a), Verdict::Send);
         assert_eq!(s.head_waits_for(at, &p), None);
         // a paused neighbour waits for its own packets

@@ -479,7 +479,7 @@ mod tests {
         let view = NodeView { now: Time::ZERO, books: &books };
         assert_eq!(pfc.scheme_mut().arrive(&view, &mut p, OUT, &mut a), QueueId(2));
         assert!(a.is_empty());
-        assert!(pfc.scheme().lets_pass(&view, &p));
+        assert!(pfc.scheme().lets_pass(&view, &p, OUT));
     }
 
     #[test]
