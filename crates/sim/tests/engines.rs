@@ -169,7 +169,7 @@ fn network(fabric: u32, rate: Rate, delay: Time) -> Topology {
     let built = match fabric {
         0 => build::k_ary::build(&k_ary::Params { rate, delay, ..Default::default() }),
         1 => build::leaf_spine::build(&leaf_spine::Params { rate, delay, ..Default::default() }),
-        2 => build::star::build(&star::Params { hosts: 20, rate, delay, ..Default::default() }),
+        2 => build::star::build(&star::Params { hosts: 20, rate, delay }),
         3 | 4 => {
             // even: two colours; odd: none
             let switches = 2 + fabric;
