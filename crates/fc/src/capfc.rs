@@ -339,7 +339,7 @@ impl FlowControl for Capfc {
 
     /// The egress is empty: what it counted and whom it accused is forgotten, and a packet alone
     /// that does not reach its threshold is counted for no time.
-    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet, _egress: PortId) -> bool {
+    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet) -> bool {
         if !self.governs(p.priority) {
             return true;
         }

@@ -204,7 +204,7 @@ impl FlowControl for Gpfc {
         (!self.is_lossless(priority)).then_some(QueueId(low))
     }
 
-    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet, _egress: PortId) -> bool {
+    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet) -> bool {
         let bytes = v.q_in(p.ingress, p.priority) + Bytes::new(u64::from(p.size));
         // what may resume has been resumed when the last packet left
         !self.is_lossless(p.priority)

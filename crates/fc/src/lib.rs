@@ -172,10 +172,10 @@ pub trait FlowControl: Send {
         None
     }
 
-    /// Whether `p`, which is not stored yet, could be sent at once by the empty port `egress` and
-    /// the scheme would be as before: a switch then spares both `arrive` and `depart`. False
+    /// Whether `p`, which is not stored yet, could be sent at once by a port with nothing queued
+    /// and the scheme would be as before: a switch then spares both `arrive` and `depart`. False
     /// whenever they would do or say anything.
-    fn lets_pass(&self, _v: &NodeView<'_>, _p: &Packet, _egress: PortId) -> bool {
+    fn lets_pass(&self, _v: &NodeView<'_>, _p: &Packet) -> bool {
         false
     }
 
@@ -373,7 +373,7 @@ mod tests {
         assert!(!s.gates_admission());
         assert_eq!(s.admit(&v, &p, PortId(0)), Admit::Accept);
         assert_eq!(s.unconcerned(p.priority), None, "it hears of every packet");
-        assert!(!s.lets_pass(&v, &p, PortId(0)));
+        assert!(!s.lets_pass(&v, &p));
         assert_eq!(s.serve(&v, at, &p, &mut a), Verdict::Send);
         assert_eq!(s.head_waits_for(at, &p), None);
         // a paused neighbour waits for its own packets

@@ -297,8 +297,7 @@ impl Mmu {
     /// false. With dynamic thresholds it is always true.
     #[inline(always)]
     pub fn near_pause(&self, port: PortId, priority: Priority) -> bool {
-        let ingress = &self.ingress[slot(port, priority)];
-        ingress.bytes >= ingress.xoff
+        !self.stays_unpaused(port, priority, 0)
     }
 
     /// Whether `size` more bytes would leave this ingress below every reason to pause it. Never

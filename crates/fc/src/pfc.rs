@@ -226,7 +226,7 @@ impl FlowControl for Pfc {
     }
 
     #[inline]
-    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet, _egress: PortId) -> bool {
+    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet) -> bool {
         let bit = 1 << p.priority.get();
         self.lossless & bit == 0
             || self.ports[p.ingress.index()].sent & bit == 0
@@ -371,14 +371,14 @@ mod tests {
     fn a_packet_passes_unless_it_would_reach_xoff_or_its_ingress_is_paused() {
         let mut b = bench("timed");
         fill(&mut b, 2);
-        let passes = |b: &Bench, size| b.scheme().lets_pass(&b.view(), &b.packet(UP, size).0, OUT);
+        let passes = |b: &Bench, size| b.scheme().lets_pass(&b.view(), &b.packet(UP, size).0);
         assert!(passes(&b, 999) && !passes(&b, 1000));
         fill(&mut b, 1);
         b.depart(OUT, Q).unwrap();
         // 2000 B, but paused: leaving may be what takes it to xon
         assert!(!passes(&b, 1));
         let lossy = b.packet(UP, 9000).priority(Priority::ALL[5]).0;
-        assert!(b.scheme().lets_pass(&b.view(), &lossy, OUT));
+        assert!(b.scheme().lets_pass(&b.view(), &lossy));
     }
 
     #[test]
@@ -479,7 +479,7 @@ mod tests {
         let view = NodeView { now: Time::ZERO, books: &books };
         assert_eq!(pfc.scheme_mut().arrive(&view, &mut p, OUT, &mut a), QueueId(2));
         assert!(a.is_empty());
-        assert!(pfc.scheme().lets_pass(&view, &p, OUT));
+        assert!(pfc.scheme().lets_pass(&view, &p));
     }
 
     #[test]

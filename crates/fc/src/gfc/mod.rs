@@ -300,7 +300,7 @@ impl FlowControl for Gfc {
     }
 
     /// Nothing has been told, and nothing would be: the first threshold is out of reach.
-    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet, _egress: PortId) -> bool {
+    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet) -> bool {
         let i = p.ingress.index();
         let bytes = v.q_in(p.ingress, p.priority).get() + u64::from(p.size);
         let silent = match self.feedback {

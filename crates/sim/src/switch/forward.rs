@@ -115,7 +115,7 @@ impl Switch {
         };
         let port = &self.ports[egress.index()];
         let (idle, guarded) = (now > port.tx.busy_until, port.is_guarded());
-        if idle && port.is_plain() && self.lets_pass(packet, egress, now) {
+        if idle && port.is_plain() && self.lets_pass(packet, now) {
             let port = &mut self.ports[egress.index()];
             port.launch(packet, 0, &mut self.marker, now, env.wires);
             return;
@@ -130,9 +130,9 @@ impl Switch {
     /// Whether a packet can go through without a trace in books and scheme; the buffer's peak
     /// sees it.
     #[inline(always)]
-    fn lets_pass(&mut self, packet: &Packet, egress: PortId, now: Time) -> bool {
+    fn lets_pass(&mut self, packet: &Packet, now: Time) -> bool {
         (self.unconcerned[packet.priority.index()].is_some()
-            || self.fc.lets_pass(&NodeView { now, books: &self.books }, packet, egress))
+            || self.fc.lets_pass(&NodeView { now, books: &self.books }, packet))
             && self.books.mmu.pass(packet.ingress, packet.priority, packet.size)
     }
 

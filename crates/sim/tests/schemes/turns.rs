@@ -37,7 +37,7 @@ impl FlowControl for Turns {
         self.0.clone()
     }
 
-    fn lets_pass(&self, _: &NodeView<'_>, _: &Packet, _: PortId) -> bool {
+    fn lets_pass(&self, _: &NodeView<'_>, _: &Packet) -> bool {
         true
     }
 
