@@ -1,15 +1,18 @@
-//! Many first-in first-out queues of plain values in one store.
+//! Many first-in first-out queues of packets in one store, each packet with a time.
 //!
 //! Wires carry every packet of the network, but few at a time: what one node has just read is the
 //! place the next one should write to, while it is still in a cache. So wires take their memory
-//! in links of a few places, from a common store that hands out first what came back last.
+//! in links of a few places, from a common store that hands out first what came back last. The
+//! queues of a switch do the same.
 
-/// How many values a link holds; a power of two.
+use weir_core::{Packet, Time};
+
+/// How many packets a link holds; a power of two. Their times fill a cache line.
 const LINK: u32 = 8;
-/// No value, and no link. It looks like the last place of a link: there is no room behind it.
+/// No packet, and no link. It looks like the last place of a link: there is no room behind it.
 const NONE: u32 = u32::MAX;
 
-/// A first-in first-out queue of values in a [`Store`].
+/// A first-in first-out queue of packets in a [`Store`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chain {
     first: u32,
@@ -36,36 +39,55 @@ fn split(at: u32) -> (usize, usize) {
     ((at / LINK) as usize, (at % LINK) as usize)
 }
 
-/// Where the values of all chains are.
+/// Times apart from packets: whoever merges wires reads a line of them for eight packets.
 #[derive(Clone, Debug)]
-pub(crate) struct Store<T> {
-    links: Vec<[T; LINK as usize]>,
+#[repr(C, align(64))]
+struct Link {
+    times: [Time; LINK as usize],
+    packets: [Packet; LINK as usize],
+}
+
+/// What was first in a chain. The packet stands in the store until the next one is put there.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Taken<'a> {
+    pub(crate) packet: &'a mut Packet,
+    pub(crate) time: Time,
+    /// The time of the one that is first now.
+    pub(crate) next: Option<Time>,
+}
+
+/// Where the packets of all chains are.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    links: Vec<Link>,
     /// By link: the one behind it in its chain, or among the free ones.
     next: Vec<u32>,
     free: u32,
 }
 
-impl<T> Default for Store<T> {
+impl Default for Store {
     fn default() -> Self {
         Self { links: Vec::new(), next: Vec::new(), free: NONE }
     }
 }
 
-impl<T: Copy> Store<T> {
-    /// Appends a place and returns it, to be filled; it may hold anything. `filler` makes a value
-    /// for places that are new.
+impl Store {
+    /// Appends a packet; returns it as it stands in the store.
     #[inline(always)]
-    pub(crate) fn push(&mut self, chain: &mut Chain, filler: impl FnOnce() -> T) -> &mut T {
+    pub(crate) fn push(&mut self, chain: &mut Chain, time: Time, packet: &Packet) -> &mut Packet {
         if chain.last % LINK == LINK - 1 {
             if self.free == NONE {
-                self.grow(filler());
+                self.grow(packet);
             }
             self.extend(chain);
         } else {
             chain.last += 1;
         }
         let (link, place) = split(chain.last);
-        &mut self.links[link][place]
+        let link = &mut self.links[link];
+        link.times[place] = time;
+        link.packets[place] = *packet;
+        &mut link.packets[place]
     }
 
     /// Appends a link and takes the first place of it.
@@ -83,46 +105,52 @@ impl<T: Copy> Store<T> {
 
     /// Makes a link; `filler` stands in it.
     #[cold]
-    fn grow(&mut self, filler: T) {
+    fn grow(&mut self, filler: &Packet) {
         let link = self.next.len() as u32;
-        assert!(link < NONE / LINK, "fewer than 2^32 packets are on all wires");
-        self.links.push([filler; LINK as usize]);
+        assert!(link < NONE / LINK, "fewer than 2^32 packets are in one store");
+        self.links.push(Link {
+            times: [Time::ZERO; LINK as usize],
+            packets: [*filler; LINK as usize],
+        });
         self.next.push(self.free);
         self.free = link;
     }
 
-    /// The value that came first.
+    /// The packet that came first, and its time.
     #[inline]
-    pub(crate) fn front(&self, chain: &Chain) -> Option<&T> {
+    pub(crate) fn front(&self, chain: &Chain) -> Option<(Time, &Packet)> {
         if chain.is_empty() { None } else { Some(self.at(chain.first)) }
     }
 
     #[inline(always)]
-    fn at(&self, at: u32) -> &T {
+    fn at(&self, at: u32) -> (Time, &Packet) {
         let (link, place) = split(at);
-        &self.links[link][place]
+        let link = &self.links[link];
+        (link.times[place], &link.packets[place])
     }
 
-    /// Takes out the value that came first; returns it, and the one that is first now.
+    /// Takes out the packet that came first.
     ///
-    /// There must be one.
+    /// # Panics
+    /// May do so when there is none.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, chain: &mut Chain) -> (&T, Option<&T>) {
-        debug_assert!(!chain.is_empty(), "a wire in the inbox has a head");
+    pub(crate) fn pop(&mut self, chain: &mut Chain) -> Taken<'_> {
+        debug_assert!(!chain.is_empty(), "there is a first packet");
         let at = chain.first;
         let (link, place) = split(at);
-        if at == chain.last {
+        let next = if at == chain.last {
             chain.last = NONE;
             self.release(link);
-            return (&self.links[link][place], None);
-        }
-        if place == LINK as usize - 1 {
+            None
+        } else if place == LINK as usize - 1 {
             chain.first = self.release(link) * LINK;
-            return (&self.links[link][place], Some(self.at(chain.first)));
-        }
-        chain.first = at + 1;
-        let values = &self.links[link];
-        (&values[place], Some(&values[(place + 1) % LINK as usize]))
+            Some(self.at(chain.first).0)
+        } else {
+            chain.first = at + 1;
+            Some(self.links[link].times[(place + 1) % LINK as usize])
+        };
+        let link = &mut self.links[link];
+        Taken { packet: &mut link.packets[place], time: link.times[place], next }
     }
 
     /// Takes a link back; returns the one that was behind it.
@@ -133,21 +161,39 @@ impl<T: Copy> Store<T> {
         next
     }
 
-    /// The values of a chain, first in first.
-    pub(crate) fn iter<'a>(&'a self, chain: &Chain) -> impl Iterator<Item = &'a T> + use<'a, T> {
+    /// The packets of a chain, first in first.
+    pub(crate) fn iter<'a>(&'a self, chain: &Chain) -> impl Iterator<Item = &'a Packet> + use<'a> {
         let (mut at, last) = (chain.first, chain.last);
         let mut done = chain.is_empty();
         std::iter::from_fn(move || {
             if done {
                 return None;
             }
-            let value = self.at(at);
+            let (_, packet) = self.at(at);
             let (link, place) = split(at);
             done = at == last;
             let at_end = place == LINK as usize - 1;
             at = if at_end { self.next[link].wrapping_mul(LINK) } else { at + 1 };
-            Some(value)
+            Some(packet)
         })
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn test_packet(seq: u32, size: u16) -> Packet {
+    use weir_core::{FlowId, NodeId, PacketKind, PortId, Priority};
+    Packet {
+        flow: FlowId::new(NodeId(0), 0),
+        seq,
+        dst: NodeId(1),
+        wire_tag: 0,
+        extra: Packet::NO_EXTRA,
+        size,
+        ingress: PortId(0),
+        kind: PacketKind::Data,
+        priority: Priority::ALL[3],
+        flags: 0,
+        local_tag: 0,
     }
 }
 
@@ -169,20 +215,25 @@ mod tests {
                 let (chain, deque) = (&mut chains[i], &mut deques[i]);
                 match op {
                     Some(value) => {
-                        *store.push(chain, || 0) = value;
-                        deque.push_back(value);
+                        let time = Time::from_ps(u64::from(value));
+                        let packet = test_packet(value.into(), 64);
+                        prop_assert_eq!(*store.push(chain, time, &packet), packet);
+                        deque.push_back((time, packet));
                     }
                     None => {
-                        let first = deque.pop_front();
-                        prop_assert_eq!(store.front(chain).copied(), first);
-                        if let Some(first) = first {
-                            prop_assert_eq!(store.pop(chain), (&first, deque.front()));
+                        prop_assert_eq!(store.front(chain), deque.front().map(|(t, p)| (*t, p)));
+                        if let Some((time, mut packet)) = deque.pop_front() {
+                            let next = deque.front().map(|(t, _)| *t);
+                            prop_assert_eq!(
+                                store.pop(chain),
+                                Taken { packet: &mut packet, time, next }
+                            );
                         }
                     }
                 }
                 for (chain, deque) in chains.iter().zip(&deques) {
                     prop_assert_eq!(chain.is_empty(), deque.is_empty());
-                    prop_assert!(store.iter(chain).eq(deque));
+                    prop_assert!(store.iter(chain).eq(deque.iter().map(|(_, p)| p)));
                 }
             }
         }
@@ -191,18 +242,22 @@ mod tests {
     #[test]
     fn what_came_back_last_is_used_first() {
         let mut store = Store::default();
+        let mut push = |chain: &mut Chain, seq| {
+            store.push(chain, Time::ZERO, &test_packet(seq, 64));
+            (chain.last / LINK, store.next.len())
+        };
         let [mut a, mut b, mut c] = [Chain::default(); 3];
-        *store.push(&mut a, || 0) = 1;
-        *store.push(&mut b, || 0) = 2;
+        push(&mut a, 1);
+        push(&mut b, 2);
         store.pop(&mut a);
         store.pop(&mut b);
-        *store.push(&mut c, || 0) = 3;
-        assert_eq!((c.first / LINK, store.next.len()), (1, 2));
+        let mut push = |chain: &mut Chain, seq| {
+            store.push(chain, Time::ZERO, &test_packet(seq, 64));
+            (chain.last / LINK, store.next.len())
+        };
+        assert_eq!(push(&mut c, 3), (1, 2));
         // eight fit a link, the ninth takes the one that came back before
-        for value in 4..12 {
-            *store.push(&mut c, || 0) = value;
-        }
-        assert_eq!((c.last / LINK, store.next.len()), (0, 2));
-        assert_eq!(store.iter(&c).sum::<u32>(), (3..12).sum());
+        assert_eq!((4..12).map(|seq| push(&mut c, seq)).last(), Some((0, 2)));
+        assert!(store.iter(&c).map(|p| p.seq).eq(3..12));
     }
 }

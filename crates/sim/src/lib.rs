@@ -29,7 +29,6 @@ mod link;
 mod nic;
 mod node;
 pub mod outcome;
-mod pool;
 mod probe;
 mod report;
 mod responses;

@@ -89,7 +89,7 @@ impl Outages {
 mod tests {
     use super::*;
     use crate::engine::partition::Partition;
-    use crate::pool::test_packet;
+    use crate::chain::test_packet;
     use weir_net::build;
 
     #[test]

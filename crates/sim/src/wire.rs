@@ -4,7 +4,7 @@
 //! are in time order because one transmitter feeds it and its delay is constant. Nodes
 //! interact through wires only, and never in less than the wire's delay.
 
-use crate::chain::{Chain, Store};
+use crate::chain::{Chain, Store, Taken};
 use crate::engine::partition::Partition;
 use crate::tree::Tournament;
 use std::sync::Arc;
@@ -15,13 +15,6 @@ use weir_net::Topology;
 /// Index of a wire. The wires into a node are consecutive: `first + port`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WireId(pub(crate) u32);
-
-/// A packet in flight.
-#[derive(Clone, Copy, Debug)]
-struct Flight {
-    arrival: Time,
-    packet: Packet,
-}
 
 /// One wire: what is in flight, and where it ends. All a transmission touches is in one place.
 #[derive(Debug)]
@@ -39,7 +32,8 @@ pub(crate) struct Wires {
     /// The number of the first wire of this part.
     base: u32,
     wires: Vec<Wire>,
-    flights: Store<Flight>,
+    /// Packets in flight, with their times of arrival.
+    flights: Store,
     /// First wire into each node of the network.
     first: Arc<[u32]>,
     /// When each node of this part has something to do next, wires included.
@@ -131,11 +125,9 @@ impl Wires {
             }
         }
         let port = PortId(wire.port);
-        let place = self.flights.push(&mut wire.packets, || Flight { arrival, packet: *packet });
-        place.arrival = arrival;
-        place.packet = *packet;
-        place.packet.ingress = port;
-        place.packet.local_tag = 0;
+        let packet = self.flights.push(&mut wire.packets, arrival, packet);
+        packet.ingress = port;
+        packet.local_tag = 0;
     }
 
     /// Keeps a packet for another part until threads meet. What it carries in the side pool
@@ -190,7 +182,7 @@ impl Wires {
     #[cfg(test)]
     pub(crate) fn head(&self, wire: WireId) -> Time {
         let packets = &self.wires[wire.0 as usize].packets;
-        self.flights.front(packets).map_or(Time::NEVER, |f| f.arrival)
+        self.flights.front(packets).map_or(Time::NEVER, |(arrival, _)| arrival)
     }
 
     /// Brings `inbox` up to date with the wires into `node` that were empty before.
@@ -204,7 +196,7 @@ impl Wires {
                 let port = i * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 let head = self.flights.front(&self.wires[inbox.first as usize + port].packets);
-                inbox.heads.set(port, head.map_or(Time::NEVER, |f| f.arrival));
+                inbox.heads.set(port, head.map_or(Time::NEVER, |(arrival, _)| arrival));
             }
         }
     }
@@ -214,9 +206,9 @@ impl Wires {
     pub(crate) fn take(&mut self, inbox: &mut Inbox) -> (usize, &Packet) {
         let port = inbox.heads.winner();
         let packets = &mut self.wires[inbox.first as usize + port].packets;
-        let (taken, head) = self.flights.pop(packets);
-        inbox.heads.set(port, head.map_or(Time::NEVER, |f| f.arrival));
-        (port, &taken.packet)
+        let Taken { packet, next, .. } = self.flights.pop(packets);
+        inbox.heads.set(port, next.unwrap_or(Time::NEVER));
+        (port, packet)
     }
 
     /// When `node` has something to do next.
@@ -246,7 +238,7 @@ impl Wires {
 
     /// Everything in flight.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = &Packet> {
-        self.wires.iter().flat_map(|w| self.flights.iter(&w.packets)).map(|f| &f.packet)
+        self.wires.iter().flat_map(|w| self.flights.iter(&w.packets))
     }
 
     /// Whether anything but control frames is in flight.
@@ -394,7 +386,7 @@ impl Extras {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pool::test_packet;
+    use crate::chain::test_packet;
     use proptest::prelude::*;
     use weir_net::build;
 

@@ -174,7 +174,7 @@ impl Switch {
             return;
         }
         self.buffer.set(now, books.mmu.used().get());
-        port.enqueue(&mut books.ports[o], &mut self.pool, queue, packet, now);
+        port.enqueue(&mut books.ports[o], &mut self.stored, queue, packet, now);
         let free = port.tx.busy_until;
         if !self.actions.is_empty() {
             self.carry_out(now, env);

@@ -278,7 +278,7 @@ impl Switch {
             self.ports[o]
                 .queues
                 .iter()
-                .flat_map(|q| self.pool.iter(&q.fifo))
+                .flat_map(|q| self.stored.iter(&q.fifo))
                 .filter(|p| p.ingress == ingress && p.priority == priority)
                 .map(|p| u64::from(p.size))
                 .sum()
@@ -296,7 +296,7 @@ impl Switch {
         let mut stuck = Vec::new();
         for (o, port) in self.ports.iter().enumerate() {
             for (q, queue) in port.queues.iter().enumerate() {
-                let Some(head) = self.pool.front(&queue.fifo) else { continue };
+                let Some((_, head)) = self.stored.front(&queue.fifo) else { continue };
                 let at = PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };
                 let behind = self.fc.head_waits_for(at, head);
                 let held = port.is_held(q);

@@ -22,7 +22,7 @@ pub(crate) mod watchdog;
 use crate::config::WatchdogConfig;
 use crate::engine::partition::Partition;
 use crate::node::Env;
-use crate::pool::PacketPool;
+use crate::chain::Store;
 use crate::probe::held::HeldFlows;
 use crate::probe::length::LengthProbe;
 use crate::probe::tables::TableProbe;
@@ -71,7 +71,8 @@ pub(crate) struct Switch {
     /// By priority: the queue of packets the scheme has nothing to do with.
     unconcerned: [Option<QueueId>; Priority::COUNT],
     pub(crate) ports: Vec<Port>,
-    pub(crate) pool: PacketPool,
+    /// What is queued.
+    pub(crate) stored: Store,
     /// Transmit-done by port; before them pipeline exits by port, if there is a latency.
     clocks: Tournament,
     /// The first transmit-done clock.
@@ -145,7 +146,7 @@ impl Switch {
             inbox: Inbox::new(ports.len()),
             ports,
             books,
-            pool: PacketPool::default(),
+            stored: Store::default(),
             timers: Timers::new(),
             schedule: Schedule::new(shared.admin(id)),
             epoch: 0,

@@ -5,7 +5,7 @@ use super::marker::Marker;
 use super::scheduler::Scheduler;
 use crate::engine::partition::Partition;
 use crate::link::{Outages, Transmitter};
-use crate::pool::{Fifo, PacketPool};
+use crate::chain::{Chain, Store, Taken};
 use crate::probe::held::HoldClock;
 use crate::probe::length::LengthProbe;
 use crate::shared::Shared;
@@ -18,7 +18,7 @@ use weir_fc::{FlowControl, PortBook, QueueBook, QueueSpec};
 /// One egress queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queue {
-    pub(crate) fifo: Fifo,
+    pub(crate) fifo: Chain,
     /// Runs while the queue is held, itself or through its priority.
     pub(crate) clock: HoldClock,
     pub(crate) priority: Priority,
@@ -33,7 +33,7 @@ pub(crate) struct Queue {
 impl Queue {
     fn new(spec: &QueueSpec) -> Self {
         Self {
-            fifo: Fifo::default(),
+            fifo: Chain::default(),
             clock: HoldClock::default(),
             priority: spec.priority,
             data: spec.data,
@@ -43,7 +43,7 @@ impl Queue {
     }
 }
 
-/// A packet that has left its queue; it still stands in the slab.
+/// A packet that has left its queue; it still stands in the store.
 pub(crate) struct Leaving<'a> {
     pub(crate) packet: &'a mut Packet,
     /// The queue's hold clock when the packet came, and now.
@@ -264,7 +264,7 @@ impl Port {
     pub(crate) fn enqueue(
         &mut self,
         book: &mut PortBook,
-        pool: &mut PacketPool,
+        stored: &mut Store,
         q: QueueId,
         packet: &Packet,
         now: Time,
@@ -275,7 +275,7 @@ impl Port {
         }
         let (queue, counters) = (&mut self.queues[q], &mut book.queues[q]);
         let was_empty = queue.fifo.is_empty();
-        pool.push(&mut queue.fifo, packet, queue.clock.read(now));
+        stored.push(&mut queue.fifo, queue.clock.read(now), packet);
         if packet.kind != PacketKind::Mark {
             counters.bytes += u64::from(packet.size);
             counters.packets += 1;
@@ -295,13 +295,14 @@ impl Port {
     pub(crate) fn dequeue<'a>(
         &mut self,
         book: &mut PortBook,
-        pool: &'a mut PacketPool,
+        stored: &'a mut Store,
         q: QueueId,
         now: Time,
     ) -> Leaving<'a> {
         let q = q.index();
         let (queue, counters) = (&mut self.queues[q], &mut book.queues[q]);
-        let (packet, entered) = pool.pop(&mut queue.fifo);
+        assert!(!queue.fifo.is_empty(), "a ready queue has a head");
+        let Taken { packet, time: entered, .. } = stored.pop(&mut queue.fifo);
         let clock = queue.clock.read(now);
         if packet.kind != PacketKind::Mark {
             counters.bytes -= u64::from(packet.size);

@@ -9,7 +9,7 @@ impl Switch {
     /// Packets inside: queued or in the forwarding pipeline.
     pub(crate) fn packets_inside(&self) -> u64 {
         let queued =
-            self.ports.iter().flat_map(|p| &p.queues).flat_map(|q| self.pool.iter(&q.fifo));
+            self.ports.iter().flat_map(|p| &p.queues).flat_map(|q| self.stored.iter(&q.fifo));
         let piped = self.ports.iter().flat_map(|p| &p.pipeline).map(|(_, p)| p);
         queued.chain(piped).filter(|p| p.kind != PacketKind::Mark).count() as u64
     }
@@ -22,7 +22,7 @@ impl Switch {
         for (o, port) in self.ports.iter().enumerate() {
             let mut q_out = [0u64; Priority::COUNT];
             for (q, queue) in port.queues.iter().enumerate() {
-                let packets = || self.pool.iter(&queue.fifo).filter(|p| p.kind != PacketKind::Mark);
+                let packets = || self.stored.iter(&queue.fifo).filter(|p| p.kind != PacketKind::Mark);
                 let bytes: u64 = packets().map(|p| u64::from(p.size)).sum();
                 let book = &self.books.ports[o].queues[q];
                 if bytes != book.bytes || packets().count() as u64 != u64::from(book.packets) {

@@ -99,18 +99,18 @@ impl Switch {
     #[inline(always)]
     fn select(&mut self, o: usize, blocked: u8) -> Option<QueueId> {
         let Port { scheduler, queues, .. } = &mut self.ports[o];
-        let pool = &self.pool;
+        let stored = &self.stored;
         let size =
-            |q: QueueId| pool.front(&queues[q.index()].fifo).map_or(0, |p| u64::from(p.size));
+            |q: QueueId| stored.front(&queues[q.index()].fifo).map_or(0, |(_, p)| u64::from(p.size));
         scheduler.select(blocked, size)
     }
 
     /// Takes the head out of a queue and puts it on the wire; false if it was a mark.
     #[inline(always)]
     fn send_from(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) -> bool {
-        let Self { ports, books, fc, actions, pool, .. } = self;
+        let Self { ports, books, fc, actions, stored, .. } = self;
         let (port, book) = (&mut ports[o], &mut books.ports[o]);
-        let Leaving { packet, entered, clock } = port.dequeue(book, pool, q, now);
+        let Leaving { packet, entered, clock } = port.dequeue(book, stored, q, now);
         if packet.kind == PacketKind::Mark {
             return false;
         }
@@ -175,15 +175,15 @@ impl Switch {
 
     /// Appends to a queue and keeps the books.
     pub(super) fn enqueue(&mut self, o: usize, q: QueueId, packet: &Packet, now: Time) {
-        let Self { ports, books, pool, .. } = self;
-        ports[o].enqueue(&mut books.ports[o], pool, q, packet, now);
+        let Self { ports, books, stored, .. } = self;
+        ports[o].enqueue(&mut books.ports[o], stored, q, packet, now);
     }
 
     /// Takes the head of a queue out and keeps the books of the queue.
     fn dequeue(&mut self, o: usize, q: QueueId, now: Time) -> Packet {
-        let Self { ports, books, pool, .. } = self;
+        let Self { ports, books, stored, .. } = self;
         let Leaving { packet, entered, clock } =
-            ports[o].dequeue(&mut books.ports[o], pool, q, now);
+            ports[o].dequeue(&mut books.ports[o], stored, q, now);
         if entered != clock && packet.kind == PacketKind::Data {
             self.held_flows.leave(packet.flow, PortId::from_index(o), q, entered, clock);
         }
@@ -191,10 +191,8 @@ impl Switch {
     }
 
     fn inspect(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) -> Verdict {
-        let head = *self
-            .pool
-            .front(&self.ports[o].queues[q.index()].fifo)
-            .expect("a ready queue has a head");
+        let head = self.stored.front(&self.ports[o].queues[q.index()].fifo);
+        let head = *head.expect("a ready queue has a head").1;
         let view = NodeView { now, books: &self.books };
         let at = PortQueue { port: PortId::from_index(o), queue: q };
         let verdict = self.fc.serve(&view, at, &head, &mut self.actions);
