@@ -47,18 +47,32 @@ impl Keys {
     }
 }
 
+/// So many entries are found by looking at the keys of all: few flows have packets in one port at
+/// a time, and they come and go with every other packet.
+const FEW: usize = 16;
+
 /// A slab of entries found by key. An entry keeps its index while it lives, and the smallest
 /// free index is reused, so that they can name queues and marks.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<E> {
-    index: FxHashMap<u64, u32>,
+    /// Bit per slot of the first few: taken.
+    taken: u32,
+    keys: [u64; FEW],
     slots: Vec<Option<(u64, E)>>,
+    /// The slots beyond: where each key is, and which are free.
+    index: FxHashMap<u64, u32>,
     free: BinaryHeap<Reverse<u32>>,
 }
 
 impl<E> Table<E> {
     pub(crate) fn new() -> Self {
-        Self { index: FxHashMap::default(), slots: Vec::new(), free: BinaryHeap::new() }
+        Self {
+            taken: 0,
+            keys: [0; FEW],
+            slots: Vec::new(),
+            index: FxHashMap::default(),
+            free: BinaryHeap::new(),
+        }
     }
 
     /// One table per port.
@@ -68,7 +82,15 @@ impl<E> Table<E> {
 
     #[inline]
     pub(crate) fn find(&self, key: u64) -> Option<u32> {
-        self.index.get(&key).copied()
+        let mut taken = self.taken;
+        while taken != 0 {
+            let i = taken.trailing_zeros();
+            if self.keys[i as usize % FEW] == key {
+                return Some(i);
+            }
+            taken &= taken - 1;
+        }
+        if self.index.is_empty() { None } else { self.index.get(&key).copied() }
     }
 
     #[inline]
@@ -89,28 +111,37 @@ impl<E> Table<E> {
 
     /// Adds an entry that is not there yet.
     pub(crate) fn insert(&mut self, key: u64, entry: E) -> u32 {
-        let i = self.free.pop().map_or_else(
-            || {
-                self.slots.push(None);
-                self.slots.len() as u32 - 1
-            },
-            |Reverse(i)| i,
-        );
-        self.slots[i as usize] = Some((key, entry));
-        let before = self.index.insert(key, i);
-        debug_assert!(before.is_none(), "one entry per key");
-        i
+        debug_assert!(self.find(key).is_none(), "one entry per key");
+        let first_free = self.taken.trailing_ones() as usize;
+        let i = if first_free < FEW {
+            self.taken |= 1 << first_free;
+            self.keys[first_free] = key;
+            first_free
+        } else {
+            let i = self.free.pop().map_or(self.slots.len() as u32, |Reverse(i)| i);
+            self.index.insert(key, i);
+            i as usize
+        };
+        if i == self.slots.len() {
+            self.slots.push(None);
+        }
+        self.slots[i] = Some((key, entry));
+        i as u32
     }
 
     pub(crate) fn remove(&mut self, i: u32) {
         if let Some((key, _)) = self.slots.get_mut(i as usize).and_then(Option::take) {
-            self.index.remove(&key);
-            self.free.push(Reverse(i));
+            if (i as usize) < FEW {
+                self.taken &= !(1 << i);
+            } else {
+                self.index.remove(&key);
+                self.free.push(Reverse(i));
+            }
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.index.len()
+        self.taken.count_ones() as usize + self.index.len()
     }
 
     /// All entries in index order: index, key, entry.
@@ -168,6 +199,34 @@ mod tests {
         );
         t.remove(5);
         assert_eq!(t.at(5), None);
+    }
+
+    /// The smallest free index, and whatever was put there last, however many there are.
+    #[test]
+    fn few_or_many_it_does_what_a_list_does() {
+        let mut t = Table::new();
+        let mut list: Vec<Option<u64>> = Vec::new();
+        for step in 0..3000u64 {
+            // grows to some 50 entries, then shrinks
+            let r = rng::mix(step) % 100;
+            if r < if step < 1500 { 55 } else { 35 } {
+                let free = list.iter().position(Option::is_none).unwrap_or(list.len());
+                if free == list.len() {
+                    list.push(None);
+                }
+                list[free] = Some(step);
+                assert_eq!(t.insert(step, step) as usize, free);
+            } else if let Some(i) = list.iter().rposition(Option::is_some) {
+                let victim = if r.is_multiple_of(2) { i } else { (r as usize * 7) % list.len() };
+                list[victim] = None;
+                t.remove(victim as u32);
+            }
+            let key = rng::mix(step ^ 1) % (step + 1);
+            let at = list.iter().position(|e| *e == Some(key)).map(|i| i as u32);
+            assert_eq!(t.find(key), at);
+            assert_eq!(t.len(), list.iter().flatten().count());
+        }
+        assert!(list.len() > 2 * FEW, "{}", list.len());
     }
 
     #[test]
