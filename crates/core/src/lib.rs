@@ -14,6 +14,7 @@
 pub mod control;
 pub mod ids;
 pub mod packet;
+pub mod prefetch;
 pub mod rng;
 pub mod units;
 

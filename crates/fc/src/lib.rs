@@ -172,6 +172,20 @@ pub trait FlowControl: Send {
         None
     }
 
+    /// The queue that takes every packet of `priority` whose ingress is quiet, which it is while
+    /// it holds less than [`quiet_below`](Self::quiet_below). A switch then calls neither `arrive`
+    /// nor `depart` for it, and a NIC, which has no ingress, no `depart`.
+    fn quiet_queue(&self, priority: Priority) -> Option<QueueId> {
+        self.unconcerned(priority)
+    }
+
+    /// Below how many bytes of an ingress `arrive` and `depart` would do nothing and say nothing;
+    /// zero while they would. Asked at the start and after departures that the scheme hears of,
+    /// and held to until it hears of an arrival.
+    fn quiet_below(&self, _mmu: &Mmu, _ingress: PortId, _priority: Priority) -> Bytes {
+        Bytes::MAX
+    }
+
     /// Whether `p`, which is not stored yet, could be sent at once by a port with nothing queued
     /// and the scheme would be as before: a switch then spares both `arrive` and `depart`. False
     /// whenever they would do or say anything.

@@ -12,6 +12,7 @@
 //!   used by Broadcom-like switch models.
 //! * [`Thresholds::Pool`]: one tail-drop pool without pauses.
 
+use weir_core::prefetch::prefetch;
 use weir_core::{Bytes, PortId, Priority};
 
 /// How memory is divided.
@@ -64,16 +65,16 @@ pub enum Refusal {
     HeadroomExceeded,
 }
 
-/// The account of one (ingress port, priority), with its static thresholds beside it: one
-/// cache line serves admission, the pause test and the resume test. Where a threshold does
-/// not apply it is out of reach.
+/// The account of one (ingress port, priority), with its static thresholds beside it. Where a
+/// threshold does not apply it is out of reach.
 #[derive(Clone, Copy, Debug)]
 struct Ingress {
     /// All bytes of the ingress, headroom included.
     bytes: u64,
     limit: u64,
     xoff: u64,
-    xon: u64,
+    /// Below it nobody wants to hear of what comes and goes; see [`Mmu::hush`].
+    quiet_below: u64,
 }
 
 /// Buffer accounting of one node.
@@ -94,17 +95,13 @@ pub struct Mmu {
 
 impl Ingress {
     fn new(config: &MmuConfig, slot: usize) -> Self {
-        let dynamic = matches!(config.thresholds, Thresholds::Dynamic { .. });
-        let xoff = if dynamic { 0 } else { u64::MAX };
-        let open = Self { bytes: 0, limit: u64::MAX, xoff, xon: u64::MAX };
+        let open = Self { bytes: 0, limit: u64::MAX, xoff: u64::MAX, quiet_below: 0 };
         let lossless = config.lossless & 1 << (slot % Priority::COUNT) != 0;
         match &config.thresholds {
-            Thresholds::Static { xoff, xon, limit } if lossless => Self {
-                limit: limit[slot / Priority::COUNT].get(),
-                xoff: xoff.get(),
-                xon: xon.get(),
-                ..open
-            },
+            Thresholds::Static { xoff, limit, .. } if lossless => {
+                Self { limit: limit[slot / Priority::COUNT].get(), xoff: xoff.get(), ..open }
+            }
+            Thresholds::Dynamic { .. } if lossless => Self { xoff: 0, ..open },
             _ => open,
         }
     }
@@ -138,6 +135,14 @@ impl Mmu {
             ingress,
             dynamic,
             headroom_used: if dynamic { vec![0; slots] } else { Vec::new() },
+        }
+    }
+
+    /// Asks for the accounts of a port to be at hand soon.
+    pub fn prefetch(&self, port: PortId) {
+        let first = slot(port, Priority::ALL[0]);
+        if let Some(accounts) = self.ingress.get(first..first + Priority::COUNT) {
+            prefetch(accounts);
         }
     }
 
@@ -196,6 +201,53 @@ impl Mmu {
             self.peak = used;
         }
         Ok(())
+    }
+
+    /// What an ingress must hold before [`Mmu::should_pause`] can be true. With dynamic thresholds
+    /// that is nothing.
+    pub fn pause_threshold(&self, port: PortId, priority: Priority) -> Bytes {
+        Bytes::new(self.ingress[slot(port, priority)].xoff)
+    }
+
+    /// From now on this ingress is quiet while it holds less than `below`: nobody wants to hear of
+    /// its packets.
+    pub fn hush(&mut self, port: PortId, priority: Priority, below: Bytes) {
+        let ingress = &mut self.ingress[slot(port, priority)];
+        ingress.quiet_below = below.get().min(ingress.limit);
+    }
+
+    /// From now on this ingress is not quiet, whatever it holds. This is how it begins.
+    pub fn alert(&mut self, port: PortId, priority: Priority) {
+        self.ingress[slot(port, priority)].quiet_below = 0;
+    }
+
+    /// Stores a packet of `size` bytes if its ingress is quiet and stays so, and there is room.
+    #[inline(always)]
+    pub fn admit_quietly(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
+        let size = u64::from(size);
+        let ingress = &mut self.ingress[slot(port, priority)];
+        let (bytes, used) = (ingress.bytes + size, self.used + size);
+        if bytes >= ingress.quiet_below || used > self.config.buffer.get() {
+            return false;
+        }
+        ingress.bytes = bytes;
+        self.used = used;
+        self.peak = self.peak.max(used);
+        true
+    }
+
+    /// Whether [`Mmu::admit_quietly`] would store a packet of `size` bytes, if it left again at
+    /// once: only the peak tells.
+    #[inline(always)]
+    pub fn pass_quietly(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
+        let ingress = &self.ingress[slot(port, priority)];
+        let used = self.used + u64::from(size);
+        if ingress.bytes + u64::from(size) >= ingress.quiet_below || used > self.config.buffer.get()
+        {
+            return false;
+        }
+        self.peak = self.peak.max(used);
+        true
     }
 
     /// Whether a packet of `size` bytes would be admitted, if it left again at once: only the
@@ -264,21 +316,23 @@ impl Mmu {
         Ok(())
     }
 
-    /// Gives back the memory of a packet that leaves.
+    /// Gives back the memory of a packet that leaves; returns whether its ingress was quiet.
     ///
     /// # Panics
     /// When more leaves than came: the books do not balance, and nothing computed from
     /// them could be trusted.
     #[inline(always)]
-    pub fn release(&mut self, port: PortId, priority: Priority, size: u16) {
+    pub fn release(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let s = slot(port, priority);
         let size = u64::from(size);
         if self.dynamic {
             self.release_dynamic(s, priority, size);
         }
-        let bytes = &mut self.ingress[s].bytes;
+        let Ingress { bytes, quiet_below, .. } = &mut self.ingress[s];
+        let quiet = *bytes < *quiet_below;
         *bytes = bytes.checked_sub(size).expect("an ingress releases what it holds");
         self.used = self.used.checked_sub(size).expect("the buffer releases what it holds");
+        quiet
     }
 
     #[inline(never)]
@@ -291,13 +345,6 @@ impl Mmu {
             self.headroom_used[s] -= from_headroom;
             self.shared_used -= from_shared;
         }
-    }
-
-    /// Whether it is worth asking [`Mmu::should_pause`]: one comparison that is never wrongly
-    /// false. With dynamic thresholds it is always true.
-    #[inline(always)]
-    pub fn near_pause(&self, port: PortId, priority: Priority) -> bool {
-        !self.stays_unpaused(port, priority, 0)
     }
 
     /// Whether `size` more bytes would leave this ingress below every reason to pause it. Never
@@ -335,7 +382,10 @@ impl Mmu {
         if self.dynamic {
             return self.may_resume_dynamic(port, s);
         }
-        self.ingress[s].bytes <= self.ingress[s].xon
+        match &self.config.thresholds {
+            Thresholds::Static { xon, .. } => self.ingress[s].bytes <= xon.get(),
+            _ => true,
+        }
     }
 
     #[inline(never)]

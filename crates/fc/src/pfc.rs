@@ -17,8 +17,9 @@
 //! *Thresholds* are the buffer's ([`crate::mmu`]), static or dynamic.
 
 use crate::{
-    Actions, FlowControl, IngressBound, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
-    PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
+    Actions, FlowControl, IngressBound, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target, TimerKey, Values,
+    Violation,
 };
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Time};
 
@@ -170,25 +171,6 @@ impl Pfc {
         }
     }
 
-    /// The rare end of `arrive`, out of line: most packets pause no one.
-    #[cold]
-    #[inline(never)]
-    fn arrive_near_pause(&mut self, v: &NodeView<'_>, p: &Packet, a: &mut Actions) -> QueueId {
-        if v.books.mmu.should_pause(p.ingress, p.priority) {
-            self.pause(v.now, p.ingress, p.priority, a);
-        }
-        self.queue_of(p.priority)
-    }
-
-    /// The rare end of `depart`: a packet of an ingress that is paused.
-    #[cold]
-    #[inline(never)]
-    fn depart_from_paused(&mut self, v: &NodeView<'_>, p: &Packet, a: &mut Actions) {
-        if v.books.mmu.may_resume(p.ingress, p.priority) {
-            self.resume(p.ingress, p.priority, a);
-        }
-    }
-
     /// Tells the neighbour at `port` to stop `priority`.
     #[cold]
     #[inline(never)]
@@ -225,12 +207,15 @@ impl FlowControl for Pfc {
         (self.lossless & 1 << priority.get() == 0).then(|| self.queue_of(priority))
     }
 
-    #[inline]
-    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet) -> bool {
-        let bit = 1 << p.priority.get();
-        self.lossless & bit == 0
-            || self.ports[p.ingress.index()].sent & bit == 0
-                && v.books.mmu.stays_unpaused(p.ingress, p.priority, p.size)
+    fn quiet_queue(&self, priority: Priority) -> Option<QueueId> {
+        Some(self.queue_of(priority))
+    }
+
+    fn quiet_below(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Bytes {
+        if self.has_paused(ingress, priority) {
+            return Bytes::ZERO;
+        }
+        mmu.pause_threshold(ingress, priority)
     }
 
     #[inline]
@@ -244,9 +229,9 @@ impl FlowControl for Pfc {
         let bit = 1 << p.priority.get();
         if self.lossless & bit != 0
             && self.ports[p.ingress.index()].sent & bit == 0
-            && v.books.mmu.near_pause(p.ingress, p.priority)
+            && v.books.mmu.should_pause(p.ingress, p.priority)
         {
-            return self.arrive_near_pause(v, p, a);
+            self.pause(v.now, p.ingress, p.priority, a);
         }
         self.queue_of(p.priority)
     }
@@ -255,8 +240,10 @@ impl FlowControl for Pfc {
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, _from: PortQueue, a: &mut Actions) {
         let bit = 1 << p.priority.get();
         // A NIC sends its own packets: it has no ingress to resume.
-        if self.ports[p.ingress.index()].sent & bit != 0 {
-            self.depart_from_paused(v, p, a);
+        if self.ports[p.ingress.index()].sent & bit != 0
+            && v.books.mmu.may_resume(p.ingress, p.priority)
+        {
+            self.resume(p.ingress, p.priority, a);
         }
     }
 
@@ -368,17 +355,18 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_passes_unless_it_would_reach_xoff_or_its_ingress_is_paused() {
+    fn it_need_not_hear_of_an_ingress_below_xoff_that_is_not_paused() {
         let mut b = bench("timed");
-        fill(&mut b, 2);
-        let passes = |b: &Bench, size| b.scheme().lets_pass(&b.view(), &b.packet(UP, size).0);
-        assert!(passes(&b, 999) && !passes(&b, 1000));
-        fill(&mut b, 1);
+        let below = |b: &Bench, p| b.scheme().quiet_below(&b.view().books.mmu, UP, p);
+        let (lossless, lossy) = (PRIORITY, Priority::ALL[5]);
+        assert_eq!(b.scheme().quiet_queue(lossless), Some(Q));
+        assert_eq!((below(&b, lossless), below(&b, lossy)), (Bytes::new(3000), Bytes::MAX));
+        fill(&mut b, 3);
         b.depart(OUT, Q).unwrap();
         // 2000 B, but paused: leaving may be what takes it to xon
-        assert!(!passes(&b, 1));
-        let lossy = b.packet(UP, 9000).priority(Priority::ALL[5]).0;
-        assert!(b.scheme().lets_pass(&b.view(), &lossy));
+        assert_eq!((below(&b, lossless), below(&b, lossy)), (Bytes::ZERO, Bytes::MAX));
+        b.depart(OUT, Q).unwrap();
+        assert_eq!(below(&b, lossless), Bytes::new(3000), "it has been resumed at xon");
     }
 
     #[test]
@@ -479,7 +467,6 @@ mod tests {
         let view = NodeView { now: Time::ZERO, books: &books };
         assert_eq!(pfc.scheme_mut().arrive(&view, &mut p, OUT, &mut a), QueueId(2));
         assert!(a.is_empty());
-        assert!(pfc.scheme().lets_pass(&view, &p));
     }
 
     #[test]

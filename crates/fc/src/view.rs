@@ -1,5 +1,6 @@
 //! What a scheme may see of its node: the books the node keeps.
 
+use crate::FlowControl;
 use crate::mmu::Mmu;
 use weir_core::{Bytes, NodeId, PortId, Priority, QueueId, Rate, Time};
 
@@ -64,6 +65,14 @@ pub struct Books {
     pub ports: Vec<PortBook>,
     /// Buffer memory and ingress accounting.
     pub mmu: Mmu,
+}
+
+impl Books {
+    /// Asks the scheme below how much of an ingress it need not hear.
+    pub fn hush(&mut self, fc: &dyn FlowControl, ingress: PortId, priority: Priority) {
+        let below = fc.quiet_below(&self.mmu, ingress, priority);
+        self.mmu.hush(ingress, priority, below);
+    }
 }
 
 /// A node's books at an instant.

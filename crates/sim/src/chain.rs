@@ -5,6 +5,7 @@
 //! in links of a few places, from a common store that hands out first what came back last. The
 //! queues of a switch do the same.
 
+use weir_core::prefetch::prefetch;
 use weir_core::{Packet, Time};
 
 /// How many packets a link holds; a power of two. Their times fill a cache line.
@@ -108,12 +109,20 @@ impl Store {
     fn grow(&mut self, filler: &Packet) {
         let link = self.next.len() as u32;
         assert!(link < NONE / LINK, "fewer than 2^32 packets are in one store");
-        self.links.push(Link {
-            times: [Time::ZERO; LINK as usize],
-            packets: [*filler; LINK as usize],
-        });
+        self.links
+            .push(Link { times: [Time::ZERO; LINK as usize], packets: [*filler; LINK as usize] });
         self.next.push(self.free);
         self.free = link;
+    }
+
+    /// Asks for the first packets to be at hand soon.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, chain: &Chain) {
+        if !chain.is_empty()
+            && let Some(link) = self.links.get(split(chain.first).0)
+        {
+            prefetch(link);
+        }
     }
 
     /// The packet that came first, and its time.
@@ -143,7 +152,12 @@ impl Store {
             self.release(link);
             None
         } else if place == LINK as usize - 1 {
-            chain.first = self.release(link) * LINK;
+            let behind = self.release(link);
+            chain.first = behind * LINK;
+            // time enough until the eight of this link are gone
+            if let Some(link) = self.links.get(self.next[behind as usize] as usize) {
+                prefetch(link);
+            }
             Some(self.at(chain.first).0)
         } else {
             chain.first = at + 1;

@@ -88,8 +88,8 @@ impl Outages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::partition::Partition;
     use crate::chain::test_packet;
+    use crate::engine::partition::Partition;
     use weir_net::build;
 
     #[test]

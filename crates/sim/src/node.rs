@@ -12,6 +12,24 @@ pub(crate) struct Env<'w, 's> {
     pub(crate) shared: &'s Shared<'s>,
 }
 
+/// How far ahead of its visit a node is. What it will touch is asked for step by step: each step
+/// needs what the one before has asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ahead {
+    /// The node itself comes next.
+    Node,
+    /// Then its ports and accounts, and the wires into it.
+    Parts,
+    /// Then the packets and flows it will work on.
+    Contents,
+}
+
+impl Ahead {
+    /// With the number of visits that lie between.
+    pub(crate) const ALL: [(usize, Self); 3] =
+        [(3, Self::Node), (2, Self::Parts), (1, Self::Contents)];
+}
+
 /// A switch or a host.
 pub(crate) enum Node {
     Switch(Box<Switch>),
@@ -26,6 +44,15 @@ impl Node {
         match self {
             Self::Switch(s) => s.run(until, env),
             Self::Nic(n) => n.run(until, env),
+        }
+    }
+
+    /// Asks for what a visit will touch to be at hand soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, ahead: Ahead, wires: &Wires) {
+        match self {
+            Self::Switch(s) => s.prefetch(ahead, wires),
+            Self::Nic(n) => n.prefetch(ahead, wires),
         }
     }
 

@@ -5,6 +5,7 @@
 //! tie rule (lowest index) *is* the canonical event order: the node lays its clocks out in it.
 
 use weir_core::Time;
+use weir_core::prefetch::prefetch;
 
 /// How many bits of a key hold the clock's index: a node has up to two clocks per port.
 const INDEX_BITS: u32 = u16::BITS + 1;
@@ -28,7 +29,8 @@ pub(crate) struct Tournament {
 /// number of clocks is known beforehand, playing takes no loop and no checks.
 #[derive(Clone, Debug)]
 enum Nodes {
-    Two([u64; 4]),
+    /// The root.
+    One,
     Sixteen(Box<[u64; 32]>),
     /// A power of two of clocks.
     Many(Box<[u64]>),
@@ -39,21 +41,21 @@ fn key(i: usize, t: Time) -> u64 {
     t.min(END).as_ps() << INDEX_BITS | i as u64
 }
 
-/// Clock `i` shows `key`: plays all its matches and returns the winner.
+/// Clock `i` of sixteen shows `key`: plays all its matches and returns the winner.
 #[inline(always)]
-fn play<const N: usize>(nodes: &mut [u64; N], i: usize, key: u64) -> u64 {
-    let (mut i, mut min, mut rest) = (N / 2 + i % (N / 2), key, N);
+fn play(nodes: &mut [u64; 32], i: usize, key: u64) -> u64 {
+    let (mut i, mut min) = (16 + i % 16, key);
     nodes[i] = key;
-    while rest > 4 {
+    for _ in 0..3 {
         min = min.min(nodes[i ^ 1]);
         i /= 2;
         nodes[i] = min;
-        rest /= 2;
     }
     min.min(nodes[i ^ 1])
 }
 
 /// [`play`] for any number of clocks.
+#[inline(never)]
 fn play_any(nodes: &mut [u64], i: usize, key: u64) -> u64 {
     let (mut i, mut min) = (nodes.len() / 2 + i, key);
     nodes[i] = key;
@@ -74,11 +76,22 @@ impl Tournament {
         let leaves = n.next_power_of_two();
         assert!(leaves <= 1 << INDEX_BITS, "{n} clocks are too many");
         let nodes = match leaves {
-            0..=2 => Nodes::Two(never()),
-            3..=16 => Nodes::Sixteen(Box::new(never())),
+            0..=1 => Nodes::One,
+            2..=16 => {
+                let never = std::array::from_fn(|i| key(i % 16, Time::NEVER));
+                Nodes::Sixteen(Box::new(never))
+            }
             _ => Nodes::Many((0..2 * leaves).map(|i| key(i % leaves, Time::NEVER)).collect()),
         };
         Self { root: key(0, Time::NEVER), nodes }
+    }
+
+    /// Asks for the clocks to be at hand soon.
+    pub(crate) fn prefetch(&self) {
+        match &self.nodes {
+            Nodes::One | Nodes::Many(_) => {}
+            Nodes::Sixteen(nodes) => prefetch(&**nodes),
+        }
     }
 
     /// The earliest time.
@@ -107,7 +120,7 @@ impl Tournament {
     /// How many there are, rounded up.
     fn clocks(&self) -> usize {
         match &self.nodes {
-            Nodes::Two(nodes) => nodes.len() / 2,
+            Nodes::One => 1,
             Nodes::Sixteen(nodes) => nodes.len() / 2,
             Nodes::Many(nodes) => nodes.len() / 2,
         }
@@ -117,7 +130,7 @@ impl Tournament {
     #[inline(always)]
     fn shown(&self, i: usize) -> u64 {
         match &self.nodes {
-            Nodes::Two(nodes) => nodes[2 + i % 2],
+            Nodes::One => self.root,
             Nodes::Sixteen(nodes) => nodes[16 + i % 16],
             Nodes::Many(nodes) => nodes[nodes.len() / 2 + i],
         }
@@ -129,8 +142,8 @@ impl Tournament {
         debug_assert!(i < self.clocks(), "there is no clock {i}");
         let key = key(i, t);
         self.root = match &mut self.nodes {
-            Nodes::Two(nodes) => play(nodes, i, key),
             Nodes::Sixteen(nodes) => play(nodes, i, key),
+            Nodes::One => key,
             Nodes::Many(nodes) => play_any(nodes, i, key),
         };
     }
@@ -142,11 +155,6 @@ impl Tournament {
             self.set(i, t);
         }
     }
-}
-
-/// Nodes of a tournament whose clocks are all at "never".
-fn never<const N: usize>() -> [u64; N] {
-    std::array::from_fn(|i| key(i % (N / 2), Time::NEVER))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::engine::partition::Partition;
 use crate::tree::Tournament;
 use std::sync::Arc;
 use weir_cc::{IntHop, MAX_HOPS};
+use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, NodeId, Packet, PacketKind, PortId, Time};
 use weir_net::Topology;
 
@@ -21,9 +22,7 @@ pub(crate) struct WireId(pub(crate) u32);
 struct Wire {
     packets: Chain,
     node: NodeId,
-    /// The word of the port's bit in `Wires::fresh`.
-    word: u32,
-    port: u16,
+    port: PortId,
 }
 
 /// The wires into the nodes of one part.
@@ -97,9 +96,8 @@ impl Wires {
             let start = wires.fresh.len() as u32;
             wires.fresh_start[node.index()] = start;
             wires.fresh.resize(wires.fresh.len() + n.div_ceil(64), 0);
-            for port in 0..n as u32 {
-                let (word, port) = (start + port / 64, port as u16);
-                wires.wires.push(Wire { packets: Chain::default(), node, word, port });
+            for port in (0..n).map(PortId::from_index) {
+                wires.wires.push(Wire { packets: Chain::default(), node, port });
             }
         }
         wires
@@ -115,7 +113,8 @@ impl Wires {
             return;
         };
         if wire.packets.is_empty() {
-            self.fresh[wire.word as usize] |= 1 << (wire.port % 64);
+            let word = self.fresh_start[wire.node.index()] as usize + wire.port.index() / 64;
+            self.fresh[word] |= 1 << (wire.port.index() % 64);
             let next = &mut self.next[wire.node.index()];
             if arrival < *next {
                 *next = arrival;
@@ -124,7 +123,7 @@ impl Wires {
                 }
             }
         }
-        let port = PortId(wire.port);
+        let port = wire.port;
         let packet = self.flights.push(&mut wire.packets, arrival, packet);
         packet.ingress = port;
         packet.local_tag = 0;
@@ -171,6 +170,24 @@ impl Wires {
             }
             self.send(wire, arrival, &packet);
         }
+    }
+
+    /// Asks for the wires into a node to be at hand soon.
+    pub(crate) fn prefetch(&self, node: NodeId, ports: usize) {
+        prefetch(self.wires_into(node, ports));
+        prefetch(&self.fresh[self.fresh_start[node.index()] as usize]);
+    }
+
+    /// Asks for what is on the wires into a node.
+    pub(crate) fn prefetch_packets(&self, node: NodeId, ports: usize) {
+        for wire in self.wires_into(node, ports) {
+            self.flights.prefetch(&wire.packets);
+        }
+    }
+
+    fn wires_into(&self, node: NodeId, ports: usize) -> &[Wire] {
+        let first = (self.first[node.index()] - self.base) as usize;
+        &self.wires[first..first + ports]
     }
 
     /// Starts noting which nodes are brought forward.
@@ -269,6 +286,11 @@ impl Inbox {
         let next = self.next();
         assert!(next >= self.done, "a packet reaches {node} at {next}, after {}", self.done);
         self.done = until;
+    }
+
+    /// Asks for the clocks to be at hand soon.
+    pub(crate) fn prefetch(&self) {
+        self.heads.prefetch();
     }
 
     /// The inbox of a node with `ports` ports.

@@ -24,6 +24,11 @@ impl Curve {
         Self { rate: port.rate, ..Self::default() }
     }
 
+    /// B_1, below which there is no limit.
+    pub(super) fn first_stage(&self) -> Bytes {
+        self.stages.first().map_or(Bytes::MAX, |&b| Bytes::new(b))
+    }
+
     /// The largest k with q ≥ B_k.
     pub(super) fn stage(&self, q: u64) -> u16 {
         self.stages.partition_point(|&b| b <= q) as u16

@@ -36,12 +36,12 @@ mod curve;
 mod tests;
 
 use crate::{
-    Actions, FlowControl, IngressBound, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
-    PrioritySchedule, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values,
-    Violation, pfc, threshold,
+    Actions, FlowControl, IngressBound, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, PrioritySchedule, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey,
+    Values, Violation, pfc, threshold,
 };
 use curve::{Curve, Plan};
-use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Rate};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Rate};
 
 /// Whose GFC.
 pub const MODE: Param = Param {
@@ -299,19 +299,33 @@ impl FlowControl for Gfc {
         (!self.governs(priority)).then(|| QueueId(self.queue_of[priority.index()]))
     }
 
-    /// Nothing has been told, and nothing would be: the first threshold is out of reach.
-    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet) -> bool {
-        let i = p.ingress.index();
-        let bytes = v.q_in(p.ingress, p.priority).get() + u64::from(p.size);
-        let silent = match self.feedback {
-            Feedback::Periodic => return !self.governs(p.priority) || self.reporting[i],
+    fn quiet_queue(&self, priority: Priority) -> Option<QueueId> {
+        Some(QueueId(self.queue_of[priority.index()]))
+    }
+
+    /// The first threshold, as long as nothing has been told. Who reports periodically must hear
+    /// of packets to begin.
+    fn quiet_below(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Bytes {
+        let i = ingress.index();
+        if !self.governs(priority) {
+            return Bytes::MAX;
+        }
+        if self.told[i][priority.index()] != 0 {
+            return Bytes::ZERO;
+        }
+        match self.feedback {
+            Feedback::Periodic => Bytes::ZERO,
             Feedback::Stages { stops, .. } => {
-                self.curves[i].stage(bytes) == 0
-                    && (!stops || v.books.mmu.stays_unpaused(p.ingress, p.priority, p.size))
+                let stop = if stops { mmu.pause_threshold(ingress, priority) } else { Bytes::MAX };
+                self.curves[i].first_stage().min(stop)
             }
-            Feedback::OnChange => bytes <= self.curves[i].b_0,
-        };
-        !self.governs(p.priority) || silent && self.told[i][p.priority.index()] == 0
+            Feedback::OnChange => Bytes::new(self.curves[i].b_0 + 1),
+        }
+    }
+
+    /// With periodic reports, what is stored for no time is in none of them.
+    fn lets_pass(&self, _v: &NodeView<'_>, p: &Packet) -> bool {
+        self.feedback == Feedback::Periodic && self.reporting[p.ingress.index()]
     }
 
     fn arrive(

@@ -93,14 +93,46 @@ fn headroom_in_use_pauses_although_there_is_shared_memory_again() {
 }
 
 #[test]
-fn near_a_pause_is_at_the_threshold_or_always() {
-    let (xoff, xon, limit) = (Bytes::new(3000), Bytes::ZERO, vec![Bytes::MAX; 2]);
-    let mut m = memory(10_000, Thresholds::Static { xoff, xon, limit });
-    m.admit(IN, P, 2999).unwrap();
-    assert!(!m.near_pause(IN, P));
+fn an_ingress_is_quiet_below_what_was_asked_for_and_never_beyond_its_limit() {
+    let (xoff, xon) = (Bytes::new(3000), Bytes::ZERO);
+    let limit = vec![Bytes::new(4000); 2];
+    let mut m = memory(5000, Thresholds::Static { xoff, xon, limit });
+    assert_eq!(m.pause_threshold(IN, P), xoff);
+    assert!(!m.admit_quietly(IN, P, 1) && !m.pass_quietly(IN, P, 1), "it begins alert");
+    m.hush(IN, P, Bytes::new(3000));
+    assert!(!m.pass_quietly(IN, P, 3000) && m.pass_quietly(IN, P, 2999));
+    assert_eq!((m.used(), m.peak()), (Bytes::ZERO, Bytes::new(2999)));
+    assert!(!m.admit_quietly(IN, P, 3000) && m.admit_quietly(IN, P, 2999));
+    assert_eq!((m.q_in(IN, P), m.used()), (Bytes::new(2999), Bytes::new(2999)));
+    assert!(!m.admit_quietly(IN, P, 1));
     m.admit(IN, P, 1).unwrap();
-    assert!(m.near_pause(IN, P));
-    assert!(dynamic(1200, 100).near_pause(IN, P), "where it moves, it may be anywhere");
+    assert!(!m.release(IN, P, 1), "it held as much as it takes to be heard");
+    assert!(m.release(IN, P, 1));
+    m.alert(IN, P);
+    assert!(!m.release(IN, P, 1) && !m.admit_quietly(IN, P, 1));
+    m.hush(IN, P, Bytes::MAX);
+    assert!(m.admit_quietly(IN, P, 1002) && !m.pass_quietly(IN, P, 1), "the limit");
+    m.audit().unwrap();
+}
+
+#[test]
+fn a_full_buffer_takes_nothing_quietly() {
+    let mut m = memory(1000, Thresholds::Pool);
+    for port in [PortId(0), PortId(1)] {
+        m.hush(port, P, Bytes::MAX);
+    }
+    assert_eq!(m.pause_threshold(IN, P), Bytes::MAX, "there is none");
+    assert!(m.admit_quietly(PortId(0), P, 600));
+    assert!(!m.admit_quietly(PortId(1), P, 401) && !m.pass_quietly(PortId(1), P, 401));
+    assert!(m.pass_quietly(PortId(1), P, 400) && m.admit_quietly(PortId(1), P, 400));
+    assert_eq!(m.peak(), Bytes::new(1000));
+}
+
+#[test]
+fn a_threshold_that_moves_may_be_anywhere() {
+    let m = dynamic(1200, 100);
+    assert_eq!(m.pause_threshold(IN, P), Bytes::ZERO);
+    assert_eq!(m.pause_threshold(IN, EXEMPT), Bytes::MAX, "nobody pauses it");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::barrier::Barrier;
 use super::partition::Partition;
 use super::tiers::Tiers;
 use super::{Engine, Part};
-use crate::node::Env;
+use crate::node::{Ahead, Env};
 use crate::shared::Shared;
 use crate::wire::Mail;
 use std::sync::Mutex;
@@ -111,7 +111,14 @@ impl Part {
     /// Runs the nodes of a stretch that have something to do before the `end` of their tier.
     fn run_stretch(&mut self, stretch: &[Visit], end: impl Fn(u32) -> Time, shared: &Shared<'_>) {
         let mut env = Env { wires: &mut self.wires, shared };
-        for visit in stretch {
+        for (i, visit) in stretch.iter().enumerate() {
+            for (distance, ahead) in Ahead::ALL {
+                if let Some(visit) = stretch.get(i + distance)
+                    && env.wires.next(visit.node) < end(visit.tier)
+                {
+                    self.nodes[visit.place as usize].prefetch(ahead, env.wires);
+                }
+            }
             let end = end(visit.tier);
             if env.wires.next(visit.node) < end {
                 self.nodes[visit.place as usize].run(end, &mut env);

@@ -15,7 +15,7 @@ pub(crate) mod sender;
 pub(crate) mod transmit;
 
 use crate::engine::partition::Partition;
-use crate::node::Env;
+use crate::node::{Ahead, Env};
 use crate::outcome::FlowRecord;
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
@@ -23,12 +23,13 @@ use crate::switch::holds::control_packet;
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::Inbox;
+use crate::wire::{Inbox, Wires};
 use port::NicPort;
 use receive::Receiver;
 use rustc_hash::FxHashMap;
 use sender::Sender;
 use weir_cc::TimerKind;
+use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, Time};
 use weir_fc::{
@@ -49,6 +50,9 @@ pub(crate) enum NicTimer {
     /// A flow has heard nothing for too long.
     Timeout(u32),
 }
+
+/// More flows than this are not worth asking for before a visit: few of them will send.
+const FEW: usize = 8;
 
 /// Packets a host has put into and taken out of the network.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,6 +84,8 @@ pub(crate) struct Nic {
     slot_of: Vec<u32>,
     pub(crate) receivers: FxHashMap<FlowId, Receiver>,
     pub(crate) fc: Box<dyn FlowControl>,
+    /// Priorities whose packets the scheme need not hear of.
+    quiet: u8,
     actions: Actions,
     /// The next flow to start.
     upcoming: Option<FlowSpec>,
@@ -116,8 +122,10 @@ impl Nic {
         )?;
         let ports: Vec<NicPort> =
             (0..setup.len()).map(|p| NicPort::new(id, p, shared, partition)).collect();
+        let quiet = Priority::ALL.into_iter().filter(|p| fc.quiet_queue(*p).is_some());
         let mut nic = Self {
             id,
+            quiet: quiet.fold(0, |mask, p| mask | 1 << p.get()),
             fc,
             clocks: Tournament::new(ports.len()),
             inbox: Inbox::new(ports.len()),
@@ -161,6 +169,24 @@ impl Nic {
     /// When something happens next.
     pub(crate) fn next(&self) -> Time {
         self.clocks.min().min(self.timers.next()).min(self.schedule.next()).min(self.next_flow())
+    }
+
+    /// Asks for what a visit will touch to be at hand soon.
+    pub(crate) fn prefetch(&self, ahead: Ahead, wires: &Wires) {
+        match ahead {
+            Ahead::Node => prefetch(self),
+            Ahead::Parts => {
+                prefetch(self.ports.as_slice());
+                prefetch(&self.slots[..self.slots.len().min(FEW)]);
+                wires.prefetch(self.id, self.ports.len());
+            }
+            Ahead::Contents => {
+                for sender in self.slots.iter().flatten().take(FEW) {
+                    prefetch(&**sender);
+                }
+                wires.prefetch_packets(self.id, self.ports.len());
+            }
+        }
     }
 
     /// Handles everything before `until`, in canonical order.

@@ -249,12 +249,16 @@ impl Nic {
         let Some(slot) = self.slot(p.flow) else { return };
         let payload = env.shared.config.nic.payload.get();
         let s = self.slots[slot as usize].as_mut().expect("a live flow has a slot");
+        let nxt_before = s.nxt;
         let (newly, rtt) = if s.repeat.is_none() {
             s.on_answer(p, now)
         } else {
             selective::on_answer(s, p, stack.as_ref().and_then(|s| s.answers), now)
         };
         let (una, nxt) = (s.una, s.nxt);
+        // It could send before and can still, or it has nothing left to send.
+        let unchanged =
+            s.repeat.is_none() && nxt == nxt_before && (nxt >= s.total || s.ready && now < s.stop);
         let change = if s.cc.is_fixed() {
             None
         } else {
@@ -286,6 +290,7 @@ impl Nic {
             return;
         }
         match change {
+            None if unchanged => {}
             None => self.settle(slot, now),
             Some((old, pacing)) => self.repace(slot, old, pacing, now),
         }

@@ -26,6 +26,10 @@ pub(crate) struct Sender {
     pub(crate) next_time: Time,
     /// When it ends whatever it has to send.
     pub(crate) stop: Time,
+    /// How many packets may be in flight, where that never changes; else 0.
+    fixed_window: u32,
+    /// Picoseconds per byte at a pace that never changes; else 0.
+    fixed_pace: u32,
     payload: u64,
     /// Payload of the last packet.
     last_payload: u64,
@@ -36,6 +40,8 @@ pub(crate) struct Sender {
     pub(crate) last_frame: u64,
     pub(crate) port: u16,
     pub(crate) held: bool,
+    /// Stands among the flows of its port that can send.
+    pub(crate) ready: bool,
     /// Stands in the single queue of the NIC.
     pub(crate) in_fifo: bool,
     /// Selective repeat: which packets arrived. Without, it is go-back-N.
@@ -67,9 +73,12 @@ impl Sender {
     ) -> Self {
         let payload = nic.payload.get();
         let (total, last_payload) = packets(&spec, payload);
+        let repeat = selective::sender(&spec, total, path, nic);
         Self {
             next_time: spec.start,
-            repeat: selective::sender(&spec, total, path, nic),
+            fixed_window: if repeat.is_some() { 0 } else { fixed_window(&spec, &cc, nic) },
+            fixed_pace: fixed_pace(&cc),
+            repeat,
             header: header(&spec, port),
             stop: spec.stop.unwrap_or(Time::NEVER),
             spec,
@@ -88,6 +97,7 @@ impl Sender {
             hold_clock: HoldClock::default(),
             priority_stamp: Time::ZERO,
             held_total: None,
+            ready: false,
             in_fifo: false,
             produced: 0,
             discarded: 0,
@@ -154,6 +164,14 @@ impl Sender {
     /// Whether it has a packet to send that its window allows, pace and holds aside.
     #[inline]
     pub(crate) fn has_data(&self) -> bool {
+        if self.fixed_window != 0 {
+            return self.nxt < self.total && self.nxt - self.una < self.fixed_window;
+        }
+        self.has_data_now()
+    }
+
+    /// [`Sender::has_data`] where the window changes or packets are sent again one by one.
+    fn has_data_now(&self) -> bool {
         if let Some(repeat) = &self.repeat {
             // what is sent again is in flight already
             if repeat.has_hole() || !repeat.has_next() {
@@ -220,8 +238,10 @@ impl Sender {
         self.highest = self.highest.max(self.nxt);
         self.last_frame = size;
         if !self.is_datagram() {
-            self.next_time = now + self.cc.rate().time_for(Bytes::new(size));
-            if !self.cc.is_fixed() {
+            if self.fixed_pace != 0 {
+                self.next_time = now + Time::from_ps(size * u64::from(self.fixed_pace));
+            } else {
+                self.next_time = now + self.cc.rate().time_for(Bytes::new(size));
                 self.cc.on_sent(now, size, timers);
             }
         } else if !fifo {
@@ -271,6 +291,25 @@ impl Sender {
     pub(crate) fn is_done(&self) -> bool {
         self.nxt >= self.total && (self.is_datagram() || self.una >= self.total)
     }
+}
+
+/// The window in packets, if it is the same throughout.
+fn fixed_window(spec: &FlowSpec, cc: &Cc, nic: &NicConfig) -> u32 {
+    let window = match nic.window {
+        _ if spec.rate.is_some() => None,
+        WindowConfig::Unlimited => None,
+        WindowConfig::Bytes(window) => Some(window),
+        WindowConfig::FromCc if cc.is_fixed() => cc.window(),
+        WindowConfig::FromCc => return 0,
+    };
+    let packets = |window: Bytes| window.get().div_ceil(nic.payload.get());
+    window.map_or(u32::MAX, |window| u32::try_from(packets(window)).unwrap_or(u32::MAX))
+}
+
+/// Picoseconds per byte, if they are the same throughout and a whole number.
+fn fixed_pace(cc: &Cc) -> u32 {
+    let pace = if cc.is_fixed() { cc.rate().ps_per_byte() } else { None };
+    pace.and_then(|ps| u32::try_from(ps).ok()).unwrap_or(0)
 }
 
 fn header(spec: &FlowSpec, port: u16) -> Packet {

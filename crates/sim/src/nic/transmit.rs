@@ -98,7 +98,12 @@ impl Nic {
         let due = s.next_time <= now.max(port.tx.busy_until) && !fifo_datagram;
         let ready = can_send && due;
         match &mut port.fifo {
-            None => port.ready.set(slot, s.priority(), ready),
+            None => {
+                if s.ready != ready {
+                    s.ready = ready;
+                    port.ready.set(slot, s.priority(), ready);
+                }
+            }
             Some(fifo) => {
                 if ready && !s.in_fifo {
                     s.in_fifo = true;
@@ -282,9 +287,11 @@ impl Nic {
         let seq = s.next_seq();
         let mut packet = s.packet(seq, nic.header);
         let size = u64::from(packet.size);
-        let view = NodeView { now, books };
-        let from = PortQueue { port: PortId(o as u16), queue: QueueId(slot) };
-        fc.depart(&view, &mut packet, from, actions);
+        if self.quiet & 1 << packet.priority.get() == 0 {
+            let view = NodeView { now, books };
+            let from = PortQueue { port: PortId(o as u16), queue: QueueId(slot) };
+            fc.depart(&view, &mut packet, from, actions);
+        }
         if env.shared.telemetry.is_some() && !packet.has(flags::DATAGRAM) {
             packet.extra = env.wires.extras.telemetry.put(IntStack::new());
         }

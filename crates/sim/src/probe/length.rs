@@ -1,6 +1,7 @@
 //! A length over time: time-weighted mean, percentiles and maximum, in integers.
 
 use crate::outcome::QueueStats;
+use weir_core::prefetch::prefetch;
 use weir_core::{Bytes, Time};
 
 /// Each power of two is divided into this many bins, so a bin's edge is at most 1/32 above
@@ -45,6 +46,14 @@ impl LengthProbe {
             self.advance(now);
         }
         self.length = length;
+    }
+
+    /// Asks for the bin that will count next to be at hand soon.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self) {
+        if let Some(bin) = self.bins.get(bin(self.length)) {
+            prefetch(bin);
+        }
     }
 
     #[inline(always)]

@@ -124,21 +124,71 @@ impl Switch {
             self.refuse(egress.index(), reason, packet, now, env);
             return;
         }
+        if idle && self.pass_unconcerned(packet, egress, now, env)
+            || !idle && self.queue_quietly(packet, egress, now)
+        {
+            return;
+        }
         self.store(packet, egress, idle, now, env);
+    }
+
+    /// Sends a packet at once that is no concern of the scheme's, by a port where others are.
+    #[inline(always)]
+    fn pass_unconcerned(
+        &mut self,
+        packet: &mut Packet,
+        egress: PortId,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) -> bool {
+        let port = &mut self.ports[egress.index()];
+        let Some(queue) = self.unconcerned[packet.priority.index()] else { return false };
+        if !port.is_clear(true)
+            || !self.books.mmu.pass_quietly(packet.ingress, packet.priority, packet.size)
+        {
+            return false;
+        }
+        port.scheduler.passed(queue.index());
+        port.launch(packet, 0, &mut self.marker, now, env.wires);
+        true
     }
 
     /// Whether a packet can go through without a trace in books and scheme; the buffer's peak
     /// sees it.
     #[inline(always)]
     fn lets_pass(&mut self, packet: &Packet, now: Time) -> bool {
+        self.books.mmu.pass_quietly(packet.ingress, packet.priority, packet.size)
+            || self.lets_pass_after_a_look(packet, now)
+    }
+
+    #[inline(never)]
+    fn lets_pass_after_a_look(&mut self, packet: &Packet, now: Time) -> bool {
         (self.unconcerned[packet.priority.index()].is_some()
             || self.fc.lets_pass(&NodeView { now, books: &self.books }, packet))
             && self.books.mmu.pass(packet.ingress, packet.priority, packet.size)
     }
 
+    /// Queues a packet of a quiet ingress behind what is being sent. The scheme need not know.
+    #[inline(always)]
+    fn queue_quietly(&mut self, packet: &Packet, egress: PortId, now: Time) -> bool {
+        let Self { ports, books, stored, .. } = self;
+        if !books.mmu.admit_quietly(packet.ingress, packet.priority, packet.size) {
+            return false;
+        }
+        let (o, priority) = (egress.index(), packet.priority.index());
+        let queue = self.quiet[priority].expect("a quiet ingress has a queue");
+        self.buffer.set(now, books.mmu.used().get());
+        let (port, book) = (&mut ports[o], &mut books.ports[o]);
+        book.q_out[priority] += u64::from(packet.size);
+        port.enqueue(book, stored, queue, packet, now);
+        let free = port.tx.busy_until;
+        self.clocks.bring_forward(self.tx_clock(o), free);
+        true
+    }
+
     /// Stores the packet and queues it, or sends it if the wire is `idle` and nothing stands in
     /// its way: the scheme sees the same as if it had been queued for no time.
-    #[inline(always)]
+    #[inline(never)]
     fn store(
         &mut self,
         packet: &mut Packet,
@@ -157,6 +207,7 @@ impl Switch {
         let port = &mut ports[o];
         books.ports[o].q_out[priority] += size;
         let unconcerned = self.unconcerned[priority];
+        books.mmu.alert(packet.ingress, packet.priority);
         let queue = unconcerned
             .unwrap_or_else(|| fc.arrive(&NodeView { now, books }, packet, egress, actions));
         if idle && port.is_clear(unconcerned.is_some()) && actions.is_empty() {

@@ -19,10 +19,10 @@ pub(crate) mod scheduler;
 pub(crate) mod transmit;
 pub(crate) mod watchdog;
 
+use crate::chain::Store;
 use crate::config::WatchdogConfig;
 use crate::engine::partition::Partition;
-use crate::node::Env;
-use crate::chain::Store;
+use crate::node::{Ahead, Env};
 use crate::probe::held::HeldFlows;
 use crate::probe::length::LengthProbe;
 use crate::probe::tables::TableProbe;
@@ -31,10 +31,11 @@ use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::Inbox;
+use crate::wire::{Inbox, Wires};
 use marker::Marker;
 use port::Port;
 use rustc_hash::FxHashMap;
+use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, QueueId, Time};
 use weir_fc::{
@@ -70,6 +71,8 @@ pub(crate) struct Switch {
     gates_admission: bool,
     /// By priority: the queue of packets the scheme has nothing to do with.
     unconcerned: [Option<QueueId>; Priority::COUNT],
+    /// By priority: the queue of packets whose ingress is quiet.
+    quiet: [Option<QueueId>; Priority::COUNT],
     pub(crate) ports: Vec<Port>,
     /// What is queued.
     pub(crate) stored: Store,
@@ -98,6 +101,8 @@ pub(crate) struct Switch {
     pub(crate) held_flows: HeldFlows,
     pub(crate) buffer: LengthProbe,
     tables: TableProbe,
+    /// At its last visit it had packets enough to be at most of its ports.
+    busy: bool,
     pub(crate) tally: Tally,
     pub(crate) pauses: PauseLog,
 }
@@ -117,7 +122,8 @@ impl Switch {
         )?;
         let ports: Vec<Port> =
             (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, partition)).collect();
-        let books = Books {
+        let quiet = Priority::ALL.map(|p| fc.quiet_queue(p));
+        let mut books = Books {
             role: Role::Switch,
             node: id,
             ports: ports
@@ -130,6 +136,11 @@ impl Switch {
             mmu: Mmu::new(mmu, setup.len()),
             setup,
         };
+        for port in (0..ports.len()).map(PortId::from_index) {
+            for priority in Priority::ALL.into_iter().filter(|p| quiet[p.index()].is_some()) {
+                books.hush(&*fc, port, priority);
+            }
+        }
         let seed = shared.config.seed;
         let index = u64::from(id.0);
         let latency = shared.config.switch.latency;
@@ -140,6 +151,7 @@ impl Switch {
                 && ports.iter().all(|p| p.outages.is_empty()),
             gates_admission: fc.gates_admission(),
             unconcerned: Priority::ALL.map(|p| fc.unconcerned(p)),
+            quiet,
             fc,
             clocks: Tournament::new(tx_clocks + ports.len()),
             tx_clocks,
@@ -161,6 +173,7 @@ impl Switch {
             held_flows: HeldFlows::default(),
             buffer: LengthProbe::default(),
             tables: TableProbe::default(),
+            busy: false,
             tally: Tally::default(),
             pauses: PauseLog::new(shared.config.probes.pause_events),
         })
@@ -183,12 +196,37 @@ impl Switch {
         self.clocks.min().min(self.timers.next()).min(self.schedule.next())
     }
 
+    /// Asks for what a visit will touch to be at hand soon.
+    pub(crate) fn prefetch(&self, ahead: Ahead, wires: &Wires) {
+        match ahead {
+            Ahead::Node => prefetch(self),
+            Ahead::Parts | Ahead::Contents if !self.busy => {}
+            Ahead::Parts => {
+                for (p, port) in self.ports.iter().enumerate() {
+                    port.prefetch();
+                    self.books.mmu.prefetch(PortId::from_index(p));
+                }
+                prefetch(self.books.ports.as_slice());
+                self.clocks.prefetch();
+                self.inbox.prefetch();
+                wires.prefetch(self.id, self.ports.len());
+            }
+            Ahead::Contents => {
+                for (port, book) in self.ports.iter().zip(&self.books.ports) {
+                    port.prefetch_contents(book, &self.stored);
+                }
+                wires.prefetch_packets(self.id, self.ports.len());
+            }
+        }
+    }
+
     /// Handles everything before `until`, in canonical order: at one instant what comes from
     /// outside, then arrivals, then transmitters, then timers.
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
         env.wires.open(self.id, self.ports.len(), &mut self.inbox);
         self.inbox.check(self.id, until);
         self.timers.bound(self.schedule.next().min(until));
+        let hops = self.tally.hops;
         let mut routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
         loop {
             let (arrival, clock) = (self.inbox.next(), self.clocks.earliest());
@@ -208,6 +246,7 @@ impl Switch {
                     }
                     Due::Nothing(next) => {
                         env.wires.set_next(self.id, Tournament::or_never(next));
+                        self.busy = self.tally.hops - hops >= self.ports.len() as u64;
                         return;
                     }
                 }

@@ -3,15 +3,16 @@
 use super::limit::Limits;
 use super::marker::Marker;
 use super::scheduler::Scheduler;
+use crate::chain::{Chain, Store, Taken};
 use crate::engine::partition::Partition;
 use crate::link::{Outages, Transmitter};
-use crate::chain::{Chain, Store, Taken};
 use crate::probe::held::HoldClock;
 use crate::probe::length::LengthProbe;
 use crate::shared::Shared;
 use crate::wire::Wires;
 use std::collections::VecDeque;
 use weir_cc::IntHop;
+use weir_core::prefetch::prefetch;
 use weir_core::{NodeId, Packet, PacketKind, PortId, Priority, QueueId, Rate, Time};
 use weir_fc::{FlowControl, PortBook, QueueBook, QueueSpec};
 
@@ -172,6 +173,28 @@ impl Port {
         port
     }
 
+    /// Asks for what packets touch to be at hand soon.
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.tx);
+        prefetch(&self.queue);
+        prefetch(&self.queues);
+    }
+
+    /// Asks for the queues that are in use, and what is in them. A priority that has packets now
+    /// will have some more.
+    pub(crate) fn prefetch_contents(&self, book: &PortBook, stored: &Store) {
+        self.queue.prefetch();
+        let mut ready = self.scheduler.first_ready();
+        while ready != 0 {
+            let q = ready.trailing_zeros() as usize;
+            ready &= ready - 1;
+            if let (Some(queue), Some(counters)) = (self.queues.get(q), book.queues.get(q)) {
+                prefetch(counters);
+                stored.prefetch(&queue.fifo);
+            }
+        }
+    }
+
     /// Makes queues up to and including `q`.
     #[cold]
     pub(crate) fn grow(&mut self, book: &mut PortBook, q: usize) {
@@ -257,6 +280,15 @@ impl Port {
     #[inline(always)]
     pub(crate) fn limits(&self) -> Option<&Limits> {
         if self.is_special() { self.limits.as_deref() } else { None }
+    }
+
+    /// The queue whose turn it is, of a priority outside `blocked`.
+    #[inline(always)]
+    pub(crate) fn select(&mut self, blocked: u8, stored: &Store) -> Option<QueueId> {
+        let Self { scheduler, queues, .. } = self;
+        scheduler.select(blocked, |q| {
+            stored.front(&queues[q.index()].fifo).map_or(0, |(_, p)| u64::from(p.size))
+        })
     }
 
     /// Appends to a queue and keeps its books.

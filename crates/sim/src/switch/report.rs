@@ -22,7 +22,8 @@ impl Switch {
         for (o, port) in self.ports.iter().enumerate() {
             let mut q_out = [0u64; Priority::COUNT];
             for (q, queue) in port.queues.iter().enumerate() {
-                let packets = || self.stored.iter(&queue.fifo).filter(|p| p.kind != PacketKind::Mark);
+                let packets =
+                    || self.stored.iter(&queue.fifo).filter(|p| p.kind != PacketKind::Mark);
                 let bytes: u64 = packets().map(|p| u64::from(p.size)).sum();
                 let book = &self.books.ports[o].queues[q];
                 if bytes != book.bytes || packets().count() as u64 != u64::from(book.packets) {

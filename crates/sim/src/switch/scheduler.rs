@@ -140,6 +140,11 @@ impl Scheduler {
         self.ready != 0 || self.any_more_ready()
     }
 
+    /// One bit for each of the first 64 queues: whether it is ready.
+    pub(crate) fn first_ready(&self) -> u64 {
+        self.ready
+    }
+
     #[inline]
     fn any_more_ready(&self) -> bool {
         self.more_ready.iter().any(|&w| w != 0)

@@ -3,6 +3,7 @@
 use super::Switch;
 use super::limit::Limits;
 use super::port::{Leaving, Port};
+use crate::chain::Store;
 use crate::node::Env;
 use crate::outcome::DropReason;
 use weir_core::{Packet, PacketKind, PortId, QueueId, Time};
@@ -21,7 +22,7 @@ impl Switch {
     /// clock for the one after it. No event is spent on a wire with nothing behind it.
     #[inline(always)]
     pub(super) fn transmit_next(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        let port = &mut self.ports[o];
+        let port = &self.ports[o];
         if now < port.tx.busy_until {
             // woken before another packet of this instant found the wire idle and took it
             self.clocks.set(self.tx_clock(o), self.ports[o].tx.busy_until);
@@ -31,9 +32,7 @@ impl Switch {
             self.transmit_with_care(o, now, env);
             return;
         }
-        self.send_head(o, now, env);
-        let next = self.next_start(o, now);
-        self.clocks.set(self.tx_clock(o), next);
+        self.send::<true>(o, |port, stored| port.select(0, stored), now, env);
     }
 
     /// A port that has more to look at than its queues.
@@ -46,11 +45,14 @@ impl Switch {
         }
         if let Some(frame) = port.pop_control() {
             port.tx.send(now, &frame, env.wires);
-        } else if port.is_special() {
-            self.follow_verdicts(o, now, env);
         } else {
-            self.send_head(o, now, env);
+            self.follow_verdicts(o, now, env);
         }
+        self.set_clock(o, now);
+    }
+
+    /// Sets the clock of port `o` to when it can send next.
+    fn set_clock(&mut self, o: usize, now: Time) {
         let next = self.next_start(o, now);
         self.clocks.set(self.tx_clock(o), next);
     }
@@ -84,75 +86,79 @@ impl Switch {
         limits.next_after(free, ready)
     }
 
-    /// Sends the head of the queue whose turn it is, if there is one. (A mark that reaches the
-    /// head has no one to read it here, and goes.)
+    /// Sends the head of the queue that `choose` finds, if it does. If the port is `PLAIN`, sets
+    /// the clock for what comes after it. (One function, so that the port is looked up once.)
     #[inline(always)]
-    fn send_head(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        while let Some(q) = self.select(o, 0) {
-            if self.send_from(o, q, now, env) {
-                return;
-            }
-        }
-    }
-
-    /// The queue whose turn it is.
-    #[inline(always)]
-    fn select(&mut self, o: usize, blocked: u8) -> Option<QueueId> {
-        let Port { scheduler, queues, .. } = &mut self.ports[o];
-        let stored = &self.stored;
-        let size =
-            |q: QueueId| stored.front(&queues[q.index()].fifo).map_or(0, |(_, p)| u64::from(p.size));
-        scheduler.select(blocked, size)
-    }
-
-    /// Takes the head out of a queue and puts it on the wire; false if it was a mark.
-    #[inline(always)]
-    fn send_from(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) -> bool {
-        let Self { ports, books, fc, actions, stored, .. } = self;
+    fn send<const PLAIN: bool>(
+        &mut self,
+        o: usize,
+        choose: impl FnOnce(&mut Port, &Store) -> Option<QueueId>,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        let tx_clock = self.tx_clock(o);
+        let Self { ports, books, stored, .. } = self;
         let (port, book) = (&mut ports[o], &mut books.ports[o]);
-        let Leaving { packet, entered, clock } = port.dequeue(book, stored, q, now);
-        if packet.kind == PacketKind::Mark {
-            return false;
+        if let Some(q) = choose(port, stored) {
+            let from = PortQueue { port: PortId(o as u16), queue: q };
+            let Leaving { packet, entered, clock } = port.dequeue(book, stored, q, now);
+            if entered != clock && packet.kind == PacketKind::Data {
+                self.held_flows.leave(packet.flow, from.port, q, entered, clock);
+            }
+            let left = book.queues[q.index()].bytes;
+            book.q_out[packet.priority.index()] -= u64::from(packet.size);
+            let quiet = books.mmu.release(packet.ingress, packet.priority, packet.size);
+            self.buffer.set(now, books.mmu.used().get());
+            self.tally.last_activity = now;
+            if !quiet {
+                if self.unconcerned[packet.priority.index()].is_none() {
+                    self.fc.depart(&NodeView { now, books }, packet, from, &mut self.actions);
+                }
+                if self.quiet[packet.priority.index()].is_some() {
+                    books.hush(&*self.fc, packet.ingress, packet.priority);
+                }
+            }
+            port.launch(packet, left, &mut self.marker, now, env.wires);
         }
-        let id = PortId(o as u16);
-        if entered != clock && packet.kind == PacketKind::Data {
-            self.held_flows.leave(packet.flow, id, q, entered, clock);
-        }
-        let left = book.queues[q.index()].bytes;
-        book.q_out[packet.priority.index()] -= u64::from(packet.size);
-        books.mmu.release(packet.ingress, packet.priority, packet.size);
-        self.buffer.set(now, books.mmu.used().get());
-        self.tally.last_activity = now;
-        if self.unconcerned[packet.priority.index()].is_none() {
-            let from = PortQueue { port: id, queue: q };
-            fc.depart(&NodeView { now, books }, packet, from, actions);
-        }
-        port.launch(packet, left, &mut self.marker, now, env.wires);
         if !self.actions.is_empty() {
             self.carry_out(now, env);
+            if PLAIN {
+                self.set_clock(o, now);
+            }
+            return;
         }
-        true
+        if !PLAIN {
+            return;
+        }
+        let next = if port.scheduler.any_ready() { port.tx.busy_until } else { Time::NEVER };
+        self.clocks.set(tx_clock, next);
     }
 
     /// Chooses a head and follows the scheme's verdicts until one is sent or none is left.
     fn follow_verdicts(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
         loop {
-            let blocked = self.ports[o].limits().map_or(0, |l| l.blocked(now));
-            let Some(q) = self.select(o, blocked) else { return };
-            let port = &self.ports[o];
-            let priority = port.queues[q.index()].priority;
-            let concerned = self.unconcerned[priority.index()].is_none();
-            let verdict = if port.inspects_heads && concerned {
-                self.inspect(o, q, now, env)
+            let Self { ports, books, fc, stored, actions, unconcerned, .. } = self;
+            let port = &mut ports[o];
+            let blocked = port.limits().map_or(0, |l| l.blocked(now));
+            let Some(q) = port.select(blocked, stored) else { return };
+            let queue = &port.queues[q.index()];
+            let head = stored.front(&queue.fifo).expect("a ready queue has a head").1;
+            let is_mark = head.kind == PacketKind::Mark;
+            let verdict = if port.inspects_heads && unconcerned[queue.priority.index()].is_none() {
+                let at = PortQueue { port: PortId::from_index(o), queue: q };
+                fc.serve(&NodeView { now, books }, at, head, actions)
             } else {
                 Verdict::Send
             };
+            if !self.actions.is_empty() {
+                self.carry_out(now, env);
+            }
             match verdict {
                 Verdict::Send => {
+                    assert!(!is_mark, "marks are never sent");
                     self.end_wait(o, q);
-                    if self.send_from(o, q, now, env) {
-                        return;
-                    }
+                    self.send::<false>(o, |_, _| Some(q), now, env);
+                    return;
                 }
                 Verdict::Move(to) => {
                     self.end_wait(o, q);
@@ -160,9 +166,9 @@ impl Switch {
                     self.enqueue(o, to, &packet, now);
                 }
                 Verdict::Swallow => {
+                    assert!(is_mark, "only marks are swallowed");
                     self.end_wait(o, q);
-                    let packet = self.dequeue(o, q, now);
-                    assert_eq!(packet.kind, PacketKind::Mark, "only marks are swallowed");
+                    self.dequeue(o, q, now);
                 }
                 Verdict::Wait => {
                     self.ports[o].queues[q.index()].waiting = true;
@@ -188,18 +194,6 @@ impl Switch {
             self.held_flows.leave(packet.flow, PortId::from_index(o), q, entered, clock);
         }
         *packet
-    }
-
-    fn inspect(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) -> Verdict {
-        let head = self.stored.front(&self.ports[o].queues[q.index()].fifo);
-        let head = *head.expect("a ready queue has a head").1;
-        let view = NodeView { now, books: &self.books };
-        let at = PortQueue { port: PortId::from_index(o), queue: q };
-        let verdict = self.fc.serve(&view, at, &head, &mut self.actions);
-        if !self.actions.is_empty() {
-            self.carry_out(now, env);
-        }
-        verdict
     }
 
     /// Throws these queues away.
