@@ -188,6 +188,15 @@ impl Scheduler {
     /// [`Scheduler::select`] where a turn has to be taken.
     #[inline(never)]
     fn select_in_group(&mut self, blocked: u8, size: impl Fn(QueueId) -> u64) -> Option<QueueId> {
+        if blocked == 0
+            && self.ready.is_power_of_two()
+            && !self.uses_deficits
+            && !self.any_more_ready()
+        {
+            let q = self.ready.trailing_zeros();
+            self.passed(q as usize);
+            return Some(QueueId(q));
+        }
         let mut from = 0;
         loop {
             let q = self.next_ready(from, self.turns.specs.len() as u32)?;
