@@ -89,8 +89,9 @@ impl Tournament {
     /// Asks for the clocks to be at hand soon.
     pub(crate) fn prefetch(&self) {
         match &self.nodes {
-            Nodes::One | Nodes::Many(_) => {}
+            Nodes::One => {}
             Nodes::Sixteen(nodes) => prefetch(&**nodes),
+            Nodes::Many(nodes) => prefetch(&**nodes),
         }
     }
 

@@ -36,6 +36,11 @@ use weir_core::{LinkId, NodeId, PortId};
 pub struct Routes {
     /// Per node: how it is reached, if it is a host.
     targets: Vec<Target>,
+    /// Per node: the column of its target once more. Every hop of every packet looks here, so the
+    /// fewer cache lines, the better.
+    columns_of: Vec<u32>,
+    /// Per node: the column of the hosts that hang on it; [`NO_HOSTS`] without.
+    own_column: Vec<u32>,
     /// Per node: where its row begins in `table`; [`NO_ROW`] for hosts that have just one way
     /// out.
     rows: Vec<u32>,
@@ -61,6 +66,7 @@ struct Entry(u32);
 
 const NO_ROW: u32 = u32::MAX;
 const NO_COLUMN: u32 = u32::MAX;
+const NO_HOSTS: u32 = u32::MAX - 1;
 const NO_PORT: PortId = PortId(u16::MAX);
 const NOWHERE: Target = Target { column: NO_COLUMN, at: NodeId(u32::MAX), port: NO_PORT };
 
@@ -72,8 +78,9 @@ impl Entry {
 /// One switch's part of a [`Routes`] table: what forwarding a packet needs and no more.
 #[derive(Clone, Copy, Debug)]
 pub struct Forwarding<'a> {
-    at: NodeId,
     salt: u64,
+    columns_of: &'a [u32],
+    own_column: u32,
     targets: &'a [Target],
     row: &'a [Entry],
     groups: &'a Groups,
@@ -84,12 +91,13 @@ impl Forwarding<'_> {
     /// flow's hash is asked for only where there is a choice.
     #[inline(always)]
     pub fn next_hop(&self, dst: NodeId, flow_hash: impl FnOnce() -> u64) -> Option<PortId> {
-        let target = self.targets[dst.index()];
-        if target.at == self.at {
-            return (target.port != NO_PORT).then_some(target.port);
+        let column = self.columns_of[dst.index()];
+        if column == self.own_column {
+            let port = self.targets[dst.index()].port;
+            return (port != NO_PORT).then_some(port);
         }
         // not a host: its column is beyond every row
-        let entry = *self.row.get(target.column as usize)?;
+        let entry = *self.row.get(column as usize)?;
         if entry.0 < Entry::GROUPS {
             return Some(PortId(entry.0 as u16));
         }
@@ -152,8 +160,14 @@ impl Routes {
             NO_ROW => NO_ROW,
             row => row * columns as u32,
         };
+        let mut own_column = vec![NO_HOSTS; topo.nodes().len()];
+        for target in graph.targets.iter().filter(|t| t.column != NO_COLUMN) {
+            own_column[target.at.index()] = target.column;
+        }
         Self {
             targets: graph.targets.clone(),
+            columns_of: graph.targets.iter().map(|t| t.column).collect(),
+            own_column,
             rows: (0..topo.nodes().len()).map(row).collect(),
             columns,
             table,
@@ -191,8 +205,9 @@ impl Routes {
         let columns = self.columns;
         let row = self.rows[at.index()] as usize;
         Forwarding {
-            at,
             salt: salt(at),
+            columns_of: &self.columns_of,
+            own_column: self.own_column[at.index()],
             targets: &self.targets,
             row: &self.table[row..row + columns],
             groups: &self.groups,
@@ -283,6 +298,8 @@ impl Routes {
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.table)
             + size_of_val(&*self.targets)
+            + size_of_val(&*self.columns_of)
+            + size_of_val(&*self.own_column)
             + size_of_val(&*self.rows)
             + self.groups.bytes()
     }
