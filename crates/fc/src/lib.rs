@@ -167,14 +167,16 @@ pub trait FlowControl: Send {
     }
 
     /// The queue that takes every packet of `priority` if the scheme has nothing to do with them:
-    /// a switch then calls neither `arrive` nor `serve` nor `depart` for them.
+    /// a switch then calls neither `arrive` nor `serve` nor `depart` for them, and a NIC no
+    /// `depart`.
     fn unconcerned(&self, _priority: Priority) -> Option<QueueId> {
         None
     }
 
     /// The queue that takes every packet of `priority` whose ingress is quiet, which it is while
     /// it holds less than [`quiet_below`](Self::quiet_below). A switch then calls neither `arrive`
-    /// nor `depart` for it, and a NIC, which has no ingress, no `depart`.
+    /// nor `depart` for it, and a NIC, which has no ingress, no `depart`. The scheme may hear of a
+    /// departure without having heard of the arrival, and the other way round.
     fn quiet_queue(&self, priority: Priority) -> Option<QueueId> {
         self.unconcerned(priority)
     }

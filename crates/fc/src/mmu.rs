@@ -210,10 +210,11 @@ impl Mmu {
     }
 
     /// From now on this ingress is quiet while it holds less than `below`: nobody wants to hear of
-    /// its packets.
+    /// its packets. Where thresholds are dynamic the memory itself does, for all that is lossless.
     pub fn hush(&mut self, port: PortId, priority: Priority, below: Bytes) {
+        let careful = self.dynamic && self.is_lossless(priority);
         let ingress = &mut self.ingress[slot(port, priority)];
-        ingress.quiet_below = below.get().min(ingress.limit);
+        ingress.quiet_below = if careful { 0 } else { below.get().min(ingress.limit) };
     }
 
     /// From now on this ingress is not quiet, whatever it holds. This is how it begins.
@@ -383,7 +384,9 @@ impl Mmu {
             return self.may_resume_dynamic(port, s);
         }
         match &self.config.thresholds {
-            Thresholds::Static { xon, .. } => self.ingress[s].bytes <= xon.get(),
+            Thresholds::Static { xon, .. } if self.is_lossless(priority) => {
+                self.ingress[s].bytes <= xon.get()
+            }
             _ => true,
         }
     }

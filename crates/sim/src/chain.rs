@@ -138,10 +138,7 @@ impl Store {
         (link.times[place], &link.packets[place])
     }
 
-    /// Takes out the packet that came first.
-    ///
-    /// # Panics
-    /// May do so when there is none.
+    /// Takes out the packet that came first. There must be one.
     #[inline(always)]
     pub(crate) fn pop(&mut self, chain: &mut Chain) -> Taken<'_> {
         debug_assert!(!chain.is_empty(), "there is a first packet");

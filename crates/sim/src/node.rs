@@ -25,7 +25,7 @@ pub(crate) enum Ahead {
 }
 
 impl Ahead {
-    /// With the number of visits that lie between.
+    /// With how many visits later the node runs.
     pub(crate) const ALL: [(usize, Self); 3] =
         [(3, Self::Node), (2, Self::Parts), (1, Self::Contents)];
 }

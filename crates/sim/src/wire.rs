@@ -175,7 +175,9 @@ impl Wires {
     /// Asks for the wires into a node to be at hand soon.
     pub(crate) fn prefetch(&self, node: NodeId, ports: usize) {
         prefetch(self.wires_into(node, ports));
-        prefetch(&self.fresh[self.fresh_start[node.index()] as usize]);
+        if let Some(word) = self.fresh.get(self.fresh_start[node.index()] as usize) {
+            prefetch(word);
+        }
     }
 
     /// Asks for what is on the wires into a node.

@@ -130,9 +130,14 @@ fn a_full_buffer_takes_nothing_quietly() {
 
 #[test]
 fn a_threshold_that_moves_may_be_anywhere() {
-    let m = dynamic(1200, 100);
+    let mut m = dynamic(1200, 100);
     assert_eq!(m.pause_threshold(IN, P), Bytes::ZERO);
     assert_eq!(m.pause_threshold(IN, EXEMPT), Bytes::MAX, "nobody pauses it");
+    m.hush(IN, P, Bytes::MAX);
+    m.hush(IN, EXEMPT, Bytes::MAX);
+    assert!(!m.admit_quietly(IN, P, 1) && !m.pass_quietly(IN, P, 1), "it has books of its own");
+    assert!(m.pass_quietly(IN, EXEMPT, 1) && m.admit_quietly(IN, EXEMPT, 1));
+    assert!(m.release(IN, EXEMPT, 1));
 }
 
 #[test]

@@ -242,7 +242,9 @@ impl Sender {
                 self.next_time = now + Time::from_ps(size * u64::from(self.fixed_pace));
             } else {
                 self.next_time = now + self.cc.rate().time_for(Bytes::new(size));
-                self.cc.on_sent(now, size, timers);
+                if !self.cc.is_fixed() {
+                    self.cc.on_sent(now, size, timers);
+                }
             }
         } else if !fifo {
             self.produced += 1;

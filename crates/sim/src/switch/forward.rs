@@ -132,7 +132,8 @@ impl Switch {
         self.store(packet, egress, idle, now, env);
     }
 
-    /// Sends a packet at once that is no concern of the scheme's, by a port where others are.
+    /// Sends a packet at once that is no concern of the scheme's, where nothing waits but there
+    /// is more to a port than its queues.
     #[inline(always)]
     fn pass_unconcerned(
         &mut self,
@@ -207,9 +208,10 @@ impl Switch {
         let port = &mut ports[o];
         books.ports[o].q_out[priority] += size;
         let unconcerned = self.unconcerned[priority];
-        books.mmu.alert(packet.ingress, packet.priority);
-        let queue = unconcerned
-            .unwrap_or_else(|| fc.arrive(&NodeView { now, books }, packet, egress, actions));
+        let queue = unconcerned.unwrap_or_else(|| {
+            books.mmu.alert(packet.ingress, packet.priority);
+            fc.arrive(&NodeView { now, books }, packet, egress, actions)
+        });
         if idle && port.is_clear(unconcerned.is_some()) && actions.is_empty() {
             books.mmu.release(packet.ingress, packet.priority, packet.size);
             books.ports[o].q_out[priority] -= size;
@@ -217,6 +219,9 @@ impl Switch {
             if unconcerned.is_none() {
                 let from = PortQueue { port: egress, queue };
                 fc.depart(&NodeView { now, books }, packet, from, actions);
+                if self.quiet[priority].is_some() {
+                    books.hush(&**fc, packet.ingress, packet.priority);
+                }
             }
             port.launch(packet, 0, &mut self.marker, now, env.wires);
             if !self.actions.is_empty() {

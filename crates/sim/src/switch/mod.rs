@@ -246,7 +246,7 @@ impl Switch {
                     }
                     Due::Nothing(next) => {
                         env.wires.set_next(self.id, Tournament::or_never(next));
-                        self.busy = self.tally.hops - hops >= self.ports.len() as u64;
+                        self.busy = self.tally.hops - hops > self.ports.len() as u64;
                         return;
                     }
                 }

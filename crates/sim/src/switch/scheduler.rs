@@ -281,7 +281,7 @@ impl Scheduler {
         }
     }
 
-    /// A packet of queue `q` went out without waiting: its turn is over.
+    /// A packet of queue `q` goes out without a search: its turn is over.
     #[inline(always)]
     pub(crate) fn passed(&mut self, q: usize) {
         if q >= 64 || self.alone & 1 << q == 0 {
@@ -289,7 +289,7 @@ impl Scheduler {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn end_turn(&mut self, q: usize) {
         if let Some(&g) = self.turns.group_of.get(q) {
             let group = &mut self.turns.groups[usize::from(g)];

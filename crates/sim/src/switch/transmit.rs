@@ -102,6 +102,7 @@ impl Switch {
         if let Some(q) = choose(port, stored) {
             let from = PortQueue { port: PortId(o as u16), queue: q };
             let Leaving { packet, entered, clock } = port.dequeue(book, stored, q, now);
+            debug_assert_ne!(packet.kind, PacketKind::Mark, "marks are where heads are inspected");
             if entered != clock && packet.kind == PacketKind::Data {
                 self.held_flows.leave(packet.flow, from.port, q, entered, clock);
             }
@@ -110,10 +111,8 @@ impl Switch {
             let quiet = books.mmu.release(packet.ingress, packet.priority, packet.size);
             self.buffer.set(now, books.mmu.used().get());
             self.tally.last_activity = now;
-            if !quiet {
-                if self.unconcerned[packet.priority.index()].is_none() {
-                    self.fc.depart(&NodeView { now, books }, packet, from, &mut self.actions);
-                }
+            if !quiet && self.unconcerned[packet.priority.index()].is_none() {
+                self.fc.depart(&NodeView { now, books }, packet, from, &mut self.actions);
                 if self.quiet[packet.priority.index()].is_some() {
                     books.hush(&*self.fc, packet.ingress, packet.priority);
                 }
@@ -238,6 +237,9 @@ impl Switch {
             if self.unconcerned[packet.priority.index()].is_none() {
                 let view = NodeView { now, books: &self.books };
                 self.fc.depart(&view, &mut packet, from, &mut self.actions);
+                if self.quiet[packet.priority.index()].is_some() {
+                    self.books.hush(&*self.fc, packet.ingress, packet.priority);
+                }
             }
             self.ports[o].dropped += 1;
             self.lose(now, reason, &packet, env);

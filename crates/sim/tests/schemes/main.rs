@@ -11,6 +11,7 @@ mod fig1;
 mod flushed;
 mod invariants;
 mod own_scheme;
+mod quiet;
 mod turns;
 mod waits;
 

@@ -1,0 +1,139 @@
+//! What a scheme says it need not hear of makes no difference to it.
+
+use crate::common::{config, flow, run, set, star};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId};
+use weir_fc::{
+    Actions, FlowControl, IngressWait, NodeView, PortQueue, QueueLayout, SchemeInfo, StateSize,
+    TimerKey, Violation, gfc, pfc,
+};
+use weir_sim::Outcome;
+use weir_sim::config::{Config, IngressLimit, Scheme, ThresholdConfig};
+use weir_traffic::FlowSpec;
+
+/// Another scheme that hears of every packet.
+struct AllEars(Box<dyn FlowControl>);
+
+impl FlowControl for AllEars {
+    fn layout(&self, port: PortId) -> QueueLayout {
+        self.0.layout(port)
+    }
+
+    fn quiet_queue(&self, _: Priority) -> Option<QueueId> {
+        None
+    }
+
+    fn arrive(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        egress: PortId,
+        a: &mut Actions,
+    ) -> QueueId {
+        self.0.arrive(v, p, egress, a)
+    }
+
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
+        self.0.depart(v, p, from, a);
+    }
+
+    fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+        self.0.control(v, port, m, a);
+    }
+
+    fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        self.0.timer(v, key, a);
+    }
+
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+        self.0.link(v, port, up, a);
+    }
+
+    fn ingress_waits_for(&self, ingress: PortId, priority: Priority) -> IngressWait {
+        self.0.ingress_waits_for(ingress, priority)
+    }
+
+    fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+        self.0.audit(v, drained)
+    }
+
+    fn state_size(&self) -> StateSize {
+        self.0.state_size()
+    }
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        self.0.counts()
+    }
+}
+
+static PFC: SchemeInfo = SchemeInfo {
+    build: |values, setup| Ok(Box::new(AllEars((pfc::INFO.build)(values, setup)?))),
+    ..pfc::INFO
+};
+static GFC: SchemeInfo = SchemeInfo {
+    build: |values, setup| Ok(Box::new(AllEars((gfc::INFO.build)(values, setup)?))),
+    ..gfc::INFO
+};
+
+/// Two incasts that share senders and start apart, with flows the other way and some on their own.
+fn flows() -> Vec<FlowSpec> {
+    let mut flows: Vec<FlowSpec> =
+        (0..6).map(|i| flow(i, 6, 200_000 + 35_000 * u64::from(i))).collect();
+    flows
+        .extend((3..6).map(|i| FlowSpec { start: "20us".parse().unwrap(), ..flow(i, 7, 400_000) }));
+    flows.extend([flow(6, 0, 30_000), flow(7, 2, 1500), flow(2, 1, 250_000)]);
+    flows
+}
+
+fn outcome(mut cfg: Config, info: &'static SchemeInfo) -> Outcome {
+    cfg.scheme = Scheme { info, values: cfg.scheme.values };
+    run(&star(8, "1us"), &flows(), &cfg)
+}
+
+fn compare(cfg: &Config, told: &'static SchemeInfo) -> Outcome {
+    let quiet = outcome(cfg.clone(), cfg.scheme.info);
+    assert_eq!(outcome(cfg.clone(), told).digest, quiet.digest);
+    quiet
+}
+
+#[test]
+fn pfc_does_the_same_whether_it_hears_of_packets_or_not() {
+    let mut cfg = config("pfc");
+    assert!(compare(&cfg, &PFC).totals.control_frames > 0, "there is something to be heard");
+    cfg.switch.buffer = Bytes::new(2_000_000);
+    cfg.switch.thresholds = dynamic();
+    assert!(compare(&cfg, &PFC).totals.control_frames > 0);
+}
+
+#[test]
+fn gfc_does_the_same_whether_it_hears_of_packets_or_not() {
+    for feedback in ["buffer", "conceptual"] {
+        let mut cfg = config("gfc");
+        set(&mut cfg, "mode", "paper");
+        set(&mut cfg, "feedback", feedback);
+        let (xoff, xon) = (Bytes::new(250_000), Bytes::new(240_000));
+        let limit = IngressLimit::Unlimited;
+        cfg.switch.thresholds = ThresholdConfig::Static { xoff, xon, limit };
+        assert!(compare(&cfg, &GFC).totals.control_frames > 0, "{feedback}");
+    }
+}
+
+fn dynamic() -> ThresholdConfig {
+    ThresholdConfig::Dynamic {
+        shift: 5,
+        reserve: Bytes::new(1000),
+        resume_offset: Bytes::new(3000),
+        headroom: None,
+    }
+}
+
+/// Without a scheme nobody hears of anything, but a buffer that is divided dynamically keeps its
+/// own books of every packet.
+#[test]
+fn a_dynamic_buffer_keeps_its_books_when_nobody_listens() {
+    let mut cfg = config("none");
+    cfg.switch.buffer = Bytes::new(2_000_000);
+    cfg.switch.thresholds = dynamic();
+    cfg.nic.timeout = Some("500us".parse().unwrap());
+    let out = run(&star(8, "1us"), &flows(), &cfg);
+    assert_eq!(out.totals.completed, flows().len() as u64);
+}
