@@ -353,6 +353,7 @@ fn packets(spec: &FlowSpec, payload: u64) -> (u32, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use weir_cc::{CcKind, CcParams};
     use weir_core::{NodeId, Rate};
 
     fn spec(size: u64) -> FlowSpec {
@@ -365,6 +366,38 @@ mod tests {
         assert_eq!(packets(&spec(4501), 1500), (4, 1));
         assert_eq!(packets(&spec(1), 1500), (1, 1));
         assert_eq!(packets(&spec(u64::MAX), 1500), (u32::MAX, 1500));
+    }
+
+    /// Whether the window is worked out once or looked at each time, it is the same window.
+    #[test]
+    fn a_fixed_window_allows_what_its_bytes_allow() {
+        let path = Path {
+            line_rate: Rate::from_gbps(100),
+            base_rtt: Time::from_us(4),
+            bdp: Bytes::new(50_000),
+            mtu: Bytes::new(1500),
+            hops: 1,
+        };
+        let windows = [1, 1499, 1500, 1501, 4500, 4501].map(|w| WindowConfig::Bytes(Bytes::new(w)));
+        for window in windows.into_iter().chain([WindowConfig::Unlimited, WindowConfig::FromCc]) {
+            let nic = NicConfig { window, ..NicConfig::default() };
+            let cc = CcParams::new(CcKind::None).start(&path);
+            let mut s = Sender::new(spec(9000), 0, cc, false, &path, &nic);
+            assert!(s.fixed_window != 0, "{window:?}");
+            for (una, nxt) in (0..=6).flat_map(|una| (una..=6).map(move |nxt| (una, nxt))) {
+                (s.una, s.nxt) = (una, nxt);
+                assert_eq!(s.has_data(), s.has_data_now(), "{window:?} {una}..{nxt}");
+            }
+        }
+        // 80 ps a byte
+        let cc = CcParams::new(CcKind::None).start(&path);
+        assert_eq!(fixed_pace(&cc), 80);
+        let odd = Path { line_rate: Rate::from_gbps(3), ..path };
+        assert_eq!(fixed_pace(&CcParams::new(CcKind::None).start(&odd)), 0, "not a whole number");
+        assert_eq!(fixed_pace(&CcParams::new(CcKind::Dcqcn).start(&path)), 0, "it changes");
+        let nic = NicConfig { window: WindowConfig::FromCc, ..NicConfig::default() };
+        let changing = CcParams::new(CcKind::Hpcc).start(&path);
+        assert_eq!(fixed_window(&spec(9000), &changing, &nic), 0);
     }
 
     #[test]

@@ -367,6 +367,33 @@ mod tests {
 
     /// Weights 2 and 1 with packets of 900 and 1400 B: over many rounds the byte shares
     /// differ from 2:1 by less than a quantum plus a packet.
+    /// The only one that is ready is taken without a search; the next turn is that of those behind
+    /// it all the same. Of two it is not the only one, wherever the other stands.
+    #[test]
+    fn a_queue_that_is_alone_takes_its_turn() {
+        let spec = QueueSpec { priority: Priority::ALL[3], data: true, quantum: Bytes::new(1) };
+        let mut s = Scheduler::new(&QueueLayout {
+            groups: vec![Group { discipline: Discipline::RoundRobin, queues: 70 }],
+            queues: vec![spec; 70],
+            on_demand: None,
+            inspects_heads: false,
+        });
+        s.set_ready(5, true);
+        assert_eq!(s.select(0, |_| 1), Some(QueueId(5)));
+        for q in [4, 6] {
+            s.set_ready(q, true);
+        }
+        assert_eq!([(); 3].map(|()| s.select(0, |_| 1).unwrap().0), [6, 4, 5]);
+        for q in [4, 6] {
+            s.set_ready(q, false);
+        }
+        s.set_ready(69, true);
+        assert_eq!([(); 3].map(|()| s.select(0, |_| 1).unwrap().0), [69, 5, 69]);
+        assert_eq!(s.select(1 << 3, |_| 1), None, "it may not go");
+        s.set_ready(69, false);
+        assert_eq!(s.select(1 << 3, |_| 1), None, "nor may it alone");
+    }
+
     #[test]
     fn deficit_round_robin_shares_bytes_within_one_quantum() {
         // priorities 3 and 1 are queues 6 and 7 (strict ones come first)
