@@ -5,7 +5,8 @@ mod common;
 use common::{DATA, config, flow, run, star};
 use weir_core::{Bytes, LinkId, PortId, Rate, Time};
 use weir_net::build::{self, leaf_spine};
-use weir_sim::config::{IngressLimit, LinkFailure, Routing, Stop, ThresholdConfig};
+use weir_net::{Layer, TopologyBuilder};
+use weir_sim::config::{EngineConfig, IngressLimit, LinkFailure, Routing, Stop, ThresholdConfig};
 use weir_sim::outcome::DropReason;
 use weir_sim::{Config, Finish, Outcome};
 use weir_traffic::FlowSpec;
@@ -190,4 +191,23 @@ fn a_response_time_delays_the_hold_by_just_that() {
     cfg.link.response = Time::from_ns(700);
     let later = held(&run(&star(3, "1us"), &flows, &cfg), 0);
     assert_eq!(at_once - later, Time::from_ns(700));
+}
+
+/// A switch that nothing is connected to has routes to learn and statistics to begin, like others.
+#[test]
+fn a_switch_without_links_harms_nobody() {
+    let mut b = TopologyBuilder::new();
+    let hosts = b.add_hosts(3);
+    let switch = b.add_switch("connected", Layer::Tor, 0);
+    for host in hosts {
+        b.connect(host, switch, Rate::from_gbps(100), us(1));
+    }
+    b.add_switch("alone", Layer::Tor, 0);
+    let topology = b.finish().unwrap();
+    let mut cfg = config("pfc");
+    cfg.probes.warm_up = us(2);
+    cfg.failures.push(LinkFailure { link: LinkId(1), down: us(10), up: Some(us(12)) });
+    cfg.engine = EngineConfig::Window { threads: 1 };
+    let out = run(&topology, &[flow(0, 2, 200_000)], &cfg);
+    assert_eq!((out.finish, out.totals.completed), (Finish::Drained, 1));
 }
