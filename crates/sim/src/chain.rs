@@ -253,22 +253,18 @@ mod tests {
     #[test]
     fn what_came_back_last_is_used_first() {
         let mut store = Store::default();
-        let mut push = |chain: &mut Chain, seq| {
+        let push = |store: &mut Store, chain: &mut Chain, seq| {
             store.push(chain, Time::ZERO, &test_packet(seq, 64));
             (chain.last / LINK, store.next.len())
         };
         let [mut a, mut b, mut c] = [Chain::default(); 3];
-        push(&mut a, 1);
-        push(&mut b, 2);
+        push(&mut store, &mut a, 1);
+        push(&mut store, &mut b, 2);
         store.pop(&mut a);
         store.pop(&mut b);
-        let mut push = |chain: &mut Chain, seq| {
-            store.push(chain, Time::ZERO, &test_packet(seq, 64));
-            (chain.last / LINK, store.next.len())
-        };
-        assert_eq!(push(&mut c, 3), (1, 2));
+        assert_eq!(push(&mut store, &mut c, 3), (1, 2));
         // eight fit a link, the ninth takes the one that came back before
-        assert_eq!((4..12).map(|seq| push(&mut c, seq)).last(), Some((0, 2)));
+        assert_eq!((4..12).map(|seq| push(&mut store, &mut c, seq)).last(), Some((0, 2)));
         assert!(store.iter(&c).map(|p| p.seq).eq(3..12));
     }
 }
