@@ -252,7 +252,7 @@ impl<'a> World<'a> {
     fn drained(&self) -> bool {
         self.nodes().all(|n| match n {
             Node::Nic(n) => n.all_flows_over() && n.packets_inside() == 0,
-            Node::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipelines_empty(),
+            Node::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipeline.is_empty(),
         }) && !self.carries_traffic()
     }
 

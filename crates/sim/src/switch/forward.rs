@@ -27,25 +27,26 @@ impl Switch {
         } else if self.latency == Time::ZERO {
             self.forward(packet, now, routes, env);
         } else {
-            let port = &mut self.ports[i];
-            port.pipeline.push_back((now + self.latency, *packet));
-            let head = port.pipeline[0].0;
-            self.clocks.set(i, head);
+            self.enter_pipeline(packet, now);
         }
     }
 
-    /// A packet leaves the forwarding pipeline of port `i`.
+    /// A packet waits for as long as the switch takes to forward it.
+    fn enter_pipeline(&mut self, packet: &Packet, now: Time) {
+        self.pipeline.push_back((now + self.latency, *packet));
+        self.clocks.set(0, self.pipeline[0].0);
+    }
+
+    /// A packet leaves the forwarding pipeline.
     pub(super) fn on_pipeline_exit(
         &mut self,
-        i: usize,
         now: Time,
         routes: &Forwarding<'_>,
         env: &mut Env<'_, '_>,
     ) {
-        let port = &mut self.ports[i];
-        let (_, mut packet) = port.pipeline.pop_front().expect("a packet is due");
-        let head = port.pipeline.front().map_or(Time::NEVER, |(t, _)| *t);
-        self.clocks.set(i, head);
+        let (_, mut packet) = self.pipeline.pop_front().expect("a packet is due");
+        let head = self.pipeline.front().map_or(Time::NEVER, |(t, _)| *t);
+        self.clocks.set(0, head);
         self.forward(&mut packet, now, routes, env);
     }
 

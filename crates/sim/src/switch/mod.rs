@@ -35,9 +35,10 @@ use crate::wire::{Inbox, Wires};
 use marker::Marker;
 use port::Port;
 use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
-use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, QueueId, Time};
+use weir_core::{ControlMessage, FlowId, NodeId, Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{
     Actions, Books, FlowControl, Mmu, NodeView, ParamError, PortBook, PortQueue, QueueBook, Role,
     TimerKey,
@@ -76,7 +77,10 @@ pub(crate) struct Switch {
     pub(crate) ports: Vec<Port>,
     /// What is queued.
     pub(crate) stored: Store,
-    /// Transmit-done by port; before them pipeline exits by port, if there is a latency.
+    /// Packets between arrival and memory, with the time they leave the pipeline: all take the same
+    /// time, so one queue is enough for all ports.
+    pub(crate) pipeline: VecDeque<(Time, Packet)>,
+    /// Transmit-done by port; before them the exit of the pipeline, if there is a latency.
     clocks: Tournament,
     /// The first transmit-done clock.
     tx_clocks: usize,
@@ -144,7 +148,7 @@ impl Switch {
         let seed = shared.config.seed;
         let index = u64::from(id.0);
         let latency = shared.config.switch.latency;
-        let tx_clocks = if latency == Time::ZERO { 0 } else { ports.len() };
+        let tx_clocks = usize::from(latency != Time::ZERO);
         Ok(Self {
             id,
             perfect_wires: shared.byte_survival_ln == 0.0
@@ -159,6 +163,7 @@ impl Switch {
             ports,
             books,
             stored: Store::default(),
+            pipeline: VecDeque::new(),
             timers: Timers::new(),
             schedule: Schedule::new(shared.admin(id)),
             epoch: 0,
@@ -259,7 +264,7 @@ impl Switch {
             } else {
                 let winner = self.clocks.winner();
                 if winner < self.tx_clocks {
-                    self.on_pipeline_exit(winner, now, &routes, env);
+                    self.on_pipeline_exit(now, &routes, env);
                 } else {
                     self.transmit_next(winner - self.tx_clocks, now, env);
                 }

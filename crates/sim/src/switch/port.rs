@@ -73,8 +73,6 @@ pub(crate) struct Port {
     /// Control frames that wait for the wire.
     control: VecDeque<Packet>,
     limits: Option<Box<Limits>>,
-    /// Packets between arrival and memory.
-    pub(crate) pipeline: VecDeque<(Time, Packet)>,
     pub(crate) outages: Outages,
     /// How many holds of each priority (its own and its queues') are in force.
     pub(crate) holds_in_force: [u32; Priority::COUNT],
@@ -144,7 +142,6 @@ impl Port {
                 link.delay,
                 shared.config.link.overhead,
             ),
-            pipeline: VecDeque::new(),
             scheduler,
             queues,
             control: VecDeque::new(),

@@ -10,7 +10,7 @@ impl Switch {
     pub(crate) fn packets_inside(&self) -> u64 {
         let queued =
             self.ports.iter().flat_map(|p| &p.queues).flat_map(|q| self.stored.iter(&q.fifo));
-        let piped = self.ports.iter().flat_map(|p| &p.pipeline).map(|(_, p)| p);
+        let piped = self.pipeline.iter().map(|(_, p)| p);
         queued.chain(piped).filter(|p| p.kind != PacketKind::Mark).count() as u64
     }
 
@@ -116,11 +116,4 @@ impl Switch {
 /// Fraction of `span` during which the wire was busy.
 pub(crate) fn utilisation(busy: Time, span: Time) -> f64 {
     if span == Time::ZERO { 0.0 } else { busy.as_ps() as f64 / span.as_ps() as f64 }
-}
-
-impl Switch {
-    /// Whether nothing is between arrival and memory.
-    pub(crate) fn pipelines_empty(&self) -> bool {
-        self.ports.iter().all(|p| p.pipeline.is_empty())
-    }
 }
