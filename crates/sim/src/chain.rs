@@ -73,35 +73,45 @@ impl Default for Store {
 }
 
 impl Store {
-    /// Appends a packet; returns it as it stands in the store.
+    /// Appends a packet; returns it as it stands in the store, and whether it is alone there.
     #[inline(always)]
-    pub(crate) fn push(&mut self, chain: &mut Chain, time: Time, packet: &Packet) -> &mut Packet {
-        if chain.last % LINK == LINK - 1 {
+    pub(crate) fn push(
+        &mut self,
+        chain: &mut Chain,
+        time: Time,
+        packet: &Packet,
+    ) -> (&mut Packet, bool) {
+        // behind the last place of a link, or behind nothing
+        let next = chain.last.wrapping_add(1);
+        let mut alone = false;
+        if next % LINK == 0 {
             if self.free == NONE {
                 self.grow(packet);
             }
-            self.extend(chain);
+            alone = self.extend(chain);
         } else {
-            chain.last += 1;
+            chain.last = next;
         }
         let (link, place) = split(chain.last);
         let link = &mut self.links[link];
         link.times[place] = time;
         link.packets[place] = *packet;
-        &mut link.packets[place]
+        (&mut link.packets[place], alone)
     }
 
-    /// Appends a link and takes the first place of it.
+    /// Appends a link and takes the first place of it; returns whether it is the only one.
     #[inline(always)]
-    fn extend(&mut self, chain: &mut Chain) {
+    fn extend(&mut self, chain: &mut Chain) -> bool {
         let link = self.free;
         self.free = std::mem::replace(&mut self.next[link as usize], NONE);
-        if chain.is_empty() {
+        let alone = chain.is_empty();
+        if alone {
             chain.first = link * LINK;
         } else {
             self.next[(chain.last / LINK) as usize] = link;
         }
         chain.last = link * LINK;
+        alone
     }
 
     /// Makes a link; `filler` stands in it.
@@ -144,24 +154,33 @@ impl Store {
         debug_assert!(!chain.is_empty(), "there is a first packet");
         let at = chain.first;
         let (link, place) = split(at);
-        let next = if at == chain.last {
-            chain.last = NONE;
-            self.release(link);
-            None
-        } else if place == LINK as usize - 1 {
-            let behind = self.release(link);
-            chain.first = behind * LINK;
-            // time enough until the eight of this link are gone
-            if let Some(link) = self.links.get(self.next[behind as usize] as usize) {
-                prefetch(link);
-            }
-            Some(self.at(chain.first).0)
-        } else {
+        if at != chain.last && place != LINK as usize - 1 {
             chain.first = at + 1;
-            Some(self.links[link].times[(place + 1) % LINK as usize])
-        };
+            let link = &mut self.links[link];
+            let next = Some(link.times[(place + 1) % LINK as usize]);
+            return Taken { packet: &mut link.packets[place], time: link.times[place], next };
+        }
+        let next = self.leave(chain);
         let link = &mut self.links[link];
         Taken { packet: &mut link.packets[place], time: link.times[place], next }
+    }
+
+    /// The first packet of a chain is the last of its link: goes on to the next link, if there is
+    /// one, and returns the time of the packet there.
+    #[inline(always)]
+    fn leave(&mut self, chain: &mut Chain) -> Option<Time> {
+        let (link, _) = split(chain.first);
+        let behind = self.release(link);
+        if chain.first == chain.last {
+            chain.last = NONE;
+            return None;
+        }
+        chain.first = behind * LINK;
+        // time enough until the eight of this link are gone
+        if let Some(link) = self.links.get(self.next[behind as usize] as usize) {
+            prefetch(link);
+        }
+        Some(self.at(chain.first).0)
     }
 
     /// Takes a link back; returns the one that was behind it.
@@ -228,7 +247,8 @@ mod tests {
                     Some(value) => {
                         let time = Time::from_ps(u64::from(value));
                         let packet = test_packet(value.into(), 64);
-                        prop_assert_eq!(*store.push(chain, time, &packet), packet);
+                        let alone = deque.is_empty();
+                        prop_assert_eq!(store.push(chain, time, &packet), (&mut packet.clone(), alone));
                         deque.push_back((time, packet));
                     }
                     None => {

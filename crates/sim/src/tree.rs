@@ -34,6 +34,8 @@ pub(crate) struct Tournament {
 enum Heats {
     /// A clock alone has won.
     None,
+    /// The winner's own place stands at "never": when it comes back, the best of the others is known
+    /// without waiting for it.
     One(Box<Heat>),
     /// Round after round, from the clocks to the last heat: the winner of heat `i` of a round takes
     /// place `i % HEAT` in heat `i / HEAT` of the next one.
@@ -54,16 +56,27 @@ fn key(i: usize, t: Time) -> u64 {
     t.min(END).as_ps() << INDEX_BITS | i as u64
 }
 
+/// The key of a clock that stands at "never", where it does not matter whose it is.
+const NEVER: u64 = END.as_ps() << INDEX_BITS;
+
 impl Heat {
-    /// All at "never", where it does not matter whose key it is.
     fn new() -> Self {
-        Self([f64::from_bits(key(0, Time::NEVER)); HEAT])
+        Self([f64::from_bits(NEVER); HEAT])
     }
 
-    /// Puts `key` in place `i` and returns the smallest.
     #[inline(always)]
-    fn play(&mut self, i: usize, key: u64) -> u64 {
+    fn put(&mut self, i: usize, key: u64) {
         self.0[i % HEAT] = f64::from_bits(key);
+    }
+
+    #[inline(always)]
+    fn get(&self, i: usize) -> u64 {
+        self.0[i % HEAT].to_bits()
+    }
+
+    /// The smallest.
+    #[inline(always)]
+    fn min(&self) -> u64 {
         let smaller = |a: f64, b: f64| if a < b { a } else { b };
         let [a, b, c, d, e, f, g, h, rest @ ..] = self.0;
         let [i, j, k, l, m, n, o, p] = rest;
@@ -79,7 +92,9 @@ impl Heat {
 #[inline(never)]
 fn play_rounds(rounds: &mut [Box<[Heat]>], mut i: usize, mut key: u64) -> u64 {
     for heats in rounds {
-        key = heats[i / HEAT].play(i, key);
+        let heat = &mut heats[i / HEAT];
+        heat.put(i, key);
+        key = heat.min();
         i /= HEAT;
     }
     key
@@ -140,32 +155,78 @@ impl Tournament {
         (self.root & ((1 << INDEX_BITS) - 1)) as usize
     }
 
-    /// What clock `i` shows.
+    /// The earliest clock shows `t` from now on.
     #[inline(always)]
-    fn shown(&self, i: usize) -> u64 {
-        match &self.heats {
-            Heats::None => self.root,
-            Heats::One(heat) => heat.0[i % HEAT].to_bits(),
-            Heats::Many(rounds) => rounds[0][i / HEAT].0[i % HEAT].to_bits(),
-        }
-    }
-
-    /// Sets clock `i`.
-    #[inline(always)]
-    pub(crate) fn set(&mut self, i: usize, t: Time) {
+    pub(crate) fn advance(&mut self, t: Time) {
+        let i = self.winner();
         let key = key(i, t);
         self.root = match &mut self.heats {
-            Heats::One(heat) => heat.play(i, key),
+            Heats::One(heat) => {
+                let winner = key.min(heat.min());
+                heat.put(i, key);
+                heat.put(winner as usize, NEVER);
+                winner
+            }
             Heats::None => key,
             Heats::Many(rounds) => play_rounds(rounds, i, key),
         };
     }
 
+    /// Sets clock `i`.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, i: usize, t: Time) {
+        if i == self.winner() {
+            self.advance(t);
+        } else {
+            self.challenge(i, key(i, t));
+        }
+    }
+
     /// Sets clock `i` to `t` unless it shows an earlier time.
     #[inline(always)]
     pub(crate) fn bring_forward(&mut self, i: usize, t: Time) {
-        if self.shown(i) > key(i, t) {
+        let key = key(i, t);
+        if i != self.winner() {
+            if key < self.shown(i) {
+                self.challenge(i, key);
+            }
+        } else if key < self.root {
             self.set(i, t);
+        }
+    }
+
+    /// Whether clock `i`, if it showed `t`, would be the earliest.
+    #[inline(always)]
+    pub(crate) fn would_win(&self, i: usize, t: Time) -> bool {
+        key(i, t) <= self.root
+    }
+
+    /// What clock `i` shows, which is not the earliest.
+    #[inline(always)]
+    fn shown(&self, i: usize) -> u64 {
+        match &self.heats {
+            Heats::One(heat) => heat.get(i),
+            Heats::None => NEVER,
+            Heats::Many(rounds) => rounds[0][i / HEAT].get(i),
+        }
+    }
+
+    /// Clock `i`, which is not the earliest, shows `key`.
+    #[inline(always)]
+    fn challenge(&mut self, i: usize, key: u64) {
+        match &mut self.heats {
+            Heats::One(heat) => {
+                let best = self.root;
+                if key < best {
+                    heat.put(best as usize, best);
+                    heat.put(i, NEVER);
+                    self.root = key;
+                } else {
+                    heat.put(i, key);
+                }
+            }
+            Heats::None => self.root = key,
+            Heats::Many(rounds) => self.root = play_rounds(rounds, i, key),
         }
     }
 }

@@ -112,7 +112,10 @@ impl Wires {
             self.cross(wire, arrival, *packet);
             return;
         };
-        if wire.packets.is_empty() {
+        let (packet, alone) = self.flights.push(&mut wire.packets, arrival, packet);
+        packet.ingress = wire.port;
+        packet.local_tag = 0;
+        if alone {
             let word = self.fresh_start[wire.node.index()] as usize + wire.port.index() / 64;
             self.fresh[word] |= 1 << (wire.port.index() % 64);
             let next = &mut self.next[wire.node.index()];
@@ -123,10 +126,6 @@ impl Wires {
                 }
             }
         }
-        let port = wire.port;
-        let packet = self.flights.push(&mut wire.packets, arrival, packet);
-        packet.ingress = port;
-        packet.local_tag = 0;
     }
 
     /// Keeps a packet for another part until threads meet. What it carries in the side pool
@@ -226,7 +225,7 @@ impl Wires {
         let port = inbox.heads.winner();
         let packets = &mut self.wires[inbox.first as usize + port].packets;
         let Taken { packet, next, .. } = self.flights.pop(packets);
-        inbox.heads.set(port, next.unwrap_or(Time::NEVER));
+        inbox.heads.advance(next.unwrap_or(Time::NEVER));
         (port, packet)
     }
 

@@ -114,23 +114,62 @@ impl Switch {
             self.lose(now, DropReason::NoRoute, packet, env);
             return;
         };
+        let free = self.ports[egress.index()].tx.busy_until;
+        let clear = now > free || now == free && self.is_next(egress, now);
+        let Self { ports, books, .. } = self;
+        let port = &mut ports[egress.index()];
+        if clear {
+            if port.is_plain()
+                && books.mmu.pass_quietly(packet.ingress, packet.priority, packet.size)
+            {
+                port.launch(packet, 0, &mut self.marker, now, env.wires);
+                return;
+            }
+        } else if port.is_plain() {
+            if self.stand_by(packet, egress, now) {
+                return;
+            }
+        } else if !port.is_guarded() && self.queue_quietly(packet, egress, now) {
+            return;
+        }
+        self.forward_with_care(packet, egress, clear, now, env);
+    }
+
+    /// Whether the transmitter of `egress`, if it is due now, comes next: nothing else that is due
+    /// now comes before it.
+    #[inline(always)]
+    fn is_next(&self, egress: PortId, now: Time) -> bool {
+        self.inbox.next() > now && self.clocks.would_win(self.tx_clock(egress.index()), now)
+    }
+
+    /// Where somebody has to be asked or told.
+    #[inline(never)]
+    fn forward_with_care(
+        &mut self,
+        packet: &mut Packet,
+        egress: PortId,
+        clear: bool,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
         let port = &self.ports[egress.index()];
-        let (idle, guarded) = (now > port.tx.busy_until, port.is_guarded());
-        if idle && port.is_plain() && self.lets_pass(packet, now) {
+        if clear && port.is_plain() && self.lets_pass(packet, now) {
             let port = &mut self.ports[egress.index()];
             port.launch(packet, 0, &mut self.marker, now, env.wires);
             return;
         }
-        if guarded && let Err(reason) = self.may_enter(packet, egress, now) {
+        if self.ports[egress.index()].is_guarded()
+            && let Err(reason) = self.may_enter(packet, egress, now)
+        {
             self.refuse(egress.index(), reason, packet, now, env);
             return;
         }
-        if idle && self.pass_unconcerned(packet, egress, now, env)
-            || !idle && self.queue_quietly(packet, egress, now)
+        if clear && self.pass_unconcerned(packet, egress, now, env)
+            || !clear && self.queue_quietly(packet, egress, now)
         {
             return;
         }
-        self.store(packet, egress, idle, now, env);
+        self.store(packet, egress, clear, now, env);
     }
 
     /// Sends a packet at once that is no concern of the scheme's, where nothing waits but there
@@ -159,15 +198,28 @@ impl Switch {
     /// sees it.
     #[inline(always)]
     fn lets_pass(&mut self, packet: &Packet, now: Time) -> bool {
-        self.books.mmu.pass_quietly(packet.ingress, packet.priority, packet.size)
-            || self.lets_pass_after_a_look(packet, now)
-    }
-
-    #[inline(never)]
-    fn lets_pass_after_a_look(&mut self, packet: &Packet, now: Time) -> bool {
         (self.unconcerned[packet.priority.index()].is_some()
             || self.fc.lets_pass(&NodeView { now, books: &self.books }, packet))
             && self.books.mmu.pass(packet.ingress, packet.priority, packet.size)
+    }
+
+    /// Lets a packet of a quiet ingress wait for the wire of a plain port, where it is alone. The
+    /// scheme need not know.
+    #[inline(always)]
+    fn stand_by(&mut self, packet: &Packet, egress: PortId, now: Time) -> bool {
+        let Self { ports, books, .. } = self;
+        if !books.mmu.admit_quietly(packet.ingress, packet.priority, packet.size) {
+            return false;
+        }
+        let (o, priority) = (egress.index(), packet.priority.index());
+        let queue = self.quiet[priority].expect("a quiet ingress has a queue");
+        self.buffer.set(now, books.mmu.used().get());
+        let (port, book) = (&mut ports[o], &mut books.ports[o]);
+        book.q_out[priority] += u64::from(packet.size);
+        port.stand_by(book, queue, packet, now);
+        let free = port.tx.busy_until;
+        self.clocks.set(self.tx_clock(o), free);
+        true
     }
 
     /// Queues a packet of a quiet ingress behind what is being sent. The scheme need not know.
@@ -188,14 +240,14 @@ impl Switch {
         true
     }
 
-    /// Stores the packet and queues it, or sends it if the wire is `idle` and nothing stands in
+    /// Stores the packet and queues it, or sends it if the wire is `clear` and nothing stands in
     /// its way: the scheme sees the same as if it had been queued for no time.
     #[inline(never)]
     fn store(
         &mut self,
         packet: &mut Packet,
         egress: PortId,
-        idle: bool,
+        clear: bool,
         now: Time,
         env: &mut Env<'_, '_>,
     ) {
@@ -213,7 +265,7 @@ impl Switch {
             books.mmu.alert(packet.ingress, packet.priority);
             fc.arrive(&NodeView { now, books }, packet, egress, actions)
         });
-        if idle && port.is_clear(unconcerned.is_some()) && actions.is_empty() {
+        if clear && port.is_clear(unconcerned.is_some()) && actions.is_empty() {
             books.mmu.release(packet.ingress, packet.priority, packet.size);
             books.ports[o].q_out[priority] -= size;
             port.scheduler.passed(queue.index());
@@ -236,7 +288,7 @@ impl Switch {
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }
-        if idle {
+        if now > free {
             self.transmit_at_once(o, now, env);
         } else {
             self.clocks.bring_forward(self.tx_clock(o), free);

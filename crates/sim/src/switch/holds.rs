@@ -36,6 +36,7 @@ impl Switch {
                 Action::Hold { port, target } => self.hold(port, target, true, now),
                 Action::Open { port, target } => self.hold(port, target, false, now),
                 Action::Limit { port, priority, rate } => {
+                    self.file(port.index(), now);
                     self.ports[port.index()].limit(now, priority, rate);
                     self.wake(port.index(), now);
                 }
@@ -104,6 +105,7 @@ impl Switch {
     /// Starts or lifts a hold.
     fn hold(&mut self, port: PortId, target: Target, held: bool, now: Time) {
         let o = port.index();
+        self.file(o, now);
         match target {
             Target::Queue(q) => {
                 let q = q.index();
@@ -164,7 +166,7 @@ impl Switch {
         let book = &mut self.books.ports[o];
         if book.queues[q].held != held {
             book.queues[q].held = held;
-            if book.queues[q].packets > 0 && port.queues[q].data {
+            if book.queues[q].packets > 0 && book.queues[q].data {
                 if held {
                     book.active -= 1;
                 } else {
@@ -275,10 +277,8 @@ impl Switch {
     /// The egress port that holds most bytes of an ingress; the lowest of several.
     fn main_egress(&self, ingress: PortId, priority: Priority) -> Option<PortId> {
         let bytes = |o: usize| -> u64 {
-            self.ports[o]
-                .queues
-                .iter()
-                .flat_map(|q| self.stored.iter(&q.fifo))
+            (0..self.ports[o].queues.len())
+                .flat_map(|q| self.queued(o, q))
                 .filter(|p| p.ingress == ingress && p.priority == priority)
                 .map(|p| u64::from(p.size))
                 .sum()
@@ -296,7 +296,7 @@ impl Switch {
         let mut stuck = Vec::new();
         for (o, port) in self.ports.iter().enumerate() {
             for (q, queue) in port.queues.iter().enumerate() {
-                let Some((_, head)) = self.stored.front(&queue.fifo) else { continue };
+                let Some(head) = self.queued(o, q).next() else { continue };
                 let at = PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };
                 let behind = self.fc.head_waits_for(at, head);
                 let held = port.is_held(q);

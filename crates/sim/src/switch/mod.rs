@@ -133,7 +133,12 @@ impl Switch {
             ports: ports
                 .iter()
                 .map(|p| PortBook {
-                    queues: vec![QueueBook::default(); p.scheduler.len()],
+                    queues: (0..p.scheduler.len())
+                        .map(|q| QueueBook {
+                            data: p.scheduler.spec(q).data,
+                            ..QueueBook::default()
+                        })
+                        .collect(),
                     ..PortBook::default()
                 })
                 .collect(),

@@ -2,16 +2,23 @@
 
 use super::Switch;
 use crate::outcome::{PortRecord, Sample, SwitchRecord};
-use weir_core::{Bytes, PacketKind, PortId, Priority, Time};
+use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, Time};
 use weir_fc::Violation;
 
 impl Switch {
     /// Packets inside: queued or in the forwarding pipeline.
     pub(crate) fn packets_inside(&self) -> u64 {
+        let queues = |o: usize| (0..self.ports[o].queues.len()).map(move |q| (o, q));
         let queued =
-            self.ports.iter().flat_map(|p| &p.queues).flat_map(|q| self.stored.iter(&q.fifo));
+            (0..self.ports.len()).flat_map(queues).flat_map(|(o, q)| self.queued(o, q));
         let piped = self.pipeline.iter().map(|(_, p)| p);
         queued.chain(piped).filter(|p| p.kind != PacketKind::Mark).count() as u64
+    }
+
+    /// The packets of a queue, first in first.
+    pub(crate) fn queued(&self, o: usize, q: usize) -> impl Iterator<Item = &Packet> {
+        let port = &self.ports[o];
+        port.standby(q).into_iter().chain(self.stored.iter(&port.queues[q].fifo))
     }
 
     /// Checks that all books agree with what is stored.
@@ -21,9 +28,8 @@ impl Switch {
         let mut stored = 0u64;
         for (o, port) in self.ports.iter().enumerate() {
             let mut q_out = [0u64; Priority::COUNT];
-            for (q, queue) in port.queues.iter().enumerate() {
-                let packets =
-                    || self.stored.iter(&queue.fifo).filter(|p| p.kind != PacketKind::Mark);
+            for q in 0..port.queues.len() {
+                let packets = || self.queued(o, q).filter(|p| p.kind != PacketKind::Mark);
                 let bytes: u64 = packets().map(|p| u64::from(p.size)).sum();
                 let book = &self.books.ports[o].queues[q];
                 if bytes != book.bytes || packets().count() as u64 != u64::from(book.packets) {
