@@ -32,6 +32,12 @@ impl Chain {
     pub(crate) fn is_empty(&self) -> bool {
         self.last == NONE
     }
+
+    /// Whether the next packet needs another link: all of them are full, or there is none.
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.last.wrapping_add(1) % LINK == 0
+    }
 }
 
 /// The link a place is in, and which one of it.
@@ -73,45 +79,35 @@ impl Default for Store {
 }
 
 impl Store {
-    /// Appends a packet; returns it as it stands in the store, and whether it is alone there.
+    /// Appends a packet; returns it as it stands in the store.
     #[inline(always)]
-    pub(crate) fn push(
-        &mut self,
-        chain: &mut Chain,
-        time: Time,
-        packet: &Packet,
-    ) -> (&mut Packet, bool) {
-        // behind the last place of a link, or behind nothing
-        let next = chain.last.wrapping_add(1);
-        let mut alone = false;
-        if next % LINK == 0 {
-            if self.free == NONE {
-                self.grow(packet);
-            }
-            alone = self.extend(chain);
+    pub(crate) fn push(&mut self, chain: &mut Chain, time: Time, packet: &Packet) -> &mut Packet {
+        if chain.is_full() {
+            self.extend(chain, packet);
         } else {
-            chain.last = next;
+            chain.last += 1;
         }
         let (link, place) = split(chain.last);
         let link = &mut self.links[link];
         link.times[place] = time;
         link.packets[place] = *packet;
-        (&mut link.packets[place], alone)
+        &mut link.packets[place]
     }
 
-    /// Appends a link and takes the first place of it; returns whether it is the only one.
+    /// Appends a link and takes the first place of it, for `packet`.
     #[inline(always)]
-    fn extend(&mut self, chain: &mut Chain) -> bool {
+    fn extend(&mut self, chain: &mut Chain, packet: &Packet) {
+        if self.free == NONE {
+            self.grow(packet);
+        }
         let link = self.free;
         self.free = std::mem::replace(&mut self.next[link as usize], NONE);
-        let alone = chain.is_empty();
-        if alone {
+        if chain.is_empty() {
             chain.first = link * LINK;
         } else {
             self.next[(chain.last / LINK) as usize] = link;
         }
         chain.last = link * LINK;
-        alone
     }
 
     /// Makes a link; `filler` stands in it.
@@ -247,8 +243,8 @@ mod tests {
                     Some(value) => {
                         let time = Time::from_ps(u64::from(value));
                         let packet = test_packet(value.into(), 64);
-                        let alone = deque.is_empty();
-                        prop_assert_eq!(store.push(chain, time, &packet), (&mut packet.clone(), alone));
+                        prop_assert!(chain.is_full() || !deque.is_empty());
+                        prop_assert_eq!(*store.push(chain, time, &packet), packet);
                         deque.push_back((time, packet));
                     }
                     None => {

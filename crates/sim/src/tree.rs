@@ -26,20 +26,12 @@ const HEAT: usize = 16;
 pub(crate) struct Tournament {
     /// The winner's key.
     root: u64,
-    heats: Heats,
-}
-
-/// Who plays whom.
-#[derive(Clone, Debug)]
-enum Heats {
-    /// A clock alone has won.
-    None,
-    /// The winner's own place stands at "never": when it comes back, the best of the others is known
-    /// without waiting for it.
-    One(Box<Heat>),
-    /// Round after round, from the clocks to the last heat: the winner of heat `i` of a round takes
-    /// place `i % HEAT` in heat `i / HEAT` of the next one.
-    Many(Box<[Box<[Heat]>]>),
+    /// Where one heat decides. The winner's own place stands at "never": when it comes back, the
+    /// best of the others is known without waiting for it.
+    heat: Option<Box<Heat>>,
+    /// Otherwise round after round, from the clocks to the last heat: the winner of heat `i` of a
+    /// round takes place `i % HEAT` in heat `i / HEAT` of the next one. A clock alone needs none.
+    rounds: Box<[Box<[Heat]>]>,
 }
 
 /// Sixteen keys: time above, index below, so that comparing them is the whole contest.
@@ -107,28 +99,22 @@ impl Tournament {
     /// When there are more clocks than an index can tell apart.
     pub(crate) fn new(n: usize) -> Self {
         assert!(n <= 1 << INDEX_BITS, "{n} clocks are too many");
-        let heats = match n {
-            0..=1 => Heats::None,
-            2..=HEAT => Heats::One(Box::new(Heat::new())),
-            _ => {
-                let mut rounds = Vec::new();
-                let mut players = n;
-                while players > 1 {
-                    players = players.div_ceil(HEAT);
-                    rounds.push((0..players).map(|_| Heat::new()).collect());
-                }
-                Heats::Many(rounds.into())
-            }
-        };
-        Self { root: key(0, Time::NEVER), heats }
+        let mut rounds = Vec::new();
+        let mut players = n;
+        while n > HEAT && players > 1 {
+            players = players.div_ceil(HEAT);
+            rounds.push((0..players).map(|_| Heat::new()).collect());
+        }
+        let heat = (2..=HEAT).contains(&n).then(|| Box::new(Heat::new()));
+        Self { root: NEVER, heat, rounds: rounds.into() }
     }
 
     /// Asks for the clocks to be at hand soon.
     pub(crate) fn prefetch(&self) {
-        match &self.heats {
-            Heats::None => {}
-            Heats::One(heat) => prefetch(&**heat),
-            Heats::Many(rounds) => prefetch(&*rounds[0]),
+        if let Some(heat) = &self.heat {
+            prefetch(&**heat);
+        } else if let Some(heats) = self.rounds.first() {
+            prefetch(&**heats);
         }
     }
 
@@ -160,16 +146,20 @@ impl Tournament {
     pub(crate) fn advance(&mut self, t: Time) {
         let i = self.winner();
         let key = key(i, t);
-        self.root = match &mut self.heats {
-            Heats::One(heat) => {
-                let winner = key.min(heat.min());
+        match &mut self.heat {
+            Some(heat) => {
+                self.root = key.min(heat.min());
                 heat.put(i, key);
-                heat.put(winner as usize, NEVER);
-                winner
+                heat.put(self.root as usize, NEVER);
             }
-            Heats::None => key,
-            Heats::Many(rounds) => play_rounds(rounds, i, key),
-        };
+            None => self.play(i, key),
+        }
+    }
+
+    /// Clock `i` shows `key`, where one heat does not decide.
+    #[inline(always)]
+    fn play(&mut self, i: usize, key: u64) {
+        self.root = if self.rounds.is_empty() { key } else { play_rounds(&mut self.rounds, i, key) };
     }
 
     /// Sets clock `i`.
@@ -204,29 +194,25 @@ impl Tournament {
     /// What clock `i` shows, which is not the earliest.
     #[inline(always)]
     fn shown(&self, i: usize) -> u64 {
-        match &self.heats {
-            Heats::One(heat) => heat.get(i),
-            Heats::None => NEVER,
-            Heats::Many(rounds) => rounds[0][i / HEAT].get(i),
+        match (&self.heat, &*self.rounds) {
+            (Some(heat), _) => heat.get(i),
+            (None, [clocks, ..]) => clocks[i / HEAT].get(i),
+            (None, []) => NEVER,
         }
     }
 
     /// Clock `i`, which is not the earliest, shows `key`.
     #[inline(always)]
     fn challenge(&mut self, i: usize, key: u64) {
-        match &mut self.heats {
-            Heats::One(heat) => {
-                let best = self.root;
-                if key < best {
-                    heat.put(best as usize, best);
-                    heat.put(i, NEVER);
-                    self.root = key;
-                } else {
-                    heat.put(i, key);
-                }
+        let best = self.root;
+        match &mut self.heat {
+            Some(heat) if key < best => {
+                heat.put(best as usize, best);
+                heat.put(i, NEVER);
+                self.root = key;
             }
-            Heats::None => self.root = key,
-            Heats::Many(rounds) => self.root = play_rounds(rounds, i, key),
+            Some(heat) => heat.put(i, key),
+            None => self.play(i, key),
         }
     }
 }

@@ -112,10 +112,7 @@ impl Wires {
             self.cross(wire, arrival, *packet);
             return;
         };
-        let (packet, alone) = self.flights.push(&mut wire.packets, arrival, packet);
-        packet.ingress = wire.port;
-        packet.local_tag = 0;
-        if alone {
+        if wire.packets.is_full() && wire.packets.is_empty() {
             let word = self.fresh_start[wire.node.index()] as usize + wire.port.index() / 64;
             self.fresh[word] |= 1 << (wire.port.index() % 64);
             let next = &mut self.next[wire.node.index()];
@@ -126,6 +123,9 @@ impl Wires {
                 }
             }
         }
+        let packet = self.flights.push(&mut wire.packets, arrival, packet);
+        packet.ingress = wire.port;
+        packet.local_tag = 0;
     }
 
     /// Keeps a packet for another part until threads meet. What it carries in the side pool

@@ -372,7 +372,8 @@ impl Port {
             self.grow(book, q);
         }
         let (queue, counters) = (&mut self.queues[q], &mut book.queues[q]);
-        let (_, alone) = stored.push(&mut queue.fifo, queue.clock.read(now), packet);
+        let alone = queue.fifo.is_empty();
+        stored.push(&mut queue.fifo, queue.clock.read(now), packet);
         if packet.kind != PacketKind::Mark {
             counters.bytes += u64::from(packet.size);
             counters.packets += 1;
