@@ -112,6 +112,16 @@ fn slot(port: PortId, priority: Priority) -> usize {
     port.index() * Priority::COUNT + priority.index()
 }
 
+/// There were never as many bytes in the memory: whether they fit.
+#[cold]
+fn rise(peak: &mut u64, used: u64, buffer: Bytes) -> bool {
+    let fits = used <= buffer.get();
+    if fits {
+        *peak = used;
+    }
+    fits
+}
+
 impl Mmu {
     /// Memory for a node with `ports` ports.
     pub fn new(config: MmuConfig, ports: usize) -> Self {
@@ -228,12 +238,13 @@ impl Mmu {
         let size = u64::from(size);
         let ingress = &mut self.ingress[slot(port, priority)];
         let (bytes, used) = (ingress.bytes + size, self.used + size);
-        if bytes >= ingress.quiet_below || used > self.config.buffer.get() {
+        if bytes >= ingress.quiet_below
+            || used > self.peak && !rise(&mut self.peak, used, self.config.buffer)
+        {
             return false;
         }
         ingress.bytes = bytes;
         self.used = used;
-        self.peak = self.peak.max(used);
         true
     }
 
@@ -243,12 +254,8 @@ impl Mmu {
     pub fn pass_quietly(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let ingress = &self.ingress[slot(port, priority)];
         let used = self.used + u64::from(size);
-        if ingress.bytes + u64::from(size) >= ingress.quiet_below || used > self.config.buffer.get()
-        {
-            return false;
-        }
-        self.peak = self.peak.max(used);
-        true
+        ingress.bytes + u64::from(size) < ingress.quiet_below
+            && (used <= self.peak || rise(&mut self.peak, used, self.config.buffer))
     }
 
     /// Whether a packet of `size` bytes would be admitted, if it left again at once: only the

@@ -43,11 +43,13 @@ impl Transmitter {
     #[inline(always)]
     pub(crate) fn serialisation(&self, size: u16) -> Time {
         let bytes = u64::from(size) + u64::from(self.overhead);
-        if self.ps_per_byte != 0 {
-            Time::from_ps(bytes * self.ps_per_byte)
-        } else {
-            self.rate.time_for(Bytes::new(bytes))
-        }
+        if self.ps_per_byte != 0 { Time::from_ps(bytes * self.ps_per_byte) } else { self.odd(bytes) }
+    }
+
+    /// [`Transmitter::serialisation`] where a byte does not take whole picoseconds.
+    #[cold]
+    fn odd(&self, bytes: u64) -> Time {
+        self.rate.time_for(Bytes::new(bytes))
     }
 
     /// Starts sending at `now`: the last bit leaves at `busy_until` and arrives one
@@ -57,12 +59,21 @@ impl Transmitter {
     /// When the wire is busy: it carries one frame at a time.
     #[inline(always)]
     pub(crate) fn send(&mut self, now: Time, packet: &Packet, wires: &mut Wires) {
-        assert!(now >= self.busy_until, "a frame starts at {now} on a wire that is busy");
+        if now < self.busy_until {
+            Self::collide(now);
+        }
         self.busy_until = now + self.serialisation(packet.size);
         self.last = packet.priority;
         self.packets += 1;
         self.wire_bytes += u64::from(packet.size) + u64::from(self.overhead);
         wires.send(self.wire, self.busy_until + self.delay, packet);
+    }
+}
+
+impl Transmitter {
+    #[cold]
+    fn collide(now: Time) -> ! {
+        panic!("a frame starts at {now} on a wire that is busy");
     }
 }
 

@@ -19,6 +19,15 @@ impl Groups {
         self.pool.get(start as usize..(start + len) as usize)
     }
 
+    /// The port of a group entry that a hash picks; `None` for [`Entry::NONE`].
+    #[inline(always)]
+    pub(super) fn pick(&self, entry: Entry, hash: impl FnOnce() -> u64) -> Option<PortId> {
+        let (start, len) = *self.spans.get((entry.0 - Entry::GROUPS) as usize)?;
+        // multiply-shift: the bias is below 2^-48 for any number of ports
+        let pick = (u128::from(hash()) * u128::from(len)) >> 64;
+        self.pool.get(start as usize + pick as usize).copied()
+    }
+
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&*self.spans) + size_of_val(&*self.pool)
     }

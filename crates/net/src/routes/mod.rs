@@ -101,11 +101,7 @@ impl Forwarding<'_> {
         if entry.0 < Entry::GROUPS {
             return Some(PortId(entry.0 as u16));
         }
-        let ports = self.groups.ports(entry)?;
-        let hash = mix(flow_hash() ^ self.salt);
-        // multiply-shift: the bias is below 2^-48 for any number of ports
-        let pick = (u128::from(hash) * ports.len() as u128) >> 64;
-        Some(ports[pick as usize])
+        self.groups.pick(entry, || mix(flow_hash() ^ self.salt))
     }
 }
 

@@ -51,6 +51,14 @@ pub(crate) enum NicTimer {
     Timeout(u32),
 }
 
+/// What a NIC does next, or has done.
+enum Due {
+    Packet,
+    Other,
+    /// Something, but not yet.
+    Nothing,
+}
+
 /// More flows than this are not worth asking for before a visit: few of them will send.
 const FEW: usize = 8;
 
@@ -193,52 +201,50 @@ impl Nic {
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
         env.wires.open(self.id, self.ports.len(), &mut self.inbox);
         self.inbox.check(self.id, until);
+        self.timers.bound(self.schedule.next().min(self.next_flow()).min(until));
         loop {
-            self.timers.bound(self.schedule.next().min(self.next_flow()).min(until));
-            self.run_packets(env);
-            let packet = self.inbox.next().min(self.clocks.earliest());
-            let (timer, admin, flow) = (self.timers.next(), self.schedule.next(), self.next_flow());
-            let now = packet.min(timer).min(admin).min(flow);
-            if now >= until {
-                env.wires.set_next(self.id, Tournament::or_never(now));
-                return;
-            }
-            self.tally.events += 1;
-            if admin == now {
-                self.on_admin(now, env);
-            } else if packet == now {
-                self.on_packet(now, env);
-            } else if timer == now {
-                self.on_timer(now, env);
-            } else {
-                self.on_flow_start(now, env);
-            }
-        }
-    }
-
-    /// Handles packets for as long as nothing else is due.
-    #[inline(always)]
-    fn run_packets(&mut self, env: &mut Env<'_, '_>) {
-        loop {
-            let now = self.inbox.next().min(self.clocks.earliest());
+            let (arrival, clock) = (self.inbox.next(), self.clocks.earliest());
+            let now = arrival.min(clock);
             if now >= self.timers.soonest() {
-                return;
+                match self.on_others(now, until, env) {
+                    Due::Packet => {}
+                    Due::Other => continue,
+                    Due::Nothing => return,
+                }
             }
             self.tally.events += 1;
-            self.on_packet(now, env);
+            if arrival == now {
+                let (port, packet) = env.wires.take(&mut self.inbox);
+                let packet = *packet;
+                self.on_arrival(port, &packet, now, env);
+            } else {
+                self.transmit_next(self.clocks.winner(), now, env);
+            }
         }
     }
 
-    /// A packet arrives, or else a transmitter is free.
-    #[inline]
-    fn on_packet(&mut self, now: Time, env: &mut Env<'_, '_>) {
-        if self.inbox.next() == now {
-            let (port, packet) = env.wires.take(&mut self.inbox);
-            let packet = *packet;
-            self.on_arrival(port, &packet, now, env);
-        } else {
-            self.transmit_next(self.clocks.winner(), now, env);
+    /// Handles what comes before the next packet, which is due at `packet`.
+    #[inline(never)]
+    fn on_others(&mut self, packet: Time, until: Time, env: &mut Env<'_, '_>) -> Due {
+        let (timer, admin, flow) = (self.timers.next(), self.schedule.next(), self.next_flow());
+        let now = packet.min(timer).min(admin).min(flow);
+        if now >= until {
+            env.wires.set_next(self.id, Tournament::or_never(now));
+            return Due::Nothing;
         }
+        if admin > now && packet == now {
+            return Due::Packet;
+        }
+        self.tally.events += 1;
+        if admin == now {
+            self.on_admin(now, env);
+        } else if timer == now {
+            self.on_timer(now, env);
+        } else {
+            self.on_flow_start(now, env);
+        }
+        self.timers.bound(self.schedule.next().min(self.next_flow()).min(until));
+        Due::Other
     }
 
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {

@@ -67,13 +67,26 @@ impl ReadyFlows {
         if open == 0 {
             return None;
         }
-        let slot = self.first(open, self.cursor).or_else(|| self.first(open, 0))?;
+        let slot = self.next_of_few(open).or_else(|| self.next_of_many(open))?;
         self.cursor = slot + 1;
         Some(slot)
     }
 
-    /// The first slot at or after `from` of one of the priorities in `open`.
+    /// [`ReadyFlows::take_turn`] if only one priority is open, and has only few slots.
     #[inline(always)]
+    fn next_of_few(&self, open: u8) -> Option<u32> {
+        let bits = &self.by_priority[open.trailing_zeros() as usize % Priority::COUNT];
+        let (true, [word]) = (open.is_power_of_two(), bits.words.as_slice()) else { return None };
+        let behind = word & u64::MAX.checked_shl(self.cursor).unwrap_or(0);
+        Some(if behind != 0 { behind } else { *word }.trailing_zeros())
+    }
+
+    #[inline(never)]
+    fn next_of_many(&self, open: u8) -> Option<u32> {
+        self.first(open, self.cursor).or_else(|| self.first(open, 0))
+    }
+
+    /// The first slot at or after `from` of one of the priorities in `open`.
     fn first(&self, mut open: u8, from: u32) -> Option<u32> {
         let mut first = None;
         while open != 0 {

@@ -122,7 +122,7 @@ impl Switch {
             if port.is_plain()
                 && books.mmu.pass_quietly(packet.ingress, packet.priority, packet.size)
             {
-                port.launch(packet, 0, &mut self.marker, now, env.wires);
+                port.pass(packet, now, env.wires);
                 return;
             }
         } else if port.is_plain() {

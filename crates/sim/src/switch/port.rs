@@ -435,12 +435,7 @@ impl Port {
                 self.marked += 1;
             }
             if packet.extra != Packet::NO_EXTRA {
-                wires.extras.telemetry.get_mut(packet.extra).push(IntHop {
-                    time: now,
-                    tx_bytes: self.tx.wire_bytes,
-                    queue: self.queue.length(),
-                    rate: self.tx.rate,
-                });
+                self.add_telemetry(packet, now, wires);
             }
         }
         if self.is_special()
@@ -449,6 +444,26 @@ impl Port {
             limits.started(now, packet.priority, u64::from(packet.size));
         }
         self.tx.send(now, packet, wires);
+    }
+
+    /// [`Port::launch`] from a plain port: nothing is left behind, nothing limits the rate.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, packet: &Packet, now: Time, wires: &mut Wires) {
+        if packet.kind == PacketKind::Data && packet.extra != Packet::NO_EXTRA {
+            self.add_telemetry(packet, now, wires);
+        }
+        self.tx.send(now, packet, wires);
+    }
+
+    /// Adds what a data packet is to report about this hop.
+    #[inline(never)]
+    fn add_telemetry(&self, packet: &Packet, now: Time, wires: &mut Wires) {
+        wires.extras.telemetry.get_mut(packet.extra).push(IntHop {
+            time: now,
+            tx_bytes: self.tx.wire_bytes,
+            queue: self.queue.length(),
+            rate: self.tx.rate,
+        });
     }
 
     /// Whether queue `q` is held, itself or through its priority.
