@@ -39,8 +39,6 @@ pub struct QueueBook {
     pub packets: u32,
     /// Held by the scheme, itself or through its priority.
     pub held: bool,
-    /// Counts as active while it is neither empty nor held.
-    pub data: bool,
 }
 
 /// Counters of one port.

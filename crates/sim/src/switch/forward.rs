@@ -125,10 +125,6 @@ impl Switch {
                 port.pass(packet, now, env.wires);
                 return;
             }
-        } else if port.is_plain() {
-            if self.stand_by(packet, egress, now) {
-                return;
-            }
         } else if !port.is_guarded() && self.queue_quietly(packet, egress, now) {
             return;
         }
@@ -201,25 +197,6 @@ impl Switch {
         (self.unconcerned[packet.priority.index()].is_some()
             || self.fc.lets_pass(&NodeView { now, books: &self.books }, packet))
             && self.books.mmu.pass(packet.ingress, packet.priority, packet.size)
-    }
-
-    /// Lets a packet of a quiet ingress wait for the wire of a plain port, where it is alone. The
-    /// scheme need not know.
-    #[inline(always)]
-    fn stand_by(&mut self, packet: &Packet, egress: PortId, now: Time) -> bool {
-        let Self { ports, books, .. } = self;
-        if !books.mmu.admit_quietly(packet.ingress, packet.priority, packet.size) {
-            return false;
-        }
-        let (o, priority) = (egress.index(), packet.priority.index());
-        let queue = self.quiet[priority].expect("a quiet ingress has a queue");
-        self.buffer.set(now, books.mmu.used().get());
-        let (port, book) = (&mut ports[o], &mut books.ports[o]);
-        book.q_out[priority] += u64::from(packet.size);
-        port.stand_by(book, queue, packet, now);
-        let free = port.tx.busy_until;
-        self.clocks.set(self.tx_clock(o), free);
-        true
     }
 
     /// Queues a packet of a quiet ingress behind what is being sent. The scheme need not know.

@@ -36,7 +36,6 @@ impl Switch {
                 Action::Hold { port, target } => self.hold(port, target, true, now),
                 Action::Open { port, target } => self.hold(port, target, false, now),
                 Action::Limit { port, priority, rate } => {
-                    self.file(port.index(), now);
                     self.ports[port.index()].limit(now, priority, rate);
                     self.wake(port.index(), now);
                 }
@@ -105,7 +104,6 @@ impl Switch {
     /// Starts or lifts a hold.
     fn hold(&mut self, port: PortId, target: Target, held: bool, now: Time) {
         let o = port.index();
-        self.file(o, now);
         match target {
             Target::Queue(q) => {
                 let q = q.index();
@@ -166,7 +164,7 @@ impl Switch {
         let book = &mut self.books.ports[o];
         if book.queues[q].held != held {
             book.queues[q].held = held;
-            if book.queues[q].packets > 0 && book.queues[q].data {
+            if book.queues[q].packets > 0 && port.queues[q].data {
                 if held {
                     book.active -= 1;
                 } else {

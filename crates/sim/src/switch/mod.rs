@@ -133,12 +133,7 @@ impl Switch {
             ports: ports
                 .iter()
                 .map(|p| PortBook {
-                    queues: (0..p.scheduler.len())
-                        .map(|q| QueueBook {
-                            data: p.scheduler.spec(q).data,
-                            ..QueueBook::default()
-                        })
-                        .collect(),
+                    queues: vec![QueueBook::default(); p.scheduler.len()],
                     ..PortBook::default()
                 })
                 .collect(),

@@ -23,6 +23,8 @@ pub(crate) struct Queue {
     /// Runs while the queue is held, itself or through its priority.
     pub(crate) clock: HoldClock,
     pub(crate) priority: Priority,
+    /// Counts in N_active.
+    pub(crate) data: bool,
     /// Held by itself.
     pub(crate) held: bool,
     /// The scheme left its head waiting.
@@ -35,6 +37,7 @@ impl Queue {
             fifo: Chain::default(),
             clock: HoldClock::default(),
             priority: spec.priority,
+            data: spec.data,
             held: false,
             waiting: false,
         }
@@ -49,14 +52,6 @@ pub(crate) struct Leaving<'a> {
     pub(crate) clock: Time,
     /// Bytes left in its queue.
     pub(crate) left: u64,
-}
-
-/// A packet that waits alone, for the wire and nothing else: most of those that wait do. All books
-/// have it in its queue, but it stands in the port, so that neither queue nor store is touched.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Standby {
-    pub(crate) packet: Packet,
-    pub(crate) queue: QueueId,
 }
 
 /// One port. What every packet touches comes first, in three cache lines; a packet that passes
@@ -77,8 +72,6 @@ pub(crate) struct Port {
     pub(crate) queues: Vec<Queue>,
     pub(crate) scheduler: Scheduler,
     pub(crate) inspects_heads: bool,
-    /// Nothing is queued then; nothing is held and no control frame waits, or it was filed.
-    standby: Option<Standby>,
     /// Control frames that wait for the wire.
     control: VecDeque<Packet>,
     limits: Option<Box<Limits>>,
@@ -155,7 +148,6 @@ impl Port {
             queues,
             control: VecDeque::new(),
             inspects_heads: layout.inspects_heads,
-            standby: None,
             obstacles: Obstacles::default(),
             held_priorities: 0,
             all_holds: 0,
@@ -208,8 +200,7 @@ impl Port {
         self.scheduler.grow(q);
         for q in self.queues.len()..self.scheduler.len() {
             self.queues.push(Queue::new(self.scheduler.spec(q)));
-            let data = self.scheduler.spec(q).data;
-            book.queues.push(QueueBook { held: self.is_held(q), data, ..QueueBook::default() });
+            book.queues.push(QueueBook { held: self.is_held(q), ..QueueBook::default() });
         }
     }
 
@@ -299,61 +290,6 @@ impl Port {
         })
     }
 
-    /// Keeps the first packet to wait at a plain port until the wire is free.
-    #[inline(always)]
-    pub(crate) fn stand_by(
-        &mut self,
-        book: &mut PortBook,
-        queue: QueueId,
-        packet: &Packet,
-        now: Time,
-    ) {
-        debug_assert!(self.is_plain(), "nothing else waits here");
-        let (counters, size) = (&mut book.queues[queue.index()], u64::from(packet.size));
-        (counters.bytes, counters.packets) = (size, 1);
-        book.active += u32::from(counters.data);
-        self.queue.set(now, size);
-        self.obstacles.note(obstacle::QUEUED, true);
-        self.standby = Some(Standby { packet: *packet, queue });
-    }
-
-    /// Takes the packet that stands by, unless there is more about the port now than that.
-    #[inline(always)]
-    pub(crate) fn relieve(&mut self, book: &mut PortBook, now: Time) -> Option<Standby> {
-        if self.obstacles.0 != obstacle::QUEUED {
-            return None;
-        }
-        let standby = self.standby.take()?;
-        let counters = &mut book.queues[standby.queue.index()];
-        (counters.bytes, counters.packets) = (0, 0);
-        book.active -= u32::from(counters.data);
-        self.queue.set(now, 0);
-        self.obstacles.note(obstacle::QUEUED, false);
-        Some(standby)
-    }
-
-    /// Whether a packet stands by.
-    #[inline(always)]
-    pub(crate) fn has_standby(&self) -> bool {
-        self.standby.is_some()
-    }
-
-    /// The packet that stands by for queue `q`.
-    pub(crate) fn standby(&self, q: usize) -> Option<&Packet> {
-        self.standby.as_ref().filter(|s| s.queue.index() == q).map(|s| &s.packet)
-    }
-
-    /// Puts a packet that stands by in its queue: from now on there is more to wait for than the
-    /// wire. Its queue has not been held since the packet came.
-    #[inline(never)]
-    pub(crate) fn file(&mut self, stored: &mut Store, now: Time) {
-        if let Some(Standby { packet, queue: q }) = self.standby.take() {
-            let queue = &mut self.queues[q.index()];
-            stored.push(&mut queue.fifo, queue.clock.read(now), &packet);
-            self.scheduler.set_ready(q.index(), true);
-        }
-    }
-
     /// Appends to a queue and keeps its books.
     #[inline(always)]
     pub(crate) fn enqueue(
@@ -365,9 +301,6 @@ impl Port {
         now: Time,
     ) {
         let q = q.index();
-        if self.standby.is_some() {
-            self.file(stored, now);
-        }
         if q >= self.queues.len() {
             self.grow(book, q);
         }
@@ -377,7 +310,7 @@ impl Port {
         if packet.kind != PacketKind::Mark {
             counters.bytes += u64::from(packet.size);
             counters.packets += 1;
-            if counters.packets == 1 && !counters.held && counters.data {
+            if counters.packets == 1 && !counters.held && queue.data {
                 book.active += 1;
             }
             self.queue.set(now, self.queue.length() + u64::from(packet.size));
@@ -405,7 +338,7 @@ impl Port {
         if packet.kind != PacketKind::Mark {
             counters.bytes -= u64::from(packet.size);
             counters.packets -= 1;
-            if counters.packets == 0 && !counters.held && counters.data {
+            if counters.packets == 0 && !counters.held && queue.data {
                 book.active -= 1;
             }
             let left = self.queue.length() - u64::from(packet.size);

@@ -17,8 +17,7 @@ impl Switch {
 
     /// The packets of a queue, first in first.
     pub(crate) fn queued(&self, o: usize, q: usize) -> impl Iterator<Item = &Packet> {
-        let port = &self.ports[o];
-        port.standby(q).into_iter().chain(self.stored.iter(&port.queues[q].fifo))
+        self.stored.iter(&self.ports[o].queues[q].fifo)
     }
 
     /// Checks that all books agree with what is stored.

@@ -2,7 +2,7 @@
 
 use super::Switch;
 use super::limit::Limits;
-use super::port::{Leaving, Port, Standby};
+use super::port::{Leaving, Port};
 use crate::chain::Store;
 use crate::node::Env;
 use crate::outcome::DropReason;
@@ -23,21 +23,12 @@ impl Switch {
     #[inline(always)]
     pub(super) fn transmit_next(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
         let tx_clock = self.tx_clock(o);
-        let Self { ports, books, .. } = self;
-        let port = &mut ports[o];
+        let port = &self.ports[o];
         if now < port.tx.busy_until {
             // woken before another packet of this instant found the wire idle and took it
             self.clocks.set(tx_clock, port.tx.busy_until);
             return;
         }
-        if port.has_standby() {
-            if let Some(standby) = port.relieve(&mut books.ports[o], now) {
-                self.send_standby(o, standby, now, env);
-                return;
-            }
-            self.file(o, now);
-        }
-        let port = &self.ports[o];
         if port.is_special() || port.has_control() || !port.tx.up {
             self.transmit_with_care(o, now, env);
             return;
@@ -75,7 +66,7 @@ impl Switch {
         if port.has_control() {
             return free;
         }
-        if !port.scheduler.any_ready() && !port.has_standby() {
+        if !port.scheduler.any_ready() {
             return Time::NEVER;
         }
         match port.limits() {
@@ -94,38 +85,6 @@ impl Switch {
             .filter(|&q| scheduler.is_ready(q))
             .fold(0, |mask, q| mask | 1 << scheduler.spec(q).priority.get());
         limits.next_after(free, ready)
-    }
-
-    /// Sends the packet that stood by. Nothing waits behind it.
-    #[inline(always)]
-    fn send_standby(&mut self, o: usize, standby: Standby, now: Time, env: &mut Env<'_, '_>) {
-        let Standby { mut packet, queue } = standby;
-        let tx_clock = self.tx_clock(o);
-        let Self { ports, books, .. } = self;
-        let (port, book) = (&mut ports[o], &mut books.ports[o]);
-        let from = PortQueue { port: PortId(o as u16), queue };
-        book.q_out[packet.priority.index()] -= u64::from(packet.size);
-        let quiet = books.mmu.release(packet.ingress, packet.priority, packet.size);
-        self.buffer.set(now, books.mmu.used().get());
-        self.tally.last_activity = now;
-        if !quiet && self.unconcerned[packet.priority.index()].is_none() {
-            self.fc.depart(&NodeView { now, books }, &mut packet, from, &mut self.actions);
-            if self.quiet[packet.priority.index()].is_some() {
-                books.hush(&*self.fc, packet.ingress, packet.priority);
-            }
-        }
-        port.launch(&mut packet, 0, &mut self.marker, now, env.wires);
-        if !self.actions.is_empty() {
-            self.carry_out(now, env);
-            self.set_clock(o, now);
-            return;
-        }
-        self.clocks.set(tx_clock, Time::NEVER);
-    }
-
-    /// See [`Port::file`].
-    pub(super) fn file(&mut self, o: usize, now: Time) {
-        self.ports[o].file(&mut self.stored, now);
     }
 
     /// Sends the head of the queue that `choose` finds, if it does. If the port is `PLAIN`, sets
@@ -245,7 +204,6 @@ impl Switch {
         reason: DropReason,
         env: &mut Env<'_, '_>,
     ) {
-        self.file(port.index(), now);
         let empty = |s: &Self, q: usize| s.ports[port.index()].queues[q].fifo.is_empty();
         // a mark that is lost may make the scheme put another one
         while let Some(&q) = queues.iter().find(|q| !empty(self, **q)) {
