@@ -57,49 +57,37 @@ struct Link {
 /// What was first in a chain. The packet stands in the store until the next one is put there.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Taken<'a> {
-    pub(crate) packet: &'a mut Packet,
+    pub(crate) packet: &'a Packet,
     pub(crate) time: Time,
     /// The time of the one that is first now.
     pub(crate) next: Option<Time>,
 }
 
 /// Where the packets of all chains are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Store {
     links: Vec<Link>,
+    ends: Ends,
+}
+
+/// How links hang together.
+#[derive(Clone, Debug)]
+struct Ends {
     /// By link: the one behind it in its chain, or among the free ones.
     next: Vec<u32>,
     free: u32,
 }
 
-impl Default for Store {
+impl Default for Ends {
     fn default() -> Self {
-        Self { links: Vec::new(), next: Vec::new(), free: NONE }
+        Self { next: Vec::new(), free: NONE }
     }
 }
 
-impl Store {
-    /// Appends a packet; returns it as it stands in the store.
+impl Ends {
+    /// Appends a link, of which there is a free one, and takes the first place of it.
     #[inline(always)]
-    pub(crate) fn push(&mut self, chain: &mut Chain, time: Time, packet: &Packet) -> &mut Packet {
-        if chain.is_full() {
-            self.extend(chain, packet);
-        } else {
-            chain.last += 1;
-        }
-        let (link, place) = split(chain.last);
-        let link = &mut self.links[link];
-        link.times[place] = time;
-        link.packets[place] = *packet;
-        &mut link.packets[place]
-    }
-
-    /// Appends a link and takes the first place of it, for `packet`.
-    #[inline(always)]
-    fn extend(&mut self, chain: &mut Chain, packet: &Packet) {
-        if self.free == NONE {
-            self.grow(packet);
-        }
+    fn extend(&mut self, chain: &mut Chain) {
         let link = self.free;
         self.free = std::mem::replace(&mut self.next[link as usize], NONE);
         if chain.is_empty() {
@@ -110,15 +98,54 @@ impl Store {
         chain.last = link * LINK;
     }
 
+    /// The first packet of a chain is the last of its link: goes on to the next link, if there is
+    /// one, and returns the time of the packet there.
+    #[inline(always)]
+    fn leave(&mut self, chain: &mut Chain, links: &[Link]) -> Option<Time> {
+        let (link, _) = split(chain.first);
+        let behind = std::mem::replace(&mut self.next[link], self.free);
+        self.free = link as u32;
+        if chain.first == chain.last {
+            chain.last = NONE;
+            return None;
+        }
+        chain.first = behind * LINK;
+        // time enough until the eight of this link are gone
+        if let Some(link) = links.get(self.next[behind as usize] as usize) {
+            prefetch(link);
+        }
+        Some(links[behind as usize].times[0])
+    }
+}
+
+impl Store {
+    /// Appends a packet; returns it as it stands in the store.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, chain: &mut Chain, time: Time, packet: &Packet) -> &mut Packet {
+        if chain.is_full() {
+            if self.ends.free == NONE {
+                self.grow(packet);
+            }
+            self.ends.extend(chain);
+        } else {
+            chain.last += 1;
+        }
+        let (link, place) = split(chain.last);
+        let link = &mut self.links[link];
+        link.times[place] = time;
+        link.packets[place] = *packet;
+        &mut link.packets[place]
+    }
+
     /// Makes a link; `filler` stands in it.
     #[cold]
     fn grow(&mut self, filler: &Packet) {
-        let link = self.next.len() as u32;
+        let link = self.ends.next.len() as u32;
         assert!(link < NONE / LINK, "fewer than 2^32 packets are in one store");
         self.links
             .push(Link { times: [Time::ZERO; LINK as usize], packets: [*filler; LINK as usize] });
-        self.next.push(self.free);
-        self.free = link;
+        self.ends.next.push(self.ends.free);
+        self.ends.free = link;
     }
 
     /// Asks for the first packets to be at hand soon.
@@ -150,41 +177,16 @@ impl Store {
         debug_assert!(!chain.is_empty(), "there is a first packet");
         let at = chain.first;
         let (link, place) = split(at);
-        if at != chain.last && place != LINK as usize - 1 {
+        let Self { links, ends } = self;
+        let links = &*links;
+        let link = &links[link];
+        let next = if at != chain.last && place != LINK as usize - 1 {
             chain.first = at + 1;
-            let link = &mut self.links[link];
-            let next = Some(link.times[(place + 1) % LINK as usize]);
-            return Taken { packet: &mut link.packets[place], time: link.times[place], next };
-        }
-        let next = self.leave(chain);
-        let link = &mut self.links[link];
-        Taken { packet: &mut link.packets[place], time: link.times[place], next }
-    }
-
-    /// The first packet of a chain is the last of its link: goes on to the next link, if there is
-    /// one, and returns the time of the packet there.
-    #[inline(always)]
-    fn leave(&mut self, chain: &mut Chain) -> Option<Time> {
-        let (link, _) = split(chain.first);
-        let behind = self.release(link);
-        if chain.first == chain.last {
-            chain.last = NONE;
-            return None;
-        }
-        chain.first = behind * LINK;
-        // time enough until the eight of this link are gone
-        if let Some(link) = self.links.get(self.next[behind as usize] as usize) {
-            prefetch(link);
-        }
-        Some(self.at(chain.first).0)
-    }
-
-    /// Takes a link back; returns the one that was behind it.
-    #[inline(always)]
-    fn release(&mut self, link: usize) -> u32 {
-        let next = std::mem::replace(&mut self.next[link], self.free);
-        self.free = link as u32;
-        next
+            Some(link.times[(place + 1) % LINK as usize])
+        } else {
+            ends.leave(chain, links)
+        };
+        Taken { packet: &link.packets[place], time: link.times[place], next }
     }
 
     /// The packets of a chain, first in first.
@@ -199,7 +201,7 @@ impl Store {
             let (link, place) = split(at);
             done = at == last;
             let at_end = place == LINK as usize - 1;
-            at = if at_end { self.next[link].wrapping_mul(LINK) } else { at + 1 };
+            at = if at_end { self.ends.next[link].wrapping_mul(LINK) } else { at + 1 };
             Some(packet)
         })
     }
@@ -249,11 +251,11 @@ mod tests {
                     }
                     None => {
                         prop_assert_eq!(store.front(chain), deque.front().map(|(t, p)| (*t, p)));
-                        if let Some((time, mut packet)) = deque.pop_front() {
+                        if let Some((time, packet)) = deque.pop_front() {
                             let next = deque.front().map(|(t, _)| *t);
                             prop_assert_eq!(
                                 store.pop(chain),
-                                Taken { packet: &mut packet, time, next }
+                                Taken { packet: &packet, time, next }
                             );
                         }
                     }
@@ -271,7 +273,7 @@ mod tests {
         let mut store = Store::default();
         let push = |store: &mut Store, chain: &mut Chain, seq| {
             store.push(chain, Time::ZERO, &test_packet(seq, 64));
-            (chain.last / LINK, store.next.len())
+            (chain.last / LINK, store.ends.next.len())
         };
         let [mut a, mut b, mut c] = [Chain::default(); 3];
         push(&mut store, &mut a, 1);

@@ -2,7 +2,6 @@
 
 use crate::config::EcnConfig;
 use weir_core::rng::Stream;
-use weir_core::{Packet, packet::flags};
 
 /// Marks packets that leave a long queue behind, RED-like: never up to K_min, always above
 /// K_max, in between with a probability that grows to P_max.
@@ -16,18 +15,14 @@ impl Marker {
         Self { config, draws }
     }
 
-    /// Marks `packet`, or not, when it leaves `left` bytes behind in its queue; says whether.
+    /// Whether a packet is to be marked that leaves `left` bytes behind in its queue.
     #[inline(always)]
-    pub(crate) fn mark(&mut self, packet: &mut Packet, left: u64) -> bool {
+    pub(crate) fn marks(&mut self, left: u64) -> bool {
         let Some(ecn) = &self.config else { return false };
         let (kmin, kmax) = (ecn.kmin.get(), ecn.kmax.get());
-        let hit = left > kmax
+        left > kmax
             || (left > kmin
                 && self.draws.unit()
-                    < ecn.pmax.as_f64() * (left - kmin) as f64 / (kmax - kmin) as f64);
-        if hit {
-            packet.flags |= flags::CE;
-        }
-        hit
+                    < ecn.pmax.as_f64() * (left - kmin) as f64 / (kmax - kmin) as f64)
     }
 }

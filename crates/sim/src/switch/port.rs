@@ -13,7 +13,7 @@ use crate::wire::Wires;
 use std::collections::VecDeque;
 use weir_cc::IntHop;
 use weir_core::prefetch::prefetch;
-use weir_core::{NodeId, Packet, PacketKind, PortId, Priority, QueueId, Rate, Time};
+use weir_core::{NodeId, Packet, PacketKind, PortId, Priority, QueueId, Rate, Time, packet::flags};
 use weir_fc::{FlowControl, PortBook, QueueBook, QueueSpec};
 
 /// One egress queue.
@@ -46,7 +46,7 @@ impl Queue {
 
 /// A packet that has left its queue; it still stands in the store.
 pub(crate) struct Leaving<'a> {
-    pub(crate) packet: &'a mut Packet,
+    pub(crate) packet: &'a Packet,
     /// The queue's hold clock when the packet came, and now.
     pub(crate) entered: Time,
     pub(crate) clock: Time,
@@ -357,24 +357,27 @@ impl Port {
     #[inline(always)]
     pub(crate) fn launch(
         &mut self,
-        packet: &mut Packet,
+        packet: &Packet,
         left: u64,
         marker: &mut Marker,
         now: Time,
         wires: &mut Wires,
     ) {
-        if packet.kind == PacketKind::Data {
-            if marker.mark(packet, left) {
-                self.marked += 1;
-            }
-            if packet.extra != Packet::NO_EXTRA {
-                self.add_telemetry(packet, now, wires);
-            }
-        }
         if self.is_special()
             && let Some(limits) = &mut self.limits
         {
             limits.started(now, packet.priority, u64::from(packet.size));
+        }
+        if packet.kind == PacketKind::Data {
+            if packet.extra != Packet::NO_EXTRA {
+                self.add_telemetry(packet, now, wires);
+            }
+            if marker.marks(left) {
+                self.marked += 1;
+                let marked = Packet { flags: packet.flags | flags::CE, ..*packet };
+                self.tx.send(now, &marked, wires);
+                return;
+            }
         }
         self.tx.send(now, packet, wires);
     }

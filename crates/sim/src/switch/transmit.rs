@@ -102,7 +102,8 @@ impl Switch {
         let (port, book) = (&mut ports[o], &mut books.ports[o]);
         if let Some(q) = choose(port, stored) {
             let from = PortQueue { port: PortId(o as u16), queue: q };
-            let Leaving { packet, entered, clock, left } = port.dequeue(book, stored, q, now);
+            let Leaving { mut packet, entered, clock, left } = port.dequeue(book, stored, q, now);
+            let mut told;
             debug_assert_ne!(packet.kind, PacketKind::Mark, "marks are where heads are inspected");
             if entered != clock && packet.kind == PacketKind::Data {
                 self.held_flows.leave(packet.flow, from.port, q, entered, clock);
@@ -112,7 +113,9 @@ impl Switch {
             self.buffer.set(now, books.mmu.used().get());
             self.tally.last_activity = now;
             if !quiet && self.unconcerned[packet.priority.index()].is_none() {
-                self.fc.depart(&NodeView { now, books }, packet, from, &mut self.actions);
+                told = *packet;
+                self.fc.depart(&NodeView { now, books }, &mut told, from, &mut self.actions);
+                packet = &told;
                 if self.quiet[packet.priority.index()].is_some() {
                     books.hush(&*self.fc, packet.ingress, packet.priority);
                 }
