@@ -94,7 +94,7 @@ fn totals(world: &Remains<'_>, at: Time) -> Result<Totals, SimError> {
     let mut inside = in_flight(world).filter(|p| p.kind != PacketKind::Control).count() as u64;
     for node in &world.nodes {
         let tally = node.tally();
-        t.events += tally.events;
+        t.events += tally.hops + tally.events;
         t.packet_hops += tally.hops;
         t.control_frames += tally.control_frames;
         t.control_bytes += Bytes::new(tally.control_bytes);

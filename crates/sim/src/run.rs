@@ -286,7 +286,7 @@ impl<'a> World<'a> {
         };
         for node in self.nodes() {
             p.packet_hops += node.tally().hops;
-            p.events += node.tally().events;
+            p.events += node.tally().hops + node.tally().events;
             if let Node::Nic(n) = node {
                 p.flows_started += n.count.started;
                 p.flows_completed += n.count.completed;

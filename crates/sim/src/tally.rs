@@ -8,6 +8,7 @@ use weir_core::{FlowId, NodeId, Packet, PacketKind, Priority, Time};
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Tally {
+    /// Events other than packets received.
     pub(crate) events: u64,
     /// Packets received from a wire.
     pub(crate) hops: u64,

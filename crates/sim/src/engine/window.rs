@@ -87,19 +87,20 @@ impl Window {
         let _attends = exchange.barrier.attend();
         let mut turn = 0;
         let mut earliest = exchange.meet(me, part, &mut turn);
+        let mut ends = vec![Time::ZERO; self.tiers.count() as usize];
         while earliest < until {
             let start = earliest;
             for sweep in 0.. {
-                let end = |tier| {
+                for (tier, end) in (0..).zip(&mut ends) {
                     let reach = self.lookahead * self.tiers.reach(tier, sweep);
-                    start.saturating_add(reach).min(until)
-                };
+                    *end = start.saturating_add(reach).min(until);
+                }
                 for stretch in &self.plans[me].stretches {
-                    part.run_stretch(stretch, end, shared);
+                    part.run_stretch(stretch, &ends, shared);
                     earliest = exchange.meet(me, part, &mut turn);
                 }
                 // nobody has anything to do before the point that the highest tier has reached
-                if earliest >= end(self.tiers.count() - 1) {
+                if ends.last().is_some_and(|&end| earliest >= end) {
                     break;
                 }
             }
@@ -108,18 +109,18 @@ impl Window {
 }
 
 impl Part {
-    /// Runs the nodes of a stretch that have something to do before the `end` of their tier.
-    fn run_stretch(&mut self, stretch: &[Visit], end: impl Fn(u32) -> Time, shared: &Shared<'_>) {
+    /// Runs the nodes of a stretch that have something to do before the end of their tier.
+    fn run_stretch(&mut self, stretch: &[Visit], ends: &[Time], shared: &Shared<'_>) {
         let mut env = Env { wires: &mut self.wires, shared };
         for (i, visit) in stretch.iter().enumerate() {
             for (distance, ahead) in Ahead::ALL {
                 if let Some(visit) = stretch.get(i + distance)
-                    && env.wires.next(visit.node) < end(visit.tier)
+                    && env.wires.next(visit.node) < ends[visit.tier as usize]
                 {
                     self.nodes[visit.place as usize].prefetch(ahead, env.wires);
                 }
             }
-            let end = end(visit.tier);
+            let end = ends[visit.tier as usize];
             if env.wires.next(visit.node) < end {
                 self.nodes[visit.place as usize].run(end, &mut env);
             }

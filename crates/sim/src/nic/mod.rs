@@ -212,12 +212,12 @@ impl Nic {
                     Due::Nothing => return,
                 }
             }
-            self.tally.events += 1;
             if arrival == now {
                 let (port, packet) = env.wires.take(&mut self.inbox);
                 let packet = *packet;
                 self.on_arrival(port, &packet, now, env);
             } else {
+                self.tally.events += 1;
                 self.transmit_next(self.clocks.winner(), now, env);
             }
         }

@@ -178,15 +178,20 @@ impl Nic {
         env: &mut Env<'_, '_>,
     ) {
         if cnp {
-            self.answer(p, PacketKind::Cnp, expected, 0, Packet::NO_EXTRA, now, env);
+            self.answer_with_cnp(p, expected, now, env);
         }
         let echoes = env.shared.cnp_interval.is_none() && p.has(flags::CE);
         let echo = if echoes { flags::CE } else { 0 };
         self.answer(p, kind, expected, echo, extra, now, env);
     }
 
+    #[cold]
+    fn answer_with_cnp(&mut self, p: &Packet, expected: u32, now: Time, env: &mut Env<'_, '_>) {
+        self.answer(p, PacketKind::Cnp, expected, 0, Packet::NO_EXTRA, now, env);
+    }
+
     /// Sends an ACK, NACK or CNP back to the sender of `p`.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "all of them are fields of one packet")]
     fn answer(
         &mut self,

@@ -100,10 +100,10 @@ impl LengthProbe {
             }
         }
         let quantile = |percent: u64| {
-            let target = (u128::from(total) * u128::from(percent)).div_ceil(100);
-            let mut seen = 0u128;
+            let target = (u128::from(total) * u128::from(percent)).div_ceil(100) as u64;
+            let mut seen = 0;
             let found = distribution.iter().find(|&&(_, w)| {
-                seen += u128::from(w);
+                seen += w;
                 seen >= target
             });
             found.map_or(Bytes::ZERO, |&(edge, _)| edge)

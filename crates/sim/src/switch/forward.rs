@@ -19,6 +19,23 @@ impl Switch {
         env: &mut Env<'_, '_>,
     ) {
         self.tally.hops += 1;
+        if packet.kind == PacketKind::Control || !self.straight {
+            self.arrive_with_care(i, packet, now, routes, env);
+        } else {
+            self.forward(packet, now, routes, env);
+        }
+    }
+
+    /// What is for this switch itself, or may be spoilt, or has to wait before it is forwarded.
+    #[inline(never)]
+    fn arrive_with_care(
+        &mut self,
+        i: usize,
+        packet: &mut Packet,
+        now: Time,
+        routes: &Forwarding<'_>,
+        env: &mut Env<'_, '_>,
+    ) {
         if !self.perfect_wires && self.is_corrupted(i, packet, now, env) {
             return;
         }
@@ -211,7 +228,7 @@ impl Switch {
         self.buffer.set(now, books.mmu.used().get());
         let (port, book) = (&mut ports[o], &mut books.ports[o]);
         book.q_out[priority] += u64::from(packet.size);
-        port.enqueue(book, stored, queue, packet, now);
+        port.enqueue::<false>(book, stored, queue, packet, now);
         let free = port.tx.busy_until;
         self.clocks.bring_forward(self.tx_clock(o), free);
         true
@@ -260,22 +277,16 @@ impl Switch {
             return;
         }
         self.buffer.set(now, books.mmu.used().get());
-        port.enqueue(&mut books.ports[o], &mut self.stored, queue, packet, now);
+        port.enqueue::<false>(&mut books.ports[o], &mut self.stored, queue, packet, now);
         let free = port.tx.busy_until;
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }
         if now > free {
-            self.transmit_at_once(o, now, env);
+            self.transmit_with_care(o, now, env);
         } else {
             self.clocks.bring_forward(self.tx_clock(o), free);
         }
-    }
-
-    /// The wire is idle but the packet was not alone: out of line, since this is rare.
-    #[inline(never)]
-    fn transmit_at_once(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        self.transmit_next(o, now, env);
     }
 
     #[inline(always)]

@@ -98,6 +98,8 @@ pub(crate) struct Switch {
     bit_errors: Stream,
     /// No bit errors and no outages at any port.
     perfect_wires: bool,
+    /// What arrives is forwarded at once: all wires are perfect and there is no latency.
+    straight: bool,
     watchdog: Option<WatchdogConfig>,
     /// Since when heads wait that the scheme has left waiting. Apart from the queues: only few
     /// schemes do.
@@ -149,10 +151,12 @@ impl Switch {
         let index = u64::from(id.0);
         let latency = shared.config.switch.latency;
         let tx_clocks = usize::from(latency != Time::ZERO);
+        let perfect_wires =
+            shared.byte_survival_ln == 0.0 && ports.iter().all(|p| p.outages.is_empty());
         Ok(Self {
             id,
-            perfect_wires: shared.byte_survival_ln == 0.0
-                && ports.iter().all(|p| p.outages.is_empty()),
+            perfect_wires,
+            straight: perfect_wires && latency == Time::ZERO,
             gates_admission: fc.gates_admission(),
             unconcerned: Priority::ALL.map(|p| fc.unconcerned(p)),
             quiet,
@@ -256,12 +260,12 @@ impl Switch {
                     }
                 }
             }
-            self.tally.events += 1;
             if arrival <= clock {
                 let (port, packet) = env.wires.take(&mut self.inbox);
                 let mut packet = *packet;
                 self.on_arrival(port, &mut packet, now, &routes, env);
             } else {
+                self.tally.events += 1;
                 let winner = self.clocks.winner();
                 if winner < self.tx_clocks {
                     self.on_pipeline_exit(now, &routes, env);

@@ -282,7 +282,6 @@ impl Port {
     }
 
     /// The queue whose turn it is, of a priority outside `blocked`.
-    #[inline(always)]
     pub(crate) fn select(&mut self, blocked: u8, stored: &Store) -> Option<QueueId> {
         let Self { scheduler, queues, .. } = self;
         scheduler.select(blocked, |q| {
@@ -290,9 +289,9 @@ impl Port {
         })
     }
 
-    /// Appends to a queue and keeps its books.
+    /// Appends to a queue and keeps its books. With `MARKS`, what is appended may be a mark.
     #[inline(always)]
-    pub(crate) fn enqueue(
+    pub(crate) fn enqueue<const MARKS: bool>(
         &mut self,
         book: &mut PortBook,
         stored: &mut Store,
@@ -304,10 +303,11 @@ impl Port {
         if q >= self.queues.len() {
             self.grow(book, q);
         }
-        let (queue, counters) = (&mut self.queues[q], &mut book.queues[q]);
+        let queue = &mut self.queues[q];
+        let counters = &mut book.queues[q];
         let alone = queue.fifo.is_empty();
         stored.push(&mut queue.fifo, queue.clock.read(now), packet);
-        if packet.kind != PacketKind::Mark {
+        if !MARKS || packet.kind != PacketKind::Mark {
             counters.bytes += u64::from(packet.size);
             counters.packets += 1;
             if counters.packets == 1 && !counters.held && queue.data {
@@ -321,9 +321,9 @@ impl Port {
         }
     }
 
-    /// Takes the head of a queue out and keeps its books.
+    /// Takes the head of a queue out and keeps its books. With `MARKS`, it may be a mark.
     #[inline(always)]
-    pub(crate) fn dequeue<'a>(
+    pub(crate) fn dequeue<'a, const MARKS: bool>(
         &mut self,
         book: &mut PortBook,
         stored: &'a mut Store,
@@ -335,7 +335,7 @@ impl Port {
         assert!(!queue.fifo.is_empty(), "a ready queue has a head");
         let Taken { packet, time: entered, .. } = stored.pop(&mut queue.fifo);
         let clock = queue.clock.read(now);
-        if packet.kind != PacketKind::Mark {
+        if !MARKS || packet.kind != PacketKind::Mark {
             counters.bytes -= u64::from(packet.size);
             counters.packets -= 1;
             if counters.packets == 0 && !counters.held && queue.data {
@@ -368,16 +368,14 @@ impl Port {
         {
             limits.started(now, packet.priority, u64::from(packet.size));
         }
-        if packet.kind == PacketKind::Data {
-            if packet.extra != Packet::NO_EXTRA {
-                self.add_telemetry(packet, now, wires);
-            }
-            if marker.marks(left) {
-                self.marked += 1;
-                let marked = Packet { flags: packet.flags | flags::CE, ..*packet };
-                self.tx.send(now, &marked, wires);
-                return;
-            }
+        if packet.extra != Packet::NO_EXTRA {
+            self.add_telemetry(packet, now, wires);
+        }
+        if packet.kind == PacketKind::Data && marker.marks(left) {
+            self.marked += 1;
+            let marked = Packet { flags: packet.flags | flags::CE, ..*packet };
+            self.tx.send(now, &marked, wires);
+            return;
         }
         self.tx.send(now, packet, wires);
     }
@@ -385,15 +383,18 @@ impl Port {
     /// [`Port::launch`] from a plain port: nothing is left behind, nothing limits the rate.
     #[inline(always)]
     pub(crate) fn pass(&mut self, packet: &Packet, now: Time, wires: &mut Wires) {
-        if packet.kind == PacketKind::Data && packet.extra != Packet::NO_EXTRA {
+        if packet.extra != Packet::NO_EXTRA {
             self.add_telemetry(packet, now, wires);
         }
         self.tx.send(now, packet, wires);
     }
 
-    /// Adds what a data packet is to report about this hop.
+    /// Adds what a data packet is to report about this hop. (An ACK takes it home as it is.)
     #[inline(never)]
     fn add_telemetry(&self, packet: &Packet, now: Time, wires: &mut Wires) {
+        if packet.kind != PacketKind::Data {
+            return;
+        }
         wires.extras.telemetry.get_mut(packet.extra).push(IntHop {
             time: now,
             tx_bytes: self.tx.wire_bytes,

@@ -176,17 +176,21 @@ impl Scheduler {
 
     /// The queue whose turn it is among the ready ones whose priority is not in `blocked` (a
     /// rate limit). `size` tells the size of a queue's head.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn select(&mut self, blocked: u8, size: impl Fn(QueueId) -> u64) -> Option<QueueId> {
+        let undisputed = if blocked == 0 { self.undisputed() } else { None };
+        undisputed.or_else(|| self.select_in_group(blocked, size))
+    }
+
+    /// The first ready queue, if it shares its place with no other.
+    #[inline(always)]
+    pub(crate) fn undisputed(&self) -> Option<QueueId> {
         let first = self.ready;
-        if blocked == 0 && self.alone & first & first.wrapping_neg() != 0 {
-            return Some(QueueId(first.trailing_zeros()));
-        }
-        self.select_in_group(blocked, size)
+        let alone = self.alone & first & first.wrapping_neg() != 0;
+        alone.then(|| QueueId(first.trailing_zeros()))
     }
 
     /// [`Scheduler::select`] where a turn has to be taken.
-    #[inline(never)]
     fn select_in_group(&mut self, blocked: u8, size: impl Fn(QueueId) -> u64) -> Option<QueueId> {
         if blocked == 0
             && self.ready.is_power_of_two()

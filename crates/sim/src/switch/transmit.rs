@@ -2,8 +2,7 @@
 
 use super::Switch;
 use super::limit::Limits;
-use super::port::{Leaving, Port};
-use crate::chain::Store;
+use super::port::Leaving;
 use crate::node::Env;
 use crate::outcome::DropReason;
 use weir_core::{Packet, PacketKind, PortId, QueueId, Time};
@@ -18,27 +17,36 @@ impl Switch {
         self.clocks.bring_forward(clock, at);
     }
 
-    /// The wire of port `o` is free: sends the next packet, if there is one, and sets the
-    /// clock for the one after it. No event is spent on a wire with nothing behind it.
+    /// The clock of port `o` is the earliest, and its wire is free: sends the next packet, if there
+    /// is one, and sets the clock for the one after it. No event is spent on a wire with nothing
+    /// behind it.
     #[inline(always)]
     pub(super) fn transmit_next(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        let tx_clock = self.tx_clock(o);
         let port = &self.ports[o];
         if now < port.tx.busy_until {
             // woken before another packet of this instant found the wire idle and took it
-            self.clocks.set(tx_clock, port.tx.busy_until);
-            return;
-        }
-        if port.is_special() || port.has_control() || !port.tx.up {
+            self.clocks.advance(port.tx.busy_until);
+        } else if port.is_special() || port.has_control() || !port.tx.up {
             self.transmit_with_care(o, now, env);
-            return;
+        } else if let Some(q) = port.scheduler.undisputed() {
+            self.send::<true>(o, q, now, env);
+        } else {
+            self.transmit_in_turn(o, now, env);
         }
-        self.send::<true>(o, |port, stored| port.select(0, stored), now, env);
+    }
+
+    /// [`Switch::transmit_next`] where a turn has to be taken.
+    #[inline(never)]
+    fn transmit_in_turn(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
+        match self.ports[o].select(0, &self.stored) {
+            Some(q) => self.send::<true>(o, q, now, env),
+            None => self.clocks.advance(Time::NEVER),
+        }
     }
 
     /// A port that has more to look at than its queues.
     #[inline(never)]
-    fn transmit_with_care(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
+    pub(super) fn transmit_with_care(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
         let port = &mut self.ports[o];
         if !port.tx.up {
             self.clocks.set(self.tx_clock(o), Time::NEVER);
@@ -87,53 +95,42 @@ impl Switch {
         limits.next_after(free, ready)
     }
 
-    /// Sends the head of the queue that `choose` finds, if it does. If the port is `PLAIN`, sets
-    /// the clock for what comes after it. (One function, so that the port is looked up once.)
+    /// Sends the head of queue `q`. If the port's clock is `DUE`, sets it for what comes after it. (One
+    /// function, so that the port is looked up once.)
     #[inline(always)]
-    fn send<const PLAIN: bool>(
-        &mut self,
-        o: usize,
-        choose: impl FnOnce(&mut Port, &Store) -> Option<QueueId>,
-        now: Time,
-        env: &mut Env<'_, '_>,
-    ) {
-        let tx_clock = self.tx_clock(o);
+    fn send<const DUE: bool>(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) {
         let Self { ports, books, stored, .. } = self;
         let (port, book) = (&mut ports[o], &mut books.ports[o]);
-        if let Some(q) = choose(port, stored) {
-            let from = PortQueue { port: PortId(o as u16), queue: q };
-            let Leaving { mut packet, entered, clock, left } = port.dequeue(book, stored, q, now);
-            let mut told;
-            debug_assert_ne!(packet.kind, PacketKind::Mark, "marks are where heads are inspected");
-            if entered != clock && packet.kind == PacketKind::Data {
-                self.held_flows.leave(packet.flow, from.port, q, entered, clock);
-            }
-            book.q_out[packet.priority.index()] -= u64::from(packet.size);
-            let quiet = books.mmu.release(packet.ingress, packet.priority, packet.size);
-            self.buffer.set(now, books.mmu.used().get());
-            self.tally.last_activity = now;
-            if !quiet && self.unconcerned[packet.priority.index()].is_none() {
-                told = *packet;
-                self.fc.depart(&NodeView { now, books }, &mut told, from, &mut self.actions);
-                packet = &told;
-                if self.quiet[packet.priority.index()].is_some() {
-                    books.hush(&*self.fc, packet.ingress, packet.priority);
-                }
-            }
-            port.launch(packet, left, &mut self.marker, now, env.wires);
+        let from = PortQueue { port: PortId(o as u16), queue: q };
+        let Leaving { mut packet, entered, clock, left } =
+            port.dequeue::<false>(book, stored, q, now);
+        debug_assert_ne!(packet.kind, PacketKind::Mark, "marks are where heads are inspected");
+        if entered != clock && packet.kind == PacketKind::Data {
+            self.held_flows.leave(packet.flow, from.port, q, entered, clock);
         }
+        book.q_out[packet.priority.index()] -= u64::from(packet.size);
+        let quiet = books.mmu.release(packet.ingress, packet.priority, packet.size);
+        self.buffer.set(now, books.mmu.used().get());
+        self.tally.last_activity = now;
+        let mut told;
+        if !quiet && self.unconcerned[packet.priority.index()].is_none() {
+            told = *packet;
+            self.fc.depart(&NodeView { now, books }, &mut told, from, &mut self.actions);
+            if self.quiet[told.priority.index()].is_some() {
+                books.hush(&*self.fc, told.ingress, told.priority);
+            }
+            packet = &told;
+        }
+        port.launch(packet, left, &mut self.marker, now, env.wires);
         if !self.actions.is_empty() {
             self.carry_out(now, env);
-            if PLAIN {
+            if DUE {
                 self.set_clock(o, now);
             }
-            return;
+        } else if DUE {
+            let next = if port.scheduler.any_ready() { port.tx.busy_until } else { Time::NEVER };
+            self.clocks.advance(next);
         }
-        if !PLAIN {
-            return;
-        }
-        let next = if port.scheduler.any_ready() { port.tx.busy_until } else { Time::NEVER };
-        self.clocks.set(tx_clock, next);
     }
 
     /// Chooses a head and follows the scheme's verdicts until one is sent or none is left.
@@ -159,7 +156,7 @@ impl Switch {
                 Verdict::Send => {
                     assert!(!is_mark, "marks are never sent");
                     self.end_wait(o, q);
-                    self.send::<false>(o, |_, _| Some(q), now, env);
+                    self.send::<false>(o, q, now, env);
                     return;
                 }
                 Verdict::Move(to) => {
@@ -181,17 +178,17 @@ impl Switch {
         }
     }
 
-    /// Appends to a queue and keeps the books.
+    /// Appends a packet or a mark to a queue and keeps the books.
     pub(super) fn enqueue(&mut self, o: usize, q: QueueId, packet: &Packet, now: Time) {
         let Self { ports, books, stored, .. } = self;
-        ports[o].enqueue(&mut books.ports[o], stored, q, packet, now);
+        ports[o].enqueue::<true>(&mut books.ports[o], stored, q, packet, now);
     }
 
     /// Takes the head of a queue out and keeps the books of the queue.
     fn dequeue(&mut self, o: usize, q: QueueId, now: Time) -> Packet {
         let Self { ports, books, stored, .. } = self;
         let Leaving { packet, entered, clock, .. } =
-            ports[o].dequeue(&mut books.ports[o], stored, q, now);
+            ports[o].dequeue::<true>(&mut books.ports[o], stored, q, now);
         if entered != clock && packet.kind == PacketKind::Data {
             self.held_flows.leave(packet.flow, PortId::from_index(o), q, entered, clock);
         }
