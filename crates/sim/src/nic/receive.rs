@@ -261,6 +261,7 @@ impl Nic {
             selective::on_answer(s, p, stack.as_ref().and_then(|s| s.answers), now)
         };
         let (una, nxt) = (s.una, s.nxt);
+        let done = s.is_done();
         // It could send before and can still, or it has nothing left to send.
         let unchanged =
             s.repeat.is_none() && nxt == nxt_before && (nxt >= s.total || s.ready && now < s.stop);
@@ -291,7 +292,8 @@ impl Nic {
                 self.timers.cancel(NicTimer::Timeout(slot));
             }
         }
-        if self.end_if_done(slot, now, env) {
+        if done {
+            self.end(slot, now, env);
             return;
         }
         match change {

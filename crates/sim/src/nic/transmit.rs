@@ -79,12 +79,22 @@ impl Nic {
         self.clocks.bring_forward(o, at);
     }
 
-    /// Works out whether a flow can send now, later or not at all.
-    #[inline(always)]
+    /// Works out whether a flow can send now, later or not at all, and wakes its port for it.
     pub(super) fn settle(&mut self, slot: u32, now: Time) {
-        let Some(s) = &mut self.slots[slot as usize] else { return };
-        let o = usize::from(s.port);
-        let port = &mut self.ports[o];
+        if let Some(s) = &self.slots[slot as usize] {
+            let o = usize::from(s.port);
+            if let Some(at) = self.line_up(slot, now) {
+                self.clocks.bring_forward(o, at);
+            }
+        }
+    }
+
+    /// Puts a flow among those that can send now or later, or takes it out; returns when its port
+    /// could send for it.
+    #[inline(always)]
+    fn line_up(&mut self, slot: u32, now: Time) -> Option<Time> {
+        let s = self.slots[slot as usize].as_deref_mut()?;
+        let port = &mut self.ports[usize::from(s.port)];
         if now >= s.stop && !s.is_datagram() && s.nxt < s.total {
             s.close();
         }
@@ -111,18 +121,16 @@ impl Nic {
                 }
             }
         }
-        let mut at = port.tx.busy_until.max(now);
+        let free = port.tx.busy_until.max(now);
         if can_send && !due {
             let when = s.next_time.max(now);
             if s.paced_at != when {
                 s.paced_at = when;
                 port.paced.push(Reverse((when, slot)));
             }
-            at = at.max(when);
-        } else if !ready {
-            return;
+            return Some(free.max(when));
         }
-        self.clocks.bring_forward(o, at);
+        ready.then_some(free)
     }
 
     /// The wire of port `o` is free: sends the next packet, if there is one, and sets the
@@ -156,6 +164,16 @@ impl Nic {
             return Time::NEVER;
         }
         let free = port.tx.busy_until.max(now);
+        if port.ready.priorities() & !port.blocked(free) != 0 {
+            return free;
+        }
+        self.next_of_others(o, free, now, env)
+    }
+
+    /// [`Nic::next_start`] where no flow is ready and allowed.
+    #[inline]
+    fn next_of_others(&self, o: usize, free: Time, now: Time, env: &Env<'_, '_>) -> Time {
+        let port = &self.ports[o];
         let ack_bit = 1 << env.shared.config.nic.ack_priority.get();
         let blocked = port.blocked(free);
         let mut waiting = port.ready.priorities();
@@ -239,8 +257,10 @@ impl Nic {
         }
         if let Some(slot) = port.ready.take_turn(blocked) {
             self.send_packet(o, slot, now, env);
-            self.end_if_done(slot, now, env);
-            self.settle(slot, now);
+            if !self.end_if_done(slot, now, env) {
+                // the port's clock is set next
+                self.line_up(slot, now);
+            }
         }
     }
 
