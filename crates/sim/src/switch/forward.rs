@@ -228,9 +228,10 @@ impl Switch {
         self.buffer.set(now, books.mmu.used().get());
         let (port, book) = (&mut ports[o], &mut books.ports[o]);
         book.q_out[priority] += u64::from(packet.size);
-        port.enqueue::<false>(book, stored, queue, packet, now);
-        let free = port.tx.busy_until;
-        self.clocks.bring_forward(self.tx_clock(o), free);
+        if port.enqueue::<false>(book, stored, queue, packet, now) {
+            let free = port.tx.busy_until;
+            self.clocks.bring_forward(self.tx_clock(o), free);
+        }
         true
     }
 
@@ -277,14 +278,15 @@ impl Switch {
             return;
         }
         self.buffer.set(now, books.mmu.used().get());
-        port.enqueue::<false>(&mut books.ports[o], &mut self.stored, queue, packet, now);
+        let ready =
+            port.enqueue::<false>(&mut books.ports[o], &mut self.stored, queue, packet, now);
         let free = port.tx.busy_until;
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }
         if now > free {
             self.transmit_with_care(o, now, env);
-        } else {
+        } else if ready {
             self.clocks.bring_forward(self.tx_clock(o), free);
         }
     }

@@ -289,7 +289,8 @@ impl Port {
         })
     }
 
-    /// Appends to a queue and keeps its books. With `MARKS`, what is appended may be a mark.
+    /// Appends to a queue and keeps its books; returns whether there is a queue more now that could
+    /// send. With `MARKS`, what is appended may be a mark.
     #[inline(always)]
     pub(crate) fn enqueue<const MARKS: bool>(
         &mut self,
@@ -298,13 +299,12 @@ impl Port {
         q: QueueId,
         packet: &Packet,
         now: Time,
-    ) {
-        let q = q.index();
-        if q >= self.queues.len() {
-            self.grow(book, q);
-        }
-        let queue = &mut self.queues[q];
-        let counters = &mut book.queues[q];
+    ) -> bool {
+        let at = q.index();
+        let (Some(queue), Some(counters)) = (self.queues.get_mut(at), book.queues.get_mut(at))
+        else {
+            return self.enqueue_on_demand::<MARKS>(book, stored, q, packet, now);
+        };
         let alone = queue.fifo.is_empty();
         stored.push(&mut queue.fifo, queue.clock.read(now), packet);
         if !MARKS || packet.kind != PacketKind::Mark {
@@ -316,9 +316,25 @@ impl Port {
             self.queue.set(now, self.queue.length() + u64::from(packet.size));
             self.obstacles.note(obstacle::QUEUED, true);
         }
-        if alone && !counters.held && !queue.waiting {
-            self.scheduler.set_ready(q, true);
+        let ready = alone && !counters.held && !queue.waiting;
+        if ready {
+            self.scheduler.set_ready(at, true);
         }
+        ready
+    }
+
+    /// [`Port::enqueue`] where the queue has to be made first.
+    #[cold]
+    fn enqueue_on_demand<const MARKS: bool>(
+        &mut self,
+        book: &mut PortBook,
+        stored: &mut Store,
+        q: QueueId,
+        packet: &Packet,
+        now: Time,
+    ) -> bool {
+        self.grow(book, q.index());
+        self.enqueue::<MARKS>(book, stored, q, packet, now)
     }
 
     /// Takes the head of a queue out and keeps its books. With `MARKS`, it may be a mark.
