@@ -76,7 +76,8 @@ fn waits_for(world: &World<'_>, vertices: &[Vertex], v: &Vertex) -> Vec<usize> {
 
 fn holds_from(s: &Switch, w: &Vertex, ingress: PortId, priority: Priority) -> bool {
     let at = w.queue.at;
-    s.queued(at.port.index(), at.queue.index()).any(|p| p.ingress == ingress && p.priority == priority)
+    s.queued(at.port.index(), at.queue.index())
+        .any(|p| p.ingress == ingress && p.priority == priority)
 }
 
 /// The first cycle of the wait-for graph, by depth-first search from the lowest vertex.

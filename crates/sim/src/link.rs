@@ -43,7 +43,11 @@ impl Transmitter {
     #[inline(always)]
     pub(crate) fn serialisation(&self, size: u16) -> Time {
         let bytes = u64::from(size) + u64::from(self.overhead);
-        if self.ps_per_byte != 0 { Time::from_ps(bytes * self.ps_per_byte) } else { self.odd(bytes) }
+        if self.ps_per_byte != 0 {
+            Time::from_ps(bytes * self.ps_per_byte)
+        } else {
+            self.odd(bytes)
+        }
     }
 
     /// [`Transmitter::serialisation`] where a byte does not take whole picoseconds.

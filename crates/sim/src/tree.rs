@@ -159,7 +159,8 @@ impl Tournament {
     /// Clock `i` shows `key`, where one heat does not decide.
     #[inline(always)]
     fn play(&mut self, i: usize, key: u64) {
-        self.root = if self.rounds.is_empty() { key } else { play_rounds(&mut self.rounds, i, key) };
+        self.root =
+            if self.rounds.is_empty() { key } else { play_rounds(&mut self.rounds, i, key) };
     }
 
     /// Sets clock `i`.

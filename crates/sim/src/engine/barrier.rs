@@ -34,11 +34,9 @@ impl Barrier {
         }
     }
 
-    /// Returns when all have called it. What a thread wrote before is visible to all after.
-    ///
-    /// # Panics
-    /// When another thread has panicked and will never come.
-    pub(crate) fn wait(&self) {
+    /// Says that this thread has come, which does not wait yet: it may do something else until it
+    /// has to.
+    pub(crate) fn arrive(&self) -> Arrival {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.n {
             self.arrived.store(0, Ordering::Relaxed);
@@ -47,14 +45,22 @@ impl Barrier {
             self.round.store(round.wrapping_add(1), Ordering::Release);
             drop(guard);
             self.next_round.notify_all();
-            return;
         }
+        Arrival(round)
+    }
+
+    /// Returns when all have arrived. What a thread wrote before it did is visible to all after.
+    ///
+    /// # Panics
+    /// When another thread has panicked and will never come.
+    pub(crate) fn wait(&self, Arrival(round): Arrival) {
         let goes_on =
             || self.round.load(Ordering::Acquire) != round || self.broken.load(Ordering::Acquire);
-        let spun = (0..SPINS).any(|_| {
-            std::hint::spin_loop();
-            goes_on()
-        });
+        let spun = goes_on()
+            || (0..SPINS).any(|_| {
+                std::hint::spin_loop();
+                goes_on()
+            });
         let yielded = || {
             (0..YIELDS).any(|_| {
                 std::thread::yield_now();
@@ -75,6 +81,11 @@ impl Barrier {
         Attendance(self)
     }
 }
+
+/// The round a thread has arrived for; it must wait for the others before it arrives again.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Arrival(usize);
 
 /// See [`Barrier::attend`].
 pub(crate) struct Attendance<'a>(&'a Barrier);
@@ -102,11 +113,12 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
+                    let _attends = barrier.attend();
                     for round in 1..=2_000 {
                         count.fetch_add(1, Ordering::Relaxed);
-                        barrier.wait();
+                        barrier.wait(barrier.arrive());
                         assert_eq!(count.load(Ordering::Relaxed), 3 * round);
-                        barrier.wait();
+                        barrier.wait(barrier.arrive());
                     }
                 });
             }
@@ -121,7 +133,7 @@ mod tests {
             let ends = std::thread::scope(|scope| {
                 let waits = scope.spawn(|| {
                     let _attends = barrier.attend();
-                    barrier.wait();
+                    barrier.wait(barrier.arrive());
                 });
                 let fails = scope.spawn(|| {
                     let _attends = barrier.attend();

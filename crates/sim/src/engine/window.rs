@@ -29,10 +29,19 @@ pub(crate) struct Window {
 /// In which order a part visits its nodes.
 struct Plan {
     /// Between them threads meet.
-    stretches: Vec<Vec<Visit>>,
+    stretches: Vec<Stretch>,
 }
 
-#[derive(Clone, Copy)]
+/// What a thread does between two meetings.
+#[derive(Clone, Debug, Default)]
+struct Stretch {
+    visits: Vec<Visit>,
+    /// Visits of the next sweep that need nothing from other threads: done while the others are still
+    /// on their way to the meeting. Without them the slower one of every stretch would be waited for.
+    ahead: Vec<Visit>,
+}
+
+#[derive(Clone, Copy, Debug)]
 struct Visit {
     node: NodeId,
     /// Where the node is in its part.
@@ -86,18 +95,26 @@ impl Window {
     ) {
         let _attends = exchange.barrier.attend();
         let mut turn = 0;
-        let mut earliest = exchange.meet(me, part, &mut turn);
+        let mut earliest = exchange.meet(me, part, &mut turn, |_| ());
+        let ends_of = |start: Time, sweep, ends: &mut [Time]| {
+            for (tier, end) in (0..).zip(ends) {
+                let reach = self.lookahead * self.tiers.reach(tier, sweep);
+                *end = start.saturating_add(reach).min(until);
+            }
+        };
         let mut ends = vec![Time::ZERO; self.tiers.count() as usize];
+        let mut next_ends = ends.clone();
         while earliest < until {
             let start = earliest;
-            for sweep in 0.. {
-                for (tier, end) in (0..).zip(&mut ends) {
-                    let reach = self.lookahead * self.tiers.reach(tier, sweep);
-                    *end = start.saturating_add(reach).min(until);
-                }
+            ends_of(start, 0, &mut next_ends);
+            for sweep in 1.. {
+                std::mem::swap(&mut ends, &mut next_ends);
+                ends_of(start, sweep, &mut next_ends);
                 for stretch in &self.plans[me].stretches {
-                    part.run_stretch(stretch, &ends, shared);
-                    earliest = exchange.meet(me, part, &mut turn);
+                    part.run_visits(&stretch.visits, &ends, shared);
+                    earliest = exchange.meet(me, part, &mut turn, |part| {
+                        part.run_visits(&stretch.ahead, &next_ends, shared);
+                    });
                 }
                 // nobody has anything to do before the point that the highest tier has reached
                 if ends.last().is_some_and(|&end| earliest >= end) {
@@ -109,12 +126,12 @@ impl Window {
 }
 
 impl Part {
-    /// Runs the nodes of a stretch that have something to do before the end of their tier.
-    fn run_stretch(&mut self, stretch: &[Visit], ends: &[Time], shared: &Shared<'_>) {
+    /// Runs the nodes that have something to do before the end of their tier.
+    fn run_visits(&mut self, visits: &[Visit], ends: &[Time], shared: &Shared<'_>) {
         let mut env = Env { wires: &mut self.wires, shared };
-        for (i, visit) in stretch.iter().enumerate() {
+        for (i, visit) in visits.iter().enumerate() {
             for (distance, ahead) in Ahead::ALL {
-                if let Some(visit) = stretch.get(i + distance)
+                if let Some(visit) = visits.get(i + distance)
                     && env.wires.next(visit.node) < ends[visit.tier as usize]
                 {
                     self.nodes[visit.place as usize].prefetch(ahead, env.wires);
@@ -164,7 +181,7 @@ impl Plan {
         let peers = |n: NodeId| topology.ports(n).iter().map(|end| end.peer);
         let mut waits_for: Vec<usize> =
             nodes.iter().map(|&n| peers(n).filter(|&p| goes_before(p, n)).count()).collect();
-        let mut stretches = vec![Vec::new(); last.iter().filter(|l| **l).count()];
+        let mut stretches = vec![Stretch::default(); last.iter().filter(|l| **l).count()];
         let first: Vec<NodeId> =
             nodes.iter().zip(&waits_for).filter(|(_, w)| **w == 0).map(|(n, _)| *n).collect();
         let mut ready = Vec::new();
@@ -172,7 +189,11 @@ impl Plan {
             ready.push(node);
             while let Some(node) = ready.pop() {
                 let (_, place) = partition.place[node.index()];
-                stretches[stretch_of(node)].push(Visit { node, place, tier: tiers.of(node) });
+                stretches[stretch_of(node)].visits.push(Visit {
+                    node,
+                    place,
+                    tier: tiers.of(node),
+                });
                 for peer in peers(node).filter(|&p| goes_before(node, p)) {
                     let (_, place) = partition.place[peer.index()];
                     waits_for[place as usize] -= 1;
@@ -182,7 +203,53 @@ impl Plan {
                 }
             }
         }
+        if partition.parts.len() > 1 {
+            let inner = inner_nodes(topology, partition, tiers, part, last);
+            spread_ahead(&mut stretches, |v| inner[v.place as usize]);
+        }
         Self { stretches }
+    }
+}
+
+/// By place in a part: whether a node needs nothing from other parts, neither directly nor through
+/// what runs before it in a sweep, and may run one sweep ahead of the highest tier.
+///
+/// Its tier is at least two below the highest: in the next sweep it gets no further than the
+/// highest gets in this one ([`Tiers::reach`]), so it has done nothing too early should no
+/// next sweep follow.
+fn inner_nodes(
+    topology: &Topology,
+    partition: &Partition,
+    tiers: &Tiers,
+    part: usize,
+    last: &[bool],
+) -> Vec<bool> {
+    let mut inner = vec![false; partition.parts[part].len()];
+    let in_first = |n: NodeId| last[..tiers.of(n) as usize].iter().all(|l| !l);
+    for tier in 0..tiers.count().saturating_sub(2) {
+        for &node in partition.parts[part].iter().filter(|n| tiers.of(**n) == tier) {
+            let fits = |peer: NodeId| {
+                let (at, place) = partition.place[peer.index()];
+                at as usize == part
+                    && in_first(peer)
+                    && (tiers.of(peer) > tier || inner[place as usize])
+            };
+            let fits_all = in_first(node) && topology.ports(node).iter().all(|e| fits(e.peer));
+            inner[partition.place[node.index()].1 as usize] = fits_all;
+        }
+    }
+    inner
+}
+
+/// Moves the inner visits of the first stretch to where threads would wait, evenly.
+fn spread_ahead(stretches: &mut [Stretch], inner: impl Fn(&Visit) -> bool) {
+    let Some(first) = stretches.first_mut() else { return };
+    let (ahead, rest): (Vec<Visit>, Vec<Visit>) =
+        std::mem::take(&mut first.visits).into_iter().partition(inner);
+    first.visits = rest;
+    let each = ahead.len().div_ceil(stretches.len()).max(1);
+    for (stretch, share) in stretches.iter_mut().zip(ahead.chunks(each)) {
+        stretch.ahead = share.to_vec();
     }
 }
 
@@ -206,9 +273,15 @@ impl Exchange {
         Self { barrier: Barrier::new(parts), mail: [mail(), mail()], next: [next(), next()] }
     }
 
-    /// Hands over what other parts are sent, takes what they have sent, and tells when anybody
-    /// has something to do next.
-    fn meet(&self, me: usize, part: &mut Part, turn: &mut usize) -> Time {
+    /// Hands over what other parts are sent, does something else `meanwhile`, takes what the others
+    /// have sent, and tells when anybody has something to do next.
+    fn meet(
+        &self,
+        me: usize,
+        part: &mut Part,
+        turn: &mut usize,
+        meanwhile: impl FnOnce(&mut Part),
+    ) -> Time {
         let mut next = part.earliest();
         if self.next[0].len() == 1 {
             return next;
@@ -222,7 +295,9 @@ impl Exchange {
             }
         }
         times[me].store(next.as_ps(), Ordering::Release);
-        self.barrier.wait();
+        let arrival = self.barrier.arrive();
+        meanwhile(part);
+        self.barrier.wait(arrival);
         for (from, slot) in mail[me].iter().enumerate() {
             if from != me {
                 let mut slot = slot.lock().expect("nobody panics while handing over");
@@ -239,24 +314,34 @@ mod tests {
     use super::*;
     use weir_net::build::{self, k_ary};
 
-    /// Sixteen hosts in four pods: a rack's hosts, its switch, the next rack, the pod's
-    /// aggregation switches. Half of the cores wait for the last pod's first aggregation switch,
-    /// half for its second; where threads meet below the cores, they stand alone.
-    #[test]
-    fn a_sweep_goes_up_pod_by_pod() {
+    /// The tiers a part of a 4-ary fat-tree visits, stretch by stretch: those of this sweep and those
+    /// of the next one.
+    fn plan(parts: usize) -> Vec<[String; 2]> {
         let topology = build::k_ary::build(&k_ary::Params { k: 4, ..Default::default() }).unwrap();
         let tiers = Tiers::new(&topology);
-        let plan = |parts| {
-            let partition = Partition::new(&topology, parts);
-            let last = last_of_stretches(&topology, &partition, &tiers);
-            let stretches = Plan::new(&topology, &partition, &tiers, 0, &last).stretches;
-            stretches
-                .iter()
-                .map(|s| s.iter().map(|v| v.tier.to_string()).collect::<String>())
-                .collect::<Vec<_>>()
-        };
-        let pod = "00100122";
-        assert_eq!(plan(1), [format!("{}001001233233", pod.repeat(3))]);
-        assert_eq!(plan(2), [pod.repeat(2), "33".to_string()]);
+        let partition = Partition::new(&topology, parts);
+        let last = last_of_stretches(&topology, &partition, &tiers);
+        let stretches = Plan::new(&topology, &partition, &tiers, 0, &last).stretches;
+        let show = |visits: &[Visit]| visits.iter().map(|v| v.tier.to_string()).collect();
+        stretches.iter().map(|s| [show(&s.visits), show(&s.ahead)]).collect()
+    }
+
+    /// Sixteen hosts in four pods: a rack's hosts, its switch, the next rack, the pod's
+    /// aggregation switches. Half of the cores wait for the last pod's first aggregation switch,
+    /// half for its second.
+    #[test]
+    fn a_sweep_goes_up_pod_by_pod() {
+        let pods = "00100122".repeat(3);
+        assert_eq!(plan(1), [[format!("{pods}001001233233"), String::new()]]);
+    }
+
+    /// Where threads meet below the cores, these stand alone, and what is below the aggregation
+    /// switches fills both waits.
+    #[test]
+    fn threads_run_ahead_where_they_need_nobody() {
+        let racks = "001001";
+        assert_eq!(plan(2), [["2222", racks], ["33", racks]]);
+        // a thread with one pod has one rack to each wait
+        assert_eq!(plan(4), [["22", "001"], ["3", "001"]]);
     }
 }

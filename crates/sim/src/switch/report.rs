@@ -9,8 +9,7 @@ impl Switch {
     /// Packets inside: queued or in the forwarding pipeline.
     pub(crate) fn packets_inside(&self) -> u64 {
         let queues = |o: usize| (0..self.ports[o].queues.len()).map(move |q| (o, q));
-        let queued =
-            (0..self.ports.len()).flat_map(queues).flat_map(|(o, q)| self.queued(o, q));
+        let queued = (0..self.ports.len()).flat_map(queues).flat_map(|(o, q)| self.queued(o, q));
         let piped = self.pipeline.iter().map(|(_, p)| p);
         queued.chain(piped).filter(|p| p.kind != PacketKind::Mark).count() as u64
     }
