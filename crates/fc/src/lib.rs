@@ -58,6 +58,7 @@ pub use mmu::{Mmu, MmuConfig, Refusal, Thresholds};
 pub use params::{Kind, Param, ParamError, Value, Values};
 pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
 
+use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, Priority, QueueId};
 
 /// All schemes there are, in the order they are listed and compared.
@@ -174,18 +175,20 @@ pub trait FlowControl: Send {
     }
 
     /// The queue that takes every packet of `priority` whose ingress is quiet, which it is while
-    /// it holds less than [`quiet_below`](Self::quiet_below). A switch then calls neither `arrive`
+    /// what it holds is in [`quiet_range`](Self::quiet_range). A switch then calls neither `arrive`
     /// nor `depart` for it, and a NIC, which has no ingress, no `depart`. The scheme may hear of a
     /// departure without having heard of the arrival, and the other way round.
     fn quiet_queue(&self, priority: Priority) -> Option<QueueId> {
         self.unconcerned(priority)
     }
 
-    /// Below how many bytes of an ingress `arrive` and `depart` would do nothing and say nothing;
-    /// zero while they would. Asked at the start and after departures that the scheme hears of,
-    /// and held to until it hears of an arrival.
-    fn quiet_below(&self, _mmu: &Mmu, _ingress: PortId, _priority: Priority) -> Bytes {
-        Bytes::MAX
+    /// How many bytes an ingress may hold so that packets that leave it there are no news: `arrive`,
+    /// which counts the packet, and `depart`, which does not any more but did before, would do
+    /// nothing and say nothing. An empty range if all are news. Asked at the start, when its link
+    /// has failed or returned, and after departures that the scheme hears of, and held to until it
+    /// hears of an arrival.
+    fn quiet_range(&self, _mmu: &Mmu, _ingress: PortId, _priority: Priority) -> Range<Bytes> {
+        Bytes::ZERO..Bytes::MAX
     }
 
     /// Whether `p`, which is not stored yet, could be sent at once by a port with nothing queued

@@ -12,6 +12,7 @@
 //!   used by Broadcom-like switch models.
 //! * [`Thresholds::Pool`]: one tail-drop pool without pauses.
 
+use std::ops::Range;
 use weir_core::prefetch::prefetch;
 use weir_core::{Bytes, PortId, Priority};
 
@@ -72,8 +73,8 @@ struct Ingress {
     /// All bytes of the ingress, headroom included.
     bytes: u64,
     limit: u64,
-    xoff: u64,
-    /// Below it nobody wants to hear of what comes and goes; see [`Mmu::hush`].
+    /// From here to below there nobody wants to hear of what comes and goes; see [`Mmu::hush`].
+    quiet_from: u64,
     quiet_below: u64,
 }
 
@@ -88,6 +89,10 @@ pub struct Mmu {
     peak: u64,
     /// Per (port, priority).
     ingress: Vec<Ingress>,
+    /// Per priority: where a pause begins, and where it ends. Out of reach where there is none;
+    /// nothing where it moves.
+    xoff: [u64; Priority::COUNT],
+    xon: [u64; Priority::COUNT],
     dynamic: bool,
     /// Per (port, priority): bytes stored in headroom; empty unless dynamic.
     headroom_used: Vec<u64>,
@@ -95,15 +100,12 @@ pub struct Mmu {
 
 impl Ingress {
     fn new(config: &MmuConfig, slot: usize) -> Self {
-        let open = Self { bytes: 0, limit: u64::MAX, xoff: u64::MAX, quiet_below: 0 };
         let lossless = config.lossless & 1 << (slot % Priority::COUNT) != 0;
-        match &config.thresholds {
-            Thresholds::Static { xoff, limit, .. } if lossless => {
-                Self { limit: limit[slot / Priority::COUNT].get(), xoff: xoff.get(), ..open }
-            }
-            Thresholds::Dynamic { .. } if lossless => Self { xoff: 0, ..open },
-            _ => open,
-        }
+        let limit = match &config.thresholds {
+            Thresholds::Static { limit, .. } if lossless => limit[slot / Priority::COUNT].get(),
+            _ => u64::MAX,
+        };
+        Self { bytes: 0, limit, quiet_from: 0, quiet_below: 0 }
     }
 }
 
@@ -136,6 +138,12 @@ impl Mmu {
             _ => (0, false),
         };
         let ingress = (0..slots).map(|s| Ingress::new(&config, s)).collect();
+        let xoff_and_xon = Priority::ALL.map(|p| match &config.thresholds {
+            _ if config.lossless & 1 << p.get() == 0 => (u64::MAX, u64::MAX),
+            Thresholds::Static { xoff, xon, .. } => (xoff.get(), xon.get()),
+            Thresholds::Dynamic { .. } => (0, u64::MAX),
+            Thresholds::Pool => (u64::MAX, u64::MAX),
+        });
         Self {
             config,
             shared,
@@ -143,6 +151,8 @@ impl Mmu {
             used: 0,
             peak: 0,
             ingress,
+            xoff: xoff_and_xon.map(|(xoff, _)| xoff),
+            xon: xoff_and_xon.map(|(_, xon)| xon),
             dynamic,
             headroom_used: if dynamic { vec![0; slots] } else { Vec::new() },
         }
@@ -213,18 +223,25 @@ impl Mmu {
         Ok(())
     }
 
-    /// What an ingress must hold before [`Mmu::should_pause`] can be true. With dynamic thresholds
-    /// that is nothing.
-    pub fn pause_threshold(&self, port: PortId, priority: Priority) -> Bytes {
-        Bytes::new(self.ingress[slot(port, priority)].xoff)
+    /// What an ingress holds more of if [`Mmu::may_resume`] is false for sure. With dynamic
+    /// thresholds that is out of reach.
+    pub fn resume_threshold(&self, priority: Priority) -> Bytes {
+        Bytes::new(self.xon[priority.index()])
     }
 
-    /// From now on this ingress is quiet while it holds less than `below`: nobody wants to hear of
+    /// What an ingress must hold before [`Mmu::should_pause`] can be true. With dynamic thresholds
+    /// that is nothing.
+    pub fn pause_threshold(&self, priority: Priority) -> Bytes {
+        Bytes::new(self.xoff[priority.index()])
+    }
+
+    /// From now on this ingress is quiet while what it holds is in `range`: nobody wants to hear of
     /// its packets. Where thresholds are dynamic the memory itself does, for all that is lossless.
-    pub fn hush(&mut self, port: PortId, priority: Priority, below: Bytes) {
+    pub fn hush(&mut self, port: PortId, priority: Priority, range: Range<Bytes>) {
         let careful = self.dynamic && self.is_lossless(priority);
         let ingress = &mut self.ingress[slot(port, priority)];
-        ingress.quiet_below = if careful { 0 } else { below.get().min(ingress.limit) };
+        ingress.quiet_from = range.start.get();
+        ingress.quiet_below = if careful { 0 } else { range.end.get().min(ingress.limit) };
     }
 
     /// From now on this ingress is not quiet, whatever it holds. This is how it begins.
@@ -238,7 +255,8 @@ impl Mmu {
         let size = u64::from(size);
         let ingress = &mut self.ingress[slot(port, priority)];
         let (bytes, used) = (ingress.bytes + size, self.used + size);
-        if bytes >= ingress.quiet_below
+        if bytes < ingress.quiet_from
+            || bytes >= ingress.quiet_below
             || used > self.peak && !rise(&mut self.peak, used, self.config.buffer)
         {
             return false;
@@ -254,7 +272,8 @@ impl Mmu {
     pub fn pass_quietly(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let ingress = &self.ingress[slot(port, priority)];
         let used = self.used + u64::from(size);
-        ingress.bytes + u64::from(size) < ingress.quiet_below
+        ingress.bytes >= ingress.quiet_from
+            && ingress.bytes + u64::from(size) < ingress.quiet_below
             && (used <= self.peak || rise(&mut self.peak, used, self.config.buffer))
     }
 
@@ -336,9 +355,10 @@ impl Mmu {
         if self.dynamic {
             self.release_dynamic(s, priority, size);
         }
-        let Ingress { bytes, quiet_below, .. } = &mut self.ingress[s];
-        let quiet = *bytes < *quiet_below;
-        *bytes = bytes.checked_sub(size).expect("an ingress releases what it holds");
+        let Ingress { bytes, quiet_from, quiet_below, .. } = &mut self.ingress[s];
+        let left = bytes.checked_sub(size).expect("an ingress releases what it holds");
+        let quiet = *bytes < *quiet_below && left >= *quiet_from;
+        *bytes = left;
         self.used = self.used.checked_sub(size).expect("the buffer releases what it holds");
         quiet
     }
@@ -359,8 +379,8 @@ impl Mmu {
     /// wrongly true.
     #[inline(always)]
     pub fn stays_unpaused(&self, port: PortId, priority: Priority, size: u16) -> bool {
-        let ingress = &self.ingress[slot(port, priority)];
-        ingress.bytes + u64::from(size) < ingress.xoff
+        let bytes = self.ingress[slot(port, priority)].bytes;
+        bytes + u64::from(size) < self.xoff[priority.index()]
     }
 
     /// Whether this ingress should be paused, tested after each admission.
@@ -370,7 +390,7 @@ impl Mmu {
         if self.dynamic {
             return self.should_pause_dynamic(port, s);
         }
-        self.ingress[s].bytes >= self.ingress[s].xoff
+        self.ingress[s].bytes >= self.xoff[priority.index()]
     }
 
     #[inline(never)]
@@ -390,12 +410,7 @@ impl Mmu {
         if self.dynamic {
             return self.may_resume_dynamic(port, s);
         }
-        match &self.config.thresholds {
-            Thresholds::Static { xon, .. } if self.is_lossless(priority) => {
-                self.ingress[s].bytes <= xon.get()
-            }
-            _ => true,
-        }
+        self.ingress[s].bytes <= self.xon[priority.index()]
     }
 
     #[inline(never)]

@@ -21,6 +21,7 @@ use crate::{
     PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target, TimerKey, Values,
     Violation,
 };
+use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Time};
 
 /// Whether a pause expires by itself.
@@ -211,11 +212,14 @@ impl FlowControl for Pfc {
         Some(self.queue_of(priority))
     }
 
-    fn quiet_below(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Bytes {
+    /// Below XOFF until the neighbour is told to stop, and then above XON.
+    fn quiet_range(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Range<Bytes> {
         if self.has_paused(ingress, priority) {
-            return Bytes::ZERO;
+            let news = mmu.resume_threshold(priority);
+            news.saturating_add(Bytes::new(1))..Bytes::MAX
+        } else {
+            Bytes::ZERO..mmu.pause_threshold(priority)
         }
-        mmu.pause_threshold(ingress, priority)
     }
 
     #[inline]

@@ -70,8 +70,8 @@ pub struct Books {
 impl Books {
     /// Asks the scheme below how much of an ingress it need not hear.
     pub fn hush(&mut self, fc: &dyn FlowControl, ingress: PortId, priority: Priority) {
-        let below = fc.quiet_below(&self.mmu, ingress, priority);
-        self.mmu.hush(ingress, priority, below);
+        let range = fc.quiet_range(&self.mmu, ingress, priority);
+        self.mmu.hush(ingress, priority, range);
     }
 }
 

@@ -3,12 +3,15 @@
 //! must do nothing about it.
 
 use proptest::prelude::*;
+use std::ops::Range;
 use weir_core::packet::flags;
 use weir_core::{Bytes, PortId, Priority, QueueId};
 use weir_fc::harness::Bench;
 use weir_fc::{FlowControl, NodeSetup, Param, ParamError, Values, capfc, gfc, gpfc, pfc};
 
 const PORTS: u16 = 4;
+/// Everything is heard.
+const ALERT: Range<Bytes> = Bytes::ZERO..Bytes::ZERO;
 /// xoff and xon.
 const TIGHT: (&str, &str) = ("6KB", "3KB");
 /// GFC needs room above the length at which it begins.
@@ -39,12 +42,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 type New<S> = fn(&Values, &NodeSetup<'_>) -> Result<S, ParamError>;
 
-/// Below how many bytes of each ingress the scheme hears nothing, as a switch keeps it.
-struct Quiet([[Bytes; Priority::COUNT]; PORTS as usize]);
+/// With how many bytes of each ingress the scheme hears nothing, as a switch keeps it.
+struct Quiet([[Range<Bytes>; Priority::COUNT]; PORTS as usize]);
 
 impl Quiet {
     fn new<S: FlowControl>(bench: &Bench<S>) -> Self {
-        let mut quiet = Self([[Bytes::ZERO; Priority::COUNT]; PORTS as usize]);
+        let mut quiet = Self([const { [ALERT; Priority::COUNT] }; PORTS as usize]);
         for port in (0..PORTS).map(PortId) {
             for priority in Priority::ALL {
                 quiet.ask(bench, port, priority);
@@ -57,12 +60,12 @@ impl Quiet {
         if bench.scheme().quiet_queue(priority).is_some() {
             let mmu = &bench.view().books.mmu;
             self.0[ingress.index()][priority.index()] =
-                bench.scheme().quiet_below(mmu, ingress, priority);
+                bench.scheme().quiet_range(mmu, ingress, priority);
         }
     }
 
     fn covers(&self, ingress: PortId, priority: Priority, bytes: Bytes) -> bool {
-        bytes < self.0[ingress.index()][priority.index()]
+        self.0[ingress.index()][priority.index()].contains(&bytes)
     }
 }
 
@@ -130,20 +133,24 @@ fn walk<S: FlowControl + Clone + Eq + std::fmt::Debug>(
                     unmoved(&bench, &before)?;
                     prop_assert_eq!(bench.scheme().quiet_queue(priority), Some(q));
                 } else {
-                    quiet.0[ingress.index()][priority.index()] = Bytes::ZERO;
+                    quiet.0[ingress.index()][priority.index()] = ALERT;
                 }
             }
             Step::Link { port } => {
                 bench.link(PortId(port), false);
                 bench.link(PortId(port), true);
+                for priority in Priority::ALL {
+                    quiet.ask(&bench, PortId(port), priority);
+                }
             }
             Step::Depart { egress } => {
                 let egress = PortId(egress);
                 if let Some(&q) = bench.up_next(egress).first() {
                     let before = bench.clone();
                     let Some(left) = bench.depart(egress, q) else { continue };
-                    let held = before.view().q_in(left.ingress, left.priority);
-                    if quiet.covers(left.ingress, left.priority, held) {
+                    let held =
+                        [&before, &bench].map(|b| b.view().q_in(left.ingress, left.priority));
+                    if held.iter().all(|&held| quiet.covers(left.ingress, left.priority, held)) {
                         counts.unheard += 1;
                         unmoved(&bench, &before)?;
                     } else {

@@ -41,6 +41,7 @@ use crate::{
     Values, Violation, pfc, threshold,
 };
 use curve::{Curve, Plan};
+use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Rate};
 
 /// Whose GFC.
@@ -305,22 +306,19 @@ impl FlowControl for Gfc {
 
     /// The first threshold, as long as nothing has been told. Who reports periodically must hear
     /// of packets to begin.
-    fn quiet_below(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Bytes {
+    fn quiet_range(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Range<Bytes> {
         let i = ingress.index();
-        if !self.governs(priority) {
-            return Bytes::MAX;
-        }
-        if self.told[i][priority.index()] != 0 {
-            return Bytes::ZERO;
-        }
-        match self.feedback {
+        let below = match self.feedback {
+            _ if !self.governs(priority) => Bytes::MAX,
+            _ if self.told[i][priority.index()] != 0 => Bytes::ZERO,
             Feedback::Periodic => Bytes::ZERO,
             Feedback::Stages { stops, .. } => {
-                let stop = if stops { mmu.pause_threshold(ingress, priority) } else { Bytes::MAX };
+                let stop = if stops { mmu.pause_threshold(priority) } else { Bytes::MAX };
                 self.curves[i].first_stage().min(stop)
             }
             Feedback::OnChange => Bytes::new(self.curves[i].b_0 + 1),
-        }
+        };
+        Bytes::ZERO..below
     }
 
     /// With periodic reports, what is stored for no time is in none of them.

@@ -97,9 +97,9 @@ fn an_ingress_is_quiet_below_what_was_asked_for_and_never_beyond_its_limit() {
     let (xoff, xon) = (Bytes::new(3000), Bytes::ZERO);
     let limit = vec![Bytes::new(4000); 2];
     let mut m = memory(5000, Thresholds::Static { xoff, xon, limit });
-    assert_eq!(m.pause_threshold(IN, P), xoff);
+    assert_eq!(m.pause_threshold(P), xoff);
     assert!(!m.admit_quietly(IN, P, 1) && !m.pass_quietly(IN, P, 1), "it begins alert");
-    m.hush(IN, P, Bytes::new(3000));
+    m.hush(IN, P, Bytes::ZERO..Bytes::new(3000));
     assert!(!m.pass_quietly(IN, P, 3000) && m.pass_quietly(IN, P, 2999));
     assert_eq!((m.used(), m.peak()), (Bytes::ZERO, Bytes::new(2999)));
     assert!(!m.admit_quietly(IN, P, 3000) && m.admit_quietly(IN, P, 2999));
@@ -110,7 +110,7 @@ fn an_ingress_is_quiet_below_what_was_asked_for_and_never_beyond_its_limit() {
     assert!(m.release(IN, P, 1));
     m.alert(IN, P);
     assert!(!m.release(IN, P, 1) && !m.admit_quietly(IN, P, 1));
-    m.hush(IN, P, Bytes::MAX);
+    m.hush(IN, P, Bytes::ZERO..Bytes::MAX);
     assert!(m.admit_quietly(IN, P, 1002) && !m.pass_quietly(IN, P, 1), "the limit");
     m.audit().unwrap();
 }
@@ -119,9 +119,9 @@ fn an_ingress_is_quiet_below_what_was_asked_for_and_never_beyond_its_limit() {
 fn a_full_buffer_takes_nothing_quietly() {
     let mut m = memory(1000, Thresholds::Pool);
     for port in [PortId(0), PortId(1)] {
-        m.hush(port, P, Bytes::MAX);
+        m.hush(port, P, Bytes::ZERO..Bytes::MAX);
     }
-    assert_eq!(m.pause_threshold(IN, P), Bytes::MAX, "there is none");
+    assert_eq!(m.pause_threshold(P), Bytes::MAX, "there is none");
     assert!(m.admit_quietly(PortId(0), P, 600));
     assert!(!m.admit_quietly(PortId(1), P, 401) && !m.pass_quietly(PortId(1), P, 401));
     assert!(m.pass_quietly(PortId(1), P, 400) && m.admit_quietly(PortId(1), P, 400));
@@ -131,10 +131,10 @@ fn a_full_buffer_takes_nothing_quietly() {
 #[test]
 fn a_threshold_that_moves_may_be_anywhere() {
     let mut m = dynamic(1200, 100);
-    assert_eq!(m.pause_threshold(IN, P), Bytes::ZERO);
-    assert_eq!(m.pause_threshold(IN, EXEMPT), Bytes::MAX, "nobody pauses it");
-    m.hush(IN, P, Bytes::MAX);
-    m.hush(IN, EXEMPT, Bytes::MAX);
+    assert_eq!(m.pause_threshold(P), Bytes::ZERO);
+    assert_eq!(m.pause_threshold(EXEMPT), Bytes::MAX, "nobody pauses it");
+    m.hush(IN, P, Bytes::ZERO..Bytes::MAX);
+    m.hush(IN, EXEMPT, Bytes::ZERO..Bytes::MAX);
     assert!(!m.admit_quietly(IN, P, 1) && !m.pass_quietly(IN, P, 1), "it has books of its own");
     assert!(m.pass_quietly(IN, EXEMPT, 1) && m.admit_quietly(IN, EXEMPT, 1));
     assert!(m.release(IN, EXEMPT, 1));

@@ -359,8 +359,16 @@ impl Switch {
         }
         let view = NodeView { now, books: &self.books };
         self.fc.link(&view, port, up, &mut self.actions);
+        self.hush(port);
         self.carry_out(now, env);
         self.wake(port.index(), now);
+    }
+
+    /// Asks the scheme what it need not hear of what comes in by `port`.
+    fn hush(&mut self, port: PortId) {
+        for priority in Priority::ALL.into_iter().filter(|p| self.quiet[p.index()].is_some()) {
+            self.books.hush(&*self.fc, port, priority);
+        }
     }
 
     /// Works out whether packets for `port` need a look before they come in.
