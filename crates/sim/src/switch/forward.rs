@@ -135,17 +135,17 @@ impl Switch {
         let clear = now > free || now == free && self.is_next(egress, now);
         let Self { ports, books, .. } = self;
         let port = &mut ports[egress.index()];
-        if clear {
-            if port.is_plain()
-                && books.mmu.pass_quietly(packet.ingress, packet.priority, packet.size)
-            {
-                port.pass(packet, now, env.wires);
-                return;
-            }
-        } else if !port.is_guarded() && self.queue_quietly(packet, egress, now) {
+        if clear
+            && (port.is_plain()
+                || port.lets_by(&books.ports[egress.index()], self.quiet[packet.priority.index()]))
+            && books.mmu.pass_quietly(packet.ingress, packet.priority, packet.size)
+        {
+            port.pass(packet, now, env.wires);
             return;
         }
-        self.forward_with_care(packet, egress, clear, now, env);
+        if port.is_guarded() || !self.queue_quietly(packet, egress, now, env) {
+            self.forward_with_care(packet, egress, clear, now, env);
+        }
     }
 
     /// Whether the transmitter of `egress`, if it is due now, comes next: nothing else that is due
@@ -178,7 +178,7 @@ impl Switch {
             return;
         }
         if clear && self.pass_unconcerned(packet, egress, now, env)
-            || !clear && self.queue_quietly(packet, egress, now)
+            || self.queue_quietly(packet, egress, now, env)
         {
             return;
         }
@@ -216,9 +216,15 @@ impl Switch {
             && self.books.mmu.pass(packet.ingress, packet.priority, packet.size)
     }
 
-    /// Queues a packet of a quiet ingress behind what is being sent. The scheme need not know.
+    /// Queues a packet of a quiet ingress. The scheme need not know.
     #[inline(always)]
-    fn queue_quietly(&mut self, packet: &Packet, egress: PortId, now: Time) -> bool {
+    fn queue_quietly(
+        &mut self,
+        packet: &Packet,
+        egress: PortId,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) -> bool {
         let Self { ports, books, stored, .. } = self;
         if !books.mmu.admit_quietly(packet.ingress, packet.priority, packet.size) {
             return false;
@@ -229,8 +235,7 @@ impl Switch {
         let (port, book) = (&mut ports[o], &mut books.ports[o]);
         book.q_out[priority] += u64::from(packet.size);
         if port.enqueue::<false>(book, stored, queue, packet, now) {
-            let free = port.tx.busy_until;
-            self.clocks.bring_forward(self.tx_clock(o), free);
+            self.may_send(o, now, env);
         }
         true
     }
@@ -280,13 +285,21 @@ impl Switch {
         self.buffer.set(now, books.mmu.used().get());
         let ready =
             port.enqueue::<false>(&mut books.ports[o], &mut self.stored, queue, packet, now);
-        let free = port.tx.busy_until;
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }
+        if ready {
+            self.may_send(o, now, env);
+        }
+    }
+
+    /// Port `o` has a packet that it could send: it does if its wire is idle, or as soon as it is.
+    #[inline(always)]
+    fn may_send(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
+        let free = self.ports[o].tx.busy_until;
         if now > free {
             self.transmit_with_care(o, now, env);
-        } else if ready {
+        } else {
             self.clocks.bring_forward(self.tx_clock(o), free);
         }
     }

@@ -224,6 +224,18 @@ impl Port {
         self.obstacles.0 == 0
     }
 
+    /// Whether, with nothing about the port but packets that are held, none of them is in the way of
+    /// one for `queue`.
+    #[inline(always)]
+    pub(crate) fn lets_by(&self, book: &PortBook, queue: Option<QueueId>) -> bool {
+        let is_free = |q: QueueId| {
+            book.queues.get(q.index()).is_some_and(|book| book.packets == 0 && !book.held)
+        };
+        self.obstacles.0 & !(obstacle::QUEUED | obstacle::HELD) == 0
+            && !self.scheduler.any_ready()
+            && queue.is_some_and(is_free)
+    }
+
     /// Whether the scheme, the watchdog or the state of the link decides who may come in.
     #[inline(always)]
     pub(crate) fn is_guarded(&self) -> bool {
