@@ -274,19 +274,26 @@ impl Switch {
 
     /// The egress port that holds most bytes of an ingress; the lowest of several.
     fn main_egress(&self, ingress: PortId, priority: Priority) -> Option<PortId> {
-        let bytes = |o: usize| -> u64 {
+        let from_ingress = |p: &&Packet| p.ingress == ingress && p.priority == priority;
+        let bytes_of = |o: usize| -> u64 {
             (0..self.ports[o].queues.len())
-                .flat_map(|q| self.queued(o, q))
-                .filter(|p| p.ingress == ingress && p.priority == priority)
+                .flat_map(|q| self.queued(o, q).filter(from_ingress))
                 .map(|p| u64::from(p.size))
                 .sum()
         };
-        let busy =
-            (0..self.ports.len()).filter(|&o| self.books.ports[o].q_out[priority.index()] > 0);
-        busy.map(|o| (bytes(o), std::cmp::Reverse(o)))
-            .max()
-            .filter(|(bytes, _)| *bytes > 0)
-            .map(|(_, o)| PortId::from_index(o.0))
+        let mut elsewhere = self.books.mmu.q_in(ingress, priority).get();
+        let mut most = (0, None);
+        for (o, book) in self.books.ports.iter().enumerate() {
+            // no port holds more of it than it holds at all, or than has not been found yet
+            if book.q_out[priority.index()].min(elsewhere) > most.0 {
+                let bytes = bytes_of(o);
+                elsewhere -= bytes;
+                if bytes > most.0 {
+                    most = (bytes, Some(PortId::from_index(o)));
+                }
+            }
+        }
+        most.1
     }
 
     /// Queues that wait for somebody, for deadlock detection.
