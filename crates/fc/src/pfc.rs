@@ -359,18 +359,23 @@ mod tests {
     }
 
     #[test]
-    fn it_need_not_hear_of_an_ingress_below_xoff_that_is_not_paused() {
+    fn it_need_not_hear_of_an_ingress_below_xoff_or_paused_and_above_xon() {
         let mut b = bench("timed");
-        let below = |b: &Bench, p| b.scheme().quiet_below(&b.view().books.mmu, UP, p);
+        let quiet = |b: &Bench, p| b.scheme().quiet_range(&b.view().books.mmu, UP, p);
         let (lossless, lossy) = (PRIORITY, Priority::ALL[5]);
+        let [xoff, above_xon] = [3000, 1001].map(Bytes::new);
         assert_eq!(b.scheme().quiet_queue(lossless), Some(Q));
-        assert_eq!((below(&b, lossless), below(&b, lossy)), (Bytes::new(3000), Bytes::MAX));
+        assert_eq!(quiet(&b, lossless), Bytes::ZERO..xoff);
         fill(&mut b, 3);
         b.depart(OUT, Q).unwrap();
-        // 2000 B, but paused: leaving may be what takes it to xon
-        assert_eq!((below(&b, lossless), below(&b, lossy)), (Bytes::ZERO, Bytes::MAX));
+        // 2000 B and paused
+        assert_eq!(quiet(&b, lossless), above_xon..Bytes::MAX);
+        assert_eq!(quiet(&b, lossy), Bytes::ZERO..Bytes::MAX);
         b.depart(OUT, Q).unwrap();
-        assert_eq!(below(&b, lossless), Bytes::new(3000), "it has been resumed at xon");
+        assert_eq!(quiet(&b, lossless), Bytes::ZERO..xoff, "it has been resumed at xon");
+        fill(&mut b, 2);
+        b.link(UP, false);
+        assert_eq!(quiet(&b, lossless), Bytes::ZERO..xoff, "what was told is void");
     }
 
     #[test]

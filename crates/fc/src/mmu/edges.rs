@@ -112,6 +112,11 @@ fn an_ingress_is_quiet_below_what_was_asked_for_and_never_beyond_its_limit() {
     assert!(!m.release(IN, P, 1) && !m.admit_quietly(IN, P, 1));
     m.hush(IN, P, Bytes::ZERO..Bytes::MAX);
     assert!(m.admit_quietly(IN, P, 1002) && !m.pass_quietly(IN, P, 1), "the limit");
+    // 3999 B, and everybody wants to hear when 3000 B are left
+    m.hush(IN, P, Bytes::new(3001)..Bytes::MAX);
+    assert!(m.release(IN, P, 998) && !m.release(IN, P, 1));
+    assert!(!m.pass_quietly(IN, P, 100) && m.admit_quietly(IN, P, 100), "it would leave again");
+    assert!(m.pass_quietly(IN, P, 100));
     m.audit().unwrap();
 }
 
