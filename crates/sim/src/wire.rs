@@ -103,6 +103,11 @@ impl Wires {
         wires
     }
 
+    /// How many wires there are.
+    pub(crate) fn count(&self) -> usize {
+        self.wires.len()
+    }
+
     /// Puts a packet on a wire. It arrives as the far end needs it, with its ingress written in and
     /// without the mark of this node.
     #[inline(always)]
