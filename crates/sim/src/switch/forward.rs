@@ -115,9 +115,8 @@ impl Switch {
         self.responding.push(now + response, port, message, &mut self.timers);
     }
 
-    /// Finds the way, and sends the packet at once when it finds its port idle and empty: nothing
-    /// else could have been chosen. (Only a deficit round robin may tell: such a packet takes no
-    /// turn there.)
+    /// Finds the way, and sends the packet at once if it finds its port idle, or about to be at this
+    /// very instant, with nothing else that could go: nothing else could have been chosen.
     #[inline(always)]
     fn forward(
         &mut self,

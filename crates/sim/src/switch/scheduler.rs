@@ -285,7 +285,8 @@ impl Scheduler {
         }
     }
 
-    /// A packet of queue `q` goes out without a search: its turn is over.
+    /// A packet of queue `q`, alone among those that could go, goes out without a search: its turn is
+    /// over, and what it would have earned in it is lost again.
     #[inline(always)]
     pub(crate) fn passed(&mut self, q: usize) {
         if q >= 64 || self.alone & 1 << q == 0 {
@@ -297,10 +298,9 @@ impl Scheduler {
     fn end_turn(&mut self, q: usize) {
         if let Some(&g) = self.turns.group_of.get(q) {
             let group = &mut self.turns.groups[usize::from(g)];
-            if group.discipline == Discipline::RoundRobin {
-                let q = q as u32;
-                group.cursor = if q + 1 == group.end { group.first } else { q + 1 };
-            }
+            let q = q as u32;
+            group.cursor = if q + 1 == group.end { group.first } else { q + 1 };
+            group.earned = false;
         }
     }
 
@@ -324,6 +324,7 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use weir_core::Bytes;
     use weir_fc::{Group, PrioritySchedule};
 
@@ -396,6 +397,46 @@ mod tests {
         assert_eq!(s.select(1 << 3, |_| 1), None, "it may not go");
         s.set_ready(69, false);
         assert_eq!(s.select(1 << 3, |_| 1), None, "nor may it alone");
+    }
+
+    proptest! {
+        /// Whether a packet is sent at once or is queued, chosen and sent, the queues behind it have the
+        /// same turns after it.
+        #[test]
+        fn who_passes_takes_its_turn(
+            deficits in any::<bool>(),
+            steps in prop::collection::vec((0usize..4, any::<bool>(), 100u64..3000), 0..40),
+            q in 0usize..4,
+        ) {
+            let spec = QueueSpec { priority: Priority::ALL[3], data: true, quantum: Bytes::new(1500) };
+            let discipline =
+                if deficits { Discipline::DeficitRoundRobin } else { Discipline::RoundRobin };
+            let mut s = Scheduler::new(&QueueLayout {
+                groups: vec![Group { discipline, queues: 4 }],
+                queues: vec![spec; 4],
+                on_demand: None,
+                inspects_heads: false,
+            });
+            for (i, ready, size) in steps {
+                s.set_ready(i, ready);
+                if let Some(chosen) = s.select(0, |_| size) && ready {
+                    s.emptied(chosen.index());
+                }
+            }
+            // `q` is empty, whoever else has packets is held
+            for i in 0..4 {
+                s.set_ready(i, false);
+            }
+            s.emptied(q);
+            let mut queued = s.clone();
+            queued.set_ready(q, true);
+            prop_assert_eq!(queued.select(0, |_| 2000), Some(QueueId(q as u32)));
+            queued.emptied(q);
+            s.passed(q);
+            prop_assert_eq!(&s.turns.deficit, &queued.turns.deficit);
+            let state = |s: &Scheduler| (s.turns.groups[0].cursor, s.turns.groups[0].earned);
+            prop_assert_eq!(state(&s), state(&queued));
+        }
     }
 
     #[test]
