@@ -142,7 +142,8 @@ impl Switch {
             port.pass(packet, now, env.wires);
             return;
         }
-        if port.is_guarded() || !self.queue_quietly(packet, egress, now, env) {
+        let care = port.is_guarded() || clear && !port.is_simple();
+        if care || !self.queue_quietly(packet, egress, now, env) {
             self.forward_with_care(packet, egress, clear, now, env);
         }
     }

@@ -253,6 +253,12 @@ impl Port {
         self.obstacles.has(obstacle::SPECIAL)
     }
 
+    /// Whether sending takes no more than taking the next head, and no turns.
+    #[inline(always)]
+    pub(crate) fn is_simple(&self) -> bool {
+        !self.obstacles.has(obstacle::SPECIAL | obstacle::TURNS)
+    }
+
     /// Whether control frames wait for the wire.
     #[inline(always)]
     pub(crate) fn has_control(&self) -> bool {
