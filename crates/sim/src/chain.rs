@@ -158,6 +158,17 @@ impl Store {
         }
     }
 
+    /// Asks for the place behind the last packet to be at hand soon.
+    pub(crate) fn prefetch_end(&self, chain: &Chain) {
+        let (link, place) = split(chain.last.wrapping_add(1));
+        if place != 0
+            && let Some(link) = self.links.get(link)
+        {
+            prefetch(&link.times);
+            prefetch(&link.packets[place]);
+        }
+    }
+
     /// The packet that came first, and its time.
     #[inline]
     pub(crate) fn front(&self, chain: &Chain) -> Option<(Time, &Packet)> {

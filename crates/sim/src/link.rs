@@ -39,6 +39,16 @@ impl Transmitter {
         }
     }
 
+    /// Asks for the wire to be at hand soon.
+    pub(crate) fn prefetch_way(&self, wires: &Wires) {
+        wires.prefetch_way(self.wire);
+    }
+
+    /// Asks for the place of the next packet on the wire.
+    pub(crate) fn prefetch_end(&self, wires: &Wires) {
+        wires.prefetch_end(self.wire);
+    }
+
     /// How long a frame of `size` bytes occupies the wire.
     #[inline(always)]
     pub(crate) fn serialisation(&self, size: u16) -> Time {

@@ -20,14 +20,35 @@ pub(crate) enum Ahead {
     Node,
     /// Then its ports and accounts, and the wires into it.
     Parts,
+    /// And its routes and the wires out of it.
+    Ways,
     /// Then the packets and flows it will work on.
     Contents,
+    /// And the places its packets will go to.
+    Ends,
 }
 
+/// A part with no more ports than this stays in a cache of two megabytes: there is nothing to ask
+/// for.
+const CACHED: usize = 1024;
+/// A part with more ports than this finds the ways out of a node cold, too.
+const VAST: usize = 16_384;
+
 impl Ahead {
-    /// With how many visits later the node runs.
-    pub(crate) const ALL: [(usize, Self); 3] =
-        [(3, Self::Node), (2, Self::Parts), (1, Self::Contents)];
+    /// With how many visits later the node runs, in a part with so many ports.
+    pub(crate) fn all(ports: usize) -> &'static [(usize, Self)] {
+        match ports {
+            0..=CACHED => &[],
+            ..=VAST => &[(3, Self::Node), (2, Self::Parts), (1, Self::Contents)],
+            _ => &[
+                (4, Self::Node),
+                (3, Self::Parts),
+                (2, Self::Ways),
+                (2, Self::Contents),
+                (1, Self::Ends),
+            ],
+        }
+    }
 }
 
 /// A switch or a host.
@@ -49,10 +70,10 @@ impl Node {
 
     /// Asks for what a visit will touch to be at hand soon.
     #[inline]
-    pub(crate) fn prefetch(&self, ahead: Ahead, wires: &Wires) {
+    pub(crate) fn prefetch(&self, ahead: Ahead, env: &Env<'_, '_>) {
         match self {
-            Self::Switch(s) => s.prefetch(ahead, wires),
-            Self::Nic(n) => n.prefetch(ahead, wires),
+            Self::Switch(s) => s.prefetch(ahead, env),
+            Self::Nic(n) => n.prefetch(ahead, env.wires),
         }
     }
 

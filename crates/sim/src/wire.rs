@@ -191,6 +191,20 @@ impl Wires {
         }
     }
 
+    /// Asks for a wire out of a node to be at hand soon.
+    pub(crate) fn prefetch_way(&self, wire: WireId) {
+        if let Some(wire) = self.wires.get(wire.0.wrapping_sub(self.base) as usize) {
+            prefetch(wire);
+        }
+    }
+
+    /// Asks for the place where the next packet on a wire will stand.
+    pub(crate) fn prefetch_end(&self, wire: WireId) {
+        if let Some(wire) = self.wires.get(wire.0.wrapping_sub(self.base) as usize) {
+            self.flights.prefetch_end(&wire.packets);
+        }
+    }
+
     fn wires_into(&self, node: NodeId, ports: usize) -> &[Wire] {
         let first = (self.first[node.index()] - self.base) as usize;
         &self.wires[first..first + ports]

@@ -26,6 +26,7 @@ use crate::topology::Topology;
 use graph::Graph;
 use groups::{GroupMaker, Groups};
 use masks::Masks;
+use weir_core::prefetch::prefetch;
 use weir_core::rng::mix;
 use weir_core::{LinkId, NodeId, PortId};
 
@@ -87,6 +88,11 @@ pub struct Forwarding<'a> {
 }
 
 impl Forwarding<'_> {
+    /// Asks for the table to be at hand soon.
+    pub fn prefetch(&self) {
+        prefetch(self.row);
+    }
+
     /// The port towards host `dst`; `None` when there is no route or `dst` is not a host. The
     /// flow's hash is asked for only where there is a choice.
     #[inline(always)]

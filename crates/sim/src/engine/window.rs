@@ -12,10 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use weir_core::{NodeId, Time};
 use weir_net::Topology;
 
-/// A part with no more ports than this stays in a cache of two megabytes: there is nothing to ask
-/// for ahead.
-const CACHED: usize = 1024;
-
 /// The window engine.
 ///
 /// A sweep visits every node once and runs it for a window: two lookaheads where the network
@@ -132,14 +128,14 @@ impl Window {
 impl Part {
     /// Runs the nodes that have something to do before the end of their tier.
     fn run_visits(&mut self, visits: &[Visit], ends: &[Time], shared: &Shared<'_>) {
-        let asks: &[_] = if self.wires.count() > CACHED { &Ahead::ALL } else { &[] };
+        let asks = Ahead::all(self.wires.count());
         let mut env = Env { wires: &mut self.wires, shared };
         for (i, visit) in visits.iter().enumerate() {
             for &(distance, ahead) in asks {
                 if let Some(visit) = visits.get(i + distance)
                     && env.wires.next(visit.node) < ends[visit.tier as usize]
                 {
-                    self.nodes[visit.place as usize].prefetch(ahead, env.wires);
+                    self.nodes[visit.place as usize].prefetch(ahead, &env);
                 }
             }
             let end = ends[visit.tier as usize];

@@ -188,6 +188,16 @@ impl Nic {
                 prefetch(&self.slots[..self.slots.len().min(FEW)]);
                 wires.prefetch(self.id, self.ports.len());
             }
+            Ahead::Ways => {
+                for port in &self.ports {
+                    port.tx.prefetch_way(wires);
+                }
+            }
+            Ahead::Ends => {
+                for port in &self.ports {
+                    port.tx.prefetch_end(wires);
+                }
+            }
             Ahead::Contents => {
                 for sender in self.slots.iter().flatten().take(FEW) {
                     prefetch(&**sender);

@@ -31,7 +31,7 @@ use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::{Inbox, Wires};
+use crate::wire::Inbox;
 use marker::Marker;
 use port::Port;
 use rustc_hash::FxHashMap;
@@ -206,10 +206,22 @@ impl Switch {
     }
 
     /// Asks for what a visit will touch to be at hand soon.
-    pub(crate) fn prefetch(&self, ahead: Ahead, wires: &Wires) {
+    pub(crate) fn prefetch(&self, ahead: Ahead, env: &Env<'_, '_>) {
+        let wires = &*env.wires;
         match ahead {
             Ahead::Node => prefetch(self),
-            Ahead::Parts | Ahead::Contents if !self.busy => {}
+            _ if !self.busy => {}
+            Ahead::Ways => {
+                env.shared.epochs[self.epoch].1.forwarding(self.id).prefetch();
+                for port in &self.ports {
+                    port.tx.prefetch_way(wires);
+                }
+            }
+            Ahead::Ends => {
+                for port in &self.ports {
+                    port.tx.prefetch_end(wires);
+                }
+            }
             Ahead::Parts => {
                 for (p, port) in self.ports.iter().enumerate() {
                     port.prefetch();
