@@ -86,11 +86,15 @@ pub struct Mmu {
     shared: u64,
     shared_used: u64,
     used: u64,
+    /// The most bytes stored at once by those who had a look at the buffer's size.
     peak: u64,
+    /// The most bytes stored at once quietly. Never beyond the buffer, as `peak` may be where a
+    /// priority is exempt: up to here there is room without a look at the size.
+    mark: u64,
     /// Per (port, priority).
     ingress: Vec<Ingress>,
-    /// Per priority: where a pause begins, and where it ends. Out of reach where there is none;
-    /// nothing where it moves.
+    /// Per priority: where a pause begins, and where it ends. Out of reach where there is none; where
+    /// it moves, it may begin at once.
     xoff: [u64; Priority::COUNT],
     xon: [u64; Priority::COUNT],
     dynamic: bool,
@@ -114,12 +118,12 @@ fn slot(port: PortId, priority: Priority) -> usize {
     port.index() * Priority::COUNT + priority.index()
 }
 
-/// There were never as many bytes in the memory: whether they fit.
+/// There were never as many bytes in the memory, as far as `mark` knows: whether they fit.
 #[cold]
-fn rise(peak: &mut u64, used: u64, buffer: Bytes) -> bool {
+fn rise(mark: &mut u64, used: u64, buffer: Bytes) -> bool {
     let fits = used <= buffer.get();
     if fits {
-        *peak = used;
+        *mark = used;
     }
     fits
 }
@@ -150,6 +154,7 @@ impl Mmu {
             shared_used: 0,
             used: 0,
             peak: 0,
+            mark: 0,
             ingress,
             xoff: xoff_and_xon.map(|(xoff, _)| xoff),
             xon: xoff_and_xon.map(|(_, xon)| xon),
@@ -180,7 +185,7 @@ impl Mmu {
 
     /// The most bytes ever stored at once.
     pub fn peak(&self) -> Bytes {
-        Bytes::new(self.peak)
+        Bytes::new(self.peak.max(self.mark))
     }
 
     /// The configuration.
@@ -257,7 +262,7 @@ impl Mmu {
         let (bytes, used) = (ingress.bytes + size, self.used + size);
         if bytes < ingress.quiet_from
             || bytes >= ingress.quiet_below
-            || used > self.peak && !rise(&mut self.peak, used, self.config.buffer)
+            || used > self.mark && !rise(&mut self.mark, used, self.config.buffer)
         {
             return false;
         }
@@ -274,7 +279,7 @@ impl Mmu {
         let used = self.used + u64::from(size);
         ingress.bytes >= ingress.quiet_from
             && ingress.bytes + u64::from(size) < ingress.quiet_below
-            && (used <= self.peak || rise(&mut self.peak, used, self.config.buffer))
+            && (used <= self.mark || rise(&mut self.mark, used, self.config.buffer))
     }
 
     /// Whether a packet of `size` bytes would be admitted, if it left again at once: only the
@@ -450,154 +455,4 @@ impl Mmu {
 mod edges;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    const P: Priority = Priority::ALL[3];
-    const IN: PortId = PortId(0);
-
-    fn static_mmu(limit: u64) -> Mmu {
-        let thresholds = Thresholds::Static {
-            xoff: Bytes::new(3000),
-            xon: Bytes::new(1500),
-            limit: vec![Bytes::new(limit); 2],
-        };
-        let config = MmuConfig { buffer: Bytes::MAX, thresholds, lossless: 1 << 3, exempt: 1 << 7 };
-        Mmu::new(config, 2)
-    }
-
-    fn dynamic(buffer: u64, reserve: u64, headroom: u64, shift: u8) -> Mmu {
-        let thresholds = Thresholds::Dynamic {
-            reserve: Bytes::new(reserve),
-            resume_offset: Bytes::new(300),
-            headroom: vec![Bytes::new(headroom); 2],
-            shift: vec![shift; 2],
-        };
-        let config =
-            MmuConfig { buffer: Bytes::new(buffer), thresholds, lossless: 1 << 3, exempt: 1 << 7 };
-        Mmu::new(config, 2)
-    }
-
-    #[test]
-    fn static_thresholds_include_their_ends() {
-        let mut m = static_mmu(4000);
-        m.admit(IN, P, 2999).unwrap();
-        assert!(!m.should_pause(IN, P));
-        m.admit(IN, P, 1).unwrap();
-        assert!(m.should_pause(IN, P));
-        m.release(IN, P, 1499);
-        assert!(!m.may_resume(IN, P));
-        m.release(IN, P, 1);
-        assert!(m.may_resume(IN, P));
-    }
-
-    #[test]
-    fn the_limit_refuses_and_the_exempt_class_passes() {
-        let mut m = static_mmu(4000);
-        m.admit(IN, P, 4000).unwrap();
-        assert_eq!(m.admit(IN, P, 1), Err(Refusal::HeadroomExceeded));
-        // another port has its own account
-        m.admit(PortId(1), P, 1).unwrap();
-        m.admit(IN, Priority::ALL[7], 64).unwrap();
-        assert_eq!(m.used(), Bytes::new(4065));
-    }
-
-    #[test]
-    fn what_passes_would_be_admitted_and_leaves_nothing_but_a_peak() {
-        let mut m = static_mmu(4000);
-        m.admit(IN, P, 2500).unwrap();
-        let stays = |m: &Mmu, size| m.stays_unpaused(IN, P, size);
-        assert_eq!((stays(&m, 499), stays(&m, 500)), (true, false));
-        assert_eq!((m.pass(IN, P, 1500), m.pass(IN, P, 1501)), (true, false));
-        assert_eq!((m.used(), m.peak()), (Bytes::new(2500), Bytes::new(4000)));
-        // the exempt class always does
-        assert!(m.pass(IN, Priority::ALL[7], 9000));
-        assert_eq!((m.q_in(IN, Priority::ALL[7]), m.peak()), (Bytes::ZERO, Bytes::new(11_500)));
-        let mut d = dynamic(10_000, 1000, 2000, 1);
-        assert!(!d.pass(IN, P, 1) && !d.stays_unpaused(IN, P, 1), "takes more than a look");
-    }
-
-    #[test]
-    fn a_pool_drops_at_its_end() {
-        let config = MmuConfig {
-            buffer: Bytes::new(100),
-            thresholds: Thresholds::Pool,
-            lossless: 0,
-            exempt: 0,
-        };
-        let mut m = Mmu::new(config, 1);
-        assert!(m.pass(IN, P, 100) && !m.pass(IN, P, 101));
-        m.admit(IN, P, 100).unwrap();
-        assert_eq!(m.admit(IN, P, 1), Err(Refusal::BufferFull));
-        m.release(IN, P, 100);
-        assert_eq!((m.used(), m.peak()), (Bytes::ZERO, Bytes::new(100)));
-    }
-
-    /// Buffer 10 000, two ports with reserve 1000 and headroom 2000 leave S = 4000 shared;
-    /// alpha = 1/2.
-    #[test]
-    fn dynamic_admission_walks_through_reserve_shared_and_headroom() {
-        let mut m = dynamic(10_000, 1000, 2000, 1);
-        // up to the reserve: nothing shared
-        m.admit(IN, P, 1000).unwrap();
-        assert!(!m.should_pause(IN, P), "beyond 0 < T 2000");
-        // 1000 beyond the reserve: n - reserve = 1000 <= T = 2000, shared
-        m.admit(IN, P, 1000).unwrap();
-        // T = (4000 - 1000)/2 = 1500, beyond = 1000
-        assert!(!m.should_pause(IN, P));
-        // 500 more: n - reserve = 1500 <= 1500, shared; T = 1250, beyond = 1500: pause
-        m.admit(IN, P, 500).unwrap();
-        assert!(m.should_pause(IN, P));
-        // from here on into the headroom, 2000 bytes of it
-        m.admit(IN, P, 1500).unwrap();
-        m.admit(IN, P, 500).unwrap();
-        assert_eq!(m.admit(IN, P, 1), Err(Refusal::HeadroomExceeded));
-        m.audit().unwrap();
-        // departures empty the headroom first
-        m.release(IN, P, 1999);
-        assert!(!m.may_resume(IN, P), "a byte is left in the headroom");
-        m.release(IN, P, 1);
-        // beyond 1500 + offset 300 > T 1250
-        assert!(!m.may_resume(IN, P));
-        m.release(IN, P, 200);
-        // shared_used 1300: T = 1350; 1300 + 300 > 1350
-        assert!(!m.may_resume(IN, P));
-        m.release(IN, P, 200);
-        // shared_used 1100: T = 1450; 1100 + 300 <= 1450
-        assert!(m.may_resume(IN, P));
-        m.release(IN, P, 2100);
-        m.audit().unwrap();
-        assert_eq!(m.used(), Bytes::ZERO);
-    }
-
-    #[test]
-    #[should_panic(expected = "releases what it holds")]
-    fn releasing_what_was_never_stored_is_caught() {
-        static_mmu(100).release(IN, P, 1);
-    }
-
-    proptest! {
-        #[test]
-        fn books_balance_whatever_comes_and_goes(
-            ops in prop::collection::vec((any::<bool>(), 0u16..2, 60u16..1600), 1..200),
-            shift in 0u8..4,
-        ) {
-            let mut m = dynamic(40_000, 1000, 3000, shift);
-            let mut stored: Vec<(PortId, u16)> = Vec::new();
-            for (arrive, port, size) in ops {
-                if arrive {
-                    if m.admit(PortId(port), P, size).is_ok() {
-                        stored.push((PortId(port), size));
-                    }
-                } else if !stored.is_empty() {
-                    let (port, size) = stored.remove(0);
-                    m.release(port, P, size);
-                }
-                prop_assert_eq!(m.audit(), Ok(()));
-                let sum: u64 = stored.iter().map(|&(_, s)| u64::from(s)).sum();
-                prop_assert_eq!(m.used().get(), sum);
-            }
-        }
-    }
-}
+mod tests;

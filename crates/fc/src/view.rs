@@ -68,7 +68,7 @@ pub struct Books {
 }
 
 impl Books {
-    /// Asks the scheme below how much of an ingress it need not hear.
+    /// Asks the scheme which packets of an ingress it need not hear of.
     pub fn hush(&mut self, fc: &dyn FlowControl, ingress: PortId, priority: Priority) {
         let range = fc.quiet_range(&self.mmu, ingress, priority);
         self.mmu.hush(ingress, priority, range);

@@ -98,8 +98,8 @@ impl Ends {
         chain.last = link * LINK;
     }
 
-    /// The first packet of a chain is the last of its link: goes on to the next link, if there is
-    /// one, and returns the time of the packet there.
+    /// The first packet of a chain is the last of its link, or of all: gives the link back, goes on to
+    /// the next one, if there is one, and returns the time of the packet there.
     #[inline(always)]
     fn leave(&mut self, chain: &mut Chain, links: &[Link]) -> Option<Time> {
         let (link, _) = split(chain.first);

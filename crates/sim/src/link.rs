@@ -82,9 +82,7 @@ impl Transmitter {
         self.wire_bytes += u64::from(packet.size) + u64::from(self.overhead);
         wires.send(self.wire, self.busy_until + self.delay, packet);
     }
-}
 
-impl Transmitter {
     #[cold]
     fn collide(now: Time) -> ! {
         panic!("a frame starts at {now} on a wire that is busy");

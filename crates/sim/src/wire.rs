@@ -117,7 +117,7 @@ impl Wires {
             self.cross(wire, arrival, *packet);
             return;
         };
-        if wire.packets.is_full() && wire.packets.is_empty() {
+        if wire.packets.is_empty() {
             let word = self.fresh_start[wire.node.index()] as usize + wire.port.index() / 64;
             self.fresh[word] |= 1 << (wire.port.index() % 64);
             let next = &mut self.next[wire.node.index()];

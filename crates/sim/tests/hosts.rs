@@ -5,7 +5,7 @@ mod common;
 use common::{config, flow, run, set, star};
 use weir_cc::CcParams;
 use weir_cc::hpcc::{HpccParams, Telemetry};
-use weir_core::{Bytes, PortId, Priority, Rate, Ratio, Time};
+use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
 use weir_sim::config::{
     EcnConfig, NicDiscipline, Stop, ThresholdConfig, WatchdogAction, WatchdogConfig, WindowConfig,
 };
@@ -139,6 +139,30 @@ fn a_strict_priority_goes_first() {
     // the high flow is delayed by at most one low frame
     let alone = Time::from_ps(123_040) * 201 + us(2);
     assert!(out.flows[0].fct().unwrap() <= alone + Time::from_ps(123_040));
+}
+
+/// Two packets reach a switch at the very instant at which the wire to their host becomes free. They
+/// are there before the transmitter looks: the higher priority goes first although it came by the
+/// later port, and of two equal ones the one that came by the earlier port.
+#[test]
+fn arrivals_come_before_the_transmitter_of_the_same_instant() {
+    // one packet of 1500 B takes 123.04 ns on every wire
+    let frame = Time::from_ps(123_040);
+    for latency in [Time::ZERO, Time::from_ns(500)] {
+        let finish = |priority: usize| {
+            let mut cfg = config("pfc");
+            cfg.switch.lossless = 0b10_1000;
+            cfg.switch.latency = latency;
+            let early = FlowSpec { start: frame, ..flow(1, 3, 1500) };
+            let late = FlowSpec { priority: Priority::ALL[priority], src: NodeId(2), ..early };
+            let out = run(&star(4, "1us"), &[flow(0, 3, 1500), early, late], &cfg);
+            let finish: Vec<Time> = out.flows.iter().map(|f| f.finish.unwrap()).collect();
+            assert_eq!(finish[0], frame * 2 + us(2) + latency, "alone on its way");
+            assert_eq!(finish[1].min(finish[2]), finish[0] + frame, "the wire is not idle");
+            finish[1] < finish[2]
+        };
+        assert_eq!([3, 5].map(finish), [true, false], "latency {latency}");
+    }
 }
 
 /// A queue between Kmin and Kmax is marked in proportion, above Kmax always.

@@ -133,6 +133,19 @@ fn a_full_buffer_takes_nothing_quietly() {
     assert_eq!(m.peak(), Bytes::new(1000));
 }
 
+/// What is exempt may fill the buffer beyond its size: that is no room for others.
+#[test]
+fn what_the_exempt_class_has_taken_is_no_measure_for_others() {
+    let mut m = memory(1000, Thresholds::Pool);
+    m.hush(IN, P, Bytes::ZERO..Bytes::MAX);
+    assert!(m.admit_quietly(IN, P, 1000));
+    m.admit(IN, EXEMPT, 500).unwrap();
+    m.release(IN, P, 1000);
+    assert_eq!(m.peak(), Bytes::new(1500));
+    assert!(!m.admit_quietly(IN, P, 501) && !m.pass_quietly(IN, P, 501));
+    assert!(m.pass_quietly(IN, P, 500) && m.admit_quietly(IN, P, 500));
+}
+
 #[test]
 fn a_threshold_that_moves_may_be_anywhere() {
     let mut m = dynamic(1200, 100);

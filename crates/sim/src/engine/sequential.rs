@@ -4,6 +4,7 @@ use super::calendar::Calendar;
 use super::{Engine, Part};
 use crate::node::Env;
 use crate::shared::Shared;
+use crate::tree;
 use weir_core::Time;
 
 /// The sequential engine: a calendar of when each node has something to do next.
@@ -36,6 +37,7 @@ impl Engine for Sequential {
         let [Part { nodes, wires, .. }] = parts else {
             unreachable!("the sequential engine is given one part");
         };
+        tree::check_comparisons();
         let mut env = Env { wires, shared };
         while let Some((t, id)) = self.calendar.peek() {
             if t >= until {

@@ -6,6 +6,7 @@ use super::tiers::Tiers;
 use super::{Engine, Part};
 use crate::node::{Ahead, Env};
 use crate::shared::Shared;
+use crate::tree;
 use crate::wire::Mail;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -94,6 +95,7 @@ impl Window {
         until: Time,
     ) {
         let _attends = exchange.barrier.attend();
+        tree::check_comparisons();
         let mut turn = 0;
         let mut earliest = exchange.meet(me, part, &mut turn, |_| ());
         let ends_of = |start: Time, sweep, ends: &mut [Time]| {

@@ -1,13 +1,14 @@
 //! What a scheme says it need not hear of makes no difference to it.
 
 use crate::common::{config, flow, run, set, star};
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId};
+use weir_core::{Bytes, ControlMessage, LinkId, Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{
     Actions, FlowControl, IngressWait, NodeView, PortQueue, QueueLayout, SchemeInfo, StateSize,
     TimerKey, Violation, gfc, pfc,
 };
 use weir_sim::Outcome;
-use weir_sim::config::{Config, IngressLimit, Scheme, ThresholdConfig};
+use weir_sim::config::{Config, IngressLimit, LinkFailure, Scheme, ThresholdConfig};
+use weir_sim::outcome::{DropReason, PauseEvent};
 use weir_traffic::FlowSpec;
 
 /// Another scheme that hears of every packet.
@@ -102,6 +103,20 @@ fn pfc_does_the_same_whether_it_hears_of_packets_or_not() {
     cfg.switch.buffer = Bytes::new(2_000_000);
     cfg.switch.thresholds = dynamic();
     assert!(compare(&cfg, &PFC).totals.control_frames > 0);
+}
+
+/// The link of a paused ingress fails and returns, which voids the pause, while the ingress still
+/// holds more than XON: from then on PFC wants to hear of XOFF again.
+#[test]
+fn pfc_hears_of_an_ingress_again_when_its_link_returns() {
+    let mut cfg = config("pfc");
+    let [down, up] = [30, 31].map(Time::from_us);
+    cfg.failures = vec![LinkFailure { link: LinkId(3), down, up: Some(up) }];
+    cfg.nic.timeout = Some(Time::from_us(200));
+    let out = compare(&cfg, &PFC);
+    assert!(out.drops.iter().all(|d| d.reason != DropReason::HeadroomExceeded), "{:?}", out.drops);
+    let paused_then = |e: &PauseEvent| e.pause && e.port == PortId(3) && e.at > up;
+    assert!(out.pauses.iter().any(paused_then), "it is paused again");
 }
 
 #[test]
