@@ -5,8 +5,8 @@ mod common;
 use common::{config, flow, run};
 use proptest::prelude::*;
 use weir_core::{Bytes, NodeId, Rate, Ratio, Time};
-use weir_net::Topology;
 use weir_net::build::{self, k_ary, leaf_spine, ofc_chain, ring, star, torus};
+use weir_net::{Layer, Topology, TopologyBuilder};
 use weir_sim::config::{EcnConfig, EngineConfig, IngressLimit, ThresholdConfig};
 use weir_sim::{Config, Finish, Outcome};
 use weir_traffic::FlowSpec;
@@ -78,6 +78,33 @@ fn on_a_leaf_spine_with_hpcc_and_bit_errors() {
     cfg.link.bit_error_rate = 1e-7;
     cfg.nic.timeout = Some(Time::from_us(300));
     all_agree(&topology, &mesh(&topology, 100, 150_000, 200, 5), &cfg);
+}
+
+/// A host on two racks of different pods: threads meet right above the hosts, and no host may run
+/// ahead of that, also where its own rack is on its own thread.
+#[test]
+fn with_a_host_on_two_pods() {
+    let (rate, delay) = (Rate::from_gbps(100), Time::from_us(1));
+    let mut b = TopologyBuilder::new();
+    let hosts = b.add_hosts(9);
+    let racks: Vec<NodeId> =
+        (0..4).map(|i| b.add_switch(format!("e{i}"), Layer::Tor, i / 2)).collect();
+    let pods: Vec<NodeId> = (0..2).map(|i| b.add_switch(format!("a{i}"), Layer::Agg, i)).collect();
+    let core = b.add_switch("c", Layer::Core, 0);
+    for (i, &host) in hosts[..8].iter().enumerate() {
+        b.connect(host, racks[i / 2], rate, delay);
+    }
+    b.connect(hosts[8], racks[1], rate, delay);
+    b.connect(hosts[8], racks[2], rate, delay);
+    for (i, &rack) in racks.iter().enumerate() {
+        b.connect(rack, pods[i / 2], rate, delay);
+    }
+    for &pod in &pods {
+        b.connect(pod, core, rate, delay);
+    }
+    let topology = b.finish().unwrap();
+    let out = all_agree(&topology, &mesh(&topology, 60, 150_000, 200, 3), &config("pfc"));
+    assert_eq!(out.finish, Finish::Drained);
 }
 
 #[test]
