@@ -31,8 +31,11 @@ pub struct Perf {
     pub packet_hops: u64,
     /// Events handled.
     pub events: u64,
-    /// Processor time.
+    /// Processor time, set-up included.
     pub cpu_seconds: f64,
+    /// Processor time before simulated time began (routes, ports, flows), where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup_cpu_seconds: Option<f64>,
     /// Time on the wall.
     pub wall_seconds: f64,
 }
@@ -168,9 +171,15 @@ struct Watch<'a> {
     /// Packet-hops the run will take, as far as that is known.
     hops: Option<u64>,
     stop: Stop,
+    /// Called when simulated time begins.
+    begins: &'a mut dyn FnMut(),
 }
 
 impl Observer for Watch<'_> {
+    fn begins(&mut self) {
+        (self.begins)();
+    }
+
     fn progress(&mut self, p: &Progress) -> ControlFlow<()> {
         let by_time = match self.stop {
             Stop::At(end) => p.now.as_ps() as f64 / end.as_ps().max(1) as f64,
@@ -193,21 +202,26 @@ pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result
     let config = e.config(variant);
     let gauge = &meter.runs[at];
     let hops = expected_hops(e, variant.seed);
-    let mut watch = Watch { gauge, interrupt: &meter.interrupt, hops, stop: config.stop };
     let several = match config.engine {
         EngineConfig::Auto { threads } | EngineConfig::Window { threads } => threads > 1,
         EngineConfig::Sequential | EngineConfig::Stepwise => false,
     };
     let cpu_seconds = || if several { process_seconds() } else { thread_seconds() };
+    let interrupt = &meter.interrupt;
+    let mut begun = None;
+    let mut watch =
+        Watch { gauge, interrupt, hops, stop: config.stop, begins: &mut || begun = cpu_seconds() };
     let (wall, cpu) = (Instant::now(), cpu_seconds());
     let outcome = weir_sim::run(&e.topology, &e.traffic, &config, &mut watch)?;
     let wall_seconds = wall.elapsed().as_secs_f64();
     gauge.hops.store(outcome.totals.packet_hops, Ordering::Relaxed);
     gauge.done.store(MILLION, Ordering::Relaxed);
+    let since_start = |t: Option<f64>| Some(t? - cpu?);
     let perf = Perf {
         packet_hops: outcome.totals.packet_hops,
         events: outcome.totals.events,
-        cpu_seconds: cpu_seconds().zip(cpu).map_or(wall_seconds, |(after, before)| after - before),
+        cpu_seconds: since_start(cpu_seconds()).unwrap_or(wall_seconds),
+        setup_cpu_seconds: since_start(begun),
         wall_seconds,
     };
     Ok(Run { variant, config, outcome, perf })

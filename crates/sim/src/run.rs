@@ -42,6 +42,9 @@ pub struct Progress {
 
 /// Watches a run, and may stop it.
 pub trait Observer {
+    /// Called once, when routes and nodes are there and time begins.
+    fn begins(&mut self) {}
+
     /// Called on the grid. `Break` ends the run as [`Finish::Interrupted`].
     fn progress(&mut self, progress: &Progress) -> ControlFlow<()>;
 }
@@ -63,6 +66,7 @@ pub fn run(
     check(config)?;
     let shared = Shared::new(topology, config)?;
     let mut world = World::build(&shared, traffic)?;
+    observer.begins();
     let finish = world.simulate(observer);
     if config.stop == Stop::Drained && finish == Finish::TimeLimit {
         return Err(SimError::Horizon { at: HORIZON });

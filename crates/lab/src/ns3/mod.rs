@@ -76,6 +76,7 @@ pub fn run(inputs: &Inputs, files: Files, meter: &Meter) -> io::Result<Ns3Run> {
         cpu_seconds: thread_seconds()
             .zip(cpu)
             .map_or(wall_seconds, |(after, before)| after - before),
+        setup_cpu_seconds: None,
         wall_seconds,
     };
     meter.report(0, counters.end_ns.saturating_mul(1000), perf.packet_hops, 1.0);
