@@ -37,16 +37,21 @@ const VAST: usize = 16_384;
 impl Ahead {
     /// With how many visits later the node runs, in a part with so many ports.
     pub(crate) fn all(ports: usize) -> &'static [(usize, Self)] {
-        match ports {
-            0..=CACHED => &[],
-            ..=VAST => &[(3, Self::Node), (2, Self::Parts), (1, Self::Contents)],
-            _ => &[
-                (4, Self::Node),
-                (3, Self::Parts),
-                (2, Self::Ways),
-                (2, Self::Contents),
-                (1, Self::Ends),
-            ],
+        const NEAR: [(usize, Ahead); 3] =
+            [(3, Ahead::Node), (2, Ahead::Parts), (1, Ahead::Contents)];
+        const FAR: [(usize, Ahead); 5] = [
+            (4, Ahead::Node),
+            (3, Ahead::Parts),
+            (2, Ahead::Ways),
+            (2, Ahead::Contents),
+            (1, Ahead::Ends),
+        ];
+        if ports <= CACHED {
+            &[]
+        } else if ports <= VAST {
+            &NEAR
+        } else {
+            &FAR
         }
     }
 }
