@@ -35,7 +35,7 @@ impl Chain {
 
     /// Whether the next packet needs another link: all of them are full, or there is none.
     #[inline(always)]
-    pub(crate) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.last.wrapping_add(1).is_multiple_of(LINK)
     }
 }

@@ -129,7 +129,7 @@ impl Switch {
         let ports: Vec<Port> =
             (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, partition)).collect();
         let quiet = Priority::ALL.map(|p| fc.quiet_queue(p));
-        let mut books = Books {
+        let books = Books {
             role: Role::Switch,
             node: id,
             ports: ports
@@ -142,18 +142,13 @@ impl Switch {
             mmu: Mmu::new(mmu, setup.len()),
             setup,
         };
-        for port in (0..ports.len()).map(PortId::from_index) {
-            for priority in Priority::ALL.into_iter().filter(|p| quiet[p.index()].is_some()) {
-                books.hush(&*fc, port, priority);
-            }
-        }
         let seed = shared.config.seed;
         let index = u64::from(id.0);
         let latency = shared.config.switch.latency;
         let tx_clocks = usize::from(latency != Time::ZERO);
         let perfect_wires =
             shared.byte_survival_ln == 0.0 && ports.iter().all(|p| p.outages.is_empty());
-        Ok(Self {
+        let mut switch = Self {
             id,
             perfect_wires,
             straight: perfect_wires && latency == Time::ZERO,
@@ -185,7 +180,11 @@ impl Switch {
             busy: false,
             tally: Tally::default(),
             pauses: PauseLog::new(shared.config.probes.pause_events),
-        })
+        };
+        for port in 0..switch.ports.len() {
+            switch.hush(PortId::from_index(port));
+        }
+        Ok(switch)
     }
 
     /// Sends packets of `flow` out by `port`, whatever the routes say.

@@ -370,8 +370,6 @@ mod tests {
         assert_eq!([turn(), turn(), turn(), turn()], [65, 69, 130, 1]);
     }
 
-    /// Weights 2 and 1 with packets of 900 and 1400 B: over many rounds the byte shares
-    /// differ from 2:1 by less than a quantum plus a packet.
     /// The only one that is ready is taken without a search; the next turn is that of those behind
     /// it all the same. Of two it is not the only one, wherever the other stands.
     #[test]
@@ -439,6 +437,8 @@ mod tests {
         }
     }
 
+    /// Weights 2 and 1 with packets of 900 and 1400 B: over many rounds the byte shares
+    /// differ from 2:1 by less than a quantum plus a packet.
     #[test]
     fn deficit_round_robin_shares_bytes_within_one_quantum() {
         // priorities 3 and 1 are queues 6 and 7 (strict ones come first)
