@@ -35,6 +35,9 @@ const CACHED: usize = 1024;
 const VAST: usize = 16_384;
 
 impl Ahead {
+    /// Who comes later is not looked at yet.
+    pub(crate) const FARTHEST: usize = 4;
+
     /// With how many visits later the node runs, in a part with so many ports.
     pub(crate) fn all(ports: usize) -> &'static [(usize, Self)] {
         const NEAR: [(usize, Ahead); 3] =

@@ -242,8 +242,8 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn take(&mut self, inbox: &mut Inbox) -> (usize, &Packet) {
         let port = inbox.heads.winner();
-        let packets = &mut self.wires[inbox.first as usize + port].packets;
-        let Taken { packet, next, .. } = self.flights.pop(packets);
+        let wire = self.wires.get_mut(inbox.first as usize + port).expect("a wire into a node");
+        let Taken { packet, next, .. } = self.flights.pop(&mut wire.packets);
         inbox.heads.advance(next.unwrap_or(Time::NEVER));
         (port, packet)
     }

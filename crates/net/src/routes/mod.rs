@@ -97,9 +97,9 @@ impl Forwarding<'_> {
     /// flow's hash is asked for only where there is a choice.
     #[inline(always)]
     pub fn next_hop(&self, dst: NodeId, flow_hash: impl FnOnce() -> u64) -> Option<PortId> {
-        let column = self.columns_of[dst.index()];
+        let column = *self.columns_of.get(dst.index())?;
         if column == self.own_column {
-            let port = self.targets[dst.index()].port;
+            let port = self.targets.get(dst.index())?.port;
             return (port != NO_PORT).then_some(port);
         }
         // not a host: its column is beyond every row

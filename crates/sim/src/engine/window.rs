@@ -132,10 +132,17 @@ impl Part {
     fn run_visits(&mut self, visits: &[Visit], ends: &[Time], shared: &Shared<'_>) {
         let asks = Ahead::all(self.wires.count());
         let mut env = Env { wires: &mut self.wires, shared };
+        // bit `n`: the node of the `n`th visit from here will have something to do
+        let mut busy = u32::MAX;
         for (i, visit) in visits.iter().enumerate() {
+            busy >>= 1;
+            if let Some(farthest) = visits.get(i + Ahead::FARTHEST) {
+                let end = ends[farthest.tier as usize];
+                busy |= u32::from(env.wires.next(farthest.node) < end) << Ahead::FARTHEST;
+            }
             for &(distance, ahead) in asks {
-                if let Some(visit) = visits.get(i + distance)
-                    && env.wires.next(visit.node) < ends[visit.tier as usize]
+                if busy & 1 << distance != 0
+                    && let Some(visit) = visits.get(i + distance)
                 {
                     self.nodes[visit.place as usize].prefetch(ahead, &env);
                 }

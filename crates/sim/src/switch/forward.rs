@@ -1,6 +1,6 @@
 //! The way in: from a wire to a queue.
 
-use super::Switch;
+use super::{NO_PORT, Switch};
 use crate::node::Env;
 use crate::outcome::DropReason;
 use weir_core::{Packet, PacketKind, PortId, Time, packet::flags};
@@ -130,10 +130,10 @@ impl Switch {
             self.lose(now, DropReason::NoRoute, packet, env);
             return;
         };
-        let free = self.ports[egress.index()].tx.busy_until;
+        let free = self.ports.get(egress.index()).expect(NO_PORT).tx.busy_until;
         let clear = now > free || now == free && self.is_next(egress, now);
         let Self { ports, books, .. } = self;
-        let port = &mut ports[egress.index()];
+        let port = ports.get_mut(egress.index()).expect(NO_PORT);
         if clear
             && (port.is_plain()
                 || port.lets_by(&books.ports[egress.index()], self.quiet[packet.priority.index()]))
@@ -232,7 +232,8 @@ impl Switch {
         let (o, priority) = (egress.index(), packet.priority.index());
         let queue = self.quiet[priority].expect("a quiet ingress has a queue");
         self.buffer.set(now, books.mmu.used().get());
-        let (port, book) = (&mut ports[o], &mut books.ports[o]);
+        let port = ports.get_mut(o).expect(NO_PORT);
+        let book = books.ports.get_mut(o).expect(NO_PORT);
         book.q_out[priority] += u64::from(packet.size);
         if port.enqueue::<false>(book, stored, queue, packet, now) {
             self.may_send(o, now, env);
@@ -296,7 +297,7 @@ impl Switch {
     /// Port `o` has a packet that it could send: it does if its wire is idle, or as soon as it is.
     #[inline(always)]
     fn may_send(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        let free = self.ports[o].tx.busy_until;
+        let free = self.ports.get(o).expect(NO_PORT).tx.busy_until;
         if now > free {
             self.transmit_with_care(o, now, env);
         } else {

@@ -44,6 +44,9 @@ use weir_fc::{
     TimerKey,
 };
 
+/// Looked up so where every packet does: a message without numbers costs an instruction less.
+const NO_PORT: &str = "ports are of this switch";
+
 /// A timer of a switch, in canonical order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum SwitchTimer {

@@ -1,6 +1,6 @@
 //! The way out: from a queue to a wire.
 
-use super::Switch;
+use super::{NO_PORT, Switch};
 use super::limit::Limits;
 use super::port::Leaving;
 use crate::node::Env;
@@ -22,7 +22,7 @@ impl Switch {
     /// behind it.
     #[inline(always)]
     pub(super) fn transmit_next(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        let port = &self.ports[o];
+        let port = self.ports.get(o).expect(NO_PORT);
         if now < port.tx.busy_until {
             // woken before another packet of this instant found the wire idle and took it
             self.clocks.advance(port.tx.busy_until);
@@ -100,7 +100,8 @@ impl Switch {
     #[inline(always)]
     fn send<const DUE: bool>(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) {
         let Self { ports, books, stored, .. } = self;
-        let (port, book) = (&mut ports[o], &mut books.ports[o]);
+        let port = ports.get_mut(o).expect(NO_PORT);
+        let book = books.ports.get_mut(o).expect(NO_PORT);
         let from = PortQueue { port: PortId(o as u16), queue: q };
         let Leaving { mut packet, entered, clock, left } =
             port.dequeue::<false>(book, stored, q, now);
