@@ -14,11 +14,49 @@ const SUB: u64 = 32;
 pub(crate) struct LengthProbe {
     length: u64,
     since: Time,
-    /// Time spent in each bin; as many as were needed so far.
+    /// Time spent in each bin below the one of the longest length so far.
     bins: Vec<u64>,
+    /// Time spent in that one. It stands apart: only there a length may be the longest yet.
+    top: u64,
     max: u64,
-    /// Bytes times picoseconds.
-    area: u128,
+}
+
+/// The integral of a length over time, in bytes times picoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Area(
+    /// What went times when it did, minus what came times when it did: the integral until now if
+    /// the length is zero now.
+    u128,
+);
+
+impl Area {
+    /// There are `bytes` more from `now` on.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, now: Time, bytes: u16) {
+        self.0 = self.0.wrapping_sub(Self::of(bytes, now));
+    }
+
+    /// There are `bytes` less from `now` on.
+    #[inline(always)]
+    pub(crate) fn remove(&mut self, now: Time, bytes: u16) {
+        self.0 = self.0.wrapping_add(Self::of(bytes, now));
+    }
+
+    /// No time of a run is so late that this would not fit 64 bits.
+    #[inline(always)]
+    fn of(bytes: u16, time: Time) -> u128 {
+        u128::from(u64::from(bytes) * time.as_ps())
+    }
+
+    /// Begins at `now` with `length`.
+    pub(crate) fn begin(now: Time, length: u64) -> Self {
+        Self((u128::from(length) * u128::from(now.as_ps())).wrapping_neg())
+    }
+
+    /// The integral until `end`, if the length is `length` now.
+    pub(crate) fn until(self, end: Time, length: u64) -> u128 {
+        self.0.wrapping_add(u128::from(length) * u128::from(end.as_ps()))
+    }
 }
 
 #[inline(always)]
@@ -65,21 +103,23 @@ impl LengthProbe {
     fn advance(&mut self, now: Time) {
         let span = (now - self.since).as_ps();
         self.since = now;
-        self.area += u128::from(self.length) * u128::from(span);
         let bin = bin(self.length);
         match self.bins.get_mut(bin) {
             Some(time) => *time += span,
-            None => self.grow(bin, span),
-        }
-        if self.length > self.max {
-            self.max = self.length;
+            None => self.advance_at_the_top(bin, span),
         }
     }
 
-    #[cold]
-    fn grow(&mut self, bin: usize, span: u64) {
-        self.bins.resize(bin + 1, 0);
-        self.bins[bin] = span;
+    /// The length was in the highest bin so far, or beyond it.
+    #[inline(never)]
+    fn advance_at_the_top(&mut self, bin: usize, span: u64) {
+        if bin > self.bins.len() {
+            let top = std::mem::take(&mut self.top);
+            self.bins.push(top);
+            self.bins.resize(bin, 0);
+        }
+        self.top += span;
+        self.max = self.max.max(self.length);
     }
 
     /// Forgets what was before `now` (the warm-up), except for the present length.
@@ -87,14 +127,15 @@ impl LengthProbe {
         *self = Self { length: self.length, since: now, ..Self::default() };
     }
 
-    /// The distribution until `end`.
-    pub(crate) fn stats(&mut self, end: Time) -> QueueStats {
+    /// The distribution until `end`; `area` is the integral.
+    pub(crate) fn stats(&mut self, end: Time, area: u128) -> QueueStats {
         if end > self.since {
             self.advance(end);
         }
-        let total = self.bins.iter().sum::<u64>();
+        let bins = || self.bins.iter().chain([&self.top]);
+        let total = bins().sum::<u64>();
         let mut distribution = Vec::new();
-        for (i, &weight) in self.bins.iter().enumerate() {
+        for (i, &weight) in bins().enumerate() {
             if weight > 0 {
                 distribution.push((Bytes::new(upper_edge(i).min(self.max)), weight));
             }
@@ -109,7 +150,7 @@ impl LengthProbe {
             found.map_or(Bytes::ZERO, |&(edge, _)| edge)
         };
         QueueStats {
-            mean: if total == 0 { 0.0 } else { self.area as f64 / total as f64 },
+            mean: if total == 0 { 0.0 } else { area as f64 / total as f64 },
             p50: quantile(50),
             p95: quantile(95),
             p99: quantile(99),
@@ -131,11 +172,15 @@ mod tests {
     #[test]
     fn the_mean_is_weighted_by_time() {
         let mut p = LengthProbe::default();
+        let mut area = Area::default();
         p.set(ns(10), 1000);
+        area.add(ns(10), 1000);
         p.set(ns(30), 3000);
+        area.add(ns(30), 2000);
         p.set(ns(40), 0);
+        area.remove(ns(40), 3000);
         // 0 for 10, 1000 for 20, 3000 for 10, 0 for 60: 50 000 / 100
-        let s = p.stats(ns(100));
+        let s = p.stats(ns(100), area.until(ns(100), 0));
         assert_eq!(s.mean, 500.0);
         assert_eq!((s.max, s.p50), (Bytes::new(3000), Bytes::ZERO));
         // 70 ns at zero, 90 ns at 1000 or less: within 1/32 above
@@ -149,7 +194,8 @@ mod tests {
         p.set(ns(0), 9000);
         p.set(ns(50), 100);
         p.restart(ns(60));
-        let s = p.stats(ns(70));
+        let area = Area::begin(ns(60), 100);
+        let s = p.stats(ns(70), area.until(ns(70), 100));
         assert_eq!((s.mean, s.max), (100.0, Bytes::new(100)));
     }
 

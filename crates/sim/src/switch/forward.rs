@@ -4,7 +4,7 @@ use super::{NO_PORT, Switch};
 use crate::node::Env;
 use crate::outcome::DropReason;
 use weir_core::{Packet, PacketKind, PortId, Time, packet::flags};
-use weir_fc::{Admit, NodeView, PortQueue, Refusal};
+use weir_fc::{Admit, NodeView, PortQueue, Refusal, Verdict};
 use weir_net::Forwarding;
 
 impl Switch {
@@ -168,7 +168,7 @@ impl Switch {
         let port = &self.ports[egress.index()];
         if clear && port.is_plain() && self.lets_pass(packet, now) {
             let port = &mut self.ports[egress.index()];
-            port.launch(packet, 0, &mut self.marker, now, env.wires);
+            port.launch(packet, || 0, &mut self.marker, now, env.wires);
             return;
         }
         if self.ports[egress.index()].is_guarded()
@@ -203,7 +203,7 @@ impl Switch {
             return false;
         }
         port.scheduler.passed(queue.index());
-        port.launch(packet, 0, &mut self.marker, now, env.wires);
+        port.launch(packet, || 0, &mut self.marker, now, env.wires);
         true
     }
 
@@ -257,40 +257,89 @@ impl Switch {
             self.refuse(o, refusal.into(), packet, now, env);
             return;
         }
-        let (size, priority) = (u64::from(packet.size), packet.priority.index());
+        let priority = packet.priority.index();
         let Self { ports, books, fc, actions, .. } = self;
-        let port = &mut ports[o];
-        books.ports[o].q_out[priority] += size;
+        books.ports[o].q_out[priority] += u64::from(packet.size);
         let unconcerned = self.unconcerned[priority];
         let queue = unconcerned.unwrap_or_else(|| {
             books.mmu.alert(packet.ingress, packet.priority);
             fc.arrive(&NodeView { now, books }, packet, egress, actions)
         });
-        if clear && port.is_clear(unconcerned.is_some()) && actions.is_empty() {
-            books.mmu.release(packet.ingress, packet.priority, packet.size);
-            books.ports[o].q_out[priority] -= size;
-            port.scheduler.passed(queue.index());
-            if unconcerned.is_none() {
-                let from = PortQueue { port: egress, queue };
-                fc.depart(&NodeView { now, books }, packet, from, actions);
-                if self.quiet[priority].is_some() {
-                    books.hush(&**fc, packet.ingress, packet.priority);
-                }
+        let at = PortQueue { port: egress, queue };
+        let mut verdict = None;
+        if clear && actions.is_empty() {
+            if ports[o].is_clear(unconcerned.is_some()) {
+                self.pass_stored(packet, at, now, env);
+                return;
             }
-            port.launch(packet, 0, &mut self.marker, now, env.wires);
-            if !self.actions.is_empty() {
-                self.carry_out(now, env);
+            verdict = self.inspect(packet, at, now);
+            if verdict == Some(Verdict::Send) && self.actions.is_empty() {
+                self.pass_stored(packet, at, now, env);
+                return;
             }
-            return;
         }
+        let Self { ports, books, .. } = self;
         self.buffer.set(now, books.mmu.used().get());
         let ready =
-            port.enqueue::<false>(&mut books.ports[o], &mut self.stored, queue, packet, now);
+            ports[o].enqueue::<false>(&mut books.ports[o], &mut self.stored, queue, packet, now);
+        if let Some(verdict) = verdict {
+            self.follow_first(at, verdict, now, env);
+            return;
+        }
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }
         if ready {
             self.may_send(o, now, env);
+        }
+    }
+
+    /// Asks the scheme what to do with a packet that would be the only one to be queued, if it looks
+    /// at heads. It sees the packet in its queue.
+    #[inline(always)]
+    fn inspect(&mut self, packet: &Packet, at: PortQueue, now: Time) -> Option<Verdict> {
+        let Self { ports, books, fc, actions, .. } = self;
+        let (o, q) = (at.port.index(), at.queue.index());
+        if !ports[o].inspects_next(at.queue) {
+            return None;
+        }
+        let counts = u32::from(ports[o].queues[q].data);
+        let book = &mut books.ports[o];
+        book.queues[q].bytes += u64::from(packet.size);
+        book.queues[q].packets += 1;
+        book.active += counts;
+        let verdict = fc.serve(&NodeView { now, books }, at, packet, actions);
+        let book = &mut books.ports[o];
+        book.queues[q].bytes -= u64::from(packet.size);
+        book.queues[q].packets -= 1;
+        book.active -= counts;
+        Some(verdict)
+    }
+
+    /// Sends a packet that is stored but was never queued.
+    #[inline(always)]
+    fn pass_stored(
+        &mut self,
+        packet: &mut Packet,
+        from: PortQueue,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        let Self { ports, books, fc, actions, .. } = self;
+        let (o, priority) = (from.port.index(), packet.priority.index());
+        let port = &mut ports[o];
+        books.mmu.release(packet.ingress, packet.priority, packet.size);
+        books.ports[o].q_out[priority] -= u64::from(packet.size);
+        port.scheduler.passed(from.queue.index());
+        if self.unconcerned[priority].is_none() {
+            fc.depart(&NodeView { now, books }, packet, from, actions);
+            if self.quiet[priority].is_some() {
+                books.hush(&**fc, packet.ingress, packet.priority);
+            }
+        }
+        port.launch(packet, || 0, &mut self.marker, now, env.wires);
+        if !self.actions.is_empty() {
+            self.carry_out(now, env);
         }
     }
 

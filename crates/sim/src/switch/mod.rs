@@ -132,6 +132,11 @@ impl Switch {
         let ports: Vec<Port> =
             (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, partition)).collect();
         let quiet = Priority::ALL.map(|p| fc.quiet_queue(p));
+        let unconcerned = Priority::ALL.map(|p| fc.unconcerned(p));
+        assert!(
+            quiet == unconcerned || ports.iter().all(|p| !p.inspects_heads),
+            "where heads are inspected only what is no concern of the scheme's is quiet"
+        );
         let books = Books {
             role: Role::Switch,
             node: id,
@@ -156,7 +161,7 @@ impl Switch {
             perfect_wires,
             straight: perfect_wires && latency == Time::ZERO,
             gates_admission: fc.gates_admission(),
-            unconcerned: Priority::ALL.map(|p| fc.unconcerned(p)),
+            unconcerned,
             quiet,
             fc,
             clocks: Tournament::new(tx_clocks + ports.len()),
@@ -360,7 +365,7 @@ impl Switch {
 
     /// The link at `port` fails or recovers. What was queued for it is lost.
     fn on_link(&mut self, port: PortId, up: bool, now: Time, env: &mut Env<'_, '_>) {
-        self.ports[port.index()].tx.up = up;
+        self.ports[port.index()].set_link(up);
         self.guard(port);
         if !up {
             let queues: Vec<usize> = (0..self.ports[port.index()].queues.len()).collect();

@@ -6,15 +6,15 @@ use super::scheduler::Scheduler;
 use crate::chain::{Chain, Store, Taken};
 use crate::engine::partition::Partition;
 use crate::link::{Outages, Transmitter};
-use crate::probe::held::HoldClock;
-use crate::probe::length::LengthProbe;
+use crate::probe::held::{HeldFlows, HoldClock};
+use crate::probe::length::{Area, LengthProbe};
 use crate::shared::Shared;
 use crate::wire::Wires;
 use std::collections::VecDeque;
 use weir_cc::IntHop;
 use weir_core::prefetch::prefetch;
 use weir_core::{NodeId, Packet, PacketKind, PortId, Priority, QueueId, Rate, Time, packet::flags};
-use weir_fc::{FlowControl, PortBook, QueueBook, QueueSpec};
+use weir_fc::{FlowControl, PortBook, PortQueue, QueueBook, QueueSpec};
 
 /// Looked up so where every packet does: a message without numbers costs an instruction less.
 const NO_QUEUE: &str = "queues are of this port";
@@ -47,16 +47,6 @@ impl Queue {
     }
 }
 
-/// A packet that has left its queue; it still stands in the store.
-pub(crate) struct Leaving<'a> {
-    pub(crate) packet: &'a Packet,
-    /// The queue's hold clock when the packet came, and now.
-    pub(crate) entered: Time,
-    pub(crate) clock: Time,
-    /// Bytes left in its queue.
-    pub(crate) left: u64,
-}
-
 /// One port. What every packet touches comes first, in three cache lines; a packet that passes
 /// through an idle port touches the first one only.
 #[repr(C, align(64))]
@@ -73,6 +63,7 @@ pub(crate) struct Port {
     all_holds: u32,
     pub(crate) queue: LengthProbe,
     pub(crate) queues: Vec<Queue>,
+    pub(crate) area: Area,
     pub(crate) scheduler: Scheduler,
     pub(crate) inspects_heads: bool,
     /// Control frames that wait for the wire.
@@ -93,9 +84,9 @@ pub(crate) struct Port {
 }
 
 const _: () = assert!(std::mem::offset_of!(Port, queue) == 64, "the first line");
-const _: () = assert!(std::mem::offset_of!(Port, inspects_heads) <= 200, "three and a pointer");
+const _: () = assert!(std::mem::offset_of!(Port, area) < 192, "the third line");
 
-/// What a packet need not look at unless it is there.
+/// What a packet need not look at unless it is there: one bit each.
 #[derive(Clone, Copy, Debug, Default)]
 struct Obstacles(u8);
 
@@ -119,12 +110,16 @@ mod obstacle {
     pub(super) const HELD: u8 = 1 << 1;
     /// Control frames wait for the wire.
     pub(super) const CONTROL: u8 = 1 << 2;
-    /// Heads are inspected or rates limited: sending takes more than taking the next head.
-    pub(super) const SPECIAL: u8 = 1 << 3;
+    /// Heads are inspected before they are sent.
+    pub(super) const INSPECTED: u8 = 1 << 3;
     /// Not every packet may come in: the link is down, there is a storm, or the scheme decides.
     pub(super) const GUARDED: u8 = 1 << 4;
     /// Queues take turns.
     pub(super) const TURNS: u8 = 1 << 5;
+    /// Rates are limited, or were once.
+    pub(super) const LIMITED: u8 = 1 << 6;
+    /// The link is down.
+    pub(super) const DOWN: u8 = 1 << 7;
 }
 
 impl Port {
@@ -161,6 +156,7 @@ impl Port {
             storm: 0,
             paused_upstream: 0,
             queue: LengthProbe::default(),
+            area: Area::default(),
             holds: [0; Priority::COUNT],
             pauses_sent: [0; Priority::COUNT],
             control_sent: 0,
@@ -169,7 +165,7 @@ impl Port {
             base: (0, 0),
             held_before: [Time::ZERO; Priority::COUNT],
         };
-        port.obstacles.note(obstacle::SPECIAL, layout.inspects_heads);
+        port.obstacles.note(obstacle::INSPECTED, layout.inspects_heads);
         port.obstacles.note(obstacle::GUARDED, fc.gates_admission());
         port.obstacles.note(obstacle::TURNS, port.scheduler.has_turns());
         port
@@ -179,7 +175,7 @@ impl Port {
     pub(crate) fn prefetch(&self) {
         prefetch(&self.tx);
         prefetch(&self.queue);
-        prefetch(&self.queues);
+        prefetch(&self.area);
     }
 
     /// Asks for the queues that are in use, and what is in them. A priority that has packets now
@@ -213,9 +209,7 @@ impl Port {
     pub(crate) fn is_clear(&self, unconcerned: bool) -> bool {
         match self.obstacles.0 & !(obstacle::GUARDED | obstacle::TURNS) {
             0 => true,
-            obstacle::SPECIAL => {
-                unconcerned && self.limits.is_none() && !self.scheduler.any_ready()
-            }
+            obstacle::INSPECTED => unconcerned && !self.scheduler.any_ready(),
             _ => false,
         }
     }
@@ -227,16 +221,27 @@ impl Port {
         self.obstacles.0 == 0
     }
 
-    /// Whether, with nothing about the port but packets that are held, none of them is in the way of
-    /// one for `queue`.
+    /// Whether a packet, with nothing that could be sent here, is first at the head of `queue` and would
+    /// be inspected there.
+    #[inline(always)]
+    pub(crate) fn inspects_next(&self, queue: QueueId) -> bool {
+        let is_free = |queue: &Queue| queue.fifo.is_empty() && !queue.waiting;
+        self.obstacles.0 & !(obstacle::GUARDED | obstacle::TURNS) == obstacle::INSPECTED
+            && !self.scheduler.any_ready()
+            && self.queues.get(queue.index()).is_some_and(is_free)
+    }
+
+    /// Whether, with nothing about the port but packets that are held or wait, none of them is in the
+    /// way of one for `queue`, where heads are not inspected and no turns taken.
     #[inline(always)]
     pub(crate) fn lets_by(&self, book: &PortBook, queue: Option<QueueId>) -> bool {
         let is_free = |q: QueueId| {
             book.queues.get(q.index()).is_some_and(|book| book.packets == 0 && !book.held)
         };
-        self.obstacles.0 & !(obstacle::QUEUED | obstacle::HELD) == 0
+        let harmless = obstacle::QUEUED | obstacle::HELD | obstacle::INSPECTED | obstacle::TURNS;
+        self.obstacles.0 & !harmless == 0
             && !self.scheduler.any_ready()
-            && queue.is_some_and(is_free)
+            && queue.is_some_and(|q| is_free(q) && self.scheduler.is_alone(q))
     }
 
     /// Whether the scheme, the watchdog or the state of the link decides who may come in.
@@ -250,16 +255,28 @@ impl Port {
         self.obstacles.note(obstacle::GUARDED, guarded);
     }
 
-    /// Whether heads are inspected or rates limited.
+    /// Whether heads are inspected.
+    #[inline(always)]
+    pub(crate) fn is_inspected(&self) -> bool {
+        self.obstacles.has(obstacle::INSPECTED)
+    }
+
+    /// Whether sending takes more than choosing a queue and inspecting its head.
     #[inline(always)]
     pub(crate) fn is_special(&self) -> bool {
-        self.obstacles.has(obstacle::SPECIAL)
+        self.obstacles.has(obstacle::LIMITED | obstacle::CONTROL | obstacle::DOWN)
     }
 
     /// Whether sending takes no more than taking the next head, and no turns.
     #[inline(always)]
     pub(crate) fn is_simple(&self) -> bool {
-        !self.obstacles.has(obstacle::SPECIAL | obstacle::TURNS)
+        !self.obstacles.has(obstacle::INSPECTED | obstacle::LIMITED | obstacle::TURNS)
+    }
+
+    /// The link goes up or down.
+    pub(crate) fn set_link(&mut self, up: bool) {
+        self.tx.up = up;
+        self.obstacles.note(obstacle::DOWN, !up);
     }
 
     /// Whether control frames wait for the wire.
@@ -289,7 +306,7 @@ impl Port {
 
     /// Sets or lifts the rate limit of a priority.
     pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
-        self.obstacles.note(obstacle::SPECIAL, true);
+        self.obstacles.note(obstacle::LIMITED, true);
         let (line, last, busy) = (self.tx.rate, self.tx.last, self.tx.busy_until);
         self.limits
             .get_or_insert_with(|| Box::new(Limits::new(line, last, busy)))
@@ -299,7 +316,7 @@ impl Port {
     /// The rate limits, if there ever were any.
     #[inline(always)]
     pub(crate) fn limits(&self) -> Option<&Limits> {
-        if self.is_special() { self.limits.as_deref() } else { None }
+        if self.obstacles.has(obstacle::LIMITED) { self.limits.as_deref() } else { None }
     }
 
     /// The queue whose turn it is, of a priority outside `blocked`.
@@ -335,6 +352,7 @@ impl Port {
                 book.active += 1;
             }
             self.queue.set(now, self.queue.length() + u64::from(packet.size));
+            self.area.add(now, packet.size);
             self.obstacles.note(obstacle::QUEUED, true);
         }
         let ready = alone && !counters.held && !queue.waiting;
@@ -358,20 +376,25 @@ impl Port {
         self.enqueue::<MARKS>(book, stored, q, packet, now)
     }
 
-    /// Takes the head of a queue out and keeps its books. With `MARKS`, it may be a mark.
+    /// Takes the head of a queue out and keeps its books; it still stands in the store. With `MARKS`,
+    /// it may be a mark.
     #[inline(always)]
     pub(crate) fn dequeue<'a, const MARKS: bool>(
         &mut self,
         book: &mut PortBook,
         stored: &'a mut Store,
-        q: QueueId,
+        held: &mut HeldFlows,
+        from: PortQueue,
         now: Time,
-    ) -> Leaving<'a> {
-        let q = q.index();
+    ) -> &'a Packet {
+        let q = from.queue.index();
         let queue = self.queues.get_mut(q).expect(NO_QUEUE);
         let counters = book.queues.get_mut(q).expect(NO_QUEUE);
         let Taken { packet, time: entered, .. } = stored.pop(&mut queue.fifo);
         let clock = queue.clock.read(now);
+        if entered != clock && packet.kind == PacketKind::Data {
+            held.leave(packet.flow, from.port, from.queue, entered, clock);
+        }
         if !MARKS || packet.kind != PacketKind::Mark {
             counters.bytes -= u64::from(packet.size);
             counters.packets -= 1;
@@ -380,6 +403,7 @@ impl Port {
             }
             let left = self.queue.length() - u64::from(packet.size);
             self.queue.set(now, left);
+            self.area.remove(now, packet.size);
             if left == 0 {
                 self.obstacles.note(obstacle::QUEUED, false);
             }
@@ -387,20 +411,21 @@ impl Port {
         if queue.fifo.is_empty() {
             self.scheduler.emptied(q);
         }
-        Leaving { packet, entered, clock, left: counters.bytes }
+        packet
     }
 
-    /// Puts a packet on the wire, with what the port adds to it on the way.
+    /// Puts a packet on the wire, with what the port adds to it on the way. `left` tells how many bytes
+    /// it leaves behind in its queue.
     #[inline(always)]
     pub(crate) fn launch(
         &mut self,
         packet: &Packet,
-        left: u64,
+        left: impl FnOnce() -> u64,
         marker: &mut Marker,
         now: Time,
         wires: &mut Wires,
     ) {
-        if self.is_special()
+        if self.obstacles.has(obstacle::LIMITED)
             && let Some(limits) = &mut self.limits
         {
             limits.started(now, packet.priority, u64::from(packet.size));
@@ -450,6 +475,7 @@ impl Port {
     /// The warm-up is over: statistics start at `now`.
     pub(crate) fn restart_statistics(&mut self, now: Time) {
         self.queue.restart(now);
+        self.area = Area::begin(now, self.queue.length());
         self.base = (self.tx.packets, self.tx.wire_bytes);
         for (before, clock) in self.held_before.iter_mut().zip(&self.priority_clocks) {
             *before = clock.read(now);

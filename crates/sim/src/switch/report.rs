@@ -70,7 +70,7 @@ impl Switch {
                 packets: port.tx.packets - port.base.0,
                 wire_bytes: Bytes::new(wire_bytes),
                 utilisation: utilisation(port.tx.rate.time_for(Bytes::new(wire_bytes)), span),
-                queue: port.queue.stats(end),
+                queue: port.queue.stats(end, port.area.until(end, port.queue.length())),
                 control_sent: port.control_sent,
                 pauses_sent: port.pauses_sent,
                 holds: port.holds,
@@ -83,10 +83,12 @@ impl Switch {
     }
 
     pub(crate) fn record(&mut self, end: Time) -> SwitchRecord {
+        // what is in the buffer is in the queues
+        let area = self.ports.iter().map(|p| p.area.until(end, p.queue.length())).sum();
         SwitchRecord {
             node: self.id,
             peak_buffer: self.books.mmu.peak(),
-            buffer: self.buffer.stats(end),
+            buffer: self.buffer.stats(end, area),
             tables: self.tables.stats(end),
         }
     }

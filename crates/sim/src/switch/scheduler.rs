@@ -289,9 +289,16 @@ impl Scheduler {
     /// over, and what it would have earned in it is lost again.
     #[inline(always)]
     pub(crate) fn passed(&mut self, q: usize) {
-        if q >= 64 || self.alone & 1 << q == 0 {
+        if !self.is_alone(QueueId(q as u32)) {
             self.end_turn(q);
         }
+    }
+
+    /// Whether a queue shares its place with no other: it takes no turns. Perhaps false of queues
+    /// beyond the first 64.
+    #[inline(always)]
+    pub(crate) fn is_alone(&self, q: QueueId) -> bool {
+        q.0 < 64 && self.alone & 1 << q.0 != 0
     }
 
     #[inline(never)]

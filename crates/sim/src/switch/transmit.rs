@@ -1,8 +1,8 @@
 //! The way out: from a queue to a wire.
 
-use super::{NO_PORT, Switch};
 use super::limit::Limits;
-use super::port::Leaving;
+use super::port::Port;
+use super::{NO_PORT, Switch};
 use crate::node::Env;
 use crate::outcome::DropReason;
 use weir_core::{Packet, PacketKind, PortId, QueueId, Time};
@@ -26,13 +26,24 @@ impl Switch {
         if now < port.tx.busy_until {
             // woken before another packet of this instant found the wire idle and took it
             self.clocks.advance(port.tx.busy_until);
-        } else if port.is_special() || port.has_control() || !port.tx.up {
+        } else if port.is_special() {
             self.transmit_with_care(o, now, env);
-        } else if let Some(q) = port.scheduler.undisputed() {
+        } else if let Some(q) = port.scheduler.undisputed()
+            && !(port.is_inspected() && self.is_inspected(port, q))
+        {
             self.send::<true>(o, q, now, env);
+        } else if port.is_inspected() {
+            self.transmit_with_care(o, now, env);
         } else {
             self.transmit_in_turn(o, now, env);
         }
+    }
+
+    /// Whether the scheme looks at the heads of queue `q`, if it looks at any of the port's.
+    #[inline(always)]
+    fn is_inspected(&self, port: &Port, q: QueueId) -> bool {
+        let priority = port.queues[q.index()].priority;
+        self.unconcerned[priority.index()].is_none()
     }
 
     /// [`Switch::transmit_next`] where a turn has to be taken.
@@ -99,16 +110,12 @@ impl Switch {
     /// function, so that the port is looked up once.)
     #[inline(always)]
     fn send<const DUE: bool>(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) {
-        let Self { ports, books, stored, .. } = self;
+        let Self { ports, books, stored, held_flows, .. } = self;
         let port = ports.get_mut(o).expect(NO_PORT);
         let book = books.ports.get_mut(o).expect(NO_PORT);
         let from = PortQueue { port: PortId(o as u16), queue: q };
-        let Leaving { mut packet, entered, clock, left } =
-            port.dequeue::<false>(book, stored, q, now);
+        let mut packet = port.dequeue::<false>(book, stored, held_flows, from, now);
         debug_assert_ne!(packet.kind, PacketKind::Mark, "marks are where heads are inspected");
-        if entered != clock && packet.kind == PacketKind::Data {
-            self.held_flows.leave(packet.flow, from.port, q, entered, clock);
-        }
         book.q_out[packet.priority.index()] -= u64::from(packet.size);
         let quiet = books.mmu.release(packet.ingress, packet.priority, packet.size);
         self.buffer.set(now, books.mmu.used().get());
@@ -122,6 +129,7 @@ impl Switch {
             }
             packet = &told;
         }
+        let left = || books.ports[o].queues[q.index()].bytes;
         port.launch(packet, left, &mut self.marker, now, env.wires);
         if !self.actions.is_empty() {
             self.carry_out(now, env);
@@ -143,40 +151,77 @@ impl Switch {
             let Some(q) = port.select(blocked, stored) else { return };
             let queue = &port.queues[q.index()];
             let head = stored.front(&queue.fifo).expect("a ready queue has a head").1;
-            let is_mark = head.kind == PacketKind::Mark;
             let verdict = if port.inspects_heads && unconcerned[queue.priority.index()].is_none() {
                 let at = PortQueue { port: PortId::from_index(o), queue: q };
                 fc.serve(&NodeView { now, books }, at, head, actions)
             } else {
                 Verdict::Send
             };
-            if !self.actions.is_empty() {
-                self.carry_out(now, env);
-            }
-            match verdict {
-                Verdict::Send => {
-                    assert!(!is_mark, "marks are never sent");
-                    self.end_wait(o, q);
-                    self.send::<false>(o, q, now, env);
-                    return;
-                }
-                Verdict::Move(to) => {
-                    self.end_wait(o, q);
-                    let packet = self.dequeue(o, q, now);
-                    self.enqueue(o, to, &packet, now);
-                }
-                Verdict::Swallow => {
-                    assert!(is_mark, "only marks are swallowed");
-                    self.end_wait(o, q);
-                    self.dequeue(o, q, now);
-                }
-                Verdict::Wait => {
-                    self.ports[o].queues[q.index()].waiting = true;
-                    self.ports[o].scheduler.set_ready(q.index(), false);
-                    self.begin_wait(o, q, now);
-                }
+            if self.follow(o, q, verdict, now, env) {
+                return;
             }
         }
+    }
+
+    /// Does with the head of queue `q`, whose turn it was, what the scheme says; returns whether it was
+    /// sent.
+    #[inline(always)]
+    fn follow(
+        &mut self,
+        o: usize,
+        q: QueueId,
+        verdict: Verdict,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) -> bool {
+        if !self.actions.is_empty() {
+            self.carry_out(now, env);
+        }
+        let is_mark =
+            |s: &Self| s.queued(o, q.index()).next().is_some_and(|p| p.kind == PacketKind::Mark);
+        match verdict {
+            Verdict::Send => {
+                assert!(!is_mark(self), "marks are never sent");
+                self.end_wait(o, q);
+                self.send::<false>(o, q, now, env);
+                return true;
+            }
+            Verdict::Move(to) => {
+                self.end_wait(o, q);
+                let packet = self.dequeue(o, q, now);
+                self.enqueue(o, to, &packet, now);
+            }
+            Verdict::Swallow => {
+                assert!(is_mark(self), "only marks are swallowed");
+                self.end_wait(o, q);
+                self.dequeue(o, q, now);
+            }
+            Verdict::Wait => {
+                self.ports[o].queues[q.index()].waiting = true;
+                self.ports[o].scheduler.set_ready(q.index(), false);
+                self.begin_wait(o, q, now);
+            }
+        }
+        false
+    }
+
+    /// The scheme has looked at a packet that was alone to be queued, and it does not simply go: does
+    /// what the scheme says, as if it had looked after it was queued.
+    #[cold]
+    pub(super) fn follow_first(
+        &mut self,
+        at: PortQueue,
+        verdict: Verdict,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        let o = at.port.index();
+        let turn = self.ports[o].select(0, &self.stored);
+        assert_eq!(turn, Some(at.queue), "nothing else could go");
+        if !self.follow(o, at.queue, verdict, now, env) {
+            self.follow_verdicts(o, now, env);
+        }
+        self.set_clock(o, now);
     }
 
     /// Appends a packet or a mark to a queue and keeps the books.
@@ -187,13 +232,9 @@ impl Switch {
 
     /// Takes the head of a queue out and keeps the books of the queue.
     fn dequeue(&mut self, o: usize, q: QueueId, now: Time) -> Packet {
-        let Self { ports, books, stored, .. } = self;
-        let Leaving { packet, entered, clock, .. } =
-            ports[o].dequeue::<true>(&mut books.ports[o], stored, q, now);
-        if entered != clock && packet.kind == PacketKind::Data {
-            self.held_flows.leave(packet.flow, PortId::from_index(o), q, entered, clock);
-        }
-        *packet
+        let Self { ports, books, stored, held_flows, .. } = self;
+        let from = PortQueue { port: PortId::from_index(o), queue: q };
+        *ports[o].dequeue::<true>(&mut books.ports[o], stored, held_flows, from, now)
     }
 
     /// Throws these queues away.
