@@ -143,8 +143,13 @@ impl Switch {
             return;
         }
         let care = port.is_guarded() || clear && !port.is_simple();
+        let ask = port.is_guarded() || clear && port.is_plain();
         if care || !self.queue_quietly(packet, egress, now, env) {
-            self.forward_with_care(packet, egress, clear, now, env);
+            if ask || self.quiet[packet.priority.index()].is_some() {
+                self.forward_with_care(packet, egress, clear, now, env);
+            } else {
+                self.store(packet, egress, clear, now, env);
+            }
         }
     }
 
@@ -262,7 +267,9 @@ impl Switch {
         books.ports[o].q_out[priority] += u64::from(packet.size);
         let unconcerned = self.unconcerned[priority];
         let queue = unconcerned.unwrap_or_else(|| {
-            books.mmu.alert(packet.ingress, packet.priority);
+            if self.quiet[priority].is_some() {
+                books.mmu.alert(packet.ingress, packet.priority);
+            }
             fc.arrive(&NodeView { now, books }, packet, egress, actions)
         });
         let at = PortQueue { port: egress, queue };

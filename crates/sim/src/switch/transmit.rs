@@ -177,8 +177,10 @@ impl Switch {
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }
-        let is_mark =
-            |s: &Self| s.queued(o, q.index()).next().is_some_and(|p| p.kind == PacketKind::Mark);
+        let is_mark = |s: &Self| {
+            let head = s.stored.front(&s.ports[o].queues[q.index()].fifo);
+            head.is_some_and(|(_, p)| p.kind == PacketKind::Mark)
+        };
         match verdict {
             Verdict::Send => {
                 assert!(!is_mark(self), "marks are never sent");
