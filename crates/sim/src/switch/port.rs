@@ -182,6 +182,7 @@ impl Port {
     /// will have some more.
     pub(crate) fn prefetch_contents(&self, book: &PortBook, stored: &Store) {
         self.queue.prefetch();
+        self.scheduler.prefetch();
         let mut ready = self.scheduler.first_ready();
         while ready != 0 {
             let q = ready.trailing_zeros() as usize;

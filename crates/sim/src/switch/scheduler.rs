@@ -1,6 +1,7 @@
 //! Which queue of a port is next: strict order between groups, round robin or deficit round
 //! robin within.
 
+use weir_core::prefetch::prefetch;
 use weir_core::{Priority, QueueId};
 use weir_fc::{Discipline, QueueLayout, QueueSpec};
 
@@ -8,6 +9,7 @@ use weir_fc::{Discipline, QueueLayout, QueueSpec};
 struct GroupState {
     discipline: Discipline,
     first: u32,
+    /// One past its last queue.
     end: u32,
     /// Round robin: where to look next. Deficit: the queue being visited.
     cursor: u32,
@@ -26,14 +28,36 @@ pub(crate) struct Scheduler {
     /// Bit per queue below 64 that is alone in its group: no turn to take.
     alone: u64,
     more_ready: Box<[u64]>,
+    /// The group with most queues. Most ports have only one with several, and its turns should
+    /// touch nothing else.
+    main: GroupState,
     uses_deficits: bool,
     turns: Box<Turns>,
+}
+
+/// Stands for the group that stands apart.
+const MAIN: u16 = u16::MAX;
+
+impl GroupState {
+    #[inline(always)]
+    fn has(&self, q: u32) -> bool {
+        self.first <= q && q < self.end
+    }
+
+    /// The turn of queue `q` is over.
+    #[inline(always)]
+    fn pass_on(&mut self, q: u32) {
+        self.cursor = if q + 1 == self.end { self.first } else { q + 1 };
+        self.earned = false;
+    }
 }
 
 /// What is looked at when turns are taken.
 #[derive(Clone, Debug)]
 struct Turns {
+    /// All, but what changes of the main one is not kept up to date here.
     groups: Vec<GroupState>,
+    /// By queue: its group.
     group_of: Vec<u16>,
     specs: Vec<QueueSpec>,
     deficit: Vec<u64>,
@@ -53,15 +77,21 @@ impl Scheduler {
         }
         assert_eq!(group_of.len(), layout.queues.len(), "every queue belongs to a group");
         let last = layout.groups.len().saturating_sub(1);
+        let grows = |g: usize| g == last && layout.on_demand.is_some();
+        let size = |(g, group): &(usize, &GroupState)| (grows(*g), group.end - group.first);
+        let main = groups.iter().enumerate().max_by_key(size).map_or(0, |(g, _)| g);
+        for g in group_of.iter_mut().filter(|g| usize::from(**g) == main) {
+            *g = MAIN;
+        }
         let is_alone = |(g, group): (usize, &GroupState)| {
-            let may_grow = g == last && layout.on_demand.is_some();
-            (group.end - group.first == 1 && group.first < 64 && !may_grow)
+            (group.end - group.first == 1 && group.first < 64 && !grows(g))
                 .then(|| 1u64 << group.first)
         };
         Self {
             alone: groups.iter().enumerate().filter_map(is_alone).sum(),
             uses_deficits: groups.iter().any(|g| g.discipline == Discipline::DeficitRoundRobin),
             ready: 0,
+            main: groups[main].clone(),
             more_ready: vec![0; layout.queues.len().saturating_sub(1) / 64].into(),
             turns: Box::new(Turns {
                 groups,
@@ -76,6 +106,27 @@ impl Scheduler {
     /// Whether there are queues that take turns with others.
     pub(crate) fn has_turns(&self) -> bool {
         self.turns.groups.iter().any(|g| g.end - g.first != 1) || self.turns.on_demand.is_some()
+    }
+
+    /// Asks for what turns touch to be at hand soon.
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.main);
+    }
+
+    /// The group of queue `q`.
+    #[inline(always)]
+    fn group_of(&self, q: u32) -> u16 {
+        if self.main.has(q) { MAIN } else { self.turns.group_of[q as usize] }
+    }
+
+    #[inline(always)]
+    fn group(&self, g: u16) -> &GroupState {
+        if g == MAIN { &self.main } else { &self.turns.groups[usize::from(g)] }
+    }
+
+    #[inline(always)]
+    fn group_mut(&mut self, g: u16) -> &mut GroupState {
+        if g == MAIN { &mut self.main } else { &mut self.turns.groups[usize::from(g)] }
     }
 
     /// How many queues there are now.
@@ -95,12 +146,11 @@ impl Scheduler {
     /// When the layout has no such queue: the scheme named a queue it never asked for.
     pub(crate) fn grow(&mut self, q: usize) {
         let spec = self.turns.on_demand.unwrap_or_else(|| panic!("queue {q} is not in the layout"));
-        let last = self.turns.groups.len() - 1;
         while self.turns.specs.len() <= q {
             self.turns.specs.push(spec);
-            self.turns.group_of.push(last as u16);
+            self.turns.group_of.push(MAIN);
             self.turns.deficit.push(0);
-            self.turns.groups[last].end += 1;
+            self.main.end += 1;
         }
         let words = (self.turns.specs.len() - 1) / 64;
         if words > self.more_ready.len() {
@@ -204,8 +254,8 @@ impl Scheduler {
         let mut from = 0;
         loop {
             let q = self.next_ready(from, self.turns.specs.len() as u32)?;
-            let g = usize::from(self.turns.group_of[q as usize]);
-            let group = &self.turns.groups[g];
+            let g = self.group_of(q);
+            let group = self.group(g);
             let found = if group.end - group.first == 1 {
                 self.allowed(q, blocked).then_some(q)
             } else if group.discipline == Discipline::RoundRobin {
@@ -216,7 +266,7 @@ impl Scheduler {
             if let Some(q) = found {
                 return Some(QueueId(q));
             }
-            from = self.turns.groups[g].end;
+            from = self.group(g).end;
         }
     }
 
@@ -225,8 +275,8 @@ impl Scheduler {
         blocked == 0 || blocked & 1 << self.turns.specs[q as usize].priority.get() == 0
     }
 
-    fn round_robin(&mut self, g: usize, blocked: u8) -> Option<u32> {
-        let GroupState { first, end, cursor, .. } = self.turns.groups[g];
+    fn round_robin(&mut self, g: u16, blocked: u8) -> Option<u32> {
+        let GroupState { first, end, cursor, .. } = *self.group(g);
         let search = |from: u32, to: u32| {
             let mut from = from;
             while let Some(q) = self.next_ready(from, to) {
@@ -238,7 +288,7 @@ impl Scheduler {
             None
         };
         let q = search(cursor, end).or_else(|| search(first, cursor))?;
-        self.turns.groups[g].cursor = if q + 1 == end { first } else { q + 1 };
+        self.group_mut(g).pass_on(q);
         Some(q)
     }
 
@@ -247,22 +297,22 @@ impl Scheduler {
     /// empty one has lost it ([`Scheduler::emptied`]).
     fn deficit_round_robin(
         &mut self,
-        g: usize,
+        g: u16,
         blocked: u8,
         size: &impl Fn(QueueId) -> u64,
     ) -> Option<u32> {
         let eligible = |s: &Self, q: u32| s.is_ready(q as usize) && s.allowed(q, blocked);
-        let GroupState { first, end, .. } = self.turns.groups[g];
+        let GroupState { first, end, .. } = *self.group(g);
         if !(first..end).any(|q| eligible(self, q)) {
             return None;
         }
         loop {
-            let q = self.turns.groups[g].cursor;
+            let q = self.group(g).cursor;
             if eligible(self, q) {
                 let i = q as usize;
-                if !self.turns.groups[g].earned {
+                if !self.group(g).earned {
                     self.turns.deficit[i] += self.turns.specs[i].quantum.get();
-                    self.turns.groups[g].earned = true;
+                    self.group_mut(g).earned = true;
                 }
                 let need = size(QueueId(q));
                 if need <= self.turns.deficit[i] {
@@ -270,9 +320,7 @@ impl Scheduler {
                     return Some(q);
                 }
             }
-            let group = &mut self.turns.groups[g];
-            group.cursor = if q + 1 == end { first } else { q + 1 };
-            group.earned = false;
+            self.group_mut(g).pass_on(q);
         }
     }
 
@@ -289,7 +337,10 @@ impl Scheduler {
     /// over, and what it would have earned in it is lost again.
     #[inline(always)]
     pub(crate) fn passed(&mut self, q: usize) {
-        if !self.is_alone(QueueId(q as u32)) {
+        let q = q as u32;
+        if self.main.has(q) {
+            self.main.pass_on(q);
+        } else if !self.is_alone(QueueId(q)) {
             self.end_turn(q);
         }
     }
@@ -302,23 +353,19 @@ impl Scheduler {
     }
 
     #[inline(never)]
-    fn end_turn(&mut self, q: usize) {
-        if let Some(&g) = self.turns.group_of.get(q) {
-            let group = &mut self.turns.groups[usize::from(g)];
-            let q = q as u32;
-            group.cursor = if q + 1 == group.end { group.first } else { q + 1 };
-            group.earned = false;
+    fn end_turn(&mut self, q: u32) {
+        if let Some(&g) = self.turns.group_of.get(q as usize) {
+            self.group_mut(g).pass_on(q);
         }
     }
 
     #[inline(never)]
     fn lose_deficit(&mut self, q: usize) {
         self.turns.deficit[q] = 0;
-        let group = &mut self.turns.groups[usize::from(self.turns.group_of[q])];
-        if group.discipline == Discipline::DeficitRoundRobin && group.cursor == q as u32 {
-            group.cursor =
-                if group.cursor + 1 == group.end { group.first } else { group.cursor + 1 };
-            group.earned = false;
+        let q = q as u32;
+        let group = self.group_mut(self.group_of(q));
+        if group.discipline == Discipline::DeficitRoundRobin && group.cursor == q {
+            group.pass_on(q);
         }
     }
 
@@ -506,6 +553,6 @@ mod tests {
         s.emptied(6);
         assert!(!s.any_ready());
         assert_eq!(s.turns.deficit[6], 0);
-        assert_eq!(s.turns.groups.last().unwrap().cursor, 7);
+        assert_eq!(s.main.cursor, 7);
     }
 }
