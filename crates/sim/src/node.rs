@@ -109,6 +109,14 @@ impl Node {
         }
     }
 
+    /// Whether a packet inside carries more than itself, or may.
+    pub(crate) fn uses_extras(&self) -> bool {
+        match self {
+            Self::Switch(s) => s.uses_extras(),
+            Self::Nic(_) => true,
+        }
+    }
+
     /// The last time anything other than a periodic event happened here.
     pub(crate) fn last_activity(&self) -> Time {
         self.tally().last_activity

@@ -216,7 +216,7 @@ impl<'a> World<'a> {
         loop {
             let grid = self.next_grid().min(stop);
             let target = grid.min(next_sample);
-            engine.advance(&mut self.parts, self.shared, target);
+            engine.advance(&mut self.parts, &mut self.partition, self.shared, target);
             self.now = target;
             if target == grid {
                 self.look_at_tables();
@@ -317,4 +317,68 @@ pub(crate) struct Remains<'a> {
     pub(crate) wires: Vec<Wires>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) now: Time,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{LinkConfig, NicConfig, ProbeConfig, Routing, Scheme, SwitchConfig};
+    use weir_cc::{CcKind, CcParams};
+    use weir_net::build::{self, k_ary};
+    use weir_traffic::pattern::List;
+    use weir_traffic::{Fabric, FlowSpec};
+
+    fn config() -> Config {
+        Config {
+            seed: 1,
+            link: LinkConfig::default(),
+            switch: SwitchConfig::default(),
+            nic: NicConfig::default(),
+            scheme: Scheme {
+                info: weir_fc::scheme("pfc").unwrap(),
+                values: weir_fc::Values::new(),
+            },
+            cc: CcParams::new(CcKind::None),
+            routing: Routing::Ecmp,
+            paths: Vec::new(),
+            failures: Vec::new(),
+            convergence: Time::ZERO,
+            stop: Stop::At(Time::from_us(35)),
+            probes: ProbeConfig::default(),
+            engine: EngineConfig::Window { threads: 2 },
+        }
+    }
+
+    /// Hosts of one thread send to each other through the cores: the other thread, with nothing else to
+    /// do, gets all of these. (That nothing else changes is for the tests of engines.)
+    #[test]
+    fn cores_go_where_there_is_less_to_do() {
+        let topology = build::k_ary::build(&k_ary::Params { k: 4, ..Default::default() }).unwrap();
+        let partition = Partition::new(&topology, 2);
+        let cores = |partition: &Partition| -> Vec<usize> {
+            partition.parts.iter().zip(&partition.settled).map(|(p, s)| p.len() - s).collect()
+        };
+        assert_eq!(cores(&partition), [2, 2]);
+        let mine: Vec<NodeId> = topology
+            .hosts()
+            .iter()
+            .copied()
+            .filter(|h| partition.place[h.index()].0 == 0)
+            .collect();
+        let flows = (0..mine.len())
+            .map(|i| FlowSpec::new(mine[i], mine[(i + 4) % mine.len()], Bytes::from_kb(1000)));
+        let rate = topology.rate(mine[0], weir_core::PortId(0));
+        let mut plan = Traffic::new(Fabric::uniform(topology.hosts(), rate).unwrap());
+        plan.class("test").unwrap();
+        plan.add(List { flows: flows.collect() }).unwrap();
+
+        let config = config();
+        let shared = Shared::new(&topology, &config).unwrap();
+        let mut world = World::build(&shared, &plan).unwrap();
+        assert_eq!(world.simulate(&mut ()), Finish::TimeLimit);
+        assert_eq!(cores(&world.partition), [0, 4]);
+        for id in (0..topology.nodes().len()).map(NodeId::from_index) {
+            assert_eq!(world.node(id).id(), id);
+        }
+    }
 }

@@ -17,34 +17,41 @@ use weir_net::Topology;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WireId(pub(crate) u32);
 
+/// Looked up so wherever a packet moves: a message without numbers costs an instruction less.
+const NO_WIRE: &str = "wires are of this network";
+
 /// One wire: what is in flight, and where it ends. All a transmission touches is in one place.
 #[derive(Debug)]
 struct Wire {
+    /// Nothing if it ends in another part.
     packets: Chain,
     node: NodeId,
     port: PortId,
+    /// The part of its node.
+    part: u16,
 }
 
 /// The wires into the nodes of one part.
 #[derive(Debug)]
 pub(crate) struct Wires {
-    /// The number of the first wire of this part.
-    base: u32,
+    /// Which part.
+    me: u16,
+    /// All wires of the network.
     wires: Vec<Wire>,
+    /// How many of them end here.
+    own: usize,
     /// Packets in flight, with their times of arrival.
     flights: Store,
     /// First wire into each node of the network.
     first: Arc<[u32]>,
     /// When each node of this part has something to do next, wires included.
     next: Vec<Time>,
-    /// Ports whose wire was empty when its node looked last and is no more, one bit each; a
-    /// node's words start at `fresh_start`.
+    /// Ports whose wire was empty when its node looked last and is no more, one bit each; the words of
+    /// a node of the network start at `fresh_start`.
     fresh: Vec<u64>,
     fresh_start: Vec<u32>,
     /// Nodes whose `next` was brought forward by a wire, for engines that keep an agenda.
     woken: Option<Vec<NodeId>>,
-    /// The first wire of each part.
-    part_starts: Vec<u32>,
     /// What goes to other parts when threads meet.
     outboxes: Vec<Mail>,
     pub(crate) extras: Extras,
@@ -72,52 +79,50 @@ pub(crate) struct Mail {
 impl Wires {
     /// The wires into the nodes of part `part`.
     pub(crate) fn new(topology: &Topology, partition: &Partition, part: usize) -> Self {
-        let nodes = &partition.parts[part];
         let all = topology.nodes().len();
         let mut wires = Self {
-            base: nodes.first().map_or(0, |n| partition.first_wire[n.index()]),
+            me: part as u16,
             wires: Vec::new(),
+            own: 0,
             flights: Store::default(),
             first: Arc::clone(&partition.first_wire),
             next: vec![Time::NEVER; all],
             fresh: Vec::new(),
             fresh_start: vec![0; all],
             woken: None,
-            part_starts: partition
-                .parts
-                .iter()
-                .map(|p| p.first().map_or(0, |n| partition.first_wire[n.index()]))
-                .collect(),
             outboxes: partition.parts.iter().map(|_| Mail::default()).collect(),
             extras: Extras::default(),
         };
-        for &node in nodes {
-            let n = topology.ports(node).len();
-            let start = wires.fresh.len() as u32;
-            wires.fresh_start[node.index()] = start;
-            wires.fresh.resize(wires.fresh.len() + n.div_ceil(64), 0);
-            for port in (0..n).map(PortId::from_index) {
-                wires.wires.push(Wire { packets: Chain::default(), node, port });
+        for (p, nodes) in partition.parts.iter().enumerate() {
+            for &node in nodes {
+                let n = topology.ports(node).len();
+                wires.own += if p == part { n } else { 0 };
+                wires.fresh_start[node.index()] = wires.fresh.len() as u32;
+                wires.fresh.resize(wires.fresh.len() + n.div_ceil(64), 0);
+                for port in (0..n).map(PortId::from_index) {
+                    let packets = Chain::default();
+                    wires.wires.push(Wire { packets, node, port, part: p as u16 });
+                }
             }
         }
         wires
     }
 
-    /// How many wires there are.
+    /// How many wires end in this part.
     pub(crate) fn count(&self) -> usize {
-        self.wires.len()
+        self.own
     }
 
     /// Puts a packet on a wire. It arrives as the far end needs it, with its ingress written in and
     /// without the mark of this node.
     #[inline(always)]
-    pub(crate) fn send(&mut self, wire: WireId, arrival: Time, packet: &Packet) {
-        let w = wire.0.wrapping_sub(self.base) as usize;
-        let Some(wire) = self.wires.get_mut(w) else {
-            self.cross(wire, arrival, *packet);
-            return;
-        };
+    pub(crate) fn send(&mut self, id: WireId, arrival: Time, packet: &Packet) {
+        let wire = self.wires.get_mut(id.0 as usize).expect(NO_WIRE);
         if wire.packets.is_empty() {
+            if wire.part != self.me {
+                self.cross(id, arrival, *packet);
+                return;
+            }
             let word = self.fresh_start[wire.node.index()] as usize + wire.port.index() / 64;
             self.fresh[word] |= 1 << (wire.port.index() % 64);
             let next = &mut self.next[wire.node.index()];
@@ -137,8 +142,8 @@ impl Wires {
     /// goes with it.
     #[inline(never)]
     fn cross(&mut self, wire: WireId, arrival: Time, mut packet: Packet) {
-        let to = self.part_starts.partition_point(|&start| start <= wire.0) - 1;
-        let mail = &mut self.outboxes[to];
+        let to = self.wires[wire.0 as usize].part;
+        let mail = &mut self.outboxes[usize::from(to)];
         if packet.extra != Packet::NO_EXTRA {
             if packet.kind == PacketKind::Control {
                 mail.messages.push(self.extras.messages.take(packet.extra));
@@ -193,20 +198,16 @@ impl Wires {
 
     /// Asks for a wire out of a node to be at hand soon.
     pub(crate) fn prefetch_way(&self, wire: WireId) {
-        if let Some(wire) = self.wires.get(wire.0.wrapping_sub(self.base) as usize) {
-            prefetch(wire);
-        }
+        prefetch(&self.wires[wire.0 as usize]);
     }
 
     /// Asks for the place where the next packet on a wire will stand.
     pub(crate) fn prefetch_end(&self, wire: WireId) {
-        if let Some(wire) = self.wires.get(wire.0.wrapping_sub(self.base) as usize) {
-            self.flights.prefetch_end(&wire.packets);
-        }
+        self.flights.prefetch_end(&self.wires[wire.0 as usize].packets);
     }
 
     fn wires_into(&self, node: NodeId, ports: usize) -> &[Wire] {
-        let first = (self.first[node.index()] - self.base) as usize;
+        let first = self.first[node.index()] as usize;
         &self.wires[first..first + ports]
     }
 
@@ -226,7 +227,7 @@ impl Wires {
     #[inline]
     pub(crate) fn open(&mut self, node: NodeId, ports: usize, inbox: &mut Inbox) {
         let start = self.fresh_start[node.index()] as usize;
-        inbox.first = self.first[node.index()] - self.base;
+        inbox.first = self.first[node.index()];
         for (i, word) in self.fresh[start..][..ports.div_ceil(64)].iter_mut().enumerate() {
             let mut bits = std::mem::take(word);
             while bits != 0 {
@@ -242,7 +243,7 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn take(&mut self, inbox: &mut Inbox) -> (usize, &Packet) {
         let port = inbox.heads.winner();
-        let wire = self.wires.get_mut(inbox.first as usize + port).expect("a wire into a node");
+        let wire = self.wires.get_mut(inbox.first as usize + port).expect(NO_WIRE);
         let Taken { packet, next, .. } = self.flights.pop(&mut wire.packets);
         inbox.heads.advance(next.unwrap_or(Time::NEVER));
         (port, packet)
@@ -271,6 +272,46 @@ impl Wires {
     pub(crate) fn give_back_woken(&mut self, mut list: Vec<NodeId>) {
         list.clear();
         self.woken = Some(list);
+    }
+
+    /// What is in flight to `node` of this part goes on in part `to`, and so will all that is sent to
+    /// it. The other parts have to be told ([`Wires::reroute`]).
+    ///
+    /// # Panics
+    /// When a packet carries more than itself, or mail waits to be handed over.
+    pub(crate) fn move_to(&mut self, to: &mut Self, node: NodeId, ports: usize) {
+        assert!(self.outboxes.iter().all(|m| m.crossings.is_empty()), "mail is out");
+        let first = self.first[node.index()] as usize;
+        for w in first..first + ports {
+            while !self.wires[w].packets.is_empty() {
+                let Taken { packet, time, .. } = self.flights.pop(&mut self.wires[w].packets);
+                assert_eq!(packet.extra, Packet::NO_EXTRA, "it has something in the side pool");
+                to.flights.push(&mut to.wires[w].packets, time, packet);
+            }
+        }
+        let start = self.fresh_start[node.index()] as usize;
+        for word in start..start + ports.div_ceil(64) {
+            to.fresh[word] = std::mem::take(&mut self.fresh[word]);
+        }
+        to.next[node.index()] = std::mem::replace(&mut self.next[node.index()], Time::NEVER);
+        self.own -= ports;
+        to.own += ports;
+    }
+
+    /// From now on the wires into `node` end in `part`.
+    pub(crate) fn reroute(&mut self, node: NodeId, ports: usize, part: usize) {
+        let first = self.first[node.index()] as usize;
+        for wire in &mut self.wires[first..first + ports] {
+            wire.part = part as u16;
+        }
+    }
+
+    /// Whether a packet in flight to `node` carries more than itself.
+    pub(crate) fn carries_extras(&self, node: NodeId, ports: usize) -> bool {
+        self.wires_into(node, ports)
+            .iter()
+            .flat_map(|w| self.flights.iter(&w.packets))
+            .any(|p| p.extra != Packet::NO_EXTRA)
     }
 
     /// Everything in flight.

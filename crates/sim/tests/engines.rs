@@ -107,6 +107,31 @@ fn with_a_host_on_two_pods() {
     assert_eq!(out.finish, Finish::Drained);
 }
 
+/// Two pods send to each other for a while, then two others: threads that share the pods evenly do
+/// not share the work, and hand cores to and fro, with whatever is in them and on its way to them.
+#[test]
+fn where_the_work_moves_from_pod_to_pod() {
+    let topology =
+        build::k_ary::build(&k_ary::Params { k: 4, ..k_ary::Params::default() }).unwrap();
+    let mut stream = weir_core::rng::Stream::new(7, "test", 0);
+    for scheme in ["pfc", "ofc"] {
+        for pods in [[0, 1, 2, 3], [0, 2, 1, 3], [0, 3, 1, 2]] {
+            let flows: Vec<FlowSpec> = (0..160)
+                .map(|i| {
+                    let [a, b] =
+                        if i / 40 % 2 == 0 { [pods[0], pods[1]] } else { [pods[2], pods[3]] };
+                    let [a, b] = if i % 2 == 0 { [a, b] } else { [b, a] };
+                    let mut host = |pod: u32| pod * 4 + stream.below(4) as u32;
+                    let spec = flow(host(a), host(b), 60_000);
+                    FlowSpec { start: Time::from_ns(i * 600), ..spec }
+                })
+                .collect();
+            let out = all_agree(&topology, &flows, &config(scheme));
+            assert_eq!(out.finish, Finish::Drained);
+        }
+    }
+}
+
 #[test]
 fn on_a_ring_that_deadlocks() {
     let params = ring::Params { hosts_per_switch: 2, ..ring::Params::default() };

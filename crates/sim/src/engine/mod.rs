@@ -7,6 +7,7 @@
 //! may run one lookahead beyond *them*: [`tiers`].) Each node handles its own events in
 //! canonical order; results do not depend on the order in which an engine visits nodes.
 
+pub(crate) mod balance;
 pub(crate) mod barrier;
 pub(crate) mod calendar;
 pub(crate) mod partition;
@@ -17,11 +18,11 @@ pub(crate) mod window;
 use crate::node::Node;
 use crate::shared::Shared;
 use crate::wire::Wires;
+use partition::Partition;
 use weir_core::{NodeId, Time};
 
 /// Nodes that run on one thread, and the wires into them.
 pub(crate) struct Part {
-    /// Ascending by id.
     pub(crate) nodes: Vec<Node>,
     /// Their ids, so that asking who is next touches no node.
     ids: Vec<NodeId>,
@@ -49,6 +50,12 @@ impl Part {
 
 /// Moves a network forward in time.
 pub(crate) trait Engine {
-    /// Handles every event before `until`.
-    fn advance(&mut self, parts: &mut [Part], shared: &Shared<'_>, until: Time);
+    /// Handles every event before `until`. It may move nodes from part to part.
+    fn advance(
+        &mut self,
+        parts: &mut [Part],
+        partition: &mut Partition,
+        shared: &Shared<'_>,
+        until: Time,
+    );
 }

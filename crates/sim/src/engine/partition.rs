@@ -1,5 +1,6 @@
 //! Which nodes run on which thread.
 
+use super::tiers::Tiers;
 use crate::wire::WireId;
 use std::sync::Arc;
 use weir_core::NodeId;
@@ -8,12 +9,14 @@ use weir_net::{Layer, Topology};
 /// A division of the nodes into parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Partition {
-    /// The nodes of each part, ascending.
+    /// The nodes of each part. If there are several parts, those of the highest tier come last: they
+    /// may move to another part.
     pub(crate) parts: Vec<Vec<NodeId>>,
+    /// For each part: how many of its nodes come before those.
+    pub(crate) settled: Vec<usize>,
     /// For each node: its part, and its place in it.
-    pub(crate) place: Arc<[(u32, u32)]>,
-    /// For each node: the number of the first wire into it. The wires into one part are
-    /// consecutive.
+    pub(crate) place: Vec<(u32, u32)>,
+    /// For each node: the number of the first wire into it.
     pub(crate) first_wire: Arc<[u32]>,
 }
 
@@ -49,10 +52,26 @@ impl Partition {
             members[lightest].extend(nodes);
         }
         members.retain(|m| !m.is_empty());
+        let tiers = Tiers::new(topology);
+        let several = members.len() > 1 && tiers.count() > 1;
+        let is_high = |n: &NodeId| several && tiers.of(*n) + 1 == tiers.count();
         for part in &mut members {
-            part.sort_unstable();
+            part.sort_unstable_by_key(|n| (is_high(n), *n));
         }
-        Self::from_parts(topology, members)
+        let settled = members.iter().map(|m| m.iter().filter(|n| !is_high(n)).count()).collect();
+        Self::from_parts(topology, members, settled)
+    }
+
+    /// `node`, which is one of those that may move, is the last one of part `to` from now on.
+    pub(crate) fn relocate(&mut self, node: NodeId, to: usize) {
+        let (from, place) = self.place[node.index()];
+        let (members, place) = (&mut self.parts[from as usize], place as usize);
+        members.swap_remove(place);
+        if let Some(last) = members.get(place) {
+            self.place[last.index()] = (from, place as u32);
+        }
+        self.place[node.index()] = (to as u32, self.parts[to].len() as u32);
+        self.parts[to].push(node);
     }
 
     /// The wire into `port` of `node`.
@@ -60,7 +79,7 @@ impl Partition {
         WireId(self.first_wire[node.index()] + port as u32)
     }
 
-    fn from_parts(topology: &Topology, parts: Vec<Vec<NodeId>>) -> Self {
+    fn from_parts(topology: &Topology, parts: Vec<Vec<NodeId>>, settled: Vec<usize>) -> Self {
         let n = topology.nodes().len();
         let mut place = vec![(0, 0); n];
         let mut first_wire = vec![0; n];
@@ -72,7 +91,7 @@ impl Partition {
                 wires += topology.ports(*node).len() as u32;
             }
         }
-        Self { parts, place: place.into(), first_wire: first_wire.into() }
+        Self { parts, settled, place, first_wire: first_wire.into() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One node at a time, the one with the earliest event first.
 
 use super::calendar::Calendar;
+use super::partition::Partition;
 use super::{Engine, Part};
 use crate::node::Env;
 use crate::shared::Shared;
@@ -33,7 +34,7 @@ impl Sequential {
 }
 
 impl Engine for Sequential {
-    fn advance(&mut self, parts: &mut [Part], shared: &Shared<'_>, until: Time) {
+    fn advance(&mut self, parts: &mut [Part], _: &mut Partition, shared: &Shared<'_>, until: Time) {
         let [Part { nodes, wires, .. }] = parts else {
             unreachable!("the sequential engine is given one part");
         };

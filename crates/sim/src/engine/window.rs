@@ -1,5 +1,6 @@
 //! Every node runs once per sweep, for as long as nothing can reach it; threads share the nodes.
 
+use super::balance::Balance;
 use super::barrier::Barrier;
 use super::partition::Partition;
 use super::tiers::Tiers;
@@ -25,6 +26,8 @@ pub(crate) struct Window {
     tiers: Tiers,
     /// By part.
     plans: Vec<Plan>,
+    /// If nodes of the highest tier may move from part to part.
+    balance: Option<Balance>,
 }
 
 /// In which order a part visits its nodes.
@@ -63,17 +66,47 @@ impl Window {
         let tiers = Tiers::new(topology);
         let last = last_of_stretches(topology, partition, &tiers);
         let plan = |p| Plan::new(topology, partition, &tiers, p, &last);
-        Self { lookahead, plans: (0..partition.parts.len()).map(plan).collect(), tiers }
+        // threads meet before the highest tier runs, whoever sends to whom
+        let meets = tiers.count() > 1 && last[tiers.count() as usize - 2];
+        let balance = meets.then(|| Balance::new(topology));
+        Self { lookahead, plans: (0..partition.parts.len()).map(plan).collect(), tiers, balance }
+    }
+
+    /// Lets parts that have had more to do than others give some of it away.
+    fn restore_balance(
+        &mut self,
+        parts: &mut [Part],
+        partition: &mut Partition,
+        topology: &Topology,
+    ) {
+        let Some(balance) = &mut self.balance else { return };
+        if !balance.restore(parts, partition, topology) {
+            return;
+        }
+        let tier = self.tiers.count() - 1;
+        for (p, plan) in self.plans.iter_mut().enumerate() {
+            let nodes = partition.parts[p].iter().enumerate().skip(partition.settled[p]);
+            let visit = |(place, &node)| Visit { node, place: place as u32, tier };
+            plan.stretches.last_mut().expect("a sweep has an end").visits =
+                nodes.map(visit).collect();
+        }
     }
 }
 
 impl Engine for Window {
-    fn advance(&mut self, parts: &mut [Part], shared: &Shared<'_>, until: Time) {
+    fn advance(
+        &mut self,
+        parts: &mut [Part],
+        partition: &mut Partition,
+        shared: &Shared<'_>,
+        until: Time,
+    ) {
         let exchange = Exchange::new(parts.len());
         if let [part] = parts {
             self.work(&exchange, 0, part, shared, until);
             return;
         }
+        self.restore_balance(parts, partition, shared.topology);
         let (this, exchange) = (&*self, &exchange);
         std::thread::scope(|scope| {
             for (me, part) in parts.iter_mut().enumerate() {

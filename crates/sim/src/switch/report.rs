@@ -1,6 +1,7 @@
 //! What a switch has to say when the run ends.
 
 use super::Switch;
+use super::port::Port;
 use crate::outcome::{PortRecord, Sample, SwitchRecord};
 use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, Time};
 use weir_fc::Violation;
@@ -12,6 +13,15 @@ impl Switch {
         let queued = (0..self.ports.len()).flat_map(queues).flat_map(|(o, q)| self.queued(o, q));
         let piped = self.pipeline.iter().map(|(_, p)| p);
         queued.chain(piped).filter(|p| p.kind != PacketKind::Mark).count() as u64
+    }
+
+    /// Whether a packet inside carries more than itself.
+    pub(crate) fn uses_extras(&self) -> bool {
+        let queues = |o: usize| (0..self.ports[o].queues.len()).map(move |q| (o, q));
+        let queued = (0..self.ports.len()).flat_map(queues).flat_map(|(o, q)| self.queued(o, q));
+        let piped = self.pipeline.iter().map(|(_, p)| p);
+        queued.chain(piped).any(|p| p.extra != Packet::NO_EXTRA)
+            || self.ports.iter().any(Port::has_control)
     }
 
     /// The packets of a queue, first in first.
