@@ -19,14 +19,14 @@ impl Switch {
         env: &mut Env<'_, '_>,
     ) {
         self.tally.hops += 1;
-        if packet.kind == PacketKind::Control || !self.straight {
-            self.arrive_with_care(i, packet, now, routes, env);
-        } else {
+        if self.straight {
             self.forward(packet, now, routes, env);
+        } else {
+            self.arrive_with_care(i, packet, now, routes, env);
         }
     }
 
-    /// What is for this switch itself, or may be spoilt, or has to wait before it is forwarded.
+    /// What may be spoilt, or has to wait before it is forwarded.
     #[inline(never)]
     fn arrive_with_care(
         &mut self,
@@ -40,7 +40,7 @@ impl Switch {
             return;
         }
         if packet.kind == PacketKind::Control {
-            self.on_control_frame(i, packet, now, env);
+            self.on_control_frame(packet, now, env);
         } else if self.latency == Time::ZERO {
             self.forward(packet, now, routes, env);
         } else {
@@ -104,9 +104,9 @@ impl Switch {
         env.wires.extras.discard(packet);
     }
 
-    fn on_control_frame(&mut self, i: usize, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
+    fn on_control_frame(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
         let message = env.wires.extras.messages.take(packet.extra);
-        let port = PortId::from_index(i);
+        let port = packet.ingress;
         let response = env.shared.config.link.response;
         if response == Time::ZERO {
             self.on_control(port, &message, now, env);
@@ -125,11 +125,11 @@ impl Switch {
         routes: &Forwarding<'_>,
         env: &mut Env<'_, '_>,
     ) {
-        self.tally.last_activity = now;
         let Some(egress) = self.route(packet, routes) else {
-            self.lose(now, DropReason::NoRoute, packet, env);
+            self.keep(packet, now, env);
             return;
         };
+        self.tally.last_activity = now;
         let free = self.ports.get(egress.index()).expect(NO_PORT).tx.busy_until;
         let clear = now > free || now == free && self.is_next(egress, now);
         let Self { ports, books, .. } = self;
@@ -150,6 +150,17 @@ impl Switch {
             } else {
                 self.store(packet, egress, clear, now, env);
             }
+        }
+    }
+
+    /// A packet that leads nowhere: what is for this switch itself, or what has no route.
+    #[cold]
+    fn keep(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        if packet.kind == PacketKind::Control {
+            self.on_control_frame(packet, now, env);
+        } else {
+            self.tally.last_activity = now;
+            self.lose(now, DropReason::NoRoute, packet, env);
         }
     }
 
@@ -240,8 +251,9 @@ impl Switch {
         let port = ports.get_mut(o).expect(NO_PORT);
         let book = books.ports.get_mut(o).expect(NO_PORT);
         book.q_out[priority] += u64::from(packet.size);
+        let free = port.tx.busy_until;
         if port.enqueue::<false>(book, stored, queue, packet, now) {
-            self.may_send(o, now, env);
+            self.may_send(o, free, now, env);
         }
         true
     }
@@ -297,7 +309,7 @@ impl Switch {
             self.carry_out(now, env);
         }
         if ready {
-            self.may_send(o, now, env);
+            self.may_send(o, self.ports[o].tx.busy_until, now, env);
         }
     }
 
@@ -350,10 +362,10 @@ impl Switch {
         }
     }
 
-    /// Port `o` has a packet that it could send: it does if its wire is idle, or as soon as it is.
+    /// Port `o` has a packet that it could send: it does if its wire is idle, or as soon as it is,
+    /// which is after `free`.
     #[inline(always)]
-    fn may_send(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        let free = self.ports.get(o).expect(NO_PORT).tx.busy_until;
+    fn may_send(&mut self, o: usize, free: Time, now: Time, env: &mut Env<'_, '_>) {
         if now > free {
             self.transmit_with_care(o, now, env);
         } else {

@@ -13,6 +13,7 @@ pub(crate) fn control_packet(message: &ControlMessage, extra: u32) -> Packet {
     Packet {
         flow: FlowId::default(),
         seq: 0,
+        // no host: it leads nowhere but to whom it reaches first
         dst: NodeId(u32::MAX),
         wire_tag: 0,
         extra,
