@@ -8,27 +8,9 @@ use weir_fc::{Admit, NodeView, PortQueue, Refusal, Verdict};
 use weir_net::Forwarding;
 
 impl Switch {
-    /// A packet arrives at port `i`.
-    #[inline(always)]
-    pub(super) fn on_arrival(
-        &mut self,
-        i: usize,
-        packet: &mut Packet,
-        now: Time,
-        routes: &Forwarding<'_>,
-        env: &mut Env<'_, '_>,
-    ) {
-        self.tally.hops += 1;
-        if self.straight {
-            self.forward(packet, now, routes, env);
-        } else {
-            self.arrive_with_care(i, packet, now, routes, env);
-        }
-    }
-
-    /// What may be spoilt, or has to wait before it is forwarded.
+    /// A packet arrives at port `i` that may be spoilt, or has to wait before it is forwarded.
     #[inline(never)]
-    fn arrive_with_care(
+    pub(super) fn arrive_with_care(
         &mut self,
         i: usize,
         packet: &mut Packet,
@@ -118,7 +100,7 @@ impl Switch {
     /// Finds the way, and sends the packet at once if it finds its port idle, or about to be at this
     /// very instant, with nothing else that could go: nothing else could have been chosen.
     #[inline(always)]
-    fn forward(
+    pub(super) fn forward(
         &mut self,
         packet: &mut Packet,
         now: Time,

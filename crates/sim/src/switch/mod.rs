@@ -251,6 +251,15 @@ impl Switch {
     /// Handles everything before `until`, in canonical order: at one instant what comes from
     /// outside, then arrivals, then transmitters, then timers.
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
+        if self.straight {
+            self.handle::<true>(until, env);
+        } else {
+            self.handle::<false>(until, env);
+        }
+    }
+
+    /// [`Switch::run`] where what arrives goes `STRAIGHT` on, or not.
+    fn handle<const STRAIGHT: bool>(&mut self, until: Time, env: &mut Env<'_, '_>) {
         env.wires.open(self.id, self.ports.len(), &mut self.inbox);
         self.inbox.check(self.id, until);
         self.timers.bound(self.schedule.next().min(until));
@@ -282,14 +291,20 @@ impl Switch {
             if arrival <= clock {
                 let (port, packet) = env.wires.take(&mut self.inbox);
                 let mut packet = *packet;
-                self.on_arrival(port, &mut packet, now, &routes, env);
+                self.tally.hops += 1;
+                if STRAIGHT {
+                    self.forward(&mut packet, now, &routes, env);
+                } else {
+                    self.arrive_with_care(port, &mut packet, now, &routes, env);
+                }
             } else {
                 self.tally.events += 1;
                 let winner = self.clocks.winner();
-                if winner < self.tx_clocks {
+                if !STRAIGHT && winner < self.tx_clocks {
                     self.on_pipeline_exit(now, &routes, env);
                 } else {
-                    self.transmit_next(winner - self.tx_clocks, now, env);
+                    let first = if STRAIGHT { 0 } else { self.tx_clocks };
+                    self.transmit_next(winner - first, now, env);
                 }
             }
         }
