@@ -148,7 +148,7 @@ impl Switch {
 
     /// Whether the transmitter of `egress`, if it is due now, comes next: nothing else that is due
     /// now comes before it.
-    #[inline(always)]
+    #[inline(never)]
     fn is_next(&self, egress: PortId, now: Time) -> bool {
         self.inbox.next() > now && self.clocks.would_win(self.tx_clock(egress.index()), now)
     }
