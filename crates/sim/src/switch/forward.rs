@@ -1,5 +1,6 @@
 //! The way in: from a wire to a queue.
 
+use super::transmit::tell_departure;
 use super::{NO_PORT, Switch};
 use crate::node::Env;
 use crate::outcome::DropReason;
@@ -333,10 +334,7 @@ impl Switch {
         books.ports[o].q_out[priority] -= u64::from(packet.size);
         port.scheduler.passed(from.queue.index());
         if self.unconcerned[priority].is_none() {
-            fc.depart(&NodeView { now, books }, packet, from, actions);
-            if self.quiet[priority].is_some() {
-                books.hush(&**fc, packet.ingress, packet.priority);
-            }
+            tell_departure(fc, books, &self.quiet, packet, from, now, actions);
         }
         port.launch(packet, || 0, &mut self.marker, now, env.wires);
         if !self.actions.is_empty() {

@@ -5,8 +5,26 @@ use super::port::Port;
 use super::{NO_PORT, Switch};
 use crate::node::Env;
 use crate::outcome::DropReason;
-use weir_core::{Packet, PacketKind, PortId, QueueId, Time};
-use weir_fc::{NodeView, PortQueue, Verdict};
+use weir_core::{Packet, PacketKind, PortId, Priority, QueueId, Time};
+use weir_fc::{Actions, Books, FlowControl, NodeView, PortQueue, Verdict};
+
+/// Tells the scheme that a packet leaves, and asks what it need not hear of from now on if it is one that
+/// need not hear of everything.
+#[inline(always)]
+pub(super) fn tell_departure(
+    fc: &mut Box<dyn FlowControl>,
+    books: &mut Books,
+    quiet: &[Option<QueueId>; Priority::COUNT],
+    packet: &mut Packet,
+    from: PortQueue,
+    now: Time,
+    actions: &mut Actions,
+) {
+    fc.depart(&NodeView { now, books }, packet, from, actions);
+    if quiet[packet.priority.index()].is_some() {
+        books.hush(&**fc, packet.ingress, packet.priority);
+    }
+}
 
 impl Switch {
     /// Lets port `o` look for something to send as soon as its wire is free.
@@ -110,7 +128,7 @@ impl Switch {
     /// function, so that the port is looked up once.)
     #[inline(always)]
     fn send<const DUE: bool>(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) {
-        let Self { ports, books, stored, held_flows, .. } = self;
+        let Self { ports, books, stored, held_flows, fc, actions, quiet: quiet_queues, .. } = self;
         let port = ports.get_mut(o).expect(NO_PORT);
         let book = books.ports.get_mut(o).expect(NO_PORT);
         let from = PortQueue { port: PortId(o as u16), queue: q };
@@ -123,10 +141,7 @@ impl Switch {
         let mut told;
         if !quiet && self.unconcerned[packet.priority.index()].is_none() {
             told = *packet;
-            self.fc.depart(&NodeView { now, books }, &mut told, from, &mut self.actions);
-            if self.quiet[told.priority.index()].is_some() {
-                books.hush(&*self.fc, told.ingress, told.priority);
-            }
+            tell_departure(fc, books, quiet_queues, &mut told, from, now, actions);
             packet = &told;
         }
         let left = || books.ports[o].queues[q.index()].bytes;
@@ -279,11 +294,8 @@ impl Switch {
             self.books.ports[o].q_out[packet.priority.index()] -= u64::from(packet.size);
             // The scheme must hear that the packet is gone, or its counters would leak.
             if self.unconcerned[packet.priority.index()].is_none() {
-                let view = NodeView { now, books: &self.books };
-                self.fc.depart(&view, &mut packet, from, &mut self.actions);
-                if self.quiet[packet.priority.index()].is_some() {
-                    self.books.hush(&*self.fc, packet.ingress, packet.priority);
-                }
+                let Self { fc, books, quiet, actions, .. } = self;
+                tell_departure(fc, books, quiet, &mut packet, from, now, actions);
             }
             self.ports[o].dropped += 1;
             self.lose(now, reason, &packet, env);
