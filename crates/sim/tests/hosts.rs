@@ -237,6 +237,17 @@ fn the_warm_up_is_left_out_of_statistics() {
     assert_eq!(a.packets - b.packets, 398);
     // 402 packets in the 52 us that are left until the last ACK
     assert!(b.utilisation > 0.9 && b.queue.max <= a.queue.max, "{}", b.utilisation);
+    // a mean and a distribution of the same time: bins tell lengths up to 1/32 too long
+    let switch = |o: &weir_sim::Outcome| o.switches[0].buffer.clone();
+    for queue in [a.queue, b.queue, switch(&whole), switch(&late)] {
+        let (sum, time) =
+            queue.distribution.iter().fold((0.0, 0), |(sum, time), &(edge, weight)| {
+                (sum + edge.get() as f64 * weight as f64, time + weight)
+            });
+        let mean = sum / time as f64;
+        assert!(queue.mean > 1000.0 && queue.mean <= mean, "{} {mean}", queue.mean);
+        assert!(mean <= queue.mean * (1.0 + 1.0 / 32.0), "{} {mean}", queue.mean);
+    }
 }
 
 /// DCQCN reacts to marks, HPCC to telemetry, TIMELY to round-trip times: each keeps the queue

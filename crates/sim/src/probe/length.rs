@@ -188,6 +188,19 @@ mod tests {
         assert_eq!(s.p95, Bytes::new(3000));
     }
 
+    /// Also if its bin has been there before.
+    #[test]
+    fn the_longest_length_that_lasts_is_the_longest() {
+        let mut p = LengthProbe::default();
+        p.set(ns(10), 1000);
+        p.set(ns(20), 1006);
+        p.set(ns(30), 1003);
+        p.set(ns(40), 5000);
+        p.set(ns(40), 20);
+        assert_eq!(bin(1000), bin(1006));
+        assert_eq!(p.stats(ns(50), 0).max, Bytes::new(1006));
+    }
+
     #[test]
     fn a_restart_forgets_the_warm_up_but_not_the_length() {
         let mut p = LengthProbe::default();

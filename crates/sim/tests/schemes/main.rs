@@ -9,6 +9,7 @@ mod deadlock;
 mod egress_max;
 mod fig1;
 mod flushed;
+mod heads;
 mod invariants;
 mod own_scheme;
 mod quiet;

@@ -6,6 +6,7 @@ use weir_fc::{
     Actions, FlowControl, IngressWait, NodeView, PortQueue, QueueLayout, SchemeInfo, StateSize,
     TimerKey, Violation, gfc, pfc,
 };
+use weir_net::build::{self, leaf_spine};
 use weir_sim::Outcome;
 use weir_sim::config::{Config, IngressLimit, LinkFailure, Scheme, ThresholdConfig};
 use weir_sim::outcome::{DropReason, PauseEvent};
@@ -103,6 +104,32 @@ fn pfc_does_the_same_whether_it_hears_of_packets_or_not() {
     cfg.switch.buffer = Bytes::new(2_000_000);
     cfg.switch.thresholds = dynamic();
     assert!(compare(&cfg, &PFC).totals.control_frames > 0);
+}
+
+/// Priorities take turns by weight, and one of them is held by the switch behind: packets of the
+/// others pass what is held, and have had their turn then.
+#[test]
+fn packets_that_pass_a_held_priority_take_their_turn() {
+    let params =
+        leaf_spine::Params { spines: 1, leaves: 2, hosts_per_leaf: 6, ..Default::default() };
+    let topology = build::leaf_spine::build(&params).unwrap();
+    let mut flows: Vec<FlowSpec> = (0..11).map(|i| flow(i, 11, 150_000)).collect();
+    for i in 0..60 {
+        let priority = Priority::ALL[i as usize % 3];
+        let start = Time::from_ns(u64::from(i) * 700);
+        let spec = flow(i % 6, 6 + i % 5, 1000 + 900 * u64::from(i % 7));
+        flows.push(FlowSpec { start, priority, ..spec });
+    }
+    let mut cfg = config("pfc");
+    cfg.switch.schedule.weights = [1, 2, 1, 3, 1, 1, 1, 2];
+    cfg.switch.schedule.quantum = Bytes::new(700);
+    let outcome = |info: &'static SchemeInfo| {
+        let scheme = Scheme { info, values: cfg.scheme.values.clone() };
+        run(&topology, &flows, &Config { scheme, ..cfg.clone() })
+    };
+    let quiet = outcome(cfg.scheme.info);
+    assert!(quiet.ports.iter().any(|p| p.holds[3] > 0), "a switch is held");
+    assert_eq!(outcome(&PFC).digest, quiet.digest);
 }
 
 /// The link of a paused ingress fails and returns, which voids the pause, while the ingress still
