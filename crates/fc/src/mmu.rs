@@ -113,7 +113,8 @@ impl Ingress {
     }
 }
 
-/// Looked up so where every packet does: a message without numbers costs an instruction less.
+/// The message if a look-up fails that every packet makes: without index and length, which would have to be
+/// kept at hand for it.
 const NO_PORT: &str = "packets come by ports of the node";
 
 #[inline]

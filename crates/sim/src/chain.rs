@@ -40,8 +40,9 @@ impl Chain {
     }
 }
 
-/// Looked up so wherever a packet moves: a message without numbers costs an instruction less.
-const NO_LINK: &str = "the links of a chain are in its store";
+/// The message if a look-up fails that every packet makes. `[]` would name index and length, and keep both
+/// at hand for it: that costs each of these look-ups an instruction.
+pub(crate) const NO_LINK: &str = "the links of a chain are in its store";
 
 /// The link a place is in, and which one of it.
 #[inline(always)]

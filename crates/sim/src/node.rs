@@ -35,29 +35,31 @@ const CACHED: usize = 1024;
 const VAST: usize = 16_384;
 
 impl Ahead {
+    const NEAR: [(usize, Self); 3] = [(3, Self::Node), (2, Self::Parts), (1, Self::Contents)];
+    const FAR: [(usize, Self); 5] =
+        [(4, Self::Node), (3, Self::Parts), (2, Self::Ways), (2, Self::Contents), (1, Self::Ends)];
     /// Who comes later is not looked at yet.
     pub(crate) const FARTHEST: usize = 4;
 
     /// With how many visits later the node runs, in a part with so many ports.
     pub(crate) fn all(ports: usize) -> &'static [(usize, Self)] {
-        const NEAR: [(usize, Ahead); 3] =
-            [(3, Ahead::Node), (2, Ahead::Parts), (1, Ahead::Contents)];
-        const FAR: [(usize, Ahead); 5] = [
-            (4, Ahead::Node),
-            (3, Ahead::Parts),
-            (2, Ahead::Ways),
-            (2, Ahead::Contents),
-            (1, Ahead::Ends),
-        ];
         if ports <= CACHED {
             &[]
         } else if ports <= VAST {
-            &NEAR
+            &Self::NEAR
         } else {
-            &FAR
+            &Self::FAR
         }
     }
 }
+
+const _: () = {
+    let mut i = 0;
+    while i < Ahead::FAR.len() {
+        assert!(Ahead::FAR[i].0 <= Ahead::FARTHEST, "it would never be looked at");
+        i += 1;
+    }
+};
 
 /// A switch or a host.
 pub(crate) enum Node {

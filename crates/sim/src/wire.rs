@@ -17,7 +17,7 @@ use weir_net::Topology;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WireId(pub(crate) u32);
 
-/// Looked up so wherever a packet moves: a message without numbers costs an instruction less.
+/// See [`NO_LINK`](crate::chain::NO_LINK).
 const NO_WIRE: &str = "wires are of this network";
 
 /// One wire: what is in flight, and where it ends. All a transmission touches is in one place.
@@ -31,7 +31,7 @@ struct Wire {
     part: u16,
 }
 
-/// The wires into the nodes of one part.
+/// All wires, as one part of the network knows them: with what is in flight to its own nodes.
 #[derive(Debug)]
 pub(crate) struct Wires {
     /// Which part.
@@ -77,7 +77,7 @@ pub(crate) struct Mail {
 }
 
 impl Wires {
-    /// The wires into the nodes of part `part`.
+    /// The wires as part `part` knows them.
     pub(crate) fn new(topology: &Topology, partition: &Partition, part: usize) -> Self {
         let all = topology.nodes().len();
         let mut wires = Self {
@@ -274,13 +274,17 @@ impl Wires {
         self.woken = Some(list);
     }
 
-    /// What is in flight to `node` of this part goes on in part `to`, and so will all that is sent to
-    /// it. The other parts have to be told ([`Wires::reroute`]).
+    /// Whether nothing waits to be handed over to other parts.
+    pub(crate) fn has_no_mail(&self) -> bool {
+        self.outboxes.iter().all(|mail| mail.crossings.is_empty())
+    }
+
+    /// What is in flight to `node` of this part goes on in part `to`. All parts have to be told that
+    /// the wires end there now ([`Wires::reroute`]).
     ///
     /// # Panics
-    /// When a packet carries more than itself, or mail waits to be handed over.
+    /// When a packet carries more than itself.
     pub(crate) fn move_to(&mut self, to: &mut Self, node: NodeId, ports: usize) {
-        assert!(self.outboxes.iter().all(|m| m.crossings.is_empty()), "mail is out");
         let first = self.first[node.index()] as usize;
         for w in first..first + ports {
             while !self.wires[w].packets.is_empty() {

@@ -108,25 +108,27 @@ fn with_a_host_on_two_pods() {
 }
 
 /// Two pods send to each other for a while, then two others: threads that share the pods evenly do
-/// not share the work, and hand cores to and fro, with whatever is in them and on its way to them.
+/// not share the work, and hand cores to and fro, with whatever is in them and on its way to them. With
+/// telemetry in their packets cores stay where they are, until there is none.
 #[test]
 fn where_the_work_moves_from_pod_to_pod() {
     let topology =
         build::k_ary::build(&k_ary::Params { k: 4, ..k_ary::Params::default() }).unwrap();
+    let mut hpcc = config("pfc");
+    hpcc.cc = weir_cc::CcParams::new(weir_cc::CcKind::Hpcc);
+    hpcc.switch.latency = Time::from_ns(300);
     let mut stream = weir_core::rng::Stream::new(7, "test", 0);
-    for scheme in ["pfc", "ofc"] {
+    for cfg in [config("pfc"), config("ofc"), hpcc] {
         for pods in [[0, 1, 2, 3], [0, 2, 1, 3], [0, 3, 1, 2]] {
-            let flows: Vec<FlowSpec> = (0..160)
-                .map(|i| {
-                    let [a, b] =
-                        if i / 40 % 2 == 0 { [pods[0], pods[1]] } else { [pods[2], pods[3]] };
-                    let [a, b] = if i % 2 == 0 { [a, b] } else { [b, a] };
-                    let mut host = |pod: u32| pod * 4 + stream.below(4) as u32;
-                    let spec = flow(host(a), host(b), 60_000);
-                    FlowSpec { start: Time::from_ns(i * 600), ..spec }
-                })
-                .collect();
-            let out = all_agree(&topology, &flows, &config(scheme));
+            let mut flows = Vec::new();
+            for i in 0..160 {
+                let [a, b] = if i / 40 % 2 == 0 { [pods[0], pods[1]] } else { [pods[2], pods[3]] };
+                let [a, b] = if i % 2 == 0 { [a, b] } else { [b, a] };
+                let mut host = |pod: u32| pod * 4 + stream.below(4) as u32;
+                let spec = flow(host(a), host(b), 60_000);
+                flows.push(FlowSpec { start: Time::from_ns(i * 600), ..spec });
+            }
+            let out = all_agree(&topology, &flows, &cfg);
             assert_eq!(out.finish, Finish::Drained);
         }
     }

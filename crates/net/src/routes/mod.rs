@@ -93,7 +93,7 @@ impl Forwarding<'_> {
         prefetch(self.row);
     }
 
-    /// The port towards host `dst`; `None` when there is no route or `dst` is not a host. The
+    /// The port towards host `dst`; `None` when there is no route or `dst` is not a host, or no node. The
     /// flow's hash is asked for only where there is a choice.
     #[inline(always)]
     pub fn next_hop(&self, dst: NodeId, flow_hash: impl FnOnce() -> u64) -> Option<PortId> {

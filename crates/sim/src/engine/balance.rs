@@ -9,15 +9,19 @@ use super::partition::Partition;
 use weir_core::NodeId;
 use weir_net::Topology;
 
-/// Moves are made while one part has more to do than another by more than this fraction of what both
-/// have to do: below, they would cost more than they gain.
+/// Moves are made while one part has more to do than another by more than one in so many packet-hops of
+/// both: below, they would cost more than they gain.
 const TOLERANCE: u64 = 32;
+/// Fewer packet-hops than this say nothing about the next ones.
+const ENOUGH: u64 = 5_000;
 
 /// Keeps parts equally busy.
 #[derive(Debug)]
 pub(crate) struct Balance {
-    /// By node: the packets it has had when it was looked at last.
+    /// By node: the packets it had had when work was looked at last.
     seen: Vec<u64>,
+    /// The sum.
+    total: u64,
 }
 
 /// What a part has had to do since it was looked at last.
@@ -39,7 +43,7 @@ struct Move {
 
 impl Balance {
     pub(crate) fn new(topology: &Topology) -> Self {
-        Self { seen: vec![0; topology.nodes().len()] }
+        Self { seen: vec![0; topology.nodes().len()], total: 0 }
     }
 
     /// Moves nodes from parts that have had more to do than others, and may have so again. Returns
@@ -50,6 +54,12 @@ impl Balance {
         partition: &mut Partition,
         topology: &Topology,
     ) -> bool {
+        let total = parts.iter().flat_map(|p| &p.nodes).map(|n| n.tally().hops).sum();
+        if total - self.total < ENOUGH {
+            return false;
+        }
+        self.total = total;
+        assert!(parts.iter().all(|p| p.wires.has_no_mail()), "nodes move when nothing else does");
         let work = parts.iter().zip(&partition.settled).map(|(p, &n)| self.look(p, n)).collect();
         let mut any = false;
         for Move { node, from, to } in choose(work) {
@@ -61,8 +71,8 @@ impl Balance {
                 any = true;
             }
         }
-        // a node that nobody finds would be waited for for ever
-        assert!(parts.iter().zip(&partition.parts).all(|(part, ids)| part.ids == *ids));
+        let agree = parts.iter().zip(&partition.parts).all(|(part, ids)| part.ids == *ids);
+        assert!(agree, "a node that nobody finds would be waited for for ever");
         any
     }
 

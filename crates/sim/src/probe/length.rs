@@ -127,6 +127,11 @@ impl LengthProbe {
         *self = Self { length: self.length, since: now, ..Self::default() };
     }
 
+    /// When the distribution ends that is asked for until `end`: it knows of all changes.
+    pub(crate) fn until(&self, end: Time) -> Time {
+        end.max(self.since)
+    }
+
     /// The distribution until `end`; `area` is the integral.
     pub(crate) fn stats(&mut self, end: Time, area: u128) -> QueueStats {
         if end > self.since {

@@ -126,11 +126,12 @@ impl Switch {
             return;
         }
         let care = port.is_guarded() || clear && !port.is_simple();
-        let ask = port.is_guarded() || clear && port.is_plain();
+        let asks = port.is_guarded() || clear && port.is_plain();
         if care || !self.queue_quietly(packet, egress, now, env) {
-            if ask || self.quiet[packet.priority.index()].is_some() {
+            if asks || self.quiet[packet.priority.index()].is_some() {
                 self.forward_with_care(packet, egress, clear, now, env);
             } else {
+                // the scheme hears of every packet of this priority, and nobody else has a say
                 self.store(packet, egress, clear, now, env);
             }
         }

@@ -44,7 +44,7 @@ use weir_fc::{
     TimerKey,
 };
 
-/// Looked up so where every packet does: a message without numbers costs an instruction less.
+/// See [`NO_LINK`](crate::chain::NO_LINK).
 const NO_PORT: &str = "ports are of this switch";
 
 /// A timer of a switch, in canonical order.

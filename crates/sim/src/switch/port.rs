@@ -6,6 +6,7 @@ use super::scheduler::Scheduler;
 use crate::chain::{Chain, Store, Taken};
 use crate::engine::partition::Partition;
 use crate::link::{Outages, Transmitter};
+use crate::outcome::QueueStats;
 use crate::probe::held::{HeldFlows, HoldClock};
 use crate::probe::length::{Area, LengthProbe};
 use crate::shared::Shared;
@@ -16,7 +17,7 @@ use weir_core::prefetch::prefetch;
 use weir_core::{NodeId, Packet, PacketKind, PortId, Priority, QueueId, Rate, Time, packet::flags};
 use weir_fc::{FlowControl, PortBook, PortQueue, QueueBook, QueueSpec};
 
-/// Looked up so where every packet does: a message without numbers costs an instruction less.
+/// See [`NO_LINK`](crate::chain::NO_LINK).
 const NO_QUEUE: &str = "queues are of this port";
 
 /// One egress queue.
@@ -486,6 +487,12 @@ impl Port {
         self.control_sent = 0;
         self.marked = 0;
         self.dropped = 0;
+    }
+
+    /// How long its queues were together, the warm-up left out.
+    pub(crate) fn statistics(&mut self, end: Time) -> QueueStats {
+        let area = self.area.until(self.queue.until(end), self.queue.length());
+        self.queue.stats(end, area)
     }
 
     /// Time during which something of each priority was held, the warm-up left out.

@@ -80,7 +80,7 @@ impl Switch {
                 packets: port.tx.packets - port.base.0,
                 wire_bytes: Bytes::new(wire_bytes),
                 utilisation: utilisation(port.tx.rate.time_for(Bytes::new(wire_bytes)), span),
-                queue: port.queue.stats(end, port.area.until(end, port.queue.length())),
+                queue: port.statistics(end),
                 control_sent: port.control_sent,
                 pauses_sent: port.pauses_sent,
                 holds: port.holds,
@@ -93,8 +93,9 @@ impl Switch {
     }
 
     pub(crate) fn record(&mut self, end: Time) -> SwitchRecord {
-        // what is in the buffer is in the queues
-        let area = self.ports.iter().map(|p| p.area.until(end, p.queue.length())).sum();
+        // what is in the buffer is in the queues, as the audit checks
+        let until = self.buffer.until(end);
+        let area = self.ports.iter().map(|p| p.area.until(until, p.queue.length())).sum();
         SwitchRecord {
             node: self.id,
             peak_buffer: self.books.mmu.peak(),

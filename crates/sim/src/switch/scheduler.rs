@@ -55,7 +55,7 @@ impl GroupState {
 /// What is looked at when turns are taken.
 #[derive(Clone, Debug)]
 struct Turns {
-    /// All, but what changes of the main one is not kept up to date here.
+    /// All as they were at the start; of the main one what changes is not kept up to date here.
     groups: Vec<GroupState>,
     /// By queue: its group.
     group_of: Vec<u16>,
@@ -79,7 +79,7 @@ impl Scheduler {
         let last = layout.groups.len().saturating_sub(1);
         let grows = |g: usize| g == last && layout.on_demand.is_some();
         let size = |(g, group): &(usize, &GroupState)| (grows(*g), group.end - group.first);
-        let main = groups.iter().enumerate().max_by_key(size).map_or(0, |(g, _)| g);
+        let (main, _) = groups.iter().enumerate().max_by_key(size).expect("a port has queues");
         for g in group_of.iter_mut().filter(|g| usize::from(**g) == main) {
             *g = MAIN;
         }
@@ -105,6 +105,7 @@ impl Scheduler {
 
     /// Whether there are queues that take turns with others.
     pub(crate) fn has_turns(&self) -> bool {
+        // queues are added only where there may be more of them from the start
         self.turns.groups.iter().any(|g| g.end - g.first != 1) || self.turns.on_demand.is_some()
     }
 
