@@ -151,6 +151,7 @@ impl Window {
                         part.run_visits(&stretch.ahead, &next_ends, shared);
                     });
                 }
+                assert!(earliest >= ends[0], "what happens at {earliest} was left behind");
                 // nobody has anything to do before the point that the highest tier has reached
                 if ends.last().is_some_and(|&end| earliest >= end) {
                     break;
