@@ -20,8 +20,6 @@ const ENOUGH: u64 = 5_000;
 pub(crate) struct Balance {
     /// By node: the packets it had had when work was looked at last.
     seen: Vec<u64>,
-    /// The sum.
-    total: u64,
 }
 
 /// What a part has had to do since it was looked at last.
@@ -43,7 +41,7 @@ struct Move {
 
 impl Balance {
     pub(crate) fn new(topology: &Topology) -> Self {
-        Self { seen: vec![0; topology.nodes().len()], total: 0 }
+        Self { seen: vec![0; topology.nodes().len()] }
     }
 
     /// Moves nodes from parts that have had more to do than others, and may have so again. Returns
@@ -54,11 +52,10 @@ impl Balance {
         partition: &mut Partition,
         topology: &Topology,
     ) -> bool {
-        let total = parts.iter().flat_map(|p| &p.nodes).map(|n| n.tally().hops).sum();
-        if total - self.total < ENOUGH {
+        let hops: u64 = parts.iter().flat_map(|p| &p.nodes).map(|n| n.tally().hops).sum();
+        if hops - self.seen.iter().sum::<u64>() < ENOUGH {
             return false;
         }
-        self.total = total;
         assert!(parts.iter().all(|p| p.wires.has_no_mail()), "nodes move when nothing else does");
         let work = parts.iter().zip(&partition.settled).map(|(p, &n)| self.look(p, n)).collect();
         let mut any = false;

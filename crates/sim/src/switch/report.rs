@@ -7,20 +7,21 @@ use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, Time};
 use weir_fc::Violation;
 
 impl Switch {
-    /// Packets inside: queued or in the forwarding pipeline.
-    pub(crate) fn packets_inside(&self) -> u64 {
+    /// What is queued, marks included, or in the forwarding pipeline.
+    fn inside(&self) -> impl Iterator<Item = &Packet> {
         let queues = |o: usize| (0..self.ports[o].queues.len()).map(move |q| (o, q));
         let queued = (0..self.ports.len()).flat_map(queues).flat_map(|(o, q)| self.queued(o, q));
-        let piped = self.pipeline.iter().map(|(_, p)| p);
-        queued.chain(piped).filter(|p| p.kind != PacketKind::Mark).count() as u64
+        queued.chain(self.pipeline.iter().map(|(_, p)| p))
+    }
+
+    /// How many packets are inside.
+    pub(crate) fn packets_inside(&self) -> u64 {
+        self.inside().filter(|p| p.kind != PacketKind::Mark).count() as u64
     }
 
     /// Whether a packet inside carries more than itself.
     pub(crate) fn uses_extras(&self) -> bool {
-        let queues = |o: usize| (0..self.ports[o].queues.len()).map(move |q| (o, q));
-        let queued = (0..self.ports.len()).flat_map(queues).flat_map(|(o, q)| self.queued(o, q));
-        let piped = self.pipeline.iter().map(|(_, p)| p);
-        queued.chain(piped).any(|p| p.extra != Packet::NO_EXTRA)
+        self.inside().any(|p| p.extra != Packet::NO_EXTRA)
             || self.ports.iter().any(Port::has_control)
     }
 
