@@ -8,7 +8,7 @@
 use weir_core::prefetch::prefetch;
 use weir_core::{Packet, Time};
 
-/// How many packets a link holds; a power of two. Their times fill a cache line.
+/// How many packets a link holds; a power of two. They fill five cache lines.
 const LINK: u32 = 8;
 /// No packet, and no link. It looks like the last place of a link: there is no room behind it.
 const NONE: u32 = u32::MAX;
@@ -44,18 +44,17 @@ impl Chain {
 /// at hand for it: that costs each of these look-ups an instruction.
 pub(crate) const NO_LINK: &str = "the links of a chain are in its store";
 
-/// The link a place is in, and which one of it.
+/// The link a place is in.
 #[inline(always)]
-fn split(at: u32) -> (usize, usize) {
-    ((at / LINK) as usize, (at % LINK) as usize)
+fn link_of(at: u32) -> usize {
+    (at / LINK) as usize
 }
 
-/// Times apart from packets: whoever merges wires reads a line of them for eight packets.
-#[derive(Clone, Debug)]
-#[repr(C, align(64))]
-struct Link {
-    times: [Time; LINK as usize],
-    packets: [Packet; LINK as usize],
+/// A packet and its time.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: Time,
+    packet: Packet,
 }
 
 /// What was first in a chain. The packet stands in the store until the next one is put there.
@@ -70,7 +69,9 @@ pub(crate) struct Taken<'a> {
 /// Where the packets of all chains are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Store {
-    links: Vec<Link>,
+    /// Link after link; behind the last one a place that nobody takes, so that every place has one
+    /// behind it.
+    places: Vec<Entry>,
     ends: Ends,
 }
 
@@ -106,8 +107,8 @@ impl Ends {
     /// The first packet of a chain is the last of its link, or of all: gives the link back, goes on to
     /// the next one, if there is one, and returns the time of the packet there.
     #[inline(always)]
-    fn leave(&mut self, chain: &mut Chain, links: &[Link]) -> Option<Time> {
-        let (link, _) = split(chain.first);
+    fn leave(&mut self, chain: &mut Chain, places: &[Entry]) -> Option<Time> {
+        let link = link_of(chain.first);
         let next = self.next.get_mut(link).expect(NO_LINK);
         let behind = std::mem::replace(next, self.free);
         self.free = link as u32;
@@ -118,11 +119,17 @@ impl Ends {
         chain.first = behind * LINK;
         // time enough until the eight of this link are gone
         let next = *self.next.get(behind as usize).expect(NO_LINK);
-        if let Some(link) = links.get(next as usize) {
+        if let Some(link) = link_at(places, next) {
             prefetch(link);
         }
-        Some(links.get(behind as usize).expect(NO_LINK).times[0])
+        Some(places.get(chain.first as usize).expect(NO_LINK).time)
     }
+}
+
+/// The places of a link, if there is such a link.
+#[inline(always)]
+fn link_at(places: &[Entry], link: u32) -> Option<&[Entry; LINK as usize]> {
+    places.get((link as usize) * LINK as usize..)?.first_chunk()
 }
 
 impl Store {
@@ -137,11 +144,9 @@ impl Store {
         } else {
             chain.last += 1;
         }
-        let (link, place) = split(chain.last);
-        let link = self.links.get_mut(link).expect(NO_LINK);
-        link.times[place] = time;
-        link.packets[place] = *packet;
-        &mut link.packets[place]
+        let place = self.places.get_mut(chain.last as usize).expect(NO_LINK);
+        *place = Entry { time, packet: *packet };
+        &mut place.packet
     }
 
     /// Makes a link; `filler` stands in it.
@@ -149,8 +154,8 @@ impl Store {
     fn grow(&mut self, filler: &Packet) {
         let link = self.ends.next.len() as u32;
         assert!(link < NONE / LINK, "fewer than 2^32 packets are in one store");
-        self.links
-            .push(Link { times: [Time::ZERO; LINK as usize], packets: [*filler; LINK as usize] });
+        let places = (link as usize + 1) * LINK as usize + 1;
+        self.places.resize(places, Entry { time: Time::ZERO, packet: *filler });
         self.ends.next.push(self.ends.free);
         self.ends.free = link;
     }
@@ -159,7 +164,7 @@ impl Store {
     #[inline(always)]
     pub(crate) fn prefetch(&self, chain: &Chain) {
         if !chain.is_empty()
-            && let Some(link) = self.links.get(split(chain.first).0)
+            && let Some(link) = link_at(&self.places, chain.first / LINK)
         {
             prefetch(link);
         }
@@ -167,12 +172,10 @@ impl Store {
 
     /// Asks for the place behind the last packet to be at hand soon.
     pub(crate) fn prefetch_end(&self, chain: &Chain) {
-        let (link, place) = split(chain.last.wrapping_add(1));
-        if place != 0
-            && let Some(link) = self.links.get(link)
+        if !chain.is_full()
+            && let Some(place) = self.places.get(chain.last as usize + 1)
         {
-            prefetch(&link.times);
-            prefetch(&link.packets[place]);
+            prefetch(place);
         }
     }
 
@@ -184,9 +187,8 @@ impl Store {
 
     #[inline(always)]
     fn at(&self, at: u32) -> (Time, &Packet) {
-        let (link, place) = split(at);
-        let link = &self.links[link];
-        (link.times[place], &link.packets[place])
+        let Entry { time, packet } = &self.places[at as usize];
+        (*time, packet)
     }
 
     /// Takes out the packet that came first.
@@ -196,17 +198,19 @@ impl Store {
     #[inline(always)]
     pub(crate) fn pop(&mut self, chain: &mut Chain) -> Taken<'_> {
         let at = chain.first;
-        let (link, place) = split(at);
-        let Self { links, ends } = self;
-        let links = &*links;
-        let link = links.get(link).expect(NO_LINK);
-        let next = if at != chain.last && place != LINK as usize - 1 {
-            chain.first = at + 1;
-            Some(link.times[(place + 1) % LINK as usize])
-        } else {
-            ends.leave(chain, links)
+        let Self { places, ends } = self;
+        let places = &**places;
+        let Some([Entry { time, packet }, behind]) = places.get(at as usize..at as usize + 2)
+        else {
+            panic!("{NO_LINK}");
         };
-        Taken { packet: &link.packets[place], time: link.times[place], next }
+        let next = if at != chain.last && !(at + 1).is_multiple_of(LINK) {
+            chain.first = at + 1;
+            Some(behind.time)
+        } else {
+            ends.leave(chain, places)
+        };
+        Taken { packet, time: *time, next }
     }
 
     /// The packets of a chain, first in first.
@@ -217,12 +221,12 @@ impl Store {
             if done {
                 return None;
             }
-            let (link, first) = split(at);
-            let (end, place) = split(last);
-            done = link == end;
+            let link = link_of(at);
+            done = link == link_of(last);
+            let end = if done { last as usize + 1 } else { (link + 1) * LINK as usize };
+            let places = &self.places[at as usize..end];
             at = self.ends.next[link].wrapping_mul(LINK);
-            let packets = &self.links[link].packets[first..];
-            Some(if done { &packets[..=place - first] } else { packets })
+            Some(places.iter().map(|place| &place.packet))
         });
         links.flatten()
     }
