@@ -1,7 +1,9 @@
 //! Putting a network together, node by node and link by link.
 
 use crate::error::TopologyError;
-use crate::limits::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS, MAX_RATE, MAX_ROUTES, check_size};
+use crate::limits::{
+    MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS, MAX_RATE, MAX_ROUTES, MIN_RATE, check_size,
+};
 use crate::topology::{Layer, Link, Node, NodeKind, PortEnd, Topology};
 use weir_core::{LinkId, NodeId, PortId, Rate, Time};
 
@@ -124,8 +126,9 @@ impl TopologyBuilder {
         let bad = |what, value, valid| {
             Err(TopologyError::LinkValue { a: self.name(a), b: self.name(b), what, value, valid })
         };
-        if rate.as_bps() == 0 || rate > MAX_RATE {
-            return bad("rate", rate.to_string(), "it must be above 0 and at most 100 Tb/s");
+        if !(MIN_RATE..=MAX_RATE).contains(&rate) {
+            let valid = "it must be at least 100 kb/s and at most 100 Tb/s";
+            return bad("rate", rate.to_string(), valid);
         }
         if delay > MAX_DELAY {
             return bad("delay", delay.to_string(), "it must be at most 1 s");

@@ -1,7 +1,9 @@
 //! The sending half of a port: serialisation onto a wire.
 
+use crate::tree::{END, HORIZON};
 use crate::wire::{WireId, Wires};
 use weir_core::{Bytes, Packet, Priority, Rate, Time};
+use weir_net::limits::{MAX_DELAY, MIN_RATE};
 
 /// A transmitter: one cache line.
 #[derive(Clone, Debug)]
@@ -22,6 +24,15 @@ pub(crate) struct Transmitter {
 }
 
 const _: () = assert!(size_of::<Transmitter>() <= 64);
+
+/// Clocks can show when a frame arrives that was sent in a run: see [`Tournament`].
+///
+/// [`Tournament`]: crate::tree::Tournament
+const _: () = {
+    let frame = Bytes::new(2 * u16::MAX as u64);
+    let takes = MIN_RATE.time_for(frame).as_ps() + MAX_DELAY.as_ps();
+    assert!(HORIZON.as_ps() + takes < END.as_ps());
+};
 
 impl Transmitter {
     pub(crate) fn new(wire: WireId, rate: Rate, delay: Time, overhead: Bytes) -> Self {

@@ -12,7 +12,7 @@ const INDEX_BITS: u32 = u16::BITS;
 
 /// Clocks show times below this; whatever is later counts as "never". Keys of such times, read as
 /// floating-point numbers, are finite.
-const END: Time = Time::from_ps((f64::INFINITY.to_bits() >> INDEX_BITS) - 1);
+pub(crate) const END: Time = Time::from_ps((f64::INFINITY.to_bits() >> INDEX_BITS) - 1);
 
 /// The longest simulated time: 2^46 ps, about 70 s. Half of what clocks can show, so that what
 /// they cannot show lies beyond every run.
@@ -194,8 +194,21 @@ impl Tournament {
     /// The earliest clock shows `t` from now on.
     #[inline(always)]
     pub(crate) fn advance(&mut self, t: Time) {
+        self.come_back(t.min(END).as_ps() << INDEX_BITS);
+    }
+
+    /// [`Tournament::advance`] to a time that clocks can show, or to "never".
+    #[inline(always)]
+    pub(crate) fn advance_to(&mut self, t: Option<Time>) {
+        debug_assert!(t.is_none_or(|t| t < END), "the run is over by then");
+        self.come_back(t.map_or(NEVER, |t| t.as_ps() << INDEX_BITS));
+    }
+
+    /// The earliest clock shows the time of a key whose index is missing.
+    #[inline(always)]
+    fn come_back(&mut self, time: u64) {
         let i = self.winner();
-        let key = key(i, t);
+        let key = time | i as u64;
         match &mut self.heat {
             Some(heat) => {
                 self.root = key.min(heat.min());

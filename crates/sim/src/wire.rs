@@ -245,7 +245,7 @@ impl Wires {
         let port = inbox.heads.winner();
         let wire = self.wires.get_mut(inbox.first as usize + port).expect(NO_WIRE);
         let Taken { packet, next, .. } = self.flights.pop(&mut wire.packets);
-        inbox.heads.advance(next.unwrap_or(Time::NEVER));
+        inbox.heads.advance_to(next);
         (port, packet)
     }
 

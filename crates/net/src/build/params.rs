@@ -2,6 +2,7 @@
 //! defaults, the reader and the help text are made, so that they cannot drift apart.
 
 use crate::error::TopologyError;
+use crate::limits::MIN_RATE;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use weir_core::{Rate, Time};
@@ -90,13 +91,13 @@ pub(crate) fn check_count(
 
 /// Refuses a rate of zero, naming the parameter.
 pub(crate) fn check_rate(name: &str, rate: Rate) -> Result<(), TopologyError> {
-    if rate.as_bps() > 0 {
+    if rate >= MIN_RATE {
         return Ok(());
     }
     Err(TopologyError::Parameter {
         name: name.to_owned(),
         value: rate.to_string(),
-        valid: "it must be above 0, for example 100Gbps".to_owned(),
+        valid: "it must be at least 100 kb/s, for example 100Gbps".to_owned(),
     })
 }
 

@@ -152,8 +152,8 @@ impl Switch {
                 self.set_clock(o, now);
             }
         } else if DUE {
-            let next = if port.scheduler.any_ready() { port.tx.busy_until } else { Time::NEVER };
-            self.clocks.advance(next);
+            let next = port.scheduler.any_ready().then_some(port.tx.busy_until);
+            self.clocks.advance_to(next);
         }
     }
 
