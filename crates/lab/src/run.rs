@@ -2,9 +2,10 @@
 //! at a time.
 
 use crate::experiment::{Experiment, Variant};
+use crate::findings::PauseTree;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 use weir_core::Priority;
 use weir_sim::config::{Config, EngineConfig, Stop};
@@ -22,6 +23,8 @@ pub struct Run {
     pub outcome: Outcome,
     /// What it cost.
     pub perf: Perf,
+    /// Worked out when somebody asks for them.
+    pause_trees: OnceLock<Vec<PauseTree>>,
 }
 
 /// What a run cost. Never part of a file that is compared.
@@ -41,6 +44,11 @@ pub struct Perf {
 }
 
 impl Run {
+    /// The pause trees of this run of `e`, the one that did most harm first.
+    pub fn pause_trees(&self, e: &Experiment) -> &[PauseTree] {
+        self.pause_trees.get_or_init(|| PauseTree::of_run(e, self))
+    }
+
     /// Why the run is no valid result, if it is none: a scheme that promises to lose nothing
     /// lost packets of a lossless priority for lack of memory, and the scenario does not allow it.
     pub fn invalid(&self, e: &Experiment) -> Option<String> {
@@ -224,7 +232,7 @@ pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result
         setup_cpu_seconds: since_start(begun),
         wall_seconds,
     };
-    Ok(Run { variant, config, outcome, perf })
+    Ok(Run { variant, config, outcome, perf, pause_trees: OnceLock::new() })
 }
 
 /// Runs all variants, `jobs` at a time, and returns them in order. An interrupt leaves those

@@ -1,7 +1,7 @@
 //! What `weir run` prints: a run on one screen.
 
 use crate::describe;
-use crate::findings::{ClassStats, Comparison, PauseTree, PortAt, answer};
+use crate::findings::{ClassStats, Comparison, PortAt, answer};
 use crate::format;
 use crate::listing::{Layout, wrap};
 use crate::run::Run;
@@ -160,7 +160,7 @@ fn stuck(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
 /// The largest pause tree in a few lines.
 fn tree(c: &Comparison<'_>, run: &Run) -> Option<String> {
     let topology = &c.experiment.topology;
-    let trees = PauseTree::of_run(c.experiment, run);
+    let trees = run.pause_trees(c.experiment);
     let tree = trees.first()?;
     let root = tree.root?.name(topology);
     let mut lines = vec![format!("  pauses began at {root}:")];

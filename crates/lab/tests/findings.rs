@@ -1,7 +1,7 @@
 //! What runs of the built-in scenarios are made into: tables, trees, summaries, pages.
 
 use weir_lab::compare::{self, Figures};
-use weir_lab::findings::{Comparison, PauseTree, answer};
+use weir_lab::findings::{Comparison, answer};
 use weir_lab::run::{Meter, run_all};
 use weir_lab::scenario::builtin::BUILT_IN;
 use weir_lab::{EngineConfig, Experiment, Finish, Variant, report};
@@ -40,7 +40,7 @@ fn the_pause_tree_of_ofcs_figure_1_names_p_d_as_root_and_f0_as_victim() {
     let e = load("ofc-fig1", &[]);
     let c = compare(&e, &["pfc"], &[1]);
     let run = c.runs().next().expect("one run");
-    let trees = PauseTree::of_run(&e, run);
+    let trees = run.pause_trees(&e);
     let tree = &trees[0];
     assert_eq!(tree.root.expect("a known cause").name(&e.topology), "P_d of Sc");
     // Sc pauses Sb, Sb pauses Sa, Sa pauses the hosts

@@ -92,7 +92,7 @@ fn fct(scheme: &str, flows: &[Flows], src: &str) -> Time {
 
 /// Root, depth and victims of each pause tree.
 fn trees(e: &Experiment, c: &Comparison<'_>) -> Vec<(String, usize, Vec<String>)> {
-    let trees = PauseTree::of_run(e, c.runs().next().expect("one run"));
+    let trees = c.runs().next().expect("one run").pause_trees(e);
     let each = |t: &PauseTree| {
         let root = t.root.expect("a known cause").name(&e.topology);
         let victims = t.victims.iter().map(|v| e.topology.name(v.src).to_owned()).collect();

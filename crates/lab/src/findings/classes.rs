@@ -1,6 +1,6 @@
 //! Flows by class.
 
-use super::pauses::{PauseTree, innocent_holds};
+use super::pauses::innocent_holds;
 use super::{Comparison, Group};
 use crate::run::Run;
 use crate::stats::{Estimate, Sorted};
@@ -106,7 +106,7 @@ impl ClassSummary {
     /// they never used, picoseconds.
     pub fn innocent_hold(c: &Comparison<'_>, group: &Group, class: ClassId) -> Option<Estimate> {
         let of_run = |run: &Run| {
-            let held = innocent_holds(&PauseTree::of_run(c.experiment, run));
+            let held = innocent_holds(run.pause_trees(c.experiment));
             let flows = run.outcome.flows.iter().filter(|f| f.class == class);
             let times = flows.map(|f| held.get(&f.id).map_or(0.0, |t| t.as_ps() as f64));
             Sorted::new(times).mean()

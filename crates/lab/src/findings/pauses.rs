@@ -104,8 +104,8 @@ impl PauseTree {
         add(&self.pauses)
     }
 
-    /// The trees of a run, the one with the longest pauses first.
-    pub fn of_run(e: &Experiment, run: &Run) -> Vec<Self> {
+    /// The trees of a run; see [`Run::pause_trees`], which works them out only once.
+    pub(crate) fn of_run(e: &Experiment, run: &Run) -> Vec<Self> {
         let holds = holds(e, run);
         let mut trees: BTreeMap<Option<PortAt>, Vec<PauseNode>> = BTreeMap::new();
         for (i, hold) in holds.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! How long queues were, and how much memory was in use, weighted by time.
 
 use crate::run::Run;
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
 use weir_core::{NodeId, PortId};
 use weir_net::{Layer, Topology};
 use weir_sim::outcome::{PortRecord, QueueStats};
@@ -87,7 +87,7 @@ pub struct Distribution {
 impl Distribution {
     /// Puts distributions together.
     pub fn new<'a>(all: impl Iterator<Item = &'a QueueStats>) -> Self {
-        let mut bins: BTreeMap<u64, u128> = BTreeMap::new();
+        let mut bins: FxHashMap<u64, u128> = FxHashMap::default();
         let (mut total, mut bytes, mut max) = (0u128, 0.0, 0);
         for stats in all {
             let time = time_of(stats);
@@ -99,7 +99,9 @@ impl Distribution {
             max = max.max(stats.max.get());
         }
         let mean = if total > 0 { bytes / total as f64 } else { 0.0 };
-        Self { bins: bins.into_iter().collect(), total, mean, max }
+        let mut bins: Vec<_> = bins.into_iter().collect();
+        bins.sort_unstable();
+        Self { bins, total, mean, max }
     }
 
     /// Of all ports of `kind` in these runs. A run records no port that did nothing: such ports

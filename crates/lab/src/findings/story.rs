@@ -2,7 +2,6 @@
 
 use super::classes::ClassSummary;
 use super::notes::circle;
-use super::pauses::PauseTree;
 use super::{Comparison, Group};
 use crate::format;
 use weir_sim::outcome::Finish;
@@ -50,7 +49,7 @@ fn deadlock(c: &Comparison<'_>) -> Option<String> {
 
 fn victim(c: &Comparison<'_>, first: &Group) -> Option<String> {
     let run = first.runs.first()?;
-    let trees = PauseTree::of_run(c.experiment, run);
+    let trees = run.pause_trees(c.experiment);
     let tree = trees.iter().find(|t| !t.victims.is_empty())?;
     let worst = tree.victims.first()?;
     let root = tree.root?.name(&c.experiment.topology);

@@ -58,7 +58,7 @@ pub(super) fn timeline(e: &Experiment, run: &Run, id: &str) -> Option<Figure> {
 /// The pause trees of a run as nested lists.
 pub(super) fn tree(e: &Experiment, run: &Run) -> String {
     const MOST_TREES: usize = 5;
-    let trees = PauseTree::of_run(e, run);
+    let trees = run.pause_trees(e);
     if trees.is_empty() {
         return format!("<p>{} paused nobody.</p>", escape(run.variant.scheme.title));
     }

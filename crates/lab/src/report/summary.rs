@@ -258,5 +258,5 @@ fn trees(e: &Experiment, run: &Run) -> Vec<Value> {
             "longest_held": victims,
         })
     };
-    PauseTree::of_run(e, run).iter().take(MOST).map(each).collect()
+    run.pause_trees(e).iter().take(MOST).map(each).collect()
 }
