@@ -16,13 +16,7 @@ impl Marker {
     }
 
     /// Whether a packet is to be marked that leaves `left` bytes behind in its queue.
-    #[inline(always)]
-    pub(crate) fn marks(&mut self, left: impl FnOnce() -> u64) -> bool {
-        self.config.is_some() && self.marks_beyond(left())
-    }
-
-    #[inline(never)]
-    fn marks_beyond(&mut self, left: u64) -> bool {
+    pub(crate) fn marks(&mut self, left: u64) -> bool {
         let Some(ecn) = &self.config else { return false };
         let (kmin, kmax) = (ecn.kmin.get(), ecn.kmax.get());
         left > kmax

@@ -58,8 +58,8 @@ pub(crate) struct Port {
     pub(crate) held_priorities: u8,
     /// Priorities that take no packets: stuck according to the watchdog.
     pub(crate) storm: u8,
-    /// Priorities we have told the neighbour to stop, for the pause log.
-    pub(crate) paused_upstream: u8,
+    /// Packets leave with more than they came with, or are counted by a rate limit.
+    adds: bool,
     /// How many holds are in force.
     all_holds: u32,
     pub(crate) queue: LengthProbe,
@@ -71,6 +71,8 @@ pub(crate) struct Port {
     control: VecDeque<Packet>,
     limits: Option<Box<Limits>>,
     pub(crate) outages: Outages,
+    /// Priorities we have told the neighbour to stop, for the pause log.
+    pub(crate) paused_upstream: u8,
     /// How many holds of each priority (its own and its queues') are in force.
     pub(crate) holds_in_force: [u32; Priority::COUNT],
     pub(crate) priority_clocks: [HoldClock; Priority::COUNT],
@@ -150,6 +152,7 @@ impl Port {
             obstacles: Obstacles::default(),
             held_priorities: 0,
             all_holds: 0,
+            adds: shared.telemetry.is_some() || shared.config.switch.ecn.is_some(),
             holds_in_force: [0; Priority::COUNT],
             priority_clocks: [HoldClock::default(); Priority::COUNT],
             limits: None,
@@ -309,6 +312,7 @@ impl Port {
     /// Sets or lifts the rate limit of a priority.
     pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
         self.obstacles.note(obstacle::LIMITED, true);
+        self.adds = true;
         let (line, last, busy) = (self.tx.rate, self.tx.last, self.tx.busy_until);
         self.limits
             .get_or_insert_with(|| Box::new(Limits::new(line, last, busy)))
@@ -427,27 +431,41 @@ impl Port {
         now: Time,
         wires: &mut Wires,
     ) {
-        if self.obstacles.has(obstacle::LIMITED)
-            && let Some(limits) = &mut self.limits
-        {
+        if self.adds {
+            self.launch_with_care(packet, left(), marker, now, wires);
+        } else {
+            self.tx.send(now, packet, wires);
+        }
+    }
+
+    /// [`Port::launch`] where there is something to add or to count.
+    #[inline(never)]
+    fn launch_with_care(
+        &mut self,
+        packet: &Packet,
+        left: u64,
+        marker: &mut Marker,
+        now: Time,
+        wires: &mut Wires,
+    ) {
+        if let Some(limits) = &mut self.limits {
             limits.started(now, packet.priority, u64::from(packet.size));
         }
         if packet.extra != Packet::NO_EXTRA {
             self.add_telemetry(packet, now, wires);
         }
+        let mut packet = *packet;
         if packet.kind == PacketKind::Data && marker.marks(left) {
             self.marked += 1;
-            let marked = Packet { flags: packet.flags | flags::CE, ..*packet };
-            self.tx.send(now, &marked, wires);
-            return;
+            packet.flags |= flags::CE;
         }
-        self.tx.send(now, packet, wires);
+        self.tx.send(now, &packet, wires);
     }
 
     /// [`Port::launch`] from a plain port: nothing is left behind, nothing limits the rate.
     #[inline(always)]
     pub(crate) fn pass(&mut self, packet: &Packet, now: Time, wires: &mut Wires) {
-        if packet.extra != Packet::NO_EXTRA {
+        if self.adds && packet.extra != Packet::NO_EXTRA {
             self.add_telemetry(packet, now, wires);
         }
         self.tx.send(now, packet, wires);
