@@ -134,12 +134,13 @@ impl Switch {
         let from = PortQueue { port: PortId(o as u16), queue: q };
         let mut packet = port.dequeue::<false>(book, stored, held_flows, from, now);
         debug_assert_ne!(packet.kind, PacketKind::Mark, "marks are where heads are inspected");
-        book.q_out[packet.priority.index()] -= u64::from(packet.size);
-        let quiet = books.mmu.release(packet.ingress, packet.priority, packet.size);
+        let Packet { size, ingress, priority, .. } = *packet;
+        book.q_out[priority.index()] -= u64::from(size);
+        let quiet = books.mmu.release(ingress, priority, size);
         self.buffer.set(now, books.mmu.used().get());
         self.tally.last_activity = now;
         let mut told;
-        if !quiet && self.unconcerned[packet.priority.index()].is_none() {
+        if !quiet && self.unconcerned[priority.index()].is_none() {
             told = *packet;
             tell_departure(fc, books, quiet_queues, &mut told, from, now, actions);
             packet = &told;
