@@ -18,10 +18,11 @@
 //! All arithmetic is in integers: slopes in bytes per second.
 
 use crate::{
-    Actions, FlowControl, IngressBound, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
-    PortSetup, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation, pfc,
-    threshold,
+    Actions, FlowControl, IngressBound, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, PortSetup, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
+    pfc, threshold,
 };
+use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio, Time};
 
 /// Which of the two algorithms.
@@ -236,8 +237,8 @@ impl Ppfc {
         match &self.mode {
             Mode::Average => {
                 let port = |o| v.q_out(PortId::from_index(o), priority).get();
-                let sum: u64 = (0..v.ports()).map(port).sum();
-                bytes >= self.floor && v.q_out(egress, priority).get() * v.ports() as u64 > sum
+                let sum = || (0..v.ports()).map(port).sum::<u64>();
+                bytes >= self.floor && v.q_out(egress, priority).get() * v.ports() as u64 > sum()
             }
             Mode::Predict(rules) => {
                 let trend = &mut self.trends[Self::at(ingress, priority)];
@@ -283,6 +284,23 @@ impl FlowControl for Ppfc {
 
     fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
         (!self.governs(priority)).then(|| self.pfc.queue_of(priority))
+    }
+
+    fn quiet_queue(&self, priority: Priority) -> Option<QueueId> {
+        match self.mode {
+            Mode::Average => self.pfc.quiet_queue(priority),
+            // samples are taken when packets come and go
+            Mode::Predict(_) => self.unconcerned(priority),
+        }
+    }
+
+    /// As PFC's, but what is not paused yet may be from the floor on.
+    fn quiet_range(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Range<Bytes> {
+        let range = self.pfc.quiet_range(mmu, ingress, priority);
+        if !self.governs(priority) || self.pfc.has_paused(ingress, priority) {
+            return range;
+        }
+        range.start..range.end.min(self.floor)
     }
 
     fn arrive(

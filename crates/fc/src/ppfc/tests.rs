@@ -83,6 +83,26 @@ mod average {
     }
 
     #[test]
+    fn it_need_not_hear_of_an_ingress_below_its_floor_or_paused_and_above_xon() {
+        let quiet = |b: &Bench<Ppfc>| b.scheme().quiet_range(&b.view().books.mmu, UP, PRIORITY);
+        let kb = Bytes::from_kb;
+        let mut b = switch(&[(&INGRESS_FLOOR, "6KB")]);
+        assert_eq!(b.scheme().quiet_queue(PRIORITY), Some(Q));
+        assert_eq!(quiet(&b), Bytes::ZERO..kb(6));
+        put(&mut b, OUT, 6);
+        assert_eq!(quiet(&b), Bytes::new(4001)..Bytes::MAX, "paused");
+        serve(&mut b, OUT, 2);
+        assert_eq!(quiet(&b), Bytes::ZERO..kb(6), "resumed");
+        let b = switch(&[(&INGRESS_FLOOR, "20KB")]);
+        assert_eq!(quiet(&b), Bytes::ZERO..kb(10), "xoff comes before the floor");
+        let lossy = Priority::ALL[5];
+        let mmu = &b.view().books.mmu;
+        assert_eq!(b.scheme().quiet_range(mmu, UP, lossy), Bytes::ZERO..Bytes::MAX);
+        let b = switch(&[(&MODE, "paper")]);
+        assert_eq!(b.scheme().quiet_queue(PRIORITY), None, "every packet may be sampled");
+    }
+
+    #[test]
     fn the_ingress_resumes_at_xon() {
         let mut b = switch(&[(&INGRESS_FLOOR, "6KB")]);
         put(&mut b, OUT, 6);
