@@ -44,6 +44,12 @@ impl Limits {
         limit.next = now.saturating_add(limit.rate.time_for(Bytes::new(bytes)));
     }
 
+    /// Whether nothing is limited, and no gap that was lasts beyond `busy`, when the wire is free
+    /// again: packets at the line's rate wait for the wire and for nothing else.
+    pub(crate) fn is_over(&self, busy: Time) -> bool {
+        self.of.iter().all(|limit| limit.rate == self.line && limit.next <= busy)
+    }
+
     /// Priorities that may not start at `t`.
     pub(crate) fn blocked(&self, t: Time) -> u8 {
         (0..Priority::COUNT).filter(|&p| self.of[p].next > t).fold(0, |mask, p| mask | 1 << p)
@@ -104,6 +110,18 @@ mod tests {
         l.set(Time::from_ns(100), P, Some(Rate::from_gbps(10)));
         assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(500));
         assert_eq!(l.blocked(Time::from_ns(200)), 1 << 3, "the others wait for the wire only");
+    }
+
+    #[test]
+    fn a_limit_is_over_when_its_last_gap_is() {
+        let line = Rate::from_gbps(40);
+        let mut l = Limits::new(line, P, Time::ZERO);
+        l.set(Time::ZERO, P, Some(Rate::from_gbps(10)));
+        assert!(!l.is_over(Time::from_ns(900)), "it is in force");
+        l.started(Time::ZERO, P, 1000);
+        l.set(Time::from_ns(400), P, None);
+        assert!(!l.is_over(Time::from_ns(499)));
+        assert!(l.is_over(Time::from_ns(500)));
     }
 
     #[test]

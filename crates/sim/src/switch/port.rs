@@ -119,7 +119,7 @@ mod obstacle {
     pub(super) const GUARDED: u8 = 1 << 4;
     /// Queues take turns.
     pub(super) const TURNS: u8 = 1 << 5;
-    /// Rates are limited, or were once.
+    /// Rates are limited, or were until lately.
     pub(super) const LIMITED: u8 = 1 << 6;
     /// The link is down.
     pub(super) const DOWN: u8 = 1 << 7;
@@ -319,7 +319,16 @@ impl Port {
             .set(now, priority, rate);
     }
 
-    /// The rate limits, if there ever were any.
+    /// If rates were limited and are no more, they need not be looked at any longer; they go on measuring
+    /// packets for the next limit.
+    #[inline(always)]
+    pub(crate) fn forget_limits(&mut self) {
+        if self.limits().is_some_and(|limits| limits.is_over(self.tx.busy_until)) {
+            self.obstacles.note(obstacle::LIMITED, false);
+        }
+    }
+
+    /// The rate limits, if there are any, or were until lately.
     #[inline(always)]
     pub(crate) fn limits(&self) -> Option<&Limits> {
         if self.obstacles.has(obstacle::LIMITED) { self.limits.as_deref() } else { None }
@@ -448,12 +457,7 @@ impl Port {
         now: Time,
         wires: &mut Wires,
     ) {
-        if let Some(limits) = &mut self.limits {
-            limits.started(now, packet.priority, u64::from(packet.size));
-        }
-        if packet.extra != Packet::NO_EXTRA {
-            self.add_telemetry(packet, now, wires);
-        }
+        self.add_to(packet, now, wires);
         let mut packet = *packet;
         if packet.kind == PacketKind::Data && marker.marks(left) {
             self.marked += 1;
@@ -465,14 +469,24 @@ impl Port {
     /// [`Port::launch`] from a plain port: nothing is left behind, nothing limits the rate.
     #[inline(always)]
     pub(crate) fn pass(&mut self, packet: &Packet, now: Time, wires: &mut Wires) {
-        if self.adds && packet.extra != Packet::NO_EXTRA {
-            self.add_telemetry(packet, now, wires);
+        if self.adds {
+            self.add_to(packet, now, wires);
         }
         self.tx.send(now, packet, wires);
     }
 
-    /// Adds what a data packet is to report about this hop. (An ACK takes it home as it is.)
+    /// What a packet reports, and what a rate limit must know of it.
     #[inline(never)]
+    fn add_to(&mut self, packet: &Packet, now: Time, wires: &mut Wires) {
+        if let Some(limits) = &mut self.limits {
+            limits.started(now, packet.priority, u64::from(packet.size));
+        }
+        if packet.extra != Packet::NO_EXTRA {
+            self.add_telemetry(packet, now, wires);
+        }
+    }
+
+    /// Adds what a data packet is to report about this hop. (An ACK takes it home as it is.)
     fn add_telemetry(&self, packet: &Packet, now: Time, wires: &mut Wires) {
         if packet.kind != PacketKind::Data {
             return;

@@ -86,6 +86,7 @@ impl Switch {
         } else {
             self.follow_verdicts(o, now, env);
         }
+        self.ports[o].forget_limits();
         self.set_clock(o, now);
     }
 

@@ -11,6 +11,7 @@ mod fig1;
 mod flushed;
 mod heads;
 mod invariants;
+mod limits;
 mod own_scheme;
 mod quiet;
 mod turns;
