@@ -176,6 +176,7 @@ impl Egress {
 
     /// Algorithm 1, lines 7 to 13: a packet from `input` has made the queue `length` long.
     /// Returns the inputs that are put into the congested state by it.
+    #[inline]
     fn enqueue(&mut self, input: PortId, length: Bytes, config: &Config) -> Vec<PortId> {
         if length < config.warn {
             return Vec::new();
@@ -244,6 +245,8 @@ pub struct Capfc {
     config: Config,
     lossless: u8,
     ports: usize,
+    /// Where a lossless priority's outputs (or inputs) begin among those of all.
+    lane: [usize; Priority::COUNT],
     /// I, one bit per priority, by input.
     full: Vec<u8>,
     /// How many outputs other than itself have an input congested, by class and input.
@@ -267,6 +270,10 @@ impl Capfc {
             config: Config::read(values, setup)?,
             lossless: setup.lossless,
             ports,
+            lane: Priority::ALL.map(|p| {
+                let below = setup.lossless & ((1 << p.get()) - 1);
+                below.count_ones() as usize * ports
+            }),
             full: vec![0; ports],
             signals: vec![0; lanes],
             egress: vec![Egress::new(ports); lanes],
@@ -282,8 +289,7 @@ impl Capfc {
     /// Index of (priority, port); the priority is lossless.
     #[inline]
     fn at(&self, priority: Priority, port: PortId) -> usize {
-        let below = self.lossless & ((1 << priority.get()) - 1);
-        below.count_ones() as usize * self.ports + port.index()
+        self.lane[priority.index()] + port.index()
     }
 
     /// Takes note of a changed signal E of output `o` for input `i`.
@@ -297,6 +303,7 @@ impl Capfc {
     }
 
     /// D = I or any E: pauses or resumes the neighbour at `input` when it changes.
+    #[inline(always)]
     fn decide(&mut self, v: &NodeView<'_>, input: PortId, priority: Priority, a: &mut Actions) {
         let full = self.full[input.index()] & 1 << priority.get() != 0;
         let stop = full || self.signals[self.at(priority, input)] > 0;
