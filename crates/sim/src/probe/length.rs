@@ -132,17 +132,20 @@ impl LengthProbe {
         end.max(self.since)
     }
 
-    /// The distribution until `end`; `area` is the integral.
+    /// The distribution until `end`; `area` is the integral. Only the present length is known after it.
     pub(crate) fn stats(&mut self, end: Time, area: u128) -> QueueStats {
         if end > self.since {
             self.advance(end);
         }
-        let bins = || self.bins.iter().chain([&self.top]);
-        let total = bins().sum::<u64>();
-        let mut distribution = Vec::new();
-        for (i, &weight) in bins().enumerate() {
+        let over = std::mem::take(self);
+        self.length = over.length;
+        let Self { mut bins, top, max, .. } = over;
+        bins.push(top);
+        let total = bins.iter().sum::<u64>();
+        let mut distribution = Vec::with_capacity(bins.iter().filter(|w| **w > 0).count());
+        for (i, &weight) in bins.iter().enumerate() {
             if weight > 0 {
-                distribution.push((Bytes::new(upper_edge(i).min(self.max)), weight));
+                distribution.push((Bytes::new(upper_edge(i).min(max)), weight));
             }
         }
         let quantile = |percent: u64| {
@@ -159,7 +162,7 @@ impl LengthProbe {
             p50: quantile(50),
             p95: quantile(95),
             p99: quantile(99),
-            max: Bytes::new(self.max),
+            max: Bytes::new(max),
             distribution,
         }
     }
