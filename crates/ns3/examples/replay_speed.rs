@@ -1,6 +1,6 @@
 //! Measures packet-hops per CPU second.
 //!
-//! `speed CONFIG [REPEATS]` runs a configuration again and again; `speed fabric [US]` generates a
+//! `replay_speed CONFIG [REPEATS]` runs a configuration again and again; `replay_speed fabric [US]` generates a
 //! leaf-spine network of 320 hosts under Web Search traffic and runs it for US microseconds of
 //! arrivals.
 
@@ -49,7 +49,7 @@ fn main() {
             }
         },
         None => {
-            eprintln!("usage: speed CONFIG [REPEATS] | speed fabric [US]");
+            eprintln!("usage: replay_speed CONFIG [REPEATS] | replay_speed fabric [US]");
             std::process::exit(2);
         }
     };
