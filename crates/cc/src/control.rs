@@ -32,6 +32,8 @@ pub struct IntHop {
     pub queue: u64,
     /// Speed of the port.
     pub rate: Rate,
+    /// Which port: any number that tells the ports of a network apart.
+    pub port: u32,
 }
 
 /// An acknowledgement, positive or negative, as the congestion control sees it.

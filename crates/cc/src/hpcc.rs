@@ -18,7 +18,9 @@
 //!
 //! The reference rate Rc and the stage are only updated once per RTT (first ACK beyond what had
 //! been sent at the last update); other ACKs react from the same Rc ("fast react"), so one queue
-//! is not answered twice. With `multi_rate` U, Rc and stage are kept per hop and the smallest
+//! is not answered twice. A stack from other ports than the stored one (the flow has another path
+//! now) is stored and not reacted to: there is nothing to compare it with. So is the first one; one that is older than
+//! the stored one, overtaken on its way, is ignored. With `multi_rate` U, Rc and stage are kept per hop and the smallest
 //! resulting rate counts. A rate change re-times the gap after the packet sent last.
 //!
 //! HPCC (Li et al., SIGCOMM 2019), Algorithm 1 in its rate form: R = W / T. Deviations, as in the
@@ -59,7 +61,7 @@ impl Telemetry {
             time: Time::from_ns(hop.time.as_ps() / 1000 % (1 << 24)),
             tx_bytes: in_units(hop.tx_bytes, 128, 20),
             queue: in_units(hop.queue, 80, 17),
-            rate: hop.rate,
+            ..hop
         }
     }
 }
@@ -148,7 +150,9 @@ pub struct Hpcc {
     rate: u64,
     last_update: u64,
     single: Reference,
+    /// The stack stored last, and how many hops it has.
     hops: [IntHop; MAX_HOPS],
+    path_length: usize,
     /// Per hop, when `multi_rate`.
     multi: Option<Box<[Reference; MAX_HOPS]>>,
     window: Window,
@@ -169,6 +173,7 @@ impl Hpcc {
             last_update: 0,
             single: fresh,
             hops: [IntHop::default(); MAX_HOPS],
+            path_length: 0,
             multi: p.multi_rate.then(|| Box::new([fresh; MAX_HOPS])),
             window: Window::new(p.window, path),
             config: Config {
@@ -186,6 +191,23 @@ impl Hpcc {
                 bytes_modulus,
             },
         }
+    }
+
+    /// Stores a stack without a reaction to it.
+    fn store(&mut self, hops: &[IntHop]) {
+        self.hops[..hops.len()].copy_from_slice(hops);
+        self.path_length = hops.len();
+    }
+
+    /// Whether a stack comes from the ports of the stored one.
+    fn is_same_path(&self, hops: &[IntHop]) -> bool {
+        let stored = &self.hops[..self.path_length];
+        stored.iter().map(|h| h.port).eq(hops.iter().map(|h| h.port))
+    }
+
+    /// Whether a stack of the same path is older than the stored one. (Time that wraps does not tell.)
+    fn is_late(&self, hops: &[IntHop]) -> bool {
+        !self.config.packed && hops.iter().zip(&self.hops).any(|(new, old)| new.time < old.time)
     }
 
     /// Reacts to the stack; the new rate, or `None` when no hop was looked at.
@@ -308,7 +330,14 @@ impl CongestionControl for Hpcc {
         let hops = &ack.hops[..ack.hops.len().min(MAX_HOPS)];
         if self.last_update == 0 {
             self.last_update = ack.snd_nxt;
-            self.hops[..hops.len()].copy_from_slice(hops);
+            self.store(hops);
+            return Pacing::Same;
+        }
+        if !self.is_same_path(hops) {
+            self.store(hops);
+            return Pacing::Same;
+        }
+        if self.is_late(hops) {
             return Pacing::Same;
         }
         let rate = self.react(hops, full);
@@ -342,7 +371,7 @@ mod tests {
     use weir_core::Time;
 
     fn hop(ns: u64, tx_bytes: u64, queue: u64) -> IntHop {
-        IntHop { time: Time::from_ns(ns), tx_bytes, queue, rate: Rate::from_gbps(100) }
+        IntHop { time: Time::from_ns(ns), tx_bytes, queue, rate: Rate::from_gbps(100), port: 7 }
     }
 
     fn feed(flow: &mut Hpcc, seq: u64, snd_nxt: u64, hops: &[IntHop]) -> (Pacing, u64) {
@@ -382,6 +411,31 @@ mod tests {
         feed(&mut f, 11_000, 20_000, &[hop(4160, 52_000, 60_000)]);
         // Before, no queue: u = 1, k = 1/0.95, R = 95 G + 40 M.
         assert_eq!(f.rate, 95_040_000_000);
+    }
+
+    #[test]
+    fn a_stack_from_another_path_is_only_stored() {
+        let mut f = flow(&HpccParams::default());
+        let moved = |ns, tx_bytes| IntHop { port: 8, ..hop(ns, tx_bytes, 0) };
+        f.hops[0].tx_bytes = 1_000_000;
+        // the other port has sent less than the old one: that is no negative number of bytes
+        let got = feed(&mut f, 11_000, 20_000, &[moved(4160, 500)]);
+        assert_eq!(got, (Pacing::Same, 100_000_000_000));
+        // 52 000 B in 4160 ns from there: u = 1, R = 95 G + 40 M
+        let got = feed(&mut f, 11_500, 20_000, &[moved(8320, 52_500)]);
+        assert_eq!(got, (Pacing::Retime, 95_040_000_000));
+        // a hop more, and one less
+        let two = [moved(12_480, 52_500), hop(12_480, 0, 0)];
+        assert_eq!(feed(&mut f, 21_000, 30_000, &two).0, Pacing::Same);
+        assert_eq!(feed(&mut f, 21_500, 30_000, &two[..1]).0, Pacing::Same);
+    }
+
+    #[test]
+    fn a_stack_that_was_overtaken_is_ignored() {
+        let mut f = flow(&HpccParams::default());
+        feed(&mut f, 11_000, 20_000, &[hop(4160, 52_000, 0)]);
+        assert_eq!(feed(&mut f, 21_000, 30_000, &[hop(4000, 51_000, 0)]).0, Pacing::Same);
+        assert_eq!((f.hops[0].tx_bytes, f.last_update), (52_000, 20_000));
     }
 
     #[test]
@@ -450,11 +504,12 @@ mod tests {
             tx_bytes: 512 * (1 << 20) + 512 * 3 + 511,
             queue: 320 * 2 + 319,
             rate: Rate::from_gbps(100),
+            port: 7,
         };
         assert_eq!(Telemetry::Exact.record(whole), whole);
         let packed = Telemetry::Packed { multi: 4 }.record(whole);
         assert_eq!((packed.time, packed.tx_bytes), (Time::from_ns(5), 512 * 3));
-        assert_eq!((packed.queue, packed.rate), (640, whole.rate));
+        assert_eq!((packed.queue, packed.rate, packed.port), (640, whole.rate, 7));
     }
 
     #[test]

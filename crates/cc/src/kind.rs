@@ -215,6 +215,7 @@ mod tests {
                     tx_bytes: i * 12_500,
                     queue: (i % 7) * 100_000,
                     rate: Rate::from_gbps(100),
+                    port: (i / 50) as u32,
                 };
                 let ack = Ack {
                     ecn: i % 3 == 0,

@@ -132,7 +132,7 @@ fn everything_wrong_is_said_at_once_in_the_order_of_the_file() {
 fn impossible_values_are_refused_with_a_place_and_a_reason() {
     let traffic = "size = \"4.2MB\"";
     let cases = [
-        ("kind = \"ofc-chain\"", "kind = \"ofc-chain\"\nrate = \"0Gbps\"", "it must be above 0"),
+        ("kind = \"ofc-chain\"", "kind = \"ofc-chain\"\nrate = \"0Gbps\"", "at least 100 kb/s"),
         ("kind = \"ofc-chain\"", "kind = \"ofc-chain\"\nbursts = -3", "whole number"),
         ("kind = \"ofc-chain\"", "kind = \"ring\"\nswitches = 2", "at least 3"),
         ("\"h8\"", "\"h0\"", "to itself"),

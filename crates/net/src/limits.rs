@@ -11,8 +11,8 @@ pub const MAX_LINKS: u64 = 1 << 22;
 pub const MAX_PORTS: usize = u16::MAX as usize;
 /// The most entries a forwarding table may have (4 bytes each).
 pub const MAX_ROUTES: u64 = 1 << 28;
-/// The slowest link. The largest frame takes seconds there: slower ones would still be on their way
-/// when the longest run ends.
+/// The slowest link. What is sent on it arrives at a time that the simulator's clocks can show, also at
+/// the end of the longest run.
 pub const MIN_RATE: Rate = Rate::from_bps(100_000);
 /// The fastest link.
 pub const MAX_RATE: Rate = Rate::from_gbps(100_000);

@@ -8,7 +8,7 @@
 use weir_core::prefetch::prefetch;
 use weir_core::{Packet, Time};
 
-/// How many packets a link holds; a power of two. They fill five cache lines.
+/// How many packets a link holds; a power of two. With their times they take five cache lines.
 const LINK: u32 = 8;
 /// No packet, and no link. It looks like the last place of a link: there is no room behind it.
 const NONE: u32 = u32::MAX;
@@ -46,8 +46,8 @@ pub(crate) const NO_LINK: &str = "the links of a chain are in its store";
 
 /// The link a place is in.
 #[inline(always)]
-fn link_of(at: u32) -> usize {
-    (at / LINK) as usize
+fn link_of(at: u32) -> u32 {
+    at / LINK
 }
 
 /// A packet and its time.
@@ -99,7 +99,7 @@ impl Ends {
         if chain.is_empty() {
             chain.first = link * LINK;
         } else {
-            *self.next.get_mut((chain.last / LINK) as usize).expect(NO_LINK) = link;
+            *self.next.get_mut(link_of(chain.last) as usize).expect(NO_LINK) = link;
         }
         chain.last = link * LINK;
     }
@@ -109,9 +109,9 @@ impl Ends {
     #[inline(always)]
     fn leave(&mut self, chain: &mut Chain, places: &[Entry]) -> Option<Time> {
         let link = link_of(chain.first);
-        let next = self.next.get_mut(link).expect(NO_LINK);
+        let next = self.next.get_mut(link as usize).expect(NO_LINK);
         let behind = std::mem::replace(next, self.free);
-        self.free = link as u32;
+        self.free = link;
         if chain.first == chain.last {
             *chain = Chain::default();
             return None;
@@ -164,7 +164,7 @@ impl Store {
     #[inline(always)]
     pub(crate) fn prefetch(&self, chain: &Chain) {
         if !chain.is_empty()
-            && let Some(link) = link_at(&self.places, chain.first / LINK)
+            && let Some(link) = link_at(&self.places, link_of(chain.first))
         {
             prefetch(link);
         }
@@ -176,6 +176,8 @@ impl Store {
             && let Some(place) = self.places.get(chain.last as usize + 1)
         {
             prefetch(place);
+            // its end may be in another line
+            prefetch(&place.packet.local_tag);
         }
     }
 
@@ -223,9 +225,9 @@ impl Store {
             }
             let link = link_of(at);
             done = link == link_of(last);
-            let end = if done { last as usize + 1 } else { (link + 1) * LINK as usize };
-            let places = &self.places[at as usize..end];
-            at = self.ends.next[link].wrapping_mul(LINK);
+            let end = if done { last + 1 } else { (link + 1) * LINK };
+            let places = &self.places[at as usize..end as usize];
+            at = self.ends.next[link as usize].wrapping_mul(LINK);
             Some(places.iter().map(|place| &place.packet))
         });
         links.flatten()
@@ -298,7 +300,7 @@ mod tests {
         let mut store = Store::default();
         let push = |store: &mut Store, chain: &mut Chain, seq| {
             store.push(chain, Time::ZERO, &test_packet(seq, 64));
-            (chain.last / LINK, store.ends.next.len())
+            (link_of(chain.last), store.ends.next.len())
         };
         let [mut a, mut b, mut c] = [Chain::default(); 3];
         push(&mut store, &mut a, 1);

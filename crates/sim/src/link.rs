@@ -50,6 +50,11 @@ impl Transmitter {
         }
     }
 
+    /// The wire it sends to; no other transmitter does.
+    pub(crate) fn wire(&self) -> WireId {
+        self.wire
+    }
+
     /// Asks for the wire to be at hand soon.
     pub(crate) fn prefetch_way(&self, wires: &Wires) {
         wires.prefetch_way(self.wire);

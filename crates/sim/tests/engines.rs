@@ -4,10 +4,10 @@ mod common;
 
 use common::{config, flow, run};
 use proptest::prelude::*;
-use weir_core::{Bytes, NodeId, Rate, Ratio, Time};
+use weir_core::{Bytes, LinkId, NodeId, Rate, Ratio, Time};
 use weir_net::build::{self, k_ary, leaf_spine, ofc_chain, ring, star, torus};
 use weir_net::{Layer, Topology, TopologyBuilder};
-use weir_sim::config::{EcnConfig, EngineConfig, IngressLimit, ThresholdConfig};
+use weir_sim::config::{EcnConfig, EngineConfig, IngressLimit, LinkFailure, Stop, ThresholdConfig};
 use weir_sim::{Config, Finish, Outcome};
 use weir_traffic::FlowSpec;
 
@@ -216,6 +216,38 @@ proptest! {
         cfg.nic.timeout = Some(Time::from_us(500));
         cfg.switch.latency = Time::from_ns(latency_ns);
         all_agree(&topology, &mesh(&topology, flows, size, 100, seed), &cfg);
+    }
+
+    /// A link fails and comes back: flows change their paths, their packets and ACKs overtake each other,
+    /// and what congestion control was told of ports is of others suddenly.
+    #[test]
+    fn when_a_link_fails_under_any_congestion_control(
+        cc in prop::sample::select(weir_cc::CcKind::ALL.to_vec()),
+        fabric in 0u32..6,
+        seed in any::<u64>(),
+        flows in 10u32..60,
+        link in any::<u32>(),
+        down_us in 1u64..20,
+        lasts_us in 1u64..50,
+        convergence_us in prop::sample::select(vec![0u64, 5]),
+    ) {
+        let topology = network(fabric, Rate::from_gbps(100), Time::from_us(1));
+        let mut cfg = config("pfc");
+        cfg.seed = seed;
+        cfg.cc = weir_cc::CcParams::new(cc);
+        cfg.switch.ecn = Some(EcnConfig {
+            kmin: Bytes::from_kb(5),
+            kmax: Bytes::from_kb(100),
+            pmax: Ratio::new(1, 5).unwrap(),
+        });
+        cfg.nic.timeout = Some(Time::from_us(100));
+        cfg.stop = Stop::At(Time::from_ms(2));
+        let down = Time::from_us(down_us);
+        let up = Some(down + Time::from_us(lasts_us));
+        let link = LinkId(link % topology.links().len() as u32);
+        cfg.failures.push(LinkFailure { link, down, up });
+        cfg.convergence = Time::from_us(convergence_us);
+        all_agree(&topology, &mesh(&topology, flows, 300_000, 100, seed), &cfg);
     }
 }
 

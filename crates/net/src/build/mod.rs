@@ -197,6 +197,7 @@ mod tests {
             ("star", [("hosts", "four")], "`hosts` is `four`: it must be a whole number"),
             ("star", [("hosts", "0")], "`hosts` is 0: it must be 1 to 65535"),
             ("star", [("rate", "0Gbps")], "`rate` is 0 b/s: it must be at least 100 kb/s"),
+            ("star", [("rate", "99kbps")], "`rate` is 99 kb/s: it must be at least 100 kb/s"),
             ("star", [("rate", "fast")], "100Gbps"),
             ("star", [("delay", "2s")], "the delay of link h0-sw0 is 2 s: it must be at most 1 s"),
             ("ring", [("switches", "2")], "`switches` is 2: it must be at least 3"),

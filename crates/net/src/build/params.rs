@@ -89,7 +89,7 @@ pub(crate) fn check_count(
     Err(TopologyError::Parameter { name: name.to_owned(), value: value.to_string(), valid })
 }
 
-/// Refuses a rate of zero, naming the parameter.
+/// Refuses a rate below [`MIN_RATE`], naming the parameter.
 pub(crate) fn check_rate(name: &str, rate: Rate) -> Result<(), TopologyError> {
     if rate >= MIN_RATE {
         return Ok(());

@@ -41,6 +41,7 @@ mod tests {
     use super::*;
     use crate::Routes;
     use crate::build::testing::{hops, neighbours};
+    use crate::limits::{MAX_RATE, MIN_RATE};
 
     #[test]
     fn each_host_has_one_link_to_the_switch() {
@@ -48,5 +49,12 @@ mod tests {
         assert_eq!((topo.hosts().len(), topo.links().len()), (5, 5));
         assert_eq!(neighbours(&topo, "sw0"), ["h0", "h1", "h2", "h3", "h4"]);
         assert_eq!(hops(&topo, &Routes::ecmp(&topo, &[]), "h0", "h4"), Some(2));
+    }
+
+    #[test]
+    fn the_slowest_and_the_fastest_link_are_links() {
+        for rate in [MIN_RATE, MAX_RATE] {
+            assert!(build(&Params { rate, ..Params::default() }).is_ok(), "{rate}");
+        }
     }
 }

@@ -469,7 +469,7 @@ impl Port {
     /// [`Port::launch`] from a plain port: nothing is left behind, nothing limits the rate.
     #[inline(always)]
     pub(crate) fn pass(&mut self, packet: &Packet, now: Time, wires: &mut Wires) {
-        if self.adds {
+        if self.adds && (packet.extra != Packet::NO_EXTRA || self.limits.is_some()) {
             self.add_to(packet, now, wires);
         }
         self.tx.send(now, packet, wires);
@@ -496,6 +496,7 @@ impl Port {
             tx_bytes: self.tx.wire_bytes,
             queue: self.queue.length(),
             rate: self.tx.rate,
+            port: self.tx.wire().0,
         });
     }
 

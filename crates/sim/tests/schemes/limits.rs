@@ -6,6 +6,7 @@ use weir_fc::{
     Actions, FlowControl, IngressBound, NodeView, PortQueue, QueueLayout, SchemeInfo, StateSize,
     TimerKey, Values, Violation,
 };
+use weir_sim::Outcome;
 use weir_sim::config::Scheme;
 use weir_traffic::FlowSpec;
 
@@ -66,17 +67,49 @@ impl FlowControl for Signals {
     }
 }
 
+/// Runs these flows under the scheme.
+fn outcome(flows: &[FlowSpec]) -> Outcome {
+    let mut cfg = config("none");
+    cfg.scheme = Scheme { info: &SIGNALS, values: Values::new() };
+    run(&star(3, "1us"), flows, &cfg)
+}
+
+/// A flow of one packet that limits, or lifts the limit.
+fn signal(ns: u64, size: u64) -> FlowSpec {
+    FlowSpec { priority: SIGNAL, start: Time::from_ns(ns), ..flow(2, 0, size) }
+}
+
+/// A flow of one packet to [`OUT`].
+fn data(ns: u64) -> FlowSpec {
+    FlowSpec { start: Time::from_ns(ns), ..flow(0, 1, LIMIT) }
+}
+
+/// How long a frame takes at the line's rate, the overhead on the wire aside.
+fn frame(payload: u64) -> Time {
+    Time::from_ps((payload + config("none").nic.header.get()) * 80)
+}
+
+fn on_wire(payload: u64) -> Time {
+    frame(payload) + Time::from_ps(config("none").link.overhead.get() * 80)
+}
+
+const HOP: Time = Time::from_us(1);
+
+/// When the packet of a flow is at the switch.
+fn arrival(flow: &FlowSpec) -> Time {
+    flow.start + on_wire(flow.size.get()) + HOP
+}
+
+/// When the packet of a flow started at the switch, if it was alone at its host.
+fn departure(out: &Outcome, flow: &FlowSpec) -> Time {
+    let found = out.flows.iter().find(|f| (f.start, f.src) == (flow.start, flow.src)).unwrap();
+    flow.start + found.fct().unwrap() - on_wire(flow.size.get()) - HOP
+}
+
 /// A limit comes and goes; a packet is sent, another passes. While it is on the wire the limit comes
 /// back: what is left of it takes ten times as long, and the next packet waits for that.
 #[test]
 fn a_limit_that_comes_back_knows_of_the_packet_that_passed() {
-    let mut cfg = config("none");
-    cfg.scheme = Scheme { info: &SIGNALS, values: Values::new() };
-    let frame = LIMIT + cfg.nic.header.get();
-    let on_wire = Time::from_ps((frame + cfg.link.overhead.get()) * 80);
-    let at = |ns, flow| FlowSpec { start: Time::from_ns(ns), ..flow };
-    let signal = |ns, size| FlowSpec { priority: SIGNAL, ..at(ns, flow(2, 0, size)) };
-    let data = |ns| at(ns, flow(0, 1, LIMIT));
     let flows = [
         signal(0, LIMIT),
         data(100),
@@ -86,18 +119,27 @@ fn a_limit_that_comes_back_knows_of_the_packet_that_passed() {
         data(10_001),
         signal(10_040, LIMIT),
     ];
-    let out = run(&star(3, "1us"), &flows, &cfg);
-    let fct = |i: usize| {
-        let flow = out.flows.iter().find(|f| (f.start, f.src) == (flows[i].start, flows[i].src));
-        flow.unwrap().fct().unwrap()
-    };
-    let hop = Time::from_us(1);
-    let plain = (on_wire + hop) * 2;
-    assert_eq!([fct(1), fct(3), fct(4)], [plain; 3]);
-    let passed = flows[4].start + on_wire + hop;
-    let limited = flows[6].start + on_wire + hop;
-    let left = passed + Time::from_ps(frame * 80) - limited;
+    let out = outcome(&flows);
+    for i in [1, 3, 4] {
+        assert_eq!(departure(&out, &flows[i]), arrival(&flows[i]), "packet {i}");
+    }
+    let limited = arrival(&flows[6]);
+    let left = arrival(&flows[4]) + frame(LIMIT) - limited;
     let next = limited + left * 10;
-    assert!(next > passed + on_wire, "{next} is late enough to tell");
-    assert_eq!(fct(5), next + on_wire + hop - flows[5].start);
+    assert!(next > arrival(&flows[4]) + on_wire(LIMIT), "{next} is late enough to tell");
+    assert_eq!(departure(&out, &flows[5]), next);
+}
+
+/// What is left of the gap after a limited packet when the limit is lifted is shorter by then, but there:
+/// a packet that arrives within it waits.
+#[test]
+fn a_gap_outlasts_its_limit() {
+    let flows = [signal(0, LIMIT), data(100), signal(600, LIFT), data(600)];
+    let out = outcome(&flows);
+    assert_eq!(departure(&out, &flows[1]), arrival(&flows[1]));
+    let lifted = arrival(&flows[2]);
+    let left = arrival(&flows[1]) + frame(LIMIT) * 10 - lifted;
+    let over = lifted + left / 10;
+    assert!((lifted..over).contains(&arrival(&flows[3])), "it arrives before {over}");
+    assert_eq!(departure(&out, &flows[3]), over);
 }
