@@ -119,6 +119,9 @@ impl Pfc {
                     quanta, port.rate
                 )));
             }
+            if timed {
+                port.check_interval(REFRESH.name, refresh)?;
+            }
             ports.push(Port { refresh, quantum, ..Port::default() });
         }
         Ok(Self {
@@ -571,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refresh_that_comes_after_the_pause_has_expired_is_refused() {
+    fn a_refresh_that_comes_too_late_or_faster_than_frames_can_be_sent_is_refused() {
         let mut values = Values::new();
         values.set(&PAUSE_QUANTA, "10").unwrap();
         values.set(&REFRESH, "1us").unwrap();
@@ -588,5 +591,13 @@ mod tests {
         };
         // 10 quanta at 40 Gb/s are 128 ns
         assert!(Pfc::new(&values, &setup).unwrap_err().0.contains("128 ns"));
+        // 64 B, preamble and gap are 16.8 ns
+        for (refresh, fits) in [("16800ps", false), ("16801ps", true)] {
+            values.set(&REFRESH, refresh).unwrap();
+            assert_eq!(Pfc::new(&values, &setup).is_ok(), fits, "{refresh}");
+        }
+        values.set(&TIMER, "sticky").unwrap();
+        values.set(&REFRESH, "1ps").unwrap();
+        assert!(Pfc::new(&values, &setup).is_ok(), "nothing is refreshed");
     }
 }

@@ -1,7 +1,8 @@
 //! What a scheme may see of its node: the books the node keeps.
 
-use crate::FlowControl;
 use crate::mmu::Mmu;
+use crate::{FlowControl, ParamError};
+use weir_core::control::MIN_FRAME;
 use weir_core::{Bytes, NodeId, PortId, Priority, QueueId, Rate, Time};
 
 /// What kind of node a scheme instance serves.
@@ -14,7 +15,7 @@ pub enum Role {
 }
 
 /// The constants of one port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PortSetup {
     /// Line rate.
     pub rate: Rate,
@@ -27,6 +28,24 @@ impl PortSetup {
     /// FlowSail call HRTT.
     pub fn hop_rtt(&self) -> Time {
         self.delay * 2
+    }
+
+    /// How long a control frame of `bytes` occupies the wire, with preamble and gap.
+    pub fn frame_time(&self, bytes: Bytes) -> Time {
+        self.rate.time_for(bytes.saturating_add(Bytes::new(20)))
+    }
+
+    /// Refuses to have frames of the smallest size sent `every` so often if they take longer than that: more and more
+    /// would wait, and nothing else would ever be sent.
+    pub(crate) fn check_interval(&self, what: &str, every: Time) -> Result<(), ParamError> {
+        let takes = self.frame_time(Bytes::new(MIN_FRAME));
+        if every > takes {
+            return Ok(());
+        }
+        Err(ParamError(format!(
+            "{what} is {every}: it must be longer than the {takes} that a frame takes at {}",
+            self.rate
+        )))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{FLUSH, REFRESHING};
 use crate::perflow::timer;
-use crate::{Actions, NodeSetup};
+use crate::{Actions, NodeSetup, PortSetup};
 use weir_core::control::HostPair;
 use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, Time};
 
@@ -77,6 +77,7 @@ pub(super) struct Frames {
     priority: Priority,
     gather: Time,
     refresh: Option<Time>,
+    ports: Vec<PortSetup>,
     /// Changes that wait for others to join them, per neighbour, sorted.
     pending: Vec<Vec<(Name, bool)>>,
     /// Whether the refresh timer runs, per neighbour.
@@ -93,7 +94,7 @@ impl Frames {
     ) -> Self {
         let ports = setup.ports.len();
         let (pending, refreshing) = (vec![Vec::new(); ports], vec![false; ports]);
-        Self { tuple, priority, gather, refresh, pending, refreshing }
+        Self { tuple, priority, gather, refresh, ports: setup.ports.to_vec(), pending, refreshing }
     }
 
     /// Tells the neighbour at `port` to stop a flow, or to let it go on.
@@ -133,23 +134,29 @@ impl Frames {
         self.send(port, &flows, a);
     }
 
-    fn send(&self, port: PortId, flows: &[(Name, bool)], a: &mut Actions) {
+    /// Returns how long the frames occupy the wire.
+    fn send(&self, port: PortId, flows: &[(Name, bool)], a: &mut Actions) -> Time {
+        let mut takes = Time::ZERO;
         for some in flows.chunks(self.tuple.most()) {
-            a.send(port, self.tuple.frame(self.priority, some));
+            let frame = self.tuple.frame(self.priority, some);
+            takes += self.ports[port.index()].frame_time(frame.frame_bytes());
+            a.send(port, frame);
         }
+        takes
     }
 
-    /// Repeats the flows that stand stopped at the neighbour at `port`; without any, no more.
+    /// Repeats the flows that stand stopped at the neighbour at `port`; without any, no more. Where so many do
+    /// that repeating them takes more than half of the wire, they are repeated less often.
     pub(super) fn refresh(&mut self, now: Time, port: PortId, stopped: &[Name], a: &mut Actions) {
         match self.refresh {
             Some(every) if !stopped.is_empty() => {
-                a.arm_background(timer(REFRESHING, port, 0), now + every);
                 // A stop that still waits may be taken back unsent: the neighbour must not know.
                 let waits =
                     |name| self.pending[port.index()].binary_search_by_key(name, |(n, _)| *n);
                 let known = stopped.iter().filter(|name| waits(name).is_err());
                 let flows: Vec<_> = known.map(|name| (*name, true)).collect();
-                self.send(port, &flows, a);
+                let takes = self.send(port, &flows, a);
+                a.arm_background(timer(REFRESHING, port, 0), now + every.max(takes * 2));
             }
             _ => self.refreshing[port.index()] = false,
         }

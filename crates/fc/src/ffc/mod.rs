@@ -179,8 +179,8 @@ impl Ffc {
             return Err(ParamError("with drain-below = 0 no lane would ever drain".into()));
         }
         let refresh = values.time(&REFRESH);
-        if refresh == Some(Time::ZERO) {
-            return Err(ParamError("refresh must be above zero".into()));
+        if let Some(every) = refresh {
+            setup.ports.iter().try_for_each(|port| port.check_interval(REFRESH.name, every))?;
         }
         let lanes = values.integer(&LANES).expect("has a default") as u32;
         let own = Own { data: 1 + lanes, inspects_heads: true, ..Own::default() };

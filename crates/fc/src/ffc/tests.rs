@@ -352,6 +352,22 @@ fn a_flow_stopped_for_two_egresses_is_named_once_and_does_not_cancel_out() {
     assert_eq!(b.take_sent(), [(UP, bpf(&[(20, true)]))]);
 }
 
+#[test]
+fn repeating_stops_takes_at_most_half_of_the_wire() {
+    let mut b = bench(&[("refresh", "200ns"), ("lanes", "200"), ("pacer", "false")]);
+    for dst in 0..151 {
+        b.control(OUT, &bpf(&[(dst, true)]));
+        send(&mut b, dst, 0..3);
+    }
+    b.take_sent();
+    b.fire_next();
+    let bytes: u64 = b.take_sent().iter().map(|(_, m)| m.frame_bytes().get() + 20).sum();
+    assert_eq!(bytes, 1512 + 64 + 40);
+    let rate = b.view().books.setup[UP.index()].rate;
+    let again = b.now + rate.time_for(weir_core::Bytes::new(bytes)) * 2;
+    assert_eq!(b.timers().values().min(), Some(&again));
+}
+
 /// Otherwise the neighbour would know of it, and never hear that it was taken back.
 #[test]
 fn a_stop_that_is_not_yet_sent_is_not_repeated() {
@@ -530,5 +546,5 @@ fn marks_that_contradict_each_other_are_refused() {
     };
     assert!(refused(&[("lane-low", "30KB")]).contains("above lane-high"));
     assert!(refused(&[("drain-below", "0B")]).contains("ever drain"));
-    assert!(refused(&[("refresh", "0ns")]).contains("above zero"));
+    assert!(refused(&[("refresh", "0ns")]).contains("it must be longer than"));
 }

@@ -125,7 +125,8 @@ impl<'a> Plan<'a> {
                 curve.stages = halving(first, b_m).take(stages(rate, min)).collect();
             }
             "time" => {
-                curve.period = self.values.time(&PERIOD).unwrap_or(tau).max(Time::from_ps(1));
+                curve.period = self.values.time(&PERIOD).unwrap_or(tau);
+                port.check_interval(PERIOD.name, curve.period)?;
                 let slope = bytes_over(rate, sum_of_roots_squared(tau, curve.period));
                 curve.b_0 = self.below(&B_0, b_m, slope)?;
             }
