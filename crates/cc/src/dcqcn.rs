@@ -32,11 +32,11 @@ params! {
         /// Gain of the marking estimate alpha.
         g: f64 = 1.0 / 256.0, "fraction";
         /// Period of the alpha update.
-        alpha_timer: Time = Time::from_us(1), "time";
+        alpha_timer: Time = Time::from_us(1), "period";
         /// Period of the check whether to cut.
-        decrease_timer: Time = Time::from_us(4), "time";
+        decrease_timer: Time = Time::from_us(4), "period";
         /// Period of the raise; starts over at each cut.
-        increase_timer: Time = Time::from_us(300), "time";
+        increase_timer: Time = Time::from_us(300), "period";
         /// Raises that only go halfway back to the target rate (F).
         fast_recovery: u32 = 1, "raises";
         /// Additive step of the target rate.
@@ -44,7 +44,7 @@ params! {
         /// Step of the target rate after the additive phase.
         hai: Rate = Rate::from_bps(200_000_000), "rate";
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_gbps(1), "rate";
+        min_rate: Rate = Rate::from_gbps(1), "rate above 0";
         /// Let every cut set the target, also when nothing was raised since the last one.
         clamp: bool = false, "true, false";
         /// Receivers send notification packets of their own, at most one per flow in this time; 0: the mark is echoed on the ACK.

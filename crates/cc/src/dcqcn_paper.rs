@@ -29,9 +29,9 @@ params! {
         /// Gain of the marking estimate alpha.
         g: f64 = 1.0 / 256.0, "fraction";
         /// Alpha decays after this time without a notification.
-        alpha_timer: Time = Time::from_us(55), "time";
+        alpha_timer: Time = Time::from_us(55), "period";
         /// Period of the raise timer.
-        increase_timer: Time = Time::from_us(55), "time";
+        increase_timer: Time = Time::from_us(55), "period";
         /// Bytes between raises of the byte counter.
         byte_counter: Bytes = Bytes::new(10_000_000), "bytes";
         /// Steps of fast recovery (F).
@@ -41,7 +41,7 @@ params! {
         /// Unit of the hyper increase.
         hai: Rate = Rate::from_bps(200_000_000), "rate";
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_bps(100_000_000), "rate";
+        min_rate: Rate = Rate::from_bps(100_000_000), "rate above 0";
         /// Receivers send at most one notification per flow in this time.
         cnp_interval: Time = Time::from_us(50), "time";
         /// What limits the bytes in flight.

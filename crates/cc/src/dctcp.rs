@@ -32,7 +32,7 @@ params! {
         /// Step per RTT: one packet of 1000 B in 13 us.
         ai: Rate = Rate::from_bps(615_000_000), "rate";
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_gbps(1), "rate";
+        min_rate: Rate = Rate::from_gbps(1), "rate above 0";
         /// What limits the bytes in flight.
         window: WindowKind = WindowKind::Variable, "none, static, variable";
     }

@@ -96,7 +96,7 @@ params! {
         /// Additive step.
         ai: Rate = Rate::from_bps(40_000_000), "rate";
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_gbps(1), "rate";
+        min_rate: Rate = Rate::from_gbps(1), "rate above 0";
         /// React to every ACK, not only once per RTT.
         fast_react: bool = true, "true, false";
         /// Keep a rate per hop and send at the smallest.

@@ -2,8 +2,9 @@
 //! values as text.
 
 use crate::window::WindowKind;
+use std::str::FromStr;
 use thiserror::Error;
-use weir_core::{Bytes, Rate, Ratio, Time};
+use weir_core::{Bytes, ParseUnitError, Rate, Ratio, Time};
 
 /// One parameter of an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +58,14 @@ pub trait ParamValue: Sized {
     fn read(text: &str) -> Result<Self, String>;
     /// Writes it so that it reads back.
     fn write(&self) -> String;
+    /// Whether a parameter in `unit` may have this value; if not, what is valid.
+    fn fits(&self, _unit: &str) -> Result<(), String> {
+        Ok(())
+    }
 }
+
+/// The shortest period of a timer that runs all the time: shorter ones would be all there is to simulate.
+pub const SHORTEST_PERIOD: Time = Time::from_ns(100);
 
 impl ParamValue for f64 {
     fn read(text: &str) -> Result<Self, String> {
@@ -76,6 +84,53 @@ impl ParamValue for f64 {
             return format!("1/{inverse}");
         }
         self.to_string()
+    }
+
+    fn fits(&self, unit: &str) -> Result<(), String> {
+        if unit == "fraction" && *self > 1.0 {
+            return Err("a fraction is from 0 to 1".into());
+        }
+        Ok(())
+    }
+}
+
+fn parse_unit<T: FromStr<Err = ParseUnitError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|e: ParseUnitError| e.to_string())
+}
+
+impl ParamValue for Time {
+    fn read(text: &str) -> Result<Self, String> {
+        parse_unit(text)
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+
+    fn fits(&self, unit: &str) -> Result<(), String> {
+        if unit == "period" && *self < SHORTEST_PERIOD {
+            return Err(format!("a period is at least {SHORTEST_PERIOD}"));
+        }
+        Ok(())
+    }
+}
+
+impl ParamValue for Rate {
+    fn read(text: &str) -> Result<Self, String> {
+        parse_unit(text)
+    }
+
+    fn write(&self) -> String {
+        self.to_string()
+    }
+
+    fn fits(&self, unit: &str) -> Result<(), String> {
+        if unit == "rate above 0" && self.as_bps() == 0 {
+            return Err(
+                "it must be above 0: who sends nothing hears nothing and never sends again".into(),
+            );
+        }
+        Ok(())
     }
 }
 
@@ -103,20 +158,15 @@ impl ParamValue for u32 {
     }
 }
 
-macro_rules! unit_value {
-    ($($type:ty),*) => {$(
-        impl ParamValue for $type {
-            fn read(text: &str) -> Result<Self, String> {
-                text.parse().map_err(|e: weir_core::ParseUnitError| e.to_string())
-            }
+impl ParamValue for Bytes {
+    fn read(text: &str) -> Result<Self, String> {
+        parse_unit(text)
+    }
 
-            fn write(&self) -> String {
-                self.to_string()
-            }
-        }
-    )*};
+    fn write(&self) -> String {
+        self.to_string()
+    }
 }
-unit_value!(Rate, Time, Bytes);
 
 impl ParamValue for WindowKind {
     fn read(text: &str) -> Result<Self, String> {
@@ -136,6 +186,16 @@ impl ParamValue for WindowKind {
         }
         .into()
     }
+}
+
+/// The value of a parameter in `unit`.
+pub(crate) fn read<T: ParamValue>(
+    name: &'static str,
+    unit: &str,
+    text: &str,
+) -> Result<T, ParamError> {
+    let value = T::read(text).and_then(|value| value.fits(unit).map(|()| value));
+    value.map_err(|why| ParamError::Bad { name, value: text.into(), why })
 }
 
 /// Declares a parameter struct: fields with type, default, unit and documentation, from which the
@@ -177,17 +237,8 @@ macro_rules! params {
             ) -> Option<Result<(), $crate::params::ParamError>> {
                 let name = name.replace('-', "_");
                 $( if name == stringify!($field) {
-                    return Some(match $crate::params::ParamValue::read(value) {
-                        Ok(v) => {
-                            self.$field = v;
-                            Ok(())
-                        }
-                        Err(why) => Err($crate::params::ParamError::Bad {
-                            name: stringify!($field),
-                            value: value.into(),
-                            why,
-                        }),
-                    });
+                    let read = $crate::params::read(stringify!($field), $unit, value);
+                    return Some(read.map(|v| self.$field = v));
                 } )*
                 None
             }
@@ -199,6 +250,7 @@ pub(crate) use params;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::{CcKind, CcParams};
 
     #[test]
     fn values_read_back_as_printed() {
@@ -220,5 +272,39 @@ mod tests {
         assert!(bool::read("yes").unwrap_err().contains("true"));
         assert!(WindowKind::read("big").unwrap_err().contains("variable"));
         assert!(u32::read("1.5").is_err());
+    }
+
+    #[test]
+    fn values_that_no_algorithm_could_work_with_are_refused() {
+        for (kind, name, value, says) in [
+            (CcKind::Dcqcn, "alpha-timer", "0ns", Some("at least 100 ns")),
+            (CcKind::Dcqcn, "decrease-timer", "99ns", Some("at least 100 ns")),
+            (CcKind::DcqcnPaper, "increase-timer", "1ps", Some("at least 100 ns")),
+            (CcKind::DcqcnPaper, "alpha-timer", "100ns", None),
+            (CcKind::Dcqcn, "cnp-interval", "0ns", None),
+            (CcKind::Hpcc, "eta", "1.01", Some("from 0 to 1")),
+            (CcKind::Hpcc, "eta", "1", None),
+            (CcKind::Timely, "min-rate", "0bps", Some("above 0")),
+            (CcKind::Timely, "ai", "0bps", None),
+        ] {
+            let result = CcParams::new(kind).set(name, value);
+            match (result, says) {
+                (Ok(()), None) => {}
+                (Err(e), Some(says)) => assert!(e.to_string().contains(says), "{e}"),
+                (result, _) => panic!("{name} = {value}: {result:?}"),
+            }
+        }
+    }
+
+    /// What is refused is not anybody's default.
+    #[test]
+    fn defaults_read_back() {
+        for &kind in CcKind::ALL {
+            let mut params = CcParams::new(kind);
+            for param in params.list() {
+                params.set(param.name, &param.value).unwrap();
+            }
+            assert_eq!(params, CcParams::new(kind));
+        }
     }
 }

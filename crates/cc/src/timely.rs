@@ -43,7 +43,7 @@ params! {
         /// Additive step from the sixth raise in a row on.
         hai: Rate = Rate::from_bps(500_000_000), "rate";
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_gbps(1), "rate";
+        min_rate: Rate = Rate::from_gbps(1), "rate above 0";
         /// What limits the bytes in flight.
         window: WindowKind = WindowKind::None, "none, static, variable";
     }

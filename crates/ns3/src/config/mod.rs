@@ -252,6 +252,19 @@ impl Config {
             let help = "the original divides by it; 4000 is usual".to_string();
             findings.push(Severity::Error, (path, None), message, help);
         }
+        let timers = [
+            ("ALPHA_RESUME_INTERVAL", self.alpha_resume_us, 1),
+            ("RATE_DECREASE_INTERVAL", self.rate_decrease_us, 4),
+            ("RP_TIMER", self.rp_timer_us, 300),
+        ];
+        for (key, us, usual) in timers {
+            if self.cc_mode == CcMode::Dcqcn && us == 0 {
+                let message =
+                    format!("{key} is missing or below 1 us: time stands still after a mark");
+                let help = format!("{usual} is usual; the original does not end either");
+                findings.push(Severity::Warning, (path, None), message, help);
+            }
+        }
         if self.ack_interval == 0 {
             let message = "L2_ACK_INTERVAL is 0: senders ignore ACKs and no flow finishes";
             let help = "1 acknowledges every packet".to_string();

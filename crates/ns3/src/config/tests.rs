@@ -69,10 +69,20 @@ fn bad_values_name_what_is_valid() {
 
 #[test]
 fn keys_without_effect_are_warned_about_once() {
-    let text = format!("{FILES}USE_DYNAMIC_PFC_THRESHOLD 1\nUSE_DYNAMIC_PFC_THRESHOLD 0\n");
+    let twice = "USE_DYNAMIC_PFC_THRESHOLD 1\nUSE_DYNAMIC_PFC_THRESHOLD 0\n";
+    let text = format!("{FILES}RP_TIMER 300\n{twice}");
     let (_, warnings) = parse(&text).unwrap();
     assert_eq!(warnings.0.len(), 1);
     assert!(warnings.to_string().contains("USE_DYNAMIC_PFC_THRESHOLD never had an effect"));
+}
+
+#[test]
+fn timers_of_no_time_are_warned_about_where_they_run() {
+    let warnings = |text: &str| parse(&format!("{FILES}{text}")).unwrap().1.to_string();
+    assert!(warnings("RP_TIMER 0.9").contains("RP_TIMER is missing or below 1 us"));
+    assert!(warnings("RP_TIMER 1\nALPHA_RESUME_INTERVAL 0").contains("ALPHA_RESUME_INTERVAL"));
+    assert_eq!(warnings("RP_TIMER 1"), "");
+    assert_eq!(warnings("CC_MODE 3"), "", "HPCC has no such timers");
 }
 
 #[test]
