@@ -32,11 +32,11 @@ params! {
         /// Gain of the marking estimate alpha.
         g: f64 = 1.0 / 256.0, "fraction";
         /// Period of the alpha update.
-        alpha_timer: Time = Time::from_us(1), "period";
+        alpha_timer: Time = Time::from_us(1), "time from 100 ns";
         /// Period of the check whether to cut.
-        decrease_timer: Time = Time::from_us(4), "period";
+        decrease_timer: Time = Time::from_us(4), "time from 100 ns";
         /// Period of the raise; starts over at each cut.
-        increase_timer: Time = Time::from_us(300), "period";
+        increase_timer: Time = Time::from_us(300), "time from 100 ns";
         /// Raises that only go halfway back to the target rate (F).
         fast_recovery: u32 = 1, "raises";
         /// Additive step of the target rate.

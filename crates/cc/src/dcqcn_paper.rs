@@ -29,9 +29,9 @@ params! {
         /// Gain of the marking estimate alpha.
         g: f64 = 1.0 / 256.0, "fraction";
         /// Alpha decays after this time without a notification.
-        alpha_timer: Time = Time::from_us(55), "period";
+        alpha_timer: Time = Time::from_us(55), "time from 100 ns";
         /// Period of the raise timer.
-        increase_timer: Time = Time::from_us(55), "period";
+        increase_timer: Time = Time::from_us(55), "time from 100 ns";
         /// Bytes between raises of the byte counter.
         byte_counter: Bytes = Bytes::new(10_000_000), "bytes";
         /// Steps of fast recovery (F).

@@ -108,7 +108,7 @@ impl ParamValue for Time {
     }
 
     fn fits(&self, unit: &str) -> Result<(), String> {
-        if unit == "period" && *self < SHORTEST_PERIOD {
+        if unit == "time from 100 ns" && *self < SHORTEST_PERIOD {
             return Err(format!("a period is at least {SHORTEST_PERIOD}"));
         }
         Ok(())
