@@ -32,8 +32,13 @@ pub struct IntHop {
     pub queue: u64,
     /// Speed of the port.
     pub rate: Rate,
-    /// Which port: any number that tells the ports of a network apart.
+    /// Which port: any number that tells the ports of a network apart, or [`IntHop::NO_PORT`].
     pub port: u32,
+}
+
+impl IntHop {
+    /// Nobody says which port it was.
+    pub const NO_PORT: u32 = u32::MAX;
 }
 
 /// An acknowledgement, positive or negative, as the congestion control sees it.

@@ -199,10 +199,11 @@ impl Hpcc {
         self.path_length = hops.len();
     }
 
-    /// Whether a stack comes from the ports of the stored one.
+    /// Whether a stack comes from the ports of the stored one, as far as it says.
     fn is_same_path(&self, hops: &[IntHop]) -> bool {
         let stored = &self.hops[..self.path_length];
-        stored.iter().map(|h| h.port).eq(hops.iter().map(|h| h.port))
+        hops.iter().all(|h| h.port == IntHop::NO_PORT)
+            || stored.iter().map(|h| h.port).eq(hops.iter().map(|h| h.port))
     }
 
     /// Whether a stack of the same path is older than the stored one. (Time that wraps does not tell.)
@@ -428,6 +429,10 @@ mod tests {
         let two = [moved(12_480, 52_500), hop(12_480, 0, 0)];
         assert_eq!(feed(&mut f, 21_000, 30_000, &two).0, Pacing::Same);
         assert_eq!(feed(&mut f, 21_500, 30_000, &two[..1]).0, Pacing::Same);
+        // where ports have no names, hops are taken one by one
+        let nameless = |hop| IntHop { port: IntHop::NO_PORT, ..hop };
+        let two = [moved(16_640, 104_500), hop(16_640, 52_000, 0)].map(nameless);
+        assert_eq!(feed(&mut f, 31_000, 40_000, &two).0, Pacing::Retime);
     }
 
     #[test]

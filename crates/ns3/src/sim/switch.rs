@@ -150,8 +150,8 @@ pub(super) fn unpack(hop: u64, multi: u32) -> IntHop {
         tx_bytes: field(3 + TIME_BITS, BYTES_BITS) * u64::from(128 * multi),
         queue: field(3 + TIME_BITS + BYTES_BITS, QUEUE_BITS) * u64::from(80 * multi),
         rate: Rate::from_bps(CODED[(hop & 7) as usize % CODED.len()]),
-        // flows keep their paths there
-        port: 0,
+        // the original compares hop by hop, also when a flow has got another path
+        port: IntHop::NO_PORT,
     }
 }
 
