@@ -329,12 +329,11 @@ impl CongestionControl for Hpcc {
             return Pacing::Same;
         }
         let hops = &ack.hops[..ack.hops.len().min(MAX_HOPS)];
-        if self.last_update == 0 {
+        let first = self.last_update == 0;
+        if first {
             self.last_update = ack.snd_nxt;
-            self.store(hops);
-            return Pacing::Same;
         }
-        if !self.is_same_path(hops) {
+        if first || !self.is_same_path(hops) {
             self.store(hops);
             return Pacing::Same;
         }

@@ -2,9 +2,8 @@
 //! values as text.
 
 use crate::window::WindowKind;
-use std::str::FromStr;
 use thiserror::Error;
-use weir_core::{Bytes, ParseUnitError, Rate, Ratio, Time};
+use weir_core::{Bytes, Rate, Ratio, Time};
 
 /// One parameter of an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +64,7 @@ pub trait ParamValue: Sized {
 }
 
 /// The shortest period of a timer that runs all the time: shorter ones would be all there is to simulate.
-pub const SHORTEST_PERIOD: Time = Time::from_ns(100);
+const SHORTEST_PERIOD: Time = Time::from_ns(100);
 
 impl ParamValue for f64 {
     fn read(text: &str) -> Result<Self, String> {
@@ -89,46 +88,6 @@ impl ParamValue for f64 {
     fn fits(&self, unit: &str) -> Result<(), String> {
         if unit == "fraction" && *self > 1.0 {
             return Err("a fraction is from 0 to 1".into());
-        }
-        Ok(())
-    }
-}
-
-fn parse_unit<T: FromStr<Err = ParseUnitError>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|e: ParseUnitError| e.to_string())
-}
-
-impl ParamValue for Time {
-    fn read(text: &str) -> Result<Self, String> {
-        parse_unit(text)
-    }
-
-    fn write(&self) -> String {
-        self.to_string()
-    }
-
-    fn fits(&self, unit: &str) -> Result<(), String> {
-        if unit == "time from 100 ns" && *self < SHORTEST_PERIOD {
-            return Err(format!("a period is at least {SHORTEST_PERIOD}"));
-        }
-        Ok(())
-    }
-}
-
-impl ParamValue for Rate {
-    fn read(text: &str) -> Result<Self, String> {
-        parse_unit(text)
-    }
-
-    fn write(&self) -> String {
-        self.to_string()
-    }
-
-    fn fits(&self, unit: &str) -> Result<(), String> {
-        if unit == "rate above 0" && self.as_bps() == 0 {
-            return Err(
-                "it must be above 0: who sends nothing hears nothing and never sends again".into(),
-            );
         }
         Ok(())
     }
@@ -158,14 +117,38 @@ impl ParamValue for u32 {
     }
 }
 
-impl ParamValue for Bytes {
-    fn read(text: &str) -> Result<Self, String> {
-        parse_unit(text)
-    }
+macro_rules! unit_value {
+    ($($type:ty, $fits:expr;)*) => {$(
+        impl ParamValue for $type {
+            fn read(text: &str) -> Result<Self, String> {
+                text.parse().map_err(|e: weir_core::ParseUnitError| e.to_string())
+            }
 
-    fn write(&self) -> String {
-        self.to_string()
-    }
+            fn write(&self) -> String {
+                self.to_string()
+            }
+
+            fn fits(&self, unit: &str) -> Result<(), String> {
+                let fits: fn(&Self, &str) -> Result<(), String> = $fits;
+                fits(self, unit)
+            }
+        }
+    )*};
+}
+unit_value! {
+    Rate, |rate, unit| match unit {
+        "rate above 0" if rate.as_bps() == 0 => {
+            Err("it must be above 0: who sends nothing hears nothing and never sends again".into())
+        }
+        _ => Ok(()),
+    };
+    Time, |time, unit| match unit {
+        "time from 100 ns" if *time < SHORTEST_PERIOD => {
+            Err(format!("a period is at least {SHORTEST_PERIOD}"))
+        }
+        _ => Ok(()),
+    };
+    Bytes, |_, _| Ok(());
 }
 
 impl ParamValue for WindowKind {

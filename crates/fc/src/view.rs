@@ -15,7 +15,7 @@ pub enum Role {
 }
 
 /// The constants of one port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortSetup {
     /// Line rate.
     pub rate: Rate,

@@ -227,10 +227,9 @@ fn is(values: &Values, param: &Param) -> bool {
     values.bool(param).expect("has a default")
 }
 
-/// How long a bitmap of `bits` bits occupies the wire of a port: 22 B of frame, the bits, and
-/// 20 B of preamble and gap.
+/// How long a bitmap of `bits` bits occupies the wire of a port: 22 B of frame and the bits.
 fn bitmap_time(bits: u32, port: &crate::PortSetup) -> Time {
-    port.rate.time_for(weir_core::Bytes::new(22 + u64::from(bits).div_ceil(8) + 20))
+    port.frame_time(weir_core::Bytes::new(22 + u64::from(bits).div_ceil(8)))
 }
 
 /// The time between bitmaps, per port. On links so short that half a round trip is no time to

@@ -2,7 +2,7 @@
 
 use super::{FLUSH, REFRESHING};
 use crate::perflow::timer;
-use crate::{Actions, NodeSetup, PortSetup};
+use crate::{Actions, NodeSetup, NodeView};
 use weir_core::control::HostPair;
 use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, Time};
 
@@ -77,7 +77,6 @@ pub(super) struct Frames {
     priority: Priority,
     gather: Time,
     refresh: Option<Time>,
-    ports: Vec<PortSetup>,
     /// Changes that wait for others to join them, per neighbour, sorted.
     pending: Vec<Vec<(Name, bool)>>,
     /// Whether the refresh timer runs, per neighbour.
@@ -94,7 +93,7 @@ impl Frames {
     ) -> Self {
         let ports = setup.ports.len();
         let (pending, refreshing) = (vec![Vec::new(); ports], vec![false; ports]);
-        Self { tuple, priority, gather, refresh, ports: setup.ports.to_vec(), pending, refreshing }
+        Self { tuple, priority, gather, refresh, pending, refreshing }
     }
 
     /// Tells the neighbour at `port` to stop a flow, or to let it go on.
@@ -134,20 +133,25 @@ impl Frames {
         self.send(port, &flows, a);
     }
 
-    /// Returns how long the frames occupy the wire.
-    fn send(&self, port: PortId, flows: &[(Name, bool)], a: &mut Actions) -> Time {
-        let mut takes = Time::ZERO;
-        for some in flows.chunks(self.tuple.most()) {
-            let frame = self.tuple.frame(self.priority, some);
-            takes += self.ports[port.index()].frame_time(frame.frame_bytes());
+    fn send(&self, port: PortId, flows: &[(Name, bool)], a: &mut Actions) {
+        for frame in self.frames(flows) {
             a.send(port, frame);
         }
-        takes
+    }
+
+    fn frames(&self, flows: &[(Name, bool)]) -> impl Iterator<Item = ControlMessage> {
+        flows.chunks(self.tuple.most()).map(|some| self.tuple.frame(self.priority, some))
     }
 
     /// Repeats the flows that stand stopped at the neighbour at `port`; without any, no more. Where so many do
     /// that repeating them takes more than half of the wire, they are repeated less often.
-    pub(super) fn refresh(&mut self, now: Time, port: PortId, stopped: &[Name], a: &mut Actions) {
+    pub(super) fn refresh(
+        &mut self,
+        v: &NodeView<'_>,
+        port: PortId,
+        stopped: &[Name],
+        a: &mut Actions,
+    ) {
         match self.refresh {
             Some(every) if !stopped.is_empty() => {
                 // A stop that still waits may be taken back unsent: the neighbour must not know.
@@ -155,8 +159,12 @@ impl Frames {
                     |name| self.pending[port.index()].binary_search_by_key(name, |(n, _)| *n);
                 let known = stopped.iter().filter(|name| waits(name).is_err());
                 let flows: Vec<_> = known.map(|name| (*name, true)).collect();
-                let takes = self.send(port, &flows, a);
-                a.arm_background(timer(REFRESHING, port, 0), now + every.max(takes * 2));
+                let mut takes = Time::ZERO;
+                for frame in self.frames(&flows) {
+                    takes += v.books.setup[port.index()].frame_time(frame.frame_bytes());
+                    a.send(port, frame);
+                }
+                a.arm_background(timer(REFRESHING, port, 0), v.now + every.max(takes * 2));
             }
             _ => self.refreshing[port.index()] = false,
         }

@@ -375,7 +375,7 @@ impl FlowControl for Ffc {
             FLUSH => self.frames.flush(key.port, a),
             _ => {
                 let stopped = self.stopped_at(key.port);
-                self.frames.refresh(v.now, key.port, &stopped, a);
+                self.frames.refresh(v, key.port, &stopped, a);
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Schemes that look at heads see them in their queues, whether they were queued or not.
 
 use crate::common::{DATA, config, flow, run, star};
-use weir_core::{Bytes, ControlMessage, Packet, PacketKind, PortId, QueueId, Time};
+use weir_core::{Bytes, Packet, PacketKind, PortId, QueueId, Time};
 use weir_fc::{
-    Actions, FlowControl, IngressBound, NodeView, PortQueue, QueueLayout, SchemeInfo, StateSize,
-    TimerKey, Values, Verdict, Violation,
+    Actions, FlowControl, IngressBound, NodeView, PortQueue, QueueLayout, SchemeInfo, TimerKey,
+    Values, Verdict,
 };
 use weir_sim::config::Scheme;
 use weir_traffic::FlowSpec;
@@ -107,19 +107,7 @@ impl FlowControl for Heads {
         a.retry(key.port);
     }
 
-    fn depart(&mut self, _: &NodeView<'_>, _: &mut Packet, _: PortQueue, _: &mut Actions) {}
-
-    fn control(&mut self, _: &NodeView<'_>, _: PortId, _: &ControlMessage, _: &mut Actions) {}
-
-    fn link(&mut self, _: &NodeView<'_>, _: PortId, _: bool, _: &mut Actions) {}
-
-    fn audit(&self, _: &NodeView<'_>, _: bool) -> Result<(), Violation> {
-        Ok(())
-    }
-
-    fn state_size(&self) -> StateSize {
-        StateSize::default()
-    }
+    idle_hooks!();
 }
 
 /// One packet at a time, every 10 us, finds its port idle: at the switch 1 us and its own length after

@@ -1,11 +1,8 @@
 //! Rate limits that come, go and come back.
 
 use crate::common::{DATA, config, flow, run, star};
-use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Rate, Time};
-use weir_fc::{
-    Actions, FlowControl, IngressBound, NodeView, PortQueue, QueueLayout, SchemeInfo, StateSize,
-    TimerKey, Values, Violation,
-};
+use weir_core::{Packet, PortId, Priority, QueueId, Rate, Time};
+use weir_fc::{Actions, FlowControl, IngressBound, NodeView, QueueLayout, SchemeInfo, Values};
 use weir_sim::Outcome;
 use weir_sim::config::Scheme;
 use weir_traffic::FlowSpec;
@@ -50,21 +47,7 @@ impl FlowControl for Signals {
         queue_of(p.priority)
     }
 
-    fn depart(&mut self, _: &NodeView<'_>, _: &mut Packet, _: PortQueue, _: &mut Actions) {}
-
-    fn control(&mut self, _: &NodeView<'_>, _: PortId, _: &ControlMessage, _: &mut Actions) {}
-
-    fn timer(&mut self, _: &NodeView<'_>, _: TimerKey, _: &mut Actions) {}
-
-    fn link(&mut self, _: &NodeView<'_>, _: PortId, _: bool, _: &mut Actions) {}
-
-    fn audit(&self, _: &NodeView<'_>, _: bool) -> Result<(), Violation> {
-        Ok(())
-    }
-
-    fn state_size(&self) -> StateSize {
-        StateSize::default()
-    }
+    idle_hooks!();
 }
 
 /// Runs these flows under the scheme.

@@ -3,6 +3,46 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+/// The hooks that a scheme must have, for one that has no use for them.
+macro_rules! idle_hooks {
+    () => {
+        fn depart(
+            &mut self,
+            _: &weir_fc::NodeView<'_>,
+            _: &mut weir_core::Packet,
+            _: weir_fc::PortQueue,
+            _: &mut weir_fc::Actions,
+        ) {
+        }
+
+        fn control(
+            &mut self,
+            _: &weir_fc::NodeView<'_>,
+            _: weir_core::PortId,
+            _: &weir_core::ControlMessage,
+            _: &mut weir_fc::Actions,
+        ) {
+        }
+
+        fn link(
+            &mut self,
+            _: &weir_fc::NodeView<'_>,
+            _: weir_core::PortId,
+            _: bool,
+            _: &mut weir_fc::Actions,
+        ) {
+        }
+
+        fn audit(&self, _: &weir_fc::NodeView<'_>, _: bool) -> Result<(), weir_fc::Violation> {
+            Ok(())
+        }
+
+        fn state_size(&self) -> weir_fc::StateSize {
+            weir_fc::StateSize::default()
+        }
+    };
+}
+
 mod bitmaps;
 mod circles;
 mod deadlock;

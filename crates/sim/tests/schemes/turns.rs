@@ -1,11 +1,8 @@
 //! A packet that goes straight through has had its turn.
 
 use crate::common::{DATA, config, flow, run, star};
-use weir_core::{ControlMessage, Packet, PortId, QueueId, Time};
-use weir_fc::{
-    Actions, FlowControl, IngressBound, NodeView, PortQueue, QueueLayout, SchemeInfo, StateSize,
-    Values, Violation,
-};
+use weir_core::{Packet, PortId, QueueId, Time};
+use weir_fc::{Actions, FlowControl, IngressBound, NodeView, QueueLayout, SchemeInfo, Values};
 use weir_sim::config::Scheme;
 use weir_traffic::FlowSpec;
 
@@ -48,19 +45,7 @@ impl FlowControl for Turns {
         QueueId(7 - u32::from(p.priority.get()) + u32::from(p.priority < DATA))
     }
 
-    fn depart(&mut self, _: &NodeView<'_>, _: &mut Packet, _: PortQueue, _: &mut Actions) {}
-
-    fn control(&mut self, _: &NodeView<'_>, _: PortId, _: &ControlMessage, _: &mut Actions) {}
-
-    fn link(&mut self, _: &NodeView<'_>, _: PortId, _: bool, _: &mut Actions) {}
-
-    fn audit(&self, _: &NodeView<'_>, _: bool) -> Result<(), Violation> {
-        Ok(())
-    }
-
-    fn state_size(&self) -> StateSize {
-        StateSize::default()
-    }
+    idle_hooks!();
 }
 
 /// Packets of 1538 B on the wire take 123.04 ns and a link of 1 us. h0's first one is at the switch at

@@ -2,10 +2,10 @@
 
 use crate::common::{DATA, config, flow, run, star};
 use weir_core::packet::flags;
-use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
+use weir_core::{Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{
     Actions, FlowControl, IngressBound, NodeView, PortQueue, PrioritySchedule, QueueLayout,
-    SchemeInfo, StateSize, Target, TimerKey, Values, Verdict, Violation,
+    SchemeInfo, Target, TimerKey, Values, Verdict,
 };
 use weir_sim::Finish;
 use weir_sim::config::Scheme;
@@ -90,19 +90,7 @@ impl FlowControl for Shut {
         (at.queue == BEHIND).then_some(FIRST)
     }
 
-    fn depart(&mut self, _: &NodeView<'_>, _: &mut Packet, _: PortQueue, _: &mut Actions) {}
-
-    fn control(&mut self, _: &NodeView<'_>, _: PortId, _: &ControlMessage, _: &mut Actions) {}
-
-    fn link(&mut self, _: &NodeView<'_>, _: PortId, _: bool, _: &mut Actions) {}
-
-    fn audit(&self, _: &NodeView<'_>, _: bool) -> Result<(), Violation> {
-        Ok(())
-    }
-
-    fn state_size(&self) -> StateSize {
-        StateSize::default()
-    }
+    idle_hooks!();
 }
 
 /// Packets of 1538 B on the wire take 123.04 ns and a link of 1 us. The first is held when it comes,
