@@ -8,7 +8,7 @@ use weir_core::Time;
 
 const MSS: u64 = 1460;
 /// A lossy transfer of 100 segments takes some hundred packets; timers are asked for at each.
-const STEPS: u64 = 200_000;
+const STEPS: u64 = 20_000;
 
 fn run(params: &TcpParams, size: u64, wire: Wire, seed: u64) -> Outcome {
     Pair::new(params, size, MSS, wire, seed).run(STEPS).expect("the transfer ends")
