@@ -199,6 +199,10 @@ mod tests {
         assert_eq!(feed(&mut r, plain(5)), [(6, false)], "a duplicate");
         assert_eq!(feed(&mut r, Arrival { last: true, ..plain(6) }), [(7, false)]);
         assert!(r.is_complete());
+        // Where two segments alone would be held back, filling a gap is what counts.
+        let mut r = receiver(EcnMode::Off, 4);
+        assert_eq!(feed(&mut r, plain(1)), [(0, false)]);
+        assert_eq!(feed(&mut r, plain(0)), [(2, false)]);
     }
 
     #[test]

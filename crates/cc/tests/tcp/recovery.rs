@@ -27,6 +27,24 @@ fn the_third_duplicate_starts_fast_retransmit() {
     assert_eq!(t.ack(11), [13, 14]);
 }
 
+/// Karn: the ACK of a segment that was sent twice says nothing about the round-trip time, nor does
+/// that of a segment that waited for it.
+#[test]
+fn a_retransmission_gives_no_sample() {
+    let mut t = Trace::new(&params(), 1000);
+    t.all();
+    for _ in 0..3 {
+        t.ack(0);
+    }
+    t.pass(Time::from_ms(5));
+    t.ack(10);
+    assert_eq!(t.tcp.rto().srtt(), None);
+    // A new segment is timed again.
+    t.pass(Time::from_us(100));
+    t.ack(11);
+    assert_eq!(t.tcp.rto().srtt(), Some(Time::from_us(100)));
+}
+
 /// Segments 0 and 4 lost: the partial ACK sends 4 again at once, without further duplicates.
 #[test]
 fn a_partial_ack_sends_the_next_hole() {
