@@ -41,6 +41,7 @@ pub mod none;
 pub mod params;
 pub mod reliability;
 pub mod swift;
+pub mod tcp;
 #[cfg(test)]
 mod testing;
 pub mod timely;
