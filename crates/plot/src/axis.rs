@@ -177,7 +177,7 @@ impl Axis {
     fn log_ticks(&self, about: usize) -> Vec<Tick> {
         let decades = libm::log10(self.high / self.low);
         // at most `about` labels: 1, 2 and 5 of every decade, every decade, or every few of them
-        let labelled: &[f64] = match decades * 3.0 <= about as f64 {
+        let labelled: &[f64] = match decades * 3.0 <= about as f64 + 2.0 {
             true => &[1.0, 2.0, 5.0],
             false => &[1.0],
         };

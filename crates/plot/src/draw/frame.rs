@@ -75,7 +75,7 @@ impl<'a> Frame<'a> {
         }
         let ticks = panel.up.ticks(5);
         let labels = widest(ticks.iter().map(|k| k.text.as_str()), size);
-        let left = labels + t * if panel.up.label.is_empty() { 0.8 } else { 2.2 };
+        let left = labels + t * if panel.up.label.is_empty() { 0.8 } else { 2.3 };
         let right = match direct {
             true => widest(panel.series.iter().map(|s| s.name.as_str()), size) + t,
             false => t * 1.2,
@@ -160,20 +160,21 @@ impl<'a> Frame<'a> {
                     let name = clip(name, t, Weight::Regular, room);
                     scene.push(Item::text((self.plot.x - t * 0.5, y), &name, t, Anchor::End));
                 }
-                self.rules_along(scene);
             }
             Across::Values(axis) => {
                 self.vertical_axis(scene);
                 self.horizontal_axis(scene, axis, false);
-                self.rules(scene);
             }
             Across::Names { names, label } => {
                 self.vertical_axis(scene);
                 self.names(scene, names, label);
-                self.rules(scene);
             }
         }
         marks::draw(self, scene);
+        match self.panel.across {
+            Across::Rows { .. } => self.rules_along(scene),
+            _ => self.rules(scene),
+        }
         if self.direct {
             self.line_names(scene);
         }
@@ -190,7 +191,7 @@ impl<'a> Frame<'a> {
             scene.push(Item::text(at, &text, t, Anchor::End).painted(Paint::Soft));
         }
         let title = clip(&self.panel.up.title(), t, Weight::Regular, plot.h + t * 2.0);
-        let at = (self.left + t * 0.85, plot.y + plot.h / 2.0);
+        let at = (self.left + t, plot.y + plot.h / 2.0);
         scene.push(Item::text(at, &title, t, Anchor::Middle).upwards());
     }
 
@@ -266,7 +267,12 @@ impl<'a> Frame<'a> {
             let base = if down { y + t * 0.95 } else { y - t * 0.3 };
             let at = (plot.right() - t * 0.2, base);
             let label = clip(&rule.label, t * 0.92, Weight::Regular, plot.w);
-            scene.push(Item::text(at, &label, t * 0.92, Anchor::End).painted(Paint::Alarm));
+            let text = Item::text(at, &label, t * 0.92, Anchor::End).painted(Paint::Alarm);
+            // bars and lines below it must not make it illegible
+            if let Some(area) = text.text_area() {
+                scene.push(Item::rect(area, Paint::Paper, 0.8));
+            }
+            scene.push(text);
             above = if down { base } else { y };
         }
     }

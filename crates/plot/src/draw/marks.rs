@@ -5,7 +5,7 @@ use super::frame::{Frame, note};
 use crate::figure::{Across, Bar, BoxPlot, Point, Series, Shape};
 use crate::font::Weight;
 use crate::scene::{Anchor, Area, Item, Scene, Step, Stroke};
-use crate::style::{Paint, Style};
+use crate::style::{Dash, Paint, Style};
 
 /// A screen has no more pixels across than this.
 const MOST_POINTS: usize = 700;
@@ -147,11 +147,8 @@ fn column(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot
     };
     let top = frame.up(value);
     let area = Area { x, y: top, w: width, h: (base - top).max(0.4) };
-    push_titled(
-        scene,
-        Item::rect(area, style.paint(), 1.0),
-        &format!("{}: {}", series.name, note(frame.panel, bar)),
-    );
+    let title = format!("{}: {}", series.name, note(frame.panel, bar));
+    fill_bar(frame, scene, area, style, &title);
     let beyond = value > frame.panel.up.high;
     if beyond {
         // the bar goes on: a gap near its end and its value say so
@@ -181,7 +178,7 @@ fn row(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot: S
     let area = Area { x: frame.plot.x, y, w: (end - frame.plot.x).max(0.4), h: height };
     let middle = y + height / 2.0;
     if bar.value.is_some() {
-        scene.push(Item::rect(area, style.paint(), 1.0));
+        fill_bar(frame, scene, area, style, "");
     }
     let beyond = value > frame.panel.up.high;
     if beyond {
@@ -228,6 +225,28 @@ fn box_plot(frame: &Frame<'_>, scene: &mut Scene, series: &Series, b: &BoxPlot, 
     let five = [b.low, b.lower, b.middle, b.upper, b.high].map(|v| unit.show(v)).join(" · ");
     push_titled(scene, Item::rect(area, paint, 0.55), &format!("{}: {five}", series.name));
     scene.push(Item::line((x, median), (x + width, median), Paint::Ink, frame.size.line * 0.8));
+}
+
+/// Bars of one colour differ in how full it is, as lines differ in their dashes.
+pub(super) const fn fullness(dash: Dash) -> f64 {
+    match dash {
+        Dash::Solid => 1.0,
+        Dash::Dashed => 0.55,
+        Dash::DashDot => 0.3,
+        Dash::Dotted => 0.1,
+    }
+}
+
+fn fill_bar(frame: &Frame<'_>, scene: &mut Scene, area: Area, style: Style, title: &str) {
+    let full = fullness(style.dash);
+    push_titled(scene, Item::rect(area, style.paint(), full), title);
+    if full < 1.0
+        && let Item::Path { steps, .. } = Item::rect(area, style.paint(), 1.0)
+    {
+        let stroke = Stroke { paint: style.paint(), width: frame.size.line * 0.5, dash: &[] };
+        let (stroke, title) = (Some(stroke), String::new());
+        scene.push(Item::Path { steps, stroke, fill: None, title });
+    }
 }
 
 fn push_titled(scene: &mut Scene, mut item: Item, text: &str) {

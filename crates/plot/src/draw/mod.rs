@@ -48,7 +48,11 @@ pub fn scene(figure: &Figure, size: &Size) -> Scene {
     let rows_only = |p: &Panel| matches!(p.across, Across::Rows { .. });
     let columns = match figure.panels.iter().any(rows_only) {
         true => 1,
-        false => size.columns.min(figure.panels.len()).max(1),
+        // rows of equally many panels
+        false => {
+            let rows = figure.panels.len().div_ceil(size.columns.max(1)).max(1);
+            figure.panels.len().div_ceil(rows).max(1)
+        }
     };
     let width = (size.width - size.gap() * (columns - 1) as f64) / columns as f64;
     for row in figure.panels.chunks(columns) {
@@ -146,7 +150,7 @@ fn key(scene: &mut Scene, style: Style, line: bool, (x, y, wide): (f64, f64, f64
             w: half * 2.8,
             h: half * 2.0,
         };
-        scene.push(Item::rect(area, style.paint(), 1.0));
+        scene.push(Item::rect(area, style.paint(), marks::fullness(style.dash)));
     }
 }
 
