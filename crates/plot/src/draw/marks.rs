@@ -1,0 +1,279 @@
+//! What is inside a plot: lines, steps, bars and boxes.
+
+use super::clip;
+use super::frame::{Frame, note};
+use crate::figure::{Across, Bar, BoxPlot, Point, Series, Shape};
+use crate::font::Weight;
+use crate::scene::{Anchor, Area, Item, Scene, Step, Stroke};
+use crate::style::{Dash, Paint, Style};
+
+/// A screen has no more pixels across than this.
+const MOST_POINTS: usize = 700;
+
+/// Lines with more points than this have no markers.
+const MOST_MARKERS: usize = 40;
+
+pub(super) fn draw(frame: &Frame<'_>, scene: &mut Scene) {
+    let side = |s: &&Series| matches!(s.shape, Shape::Bars(_) | Shape::Boxes(_));
+    let lanes = frame.panel.series.iter().filter(side).count().max(1);
+    let mut lane = 0;
+    for series in &frame.panel.series {
+        match &series.shape {
+            Shape::Line(points) => line(frame, scene, series, points),
+            Shape::Steps(points) => steps(frame, scene, series, points),
+            Shape::Bars(bars) => {
+                for (i, bar) in bars.iter().enumerate() {
+                    let Some(bar) = bar else { continue };
+                    let slot = Slot { name: i, names: bars.len(), lane, lanes };
+                    match frame.panel.across {
+                        Across::Rows { .. } => row(frame, scene, series, bar, slot),
+                        _ => column(frame, scene, series, bar, slot),
+                    }
+                }
+                lane += 1;
+            }
+            Shape::Boxes(all) => {
+                for (i, five) in all.iter().enumerate() {
+                    let Some(five) = five else { continue };
+                    let slot = Slot { name: i, names: all.len(), lane, lanes };
+                    box_plot(frame, scene, series, five, slot);
+                }
+                lane += 1;
+            }
+        }
+    }
+}
+
+/// Which part of the axis across something has.
+#[derive(Clone, Copy)]
+struct Slot {
+    name: usize,
+    names: usize,
+    lane: usize,
+    lanes: usize,
+}
+
+impl Slot {
+    /// Begin and width along an axis of this length, with some air between names.
+    fn along(self, length: f64) -> (f64, f64) {
+        let slot = length / self.names.max(1) as f64;
+        let lane = slot * 0.8 / self.lanes as f64;
+        let air = if self.lanes > 1 { lane * 0.08 } else { lane * 0.12 };
+        let begin = slot * (self.name as f64 + 0.1) + lane * self.lane as f64;
+        (begin + air, lane - 2.0 * air)
+    }
+}
+
+fn x_of(frame: &Frame<'_>, x: f64) -> f64 {
+    match &frame.panel.across {
+        Across::Values(axis) => frame.plot.x + frame.plot.w * axis.at(x),
+        // a line over names: x counts them from zero
+        Across::Names { names, .. } | Across::Rows { names } => {
+            frame.plot.x + frame.plot.w * (x + 0.5) / names.len().max(1) as f64
+        }
+    }
+}
+
+fn stroke(style: Style, width: f64) -> Option<Stroke> {
+    Some(Stroke { paint: style.paint(), width, dash: style.dash.pattern() })
+}
+
+fn line(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[Point]) {
+    let (style, width) = (series.style, frame.size.line);
+    let at = |p: &Point| (x_of(frame, p.x), frame.up(p.y));
+    let pairs: Vec<(f64, f64)> = points.iter().map(|p| (p.x, p.y)).collect();
+    let thinned = thin(&pairs, MOST_POINTS);
+    let path = thinned.iter().enumerate().map(|(i, &(x, y))| {
+        let (x, y) = (x_of(frame, x), frame.up(y));
+        if i == 0 { Step::Move(x, y) } else { Step::Line(x, y) }
+    });
+    scene.push(Item::Path {
+        steps: path.collect(),
+        stroke: stroke(style, width),
+        fill: None,
+        title: series.name.clone(),
+    });
+    for p in points.iter().filter(|p| p.error > 0.0 && points.len() <= MOST_MARKERS) {
+        let (x, _) = at(p);
+        let (low, high) = (frame.up(p.y - p.error), frame.up(p.y + p.error));
+        error_bar(scene, (x, low), (x, high), width, Paint::Series(style.colour));
+    }
+    if points.len() <= MOST_MARKERS {
+        for p in points {
+            scene.push(Item::marker(style.marker, at(p), width * 1.6, style.paint()));
+        }
+    }
+}
+
+/// A thin line with caps, upright.
+fn error_bar(scene: &mut Scene, from: (f64, f64), to: (f64, f64), cap: f64, paint: Paint) {
+    let width = cap * 0.45;
+    scene.push(Item::line(from, to, paint, width));
+    for (x, y) in [from, to] {
+        scene.push(Item::line((x - cap * 1.6, y), (x + cap * 1.6, y), paint, width));
+    }
+}
+
+fn steps(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[(f64, f64)]) {
+    let mut path = Vec::new();
+    let mut level = None;
+    for (x, y) in thin(points, MOST_POINTS) {
+        let (x, y) = (x_of(frame, x), frame.up(y));
+        match level {
+            None => path.push(Step::Move(x, y)),
+            Some(level) => path.extend([Step::Line(x, level), Step::Line(x, y)]),
+        }
+        level = Some(y);
+    }
+    scene.push(Item::Path {
+        steps: path,
+        stroke: stroke(series.style, frame.size.line),
+        fill: None,
+        title: series.name.clone(),
+    });
+}
+
+/// A bar that stands.
+fn column(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot: Slot) {
+    let (begin, width) = slot.along(frame.plot.w);
+    let (x, base, t) = (frame.plot.x + begin, frame.plot.bottom(), frame.size.text);
+    let style = Frame::bar_style(bar, series.style);
+    let middle = x + width / 2.0;
+    let Some(value) = bar.value else {
+        let text = clip(&bar.note, t * 0.85, Weight::Regular, frame.plot.h);
+        let at = (middle + t * 0.3, base - t * 0.3);
+        scene.push(Item::text(at, &text, t * 0.85, Anchor::Start).painted(Paint::Soft).upwards());
+        return;
+    };
+    let top = frame.up(value);
+    let area = Area { x, y: top, w: width, h: (base - top).max(0.4) };
+    let title = format!("{}: {}", series.name, note(frame.panel, bar));
+    fill_bar(frame, scene, area, style, &title);
+    let beyond = value > frame.panel.up.high;
+    if beyond {
+        // the bar goes on: a gap near its end and its value say so
+        let y = top + t * 0.9;
+        scene.push(Item::line((x - 1.0, y + 2.0), (x + width + 1.0, y - 2.0), Paint::Paper, 2.0));
+        let at = (middle + t * 0.3, top + t * 1.6);
+        let text = frame.panel.up.unit.show(value);
+        let inside = Item::text(at, &text, t * 0.85, Anchor::End).painted(Paint::Paper).upwards();
+        scene.push(inside);
+    } else if bar.error > 0.0 {
+        let (low, high) = (frame.up(value - bar.error), frame.up(value + bar.error));
+        error_bar(scene, (middle, low), (middle, high), frame.size.line, Paint::Ink);
+    }
+    if let Some(most) = bar.whisker.filter(|m| *m > value && !beyond) {
+        let end = (middle, frame.up(most));
+        scene.push(Item::line((middle, top), end, style.paint(), frame.size.line * 0.5));
+    }
+}
+
+/// A bar that lies, with its value beside it.
+fn row(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot: Slot) {
+    let (begin, height) = slot.along(frame.plot.h);
+    let (y, t) = (frame.plot.y + begin, frame.size.text);
+    let style = Frame::bar_style(bar, series.style);
+    let value = bar.value.unwrap_or(0.0);
+    let mut end = frame.along(value);
+    let area = Area { x: frame.plot.x, y, w: (end - frame.plot.x).max(0.4), h: height };
+    let middle = y + height / 2.0;
+    if bar.value.is_some() {
+        fill_bar(frame, scene, area, style, "");
+    }
+    let beyond = value > frame.panel.up.high;
+    if beyond {
+        // the bar goes on: a gap near its end says so
+        let x = end - t;
+        let gap = Item::line((x - 2.0, y + height + 1.0), (x + 2.0, y - 1.0), Paint::Paper, 2.5);
+        scene.push(gap);
+    }
+    if bar.error > 0.0 && !beyond {
+        let (low, high) = (frame.along(value - bar.error), frame.along(value + bar.error));
+        scene.push(Item::line((low, middle), (high, middle), Paint::Ink, frame.size.line * 0.5));
+        end = end.max(high);
+    }
+    if let Some(most) = bar.whisker.filter(|m| *m > value && !beyond) {
+        let to = frame.along(most);
+        let paint = style.paint();
+        scene.push(Item::line((end, middle), (to, middle), paint, frame.size.line * 0.5));
+        if most <= frame.panel.up.high {
+            let cap = height * 0.25;
+            let (up, down) = ((to, middle - cap), (to, middle + cap));
+            scene.push(Item::line(up, down, paint, frame.size.line * 0.5));
+        }
+        end = to;
+    }
+    let text = clip(&note(frame.panel, bar), t, Weight::Regular, frame.size.width - end - t * 0.6);
+    scene.push(Item::text((end + t * 0.5, middle + t * 0.34), &text, t, Anchor::Start));
+}
+
+fn box_plot(frame: &Frame<'_>, scene: &mut Scene, series: &Series, b: &BoxPlot, slot: Slot) {
+    let (begin, width) = slot.along(frame.plot.w);
+    let (x, paint) = (frame.plot.x + begin, series.style.paint());
+    let middle = x + width / 2.0;
+    let [low, lower, median, upper, high] =
+        [b.low, b.lower, b.middle, b.upper, b.high].map(|v| frame.up(v));
+    let area = Area { x, y: upper, w: width, h: (lower - upper).max(0.6) };
+    let thin = frame.size.line * 0.55;
+    scene.push(Item::line((middle, low), (middle, lower), paint, thin));
+    scene.push(Item::line((middle, upper), (middle, high), paint, thin));
+    for y in [low, high] {
+        let cap = width * 0.25;
+        scene.push(Item::line((middle - cap, y), (middle + cap, y), paint, thin));
+    }
+    let unit = frame.panel.up.unit;
+    let five = [b.low, b.lower, b.middle, b.upper, b.high].map(|v| unit.show(v)).join(" · ");
+    push_titled(scene, Item::rect(area, paint, 0.55), &format!("{}: {five}", series.name));
+    scene.push(Item::line((x, median), (x + width, median), Paint::Ink, frame.size.line * 0.8));
+}
+
+/// Bars of one colour differ in how full it is, as lines differ in their dashes.
+pub(super) const fn fullness(dash: Dash) -> f64 {
+    match dash {
+        Dash::Solid => 1.0,
+        Dash::Dashed => 0.55,
+        Dash::DashDot => 0.3,
+        Dash::Dotted => 0.1,
+    }
+}
+
+fn fill_bar(frame: &Frame<'_>, scene: &mut Scene, area: Area, style: Style, title: &str) {
+    let full = fullness(style.dash);
+    push_titled(scene, Item::rect(area, style.paint(), full), title);
+    if full < 1.0
+        && let Item::Path { steps, .. } = Item::rect(area, style.paint(), 1.0)
+    {
+        let stroke = Stroke { paint: style.paint(), width: frame.size.line * 0.5, dash: &[] };
+        let (stroke, title) = (Some(stroke), String::new());
+        scene.push(Item::Path { steps, stroke, fill: None, title });
+    }
+}
+
+fn push_titled(scene: &mut Scene, mut item: Item, text: &str) {
+    if let Item::Path { title, .. } = &mut item {
+        text.clone_into(title);
+    }
+    scene.push(item);
+}
+
+/// At most about `most` points: of every stretch, the lowest and the highest stay.
+pub(super) fn thin(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
+    if points.len() <= most {
+        return points.to_vec();
+    }
+    let stretch = points.len().div_ceil(most / 2);
+    let mut kept = Vec::with_capacity(most + 2);
+    for chunk in points.chunks(stretch) {
+        let by_y = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+        let (low, high) = (chunk.iter().min_by(by_y), chunk.iter().max_by(by_y));
+        let mut pair: Vec<(f64, f64)> = low.into_iter().chain(high).copied().collect();
+        pair.sort_by(|a, b| a.0.total_cmp(&b.0));
+        pair.dedup();
+        kept.extend(pair);
+    }
+    // a line ends where its data ends
+    if kept.last() != points.last() {
+        kept.extend(points.last());
+    }
+    kept
+}

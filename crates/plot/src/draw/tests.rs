@@ -1,0 +1,191 @@
+use super::marks::thin;
+use super::*;
+use crate::axis::{Axis, Unit};
+use crate::figure::{Bar, BoxPlot, Point, Rule};
+
+const SIZES: [Size; 3] = [Size::PAGE, Size::COLUMN, Size::WIDE];
+const SCHEMES: [&str; 11] = [
+    "PFC",
+    "CaPFC",
+    "P-PFC",
+    "GFC",
+    "G-PFC",
+    "OFC",
+    "none (lossy)",
+    "BFC",
+    "ideal FC",
+    "FlowSail",
+    "FFC/DVL",
+];
+
+fn lines(n: usize) -> Figure {
+    let series = SCHEMES[..n].iter().enumerate().map(|(i, name)| Series {
+        name: (*name).into(),
+        style: Style::new(i, 0),
+        shape: Shape::Line(
+            (0..5)
+                .map(|k| {
+                    let (x, y) = (f64::from(k) * 0.1 + 0.4, 1.0 + (i * (k as usize + 1)) as f64);
+                    Point { x, y, error: 0.3 }
+                })
+                .collect(),
+        ),
+    });
+    Figure {
+        id: "lines".into(),
+        title: "Lines".into(),
+        caption: String::new(),
+        panels: vec![Panel {
+            title: String::new(),
+            across: Across::Values(Axis::between("load", Unit::Share, 0.4, 0.8)),
+            up: Axis::log("slowdown", Unit::Number, 1.0, 60.0),
+            series: series.collect(),
+            rules: vec![Rule { at: 1.0, label: "alone in the network".into() }],
+        }],
+    }
+}
+
+fn bars(n: usize, rows: bool) -> Figure {
+    let names: Vec<String> = SCHEMES[..n].iter().map(|s| (*s).to_owned()).collect();
+    let values = (0..n).map(|i| {
+        Some(Bar {
+            value: Some((i + 1) as f64 * 2e8),
+            error: 2e7,
+            whisker: Some((i + 2) as f64 * 2e8),
+            style: Some(Style::new(i, 0)),
+            note: if i == 2 { "(3 of 80 unfinished)".into() } else { String::new() },
+        })
+    });
+    let series = vec![Series {
+        name: String::new(),
+        style: Style::new(0, 0),
+        shape: Shape::Bars(values.collect()),
+    }];
+    let across = match rows {
+        true => Across::Rows { names },
+        false => Across::Names { label: "scheme".into(), names },
+    };
+    let up = Axis::linear("mean FCT", Unit::Time, 2e9);
+    let panel = |title: &str| Panel {
+        title: title.into(),
+        across: across.clone(),
+        up: up.clone(),
+        series: series.clone(),
+        rules: Vec::new(),
+    };
+    Figure {
+        id: "bars".into(),
+        title: "Bars".into(),
+        caption: String::new(),
+        panels: vec![panel("victim"), panel("congested flows with a long name")],
+    }
+}
+
+fn boxes() -> Figure {
+    let five =
+        |k: f64| BoxPlot { low: k, lower: 2.0 * k, middle: 3.0 * k, upper: 4.0 * k, high: 9.0 * k };
+    let series = SCHEMES[..6].iter().enumerate().map(|(i, name)| Series {
+        name: (*name).into(),
+        style: Style::new(i, 0),
+        shape: Shape::Boxes((1..4).map(|k| Some(five(f64::from(k) * 1e7))).collect()),
+    });
+    let names = ["all", "uncongested", "congested"].map(str::to_owned).to_vec();
+    Figure {
+        id: "boxes".into(),
+        title: "Boxes".into(),
+        caption: String::new(),
+        panels: vec![Panel {
+            title: String::new(),
+            across: Across::Names { label: String::new(), names },
+            up: Axis::linear("FCT", Unit::Time, 27e7),
+            series: series.collect(),
+            rules: Vec::new(),
+        }],
+    }
+}
+
+#[test]
+fn no_text_covers_another_or_leaves_the_drawing() {
+    let all = [
+        lines(2),
+        lines(5),
+        lines(11),
+        bars(2, true),
+        bars(11, true),
+        bars(2, false),
+        bars(11, false),
+        boxes(),
+    ];
+    for figure in all {
+        for size in SIZES {
+            let clashes = scene(&figure, &size).clashes();
+            assert!(clashes.is_empty(), "{} at {}: {clashes:?}", figure.id, size.width);
+        }
+    }
+}
+
+#[test]
+fn few_lines_carry_their_names_and_many_have_a_legend() {
+    let texts = |f: &Figure, text: &str| {
+        let is = |i: &&Item| matches!(i, Item::Text { text: t, .. } if t == text);
+        scene(f, &Size::PAGE).items.iter().filter(is).count()
+    };
+    assert_eq!(texts(&lines(3), "CaPFC"), 1);
+    assert_eq!(texts(&lines(11), "CaPFC"), 1);
+    assert!(legend_entries(&lines(11)).len() == 11);
+}
+
+#[test]
+fn every_series_of_a_line_figure_differs_in_more_than_colour() {
+    for i in 0..11 {
+        for j in i + 1..11 {
+            let (a, b) = (Style::new(i, 0), Style::new(j, 0));
+            let same = a.marker == b.marker && a.dash == b.dash && a.colour == b.colour;
+            assert!(!same, "{i} {j}");
+        }
+    }
+}
+
+#[test]
+fn thinning_keeps_extremes_and_ends() {
+    let points: Vec<(f64, f64)> =
+        (0..100_000).map(|i| (f64::from(i), if i == 54_321 { 9.0 } else { 0.0 })).collect();
+    let kept = thin(&points, 500);
+    assert!(kept.len() <= 502, "{}", kept.len());
+    assert!(kept.contains(&(54_321.0, 9.0)));
+    assert_eq!((kept[0], kept[kept.len() - 1]), ((0.0, 0.0), (99_999.0, 0.0)));
+}
+
+#[test]
+fn every_format_is_written() {
+    for figure in [lines(11), bars(11, true), boxes()] {
+        let drawn = scene(&figure, &Size::COLUMN);
+        let svg = crate::svg::file(&drawn, &figure.title);
+        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>"));
+        let pdf = crate::print::pdf(&drawn, &figure.title);
+        assert!(pdf.starts_with(b"%PDF-") && !String::from_utf8_lossy(&pdf).contains("/Font"));
+        let png = crate::print::png(&drawn, 4.0, crate::style::Theme::Light).unwrap();
+        assert!(png.starts_with(b"\x89PNG"));
+    }
+}
+
+#[test]
+fn data_is_in_base_units() {
+    let csv = bars(2, true).csv();
+    let mut all = csv.lines();
+    assert_eq!(
+        all.next(),
+        Some("panel,series,name,mean_fct_ps,mean_fct_ps_error,mean_fct_ps_most,note")
+    );
+    assert_eq!(all.next(), Some("victim,,PFC,200000000,20000000,400000000,"));
+}
+
+#[test]
+fn figures_without_data_are_drawn_empty() {
+    let mut empty = lines(2);
+    empty.panels[0].series.clear();
+    assert!(scene(&empty, &Size::PAGE).height > 50.0);
+    empty.panels.clear();
+    assert!(scene(&empty, &Size::PAGE).height < 50.0);
+    assert_eq!(empty.csv(), "\n");
+}

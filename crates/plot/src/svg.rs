@@ -1,0 +1,156 @@
+//! Scenes as SVG. Text stays text: it can be selected, searched and edited.
+
+use crate::font::{FAMILIES, Weight};
+use crate::scene::{Anchor, Item, Scene, Step, Stroke};
+use crate::style::{Paint, Theme, css_variables};
+use std::fmt::Write;
+
+/// Text that may stand in XML and HTML.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // characters that XML does not allow at all
+            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The rules that [`inline`] relies on; a page that shows figures inline has them once, beside
+/// the variables of [`css_variables`].
+pub fn css() -> String {
+    let mut out = format!("svg.figure text {{ font-family: {FAMILIES}; }}\n");
+    for paint in Paint::all() {
+        let name = paint.css();
+        let _ = writeln!(out, ".p-{name} {{ fill: var(--{name}); }}");
+        let _ = writeln!(out, ".l-{name} {{ stroke: var(--{name}); fill: none; }}");
+    }
+    out
+}
+
+/// An element for a page that has the rules of [`css`] and the variables of its theme.
+pub fn inline(scene: &Scene, title: &str) -> String {
+    element(scene, title, "", &body(scene))
+}
+
+/// A file of its own: light, and dark where its viewer asks for it.
+pub fn file(scene: &Scene, title: &str) -> String {
+    let style = format!(
+        "<style>svg {{ {} }}\n@media (prefers-color-scheme: dark) {{ svg {{ {} }} }}\n\
+         @media print {{ svg {{ {0} }} }}\n{}</style>",
+        css_variables(Theme::Light),
+        css_variables(Theme::Dark),
+        css()
+    );
+    let (w, h) = (px(scene.width), px(scene.height));
+    let ground = format!("<rect class=\"p-bg\" width=\"{w}\" height=\"{h}\"/>");
+    let size = format!(" width=\"{w}pt\" height=\"{h}pt\"");
+    element(scene, title, &size, &format!("{style}{ground}{}", body(scene)))
+}
+
+fn element(scene: &Scene, title: &str, size: &str, body: &str) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" role=\"img\" \
+         aria-label=\"{}\"{size} viewBox=\"0 0 {} {}\">{body}</svg>",
+        escape(title),
+        px(scene.width),
+        px(scene.height)
+    )
+}
+
+/// A coordinate with enough digits for a screen.
+fn px(x: f64) -> String {
+    let text = format!("{x:.2}");
+    let short = text.trim_end_matches('0').trim_end_matches('.');
+    if short == "-0" { "0".into() } else { short.into() }
+}
+
+fn body(scene: &Scene) -> String {
+    let mut out = String::new();
+    for item in &scene.items {
+        match item {
+            Item::Path { steps, stroke, fill, title } => {
+                path(&mut out, steps, *stroke, *fill, title);
+            }
+            Item::Text { at, text, size, weight, paint, anchor, upwards } => {
+                let place = match upwards {
+                    false => format!("x=\"{}\" y=\"{}\"", px(at.0), px(at.1)),
+                    true => {
+                        format!("transform=\"translate({} {}) rotate(-90)\"", px(at.0), px(at.1))
+                    }
+                };
+                let anchor = match anchor {
+                    Anchor::Start => "",
+                    Anchor::Middle => " text-anchor=\"middle\"",
+                    Anchor::End => " text-anchor=\"end\"",
+                };
+                let bold = if *weight == Weight::Bold { " font-weight=\"bold\"" } else { "" };
+                let _ = write!(
+                    out,
+                    "<text {place} font-size=\"{}\" class=\"p-{}\"{anchor}{bold}>{}</text>",
+                    px(*size),
+                    paint.css(),
+                    escape(text)
+                );
+            }
+        }
+    }
+    out
+}
+
+fn path(
+    out: &mut String,
+    steps: &[Step],
+    stroke: Option<Stroke>,
+    fill: Option<(Paint, f64)>,
+    title: &str,
+) {
+    let mut d = String::new();
+    for step in steps {
+        let _ = match step {
+            Step::Move(x, y) => write!(d, "M{} {}", px(*x), px(*y)),
+            Step::Line(x, y) => write!(d, "L{} {}", px(*x), px(*y)),
+            Step::Close => write!(d, "Z"),
+        };
+    }
+    let mut attributes = String::new();
+    if let Some((paint, opacity)) = fill {
+        let _ = write!(attributes, " class=\"p-{}\"", paint.css());
+        if opacity < 1.0 {
+            let _ = write!(attributes, " fill-opacity=\"{}\"", px(opacity));
+        }
+    } else if let Some(Stroke { paint, width, dash }) = stroke {
+        let _ = write!(attributes, " class=\"l-{}\" stroke-width=\"{}\"", paint.css(), px(width));
+        attributes.push_str(" stroke-linejoin=\"round\"");
+        if !dash.is_empty() {
+            let lengths: Vec<String> = dash.iter().map(|d| px(d * width)).collect();
+            let _ = write!(attributes, " stroke-dasharray=\"{}\"", lengths.join(" "));
+        }
+    }
+    let _ = match title {
+        "" => write!(out, "<path{attributes} d=\"{d}\"/>"),
+        _ => write!(out, "<path{attributes} d=\"{d}\"><title>{}</title></path>", escape(title)),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_users_write_cannot_break_out_of_the_markup() {
+        assert_eq!(escape("<b a=\"x\">&\u{7}"), "&lt;b a=&quot;x&quot;&gt;&amp; ");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let texts = [0.0, -0.001, 1.5, 2.0, 10.0, 100.25].map(px);
+        assert_eq!(texts, ["0", "0", "1.5", "2", "10", "100.25"]);
+    }
+}
