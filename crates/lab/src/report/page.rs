@@ -62,19 +62,29 @@ fn headline(c: &Comparison<'_>) -> String {
 
 /// What a reader must know before believing anything below.
 fn warnings(c: &Comparison<'_>) -> String {
-    let mut out = String::new();
+    let mut texts: Vec<String> = c.partial_note().into_iter().collect();
     for run in c.runs() {
-        let mut texts = Vec::new();
+        let (title, seed) = (run.variant.scheme.title, run.variant.seed);
         if run.interrupted() {
-            let title = run.variant.scheme.title;
-            texts.push(format!("{title}, seed {}: interrupted before its end", run.variant.seed));
+            texts.push(format!("{title}, seed {seed}: interrupted before its end"));
         }
         if let Some(why) = run.invalid(c.experiment) {
-            texts.push(format!("Invalid run, seed {}: {why}", run.variant.seed));
+            texts.push(format!("Invalid run, seed {seed}: {why}"));
         }
-        for text in texts {
-            out.push_str(&format!("<p class=\"warn\">{}</p>\n", escape(&text)));
+        let (asked, used) = (run.config.probes.series, run.outcome.series_interval);
+        if let Some((asked, used)) = asked.zip(used).filter(|(asked, used)| asked != used) {
+            let (asked, used) = (crate::format::time(asked), crate::format::time(used));
+            texts.push(format!(
+                "{title}, seed {seed}: so long a run keeps samples at every {used}, not {asked}"
+            ));
         }
+    }
+    for f in &c.failed {
+        texts.push(format!("{}, seed {}: {}", f.variant.scheme.title, f.variant.seed, f.why));
+    }
+    let mut out = String::new();
+    for text in texts {
+        out.push_str(&format!("<p class=\"warn\">{}</p>\n", escape(&text)));
     }
     for w in c.experiment.warnings.iter() {
         let help = w.help.join("; ");
