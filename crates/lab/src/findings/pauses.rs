@@ -398,3 +398,44 @@ fn victims(flows: &[HeldFlow<'_>], tree: &PauseTree, log: &Log<'_>) -> Vec<Victi
     victims.sort_by_key(|v| (std::cmp::Reverse(v.held), v.flow));
     victims
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn port(node: u32) -> PortAt {
+        PortAt { node: NodeId(node), port: PortId(0) }
+    }
+
+    /// A pause of the port of node `held` that began at the port of node `root`.
+    fn hold(held: u32, root: Option<u32>) -> Hold {
+        Hold {
+            by: port(9),
+            held: port(held),
+            priority: Priority::default(),
+            start: Time::ZERO,
+            end: Time::from_ns(1),
+            cause: root.map(port),
+            parent: None,
+            root: root.map(port),
+        }
+    }
+
+    #[test]
+    fn a_path_is_clear_only_if_no_pause_began_on_it_and_all_are_known() {
+        let path = [(NodeId(1), PortId(0)), (NodeId(2), PortId(0))];
+        let clear = |holds: &[Hold], complete| Log::new(holds, complete).clear(&path);
+        assert!(clear(&[hold(1, Some(5))], true));
+        assert!(!clear(&[hold(1, Some(5))], false), "the log was full");
+        assert!(!clear(&[hold(1, Some(5)), hold(8, Some(2))], true), "one began at node 2");
+        assert!(!clear(&[hold(1, Some(5)), hold(8, None)], true), "one began nobody knows where");
+    }
+
+    #[test]
+    fn a_hold_is_due_to_one_port_only_if_no_other_held_it_too() {
+        let holds = [hold(1, Some(5)), hold(1, Some(5)), hold(2, Some(5)), hold(2, Some(6))];
+        let log = Log::new(&holds, true);
+        assert!(log.one_root(port(1)) && !log.one_root(port(2)));
+        assert!(!Log::new(&holds, false).one_root(port(1)), "the log was full");
+    }
+}
