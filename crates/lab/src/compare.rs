@@ -1,6 +1,8 @@
 //! The table of `weir compare`: schemes in rows, what they did to the same traffic in columns.
 
-use crate::findings::{ClassSummary, Comparison, Group, PortAt, TableSummary, hottest_port, notes};
+use crate::findings::{
+    ClassSummary, Comparison, Group, PortAt, TableSummary, failures, hottest_port, notes,
+};
 use crate::format;
 use crate::listing::{Layout, wrap};
 use crate::scenario::reference::{Amount, Metric, Reference};
@@ -115,7 +117,8 @@ pub fn table(c: &Comparison<'_>, figures: &Figures) -> TextTable {
         let mut row = vec![String::new(); t.columns.len()];
         row[0] = scheme.title.to_owned();
         if let Some(note) = row.last_mut() {
-            *note = failed_note(c, scheme.name);
+            let reasons = failures(c, scheme.name).into_iter().map(|(why, _)| why);
+            *note = reasons.collect::<Vec<_>>().join("; ");
         }
         t.row(row);
     }
@@ -134,18 +137,6 @@ pub fn table(c: &Comparison<'_>, figures: &Figures) -> TextTable {
         }
     }
     t
-}
-
-/// Why a scheme has no run.
-fn failed_note(c: &Comparison<'_>, scheme: &str) -> String {
-    let mut reasons: Vec<String> = Vec::new();
-    for failed in c.failed.iter().filter(|f| f.variant.scheme.name == scheme) {
-        let why = failed.why.to_string();
-        if !reasons.contains(&why) {
-            reasons.push(why);
-        }
-    }
-    reasons.join("; ")
 }
 
 /// What `weir compare` prints below its title. Remarks stand in the last column where every column

@@ -2,7 +2,7 @@
 
 use weir_lab::compare::{self, Figures};
 use weir_lab::findings::{Comparison, answer};
-use weir_lab::run::{Meter, run_all};
+use weir_lab::run::{Failed, Failure, Meter, run_all};
 use weir_lab::scenario::builtin::BUILT_IN;
 use weir_lab::{EngineConfig, Experiment, Finish, Variant, report};
 
@@ -234,4 +234,32 @@ fn a_page_stands_alone() {
             assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{} <{tag}>", b.name);
         }
     }
+}
+
+/// Runs without an outcome are part of the table, the summary and the page.
+#[test]
+fn a_run_without_an_outcome_is_a_row_with_its_reason() {
+    let e = load("incast", &[]);
+    let c = compare(&e, &["pfc"], &[1]);
+    let failed = |scheme, seed, why| Failed {
+        variant: e.variant(Some(scheme), None, seed).expect("a known scheme"),
+        why,
+    };
+    let refusal = || Failure::BadInput("no room".into());
+    let c = c.with_failed(vec![
+        failed("pfc", 2, refusal()),
+        failed("pfc", 3, refusal()),
+        failed("gfc", 1, Failure::NotBegun),
+    ]);
+    for width in [60, 250] {
+        let layout = weir_lab::listing::Layout { width, colour: false };
+        let text = compare::text(&c, &Figures::new(&c), layout);
+        for part in ["2 seeds cannot be run: no room", "not run: interrupted", "1 of 4 runs are"] {
+            assert!(text.contains(part), "{width}, {part}: {text}");
+        }
+    }
+    let summary = report::summary(&c);
+    assert_eq!(summary["partial"], true);
+    assert_eq!(summary["failed"][2]["scheme"], "gfc");
+    assert!(report::page(&c, "weir").contains("INTERRUPTED: 1 of 4 runs are complete"));
 }

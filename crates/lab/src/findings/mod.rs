@@ -10,6 +10,7 @@ mod tables;
 
 pub use classes::{ClassStats, ClassSummary};
 pub use hottest::{PortAt, hottest_port};
+pub(crate) use notes::failures;
 pub use notes::notes;
 pub use pauses::{Hold, PauseNode, PauseTree, Victim, holds, innocent_holds};
 pub use queues::{Distribution, PortKind};

@@ -9,9 +9,12 @@ use weir_sim::outcome::{Deadlock, DropReason, Finish};
 /// Remarks, the gravest first; none when all went well and nothing was sent twice.
 pub fn notes(c: &Comparison<'_>, group: &Group) -> Vec<String> {
     let mut notes = endings(c.experiment, group);
-    for f in c.failed.iter().filter(|f| f.variant.scheme.name == group.scheme.name) {
-        notes.push(format!("seed {} {}", f.variant.seed, f.why));
-    }
+    notes.extend(failures(c, group.scheme.name).into_iter().map(|(why, seeds)| {
+        match seeds.as_slice() {
+            [seed] => format!("seed {seed} {why}"),
+            several => format!("{} {why}", format::plural(several.len() as u64, "seed")),
+        }
+    }));
     for reason in DropReason::ALL {
         let drops = group.runs.iter().flat_map(|r| &r.outcome.drops);
         let packets: u64 = drops.filter(|d| d.reason == reason).map(|d| d.packets).sum();
@@ -46,6 +49,19 @@ pub fn notes(c: &Comparison<'_>, group: &Group) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Why runs of a scheme have no outcome, each reason with the seeds it is about.
+pub(crate) fn failures(c: &Comparison<'_>, scheme: &str) -> Vec<(String, Vec<u64>)> {
+    let mut reasons: Vec<(String, Vec<u64>)> = Vec::new();
+    for failed in c.failed.iter().filter(|f| f.variant.scheme.name == scheme) {
+        let (why, seed) = (failed.why.to_string(), failed.variant.seed);
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, seeds)) => seeds.push(seed),
+            None => reasons.push((why, vec![seed])),
+        }
+    }
+    reasons
 }
 
 /// Runs that ended otherwise than by being done.

@@ -66,11 +66,19 @@ fn victim(c: &Comparison<'_>, first: &Group) -> Option<String> {
     let class = c.class_name(worst.class);
     let more = match tree.victims.len() {
         1 => String::new(),
-        n => format!(" (and {} more)", format::plural(n as u64 - 1, "flow")),
+        n => format!(
+            " The same held {} more, none of them longer.",
+            format::plural(n as u64 - 1, "flow")
+        ),
+    };
+    // holds and paths are those of one run
+    let seed = match first.runs.len() {
+        1 => String::new(),
+        _ => format!("With seed {}, ", run.variant.seed),
     };
     let mut text = format!(
-        "{} held the {class} flow {src} to {dst}{more} for {}{} because of congestion at {root}, \
-         which is not on its path{}.",
+        "{seed}{} held the {class} flow {src} to {dst} for {}{} because of congestion at {root}, \
+         which is not on its path{}.{more}",
         first.scheme.title,
         if worst.at_most { "up to " } else { "" },
         format::time(worst.held),

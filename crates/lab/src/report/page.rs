@@ -319,12 +319,16 @@ fn topology(c: &Comparison<'_>, numbers: &Figures) -> String {
 
 fn scenario(c: &Comparison<'_>, command: &str) -> String {
     let e = c.experiment;
+    let kind = if c.partial() { "partial.csv" } else { "csv" };
+    let mut data = vec!["summary.json".to_owned()];
+    data.extend(["flows", "ports", "queues", "pauses"].map(|name| format!("{name}.{kind}")));
+    data.extend(e.scenario.probe.series.map(|_| format!("series.{kind}")));
     let mut out = format!(
         "<p>To get this page again:</p>\n<pre>{}</pre>\n<p class=\"soft\">weir {}. Data beside this \
-         page: summary.json, flows.csv, ports.csv, queues.csv, pauses.csv, perf.json{}.</p>\n",
+         page: {}, perf.json.</p>\n",
         escape(command),
         env!("CARGO_PKG_VERSION"),
-        if e.scenario.probe.series.is_some() { ", series.csv" } else { "" }
+        data.join(", "),
     );
     for (i, source) in e.scenario.sources.iter().enumerate() {
         match i {
