@@ -1,5 +1,5 @@
-//! Where results go: a directory that is new, empty, or Weir's own, and that appears complete or not
-//! at all. Files are written beside it and moved into place at the end.
+//! Where results go: a directory that is new, empty, or Weir's own, and that appears complete or
+//! not at all. Files are written beside it and moved into place at the end.
 //!
 //! ```text
 //!   check ──► (hours of simulation) ──► .NAME.new.PID ──► NAME
