@@ -15,7 +15,8 @@
 //!
 //! Swift (Kumar et al., SIGCOMM 2020), Algorithm 1 and section 3.5. Deviations: the fabric delay
 //! is the whole RTT (hosts take no time here), so there is one window instead of two; flows start
-//! with one bandwidth-delay product, as the other algorithms do. The paper gives the parameters'
+//! with one bandwidth-delay product, as the other algorithms do, and their window never exceeds it,
+//! which the paper leaves to its maximum window. The paper gives the parameters'
 //! meaning but few values: the defaults are our reading for 100 Gb/s.
 
 use crate::control::{Ack, CongestionControl, Pacing, Path, Timers};

@@ -167,7 +167,7 @@ fn threads(text: &str) -> Result<EngineConfig, String> {
 /// A scenario.
 #[derive(Args, Debug)]
 pub(crate) struct Input {
-    /// A scenario file, or the name of a built-in scenario (see `weir scenarios`)
+    /// A scenario file, - for standard input, or a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
     /// Change a value of the scenario, such as switch.thresholds.xoff=90KB or traffic.0.size=1MB
@@ -187,7 +187,7 @@ Examples:
   weir compare dumbbell --seeds 1..10          ten seeds, with confidence intervals
   weir compare my.toml --set switch.buffer=2MB --out out/my")]
 pub(crate) struct Compare {
-    /// A scenario file, or the name of a built-in scenario (see `weir scenarios`)
+    /// A scenario file, - for standard input, or a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO", default_value = "ofc-fig1")]
     pub scenario: String,
     /// Which schemes, the first is what the others are compared with; default: all
@@ -205,7 +205,7 @@ pub(crate) struct Compare {
     /// Change a value of the scenario
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
-    /// Write data and a page of figures to this directory
+    /// Write data and a page of figures to this directory: new, empty, or of earlier results
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write tables as Parquet too (in builds with `--features parquet`)
@@ -231,7 +231,7 @@ Examples:
   weir run my.toml --set traffic.0.load=60% --seed 3
   weir run ring-deadlock --deny deadlock              exits with 1 if it deadlocks")]
 pub(crate) struct Run {
-    /// A scenario file, or the name of a built-in scenario (see `weir scenarios`)
+    /// A scenario file, - for standard input, or a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
     /// Flow control scheme instead of the scenario's
@@ -240,13 +240,13 @@ pub(crate) struct Run {
     /// Congestion control instead of the scenario's
     #[arg(long, value_name = "NAME")]
     pub cc: Option<String>,
-    /// Seed instead of the scenario's first
+    /// One seed instead of the scenario's, all of which are run
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Change a value of the scenario, such as switch.thresholds.xoff=90KB or traffic.0.size=1MB
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
-    /// Write data and a page of figures to this directory
+    /// Write data and a page of figures to this directory: new, empty, or of earlier results
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write tables as Parquet too (in builds with `--features parquet`)

@@ -45,15 +45,16 @@ impl Status {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let terminal = Terminal::new(&cli);
-    if let Some(what) = cli.generate {
-        return ExitCode::from(commands::generate(what).code());
-    }
-    let Some(command) = cli.command else {
-        // clap prints the help for no arguments at all; this is `weir --quiet`
-        let _ = Cli::command().print_help();
-        return ExitCode::from(Status::BadInput.code());
+    let done = match (cli.generate, cli.command) {
+        (Some(what), _) => commands::generate(what),
+        (None, Some(command)) => dispatch(command, &terminal),
+        (None, None) => {
+            // clap prints the help for no arguments at all; this is `weir --quiet`
+            let _ = Cli::command().print_help();
+            Ok(Status::BadInput)
+        }
     };
-    let status = match dispatch(command, &terminal) {
+    let status = match done {
         Ok(status) => status,
         Err(error) if terminal::is_broken_pipe(&error) => Status::Done,
         Err(error) => {

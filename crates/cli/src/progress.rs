@@ -1,6 +1,6 @@
 //! Shows how far the runs are: a bar on a terminal, a line every few seconds otherwise.
 
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, tell};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -58,6 +58,12 @@ impl Pace {
     }
 }
 
+/// How much is done. How long a run takes is an estimate, so all is done only when all runs are.
+fn percent(meter: &Meter, r: &Reading) -> u64 {
+    let most = if r.finished >= meter.total() { 100 } else { 99 };
+    ((r.done * 100.0) as u64).min(most)
+}
+
 fn clock(seconds: f64) -> String {
     let s = seconds.clamp(0.0, 1e9) as u64;
     match s {
@@ -69,13 +75,13 @@ fn clock(seconds: f64) -> String {
 
 fn bar(title: &str, meter: &Meter, done: &AtomicBool) {
     let pace = Pace { start: Instant::now() };
-    let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
+    let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template("  {prefix}  {bar:24} {percent:>3} %  {wide_msg}");
     bar.set_style(style.expect("the template is valid").progress_chars("━━─"));
     bar.set_prefix(title.to_owned());
     while !done.load(Ordering::Acquire) {
         let reading = meter.read();
-        bar.set_position((reading.done * 1000.0) as u64);
+        bar.set_position(percent(meter, &reading));
         bar.set_message(pace.describe(meter, &reading));
         std::thread::park_timeout(FRAME);
     }
@@ -88,10 +94,27 @@ fn lines(title: &str, meter: &Meter, done: &AtomicBool) {
     while !done.load(Ordering::Acquire) {
         if pace.start.elapsed() >= next {
             let reading = meter.read();
-            let percent = reading.done * 100.0;
-            eprintln!("{title}: {percent:.0} %, {}", pace.describe(meter, &reading));
+            let percent = percent(meter, &reading);
+            tell(&format!("{title}: {percent} %, {}", pace.describe(meter, &reading)));
             next += LINE;
         }
         std::thread::park_timeout(Duration::from_millis(200));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_two_runs_is_never_all() {
+        let meter = Meter::new(2);
+        meter.report(0, 5, 5, 1.0);
+        assert_eq!(percent(&meter, &meter.read()), 50);
+        // estimated to be nearly over
+        meter.report(1, 5, 5, 0.999);
+        assert_eq!(percent(&meter, &meter.read()), 99);
+        meter.report(1, 5, 5, 1.0);
+        assert_eq!(percent(&meter, &meter.read()), 100);
     }
 }

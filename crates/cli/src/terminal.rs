@@ -4,7 +4,8 @@ use crate::args::{Cli, Colour};
 use std::io::{self, IsTerminal, Write};
 use weir_lab::Problems;
 use weir_lab::listing::Layout;
-use weir_lab::text::{Diagnostics, Sources};
+use weir_lab::table::paint;
+use weir_lab::text::{Diagnostics, Sources, one_line};
 
 /// Where output goes and how it may look.
 #[derive(Clone, Copy, Debug)]
@@ -47,35 +48,65 @@ impl Terminal {
 
     /// Shows what is wrong with a scenario.
     pub(crate) fn problems(&self, problems: &Problems) {
-        eprintln!("{}", problems.render(self.colour_errors));
+        tell(&problems.render(self.colour_errors));
         let (errors, warnings) = problems.diagnostics.counts();
         if errors + warnings > 1 {
             let plural =
                 |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
             let (errors, warnings) = (plural(errors, "error"), plural(warnings, "warning"));
-            eprintln!("\n{errors}, {warnings}");
+            tell(&format!("\n{errors}, {warnings}"));
         }
     }
 
     /// Shows what is odd about a scenario.
     pub(crate) fn warnings(&self, warnings: &Diagnostics, sources: &Sources) {
         if !self.quiet && !warnings.is_empty() {
-            eprintln!("{}\n", warnings.render(sources, self.colour_errors));
+            tell(&format!("{}\n", warnings.render(sources, self.colour_errors)));
         }
     }
 
     /// Says something in passing, unless asked to be quiet.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            eprintln!("  {}", weir_lab::table::paint(text, self.colour_errors, "2"));
+            tell(&format!("  {}", paint(&one_line(text), self.colour_errors, "2")));
         }
     }
 
     /// Shows an error that is not about a scenario.
     pub(crate) fn error(&self, error: &anyhow::Error) {
-        let label = weir_lab::table::paint("error", self.colour_errors, "1;31");
-        eprintln!("{label}: {error:#}");
+        self.complain(&with_causes(error));
     }
+
+    /// Says what went wrong, in one line.
+    pub(crate) fn complain(&self, text: &str) {
+        tell(&format!("{}: {}", paint("error", self.colour_errors, "1;31"), one_line(text)));
+    }
+
+    /// Says what is odd, in one line.
+    pub(crate) fn warn(&self, text: &str) {
+        tell(&format!("{}: {}", paint("warning", self.colour_errors, "1;33"), one_line(text)));
+    }
+}
+
+/// An error and what caused it. Many errors quote their cause, which is then not said again.
+fn with_causes(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
+}
+
+/// Writes a line to standard error. Nobody may be listening there (`2>&1 | head`), and then
+/// there is nobody to tell that.
+pub(crate) fn tell(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// Prints to standard output; a closed pipe (`| head`) is an error that ends the command.
@@ -90,4 +121,19 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let kind = |e: &io::Error| e.kind() == io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let cause = || io::Error::new(io::ErrorKind::NotFound, "no such file");
+        let quoting = anyhow::Error::new(cause()).context("cannot write x: no such file");
+        assert_eq!(with_causes(&quoting), "cannot write x: no such file");
+        let plain: anyhow::Result<()> = Err(cause()).context("cannot write x");
+        assert_eq!(with_causes(&plain.expect_err("made above")), "cannot write x: no such file");
+    }
 }

@@ -122,7 +122,8 @@ fn output_without_a_terminal_has_no_colours_and_no_bar() {
     }
 }
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
+    ".weir-results",
     "flows.csv",
     "index.html",
     "pauses.csv",
@@ -152,7 +153,7 @@ fn results_are_complete_repeatable_and_replace_each_other() {
     }
     assert_eq!(listing(&base), ["a", "b"], "no temporary directory is left");
     assert_eq!(listing(&a), FILES);
-    for file in FILES.into_iter().filter(|file| !["index.html", "perf.json"].contains(file)) {
+    for file in FILES.into_iter().filter(|file| *file != "perf.json") {
         let read = |dir: &Path| fs::read(dir.join(file)).expect("a result file");
         assert_eq!(read(&a), read(&b), "{file} is a function of scenario and seed");
     }
@@ -188,7 +189,7 @@ fn a_directory_with_other_things_in_it_is_left_alone() {
     let output = weir(&["run", "incast", "-q", "--out", out]);
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("thesis.tex") && text.contains("another directory"), "{text}");
+    assert!(text.contains("thesis.tex") && text.contains("new or empty directory"), "{text}");
     assert_eq!(listing(&base), ["thesis.tex"]);
 }
 
@@ -254,14 +255,12 @@ fn man_page_and_completions_come_from_the_same_definition() {
     }
 }
 
-/// Ctrl-C once: what there is gets written and marked, without a digest.
-#[test]
+/// Starts a run that takes long and presses Ctrl-C once.
 #[cfg(target_os = "linux")]
-fn an_interrupt_writes_what_there_is() {
-    let out = scratch("interrupt").join("out");
+fn interrupted(out: &Path) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_weir"))
-        .args(["run", "incast", "-q", "--set", "traffic.0.size=100GB", "--out"])
-        .arg(&out)
+        .args(["run", "incast", "-q", "--set", "traffic.0.size=50GB", "--out"])
+        .arg(out)
         .stdout(Stdio::null())
         .spawn()
         .expect("the program can be started");
@@ -280,6 +279,207 @@ fn an_interrupt_writes_what_there_is() {
     let kill = Command::new("kill").args(["-INT", &id]).status().expect("kill");
     assert!(kill.success());
     assert_eq!(child.wait().expect("a child").code(), Some(130));
-    let summary = fs::read_to_string(out.join("summary.json")).expect("what there is");
-    assert!(summary.contains("\"how\": \"interrupted\"") && summary.contains("\"digest\": null"));
+}
+
+/// Ctrl-C once: what there is gets written and marked, without a digest, and never in place of
+/// complete results.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupt_writes_what_there_is() {
+    let base = scratch("interrupt");
+    let out = base.join("out");
+    interrupted(&out);
+    let partial = |directory: &Path| {
+        let summary = fs::read_to_string(directory.join("summary.json")).expect("what there is");
+        assert!(
+            summary.contains("\"how\": \"interrupted\"") && summary.contains("\"digest\": null")
+        );
+        assert!(summary.contains("\"partial\": true"), "{summary}");
+        let names = listing(directory);
+        assert!(names.iter().any(|n| n == "flows.partial.csv"), "{names:?}");
+        assert!(!names.iter().any(|n| n == "flows.csv"), "{names:?}");
+        let page = fs::read_to_string(directory.join("index.html")).expect("a page");
+        assert!(page.contains("INTERRUPTED"));
+    };
+    partial(&out);
+    // partial results are replaced, complete ones are not
+    let path = out.to_str().expect("a path of text");
+    assert_eq!(code(&["run", "incast", "-q", "--out", path]), 0);
+    let before = fs::read(out.join("summary.json")).expect("a result file");
+    interrupted(&out);
+    assert_eq!(fs::read(out.join("summary.json")).expect("a result file"), before);
+    assert_eq!(listing(&base), ["out", "out.interrupted"]);
+    partial(&base.join("out.interrupted"));
+}
+
+/// A scenario with a flow list beside it, and the directory of both.
+fn with_list(name: &str) -> (PathBuf, String) {
+    let base = scratch(name);
+    fs::write(base.join("flows.csv"), stdout(&["traffic", "ofc-fig1"])).expect("a file");
+    let text =
+        "[topology]\nkind = \"ofc-chain\"\n[[traffic]]\nkind = \"list\"\nfile = \"flows.csv\"\n";
+    fs::write(base.join("scenario.toml"), text).expect("a file");
+    let file = base.join("scenario.toml").to_str().expect("a path of text").to_owned();
+    (base, file)
+}
+
+#[test]
+fn results_never_replace_what_a_run_reads() {
+    let (base, file) = with_list("own-inputs");
+    let before = fs::read(base.join("flows.csv")).expect("a file");
+    let output = weir(&["run", &file, "-q", "--out", base.to_str().expect("a path of text")]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(output.stdout.is_empty(), "nothing is simulated before the check");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert_eq!(listing(&base), ["flows.csv", "scenario.toml"]);
+    assert_eq!(fs::read(base.join("flows.csv")).expect("a file"), before);
+    // a directory of results from which the next run reads
+    let out = base.join("out");
+    let out = out.to_str().expect("a path of text");
+    assert_eq!(code(&["run", &file, "-q", "--out", out]), 0);
+    let text = fs::read_to_string(&file).expect("a file").replace("flows.csv", "out/flows.csv");
+    fs::write(&file, text).expect("a file");
+    let output = weir(&["check", &file]);
+    assert_eq!(output.status.code(), Some(2), "flows.csv of results is no flow list");
+    fs::copy(base.join("flows.csv"), base.join("out/flows.csv")).expect("a copy");
+    let output = weir(&["run", &file, "-q", "--out", out]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("which this run reads, is in it"), "{text}");
+    // single files
+    let output = weir(&["topo", &file, "--svg", &file]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("which is the same file"), "{text}");
+    assert!(fs::read_to_string(&file).expect("a file").starts_with("[topology]"));
+}
+
+#[test]
+fn a_scheme_that_cannot_finish_is_a_row_with_its_reason() {
+    let args = ["compare", "ring-deadlock", "-q", "--schemes", "pfc,gfc,bfc"];
+    for columns in ["40", "80", "120", "400"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.args(args).env("NO_COLOR", "1").env("COLUMNS", columns).stdin(Stdio::null());
+        let output = command.output().expect("the program can be started");
+        let text = String::from_utf8_lossy(&output.stdout);
+        // words may stand on different lines
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in ["PFC", "GFC", "BFC", "DEADLOCK at", "NOT OVER after 70.4 s", "4 of 4 flows"] {
+            assert!(words.contains(part), "{columns} columns, {part}: {text}");
+        }
+    }
+    let json = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_slice(&weir(args).stdout).expect("JSON")
+    };
+    let length = |value: &serde_json::Value| value.as_array().map(Vec::len);
+    let all = json(&["compare", "ring-deadlock", "-q", "--json"]);
+    assert_eq!(length(&all["runs"]), length(&json(&["schemes", "--json"])["flow-control"]));
+}
+
+#[test]
+fn every_seed_of_the_scenario_is_run() {
+    let set = ["--set", "run.seeds=[1,2,3]", "--set", "traffic.0.flows=60"];
+    let args = |more: &[&'static str]| [&["run", "dumbbell", "-q"][..], &set, more].concat();
+    let value: serde_json::Value = serde_json::from_str(&stdout(&args(&["--json"]))).expect("JSON");
+    let seeds: Vec<_> =
+        value["runs"].as_array().expect("runs").iter().map(|r| &r["seed"]).collect();
+    assert_eq!(seeds, [1, 2, 3]);
+    let text = stdout(&args(&[]));
+    for part in ["3 seeds", "seed 1: ", "seed 3: ", "confidence"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let one: serde_json::Value =
+        serde_json::from_str(&stdout(&args(&["--json", "--seed", "2"]))).expect("JSON");
+    assert_eq!(one["digest"], value["runs"][1]["digest"]);
+}
+
+#[test]
+fn unfinished_flows_are_said_to_be_left_out() {
+    let text = stdout(&["run", "incast", "-q", "--set", "run.until=600us"]);
+    assert!(text.contains("of 8 flows unfinished"), "{text}");
+}
+
+/// Whoever reads our output may stop at any time: that is no error.
+#[test]
+#[cfg(unix)]
+fn a_closed_pipe_is_no_error() {
+    for args in [
+        &["traffic", "dumbbell"][..],
+        &["schema"],
+        &["--generate", "man"],
+        &["--generate", "complete-bash"],
+        &["--generate", "scenario-reference"],
+        &["run", "incast"],
+        &["run", "incast", "--json"],
+        &["compare", "incast"],
+        &["scenarios", "incast"],
+    ] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.args(args).stdin(Stdio::null()).stdout(writer);
+        let output = command.output().expect("the program can be started");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {text}");
+        assert!(!text.contains("error") && !text.contains("panic"), "{args:?}: {text}");
+        // the same with messages
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(writer);
+        assert_eq!(command.status().expect("it can be started").code(), Some(0), "{args:?}");
+    }
+}
+
+#[test]
+fn a_scenario_comes_from_standard_input_too() {
+    let text = stdout(&["scenarios", "incast"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+    command.args(["run", "-", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the program can be started");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut pipe, text.as_bytes()).expect("it reads");
+    drop(pipe);
+    let output = child.wait_with_output().expect("a child");
+    let digest = |bytes: &[u8]| {
+        serde_json::from_slice::<serde_json::Value>(bytes).expect("JSON")["digest"].clone()
+    };
+    assert_eq!(digest(&output.stdout), digest(stdout(&["run", "incast", "--json"]).as_bytes()));
+}
+
+/// Names never reach a terminal or a spreadsheet as commands.
+#[test]
+fn names_that_are_commands_are_refused() {
+    for (set, part) in [
+        ("traffic.0.class=\"\\u001b[31mred\"", "control character"),
+        ("traffic.0.class==1+1", "take it for a formula"),
+        ("title=\"\\u0007\"", "control characters"),
+    ] {
+        let output = weir(&["run", "incast", "--set", set]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{set}: {text}");
+        assert!(
+            text.contains(part) && !text.contains('\u{1b}') && !text.contains('\u{7}'),
+            "{text}"
+        );
+    }
+    let output = weir(&["run", "\u{1b}[31mno-such", "--out", "\u{1b}[31m"]);
+    assert!(!output.stderr.contains(&0x1b), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn what_cannot_be_done_within_the_clock_is_refused_at_once() {
+    for (set, part) in [
+        // 1 TB at 100 Gb/s takes 80 s
+        ("traffic.0.size=1TB", "a flow of 1 TB cannot be done within"),
+        // eight flows of 200 GB into one link of 100 Gb/s take 128 s, one takes 16 s
+        ("traffic.0.size=200GB", "the flows of `h0` cannot be done within"),
+    ] {
+        let output = weir(&["run", "incast", "--set", set]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{set}: {text}");
+        assert!(text.contains(part), "{text}");
+    }
+    // with an end of its own, a run may leave them unfinished
+    let args = ["run", "incast", "-q", "--set", "traffic.0.size=1TB", "--set", "run.until=10us"];
+    assert_eq!(code(&args), 0);
 }

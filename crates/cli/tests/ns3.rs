@@ -222,3 +222,26 @@ fn slowdowns_of_several_files_stand_side_by_side() {
     assert!(said.contains("bad.txt:1: `0b0005` is not the destination address"), "{said}");
     assert!(refused(&base, &["fct", "no-such.txt"]).contains("cannot read no-such.txt"));
 }
+
+#[test]
+fn results_never_replace_inputs() {
+    let directory = inputs("own-inputs");
+    let before =
+        ["config.txt", "flow.txt", "topology.txt", "trace.txt"].map(|f| read(directory.join(f)));
+    let config = read(directory.join("config.txt"));
+    for (key, file) in [("FCT_OUTPUT_FILE", "flow.txt"), ("PFC_OUTPUT_FILE", "topology.txt")] {
+        let lines = config.lines().filter(|l| !l.starts_with(key));
+        let changed: String =
+            lines.chain([format!("{key} {file}").as_str()]).map(|l| format!("{l}\n")).collect();
+        write(&directory, "changed.txt", &changed);
+        let text = refused(&directory, &["ns3", "changed.txt"]);
+        assert!(text.contains("this command reads") && text.contains(file), "{text}");
+        let text = refused(&directory, &["ns3", "changed.txt", "--out", "."]);
+        assert!(text.contains("this command reads"), "{text}");
+    }
+    let text = refused(&directory, &["import", "ns3", "config.txt", "--out", "config.txt"]);
+    assert!(text.contains("this command reads"), "{text}");
+    let after =
+        ["config.txt", "flow.txt", "topology.txt", "trace.txt"].map(|f| read(directory.join(f)));
+    assert_eq!(before, after);
+}

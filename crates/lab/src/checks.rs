@@ -1,10 +1,11 @@
 //! What does not fit together although every part of it reads well.
 
 use crate::experiment::{Experiment, default_priority};
-use crate::scenario::{Route, ScenarioNames, TrafficSpec};
-use crate::text::{Diagnostic, Diagnostics};
-use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
+use crate::scenario::{Route, ScenarioNames, TopologySpec, TrafficSpec};
+use crate::text::{Diagnostic, Diagnostics, Span};
+use weir_core::{Bytes, LinkId, NodeId, PortId};
 use weir_net::{Routes, validate_path};
+use weir_sim::HORIZON;
 use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, dynamic_headroom, headroom};
 use weir_traffic::{FlowSpec, Traffic};
 
@@ -28,6 +29,39 @@ pub fn headroom_need(e: &Experiment) -> Option<HeadroomNeed> {
         bytes: headroom(l.rate, l.delay, s.switch.config.latency, frame, &s.link),
     });
     needs.max_by_key(|need| (need.bytes, std::cmp::Reverse(need.link)))
+}
+
+/// Names go into tables on terminals and into CSV files, which people open in spreadsheets: no
+/// name may move the cursor of the one or be a formula of the other.
+pub(crate) fn names(e: &Experiment, out: &mut Diagnostics) {
+    let mut check = |what: &str, name: &str, at: Option<Span>| {
+        let label = if name.chars().any(char::is_control) {
+            "there is a control character in it"
+        } else if name.starts_with(['=', '+', '-', '@']) {
+            "a spreadsheet would take it for a formula"
+        } else {
+            return;
+        };
+        let error = Diagnostic::error(format!("`{name}` cannot be the name of a {what}"));
+        let help = "names have no control characters and begin with none of `=`, `+`, `-`, `@`";
+        out.push(error.maybe_at(at, label).help(help));
+    };
+    let s = &e.scenario;
+    for class in e.classes() {
+        let by = |t: &&TrafficSpec| t.args.iter().any(|a| a.joined() == *class);
+        check("class", class, s.traffic.iter().find(by).and_then(|t| t.place("class")));
+    }
+    for node in e.topology.nodes() {
+        check("node", &node.name, s.topology.as_ref().and_then(TopologySpec::at));
+    }
+    for path in &s.paths {
+        check("path", &path.name.value, path.name.span);
+    }
+    for reference in &s.references {
+        for name in [&reference.source, &reference.scheme] {
+            check("source or scheme of a `[[reference]]`", name, reference.class_at);
+        }
+    }
 }
 
 fn link_name(e: &Experiment, link: LinkId) -> String {
@@ -139,6 +173,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
         out.push(error.help("add `until = \"10ms\"` or `traffic-until = \"10ms\"` to `[run]`"));
         return;
     }
+    let mut hosts = vec![0u128; e.topology.nodes().len()];
     let mut load = vec![0.0; e.topology.port_count()];
     let mut seen = vec![0u64; e.topology.port_count()];
     let offered = e.traffic.offered();
@@ -150,6 +185,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
             out.push(error.help("add `until = \"10ms\"` to `[run]`, or `stop` to the traffic"));
         }
         out_of_range(e, spec, &sample, out);
+        beyond_the_clock(e, spec, &sample, &mut hosts, out);
         let bits = offered.iter().find(|(at, _)| *at == i).map(|(_, o)| o.bits_per_second);
         let share = bits.unwrap_or(0.0) / sample.len().max(1) as f64;
         for flow in &sample {
@@ -185,11 +221,55 @@ fn out_of_range(e: &Experiment, spec: &TrafficSpec, flows: &[FlowSpec], out: &mu
         let error = Diagnostic::error(title).maybe_at(spec.place(place), "");
         out.push(error.help(format!("a flow has at most 4294967295 packets, {most} here")));
     }
-    let latest = Time::from_ms(8_640_000_000);
-    if let Some(flow) = flows.iter().find(|f| f.start > latest) {
+    if let Some(flow) = flows.iter().find(|f| f.start >= HORIZON) {
         let title = format!("a flow that starts at {} is too late", flow.start);
         let error = Diagnostic::error(title).maybe_at(spec.place("start"), "");
-        out.push(error.help("the clock goes up to 100 days"));
+        out.push(error.help(format!("a run simulates at most {HORIZON}")));
+    }
+}
+
+/// Flows that a run until all are done cannot finish: their bytes alone take the links of their
+/// hosts longer than the clock goes. `hosts` is how long the links of each host are busy at least
+/// with the flows so far, in picoseconds.
+fn beyond_the_clock(
+    e: &Experiment,
+    spec: &TrafficSpec,
+    flows: &[FlowSpec],
+    hosts: &mut [u128],
+    out: &mut Diagnostics,
+) {
+    if e.scenario.run.stop != Stop::Drained {
+        return;
+    }
+    let clock = u128::from(HORIZON.as_ps());
+    for flow in flows.iter().filter(|f| f.size != Bytes::MAX && f.stop.is_none()) {
+        for host in [flow.src, flow.dst] {
+            let ports = 0..e.topology.ports(host).len();
+            let rates =
+                ports.map(|p| u128::from(e.topology.rate(host, PortId::from_index(p)).as_bps()));
+            let takes =
+                u128::from(flow.size.get()) * 8_000_000_000_000 / rates.sum::<u128>().max(1);
+            let busy = &mut hosts[host.index()];
+            *busy += takes;
+            let (begins, name) = (u128::from(flow.start.as_ps()), e.topology.name(host));
+            let title = if begins + takes > clock {
+                format!(
+                    "a flow of {} cannot be done within {HORIZON}, the end of the clock",
+                    flow.size
+                )
+            } else if *busy > clock {
+                format!(
+                    "the flows of `{name}` cannot be done within {HORIZON}, the end of the clock"
+                )
+            } else {
+                continue;
+            };
+            let seconds = takes.max(*busy) / 1_000_000_000_000;
+            let label = format!("the link of `{name}` alone takes {seconds} s");
+            let error = Diagnostic::error(title).maybe_at(spec.place("size"), label);
+            out.push(error.help("make flows smaller or links faster, or set `until` in `[run]`"));
+            return;
+        }
     }
 }
 

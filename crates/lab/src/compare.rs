@@ -1,7 +1,10 @@
 //! The table of `weir compare`: schemes in rows, what they did to the same traffic in columns.
 
-use crate::findings::{ClassSummary, Comparison, Group, PortAt, TableSummary, hottest_port, notes};
+use crate::findings::{
+    ClassSummary, Comparison, Group, PortAt, TableSummary, failures, hottest_port, notes,
+};
 use crate::format;
+use crate::listing::{Layout, wrap};
 use crate::scenario::reference::{Amount, Metric, Reference};
 use crate::stats::Estimate;
 use crate::table::{Column, TextTable};
@@ -76,7 +79,7 @@ impl Figures {
                 queue_max: queues.iter().map(|q| q.max.get() as f64).reduce(f64::max),
                 pauses: pauses as f64 / runs,
                 control_bytes: control as f64 / runs,
-                notes: notes(c.experiment, g),
+                notes: notes(c, g),
             }
         };
         let rows = c.groups.iter().map(row).collect();
@@ -105,6 +108,20 @@ pub fn table(c: &Comparison<'_>, figures: &Figures) -> TextTable {
             t.row([vec![name], cells].concat());
         }
     }
+    for failed in &c.failed {
+        let scheme = failed.variant.scheme;
+        let shown = t.rows.iter().any(|row| row[0] == scheme.title);
+        if shown {
+            continue;
+        }
+        let mut row = vec![String::new(); t.columns.len()];
+        row[0] = scheme.title.to_owned();
+        if let Some(note) = row.last_mut() {
+            let reasons = failures(c, scheme.name).into_iter().map(|(why, _)| why);
+            *note = reasons.collect::<Vec<_>>().join("; ");
+        }
+        t.row(row);
+    }
     let known = |r: &Reference| figures.rows.iter().any(|row| row.scheme.name == r.scheme);
     let mut others: Vec<&str> = Vec::new();
     for r in c.experiment.scenario.references.iter().filter(|r| !known(r)) {
@@ -120,6 +137,47 @@ pub fn table(c: &Comparison<'_>, figures: &Figures) -> TextTable {
         }
     }
     t
+}
+
+/// What `weir compare` prints below its title. Remarks stand in the last column where every column
+/// fits, and below the table otherwise: a narrow terminal must not hide a deadlock or a loss.
+pub fn text(c: &Comparison<'_>, figures: &Figures, layout: Layout) -> String {
+    let mut t = table(c, figures);
+    let remarks = match t.fits(layout.width) {
+        true => Vec::new(),
+        false => take_notes(&mut t, layout.width),
+    };
+    let mut parts = vec![t.render(layout.width, layout.colour)];
+    parts.extend((!remarks.is_empty()).then(|| remarks.join("\n")));
+    parts.extend(c.partial_note().map(|note| format!("  {note}")));
+    parts.extend(state_table(c).map(|t| t.render(layout.width, layout.colour)));
+    parts.join("\n\n")
+}
+
+/// Removes the last column and says it in lines of at most `width`, each note once with the rows
+/// it is about.
+fn take_notes(t: &mut TextTable, width: usize) -> Vec<String> {
+    let last = t.columns.len() - 1;
+    t.columns.truncate(last);
+    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
+    for row in &mut t.rows {
+        let note = if row.len() > last { row.remove(last) } else { String::new() };
+        if note.is_empty() {
+            continue;
+        }
+        match notes.iter_mut().find(|(known, _)| *known == note) {
+            Some((_, names)) => names.push(row[0].clone()),
+            None => notes.push((note, vec![row[0].clone()])),
+        }
+    }
+    // what went wrong comes first
+    notes.sort_by_key(|(note, _)| note == ALL_WELL);
+    let lines = notes.iter().flat_map(|(note, names)| {
+        let text = format!("{}: {note}", names.join(", "));
+        let lines = wrap(&text, width.saturating_sub(4).max(20)).into_iter().enumerate();
+        lines.map(|(i, line)| if i == 0 { format!("  {line}") } else { format!("    {line}") })
+    });
+    lines.collect()
 }
 
 /// The tables that schemes keep in their switches, beside published sizes; `None` when the

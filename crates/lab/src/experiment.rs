@@ -5,7 +5,7 @@ use crate::scenario::{
     Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, builtin, control,
 };
 use crate::text::{Diagnostic, Diagnostics};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use weir_cc::CcKind;
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
 use weir_fc::SchemeInfo;
@@ -32,6 +32,9 @@ pub struct Experiment {
     pub engine: EngineConfig,
 }
 
+/// How messages call a scenario that is not a file, and its name unless it has one.
+const PIPED: &str = "stdin";
+
 /// One run of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
@@ -51,14 +54,24 @@ impl Experiment {
             return Self::read(&name, found.text, Files::default(), sets);
         }
         let path = Path::new(reference);
-        let files = Files { directory: path.parent().map(Path::to_owned) };
-        let text = Files::default().read(reference).map_err(|why| {
+        let (text, beside) = Files::scenario(reference).map_err(|why| {
             let names = || builtin::all().map(|b| b.name);
             let all: Vec<&str> = names().collect();
             let error = Diagnostic::error(why).nearest(nearest(reference, names()));
             Problems::plain(error.help(format!("built-in scenarios: {}", all.join(", "))))
         })?;
+        if !beside {
+            // what came through a pipe lies in no directory and has no name
+            return Self::read(PIPED, &text, Files::default(), sets);
+        }
+        let files = Files::of(path.parent().map(Path::to_owned));
+        files.note(path.to_owned());
         Self::read(reference, &text, files, sets)
+    }
+
+    /// The files this was read from.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        self.scenario.files.inputs()
     }
 
     /// Reads a scenario from text.
@@ -88,6 +101,7 @@ impl Experiment {
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
         let experiment = Self { scenario, topology, traffic, paths, failures, warnings, engine };
+        checks::names(&experiment, out);
         checks::memory(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);

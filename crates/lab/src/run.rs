@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
-use weir_core::Priority;
+use weir_core::{Bytes, Priority};
 use weir_sim::config::{Config, EngineConfig, Stop};
 use weir_sim::outcome::{Finish, Outcome};
 use weir_sim::{Observer, Progress, SimError};
@@ -81,6 +81,57 @@ impl Run {
     pub fn interrupted(&self) -> bool {
         self.outcome.finish == Finish::Interrupted
     }
+
+    /// Whether the run was to go on until all flows are done, and the longest time that can be
+    /// simulated was over before.
+    pub fn clock_ended(&self) -> bool {
+        self.config.stop == Stop::Drained && self.outcome.finish == Finish::TimeLimit
+    }
+
+    /// Flows that have an end and did not come to it, and how many there are of these.
+    pub fn unfinished(&self) -> (u64, u64) {
+        let finite = || self.outcome.flows.iter().filter(|f| f.size != Bytes::MAX);
+        let open = finite().filter(|f| f.finish.is_none()).count();
+        (open as u64, finite().count() as u64)
+    }
+}
+
+/// A run without an outcome.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    /// Scheme, algorithm, seed.
+    pub variant: Variant,
+    /// Why there is none.
+    pub why: Failure,
+}
+
+/// Why a run has no outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// What it was asked for cannot be run.
+    BadInput(String),
+    /// It violated an invariant on its way.
+    Invalid(String),
+    /// The user interrupted the others before it began.
+    NotBegun,
+}
+
+impl Failure {
+    /// The failure behind an error of the simulator.
+    pub fn new(error: &SimError) -> Self {
+        let text = error.to_string();
+        if is_bad_input(error) { Self::BadInput(text) } else { Self::Invalid(text) }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::BadInput(why) => write!(f, "cannot be run: {why}"),
+            Self::Invalid(why) => write!(f, "failed: {why}"),
+            Self::NotBegun => write!(f, "not run: interrupted before it began"),
+        }
+    }
 }
 
 /// Whether a run failed because of what it was asked for, rather than on its way.
@@ -90,7 +141,6 @@ pub fn is_bad_input(error: &SimError) -> bool {
         | SimError::Path(_)
         | SimError::Traffic(_)
         | SimError::Setting { .. }
-        | SimError::Horizon { .. }
         | SimError::FrameTooLarge(_) => true,
         SimError::Invariant { .. } | SimError::Conservation { .. } | SimError::Reordered { .. } => {
             false

@@ -1,7 +1,8 @@
 //! What `weir run` prints: a run on one screen.
 
+use crate::compare;
 use crate::describe;
-use crate::findings::{ClassStats, Comparison, PortAt, answer};
+use crate::findings::{ClassStats, Comparison, PortAt, answer, notes};
 use crate::format;
 use crate::listing::{Layout, wrap};
 use crate::run::Run;
@@ -9,24 +10,51 @@ use crate::table::{Column, TextTable, paint};
 use weir_core::ClassId;
 use weir_sim::outcome::{Finish, PortRecord, Stuck};
 
-/// The first run of a comparison as text.
+/// The runs of one scheme as text: a single run in detail, several seeds by their means.
 pub fn text(c: &Comparison<'_>, layout: Layout) -> String {
-    let Some(run) = c.runs().next() else { return "nothing was run".into() };
-    let mut parts = vec![head(c, run, layout), flows(c, run, layout)];
-    parts.extend(ports(c, run, layout));
-    parts.extend(stuck(c, run, layout));
-    parts.extend(tree(c, run));
-    parts.push(foot(run));
+    let Some(group) = c.groups.first() else { return "nothing was run".into() };
+    let mut parts = Vec::new();
+    match (group.runs.as_slice(), c.failed.is_empty()) {
+        ([run], true) => {
+            let seed = format!("seed {}", run.variant.seed);
+            parts.extend([head(c, run, &seed, layout), flows(c, run, layout)]);
+            parts.extend(ports(c, run, layout));
+            parts.extend(stuck(c, run, layout));
+            parts.extend(tree(c, run));
+        }
+        (runs, _) => {
+            let seeds = format::plural((runs.len() + c.failed.len()) as u64, "seed");
+            parts.push(head(c, &runs[0], &seeds, layout));
+            let tables = compare::percentiles(c).map(|t| t.render(layout.width, layout.colour));
+            parts.extend(tables);
+            parts.push("  Means over seeds, with 95 % confidence intervals.".into());
+        }
+    }
+    let notes = notes(c, group);
+    if !notes.is_empty() {
+        parts.push(lines(&notes.join("; "), layout));
+    }
+    let several = group.runs.len() > 1;
+    let feet = group.runs.iter().map(|run| {
+        let seed = if several { format!("seed {}: ", run.variant.seed) } else { String::new() };
+        lines(&format!("{seed}{}", foot(run)), layout)
+    });
+    parts.push(feet.collect::<Vec<_>>().join("\n"));
     parts.join("\n\n")
 }
 
-fn head(c: &Comparison<'_>, run: &Run, layout: Layout) -> String {
+/// Text in indented lines that fit the terminal.
+fn lines(text: &str, layout: Layout) -> String {
+    let lines = wrap(text, layout.width.saturating_sub(2).max(20)).into_iter();
+    lines.map(|l| format!("  {l}")).collect::<Vec<_>>().join("\n")
+}
+
+fn head(c: &Comparison<'_>, run: &Run, seeds: &str, layout: Layout) -> String {
     let title = format!(
-        "{} · {} · {} · seed {}",
+        "{} · {} · {} · {seeds}",
         describe::headline(c.experiment),
         run.variant.scheme.title,
         run.variant.cc.name(),
-        run.variant.seed
     );
     let room = layout.width.saturating_sub(2).min(100);
     let answer: Vec<String> = wrap(&answer(c), room).iter().map(|l| format!("  {l}")).collect();
@@ -207,6 +235,7 @@ fn foot(run: &Run) -> String {
     let o = &run.outcome;
     let end = match &o.finish {
         Finish::Drained => "drained",
+        Finish::TimeLimit if run.clock_ended() => "not over",
         Finish::TimeLimit => "stopped",
         Finish::Deadlock(_) => "deadlocked",
         Finish::Stalled(_) => "stalled",
@@ -221,7 +250,7 @@ fn foot(run: &Run) -> String {
         n => format!("{} lost", format::plural(n, "packet")),
     };
     format!(
-        "  {end} after {} · {drops} · {} control frames, {} · {} packet-hops in {} · {digest}",
+        "{end} after {} · {drops} · {} control frames, {} · {} packet-hops in {} · {digest}",
         format::time(o.end),
         format::count(o.totals.control_frames),
         format::bytes(o.totals.control_bytes),

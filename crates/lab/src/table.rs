@@ -102,6 +102,11 @@ impl TextTable {
         shown
     }
 
+    /// Whether a table of `limit` columns shows everything.
+    pub fn fits(&self, limit: usize) -> bool {
+        self.visible(limit) == self.visible(usize::MAX)
+    }
+
     /// The table as lines of at most `limit` columns (as far as two columns allow that).
     pub fn render(&self, limit: usize, colour: bool) -> String {
         let shown = self.visible(limit);

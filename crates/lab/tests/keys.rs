@@ -74,6 +74,14 @@ fn check_key(section: &str, header: &str, key: &Key) {
     }
 }
 
+/// The simulator's own default is the documented one.
+#[test]
+fn the_pause_log_has_one_default() {
+    let e = Experiment::read("x.toml", REST, Files::default(), &[]).expect("a scenario");
+    let native = weir_sim::config::ProbeConfig::default();
+    assert_eq!(e.scenario.probe.pause_events, native.pause_events);
+}
+
 #[test]
 fn every_documented_key_is_read_and_every_default_accepted() {
     let mut keys_seen = 0;

@@ -53,6 +53,8 @@ fn results(directory: &str, e: &Experiment, seeds: &[u64]) -> Results {
     let runs = runs.into_iter().map(|r| r.expect("not interrupted").expect("a valid run"));
     let c = Comparison::new(e, runs.collect());
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lab-{directory}"));
+    // a directory of another version may have no mark
+    let _ = std::fs::remove_dir_all(&out);
     report::write(&c, &out, "weir compare", Formats::Csv).expect("results can be written");
     let text = |name: &str| std::fs::read_to_string(out.join(name)).expect("a result file");
     let table = |name: &'static str| {

@@ -325,7 +325,7 @@ pub struct ProbeConfig {
 
 impl Default for ProbeConfig {
     fn default() -> Self {
-        Self { series: None, pause_events: 20_000, warm_up: Time::ZERO }
+        Self { series: None, pause_events: 100_000, warm_up: Time::ZERO }
     }
 }
 

@@ -36,14 +36,6 @@ pub enum SimError {
     /// A frame larger than a packet can describe.
     #[error("frames of {0} are too large: payload and header together may be at most 65535 B")]
     FrameTooLarge(Bytes),
-    /// The traffic was not over when simulated time was.
-    #[error(
-        "the traffic is not over after {at}, the longest time a run can simulate: start flows earlier, make them faster, or set `until`"
-    )]
-    Horizon {
-        /// The longest time.
-        at: Time,
-    },
     /// Something that must always hold did not: nothing computed afterwards could be trusted.
     #[error("invariant violated at {at}, node {node}: {violation}")]
     Invariant {

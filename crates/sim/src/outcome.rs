@@ -25,6 +25,9 @@ pub struct Outcome {
     pub pauses_left_out: u64,
     /// Samples, when a series was asked for.
     pub series: Vec<Sample>,
+    /// The interval between them: longer than asked for when the run was so long that samples
+    /// had to be thinned out.
+    pub series_interval: Option<Time>,
     /// Hash over all per-flow results.
     pub digest: u64,
     /// Order-free hash over all flows that were started: equal for schemes on equal traffic.
@@ -36,7 +39,7 @@ pub struct Outcome {
 pub enum Finish {
     /// All flows done, nothing left in the network.
     Drained,
-    /// The time limit.
+    /// The time limit, or the end of the clock ([`HORIZON`](crate::HORIZON)) where there is none.
     TimeLimit,
     /// A cycle of held queues, each waiting for the next.
     Deadlock(Deadlock),

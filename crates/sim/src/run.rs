@@ -9,7 +9,8 @@ use crate::engine::{Engine, Part};
 use crate::error::SimError;
 use crate::nic::Nic;
 use crate::node::Node;
-use crate::outcome::{Finish, Outcome, Sample};
+use crate::outcome::{Finish, Outcome};
+use crate::probe::series::Series;
 use crate::report;
 use crate::shared::Shared;
 use crate::switch::Switch;
@@ -68,9 +69,6 @@ pub fn run(
     let mut world = World::build(&shared, traffic)?;
     observer.begins();
     let finish = world.simulate(observer);
-    if config.stop == Stop::Drained && finish == Finish::TimeLimit {
-        return Err(SimError::Horizon { at: HORIZON });
-    }
     report::outcome(world.into_remains(), finish)
 }
 
@@ -119,7 +117,7 @@ pub(crate) struct World<'a> {
     pub(crate) shared: &'a Shared<'a>,
     pub(crate) parts: Vec<Part>,
     partition: Partition,
-    pub(crate) samples: Vec<Sample>,
+    pub(crate) series: Series,
     pub(crate) now: Time,
 }
 
@@ -145,7 +143,9 @@ impl<'a> World<'a> {
             }
             parts.push(Part::new(nodes, Wires::new(topology, &partition, p)));
         }
-        let mut world = Self { shared, parts, partition, samples: Vec::new(), now: Time::ZERO };
+        let ports = topology.switches().map(|n| topology.ports(n).len()).sum();
+        let series = Series::new(shared.config.probes.series, ports);
+        let mut world = Self { shared, parts, partition, series, now: Time::ZERO };
         world.pin_paths(traffic)?;
         Ok(world)
     }
@@ -210,20 +210,17 @@ impl<'a> World<'a> {
             Stop::Drained => HORIZON,
             Stop::At(t) => t,
         };
-        let interval = self.shared.config.probes.series;
-        let mut next_sample = interval.map_or(Time::NEVER, |_| Time::ZERO);
         self.look_at_tables();
         loop {
             let grid = self.next_grid().min(stop);
-            let target = grid.min(next_sample);
+            let target = grid.min(self.series.due());
             engine.advance(&mut self.parts, &mut self.partition, self.shared, target);
             self.now = target;
             if target == grid {
                 self.look_at_tables();
             }
-            if let Some(interval) = interval.filter(|_| target == next_sample) {
+            if target == self.series.due() {
                 self.sample();
-                next_sample = next_sample.saturating_add(interval);
             }
             if let Some(finish) = self.finished(stop) {
                 return finish;
@@ -270,14 +267,15 @@ impl<'a> World<'a> {
     }
 
     fn sample(&mut self) {
-        let mut samples = std::mem::take(&mut self.samples);
+        let mut samples = std::mem::take(&mut self.series.samples);
         let switches: Vec<NodeId> = self.shared.topology.switches().collect();
         for id in switches {
             if let Node::Switch(s) = self.node(id) {
                 s.sample(self.now, &mut samples);
             }
         }
-        self.samples = samples;
+        self.series.samples = samples;
+        self.series.taken();
     }
 
     fn progress(&self) -> Progress {
@@ -305,7 +303,7 @@ impl<'a> World<'a> {
             self.parts.into_iter().map(|p| (p.nodes, p.wires)).unzip();
         let mut nodes: Vec<Node> = nodes.into_iter().flatten().collect();
         nodes.sort_unstable_by_key(Node::id);
-        Remains { shared: self.shared, nodes, wires, samples: self.samples, now: self.now }
+        Remains { shared: self.shared, nodes, wires, series: self.series, now: self.now }
     }
 }
 
@@ -315,7 +313,7 @@ pub(crate) struct Remains<'a> {
     /// By id.
     pub(crate) nodes: Vec<Node>,
     pub(crate) wires: Vec<Wires>,
-    pub(crate) samples: Vec<Sample>,
+    pub(crate) series: Series,
     pub(crate) now: Time,
 }
 

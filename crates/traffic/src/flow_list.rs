@@ -299,7 +299,7 @@ pub fn write_flows<'a>(
     classes: &[String],
 ) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(output);
-    writer.write_record(COLUMNS)?;
+    writer.write_record(COLUMNS).map_err(cause)?;
     for flow in flows {
         let time = |t: Time| format!("{}ps", t.as_ps());
         let size = match flow.size {
@@ -310,21 +310,31 @@ pub fn write_flows<'a>(
             WhileHeld::Backlog => "backlog",
             WhileHeld::Discard => "discard",
         };
-        writer.write_record([
-            host(flow.src).as_str(),
-            &host(flow.dst),
-            &size,
-            &time(flow.start),
-            classes.get(flow.class.index()).map_or(DEFAULT_CLASS, String::as_str),
-            &flow.priority.to_string(),
-            &flow.rate.map(|r: Rate| format!("{}bps", r.as_bps())).unwrap_or_default(),
-            held,
-            &flow.stop.map(time).unwrap_or_default(),
-            &flow.path.map(path).unwrap_or_default(),
-            &flow.high.to_string(),
-        ])?;
+        writer
+            .write_record([
+                host(flow.src).as_str(),
+                &host(flow.dst),
+                &size,
+                &time(flow.start),
+                classes.get(flow.class.index()).map_or(DEFAULT_CLASS, String::as_str),
+                &flow.priority.to_string(),
+                &flow.rate.map(|r: Rate| format!("{}bps", r.as_bps())).unwrap_or_default(),
+                held,
+                &flow.stop.map(time).unwrap_or_default(),
+                &flow.path.map(path).unwrap_or_default(),
+                &flow.high.to_string(),
+            ])
+            .map_err(cause)?;
     }
     writer.flush()
+}
+
+/// The error behind one of the CSV writer: callers tell a closed pipe from a full disk.
+fn cause(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
 }
 
 #[cfg(test)]

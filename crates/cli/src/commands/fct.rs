@@ -1,5 +1,6 @@
 //! `weir fct`: slowdown by flow size.
 
+use super::outputs::keep_inputs;
 use crate::Status;
 use crate::args::Fct;
 use crate::terminal::{Terminal, print};
@@ -9,6 +10,9 @@ use weir_lab::fct::{self, Table, Wanted};
 
 /// `weir fct`.
 pub(crate) fn fct(args: &Fct, terminal: &Terminal) -> anyhow::Result<Status> {
+    for output in args.csv.iter().chain(&args.svg) {
+        keep_inputs(output, &args.files)?;
+    }
     let wanted = Wanted { class: args.class.clone(), before: args.before };
     let mut series = Vec::new();
     for path in &args.files {
@@ -16,8 +20,7 @@ pub(crate) fn fct(args: &Fct, terminal: &Terminal) -> anyhow::Result<Status> {
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
         let read = fct::read(&name, &text, &wanted).map_err(anyhow::Error::msg)?;
         for s in read.iter().filter(|s| s.samples.is_empty()) {
-            let label = weir_lab::table::paint("warning", terminal.colour_errors, "1;33");
-            eprintln!("{label}: {}: no flow finished that counts", s.name);
+            terminal.warn(&format!("{}: no flow finished that counts", s.name));
         }
         series.extend(read);
     }

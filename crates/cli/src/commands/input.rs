@@ -1,5 +1,6 @@
 //! Commands that look at a scenario without running it.
 
+use super::outputs::keep_inputs;
 use crate::Status;
 use crate::args;
 use crate::terminal::{Terminal, print};
@@ -58,6 +59,9 @@ pub(crate) fn topo(args: &args::Topo, terminal: &Terminal) -> anyhow::Result<Sta
     let Some(e) = load(&args.input.scenario, &args.input.sets, terminal) else {
         return Ok(Status::BadInput);
     };
+    if let Some(file) = &args.svg {
+        keep_inputs(file, &e.inputs())?;
+    }
     if args.input.json {
         let facts = describe::topology_facts(&e).into_iter();
         let facts: serde_json::Map<_, _> = facts.map(|(k, v)| (k, v.into())).collect();

@@ -6,7 +6,6 @@ use crate::terminal::{Terminal, print};
 use anyhow::bail;
 use clap::CommandFactory;
 use serde_json::json;
-use std::io;
 use weir_lab::catalogue::{self, Entry};
 use weir_lab::scenario::builtin;
 use weir_lab::{listing, nearest, schema as schemas};
@@ -135,21 +134,20 @@ pub(crate) fn schema() -> anyhow::Result<Status> {
 }
 
 /// `weir --generate`.
-pub(crate) fn generate(what: Generate) -> Status {
+pub(crate) fn generate(what: Generate) -> anyhow::Result<Status> {
     use clap_complete::Shell;
-    let mut command = Cli::command();
-    let mut complete = |shell: Shell| {
-        clap_complete::generate(shell, &mut command, "weir", &mut io::stdout());
-        Ok(())
+    // to memory first: the generators take every failure to write for a bug
+    let mut text = Vec::new();
+    let complete = |shell: Shell, text: &mut Vec<u8>| {
+        clap_complete::generate(shell, &mut Cli::command(), "weir", text);
     };
-    let done = match what {
-        Generate::Man => clap_mangen::Man::new(Cli::command()).render(&mut io::stdout()),
-        Generate::CompleteBash => complete(Shell::Bash),
-        Generate::CompleteZsh => complete(Shell::Zsh),
-        Generate::CompleteFish => complete(Shell::Fish),
-        Generate::ScenarioReference => {
-            print(weir_lab::reference_doc::markdown().trim_end()).map_err(io::Error::other)
-        }
-    };
-    if done.is_ok() { Status::Done } else { Status::BadInput }
+    match what {
+        Generate::Man => clap_mangen::Man::new(Cli::command()).render(&mut text)?,
+        Generate::CompleteBash => complete(Shell::Bash, &mut text),
+        Generate::CompleteZsh => complete(Shell::Zsh, &mut text),
+        Generate::CompleteFish => complete(Shell::Fish, &mut text),
+        Generate::ScenarioReference => text = weir_lab::reference_doc::markdown().into_bytes(),
+    }
+    print(String::from_utf8_lossy(&text).trim_end())?;
+    Ok(Status::Done)
 }

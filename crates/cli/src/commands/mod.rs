@@ -5,6 +5,7 @@ mod fct;
 mod input;
 mod list;
 mod ns3;
+mod outputs;
 mod simulate;
 
 pub(crate) use bench::bench;

@@ -1,16 +1,18 @@
 //! `weir ns3` and `weir import ns3`: configurations of the HPCC ns-3 simulator.
 
+use super::outputs::keep_inputs;
 use super::simulate::with_interrupt;
 use crate::Status;
 use crate::args::{ImportNs3, Ns3};
 use crate::progress::watch;
-use crate::terminal::{Terminal, print};
-use anyhow::Context;
-use std::path::Path;
+use crate::terminal::{Terminal, print, tell};
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
 use weir_lab::ns3::import::{FlowsIn, Ways};
 use weir_lab::ns3::{self, Diagnostics, Files, Inputs, Places, Severity};
 use weir_lab::run::Meter;
 use weir_lab::table::paint;
+use weir_lab::text::one_line;
 
 /// Reads a configuration and the files it names; shows what is wrong and returns `None` if they
 /// cannot be used.
@@ -35,9 +37,9 @@ fn show(found: &Diagnostics, terminal: &Terminal) {
             Severity::Warning => ("warning", "1;33"),
             Severity::Error => ("error", "1;31"),
         };
-        let text = d.to_string();
+        let text = d.to_string().lines().map(one_line).collect::<Vec<_>>().join("\n");
         let rest = text.strip_prefix(word).unwrap_or(&text);
-        eprintln!("{}{rest}", paint(word, terminal.colour_errors, style));
+        tell(&format!("{}{rest}", paint(word, terminal.colour_errors, style)));
     }
 }
 
@@ -52,11 +54,50 @@ fn name(config: &Path) -> String {
     }
 }
 
+/// The files that a configuration was read from.
+fn read_files(config: &Path, inputs: &Inputs) -> Vec<PathBuf> {
+    let c = &inputs.config;
+    let base = config.parent().unwrap_or(Path::new(""));
+    let names = [&c.topology_file, &c.flow_file, &c.trace_file];
+    // a name may be relative to the current directory or to that of the configuration
+    let both = names.into_iter().flat_map(|name| [name.clone(), base.join(name)]);
+    std::iter::once(config.to_owned()).chain(both).collect()
+}
+
+/// The files that a run writes, those of the original first.
+fn written_files(inputs: &Inputs, places: &Places, out: Option<&Path>) -> Vec<PathBuf> {
+    let c = &inputs.config;
+    let mut names = vec![&c.fct_output, &c.pfc_output];
+    names.extend((!c.qlen_output.as_os_str().is_empty()).then_some(&c.qlen_output));
+    let traced = c.enable_trace && !c.trace_output.as_os_str().is_empty();
+    names.extend(traced.then_some(&c.trace_output));
+    let place = |name: &PathBuf| match (out, name.file_name()) {
+        (Some(out), Some(last)) => out.join(last),
+        _ => name.clone(),
+    };
+    let ours = [&places.summary, &places.flows, &places.perf].map(PathBuf::clone);
+    names.into_iter().map(place).chain(ours).collect()
+}
+
+/// Refuses to write over inputs, and to write two results to one file.
+fn check_outputs(outputs: &[PathBuf], inputs: &[PathBuf]) -> anyhow::Result<()> {
+    for (i, output) in outputs.iter().enumerate() {
+        keep_inputs(output, inputs)?;
+        // devices such as /dev/null take any number of results
+        if outputs[..i].contains(output) && !output.starts_with("/dev") {
+            bail!("cannot write {}: two results would go to this file", output.display());
+        }
+    }
+    Ok(())
+}
+
 /// `weir ns3`.
 pub(crate) fn ns3(args: &Ns3, terminal: &Terminal) -> anyhow::Result<Status> {
     let Some(inputs) = load(&args.config, terminal) else { return Ok(Status::BadInput) };
     let name = name(&args.config);
     let places = Places::new(&inputs, args.out.as_deref());
+    let outputs = written_files(&inputs, &places, args.out.as_deref());
+    check_outputs(&outputs, &read_files(&args.config, &inputs))?;
     places.check()?;
     let files = Files::create(&inputs, args.out.as_deref()).context("cannot write the results")?;
     let meter = Meter::new(1);
@@ -84,23 +125,19 @@ pub(crate) fn ns3(args: &Ns3, terminal: &Terminal) -> anyhow::Result<Status> {
                 place(&c.pfc_output),
                 places.summary.display()
             );
-            eprintln!("  {}", paint(&said, terminal.colour_errors, "2"));
+            terminal.note(&said);
         }
     }
     Ok(verdict(&run, terminal))
 }
 
 fn verdict(run: &ns3::Ns3Run, terminal: &Terminal) -> Status {
-    let complain = |text: &str| {
-        let label = paint("error", terminal.colour_errors, "1;31");
-        eprintln!("{label}: {text}");
-    };
     if run.interrupted() {
-        complain("interrupted: the results are those so far and have no digest");
+        terminal.complain("interrupted: the results are those so far and have no digest");
         return Status::Interrupted;
     }
     if let Some(why) = run.invalid() {
-        complain(&format!("invalid run: {why}"));
+        terminal.complain(&format!("invalid run: {why}"));
         return Status::InvalidRun;
     }
     Status::Done
@@ -120,13 +157,15 @@ pub(crate) fn import_ns3(args: &ImportNs3, terminal: &Terminal) -> anyhow::Resul
     let list_name = list.file_name().unwrap_or_default().to_string_lossy();
     let flows = FlowsIn::File(&list_name);
     let made = ns3::import::convert(&name, &origin, &inputs, flows, Ways::Hashed);
+    check_outputs(&[out.clone(), list.clone()], &read_files(&args.config, &inputs))?;
     let save = |path: &Path, text: &str| {
         std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
     };
     save(&list, made.flows.as_deref().unwrap_or_default())?;
     save(out, &made.scenario)?;
     if !terminal.quiet {
-        eprintln!("  {} and {}; what differs is said at the head", out.display(), list.display());
+        let (out, list) = (out.display(), list.display());
+        terminal.note(&format!("{out} and {list}; what differs is said at the head"));
     }
     Ok(Status::Done)
 }

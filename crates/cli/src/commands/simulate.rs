@@ -4,15 +4,15 @@ use super::input::load;
 use crate::Status;
 use crate::args::{Compare, Deny, Run as RunArgs};
 use crate::progress::watch;
-use crate::terminal::{Terminal, print};
+use crate::terminal::{Terminal, print, tell};
 use anyhow::{Context, bail};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weir_lab::compare::{self, Figures};
 use weir_lab::findings::Comparison;
-use weir_lab::report::Formats;
-use weir_lab::run::{Meter, Run, run_all};
+use weir_lab::report::{Destination, Formats};
+use weir_lab::run::{Failed, Failure, Meter, run_all};
 use weir_lab::{EngineConfig, Experiment, Finish, Variant, describe, report, summary, table};
 
 /// `weir run`.
@@ -22,36 +22,45 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         return Ok(Status::BadInput);
     };
     e.engine = args.threads;
-    let seed = args.seed.unwrap_or(e.scenario.run.seeds[0]);
-    let variant = match e.variant(args.scheme.as_deref(), args.cc.as_deref(), seed) {
-        Ok(variant) => variant,
-        Err(problems) => {
-            terminal.problems(&problems);
-            return Ok(Status::BadInput);
+    let out = destination(args.out.as_deref(), &e)?;
+    let seeds = args.seed.map_or_else(|| e.scenario.run.seeds.clone(), |seed| vec![seed]);
+    let mut variants = Vec::new();
+    for seed in seeds {
+        match e.variant(args.scheme.as_deref(), args.cc.as_deref(), seed) {
+            Ok(variant) => variants.push(variant),
+            Err(problems) => {
+                terminal.problems(&problems);
+                return Ok(Status::BadInput);
+            }
         }
-    };
+    }
     if let EngineConfig::Auto { threads: asked @ 2.. } = e.engine {
-        let used = weir_lab::threads(&e.topology, &e.config(variant))?;
+        let used = weir_lab::threads(&e.topology, &e.config(variants[0]))?;
         if used < asked {
             terminal.note(&format!(
                 "{used} of {asked} threads are used: windows of this network are too small for more (--threads {asked}! forces it)"
             ));
         }
     }
-    let Some(c) = simulate(&e, &[variant], 1, terminal)? else { return Ok(Status::Interrupted) };
+    // several seeds at a time, unless each of them is to use several threads itself
+    let jobs = if e.engine == EngineConfig::default() { cores() } else { 1 };
+    let Some(c) = simulate(&e, &variants, jobs, terminal)? else {
+        return Ok(Status::Interrupted);
+    };
     let command = command_line(&[
         ("run", Some(args.scenario.clone())),
         ("--scheme", args.scheme.clone()),
         ("--cc", args.cc.clone()),
         ("--seed", args.seed.map(|s| s.to_string())),
     ]) + &set_words(&args.sets);
+    // results are saved first: whoever reads what is printed may stop at any time (`| head`)
+    let saved = save(&c, out.as_ref(), formats, &command)?;
     if args.json {
         print(&serde_json::to_string_pretty(&report::summary(&c))?)?;
     } else {
         print(&summary::text(&c, terminal.out))?;
+        next_steps(&c, &saved, &command, terminal);
     }
-    let out = args.out.as_deref().map(|out| (out, formats));
-    save(&c, out, &command, args.json, terminal)?;
     Ok(verdict(&c, &args.deny, terminal))
 }
 
@@ -61,6 +70,7 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
     let Some(e) = load(&args.scenario, &args.sets, terminal) else {
         return Ok(Status::BadInput);
     };
+    let out = destination(args.out.as_deref(), &e)?;
     let seeds = match (&args.seeds, args.seed) {
         (Some(text), _) => parse_seeds(text)?,
         (None, Some(seed)) => vec![seed],
@@ -78,7 +88,6 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
             }
         }
     }
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.unwrap_or_else(cores);
     let Some(c) = simulate(&e, &variants, jobs, terminal)? else {
         return Ok(Status::Interrupted);
@@ -91,23 +100,27 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         ("--seed", args.seed.map(|s| s.to_string())),
         ("--seeds", args.seeds.clone()),
     ]) + &set_words(&args.sets);
+    let saved = save(&c, out.as_ref(), formats, &command)?;
     if args.json {
         print(&serde_json::to_string_pretty(&report::summary(&c))?)?;
     } else {
         let title = format!("{} · {} seeds", describe::headline(&e), seeds.len());
         let title = if seeds.len() == 1 { describe::headline(&e) } else { title };
-        let body = compare::table(&c, &Figures::new(&c));
-        let mut body = body.render(terminal.out.width, terminal.out.colour);
-        if let Some(tables) = compare::state_table(&c) {
-            body += "\n\n";
-            body += &tables.render(terminal.out.width, terminal.out.colour);
-        }
+        let body = compare::text(&c, &Figures::new(&c), terminal.out);
         let title = table::paint(&title, terminal.out.colour, "1");
         print(&format!("  {title}\n\n{body}\n"))?;
+        next_steps(&c, &saved, &command, terminal);
     }
-    let out = args.out.as_deref().map(|out| (out, formats));
-    save(&c, out, &command, args.json, terminal)?;
     Ok(verdict(&c, &args.deny, terminal))
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Where results are to go, checked before there are any.
+fn destination(out: Option<&Path>, e: &Experiment) -> anyhow::Result<Option<Destination>> {
+    Ok(out.map(|out| Destination::check(out, &e.inputs())).transpose()?)
 }
 
 fn schemes(args: &Compare) -> Vec<String> {
@@ -145,7 +158,8 @@ fn parse_seeds(text: &str) -> anyhow::Result<Vec<u64>> {
     Ok(seeds)
 }
 
-/// Runs everything; `None` when it was interrupted before there was anything.
+/// Runs everything; `None` when it was interrupted before there was anything. Runs that fail are
+/// part of the result as long as there are others.
 fn simulate<'a>(
     e: &'a Experiment,
     variants: &[Variant],
@@ -156,11 +170,26 @@ fn simulate<'a>(
     let results = with_interrupt(&meter, || {
         watch(&e.scenario.name, &meter, terminal, || run_all(e, variants, jobs, &meter))
     })?;
-    let mut runs: Vec<Run> = Vec::new();
-    for result in results.into_iter().flatten() {
-        runs.push(result?);
+    let (mut runs, mut failed, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for (&variant, result) in variants.iter().zip(results) {
+        let why = match result {
+            Some(Ok(run)) => {
+                runs.push(run);
+                continue;
+            }
+            Some(Err(error)) => {
+                let why = Failure::new(&error);
+                errors.push(error);
+                why
+            }
+            None => Failure::NotBegun,
+        };
+        failed.push(Failed { variant, why });
     }
-    Ok((!runs.is_empty()).then(|| Comparison::new(e, runs)))
+    if runs.is_empty() {
+        return errors.into_iter().next().map_or(Ok(None), |error| Err(error.into()));
+    }
+    Ok(Some(Comparison::new(e, runs).with_failed(failed)))
 }
 
 /// Does `work`, which ends early when Ctrl-C has interrupted `meter`.
@@ -206,6 +235,16 @@ fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
+    if word.chars().any(char::is_control) {
+        // what a terminal would obey is spelt out
+        let spelt = |c: char| match c {
+            '\'' | '\\' => format!("\\{c}"),
+            c if c.is_ascii_control() => format!("\\x{:02x}", u32::from(c)),
+            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+            c => c.to_string(),
+        };
+        return format!("$'{}'", word.chars().map(spelt).collect::<String>());
+    }
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
@@ -217,56 +256,65 @@ fn formats(parquet: bool) -> anyhow::Result<Formats> {
     )
 }
 
-/// Writes results, and says where to look next.
+/// Writes results, and returns where they are.
 fn save(
     c: &Comparison<'_>,
-    out: Option<(&Path, Formats)>,
+    out: Option<&Destination>,
+    formats: Formats,
     command: &str,
-    json: bool,
-    terminal: &Terminal,
-) -> anyhow::Result<()> {
-    let say = |text: String| {
-        if !terminal.quiet && !json {
-            eprintln!("  {}", table::paint(&text, terminal.colour_errors, "2"));
-        }
-    };
-    let Some((directory, formats)) = out else {
-        say(format!(
-            "a page with figures and the data: {command} --out weir-out/{}",
-            c.experiment.scenario.name
-        ));
-        return Ok(());
-    };
+) -> anyhow::Result<Option<PathBuf>> {
+    let Some(out) = out else { return Ok(None) };
     let parquet = if formats == Formats::Csv { "" } else { " --parquet" };
-    let command = format!("{command} --out {}{parquet}", quoted(&directory.to_string_lossy()));
-    report::write(c, directory, &command, formats)?;
+    // the page is the same wherever it lies
+    let command = format!("{command} --out DIR{parquet}");
+    Ok(Some(out.write(c, &command, formats)?))
+}
+
+/// Says where the results are, or how to get them.
+fn next_steps(c: &Comparison<'_>, saved: &Option<PathBuf>, command: &str, terminal: &Terminal) {
+    let Some(directory) = saved else {
+        let name = &c.experiment.scenario.name;
+        let place = quoted(&format!("weir-out/{name}"));
+        terminal.note(&format!("a page with figures and the data: {command} --out {place}"));
+        return;
+    };
     let shown = directory.display();
-    say(format!("report: {shown}/index.html     data: flows.csv ports.csv summary.json"));
-    say(format!("repeat: {command}"));
-    Ok(())
+    let tables = if c.partial() { "flows.partial.csv" } else { "flows.csv ports.csv" };
+    terminal.note(&format!("report: {shown}/index.html     data: {tables} summary.json"));
+    if !c.partial() {
+        let place = quoted(&directory.to_string_lossy());
+        terminal.note(&format!("repeat: {command} --out {place}"));
+    }
 }
 
 /// What the runs mean for the exit code, the gravest first.
 fn verdict(c: &Comparison<'_>, deny: &[Deny], terminal: &Terminal) -> Status {
-    let complain = |text: String| {
-        let label = table::paint("error", terminal.colour_errors, "1;31");
-        eprintln!("{label}: {text}");
-    };
-    if c.runs().any(Run::interrupted) {
-        complain("interrupted: the results are those so far and have no digest".into());
+    if c.partial() {
+        let what = "interrupted: the results are those so far";
+        terminal.complain(&format!("{what}, and runs that were interrupted have no digest"));
         return Status::Interrupted;
     }
     let mut status = Status::Done;
+    for f in &c.failed {
+        let (title, seed) = (f.variant.scheme.title, f.variant.seed);
+        terminal.complain(&format!("{title}, seed {seed}: {}", f.why));
+        status = match &f.why {
+            Failure::Invalid(_) => Status::InvalidRun,
+            _ if status == Status::InvalidRun => status,
+            _ => Status::BadInput,
+        };
+    }
+    let mut lossy = false;
     for run in c.runs() {
         if let Some(why) = run.invalid(c.experiment) {
-            complain(format!("invalid run, seed {}: {why}", run.variant.seed));
-            status = Status::InvalidRun;
+            terminal.complain(&format!("invalid run, seed {}: {why}", run.variant.seed));
+            (status, lossy) = (Status::InvalidRun, true);
         }
     }
-    if status == Status::InvalidRun {
-        eprintln!(
-            "  weir check shows the headroom needed; `allow-loss = true` in [run] accepts loss"
-        );
+    if lossy {
+        tell("  weir check shows the headroom needed; `allow-loss = true` in [run] accepts loss");
+    }
+    if status != Status::Done {
         return status;
     }
     for run in c.runs() {
@@ -282,7 +330,8 @@ fn verdict(c: &Comparison<'_>, deny: &[Deny], terminal: &Terminal) -> Status {
                 Deny::Loss => "loss",
             };
             let (title, seed) = (run.variant.scheme.title, run.variant.seed);
-            complain(format!("{title}, seed {seed}: {what}, which --deny does not allow"));
+            let text = format!("{title}, seed {seed}: {what}, which --deny does not allow");
+            terminal.complain(&text);
             status = Status::CheckFailed;
         }
     }

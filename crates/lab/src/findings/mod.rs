@@ -10,6 +10,7 @@ mod tables;
 
 pub use classes::{ClassStats, ClassSummary};
 pub use hottest::{PortAt, hottest_port};
+pub(crate) use notes::failures;
 pub use notes::notes;
 pub use pauses::{Hold, PauseNode, PauseTree, Victim, holds, innocent_holds};
 pub use queues::{Distribution, PortKind};
@@ -17,7 +18,7 @@ pub use story::answer;
 pub use tables::TableSummary;
 
 use crate::experiment::Experiment;
-use crate::run::Run;
+use crate::run::{Failed, Failure, Run};
 use weir_core::ClassId;
 use weir_fc::SchemeInfo;
 
@@ -37,6 +38,8 @@ pub struct Comparison<'a> {
     pub experiment: &'a Experiment,
     /// By scheme; the first is what the others are compared with. None is without runs.
     pub groups: Vec<Group>,
+    /// Runs that were asked for and have no outcome.
+    pub failed: Vec<Failed>,
 }
 
 impl<'a> Comparison<'a> {
@@ -50,7 +53,28 @@ impl<'a> Comparison<'a> {
                 None => groups.push(Group { scheme, runs: vec![run] }),
             }
         }
-        Self { experiment, groups }
+        Self { experiment, groups, failed: Vec::new() }
+    }
+
+    /// The same with the runs that have no outcome.
+    #[must_use]
+    pub fn with_failed(self, failed: Vec<Failed>) -> Self {
+        Self { failed, ..self }
+    }
+
+    /// Whether the user interrupted it, so that something is missing.
+    pub fn partial(&self) -> bool {
+        self.runs().any(Run::interrupted) || self.failed.iter().any(|f| f.why == Failure::NotBegun)
+    }
+
+    /// For an interrupted comparison, how much of it there is.
+    pub fn partial_note(&self) -> Option<String> {
+        let all = self.runs().count() + self.failed.len();
+        let whole = self.runs().filter(|r| !r.interrupted()).count();
+        self.partial().then(|| match all {
+            1 => "INTERRUPTED: these are the results up to the interruption".to_owned(),
+            _ => format!("INTERRUPTED: {whole} of {all} runs are complete"),
+        })
     }
 
     /// All runs.

@@ -1,36 +1,20 @@
 //! What is remarkable about the runs of a scheme, in a few words.
 
-use super::Group;
+use super::{Comparison, Group};
 use crate::experiment::Experiment;
 use crate::format;
+use crate::run::Run;
 use weir_sim::outcome::{Deadlock, DropReason, Finish};
 
 /// Remarks, the gravest first; none when all went well and nothing was sent twice.
-pub fn notes(e: &Experiment, group: &Group) -> Vec<String> {
-    let mut notes = Vec::new();
-    let runs = group.runs.len();
-    let of_all = |n: usize| match runs {
-        1 => String::new(),
-        all => format!(" in {n} of {all} runs"),
-    };
-    let count =
-        |is: fn(&Finish) -> bool| group.runs.iter().filter(|r| is(&r.outcome.finish)).count();
-    let deadlocks = count(|f| matches!(f, Finish::Deadlock(_)));
-    if deadlocks > 0 {
-        let first = group.runs.iter().find_map(|r| match &r.outcome.finish {
-            Finish::Deadlock(d) => Some(d),
-            _ => None,
-        });
-        let at = first.map(|d| format!(" at {}: {}", format::time(d.closed), circle(e, d)));
-        notes.push(format!("DEADLOCK{}{}", of_all(deadlocks), at.unwrap_or_default()));
-    }
-    let stalls = count(|f| matches!(f, Finish::Stalled(_)));
-    if stalls > 0 {
-        notes.push(format!("STALLED{}", of_all(stalls)));
-    }
-    if group.runs.iter().any(crate::run::Run::interrupted) {
-        notes.push("interrupted".into());
-    }
+pub fn notes(c: &Comparison<'_>, group: &Group) -> Vec<String> {
+    let mut notes = endings(c.experiment, group);
+    notes.extend(failures(c, group.scheme.name).into_iter().map(|(why, seeds)| {
+        match seeds.as_slice() {
+            [seed] => format!("seed {seed} {why}"),
+            several => format!("{} {why}", format::plural(several.len() as u64, "seed")),
+        }
+    }));
     for reason in DropReason::ALL {
         let drops = group.runs.iter().flat_map(|r| &r.outcome.drops);
         let packets: u64 = drops.filter(|d| d.reason == reason).map(|d| d.packets).sum();
@@ -38,14 +22,22 @@ pub fn notes(e: &Experiment, group: &Group) -> Vec<String> {
             notes.push(format!("{} lost ({})", format::count(packets), reason.name()));
         }
     }
+    let (open, all) = group
+        .runs
+        .iter()
+        .map(Run::unfinished)
+        .fold((0, 0), |(a, b), (open, all)| (a + open, b + all));
+    if open > 0 {
+        let mut note =
+            format!("{} of {} unfinished", format::count(open), format::plural(all, "flow"));
+        if open < all {
+            note.push_str(", and FCT figures are of the others");
+        }
+        notes.push(note);
+    }
     let total = |of: fn(&weir_sim::outcome::Totals) -> u64| -> u64 {
         group.runs.iter().map(|r| of(&r.outcome.totals)).sum()
     };
-    let (started, completed) = (total(|t| t.flows), total(|t| t.completed));
-    if completed < started {
-        let left = format::count(started - completed);
-        notes.push(format!("{left} of {} unfinished", format::plural(started, "flow")));
-    }
     for (n, what) in [
         (total(|t| t.retransmitted), "sent again"),
         (total(|t| t.reordered), "out of order"),
@@ -55,6 +47,51 @@ pub fn notes(e: &Experiment, group: &Group) -> Vec<String> {
         if n > 0 {
             notes.push(format!("{} {what}", format::count(n)));
         }
+    }
+    notes
+}
+
+/// Why runs of a scheme have no outcome, each reason with the seeds it is about.
+pub(crate) fn failures(c: &Comparison<'_>, scheme: &str) -> Vec<(String, Vec<u64>)> {
+    let mut reasons: Vec<(String, Vec<u64>)> = Vec::new();
+    for failed in c.failed.iter().filter(|f| f.variant.scheme.name == scheme) {
+        let (why, seed) = (failed.why.to_string(), failed.variant.seed);
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, seeds)) => seeds.push(seed),
+            None => reasons.push((why, vec![seed])),
+        }
+    }
+    reasons
+}
+
+/// Runs that ended otherwise than by being done.
+fn endings(e: &Experiment, group: &Group) -> Vec<String> {
+    let mut notes = Vec::new();
+    let of_all = |n: usize| match group.runs.len() {
+        1 => String::new(),
+        all => format!(" in {n} of {all} runs"),
+    };
+    let count = |is: fn(&Run) -> bool| group.runs.iter().filter(|r| is(r)).count();
+    let deadlocks = count(|r| matches!(r.outcome.finish, Finish::Deadlock(_)));
+    if deadlocks > 0 {
+        let first = group.runs.iter().find_map(|r| match &r.outcome.finish {
+            Finish::Deadlock(d) => Some(d),
+            _ => None,
+        });
+        let at = first.map(|d| format!(" at {}: {}", format::time(d.closed), circle(e, d)));
+        notes.push(format!("DEADLOCK{}{}", of_all(deadlocks), at.unwrap_or_default()));
+    }
+    let stalls = count(|r| matches!(r.outcome.finish, Finish::Stalled(_)));
+    if stalls > 0 {
+        notes.push(format!("STALLED{}", of_all(stalls)));
+    }
+    let clock = count(Run::clock_ended);
+    if clock > 0 {
+        let end = format::time(weir_sim::HORIZON);
+        notes.push(format!("NOT OVER{} after {end}, the end of the clock", of_all(clock)));
+    }
+    if group.runs.iter().any(Run::interrupted) {
+        notes.push("INTERRUPTED".into());
     }
     notes
 }

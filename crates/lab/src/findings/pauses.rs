@@ -16,7 +16,7 @@
 use super::hottest::PortAt;
 use crate::experiment::Experiment;
 use crate::run::Run;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use weir_core::{FlowId, NodeId, PortId, Priority, Time};
 use weir_sim::outcome::{FlowRecord, HeldAt, PauseEvent, PauseScope};
 
@@ -79,6 +79,11 @@ pub struct Victim {
     /// How long the pauses of the tree held it: the longest at one hop, since holds at several
     /// hops overlap.
     pub held: Time,
+    /// Whether `held` is only an upper bound: pauses that began elsewhere held it at that hop,
+    /// too, or not all pauses were kept.
+    pub at_most: bool,
+    /// Whether no pause of the run began at any port of its path.
+    pub clear: bool,
 }
 
 /// Everything that one congested port set off.
@@ -120,8 +125,9 @@ impl PauseTree {
         trees.sort_by_key(|t| std::cmp::Reverse(size(t)));
         if !trees.is_empty() {
             let flows = held_flows(e, run);
+            let log = Log::new(&holds, run.outcome.pauses_left_out == 0);
             for tree in trees.iter_mut().take(MOST_EXAMINED) {
-                tree.victims = victims(&flows, tree, &holds);
+                tree.victims = victims(&flows, tree, &log);
             }
         }
         let harm =
@@ -325,12 +331,47 @@ fn within(stretches: &[(Time, Time)], from: Time, to: Time) -> Time {
     stretches.iter().map(clip).fold(Time::ZERO, Time::saturating_add)
 }
 
+/// What all pauses of a run say together.
+struct Log<'a> {
+    holds: &'a [Hold],
+    /// Whether no pause is missing.
+    complete: bool,
+    /// The ports at which pauses began; `None` stands for causes that are not known.
+    roots: BTreeSet<Option<PortAt>>,
+    /// For every port that was held, where the pauses began that held it.
+    held_by: BTreeMap<PortAt, BTreeSet<Option<PortAt>>>,
+}
+
+impl<'a> Log<'a> {
+    fn new(holds: &'a [Hold], complete: bool) -> Self {
+        let mut held_by: BTreeMap<PortAt, BTreeSet<Option<PortAt>>> = BTreeMap::new();
+        for hold in holds {
+            held_by.entry(hold.held).or_default().insert(hold.root);
+        }
+        let roots = holds.iter().map(|h| h.root).collect();
+        Self { holds, complete, roots, held_by }
+    }
+
+    /// Whether all pauses that held `port` are known to have begun at one place.
+    fn one_root(&self, port: PortAt) -> bool {
+        self.complete && self.held_by.get(&port).is_some_and(|roots| roots.len() == 1)
+    }
+
+    /// Whether no pause began at any of these ports, or where nobody knows.
+    fn clear(&self, path: &[(NodeId, PortId)]) -> bool {
+        let began =
+            |&(node, port): &(NodeId, PortId)| self.roots.contains(&Some(PortAt { node, port }));
+        self.complete && !self.roots.contains(&None) && !path.is_empty() && !path.iter().any(began)
+    }
+}
+
 /// The flows that this tree held although they never go through its root. How long a flow was
 /// held at a hop is known, and so is when the tree held that port: the hold of the flow by
-/// the tree is at most the smaller of the two.
-fn victims(flows: &[HeldFlow<'_>], tree: &PauseTree, holds: &[Hold]) -> Vec<Victim> {
+/// the tree is at most the smaller of the two, and equal to the former where no other tree held
+/// that port.
+fn victims(flows: &[HeldFlow<'_>], tree: &PauseTree, log: &Log<'_>) -> Vec<Victim> {
     let Some(root) = tree.root else { return Vec::new() };
-    let held_ports = stretches(holds, root);
+    let held_ports = stretches(log.holds, root);
     let mut victims = Vec::new();
     for HeldFlow { record, path } in flows {
         if path.contains(&(root.node, root.port)) {
@@ -338,14 +379,63 @@ fn victims(flows: &[HeldFlow<'_>], tree: &PauseTree, holds: &[Hold]) -> Vec<Vict
         }
         let until = record.finish.unwrap_or(Time::NEVER);
         let by_tree = |h: &HeldAt| {
-            let all = held_ports.get(&PortAt { node: h.node, port: h.port })?;
-            Some(h.time.min(within(all, record.start, until)))
+            let at = PortAt { node: h.node, port: h.port };
+            let all = held_ports.get(&at)?;
+            Some((h.time.min(within(all, record.start, until)), at))
         };
         let longest = record.held.iter().filter_map(by_tree).max();
-        let Some(held) = longest.filter(|t| *t > Time::ZERO) else { continue };
-        let (src, dst, class) = (record.src, record.dst, record.class);
-        victims.push(Victim { flow: record.id, src, dst, class, held });
+        let Some((held, at)) = longest.filter(|(t, _)| *t > Time::ZERO) else { continue };
+        victims.push(Victim {
+            flow: record.id,
+            src: record.src,
+            dst: record.dst,
+            class: record.class,
+            held,
+            at_most: !log.one_root(at),
+            clear: log.clear(path),
+        });
     }
     victims.sort_by_key(|v| (std::cmp::Reverse(v.held), v.flow));
     victims
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn port(node: u32) -> PortAt {
+        PortAt { node: NodeId(node), port: PortId(0) }
+    }
+
+    /// A pause of the port of node `held` that began at the port of node `root`.
+    fn hold(held: u32, root: Option<u32>) -> Hold {
+        Hold {
+            by: port(9),
+            held: port(held),
+            priority: Priority::default(),
+            start: Time::ZERO,
+            end: Time::from_ns(1),
+            cause: root.map(port),
+            parent: None,
+            root: root.map(port),
+        }
+    }
+
+    #[test]
+    fn a_path_is_clear_only_if_no_pause_began_on_it_and_all_are_known() {
+        let path = [(NodeId(1), PortId(0)), (NodeId(2), PortId(0))];
+        let clear = |holds: &[Hold], complete| Log::new(holds, complete).clear(&path);
+        assert!(clear(&[hold(1, Some(5))], true));
+        assert!(!clear(&[hold(1, Some(5))], false), "the log was full");
+        assert!(!clear(&[hold(1, Some(5)), hold(8, Some(2))], true), "one began at node 2");
+        assert!(!clear(&[hold(1, Some(5)), hold(8, None)], true), "one began nobody knows where");
+    }
+
+    #[test]
+    fn a_hold_is_due_to_one_port_only_if_no_other_held_it_too() {
+        let holds = [hold(1, Some(5)), hold(1, Some(5)), hold(2, Some(5)), hold(2, Some(6))];
+        let log = Log::new(&holds, true);
+        assert!(log.one_root(port(1)) && !log.one_root(port(2)));
+        assert!(!Log::new(&holds, false).one_root(port(1)), "the log was full");
+    }
 }

@@ -4,17 +4,25 @@ use super::classes::ClassSummary;
 use super::notes::circle;
 use super::{Comparison, Group};
 use crate::format;
+use crate::run::Run;
 use weir_sim::outcome::Finish;
 
 /// What the runs say, in a sentence or two.
 pub fn answer(c: &Comparison<'_>) -> String {
     let Some(first) = c.groups.first() else { return "Nothing was run.".into() };
-    let sentences =
-        [deadlock(c), victim(c, first), loss(c)].into_iter().flatten().collect::<Vec<_>>();
-    match sentences.first() {
-        Some(sentence) => sentence.clone(),
-        None => completion(c),
+    let found = deadlock(c).or_else(|| victim(c, first)).or_else(|| loss(c));
+    let mut text = found.unwrap_or_else(|| completion(c));
+    if let Some(note) = c.partial_note() {
+        text = format!("{note}. {text}");
     }
+    for group in c.groups.iter().filter(|g| g.runs.iter().any(Run::clock_ended)) {
+        text.push_str(&format!(
+            " {} was not done after {}, the longest time that can be simulated.",
+            group.scheme.title,
+            format::time(weir_sim::HORIZON)
+        ));
+    }
+    text
 }
 
 fn list(names: &[&str]) -> String {
@@ -58,13 +66,23 @@ fn victim(c: &Comparison<'_>, first: &Group) -> Option<String> {
     let class = c.class_name(worst.class);
     let more = match tree.victims.len() {
         1 => String::new(),
-        n => format!(" (and {} more)", format::plural(n as u64 - 1, "flow")),
+        n => format!(
+            " The same held {} more, none of them longer.",
+            format::plural(n as u64 - 1, "flow")
+        ),
+    };
+    // holds and paths are those of one run
+    let seed = match first.runs.len() {
+        1 => String::new(),
+        _ => format!("With seed {}, ", run.variant.seed),
     };
     let mut text = format!(
-        "{} held the {class} flow {src} to {dst}{more} for {} although its own path was free: the \
-         congestion was at {root}, which it never used.",
+        "{seed}{} held the {class} flow {src} to {dst} for {}{} because of congestion at {root}, \
+         which is not on its path{}.{more}",
         first.scheme.title,
-        format::time(worst.held)
+        if worst.at_most { "up to " } else { "" },
+        format::time(worst.held),
+        if worst.clear { "; no pause began at a port that is" } else { "" },
     );
     let held = |g: &Group| ClassSummary::innocent_hold(c, g, worst.class).map_or(0.0, |e| e.mean);
     let fct = |g: &Group| ClassSummary::new(g, Some(worst.class)).fct_mean.map(|e| e.mean);

@@ -1,40 +1,11 @@
-//! A result directory, complete or not there at all: files are written beside it and moved
-//! into place at the end.
+//! What is in a result directory.
 
+use super::destination::{Destination, State, WriteError};
 use super::{page, summary, tables};
 use crate::findings::Comparison;
 use serde_json::json;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// Why results could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write {}: {source}", path.display())]
-pub struct WriteError {
-    /// Where.
-    pub path: PathBuf,
-    /// Why.
-    pub source: io::Error,
-}
-
-/// Everything that may be in a result directory.
-const OURS: [&str; 14] = [
-    "summary.json",
-    "flows.csv",
-    "ports.csv",
-    "queues.csv",
-    "pauses.csv",
-    "series.csv",
-    "flows.parquet",
-    "ports.parquet",
-    "queues.parquet",
-    "pauses.parquet",
-    "series.parquet",
-    "perf.json",
-    "scenario.toml",
-    "index.html",
-];
 
 /// How tables are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,71 +49,56 @@ fn table_files(c: &Comparison<'_>, formats: Formats) -> io::Result<Vec<(String, 
     Ok(files)
 }
 
-/// Writes tables, summary and page to `directory`, replacing what a former run left there.
-/// `command` is shown on the page.
+/// Writes tables, summary and page to `directory`, replacing what a former run left there, and
+/// returns where they are. `command` is shown on the page.
 pub fn write(
     c: &Comparison<'_>,
     directory: &Path,
     command: &str,
     formats: Formats,
-) -> Result<(), WriteError> {
-    let fail = |path: &Path| {
-        let path = path.to_owned();
-        move |source| WriteError { path, source }
-    };
-    let mut files = table_files(c, formats).map_err(fail(directory))?;
-    files.extend(
-        [
-            ("summary.json", json_text(&summary(c))),
-            ("perf.json", json_text(&perf(c))),
-            ("scenario.toml", scenario_text(c).into_bytes()),
-            ("index.html", page(c, command).into_bytes()),
-        ]
-        .map(|(name, bytes)| (name.to_owned(), bytes)),
-    );
-    check_replaceable(directory, &OURS)?;
-    let parent = directory.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(fail(parent))?;
-    let base = directory.file_name().map_or_else(|| "out".into(), |n| n.to_string_lossy());
-    let sibling = |what: &str| parent.join(format!(".{base}.{what}.{}", std::process::id()));
-    let (fresh, stale) = (sibling("new"), sibling("old"));
-    let _ = fs::remove_dir_all(&fresh);
-    fs::create_dir(&fresh).map_err(fail(&fresh))?;
-    for (name, bytes) in files {
-        let path = fresh.join(name);
-        if let Err(source) = fs::write(&path, bytes) {
-            let _ = fs::remove_dir_all(&fresh);
-            return Err(WriteError { path, source });
-        }
-    }
-    let replace = directory.exists();
-    if replace {
-        fs::rename(directory, &stale).map_err(fail(directory))?;
-    }
-    fs::rename(&fresh, directory).map_err(fail(directory))?;
-    if replace {
-        let _ = fs::remove_dir_all(&stale);
-    }
-    Ok(())
+) -> Result<PathBuf, WriteError> {
+    Destination::check(directory, &c.experiment.inputs())?.write(c, command, formats)
 }
 
-/// Refuses to replace a directory that holds anything but results.
-fn check_replaceable(directory: &Path, ours: &[&str]) -> Result<(), WriteError> {
-    let fail = |source| WriteError { path: directory.to_owned(), source };
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(fail(e)),
-    };
-    for entry in entries {
-        let name = entry.map_err(fail)?.file_name();
-        if !ours.iter().any(|o| name.to_str() == Some(*o)) {
-            let name = name.to_string_lossy();
-            let what = format!("it holds `{name}`, which is no result: name another directory");
-            return Err(fail(io::Error::new(io::ErrorKind::AlreadyExists, what)));
+impl Destination {
+    /// Writes the results of `c`, and returns where they are: in this directory or, when they are
+    /// partial and it holds complete ones, in another one beside it.
+    pub fn write(
+        &self,
+        c: &Comparison<'_>,
+        command: &str,
+        formats: Formats,
+    ) -> Result<PathBuf, WriteError> {
+        if c.partial() && self.holds_complete_results() {
+            return self.beside("interrupted")?.write(c, command, formats);
         }
+        let state = if c.partial() { State::Partial } else { State::Complete };
+        let mut files = table_files(c, formats).map_err(|e| self.error(e))?;
+        if c.partial() {
+            for (name, _) in &mut files {
+                *name = partial_name(name);
+            }
+        }
+        files.extend(
+            [
+                ("summary.json", json_text(&summary(c))),
+                ("perf.json", json_text(&perf(c))),
+                ("scenario.toml", scenario_text(c).into_bytes()),
+                ("index.html", page(c, command).into_bytes()),
+            ]
+            .map(|(name, bytes)| (name.to_owned(), bytes)),
+        );
+        self.replace_with(&files, state)?;
+        Ok(self.shown().to_owned())
     }
-    Ok(())
+}
+
+/// `flows.csv` of an interrupted run: a program that expects all flows must not find it.
+fn partial_name(name: &str) -> String {
+    match name.split_once('.') {
+        Some((stem, ending)) => format!("{stem}.partial.{ending}"),
+        None => name.to_owned(),
+    }
 }
 
 /// JSON as it stands in a file.
@@ -175,7 +131,9 @@ fn scenario_text(c: &Comparison<'_>) -> String {
         if i == 0 {
             text = source.text.clone();
         } else {
-            text.push_str(&format!("\n# --set {}\n", source.text));
+            // a line break within a value must not end the comment
+            let set = source.text.replace(['\n', '\r'], "\n# ");
+            text.push_str(&format!("\n# --set {set}\n"));
         }
     }
     text

@@ -1,5 +1,6 @@
 //! Files: data to compute with and a page to look at.
 
+mod destination;
 mod directory;
 pub mod figure;
 mod figures;
@@ -10,8 +11,9 @@ mod pause_section;
 mod summary;
 mod tables;
 
+pub use destination::{Destination, MARK, State, WriteError};
 pub(crate) use directory::json_text;
-pub use directory::{Formats, WriteError, write};
+pub use directory::{Formats, write};
 pub use page::page;
 pub(crate) use summary::SCHEMA;
 pub use summary::{run_summary, summary};

@@ -62,19 +62,29 @@ fn headline(c: &Comparison<'_>) -> String {
 
 /// What a reader must know before believing anything below.
 fn warnings(c: &Comparison<'_>) -> String {
-    let mut out = String::new();
+    let mut texts: Vec<String> = c.partial_note().into_iter().collect();
     for run in c.runs() {
-        let mut texts = Vec::new();
+        let (title, seed) = (run.variant.scheme.title, run.variant.seed);
         if run.interrupted() {
-            let title = run.variant.scheme.title;
-            texts.push(format!("{title}, seed {}: interrupted before its end", run.variant.seed));
+            texts.push(format!("{title}, seed {seed}: interrupted before its end"));
         }
         if let Some(why) = run.invalid(c.experiment) {
-            texts.push(format!("Invalid run, seed {}: {why}", run.variant.seed));
+            texts.push(format!("Invalid run, seed {seed}: {why}"));
         }
-        for text in texts {
-            out.push_str(&format!("<p class=\"warn\">{}</p>\n", escape(&text)));
+        let (asked, used) = (run.config.probes.series, run.outcome.series_interval);
+        if let Some((asked, used)) = asked.zip(used).filter(|(asked, used)| asked != used) {
+            let (asked, used) = (crate::format::time(asked), crate::format::time(used));
+            texts.push(format!(
+                "{title}, seed {seed}: so long a run keeps samples at every {used}, not {asked}"
+            ));
         }
+    }
+    for f in &c.failed {
+        texts.push(format!("{}, seed {}: {}", f.variant.scheme.title, f.variant.seed, f.why));
+    }
+    let mut out = String::new();
+    for text in texts {
+        out.push_str(&format!("<p class=\"warn\">{}</p>\n", escape(&text)));
     }
     for w in c.experiment.warnings.iter() {
         let help = w.help.join("; ");
@@ -309,12 +319,16 @@ fn topology(c: &Comparison<'_>, numbers: &Figures) -> String {
 
 fn scenario(c: &Comparison<'_>, command: &str) -> String {
     let e = c.experiment;
+    let kind = if c.partial() { "partial.csv" } else { "csv" };
+    let mut data = vec!["summary.json".to_owned()];
+    data.extend(["flows", "ports", "queues", "pauses"].map(|name| format!("{name}.{kind}")));
+    data.extend(e.scenario.probe.series.map(|_| format!("series.{kind}")));
     let mut out = format!(
         "<p>To get this page again:</p>\n<pre>{}</pre>\n<p class=\"soft\">weir {}. Data beside this \
-         page: summary.json, flows.csv, ports.csv, queues.csv, pauses.csv, perf.json{}.</p>\n",
+         page: {}, perf.json.</p>\n",
         escape(command),
         env!("CARGO_PKG_VERSION"),
-        if e.scenario.probe.series.is_some() { ", series.csv" } else { "" }
+        data.join(", "),
     );
     for (i, source) in e.scenario.sources.iter().enumerate() {
         match i {

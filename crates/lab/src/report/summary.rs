@@ -5,7 +5,7 @@ use crate::findings::{
     ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, TableSummary,
     answer, hottest_port,
 };
-use crate::run::Run;
+use crate::run::{Failed, Run};
 use crate::stats::{Estimate, Sorted};
 use serde_json::{Map, Value, json};
 use weir_core::{ClassId, Time};
@@ -23,21 +23,32 @@ pub fn summary(c: &Comparison<'_>) -> Value {
         "scenario": e.scenario.name,
         "title": e.scenario.title,
         "answer": answer(c),
+        "partial": c.partial(),
     });
-    let runs: Vec<Value> = c.runs().map(|r| run_summary(e, r)).collect();
+    let mut runs: Vec<Value> = c.runs().map(|r| run_summary(e, r)).collect();
     let object = all.as_object_mut().expect("made above");
-    match <[Value; 1]>::try_from(runs) {
-        Ok([Value::Object(run)]) => object.extend(run),
-        Ok([other]) => {
-            object.insert("run".into(), other);
-        }
-        Err(runs) => {
-            let schemes = c.groups.iter().map(|g| scheme(c, g)).collect::<Vec<_>>();
-            object.insert("schemes".into(), schemes.into());
-            object.insert("runs".into(), runs.into());
-        }
+    if runs.len() == 1
+        && c.failed.is_empty()
+        && let Some(Value::Object(run)) = runs.pop()
+    {
+        object.extend(run);
+    } else {
+        let schemes = c.groups.iter().map(|g| scheme(c, g)).collect::<Vec<_>>();
+        object.insert("schemes".into(), schemes.into());
+        object.insert("runs".into(), runs.into());
+        object.insert("failed".into(), c.failed.iter().map(failed).collect());
     }
     all
+}
+
+/// A run without an outcome.
+fn failed(f: &Failed) -> Value {
+    json!({
+        "scheme": f.variant.scheme.name,
+        "cc": f.variant.cc.name(),
+        "seed": f.variant.seed,
+        "why": f.why.to_string(),
+    })
 }
 
 /// A scheme over all seeds: means of what each seed gave, with 95 % confidence intervals.
@@ -108,7 +119,7 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
         "scheme": run.variant.scheme.name,
         "cc": run.variant.cc.name(),
         "seed": run.variant.seed,
-        "finish": finish(e, &o.finish),
+        "finish": finish(e, run),
         "valid": run.invalid(e).is_none(),
         "invalid_because": run.invalid(e),
         "end_ps": o.end.as_ps(),
@@ -130,6 +141,7 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
             "control_bytes": t.control_bytes.get(),
             "watchdog_storms": t.watchdog_storms,
         },
+        "series_interval_ps": o.series_interval.map(Time::as_ps),
         "drops": drops(e, run),
         "classes": classes,
         "queues": queues,
@@ -186,10 +198,11 @@ fn stuck(e: &Experiment, s: &Stuck) -> Value {
     })
 }
 
-fn finish(e: &Experiment, f: &Finish) -> Value {
+fn finish(e: &Experiment, run: &Run) -> Value {
     let list = |all: &[Stuck]| all.iter().map(|s| stuck(e, s)).collect::<Vec<_>>();
-    match f {
+    match &run.outcome.finish {
         Finish::Drained => json!({ "how": "drained" }),
+        Finish::TimeLimit if run.clock_ended() => json!({ "how": "clock-end" }),
         Finish::TimeLimit => json!({ "how": "time-limit" }),
         Finish::Interrupted => json!({ "how": "interrupted" }),
         Finish::Deadlock(Deadlock { closed, cycle }) => json!({
@@ -243,6 +256,8 @@ fn trees(e: &Experiment, run: &Run) -> Vec<Value> {
                     "dst": e.topology.name(v.dst),
                     "class": e.classes()[v.class.index()],
                     "held_ps": v.held.as_ps(),
+                    "at_most": v.at_most,
+                    "clear_path": v.clear,
                 })
             })
             .collect();

@@ -404,7 +404,8 @@ pub const PROBE: Section = Section {
             "series",
             Kind::Time(&["off"]),
             "off",
-            "Sample queues at this interval, for plots over time.",
+            "Sample queues at this interval, for plots over time; runs of more than two million \
+             samples double it.",
         ),
         key(
             "pause-events",

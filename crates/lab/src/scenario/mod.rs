@@ -180,6 +180,7 @@ fn head(file: &str, root: &Table, out: &mut Diagnostics) -> (String, String, Str
     let item = start.map(|span| Item { span, value: Value::Table(root.clone()) });
     let mut f = Fields::open("a scenario".into(), keys::ROOT.keys, item.as_ref(), out);
     let stem = Path::new(file).file_stem().map_or_else(String::new, |s| s.to_string_lossy().into());
+    let stem = stem.replace(char::is_control, "_");
     let name = f.text("name");
     if let Some(name) = &name {
         let usable = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
@@ -191,7 +192,12 @@ fn head(file: &str, root: &Table, out: &mut Diagnostics) -> (String, String, Str
         }
     }
     let name = name.map_or(stem, |n| n.value);
-    let title = f.text("title").map_or_else(|| name.clone(), |t| t.value);
+    let title = f.text("title");
+    if let Some(title) = title.as_ref().filter(|t| t.value.chars().any(char::is_control)) {
+        let error = Diagnostic::error("`title` has control characters in it");
+        f.out.push(error.maybe_at(title.span, "a title is one line of text"));
+    }
+    let title = title.map_or_else(|| name.clone(), |t| t.value);
     let notes = f.text("notes").map_or_else(String::new, |n| n.value);
     (name, title, notes)
 }

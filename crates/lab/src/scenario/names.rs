@@ -4,26 +4,78 @@ use super::fields::At;
 use super::sections::PathSpec;
 use crate::text::{Diagnostic, Diagnostics};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::io::Read;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use weir_core::NodeId;
 use weir_net::{Topology, validate_path};
 use weir_traffic::params::Names;
 
 /// Files that a scenario refers to, relative to its own directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Files {
     /// The directory of the scenario; `None` for a scenario that is not a file.
     pub directory: Option<PathBuf>,
+    /// What was read so far, for all clones together: no result may be written there.
+    read: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 /// Nobody describes flows in more than this; a device file would never end.
 const LARGEST: u64 = 1 << 30;
 
+/// The most a scenario from a pipe may have.
+const LONGEST_PIPE: u64 = 1 << 26;
+
 impl Files {
+    /// Files relative to a directory.
+    pub fn of(directory: Option<PathBuf>) -> Self {
+        Self { directory, ..Self::default() }
+    }
+
+    /// The files that were read.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        self.lock().iter().cloned().collect()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<PathBuf>> {
+        self.read.lock().expect("nothing panics while it holds the lock")
+    }
+
+    /// Remembers that a file was read.
+    pub(crate) fn note(&self, path: PathBuf) {
+        self.lock().insert(path);
+    }
+
+    /// The text of a scenario: a file, a pipe, or standard input. Says whether it is a file, which
+    /// others can lie beside.
+    pub(crate) fn scenario(name: &str) -> Result<(String, bool), String> {
+        let limited = |from: &mut dyn std::io::Read| {
+            let mut text = String::new();
+            let cannot = |error| format!("cannot read `{name}`: {error}");
+            from.take(LONGEST_PIPE + 1).read_to_string(&mut text).map_err(cannot)?;
+            match text.len() as u64 > LONGEST_PIPE {
+                true => Err(format!("cannot read `{name}`: a pipe of more than 64 MiB")),
+                false => Ok((text, false)),
+            }
+        };
+        if name == "-" {
+            return limited(&mut std::io::stdin().lock());
+        }
+        match std::fs::metadata(name) {
+            Ok(meta) if !meta.is_file() && !meta.is_dir() => {
+                let opened = std::fs::File::open(name);
+                limited(&mut opened.map_err(|e| format!("cannot read `{name}`: {e}"))?)
+            }
+            _ => Ok((Self::default().read(name)?, true)),
+        }
+    }
+
     /// The text of a file.
     pub fn read(&self, name: &str) -> Result<String, String> {
         let path = self.directory.as_deref().map_or_else(|| name.into(), |d| d.join(name));
         let say = |error: std::io::Error| format!("cannot read `{}`: {error}", path.display());
+        self.note(path.clone());
         let length = std::fs::metadata(&path).map_err(say)?;
         if !length.is_file() || length.len() > LARGEST {
             return Err(format!("cannot read `{}`: not a file of at most 1 GiB", path.display()));

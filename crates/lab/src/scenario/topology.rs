@@ -64,6 +64,13 @@ pub(super) fn read(
 }
 
 impl TopologySpec {
+    /// Where it was written.
+    pub fn at(&self) -> Option<Span> {
+        match self {
+            Self::Named { at, .. } | Self::Explicit { at, .. } => *at,
+        }
+    }
+
     /// Builds it, or says what cannot be.
     pub fn build(&self) -> Result<Topology, Diagnostic> {
         match self {

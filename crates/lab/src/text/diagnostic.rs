@@ -130,8 +130,9 @@ fn labelled<'a>(mark: Annotation<'a>, label: &'a str) -> Annotation<'a> {
     if label.is_empty() { mark } else { mark.label(one_line(label)) }
 }
 
-/// Messages quote what users wrote, and what users write may contain anything.
-fn one_line(text: &str) -> String {
+/// Text without control characters, for terminals: messages quote what users wrote, and what
+/// users write may contain anything.
+pub fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

@@ -6,7 +6,7 @@ mod overrides;
 mod source;
 mod tree;
 
-pub use diagnostic::{Diagnostic, Diagnostics, Level};
+pub use diagnostic::{Diagnostic, Diagnostics, Level, one_line};
 pub use source::{Source, SourceId, Sources, Span};
 pub use tree::{Entry, Item, Table, Value};
 

@@ -2,4 +2,5 @@
 
 pub(crate) mod held;
 pub(crate) mod length;
+pub(crate) mod series;
 pub(crate) mod tables;

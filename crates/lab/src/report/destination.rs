@@ -1,0 +1,418 @@
+//! Where results go: a directory that is new, empty, or Weir's own, and that appears complete or
+//! not at all. Files are written beside it and moved into place at the end.
+//!
+//! ```text
+//!   check ──► (hours of simulation) ──► .NAME.new.PID ──► NAME
+//!                                       NAME ──► .NAME.old.PID ──► removed
+//! ```
+//!
+//! A directory of results carries a [`MARK`], and only such a directory is ever replaced: a name
+//! such as `flows.csv` says nothing about who wrote the file.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// Why results could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {source}", path.display())]
+pub struct WriteError {
+    /// Where.
+    pub path: PathBuf,
+    /// Why.
+    pub source: io::Error,
+}
+
+/// The file that says that a directory holds results, and whether they are complete.
+pub const MARK: &str = ".weir-results";
+
+const MARK_TEXT: &str = "Results of weir. A later run with the same --out replaces this directory.";
+
+/// Everything that may be in a result directory, the mark aside; tables of interrupted runs are
+/// called `flows.partial.csv` and so on.
+const OURS: [&str; 14] = [
+    "summary.json",
+    "flows.csv",
+    "ports.csv",
+    "queues.csv",
+    "pauses.csv",
+    "series.csv",
+    "flows.parquet",
+    "ports.parquet",
+    "queues.parquet",
+    "pauses.parquet",
+    "series.parquet",
+    "perf.json",
+    "scenario.toml",
+    "index.html",
+];
+
+/// Whether results are complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// All runs came to their end.
+    Complete,
+    /// The user interrupted them.
+    Partial,
+}
+
+impl State {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Partial => "interrupted",
+        }
+    }
+}
+
+/// A directory that results may be written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// As the user named it.
+    shown: PathBuf,
+    /// The same without symbolic links.
+    real: PathBuf,
+    /// What is there already.
+    earlier: Option<State>,
+}
+
+impl Destination {
+    /// Looks whether results can be written to `directory`, before there are any: it is new,
+    /// empty, or holds results and nothing else; none of the `inputs` is in it; and the file
+    /// system lets us write there. Leaves no trace.
+    pub fn check(directory: &Path, inputs: &[PathBuf]) -> Result<Self, WriteError> {
+        let error = |source| WriteError { path: directory.to_owned(), source };
+        let found = look(directory).map_err(error)?;
+        let (real, earlier) = match found {
+            Found::New(real) => (real, None),
+            Found::Directory(real) => {
+                let earlier = contents(&real).map_err(error)?;
+                keep_inputs(&real, inputs).map_err(error)?;
+                probe_file(&real).map_err(error)?;
+                (real, earlier)
+            }
+        };
+        probe(&real).map_err(error)?;
+        Ok(Self { shown: directory.to_owned(), real, earlier })
+    }
+
+    /// As the user named it.
+    pub fn shown(&self) -> &Path {
+        &self.shown
+    }
+
+    /// Whether there are complete results already.
+    pub fn holds_complete_results(&self) -> bool {
+        self.earlier == Some(State::Complete)
+    }
+
+    /// The directory `NAME.suffix` beside this one, if results may be written to it.
+    pub(super) fn beside(&self, suffix: &str) -> Result<Self, WriteError> {
+        let with = |path: &Path| {
+            let mut name = path.file_name().unwrap_or_default().to_owned();
+            name.push(".");
+            name.push(suffix);
+            path.with_file_name(name)
+        };
+        // `..` and the like have no name of their own
+        let base = if self.shown.file_name().is_some() { &self.shown } else { &self.real };
+        Self::check(&with(base), &[])
+    }
+
+    /// Puts `source` and this directory into an error.
+    pub(super) fn error(&self, source: io::Error) -> WriteError {
+        WriteError { path: self.shown.clone(), source }
+    }
+
+    /// Makes `files` and the mark the content of the directory. When that fails at the end, what
+    /// was written stays where it is and the error names the place.
+    pub(super) fn replace_with(
+        &self,
+        files: &[(String, Vec<u8>)],
+        state: State,
+    ) -> Result<(), WriteError> {
+        let (fresh, stale) = (self.sibling("new"), self.sibling("old"));
+        let parent = self.real.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(parent).map_err(|e| self.error(e))?;
+        let _ = fs::remove_dir_all(&fresh);
+        fs::create_dir(&fresh).map_err(|e| self.error(e))?;
+        let mark = format!("{MARK_TEXT}\n{}\n", state.word());
+        let all = files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+        for (name, bytes) in all.chain([(MARK, mark.as_bytes())]) {
+            let path = fresh.join(name);
+            if let Err(source) = fs::write(&path, bytes) {
+                let _ = fs::remove_dir_all(&fresh);
+                return Err(WriteError { path, source });
+            }
+        }
+        self.swap(&fresh, &stale).map_err(|e| {
+            let what = format!("{e}; the results are in {}", fresh.display());
+            self.error(io::Error::new(e.kind(), what))
+        })
+    }
+
+    fn swap(&self, fresh: &Path, stale: &Path) -> io::Result<()> {
+        // somebody may have put something there while the simulation ran
+        let replace = match look(&self.real)? {
+            Found::New(_) => false,
+            Found::Directory(_) => contents(&self.real).map(|_| true)?,
+        };
+        if replace {
+            fs::rename(&self.real, stale)?;
+        }
+        if let Err(e) = fs::rename(fresh, &self.real) {
+            if replace {
+                let _ = fs::rename(stale, &self.real);
+            }
+            return Err(e);
+        }
+        if replace {
+            let _ = fs::remove_dir_all(stale);
+        }
+        Ok(())
+    }
+
+    fn sibling(&self, what: &str) -> PathBuf {
+        let name = self.real.file_name().unwrap_or_default().to_string_lossy();
+        self.real.with_file_name(format!(".{name}.{what}.{}", std::process::id()))
+    }
+}
+
+/// What a name stands for.
+enum Found {
+    /// Nothing yet; where it will be.
+    New(PathBuf),
+    /// A directory, without symbolic links.
+    Directory(PathBuf),
+}
+
+fn refuse<T>(kind: ErrorKind, what: impl Into<String>) -> io::Result<T> {
+    Err(io::Error::new(kind, what.into()))
+}
+
+/// Finds out what `directory` is.
+fn look(directory: &Path) -> io::Result<Found> {
+    if directory.as_os_str().is_empty() {
+        return refuse(ErrorKind::InvalidInput, "the name is empty: name a directory");
+    }
+    let link = match fs::symlink_metadata(directory) {
+        Ok(meta) => meta.is_symlink(),
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            return future(directory).map(Found::New);
+        }
+        Err(e) => return Err(e),
+    };
+    let meta = match fs::metadata(directory) {
+        Err(e) if link && e.kind() == ErrorKind::NotFound => {
+            let what = "it is a symbolic link to something that does not exist";
+            return refuse(ErrorKind::NotFound, what);
+        }
+        other => other?,
+    };
+    if !meta.is_dir() {
+        let what = "it is there already and is no directory: name another one";
+        return refuse(ErrorKind::NotADirectory, what);
+    }
+    let real = fs::canonicalize(directory)?;
+    let here = std::env::current_dir().and_then(fs::canonicalize);
+    if here.is_ok_and(|here| here.starts_with(&real)) {
+        let what = "it is the current directory or one above it, and results replace a directory \
+                    as a whole: name one of its own";
+        return refuse(ErrorKind::InvalidInput, what);
+    }
+    Ok(Found::Directory(real))
+}
+
+/// Where a directory will be that does not exist yet.
+fn future(directory: &Path) -> io::Result<PathBuf> {
+    let (Some(name), Some(parent)) = (directory.file_name(), directory.parent()) else {
+        return refuse(ErrorKind::NotFound, "there is no such directory");
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    match fs::canonicalize(parent) {
+        Ok(parent) => Ok(parent.join(name)),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(future(parent)?.join(name)),
+        Err(e) => Err(e),
+    }
+}
+
+/// What an existing directory holds: nothing, or results. Anything else is refused.
+fn contents(directory: &Path) -> io::Result<Option<State>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        names.push((entry.file_name().to_string_lossy().into_owned(), entry.file_type()?));
+    }
+    names.sort_by(|a, b| a.0.cmp(&b.0));
+    let Some((first, _)) = names.first() else { return Ok(None) };
+    if !names.iter().any(|(name, _)| name == MARK) {
+        let what = format!(
+            "it holds `{first}` and is no directory of results (there is no `{MARK}` in it): name \
+             a new or empty directory, or another directory of results"
+        );
+        return refuse(ErrorKind::AlreadyExists, what);
+    }
+    let ours = |name: &str| name == MARK || OURS.contains(&name.replace(".partial.", ".").as_str());
+    if let Some((name, _)) = names.iter().find(|(name, kind)| !kind.is_file() || !ours(name)) {
+        let what = format!(
+            "besides results it holds `{name}`, which would be lost: move that away, or name \
+             another directory"
+        );
+        return refuse(ErrorKind::AlreadyExists, what);
+    }
+    let mark = fs::read_to_string(directory.join(MARK)).unwrap_or_default();
+    let partial = mark.lines().any(|line| line == State::Partial.word());
+    Ok(Some(if partial { State::Partial } else { State::Complete }))
+}
+
+/// Refuses a directory in which an input of the run is.
+fn keep_inputs(directory: &Path, inputs: &[PathBuf]) -> io::Result<()> {
+    for input in inputs {
+        if fs::canonicalize(input).is_ok_and(|input| input.starts_with(directory)) {
+            let name = input.display();
+            let what = format!("`{name}`, which this run reads, is in it: name another directory");
+            return refuse(ErrorKind::AlreadyExists, what);
+        }
+    }
+    Ok(())
+}
+
+/// Tries whether files can be made in a directory, which is what it takes to remove them, too.
+fn probe_file(directory: &Path) -> io::Result<()> {
+    let path = directory.join(format!(".weir-probe.{}", std::process::id()));
+    fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
+    fs::remove_file(&path)
+}
+
+/// Tries whether a directory can be made beside `real`, or in the nearest directory above that
+/// exists.
+fn probe(real: &Path) -> io::Result<()> {
+    let existing = real.ancestors().skip(1).find(|a| a.exists()).unwrap_or(Path::new("/"));
+    let path = existing.join(format!(".weir-probe.{}", std::process::id()));
+    let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", existing.display()));
+    fs::create_dir(&path).map_err(named)?;
+    fs::remove_dir(&path).map_err(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory of its own for one test, empty.
+    fn scratch(name: &str) -> PathBuf {
+        let name = format!("weir-destination-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("the scratch directory can be made");
+        path
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).expect("a directory");
+        let name = |e: io::Result<fs::DirEntry>| e.expect("an entry").file_name();
+        let mut names: Vec<String> =
+            entries.map(|e| name(e).to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    fn why(directory: &Path, inputs: &[PathBuf]) -> String {
+        Destination::check(directory, inputs).expect_err("it is refused").to_string()
+    }
+
+    const FILE: &str = "flows.csv";
+
+    fn files(text: &str) -> [(String, Vec<u8>); 1] {
+        [(FILE.to_owned(), text.as_bytes().to_vec())]
+    }
+
+    #[test]
+    fn only_a_directory_with_the_mark_is_replaced() {
+        let base = scratch("mark");
+        let out = base.join("a/b/out");
+        let new = Destination::check(&out, &[]).expect("a new directory");
+        assert!(!base.join("a").exists(), "a check leaves no trace");
+        new.replace_with(&files("1"), State::Complete).expect("it can be written");
+        assert_eq!(names(&out), [MARK, FILE]);
+        let again = Destination::check(&out, &[]).expect("results are replaced");
+        assert!(again.holds_complete_results());
+        again.replace_with(&files("2"), State::Partial).expect("it can be written");
+        assert_eq!(fs::read_to_string(out.join(FILE)).expect("a file"), "2");
+        let partial = Destination::check(&out, &[]).expect("results are replaced");
+        assert!(!partial.holds_complete_results());
+        assert_eq!(names(&base.join("a/b")), ["out"], "nothing is left beside it");
+        fs::write(out.join("notes.txt"), "mine").expect("a file");
+        assert!(why(&out, &[]).contains("`notes.txt`, which would be lost"), "{}", why(&out, &[]));
+        fs::remove_file(out.join("notes.txt")).expect("it is there");
+        fs::remove_file(out.join(MARK)).expect("it is there");
+        assert!(why(&out, &[]).contains("holds `flows.csv` and is no directory of results"));
+        fs::remove_dir_all(base).expect("it is ours");
+    }
+
+    #[test]
+    fn inputs_are_never_in_a_directory_that_is_replaced() {
+        let base = scratch("inputs");
+        let new = Destination::check(&base, &[]).expect("an empty directory");
+        new.replace_with(&files("1"), State::Complete).expect("it can be written");
+        let input = base.join(FILE);
+        let text = why(&base, std::slice::from_ref(&input));
+        assert!(text.contains("which this run reads, is in it"), "{text}");
+        assert_eq!(fs::read_to_string(input).expect("a file"), "1");
+        fs::remove_dir_all(base).expect("it is ours");
+    }
+
+    #[test]
+    fn what_came_in_between_is_kept_and_so_are_the_results() {
+        let base = scratch("between");
+        let out = base.join("out");
+        let new = Destination::check(&out, &[]).expect("a new directory");
+        fs::create_dir(&out).expect("it is new");
+        fs::write(out.join("thesis.tex"), "years of work").expect("a file");
+        let error = new.replace_with(&files("1"), State::Complete).expect_err("it is refused");
+        let text = error.to_string();
+        assert!(text.contains("thesis.tex") && text.contains("the results are in"), "{text}");
+        assert_eq!(names(&out), ["thesis.tex"]);
+        assert_eq!(names(&base).len(), 2, "the results are beside it");
+        fs::remove_dir_all(base).expect("it is ours");
+    }
+
+    #[test]
+    fn files_and_the_current_directory_are_refused_in_one_sentence() {
+        let base = scratch("kinds");
+        let file = base.join("file");
+        fs::write(&file, "").expect("a file");
+        assert!(why(&file, &[]).ends_with("is no directory: name another one"));
+        assert!(why(&file.join("out"), &[]).contains("ot a directory"));
+        assert!(why(Path::new("."), &[]).contains("current directory"));
+        assert!(why(Path::new(""), &[]).contains("name is empty"));
+        assert!(why(&base.join("no/.."), &[]).contains("no such directory"));
+        fs::remove_dir_all(base).expect("it is ours");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_symbolic_link_to_a_directory_stays_one() {
+        let base = scratch("links");
+        let (target, link) = (base.join("target"), base.join("link"));
+        fs::create_dir(&target).expect("it is new");
+        std::os::unix::fs::symlink("target", &link).expect("a link");
+        let found = Destination::check(&link, &[]).expect("an empty directory");
+        found.replace_with(&files("1"), State::Complete).expect("it can be written");
+        assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
+        assert_eq!(names(&target), [MARK, FILE]);
+        fs::remove_dir_all(&target).expect("it is ours");
+        assert!(why(&link, &[]).contains("does not exist"));
+        fs::remove_dir_all(base).expect("it is ours");
+    }
+
+    #[test]
+    fn partial_results_go_beside_complete_ones() {
+        let base = scratch("beside");
+        let out = base.join("out");
+        let new = Destination::check(&out, &[]).expect("a new directory");
+        new.replace_with(&files("1"), State::Complete).expect("it can be written");
+        let other = Destination::check(&out, &[]).and_then(|d| d.beside("interrupted"));
+        assert_eq!(other.expect("a new directory").shown(), base.join("out.interrupted"));
+        fs::remove_dir_all(base).expect("it is ours");
+    }
+}
