@@ -232,6 +232,11 @@ impl CongestionControl for Dcqcn {
         }
     }
 
+    /// The target is limited by the NIC that the flow has now, as in the authors' ns-3 model.
+    fn on_nic(&mut self, line_rate: Rate) {
+        self.config.line_rate = line_rate.as_bps();
+    }
+
     #[inline]
     fn rate(&self) -> Rate {
         Rate::from_bps(self.rate)
@@ -343,6 +348,22 @@ mod tests {
         flow.decrease_cnp = true;
         fire(&mut flow, TimerKind::Decrease, us(304));
         assert_eq!(flow.rate, 1_000_000_000);
+    }
+
+    #[test]
+    fn on_another_nic_its_speed_limits_the_target_and_nothing_else() {
+        let mut f = Dcqcn::new(&DcqcnParams::default(), &path_100g());
+        marked(&mut f, Time::ZERO);
+        fire(&mut f, TimerKind::Decrease, us(5));
+        assert_eq!(f.rate, 50_000_000_000);
+        f.on_nic(Rate::from_gbps(40));
+        assert_eq!((f.rate, f.target), (50_000_000_000, 100_000_000_000));
+        // fast recovery goes halfway to the old target; the first step above it is limited
+        fire(&mut f, TimerKind::Increase, us(6));
+        assert_eq!((f.rate, f.target), (75_000_000_000, 100_000_000_000));
+        (f.stage, f.rate) = (f.config.fast_recovery, 20_000_000_000);
+        fire(&mut f, TimerKind::Increase, us(7));
+        assert_eq!((f.rate, f.target), (30_000_000_000, 40_000_000_000));
     }
 
     #[test]

@@ -112,6 +112,10 @@ macro_rules! algorithms {
                 match self { $( Self::$variant(s) => s.on_timeout(now), )* }
             }
 
+            fn on_nic(&mut self, line_rate: Rate) {
+                match self { $( Self::$variant(s) => s.on_nic(line_rate), )* }
+            }
+
             #[inline]
             fn rate(&self) -> Rate {
                 match self { $( Self::$variant(s) => s.rate(), )* }
