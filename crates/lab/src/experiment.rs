@@ -30,6 +30,8 @@ pub struct Experiment {
     pub warnings: Diagnostics,
     /// How to compute it; results do not depend on this.
     pub engine: EngineConfig,
+    /// Whether switches and NICs may take shortcuts; never changes a result.
+    pub shortcuts: bool,
 }
 
 /// One run of an experiment.
@@ -87,7 +89,16 @@ impl Experiment {
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
-        let experiment = Self { scenario, topology, traffic, paths, failures, warnings, engine };
+        let experiment = Self {
+            scenario,
+            topology,
+            traffic,
+            paths,
+            failures,
+            warnings,
+            engine,
+            shortcuts: true,
+        };
         checks::memory(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
@@ -126,6 +137,7 @@ impl Experiment {
             stop: s.run.stop,
             probes: s.probe.clone(),
             engine: self.engine,
+            shortcuts: self.shortcuts,
         }
     }
 

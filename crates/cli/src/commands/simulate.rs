@@ -22,6 +22,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         return Ok(Status::BadInput);
     };
     e.engine = args.threads;
+    e.shortcuts = !args.no_shortcuts;
     let seed = args.seed.unwrap_or(e.scenario.run.seeds[0]);
     let variant = match e.variant(args.scheme.as_deref(), args.cc.as_deref(), seed) {
         Ok(variant) => variant,
