@@ -3,6 +3,7 @@
 
 pub(crate) mod circles;
 pub(crate) mod e4;
+pub(crate) mod fabrics;
 pub(crate) mod random;
 
 use weir_core::{Bytes, NodeId, Priority};
