@@ -278,32 +278,12 @@ impl Mmu {
     /// Whether [`Mmu::admit_quietly`] would store a packet of `size` bytes, if it left again at
     /// once: only the peak tells.
     #[inline(always)]
-    pub fn pass_quietly(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
+    pub fn transit_quietly(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let ingress = self.ingress.get(slot(port, priority)).expect(NO_PORT);
         let used = self.used + u64::from(size);
         ingress.bytes >= ingress.quiet_from
             && ingress.bytes + u64::from(size) < ingress.quiet_below
             && (used <= self.mark || rise(&mut self.mark, used, self.config.buffer))
-    }
-
-    /// Whether a packet of `size` bytes would be admitted, if it left again at once: only the
-    /// peak would tell. May be wrongly false, where it takes more than a look at the account.
-    #[inline(always)]
-    pub fn pass(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
-        let used = self.used + u64::from(size);
-        if self.config.exempt & 1 << priority.get() == 0 {
-            let ingress = &self.ingress[slot(port, priority)];
-            if ingress.bytes + u64::from(size) > ingress.limit
-                || used > self.config.buffer.get()
-                || self.dynamic
-            {
-                return false;
-            }
-        }
-        if used > self.peak {
-            self.peak = used;
-        }
-        true
     }
 
     /// The rare or costly part of admission: something is full, or thresholds are dynamic.

@@ -30,6 +30,8 @@ pub struct Experiment {
     pub warnings: Diagnostics,
     /// How to compute it; results do not depend on this.
     pub engine: EngineConfig,
+    /// Whether switches and NICs may take shortcuts; never changes a result.
+    pub shortcuts: bool,
 }
 
 /// How messages call a scenario that is not a file, and its name unless it has one.
@@ -100,7 +102,16 @@ impl Experiment {
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
-        let experiment = Self { scenario, topology, traffic, paths, failures, warnings, engine };
+        let experiment = Self {
+            scenario,
+            topology,
+            traffic,
+            paths,
+            failures,
+            warnings,
+            engine,
+            shortcuts: true,
+        };
         checks::names(&experiment, out);
         checks::memory(&experiment, out);
         checks::traffic(&experiment, &routes, out);
@@ -140,6 +151,7 @@ impl Experiment {
             stop: s.run.stop,
             probes: s.probe.clone(),
             engine: self.engine,
+            shortcuts: self.shortcuts,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a run is made of, resolved: every number a model uses, and nothing to look up.
 
-use weir_cc::CcParams;
+use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
 use weir_fc::{PrioritySchedule, SchemeInfo, Values};
 use weir_net::analysis::Headroom;
@@ -34,6 +34,32 @@ pub struct Config {
     pub probes: ProbeConfig,
     /// How to compute it; results do not depend on this.
     pub engine: EngineConfig,
+    /// Whether switches and NICs may take shortcuts: spare work whose result is known beforehand.
+    /// Results do not depend on this either; tests compare both.
+    pub shortcuts: bool,
+}
+
+impl Config {
+    /// A run of `scheme` with the defaults of everything else: seed 1, no congestion control, all
+    /// shortest paths, no failures, until the network has drained.
+    pub fn new(scheme: impl Into<Scheme>) -> Self {
+        Self {
+            seed: 1,
+            link: LinkConfig::default(),
+            switch: SwitchConfig::default(),
+            nic: NicConfig::default(),
+            scheme: scheme.into(),
+            cc: CcParams::new(CcKind::None),
+            routing: Routing::default(),
+            paths: Vec::new(),
+            failures: Vec::new(),
+            convergence: Time::ZERO,
+            stop: Stop::Drained,
+            probes: ProbeConfig::default(),
+            engine: EngineConfig::default(),
+            shortcuts: true,
+        }
+    }
 }
 
 /// Which engine moves the network. Never changes a result.
@@ -70,6 +96,13 @@ pub struct Scheme {
     pub info: &'static SchemeInfo,
     /// What was given for its parameters.
     pub values: Values,
+}
+
+impl From<&'static SchemeInfo> for Scheme {
+    /// The scheme with the defaults of all its parameters.
+    fn from(info: &'static SchemeInfo) -> Self {
+        Self { info, values: Values::new() }
+    }
 }
 
 /// Wires.

@@ -62,7 +62,7 @@ fn waits_for(world: &World<'_>, vertices: &[Vertex], v: &Vertex) -> Vec<usize> {
         Node::Switch(peer) if v.queue.held => Some(peer),
         _ => None,
     };
-    let wait = peer.map(|p| p.fc.ingress_waits_for(end.peer_port, v.queue.priority));
+    let wait = peer.map(|p| p.scheme.fc.ingress_waits_for(end.peer_port, v.queue.priority));
     let holds_it_up = |w: &Vertex| {
         let (Some(peer), Some(wait)) = (peer, &wait) else { return false };
         let named = wait.egresses.contains(&w.queue.at.port);

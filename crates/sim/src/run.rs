@@ -320,30 +320,15 @@ pub(crate) struct Remains<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{LinkConfig, NicConfig, ProbeConfig, Routing, Scheme, SwitchConfig};
-    use weir_cc::{CcKind, CcParams};
     use weir_net::build::{self, k_ary};
     use weir_traffic::pattern::List;
     use weir_traffic::{Fabric, FlowSpec};
 
     fn config() -> Config {
         Config {
-            seed: 1,
-            link: LinkConfig::default(),
-            switch: SwitchConfig::default(),
-            nic: NicConfig::default(),
-            scheme: Scheme {
-                info: weir_fc::scheme("pfc").unwrap(),
-                values: weir_fc::Values::new(),
-            },
-            cc: CcParams::new(CcKind::None),
-            routing: Routing::Ecmp,
-            paths: Vec::new(),
-            failures: Vec::new(),
-            convergence: Time::ZERO,
             stop: Stop::At(Time::from_us(35)),
-            probes: ProbeConfig::default(),
             engine: EngineConfig::Window { threads: 2 },
+            ..Config::new(weir_fc::scheme("pfc").unwrap())
         }
     }
 

@@ -22,6 +22,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         return Ok(Status::BadInput);
     };
     e.engine = args.threads;
+    e.shortcuts = !args.no_shortcuts;
     let out = destination(args.out.as_deref(), &e)?;
     let seeds = args.seed.map_or_else(|| e.scenario.run.seeds.clone(), |seed| vec![seed]);
     let mut variants = Vec::new();

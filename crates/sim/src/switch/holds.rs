@@ -27,10 +27,17 @@ pub(crate) fn control_packet(message: &ControlMessage, extra: u32) -> Packet {
 }
 
 impl Switch {
-    /// Carries out the scheme's requests, in order.
-    #[cold]
+    /// Carries out the scheme's requests, in order, if there are any.
+    #[inline(always)]
     pub(super) fn carry_out(&mut self, now: Time, env: &mut Env<'_, '_>) {
-        let mut actions = std::mem::take(&mut self.actions);
+        if !self.scheme.actions.is_empty() {
+            self.carry_out_all(now, env);
+        }
+    }
+
+    #[cold]
+    fn carry_out_all(&mut self, now: Time, env: &mut Env<'_, '_>) {
+        let mut actions = std::mem::take(&mut self.scheme.actions);
         for action in actions.drain() {
             match action {
                 Action::Send { port, message } => self.send_control(port, message, now, env),
@@ -63,7 +70,7 @@ impl Switch {
                 }
             }
         }
-        self.actions = actions;
+        self.scheme.actions = actions;
     }
 
     fn stop_waiting(&mut self, o: usize, q: usize) {
@@ -304,7 +311,7 @@ impl Switch {
             for (q, queue) in port.queues.iter().enumerate() {
                 let Some(head) = self.queued(o, q).next() else { continue };
                 let at = PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };
-                let behind = self.fc.head_waits_for(at, head);
+                let behind = self.scheme.fc.head_waits_for(at, head);
                 let held = port.is_held(q);
                 let waited = || self.waits.get(&at).copied();
                 if held || behind.is_some() {

@@ -3,6 +3,7 @@
 use super::limit::Limits;
 use super::marker::Marker;
 use super::scheduler::Scheduler;
+use super::shortcuts::Obstacles;
 use crate::chain::{Chain, Store, Taken};
 use crate::engine::partition::Partition;
 use crate::link::{Outages, Transmitter};
@@ -49,12 +50,12 @@ impl Queue {
 }
 
 /// One port. What every packet touches comes first, in three cache lines; a packet that passes
-/// through an idle port touches the first one only.
+/// bypasses the queues of an idle port touches the first one only.
 #[repr(C, align(64))]
 pub(crate) struct Port {
     pub(crate) tx: Transmitter,
-    /// Reasons why a packet may not go straight through; see [`Port::is_plain`].
-    obstacles: Obstacles,
+    /// What can stand in the way of a packet, for shortcuts.
+    pub(super) obstacles: Obstacles,
     pub(crate) held_priorities: u8,
     /// Priorities that take no packets: stuck according to the watchdog.
     pub(crate) storm: u8,
@@ -88,42 +89,6 @@ pub(crate) struct Port {
 
 const _: () = assert!(std::mem::offset_of!(Port, queue) == 64, "the first line");
 const _: () = assert!(std::mem::offset_of!(Port, area) < 192, "the third line");
-
-/// What a packet need not look at unless it is there: one bit each.
-#[derive(Clone, Copy, Debug, Default)]
-struct Obstacles(u8);
-
-impl Obstacles {
-    /// Notes whether an obstacle is there.
-    #[inline(always)]
-    fn note(&mut self, obstacle: u8, there: bool) {
-        self.0 = self.0 & !obstacle | if there { obstacle } else { 0 };
-    }
-
-    #[inline(always)]
-    fn has(self, obstacle: u8) -> bool {
-        self.0 & obstacle != 0
-    }
-}
-
-mod obstacle {
-    /// Packets are queued.
-    pub(super) const QUEUED: u8 = 1;
-    /// Something is held.
-    pub(super) const HELD: u8 = 1 << 1;
-    /// Control frames wait for the wire.
-    pub(super) const CONTROL: u8 = 1 << 2;
-    /// Heads are inspected before they are sent.
-    pub(super) const INSPECTED: u8 = 1 << 3;
-    /// Not every packet may come in: the link is down, there is a storm, or the scheme decides.
-    pub(super) const GUARDED: u8 = 1 << 4;
-    /// Queues take turns.
-    pub(super) const TURNS: u8 = 1 << 5;
-    /// Rates are limited, or were until lately.
-    pub(super) const LIMITED: u8 = 1 << 6;
-    /// The link is down.
-    pub(super) const DOWN: u8 = 1 << 7;
-}
 
 impl Port {
     pub(crate) fn new(
@@ -169,9 +134,9 @@ impl Port {
             base: (0, 0),
             held_before: [Time::ZERO; Priority::COUNT],
         };
-        port.obstacles.note(obstacle::INSPECTED, layout.inspects_heads);
-        port.obstacles.note(obstacle::GUARDED, fc.gates_admission());
-        port.obstacles.note(obstacle::TURNS, port.scheduler.has_turns());
+        port.obstacles.note(Obstacles::INSPECTED, layout.inspects_heads);
+        port.obstacles.note(Obstacles::GUARDED, fc.gates_admission());
+        port.obstacles.note(Obstacles::TURNS, port.scheduler.has_turns());
         port
     }
 
@@ -208,110 +173,45 @@ impl Port {
         }
     }
 
-    /// Whether a packet sent now would overtake nothing and be held by nothing. Where heads are
-    /// inspected that is true only of what the scheme is `unconcerned` about.
-    #[inline(always)]
-    pub(crate) fn is_clear(&self, unconcerned: bool) -> bool {
-        match self.obstacles.0 & !(obstacle::GUARDED | obstacle::TURNS) {
-            0 => true,
-            obstacle::INSPECTED => unconcerned && !self.scheduler.any_ready(),
-            _ => false,
-        }
-    }
-
-    /// Whether the port is empty and there is nothing about it that anybody need know to send a
-    /// packet.
-    #[inline(always)]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.obstacles.0 == 0
-    }
-
-    /// Whether a packet, with nothing that could be sent here, is first at the head of `queue` and would
-    /// be inspected there.
-    #[inline(always)]
-    pub(crate) fn inspects_next(&self, queue: QueueId) -> bool {
-        let is_free = |queue: &Queue| queue.fifo.is_empty() && !queue.waiting;
-        self.obstacles.0 & !(obstacle::GUARDED | obstacle::TURNS) == obstacle::INSPECTED
-            && !self.scheduler.any_ready()
-            && self.queues.get(queue.index()).is_some_and(is_free)
-    }
-
-    /// Whether, with nothing about the port but packets that are held or wait, none of them is in the
-    /// way of one for `queue`, where heads are not inspected and no turns taken.
-    #[inline(always)]
-    pub(crate) fn lets_by(&self, book: &PortBook, queue: Option<QueueId>) -> bool {
-        let is_free = |q: QueueId| {
-            book.queues.get(q.index()).is_some_and(|book| book.packets == 0 && !book.held)
-        };
-        let harmless = obstacle::QUEUED | obstacle::HELD | obstacle::INSPECTED | obstacle::TURNS;
-        self.obstacles.0 & !harmless == 0
-            && !self.scheduler.any_ready()
-            && queue.is_some_and(|q| is_free(q) && self.scheduler.is_alone(q))
-    }
-
-    /// Whether the scheme, the watchdog or the state of the link decides who may come in.
-    #[inline(always)]
-    pub(crate) fn is_guarded(&self) -> bool {
-        self.obstacles.has(obstacle::GUARDED)
-    }
-
-    /// From now on, or no more.
+    /// Notes whether more than the memory decides on admission.
     pub(crate) fn guard(&mut self, guarded: bool) {
-        self.obstacles.note(obstacle::GUARDED, guarded);
-    }
-
-    /// Whether heads are inspected.
-    #[inline(always)]
-    pub(crate) fn is_inspected(&self) -> bool {
-        self.obstacles.has(obstacle::INSPECTED)
-    }
-
-    /// Whether sending takes more than choosing a queue and inspecting its head.
-    #[inline(always)]
-    pub(crate) fn is_special(&self) -> bool {
-        self.obstacles.has(obstacle::LIMITED | obstacle::CONTROL | obstacle::DOWN)
-    }
-
-    /// Whether sending takes no more than taking the next head, and no turns.
-    #[inline(always)]
-    pub(crate) fn is_simple(&self) -> bool {
-        !self.obstacles.has(obstacle::INSPECTED | obstacle::LIMITED | obstacle::TURNS)
+        self.obstacles.note(Obstacles::GUARDED, guarded);
     }
 
     /// The link goes up or down.
     pub(crate) fn set_link(&mut self, up: bool) {
         self.tx.up = up;
-        self.obstacles.note(obstacle::DOWN, !up);
+        self.obstacles.note(Obstacles::DOWN, !up);
     }
 
     /// Whether control frames wait for the wire.
     #[inline(always)]
     pub(crate) fn has_control(&self) -> bool {
-        self.obstacles.has(obstacle::CONTROL)
+        !self.control.is_empty()
     }
 
     /// Adds a control frame to those that wait.
     pub(crate) fn push_control(&mut self, frame: Packet) {
         self.control.push_back(frame);
-        self.obstacles.note(obstacle::CONTROL, true);
+        self.obstacles.note(Obstacles::CONTROL, true);
     }
 
     /// Takes out the control frame that has waited longest.
     pub(crate) fn pop_control(&mut self) -> Option<Packet> {
         let frame = self.control.pop_front();
-        self.obstacles.note(obstacle::CONTROL, !self.control.is_empty());
+        self.obstacles.note(Obstacles::CONTROL, !self.control.is_empty());
         frame
     }
 
     /// One hold more, or one less.
     pub(crate) fn count_hold(&mut self, held: bool) {
         self.all_holds = if held { self.all_holds + 1 } else { self.all_holds - 1 };
-        self.obstacles.note(obstacle::HELD, self.all_holds != 0);
+        self.obstacles.note(Obstacles::HELD, self.all_holds != 0);
     }
 
     /// Sets or lifts the rate limit of a priority.
     pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
-        self.obstacles.note(obstacle::LIMITED, true);
+        self.obstacles.note(Obstacles::LIMITED, true);
         self.adds = true;
         let (line, last, busy) = (self.tx.rate, self.tx.last, self.tx.busy_until);
         self.limits
@@ -319,19 +219,19 @@ impl Port {
             .set(now, priority, rate);
     }
 
-    /// If rates were limited and are no more, they need not be looked at any longer; they go on measuring
-    /// packets for the next limit.
-    #[inline(always)]
-    pub(crate) fn forget_limits(&mut self) {
-        if self.limits().is_some_and(|limits| limits.is_over(self.tx.busy_until)) {
-            self.obstacles.note(obstacle::LIMITED, false);
+    /// Notes whether rates are still limited. Limits that are over go on measuring packets, for
+    /// the next limit.
+    pub(super) fn look_at_limits(&mut self) {
+        let over = |limits: &Limits| limits.is_over(self.tx.busy_until);
+        if self.limits().is_some_and(over) {
+            self.obstacles.note(Obstacles::LIMITED, false);
         }
     }
 
-    /// The rate limits, if there are any, or were until lately.
+    /// The rate limits, if there have been any.
     #[inline(always)]
     pub(crate) fn limits(&self) -> Option<&Limits> {
-        if self.obstacles.has(obstacle::LIMITED) { self.limits.as_deref() } else { None }
+        self.limits.as_deref()
     }
 
     /// The queue whose turn it is, of a priority outside `blocked`.
@@ -368,7 +268,7 @@ impl Port {
             }
             self.queue.set(now, self.queue.length() + u64::from(packet.size));
             self.area.add(now, packet.size);
-            self.obstacles.note(obstacle::QUEUED, true);
+            self.obstacles.note(Obstacles::QUEUED, true);
         }
         let ready = alone && !counters.held && !queue.waiting;
         if ready {
@@ -420,7 +320,7 @@ impl Port {
             self.queue.set(now, left);
             self.area.remove(now, packet.size);
             if left == 0 {
-                self.obstacles.note(obstacle::QUEUED, false);
+                self.obstacles.note(Obstacles::QUEUED, false);
             }
         }
         if queue.fifo.is_empty() {
@@ -429,10 +329,10 @@ impl Port {
         packet
     }
 
-    /// Puts a packet on the wire, with what the port adds to it on the way. `left` tells how many bytes
-    /// it leaves behind in its queue.
+    /// Starts a packet on the wire, with what the port adds to it on the way. `left` tells how many
+    /// bytes it leaves behind in its queue.
     #[inline(always)]
-    pub(crate) fn launch(
+    pub(crate) fn start(
         &mut self,
         packet: &Packet,
         left: impl FnOnce() -> u64,
@@ -440,37 +340,18 @@ impl Port {
         now: Time,
         wires: &mut Wires,
     ) {
+        let mut packet = packet;
+        let marked;
         if self.adds {
-            self.launch_with_care(packet, left(), marker, now, wires);
-        } else {
-            self.tx.send(now, packet, wires);
-        }
-    }
-
-    /// [`Port::launch`] where there is something to add or to count.
-    #[inline(never)]
-    fn launch_with_care(
-        &mut self,
-        packet: &Packet,
-        left: u64,
-        marker: &mut Marker,
-        now: Time,
-        wires: &mut Wires,
-    ) {
-        self.add_to(packet, now, wires);
-        let mut packet = *packet;
-        if packet.kind == PacketKind::Data && marker.marks(left) {
-            self.marked += 1;
-            packet.flags |= flags::CE;
-        }
-        self.tx.send(now, &packet, wires);
-    }
-
-    /// [`Port::launch`] from a plain port: nothing is left behind, nothing limits the rate.
-    #[inline(always)]
-    pub(crate) fn pass(&mut self, packet: &Packet, now: Time, wires: &mut Wires) {
-        if self.adds && (packet.extra != Packet::NO_EXTRA || self.limits.is_some()) {
-            self.add_to(packet, now, wires);
+            if packet.extra != Packet::NO_EXTRA || self.limits.is_some() {
+                self.add_to(packet, now, wires);
+            }
+            let left = left();
+            if left > 0 && packet.kind == PacketKind::Data && marker.marks(left) {
+                self.marked += 1;
+                marked = Packet { flags: packet.flags | flags::CE, ..*packet };
+                packet = &marked;
+            }
         }
         self.tx.send(now, packet, wires);
     }

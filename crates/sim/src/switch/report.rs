@@ -65,7 +65,7 @@ impl Switch {
                 self.books.mmu.used().get()
             )));
         }
-        self.fc.audit(&self.view(now), drained)
+        self.scheme.fc.audit(&self.view(now), drained)
     }
 
     /// One record per port that did anything.
@@ -107,7 +107,7 @@ impl Switch {
 
     /// Notes how large the scheme's tables are.
     pub(crate) fn look_at_tables(&mut self, at: Time, start: Time) {
-        self.tables.look(at, start, self.fc.state_size());
+        self.tables.look(at, start, self.scheme.fc.state_size());
     }
 
     /// The state of all ports at `at`.

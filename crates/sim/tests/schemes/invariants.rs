@@ -17,10 +17,10 @@ use weir_sim::outcome::DropReason;
 use weir_sim::{Config, Finish, Outcome};
 
 /// Parameters of a scheme and their values.
-type Mode = &'static [(&'static str, &'static str)];
+pub(crate) type Mode = &'static [(&'static str, &'static str)];
 
 /// The modes of each scheme.
-const MODES: &[(&str, &[Mode])] = &[
+pub(crate) const MODES: &[(&str, &[Mode])] = &[
     ("pfc", &[&[("timer", "timed")], &[("timer", "sticky")], &[("pause-quanta", "100")]]),
     (
         "capfc",

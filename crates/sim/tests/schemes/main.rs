@@ -54,6 +54,7 @@ mod invariants;
 mod limits;
 mod own_scheme;
 mod quiet;
+mod shortcuts;
 mod turns;
 mod waits;
 
