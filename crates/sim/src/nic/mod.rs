@@ -15,11 +15,11 @@ pub(crate) mod sender;
 pub(crate) mod transmit;
 
 use crate::engine::partition::Partition;
+use crate::frame::control_packet;
 use crate::node::{Ahead, Env};
 use crate::outcome::FlowRecord;
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
-use crate::switch::holds::control_packet;
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;

@@ -3,10 +3,10 @@
 use super::ready::ReadyFlows;
 use crate::config::NicDiscipline;
 use crate::engine::partition::Partition;
+use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
 use crate::probe::held::HoldClock;
 use crate::shared::Shared;
-use crate::switch::limit::Limits;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use weir_core::{NodeId, Packet, Priority, Rate, Time};

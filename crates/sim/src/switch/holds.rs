@@ -1,30 +1,11 @@
 //! Carries out what the scheme asks for.
 
 use super::{Switch, SwitchTimer};
+use crate::frame::{control_packet, mark_packet};
 use crate::node::Env;
 use crate::outcome::{PauseEvent, PauseScope};
-use weir_core::{
-    ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Time,
-};
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{Action, PortQueue, Target};
-
-/// A packet that is a control frame.
-pub(crate) fn control_packet(message: &ControlMessage, extra: u32) -> Packet {
-    Packet {
-        flow: FlowId::default(),
-        seq: 0,
-        // no host: it leads nowhere but to whom it reaches first
-        dst: NodeId(u32::MAX),
-        wire_tag: 0,
-        extra,
-        size: u16::try_from(message.frame_bytes().get()).expect("control frames are fragmented"),
-        ingress: PortId(0),
-        kind: PacketKind::Control,
-        priority: Priority::ALL[7],
-        flags: 0,
-        local_tag: 0,
-    }
-}
 
 impl Switch {
     /// Carries out the scheme's requests, in order, if there are any.
@@ -50,12 +31,7 @@ impl Switch {
                 Action::Mark { port, queue, mark } => {
                     let inspects = self.ports[port.index()].inspects_heads;
                     assert!(inspects, "a mark is read where heads are inspected, nowhere else");
-                    let mut packet =
-                        control_packet(&ControlMessage::pfc(Priority::ALL[0], 0), Packet::NO_EXTRA);
-                    packet.kind = PacketKind::Mark;
-                    packet.size = 0;
-                    packet.wire_tag = mark;
-                    self.enqueue(port.index(), queue, &packet, now);
+                    self.enqueue(port.index(), queue, &mark_packet(mark), now);
                     self.wake(port.index(), now);
                 }
                 Action::Arm { key, at, background } => {

@@ -14,7 +14,6 @@ mod flush;
 pub(crate) mod forward;
 pub(crate) mod holds;
 pub(crate) mod hooks;
-pub(crate) mod limit;
 pub(crate) mod marker;
 pub(crate) mod port;
 pub(crate) mod report;

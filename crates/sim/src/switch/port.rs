@@ -1,11 +1,11 @@
 //! One port of a switch.
 
-use super::limit::Limits;
 use super::marker::Marker;
 use super::scheduler::Scheduler;
 use super::shortcuts::Obstacles;
 use crate::chain::{Chain, Store, Taken};
 use crate::engine::partition::Partition;
+use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
 use crate::outcome::QueueStats;
 use crate::probe::held::{HeldFlows, HoldClock};
