@@ -104,11 +104,9 @@ impl Switch {
                 self.apply_hold(o, q, now);
             }
             Target::Priority(priority) => {
-                let bit = 1 << priority.get();
-                if (self.ports[o].held_priorities & bit != 0) == held {
+                if !self.ports[o].held_priorities.set(priority, held) {
                     return;
                 }
-                self.ports[o].held_priorities ^= bit;
                 self.count_hold(o, priority, held, now);
                 self.watch(port, priority, held, now);
                 for q in 0..self.ports[o].queues.len() {
@@ -174,10 +172,7 @@ impl Switch {
             ControlMessage::Pfc { enable, quanta } => {
                 for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
                     let pause = quanta[p.index()] > 0;
-                    let bit = 1 << p.get();
-                    let paused = &mut self.ports[port.index()].paused_upstream;
-                    if (*paused & bit != 0) != pause {
-                        *paused ^= bit;
+                    if self.ports[port.index()].paused_upstream.set(p, pause) {
                         self.note(port, p, pause, PauseScope::Priority, now);
                     }
                 }
@@ -218,7 +213,7 @@ impl Switch {
     /// again.
     pub(super) fn forget_pauses(&mut self, port: PortId, now: Time) {
         let paused = std::mem::take(&mut self.ports[port.index()].paused_upstream);
-        for p in Priority::ALL.into_iter().filter(|p| paused & 1 << p.get() != 0) {
+        for p in paused.iter() {
             self.note(port, p, false, PauseScope::Priority, now);
         }
     }

@@ -449,7 +449,7 @@ impl Switch {
     /// Works out whether more than the memory decides on admission at `port`.
     fn guard(&mut self, port: PortId) {
         let port = &mut self.ports[port.index()];
-        port.guard(self.scheme.gates_admission() || !port.tx.up || port.storm != 0);
+        port.guard(self.scheme.gates_admission() || !port.tx.up || !port.storm.is_empty());
     }
 
     /// Whether anything here would still move a packet: timers that keep a run alive, or a

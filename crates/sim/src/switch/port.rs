@@ -15,7 +15,9 @@ use crate::wire::Wires;
 use std::collections::VecDeque;
 use weir_cc::IntHop;
 use weir_core::prefetch::prefetch;
-use weir_core::{NodeId, Packet, PacketKind, PortId, Priority, QueueId, Rate, Time, packet::flags};
+use weir_core::{
+    NodeId, Packet, PacketKind, PortId, Priority, PrioritySet, QueueId, Rate, Time, packet::flags,
+};
 use weir_fc::{FlowControl, PortBook, PortQueue, QueueBook, QueueSpec};
 
 /// See [`NO_LINK`](crate::chain::NO_LINK).
@@ -56,9 +58,9 @@ pub(crate) struct Port {
     pub(crate) tx: Transmitter,
     /// What can stand in the way of a packet, for shortcuts.
     pub(super) obstacles: Obstacles,
-    pub(crate) held_priorities: u8,
+    pub(crate) held_priorities: PrioritySet,
     /// Priorities that take no packets: stuck according to the watchdog.
-    pub(crate) storm: u8,
+    pub(crate) storm: PrioritySet,
     /// Packets leave with more than they came with, or are counted by a rate limit.
     adds: bool,
     /// How many holds are in force.
@@ -73,7 +75,7 @@ pub(crate) struct Port {
     limits: Option<Box<Limits>>,
     pub(crate) outages: Outages,
     /// Priorities we have told the neighbour to stop, for the pause log.
-    pub(crate) paused_upstream: u8,
+    pub(crate) paused_upstream: PrioritySet,
     /// How many holds of each priority (its own and its queues') are in force.
     pub(crate) holds_in_force: [u32; Priority::COUNT],
     pub(crate) priority_clocks: [HoldClock; Priority::COUNT],
@@ -115,15 +117,15 @@ impl Port {
             control: VecDeque::new(),
             inspects_heads: layout.inspects_heads,
             obstacles: Obstacles::default(),
-            held_priorities: 0,
+            held_priorities: PrioritySet::EMPTY,
             all_holds: 0,
             adds: shared.telemetry.is_some() || shared.config.switch.ecn.is_some(),
             holds_in_force: [0; Priority::COUNT],
             priority_clocks: [HoldClock::default(); Priority::COUNT],
             limits: None,
             outages: shared.outages(end.link),
-            storm: 0,
-            paused_upstream: 0,
+            storm: PrioritySet::EMPTY,
+            paused_upstream: PrioritySet::EMPTY,
             queue: LengthProbe::default(),
             area: Area::default(),
             holds: [0; Priority::COUNT],
@@ -385,7 +387,7 @@ impl Port {
     #[inline]
     pub(crate) fn is_held(&self, q: usize) -> bool {
         let queue = &self.queues[q];
-        queue.held || self.held_priorities & 1 << queue.priority.get() != 0
+        queue.held || self.held_priorities.contains(queue.priority)
     }
 
     /// The warm-up is over: statistics start at `now`.
