@@ -83,6 +83,7 @@ impl Switch {
         }
         if let Some(frame) = port.pop_control() {
             port.tx.send(now, &frame, env.wires);
+            port.late.note(now, &port.tx, self.tally.last_activity);
         } else {
             self.follow_verdicts(o, now, env);
         }
