@@ -22,6 +22,8 @@ pub(crate) struct Tally {
     pub(crate) hops: u64,
     /// The last time anything other than a periodic event happened.
     pub(crate) last_activity: Time,
+    /// The last time a control frame took effect after its response time.
+    pub(crate) last_response: Time,
     pub(crate) control_frames: u64,
     pub(crate) control_bytes: u64,
     /// Data and ACK packets lost here (control frames are not part of the books).

@@ -261,7 +261,9 @@ impl Nic {
 
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {
         let (_, key, background) = self.timers.pop().expect("a timer is due");
-        if !background {
+        if key == NicTimer::Response {
+            self.tally.last_response = now;
+        } else if !background {
             self.tally.last_activity = now;
         }
         match key {
@@ -409,5 +411,12 @@ impl Nic {
     /// Whether anything here would still move a packet.
     pub(crate) fn has_foreground(&self) -> bool {
         self.upcoming.is_some() || self.timers.foreground() > 0 || self.clocks.min() != Time::NEVER
+    }
+
+    /// The same, control frames in their response time aside.
+    pub(crate) fn has_foreground_traffic(&self) -> bool {
+        self.upcoming.is_some()
+            || self.timers.foreground() > self.responding.timers()
+            || self.clocks.min() != Time::NEVER
     }
 }

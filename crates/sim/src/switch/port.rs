@@ -411,7 +411,8 @@ impl Port {
         let Taken { packet, time: entered, .. } = stored.pop(&mut queue.fifo);
         let clock = queue.clock.read(now);
         if entered != clock && packet.kind == PacketKind::Data {
-            held.leave(packet.flow, from.port, from.queue, entered, clock);
+            let ended = queue.clock.ended(now);
+            held.leave(packet.flow, from.port, from.queue, entered, clock, ended);
         }
         if !MARKS || packet.kind != PacketKind::Mark {
             counters.bytes -= u64::from(packet.size);
