@@ -438,4 +438,28 @@ mod tests {
         s.stop = Some(Time::from_ps(3_000_001));
         assert_eq!(packets(&s, 1250), (4, 1250));
     }
+
+    /// The priority is held from 10 to 40 us, the flow itself from 20 to 60 us: 50 us in all.
+    #[test]
+    fn time_held_twice_counts_once() {
+        let us = Time::from_us;
+        let path = Path {
+            line_rate: Rate::from_gbps(100),
+            base_rtt: us(4),
+            bdp: Bytes::new(50_000),
+            mtu: Bytes::new(1500),
+            hops: 1,
+        };
+        let cc = CcParams::new(CcKind::None).start(&path);
+        let mut s = Sender::new(spec(9000), 0, cc, false, &path, &NicConfig::default());
+        let mut priority = HoldClock::default();
+        priority.start(us(10));
+        s.note_hold(true, priority.read(us(20)), us(20));
+        assert_eq!(s.held_time(priority.read(us(30)), us(30)), us(20));
+        priority.stop(us(40));
+        s.note_hold(false, priority.read(us(60)), us(60));
+        assert_eq!(s.held_time(priority.read(us(70)), us(70)), us(50));
+        priority.start(us(70));
+        assert_eq!(s.held_time(priority.read(us(75)), us(75)), us(55));
+    }
 }

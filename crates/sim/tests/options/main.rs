@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Cases of the sample.
-const SAMPLE: Range<u64> = 0..600;
+const SAMPLE: Range<u64> = 0..6000;
 
 fn asked_for() -> Range<u64> {
     let Ok(text) = std::env::var("WEIR_OPTIONS") else { return SAMPLE };
