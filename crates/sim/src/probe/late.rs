@@ -17,8 +17,9 @@ pub(crate) struct LateFrames {
 }
 
 impl LateFrames {
-    /// Of more frames than this the earliest count as before the end.
-    const MOST: usize = 4096;
+    /// Of more frames than this the earliest count as before the end. In the millisecond after which
+    /// a deadlock is told these are more than frames of 64 B at 40 Gb/s.
+    const MOST: usize = 1 << 16;
 
     /// A control frame has just started at `now` in a node that was last active at `active`.
     pub(crate) fn note(&mut self, now: Time, tx: &Transmitter, active: Time) {
@@ -27,7 +28,10 @@ impl LateFrames {
         {
             self.frames.pop_front();
         }
-        self.frames.push_back((now, tx.busy_until));
+        match self.frames.back_mut() {
+            Some((_, end)) if *end == now => *end = tx.busy_until,
+            _ => self.frames.push_back((now, tx.busy_until)),
+        }
     }
 
     /// How long the wire was busy until `end` with frames that have taken `bytes` of line time
