@@ -238,13 +238,15 @@ impl Nic {
         self.end_if_done(slot, now, env);
     }
 
-    /// Whether the head of the single queue is held, or would be if the next packet of `slot` were
-    /// the head.
+    /// Whether the head of the single queue is held; if it is empty, whether the priority of `slot`
+    /// is. (A flow that is held itself puts its packet into the empty queue, where it holds the rest.)
     fn fifo_is_stuck(&self, o: usize, slot: u32) -> bool {
         let port = &self.ports[o];
-        let head = port.fifo.as_ref().and_then(|f| f.front()).copied().unwrap_or(slot);
+        let head = port.fifo.as_ref().and_then(|f| f.front()).copied();
+        let empty = head.is_none();
+        let head = head.unwrap_or(slot);
         let s = self.slots[head as usize].as_ref().expect("flows in the queue have a slot");
-        s.held || port.held_priorities & 1 << s.priority().get() != 0
+        s.held && !empty || port.held_priorities & 1 << s.priority().get() != 0
     }
 
     /// Picks the next flow and sends its packet.
