@@ -135,7 +135,7 @@ impl Experiment {
                 || s.link.bit_error_rate > 0.0
                 || !self.failures.is_empty()
                 || switch.watchdog.is_some();
-            lossy.then_some(Time::from_ms(1))
+            lossy.then(|| self.patience(variant.scheme))
         });
         Config {
             seed: variant.seed,
@@ -153,6 +153,23 @@ impl Experiment {
             engine: self.engine,
             shortcuts: self.shortcuts,
         }
+    }
+
+    /// The retransmission timeout where packets can be lost: so long that no pause triggers it.
+    ///
+    /// Without flow control nothing is paused: 1 ms. Otherwise a packet on its way waits at most for
+    /// what the switches before it have stored; on a path through three tiers these are five. As long
+    /// as the slowest link takes to send five full memories, and 10 ms where that is less or memory
+    /// has no limit. (A sender that is held with nothing in flight runs no timer.)
+    fn patience(&self, scheme: &SchemeInfo) -> Time {
+        const SWITCHES: u64 = 5;
+        if scheme.name == "none" {
+            return Time::from_ms(1);
+        }
+        let slowest = self.topology.links().iter().map(|l| l.rate).min();
+        let stored = self.scenario.switch.config.buffer;
+        let drain = slowest.filter(|_| stored != Bytes::MAX).map(|rate| rate.time_for(stored));
+        drain.map_or(Time::ZERO, |t| t * SWITCHES).clamp(Time::from_ms(10), Time::from_ms(1000))
     }
 
     /// What `weir run` runs: the scheme and algorithm of the file unless others are asked for.

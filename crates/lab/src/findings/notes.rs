@@ -43,6 +43,8 @@ pub fn notes(c: &Comparison<'_>, group: &Group) -> Vec<String> {
         (total(|t| t.reordered), "out of order"),
         (total(|t| t.discarded), "discarded at the source"),
         (total(|t| t.watchdog_storms), "watchdog storms"),
+        (total(|t| t.needless_timeouts), "timeouts although nothing was lost"),
+        (total(|t| t.control_dropped), "control frames lost"),
     ] {
         if n > 0 {
             notes.push(format!("{} {what}", format::count(n)));

@@ -6,7 +6,7 @@ use weir_core::{Bytes, Priority, Time};
 use weir_sim::outcome::{PauseEvent, PauseScope, Sample};
 
 /// The columns of `flows.csv`.
-pub(crate) const FLOW_COLUMNS: [&str; 21] = [
+pub(crate) const FLOW_COLUMNS: [&str; 23] = [
     "scheme",
     "seed",
     "flow",
@@ -26,6 +26,8 @@ pub(crate) const FLOW_COLUMNS: [&str; 21] = [
     "lost",
     "reordered",
     "discarded",
+    "answers_lost",
+    "timeouts",
     "held_ps",
     "held_at",
 ];
@@ -172,6 +174,8 @@ fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
             f.lost.to_string(),
             f.reordered.to_string(),
             f.discarded.to_string(),
+            f.answers_lost.to_string(),
+            f.timeouts.to_string(),
             f.held_total().as_ps().to_string(),
             held.join(" "),
         ]

@@ -301,8 +301,10 @@ pub const NIC: Section = Section {
             "timeout",
             Kind::Time(&["never", "auto"]),
             "auto",
-            "Retransmission timeout. `auto`: 1ms where packets can be lost (a scheme that is not \
-             lossless, bit errors, failing links, a watchdog), otherwise never.",
+            "Retransmission timeout. `auto`: never where packets cannot be lost (otherwise: a scheme \
+             that is not lossless, bit errors, failing links, a watchdog); 1ms under `none`; else \
+             10ms, or five times as long as the slowest link takes to send a full switch memory, so \
+             that no pause triggers it.",
         ),
         key(
             "reliability",

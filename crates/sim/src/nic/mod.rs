@@ -49,6 +49,8 @@ pub(crate) enum NicTimer {
     Cc(TimerKind, u32),
     /// A flow has heard nothing for too long.
     Timeout(u32),
+    /// An open-ended flow ceases to send.
+    Stop(u32),
 }
 
 /// What a NIC does next, or has done.
@@ -259,7 +261,9 @@ impl Nic {
 
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {
         let (_, key, background) = self.timers.pop().expect("a timer is due");
-        if !background {
+        if key == NicTimer::Response {
+            self.tally.last_response = now;
+        } else if !background {
             self.tally.last_activity = now;
         }
         match key {
@@ -274,6 +278,7 @@ impl Nic {
             }
             NicTimer::Cc(kind, slot) => self.on_cc_timer(kind, slot, now),
             NicTimer::Timeout(slot) => self.on_timeout(slot, now, env),
+            NicTimer::Stop(slot) => self.on_stop(slot, now, env),
         }
     }
 
@@ -356,14 +361,18 @@ impl Nic {
                 }
                 sender.held = held;
                 let priority = sender.priority();
-                if held {
-                    sender.hold_clock.start(now);
-                } else {
-                    sender.hold_clock.stop(now);
+                let p = &mut self.ports[port.index()];
+                sender.note_hold(held, p.priority_clocks[priority.index()].read(now), now);
+                p.count_hold(priority, held, now);
+                let single_queue = p.fifo.is_some();
+                if !held {
                     self.lift(q.0, now);
                 }
-                self.ports[port.index()].count_hold(priority, held, now);
                 self.settle(q.0, now);
+                if !held && single_queue {
+                    // Packets of this flow may stand at the head although it makes no more.
+                    self.wake(port.index(), now);
+                }
             }
             Target::Priority(priority) => {
                 if !self.ports[port.index()].hold_priority(priority, held, now) {
@@ -402,5 +411,12 @@ impl Nic {
     /// Whether anything here would still move a packet.
     pub(crate) fn has_foreground(&self) -> bool {
         self.upcoming.is_some() || self.timers.foreground() > 0 || self.clocks.min() != Time::NEVER
+    }
+
+    /// The same, control frames in their response time aside.
+    pub(crate) fn has_foreground_traffic(&self) -> bool {
+        self.upcoming.is_some()
+            || self.timers.foreground() > self.responding.timers()
+            || self.clocks.min() != Time::NEVER
     }
 }

@@ -6,6 +6,7 @@ use crate::engine::partition::Partition;
 use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
 use crate::probe::held::HoldClock;
+use crate::probe::late::LateFrames;
 use crate::shared::Shared;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -31,6 +32,7 @@ pub(crate) struct NicPort {
     pub(crate) outages: Outages,
     pub(crate) holds: [u64; Priority::COUNT],
     pub(crate) control_sent: u64,
+    pub(crate) late: LateFrames,
     pub(crate) base: (u64, u64),
     held_before: [Time; Priority::COUNT],
 }
@@ -64,6 +66,7 @@ impl NicPort {
             outages: shared.outages(end.link),
             holds: [0; Priority::COUNT],
             control_sent: 0,
+            late: LateFrames::default(),
             base: (0, 0),
             held_before: [Time::ZERO; Priority::COUNT],
         }
@@ -139,10 +142,13 @@ impl NicPort {
     }
 
     /// Time during which something of each priority was held, the warm-up left out.
-    pub(crate) fn held_time(&self, end: Time) -> [Time; Priority::COUNT] {
+    pub(crate) fn held_time(&self, start: Time, end: Time) -> [Time; Priority::COUNT] {
         let mut held = [Time::ZERO; Priority::COUNT];
+        // a hold that ended after the run counts until its end
+        let most = end.saturating_sub(start);
         for (p, time) in held.iter_mut().enumerate() {
-            *time = self.activity_clocks[p].read(end).saturating_sub(self.held_before[p]);
+            let all = self.activity_clocks[p].read(end).saturating_sub(self.held_before[p]);
+            *time = all.min(most);
         }
         held
     }

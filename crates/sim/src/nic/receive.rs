@@ -16,6 +16,8 @@ pub(crate) struct Receiver {
     pub(super) expected: u32,
     /// One past the highest packet seen.
     seen: u32,
+    /// A datagram did not come: the flow is never complete.
+    gap: bool,
     /// The last NACK: for which packet, and when.
     nacked: Option<(u32, Time)>,
     last_cnp: Option<Time>,
@@ -30,6 +32,7 @@ impl Receiver {
     const NEW: Self = Self {
         expected: 0,
         seen: 0,
+        gap: false,
         nacked: None,
         last_cnp: None,
         kept: None,
@@ -135,10 +138,11 @@ impl Nic {
         }
         let in_order = p.seq == r.expected || (datagram && p.seq > r.expected);
         if in_order {
+            r.gap |= p.seq != r.expected;
             r.expected = p.seq + 1;
             r.delivered += u64::from(p.size) - nic.header.get();
             r.nacked = None;
-            if p.has(flags::LAST) {
+            if p.has(flags::LAST) && !r.gap {
                 r.finish = Some(now);
                 self.count.completed += 1;
             }
@@ -263,8 +267,7 @@ impl Nic {
         let (una, nxt) = (s.una, s.nxt);
         let done = s.is_done();
         // It could send before and can still, or it has nothing left to send.
-        let unchanged =
-            s.repeat.is_none() && nxt == nxt_before && (nxt >= s.total || s.ready && now < s.stop);
+        let unchanged = s.repeat.is_none() && nxt == nxt_before && (nxt >= s.total || s.ready);
         let change = if s.cc.is_fixed() {
             None
         } else {
@@ -343,6 +346,9 @@ impl Nic {
             self.timers.cancel(NicTimer::Cc(kind, slot));
         }
         self.timers.cancel(NicTimer::Timeout(slot));
+        if s.spec.stop.is_some() {
+            self.timers.cancel(NicTimer::Stop(slot));
+        }
         let acked = (!s.is_datagram() && s.spec.size != Bytes::MAX).then_some(now);
         let record = self.record_of(&s, acked, now);
         self.records.push(record);

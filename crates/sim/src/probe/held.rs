@@ -9,11 +9,13 @@ use weir_core::{FlowId, NodeId, PortId, QueueId, Time};
 pub(crate) struct HoldClock {
     total: Time,
     since: Time,
+    /// When the last hold ended.
+    ended: Time,
 }
 
 impl Default for HoldClock {
     fn default() -> Self {
-        Self { total: Time::ZERO, since: Time::NEVER }
+        Self { total: Time::ZERO, since: Time::NEVER, ended: Time::ZERO }
     }
 }
 
@@ -38,7 +40,13 @@ impl HoldClock {
         if self.running() {
             self.total += now - self.since;
             self.since = Time::NEVER;
+            self.ended = now;
         }
+    }
+
+    /// The end of the last hold: `now` if it lasts.
+    pub(crate) fn ended(&self, now: Time) -> Time {
+        if self.running() { now } else { self.ended }
     }
 
     /// Total time held until `now`.
@@ -53,13 +61,28 @@ impl HoldClock {
 /// A packet notes the queue's hold clock when it is queued and when it leaves; the difference is
 /// what it waited for. A flow's loss is the union over its packets: since they leave in
 /// order, the part before the previous packet's departure has been counted already.
+///
+/// A flow may have packets in several queues of a port (OFC's backups, FlowSail's reserved queue),
+/// whose holds overlap. What one queue adds to another is counted as if it had been the last part
+/// of the hold, so that the sum is never more than the time that has passed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HeldFlows {
-    lost: FxHashMap<(FlowId, PortId, QueueId), (Time, Time)>,
+    lost: FxHashMap<(FlowId, PortId), Loss>,
+}
+
+/// Time that a flow lost at a port.
+#[derive(Clone, Debug, Default)]
+struct Loss {
+    total: Time,
+    /// The end of the last hold that is counted.
+    until: Time,
+    /// By queue: what its clock showed at the last departure.
+    counted: Vec<(QueueId, Time)>,
 }
 
 impl HeldFlows {
-    /// A packet of `flow` leaves a queue whose clock went from `entered` to `now`.
+    /// A packet of `flow` leaves a queue whose clock went from `entered` to `now`, and whose last hold
+    /// ended at `ended`.
     #[inline]
     pub(crate) fn leave(
         &mut self,
@@ -68,27 +91,34 @@ impl HeldFlows {
         queue: QueueId,
         entered: Time,
         now: Time,
+        ended: Time,
     ) {
         if entered == now {
             return;
         }
-        let (total, counted) = self.lost.entry((flow, port, queue)).or_default();
-        *total += now.saturating_sub(entered.max(*counted));
-        *counted = now;
+        let Loss { total, until, counted } = self.lost.entry((flow, port)).or_default();
+        let place = match counted.iter().position(|(q, _)| *q == queue) {
+            Some(place) => place,
+            None => {
+                counted.push((queue, Time::ZERO));
+                counted.len() - 1
+            }
+        };
+        let alone = counted.len() == 1;
+        let lost = now.saturating_sub(entered.max(counted[place].1));
+        counted[place].1 = now;
+        *total += if alone { lost } else { lost.min(ended.saturating_sub(*until)) };
+        *until = ended.max(*until);
     }
 
     /// What was found, sorted by (flow, port).
     pub(crate) fn into_records(self, node: NodeId) -> Vec<(FlowId, HeldAt)> {
         let mut lost: Vec<_> = self.lost.into_iter().collect();
         lost.sort_unstable_by_key(|(key, _)| *key);
-        let mut records: Vec<(FlowId, HeldAt)> = Vec::new();
-        for ((flow, port, _), (time, _)) in lost {
-            match records.last_mut() {
-                Some((f, at)) if *f == flow && at.port == port => at.time += time,
-                _ => records.push((flow, HeldAt { node, port, time })),
-            }
-        }
-        records
+        let record = |((flow, port), loss): ((FlowId, PortId), Loss)| {
+            (flow, HeldAt { node, port, time: loss.total })
+        };
+        lost.into_iter().map(record).collect()
     }
 }
 
@@ -117,13 +147,27 @@ mod tests {
         let (port, q) = (PortId(2), QueueId(0));
         let mut h = HeldFlows::default();
         // both queued before a pause of 10, leaving after it
-        h.leave(f, port, q, ns(0), ns(10));
-        h.leave(f, port, q, ns(0), ns(10));
+        h.leave(f, port, q, ns(0), ns(10), ns(50));
+        h.leave(f, port, q, ns(0), ns(10), ns(50));
         // a third, queued half way through a second pause of 10
-        h.leave(f, port, q, ns(15), ns(20));
+        h.leave(f, port, q, ns(15), ns(20), ns(90));
         // no pause in between: nothing noted
-        h.leave(FlowId::new(NodeId(1), 1), port, q, ns(20), ns(20));
+        h.leave(FlowId::new(NodeId(1), 1), port, q, ns(20), ns(20), ns(90));
         let records = h.into_records(NodeId(7));
         assert_eq!(records, [(f, HeldAt { node: NodeId(7), port, time: ns(15) })]);
+    }
+
+    /// Two queues are held, one from 0 to 60 ns, the other from 20 to 100 ns, and a flow waits in
+    /// both.
+    #[test]
+    fn what_is_held_in_two_queues_at_once_counts_once() {
+        let f = FlowId::new(NodeId(1), 0);
+        let mut h = HeldFlows::default();
+        h.leave(f, PortId(2), QueueId(0), ns(0), ns(60), ns(60));
+        h.leave(f, PortId(2), QueueId(1), ns(0), ns(80), ns(100));
+        // a second packet of the other queue has waited for the same hold
+        h.leave(f, PortId(2), QueueId(1), ns(0), ns(80), ns(100));
+        let at = HeldAt { node: NodeId(7), port: PortId(2), time: ns(100) };
+        assert_eq!(h.into_records(NodeId(7)), [(f, at)]);
     }
 }

@@ -380,7 +380,9 @@ impl Switch {
     #[cold]
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {
         let (_, key, background) = self.timers.pop().expect("a timer is due");
-        if !background {
+        if key == SwitchTimer::Response {
+            self.tally.last_response = now;
+        } else if !background {
             self.tally.last_activity = now;
         }
         match key {
@@ -456,5 +458,10 @@ impl Switch {
     /// transmitter that will look again.
     pub(crate) fn has_foreground(&self) -> bool {
         self.timers.foreground() > 0 || self.clocks.min() != Time::NEVER
+    }
+
+    /// The same, control frames in their response time aside.
+    pub(crate) fn has_foreground_traffic(&self) -> bool {
+        self.timers.foreground() > self.responding.timers() || self.clocks.min() != Time::NEVER
     }
 }

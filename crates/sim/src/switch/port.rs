@@ -9,6 +9,7 @@ use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
 use crate::outcome::QueueStats;
 use crate::probe::held::{HeldFlows, HoldClock};
+use crate::probe::late::LateFrames;
 use crate::probe::length::{Area, LengthProbe};
 use crate::shared::Shared;
 use crate::wire::Wires;
@@ -84,6 +85,7 @@ pub(crate) struct Port {
     pub(crate) control_sent: u64,
     pub(crate) marked: u64,
     pub(crate) dropped: u64,
+    pub(crate) late: LateFrames,
     /// What the transmitter had sent when statistics began.
     pub(crate) base: (u64, u64),
     held_before: [Time; Priority::COUNT],
@@ -133,6 +135,7 @@ impl Port {
             control_sent: 0,
             marked: 0,
             dropped: 0,
+            late: LateFrames::default(),
             base: (0, 0),
             held_before: [Time::ZERO; Priority::COUNT],
         };
@@ -310,7 +313,8 @@ impl Port {
         let Taken { packet, time: entered, .. } = stored.pop(&mut queue.fifo);
         let clock = queue.clock.read(now);
         if entered != clock && packet.kind == PacketKind::Data {
-            held.leave(packet.flow, from.port, from.queue, entered, clock);
+            let ended = queue.clock.ended(now);
+            held.leave(packet.flow, from.port, from.queue, entered, clock, ended);
         }
         if !MARKS || packet.kind != PacketKind::Mark {
             counters.bytes -= u64::from(packet.size);
@@ -412,10 +416,13 @@ impl Port {
     }
 
     /// Time during which something of each priority was held, the warm-up left out.
-    pub(crate) fn held_time(&self, end: Time) -> [Time; Priority::COUNT] {
+    pub(crate) fn held_time(&self, start: Time, end: Time) -> [Time; Priority::COUNT] {
         let mut held = [Time::ZERO; Priority::COUNT];
+        // a hold that ended after the run counts until its end
+        let most = end.saturating_sub(start);
         for (p, time) in held.iter_mut().enumerate() {
-            *time = self.priority_clocks[p].read(end).saturating_sub(self.held_before[p]);
+            let all = self.priority_clocks[p].read(end).saturating_sub(self.held_before[p]);
+            *time = all.min(most);
         }
         held
     }

@@ -31,6 +31,7 @@ impl Switch {
         if port.tx.up && now >= port.tx.busy_until {
             if let Some(frame) = port.pop_control() {
                 port.tx.send(now, &frame, env.wires);
+                port.late.note(now, &port.tx, self.tally.last_activity);
             } else {
                 self.transmit_data(o, now, env);
             }
