@@ -100,14 +100,14 @@ impl Switch {
                 }
                 queue.held = held;
                 let priority = queue.priority;
-                self.count_hold(o, priority, held, now);
+                self.ports[o].count_hold(priority, held, now);
                 self.apply_hold(o, q, now);
             }
             Target::Priority(priority) => {
                 if !self.ports[o].held_priorities.set(priority, held) {
                     return;
                 }
-                self.count_hold(o, priority, held, now);
+                self.ports[o].count_hold(priority, held, now);
                 self.watch(port, priority, held, now);
                 for q in 0..self.ports[o].queues.len() {
                     if self.ports[o].queues[q].priority == priority {
@@ -118,24 +118,6 @@ impl Switch {
         }
         if !held {
             self.wake(o, now);
-        }
-    }
-
-    /// Keeps the clocks that say how long anything of a priority was held.
-    fn count_hold(&mut self, o: usize, priority: Priority, held: bool, now: Time) {
-        let port = &mut self.ports[o];
-        port.count_hold(held);
-        let in_force = &mut port.holds_in_force[priority.index()];
-        let clock = &mut port.priority_clocks[priority.index()];
-        if held {
-            port.holds[priority.index()] += 1;
-            *in_force += 1;
-            clock.start(now);
-        } else {
-            *in_force -= 1;
-            if *in_force == 0 {
-                clock.stop(now);
-            }
         }
     }
 
@@ -238,7 +220,7 @@ impl Switch {
         self.ports[port.index()].pauses_sent[p.index()] += u64::from(pause);
         let room = self.pauses.has_room();
         let cause = if pause && room { self.main_egress(port, p) } else { None };
-        let cause_held = cause.is_some_and(|o| self.ports[o.index()].holds_in_force[p.index()] > 0);
+        let cause_held = cause.is_some_and(|o| self.ports[o.index()].holds.held().contains(p));
         self.pauses.push(PauseEvent {
             at: now,
             node: self.id,

@@ -24,7 +24,6 @@ pub(crate) mod watchdog;
 
 use crate::chain::Store;
 use crate::config::WatchdogConfig;
-use crate::engine::partition::Partition;
 use crate::node::{Ahead, Env};
 use crate::probe::held::HeldFlows;
 use crate::probe::length::LengthProbe;
@@ -34,7 +33,7 @@ use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::Inbox;
+use crate::wire::{Inbox, WireNumbers};
 use hooks::Hooks;
 use marker::Marker;
 use port::Port;
@@ -174,7 +173,7 @@ impl Switch {
     pub(crate) fn new(
         id: NodeId,
         shared: &Shared<'_>,
-        partition: &Partition,
+        wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
         let mmu = shared.mmu(Role::Switch, &setup);
@@ -184,7 +183,7 @@ impl Switch {
             &shared.node_setup(id, Role::Switch, &setup, &mmu),
         )?;
         let ports: Vec<Port> =
-            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, partition)).collect();
+            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, wires)).collect();
         let hooks = Hooks::new(fc, shared.config.shortcuts);
         assert!(
             !hooks.hears_in_part() || ports.iter().all(|p| !p.inspects_heads),
