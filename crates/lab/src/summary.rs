@@ -16,6 +16,9 @@ pub fn text(c: &Comparison<'_>, layout: Layout) -> String {
     parts.extend(ports(c, run, layout));
     parts.extend(stuck(c, run, layout));
     parts.extend(tree(c, run));
+    parts.extend(crate::findings::missing_signal(run).map(|(title, why)| {
+        format!("  {} {title}: {why}", paint("warning:", layout.colour, "1;33"))
+    }));
     parts.push(foot(run));
     parts.join("\n\n")
 }

@@ -90,6 +90,8 @@ pub struct Totals {
     pub acks_sent: u64,
     /// See `acks_sent`.
     pub acks_arrived: u64,
+    /// ACKs that brought a congestion control the records of every switch on the way.
+    pub telemetry: u64,
     /// Packets lost, for whatever reason.
     pub dropped: u64,
     /// Packets still in the network at the end.

@@ -5,6 +5,7 @@ mod hottest;
 mod notes;
 mod pauses;
 mod queues;
+mod signal;
 mod story;
 mod tables;
 
@@ -13,6 +14,7 @@ pub use hottest::{PortAt, hottest_port};
 pub use notes::notes;
 pub use pauses::{Hold, PauseNode, PauseTree, Victim, holds, innocent_holds};
 pub use queues::{Distribution, PortKind};
+pub use signal::missing_signal;
 pub use story::answer;
 pub use tables::TableSummary;
 

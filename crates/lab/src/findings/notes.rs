@@ -46,6 +46,7 @@ pub fn notes(e: &Experiment, group: &Group) -> Vec<String> {
         let left = format::count(started - completed);
         notes.push(format!("{left} of {} unfinished", format::plural(started, "flow")));
     }
+    notes.extend(group.missing_signal().map(|(title, _)| title));
     for (n, what) in [
         (total(|t| t.retransmitted), "sent again"),
         (total(|t| t.reordered), "out of order"),

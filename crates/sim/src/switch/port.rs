@@ -4,6 +4,7 @@ use super::limit::Limits;
 use super::marker::Marker;
 use super::scheduler::Scheduler;
 use crate::chain::{Chain, Store, Taken};
+use crate::config::EcnConfig;
 use crate::engine::partition::Partition;
 use crate::link::{Outages, Transmitter};
 use crate::outcome::QueueStats;
@@ -80,6 +81,8 @@ pub(crate) struct Port {
     pub(crate) pauses_sent: [u64; Priority::COUNT],
     pub(crate) control_sent: u64,
     pub(crate) marked: u64,
+    /// How it marks.
+    pub(crate) ecn: Option<EcnConfig>,
     pub(crate) dropped: u64,
     /// What the transmitter had sent when statistics began.
     pub(crate) base: (u64, u64),
@@ -165,6 +168,7 @@ impl Port {
             pauses_sent: [0; Priority::COUNT],
             control_sent: 0,
             marked: 0,
+            ecn: None,
             dropped: 0,
             base: (0, 0),
             held_before: [Time::ZERO; Priority::COUNT],
@@ -459,7 +463,7 @@ impl Port {
     ) {
         self.add_to(packet, now, wires);
         let mut packet = *packet;
-        if packet.kind == PacketKind::Data && marker.marks(left) {
+        if packet.kind == PacketKind::Data && marker.marks(self.ecn.as_ref(), left) {
             self.marked += 1;
             packet.flags |= flags::CE;
         }
