@@ -4,7 +4,7 @@ mod priorities;
 mod signals;
 
 pub(crate) use priorities::acks;
-pub(crate) use signals::signals;
+pub(crate) use signals::{refresh, signals};
 
 use crate::experiment::{Experiment, default_priority};
 use crate::scenario::{Route, ScenarioNames, TrafficSpec};

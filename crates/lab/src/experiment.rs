@@ -91,6 +91,7 @@ impl Experiment {
         checks::acks(&experiment, out);
         checks::memory(&experiment, out);
         checks::signals(&experiment, out);
+        checks::refresh(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
         Some(experiment)

@@ -68,11 +68,20 @@ pub fn run(
     let mut world = World::build(&shared, traffic)?;
     observer.begins();
     let finish = world.simulate(observer);
+    if world.samples.len() > MOST_SAMPLES {
+        let value = config.probes.series.map_or_else(String::new, |t| t.to_string());
+        let valid = "it makes more than 10000000 samples of ports: choose a longer interval, or a \
+                     shorter `until`";
+        return Err(SimError::Setting { what: "series", value, valid });
+    }
     if config.stop == Stop::Drained && finish == Finish::TimeLimit {
         return Err(SimError::Horizon { at: HORIZON });
     }
     report::outcome(world.into_remains(), finish)
 }
+
+/// The most samples that a series may have, 400 MB.
+const MOST_SAMPLES: usize = 10_000_000;
 
 /// How many threads a run would use: what was asked for, at most as many as there is enough work
 /// for in each window.
@@ -224,6 +233,9 @@ impl<'a> World<'a> {
             if let Some(interval) = interval.filter(|_| target == next_sample) {
                 self.sample();
                 next_sample = next_sample.saturating_add(interval);
+                if self.samples.len() > MOST_SAMPLES {
+                    return Finish::Interrupted;
+                }
             }
             if let Some(finish) = self.finished(stop) {
                 return finish;

@@ -38,6 +38,18 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
             ));
         }
     }
+    if let EngineConfig::Window { threads: forced @ 2.. } = e.engine {
+        let unforced = EngineConfig::Auto { threads: forced };
+        let mut config = e.config(variant);
+        config.engine = unforced;
+        let useful = weir_lab::threads(&e.topology, &config)?;
+        if useful < forced {
+            terminal.note(&format!(
+                "{forced} threads are forced, but windows of this network have work for {useful}: \
+                 the run may be slower than with --threads {useful}"
+            ));
+        }
+    }
     let Some(c) = simulate(&e, &[variant], 1, terminal)? else { return Ok(Status::Interrupted) };
     let command = command_line(&[
         ("run", Some(args.scenario.clone())),

@@ -121,3 +121,39 @@ fn longest_queue(
     let least = links.iter().map(of_link).min().unwrap_or(0);
     Bytes::new((all - least).saturating_mul(lossless)).min(buffer)
 }
+
+/// A timed pause must outlast the wait of its refresh: for a frame on the wire in front of it and
+/// for its own time. At equal speeds both scale with the link, so the bound is one of quanta.
+pub(crate) fn refresh(e: &Experiment, out: &mut Diagnostics) {
+    use weir_fc::pfc::{PAUSE_QUANTA, REFRESH, TIMER};
+    let s = &e.scenario;
+    let scheme = s.flow_control.with(s.flow_control.scheme.value);
+    let known = |name: &str| scheme.info.params.iter().any(|p| p.name == name);
+    if !known(PAUSE_QUANTA.name) || scheme.values.choice(&TIMER) == Some("sticky") {
+        return;
+    }
+    let Some(quanta) = scheme.values.integer(&PAUSE_QUANTA) else { return };
+    let refresh = scheme.values.get(&REFRESH).and_then(|value| match value {
+        weir_fc::Value::Time(time) => Some(time),
+        _ => None,
+    });
+    let frame = s.nic.config.max_frame().max(s.nic.config.ack) + s.link.overhead;
+    let pause = Bytes::new(weir_core::control::MIN_FRAME) + s.link.overhead;
+    let links = e.topology.links().iter();
+    let short = links.filter(|l| {
+        let lasts = l.rate.time_for(Bytes::new(quanta.saturating_mul(64)));
+        let every = refresh.unwrap_or(weir_core::Time::from_ps(lasts.as_ps() / 2));
+        every + l.rate.time_for(frame) + l.rate.time_for(pause) > lasts
+    });
+    let Some(link) = short.max_by_key(|l| std::cmp::Reverse(l.rate)) else { return };
+    let (a, b) = (e.topology.name(link.a.0), e.topology.name(link.b.0));
+    let lasts = link.rate.time_for(Bytes::new(quanta.saturating_mul(64)));
+    let title = format!("a pause of {quanta} quanta ends before its refresh arrives");
+    let warning = Diagnostic::warning(title).maybe_at(s.flow_control.scheme.span, "");
+    // Half of the pause for the refresh interval, half for the wait.
+    let least = (frame + pause).get().div_ceil(32);
+    out.push(warning.help(format!(
+        "on link {a}-{b} it lasts {lasts}, and a refresh may wait for a frame: write \
+         `pause-quanta` of at least {least}, or a shorter `refresh`; packets can be lost"
+    )));
+}
