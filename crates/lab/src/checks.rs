@@ -10,7 +10,7 @@ use crate::experiment::{Experiment, default_priority};
 use crate::scenario::{Route, ScenarioNames, TrafficSpec};
 use crate::text::{Diagnostic, Diagnostics};
 use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
-use weir_net::{Routes, validate_path};
+use weir_net::{Routes, Topology, validate_path};
 use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, dynamic_headroom, headroom};
 use weir_traffic::{FlowSpec, Traffic};
 
@@ -159,6 +159,29 @@ fn static_buffer(e: &Experiment, all: Bytes, out: &mut Diagnostics) {
             .maybe_at(spec.buffer_at, format!("all limits of a switch add up to {all}"));
         out.push(warning.help(format!("give it {all}, or lower xoff; what does not fit is lost")));
     }
+}
+
+/// The most steps that routes may take to compute: (switches with hosts) x (directions of links).
+const MOST_ROUTING: u64 = 4_000_000_000;
+
+/// Networks whose routes alone would take minutes.
+pub(crate) fn too_large(topology: &Topology) -> Option<Diagnostic> {
+    let mut edges: Vec<NodeId> =
+        topology.hosts().iter().map(|&h| topology.port(h, PortId(0)).peer).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    let work = edges.len() as u64 * 2 * topology.links().len() as u64;
+    (work > MOST_ROUTING).then(|| {
+        let title = format!(
+            "the network is too large: {} switches with hosts and {} links",
+            edges.len(),
+            topology.links().len()
+        );
+        Diagnostic::error(title).help(format!(
+            "their product may be at most {}: a 64-ary fat-tree with 65536 hosts is fine",
+            MOST_ROUTING / 2
+        ))
+    })
 }
 
 /// How many flows of each pattern are looked at.

@@ -82,6 +82,10 @@ impl Experiment {
                 return None;
             }
         };
+        if let Some(error) = checks::too_large(&topology) {
+            out.push(error);
+            return None;
+        }
         let routes = route(&topology, scenario.routing);
         let (traffic, paths) = put_traffic(&scenario, &topology, &routes, out)?;
         let failures = find_links(&scenario.failures, &topology, out);

@@ -192,6 +192,14 @@ fn a_pause_that_ends_before_its_refresh_is_found() {
 }
 
 #[test]
+fn a_network_whose_routes_would_take_minutes_is_refused() {
+    let text = format!("[topology]\nkind = \"k-ary\"\nk = 128\n{TRAFFIC}");
+    let message = read(&text).unwrap_err();
+    assert!(message.contains("too large: 8192 switches with hosts"), "{message}");
+    assert!(message.contains("2000000000"), "{message}");
+}
+
+#[test]
 fn a_series_that_would_fill_the_memory_is_refused() {
     let text = "[topology]\nkind = \"star\"\nhosts = 64\n[[traffic]]\nkind = \"burst\"\n\
                 from = \"h1..h8\"\nto = \"h0\"\nsize = \"10MB\"\n[probe]\nseries = \"1ns\"\n";
