@@ -26,6 +26,7 @@ mod deadlock;
 mod engine;
 mod error;
 mod link;
+pub mod marking;
 mod nic;
 mod node;
 pub mod outcome;
