@@ -49,7 +49,7 @@ fn fct(out: &Outcome, flow: usize) -> Time {
 fn ofc_spares_the_victim_all_but_one_pause_and_pfc_does_not() {
     let topology = topology();
     let [sa, sb] = ["Sa", "Sb"].map(|name| topology.find(name).expect("a switch"));
-    for options in [&[][..], &[("flow-key", "flow")]] {
+    for options in [&[][..], &[("flow-key", "pair")]] {
         let out = fig1("ofc", options);
         let urgent = |p: &&PauseEvent| p.scope == PauseScope::Priority;
         assert_eq!(out.pauses.iter().find(urgent), None, "no urgent state");
