@@ -25,9 +25,9 @@
 //! priority stands in a rank of its own above all weighted ones.
 
 use crate::{
-    Action, Actions, FlowControl, Group, IngressBound, Kind, NodeSetup, NodeView,
-    Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey,
-    Values, Violation, pfc, threshold,
+    Action, Actions, FlowControl, Group, IngressBound, Kind, NodeSetup, NodeView, Param,
+    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values,
+    Violation, pfc, threshold,
 };
 use std::collections::BTreeSet;
 use weir_core::packet::flags;

@@ -192,7 +192,8 @@ impl Ffc {
         let egress = |(i, flows): (usize, Table<egress::Flow>)| {
             let (at, class) = (i / plan.classes(), i % plan.classes());
             let port = setup.ports[at];
-            let root_interval = values.time(&ROOT_INTERVAL).unwrap_or_else(|| port.propagation_rtt());
+            let root_interval =
+                values.time(&ROOT_INTERVAL).unwrap_or_else(|| port.propagation_rtt());
             Egress {
                 port: PortId::from_index(at),
                 class: class as u32,

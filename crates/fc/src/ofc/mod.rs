@@ -57,9 +57,8 @@ mod tables;
 mod tests;
 
 use crate::{
-    Actions, FlowControl, Group, IngressBound, Kind, NodeSetup, NodeView, Param,
-    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values, Verdict, Violation,
-    threshold,
+    Actions, FlowControl, Group, IngressBound, Kind, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values, Verdict, Violation, threshold,
 };
 use card::Card;
 use hierarchy::{Hierarchy, Lane, Queues, Rules};

@@ -161,8 +161,7 @@ impl Scheduler {
         let is_alone = |g: usize| {
             let (ring, rank) = (&rings[g], &ranks[rank_of[g]]);
             let single = ring.end - ring.first == 1 && rank.groups.1 - rank.groups.0 == 1;
-            let outranked =
-                layout.on_demand.iter().any(|d| rank_of[d.group as usize] < rank_of[g]);
+            let outranked = layout.on_demand.iter().any(|d| rank_of[d.group as usize] < rank_of[g]);
             (single && ring.first < 64 && !grows(g) && !outranked).then(|| 1u64 << ring.first)
         };
         let own = |(g, group): (usize, &weir_fc::Group)| (0..group.queues).map(move |_| g as u16);

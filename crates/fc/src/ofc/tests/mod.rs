@@ -246,8 +246,7 @@ fn table_sizes_count_registers_of_eight_bytes() {
 #[test]
 fn by_default_a_flow_is_a_5_tuple() {
     assert_eq!(Values::new().choice(&FLOW_KEY), Some("flow"));
-    let mut b =
-        Bench::around(4, "10KB", "3KB", |setup| Ofc::new(&Values::new(), setup).unwrap());
+    let mut b = Bench::around(4, "10KB", "3KB", |setup| Ofc::new(&Values::new(), setup).unwrap());
     for f in 0..10 {
         b.arrive(b.packet(UP, 1000).flow(1, f % 2, 101), OUT);
     }
