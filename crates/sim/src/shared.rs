@@ -219,6 +219,7 @@ impl Shared<'_> {
             lossless: mmu.lossless,
             thresholds: &mmu.thresholds,
             max_frame: self.config.nic.max_frame(),
+            response: self.config.link.response,
             seed: self.config.seed,
         }
     }
