@@ -55,6 +55,8 @@ pub enum ControlMessage {
     QueueState {
         /// True to pause.
         pause: bool,
+        /// The priority of the packets that caused it.
+        priority: Priority,
         /// The upstream queue.
         queue: QueueId,
     },
@@ -69,6 +71,8 @@ pub enum ControlMessage {
     FlowState {
         /// True to pause.
         pause: bool,
+        /// The flow's priority.
+        priority: Priority,
         /// The flow.
         flow: FlowId,
     },

@@ -53,7 +53,7 @@ mod threshold;
 pub mod view;
 
 pub use actions::{Action, Actions, Target, TimerKey};
-pub use layout::{Discipline, Group, PrioritySchedule, QueueLayout, QueueSpec};
+pub use layout::{Group, OnDemand, PrioritySchedule, QueueLayout, QueueSpec};
 pub use mmu::{Mmu, MmuConfig, Refusal, Thresholds};
 pub use params::{Kind, Param, ParamError, Value, Values};
 pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
@@ -286,8 +286,21 @@ pub struct NodeSetup<'a> {
     pub thresholds: &'a Thresholds,
     /// The largest data frame.
     pub max_frame: Bytes,
+    /// Time between the arrival of a control frame and its effect.
+    pub response: weir_core::Time,
     /// The run's seed, for schemes that draw.
     pub seed: u64,
+}
+
+impl NodeSetup<'_> {
+    /// The time from the packet that is one too many to the first one that is not sent because of
+    /// it, in the worst case: both ends have just begun a full frame, and the control frame
+    /// crosses the link at `port`, is received and takes effect. What BFC and FlowSail call HRTT.
+    pub fn hop_rtt(&self, port: PortId) -> weir_core::Time {
+        let link = self.ports[port.index()];
+        let control = link.frame_time(Bytes::new(weir_core::control::MIN_FRAME));
+        (link.delay + link.frame_time(self.max_frame)) * 2 + control + self.response
+    }
 }
 
 /// A scheme in the catalogue.

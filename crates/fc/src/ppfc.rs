@@ -90,7 +90,7 @@ const PS_PER_S: i128 = 1_000_000_000_000;
 /// two propagation delays.
 pub(crate) fn feedback_latency(port: &PortSetup, max_frame: Bytes) -> Time {
     let frame = max_frame.get() + 20;
-    port.rate.time_for(Bytes::new(2 * frame + 84)) + port.hop_rtt()
+    port.rate.time_for(Bytes::new(2 * frame + 84)) + port.propagation_rtt()
 }
 
 /// What `paper` mode knows about one ingress queue.
@@ -168,7 +168,7 @@ fn prediction(
         return Err(ParamError(format!("weight is {weight}: it must not exceed 1")));
     }
     let horizon = |port: &PortSetup| {
-        let derived = feedback_latency(port, setup.max_frame) + port.hop_rtt();
+        let derived = feedback_latency(port, setup.max_frame) + port.propagation_rtt();
         values.time(&HORIZON).unwrap_or(derived)
     };
     Ok(Prediction {

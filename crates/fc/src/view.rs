@@ -24,9 +24,8 @@ pub struct PortSetup {
 }
 
 impl PortSetup {
-    /// The round trip over this link, without queueing or serialisation: what BFC and
-    /// FlowSail call HRTT.
-    pub fn hop_rtt(&self) -> Time {
+    /// The round trip over this link, without queueing or serialisation.
+    pub fn propagation_rtt(&self) -> Time {
         self.delay * 2
     }
 

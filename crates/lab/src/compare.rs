@@ -190,6 +190,7 @@ pub fn state_table(c: &Comparison<'_>) -> Option<TextTable> {
         Column::words("", 19),
         Column::numbers("mean", 18),
         Column::numbers("largest", 17),
+        Column::numbers("at 70 % load", 14),
         Column::numbers("paper", 16),
         Column::words("", 15),
     ]);
@@ -208,6 +209,8 @@ pub fn state_table(c: &Comparison<'_>) -> Option<TextTable> {
                 table.name.to_owned(),
                 format::bytes_f64(table.mean),
                 format::bytes_f64(table.max as f64),
+                // a conjecture about the published numbers, and marked as such
+                format!("{} (?)", format::bytes(table.at_load_factor())),
                 format::bytes(*bytes),
                 source.clone(),
             ]);

@@ -6,11 +6,11 @@ use crate::scenario::{
 };
 use crate::text::{Diagnostic, Diagnostics};
 use std::path::{Path, PathBuf};
-use weir_cc::CcKind;
+use weir_cc::{CcKind, Signal};
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
 use weir_fc::SchemeInfo;
 use weir_net::{Layer, Routes, Topology, nearest};
-use weir_sim::config::{Config, EcnConfig, EngineConfig, LinkFailure, Routing, Stop};
+use weir_sim::config::{Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, Routing, Stop};
 use weir_traffic::{Fabric, Traffic};
 
 /// A scenario made concrete: everything but the scheme, the algorithm and the seed is settled.
@@ -97,6 +97,10 @@ impl Experiment {
                 return None;
             }
         };
+        if let Some(error) = checks::too_large(&topology) {
+            out.push(error);
+            return None;
+        }
         let routes = route(&topology, scenario.routing);
         let (traffic, paths) = put_traffic(&scenario, &topology, &routes, out)?;
         let failures = find_links(&scenario.failures, &topology, out);
@@ -113,7 +117,10 @@ impl Experiment {
             shortcuts: true,
         };
         checks::names(&experiment, out);
+        checks::acks(&experiment, out);
         checks::memory(&experiment, out);
+        checks::signals(&experiment, out);
+        checks::refresh(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
         Some(experiment)
@@ -123,11 +130,7 @@ impl Experiment {
     pub fn config(&self, variant: Variant) -> Config {
         let s = &self.scenario;
         let mut switch = s.switch.config.clone();
-        switch.ecn = match s.switch.ecn {
-            Ecn::On(ecn) => Some(ecn),
-            Ecn::Off => None,
-            Ecn::Auto => marks_for(variant.cc, self.fastest_link()),
-        };
+        (switch.ecn, switch.ecn_scale) = marking(s.switch.ecn, variant.cc);
         let mut nic = s.nic.config;
         nic.timeout = s.nic.timeout.unwrap_or_else(|| {
             let lossy = !variant.scheme.lossless
@@ -190,11 +193,6 @@ impl Experiment {
         Ok(Variant { scheme, cc, seed })
     }
 
-    /// The fastest link.
-    pub fn fastest_link(&self) -> Rate {
-        self.topology.links().iter().map(|l| l.rate).max().unwrap_or_default()
-    }
-
     /// The names of the classes of traffic.
     pub fn classes(&self) -> &[String] {
         self.traffic.classes()
@@ -206,31 +204,33 @@ impl Experiment {
     }
 }
 
-/// Marking thresholds where a congestion control lives on marks: those of the HPCC artefact, which
-/// scale with the link, and for DCQCN as published those of its paper.
-fn marks_for(cc: CcKind, rate: Rate) -> Option<EcnConfig> {
-    let per = |kb: u64, gbps: u64| {
-        let bytes = u128::from(rate.as_bps()) * u128::from(kb) / u128::from(gbps) / 1_000_000;
-        Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
+/// How switches mark, for a congestion control.
+fn marking(ecn: Ecn, cc: CcKind) -> (Option<EcnConfig>, EcnScale) {
+    let (profile, before_pause) = match ecn {
+        Ecn::On(ecn) => return (Some(ecn), EcnScale::default()),
+        Ecn::Off => return (None, EcnScale::default()),
+        Ecn::Profile(name) => (name, false),
+        Ecn::Auto if cc.signal() == Signal::Marks => (cc.name(), true),
+        Ecn::Auto => return (None, EcnScale::default()),
     };
-    match cc {
-        CcKind::Dcqcn => Some(EcnConfig {
-            kmin: per(100, 25),
-            kmax: per(400, 25),
-            pmax: Ratio::new(1, 5).expect("five is not zero"),
-        }),
-        CcKind::Dctcp => Some(EcnConfig {
-            kmin: per(30, 10),
-            kmax: per(30, 10),
-            pmax: Ratio::new(1, 1).expect("one is not zero"),
-        }),
-        CcKind::DcqcnPaper => Some(EcnConfig {
-            kmin: Bytes::from_kb(5),
-            kmax: Bytes::from_kb(200),
-            pmax: Ratio::new(1, 100).expect("a hundred is not zero"),
-        }),
-        CcKind::None | CcKind::Timely | CcKind::Hpcc | CcKind::Swift => None,
+    match published(profile) {
+        Some((ecn, per)) => (Some(ecn), EcnScale { per, before_pause }),
+        None => (None, EcnScale::default()),
     }
+}
+
+/// A published marking profile, and the port speed it is for, if it depends on that.
+fn published(profile: &str) -> Option<(EcnConfig, Option<Rate>)> {
+    let (kmin, kmax, percent, per) = match profile {
+        "dcqcn" => (100, 400, 20, Some(25)),
+        "dcqcn-paper" => (5, 200, 1, None),
+        "dcqcn-ns3-rdma" => (40, 1000, 100, None),
+        "dctcp" => (30, 30, 100, Some(10)),
+        _ => return None,
+    };
+    let pmax = Ratio::new(percent, 100)?;
+    let ecn = EcnConfig { kmin: Bytes::from_kb(kmin), kmax: Bytes::from_kb(kmax), pmax };
+    Some((ecn, per.map(Rate::from_gbps)))
 }
 
 fn route(topology: &Topology, routing: Routing) -> Routes {
@@ -375,19 +375,31 @@ mod tests {
     use super::*;
     use weir_cc::ecn::Marking;
 
+    /// The profiles here are those that `weir-cc` publishes, at every speed.
     #[test]
-    fn every_congestion_control_that_lives_on_marks_gets_its_thresholds() {
-        for &cc in CcKind::ALL {
+    fn marking_profiles_are_the_published_ones() {
+        for name in Marking::PROFILES {
+            let (ecn, per) = published(name).unwrap();
             for gbps in [10, 40, 100] {
                 let rate = Rate::from_gbps(gbps);
-                let published = Marking::profile(cc.name(), rate);
-                let found = marks_for(cc, rate).map(|e| Marking {
-                    kmin: e.kmin.get(),
-                    kmax: e.kmax.get(),
-                    pmax: e.pmax.as_f64(),
-                });
-                assert_eq!(found, published, "{} at {rate}", cc.name());
+                let at = |bytes: Bytes| match per {
+                    Some(per) => bytes.get() * rate.as_bps() / per.as_bps(),
+                    None => bytes.get(),
+                };
+                let here =
+                    Marking { kmin: at(ecn.kmin), kmax: at(ecn.kmax), pmax: ecn.pmax.as_f64() };
+                assert_eq!(Some(here), Marking::profile(name, rate), "{name} at {rate}");
             }
+        }
+        assert_eq!(published("red"), None);
+    }
+
+    #[test]
+    fn auto_marks_for_every_congestion_control_that_needs_marks() {
+        for &cc in CcKind::ALL {
+            let (ecn, scale) = marking(Ecn::Auto, cc);
+            assert_eq!(ecn.is_some(), cc.signal() == Signal::Marks, "{}", cc.name());
+            assert_eq!(scale.before_pause, ecn.is_some());
         }
     }
 }

@@ -28,6 +28,7 @@ mod error;
 mod frame;
 mod limit;
 mod link;
+pub mod marking;
 mod nic;
 mod node;
 pub mod outcome;

@@ -94,6 +94,8 @@ pub struct Totals {
     pub acks_sent: u64,
     /// See `acks_sent`.
     pub acks_arrived: u64,
+    /// ACKs that brought a congestion control the records of every switch on the way.
+    pub telemetry: u64,
     /// Data packets and answers lost, for whatever reason: what [`Outcome::drops`] adds up to.
     pub dropped: u64,
     /// Control frames lost.

@@ -115,6 +115,7 @@ fn totals(world: &Remains<'_>, at: Time) -> Result<Totals, SimError> {
                 t.data_arrived += n.count.data_arrived;
                 t.acks_sent += n.count.acks_sent;
                 t.acks_arrived += n.count.acks_arrived;
+                t.telemetry += n.count.telemetry;
             }
         }
     }

@@ -43,6 +43,18 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
             ));
         }
     }
+    if let EngineConfig::Window { threads: forced @ 2.. } = e.engine {
+        let unforced = EngineConfig::Auto { threads: forced };
+        let mut config = e.config(variants[0]);
+        config.engine = unforced;
+        let useful = weir_lab::threads(&e.topology, &config)?;
+        if useful < forced {
+            terminal.note(&format!(
+                "{forced} threads are forced, but windows of this network have work for {useful}: \
+                 the run may be slower than with --threads {useful}"
+            ));
+        }
+    }
     // several seeds at a time, unless each of them is to use several threads itself
     let jobs = if e.engine == EngineConfig::default() { cores() } else { 1 };
     let Some(c) = simulate(&e, &variants, jobs, terminal)? else {

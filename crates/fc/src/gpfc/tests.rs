@@ -67,8 +67,7 @@ fn a_weighted_priority_has_its_high_sub_class_above_all_weighted_ones() {
     let priorities: Vec<u8> = layout.queues.iter().map(|q| q.priority.get()).collect();
     // strict 7 6 4 2 1 0, high of 3, then weighted 5 and low of 3
     assert_eq!(priorities, [7, 6, 4, 2, 1, 0, 3, 5, 3]);
-    let groups: Vec<u32> = layout.groups.iter().map(|g| g.queues).collect();
-    assert_eq!(groups, [1, 1, 1, 1, 1, 1, 1, 2]);
+    assert_eq!(layout.ranks(), [0, 1, 2, 3, 4, 5, 6, 7, 7]);
     assert_eq!(b.scheme().queue_of[3], [8, 6]);
     assert_eq!(b.scheme().queue_of[5], [7, 7]);
 }
@@ -227,6 +226,19 @@ fn the_class_of_the_high_sub_class_must_be_free() {
     assert!(refused(0b1_1000, "1").is_some_and(|e| e.contains("class 4")));
     assert_eq!(refused(0b1_1000, "2"), None);
     assert_eq!(refused(0b1000_0000, "1"), None, "class 0 stands for the high of 7");
+}
+
+#[test]
+fn high_sub_classes_take_the_next_free_classes() {
+    let high = |lossless| {
+        let classes = high_classes(None, lossless).map_err(|e| e.0)?;
+        Ok::<_, String>(pfc::priorities(lossless).map(|p| classes[p.index()].get()).collect())
+    };
+    assert_eq!(high(0b1000), Ok(vec![4]));
+    // above 3, 4 and 5: 6 is free, then 7, then 0
+    assert_eq!(high(0b11_1000), Ok(vec![6, 7, 0]));
+    assert_eq!(high(0b1111_0000), Ok(vec![0, 1, 2, 3]));
+    assert!(high(0b1111_1000).is_err_and(|e| e.contains("5 lossless") && e.contains("at most 4")));
 }
 
 #[test]

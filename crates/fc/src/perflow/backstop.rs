@@ -38,7 +38,7 @@ impl Backstop {
     /// anything to do with its packets.
     pub(crate) fn unconcerned(&self, plan: &Plan, priority: Priority) -> Option<QueueId> {
         let governs = self.0.as_ref().is_some_and(|pfc| pfc.unconcerned(priority).is_none());
-        (priority != plan.priority && !governs).then(|| plan.other(priority))
+        (plan.class(priority).is_none() && !governs).then(|| plan.other(priority))
     }
 
     pub(crate) fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {

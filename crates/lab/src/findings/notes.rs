@@ -35,6 +35,7 @@ pub fn notes(c: &Comparison<'_>, group: &Group) -> Vec<String> {
         }
         notes.push(note);
     }
+    notes.extend(group.missing_signal().map(|(title, _)| title));
     let total = |of: fn(&weir_sim::outcome::Totals) -> u64| -> u64 {
         group.runs.iter().map(|r| of(&r.outcome.totals)).sum()
     };

@@ -4,6 +4,9 @@ use super::diagnostic::{Diagnostic, Diagnostics};
 use super::source::{Sources, Span};
 use super::tree::{Item, Table, Value, parse_value};
 
+/// No scenario is nested as deeply as this.
+const DEEPEST: usize = 16;
+
 /// Puts the value of `path=value` into the tree. The path names keys, and positions or classes
 /// in lists of tables: `switch.thresholds.xoff`, `traffic.0.size`, `traffic.victim.size`.
 pub(crate) fn apply(
@@ -40,6 +43,12 @@ pub(crate) fn apply(
     if let Some((_, span)) = steps.iter().find(|(name, _)| name.is_empty()) {
         let empty = Diagnostic::error("a path of `--set` has no empty parts");
         diagnostics.push(empty.at(Span { end: span.end.max(span.start + 1), ..*span }, ""));
+        return;
+    }
+    if steps.len() > DEEPEST {
+        let span = id.span(0..path.len().min(40));
+        let title = format!("a path of `--set` has at most {DEEPEST} parts");
+        diagnostics.push(Diagnostic::error(title).at(span, format!("this has {}", steps.len())));
         return;
     }
     if let Err(problem) = put(root, &steps, item) {
@@ -144,6 +153,13 @@ mod tests {
             let (table, found) = after(set);
             assert_eq!((found.as_str(), value(&table, &path).as_str()), ("", expected), "{set}");
         }
+    }
+
+    #[test]
+    fn a_path_has_a_bounded_number_of_parts() {
+        let (_, found) = after(&format!("{}=1", vec!["a"; 20_000].join(".")));
+        assert!(found.contains("at most 16 parts") && found.contains("this has 20000"), "{found}");
+        assert_eq!(after(&format!("{}=1", vec!["a"; 16].join("."))).1, "");
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub(crate) struct HostCount {
     pub(crate) data_arrived: u64,
     pub(crate) acks_sent: u64,
     pub(crate) acks_arrived: u64,
+    pub(crate) telemetry: u64,
     pub(crate) completed: u64,
     pub(crate) started: u64,
 }
@@ -121,9 +122,10 @@ impl Nic {
         wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
-        let mmu = shared.mmu(Role::Nic, &setup);
+        let mmu = shared.mmu(id, Role::Nic, &setup);
         // A NIC has no thresholds of its own, but its scheme may have to know its switch's.
-        let neighbours = shared.mmu(Role::Switch, &setup);
+        let switch = shared.topology.ports(id).first().map_or(id, |end| end.peer);
+        let neighbours = shared.mmu(switch, Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(
             &scheme.values,

@@ -274,6 +274,7 @@ impl Nic {
                 rtt,
                 hops: stack.as_ref().map_or(&[], |s| s.hops()),
             };
+            self.count.telemetry += u64::from(!ack.hops.is_empty());
             let mut timers = Timers::new();
             let old = s.cc.rate();
             let pacing = s.cc.on_ack(&ack, &mut timers);

@@ -148,8 +148,6 @@ impl Switch {
     /// Notes pauses and resumes for the timeline and the pause tree. Repeated pauses
     /// (refreshes) are not events.
     fn log_pause(&mut self, port: PortId, message: &ControlMessage, now: Time) {
-        let default =
-            Priority::ALL.into_iter().find(|p| self.books.mmu.is_lossless(*p)).unwrap_or_default();
         match message {
             ControlMessage::Pfc { enable, quanta } => {
                 for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
@@ -167,11 +165,11 @@ impl Switch {
             ControlMessage::OfcTuples { pause, priority, flows } => {
                 self.note(port, *priority, *pause, PauseScope::Flows(flows.len() as u32), now);
             }
-            ControlMessage::QueueState { pause, queue } => {
-                self.note(port, default, *pause, PauseScope::Queue(*queue), now);
+            ControlMessage::QueueState { pause, priority, queue } => {
+                self.note(port, *priority, *pause, PauseScope::Queue(*queue), now);
             }
-            ControlMessage::FlowState { pause, .. } => {
-                self.note(port, default, *pause, PauseScope::Flows(1), now);
+            ControlMessage::FlowState { pause, priority, .. } => {
+                self.note(port, *priority, *pause, PauseScope::Flows(1), now);
             }
             ControlMessage::BackPressure { flows } => {
                 let states = flows.iter().map(|(_, priority, xoff)| (*priority, *xoff));
@@ -200,7 +198,7 @@ impl Switch {
         }
     }
 
-    /// Notes how many of a list of flows are stopped, and how many released.
+    /// Notes how many of a list of flows are stopped, and how many released, by priority.
     fn note_flows(
         &mut self,
         port: PortId,
@@ -208,10 +206,11 @@ impl Switch {
         now: Time,
     ) {
         for pause in [true, false] {
-            let concerned = states.clone().filter(|(_, xoff)| *xoff == pause);
-            if let Some((priority, _)) = concerned.clone().next() {
-                let scope = PauseScope::Flows(concerned.count() as u32);
-                self.note(port, priority, pause, scope, now);
+            for priority in Priority::ALL {
+                let concerned = states.clone().filter(|state| *state == (priority, pause)).count();
+                if concerned > 0 {
+                    self.note(port, priority, pause, PauseScope::Flows(concerned as u32), now);
+                }
             }
         }
     }

@@ -176,14 +176,17 @@ impl Switch {
         wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
-        let mmu = shared.mmu(Role::Switch, &setup);
+        let mmu = shared.mmu(id, Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(
             &scheme.values,
             &shared.node_setup(id, Role::Switch, &setup, &mmu),
         )?;
-        let ports: Vec<Port> =
+        let mut ports: Vec<Port> =
             (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, wires)).collect();
+        for (port, ecn) in ports.iter_mut().zip(shared.thresholds.marking(id)) {
+            port.ecn = ecn;
+        }
         let hooks = Hooks::new(fc, shared.config.shortcuts);
         assert!(
             !hooks.hears_in_part() || ports.iter().all(|p| !p.inspects_heads),
@@ -230,7 +233,7 @@ impl Switch {
             latency,
             responding: Responses::new(SwitchTimer::Response),
             pinned: FxHashMap::default(),
-            marker: Marker::new(shared.config.switch.ecn, Stream::new(seed, "ecn", index)),
+            marker: Marker::new(Stream::new(seed, "ecn", index)),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             waits: FxHashMap::default(),

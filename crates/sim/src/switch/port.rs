@@ -4,6 +4,7 @@ use super::marker::Marker;
 use super::scheduler::Scheduler;
 use super::shortcuts::Obstacles;
 use crate::chain::{Chain, Store, Taken};
+use crate::config::EcnConfig;
 use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
 use crate::outcome::QueueStats;
@@ -80,6 +81,8 @@ pub(crate) struct Port {
     pub(crate) pauses_sent: [u64; Priority::COUNT],
     pub(crate) control_sent: u64,
     pub(crate) marked: u64,
+    /// How it marks.
+    pub(crate) ecn: Option<EcnConfig>,
     pub(crate) dropped: u64,
     pub(crate) late: LateFrames,
     /// What the transmitter had sent when statistics began.
@@ -127,6 +130,7 @@ impl Port {
             pauses_sent: [0; Priority::COUNT],
             control_sent: 0,
             marked: 0,
+            ecn: None,
             dropped: 0,
             late: LateFrames::default(),
             base: (0, 0),
@@ -346,7 +350,8 @@ impl Port {
                 self.add_to(packet, now, wires);
             }
             let left = left();
-            if left > 0 && packet.kind == PacketKind::Data && marker.marks(left) {
+            if left > 0 && packet.kind == PacketKind::Data && marker.marks(self.ecn.as_ref(), left)
+            {
                 self.marked += 1;
                 marked = Packet { flags: packet.flags | flags::CE, ..*packet };
                 packet = &marked;

@@ -87,8 +87,11 @@ impl Switch {
             }
             Verdict::Move(to) => {
                 self.end_wait(o, q);
+                let visit = self.ports[o].scheduler.visit(q);
                 let packet = self.dequeue(o, q, now);
                 self.enqueue(o, to, &packet, now);
+                // its bytes are charged to the priority when they are sent
+                self.ports[o].scheduler.revisit(q, visit, u64::from(packet.size));
             }
             Verdict::Swallow => {
                 assert!(is_mark(self), "only marks are swallowed");
@@ -96,8 +99,13 @@ impl Switch {
                 self.dequeue(o, q, now);
             }
             Verdict::Wait => {
-                self.ports[o].queues[q.index()].waiting = true;
-                self.ports[o].scheduler.set_ready(q.index(), false);
+                let size = self.stored.front(&self.ports[o].queues[q.index()].fifo);
+                let size = size.map_or(0, |(_, p)| u64::from(p.size));
+                let port = &mut self.ports[o];
+                port.queues[q.index()].waiting = true;
+                port.scheduler.set_ready(q.index(), false);
+                let visit = port.scheduler.visit(q);
+                port.scheduler.revisit(q, visit, size);
                 self.begin_wait(o, q, now);
             }
         }

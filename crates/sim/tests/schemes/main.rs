@@ -53,6 +53,7 @@ mod heads;
 mod invariants;
 mod limits;
 mod own_scheme;
+mod priorities;
 mod quiet;
 mod shortcuts;
 mod turns;
