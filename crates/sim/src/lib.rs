@@ -25,6 +25,8 @@ pub mod config;
 mod deadlock;
 mod engine;
 mod error;
+mod frame;
+mod limit;
 mod link;
 pub mod marking;
 mod nic;

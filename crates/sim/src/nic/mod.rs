@@ -14,16 +14,15 @@ pub(crate) mod selective;
 pub(crate) mod sender;
 pub(crate) mod transmit;
 
-use crate::engine::partition::Partition;
+use crate::frame::control_packet;
 use crate::node::{Ahead, Env};
 use crate::outcome::FlowRecord;
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
-use crate::switch::holds::control_packet;
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::{Inbox, Wires};
+use crate::wire::{Inbox, WireNumbers, Wires};
 use port::NicPort;
 use receive::Receiver;
 use rustc_hash::FxHashMap;
@@ -31,7 +30,7 @@ use sender::Sender;
 use weir_cc::TimerKind;
 use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
-use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, Time};
+use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, PrioritySet, Time};
 use weir_fc::{
     Action, Actions, Books, FlowControl, Mmu, NodeView, ParamError, PortBook, Role, Target,
     TimerKey,
@@ -81,8 +80,8 @@ pub(crate) struct HostCount {
 #[repr(C)]
 pub(crate) struct Nic {
     pub(crate) id: NodeId,
-    /// No bit errors and no outages at any port.
-    perfect_wires: bool,
+    /// No bit errors and no outages at any port: no need to look for damage.
+    undamaged: bool,
     pub(crate) ports: Vec<NicPort>,
     inbox: Inbox,
     /// Transmit-done by port.
@@ -96,7 +95,7 @@ pub(crate) struct Nic {
     pub(crate) receivers: FxHashMap<FlowId, Receiver>,
     pub(crate) fc: Box<dyn FlowControl>,
     /// Priorities whose packets the scheme need not hear of.
-    quiet: u8,
+    quiet: PrioritySet,
     actions: Actions,
     /// The next flow to start.
     upcoming: Option<FlowSpec>,
@@ -120,7 +119,7 @@ impl Nic {
         id: NodeId,
         source: HostFlows,
         shared: &Shared<'_>,
-        partition: &Partition,
+        wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
         let mmu = shared.mmu(id, Role::Nic, &setup);
@@ -133,11 +132,12 @@ impl Nic {
             &shared.node_setup(id, Role::Nic, &setup, &neighbours),
         )?;
         let ports: Vec<NicPort> =
-            (0..setup.len()).map(|p| NicPort::new(id, p, shared, partition)).collect();
-        let quiet = Priority::ALL.into_iter().filter(|p| fc.quiet_queue(*p).is_some());
+            (0..setup.len()).map(|p| NicPort::new(id, p, shared, wires)).collect();
+        let shortcuts = shared.config.shortcuts;
+        let quiet = Priority::ALL.into_iter().filter(|p| shortcuts && fc.quiet_queue(*p).is_some());
         let mut nic = Self {
             id,
-            quiet: quiet.fold(0, |mask, p| mask | 1 << p.get()),
+            quiet: quiet.collect(),
             fc,
             clocks: Tournament::new(ports.len()),
             inbox: Inbox::new(ports.len()),
@@ -160,7 +160,8 @@ impl Nic {
             slot_of: Vec::new(),
             receivers: FxHashMap::default(),
             bit_errors: Stream::new(shared.config.seed, "bit-errors", u64::from(id.0)),
-            perfect_wires: shared.byte_survival_ln == 0.0
+            undamaged: shortcuts
+                && shared.byte_survival_ln == 0.0
                 && ports.iter().all(|p| p.outages.is_empty()),
             ports,
             records: Vec::new(),
@@ -365,7 +366,7 @@ impl Nic {
                 let priority = sender.priority();
                 let p = &mut self.ports[port.index()];
                 sender.note_hold(held, p.priority_clocks[priority.index()].read(now), now);
-                p.count_hold(priority, held, now);
+                p.holds.count(priority, held, now);
                 let single_queue = p.fifo.is_some();
                 if !held {
                     self.lift(q.0, now);

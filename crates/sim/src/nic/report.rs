@@ -95,8 +95,8 @@ impl Nic {
                 queue: QueueStats::default(),
                 control_sent: port.control_sent,
                 pauses_sent: [0; Priority::COUNT],
-                holds: port.holds,
-                held_time: port.held_time(start, end),
+                holds: port.holds.started,
+                held_time: port.holds.time(start, end),
                 ecn_marked: 0,
                 dropped: 0,
             }

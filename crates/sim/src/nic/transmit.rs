@@ -310,7 +310,7 @@ impl Nic {
         let seq = s.next_seq();
         let mut packet = s.packet(seq, nic.header);
         let size = u64::from(packet.size);
-        if self.quiet & 1 << packet.priority.get() == 0 {
+        if !self.quiet.contains(packet.priority) {
             let view = NodeView { now, books };
             let from = PortQueue { port: PortId(o as u16), queue: QueueId(slot) };
             fc.depart(&view, &mut packet, from, actions);

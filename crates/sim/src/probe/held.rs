@@ -2,7 +2,7 @@
 
 use crate::outcome::HeldAt;
 use rustc_hash::FxHashMap;
-use weir_core::{FlowId, NodeId, PortId, QueueId, Time};
+use weir_core::{FlowId, NodeId, PortId, Priority, PrioritySet, QueueId, Time};
 
 /// Runs while a queue is held.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,53 @@ impl HoldClock {
     #[inline]
     pub(crate) fn read(&self, now: Time) -> Time {
         if self.running() { self.total + now.saturating_sub(self.since) } else { self.total }
+    }
+}
+
+/// The holds of one port, of a switch or a NIC: how many are in force at each priority, and how long
+/// there was at least one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PortHolds {
+    in_force: [u32; Priority::COUNT],
+    clocks: [HoldClock; Priority::COUNT],
+    /// How many have started, the warm-up left out.
+    pub(crate) started: [u64; Priority::COUNT],
+    /// What the clocks showed when statistics began.
+    before: [Time; Priority::COUNT],
+}
+
+impl PortHolds {
+    /// A hold of a queue, flow or whole priority starts or ends.
+    pub(crate) fn count(&mut self, priority: Priority, held: bool, now: Time) {
+        let p = priority.index();
+        if held {
+            self.started[p] += 1;
+            self.in_force[p] += 1;
+            self.clocks[p].start(now);
+        } else {
+            self.in_force[p] -= 1;
+            if self.in_force[p] == 0 {
+                self.clocks[p].stop(now);
+            }
+        }
+    }
+
+    /// The priorities of which something is held.
+    pub(crate) fn held(&self) -> PrioritySet {
+        Priority::ALL.into_iter().filter(|p| self.in_force[p.index()] > 0).collect()
+    }
+
+    /// The warm-up is over: statistics start at `now`.
+    pub(crate) fn restart(&mut self, now: Time) {
+        self.before = self.clocks.map(|clock| clock.read(now));
+        self.started = [0; Priority::COUNT];
+    }
+
+    /// Time from `start` to `end` during which something of each priority was held. A hold that
+    /// ended after the run counts until its end.
+    pub(crate) fn time(&self, start: Time, end: Time) -> [Time; Priority::COUNT] {
+        let most = end.saturating_sub(start);
+        std::array::from_fn(|p| self.clocks[p].read(end).saturating_sub(self.before[p]).min(most))
     }
 }
 
@@ -139,6 +186,19 @@ mod tests {
         c.stop(ns(20));
         c.stop(ns(25));
         assert_eq!((c.read(ns(99)), c.since()), (ns(10), None));
+    }
+
+    #[test]
+    fn a_port_counts_the_time_with_any_hold_of_a_priority() {
+        let (p, mut holds) = (Priority::ALL[3], PortHolds::default());
+        for (t, held) in [(10, true), (20, true), (30, false), (50, false), (70, true)] {
+            holds.count(p, held, ns(t));
+        }
+        assert!(holds.held().iter().eq([p]));
+        // 10..50 and 70..100; the run began at 0
+        assert_eq!((holds.time(ns(0), ns(100))[3], holds.started[3]), (ns(70), 3));
+        holds.restart(ns(80));
+        assert_eq!((holds.time(ns(80), ns(100))[3], holds.started[3]), (ns(20), 0));
     }
 
     #[test]

@@ -52,8 +52,7 @@ impl LateFrames {
 mod tests {
     use super::*;
     use crate::chain::test_packet;
-    use crate::engine::partition::Partition;
-    use crate::wire::Wires;
+    use crate::wire::{WireNumbers, Wires};
     use weir_core::{NodeId, Rate};
     use weir_net::build::{self, star};
 
@@ -63,9 +62,10 @@ mod tests {
         let ns = Time::from_ns;
         let params = star::Params { hosts: 1, ..star::Params::default() };
         let topology = build::star::build(&params).unwrap();
-        let partition = Partition::new(&topology, 1);
-        let mut wires = Wires::new(&topology, &partition, 0);
-        let wire = partition.wire_into(NodeId(1), 0);
+        let nodes = [(0..2).map(NodeId).collect()];
+        let numbers = WireNumbers::new(&topology, &nodes);
+        let mut wires = Wires::new(&topology, &nodes, &numbers, 0);
+        let wire = numbers.into_port(NodeId(1), 0);
         let mut tx = Transmitter::new(wire, Rate::from_gbps(8), ns(1), Bytes::ZERO);
         let mut late = LateFrames::default();
         // data from 0 to 100 ns; control frames from 200 and 400 ns

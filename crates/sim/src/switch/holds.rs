@@ -1,30 +1,11 @@
 //! Carries out what the scheme asks for.
 
 use super::{Switch, SwitchTimer};
+use crate::frame::{control_packet, mark_packet};
 use crate::node::Env;
 use crate::outcome::{PauseEvent, PauseScope};
-use weir_core::{
-    ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Time,
-};
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{Action, PortQueue, Target};
-
-/// A packet that is a control frame.
-pub(crate) fn control_packet(message: &ControlMessage, extra: u32) -> Packet {
-    Packet {
-        flow: FlowId::default(),
-        seq: 0,
-        // no host: it leads nowhere but to whom it reaches first
-        dst: NodeId(u32::MAX),
-        wire_tag: 0,
-        extra,
-        size: u16::try_from(message.frame_bytes().get()).expect("control frames are fragmented"),
-        ingress: PortId(0),
-        kind: PacketKind::Control,
-        priority: Priority::ALL[7],
-        flags: 0,
-        local_tag: 0,
-    }
-}
 
 impl Switch {
     /// Carries out the scheme's requests, in order, if there are any.
@@ -50,12 +31,7 @@ impl Switch {
                 Action::Mark { port, queue, mark } => {
                     let inspects = self.ports[port.index()].inspects_heads;
                     assert!(inspects, "a mark is read where heads are inspected, nowhere else");
-                    let mut packet =
-                        control_packet(&ControlMessage::pfc(Priority::ALL[0], 0), Packet::NO_EXTRA);
-                    packet.kind = PacketKind::Mark;
-                    packet.size = 0;
-                    packet.wire_tag = mark;
-                    self.enqueue(port.index(), queue, &packet, now);
+                    self.enqueue(port.index(), queue, &mark_packet(mark), now);
                     self.wake(port.index(), now);
                 }
                 Action::Arm { key, at, background } => {
@@ -124,16 +100,14 @@ impl Switch {
                 }
                 queue.held = held;
                 let priority = queue.priority;
-                self.count_hold(o, priority, held, now);
+                self.ports[o].count_hold(priority, held, now);
                 self.apply_hold(o, q, now);
             }
             Target::Priority(priority) => {
-                let bit = 1 << priority.get();
-                if (self.ports[o].held_priorities & bit != 0) == held {
+                if !self.ports[o].held_priorities.set(priority, held) {
                     return;
                 }
-                self.ports[o].held_priorities ^= bit;
-                self.count_hold(o, priority, held, now);
+                self.ports[o].count_hold(priority, held, now);
                 self.watch(port, priority, held, now);
                 for q in 0..self.ports[o].queues.len() {
                     if self.ports[o].queues[q].priority == priority {
@@ -144,24 +118,6 @@ impl Switch {
         }
         if !held {
             self.wake(o, now);
-        }
-    }
-
-    /// Keeps the clocks that say how long anything of a priority was held.
-    fn count_hold(&mut self, o: usize, priority: Priority, held: bool, now: Time) {
-        let port = &mut self.ports[o];
-        port.count_hold(held);
-        let in_force = &mut port.holds_in_force[priority.index()];
-        let clock = &mut port.priority_clocks[priority.index()];
-        if held {
-            port.holds[priority.index()] += 1;
-            *in_force += 1;
-            clock.start(now);
-        } else {
-            *in_force -= 1;
-            if *in_force == 0 {
-                clock.stop(now);
-            }
         }
     }
 
@@ -196,10 +152,7 @@ impl Switch {
             ControlMessage::Pfc { enable, quanta } => {
                 for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
                     let pause = quanta[p.index()] > 0;
-                    let bit = 1 << p.get();
-                    let paused = &mut self.ports[port.index()].paused_upstream;
-                    if (*paused & bit != 0) != pause {
-                        *paused ^= bit;
+                    if self.ports[port.index()].paused_upstream.set(p, pause) {
                         self.note(port, p, pause, PauseScope::Priority, now);
                     }
                 }
@@ -240,7 +193,7 @@ impl Switch {
     /// again.
     pub(super) fn forget_pauses(&mut self, port: PortId, now: Time) {
         let paused = std::mem::take(&mut self.ports[port.index()].paused_upstream);
-        for p in Priority::ALL.into_iter().filter(|p| paused & 1 << p.get() != 0) {
+        for p in paused.iter() {
             self.note(port, p, false, PauseScope::Priority, now);
         }
     }
@@ -266,7 +219,7 @@ impl Switch {
         self.ports[port.index()].pauses_sent[p.index()] += u64::from(pause);
         let room = self.pauses.has_room();
         let cause = if pause && room { self.main_egress(port, p) } else { None };
-        let cause_held = cause.is_some_and(|o| self.ports[o.index()].holds_in_force[p.index()] > 0);
+        let cause_held = cause.is_some_and(|o| self.ports[o.index()].holds.held().contains(p));
         self.pauses.push(PauseEvent {
             at: now,
             node: self.id,

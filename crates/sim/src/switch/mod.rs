@@ -14,7 +14,6 @@ mod flush;
 pub(crate) mod forward;
 pub(crate) mod holds;
 pub(crate) mod hooks;
-pub(crate) mod limit;
 pub(crate) mod marker;
 pub(crate) mod port;
 pub(crate) mod report;
@@ -25,7 +24,6 @@ pub(crate) mod watchdog;
 
 use crate::chain::Store;
 use crate::config::WatchdogConfig;
-use crate::engine::partition::Partition;
 use crate::node::{Ahead, Env};
 use crate::probe::held::HeldFlows;
 use crate::probe::length::LengthProbe;
@@ -35,7 +33,7 @@ use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::Inbox;
+use crate::wire::{Inbox, WireNumbers};
 use hooks::Hooks;
 use marker::Marker;
 use port::Port;
@@ -175,7 +173,7 @@ impl Switch {
     pub(crate) fn new(
         id: NodeId,
         shared: &Shared<'_>,
-        partition: &Partition,
+        wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
         let mmu = shared.mmu(id, Role::Switch, &setup);
@@ -185,7 +183,7 @@ impl Switch {
             &shared.node_setup(id, Role::Switch, &setup, &mmu),
         )?;
         let mut ports: Vec<Port> =
-            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, partition)).collect();
+            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, wires)).collect();
         for (port, ecn) in ports.iter_mut().zip(shared.thresholds.marking(id)) {
             port.ecn = ecn;
         }
@@ -455,7 +453,7 @@ impl Switch {
     /// Works out whether more than the memory decides on admission at `port`.
     fn guard(&mut self, port: PortId) {
         let port = &mut self.ports[port.index()];
-        port.guard(self.scheme.gates_admission() || !port.tx.up || port.storm != 0);
+        port.guard(self.scheme.gates_admission() || !port.tx.up || !port.storm.is_empty());
     }
 
     /// Whether anything here would still move a packet: timers that keep a run alive, or a

@@ -7,8 +7,8 @@
 //! See [`shortcuts`](super::shortcuts) for what is spared where a port has nothing but packets to
 //! send.
 
-use super::limit::Limits;
 use super::{NO_PORT, Switch};
+use crate::limit::Limits;
 use crate::node::Env;
 use weir_core::{Packet, PacketKind, PortId, QueueId, Time};
 use weir_fc::{PortQueue, Verdict};
