@@ -121,6 +121,29 @@ fn delivers_everything(
     Ok(())
 }
 
+/// Eight hosts send to a ninth in two lossless priorities: pauses of both are in the log, and in no
+/// other.
+#[test]
+fn pauses_are_logged_with_their_priority() {
+    let topology = crate::common::star(9, "1us");
+    let flows: Vec<FlowSpec> = (1..9)
+        .map(|h| FlowSpec {
+            priority: Priority::ALL[if h % 2 == 0 { 3 } else { 5 }],
+            ..crate::common::flow(h, 0, 400_000)
+        })
+        .collect();
+    for (scheme, _) in MODES.iter().filter(|(name, _)| *name != "none") {
+        let mut cfg = crate::common::config(scheme);
+        cfg.switch.lossless = 0b10_1000;
+        let out = try_run(&topology, &flows, &cfg).expect("a valid run");
+        let logged = out.pauses.iter().fold(0u8, |seen, e| seen | 1 << e.priority.get());
+        // G-PFC's high sub-classes have the next free classes, 4 and 6
+        let classes = if *scheme == "gpfc" { 0b111_1000 } else { 0b10_1000 };
+        assert_eq!(logged & 0b10_1000, 0b10_1000, "{scheme}");
+        assert_eq!(logged & !classes, 0, "{scheme}");
+    }
+}
+
 fn cases() -> u32 {
     std::env::var("WEIR_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(64)
 }
