@@ -4,7 +4,9 @@ use super::fields::At;
 use super::sections::PathSpec;
 use crate::text::{Diagnostic, Diagnostics};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use weir_core::NodeId;
 use weir_net::{Topology, validate_path};
 use weir_traffic::params::Names;
@@ -14,14 +16,42 @@ use weir_traffic::params::Names;
 pub struct Files {
     /// The directory of the scenario; `None` for a scenario that is not a file.
     pub directory: Option<PathBuf>,
+    /// Names of the files that were read so far.
+    pub seen: Seen,
+}
+
+/// Names of files, collected while a scenario is read and put together.
+#[derive(Clone, Debug, Default)]
+pub struct Seen(Arc<Mutex<BTreeSet<String>>>);
+
+/// What was read does not make two places to read from different.
+impl PartialEq for Seen {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Seen {}
+
+impl Seen {
+    /// The names, in alphabetical order.
+    pub fn names(&self) -> Vec<String> {
+        self.0.lock().expect("nobody panics with the lock").iter().cloned().collect()
+    }
 }
 
 /// Nobody describes flows in more than this; a device file would never end.
 const LARGEST: u64 = 1 << 30;
 
 impl Files {
+    /// Files relative to `directory`.
+    pub fn at(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: Some(directory.into()), seen: Seen::default() }
+    }
+
     /// The text of a file.
     pub fn read(&self, name: &str) -> Result<String, String> {
+        self.seen.0.lock().expect("nobody panics with the lock").insert(name.to_owned());
         let path = self.directory.as_deref().map_or_else(|| name.into(), |d| d.join(name));
         let say = |error: std::io::Error| format!("cannot read `{}`: {error}", path.display());
         let length = std::fs::metadata(&path).map_err(say)?;
