@@ -264,11 +264,11 @@ fn run_here(dir: &Path, options: &Options, terminal: &Terminal) -> anyhow::Resul
     }
     terminal.note(&format!(
         "{} of {} done: {} before, {} now, {} failed",
-        format::count((done.before + done.made) as u64),
+        done.before + done.made,
         format::plural(done.total as u64, "run"),
-        format::count(done.before as u64),
-        format::count(done.made as u64),
-        format::count(done.failed as u64),
+        done.before,
+        done.made,
+        done.failed,
     ));
     if done.failed > 0 {
         let dir = shown(dir);

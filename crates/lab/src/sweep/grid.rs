@@ -326,10 +326,15 @@ impl Reader<'_> {
 
     fn parameter(&mut self, name: &str, at: Span, item: &Item) -> Option<Parameter> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        if !name.chars().all(plain) || super::metrics::is_column(name) {
-            let title = format!("`{name}` cannot be the name of a parameter");
-            let label = "letters, digits, `-` and `_`, and no column that every table has";
-            self.error(title, at, label);
+        let label = match super::metrics::is_column(name) {
+            true => Some("the tables have a column of this name; take another"),
+            false if name.is_empty() || !name.chars().all(plain) => {
+                Some("it names a column: use letters, digits, `-` and `_`")
+            }
+            false => None,
+        };
+        if let Some(label) = label {
+            self.error(format!("`{name}` cannot be the name of a parameter"), at, label);
             return None;
         }
         let table = self.table(&format!("parameters.{name}"), item)?;

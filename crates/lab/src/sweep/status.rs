@@ -70,7 +70,7 @@ impl<'a> Status<'a> {
     /// As text.
     pub fn text(&self, directory: &SweepDir) -> String {
         let mut t = String::new();
-        let count = |n: usize| format::count(n as u64);
+        let count = |n: usize| n.to_string();
         let name = &self.plan.head.name;
         let _ = writeln!(t, "{name}: {} of {} runs done", count(self.done), count(self.total));
         if self.missing() > 0 {
@@ -114,7 +114,7 @@ impl<'a> Status<'a> {
         if runs.is_empty() {
             return;
         }
-        let _ = writeln!(t, "  {} {what}:", format::count(runs.len() as u64));
+        let _ = writeln!(t, "  {} {what}:", runs.len());
         for (run, record) in runs.iter().take(MOST) {
             let _ = writeln!(t, "    {}: {}", self.plan.describe(run), record.reason);
             let _ = writeln!(t, "      {}", self.plan.command(&directory.path, run));

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A batch is written when it is this old, or this large.
-const OLDEST: Duration = Duration::from_millis(300);
+const OLDEST: Duration = Duration::from_millis(100);
 const LARGEST: usize = 1 << 16;
 /// What was written reaches the disk at least this often.
 const SYNC: Duration = Duration::from_secs(5);
@@ -320,4 +320,124 @@ fn lock(file: File) -> Result<Option<Lock>, SweepError> {
 #[cfg(not(unix))]
 fn lock(_: File) -> Result<Option<Lock>, SweepError> {
     Ok(Some(Lock(None)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::metrics::{flow_columns, run_columns};
+    use super::*;
+
+    fn record(id: &str, status: Status, attempt: u32, cell: &str) -> Record {
+        let figures = matches!(status, Status::Ok | Status::Invalid);
+        let cells = if figures { run_columns().count() } else { 0 };
+        Record {
+            id: id.into(),
+            weir: "1".into(),
+            build: "a".into(),
+            status,
+            reason: String::new(),
+            attempt,
+            run: vec![cell.to_owned(); cells],
+            classes: vec![vec![cell.to_owned(); 1 + flow_columns().count()]; usize::from(figures)],
+            cpu_seconds: 0.5,
+        }
+    }
+
+    fn head(weir: &str, build: &str) -> Head {
+        let mut head = Head::new("x".into(), "x".into(), "x.toml".into(), Vec::new());
+        (head.weir, head.build) = (weir.into(), build.into());
+        head
+    }
+
+    fn scratch(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("weir-store-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("made");
+        path
+    }
+
+    fn write(directory: &Path, name: &str, records: &[Record]) {
+        let mut writer = Writer::new(directory, name);
+        records.iter().for_each(|r| writer.add(r).expect("written"));
+        writer.seal().expect("sealed");
+    }
+
+    #[test]
+    fn equal_results_count_once_and_different_ones_are_a_conflict() {
+        let dir = scratch("conflict");
+        let slow =
+            Record { cpu_seconds: 9.0, build: "b".into(), ..record("r", Status::Ok, 2, "7") };
+        write(&dir, "a", &[record("r", Status::Ok, 1, "7"), record("s", Status::Ok, 1, "7")]);
+        write(&dir, "b", &[slow, record("s", Status::Ok, 1, "8")]);
+        let results = Results::read(&dir, &head("1", "any")).expect("read");
+        assert_eq!(results.runs.len(), 2);
+        assert!(results.runs["r"].conflict.is_none() && results.runs["s"].conflict.is_some());
+        fs::remove_dir_all(&dir).expect("removed");
+    }
+
+    #[test]
+    fn results_of_other_versions_and_builds_do_not_count() {
+        let dir = scratch("foreign");
+        let old = Record { weir: "0".into(), ..record("r", Status::Ok, 1, "7") };
+        let other = Record { build: "b".into(), ..record("s", Status::Ok, 1, "7") };
+        write(&dir, "a", &[old, other, record("t", Status::Ok, 1, "7")]);
+        let count = |head: &Head| {
+            let results = Results::read(&dir, head).expect("read");
+            (results.runs.len(), results.foreign.values().sum::<usize>())
+        };
+        assert_eq!(count(&head("1", "a")), (1, 2));
+        assert_eq!(count(&head("1", "any")), (2, 1));
+        assert_eq!(count(&head("2", "any")), (0, 3));
+        fs::remove_dir_all(&dir).expect("removed");
+    }
+
+    #[test]
+    fn a_failure_stands_until_it_is_forgiven_or_succeeds_in_any_order() {
+        let [fail1, fail2] = [1, 2].map(|n| record("r", Status::Failed, n, ""));
+        let forgive1 = record("r", Status::Retry, 1, "");
+        let success = record("r", Status::Ok, 3, "7");
+        let known = |records: &[&Record]| {
+            let mut known = Known::default();
+            records.iter().for_each(|r| known.add((*r).clone()));
+            (known.settled(), known.failed().map(|f| f.attempt), known.next_attempt())
+        };
+        assert_eq!(known(&[]), (false, None, 1));
+        assert_eq!(known(&[&fail1]), (true, Some(1), 2));
+        for order in [[&fail1, &forgive1], [&forgive1, &fail1]] {
+            assert_eq!(known(&order), (false, None, 2));
+        }
+        for order in [[&fail1, &forgive1, &fail2], [&fail2, &forgive1, &fail1]] {
+            assert_eq!(known(&order), (true, Some(2), 3));
+        }
+        assert_eq!(known(&[&fail2, &success, &fail1]).1, None);
+    }
+
+    #[test]
+    fn a_writer_that_fails_leaves_whole_records_only() {
+        let dir = scratch("fails");
+        let mut writer = Writer::new(&dir, "a");
+        writer.add(&record("r", Status::Ok, 1, "7")).expect("written");
+        writer.flush().expect("written");
+        // a file that was opened for reading refuses every write
+        let path = writer.path.clone();
+        writer.file = Some(File::open(&path).expect("opened"));
+        writer.add(&record("s", Status::Ok, 1, "7")).expect("kept for the batch");
+        assert!(writer.flush().is_err());
+        let results = Results::read(&dir, &head("1", "a")).expect("read");
+        assert_eq!(results.runs.keys().collect::<Vec<_>>(), ["r"]);
+        fs::remove_dir_all(&dir).expect("removed");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_is_held_once() {
+        let dir = scratch("lock");
+        let path = dir.join("x.lock");
+        let first = Lock::take(&path).expect("possible");
+        assert!(first.is_some());
+        assert!(Lock::take(&path).expect("possible").is_none());
+        drop(first);
+        assert!(Lock::take(&path).expect("possible").is_some());
+        fs::remove_dir_all(&dir).expect("removed");
+    }
 }

@@ -196,7 +196,7 @@ impl<'a> Crew<'a> {
         std::thread::scope(|scope| {
             let ticker = scope.spawn(|| {
                 while !finished.load(Ordering::Acquire) {
-                    std::thread::park_timeout(Duration::from_millis(100));
+                    std::thread::park_timeout(Duration::from_millis(50));
                     self.write(Writer::flush_if_due);
                 }
             });
