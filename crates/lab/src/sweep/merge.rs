@@ -18,6 +18,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// Which column has this name.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|(column, _)| column == name)
+    }
+
     /// As CSV.
     pub fn csv(&self) -> Vec<u8> {
         let mut writer = csv::Writer::from_writer(Vec::new());
@@ -80,9 +85,26 @@ impl Merged {
     }
 
     /// The files: names and contents.
-    pub fn files(&self, _: &Plan, _: Formats) -> Result<Vec<(String, Vec<u8>)>, SweepError> {
+    pub fn files(
+        &self,
+        plan: &Plan,
+        formats: Formats,
+    ) -> Result<Vec<(String, Vec<u8>)>, SweepError> {
         let tables = [("runs", &self.runs), ("classes", &self.classes)];
-        Ok(tables.map(|(name, table)| (format!("{name}.csv"), table.csv())).to_vec())
+        let mut files = tables.map(|(name, t)| (format!("{name}.csv"), t.csv())).to_vec();
+        match formats {
+            Formats::Csv => {}
+            #[cfg(feature = "parquet")]
+            Formats::CsvAndParquet => {
+                for (name, table) in tables {
+                    let bytes = crate::report::parquet_bytes(name, table);
+                    let bytes = bytes.map_err(|e| SweepError::Other(e.to_string()))?;
+                    files.push((format!("{name}.parquet"), bytes));
+                }
+            }
+        }
+        files.push(("index.html".to_owned(), super::page::page(plan, self).into_bytes()));
+        Ok(files)
     }
 
     fn add(&mut self, plan: &Plan, units: &[Option<Unit>], run: &PlannedRun, record: &Record) {

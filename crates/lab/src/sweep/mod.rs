@@ -18,6 +18,7 @@ pub mod grid;
 mod hash;
 pub mod merge;
 pub mod metrics;
+mod page;
 pub mod plan;
 pub mod quantity;
 pub mod record;
