@@ -1,85 +1,25 @@
 //! The two checks of a sweep: SHA-256 names runs by what they are, CRC-32 finds damaged records.
 
-/// The round constants: the first 32 bits of the fractional parts of the cube roots of the first 64
-/// primes (FIPS 180-4, 4.2.2).
-#[rustfmt::skip]
-const K: [u32; 64] = [
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
-];
+use sha2::Digest;
+
+pub(crate) use crc32fast::hash as crc32;
 
 /// A SHA-256 of text that comes piece by piece.
-#[derive(Clone, Debug)]
-pub(crate) struct Sha256 {
-    state: [u32; 8],
-    block: [u8; 64],
-    filled: usize,
-    length: u64,
-}
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sha256(sha2::Sha256);
 
 impl Sha256 {
     pub(crate) fn new() -> Self {
-        #[rustfmt::skip]
-        let state = [
-            0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-            0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
-        ];
-        Self { state, block: [0; 64], filled: 0, length: 0 }
+        Self::default()
     }
 
-    pub(crate) fn update(&mut self, mut bytes: &[u8]) {
-        self.length += bytes.len() as u64;
-        while !bytes.is_empty() {
-            let n = bytes.len().min(64 - self.filled);
-            self.block[self.filled..self.filled + n].copy_from_slice(&bytes[..n]);
-            self.filled += n;
-            bytes = &bytes[n..];
-            if self.filled == 64 {
-                self.compress();
-                self.filled = 0;
-            }
-        }
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
     }
 
     /// The hash in hexadecimal.
-    pub(crate) fn finish(mut self) -> String {
-        let bits = self.length * 8;
-        self.update(&[0x80]);
-        while self.filled != 56 {
-            self.update(&[0]);
-        }
-        self.update(&bits.to_be_bytes());
-        self.state.iter().map(|word| format!("{word:08x}")).collect()
-    }
-
-    fn compress(&mut self) {
-        let mut w = [0u32; 64];
-        for (word, bytes) in w.iter_mut().zip(self.block.chunks_exact(4)) {
-            *word = u32::from_be_bytes(bytes.try_into().expect("chunks of four"));
-        }
-        for i in 16..64 {
-            let s0 = w[i - 15].rotate_right(7) ^ w[i - 15].rotate_right(18) ^ (w[i - 15] >> 3);
-            let s1 = w[i - 2].rotate_right(17) ^ w[i - 2].rotate_right(19) ^ (w[i - 2] >> 10);
-            w[i] = w[i - 16].wrapping_add(s0).wrapping_add(w[i - 7]).wrapping_add(s1);
-        }
-        let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = self.state;
-        for i in 0..64 {
-            let s1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
-            let choice = (e & f) ^ (!e & g);
-            let t1 = h.wrapping_add(s1).wrapping_add(choice).wrapping_add(K[i]).wrapping_add(w[i]);
-            let s0 = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
-            let t2 = s0.wrapping_add((a & b) ^ (a & c) ^ (b & c));
-            (h, g, f, e, d, c, b, a) = (g, f, e, d.wrapping_add(t1), c, b, a, t1.wrapping_add(t2));
-        }
-        for (sum, part) in self.state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
-            *sum = sum.wrapping_add(part);
-        }
+    pub(crate) fn finish(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
@@ -96,28 +36,6 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     let mut hash = Sha256::new();
     hash.update(bytes);
     hash.finish()
-}
-
-/// The CRC-32 of zip and Ethernet, table of one byte.
-const CRC: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut i = 0;
-    while i < 256 {
-        let mut crc = i as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
-            bit += 1;
-        }
-        table[i] = crc;
-        i += 1;
-    }
-    table
-};
-
-/// The CRC-32 of `bytes`.
-pub(crate) fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, b| crc >> 8 ^ CRC[usize::from(crc as u8 ^ b)])
 }
 
 #[cfg(test)]
