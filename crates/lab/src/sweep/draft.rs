@@ -190,7 +190,7 @@ fn same_runs(cells: &[Cell], warnings: &mut Diagnostics) {
     let mut sorted: Vec<&Cell> = cells.iter().collect();
     sorted.sort_by_key(|c| &c.hash);
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0].hash == pair[1].hash) {
-        let name = |c: &Cell| [&[c.variant.clone()], c.values.as_slice()].concat().join(", ");
+        let name = |c: &Cell| [std::slice::from_ref(&c.variant), &c.values].concat().join(", ");
         let title = format!("({}) and ({}) are the same runs", name(pair[0]), name(pair[1]));
         let help = "what distinguishes them has no effect; they are run once and stand in the \
                     table twice";

@@ -62,6 +62,12 @@ pub struct FlowView {
     innocent: Option<f64>,
 }
 
+/// Takes a figure out of a run.
+pub type OfRun = fn(&RunView<'_>) -> String;
+
+/// Takes a figure out of the flows of a run.
+pub type OfFlows = fn(&FlowView) -> String;
+
 fn whole(n: u64) -> String {
     n.to_string()
 }
@@ -82,7 +88,7 @@ macro_rules! metrics {
 }
 
 /// One row per run.
-pub const RUN: &[Metric<fn(&RunView<'_>) -> String>] = metrics![
+pub const RUN: &[Metric<OfRun>] = metrics![
     "finish" Text "why the run ended: drained, time-limit, deadlock or stalled"
         |v| finish(&v.run.outcome.finish).to_owned();
     "deadlock" Whole "1 if it ended in a deadlock, else 0"
@@ -129,7 +135,7 @@ pub const RUN: &[Metric<fn(&RunView<'_>) -> String>] = metrics![
 ];
 
 /// One row per run for all flows together, and one row per run and class.
-pub const FLOWS: &[Metric<fn(&FlowView) -> String>] = metrics![
+pub const FLOWS: &[Metric<OfFlows>] = metrics![
     "flows" Whole "flows that started after the warm-up" |v| whole(v.stats.flows);
     "completed" Whole "those that completed" |v| whole(v.stats.completed);
     "fct_mean_ps" Real "mean completion time" |v| real(v.stats.fct.mean());

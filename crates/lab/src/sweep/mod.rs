@@ -37,7 +37,7 @@ use std::sync::OnceLock;
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// A file cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}", path.display())]
     Io {
         /// Which.
         path: PathBuf,

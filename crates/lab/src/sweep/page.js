@@ -80,7 +80,7 @@ function panel(title, all, xs, numeric, scale, xName, yName) {
   if (x0 === x1) { x0 -= numeric ? Math.abs(x0) / 2 || 1 : 1; x1 += numeric ? Math.abs(x1) / 2 || 1 : 1; }
   if (!numeric) { x0 -= 0.4; x1 += 0.4; }
   const fx = v => logX ? Math.log(v) : v;
-  const px = v => L + (fx(v) - fx(x0)) / (fx(x1) - fx(x0)) * (W - L - R - 20) + 10;
+  const px = v => L + (fx(v) - fx(x0)) / (fx(x1) - fx(x0)) * (W - L - R - 40) + 20;
   const { y0, y1, logY } = scale;
   const fy = v => logY ? Math.log(Math.max(v, y0)) : v;
   const py = v => TOP + (fy(y1) - fy(Math.min(Math.max(v, y0), y1))) / (fy(y1) - fy(y0)) * (H - TOP - B);
@@ -103,7 +103,8 @@ function panel(title, all, xs, numeric, scale, xName, yName) {
   s += `<line class="axis" x1="${L}" x2="${W - R}" y1="${H - B}" y2="${H - B}"/>`;
   s += `<text class="mid label" x="${(L + W) / 2}" y="${H - 8}">${esc(xName)}</text>`;
   all.forEach((one, i) => {
-    const c = i % 12, spread = numeric ? 0 : (i - (all.length - 1) / 2) * Math.min(10, 120 / all.length);
+    // bars of several series at one place stand side by side
+    const c = i % 12, spread = (i - (all.length - 1) / 2) * (numeric ? Math.min(4, 24 / all.length) : Math.min(10, 120 / all.length));
     const at = p => px(place(p[0])) + spread;
     if (numeric && one.points.length > 1) {
       const d = one.points.map((p, j) => (j ? 'L' : 'M') + at(p).toFixed(1) + ' ' + py(p[1].mean).toFixed(1)).join('');
