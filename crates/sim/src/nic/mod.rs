@@ -133,7 +133,8 @@ impl Nic {
         )?;
         let ports: Vec<NicPort> =
             (0..setup.len()).map(|p| NicPort::new(id, p, shared, wires)).collect();
-        let shortcuts = shared.config.shortcuts;
+        // a host without links has no port to ask about
+        let shortcuts = shared.config.shortcuts && !setup.is_empty();
         let mmu = Mmu::new(mmu, setup.len());
         let hears = |p: &Priority| fc.interest(&mmu, PortId(0), *p) == Interest::Every;
         let quiet = Priority::ALL.into_iter().filter(|p| shortcuts && !hears(p)).collect();

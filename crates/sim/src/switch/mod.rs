@@ -188,7 +188,9 @@ impl Switch {
             port.ecn = ecn;
         }
         let mmu = Mmu::new(mmu, setup.len());
-        let hooks = Hooks::new(fc, &mmu, shared.config.shortcuts);
+        // a switch without links has no ingress to ask about
+        let asks = shared.config.shortcuts && !setup.is_empty();
+        let hooks = Hooks::new(fc, &mmu, asks);
         assert!(
             !hooks.hears_in_part() || ports.iter().all(|p| !p.inspects_heads),
             "a scheme that inspects heads hears of all packets of a priority or of none"
