@@ -27,9 +27,9 @@
 //! them ("passes", "drops below") with `ingress-test = strict`.
 
 use crate::{
-    Actions, Admit, FlowControl, IngressBound, IngressWait, Kind, NodeSetup, NodeView, Param,
-    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
-    pfc, threshold,
+    Actions, Admit, FlowControl, IngressBound, IngressWait, Interest, Kind, Mmu, NodeSetup,
+    NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey,
+    Values, Violation, pfc, threshold,
 };
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio};
 
@@ -358,25 +358,11 @@ impl FlowControl for Capfc {
         if self.governs(p.priority) && with > self.config.max { Admit::Drop } else { Admit::Accept }
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        (!self.governs(priority)).then(|| self.pfc.queue_of(priority))
-    }
-
-    /// The egress is empty: what it counted and whom it accused is forgotten, and a packet alone
-    /// that does not reach its threshold is counted for no time.
-    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet) -> bool {
-        if !self.governs(p.priority) {
-            return true;
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        match self.governs(priority) {
+            true => Interest::Every,
+            false => Interest::Never(self.pfc.queue_of(priority)),
         }
-        let size = Bytes::new(u64::from(p.size));
-        let below = match self.config.strict {
-            None => v.books.mmu.stays_unpaused(p.ingress, p.priority, p.size),
-            Some((xoff, _)) => v.q_in(p.ingress, p.priority) + size <= xoff,
-        };
-        below
-            && size <= self.config.xoff
-            && self.full[p.ingress.index()] & 1 << p.priority.get() == 0
-            && self.signals[self.at(p.priority, p.ingress)] == 0
     }
 
     fn arrive(

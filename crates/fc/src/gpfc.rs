@@ -25,9 +25,9 @@
 //! priority stands in a rank of its own above all weighted ones.
 
 use crate::{
-    Action, Actions, FlowControl, Group, IngressBound, Kind, NodeSetup, NodeView, Param,
-    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values,
-    Violation, pfc, threshold,
+    Action, Actions, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
+    Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey,
+    Values, Violation, pfc, threshold,
 };
 use std::collections::BTreeSet;
 use weir_core::packet::flags;
@@ -228,16 +228,9 @@ impl FlowControl for Gpfc {
         self.layout.clone()
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
         let [low, _] = self.queue_of[priority.index()];
-        (!self.is_lossless(priority)).then_some(QueueId(low))
-    }
-
-    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet) -> bool {
-        let bytes = v.q_in(p.ingress, p.priority) + Bytes::new(u64::from(p.size));
-        // what may resume has been resumed when the last packet left
-        !self.is_lossless(p.priority)
-            || bytes < self.xoff_low && v.books.mmu.stays_unpaused(p.ingress, p.priority, p.size)
+        if self.is_lossless(priority) { Interest::Every } else { Interest::Never(QueueId(low)) }
     }
 
     fn arrive(

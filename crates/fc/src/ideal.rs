@@ -21,8 +21,8 @@ pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
 use crate::perflow::{Backstop, HopBdp, NicFlows, Own, Plan, Table, Upstream, active_with};
 use crate::{
-    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
-    Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
+    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
 };
 use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, QueueId};
 
@@ -162,8 +162,8 @@ impl FlowControl for Ideal {
         self.plan.layout()
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        self.backstop.unconcerned(&self.plan, priority)
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        self.backstop.interest(&self.plan, priority)
     }
 
     fn arrive(

@@ -1,5 +1,6 @@
 //! What a run found out.
 
+pub use weir_core::control::PauseScope;
 use weir_core::{Bytes, ClassId, FlowId, NodeId, PortId, Priority, QueueId, Rate, Time};
 
 /// The result of a run: a pure function of scenario and seed.
@@ -369,19 +370,6 @@ pub struct PauseEvent {
     pub cause: Option<PortId>,
     /// For a pause: whether that port was itself held then. If not, this is the root.
     pub cause_held: bool,
-}
-
-/// What a pause names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PauseScope {
-    /// A whole priority, or every flow of it.
-    Priority,
-    /// One upstream queue.
-    Queue(QueueId),
-    /// A number of flows.
-    Flows(u32),
-    /// A rate step: this stage.
-    Stage(u8),
 }
 
 /// State at an instant, before what happens then.

@@ -40,8 +40,8 @@ use crate::perflow::{
     BUCKETS, Backstop, Draws, HopBdp, Keys, OWN_TIMERS, Own, Plan, TABLE, Table, active_with,
 };
 use crate::{
-    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
-    Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
+    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
 };
 use heard::Heard;
 use std::collections::VecDeque;
@@ -420,8 +420,8 @@ impl FlowControl for Bfc {
         self.plan.layout()
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        self.backstop.unconcerned(&self.plan, priority)
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        self.backstop.interest(&self.plan, priority)
     }
 
     fn arrive(

@@ -39,8 +39,8 @@ pub use crate::perflow::BACKSTOP;
 
 use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table};
 use crate::{
-    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
-    Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
+    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Limits};
 use frames::{Frames, Tuple};
@@ -268,8 +268,8 @@ impl FlowControl for Ffc {
         self.plan.layout()
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        self.backstop.unconcerned(&self.plan, priority)
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        self.backstop.interest(&self.plan, priority)
     }
 
     fn arrive(

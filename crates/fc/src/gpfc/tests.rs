@@ -256,8 +256,9 @@ fn packets_of_other_priorities_resume_nobody() {
     assert_eq!(b.take_sent(), [frame(PRIORITY, true)]);
     let p = packet(&b, false).priority(Priority::ALL[2]);
     let q = b.arrive(p, OUT);
-    assert_eq!(b.scheme().unconcerned(Priority::ALL[2]), Some(q));
-    assert_eq!(b.scheme().unconcerned(PRIORITY), None);
+    let interest = |p| b.scheme().interest(&b.view().books.mmu, UP, p);
+    assert_eq!(interest(Priority::ALL[2]), Interest::Never(q));
+    assert_eq!(interest(PRIORITY), Interest::Every);
     b.depart(OUT, q).unwrap();
     assert_eq!(b.sent(), []);
 }

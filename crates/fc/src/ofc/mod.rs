@@ -57,8 +57,9 @@ mod tables;
 mod tests;
 
 use crate::{
-    Actions, FlowControl, Group, IngressBound, Kind, NodeSetup, NodeView, Param, ParamError,
-    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values, Verdict, Violation, threshold,
+    Actions, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
+    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values, Verdict, Violation,
+    threshold,
 };
 use card::Card;
 use hierarchy::{Hierarchy, Lane, Queues, Rules};
@@ -372,8 +373,11 @@ impl FlowControl for Ofc {
         self.layout.clone()
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        (!self.is_lossless(priority)).then(|| QueueId(self.queues[priority.index()].normal))
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        match self.is_lossless(priority) {
+            true => Interest::Every,
+            false => Interest::Never(QueueId(self.queues[priority.index()].normal)),
+        }
     }
 
     fn arrive(

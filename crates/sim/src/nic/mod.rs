@@ -32,8 +32,8 @@ use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, PrioritySet, Time};
 use weir_fc::{
-    Action, Actions, Books, FlowControl, Mmu, NodeView, ParamError, PortBook, Role, Target,
-    TimerKey,
+    Action, Actions, Books, FlowControl, Interest, Mmu, NodeView, ParamError, PortBook, Role,
+    Target, TimerKey,
 };
 use weir_traffic::{FlowSpec, HostFlows, TrafficHash};
 
@@ -133,11 +133,14 @@ impl Nic {
         )?;
         let ports: Vec<NicPort> =
             (0..setup.len()).map(|p| NicPort::new(id, p, shared, wires)).collect();
-        let shortcuts = shared.config.shortcuts;
-        let quiet = Priority::ALL.into_iter().filter(|p| shortcuts && fc.quiet_queue(*p).is_some());
+        // a host without links has no port to ask about
+        let shortcuts = shared.config.shortcuts && !setup.is_empty();
+        let mmu = Mmu::new(mmu, setup.len());
+        let hears = |p: &Priority| fc.interest(&mmu, PortId(0), *p) == Interest::Every;
+        let quiet = Priority::ALL.into_iter().filter(|p| shortcuts && !hears(p)).collect();
         let mut nic = Self {
             id,
-            quiet: quiet.collect(),
+            quiet,
             fc,
             clocks: Tournament::new(ports.len()),
             inbox: Inbox::new(ports.len()),
@@ -145,7 +148,7 @@ impl Nic {
                 role: Role::Nic,
                 node: id,
                 ports: vec![PortBook::default(); setup.len()],
-                mmu: Mmu::new(mmu, setup.len()),
+                mmu,
                 setup,
             },
             timers: Timers::new(),

@@ -4,6 +4,7 @@ use super::{Switch, SwitchTimer};
 use crate::frame::{control_packet, mark_packet};
 use crate::node::Env;
 use crate::outcome::{PauseEvent, PauseScope};
+use weir_core::control::Pause;
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{Action, PortQueue, Target};
 
@@ -148,44 +149,10 @@ impl Switch {
     /// Notes pauses and resumes for the timeline and the pause tree. Repeated pauses
     /// (refreshes) are not events.
     fn log_pause(&mut self, port: PortId, message: &ControlMessage, now: Time) {
-        match message {
-            ControlMessage::Pfc { enable, quanta } => {
-                for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
-                    let pause = quanta[p.index()] > 0;
-                    if self.ports[port.index()].paused_upstream.set(p, pause) {
-                        self.note(port, p, pause, PauseScope::Priority, now);
-                    }
-                }
+        for Pause { priority, pause, scope, state } in message.pauses() {
+            if !state || self.ports[port.index()].paused_upstream.set(priority, pause) {
+                self.note(port, priority, pause, scope, now);
             }
-            ControlMessage::OfcFlows { pause, priority, all, flows } => {
-                let scope =
-                    if *all { PauseScope::Priority } else { PauseScope::Flows(flows.len() as u32) };
-                self.note(port, *priority, *pause, scope, now);
-            }
-            ControlMessage::OfcTuples { pause, priority, flows } => {
-                self.note(port, *priority, *pause, PauseScope::Flows(flows.len() as u32), now);
-            }
-            ControlMessage::QueueState { pause, priority, queue } => {
-                self.note(port, *priority, *pause, PauseScope::Queue(*queue), now);
-            }
-            ControlMessage::FlowState { pause, priority, .. } => {
-                self.note(port, *priority, *pause, PauseScope::Flows(1), now);
-            }
-            ControlMessage::BackPressure { flows } => {
-                let states = flows.iter().map(|(_, priority, xoff)| (*priority, *xoff));
-                self.note_flows(port, states, now);
-            }
-            ControlMessage::BackPressureTuples { flows } => {
-                let states = flows.iter().map(|(_, _, priority, xoff)| (*priority, *xoff));
-                self.note_flows(port, states, now);
-            }
-            ControlMessage::Stage { enable, stage } => {
-                for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
-                    let k = stage[p.index()];
-                    self.note(port, p, k > 0, PauseScope::Stage(k), now);
-                }
-            }
-            ControlMessage::QueueBitmap { .. } | ControlMessage::Occupancy { .. } => {}
         }
     }
 
@@ -195,23 +162,6 @@ impl Switch {
         let paused = std::mem::take(&mut self.ports[port.index()].paused_upstream);
         for p in paused.iter() {
             self.note(port, p, false, PauseScope::Priority, now);
-        }
-    }
-
-    /// Notes how many of a list of flows are stopped, and how many released, by priority.
-    fn note_flows(
-        &mut self,
-        port: PortId,
-        states: impl Iterator<Item = (Priority, bool)> + Clone,
-        now: Time,
-    ) {
-        for pause in [true, false] {
-            for priority in Priority::ALL {
-                let concerned = states.clone().filter(|state| *state == (priority, pause)).count();
-                if concerned > 0 {
-                    self.note(port, priority, pause, PauseScope::Flows(concerned as u32), now);
-                }
-            }
         }
     }
 

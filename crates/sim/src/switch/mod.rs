@@ -187,7 +187,10 @@ impl Switch {
         for (port, ecn) in ports.iter_mut().zip(shared.thresholds.marking(id)) {
             port.ecn = ecn;
         }
-        let hooks = Hooks::new(fc, shared.config.shortcuts);
+        let mmu = Mmu::new(mmu, setup.len());
+        // a switch without links has no ingress to ask about
+        let asks = shared.config.shortcuts && !setup.is_empty();
+        let hooks = Hooks::new(fc, &mmu, asks);
         assert!(
             !hooks.hears_in_part() || ports.iter().all(|p| !p.inspects_heads),
             "a scheme that inspects heads hears of all packets of a priority or of none"
@@ -202,7 +205,7 @@ impl Switch {
                     ..PortBook::default()
                 })
                 .collect(),
-            mmu: Mmu::new(mmu, setup.len()),
+            mmu,
             setup,
         };
         let seed = shared.config.seed;

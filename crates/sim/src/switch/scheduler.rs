@@ -460,7 +460,7 @@ impl Scheduler {
     #[inline(always)]
     pub(crate) fn passed(&mut self, q: usize) {
         let q = q as u32;
-        if self.main.has(q) {
+        if self.main.has(q) && !self.uses_deficits {
             self.main.pass_on(q);
         } else if !self.is_alone(QueueId(q)) {
             self.end_turn(q);

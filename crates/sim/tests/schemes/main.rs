@@ -52,6 +52,7 @@ mod flushed;
 mod heads;
 mod invariants;
 mod limits;
+mod own_message;
 mod own_scheme;
 mod priorities;
 mod quiet;
