@@ -1,9 +1,10 @@
 //! Files: data to compute with and a page to look at.
 
+mod deadlocks;
 mod destination;
 mod directory;
-pub mod figure;
-mod figures;
+pub mod figures;
+mod html;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;

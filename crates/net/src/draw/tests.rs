@@ -31,7 +31,7 @@ fn overlap(a: Rect, b: Rect) -> bool {
 #[test]
 fn nothing_overlaps_and_everything_is_in_the_picture() {
     for (name, topo) in gallery() {
-        let scene = Scene::new(&topo, &[]);
+        let scene = Scene::new(&topo, &[], &[]);
         let layout = Layout::new(&scene);
         let blocks = layout.hosts.iter().zip(&layout.blocks).filter(|(h, _)| h.h > 0.0);
         let mut all: Vec<Rect> = blocks
@@ -149,4 +149,31 @@ fn a_picture_keeps_to_itself() {
         assert!(selectors.into_iter().all(|s| s.starts_with(".weir-topo")), "{rule}");
     }
     assert!(style.contains("@media screen and (prefers-color-scheme:dark)"));
+}
+
+#[test]
+fn a_circle_of_waiting_ports_is_drawn_as_arrows_once_each() {
+    let topo = (find("ring").unwrap().build)(&[]).unwrap();
+    let switches: Vec<NodeId> = topo.switches().collect();
+    let towards = |a: NodeId, b: NodeId| {
+        let port = topo.ports(a).iter().position(|end| end.peer == b).expect("they are neighbours");
+        (a, PortId::from_index(port))
+    };
+    let next = |i: usize| switches[(i + 1) % switches.len()];
+    let mut cycle: Vec<_> = (0..switches.len()).map(|i| towards(switches[i], next(i))).collect();
+    let draw = |cycle: &[(NodeId, PortId)]| {
+        svg(&topo, &Options { cycle: cycle.to_vec(), ..Options::default() })
+    };
+    let arrows = |svg: &str| svg.matches("class=\"lc\"").count();
+    let drawn = draw(&cycle);
+    assert_eq!(arrows(&drawn), switches.len());
+    assert!(is_well_formed(&drawn) && drawn.contains("each waits for the next"));
+    // several queues of one port are one arrow; the way back over a link is another
+    cycle.push(cycle[0]);
+    cycle.push(towards(switches[1], switches[0]));
+    // a port that does not exist is left out, one towards a host is drawn
+    cycle.push((switches[0], PortId::from_index(99)));
+    cycle.push(towards(switches[0], topo.hosts()[0]));
+    assert_eq!(arrows(&draw(&cycle)), switches.len() + 2);
+    assert_eq!(arrows(&draw(&[])), 0);
 }

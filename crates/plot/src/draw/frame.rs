@@ -18,6 +18,63 @@ pub(super) struct Frame<'a> {
     /// Names that do not fit beside each other run upwards.
     upright: bool,
     direct: bool,
+    strip: Option<Strip>,
+    brief: bool,
+}
+
+/// Where a panel goes, and what it has in common with the others of its figure.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) width: f64,
+    /// Height of the plot over its width.
+    pub(super) shape: f64,
+    /// Room for words beside bars.
+    pub(super) notes: f64,
+    /// Whether these words are the values alone.
+    pub(super) brief: bool,
+    /// Whether lines carry their names at their ends.
+    pub(super) direct: bool,
+    /// For a panel that is one of several strips.
+    pub(super) strip: Option<Strip>,
+}
+
+/// One of several flat panels below each other.
+#[derive(Clone, Copy)]
+pub(super) struct Strip {
+    /// Room for the labels of the axis up.
+    pub(super) left: f64,
+    /// Whether it is the lowest, which has the axis across.
+    pub(super) last: bool,
+}
+
+/// About how many ticks the axis up of a strip has.
+pub(super) const STRIP_TICKS: usize = 2;
+
+/// Room for the axis up of a panel.
+pub(super) fn left_of(panel: &Panel, size: &Size, ticks: usize) -> f64 {
+    let ticks = panel.up.ticks(ticks);
+    let labels = widest(ticks.iter().map(|k| k.text.as_str()), size);
+    labels + size.text * if panel.up.label.is_empty() { 0.8 } else { 2.3 }
+}
+
+/// Whether there is no room for all that could stand beside bars.
+pub(super) fn brief_notes(panels: &[Panel], size: &Size) -> bool {
+    note_room(panels, size, false) > size.width * 0.4
+}
+
+/// Room for what stands beside the bars of these panels.
+pub(super) fn note_room(panels: &[Panel], size: &Size, brief: bool) -> f64 {
+    let bars = panels.iter().flat_map(|p| all_bars(p).map(move |b| (p, b)));
+    bars.map(|(p, b)| wide(&note_text(p, b, brief), size)).fold(0.0, f64::max)
+}
+
+fn all_bars(panel: &Panel) -> impl Iterator<Item = &Bar> {
+    panel.series.iter().flat_map(|s| match &s.shape {
+        Shape::Bars(bars) => bars.iter().flatten().collect::<Vec<_>>(),
+        _ => Vec::new(),
+    })
 }
 
 /// Text widths at the figure's size.
@@ -61,27 +118,21 @@ pub(super) fn labels_fit(panel: &Panel, size: &Size) -> bool {
 }
 
 impl<'a> Frame<'a> {
-    /// Lays out a panel in the column that begins at `x`, from `y` down.
-    pub(super) fn new(
-        panel: &'a Panel,
-        size: &'a Size,
-        (x, y, width): (f64, f64, f64),
-        direct: bool,
-        shape: f64,
-    ) -> Self {
+    /// Lays out a panel.
+    pub(super) fn new(panel: &'a Panel, size: &'a Size, place: Place) -> Self {
         let t = size.text;
         if let Across::Rows { names } = &panel.across {
-            return Self::rows(panel, size, (x, y, width), names);
+            return Self::rows(panel, size, place, names);
         }
-        let ticks = panel.up.ticks(5);
-        let labels = widest(ticks.iter().map(|k| k.text.as_str()), size);
-        let left = labels + t * if panel.up.label.is_empty() { 0.8 } else { 2.3 };
+        let Place { x, y, width, shape, direct, strip, brief, .. } = place;
+        let left = strip.map_or_else(|| left_of(panel, size, 5), |s| s.left);
         let right = match direct {
             true => widest(panel.series.iter().map(|s| s.name.as_str()), size) + t,
             false => t * 1.2,
         };
         let w = (width - left - right).max(20.0);
-        let plot = Area { x: x + left, y, w, h: (w * shape).max(t * 6.0) };
+        let h = if strip.is_some() { t * 4.6 } else { (w * shape).max(t * 6.0) };
+        let plot = Area { x: x + left, y, w, h };
         let upright = match &panel.across {
             Across::Names { names, .. } => {
                 let slot = w / names.len().max(1) as f64;
@@ -89,30 +140,30 @@ impl<'a> Frame<'a> {
             }
             _ => false,
         };
-        Self { panel, size, plot, left: x, upright, direct }
+        Self { panel, size, plot, left: x, upright, direct, strip, brief }
     }
 
-    fn rows(
-        panel: &'a Panel,
-        size: &'a Size,
-        (x, y, width): (f64, f64, f64),
-        names: &[String],
-    ) -> Self {
-        let t = size.text;
+    fn rows(panel: &'a Panel, size: &'a Size, place: Place, names: &[String]) -> Self {
+        let (t, width) = (size.text, place.width);
         let left = widest(names.iter().map(String::as_str), size).min(width * 0.4) + t * 0.8;
-        let notes = Self::all_bars(panel).map(|b| wide(&note(panel, b), size)).fold(0.0, f64::max);
-        let right = notes.min(width * 0.4) + t * 1.2;
+        let right = place.notes.min(width * 0.4) + t * 1.2;
         let w = (width - left - right).max(20.0);
-        let h = t * 1.6 * names.len() as f64;
-        let plot = Area { x: x + left, y, w, h };
-        Self { panel, size, plot, left: x, upright: false, direct: false }
+        let plot = Area { x: place.x + left, y: place.y, w, h: t * 1.6 * names.len() as f64 };
+        Self {
+            panel,
+            size,
+            plot,
+            left: place.x,
+            upright: false,
+            direct: false,
+            strip: None,
+            brief: place.brief,
+        }
     }
 
-    fn all_bars(panel: &Panel) -> impl Iterator<Item = &Bar> {
-        panel.series.iter().flat_map(|s| match &s.shape {
-            Shape::Bars(bars) => bars.iter().flatten().collect::<Vec<_>>(),
-            _ => Vec::new(),
-        })
+    /// What stands beside a bar.
+    pub(super) fn note(&self, bar: &Bar) -> String {
+        note_text(self.panel, bar, self.brief)
     }
 
     pub(super) fn title_x(&self) -> f64 {
@@ -123,6 +174,7 @@ impl<'a> Frame<'a> {
     pub(super) fn bottom(&self) -> f64 {
         let t = self.size.text;
         let below = match &self.panel.across {
+            _ if self.strip.is_some_and(|s| !s.last) => t * 0.3,
             Across::Values(_) | Across::Rows { .. } => t * 3.1,
             Across::Names { names, label } => {
                 let names = match self.upright {
@@ -183,12 +235,16 @@ impl<'a> Frame<'a> {
     /// Grid lines, labels and title of the axis up.
     fn vertical_axis(&self, scene: &mut Scene) {
         let (t, plot) = (self.size.text, self.plot);
-        for Tick { value, text } in self.panel.up.ticks(5) {
+        let ticks = if self.strip.is_some() { STRIP_TICKS } else { 5 };
+        for Tick { value, text } in self.panel.up.ticks(ticks) {
             let y = self.up(value);
             let width = if text.is_empty() { 0.25 } else { 0.6 };
             scene.push(Item::line((plot.x, y), (plot.right(), y), Paint::Grid, width));
             let at = (plot.x - t * 0.45, y + t * 0.34);
             scene.push(Item::text(at, &text, t, Anchor::End).painted(Paint::Soft));
+        }
+        if self.strip.is_some() {
+            return;
         }
         let title = clip(&self.panel.up.title(), t, Weight::Regular, plot.h + t * 2.0);
         let at = (self.left + t, plot.y + plot.h / 2.0);
@@ -200,6 +256,7 @@ impl<'a> Frame<'a> {
         let (t, plot) = (self.size.text, self.plot);
         let base = plot.bottom();
         scene.push(Item::line((plot.x, base), (plot.right(), base), Paint::Soft, 0.8));
+        let named = self.strip.is_none_or(|s| s.last);
         // as many labels as have room
         let mut about = 9;
         let ticks = loop {
@@ -220,12 +277,18 @@ impl<'a> Frame<'a> {
                 scene.push(Item::line((x, plot.y), (x, base), Paint::Grid, 0.6));
             }
             scene.push(Item::line((x, base), (x, base + long), Paint::Soft, 0.8));
+            if !named {
+                continue;
+            }
             let half = wide(&text, self.size) / 2.0;
             if !text.is_empty() && x - half >= free {
                 let at = (x, base + t * 1.3);
                 scene.push(Item::text(at, &text, t, Anchor::Middle).painted(Paint::Soft));
                 free = x + half + t * 0.4;
             }
+        }
+        if !named {
+            return;
         }
         let title = clip(&axis.title(), t, Weight::Regular, plot.w + t * 4.0);
         let middle = plot.x + plot.w / 2.0;
@@ -292,7 +355,7 @@ impl<'a> Frame<'a> {
         let places = spread(places, t * 1.2, (plot.y, plot.bottom()));
         for ((name, style, _), y) in ends.iter().zip(places) {
             let at = (plot.right() + t * 0.5, y + t * 0.34);
-            scene.push(Item::text(at, name, t, Anchor::Start).painted(style.paint()));
+            scene.push(Item::text(at, name, t, Anchor::Start).painted(style.paint));
         }
     }
 
@@ -302,8 +365,12 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// What stands beside a bar: its value, the largest, and its note.
+/// What there is to say of a bar: its value, the largest, and its note.
 pub(super) fn note(panel: &Panel, bar: &Bar) -> String {
+    note_text(panel, bar, false)
+}
+
+fn note_text(panel: &Panel, bar: &Bar, brief: bool) -> String {
     let unit = panel.up.unit;
     let value = bar.value.map(|v| unit.show(v)).unwrap_or_default();
     let error = match (bar.value, bar.error) {
@@ -311,7 +378,9 @@ pub(super) fn note(panel: &Panel, bar: &Bar) -> String {
         _ => String::new(),
     };
     let most = match (bar.value, bar.whisker) {
-        (Some(v), Some(most)) if most > v * 1.005 => format!(", up to {}", unit.show(most)),
+        (Some(v), Some(most)) if most > v * 1.005 && !brief => {
+            format!(", up to {}", unit.show(most))
+        }
         _ => String::new(),
     };
     format!("{value}{error}{most} {}", bar.note).trim().to_owned()
