@@ -2,8 +2,8 @@
 //! `cargo run -p weir-plot --example gallery -- DIR`.
 
 use weir_plot::{
-    Across, Axis, Bar, BoxPlot, Figure, Layout, Panel, Point, Rule, Series, Shape, Size, Style, Theme,
-    Unit, draw, print, svg,
+    Across, Axis, Bar, BoxPlot, Figure, Layout, Panel, Point, Rule, Series, Shape, Size, Style,
+    Theme, Unit, draw, print, svg,
 };
 
 const NAMES: [&str; 11] = [

@@ -22,12 +22,22 @@ pub(super) fn html_table(t: &TextTable) -> String {
         out.push_str(if t.faint.contains(&n) { "<tr class=\"faint\">" } else { "<tr>" });
         for &i in &shown {
             let cell = row.get(i).map_or("", String::as_str);
-            out.push_str(&format!("<td{}>{}</td>", class(i), escape(cell)));
+            out.push_str(&format!("<td{}>{}</td>", class(i), with_interval(cell)));
         }
         out.push_str("</tr>");
     }
     out.push_str("</tbody></table></div>");
     out
+}
+
+/// A cell whose interval stands below its value, so that a table of many columns is not too wide.
+fn with_interval(cell: &str) -> String {
+    match cell.split_once(" ±") {
+        Some((value, half)) => {
+            format!("{} <span class=\"pm\">±{}</span>", escape(value), escape(half))
+        }
+        None => escape(cell),
+    }
 }
 
 /// Common headings over neighbouring columns.

@@ -387,8 +387,21 @@ impl Canvas {
                 (to.0, block.1 + layout.hosts[pointer.at].h + 8.0)
             }
         };
+        let at = if pointer.congested { clear_of_boxes(layout, at, &pointer.label) } else { at };
         self.label(if pointer.congested { "mt" } else { "a" }, at, false, &pointer.label);
     }
+}
+
+/// The nearest place above or below `at` where a label covers no box.
+fn clear_of_boxes(layout: &Layout, at: (f64, f64), label: &str) -> (f64, f64) {
+    let (w, h) = (6.4 * label.chars().count() as f64, 14.0);
+    let free = |&(x, y): &(f64, f64)| {
+        let covers =
+            |r: &Rect| (r.x - x).abs() < (r.w + w) / 2.0 && (r.y - y).abs() < (r.h + h) / 2.0;
+        !layout.boxes.iter().any(covers)
+    };
+    let moves = [0.0, -10.0, 10.0, -20.0, 20.0, -30.0, 30.0];
+    moves.into_iter().map(|dy| (at.0, at.1 + dy)).find(free).unwrap_or(at)
 }
 
 /// Where the line between two points leaves the box that it begins in or on.

@@ -28,6 +28,8 @@ pub(super) struct Place {
     pub(super) x: f64,
     pub(super) y: f64,
     pub(super) width: f64,
+    /// Room for the labels of the axis up.
+    pub(super) left: f64,
     /// Height of the plot over its width.
     pub(super) shape: f64,
     /// Room for words beside bars.
@@ -43,18 +45,26 @@ pub(super) struct Place {
 /// One of several flat panels below each other.
 #[derive(Clone, Copy)]
 pub(super) struct Strip {
-    /// Room for the labels of the axis up.
-    pub(super) left: f64,
     /// Whether it is the lowest, which has the axis across.
     pub(super) last: bool,
+    /// Whether its unit is not that of the common title.
+    pub(super) own_unit: bool,
 }
 
-/// About how many ticks the axis up of a strip has.
-pub(super) const STRIP_TICKS: usize = 2;
+/// Ticks of the axis up of a strip: few, but more than the one at zero.
+pub(super) fn strip_ticks(panel: &Panel, own_unit: bool) -> Vec<Tick> {
+    let mut ticks = (2..6).map(|about| panel.up.ticks(about)).find(|t| t.len() > 1);
+    if own_unit {
+        let unit = panel.up.unit.prefix(panel.up.high).1;
+        for tick in ticks.iter_mut().flatten().filter(|t| !t.text.is_empty()) {
+            tick.text = format!("{} {unit}", tick.text);
+        }
+    }
+    ticks.unwrap_or_default()
+}
 
-/// Room for the axis up of a panel.
-pub(super) fn left_of(panel: &Panel, size: &Size, ticks: usize) -> f64 {
-    let ticks = panel.up.ticks(ticks);
+/// Room for the axis up of a panel with these ticks.
+pub(super) fn left_of(panel: &Panel, size: &Size, ticks: &[Tick]) -> f64 {
     let labels = widest(ticks.iter().map(|k| k.text.as_str()), size);
     labels + size.text * if panel.up.label.is_empty() { 0.8 } else { 2.3 }
 }
@@ -113,7 +123,7 @@ pub(super) fn labels_fit(panel: &Panel, size: &Size) -> bool {
     let names = widest(ends.iter().map(|e| e.0), size);
     let places: Vec<f64> = ends.iter().map(|e| (1.0 - panel.up.at(e.2)) * height).collect();
     let moved = spread(places.clone(), size.text * 1.2, (0.0, height));
-    let far = places.iter().zip(&moved).any(|(a, b)| (a - b).abs() > size.text * 1.5);
+    let far = places.iter().zip(&moved).any(|(a, b)| (a - b).abs() > size.text * 0.7);
     names < size.width * 0.25 && !far
 }
 
@@ -124,8 +134,7 @@ impl<'a> Frame<'a> {
         if let Across::Rows { names } = &panel.across {
             return Self::rows(panel, size, place, names);
         }
-        let Place { x, y, width, shape, direct, strip, brief, .. } = place;
-        let left = strip.map_or_else(|| left_of(panel, size, 5), |s| s.left);
+        let Place { x, y, width, left, shape, direct, strip, brief, .. } = place;
         let right = match direct {
             true => widest(panel.series.iter().map(|s| s.name.as_str()), size) + t,
             false => t * 1.2,
@@ -174,7 +183,7 @@ impl<'a> Frame<'a> {
     pub(super) fn bottom(&self) -> f64 {
         let t = self.size.text;
         let below = match &self.panel.across {
-            _ if self.strip.is_some_and(|s| !s.last) => t * 0.3,
+            _ if self.strip.is_some_and(|s| !s.last) => t * 0.7,
             Across::Values(_) | Across::Rows { .. } => t * 3.1,
             Across::Names { names, label } => {
                 let names = match self.upright {
@@ -235,8 +244,11 @@ impl<'a> Frame<'a> {
     /// Grid lines, labels and title of the axis up.
     fn vertical_axis(&self, scene: &mut Scene) {
         let (t, plot) = (self.size.text, self.plot);
-        let ticks = if self.strip.is_some() { STRIP_TICKS } else { 5 };
-        for Tick { value, text } in self.panel.up.ticks(ticks) {
+        let ticks = match self.strip {
+            Some(strip) => strip_ticks(self.panel, strip.own_unit),
+            None => self.panel.up.ticks(5),
+        };
+        for Tick { value, text } in ticks {
             let y = self.up(value);
             let width = if text.is_empty() { 0.25 } else { 0.6 };
             scene.push(Item::line((plot.x, y), (plot.right(), y), Paint::Grid, width));
@@ -315,28 +327,40 @@ impl<'a> Frame<'a> {
         scene.push(Item::text(at, label, t, Anchor::Middle));
     }
 
-    /// Levels to compare with, each with its name above the line, or below it where another line
-    /// is close above.
+    /// Levels to compare with, each with its name above the line, or below it where there is no
+    /// room above; a name without room at either place is left out.
     fn rules(&self, scene: &mut Scene) {
         let (t, plot) = (self.size.text, self.plot);
         let inside = |at: f64| at >= self.panel.up.low && at <= self.panel.up.high;
         let mut rules: Vec<_> = self.panel.rules.iter().filter(|r| inside(r.at)).collect();
         rules.sort_by(|a, b| b.at.total_cmp(&a.at));
-        let mut above = f64::NEG_INFINITY;
-        for rule in rules {
-            let y = self.up(rule.at);
+        let lines: Vec<f64> = rules.iter().map(|r| self.up(r.at)).collect();
+        let mut taken: Vec<Area> = Vec::new();
+        for (i, rule) in rules.iter().enumerate() {
+            let y = lines[i];
             scene.push(dashed((plot.x, y), (plot.right(), y)));
-            let down = y - t * 1.1 < above || y - t < plot.y;
-            let base = if down { y + t * 0.95 } else { y - t * 0.3 };
-            let at = (plot.right() - t * 0.2, base);
             let label = clip(&rule.label, t * 0.92, Weight::Regular, plot.w);
-            let text = Item::text(at, &label, t * 0.92, Anchor::End).painted(Paint::Alarm);
+            let text = |base: f64| {
+                let at = (plot.right() - t * 0.2, base);
+                Item::text(at, &label, t * 0.92, Anchor::End).painted(Paint::Alarm)
+            };
+            let fits = |area: &Area| {
+                let crossed = |line: &f64| *line > area.y && *line < area.bottom();
+                area.y >= plot.y
+                    && area.bottom() <= plot.bottom()
+                    && !taken.iter().any(|other| other.overlaps(area))
+                    && !lines.iter().any(crossed)
+            };
+            let places = [y - t * 0.3, y + t * 0.95].map(text);
+            let placed = places.into_iter().find(|p| p.text_area().is_some_and(|a| fits(&a)));
             // bars and lines below it must not make it illegible
-            if let Some(area) = text.text_area() {
+            if let (Some(text), false) = (placed, label.is_empty())
+                && let Some(area) = text.text_area()
+            {
                 scene.push(Item::rect(area, Paint::Paper, 0.8));
+                scene.push(text);
+                taken.push(area);
             }
-            scene.push(text);
-            above = if down { base } else { y };
         }
     }
 

@@ -81,10 +81,12 @@ fn stroke(style: Style, width: f64) -> Option<Stroke> {
 
 fn line(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[Point], i: usize) {
     let (style, width) = (series.style, frame.size.line);
-    let at = |p: &Point| (x_of(frame, p.x), frame.up(p.y));
+    let aside = aside(frame, i);
+    let at = |p: &Point| (x_of(frame, p.x) + aside, frame.up(p.y));
     let pairs: Vec<(f64, f64)> = points.iter().map(|p| (p.x, p.y)).collect();
     let thinned = thin(&pairs, MOST_POINTS);
-    let path: Vec<_> = thinned.iter().map(|&(x, y)| (x_of(frame, x), frame.up(y))).collect();
+    let place = |&(x, y): &(f64, f64)| (x_of(frame, x) + aside, frame.up(y));
+    let path: Vec<_> = thinned.iter().map(place).collect();
     polyline(scene, series, &path, width);
     if points.len() > MOST_MARKERS {
         return sparse_markers(frame, scene, style, &path, i);
@@ -97,6 +99,20 @@ fn line(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[Point],
     for p in points {
         scene.push(Item::marker(style.marker, at(p), width * 1.6, style.paint));
     }
+}
+
+/// How far line `i` is moved aside, so that error bars at the same place do not cover each other.
+fn aside(frame: &Frame<'_>, i: usize) -> f64 {
+    let uncertain = |s: &Series| match &s.shape {
+        Shape::Line(points) => points.len() <= MOST_MARKERS && points.iter().any(|p| p.error > 0.0),
+        _ => false,
+    };
+    let lines = frame.panel.series.len();
+    if lines < 2 || !frame.panel.series.iter().any(uncertain) {
+        return 0.0;
+    }
+    let step = (frame.size.line * 1.3).min(frame.size.text / (lines - 1) as f64);
+    (i as f64 - (lines - 1) as f64 / 2.0) * step
 }
 
 fn polyline(scene: &mut Scene, series: &Series, path: &[(f64, f64)], width: f64) {
@@ -250,7 +266,16 @@ fn row(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot: S
     }
     if bar.error > 0.0 && !beyond {
         let (low, high) = (frame.along(value - bar.error), frame.along(value + bar.error));
-        scene.push(Item::line((low, middle), (high, middle), Paint::Ink, frame.size.line * 0.5));
+        let cap = height * 0.22;
+        let caps = [low, high].map(|x| ((x, middle - cap), (x, middle + cap)));
+        // on a bar as dark as the line, a pale edge shows where it is
+        for (paint, width) in [(Paint::Paper, 1.2), (Paint::Ink, 0.5)] {
+            let width = frame.size.line * width;
+            scene.push(Item::line((low, middle), (high, middle), paint, width));
+            for (from, to) in caps {
+                scene.push(Item::line(from, to, paint, width));
+            }
+        }
         end = end.max(high);
     }
     if let Some(most) = bar.whisker.filter(|m| *m > value && !beyond) {

@@ -7,7 +7,7 @@ use crate::figure::{Across, Figure, Layout, Panel, Series, Shape};
 use crate::font::{self, Weight};
 use crate::scene::{Anchor, Item, Scene, Stroke};
 use crate::style::Style;
-use frame::{Frame, Place, STRIP_TICKS, Strip};
+use frame::{Frame, Place, Strip};
 
 /// How large a figure is and how large its parts are, in points.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +64,8 @@ fn grid(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64, direct: boo
         }
     };
     let width = (size.width - size.gap() * (columns - 1) as f64) / columns as f64;
+    let left = |p: &Panel| frame::left_of(p, size, &p.up.ticks(5));
+    let left = figure.panels.iter().map(left).fold(0.0, f64::max);
     // bars of all panels begin and end at the same places
     let brief = frame::brief_notes(&figure.panels, size);
     let notes = frame::note_room(&figure.panels, size, brief);
@@ -77,11 +79,12 @@ fn grid(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64, direct: boo
         let shape = if columns == 1 { size.shape } else { size.shape.max(0.55) };
         for (i, panel) in row.iter().enumerate() {
             let x = i as f64 * (width + size.gap());
-            let place = Place { x, y: y + head, width, shape, notes, brief, direct, strip: None };
+            let y = y + head;
+            let place = Place { x, y, width, left, shape, notes, brief, direct, strip: None };
             let frame = Frame::new(panel, size, place);
             if !panel.title.is_empty() {
                 let title = clip(&panel.title, size.text, Weight::Bold, width);
-                let at = (frame.title_x(), y + size.text);
+                let at = (frame.title_x(), y - head + size.text);
                 scene.push(Item::text(at, &title, size.text, Anchor::Start).bold());
             }
             frame.draw(scene);
@@ -95,16 +98,19 @@ fn grid(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64, direct: boo
 /// Flat panels over one axis across; returns where they end.
 fn strips(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64) -> f64 {
     let t = size.text;
-    let left = figure.panels.iter().map(|p| frame::left_of(p, size, STRIP_TICKS));
-    let left = left.fold(0.0, f64::max);
+    let title = figure.panels.first().map(|p| p.up.title()).unwrap_or_default();
+    let own_unit = |p: &Panel| p.up.title() != title;
+    let left = |p: &Panel| frame::left_of(p, size, &frame::strip_ticks(p, own_unit(p)));
+    let left = figure.panels.iter().map(left).fold(0.0, f64::max);
     let (top, last) = (y, figure.panels.len().saturating_sub(1));
     for (i, panel) in figure.panels.iter().enumerate() {
-        let strip = Some(Strip { left, last: i == last });
+        let strip = Some(Strip { last: i == last, own_unit: own_unit(panel) });
         let (width, shape) = (size.width, 0.0);
         let place = Place {
             x: 0.0,
             y: y + t * 1.6,
             width,
+            left,
             shape,
             notes: 0.0,
             brief: false,
@@ -117,11 +123,9 @@ fn strips(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64) -> f64 {
         frame.draw(scene);
         y = frame.bottom();
     }
-    if let Some(first) = figure.panels.first() {
-        let text = clip(&first.up.title(), t, Weight::Regular, y - top);
-        let at = (t, top + (y - t * 3.0 - top) / 2.0);
-        scene.push(Item::text(at, &text, t, Anchor::Middle).upwards());
-    }
+    let text = clip(&title, t, Weight::Regular, y - top);
+    let at = (t, top + (y - t * 3.0 - top) / 2.0);
+    scene.push(Item::text(at, &text, t, Anchor::Middle).upwards());
     y + size.gap() * 0.4
 }
 

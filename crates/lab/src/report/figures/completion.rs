@@ -77,7 +77,7 @@ pub(super) fn fct(c: &Comparison<'_>) -> Option<Figure> {
     let caption = "From the start of a flow to its last byte at the receiver: the mean of each \
                    class, and a thin line up to the longest. A bar with a gap goes on to the value \
                    beside it.";
-    let caption = caption.to_owned() + &seeds_note(c, "dark lines at the ends of bars");
+    let caption = caption.to_owned() + &seeds_note(c, "the lines across the ends of bars");
     figure("fct", "Flow completion time by class", caption, panels)
 }
 
@@ -85,7 +85,7 @@ pub(super) fn fct(c: &Comparison<'_>) -> Option<Figure> {
 pub(super) fn rate(c: &Comparison<'_>) -> Option<Figure> {
     let panels = bars(c, "mean rate", Unit::Rate, |s| (s.rate_mean, None));
     let caption = "What flows without an end delivered over the time they had.".to_owned();
-    let caption = caption + &seeds_note(c, "dark lines at the ends of bars");
+    let caption = caption + &seeds_note(c, "the lines across the ends of bars");
     figure("rate", "Rate by class", caption, panels)
 }
 
@@ -123,6 +123,8 @@ pub(super) fn fct_cdf(c: &Comparison<'_>) -> Option<Figure> {
         }
         let across = match most / least > 30.0 {
             true => Axis::log("FCT", Unit::Time, least, most),
+            // below the shortest there is nothing to see
+            false if least > most * 0.4 => Axis::between("FCT", Unit::Time, least, most),
             false => Axis::linear("FCT", Unit::Time, most),
         };
         panels.push(Panel {

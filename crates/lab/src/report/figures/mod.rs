@@ -72,7 +72,7 @@ pub fn check(name: &str, e: &Experiment) -> Result<(), String> {
 
 /// The figure called `name`; else which ones there are.
 pub fn one(c: &Comparison<'_>, name: &str) -> Result<Figure, String> {
-    let all = all(c, &Figures::new(c));
+    let all = all(c);
     match all.iter().position(|f| f.id == name) {
         Some(at) => Ok(all.into_iter().nth(at).expect("it is there")),
         None => {
@@ -86,10 +86,10 @@ pub fn one(c: &Comparison<'_>, name: &str) -> Result<Figure, String> {
 }
 
 /// All figures for which there is something to show.
-fn all(c: &Comparison<'_>, numbers: &Figures) -> Vec<Figure> {
+pub fn all(c: &Comparison<'_>) -> Vec<Figure> {
     let timelines = looks(c).into_iter().enumerate();
     let timelines = timelines.filter_map(|(i, look)| timeline(c, i, &look));
-    completion(c).into_iter().chain(queues(c, numbers)).chain(timelines).collect()
+    completion(c).into_iter().chain(queues(c, &Figures::new(c))).chain(timelines).collect()
 }
 
 /// Figures about completion times.

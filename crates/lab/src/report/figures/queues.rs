@@ -6,6 +6,7 @@ use crate::findings::{Comparison, Distribution, Group, PortAt, PortKind};
 use crate::stats::usual_max;
 use weir_core::Bytes;
 use weir_fc::IngressBound;
+use weir_plot::style::Dash;
 use weir_plot::{Across, Axis, Figure, Layout, Panel, Point, Rule, Series, Shape, Unit};
 use weir_sim::config::{Config, ThresholdConfig};
 use weir_sim::outcome::{PortRecord, Sample};
@@ -101,6 +102,8 @@ fn over_time(
                     false => named.push(rule.clone()),
                 }
             }
+            // alone in its strip, a line need not be told from others
+            k.series.style.dash = Dash::Solid;
             let across = across.clone();
             panels.push(Panel { title, across, up, series: vec![cut(k.series)], rules: k.rules });
         }
