@@ -187,7 +187,9 @@ Examples:
   weir compare                                 OFC's Fig. 1 under every scheme
   weir compare incast --schemes pfc,none
   weir compare dumbbell --seeds 1..10          ten seeds, with confidence intervals
-  weir compare my.toml --set switch.buffer=2MB --out out/my")]
+  weir compare my.toml --set switch.buffer=2MB --out out/my
+  weir compare --figure list                   figures that can be asked for
+  weir compare dumbbell --seeds 1..5 --figure slowdown-by-size --format pdf")]
 pub(crate) struct Compare {
     /// A scenario file, - for standard input, or a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO", default_value = "ofc-fig1")]
@@ -225,6 +227,50 @@ pub(crate) struct Compare {
     /// Results that make the command fail
     #[arg(long, value_enum, value_name = "RESULT")]
     pub deny: Vec<Deny>,
+    /// One figure.
+    #[command(flatten)]
+    pub figure: FigureArgs,
+}
+
+/// One figure of a comparison.
+#[derive(Args, Debug)]
+pub(crate) struct FigureArgs {
+    /// Write one figure instead of printing the table; `list` shows their names
+    #[arg(long, value_name = "NAME", conflicts_with = "json")]
+    pub figure: Option<String>,
+    /// What to write it as; default: as the file name of -o ends, else svg
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "figure")]
+    pub format: Option<FigureFormat>,
+    /// How large: one column of a paper, two columns, or as on the page
+    #[arg(long, value_enum, value_name = "SIZE", default_value_t = FigureSize::Column, requires = "figure")]
+    pub size: FigureSize,
+    /// Where to write it, - for standard output; default: SCENARIO-NAME.FORMAT
+    #[arg(short, long = "output", value_name = "FILE", requires = "figure")]
+    pub output: Option<PathBuf>,
+}
+
+/// What a figure is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FigureFormat {
+    /// For papers; text as outlines, no fonts needed.
+    Pdf,
+    /// For pages, and to be edited.
+    Svg,
+    /// 300 pixels per inch.
+    Png,
+    /// The numbers behind it, in base units.
+    Csv,
+}
+
+/// How large a figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FigureSize {
+    /// One column of a two-column paper: 3.33 inches wide.
+    Column,
+    /// Both columns: 7 inches wide.
+    Wide,
+    /// As on the page of `--out`: 10 inches wide, larger text.
+    Page,
 }
 
 /// `weir run`.

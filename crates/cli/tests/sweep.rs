@@ -255,10 +255,11 @@ fn a_grid_that_grows_keeps_its_results() {
 #[test]
 fn failures_are_listed_and_retried_when_asked() {
     let dir = scratch("fails");
-    // endless flows that never drain: the run reaches the end of simulated time
-    let scenario = "[topology]\nkind = \"star\"\nhosts = 3\n[[traffic]]\nkind = \"flow\"\n\
-        from = \"h0\"\nto = \"h1\"\nsize = \"1KB\"\nstart = \"69s\"\n\
-        [[traffic]]\nkind = \"flow\"\nfrom = \"h0\"\nto = \"h2\"\nsize = \"100GB\"\nstart = \"70s\"\n";
+    // G-PFC needs two PFC classes for each lossless priority, so five of them are refused when the
+    // run begins
+    let scenario = "[topology]\nkind = \"star\"\nhosts = 3\n[switch]\nlossless = [1, 2, 3, 4, 5]\n\
+        [flow-control]\nscheme = \"gpfc\"\n[[traffic]]\nkind = \"flow\"\nfrom = \"h0\"\n\
+        to = \"h1\"\nsize = \"1KB\"\n";
     fs::write(dir.join("s.toml"), scenario).expect("written");
     fs::write(dir.join("g.toml"), "scenario = \"s.toml\"\nseeds = [1]\n").expect("written");
     let (grid, sweep) = (dir.join("g.toml"), dir.join("sweep"));

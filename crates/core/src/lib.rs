@@ -13,6 +13,7 @@
 
 pub mod control;
 pub mod ids;
+pub mod markup;
 pub mod packet;
 pub mod prefetch;
 pub mod priorities;

@@ -248,7 +248,7 @@ pub fn topology(e: &Experiment, layout: Layout) -> String {
 /// The fabric as a picture (SVG).
 pub fn drawing(e: &Experiment) -> String {
     let title = e.scenario.title.clone();
-    weir_net::draw::svg(&e.topology, &weir_net::draw::Options { title, marks: Vec::new() })
+    weir_net::draw::svg(&e.topology, &weir_net::draw::Options { title, ..Default::default() })
 }
 
 /// Names and values of what there is to say about a fabric.

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use weir_core::Time;
 use weir_ns3::fct_analysis::{self, Filter, Sample, Series};
-pub use weir_ns3::fct_analysis::{Stats, Table};
+pub use weir_ns3::fct_analysis::{Bucket, Stats, Table};
+use weir_plot::{self as plot, Across, Axis, Figure, Panel, Point, Shape, Style, Unit};
 
 /// Which flows count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -155,6 +156,51 @@ pub fn text(table: &Table, layout: Layout) -> String {
     t.render(layout.width, layout.colour)
 }
 
+/// A figure: median, 95th and 99th percentile over flow size, a line per run.
+pub fn figure(table: &Table) -> Figure {
+    let readings: [(&str, fn(&Stats) -> f64); 3] =
+        [("median", |s| s.p50), ("95th percentile", |s| s.p95), ("99th percentile", |s| s.p99)];
+    let sizes = || table.buckets.iter().map(|b| b.largest as f64);
+    let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(1.0, f64::max));
+    let of = |read: fn(&Stats) -> f64| {
+        table.buckets.iter().flat_map(move |b| b.stats.iter().flatten().map(read))
+    };
+    // one scale for all panels: they are read side by side
+    let values: Vec<f64> = readings.iter().flat_map(|(_, read)| of(*read)).collect();
+    let worst = values.iter().copied().fold(1.0, f64::max);
+    let up = Axis::log("slowdown", Unit::Number, 1.0, worst);
+    let panel = |(title, read): (&str, fn(&Stats) -> f64)| {
+        let line = |(i, name): (usize, &String)| {
+            let point = |b: &Bucket| {
+                Some(Point { x: b.largest as f64, y: read(b.stats[i].as_ref()?), error: 0.0 })
+            };
+            let shape = Shape::Line(table.buckets.iter().filter_map(point).collect());
+            plot::Series { name: name.clone(), style: Style::new(i, 0), shape }
+        };
+        Panel {
+            title: title.to_owned(),
+            across: Across::Values(Axis::log("flow size", Unit::Bytes, least, most)),
+            up: up.clone(),
+            series: table.names.iter().enumerate().map(line).collect(),
+            rules: Vec::new(),
+        }
+    };
+    Figure {
+        id: "slowdown-by-size".into(),
+        title: "FCT slowdown by flow size".into(),
+        caption: "Each point stands at the largest size of its bucket of flows.".into(),
+        panels: readings.map(panel).into(),
+        layout: plot::Layout::Grid,
+    }
+}
+
+/// The figure as a file, three panels beside each other.
+pub fn drawing(table: &Table) -> String {
+    let figure = figure(table);
+    let size = plot::Size { columns: 3, ..plot::Size::PAGE };
+    plot::svg::file(&plot::draw::scene(&figure, &size), &figure.title)
+}
+
 /// The table as JSON.
 pub fn as_json(table: &Table) -> Value {
     let stats = |s: &Stats| json!({ "flows": s.flows, "mean": s.mean, "p50": s.p50, "p95": s.p95, "p99": s.p99 });
@@ -251,6 +297,26 @@ mod tests {
         assert!(groups.contains("a pfc") && groups.contains("a none") && groups.contains("b"));
         assert_eq!(lines.next().unwrap().matches("p99").count(), 3);
         assert_eq!(as_json(&table)["buckets"][1]["runs"][2]["p50"], 2.0);
+    }
+
+    #[test]
+    fn every_run_has_a_line_in_every_panel_and_a_name() {
+        let samples = |n: u64| (1..=n).map(|i| Sample { size: 1000 * i, slowdown: i as f64 });
+        let series = |name: &str| Series { name: name.into(), samples: samples(40).collect() };
+        let figure = figure(&Table::new(&[series("a<b"), series("c")], 20));
+        assert_eq!(figure.panels.len(), 3);
+        assert!(figure.panels.iter().all(|p| p.series.len() == 2 && p.up.high >= 40.0));
+        let drawn = plot::draw::scene(&figure, &plot::Size::PAGE);
+        assert_eq!(drawn.clashes(), []);
+        let svg = plot::svg::file(&drawn, &figure.title);
+        assert!(svg.contains("a&lt;b") && !svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    #[test]
+    fn an_empty_table_is_still_a_figure() {
+        let drawn = plot::draw::scene(&super::figure(&Table::new(&[], 20)), &plot::Size::PAGE);
+        let svg = plot::svg::file(&drawn, "");
+        assert!(svg.starts_with("<svg") && !svg.contains("NaN"));
     }
 
     proptest! {

@@ -149,7 +149,7 @@ pub fn fct_file(bytes: &[u8]) {
     match fct::read("x", text, &fct::Wanted::default()) {
         Ok(series) => {
             let table = fct::Table::new(&series, 20);
-            assert!(table.csv().starts_with("run,") && table.svg().starts_with("<svg"));
+            assert!(table.csv().starts_with("run,") && fct::drawing(&table).starts_with("<svg"));
             let _ = fct::as_json(&table);
         }
         Err(error) => {

@@ -56,7 +56,7 @@ fn wrap_last(t: TextTable, layout: Layout) -> String {
 }
 
 /// Breaks text between words.
-pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
+pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let last = lines.last_mut().expect("there is always a line");

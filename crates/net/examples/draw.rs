@@ -31,7 +31,10 @@ fn picture(args: &[String]) -> Result<String, String> {
     let topo = (info.build)(&params).map_err(|e| e.to_string())?;
     let marks = marks.into_iter().map(|(_, port)| mark(&topo, port));
     let marks = marks.collect::<Result<Vec<_>, _>>()?;
-    Ok(draw::svg(&topo, &draw::Options { title: info.name.to_owned(), marks }))
+    Ok(draw::svg(
+        &topo,
+        &draw::Options { title: info.name.to_owned(), marks, ..Default::default() },
+    ))
 }
 
 fn mark(topo: &Topology, text: &str) -> Result<draw::Mark, String> {

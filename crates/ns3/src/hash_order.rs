@@ -255,7 +255,8 @@ mod tests {
                     0 => 13,
                     13 => 29,
                     29 => 59,
-                    _ => 127,
+                    59 => 127,
+                    _ => 257,
                 };
                 for old in std::mem::take(&mut self.list) {
                     self.link(old);

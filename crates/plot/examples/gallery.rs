@@ -2,8 +2,8 @@
 //! `cargo run -p weir-plot --example gallery -- DIR`.
 
 use weir_plot::{
-    Across, Axis, Bar, BoxPlot, Figure, Panel, Point, Rule, Series, Shape, Size, Style, Theme,
-    Unit, draw, print, svg,
+    Across, Axis, Bar, BoxPlot, Figure, Layout, Panel, Point, Rule, Series, Shape, Size, Style,
+    Theme, Unit, draw, print, svg,
 };
 
 const NAMES: [&str; 11] = [
@@ -21,7 +21,7 @@ const NAMES: [&str; 11] = [
 ];
 
 fn figure(id: &str, panels: Vec<Panel>) -> Figure {
-    Figure { id: id.into(), title: id.into(), caption: String::new(), panels }
+    Figure { id: id.into(), title: id.into(), caption: String::new(), panels, layout: Layout::Grid }
 }
 
 fn series(i: usize, shape: Shape) -> Series {

@@ -15,6 +15,19 @@ pub struct Figure {
     pub caption: String,
     /// One or several plots that are read together. They share the colours of their series.
     pub panels: Vec<Panel>,
+    /// How the panels stand.
+    pub layout: Layout,
+}
+
+/// How the panels of a figure stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// Beside and below each other, each with its axes.
+    #[default]
+    Grid,
+    /// Flat and below each other over one common axis across: what happened at the same time
+    /// stands below each other.
+    Strips,
 }
 
 /// One plot.
@@ -73,6 +86,8 @@ pub enum Shape {
     Bars(Vec<Option<Bar>>),
     /// A box for every name of the axis across.
     Boxes(Vec<Option<BoxPlot>>),
+    /// For every row of the axis across, the stretches (from, to) in which it was on.
+    Spans(Vec<Vec<(f64, f64)>>),
 }
 
 /// A point with the interval it is uncertain in.
@@ -156,29 +171,103 @@ fn column(label: &str, unit: Unit) -> String {
     format!("{}{}", name.trim_end_matches('_'), raw(unit))
 }
 
+/// What the columns of a figure's numbers are after panel, series and place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Values,
+    Boxes,
+    Spans,
+}
+
+impl Kind {
+    const fn parts(self) -> &'static [&'static str] {
+        match self {
+            Self::Values => &["", "error", "most"],
+            Self::Boxes => &["low", "lower", "middle", "upper", "high"],
+            Self::Spans => &["from", "to"],
+        }
+    }
+}
+
+/// How numbers are written.
+#[derive(Clone, Copy)]
+enum Form {
+    /// Exactly, in base units.
+    Raw,
+    /// For people, at most so many rows of a series.
+    Shown(usize),
+}
+
+impl Form {
+    fn number(self, unit: Unit, value: f64) -> String {
+        match self {
+            Self::Raw => value.to_string(),
+            Self::Shown(_) => unit.show(value),
+        }
+    }
+
+    fn column(self, label: &str, unit: Unit) -> String {
+        match self {
+            Self::Raw => column(label, unit),
+            Self::Shown(_) => label.to_owned(),
+        }
+    }
+
+    /// Every how manieth of so many rows stands in the table.
+    fn every(self, rows: usize) -> usize {
+        match self {
+            Self::Raw => 1,
+            Self::Shown(most) => rows.div_ceil(most.max(1)).max(1),
+        }
+    }
+}
+
 impl Figure {
     /// The numbers, one row for every point, bar or box, in base units (picoseconds, bytes, bits
     /// per second): columns for panel, series and place, then the value and what belongs to it.
     pub fn data(&self) -> Data {
+        self.numbers(Form::Raw)
+    }
+
+    /// The numbers as people write them, with their units, at most `most` evenly spread rows of
+    /// every series; columns in which nothing stands are left out.
+    pub fn table(&self, most: usize) -> Data {
+        let Data { header, rows } = self.numbers(Form::Shown(most));
+        let used = |i: &usize| rows.iter().any(|row| !row[*i].is_empty());
+        let kept: Vec<usize> = (0..header.len()).filter(used).collect();
+        let pick = |row: &Vec<String>| kept.iter().map(|&i| row[i].clone()).collect();
+        Data { header: pick(&header), rows: rows.iter().map(pick).collect() }
+    }
+
+    fn numbers(&self, form: Form) -> Data {
         let Some(first) = self.panels.first() else { return Data::default() };
         let (across, x_unit) = match &first.across {
             Across::Values(axis) => (axis.label.as_str(), axis.unit),
             Across::Names { label, .. } => (label.as_str(), Unit::Number),
             Across::Rows { .. } => ("name", Unit::Number),
         };
-        let boxes = self.shapes().any(|s| matches!(s, Shape::Boxes(_)));
-        let up = column(&first.up.label, first.up.unit);
-        let mut header = vec!["panel".into(), "series".into(), column(across, x_unit)];
-        match boxes {
-            true => {
-                let parts = ["low", "lower", "middle", "upper", "high"];
-                header.extend(parts.map(|part| format!("{up}_{part}")));
-            }
-            false => header.extend([up.clone(), format!("{up}_error"), format!("{up}_most")]),
-        }
+        let kind = self.kind();
+        let up = form.column(&first.up.label, first.up.unit);
+        let mut header = vec!["panel".into(), "series".into(), form.column(across, x_unit)];
+        header.extend(kind.parts().iter().map(|part| match (form, *part) {
+            (_, "") => up.clone(),
+            (Form::Raw, part) => format!("{up}_{part}"),
+            (Form::Shown(_), "error") => "±".to_owned(),
+            (Form::Shown(_), part) => part.to_owned(),
+        }));
         header.push("note".into());
-        let rows = self.panels.iter().flat_map(|p| p.rows(boxes)).collect();
+        let rows = self.panels.iter().flat_map(|p| p.rows(kind, form)).collect();
         Data { header, rows }
+    }
+
+    fn kind(&self) -> Kind {
+        let of = |s: &Shape| match s {
+            Shape::Boxes(_) => Kind::Boxes,
+            Shape::Spans(_) => Kind::Spans,
+            Shape::Line(_) | Shape::Steps(_) | Shape::Bars(_) => Kind::Values,
+        };
+        let shapes = self.panels.iter().flat_map(|p| p.series.iter().map(|s| of(&s.shape)));
+        shapes.into_iter().find(|k| *k != Kind::Values).unwrap_or(Kind::Values)
     }
 
     /// [`Figure::data`] as CSV.
@@ -191,10 +280,6 @@ impl Figure {
         let line = |row: &Vec<String>| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n";
         std::iter::once(&header).chain(&rows).map(line).collect()
     }
-
-    fn shapes(&self) -> impl Iterator<Item = &Shape> {
-        self.panels.iter().flat_map(|p| p.series.iter().map(|s| &s.shape))
-    }
 }
 
 impl Panel {
@@ -205,31 +290,42 @@ impl Panel {
         }
     }
 
-    fn rows(&self, boxes: bool) -> Vec<Vec<String>> {
+    fn rows(&self, kind: Kind, form: Form) -> Vec<Vec<String>> {
         let mut rows = Vec::new();
         let mut add = |series: &Series, at: String, numbers: Vec<String>, note: &str| {
             let mut row = vec![self.title.clone(), series.name.clone(), at];
             row.extend(numbers);
-            row.resize(if boxes { 8 } else { 6 }, String::new());
+            row.resize(3 + kind.parts().len(), String::new());
             row.push(note.to_owned());
             rows.push(row);
         };
         let name = |i: usize| self.names().get(i).cloned().unwrap_or_default();
+        let across = |x: f64| match &self.across {
+            Across::Values(axis) => form.number(axis.unit, x),
+            Across::Names { .. } | Across::Rows { .. } => x.to_string(),
+        };
+        let up = |y: f64| form.number(self.up.unit, y);
+        let error = |e: f64| match form {
+            Form::Shown(_) if e == 0.0 => String::new(),
+            _ => up(e),
+        };
         for s in &self.series {
             match &s.shape {
-                Shape::Line(points) => points.iter().for_each(|p| {
-                    add(s, p.x.to_string(), vec![p.y.to_string(), p.error.to_string()], "");
-                }),
+                Shape::Line(points) => {
+                    for p in points.iter().step_by(form.every(points.len())) {
+                        add(s, across(p.x), vec![up(p.y), error(p.error)], "");
+                    }
+                }
                 Shape::Steps(points) => {
-                    points.iter().for_each(|(x, y)| {
-                        add(s, x.to_string(), vec![y.to_string()], "");
-                    });
+                    for (x, y) in points.iter().step_by(form.every(points.len())) {
+                        add(s, across(*x), vec![up(*y)], "");
+                    }
                 }
                 Shape::Bars(bars) => {
                     for (i, bar) in bars.iter().enumerate() {
                         let Some(b) = bar else { continue };
-                        let show = |v: Option<f64>| v.map_or_else(String::new, |v| v.to_string());
-                        let numbers = vec![show(b.value), b.error.to_string(), show(b.whisker)];
+                        let show = |v: Option<f64>| v.map_or_else(String::new, up);
+                        let numbers = vec![show(b.value), error(b.error), show(b.whisker)];
                         add(s, name(i), numbers, &b.note);
                     }
                 }
@@ -237,7 +333,14 @@ impl Panel {
                     for (i, five) in all.iter().enumerate() {
                         let Some(b) = five else { continue };
                         let five = [b.low, b.lower, b.middle, b.upper, b.high];
-                        add(s, name(i), five.map(|v| v.to_string()).to_vec(), "");
+                        add(s, name(i), five.map(up).to_vec(), "");
+                    }
+                }
+                Shape::Spans(all) => {
+                    for (i, spans) in all.iter().enumerate() {
+                        for (from, to) in spans.iter().step_by(form.every(spans.len())) {
+                            add(s, name(i), vec![up(*from), up(*to)], "");
+                        }
                     }
                 }
             }

@@ -12,7 +12,7 @@
 //! what is installed.
 //!
 //! ```
-//! use weir_plot::{Across, Axis, Figure, Panel, Point, Series, Shape, Size, Style, Unit};
+//! use weir_plot::{Across, Axis, Figure, Layout, Panel, Point, Series, Shape, Size, Style, Unit};
 //!
 //! let points = [(0.4, 2.0), (0.6, 3.5), (0.8, 9.0)];
 //! let series = Series {
@@ -31,6 +31,7 @@
 //!         series: vec![series],
 //!         rules: vec![],
 //!     }],
+//!     layout: Layout::Grid,
 //! };
 //! let drawing = weir_plot::draw::scene(&figure, &Size::COLUMN);
 //! assert!(weir_plot::svg::file(&drawing, &figure.title).contains("slowdown"));
@@ -47,5 +48,5 @@ pub mod svg;
 
 pub use axis::{Axis, Scale, Tick, Unit};
 pub use draw::Size;
-pub use figure::{Across, Bar, BoxPlot, Data, Figure, Panel, Point, Rule, Series, Shape};
+pub use figure::{Across, Bar, BoxPlot, Data, Figure, Layout, Panel, Point, Rule, Series, Shape};
 pub use style::{Paint, Style, Theme};

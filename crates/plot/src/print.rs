@@ -67,7 +67,8 @@ pub fn pdf(scene: &Scene, title: &str) -> Vec<u8> {
     states.finish();
     resources.finish();
     sheet.finish();
-    pdf.stream(content, &pdf_content(scene));
+    let drawing = miniz_oxide::deflate::compress_to_vec_zlib(&pdf_content(scene), 6);
+    pdf.stream(content, &drawing).filter(pdf_writer::Filter::FlateDecode);
     pdf.document_info(info).title(pdf_writer::TextStr(title));
     pdf.finish()
 }

@@ -136,13 +136,42 @@ pub enum Marker {
 /// How a series looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Its colour, below [`COLOURS`].
-    pub colour: u8,
+    /// Its colour.
+    pub paint: Paint,
     /// Its line.
     pub dash: Dash,
     /// Its points.
     pub marker: Marker,
+    /// How opaque its areas are: bars of one colour differ in this as lines do in their dashes.
+    pub fill: Fill,
 }
+
+/// How opaque an area is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// Fully.
+    Full,
+    /// About half, with an outline.
+    Half,
+    /// Faintly, with an outline.
+    Faint,
+    /// Hardly, with an outline.
+    Open,
+}
+
+impl Fill {
+    /// From 0 to 1.
+    pub const fn opacity(self) -> f64 {
+        match self {
+            Self::Full => 1.0,
+            Self::Half => 0.55,
+            Self::Faint => 0.3,
+            Self::Open => 0.1,
+        }
+    }
+}
+
+const FILLS: [Fill; 4] = [Fill::Full, Fill::Half, Fill::Faint, Fill::Open];
 
 const DASHES: [Dash; 4] = [Dash::Solid, Dash::Dashed, Dash::DashDot, Dash::Dotted];
 const MARKERS: [Marker; 6] = [
@@ -155,20 +184,20 @@ const MARKERS: [Marker; 6] = [
 ];
 
 impl Style {
-    /// The look of variant `variant` of subject `subject`: subjects differ in colour and marker,
-    /// variants of one subject in the dash and the marker.
+    /// The look of variant `variant` of subject `subject`: subjects differ in colour and in marker
+    /// or dash, variants of one subject in the dash and the marker.
     pub const fn new(subject: usize, variant: usize) -> Self {
         Self {
-            colour: (subject % COLOURS as usize) as u8,
-            dash: DASHES[(variant + subject / COLOURS as usize) % DASHES.len()],
+            paint: Paint::Series((subject % COLOURS as usize) as u8),
+            dash: DASHES[(variant + subject / MARKERS.len()) % DASHES.len()],
             marker: MARKERS[(subject + variant) % MARKERS.len()],
+            fill: FILLS[variant % FILLS.len()],
         }
     }
 
-    /// The paint of its lines and areas.
-    pub const fn paint(self) -> Paint {
-        Paint::Series(self.colour)
-    }
+    /// What a reader must not miss.
+    pub const ALARM: Self =
+        Self { paint: Paint::Alarm, dash: Dash::Solid, marker: Marker::Diamond, fill: Fill::Full };
 }
 
 #[cfg(test)]
@@ -206,7 +235,7 @@ mod tests {
     #[test]
     fn variants_of_one_subject_share_its_colour_only() {
         let (a, b) = (Style::new(3, 0), Style::new(3, 1));
-        assert_eq!(a.colour, b.colour);
+        assert_eq!(a.paint, b.paint);
         assert!(a.dash != b.dash && a.marker != b.marker);
         assert_ne!(Style::new(3, 0).dash, Style::new(3 + COLOURS as usize, 0).dash);
     }

@@ -4,23 +4,7 @@ use crate::font::{FAMILIES, Weight};
 use crate::scene::{Anchor, Item, Scene, Step, Stroke};
 use crate::style::{Paint, Theme, css_variables};
 use std::fmt::Write;
-
-/// Text that may stand in XML and HTML.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            // characters that XML does not allow at all
-            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
+use weir_core::markup::escape;
 
 /// The rules that [`inline`] relies on; a page that shows figures inline has them once, beside
 /// the variables of [`css_variables`].
@@ -142,11 +126,6 @@ fn path(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_users_write_cannot_break_out_of_the_markup() {
-        assert_eq!(escape("<b a=\"x\">&\u{7}"), "&lt;b a=&quot;x&quot;&gt;&amp; ");
-    }
 
     #[test]
     fn numbers_are_short() {

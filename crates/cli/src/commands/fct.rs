@@ -39,7 +39,7 @@ pub(crate) fn fct(args: &Fct, terminal: &Terminal) -> anyhow::Result<Status> {
         save(path, table.csv())?;
     }
     if let Some(path) = &args.svg {
-        save(path, table.svg())?;
+        save(path, fct::drawing(&table))?;
     }
     Ok(Status::Done)
 }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod fct;
+mod figure;
 mod input;
 mod list;
 mod ns3;

@@ -14,6 +14,19 @@ pub(super) fn keep_inputs(output: &Path, inputs: &[PathBuf]) -> anyhow::Result<(
     Ok(())
 }
 
+/// Refuses an output that cannot be a file, before hours are spent on what is to be in it.
+pub(super) fn writable(output: &Path) -> anyhow::Result<()> {
+    let name = output.display();
+    if output.is_dir() {
+        bail!("cannot write {name}: it is a directory");
+    }
+    let parent = output.parent().filter(|p| !p.as_os_str().is_empty());
+    if let Some(parent) = parent.filter(|p| !p.is_dir()) {
+        bail!("cannot write {name}: there is no directory {}", parent.display());
+    }
+    Ok(())
+}
+
 /// Whether two names stand for one file that exists.
 fn same_file(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]

@@ -1,5 +1,6 @@
 //! Commands that run something.
 
+use super::figure;
 use super::input::load;
 use crate::Status;
 use crate::args::{Compare, Deny, Run as RunArgs};
@@ -80,11 +81,16 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
 
 /// `weir compare`.
 pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Status> {
+    if args.figure.figure.as_deref() == Some("list") {
+        figure::list(terminal.out)?;
+        return Ok(Status::Done);
+    }
     let formats = formats(args.parquet)?;
     let Some(e) = load(&args.scenario, &args.sets, terminal) else {
         return Ok(Status::BadInput);
     };
     let out = destination(args.out.as_deref(), &e)?;
+    let figure = figure::Wanted::new(&args.figure, &e)?;
     let seeds = match (&args.seeds, args.seed) {
         (Some(text), _) => weir_lab::sweep::seeds::parse(text).map_err(anyhow::Error::msg)?,
         (None, Some(seed)) => vec![seed],
@@ -115,7 +121,9 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         ("--seeds", args.seeds.clone()),
     ]) + &set_words(&args.sets);
     let saved = save(&c, out.as_ref(), formats, &command)?;
-    if args.json {
+    if let Some(figure) = figure {
+        figure.write(&c, terminal)?;
+    } else if args.json {
         print(&serde_json::to_string_pretty(&report::summary(&c))?)?;
     } else {
         let title = format!("{} · {} seeds", describe::headline(&e), seeds.len());

@@ -1,9 +1,10 @@
 //! Files: data to compute with and a page to look at.
 
+mod deadlocks;
 mod destination;
 mod directory;
-pub mod figure;
-mod figures;
+pub mod figures;
+mod html;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -14,9 +15,8 @@ mod tables;
 pub use destination::{Destination, MARK, State, WriteError};
 pub(crate) use directory::json_text;
 pub use directory::{Formats, write};
-pub(crate) use figure::escape;
 pub use page::page;
-pub(crate) use page::{CSS as PAGE_CSS, FIGURE_CSS};
+pub(crate) use page::{CSS as PAGE_CSS, figure_style};
 pub(crate) use summary::SCHEMA;
 pub use summary::{run_summary, summary};
 pub(crate) use tables::FLOW_COLUMNS;

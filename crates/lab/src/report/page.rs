@@ -1,16 +1,28 @@
 //! `index.html`: one file that opens anywhere, offline, in light and dark, and prints.
 
-use super::figure::{Data, Figure, escape};
-use super::{figures, pause_section};
+use super::figures::look::looks;
+use super::html::{data_table, figure, html_table, topology_figure};
+use super::{deadlocks, figures, pause_section};
 use crate::compare::{self, Figures};
 use crate::describe;
 use crate::findings::{Comparison, answer};
-use crate::table::{Align, TextTable};
-use weir_sim::outcome::{Finish, Stuck};
+use crate::table::TextTable;
+use weir_core::markup::escape;
+use weir_plot::style::{Theme, css_variables};
+use weir_plot::{Data, svg};
 
 pub(crate) const CSS: &str = include_str!("page.css");
-pub(crate) const FIGURE_CSS: &str = include_str!("figure.css");
 const SCRIPT: &str = include_str!("page.js");
+
+/// Colours and rules of the figures; light on paper, whatever the screen.
+pub(crate) fn figure_style() -> String {
+    format!(
+        ":root {{ {} }}\n@media screen and (prefers-color-scheme: dark) {{ :root {{ {} }} }}\n{}",
+        css_variables(Theme::Light),
+        css_variables(Theme::Dark),
+        svg::css()
+    )
+}
 
 /// The whole page. `command` is what to type to get it again.
 pub fn page(c: &Comparison<'_>, command: &str) -> String {
@@ -37,10 +49,11 @@ pub fn page(c: &Comparison<'_>, command: &str) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · Weir</title>\n\
-         <style>\n{CSS}</style>\n<style id=\"figure-style\">\n{FIGURE_CSS}</style>\n</head>\n<body>\n\
+         <style id=\"figure-style\">\n{figures}</style>\n<style>\n{CSS}</style>\n</head>\n<body>\n\
          <header>\n<h1>{title}</h1>\n<p class=\"soft\">{headline}</p>\n</header>\n\
          <p class=\"answer\">{answer}</p>\n{warnings}<nav>{links}</nav>\n{body}\n\
          <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        figures = figure_style(),
         title = escape(&s.title),
         headline = escape(&headline(c)),
         answer = escape(&answer(c)),
@@ -93,76 +106,6 @@ fn warnings(c: &Comparison<'_>) -> String {
     out
 }
 
-fn html_table(t: &TextTable) -> String {
-    let used = |i: usize| t.rows.iter().any(|row| row.get(i).is_some_and(|cell| !cell.is_empty()));
-    let shown: Vec<usize> = (0..t.columns.len()).filter(|&i| used(i)).collect();
-    let class = |i: usize| match t.columns[i].align {
-        Align::Left => " class=\"words\"",
-        Align::Right => "",
-    };
-    let mut out = String::from("<div class=\"wide\"><table><thead><tr>");
-    out.push_str(&group_heads(t, &shown));
-    out.push_str("</tr><tr>");
-    for &i in &shown {
-        out.push_str(&format!("<th{}>{}</th>", class(i), escape(&t.columns[i].head)));
-    }
-    out.push_str("</tr></thead><tbody>");
-    for (n, row) in t.rows.iter().enumerate() {
-        out.push_str(if t.faint.contains(&n) { "<tr class=\"faint\">" } else { "<tr>" });
-        for &i in &shown {
-            let cell = row.get(i).map_or("", String::as_str);
-            out.push_str(&format!("<td{}>{}</td>", class(i), escape(cell)));
-        }
-        out.push_str("</tr>");
-    }
-    out.push_str("</tbody></table></div>");
-    out
-}
-
-/// Common headings over neighbouring columns.
-fn group_heads(t: &TextTable, shown: &[usize]) -> String {
-    let mut out = String::new();
-    let mut k = 0;
-    while k < shown.len() {
-        let group = &t.columns[shown[k]].group;
-        let same = |i: &&usize| !group.is_empty() && t.columns[**i].group == *group;
-        let span = shown[k..].iter().take_while(same).count().max(1);
-        out.push_str(&format!("<th colspan=\"{span}\">{}</th>", escape(group)));
-        k += span;
-    }
-    out
-}
-
-fn data_table(data: &Data) -> String {
-    let mut out = String::from("<div class=\"data\"><table><thead><tr>");
-    for head in &data.header {
-        out.push_str(&format!("<th>{}</th>", escape(head)));
-    }
-    out.push_str("</tr></thead><tbody>");
-    for row in &data.rows {
-        out.push_str("<tr>");
-        for cell in row {
-            out.push_str(&format!("<td>{}</td>", escape(cell)));
-        }
-        out.push_str("</tr>");
-    }
-    out.push_str("</tbody></table></div>");
-    out
-}
-
-fn figure(f: &Figure) -> String {
-    format!(
-        "<figure id=\"{id}\">\n<h3>{title}</h3>\n<figcaption>{caption}</figcaption>\n\
-         <div class=\"wide\">{svg}</div>\n<div class=\"tools\"><details><summary>data</summary>{data}\
-         </details><a href=\"#{id}\" data-save=\"{id}\">save as SVG</a></div>\n</figure>\n",
-        id = f.id,
-        title = escape(&f.title),
-        caption = escape(&f.caption),
-        svg = f.svg,
-        data = data_table(&f.data)
-    )
-}
-
 fn results(c: &Comparison<'_>, numbers: &Figures) -> String {
     let mut table = compare::table(c, numbers);
     let remarks = take_notes(&mut table);
@@ -174,21 +117,7 @@ fn results(c: &Comparison<'_>, numbers: &Figures) -> String {
         let items = remarks.iter().map(|r| format!("<li>{}</li>", escape(r)));
         out.push_str(&format!("<ul>{}</ul>\n", items.collect::<String>()));
     }
-    for group in &c.groups {
-        for run in &group.runs {
-            let (what, stuck) = match &run.outcome.finish {
-                Finish::Deadlock(d) => {
-                    let at = crate::format::time(d.closed);
-                    (format!("deadlocked: the circle closed at {at}"), &d.cycle)
-                }
-                Finish::Stalled(stuck) => ("stalled: nothing could move any more".into(), stuck),
-                _ => continue,
-            };
-            let title = escape(group.scheme.title);
-            out.push_str(&format!("<h3>{title}, seed {} {what}</h3>\n", run.variant.seed));
-            out.push_str(&data_table(&stuck_table(c, stuck)));
-        }
-    }
+    out.push_str(&deadlocks::section(c));
     if !c.experiment.scenario.notes.is_empty() {
         let notes = escape(c.experiment.scenario.notes.trim());
         out.push_str(&format!("<p class=\"soft\">{notes}</p>"));
@@ -217,32 +146,10 @@ fn take_notes(t: &mut TextTable) -> Vec<String> {
     remarks
 }
 
-fn stuck_table(c: &Comparison<'_>, stuck: &[Stuck]) -> Data {
-    let header = ["node", "port", "priority", "bytes waiting", "held since", "waits for"];
-    let topology = &c.experiment.topology;
-    let row = |s: &Stuck| {
-        vec![
-            topology.name(s.node).to_owned(),
-            topology.port_name(s.node, s.port),
-            s.priority.to_string(),
-            crate::format::bytes(s.bytes),
-            s.since.map_or_else(|| "not held".into(), crate::format::time),
-            s.waits_for.clone(),
-        ]
-    };
-    Data {
-        header: header.map(str::to_owned).to_vec(),
-        rows: stuck.iter().take(200).map(row).collect(),
-    }
-}
-
 fn completion(c: &Comparison<'_>) -> String {
     /// More rows than this push the figures off the screen.
     const MOST_OPEN: usize = 12;
-    let mut all = vec![figures::fct_bars(c)];
-    all.extend(figures::fct_cdfs(c));
-    all.extend(figures::slowdown(c));
-    let figures: String = all.iter().map(figure).collect();
+    let figures: String = figures::completion(c).iter().map(figure).collect();
     let [times, slowdowns] = compare::percentiles(c);
     let open = if times.rows.len() <= MOST_OPEN { " open" } else { "" };
     let interval = match c.seeds() > 1 {
@@ -258,15 +165,8 @@ fn completion(c: &Comparison<'_>) -> String {
 }
 
 fn queues(c: &Comparison<'_>, numbers: &Figures) -> String {
-    let mut all = Vec::new();
-    if let Some(&at) = numbers.hottest.first() {
-        all.extend(figures::queue(c, at));
-        all.extend(figures::ingress(c, at));
-    }
-    let sampled = !all.is_empty();
-    all.extend(figures::distributions(c));
-    let mut out: String = all.iter().map(figure).collect();
-    if !sampled {
+    let mut out: String = figures::queues(c, numbers).iter().map(figure).collect();
+    if c.experiment.scenario.probe.series.is_none() {
         out.push_str(
             "<p class=\"soft\">For queues over time, add <code>[probe] series = \"2us\"</code> to the \
              scenario.</p>",
@@ -277,16 +177,16 @@ fn queues(c: &Comparison<'_>, numbers: &Figures) -> String {
 
 fn pauses(c: &Comparison<'_>) -> String {
     let mut out = String::new();
-    for (i, group) in c.groups.iter().enumerate() {
+    for (i, (group, look)) in c.groups.iter().zip(looks(c)).enumerate() {
         let Some(run) = group.runs.first() else { continue };
         if run.outcome.pauses.is_empty() {
             continue;
         }
-        let title = escape(group.scheme.title);
+        let title = escape(&look.name);
         let tree = pause_section::tree(c.experiment, run);
-        let timeline = pause_section::timeline(c.experiment, run, group.scheme.name);
+        let timeline = figures::timeline(c, i, &look);
         let timeline = timeline.as_ref().map(figure).unwrap_or_default();
-        let open = if i == 0 { " open" } else { "" };
+        let open = if out.is_empty() { " open" } else { "" };
         out.push_str(&format!(
             "<details{open}><summary>{title}, seed {}</summary>\n<h3>Pause tree: {title}</h3>\n\
              {tree}\n{timeline}</details>\n",
@@ -304,17 +204,11 @@ fn topology(c: &Comparison<'_>, numbers: &Figures) -> String {
         label: format!("{}: longest queue", e.topology.port_name(at.node, at.port)),
     });
     let options =
-        weir_net::draw::Options { title: String::new(), marks: marks.into_iter().collect() };
+        weir_net::draw::Options { marks: marks.into_iter().collect(), ..Default::default() };
     let svg = weir_net::draw::svg(&e.topology, &options);
-    let facts: Vec<Vec<String>> =
-        describe::topology_facts(e).into_iter().map(|(k, v)| vec![k, v]).collect();
-    let data = Data { header: vec![String::new(), String::new()], rows: facts };
-    format!(
-        "<figure id=\"fabric\"><div class=\"wide\">{svg}</div>\n<div class=\"tools\"><details>\
-         <summary>data</summary>{}</details><a href=\"#fabric\" data-save=\"fabric\">save as \
-         SVG</a></div></figure>",
-        data_table(&data)
-    )
+    let facts = describe::topology_facts(e).into_iter().map(|(k, v)| vec![k, v]);
+    let data = Data { header: vec![String::new(), String::new()], rows: facts.collect() };
+    topology_figure("fabric", &svg, &data)
 }
 
 fn scenario(c: &Comparison<'_>, command: &str) -> String {

@@ -1,80 +1,60 @@
-//! Who paused whom, when, and why.
+//! Who paused whom, and why, as nested lists.
+//!
+//! Long lists are folded; a field above them shows the lines with a name only.
 
-use super::figure::{Figure, Interval, Row, Timeline, escape};
 use crate::experiment::Experiment;
-use crate::findings::{Hold, PauseNode, PauseTree, PortAt, holds};
+use crate::findings::{PauseNode, PauseTree};
 use crate::format;
 use crate::run::Run;
-use std::collections::BTreeMap;
 use weir_core::Time;
+use weir_core::markup::escape;
 
-/// More rows than this are no longer a figure.
-const MOST_ROWS: usize = 40;
+/// Lists with more lines than this are folded.
+const MOST_OPEN: usize = 12;
 
-/// A row per paused link: when it was paused.
-pub(super) fn timeline(e: &Experiment, run: &Run, id: &str) -> Option<Figure> {
-    let holds = holds(e, run);
-    let mut by_link: BTreeMap<PortAt, Vec<&Hold>> = BTreeMap::new();
-    for hold in &holds {
-        by_link.entry(hold.by).or_default().push(hold);
-    }
-    let total = |all: &[&Hold]| -> u64 {
-        all.iter().map(|h| h.end.saturating_sub(h.start).as_ps()).fold(0, u64::saturating_add)
-    };
-    let mut links: Vec<(PortAt, Vec<&Hold>)> = by_link.into_iter().collect();
-    let left_out = links.len().saturating_sub(MOST_ROWS);
-    links.sort_by_key(|(by, all)| (std::cmp::Reverse(total(all)), *by));
-    links.truncate(MOST_ROWS);
-    links.sort_by_key(|(by, all)| (all[0].start, *by));
-    if links.is_empty() {
-        return None;
-    }
-    let rows = links.into_iter().map(|(by, all)| {
-        let held = e.topology.port(by.node, by.port).peer;
-        let interval = |h: &&Hold| Interval {
-            start: h.start.as_ps() as f64,
-            end: h.end.as_ps() as f64,
-            strong: h.parent.is_none(),
-        };
-        let name = format!("{} pauses {}", e.topology.name(by.node), e.topology.name(held));
-        Row { name, intervals: all.iter().map(interval).collect() }
-    });
-    let timeline = Timeline { end: run.outcome.end.as_ps() as f64, rows: rows.collect() };
-    let more = match (left_out, run.outcome.pauses_left_out) {
-        (0, 0) => String::new(),
-        (0, n) => format!(" {} later pauses and resumes were not kept.", format::count(n)),
-        (n, _) => format!(" {n} links with shorter pauses are left out."),
-    };
-    Some(timeline.figure(
-        &format!("timeline-{id}"),
-        &format!("Pauses over time: {}", run.variant.scheme.title),
-        &format!(
-            "Each row is a link, each box a pause. Red: the pausing switch's own port was too slow \
-             (a root). Blue: its port was itself paused.{more}"
-        ),
-    ))
-}
+/// More lines than this do not stand in a page.
+const MOST_LINES: usize = 3000;
 
-/// The pause trees of a run as nested lists.
+/// The pause trees of a run.
 pub(super) fn tree(e: &Experiment, run: &Run) -> String {
-    const MOST_TREES: usize = 5;
+    const OPEN_TREES: usize = 3;
     let trees = run.pause_trees(e);
     if trees.is_empty() {
         return format!("<p>{} paused nobody.</p>", escape(run.variant.scheme.title));
     }
-    let mut out = String::from("<ul class=\"tree\">");
-    for tree in trees.iter().take(MOST_TREES) {
-        out.push_str(&one_tree(e, tree));
+    let mut room = MOST_LINES;
+    let items: Vec<String> =
+        trees.iter().map_while(|tree| (room > 0).then(|| one_tree(e, tree, &mut room))).collect();
+    let (open, folded) = items.split_at(items.len().min(OPEN_TREES));
+    let mut out = String::from("<div class=\"trees\">");
+    if items.len() > OPEN_TREES || MOST_LINES - room > MOST_OPEN {
+        out.push_str(
+            "<label class=\"filter\">only lines with <input type=\"search\" placeholder=\"a switch or \
+             host\"></label>",
+        );
+    }
+    out.push_str(&format!("<ul class=\"tree\">{}", open.concat()));
+    if !folded.is_empty() {
+        let more = format::plural(folded.len() as u64, "more root");
+        out.push_str(&fold(&format!("{more} with shorter pauses"), &folded.concat()));
     }
     out.push_str("</ul>");
-    if trees.len() > MOST_TREES {
-        let more = format::plural((trees.len() - MOST_TREES) as u64, "more root");
-        out.push_str(&format!("<p class=\"soft\">{more} with shorter pauses.</p>"));
+    if items.len() < trees.len() {
+        let more = format::plural((trees.len() - items.len()) as u64, "more root");
+        out.push_str(&format!("<p class=\"soft\">{more} in pauses.csv.</p>"));
     }
+    out.push_str("</div>");
     out
 }
 
-fn one_tree(e: &Experiment, tree: &PauseTree) -> String {
+/// Lines of a list that are shown on demand.
+fn fold(summary: &str, items: &str) -> String {
+    format!(
+        "<li class=\"fold\"><details><summary>{summary}</summary><ul>{items}</ul></details></li>"
+    )
+}
+
+fn one_tree(e: &Experiment, tree: &PauseTree, room: &mut usize) -> String {
     let root = match tree.root {
         Some(port) => format!(
             "<span class=\"root\">{}</span> could not keep up with what came for it",
@@ -82,41 +62,54 @@ fn one_tree(e: &Experiment, tree: &PauseTree) -> String {
         ),
         None => "pauses whose cause is not known".into(),
     };
-    let mut out = format!("<li>{root}<ul>");
-    out.push_str(&nodes(e, &tree.pauses));
-    out.push_str("</ul>");
-    out.push_str(&victims(e, tree));
-    out.push_str("</li>");
+    *room = room.saturating_sub(1);
+    let pauses = nodes(e, &tree.pauses, room);
+    format!("<li>{root}<ul>{pauses}</ul>{}</li>", victims(e, tree))
+}
+
+/// The pauses of one level, those that spread and the longest first.
+fn nodes(e: &Experiment, all: &[PauseNode], room: &mut usize) -> String {
+    let mut sorted: Vec<&PauseNode> = all.iter().collect();
+    sorted.sort_by_key(|n| (std::cmp::Reverse((n.children.len().min(1), n.time)), n.by));
+    let total = |rest: &[&PauseNode]| {
+        let sum: Time = rest.iter().map(|n| n.time).fold(Time::ZERO, Time::saturating_add);
+        format!("{}, {} in all", format::plural(rest.len() as u64, "other"), format::time(sum))
+    };
+    let mut lines = Vec::new();
+    for node in &sorted {
+        if *room == 0 {
+            break;
+        }
+        *room -= 1;
+        lines.push(line(e, node, room));
+    }
+    let (shown, beyond) = sorted.split_at(lines.len());
+    let (open, folded) = lines.split_at(lines.len().min(MOST_OPEN));
+    let mut out = open.concat();
+    if !folded.is_empty() {
+        out.push_str(&fold(&total(&shown[open.len()..]), &folded.concat()));
+    }
+    if !beyond.is_empty() {
+        out.push_str(&format!("<li class=\"soft\">{}</li>", total(beyond)));
+    }
     out
 }
 
-fn nodes(e: &Experiment, all: &[PauseNode]) -> String {
-    const MOST: usize = 12;
-    let mut sorted: Vec<&PauseNode> = all.iter().collect();
-    sorted.sort_by_key(|n| (std::cmp::Reverse((n.children.len().min(1), n.time)), n.by));
-    let mut out = String::new();
-    for node in sorted.iter().take(MOST) {
-        let (by, held) = (e.topology.name(node.by.node), e.topology.name(node.held.node));
-        out.push_str(&format!(
-            "<li>{} paused <b>{}</b> <span class=\"soft\">{} for {} in all, first at {}</span>",
-            escape(by),
-            escape(held),
-            format::times(node.count),
-            format::time(node.time),
-            format::time(node.first)
-        ));
-        if !node.children.is_empty() {
-            out.push_str(&format!("<ul>{}</ul>", nodes(e, &node.children)));
-        }
-        out.push_str("</li>");
-    }
-    if sorted.len() > MOST {
-        let rest = &sorted[MOST..];
-        let total: Time = rest.iter().map(|n| n.time).fold(Time::ZERO, Time::saturating_add);
-        let others = format::plural(rest.len() as u64, "other");
-        out.push_str(&format!("<li class=\"soft\">{others}, {} in all</li>", format::time(total)));
-    }
-    out
+fn line(e: &Experiment, node: &PauseNode, room: &mut usize) -> String {
+    let (by, held) = (e.topology.name(node.by.node), e.topology.name(node.held.node));
+    let children = match node.children.is_empty() {
+        true => String::new(),
+        false => format!("<ul>{}</ul>", nodes(e, &node.children, room)),
+    };
+    format!(
+        "<li>{} paused <b>{}</b> <span class=\"soft\">{} for {} in all, first at {}</span>\
+         {children}</li>",
+        escape(by),
+        escape(held),
+        format::times(node.count),
+        format::time(node.time),
+        format::time(node.first)
+    )
 }
 
 fn victims(e: &Experiment, tree: &PauseTree) -> String {

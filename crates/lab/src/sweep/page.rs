@@ -4,8 +4,9 @@
 use super::merge::{Merged, Table};
 use super::metrics::{FLOWS, Kind, RUN};
 use super::plan::Plan;
-use crate::report::{FIGURE_CSS, PAGE_CSS, escape};
+use crate::report::{PAGE_CSS, figure_style};
 use serde_json::{Value, json};
+use weir_core::markup::escape;
 
 const SCRIPT: &str = include_str!("page.js");
 const CSS: &str = "\
@@ -17,7 +18,19 @@ const CSS: &str = "\
 #figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1rem; }
 #figures svg { width: 100%; max-width: 52rem; }
 #table { max-height: 28rem; overflow: auto; }
+svg.figure { font-size: 12px; }
+svg.figure text { fill: var(--fg); }
+svg.figure .end { text-anchor: end; } svg.figure .mid { text-anchor: middle; }
+svg.figure .label { fill: var(--soft); } svg.figure .head { font-weight: 600; }
+svg.figure .grid { stroke: var(--grid); } svg.figure .axis { stroke: var(--soft); }
+svg.figure path { fill: none; stroke-width: 1.7; stroke-linejoin: round; }
 ";
+
+/// The classes of lines and points, by the number of their series.
+fn series_style() -> String {
+    let one = |i: u8| format!(".s{i} {{ stroke: var(--c{i}); }} .f{i} {{ fill: var(--c{i}); }}\n");
+    (0..weir_plot::style::COLOURS).map(one).collect()
+}
 
 /// Number of runs, mean, and sum of squares around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -75,7 +88,7 @@ pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · Weir</title>\n\
-         <style>\n{PAGE_CSS}{CSS}</style>\n<style id=\"figure-style\">\n{FIGURE_CSS}</style>\n\
+         <style>\n{PAGE_CSS}{CSS}</style>\n<style id=\"figure-style\">\n{figures}</style>\n\
          </head>\n<body>\n<header>\n<h1>{title}</h1>\n\
          <p class=\"soft\">{runs} runs · weir {version}</p>\n</header>\n{partial}\
          <div class=\"choose\">\n\
@@ -91,6 +104,7 @@ pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
          <a href=\"runs.csv\">runs.csv</a> <a href=\"classes.csv\">classes.csv</a></p>\n\
          <details><summary>data</summary><div id=\"table\"></div></details>\n\
          <script>\nconst DATA = {data};\n{SCRIPT}</script>\n</body>\n</html>\n",
+        figures = figure_style() + &series_style(),
         version = escape(&plan.head.weir),
     )
 }

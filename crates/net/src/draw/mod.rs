@@ -30,9 +30,11 @@ pub struct Options {
     pub title: String,
     /// Congested ports.
     pub marks: Vec<Mark>,
+    /// Egress ports that wait for each other in a circle, drawn as arrows over their links.
+    pub cycle: Vec<(NodeId, PortId)>,
 }
 
-/// Draws the network. Marks on ports that do not exist are left out.
+/// Draws the network. Marks and arrows at ports that do not exist are left out.
 ///
 /// ```
 /// use weir_net::{build::star, draw};
@@ -42,7 +44,7 @@ pub struct Options {
 /// # Ok::<(), weir_net::TopologyError>(())
 /// ```
 pub fn svg(topo: &Topology, options: &Options) -> String {
-    let scene = scene::Scene::new(topo, &options.marks);
+    let scene = scene::Scene::new(topo, &options.marks, &options.cycle);
     let layout = layout::Layout::new(&scene);
     svg::write(topo, &scene, &layout, &options.title)
 }

@@ -17,6 +17,18 @@ pub(super) struct Scene {
     /// Failed links.
     pub(super) missing: Vec<(usize, usize)>,
     pub(super) pointers: Vec<Pointer>,
+    /// Links of a circle of waiting ports, each from the item whose port it is; without repeats.
+    pub(super) cycle: Vec<Arrow>,
+}
+
+/// A link of a circle, in the direction in which its port sends.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Arrow {
+    Between(usize, usize),
+    /// To the n-th host below an item.
+    Down(usize, usize),
+    /// From the n-th host below an item.
+    Up(usize, usize),
 }
 
 /// A box: a switch, a host with several ports, or all switches of a pod in one layer.
@@ -69,13 +81,18 @@ struct Shown {
 }
 
 impl Scene {
-    pub(super) fn new(topo: &Topology, marks: &[Mark]) -> Self {
+    pub(super) fn new(topo: &Topology, marks: &[Mark], cycle: &[(NodeId, PortId)]) -> Self {
         let switches = topo.nodes().len() - topo.hosts().len();
         let merge = switches > MOST_SWITCHES
             || topo.links().len() - topo.hosts().len().min(topo.links().len()) > MOST_LINES;
         let (items, shown) = items(topo, merge);
-        let mut scene =
-            Self { lines: Vec::new(), missing: Vec::new(), pointers: Vec::new(), items };
+        let mut scene = Self {
+            lines: Vec::new(),
+            missing: Vec::new(),
+            pointers: Vec::new(),
+            cycle: Vec::new(),
+            items,
+        };
         scene.lines = lines(topo, &shown);
         for &(a, b) in topo.missing() {
             let ends = (shown[a.index()].item, shown[b.index()].item);
@@ -90,11 +107,23 @@ impl Scene {
                 }
             }
         }
-        for mark in marks {
-            let ports =
-                topo.nodes().get(mark.node.index()).map_or(0, |_| topo.ports(mark.node).len());
-            if mark.port.index() < ports {
-                scene.point(topo, &shown, (mark.node, mark.port), &mark.label, true);
+        let exists = |node: NodeId, port: PortId| {
+            let ports = topo.nodes().get(node.index()).map_or(0, |_| topo.ports(node).len());
+            port.index() < ports
+        };
+        for mark in marks.iter().filter(|m| exists(m.node, m.port)) {
+            scene.point(topo, &shown, (mark.node, mark.port), &mark.label, true);
+        }
+        for &(node, port) in cycle.iter().filter(|(node, port)| exists(*node, *port)) {
+            let (near, far) = (shown[node.index()], shown[topo.port(node, port).peer.index()]);
+            let arrow = match (near.host, far.host) {
+                (None, Some(host)) => Arrow::Down(near.item, host),
+                (Some(host), None) => Arrow::Up(far.item, host),
+                _ if near.item != far.item => Arrow::Between(near.item, far.item),
+                _ => continue,
+            };
+            if !scene.cycle.contains(&arrow) {
+                scene.cycle.push(arrow);
             }
         }
         scene

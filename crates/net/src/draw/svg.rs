@@ -1,10 +1,11 @@
 //! The picture as text.
 
 use super::layout::{HostStyle, Hosts, Layout, Rect, TOP};
-use super::scene::{Line, Pointer, Scene, Towards};
+use super::scene::{Arrow, Line, Pointer, Scene, Towards};
 use crate::analysis::Census;
 use crate::topology::{Layer, Topology};
 use std::fmt::Write;
+use weir_core::markup::escape;
 
 /// All rules are below `.weir-topo`, so that a picture inside a page leaves the page alone.
 const STYLE: &str = "\
@@ -19,6 +20,8 @@ const STYLE: &str = "\
 .weir-topo .crowd .l{stroke-opacity:.15}
 .weir-topo .lx{stroke:#cf222e;stroke-dasharray:5 4;stroke-width:1.2;fill:none}
 .weir-topo .lm{stroke:#cf222e;stroke-width:2.2;fill:none}
+.weir-topo .lc{stroke:#cf222e;stroke-width:3;fill:none}
+.weir-topo .ah{fill:#cf222e}
 .weir-topo .core{fill:#ddf4ff;stroke:#0969da}
 .weir-topo .agg{fill:#dafbe1;stroke:#1a7f37}
 .weir-topo .tor{fill:#fff8c5;stroke:#9a6700}
@@ -34,7 +37,8 @@ const STYLE: &str = "\
 .weir-topo text{fill:#e6edf3}
 .weir-topo .s,.weir-topo .hl{fill:#9198a1}
 .weir-topo .l,.weir-topo .lh{stroke:#6e7681}
-.weir-topo .lx,.weir-topo .lm{stroke:#ff7b72}
+.weir-topo .lx,.weir-topo .lm,.weir-topo .lc{stroke:#ff7b72}
+.weir-topo .ah{fill:#ff7b72}
 .weir-topo .core{fill:#0c2d6b;stroke:#58a6ff}
 .weir-topo .agg{fill:#033a16;stroke:#3fb950}
 .weir-topo .tor{fill:#3b2300;stroke:#d29922}
@@ -72,6 +76,9 @@ pub(super) fn write(topo: &Topology, scene: &Scene, layout: &Layout, title: &str
     out.raw(&format!("<rect class=\"bg\" width=\"{w}\" height=\"{h}\"/>\n"));
     out.heading(title, &subtitle);
     out.links(scene, layout);
+    for &arrow in &scene.cycle {
+        out.arrow(layout, arrow);
+    }
     for i in 0..scene.items.len() {
         out.hosts(layout, scene, i);
         out.item(layout, scene, i);
@@ -132,6 +139,9 @@ fn legend(scene: &Scene, census: &Census) -> String {
     }
     if scene.pointers.iter().any(|p| p.congested) {
         parts.push("red dot: congested port".to_owned());
+    }
+    if !scene.cycle.is_empty() {
+        parts.push("red arrows: each waits for the next".to_owned());
     }
     parts.join(" \u{b7} ")
 }
@@ -258,6 +268,56 @@ impl Canvas {
         }
     }
 
+    /// A link of a circle of waiting ports, a little to the right of its direction, so that the
+    /// way back over the same link can be told from it.
+    fn arrow(&mut self, layout: &Layout, arrow: Arrow) {
+        let (from, to) = match arrow {
+            Arrow::Between(i, j) => {
+                let (a, b) = layout.line(i, j);
+                (leaves_box(layout.boxes[i], a, b), leaves_box(layout.boxes[j], b, a))
+            }
+            Arrow::Down(i, n) => layout.host_line(i, n),
+            Arrow::Up(i, n) => {
+                let (top, host) = layout.host_line(i, n);
+                (host, top)
+            }
+        };
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let long = (dx * dx + dy * dy).sqrt();
+        if long < 1.0 {
+            return;
+        }
+        let (ux, uy) = (dx / long, dy / long);
+        let aside = |(x, y): (f64, f64)| (x - uy * 3.0, y + ux * 3.0);
+        let (from, to) = (aside(from), aside(to));
+        // the head stands a little beyond the middle of the line, on its bulge if it has one
+        let bulge = match arrow {
+            Arrow::Between(..) => bulge(layout, from, to),
+            _ => None,
+        };
+        let middle = match bulge {
+            Some((x, y)) => ((from.0 + 2.0 * x + to.0) / 4.0, (from.1 + 2.0 * y + to.1) / 4.0),
+            None => (from.0 + dx * 0.55, from.1 + dy * 0.55),
+        };
+        let s = self.shift;
+        let (cx, cy) = bulge.unwrap_or(((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0));
+        let _ = writeln!(
+            self.text,
+            "<path class=\"lc\" d=\"M{:.1} {:.1}Q{:.1} {cy:.1} {:.1} {:.1}\"/>",
+            from.0 + s,
+            from.1,
+            cx + s,
+            to.0 + s,
+            to.1
+        );
+        let corner = |along: f64, out: f64| {
+            let (x, y) = (middle.0 + ux * along - uy * out, middle.1 + uy * along + ux * out);
+            format!("{:.1} {y:.1}", x + s)
+        };
+        let (tip, left, right) = (corner(9.0, 0.0), corner(-5.0, 6.5), corner(-5.0, -6.5));
+        let _ = writeln!(self.text, "<path class=\"ah\" d=\"M{tip}L{left}L{right}Z\"/>");
+    }
+
     fn item(&mut self, layout: &Layout, scene: &Scene, i: usize) {
         let (rect, item) = (layout.boxes[i], &scene.items[i]);
         self.rect(item.layer.name(), rect, 4.0);
@@ -327,8 +387,21 @@ impl Canvas {
                 (to.0, block.1 + layout.hosts[pointer.at].h + 8.0)
             }
         };
+        let at = if pointer.congested { clear_of_boxes(layout, at, &pointer.label) } else { at };
         self.label(if pointer.congested { "mt" } else { "a" }, at, false, &pointer.label);
     }
+}
+
+/// The nearest place above or below `at` where a label covers no box.
+fn clear_of_boxes(layout: &Layout, at: (f64, f64), label: &str) -> (f64, f64) {
+    let (w, h) = (6.4 * label.chars().count() as f64, 14.0);
+    let free = |&(x, y): &(f64, f64)| {
+        let covers =
+            |r: &Rect| (r.x - x).abs() < (r.w + w) / 2.0 && (r.y - y).abs() < (r.h + h) / 2.0;
+        !layout.boxes.iter().any(covers)
+    };
+    let moves = [0.0, -10.0, 10.0, -20.0, 20.0, -30.0, 30.0];
+    moves.into_iter().map(|dy| (at.0, at.1 + dy)).find(free).unwrap_or(at)
 }
 
 /// Where the line between two points leaves the box that it begins in or on.
@@ -360,20 +433,4 @@ fn bulge(layout: &Layout, a: (f64, f64), b: (f64, f64)) -> Option<(f64, f64)> {
     let middle = (a.0 + dx / 2.0, a.1 + dy / 2.0);
     // rows bulge up, columns to the left
     Some(if dy.abs() < 1.0 { (middle.0, middle.1 - pull) } else { (middle.0 - pull, middle.1) })
-}
-
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            // XML has no control characters
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
 }

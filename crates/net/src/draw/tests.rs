@@ -31,7 +31,7 @@ fn overlap(a: Rect, b: Rect) -> bool {
 #[test]
 fn nothing_overlaps_and_everything_is_in_the_picture() {
     for (name, topo) in gallery() {
-        let scene = Scene::new(&topo, &[]);
+        let scene = Scene::new(&topo, &[], &[]);
         let layout = Layout::new(&scene);
         let blocks = layout.hosts.iter().zip(&layout.blocks).filter(|(h, _)| h.h > 0.0);
         let mut all: Vec<Rect> = blocks
@@ -79,7 +79,7 @@ fn is_well_formed(svg: &str) -> bool {
 #[test]
 fn every_picture_is_well_formed_and_names_every_switch() {
     for (name, topo) in gallery() {
-        let svg = svg(&topo, &Options { title: name.clone(), marks: vec![] });
+        let svg = svg(&topo, &Options { title: name.clone(), ..Options::default() });
         assert!(is_well_formed(&svg), "{name}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");
         if topo.switches().count() <= 1000 {
@@ -139,7 +139,7 @@ fn a_picture_keeps_to_itself() {
     let text = "host a<b\nswitch s\nrate 1Gbps\ndelay 1us\nlink a<b s";
     let graph = explicit::read(text).unwrap();
     let topo = explicit::build(&graph).unwrap();
-    let svg = svg(&topo, &Options { title: "<script>\"&\u{1}".to_owned(), marks: vec![] });
+    let svg = svg(&topo, &Options { title: "<script>\"&\u{1}".to_owned(), ..Options::default() });
     assert!(is_well_formed(&svg), "{svg}");
     assert!(svg.contains("a&lt;b") && svg.contains("&lt;script&gt;&quot;&amp; "));
     let style = svg.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
@@ -149,4 +149,54 @@ fn a_picture_keeps_to_itself() {
         assert!(selectors.into_iter().all(|s| s.starts_with(".weir-topo")), "{rule}");
     }
     assert!(style.contains("@media screen and (prefers-color-scheme:dark)"));
+}
+
+#[test]
+fn a_circle_of_waiting_ports_is_drawn_as_arrows_once_each() {
+    let topo = (find("ring").unwrap().build)(&[]).unwrap();
+    let switches: Vec<NodeId> = topo.switches().collect();
+    let towards = |a: NodeId, b: NodeId| {
+        let port = topo.ports(a).iter().position(|end| end.peer == b).expect("they are neighbours");
+        (a, PortId::from_index(port))
+    };
+    let next = |i: usize| switches[(i + 1) % switches.len()];
+    let mut cycle: Vec<_> = (0..switches.len()).map(|i| towards(switches[i], next(i))).collect();
+    let draw = |cycle: &[(NodeId, PortId)]| {
+        svg(&topo, &Options { cycle: cycle.to_vec(), ..Options::default() })
+    };
+    let arrows = |svg: &str| svg.matches("class=\"lc\"").count();
+    let drawn = draw(&cycle);
+    assert_eq!(arrows(&drawn), switches.len());
+    assert!(is_well_formed(&drawn) && drawn.contains("each waits for the next"));
+    // several queues of one port are one arrow; the way back over a link is another
+    cycle.push(cycle[0]);
+    cycle.push(towards(switches[1], switches[0]));
+    // a port that does not exist is left out, one towards a host is drawn
+    cycle.push((switches[0], PortId::from_index(99)));
+    cycle.push(towards(switches[0], topo.hosts()[0]));
+    assert_eq!(arrows(&draw(&cycle)), switches.len() + 2);
+    assert_eq!(arrows(&draw(&[])), 0);
+}
+
+#[test]
+fn a_long_label_at_a_short_link_covers_no_box() {
+    let topo = (find("ring").unwrap().build)(&[]).unwrap();
+    let node = topo.switches().last().unwrap();
+    let port = topo.ports(node).iter().position(|end| !topo.is_host(end.peer)).unwrap();
+    let label = "to the neighbour: longest queue of all".to_owned();
+    let mark = Mark { node, port: PortId::from_index(port), label };
+    let drawn = svg(&topo, &Options { marks: vec![mark], ..Options::default() });
+    let number = |tag: &str, name: &str| -> f64 {
+        let (_, rest) = tag.split_once(&format!(" {name}=\"")).expect("an attribute");
+        rest.split('"').next().unwrap().parse().expect("a number")
+    };
+    let text = drawn.split('<').find(|tag| tag.contains("class=\"mt\"")).expect("the label");
+    let (x, y, half) = (number(text, "x"), number(text, "y"), 38.0 * 3.2);
+    for tag in drawn.split('<').filter(|tag| tag.starts_with("rect class=\"other\"")) {
+        let (bx, by) = (number(tag, "x"), number(tag, "y"));
+        let (w, h) = (number(tag, "width"), number(tag, "height"));
+        let across = x - half < bx + w && bx < x + half;
+        let down = y - 7.0 < by + h && by < y + 7.0;
+        assert!(!(across && down), "{text} covers {tag}");
+    }
 }

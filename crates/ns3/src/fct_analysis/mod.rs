@@ -1,10 +1,9 @@
 //! Slowdown by flow size: what the original's analysis script prints, for any number of result
-//! files side by side, as rows, CSV and a figure.
+//! files side by side, as rows and CSV.
 //!
 //! Flows are sorted by size and cut into buckets of equal count. A flow's slowdown is its
 //! completion time over the estimate for an idle network, at least 1.
 
-mod plot;
 mod table;
 
 use crate::diag::Diagnostics;

@@ -123,11 +123,6 @@ impl Table {
         }
         out
     }
-
-    /// A figure as SVG: median, 95th and 99th percentile over flow size, a line per run.
-    pub fn svg(&self) -> String {
-        super::plot::svg(self)
-    }
 }
 
 fn quoted(name: &str) -> String {
@@ -139,7 +134,7 @@ fn quoted(name: &str) -> String {
 }
 
 /// A size with three digits.
-pub(super) fn size(bytes: u64) -> String {
+fn size(bytes: u64) -> String {
     let (value, unit) = match bytes {
         0..1_000 => return format!("{bytes} B"),
         1_000..1_000_000 => (bytes as f64 / 1e3, "KB"),

@@ -18,6 +18,73 @@ pub(super) struct Frame<'a> {
     /// Names that do not fit beside each other run upwards.
     upright: bool,
     direct: bool,
+    strip: Option<Strip>,
+    brief: bool,
+}
+
+/// Where a panel goes, and what it has in common with the others of its figure.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) width: f64,
+    /// Room for the labels of the axis up.
+    pub(super) left: f64,
+    /// Height of the plot over its width.
+    pub(super) shape: f64,
+    /// Room for words beside bars.
+    pub(super) notes: f64,
+    /// Whether these words are the values alone.
+    pub(super) brief: bool,
+    /// Whether lines carry their names at their ends.
+    pub(super) direct: bool,
+    /// For a panel that is one of several strips.
+    pub(super) strip: Option<Strip>,
+}
+
+/// One of several flat panels below each other.
+#[derive(Clone, Copy)]
+pub(super) struct Strip {
+    /// Whether it is the lowest, which has the axis across.
+    pub(super) last: bool,
+    /// Whether its unit is not that of the common title.
+    pub(super) own_unit: bool,
+}
+
+/// Ticks of the axis up of a strip: few, but more than the one at zero.
+pub(super) fn strip_ticks(panel: &Panel, own_unit: bool) -> Vec<Tick> {
+    let mut ticks = (2..6).map(|about| panel.up.ticks(about)).find(|t| t.len() > 1);
+    if own_unit {
+        let unit = panel.up.unit.prefix(panel.up.high).1;
+        for tick in ticks.iter_mut().flatten().filter(|t| !t.text.is_empty()) {
+            tick.text = format!("{} {unit}", tick.text);
+        }
+    }
+    ticks.unwrap_or_default()
+}
+
+/// Room for the axis up of a panel with these ticks.
+pub(super) fn left_of(panel: &Panel, size: &Size, ticks: &[Tick]) -> f64 {
+    let labels = widest(ticks.iter().map(|k| k.text.as_str()), size);
+    labels + size.text * if panel.up.label.is_empty() { 0.8 } else { 2.3 }
+}
+
+/// Whether there is no room for all that could stand beside bars.
+pub(super) fn brief_notes(panels: &[Panel], size: &Size) -> bool {
+    note_room(panels, size, false) > size.width * 0.4
+}
+
+/// Room for what stands beside the bars of these panels.
+pub(super) fn note_room(panels: &[Panel], size: &Size, brief: bool) -> f64 {
+    let bars = panels.iter().flat_map(|p| all_bars(p).map(move |b| (p, b)));
+    bars.map(|(p, b)| wide(&note_text(p, b, brief), size)).fold(0.0, f64::max)
+}
+
+fn all_bars(panel: &Panel) -> impl Iterator<Item = &Bar> {
+    panel.series.iter().flat_map(|s| match &s.shape {
+        Shape::Bars(bars) => bars.iter().flatten().collect::<Vec<_>>(),
+        _ => Vec::new(),
+    })
 }
 
 /// Text widths at the figure's size.
@@ -56,32 +123,25 @@ pub(super) fn labels_fit(panel: &Panel, size: &Size) -> bool {
     let names = widest(ends.iter().map(|e| e.0), size);
     let places: Vec<f64> = ends.iter().map(|e| (1.0 - panel.up.at(e.2)) * height).collect();
     let moved = spread(places.clone(), size.text * 1.2, (0.0, height));
-    let far = places.iter().zip(&moved).any(|(a, b)| (a - b).abs() > size.text * 1.5);
+    let far = places.iter().zip(&moved).any(|(a, b)| (a - b).abs() > size.text * 0.7);
     names < size.width * 0.25 && !far
 }
 
 impl<'a> Frame<'a> {
-    /// Lays out a panel in the column that begins at `x`, from `y` down.
-    pub(super) fn new(
-        panel: &'a Panel,
-        size: &'a Size,
-        (x, y, width): (f64, f64, f64),
-        direct: bool,
-        shape: f64,
-    ) -> Self {
+    /// Lays out a panel.
+    pub(super) fn new(panel: &'a Panel, size: &'a Size, place: Place) -> Self {
         let t = size.text;
         if let Across::Rows { names } = &panel.across {
-            return Self::rows(panel, size, (x, y, width), names);
+            return Self::rows(panel, size, place, names);
         }
-        let ticks = panel.up.ticks(5);
-        let labels = widest(ticks.iter().map(|k| k.text.as_str()), size);
-        let left = labels + t * if panel.up.label.is_empty() { 0.8 } else { 2.3 };
+        let Place { x, y, width, left, shape, direct, strip, brief, .. } = place;
         let right = match direct {
             true => widest(panel.series.iter().map(|s| s.name.as_str()), size) + t,
             false => t * 1.2,
         };
         let w = (width - left - right).max(20.0);
-        let plot = Area { x: x + left, y, w, h: (w * shape).max(t * 6.0) };
+        let h = if strip.is_some() { t * 4.6 } else { (w * shape).max(t * 6.0) };
+        let plot = Area { x: x + left, y, w, h };
         let upright = match &panel.across {
             Across::Names { names, .. } => {
                 let slot = w / names.len().max(1) as f64;
@@ -89,30 +149,30 @@ impl<'a> Frame<'a> {
             }
             _ => false,
         };
-        Self { panel, size, plot, left: x, upright, direct }
+        Self { panel, size, plot, left: x, upright, direct, strip, brief }
     }
 
-    fn rows(
-        panel: &'a Panel,
-        size: &'a Size,
-        (x, y, width): (f64, f64, f64),
-        names: &[String],
-    ) -> Self {
-        let t = size.text;
+    fn rows(panel: &'a Panel, size: &'a Size, place: Place, names: &[String]) -> Self {
+        let (t, width) = (size.text, place.width);
         let left = widest(names.iter().map(String::as_str), size).min(width * 0.4) + t * 0.8;
-        let notes = Self::all_bars(panel).map(|b| wide(&note(panel, b), size)).fold(0.0, f64::max);
-        let right = notes.min(width * 0.4) + t * 1.2;
+        let right = place.notes.min(width * 0.4) + t * 1.2;
         let w = (width - left - right).max(20.0);
-        let h = t * 1.6 * names.len() as f64;
-        let plot = Area { x: x + left, y, w, h };
-        Self { panel, size, plot, left: x, upright: false, direct: false }
+        let plot = Area { x: place.x + left, y: place.y, w, h: t * 1.6 * names.len() as f64 };
+        Self {
+            panel,
+            size,
+            plot,
+            left: place.x,
+            upright: false,
+            direct: false,
+            strip: None,
+            brief: place.brief,
+        }
     }
 
-    fn all_bars(panel: &Panel) -> impl Iterator<Item = &Bar> {
-        panel.series.iter().flat_map(|s| match &s.shape {
-            Shape::Bars(bars) => bars.iter().flatten().collect::<Vec<_>>(),
-            _ => Vec::new(),
-        })
+    /// What stands beside a bar.
+    pub(super) fn note(&self, bar: &Bar) -> String {
+        note_text(self.panel, bar, self.brief)
     }
 
     pub(super) fn title_x(&self) -> f64 {
@@ -123,6 +183,7 @@ impl<'a> Frame<'a> {
     pub(super) fn bottom(&self) -> f64 {
         let t = self.size.text;
         let below = match &self.panel.across {
+            _ if self.strip.is_some_and(|s| !s.last) => t * 0.7,
             Across::Values(_) | Across::Rows { .. } => t * 3.1,
             Across::Names { names, label } => {
                 let names = match self.upright {
@@ -183,12 +244,19 @@ impl<'a> Frame<'a> {
     /// Grid lines, labels and title of the axis up.
     fn vertical_axis(&self, scene: &mut Scene) {
         let (t, plot) = (self.size.text, self.plot);
-        for Tick { value, text } in self.panel.up.ticks(5) {
+        let ticks = match self.strip {
+            Some(strip) => strip_ticks(self.panel, strip.own_unit),
+            None => self.panel.up.ticks(5),
+        };
+        for Tick { value, text } in ticks {
             let y = self.up(value);
             let width = if text.is_empty() { 0.25 } else { 0.6 };
             scene.push(Item::line((plot.x, y), (plot.right(), y), Paint::Grid, width));
             let at = (plot.x - t * 0.45, y + t * 0.34);
             scene.push(Item::text(at, &text, t, Anchor::End).painted(Paint::Soft));
+        }
+        if self.strip.is_some() {
+            return;
         }
         let title = clip(&self.panel.up.title(), t, Weight::Regular, plot.h + t * 2.0);
         let at = (self.left + t, plot.y + plot.h / 2.0);
@@ -200,6 +268,7 @@ impl<'a> Frame<'a> {
         let (t, plot) = (self.size.text, self.plot);
         let base = plot.bottom();
         scene.push(Item::line((plot.x, base), (plot.right(), base), Paint::Soft, 0.8));
+        let named = self.strip.is_none_or(|s| s.last);
         // as many labels as have room
         let mut about = 9;
         let ticks = loop {
@@ -220,12 +289,18 @@ impl<'a> Frame<'a> {
                 scene.push(Item::line((x, plot.y), (x, base), Paint::Grid, 0.6));
             }
             scene.push(Item::line((x, base), (x, base + long), Paint::Soft, 0.8));
+            if !named {
+                continue;
+            }
             let half = wide(&text, self.size) / 2.0;
             if !text.is_empty() && x - half >= free {
                 let at = (x, base + t * 1.3);
                 scene.push(Item::text(at, &text, t, Anchor::Middle).painted(Paint::Soft));
                 free = x + half + t * 0.4;
             }
+        }
+        if !named {
+            return;
         }
         let title = clip(&axis.title(), t, Weight::Regular, plot.w + t * 4.0);
         let middle = plot.x + plot.w / 2.0;
@@ -252,28 +327,40 @@ impl<'a> Frame<'a> {
         scene.push(Item::text(at, label, t, Anchor::Middle));
     }
 
-    /// Levels to compare with, each with its name above the line, or below it where another line
-    /// is close above.
+    /// Levels to compare with, each with its name above the line, or below it where there is no
+    /// room above; a name without room at either place is left out.
     fn rules(&self, scene: &mut Scene) {
         let (t, plot) = (self.size.text, self.plot);
         let inside = |at: f64| at >= self.panel.up.low && at <= self.panel.up.high;
         let mut rules: Vec<_> = self.panel.rules.iter().filter(|r| inside(r.at)).collect();
         rules.sort_by(|a, b| b.at.total_cmp(&a.at));
-        let mut above = f64::NEG_INFINITY;
-        for rule in rules {
-            let y = self.up(rule.at);
+        let lines: Vec<f64> = rules.iter().map(|r| self.up(r.at)).collect();
+        let mut taken: Vec<Area> = Vec::new();
+        for (i, rule) in rules.iter().enumerate() {
+            let y = lines[i];
             scene.push(dashed((plot.x, y), (plot.right(), y)));
-            let down = y - t * 1.1 < above || y - t < plot.y;
-            let base = if down { y + t * 0.95 } else { y - t * 0.3 };
-            let at = (plot.right() - t * 0.2, base);
             let label = clip(&rule.label, t * 0.92, Weight::Regular, plot.w);
-            let text = Item::text(at, &label, t * 0.92, Anchor::End).painted(Paint::Alarm);
+            let text = |base: f64| {
+                let at = (plot.right() - t * 0.2, base);
+                Item::text(at, &label, t * 0.92, Anchor::End).painted(Paint::Alarm)
+            };
+            let fits = |area: &Area| {
+                let crossed = |line: &f64| *line > area.y && *line < area.bottom();
+                area.y >= plot.y
+                    && area.bottom() <= plot.bottom()
+                    && !taken.iter().any(|other| other.overlaps(area))
+                    && !lines.iter().any(crossed)
+            };
+            let places = [y - t * 0.3, y + t * 0.95].map(text);
+            let placed = places.into_iter().find(|p| p.text_area().is_some_and(|a| fits(&a)));
             // bars and lines below it must not make it illegible
-            if let Some(area) = text.text_area() {
+            if let (Some(text), false) = (placed, label.is_empty())
+                && let Some(area) = text.text_area()
+            {
                 scene.push(Item::rect(area, Paint::Paper, 0.8));
+                scene.push(text);
+                taken.push(area);
             }
-            scene.push(text);
-            above = if down { base } else { y };
         }
     }
 
@@ -292,7 +379,7 @@ impl<'a> Frame<'a> {
         let places = spread(places, t * 1.2, (plot.y, plot.bottom()));
         for ((name, style, _), y) in ends.iter().zip(places) {
             let at = (plot.right() + t * 0.5, y + t * 0.34);
-            scene.push(Item::text(at, name, t, Anchor::Start).painted(style.paint()));
+            scene.push(Item::text(at, name, t, Anchor::Start).painted(style.paint));
         }
     }
 
@@ -302,8 +389,12 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// What stands beside a bar: its value, the largest, and its note.
+/// What there is to say of a bar: its value, the largest, and its note.
 pub(super) fn note(panel: &Panel, bar: &Bar) -> String {
+    note_text(panel, bar, false)
+}
+
+fn note_text(panel: &Panel, bar: &Bar, brief: bool) -> String {
     let unit = panel.up.unit;
     let value = bar.value.map(|v| unit.show(v)).unwrap_or_default();
     let error = match (bar.value, bar.error) {
@@ -311,7 +402,9 @@ pub(super) fn note(panel: &Panel, bar: &Bar) -> String {
         _ => String::new(),
     };
     let most = match (bar.value, bar.whisker) {
-        (Some(v), Some(most)) if most > v * 1.005 => format!(", up to {}", unit.show(most)),
+        (Some(v), Some(most)) if most > v * 1.005 && !brief => {
+            format!(", up to {}", unit.show(most))
+        }
         _ => String::new(),
     };
     format!("{value}{error}{most} {}", bar.note).trim().to_owned()

@@ -5,7 +5,7 @@ use super::frame::{Frame, note};
 use crate::figure::{Across, Bar, BoxPlot, Point, Series, Shape};
 use crate::font::Weight;
 use crate::scene::{Anchor, Area, Item, Scene, Step, Stroke};
-use crate::style::{Dash, Paint, Style};
+use crate::style::{Paint, Style};
 
 /// A screen has no more pixels across than this.
 const MOST_POINTS: usize = 700;
@@ -17,10 +17,10 @@ pub(super) fn draw(frame: &Frame<'_>, scene: &mut Scene) {
     let side = |s: &&Series| matches!(s.shape, Shape::Bars(_) | Shape::Boxes(_));
     let lanes = frame.panel.series.iter().filter(side).count().max(1);
     let mut lane = 0;
-    for series in &frame.panel.series {
+    for (i, series) in frame.panel.series.iter().enumerate() {
         match &series.shape {
-            Shape::Line(points) => line(frame, scene, series, points),
-            Shape::Steps(points) => steps(frame, scene, series, points),
+            Shape::Line(points) => line(frame, scene, series, points, i),
+            Shape::Steps(points) => steps(frame, scene, series, points, i),
             Shape::Bars(bars) => {
                 for (i, bar) in bars.iter().enumerate() {
                     let Some(bar) = bar else { continue };
@@ -32,6 +32,7 @@ pub(super) fn draw(frame: &Frame<'_>, scene: &mut Scene) {
                 }
                 lane += 1;
             }
+            Shape::Spans(rows) => spans(frame, scene, series, rows),
             Shape::Boxes(all) => {
                 for (i, five) in all.iter().enumerate() {
                     let Some(five) = five else { continue };
@@ -75,33 +76,86 @@ fn x_of(frame: &Frame<'_>, x: f64) -> f64 {
 }
 
 fn stroke(style: Style, width: f64) -> Option<Stroke> {
-    Some(Stroke { paint: style.paint(), width, dash: style.dash.pattern() })
+    Some(Stroke { paint: style.paint, width, dash: style.dash.pattern() })
 }
 
-fn line(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[Point]) {
+fn line(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[Point], i: usize) {
     let (style, width) = (series.style, frame.size.line);
-    let at = |p: &Point| (x_of(frame, p.x), frame.up(p.y));
+    let aside = aside(frame, i);
+    let at = |p: &Point| (x_of(frame, p.x) + aside, frame.up(p.y));
     let pairs: Vec<(f64, f64)> = points.iter().map(|p| (p.x, p.y)).collect();
     let thinned = thin(&pairs, MOST_POINTS);
-    let path = thinned.iter().enumerate().map(|(i, &(x, y))| {
-        let (x, y) = (x_of(frame, x), frame.up(y));
-        if i == 0 { Step::Move(x, y) } else { Step::Line(x, y) }
-    });
+    let place = |&(x, y): &(f64, f64)| (x_of(frame, x) + aside, frame.up(y));
+    let path: Vec<_> = thinned.iter().map(place).collect();
+    polyline(scene, series, &path, width);
+    if points.len() > MOST_MARKERS {
+        return sparse_markers(frame, scene, style, &path, i);
+    }
+    for p in points.iter().filter(|p| p.error > 0.0) {
+        let (x, _) = at(p);
+        let (low, high) = (frame.up(p.y - p.error), frame.up(p.y + p.error));
+        error_bar(scene, (x, low), (x, high), width, style.paint);
+    }
+    for p in points {
+        scene.push(Item::marker(style.marker, at(p), width * 1.6, style.paint));
+    }
+}
+
+/// How far line `i` is moved aside, so that error bars at the same place do not cover each other.
+fn aside(frame: &Frame<'_>, i: usize) -> f64 {
+    let uncertain = |s: &Series| match &s.shape {
+        Shape::Line(points) => points.len() <= MOST_MARKERS && points.iter().any(|p| p.error > 0.0),
+        _ => false,
+    };
+    let lines = frame.panel.series.len();
+    if lines < 2 || !frame.panel.series.iter().any(uncertain) {
+        return 0.0;
+    }
+    let step = (frame.size.line * 1.3).min(frame.size.text / (lines - 1) as f64);
+    (i as f64 - (lines - 1) as f64 / 2.0) * step
+}
+
+fn polyline(scene: &mut Scene, series: &Series, path: &[(f64, f64)], width: f64) {
+    let step = |(i, &(x, y)): (usize, &(f64, f64))| match i {
+        0 => Step::Move(x, y),
+        _ => Step::Line(x, y),
+    };
     scene.push(Item::Path {
-        steps: path.collect(),
-        stroke: stroke(style, width),
+        steps: path.iter().enumerate().map(step).collect(),
+        stroke: stroke(series.style, width),
         fill: None,
         title: series.name.clone(),
     });
-    for p in points.iter().filter(|p| p.error > 0.0 && points.len() <= MOST_MARKERS) {
-        let (x, _) = at(p);
-        let (low, high) = (frame.up(p.y - p.error), frame.up(p.y + p.error));
-        error_bar(scene, (x, low), (x, high), width, Paint::Series(style.colour));
+}
+
+/// A few markers along a line of many points, at other places than those of the other lines, so
+/// that they can be told apart without colours.
+fn sparse_markers(
+    frame: &Frame<'_>,
+    scene: &mut Scene,
+    style: Style,
+    path: &[(f64, f64)],
+    i: usize,
+) {
+    let lines = frame.panel.series.len();
+    if lines < 2 {
+        return;
     }
-    if points.len() <= MOST_MARKERS {
-        for p in points {
-            scene.push(Item::marker(style.marker, at(p), width * 1.6, style.paint()));
+    let length = |pair: &[(f64, f64)]| libm::hypot(pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+    let total: f64 = path.windows(2).map(length).sum();
+    let count = libm::round(total / (frame.plot.w / 5.0)).clamp(1.0, 8.0);
+    let mut next = total * (i as f64 + 0.5) / lines as f64 / count;
+    let mut walked = 0.0;
+    for pair in path.windows(2) {
+        let long = length(pair);
+        while next <= walked + long && long > 0.0 {
+            let share = (next - walked) / long;
+            let [(ax, ay), (bx, by)] = [pair[0], pair[1]];
+            let at = (ax + (bx - ax) * share, ay + (by - ay) * share);
+            scene.push(Item::marker(style.marker, at, frame.size.line * 1.6, style.paint));
+            next += total / count;
         }
+        walked += long;
     }
 }
 
@@ -114,23 +168,46 @@ fn error_bar(scene: &mut Scene, from: (f64, f64), to: (f64, f64), cap: f64, pain
     }
 }
 
-fn steps(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[(f64, f64)]) {
-    let mut path = Vec::new();
-    let mut level = None;
+fn steps(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[(f64, f64)], i: usize) {
+    let mut path: Vec<(f64, f64)> = Vec::new();
     for (x, y) in thin(points, MOST_POINTS) {
         let (x, y) = (x_of(frame, x), frame.up(y));
-        match level {
-            None => path.push(Step::Move(x, y)),
-            Some(level) => path.extend([Step::Line(x, level), Step::Line(x, y)]),
+        if let Some(&(_, level)) = path.last() {
+            path.push((x, level));
         }
-        level = Some(y);
+        path.push((x, y));
     }
-    scene.push(Item::Path {
-        steps: path,
-        stroke: stroke(series.style, frame.size.line),
-        fill: None,
-        title: series.name.clone(),
-    });
+    polyline(scene, series, &path, frame.size.line);
+    sparse_markers(frame, scene, series.style, &path, i);
+}
+
+/// Stretches of rows, one path for all; those that touch on the screen are joined.
+fn spans(frame: &Frame<'_>, scene: &mut Scene, series: &Series, rows: &[Vec<(f64, f64)>]) {
+    let mut path = Vec::new();
+    for (i, spans) in rows.iter().enumerate() {
+        let slot = Slot { name: i, names: rows.len(), lane: 0, lanes: 1 };
+        let (begin, height) = slot.along(frame.plot.h);
+        let (top, bottom) = (frame.plot.y + begin, frame.plot.y + begin + height);
+        let mut boxes: Vec<(f64, f64)> = Vec::new();
+        for &(from, to) in spans {
+            let (a, b) = (frame.along(from), frame.along(to).max(frame.along(from) + 0.5));
+            match boxes.last_mut() {
+                Some(last) if a - last.1 < 0.3 => last.1 = last.1.max(b),
+                _ => boxes.push((a, b)),
+            }
+        }
+        for (a, b) in boxes {
+            path.extend([
+                Step::Move(a, top),
+                Step::Line(b, top),
+                Step::Line(b, bottom),
+                Step::Line(a, bottom),
+                Step::Close,
+            ]);
+        }
+    }
+    let fill = Some((series.style.paint, series.style.fill.opacity()));
+    scene.push(Item::Path { steps: path, stroke: None, fill, title: series.name.clone() });
 }
 
 /// A bar that stands.
@@ -164,7 +241,7 @@ fn column(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot
     }
     if let Some(most) = bar.whisker.filter(|m| *m > value && !beyond) {
         let end = (middle, frame.up(most));
-        scene.push(Item::line((middle, top), end, style.paint(), frame.size.line * 0.5));
+        scene.push(Item::line((middle, top), end, style.paint, frame.size.line * 0.5));
     }
 }
 
@@ -189,12 +266,21 @@ fn row(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot: S
     }
     if bar.error > 0.0 && !beyond {
         let (low, high) = (frame.along(value - bar.error), frame.along(value + bar.error));
-        scene.push(Item::line((low, middle), (high, middle), Paint::Ink, frame.size.line * 0.5));
+        let cap = height * 0.22;
+        let caps = [low, high].map(|x| ((x, middle - cap), (x, middle + cap)));
+        // on a bar as dark as the line, a pale edge shows where it is
+        for (paint, width) in [(Paint::Paper, 1.2), (Paint::Ink, 0.5)] {
+            let width = frame.size.line * width;
+            scene.push(Item::line((low, middle), (high, middle), paint, width));
+            for (from, to) in caps {
+                scene.push(Item::line(from, to, paint, width));
+            }
+        }
         end = end.max(high);
     }
     if let Some(most) = bar.whisker.filter(|m| *m > value && !beyond) {
         let to = frame.along(most);
-        let paint = style.paint();
+        let paint = style.paint;
         scene.push(Item::line((end, middle), (to, middle), paint, frame.size.line * 0.5));
         if most <= frame.panel.up.high {
             let cap = height * 0.25;
@@ -203,13 +289,13 @@ fn row(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot: S
         }
         end = to;
     }
-    let text = clip(&note(frame.panel, bar), t, Weight::Regular, frame.size.width - end - t * 0.6);
+    let text = clip(&frame.note(bar), t, Weight::Regular, frame.size.width - end - t * 0.6);
     scene.push(Item::text((end + t * 0.5, middle + t * 0.34), &text, t, Anchor::Start));
 }
 
 fn box_plot(frame: &Frame<'_>, scene: &mut Scene, series: &Series, b: &BoxPlot, slot: Slot) {
     let (begin, width) = slot.along(frame.plot.w);
-    let (x, paint) = (frame.plot.x + begin, series.style.paint());
+    let (x, paint) = (frame.plot.x + begin, series.style.paint);
     let middle = x + width / 2.0;
     let [low, lower, median, upper, high] =
         [b.low, b.lower, b.middle, b.upper, b.high].map(|v| frame.up(v));
@@ -227,23 +313,13 @@ fn box_plot(frame: &Frame<'_>, scene: &mut Scene, series: &Series, b: &BoxPlot, 
     scene.push(Item::line((x, median), (x + width, median), Paint::Ink, frame.size.line * 0.8));
 }
 
-/// Bars of one colour differ in how full it is, as lines differ in their dashes.
-pub(super) const fn fullness(dash: Dash) -> f64 {
-    match dash {
-        Dash::Solid => 1.0,
-        Dash::Dashed => 0.55,
-        Dash::DashDot => 0.3,
-        Dash::Dotted => 0.1,
-    }
-}
-
 fn fill_bar(frame: &Frame<'_>, scene: &mut Scene, area: Area, style: Style, title: &str) {
-    let full = fullness(style.dash);
-    push_titled(scene, Item::rect(area, style.paint(), full), title);
+    let full = style.fill.opacity();
+    push_titled(scene, Item::rect(area, style.paint, full), title);
     if full < 1.0
-        && let Item::Path { steps, .. } = Item::rect(area, style.paint(), 1.0)
+        && let Item::Path { steps, .. } = Item::rect(area, style.paint, 1.0)
     {
-        let stroke = Stroke { paint: style.paint(), width: frame.size.line * 0.5, dash: &[] };
+        let stroke = Stroke { paint: style.paint, width: frame.size.line * 0.5, dash: &[] };
         let (stroke, title) = (Some(stroke), String::new());
         scene.push(Item::Path { steps, stroke, fill: None, title });
     }

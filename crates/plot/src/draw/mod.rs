@@ -3,11 +3,11 @@
 mod frame;
 mod marks;
 
-use crate::figure::{Across, Figure, Panel, Series, Shape};
+use crate::figure::{Across, Figure, Layout, Panel, Series, Shape};
 use crate::font::{self, Weight};
 use crate::scene::{Anchor, Item, Scene, Stroke};
 use crate::style::Style;
-use frame::Frame;
+use frame::{Frame, Place, Strip};
 
 /// How large a figure is and how large its parts are, in points.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,6 +45,15 @@ pub fn scene(figure: &Figure, size: &Size) -> Scene {
     if !direct {
         y = legend(&mut scene, figure, size, y);
     }
+    scene.height = match figure.layout {
+        Layout::Strips => strips(&mut scene, figure, size, y),
+        Layout::Grid => grid(&mut scene, figure, size, y, direct),
+    };
+    scene
+}
+
+/// Panels in rows and columns; returns where they end.
+fn grid(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64, direct: bool) -> f64 {
     let rows_only = |p: &Panel| matches!(p.across, Across::Rows { .. });
     let columns = match figure.panels.iter().any(rows_only) {
         true => 1,
@@ -55,6 +64,11 @@ pub fn scene(figure: &Figure, size: &Size) -> Scene {
         }
     };
     let width = (size.width - size.gap() * (columns - 1) as f64) / columns as f64;
+    let left = |p: &Panel| frame::left_of(p, size, &p.up.ticks(5));
+    let left = figure.panels.iter().map(left).fold(0.0, f64::max);
+    // bars of all panels begin and end at the same places
+    let brief = frame::brief_notes(&figure.panels, size);
+    let notes = frame::note_room(&figure.panels, size, brief);
     for row in figure.panels.chunks(columns) {
         let mut bottom = y;
         // plots of a row begin at one height and have the same one
@@ -65,19 +79,54 @@ pub fn scene(figure: &Figure, size: &Size) -> Scene {
         let shape = if columns == 1 { size.shape } else { size.shape.max(0.55) };
         for (i, panel) in row.iter().enumerate() {
             let x = i as f64 * (width + size.gap());
-            let frame = Frame::new(panel, size, (x, y + head, width), direct, shape);
+            let y = y + head;
+            let place = Place { x, y, width, left, shape, notes, brief, direct, strip: None };
+            let frame = Frame::new(panel, size, place);
             if !panel.title.is_empty() {
                 let title = clip(&panel.title, size.text, Weight::Bold, width);
-                let at = (frame.title_x(), y + size.text);
+                let at = (frame.title_x(), y - head + size.text);
                 scene.push(Item::text(at, &title, size.text, Anchor::Start).bold());
             }
-            frame.draw(&mut scene);
+            frame.draw(scene);
             bottom = bottom.max(frame.bottom());
         }
         y = bottom + size.gap() * 0.6;
     }
-    scene.height = y;
-    scene
+    y
+}
+
+/// Flat panels over one axis across; returns where they end.
+fn strips(scene: &mut Scene, figure: &Figure, size: &Size, mut y: f64) -> f64 {
+    let t = size.text;
+    let title = figure.panels.first().map(|p| p.up.title()).unwrap_or_default();
+    let own_unit = |p: &Panel| p.up.title() != title;
+    let left = |p: &Panel| frame::left_of(p, size, &frame::strip_ticks(p, own_unit(p)));
+    let left = figure.panels.iter().map(left).fold(0.0, f64::max);
+    let (top, last) = (y, figure.panels.len().saturating_sub(1));
+    for (i, panel) in figure.panels.iter().enumerate() {
+        let strip = Some(Strip { last: i == last, own_unit: own_unit(panel) });
+        let (width, shape) = (size.width, 0.0);
+        let place = Place {
+            x: 0.0,
+            y: y + t * 1.6,
+            width,
+            left,
+            shape,
+            notes: 0.0,
+            brief: false,
+            direct: false,
+            strip,
+        };
+        let frame = Frame::new(panel, size, place);
+        let title = clip(&panel.title, t, Weight::Bold, width - left);
+        scene.push(Item::text((frame.title_x(), y + t), &title, t, Anchor::Start).bold());
+        frame.draw(scene);
+        y = frame.bottom();
+    }
+    let text = clip(&title, t, Weight::Regular, y - top);
+    let at = (t, top + (y - t * 3.0 - top) / 2.0);
+    scene.push(Item::text(at, &text, t, Anchor::Middle).upwards());
+    y + size.gap() * 0.4
 }
 
 /// Shortens a text to `room` with an ellipsis.
@@ -106,7 +155,10 @@ fn legend_entries(figure: &Figure) -> Vec<(&str, Style, bool)> {
             entries.push(entry);
         }
     }
-    if entries.len() < 2 { Vec::new() } else { entries }
+    // strips of one series each say in their titles what it is
+    let titled =
+        figure.layout == Layout::Strips && figure.panels.iter().all(|p| p.series.len() < 2);
+    if entries.len() < 2 || titled { Vec::new() } else { entries }
 }
 
 /// Draws the legend from `top` down; returns where it ends.
@@ -135,13 +187,13 @@ fn legend(scene: &mut Scene, figure: &Figure, size: &Size, top: f64) -> f64 {
 /// A sample of how a series looks.
 fn key(scene: &mut Scene, style: Style, line: bool, (x, y, wide): (f64, f64, f64), size: &Size) {
     if line {
-        let mut stroke = Item::line((x, y), (x + wide, y), style.paint(), size.line);
+        let mut stroke = Item::line((x, y), (x + wide, y), style.paint, size.line);
         if let Item::Path { stroke: Some(Stroke { dash, .. }), .. } = &mut stroke {
             *dash = style.dash.pattern();
         }
         scene.push(stroke);
         let at = (x + wide / 2.0, y);
-        scene.push(Item::marker(style.marker, at, size.line * 1.7, style.paint()));
+        scene.push(Item::marker(style.marker, at, size.line * 1.7, style.paint));
     } else {
         let half = size.text * 0.36;
         let area = crate::scene::Area {
@@ -150,7 +202,7 @@ fn key(scene: &mut Scene, style: Style, line: bool, (x, y, wide): (f64, f64, f64
             w: half * 2.8,
             h: half * 2.0,
         };
-        scene.push(Item::rect(area, style.paint(), marks::fullness(style.dash)));
+        scene.push(Item::rect(area, style.paint, style.fill.opacity()));
     }
 }
 

@@ -2,6 +2,7 @@ use super::marks::thin;
 use super::*;
 use crate::axis::{Axis, Unit};
 use crate::figure::{Bar, BoxPlot, Point, Rule};
+use crate::scene::Step;
 
 const SIZES: [Size; 3] = [Size::PAGE, Size::COLUMN, Size::WIDE];
 const SCHEMES: [&str; 11] = [
@@ -42,6 +43,7 @@ fn lines(n: usize) -> Figure {
             series: series.collect(),
             rules: vec![Rule { at: 1.0, label: "alone in the network".into() }],
         }],
+        layout: Layout::Grid,
     }
 }
 
@@ -78,6 +80,7 @@ fn bars(n: usize, rows: bool) -> Figure {
         title: "Bars".into(),
         caption: String::new(),
         panels: vec![panel("victim"), panel("congested flows with a long name")],
+        layout: Layout::Grid,
     }
 }
 
@@ -101,7 +104,117 @@ fn boxes() -> Figure {
             series: series.collect(),
             rules: Vec::new(),
         }],
+        layout: Layout::Grid,
     }
+}
+
+/// Strips over time; the last one reaches far beyond the others.
+fn strips(n: usize) -> Figure {
+    let panel = |i: usize| {
+        let most = if i + 1 == n { 4.1e6 } else { 84e3 };
+        let at = |k: u32| Point { x: f64::from(k) * 1e7, y: f64::from(k % 7) * 1e4, error: 0.0 };
+        Panel {
+            title: SCHEMES[i].into(),
+            across: Across::Values(Axis::linear("time", Unit::Time, 1e9)),
+            up: Axis::linear("queue", Unit::Bytes, most),
+            series: vec![Series {
+                name: SCHEMES[i].into(),
+                style: Style::new(i, 0),
+                shape: Shape::Line((0..100).map(at).collect()),
+            }],
+            rules: vec![
+                Rule { at: 75e3, label: "xoff 75KB: pause".into() },
+                Rule { at: 45e3, label: "xon 45KB: resume".into() },
+            ],
+        }
+    };
+    Figure { panels: (0..n).map(panel).collect(), layout: Layout::Strips, ..lines(2) }
+}
+
+/// Two kinds of stretches in rows.
+fn spans(rows: usize) -> Figure {
+    let row = |i: usize| (0..30).map(move |k| (k as f64 * 1e7, (k * 10 + i % 9 + 1) as f64 * 1e6));
+    let series = |name: &str, style: Style| Series {
+        name: name.into(),
+        style,
+        shape: Shape::Spans((0..rows).map(|i| row(i).collect()).collect()),
+    };
+    let panel = Panel {
+        title: String::new(),
+        across: Across::Rows { names: (0..rows).map(|i| format!("sw{i} pauses h{i}")).collect() },
+        up: Axis::linear("time", Unit::Time, 3e8),
+        series: vec![series("passed on", Style::new(0, 0)), series("root", Style::ALARM)],
+        rules: Vec::new(),
+    };
+    Figure { panels: vec![panel], ..lines(2) }
+}
+
+fn texts(figure: &Figure, size: &Size) -> Vec<String> {
+    let text = |i: &Item| match i {
+        Item::Text { text, .. } => Some(text.clone()),
+        Item::Path { .. } => None,
+    };
+    scene(figure, size).items.iter().filter_map(text).collect()
+}
+
+#[test]
+fn strips_share_their_axis_and_another_scale_has_its_unit() {
+    let all = texts(&strips(4), &Size::PAGE);
+    assert_eq!(all.iter().filter(|t| *t == "time (ms)").count(), 1);
+    assert_eq!(all.iter().filter(|t| *t == "queue (KB)").count(), 1);
+    assert!(all.iter().any(|t| t == "2 MB"), "{all:?}");
+    let named = all.iter().filter(|t| *t == "CaPFC").count();
+    assert_eq!(named, 1, "the title of the strip, and no legend");
+}
+
+#[test]
+fn long_lines_have_a_few_markers_unless_they_are_alone() {
+    let paths = |f: &Figure| {
+        let filled = |i: &&Item| matches!(i, Item::Path { fill: Some(_), .. });
+        scene(f, &Size::PAGE).items.iter().filter(filled).count()
+    };
+    let mut many = strips(1);
+    many.panels[0].rules.clear();
+    assert_eq!(paths(&many), 0);
+    let second = Series { style: Style::new(1, 0), ..many.panels[0].series[0].clone() };
+    many.panels[0].series.push(second);
+    // at most eight each, besides two in the legend
+    assert!((2 + 2..=2 * 8 + 2).contains(&paths(&many)), "{}", paths(&many));
+}
+
+#[test]
+fn spans_stand_in_their_rows_and_in_the_data() {
+    let figure = spans(3);
+    assert!(texts(&figure, &Size::PAGE).iter().any(|t| t == "root"));
+    let csv = figure.csv();
+    let mut all = csv.lines();
+    assert_eq!(all.next(), Some("panel,series,name,time_ps_from,time_ps_to,note"));
+    assert_eq!(all.next(), Some(",passed on,sw0 pauses h0,0,1000000,"));
+    let table = figure.table(10);
+    assert_eq!(table.header, ["series", "name", "from", "to"], "empty columns are left out");
+    assert_eq!(table.rows.len(), 2 * 3 * 10);
+    assert_eq!(table.rows[1][3], "31.0 us");
+}
+
+#[test]
+fn error_bars_at_one_place_stand_beside_each_other() {
+    let middle = |f: &Figure, i: usize| {
+        let paint = f.panels[0].series[i].style.paint;
+        let drawn = scene(f, &Size::PAGE);
+        let upright = drawn.items.iter().find_map(|item| match item {
+            Item::Path { steps, stroke: Some(s), .. } if s.paint == paint && steps.len() == 2 => {
+                match (steps[0], steps[1]) {
+                    (Step::Move(a, _), Step::Line(b, _)) if a == b => Some(a),
+                    _ => None,
+                }
+            }
+            _ => None,
+        });
+        upright.expect("an error bar")
+    };
+    let figure = lines(5);
+    let places: Vec<f64> = (0..5).map(|i| middle(&figure, i)).collect();
+    assert!(places.windows(2).all(|p| p[1] - p[0] > 1.0), "{places:?}");
 }
 
 #[test]
@@ -115,6 +228,10 @@ fn no_text_covers_another_or_leaves_the_drawing() {
         bars(2, false),
         bars(11, false),
         boxes(),
+        strips(2),
+        strips(11),
+        spans(2),
+        spans(40),
     ];
     for figure in all {
         for size in SIZES {
@@ -126,12 +243,12 @@ fn no_text_covers_another_or_leaves_the_drawing() {
 
 #[test]
 fn few_lines_carry_their_names_and_many_have_a_legend() {
-    let texts = |f: &Figure, text: &str| {
+    let count = |f: &Figure, text: &str| {
         let is = |i: &&Item| matches!(i, Item::Text { text: t, .. } if t == text);
         scene(f, &Size::PAGE).items.iter().filter(is).count()
     };
-    assert_eq!(texts(&lines(3), "CaPFC"), 1);
-    assert_eq!(texts(&lines(11), "CaPFC"), 1);
+    assert_eq!(count(&lines(3), "CaPFC"), 1);
+    assert_eq!(count(&lines(11), "CaPFC"), 1);
     assert!(legend_entries(&lines(11)).len() == 11);
 }
 
@@ -140,8 +257,8 @@ fn every_series_of_a_line_figure_differs_in_more_than_colour() {
     for i in 0..11 {
         for j in i + 1..11 {
             let (a, b) = (Style::new(i, 0), Style::new(j, 0));
-            let same = a.marker == b.marker && a.dash == b.dash && a.colour == b.colour;
-            assert!(!same, "{i} {j}");
+            assert!(a.paint != b.paint, "{i} {j}");
+            assert!(a.marker != b.marker || a.dash != b.dash, "{i} {j}");
         }
     }
 }

@@ -1,0 +1,239 @@
+//! Figures about flows: completion times, rates and slowdowns.
+
+use super::look::looks;
+use crate::findings::{ClassStats, ClassSummary, Comparison, Group};
+use crate::stats::{Estimate, Sorted, usual_max};
+use weir_plot::{
+    Across, Axis, Bar, Figure, Layout, Panel, Point, Rule, Scale, Series, Shape, Style, Unit,
+};
+
+/// A figure with more panels than this has no room for them; classes are in order of importance.
+const MOST_PANELS: usize = 6;
+
+/// What a bar shows of a class: the mean, and the largest.
+type Reading = fn(&ClassSummary) -> (Option<Estimate>, Option<f64>);
+
+/// A panel of bars per class, a bar per scheme; none when no class has a value.
+fn bars(c: &Comparison<'_>, label: &str, unit: Unit, reading: Reading) -> Vec<Panel> {
+    let looks = looks(c);
+    let mut panels = Vec::new();
+    for class in c.class_order() {
+        let bar = |(g, look): (&Group, &super::look::Look)| {
+            let s = ClassSummary::new(g, Some(class));
+            let (mean, whisker) = reading(&s);
+            let unfinished = match (unit, s.flows - s.completed) {
+                (Unit::Rate, _) | (_, 0) => String::new(),
+                (_, n) => format!("({n} of {} unfinished)", s.flows),
+            };
+            let bar = Bar {
+                value: mean.map(|e| e.mean),
+                error: mean.map_or(0.0, |e| e.half_width),
+                whisker,
+                style: Some(look.style),
+                note: unfinished,
+            };
+            (s.flows > 0).then_some(bar)
+        };
+        let bars: Vec<Option<Bar>> = c.groups.iter().zip(&looks).map(bar).collect();
+        let all = || bars.iter().flatten();
+        if !all().any(|b| b.value.is_some()) {
+            continue;
+        }
+        // one bar that is far off must not flatten the others: it is broken, with its value
+        let most = usual_max(all().filter_map(|b| Some(b.value? + b.error)));
+        let far = usual_max(all().filter_map(|b| b.whisker)).min(most * 2.5);
+        panels.push(Panel {
+            title: c.class_name(class).to_owned(),
+            across: Across::Rows { names: looks.iter().map(|l| l.name.clone()).collect() },
+            up: Axis::linear(label, unit, most.max(far)),
+            series: vec![Series {
+                name: String::new(),
+                style: Style::new(0, 0),
+                shape: Shape::Bars(bars),
+            }],
+            rules: Vec::new(),
+        });
+    }
+    panels.truncate(MOST_PANELS);
+    panels
+}
+
+/// What to add to a caption when there are several seeds.
+fn seeds_note(c: &Comparison<'_>, what: &str) -> String {
+    match c.seeds() {
+        0 | 1 => String::new(),
+        n => format!(" Mean over {n} seeds; {what} are 95 % confidence intervals."),
+    }
+}
+
+fn figure(id: &str, title: &str, caption: String, panels: Vec<Panel>) -> Option<Figure> {
+    let (id, title) = (id.to_owned(), title.to_owned());
+    (!panels.is_empty()).then_some(Figure { id, title, caption, panels, layout: Layout::Grid })
+}
+
+/// Flow completion times by class and scheme.
+pub(super) fn fct(c: &Comparison<'_>) -> Option<Figure> {
+    let panels = bars(c, "mean FCT", Unit::Time, |s| (s.fct_mean, s.fct_max));
+    let caption = "From the start of a flow to its last byte at the receiver: the mean of each \
+                   class, and a thin line up to the longest. A bar with a gap goes on to the value \
+                   beside it.";
+    let caption = caption.to_owned() + &seeds_note(c, "the lines across the ends of bars");
+    figure("fct", "Flow completion time by class", caption, panels)
+}
+
+/// Rates of flows without an end, by class and scheme.
+pub(super) fn rate(c: &Comparison<'_>) -> Option<Figure> {
+    let panels = bars(c, "mean rate", Unit::Rate, |s| (s.rate_mean, None));
+    let caption = "What flows without an end delivered over the time they had.".to_owned();
+    let caption = caption + &seeds_note(c, "the lines across the ends of bars");
+    figure("rate", "Rate by class", caption, panels)
+}
+
+/// The share of samples that do not exceed a value, as steps.
+fn cdf(sorted: &Sorted) -> Vec<(f64, f64)> {
+    let n = sorted.len() as f64;
+    let values = sorted.as_slice().iter().enumerate();
+    let mut points = vec![(sorted.as_slice().first().copied().unwrap_or(0.0), 0.0)];
+    points.extend(values.map(|(i, &x)| (x, (i + 1) as f64 / n)));
+    points
+}
+
+/// Distributions of the completion time, a panel per class with enough flows.
+pub(super) fn fct_cdf(c: &Comparison<'_>) -> Option<Figure> {
+    const FEWEST: usize = 5;
+    let mut panels = Vec::new();
+    for class in c.class_order() {
+        let line = |(g, look): (&Group, super::look::Look)| {
+            let runs = g.runs.iter().map(|r| ClassStats::new(r, Some(class)).fct);
+            let all = Sorted::new(runs.flat_map(|s| s.as_slice().to_vec()));
+            let shape = Shape::Steps(cdf(&all));
+            (all.len() >= FEWEST).then_some(Series { name: look.name, style: look.style, shape })
+        };
+        let series: Vec<Series> = c.groups.iter().zip(looks(c)).filter_map(line).collect();
+        let points = |s: &Series| match &s.shape {
+            Shape::Steps(points) => points.iter().map(|p| p.0).collect(),
+            _ => Vec::new(),
+        };
+        let values = Sorted::new(series.iter().flat_map(points));
+        let (Some(&least), Some(most)) = (values.as_slice().first(), values.max()) else {
+            continue;
+        };
+        if most <= 0.0 {
+            continue;
+        }
+        let across = match most / least > 30.0 {
+            true => Axis::log("FCT", Unit::Time, least, most),
+            // below the shortest there is nothing to see
+            false if least > most * 0.4 => Axis::between("FCT", Unit::Time, least, most),
+            false => Axis::linear("FCT", Unit::Time, most),
+        };
+        panels.push(Panel {
+            title: c.class_name(class).to_owned(),
+            across: Across::Values(across),
+            up: Axis { high: 1.0, ..Axis::linear("share of flows", Unit::Share, 1.0) },
+            series,
+            rules: Vec::new(),
+        });
+    }
+    panels.truncate(MOST_PANELS);
+    let caption = "The share of flows that took no longer than this, all seeds together.".into();
+    figure("fct-cdf", "Distribution of the completion time", caption, panels)
+}
+
+/// Ranges of flow sizes, by their upper ends: about twenty with equally many flows, or one for each
+/// size where there are few sizes.
+fn size_bins(c: &Comparison<'_>) -> Vec<f64> {
+    const MOST: usize = 20;
+    const FEWEST: usize = 10;
+    let flows = c.groups.first().into_iter().flat_map(|g| &g.runs).flat_map(counted);
+    let sizes = Sorted::new(flows.map(|(size, _)| size));
+    let all = sizes.as_slice();
+    let mut distinct = all.to_vec();
+    distinct.dedup();
+    if distinct.len() <= MOST {
+        return distinct;
+    }
+    let bins = (all.len() / FEWEST).clamp(1, MOST);
+    let mut ends: Vec<f64> =
+        (1..=bins).filter_map(|i| all.get((i * all.len() / bins).max(1) - 1).copied()).collect();
+    ends.dedup();
+    ends
+}
+
+/// Size and slowdown of the flows of a run that count and have an end.
+fn counted(run: &crate::run::Run) -> impl Iterator<Item = (f64, Option<f64>)> {
+    let warm_up = run.config.probes.warm_up;
+    let flows = run.outcome.flows.iter().filter(move |f| f.start >= warm_up);
+    flows.filter(|f| f.size != weir_core::Bytes::MAX).map(|f| (f.size.get() as f64, f.slowdown()))
+}
+
+/// Slowdowns of a run's flows, by bin.
+fn binned(run: &crate::run::Run, ends: &[f64]) -> Vec<Sorted> {
+    let mut bins: Vec<Vec<f64>> = vec![Vec::new(); ends.len()];
+    for (size, slowdown) in counted(run) {
+        let at = ends.partition_point(|end| *end < size);
+        if let (Some(bin), Some(slowdown)) = (bins.get_mut(at), slowdown) {
+            bin.push(slowdown);
+        }
+    }
+    bins.into_iter().map(Sorted::new).collect()
+}
+
+/// Mean and 99th percentile of the slowdown over the size of flows.
+pub(super) fn slowdown_by_size(c: &Comparison<'_>) -> Option<Figure> {
+    const FEWEST: usize = 40;
+    let ends = size_bins(c);
+    let (&least, &most) = (ends.first()?, ends.last()?);
+    if least >= most {
+        return None;
+    }
+    let groups: Vec<Vec<Vec<Sorted>>> =
+        c.groups.iter().map(|g| g.runs.iter().map(|r| binned(r, &ends)).collect()).collect();
+    let reading: [(&str, fn(&Sorted) -> Option<f64>); 2] =
+        [("mean", Sorted::mean), ("99th percentile", |s| s.percentile(99.0))];
+    let panel = |(title, of): (&str, fn(&Sorted) -> Option<f64>)| {
+        let line = |(runs, look): (&Vec<Vec<Sorted>>, super::look::Look)| {
+            let flows: usize = runs.iter().flatten().map(Sorted::len).sum();
+            let point = |i: usize| {
+                let seeds: Vec<f64> = runs.iter().filter_map(|bins| of(&bins[i])).collect();
+                let e = Estimate::new(&seeds)?;
+                Some(Point { x: ends[i], y: e.mean, error: e.half_width })
+            };
+            let shape = Shape::Line((0..ends.len()).filter_map(point).collect());
+            (flows >= FEWEST).then_some(Series { name: look.name, style: look.style, shape })
+        };
+        let series: Vec<Series> = groups.iter().zip(looks(c)).filter_map(line).collect();
+        Panel {
+            title: title.to_owned(),
+            across: Across::Values(Axis::log("flow size", Unit::Bytes, least, most)),
+            up: Axis::linear("slowdown", Unit::Number, 1.0),
+            series,
+            rules: vec![Rule { at: 1.0, label: "alone in the network".into() }],
+        }
+    };
+    let mut panels: Vec<Panel> = reading.map(panel).into();
+    panels.retain(|p| !p.series.is_empty());
+    for panel in &mut panels {
+        panel.up = slowdown_axis(&panel.series);
+    }
+    let what = "Completion time over what the flow would take alone on its path. Each point \
+                stands at the largest size of its bin; bins hold equally many flows.";
+    let caption = what.to_owned() + &seeds_note(c, "upright lines");
+    figure("slowdown-by-size", "Slowdown by flow size", caption, panels)
+}
+
+/// From one up; logarithmic when some are many times as large as most.
+fn slowdown_axis(series: &[Series]) -> Axis {
+    let ys = |s: &Series| match &s.shape {
+        Shape::Line(points) => points.iter().map(|p| p.y + p.error).collect(),
+        _ => Vec::new(),
+    };
+    let values: Vec<f64> = series.iter().flat_map(ys).collect();
+    let fitting = Axis::fitting("slowdown", Unit::Number, &values, 5.0);
+    match fitting.scale {
+        Scale::Linear => fitting,
+        Scale::Log => {
+            Axis::log("slowdown", Unit::Number, 1.0, values.iter().copied().fold(1.0, f64::max))
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Pieces of a page: tables and figures as HTML.
+
+use crate::table::{Align, TextTable};
+use weir_core::markup::escape;
+use weir_plot::{Data, Figure, Size, draw, svg};
+
+pub(super) fn html_table(t: &TextTable) -> String {
+    let used = |i: usize| t.rows.iter().any(|row| row.get(i).is_some_and(|cell| !cell.is_empty()));
+    let shown: Vec<usize> = (0..t.columns.len()).filter(|&i| used(i)).collect();
+    let class = |i: usize| match t.columns[i].align {
+        Align::Left => " class=\"words\"",
+        Align::Right => "",
+    };
+    let mut out = String::from("<div class=\"wide\"><table><thead><tr>");
+    out.push_str(&group_heads(t, &shown));
+    out.push_str("</tr><tr>");
+    for &i in &shown {
+        out.push_str(&format!("<th{}>{}</th>", class(i), escape(&t.columns[i].head)));
+    }
+    out.push_str("</tr></thead><tbody>");
+    for (n, row) in t.rows.iter().enumerate() {
+        out.push_str(if t.faint.contains(&n) { "<tr class=\"faint\">" } else { "<tr>" });
+        for &i in &shown {
+            let cell = row.get(i).map_or("", String::as_str);
+            out.push_str(&format!("<td{}>{}</td>", class(i), with_interval(cell)));
+        }
+        out.push_str("</tr>");
+    }
+    out.push_str("</tbody></table></div>");
+    out
+}
+
+/// A cell whose interval stands below its value, so that a table of many columns is not too wide.
+fn with_interval(cell: &str) -> String {
+    match cell.split_once(" ±") {
+        Some((value, half)) => {
+            format!("{} <span class=\"pm\">±{}</span>", escape(value), escape(half))
+        }
+        None => escape(cell),
+    }
+}
+
+/// Common headings over neighbouring columns.
+fn group_heads(t: &TextTable, shown: &[usize]) -> String {
+    let mut out = String::new();
+    let mut k = 0;
+    while k < shown.len() {
+        let group = &t.columns[shown[k]].group;
+        let same = |i: &&usize| !group.is_empty() && t.columns[**i].group == *group;
+        let span = shown[k..].iter().take_while(same).count().max(1);
+        out.push_str(&format!("<th colspan=\"{span}\">{}</th>", escape(group)));
+        k += span;
+    }
+    out
+}
+
+pub(super) fn data_table(data: &Data) -> String {
+    let mut out = String::from("<div class=\"data\"><table><thead><tr>");
+    for head in &data.header {
+        out.push_str(&format!("<th>{}</th>", escape(head)));
+    }
+    out.push_str("</tr></thead><tbody>");
+    for row in &data.rows {
+        out.push_str("<tr>");
+        for cell in row {
+            out.push_str(&format!("<td>{}</td>", escape(cell)));
+        }
+        out.push_str("</tr>");
+    }
+    out.push_str("</tbody></table></div>");
+    out
+}
+
+/// For a narrow screen: a figure that needs no scrolling there.
+const NARROW: Size = Size { width: 380.0, text: 11.0, line: 1.6, columns: 1, shape: 0.6 };
+
+/// More rows of one series than this are no table to look at; all are in the CSV.
+const MOST_ROWS: usize = 60;
+
+/// A figure with its words and its numbers. The drawing is there twice, for wide and for narrow
+/// screens; the style of the page shows one of them.
+pub(super) fn figure(f: &Figure) -> String {
+    let drawn = |size: &Size| svg::inline(&draw::scene(f, size), &f.title);
+    format!(
+        "<figure id=\"{id}\">\n<h3>{title}</h3>\n<figcaption>{caption}</figcaption>\n\
+         <div class=\"broad\">{broad}</div>\n<div class=\"narrow\">{narrow}</div>\n\
+         <div class=\"tools\"><details><summary>data</summary>{data}</details><a href=\"#{id}\" \
+         data-save=\"{id}\">save as SVG</a><code>--figure {id}</code></div>\n</figure>\n",
+        id = escape(&f.id),
+        title = escape(&f.title),
+        caption = escape(&f.caption),
+        broad = drawn(&Size::PAGE),
+        narrow = drawn(&NARROW),
+        data = data_table(&f.table(MOST_ROWS))
+    )
+}
+
+/// A picture of the network, with facts about it.
+pub(super) fn topology_figure(id: &str, svg: &str, data: &Data) -> String {
+    format!(
+        "<figure id=\"{id}\"><div class=\"wide\">{svg}</div>\n<div class=\"tools\"><details>\
+         <summary>data</summary>{}</details><a href=\"#{id}\" data-save=\"{id}\">save as \
+         SVG</a></div></figure>",
+        data_table(data)
+    )
+}
