@@ -2,10 +2,12 @@
 
 use crate::checks;
 use crate::scenario::{
-    Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, builtin, control,
+    Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, TopologySpec, builtin,
+    control,
 };
 use crate::text::{Diagnostic, Diagnostics};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use weir_cc::{CcKind, Signal};
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
 use weir_fc::SchemeInfo;
@@ -18,8 +20,8 @@ use weir_traffic::{Fabric, Traffic};
 pub struct Experiment {
     /// As written.
     pub scenario: Scenario,
-    /// The network.
-    pub topology: Topology,
+    /// The network; runs of a sweep share it where it is the same.
+    pub topology: Arc<Topology>,
     /// The traffic, the same for every scheme.
     pub traffic: Traffic,
     /// Static paths, by index.
@@ -78,9 +80,19 @@ impl Experiment {
 
     /// Reads a scenario from text.
     pub fn read(name: &str, text: &str, files: Files, sets: &[String]) -> Result<Self, Problems> {
-        let (scenario, mut out) = Scenario::read(name, text, files, sets);
+        let (scenario, out) = Scenario::read(name, text, files, sets);
+        Self::from_scenario(scenario, out, build)
+    }
+
+    /// Puts a scenario together that was read with the remarks `out`; `fabric` builds its network,
+    /// or knows it already.
+    pub(crate) fn from_scenario(
+        scenario: Scenario,
+        mut out: Diagnostics,
+        fabric: impl FnOnce(&TopologySpec, Routing) -> Result<Built, Diagnostic>,
+    ) -> Result<Self, Problems> {
         let sources = scenario.sources.clone();
-        let made = Self::make(scenario, &mut out);
+        let made = Self::make(scenario, &mut out, fabric);
         out.sort();
         match made {
             Some(experiment) if !out.has_errors() => Ok(Self { warnings: out, ..experiment }),
@@ -89,19 +101,18 @@ impl Experiment {
     }
 
     /// Builds the network, puts the traffic on it, and looks for what does not fit together.
-    fn make(scenario: Scenario, out: &mut Diagnostics) -> Option<Self> {
-        let topology = match scenario.topology.as_ref()?.build() {
-            Ok(topology) => topology,
+    fn make(
+        scenario: Scenario,
+        out: &mut Diagnostics,
+        fabric: impl FnOnce(&TopologySpec, Routing) -> Result<Built, Diagnostic>,
+    ) -> Option<Self> {
+        let (topology, routes) = match fabric(scenario.topology.as_ref()?, scenario.routing) {
+            Ok(built) => built,
             Err(error) => {
                 out.push(error);
                 return None;
             }
         };
-        if let Some(error) = checks::too_large(&topology) {
-            out.push(error);
-            return None;
-        }
-        let routes = route(&topology, scenario.routing);
         let (traffic, paths) = put_traffic(&scenario, &topology, &routes, out)?;
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
@@ -231,6 +242,19 @@ fn published(profile: &str) -> Option<(EcnConfig, Option<Rate>)> {
     let pmax = Ratio::new(percent, 100)?;
     let ecn = EcnConfig { kmin: Bytes::from_kb(kmin), kmax: Bytes::from_kb(kmax), pmax };
     Some((ecn, per.map(Rate::from_gbps)))
+}
+
+/// A network and the paths on it.
+pub(crate) type Built = (Arc<Topology>, Arc<Routes>);
+
+/// Builds a network, and finds its paths.
+pub(crate) fn build(spec: &TopologySpec, routing: Routing) -> Result<Built, Diagnostic> {
+    let topology = spec.build()?;
+    if let Some(error) = checks::too_large(&topology) {
+        return Err(error);
+    }
+    let routes = route(&topology, routing);
+    Ok((Arc::new(topology), Arc::new(routes)))
 }
 
 fn route(topology: &Topology, routing: Routing) -> Routes {

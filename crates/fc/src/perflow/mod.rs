@@ -15,6 +15,8 @@
 //! the data queues of all controlled priorities, since they share the wire.
 
 mod backstop;
+#[cfg(test)]
+mod classes;
 mod hop;
 mod nic;
 mod plan;

@@ -76,14 +76,14 @@ fn ps(t: Option<Time>) -> String {
 /// a number says that there is none.
 pub(super) struct Table<'a> {
     /// The name of its file, without ending.
-    pub(super) name: &'static str,
-    pub(super) columns: &'static [&'static str],
+    pub(super) name: &'a str,
+    pub(super) columns: &'a [&'a str],
     /// Which columns are text.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV knows no types"))]
-    pub(super) text: &'static [&'static str],
+    pub(super) text: &'a [&'a str],
     /// Which columns are real numbers.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV knows no types"))]
-    pub(super) real: &'static [&'static str],
+    pub(super) real: &'a [&'a str],
     pub(super) rows: Box<dyn Iterator<Item = Vec<String>> + 'a>,
 }
 

@@ -4,7 +4,7 @@ use super::fields::At;
 use super::sections::PathSpec;
 use crate::text::{Diagnostic, Diagnostics};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -17,8 +17,9 @@ use weir_traffic::params::Names;
 pub struct Files {
     /// The directory of the scenario; `None` for a scenario that is not a file.
     pub directory: Option<PathBuf>,
-    /// What was read so far, for all clones together: no result may be written there.
-    read: Arc<Mutex<BTreeSet<PathBuf>>>,
+    /// What was read so far, for all clones together, and by which name; no result may be written
+    /// there.
+    read: Arc<Mutex<BTreeMap<PathBuf, Option<String>>>>,
 }
 
 /// Nobody describes flows in more than this; a device file would never end.
@@ -35,16 +36,24 @@ impl Files {
 
     /// The files that were read.
     pub fn inputs(&self) -> Vec<PathBuf> {
-        self.lock().iter().cloned().collect()
+        self.lock().keys().cloned().collect()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<PathBuf>> {
+    /// The names by which files were read, in alphabetical order.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.lock().values().flatten().cloned().collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<PathBuf, Option<String>>> {
         self.read.lock().expect("nothing panics while it holds the lock")
     }
 
     /// Remembers that a file was read.
     pub(crate) fn note(&self, path: PathBuf) {
-        self.lock().insert(path);
+        self.lock().insert(path, None);
     }
 
     /// The text of a scenario: a file, a pipe, or standard input. Says whether it is a file, which
@@ -75,7 +84,7 @@ impl Files {
     pub fn read(&self, name: &str) -> Result<String, String> {
         let path = self.directory.as_deref().map_or_else(|| name.into(), |d| d.join(name));
         let say = |error: std::io::Error| format!("cannot read `{}`: {error}", path.display());
-        self.note(path.clone());
+        self.lock().insert(path.clone(), Some(name.to_owned()));
         let length = std::fs::metadata(&path).map_err(say)?;
         if !length.is_file() || length.len() > LARGEST {
             return Err(format!("cannot read `{}`: not a file of at most 1 GiB", path.display()));

@@ -11,6 +11,7 @@ use crate::invariants::{MODES, Mode};
 use proptest::prelude::*;
 use weir_core::{Bytes, Priority, Time};
 use weir_fc::PrioritySchedule;
+use weir_net::Topology;
 use weir_sim::config::{IngressLimit, Stop};
 use weir_sim::{Config, Finish};
 use weir_traffic::FlowSpec;
@@ -24,6 +25,7 @@ struct Classes {
     /// Where the draw of each flow's priority starts.
     priorities: u64,
     ack: u8,
+    incast: bool,
 }
 
 prop_compose! {
@@ -33,8 +35,9 @@ prop_compose! {
         quantum in 100u64..4000,
         priorities in any::<u64>(),
         ack in 0u8..8,
+        incast in any::<bool>(),
     ) -> Classes {
-        Classes { lossless, weights, quantum, priorities, ack }
+        Classes { lossless, weights, quantum, priorities, ack, incast }
     }
 }
 
@@ -75,12 +78,27 @@ fn settings(case: &mut Case, scheme: &str, mode: Mode, classes: &Classes) -> Con
     cfg
 }
 
-/// The flows of the case, with priorities of all kinds.
-fn flows(case: &Case, classes: &Classes, topology: &weir_net::Topology) -> Vec<FlowSpec> {
+/// The flows of the case. Most of them have lossless priorities, and where `incast` says so most go to
+/// one host, so that many meet at a port.
+fn flows(case: &Case, classes: &Classes, cfg: &Config, topology: &Topology) -> Vec<FlowSpec> {
+    let lossless: Vec<Priority> =
+        Priority::ALL.into_iter().filter(|p| cfg.switch.lossless & 1 << p.get() != 0).collect();
     let mut flows = case.flows(topology);
     for (i, flow) in flows.iter_mut().enumerate() {
-        let draw = weir_core::rng::mix(classes.priorities ^ i as u64) % 8;
-        flow.priority = Priority::ALL[draw as usize];
+        let mut draw = weir_core::rng::mix(classes.priorities ^ i as u64);
+        let mut below = |n: usize| {
+            let drawn = draw % n as u64;
+            draw /= n as u64;
+            drawn as usize
+        };
+        flow.priority = match lossless.len() {
+            n if n > 0 && below(4) > 0 => lossless[below(n)],
+            _ => Priority::ALL[below(8)],
+        };
+        let to = topology.hosts()[0];
+        if classes.incast && flow.src != to && below(4) > 0 {
+            flow.dst = to;
+        }
     }
     flows
 }
@@ -93,7 +111,7 @@ fn delivers_everything(
 ) -> Result<(), TestCaseError> {
     let cfg = settings(&mut case, scheme, mode, classes);
     let topology = case.topology();
-    let flows = flows(&case, classes, &topology);
+    let flows = flows(&case, classes, &cfg, &topology);
     let out = try_run(&topology, &flows, &cfg);
     let out = out.map_err(|e| TestCaseError::fail(format!("{scheme} {mode:?}: {e}")))?;
     prop_assert_eq!(&out.finish, &Finish::Drained, "{} {:?}", scheme, mode);
@@ -101,6 +119,29 @@ fn delivers_everything(
     prop_assert_eq!(out.totals.dropped, 0, "{} {:?}: {:?}", scheme, mode, out.drops);
     prop_assert!(out.flows.iter().all(|f| f.delivered == f.size));
     Ok(())
+}
+
+/// Eight hosts send to a ninth in two lossless priorities: pauses of both are in the log, and in no
+/// other.
+#[test]
+fn pauses_are_logged_with_their_priority() {
+    let topology = crate::common::star(9, "1us");
+    let flows: Vec<FlowSpec> = (1..9)
+        .map(|h| FlowSpec {
+            priority: Priority::ALL[if h % 2 == 0 { 3 } else { 5 }],
+            ..crate::common::flow(h, 0, 400_000)
+        })
+        .collect();
+    for (scheme, _) in MODES.iter().filter(|(name, _)| *name != "none") {
+        let mut cfg = crate::common::config(scheme);
+        cfg.switch.lossless = 0b10_1000;
+        let out = try_run(&topology, &flows, &cfg).expect("a valid run");
+        let logged = out.pauses.iter().fold(0u8, |seen, e| seen | 1 << e.priority.get());
+        // G-PFC's high sub-classes have the next free classes, 4 and 6
+        let classes = if *scheme == "gpfc" { 0b111_1000 } else { 0b10_1000 };
+        assert_eq!(logged & 0b10_1000, 0b10_1000, "{scheme}");
+        assert_eq!(logged & !classes, 0, "{scheme}");
+    }
 }
 
 fn cases() -> u32 {
