@@ -165,7 +165,7 @@ mod tests {
         let nodes = [(0..2).map(NodeId).collect()];
         let numbers = WireNumbers::new(&topology, &nodes);
         let mut wires = Wires::new(&topology, &nodes, &numbers, 0);
-        let wire = numbers.into_port(NodeId(1), 0);
+        let wire = numbers.at_port(NodeId(1), 0);
         let mut tx = Transmitter::new(wire, Rate::from_gbps(40), Time::from_ns(20), Bytes::new(20));
         tx.send(Time::from_ns(100), &test_packet(0, 1518), &mut wires);
         // (1518 + 20) B at 200 ps/B = 307.6 ns

@@ -37,7 +37,7 @@ impl WireNumbers {
     }
 
     /// The wire into `port` of `node`.
-    pub(crate) fn into_port(&self, node: NodeId, port: usize) -> WireId {
+    pub(crate) fn at_port(&self, node: NodeId, port: usize) -> WireId {
         WireId(self.first[node.index()] + port as u32)
     }
 }
@@ -527,7 +527,7 @@ mod tests {
             for (i, (port, gap)) in sends.into_iter().enumerate() {
                 clock[usize::from(port)] += gap;
                 let t = clock[usize::from(port)];
-                let wire = numbers.into_port(hub, usize::from(port));
+                let wire = numbers.at_port(hub, usize::from(port));
                 wires.send(wire, Time::from_ps(t), &test_packet(i as u32, 64));
                 expected.push((t, port, i as u32));
             }
@@ -556,7 +556,7 @@ mod tests {
         let numbers = WireNumbers::new(&topology, &nodes);
         let mut parts = [0, 1].map(|p| Wires::new(&topology, &nodes, &numbers, p));
         let (node, port) = (nodes[1][0], 0);
-        let wire = numbers.into_port(node, port);
+        let wire = numbers.at_port(node, port);
         let used = Packet { ingress: PortId(9), local_tag: 5, ..test_packet(7, 64) };
         let mut mail = Mail::default();
         for t in [30, 40] {

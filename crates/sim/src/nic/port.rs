@@ -40,7 +40,7 @@ impl NicPort {
         let link = shared.topology.link(end.link);
         Self {
             tx: Transmitter::new(
-                wires.into_port(end.peer, end.peer_port.index()),
+                wires.at_port(end.peer, end.peer_port.index()),
                 link.rate,
                 link.delay,
                 shared.config.link.overhead,

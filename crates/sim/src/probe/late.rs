@@ -65,7 +65,7 @@ mod tests {
         let nodes = [(0..2).map(NodeId).collect()];
         let numbers = WireNumbers::new(&topology, &nodes);
         let mut wires = Wires::new(&topology, &nodes, &numbers, 0);
-        let wire = numbers.into_port(NodeId(1), 0);
+        let wire = numbers.at_port(NodeId(1), 0);
         let mut tx = Transmitter::new(wire, Rate::from_gbps(8), ns(1), Bytes::ZERO);
         let mut late = LateFrames::default();
         // data from 0 to 100 ns; control frames from 200 and 400 ns

@@ -107,7 +107,7 @@ impl Port {
         let queues = (0..scheduler.len()).map(|q| Queue::new(scheduler.spec(q))).collect();
         let mut port = Self {
             tx: Transmitter::new(
-                wires.into_port(end.peer, end.peer_port.index()),
+                wires.at_port(end.peer, end.peer_port.index()),
                 link.rate,
                 link.delay,
                 shared.config.link.overhead,
