@@ -6,14 +6,14 @@ mod signals;
 pub(crate) use priorities::acks;
 pub(crate) use signals::{refresh, signals};
 
-use crate::experiment::{Experiment, default_priority};
-use crate::scenario::{Route, ScenarioNames, TopologySpec, TrafficSpec};
+use crate::experiment::Experiment;
+use crate::scenario::{TopologySpec, TrafficSpec};
 use crate::text::{Diagnostic, Diagnostics, Span};
 use weir_core::{Bytes, LinkId, NodeId, PortId};
 use weir_net::{Routes, Topology, validate_path};
 use weir_sim::HORIZON;
 use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, dynamic_headroom, headroom};
-use weir_traffic::{FlowSpec, Traffic};
+use weir_traffic::FlowSpec;
 
 /// The headroom a link needs, and which link that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,7 +228,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     }
     let forever = e.scenario.run.stop == Stop::Drained;
     if forever && e.traffic.endless() {
-        let endless = |i: &usize| alone(e, *i).is_some_and(|(plan, _)| plan.endless());
+        let endless = |i: &usize| e.traffic.endless_alone(*i);
         let spec = (0..e.scenario.traffic.len()).find(endless).map(|i| &e.scenario.traffic[i]);
         let at = e.scenario.run.stop_at.or_else(|| spec.and_then(|s| s.at));
         let error =
@@ -243,7 +243,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     let mut protection = priorities::Protection::default();
     let mut longest = 0;
     for (i, spec) in e.scenario.traffic.iter().enumerate() {
-        let Some((sample, paths)) = sample(e, i) else { continue };
+        let sample = sample(e, i);
         if forever && sample.iter().any(|f| f.size == Bytes::MAX && f.stop.is_none()) {
             let error = Diagnostic::error("a flow without end never lets the run drain")
                 .maybe_at(spec.place("size"), "");
@@ -255,7 +255,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
         let bits = offered.iter().find(|(at, _)| *at == i).map(|(_, o)| o.bits_per_second);
         let share = bits.unwrap_or(0.0) / sample.len().max(1) as f64;
         for flow in &sample {
-            let pinned = flow.path.and_then(|p| paths.get(p as usize));
+            let pinned = flow.path.and_then(|p| e.paths.get(p as usize));
             let path = match pinned {
                 Some(path) => validate_path(&e.topology, &path.nodes).ok(),
                 None => routes.path(&e.topology, flow.src, flow.dst, flow.id.hash64()),
@@ -342,23 +342,11 @@ fn beyond_the_clock(
     }
 }
 
-/// Pattern `i` alone, for ever, and the static paths it uses.
-fn alone(e: &Experiment, i: usize) -> Option<(Traffic, Vec<Route>)> {
-    let mut plan = Traffic::new(e.traffic.fabric().clone());
-    let s = &e.scenario;
-    let mut known = Diagnostics::default();
-    let names = ScenarioNames::new(&e.topology, &s.paths, &s.files, &mut known);
-    let spec = &s.traffic[i];
-    plan.add_named(spec.entry.name, &spec.params(default_priority(s)), &names).ok()?;
-    Some((plan, names.into_paths()))
-}
-
-/// The first flows of pattern `i`, as many from every host, and the static paths they use.
-fn sample(e: &Experiment, i: usize) -> Option<(Vec<FlowSpec>, Vec<Route>)> {
-    let (plan, paths) = alone(e, i)?;
+/// The first flows of pattern `i`, as many from every host.
+fn sample(e: &Experiment, i: usize) -> Vec<FlowSpec> {
     let each = SAMPLE.div_ceil(e.topology.hosts().len());
-    let hosts = plan.sources(e.scenario.run.seeds[0]).into_iter();
-    Some((hosts.flat_map(|host| host.take(each)).collect(), paths))
+    let hosts = e.traffic.sources_of(i, e.scenario.run.seeds[0]).into_iter();
+    hosts.flat_map(|host| host.take(each)).collect()
 }
 
 /// Warns about the link with the greatest steady load beyond its capacity, if that is certain:

@@ -319,7 +319,7 @@ fn dependency(e: &Experiment) -> String {
             graph.add_path(&path, priority);
         }
     }
-    graph.add_routes(&e.routes(), priority);
+    graph.add_routes(e.routes(), priority);
     match graph.cycles().first() {
         None => "none: these routes cannot deadlock".into(),
         Some(cycle) => format!("{}: PFC can deadlock here", cycle.describe(&e.topology)),

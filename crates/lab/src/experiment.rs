@@ -6,10 +6,12 @@ use crate::scenario::{
 };
 use crate::text::{Diagnostic, Diagnostics};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use weir_cc::{CcKind, Signal};
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
 use weir_fc::SchemeInfo;
 use weir_net::{Layer, Routes, Topology, nearest};
+use weir_sim::Prepared;
 use weir_sim::config::{Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, Routing, Stop};
 use weir_traffic::{Fabric, Traffic};
 
@@ -32,6 +34,10 @@ pub struct Experiment {
     pub engine: EngineConfig,
     /// Whether switches and NICs may take shortcuts; never changes a result.
     pub shortcuts: bool,
+    /// The paths of the network: on a large one they take long to find.
+    routes: Arc<Routes>,
+    /// What its runs share, once there is one.
+    prepared: OnceLock<Prepared>,
 }
 
 /// How messages call a scenario that is not a file, and its name unless it has one.
@@ -101,7 +107,7 @@ impl Experiment {
             out.push(error);
             return None;
         }
-        let routes = route(&topology, scenario.routing);
+        let routes = Arc::new(route(&topology, scenario.routing));
         let (traffic, paths) = put_traffic(&scenario, &topology, &routes, out)?;
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
@@ -115,6 +121,8 @@ impl Experiment {
             warnings,
             engine,
             shortcuts: true,
+            routes: Arc::clone(&routes),
+            prepared: OnceLock::new(),
         };
         checks::names(&experiment, out);
         checks::acks(&experiment, out);
@@ -199,8 +207,14 @@ impl Experiment {
     }
 
     /// The paths of the scenario.
-    pub fn routes(&self) -> Routes {
-        route(&self.topology, self.scenario.routing)
+    pub fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
+    /// What all runs of the experiment share; `config` is that of any of them.
+    pub(crate) fn prepared(&self, config: &Config) -> &Prepared {
+        let routes = || Arc::clone(&self.routes);
+        self.prepared.get_or_init(|| Prepared::with_routes(&self.topology, config, routes()))
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         }
     }
     if let EngineConfig::Auto { threads: asked @ 2.. } = e.engine {
-        let used = weir_lab::threads(&e.topology, &e.config(variants[0]))?;
+        let used = weir_lab::threads(&e.topology, &e.config(variants[0]));
         if used < asked {
             terminal.note(&format!(
                 "{used} of {asked} threads are used: windows of this network are too small for more (--threads {asked}! forces it)"
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         let unforced = EngineConfig::Auto { threads: forced };
         let mut config = e.config(variants[0]);
         config.engine = unforced;
-        let useful = weir_lab::threads(&e.topology, &config)?;
+        let useful = weir_lab::threads(&e.topology, &config);
         if useful < forced {
             terminal.note(&format!(
                 "{forced} threads are forced, but windows of this network have work for {useful}: \
