@@ -4,9 +4,9 @@ mod priorities;
 mod signals;
 
 pub(crate) use priorities::acks;
-pub(crate) use signals::{refresh, signals};
+pub(crate) use signals::{refresh, signals, telemetry};
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Variant};
 use crate::scenario::{TopologySpec, TrafficSpec};
 use crate::text::{Diagnostic, Diagnostics, Span};
 use weir_core::{Bytes, LinkId, NodeId, PortId};
@@ -277,7 +277,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     }
     overloaded(e, &load, &seen, out);
     protection.finish(e, out);
-    signals::telemetry(e, longest, out);
+    telemetry(e, e.scenario.congestion_control.algorithm.value, longest, out);
 }
 
 /// Flows that the model cannot count or the clock cannot hold.
@@ -340,6 +340,22 @@ fn beyond_the_clock(
             return;
         }
     }
+}
+
+/// What the congestion control of a run lacks, when it is not that of the scenario.
+pub(crate) fn chosen_cc(e: &Experiment, variant: Variant) -> Diagnostics {
+    let mut out = Diagnostics::default();
+    if variant.cc == e.scenario.congestion_control.algorithm.value {
+        return out;
+    }
+    signals(e, variant, &mut out);
+    let flows = (0..e.scenario.traffic.len()).flat_map(|i| sample(e, i));
+    let path = |f: FlowSpec| match f.path.and_then(|p| e.paths.get(p as usize)) {
+        Some(path) => path.nodes.len().checked_sub(2),
+        None => Some(e.routes().path(&e.topology, f.src, f.dst, f.id.hash64())?.len() - 1),
+    };
+    telemetry(e, variant.cc, flows.filter_map(path).max().unwrap_or(0), &mut out);
+    out
 }
 
 /// The first flows of pattern `i`, as many from every host.

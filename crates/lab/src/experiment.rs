@@ -127,7 +127,7 @@ impl Experiment {
         checks::names(&experiment, out);
         checks::acks(&experiment, out);
         checks::memory(&experiment, out);
-        checks::signals(&experiment, out);
+        checks::signals(&experiment, experiment.own_variant(), out);
         checks::refresh(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
@@ -199,6 +199,19 @@ impl Experiment {
             None => self.scenario.congestion_control.algorithm.value,
         };
         Ok(Variant { scheme, cc, seed })
+    }
+
+    /// The scheme and the algorithm of the file, with its first seed.
+    pub fn own_variant(&self) -> Variant {
+        let s = &self.scenario;
+        let cc = s.congestion_control.algorithm.value;
+        Variant { scheme: s.flow_control.scheme.value, cc, seed: s.run.seeds[0] }
+    }
+
+    /// What is odd about the congestion control of a run that is not that of the file, which
+    /// [`Experiment::warnings`] are about.
+    pub fn warnings_about_cc(&self, variant: Variant) -> Diagnostics {
+        checks::chosen_cc(self, variant)
     }
 
     /// The names of the classes of traffic.

@@ -230,13 +230,7 @@ pub(crate) fn read_text(
     let mut classes = Vec::new();
     let mut cells = [""; COLUMNS.len()];
     for (line, text) in lines {
-        let mut found = 0;
-        for cell in text.split(',') {
-            if let Some(place) = cells.get_mut(found) {
-                *place = cell.trim();
-            }
-            found += 1;
-        }
+        let found = split(text, &mut cells);
         if found != expected {
             let (found, expected) = (found as u64, expected as u64);
             return Err(FlowListError::Cells { line, found, expected });
@@ -247,13 +241,29 @@ pub(crate) fn read_text(
     Ok(classes)
 }
 
+/// Splits a row at its commas, trims the cells and counts them.
+fn split<'a>(row: &'a str, cells: &mut [&'a str; COLUMNS.len()]) -> usize {
+    let (mut found, mut begin) = (0, 0);
+    let ends = row.bytes().enumerate().filter(|&(_, b)| b == b',').map(|(i, _)| i);
+    for end in ends.chain([row.len()]) {
+        if let Some(place) = cells.get_mut(found) {
+            let cell = &row[begin..end];
+            let dense = |b: Option<&u8>| b.is_some_and(u8::is_ascii_graphic);
+            let bytes = cell.as_bytes();
+            // most cells have nothing to trim
+            let trimmed = dense(bytes.first()) && dense(bytes.last());
+            *place = if trimmed { cell } else { cell.trim() };
+        }
+        (found, begin) = (found + 1, end + 1);
+    }
+    found
+}
+
 /// Whether lines and cells can be told apart without a CSV reader.
 fn is_plain(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let odd = |(i, b): (usize, &u8)| {
-        *b == b'"' || (*b == b'\r' && bytes.get(i + 1).is_some_and(|&next| next != b'\n'))
-    };
-    !bytes.iter().enumerate().any(odd)
+    let inside =
+        |(at, _): (usize, &str)| !matches!(text.as_bytes().get(at + 1), None | Some(b'\n'));
+    !text.contains('"') && !text.match_indices('\r').any(inside)
 }
 
 /// Where each of [`COLUMNS`] stands in the file.

@@ -35,6 +35,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
             }
         }
     }
+    terminal.warnings(&e.warnings_about_cc(variants[0]), &e.scenario.sources);
     if let EngineConfig::Auto { threads: asked @ 2.. } = e.engine {
         let used = weir_lab::threads(&e.topology, &e.config(variants[0]));
         if used < asked {
@@ -100,6 +101,9 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
                 }
             }
         }
+    }
+    if let Some(&first) = variants.first() {
+        terminal.warnings(&e.warnings_about_cc(first), &e.scenario.sources);
     }
     let jobs = args.jobs.unwrap_or_else(cores);
     let Some(c) = simulate(&e, &variants, jobs, terminal)? else {

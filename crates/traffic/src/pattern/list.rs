@@ -7,7 +7,7 @@ use crate::fabric::Fabric;
 use crate::flow::FlowSpec;
 use crate::flow_list::{Meaning, read_text};
 use crate::params::{Entry, Fallback, Kind, Reader, params};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -139,7 +139,7 @@ impl Table {
         };
         let path = |name: &str, src, dst| r.way(name, src, dst);
         let mut rows = Rows::default();
-        rows.rows.reserve_exact(text.lines().count());
+        rows.rows.reserve_exact(text.bytes().filter(|&b| b == b'\n').count());
         let meaning = Meaning { host: &host, path: &path, priority };
         let classes = read_text(&text, meaning, &mut |flow| rows.push(flow)).map_err(|e| {
             TrafficError::File { parameter, file: name.clone(), message: e.to_string() }
@@ -155,7 +155,19 @@ impl Table {
 
 impl Pattern for Table {
     fn check(&self, fabric: &Fabric) -> Result<(), TrafficError> {
-        (0..self.rows.rows.len()).try_for_each(|at| check_flow(&self.rows.flow(at), fabric))
+        // The rows were checked one by one when they were read; what is left is whether their hosts
+        // are those of the fabric. Rows of a sender stand together.
+        let mut last = None;
+        let mut receivers = FxHashSet::default();
+        for row in &self.rows.rows {
+            if last.replace(row.src) != Some(row.src) {
+                fabric.check_host("src", row.src)?;
+            }
+            if receivers.insert(row.dst) {
+                fabric.check_host("dst", row.dst)?;
+            }
+        }
+        Ok(())
     }
 
     fn streams(&self, ctx: &Context<'_>) -> Streams {
