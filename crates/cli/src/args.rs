@@ -88,7 +88,7 @@ pub(crate) enum Command {
 Examples:
   weir check incast                          what the defaults resolve to
   weir check my.toml --set switch.buffer=2MB the same with another buffer")]
-    Check(Input),
+    Check(Check),
     /// Describe the topology of a scenario, and draw it
     #[command(after_help = "\
 Examples:
@@ -178,6 +178,16 @@ pub(crate) struct Input {
     /// Print JSON instead of text
     #[arg(long)]
     pub json: bool,
+}
+
+/// `weir check`.
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub input: Input,
+    /// Congestion control instead of the scenario's
+    #[arg(long, value_name = "NAME")]
+    pub cc: Option<String>,
 }
 
 /// `weir compare`.

@@ -483,3 +483,50 @@ fn what_cannot_be_done_within_the_clock_is_refused_at_once() {
     let args = ["run", "incast", "-q", "--set", "traffic.0.size=1TB", "--set", "run.until=10us"];
     assert_eq!(code(&args), 0);
 }
+
+/// A scenario in a directory of its own: `kind` and size of the network, and one small flow.
+fn one_flow(name: &str, topology: &str, more: &str) -> String {
+    let file = scratch(name).join("scenario.toml");
+    let text = format!(
+        "[topology]\n{topology}\n{more}\n[[traffic]]\nkind = \"flow\"\nfrom = \"h0\"\n\
+         to = \"h1\"\nsize = \"2KB\"\n"
+    );
+    fs::write(&file, text).expect("the scratch directory can be written to");
+    file.to_str().expect("a path in ASCII").to_owned()
+}
+
+#[test]
+fn a_congestion_control_that_got_no_signal_is_named_by_run_and_compare() {
+    let file = one_flow("no-signal", "kind = \"star\"\nhosts = 2", "");
+    let run = stdout(&["run", &file, "--cc", "dcqcn"]);
+    assert!(run.contains("warning: dcqcn got no marks"), "{run}");
+    let compare = stdout(&["compare", &file, "--cc", "dcqcn", "--schemes", "pfc"]);
+    assert!(compare.contains("dcqcn got no marks"), "{compare}");
+    let none = stdout(&["run", &file]);
+    assert!(!none.contains("got no"), "{none}");
+}
+
+#[test]
+fn threads_that_are_forced_on_small_windows_warn() {
+    let file = one_flow("forced", "kind = \"leaf-spine\"\nleaves = 2\nspines = 1", "");
+    let forced = weir(&["run", &file, "--threads", "2!"]);
+    let told = String::from_utf8_lossy(&forced.stderr).into_owned();
+    assert!(forced.status.success() && told.contains("2 threads are forced"), "{told}");
+    let plain = weir(&["run", &file]);
+    assert!(!String::from_utf8_lossy(&plain.stderr).contains("forced"), "{plain:?}");
+}
+
+#[test]
+fn check_looks_at_the_congestion_control_it_is_given() {
+    let off = "[switch]\necn = \"off\"";
+    let file = one_flow("check-cc", "kind = \"star\"\nhosts = 2", off);
+    for args in [&["check", &file, "--cc", "dcqcn"][..], &["run", &file, "--cc", "dcqcn"]] {
+        let told = String::from_utf8_lossy(&weir(args).stderr).into_owned();
+        assert!(told.contains("`dcqcn` can get no marks: no switch marks"), "{args:?}: {told}");
+    }
+    assert!(stdout(&["check", &file, "--cc", "dctcp"]).contains("dctcp"));
+    let json = stdout(&["check", &file, "--cc", "dcqcn", "--json"]);
+    assert!(json.contains("can get no marks"), "{json}");
+    assert!(weir(&["check", &file]).stderr.is_empty());
+    assert_eq!(code(&["check", &file, "--cc", "cubic"]), 2);
+}

@@ -4,16 +4,16 @@ mod priorities;
 mod signals;
 
 pub(crate) use priorities::acks;
-pub(crate) use signals::{refresh, signals};
+pub(crate) use signals::{refresh, signals, telemetry};
 
-use crate::experiment::{Experiment, default_priority};
-use crate::scenario::{Route, ScenarioNames, TopologySpec, TrafficSpec};
+use crate::experiment::{Experiment, Variant};
+use crate::scenario::{TopologySpec, TrafficSpec};
 use crate::text::{Diagnostic, Diagnostics, Span};
 use weir_core::{Bytes, LinkId, NodeId, PortId};
 use weir_net::{Routes, Topology, validate_path};
 use weir_sim::HORIZON;
 use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, dynamic_headroom, headroom};
-use weir_traffic::{FlowSpec, Traffic};
+use weir_traffic::FlowSpec;
 
 /// The headroom a link needs, and which link that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,7 +228,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     }
     let forever = e.scenario.run.stop == Stop::Drained;
     if forever && e.traffic.endless() {
-        let endless = |i: &usize| alone(e, *i).is_some_and(|(plan, _)| plan.endless());
+        let endless = |i: &usize| e.traffic.endless_alone(*i);
         let spec = (0..e.scenario.traffic.len()).find(endless).map(|i| &e.scenario.traffic[i]);
         let at = e.scenario.run.stop_at.or_else(|| spec.and_then(|s| s.at));
         let error =
@@ -243,7 +243,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     let mut protection = priorities::Protection::default();
     let mut longest = 0;
     for (i, spec) in e.scenario.traffic.iter().enumerate() {
-        let Some((sample, paths)) = sample(e, i) else { continue };
+        let sample = sample(e, i);
         if forever && sample.iter().any(|f| f.size == Bytes::MAX && f.stop.is_none()) {
             let error = Diagnostic::error("a flow without end never lets the run drain")
                 .maybe_at(spec.place("size"), "");
@@ -255,7 +255,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
         let bits = offered.iter().find(|(at, _)| *at == i).map(|(_, o)| o.bits_per_second);
         let share = bits.unwrap_or(0.0) / sample.len().max(1) as f64;
         for flow in &sample {
-            let pinned = flow.path.and_then(|p| paths.get(p as usize));
+            let pinned = flow.path.and_then(|p| e.paths.get(p as usize));
             let path = match pinned {
                 Some(path) => validate_path(&e.topology, &path.nodes).ok(),
                 None => routes.path(&e.topology, flow.src, flow.dst, flow.id.hash64()),
@@ -277,7 +277,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     }
     overloaded(e, &load, &seen, out);
     protection.finish(e, out);
-    signals::telemetry(e, longest, out);
+    telemetry(e, e.scenario.congestion_control.algorithm.value, longest, out);
 }
 
 /// Flows that the model cannot count or the clock cannot hold.
@@ -342,23 +342,27 @@ fn beyond_the_clock(
     }
 }
 
-/// Pattern `i` alone, for ever, and the static paths it uses.
-fn alone(e: &Experiment, i: usize) -> Option<(Traffic, Vec<Route>)> {
-    let mut plan = Traffic::new(e.traffic.fabric().clone());
-    let s = &e.scenario;
-    let mut known = Diagnostics::default();
-    let names = ScenarioNames::new(&e.topology, &s.paths, &s.files, &mut known);
-    let spec = &s.traffic[i];
-    plan.add_named(spec.entry.name, &spec.params(default_priority(s)), &names).ok()?;
-    Some((plan, names.into_paths()))
+/// What the congestion control of a run lacks, when it is not that of the scenario.
+pub(crate) fn chosen_cc(e: &Experiment, variant: Variant) -> Diagnostics {
+    let mut out = Diagnostics::default();
+    if variant.cc == e.scenario.congestion_control.algorithm.value {
+        return out;
+    }
+    signals(e, variant, &mut out);
+    let flows = (0..e.scenario.traffic.len()).flat_map(|i| sample(e, i));
+    let path = |f: FlowSpec| match f.path.and_then(|p| e.paths.get(p as usize)) {
+        Some(path) => path.nodes.len().checked_sub(2),
+        None => Some(e.routes().path(&e.topology, f.src, f.dst, f.id.hash64())?.len() - 1),
+    };
+    telemetry(e, variant.cc, flows.filter_map(path).max().unwrap_or(0), &mut out);
+    out
 }
 
-/// The first flows of pattern `i`, as many from every host, and the static paths they use.
-fn sample(e: &Experiment, i: usize) -> Option<(Vec<FlowSpec>, Vec<Route>)> {
-    let (plan, paths) = alone(e, i)?;
+/// The first flows of pattern `i`, as many from every host.
+fn sample(e: &Experiment, i: usize) -> Vec<FlowSpec> {
     let each = SAMPLE.div_ceil(e.topology.hosts().len());
-    let hosts = plan.sources(e.scenario.run.seeds[0]).into_iter();
-    Some((hosts.flat_map(|host| host.take(each)).collect(), paths))
+    let hosts = e.traffic.sources_of(i, e.scenario.run.seeds[0]).into_iter();
+    hosts.flat_map(|host| host.take(each)).collect()
 }
 
 /// Warns about the link with the greatest steady load beyond its capacity, if that is certain:

@@ -47,13 +47,8 @@ pub fn flow_count(e: &Experiment, seed: u64) -> Option<u64> {
 }
 
 /// `weir check`: what the defaults resolved to.
-pub fn check(e: &Experiment, layout: Layout) -> String {
+pub fn check(e: &Experiment, variant: Variant, layout: Layout) -> String {
     let s = &e.scenario;
-    let variant = Variant {
-        scheme: s.flow_control.scheme.value,
-        cc: s.congestion_control.algorithm.value,
-        seed: s.run.seeds[0],
-    };
     let config = e.config(variant);
     let mut t = TextTable::new(vec![Column::words("setting", 9), Column::words("value", 9)]);
     for (name, value) in settings(e, &config) {
@@ -319,7 +314,7 @@ fn dependency(e: &Experiment) -> String {
             graph.add_path(&path, priority);
         }
     }
-    graph.add_routes(&e.routes(), priority);
+    graph.add_routes(e.routes(), priority);
     match graph.cycles().first() {
         None => "none: these routes cannot deadlock".into(),
         Some(cycle) => format!("{}: PFC can deadlock here", cycle.describe(&e.topology)),

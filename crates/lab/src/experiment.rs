@@ -7,11 +7,12 @@ use crate::scenario::{
 };
 use crate::text::{Diagnostic, Diagnostics};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use weir_cc::{CcKind, Signal};
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
 use weir_fc::SchemeInfo;
 use weir_net::{Layer, Routes, Topology, nearest};
+use weir_sim::Prepared;
 use weir_sim::config::{Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, Routing, Stop};
 use weir_traffic::{Fabric, Traffic};
 
@@ -34,6 +35,10 @@ pub struct Experiment {
     pub engine: EngineConfig,
     /// Whether switches and NICs may take shortcuts; never changes a result.
     pub shortcuts: bool,
+    /// The paths of the network: on a large one they take long to find.
+    routes: Arc<Routes>,
+    /// What its runs share, once there is one.
+    prepared: OnceLock<Prepared>,
 }
 
 /// How messages call a scenario that is not a file, and its name unless it has one.
@@ -126,11 +131,13 @@ impl Experiment {
             warnings,
             engine,
             shortcuts: true,
+            routes: Arc::clone(&routes),
+            prepared: OnceLock::new(),
         };
         checks::names(&experiment, out);
         checks::acks(&experiment, out);
         checks::memory(&experiment, out);
-        checks::signals(&experiment, out);
+        checks::signals(&experiment, experiment.own_variant(), out);
         checks::refresh(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
@@ -204,14 +211,33 @@ impl Experiment {
         Ok(Variant { scheme, cc, seed })
     }
 
+    /// The scheme and the algorithm of the file, with its first seed.
+    pub fn own_variant(&self) -> Variant {
+        let s = &self.scenario;
+        let cc = s.congestion_control.algorithm.value;
+        Variant { scheme: s.flow_control.scheme.value, cc, seed: s.run.seeds[0] }
+    }
+
+    /// What is odd about the congestion control of a run that is not that of the file, which
+    /// [`Experiment::warnings`] are about.
+    pub fn warnings_about_cc(&self, variant: Variant) -> Diagnostics {
+        checks::chosen_cc(self, variant)
+    }
+
     /// The names of the classes of traffic.
     pub fn classes(&self) -> &[String] {
         self.traffic.classes()
     }
 
     /// The paths of the scenario.
-    pub fn routes(&self) -> Routes {
-        route(&self.topology, self.scenario.routing)
+    pub fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
+    /// What all runs of the experiment share; `config` is that of any of them.
+    pub(crate) fn prepared(&self, config: &Config) -> &Prepared {
+        let routes = || Arc::clone(&self.routes);
+        self.prepared.get_or_init(|| Prepared::with_routes(&self.topology, config, routes()))
     }
 }
 

@@ -270,7 +270,8 @@ pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result
     let mut watch =
         Watch { gauge, interrupt, hops, stop: config.stop, begins: &mut || begun = cpu_seconds() };
     let (wall, cpu) = (Instant::now(), cpu_seconds());
-    let outcome = weir_sim::run(&e.topology, &e.traffic, &config, &mut watch)?;
+    let outcome =
+        weir_sim::run_prepared(&e.topology, e.prepared(&config), &e.traffic, &config, &mut watch)?;
     let wall_seconds = wall.elapsed().as_secs_f64();
     gauge.hops.store(outcome.totals.packet_hops, Ordering::Relaxed);
     gauge.done.store(MILLION, Ordering::Relaxed);

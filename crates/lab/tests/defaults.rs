@@ -154,6 +154,10 @@ fn traffic_that_flow_control_does_not_protect_is_named() {
         let found = warnings(&text);
         assert!(found.contains(part), "{part}: {found}");
     }
+    let other = "[[traffic]]\nkind = \"permutation\"\nsize = \"1KB\"\nclass = \"bulk\"\n";
+    let mixed = warnings(&base("", &format!("{other}priority = 1")));
+    assert!(mixed.contains("class `bulk` is not lossless: priority 1"), "{mixed}");
+    assert_eq!(warnings(&base("", other)), "");
     let lossy = base("lossless = []", "[flow-control]\nscheme = \"none\"");
     assert_eq!(warnings(&lossy), "");
 }
@@ -208,4 +212,47 @@ fn a_series_that_would_fill_the_memory_is_thinned_out() {
     let outcome = weir_sim::run(&e.topology, &e.traffic, &config, &mut ()).unwrap();
     assert!(outcome.series.len() <= 2_000_000, "{}", outcome.series.len());
     assert!(outcome.series_interval > Some(weir_core::Time::from_ns(1)));
+}
+
+/// The claim of the table in docs/src/congestion-control.md, at its seed.
+#[test]
+fn with_defaults_marks_come_and_pauses_are_fewer_on_three_fabrics() {
+    for name in ["dumbbell", "ffc-incast", "flowsail-fig15"] {
+        let file = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let e = Experiment::load(&file, &[]).unwrap();
+        let scheme = weir_fc::scheme("pfc").unwrap();
+        let run = |cc: CcKind| {
+            let config = e.config(Variant { scheme, cc, seed: 1 });
+            let outcome = weir_sim::run(&e.topology, &e.traffic, &config, &mut ()).unwrap();
+            let marks: u64 = outcome.ports.iter().map(|p| p.ecn_marked).sum();
+            let pauses: u64 = outcome.ports.iter().flat_map(|p| p.pauses_sent).sum();
+            (marks, pauses)
+        };
+        let (_, without) = run(CcKind::None);
+        for cc in ["dcqcn", "dctcp", "hpcc", "timely", "swift"] {
+            let cc: CcKind = cc.parse().unwrap();
+            let (marks, pauses) = run(cc);
+            assert!(pauses < without, "{name}, {}: {pauses} of {without}", cc.name());
+            assert_eq!(marks > 0, cc.signal() == weir_cc::Signal::Marks, "{name}, {}", cc.name());
+        }
+    }
+}
+
+/// The checks of a congestion control are those of the run, not only those of the file.
+#[test]
+fn a_congestion_control_chosen_for_a_run_is_checked_like_that_of_the_file() {
+    let text = |switch: &str| {
+        format!("[topology]\nkind = \"star\"\nhosts = 3\n[switch]\n{switch}\n{TRAFFIC}")
+    };
+    let titles = |e: &Experiment, cc: &str| -> Vec<String> {
+        let variant = e.variant(None, Some(cc), 1).unwrap();
+        e.warnings_about_cc(variant).iter().map(|w| w.title.clone()).collect()
+    };
+    let off = read(&text("ecn = \"off\"")).unwrap();
+    assert_eq!(titles(&off, "dcqcn"), ["`dcqcn` can get no marks: no switch marks"]);
+    assert_eq!(titles(&off, "hpcc"), [""; 0]);
+    assert_eq!(titles(&read(&text("")).unwrap(), "dcqcn"), [""; 0]);
+    let long = text("").replace("star\"\nhosts = 3", "torus\"\nx = 24\ny = 1");
+    let found = titles(&read(&long).unwrap(), "hpcc");
+    assert_eq!(found, ["`hpcc` gets no telemetry from paths with more than 8 switches"]);
 }

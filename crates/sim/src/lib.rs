@@ -46,5 +46,6 @@ mod wire;
 pub use config::Config;
 pub use error::SimError;
 pub use outcome::{Finish, Outcome};
-pub use run::{Observer, Progress, run};
+pub use run::{Observer, Progress, run, run_prepared};
+pub use shared::Prepared;
 pub use tree::HORIZON;

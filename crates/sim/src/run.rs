@@ -12,7 +12,7 @@ use crate::node::Node;
 use crate::outcome::{Finish, Outcome};
 use crate::probe::series::Series;
 use crate::report;
-use crate::shared::Shared;
+use crate::shared::{self, Prepared, Shared};
 use crate::switch::Switch;
 use crate::tree::HORIZON;
 use crate::wire::{WireNumbers, Wires};
@@ -65,7 +65,28 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, SimError> {
     check(config)?;
-    let shared = Shared::new(topology, config)?;
+    run_prepared(topology, &Prepared::new(topology, config), traffic, config, observer)
+}
+
+/// [`run`], with what several runs on the same topology share; the outcome is the same. What was
+/// prepared for another routing, packet size or switch latency is not used.
+pub fn run_prepared(
+    topology: &Topology,
+    prepared: &Prepared,
+    traffic: &Traffic,
+    config: &Config,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, SimError> {
+    check(config)?;
+    let fresh;
+    let prepared = match prepared.fits(config) {
+        true => prepared,
+        false => {
+            fresh = Prepared::new(topology, config);
+            &fresh
+        }
+    };
+    let shared = Shared::new(topology, config, prepared)?;
     let mut world = World::build(&shared, traffic)?;
     observer.begins();
     let finish = world.simulate(observer);
@@ -74,9 +95,8 @@ pub fn run(
 
 /// How many threads a run would use: what was asked for, at most as many as there is enough work
 /// for in each window.
-pub fn threads(topology: &Topology, config: &Config) -> Result<usize, SimError> {
-    let shared = Shared::new(topology, config)?;
-    Ok(Partition::new(topology, shared.threads()).parts.len())
+pub fn threads(topology: &Topology, config: &Config) -> usize {
+    Partition::new(topology, shared::threads(topology, config)).parts.len()
 }
 
 /// Settings that no model can work with.
@@ -178,7 +198,10 @@ impl<'a> World<'a> {
             return Ok(());
         }
         let shared = self.shared;
-        for flow in traffic.all_flows(shared.config.seed)? {
+        if traffic.endless() {
+            return Err(weir_traffic::TrafficError::Endless.into());
+        }
+        for flow in traffic.sources(shared.config.seed).into_iter().flatten() {
             let Some(path) = flow.path.and_then(|i| shared.paths.get(i as usize)) else {
                 continue;
             };
@@ -357,7 +380,8 @@ mod tests {
         plan.add(List { flows: flows.collect() }).unwrap();
 
         let config = config();
-        let shared = Shared::new(&topology, &config).unwrap();
+        let prepared = Prepared::new(&topology, &config);
+        let shared = Shared::new(&topology, &config, &prepared).unwrap();
         let mut world = World::build(&shared, &plan).unwrap();
         assert_eq!(world.simulate(&mut ()), Finish::TimeLimit);
         assert_eq!(cores(&world.partition), [0, 4]);

@@ -6,6 +6,7 @@ use crate::config::{
 use crate::error::SimError;
 use crate::link::Outages;
 use crate::marking::SwitchThresholds;
+use std::sync::Arc;
 use weir_cc::CcParams;
 use weir_cc::hpcc::Telemetry;
 use weir_core::control::MIN_FRAME;
@@ -21,7 +22,7 @@ pub(crate) struct Shared<'a> {
     /// Where switches pause and mark.
     pub(crate) thresholds: SwitchThresholds<'a>,
     /// Route tables with the time from which each is in force, in order.
-    pub(crate) epochs: Vec<(Time, Routes)>,
+    pub(crate) epochs: Vec<(Time, Arc<Routes>)>,
     /// Static paths as (node, egress port) lists.
     pub(crate) paths: Vec<Vec<(NodeId, PortId)>>,
     /// Logarithm of the probability that a byte is received without a bit error.
@@ -38,13 +39,49 @@ pub(crate) struct Shared<'a> {
     pub(crate) cnp_interval: Option<Time>,
 }
 
+/// What a run must know of the paths of a network. On a large network this takes most of the time
+/// before a run begins, so runs on the same network share it: see
+/// [`run_prepared`](crate::run_prepared).
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    routes: Arc<Routes>,
+    routing: Routing,
+    longest: Option<LongestPath>,
+    model: RttModel,
+}
+
+impl Prepared {
+    /// Works it out for all runs on `topology` that have the routing, packet size and switch
+    /// latency of `config`.
+    pub fn new(topology: &Topology, config: &Config) -> Self {
+        Self::with_routes(topology, config, Arc::new(table(topology, config.routing, &[])))
+    }
+
+    /// [`Prepared::new`], where the routes of the whole network are known already.
+    pub fn with_routes(topology: &Topology, config: &Config, routes: Arc<Routes>) -> Self {
+        let model = rtt_model(config);
+        let longest = LongestPath::new(topology, &model);
+        Self { routes, routing: config.routing, longest, model }
+    }
+
+    /// Whether it is what a run with this configuration needs.
+    pub(crate) fn fits(&self, config: &Config) -> bool {
+        self.routing == config.routing && self.model == rtt_model(config)
+    }
+}
+
+fn rtt_model(config: &Config) -> RttModel {
+    RttModel { frame: config.nic.payload, ack: Bytes::ZERO, switch: config.switch.latency }
+}
+
 impl<'a> Shared<'a> {
     /// Resolves what a configuration means on a topology.
-    pub(crate) fn new(topology: &'a Topology, config: &'a Config) -> Result<Self, SimError> {
-        let nic = &config.nic;
-        let model =
-            RttModel { frame: nic.payload, ack: Bytes::ZERO, switch: config.switch.latency };
-        let longest = LongestPath::new(topology, &model);
+    pub(crate) fn new(
+        topology: &'a Topology,
+        config: &'a Config,
+        prepared: &Prepared,
+    ) -> Result<Self, SimError> {
+        let longest = prepared.longest.as_ref();
         let mut paths = Vec::new();
         for path in &config.paths {
             paths.push(validate_path(topology, path)?);
@@ -53,12 +90,12 @@ impl<'a> Shared<'a> {
             topology,
             config,
             thresholds: SwitchThresholds::new(topology, config),
-            epochs: epochs(topology, config),
+            epochs: epochs(topology, config, &prepared.routes),
             paths,
             byte_survival_ln: 8.0 * libm::log1p(-config.link.bit_error_rate),
-            base_rtt: longest.as_ref().map_or(Time::ZERO, |l| l.rtt),
-            bdp: longest.as_ref().map_or(Bytes::ZERO, |l| l.bdp),
-            longest_path: longest.as_ref().map_or(0, |l| l.diameter.saturating_sub(1)),
+            base_rtt: longest.map_or(Time::ZERO, |l| l.rtt),
+            bdp: longest.map_or(Bytes::ZERO, |l| l.bdp),
+            longest_path: longest.map_or(0, |l| l.diameter.saturating_sub(1)),
             telemetry: match &config.cc {
                 CcParams::Hpcc(hpcc) => Some(hpcc.telemetry),
                 _ => None,
@@ -69,61 +106,70 @@ impl<'a> Shared<'a> {
 
     /// How many threads to divide the network among.
     pub(crate) fn threads(&self) -> usize {
-        match self.config.engine {
-            EngineConfig::Auto { threads } => threads.clamp(1, self.useful_threads()),
-            EngineConfig::Window { threads } => threads.max(1),
-            EngineConfig::Sequential | EngineConfig::Stepwise => 1,
-        }
-    }
-
-    /// How many threads have enough to do in a window for their meeting at its end to be worth
-    /// while: about 500 packets each.
-    fn useful_threads(&self) -> usize {
-        usize::try_from(self.packets_per_window() / 500).unwrap_or(usize::MAX).max(1)
+        threads(self.topology, self.config)
     }
 
     /// Whether nodes have enough to do in a window for running them one after the other, in any
     /// order, to beat always looking for the one that is due first: about four packets each.
     pub(crate) fn window_pays(&self) -> bool {
-        self.packets_per_window() / 4 >= self.topology.nodes().len() as u64
-    }
-
-    /// How many packets arrive in one lookahead, between two meetings of threads, if a quarter of all wire time is
-    /// used.
-    fn packets_per_window(&self) -> u64 {
-        let window = self.lookahead();
-        let frame = self.config.nic.max_frame();
-        let of_link =
-            |l: &weir_net::Link| 2 * window.as_ps() / l.rate.time_for(frame).as_ps().max(1);
-        self.topology.links().iter().map(of_link).sum::<u64>() / 4
+        packets_per_window(self.topology, self.config) / 4 >= self.topology.nodes().len() as u64
     }
 
     /// The shortest time in which one node can affect another: the lookahead of the engines.
-    /// The last packet of a flow is not padded, so it may be shorter than any control frame.
     pub(crate) fn lookahead(&self) -> Time {
-        let nic = &self.config.nic;
-        let shortest = (nic.header + Bytes::new(1)).min(nic.ack).min(Bytes::new(MIN_FRAME));
-        let shortest = shortest + self.config.link.overhead;
-        let links = self.topology.links().iter();
-        links.map(|l| l.delay + l.rate.time_for(shortest)).min().unwrap_or(Time::from_us(1))
+        lookahead(self.topology, self.config)
+    }
+}
+
+/// How many threads to divide the network among.
+pub(crate) fn threads(topology: &Topology, config: &Config) -> usize {
+    // A thread has enough to do in a window for its meeting with the others at the end to be
+    // worth while when it handles about 500 packets.
+    let useful = || usize::try_from(packets_per_window(topology, config) / 500);
+    match config.engine {
+        EngineConfig::Auto { threads } => threads.clamp(1, useful().unwrap_or(usize::MAX).max(1)),
+        EngineConfig::Window { threads } => threads.max(1),
+        EngineConfig::Sequential | EngineConfig::Stepwise => 1,
+    }
+}
+
+/// How many packets arrive in one lookahead, between two meetings of threads, if a quarter of all
+/// wire time is used.
+fn packets_per_window(topology: &Topology, config: &Config) -> u64 {
+    let window = lookahead(topology, config);
+    let frame = config.nic.max_frame();
+    let of_link = |l: &weir_net::Link| 2 * window.as_ps() / l.rate.time_for(frame).as_ps().max(1);
+    topology.links().iter().map(of_link).sum::<u64>() / 4
+}
+
+/// The last packet of a flow is not padded, so it may be shorter than any control frame.
+fn lookahead(topology: &Topology, config: &Config) -> Time {
+    let nic = &config.nic;
+    let shortest = (nic.header + Bytes::new(1)).min(nic.ack).min(Bytes::new(MIN_FRAME));
+    let shortest = shortest + config.link.overhead;
+    let links = topology.links().iter();
+    links.map(|l| l.delay + l.rate.time_for(shortest)).min().unwrap_or(Time::from_us(1))
+}
+
+fn table(topology: &Topology, routing: Routing, down: &[LinkId]) -> Routes {
+    match routing {
+        Routing::Ecmp => Routes::ecmp(topology, down),
+        Routing::UpDown => Routes::up_down(topology, down),
     }
 }
 
 /// Route tables, one for each set of failed links, with the time each comes into force.
-fn epochs(topology: &Topology, config: &Config) -> Vec<(Time, Routes)> {
-    let table = |down: &[LinkId]| match config.routing {
-        Routing::Ecmp => Routes::ecmp(topology, down),
-        Routing::UpDown => Routes::up_down(topology, down),
-    };
+fn epochs(topology: &Topology, config: &Config, whole: &Arc<Routes>) -> Vec<(Time, Arc<Routes>)> {
     let mut changes: Vec<Time> =
         config.failures.iter().flat_map(|f| [Some(f.down), f.up]).flatten().collect();
     changes.sort_unstable();
     changes.dedup();
-    let mut epochs = vec![(Time::ZERO, table(&[]))];
+    let mut epochs = vec![(Time::ZERO, Arc::clone(whole))];
     for t in changes {
         let is_down = |f: &&LinkFailure| f.down <= t && f.up.is_none_or(|up| t < up);
         let down: Vec<LinkId> = config.failures.iter().filter(is_down).map(|f| f.link).collect();
-        epochs.push((t + config.convergence, table(&down)));
+        let routes = Arc::new(table(topology, config.routing, &down));
+        epochs.push((t + config.convergence, routes));
     }
     epochs
 }

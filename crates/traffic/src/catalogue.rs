@@ -4,10 +4,11 @@ use crate::error::TrafficError;
 use crate::nearest::nearest;
 use crate::params::{Entry, Names, Params, Reader};
 use crate::pattern::{
-    AllToAll, Burst, Constant, Flow, Incast, List, LongLived, OnOff, Pattern, Permutation, Poisson,
+    AllToAll, Burst, Constant, Flow, Incast, LongLived, OnOff, Pattern, Permutation, Poisson,
     Rounds, Split, all_to_all, burst, constant, flow, incast, list, long_lived, on_off,
     permutation, poisson, rounds, split,
 };
+use list::Table;
 use weir_core::ClassId;
 
 type Read = fn(&mut Reader<'_>) -> Result<Box<dyn Pattern>, TrafficError>;
@@ -20,7 +21,7 @@ macro_rules! patterns {
 
 const PATTERNS: &[(&Entry, Read)] = patterns! {
     flow: Flow,
-    list: List,
+    list: Table,
     burst: Burst,
     long_lived: LongLived,
     constant: Constant,

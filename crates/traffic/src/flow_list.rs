@@ -137,19 +137,21 @@ impl FlowList {
         }
         Ok(self.flows)
     }
+}
 
-    fn class(&mut self, name: &str) -> Option<ClassId> {
-        // Rows of a class usually stand together, so the newest is tried first.
-        let at = match self.classes.iter().rposition(|c| c == name) {
-            Some(at) => at,
-            None if self.classes.len() < MAX_CLASSES => {
-                self.classes.push(name.into());
-                self.classes.len() - 1
-            }
-            None => return None,
-        };
-        Some(ClassId::from_index(at))
-    }
+/// The position of a class among those of a list, to which it is added if it is new; `None` when
+/// there are too many.
+fn class_id(classes: &mut Vec<String>, name: &str) -> Option<ClassId> {
+    // Rows of a class usually stand together, so the newest is tried first.
+    let at = match classes.iter().rposition(|c| c == name) {
+        Some(at) => at,
+        None if classes.len() < MAX_CLASSES => {
+            classes.push(name.into());
+            classes.len() - 1
+        }
+        None => return None,
+    };
+    Some(ClassId::from_index(at))
 }
 
 /// What the host names of a list mean.
@@ -173,26 +175,103 @@ pub fn read_flows_with(
     path: PathByName<'_>,
     priority: Priority,
 ) -> Result<FlowList, FlowListError> {
+    let mut flows = Vec::new();
+    let classes = read_csv(input, Meaning { host, path, priority }, &mut |f| flows.push(f))?;
+    Ok(FlowList { flows, classes })
+}
+
+/// What the names in a list mean, and the priority of rows that have none.
+#[derive(Clone, Copy)]
+pub(crate) struct Meaning<'a> {
+    pub(crate) host: HostByName<'a>,
+    pub(crate) path: PathByName<'a>,
+    pub(crate) priority: Priority,
+}
+
+/// Gives the flows of a list in its order to `take`, and returns the names of their classes.
+fn read_csv(
+    input: impl Read,
+    meaning: Meaning<'_>,
+    take: &mut dyn FnMut(FlowSpec),
+) -> Result<Vec<String>, FlowListError> {
     let mut reader =
         csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(input);
-    let columns = read_header(reader.headers().map_err(malformed)?)?;
-    let mut list = FlowList::default();
+    let header = reader.headers().map_err(malformed)?;
+    let columns = read_header(header.iter())?;
+    let mut classes = Vec::new();
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).map_err(malformed)? {
         let line = record.position().map_or(0, csv::Position::line);
-        let row = Row { record: &record, columns: &columns, line, priority };
-        let flow = row.flow(host, path, &mut list)?;
-        list.flows.push(flow);
+        let row = Row { record: &record, columns: &columns, line, meaning };
+        take(row.flow(&mut classes)?);
     }
-    Ok(list)
+    Ok(classes)
+}
+
+/// [`read_csv`] for text that is in memory.
+///
+/// It applies to text without quotes and without a carriage return inside a line, which is every
+/// list that programs write. It skips the CSV reader and its copy of each cell: without quotes a
+/// cell ends at the next comma and a row at the end of its line, so both read the same cells.
+pub(crate) fn read_text(
+    text: &str,
+    meaning: Meaning<'_>,
+    take: &mut dyn FnMut(FlowSpec),
+) -> Result<Vec<String>, FlowListError> {
+    if !is_plain(text) {
+        return read_csv(text.as_bytes(), meaning, take);
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let lines = (1..).zip(text.split('\n').map(|l| l.strip_suffix('\r').unwrap_or(l)));
+    let mut lines = lines.filter(|(_, l)| !l.is_empty() && !l.starts_with('#'));
+    let header = lines.next().map_or("", |(_, line)| line);
+    let columns = read_header(header.split(',').map(str::trim).filter(|_| !header.is_empty()))?;
+    let expected = columns.iter().flatten().count();
+    let mut classes = Vec::new();
+    let mut cells = [""; COLUMNS.len()];
+    for (line, text) in lines {
+        let found = split(text, &mut cells);
+        if found != expected {
+            let (found, expected) = (found as u64, expected as u64);
+            return Err(FlowListError::Cells { line, found, expected });
+        }
+        let row = Row { record: &cells[..expected], columns: &columns, line, meaning };
+        take(row.flow(&mut classes)?);
+    }
+    Ok(classes)
+}
+
+/// Splits a row at its commas, trims the cells and counts them.
+fn split<'a>(row: &'a str, cells: &mut [&'a str; COLUMNS.len()]) -> usize {
+    let (mut found, mut begin) = (0, 0);
+    let ends = row.bytes().enumerate().filter(|&(_, b)| b == b',').map(|(i, _)| i);
+    for end in ends.chain([row.len()]) {
+        if let Some(place) = cells.get_mut(found) {
+            let cell = &row[begin..end];
+            let dense = |b: Option<&u8>| b.is_some_and(u8::is_ascii_graphic);
+            let bytes = cell.as_bytes();
+            // most cells have nothing to trim
+            let trimmed = dense(bytes.first()) && dense(bytes.last());
+            *place = if trimmed { cell } else { cell.trim() };
+        }
+        (found, begin) = (found + 1, end + 1);
+    }
+    found
+}
+
+/// Whether lines and cells can be told apart without a CSV reader.
+fn is_plain(text: &str) -> bool {
+    let inside =
+        |(at, _): (usize, &str)| !matches!(text.as_bytes().get(at + 1), None | Some(b'\n'));
+    !text.contains('"') && !text.match_indices('\r').any(inside)
 }
 
 /// Where each of [`COLUMNS`] stands in the file.
-fn read_header(
-    header: &csv::StringRecord,
+fn read_header<'a>(
+    header: impl Iterator<Item = &'a str>,
 ) -> Result<[Option<usize>; COLUMNS.len()], FlowListError> {
     let mut columns = [None; COLUMNS.len()];
-    for (at, name) in header.iter().enumerate() {
+    for (at, name) in header.enumerate() {
         let Some(known) = COLUMNS.iter().position(|&c| c == name) else {
             let (column, nearest) = (shorten(name), nearest(name, COLUMNS));
             return Err(FlowListError::UnknownColumn { column, nearest });
@@ -220,19 +299,35 @@ fn malformed(error: csv::Error) -> FlowListError {
     }
 }
 
-/// One row of the file.
-struct Row<'a> {
-    record: &'a csv::StringRecord,
-    columns: &'a [Option<usize>; COLUMNS.len()],
-    line: u64,
-    /// Of a row that has none.
-    priority: Priority,
+/// The cells of a row.
+trait Cells {
+    fn cell(&self, at: usize) -> Option<&str>;
 }
 
-impl Row<'_> {
+impl Cells for csv::StringRecord {
+    fn cell(&self, at: usize) -> Option<&str> {
+        self.get(at)
+    }
+}
+
+impl Cells for [&str] {
+    fn cell(&self, at: usize) -> Option<&str> {
+        self.get(at).copied()
+    }
+}
+
+/// One row of the file.
+struct Row<'a, C: ?Sized> {
+    record: &'a C,
+    columns: &'a [Option<usize>; COLUMNS.len()],
+    line: u64,
+    meaning: Meaning<'a>,
+}
+
+impl<C: Cells + ?Sized> Row<'_, C> {
     /// What stands in a column; `None` when it is empty or not there.
     fn cell(&self, column: usize) -> Option<&str> {
-        self.record.get(self.columns[column]?).filter(|cell| !cell.is_empty())
+        self.record.cell(self.columns[column]?).filter(|cell| !cell.is_empty())
     }
 
     fn bad(&self, column: usize, valid: impl Into<String>) -> FlowListError {
@@ -254,32 +349,28 @@ impl Row<'_> {
         self.optional(column)?.ok_or_else(|| self.bad(column, "a value is needed here"))
     }
 
-    fn host(&self, column: usize, host: HostByName<'_>) -> Result<NodeId, FlowListError> {
+    fn host(&self, column: usize) -> Result<NodeId, FlowListError> {
         let Some(name) = self.cell(column) else {
             return Err(self.bad(column, "a value is needed here"));
         };
-        host(name).ok_or_else(|| self.bad(column, "no host has this name"))
+        (self.meaning.host)(name).ok_or_else(|| self.bad(column, "no host has this name"))
     }
 
-    fn flow(
-        &self,
-        host: HostByName<'_>,
-        path: PathByName<'_>,
-        list: &mut FlowList,
-    ) -> Result<FlowSpec, FlowListError> {
-        let (src, dst) = (self.host(0, host)?, self.host(1, host)?);
+    fn flow(&self, classes: &mut Vec<String>) -> Result<FlowSpec, FlowListError> {
+        let path = self.meaning.path;
+        let (src, dst) = (self.host(0)?, self.host(1)?);
         if src == dst {
             let host = shorten(self.cell(0).unwrap_or(""));
             return Err(FlowListError::ToItself { line: self.line, host });
         }
         let no_path = || self.bad(9, "no static path of this name leads from `src` to `dst`");
         let path = self.cell(9).map(|name| path(name, src, dst).ok_or_else(no_path)).transpose()?;
-        let class = list.class(self.cell(4).unwrap_or(DEFAULT_CLASS));
+        let class = class_id(classes, self.cell(4).unwrap_or(DEFAULT_CLASS));
         let flow = FlowSpec {
             start: self.required(3)?,
             class: class
                 .ok_or_else(|| self.bad(4, format!("there can be {MAX_CLASSES} classes")))?,
-            priority: self.optional(5)?.unwrap_or(self.priority),
+            priority: self.optional(5)?.unwrap_or(self.meaning.priority),
             rate: self.optional(6)?,
             while_held: self.optional(7)?.unwrap_or_default(),
             stop: self.optional(8)?,
@@ -370,6 +461,29 @@ mod tests {
         read_flows(text.as_bytes(), &host, &path)
     }
 
+    /// What [`read_text`] makes of a list: it must be what [`read_flows`] makes of it.
+    fn read_fast(text: &str) -> Result<FlowList, FlowListError> {
+        let mut flows = Vec::new();
+        let meaning = Meaning { host: &host, path: &path, priority: Priority::default() };
+        let classes = read_text(text, meaning, &mut |f| flows.push(f))?;
+        Ok(FlowList { flows, classes })
+    }
+
+    #[test]
+    fn text_in_memory_is_read_like_a_file() {
+        let rows = "src, dst ,size,start,class\r\nh1,h2, 5KB,0s,a\n\n# h1,h1\n h3,h4,1,2us,\n";
+        let marked = format!("\u{feff}{rows}");
+        let quoted = rows.replace(" h3", "\"h3\"");
+        let old_mac = "src,dst,size,start\rh1,h2,5,0s\r";
+        for (text, plain) in [(rows, true), (&marked, true), (&quoted, false), (old_mac, false)] {
+            assert_eq!(is_plain(text), plain, "{text:?}");
+            assert_eq!(read_fast(text), read(text), "{text:?}");
+            assert!(read(text).is_ok_and(|list| !list.flows().is_empty()), "{text:?}");
+        }
+        let last = rows.trim_end();
+        assert_eq!(read_fast(last), read(last));
+    }
+
     fn write(flows: &[FlowSpec], classes: &[String]) -> String {
         let mut out = Vec::new();
         write_flows(&mut out, flows, &|h| format!("h{}", h.0), &|p| format!("via {p}"), classes)
@@ -416,6 +530,7 @@ mod tests {
             for part in parts {
                 assert!(message.contains(part), "{message:?} lacks {part:?}");
             }
+            assert_eq!(read_fast(text).unwrap_err().to_string(), message);
         }
         let not_text =
             read_flows(&b"src,dst,size,start\nh1,\xff,3,0s\n"[..], &host, &path).unwrap_err();
@@ -455,6 +570,7 @@ mod tests {
             let classes = ["plain", "with,comma", "with \"quotes\""].map(String::from);
             let text = write(&flows, &classes);
             let list = read(&text).unwrap();
+            prop_assert_eq!(read_fast(&text), Ok(list.clone()));
             let mut id = |name: &str| {
                 Ok(ClassId::from_index(classes.iter().position(|c| c == name).unwrap()))
             };

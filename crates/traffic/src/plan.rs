@@ -8,6 +8,7 @@ use crate::load::Offered;
 use crate::params::{Names, Params};
 use crate::pattern::{Context, Pattern};
 use std::fmt;
+use std::ops::Range;
 use weir_core::{ClassId, FlowId, NodeId, Time};
 
 /// What flows over a fabric: patterns, class names, and the time until which flows start.
@@ -83,14 +84,29 @@ impl Traffic {
 
     /// The flows of each host, in the order of [`Fabric::hosts`](crate::Fabric::hosts).
     pub fn sources(&self, seed: u64) -> Vec<HostFlows> {
+        self.draw(seed, 0..self.patterns.len(), self.until)
+    }
+
+    /// The flows of one pattern of the plan alone, whatever [`Traffic::set_until`] cuts off.
+    pub fn sources_of(&self, pattern: usize, seed: u64) -> Vec<HostFlows> {
+        self.draw(seed, pattern..pattern + 1, Time::NEVER)
+    }
+
+    /// Whether one pattern of the plan yields flows for ever unless it is cut off.
+    pub fn endless_alone(&self, pattern: usize) -> bool {
+        self.patterns[pattern].endless()
+    }
+
+    fn draw(&self, seed: u64, patterns: Range<usize>, until: Time) -> Vec<HostFlows> {
         let set = self.fabric.hosts();
         let mut hosts: Vec<HostFlows> = set.as_slice().iter().map(|&h| HostFlows::new(h)).collect();
-        for (i, pattern) in self.patterns.iter().enumerate() {
+        for i in patterns {
+            let pattern = &self.patterns[i];
             let ctx = Context {
                 fabric: &self.fabric,
                 seed,
                 pattern: u32::try_from(i).expect("fewer than 2^32 patterns"),
-                until: self.until,
+                until,
             };
             for (host, source) in pattern.streams(&ctx) {
                 let at = set.position(host);

@@ -7,7 +7,7 @@ use crate::terminal::{Terminal, print};
 use anyhow::Context;
 use serde_json::json;
 use std::io::{self, BufWriter};
-use weir_lab::{Experiment, Variant, describe};
+use weir_lab::{Experiment, describe};
 
 /// Loads a scenario; shows what is wrong with it and returns `None` if it cannot be used.
 pub(super) fn load(scenario: &str, sets: &[String], terminal: &Terminal) -> Option<Experiment> {
@@ -24,22 +24,27 @@ pub(super) fn load(scenario: &str, sets: &[String], terminal: &Terminal) -> Opti
 }
 
 /// `weir check`.
-pub(crate) fn check(args: &args::Input, terminal: &Terminal) -> anyhow::Result<Status> {
-    let Some(e) = load(&args.scenario, &args.sets, terminal) else {
+pub(crate) fn check(args: &args::Check, terminal: &Terminal) -> anyhow::Result<Status> {
+    let Some(e) = load(&args.input.scenario, &args.input.sets, terminal) else {
         return Ok(Status::BadInput);
     };
-    if args.json {
+    let variant = match e.variant(None, args.cc.as_deref(), e.scenario.run.seeds[0]) {
+        Ok(variant) => variant,
+        Err(problems) => {
+            terminal.problems(&problems);
+            return Ok(Status::BadInput);
+        }
+    };
+    let about_cc = e.warnings_about_cc(variant);
+    terminal.warnings(&about_cc, &e.scenario.sources);
+    if args.input.json {
         let s = &e.scenario;
-        let variant = Variant {
-            scheme: s.flow_control.scheme.value,
-            cc: s.congestion_control.algorithm.value,
-            seed: s.run.seeds[0],
-        };
         let settings: Vec<_> = describe::settings(&e, &e.config(variant))
             .into_iter()
             .map(|(name, value)| json!({ "setting": name, "value": value }))
             .collect();
-        let warnings: Vec<&str> = e.warnings.iter().map(|w| w.title.as_str()).collect();
+        let warnings: Vec<&str> =
+            e.warnings.iter().chain(about_cc.iter()).map(|w| w.title.as_str()).collect();
         let all = json!({
             "scenario": s.name,
             "title": s.title,
@@ -49,7 +54,7 @@ pub(crate) fn check(args: &args::Input, terminal: &Terminal) -> anyhow::Result<S
         });
         print(&serde_json::to_string_pretty(&all)?)?;
     } else {
-        print(&describe::check(&e, terminal.out))?;
+        print(&describe::check(&e, variant, terminal.out))?;
     }
     Ok(Status::Done)
 }

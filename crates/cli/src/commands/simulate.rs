@@ -37,8 +37,9 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
             }
         }
     }
+    terminal.warnings(&e.warnings_about_cc(variants[0]), &e.scenario.sources);
     if let EngineConfig::Auto { threads: asked @ 2.. } = e.engine {
-        let used = weir_lab::threads(&e.topology, &e.config(variants[0]))?;
+        let used = weir_lab::threads(&e.topology, &e.config(variants[0]));
         if used < asked {
             terminal.note(&format!(
                 "{used} of {asked} threads are used: windows of this network are too small for more (--threads {asked}! forces it)"
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         let unforced = EngineConfig::Auto { threads: forced };
         let mut config = e.config(variants[0]);
         config.engine = unforced;
-        let useful = weir_lab::threads(&e.topology, &config)?;
+        let useful = weir_lab::threads(&e.topology, &config);
         if useful < forced {
             terminal.note(&format!(
                 "{forced} threads are forced, but windows of this network have work for {useful}: \
@@ -107,6 +108,9 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
                 }
             }
         }
+    }
+    if let Some(&first) = variants.first() {
+        terminal.warnings(&e.warnings_about_cc(first), &e.scenario.sources);
     }
     let jobs = args.jobs.unwrap_or_else(cores);
     let Some(c) = simulate(&e, &variants, jobs, terminal)? else {

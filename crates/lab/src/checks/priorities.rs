@@ -29,6 +29,8 @@ pub(crate) fn acks(e: &Experiment, out: &mut Diagnostics) {
 pub(crate) struct Protection {
     lossless: usize,
     others: usize,
+    /// Patterns none of whose flows is lossless.
+    unprotected: Vec<Diagnostic>,
 }
 
 impl Protection {
@@ -52,22 +54,35 @@ impl Protection {
         let lossless = flows.iter().filter(is_lossless).count();
         self.lossless += lossless;
         self.others += flows.len() - lossless;
-        if lossless > 0 && lossless < flows.len() && e.scenario.flow_control.scheme.value.lossless {
+        if lossless < flows.len() && e.scenario.flow_control.scheme.value.lossless {
             let mut found: Vec<u8> =
                 flows.iter().filter(|f| !is_lossless(f)).map(|f| f.priority.get()).collect();
             found.sort_unstable();
             found.dedup();
             let found: Vec<String> = found.iter().map(u8::to_string).collect();
-            let title = format!("some flows are not lossless: priority {}", found.join(", "));
-            let warning = Diagnostic::warning(title).maybe_at(spec.place("file"), "");
-            out.push(warning.help("`lossless` in `[switch]` lists what flow control protects"));
+            let help = "`lossless` in `[switch]` lists what flow control protects";
+            let priorities = found.join(", ");
+            if lossless > 0 {
+                let title = format!("some flows are not lossless: priority {priorities}");
+                let warning = Diagnostic::warning(title).maybe_at(spec.place("file"), "");
+                out.push(warning.help(help));
+            } else {
+                let class = &e.classes()[flows[0].class.index()];
+                let title = format!("class `{class}` is not lossless: priority {priorities}");
+                let warning = Diagnostic::warning(title).maybe_at(spec.place("priority"), "");
+                self.unprotected.push(warning.help(help));
+            }
         }
     }
 
     /// Warns when nothing is protected although the scheme would.
     pub(crate) fn finish(self, e: &Experiment, out: &mut Diagnostics) {
         let scheme = e.scenario.flow_control.scheme.value;
-        if !scheme.lossless || self.lossless > 0 || self.others == 0 {
+        if !scheme.lossless || self.others == 0 {
+            return;
+        }
+        if self.lossless > 0 {
+            self.unprotected.into_iter().for_each(|warning| out.push(warning));
             return;
         }
         let at = e.scenario.switch.lossless_at;

@@ -1,30 +1,29 @@
 //! Whether a congestion control can get what it reacts to.
 
 use crate::experiment::{Experiment, Variant};
-use crate::text::{Diagnostic, Diagnostics};
-use weir_cc::{MAX_HOPS, Signal};
+use crate::text::{Diagnostic, Diagnostics, Span};
+use weir_cc::{CcKind, MAX_HOPS, Signal};
 use weir_core::{Bytes, NodeId};
 use weir_fc::IngressBound;
 use weir_sim::config::{Config, IngressLimit, ThresholdConfig, headroom};
 use weir_sim::marking::SwitchThresholds;
 
-/// Marks, telemetry and room to slow down, for the algorithm of the scenario.
-pub(crate) fn signals(e: &Experiment, out: &mut Diagnostics) {
+/// Marks and room to slow down, for the algorithm of a run.
+pub(crate) fn signals(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
     let s = &e.scenario;
-    let cc = s.congestion_control.algorithm.value;
+    let cc = variant.cc;
     if cc.signal() == Signal::Nothing || out.has_errors() {
         return;
     }
-    let scheme = s.flow_control.scheme.value;
-    let config = e.config(Variant { scheme, cc, seed: s.run.seeds[0] });
-    let at = s.congestion_control.algorithm.span;
+    let config = e.config(variant);
+    let at = place(e, cc);
     if !s.traffic.is_empty() && s.traffic.iter().all(|t| t.entry.name == "constant") {
         let title = format!("`{}` has nothing to control", cc.name());
         let warning = Diagnostic::warning(title).maybe_at(at, "");
         out.push(warning.help("constant-rate sources send at their rate: use another pattern"));
     }
     if cc.signal() == Signal::Marks {
-        marks(e, &config, out);
+        marks(e, cc, &config, out);
     }
     let slowest = e.topology.hosts().iter().map(|&h| e.topology.rate(h, weir_core::PortId(0)));
     if let (Some(least), Some(line)) = (config.cc.min_rate(), slowest.min())
@@ -42,25 +41,27 @@ pub(crate) fn signals(e: &Experiment, out: &mut Diagnostics) {
 
 /// HPCC learns nothing from paths that are longer than its records: `switches` is the most on a
 /// path.
-pub(crate) fn telemetry(e: &Experiment, switches: usize, out: &mut Diagnostics) {
-    let algorithm = &e.scenario.congestion_control.algorithm;
-    if algorithm.value.signal() != Signal::Telemetry || switches <= MAX_HOPS {
+pub(crate) fn telemetry(e: &Experiment, cc: CcKind, switches: usize, out: &mut Diagnostics) {
+    if cc.signal() != Signal::Telemetry || switches <= MAX_HOPS {
         return;
     }
-    let title = format!(
-        "`{}` gets no telemetry from paths with more than {MAX_HOPS} switches",
-        algorithm.value.name()
-    );
+    let title =
+        format!("`{}` gets no telemetry from paths with more than {MAX_HOPS} switches", cc.name());
     let warning = Diagnostic::warning(title)
-        .maybe_at(algorithm.span, format!("there are paths with {switches}"));
+        .maybe_at(place(e, cc), format!("there are paths with {switches}"));
     out.push(warning.help("flows on such paths stay at line rate"));
 }
 
+/// Where the scenario names the algorithm, unless it was chosen elsewhere.
+fn place(e: &Experiment, cc: CcKind) -> Option<Span> {
+    let algorithm = &e.scenario.congestion_control.algorithm;
+    algorithm.span.filter(|_| algorithm.value == cc)
+}
+
 /// Whether any queue can become long enough to be marked, and whether that comes before a pause.
-fn marks(e: &Experiment, config: &Config, out: &mut Diagnostics) {
+fn marks(e: &Experiment, cc: CcKind, config: &Config, out: &mut Diagnostics) {
     let s = &e.scenario;
-    let name = s.congestion_control.algorithm.value.name();
-    let at = s.congestion_control.algorithm.span;
+    let (name, at) = (cc.name(), place(e, cc));
     if config.switch.ecn.is_none() {
         let warning = Diagnostic::warning(format!("`{name}` can get no marks: no switch marks"))
             .maybe_at(s.switch.ecn_at.or(at), "");

@@ -111,6 +111,9 @@ impl Forwarding<'_> {
     }
 }
 
+/// How many columns of the table are gathered before they are written: a cache line of entries.
+const BLOCK: usize = 16;
+
 /// What a node mixes into flow hashes, so that choices at successive hops are independent.
 fn salt(at: NodeId) -> u64 {
     mix(u64::from(at.0) + 0x9e37_79b9_7f4a_7c15)
@@ -147,16 +150,29 @@ impl Routes {
         let mut groups = GroupMaker::default();
         let mut table = vec![Entry::NONE; graph.len() * columns];
         let (mut good, mut before) = (Masks::new(graph), Masks::new(graph));
+        // Neighbouring cells of the table belong to one row. A search fills one column, cells that
+        // lie far apart: a few columns are gathered, then written row by row.
+        let mut block = vec![Entry::NONE; graph.len() * BLOCK];
+        let mut last = vec![Entry::NONE; graph.len()];
         for (column, &target) in graph.columns.iter().enumerate() {
             good.clear();
             search.towards(graph, target, &mut good);
-            for row in 0..graph.len() as u32 {
-                let cell = row as usize * columns + column;
+            for row in 0..graph.len() {
+                let ports = good.row(row as u32);
                 // towards most destinations a node uses the ports it used for the one before
-                let same = column > 0 && good.row(row) == before.row(row);
-                table[cell] = if same { table[cell - 1] } else { groups.entry(good.row(row)) };
+                if column == 0 || ports != before.row(row as u32) {
+                    last[row] = groups.entry(ports);
+                }
+                block[row * BLOCK + column % BLOCK] = last[row];
             }
             std::mem::swap(&mut good, &mut before);
+            let filled = column % BLOCK + 1;
+            if filled == BLOCK || column + 1 == columns {
+                for (row, cells) in block.chunks_exact(BLOCK).enumerate() {
+                    let end = row * columns + column + 1;
+                    table[end - filled..end].copy_from_slice(&cells[..filled]);
+                }
+            }
         }
         let row = |n: usize| match graph.row_of[n] {
             NO_ROW => NO_ROW,

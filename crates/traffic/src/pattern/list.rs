@@ -5,8 +5,13 @@ use super::{Context, Pattern, Streams};
 use crate::error::TrafficError;
 use crate::fabric::Fabric;
 use crate::flow::FlowSpec;
-use crate::flow_list::read_flows_with;
+use crate::flow_list::{Meaning, read_text};
 use crate::params::{Entry, Fallback, Kind, Reader, params};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::Arc;
+use weir_core::{Bytes, NodeId, Time};
 
 /// Flows given one by one, in any order. Their ids are given by the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,31 +34,6 @@ pub(crate) const ENTRY: Entry = Entry {
     }],
 };
 
-impl List {
-    /// Reads the flows from the file or the rows named in the parameters.
-    pub fn read(r: &mut Reader<'_>) -> Result<Self, TrafficError> {
-        let file: Option<String> = r.optional("file")?;
-        let rows: Vec<String> = r.list("flows")?;
-        let (parameter, name, text) = match (file, r.given("flows")) {
-            (Some(file), false) => ("file", file.clone(), r.file("file", &file)?),
-            (None, true) => ("flows", "rows".to_owned(), rows.join("\n")),
-            (given, _) => {
-                let found = if given.is_some() { "there as well" } else { "missing" };
-                let valid = "flows stand either in a `file` or in `flows`";
-                return Err(TrafficError::value("flows", found, valid));
-            }
-        };
-        let priority = r.get("priority")?;
-        let host = |name: &str| r.lookup(name);
-        let path = |name: &str, src, dst| r.way(name, src, dst);
-        let list = read_flows_with(text.as_bytes(), &host, &path, priority).map_err(|e| {
-            TrafficError::File { parameter, file: name.clone(), message: e.to_string() }
-        })?;
-        let flows = list.into_flows(&mut |class| r.class(class))?;
-        Ok(Self { flows })
-    }
-}
-
 impl Pattern for List {
     fn check(&self, fabric: &Fabric) -> Result<(), TrafficError> {
         self.flows.iter().try_for_each(|flow| check_flow(flow, fabric))
@@ -64,11 +44,152 @@ impl Pattern for List {
     }
 }
 
+/// The flows of a list that was read, sorted once by sender and start and shared by everything
+/// that draws them: a list may have millions of rows.
+#[derive(Debug)]
+pub(crate) struct Table {
+    rows: Arc<Rows>,
+}
+
+/// Flows in little memory.
+#[derive(Debug, Default)]
+struct Rows {
+    /// By sender, start and place in the list.
+    rows: Vec<Row>,
+    /// What few rows differ in.
+    kinds: Vec<FlowSpec>,
+}
+
+/// What every row has for itself.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    src: NodeId,
+    dst: NodeId,
+    start: Time,
+    size: Bytes,
+    /// Place in the list.
+    place: u32,
+    /// Index into the kinds, which hold the rest.
+    kind: u32,
+}
+
+impl Rows {
+    fn push(&mut self, flow: FlowSpec) {
+        /// How many kinds a row is compared with: rows that differ in more are stored with it.
+        const RECENT: usize = 8;
+        let FlowSpec { src, dst, start, size, .. } = flow;
+        let nobody = FlowSpec::new(NodeId(0), NodeId(0), Bytes::ZERO);
+        let kind = FlowSpec {
+            class: flow.class,
+            priority: flow.priority,
+            rate: flow.rate,
+            while_held: flow.while_held,
+            stop: flow.stop,
+            path: flow.path,
+            high: flow.high,
+            ..nobody
+        };
+        let first = self.kinds.len().saturating_sub(RECENT);
+        let known = self.kinds[first..].iter().rposition(|k| *k == kind);
+        let kind = known.map(|i| first + i).unwrap_or_else(|| {
+            self.kinds.push(kind);
+            self.kinds.len() - 1
+        });
+        let number = |n: usize| u32::try_from(n).expect("a list of at most 1 GiB");
+        let (place, kind) = (number(self.rows.len()), number(kind));
+        self.rows.push(Row { src, dst, start, size, place, kind });
+    }
+
+    fn flow(&self, at: usize) -> FlowSpec {
+        let Row { src, dst, start, size, kind, .. } = self.rows[at];
+        FlowSpec { src, dst, start, size, ..self.kinds[kind as usize] }
+    }
+
+    /// The rows of the sender whose rows begin at `from`.
+    fn of_sender(&self, from: usize) -> Range<usize> {
+        let src = self.rows[from].src;
+        from..from + self.rows[from..].partition_point(|row| row.src == src)
+    }
+}
+
+impl Table {
+    /// Reads the flows from the file or the rows named in the parameters.
+    pub(crate) fn read(r: &mut Reader<'_>) -> Result<Self, TrafficError> {
+        let file: Option<String> = r.optional("file")?;
+        let given: Vec<String> = r.list("flows")?;
+        let (parameter, name, text) = match (file, r.given("flows")) {
+            (Some(file), false) => ("file", file.clone(), r.file("file", &file)?),
+            (None, true) => ("flows", "rows".to_owned(), given.join("\n")),
+            (given, _) => {
+                let found = if given.is_some() { "there as well" } else { "missing" };
+                let valid = "flows stand either in a `file` or in `flows`";
+                return Err(TrafficError::value("flows", found, valid));
+            }
+        };
+        let priority = r.get("priority")?;
+        // a list names few hosts many times
+        let known: RefCell<FxHashMap<String, NodeId>> = RefCell::default();
+        let host = |name: &str| {
+            if let Some(&host) = known.borrow().get(name) {
+                return Some(host);
+            }
+            let host = r.lookup(name)?;
+            known.borrow_mut().insert(name.to_owned(), host);
+            Some(host)
+        };
+        let path = |name: &str, src, dst| r.way(name, src, dst);
+        let mut rows = Rows::default();
+        rows.rows.reserve_exact(text.bytes().filter(|&b| b == b'\n').count());
+        let meaning = Meaning { host: &host, path: &path, priority };
+        let classes = read_text(&text, meaning, &mut |flow| rows.push(flow)).map_err(|e| {
+            TrafficError::File { parameter, file: name.clone(), message: e.to_string() }
+        })?;
+        let ids = classes.iter().map(|name| r.class(name)).collect::<Result<Vec<_>, _>>()?;
+        for kind in &mut rows.kinds {
+            kind.class = ids[kind.class.index()];
+        }
+        rows.rows.sort_unstable_by_key(|row| (row.src, row.start, row.place));
+        Ok(Self { rows: Arc::new(rows) })
+    }
+}
+
+impl Pattern for Table {
+    fn check(&self, fabric: &Fabric) -> Result<(), TrafficError> {
+        // The rows were checked one by one when they were read; what is left is whether their hosts
+        // are those of the fabric. Rows of a sender stand together.
+        let mut last = None;
+        let mut receivers = FxHashSet::default();
+        for row in &self.rows.rows {
+            if last.replace(row.src) != Some(row.src) {
+                fabric.check_host("src", row.src)?;
+            }
+            if receivers.insert(row.dst) {
+                fabric.check_host("dst", row.dst)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn streams(&self, ctx: &Context<'_>) -> Streams {
+        let mut streams: Streams = Vec::new();
+        let mut from = 0;
+        while from < self.rows.rows.len() {
+            let (rows, until) = (Arc::clone(&self.rows), ctx.until);
+            let all = rows.of_sender(from);
+            from = all.end;
+            let src = rows.rows[all.start].src;
+            let flows = all.map(move |at| rows.flow(at)).take_while(move |f| f.start < until);
+            streams.push((src, Box::new(flows)));
+        }
+        streams
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::params::{Names, Params};
-    use crate::{Fabric, Traffic};
-    use weir_core::{NodeId, Rate, Time};
+    use crate::{Fabric, FlowSpec, Traffic};
+    use weir_core::{Bytes, NodeId, Rate, Time};
 
     struct TwoHosts;
 
@@ -100,6 +221,51 @@ mod tests {
         assert_eq!(flows.len(), 2);
         let outside = plan(&Params::new().with("file", "x.csv")).unwrap();
         assert_eq!(outside.all_flows(1).unwrap()[0].start, Time::from_us(3));
+    }
+
+    /// Kinds that alternate, ties, rows out of order: the same flows as from a list in memory.
+    #[test]
+    fn rows_in_little_memory_are_the_same_flows() {
+        let mut text = vec!["src,dst,size,start,class,priority,stop,rate,high".to_owned()];
+        for i in 0..200u64 {
+            let (src, start) = (i % 2, i * 7919 % 50);
+            let (class, stop) = (i % 13, if i % 3 == 0 { "90us" } else { "" });
+            let rate = if i % 5 == 0 { "1Gbps" } else { "" };
+            text.push(format!(
+                "h{src},h{},{},{start}us,c{class},{},{stop},{rate},{}",
+                1 - src,
+                i + 1,
+                i % 8,
+                i % 4 == 0
+            ));
+        }
+        let compact = plan(&Params::new().with_list("flows", text.clone())).unwrap();
+        let host = |name: &str| TwoHosts.hosts(name).map(|h| h[0]);
+        let list = crate::read_flows(text.join("\n").as_bytes(), &host, &|_, _, _| None).unwrap();
+        let hosts = [NodeId(0), NodeId(1)];
+        let mut plain = Traffic::new(Fabric::new(&hosts, vec![Rate::from_gbps(1); 2]).unwrap());
+        let flows = list.into_flows(&mut |class| plain.class(class)).unwrap();
+        plain.add(super::List { flows }).unwrap();
+        assert_eq!(compact.classes(), plain.classes());
+        let mut compact = compact;
+        for (until, some) in [(Time::NEVER, 200), (Time::from_us(20), 80)] {
+            compact.set_until(until);
+            plain.set_until(until);
+            let flows = compact.all_flows(1).unwrap();
+            assert_eq!((flows.len(), &flows), (some, &plain.all_flows(1).unwrap()));
+        }
+    }
+
+    /// Rows cost little: the list is stored once, however often its flows are drawn.
+    #[test]
+    fn a_row_takes_few_bytes_and_kinds_are_shared() {
+        let mut rows = super::Rows::default();
+        for i in 0..1000 {
+            let flow = FlowSpec::new(NodeId(0), NodeId(1), Bytes::new(i + 1));
+            rows.push(FlowSpec { start: Time::from_ns(i), ..flow });
+        }
+        assert_eq!((rows.rows.len(), rows.kinds.len()), (1000, 1));
+        assert!(size_of::<super::Row>() <= 32);
     }
 
     #[test]

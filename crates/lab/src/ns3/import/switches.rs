@@ -30,11 +30,7 @@ impl Switches {
         let mut used: Vec<u8> = p.flows.iter().map(|f| f.priority.get()).collect();
         used.sort_unstable();
         used.dedup();
-        let ack_priority = (0..8).rev().find(|q| !used.contains(q)).unwrap_or(7);
-        let mut lossless: Vec<u8> = used.iter().copied().filter(|&q| q > 0).collect();
-        if lossless.is_empty() {
-            lossless.push(3);
-        }
+        let (lossless, ack_priority) = priorities(&used);
         let headroom = common_headroom(p, &mut notes);
         let buffer = buffer(p, headroom, lossless.len() as u64, &mut notes);
         Self {
@@ -157,6 +153,17 @@ fn alpha(p: &Pieces, notes: &mut Vec<String>) -> String {
     Ratio::new(1, 1 << base).map_or_else(|| "1/8".into(), |alpha| alpha.to_string())
 }
 
+/// The lossless priorities and that of the ACKs, which is never one of them: the highest that no
+/// flow uses, or 0 when flows use all.
+fn priorities(used: &[u8]) -> (Vec<u8>, u8) {
+    let mut lossless: Vec<u8> = used.iter().copied().filter(|&q| q > 0).collect();
+    if lossless.is_empty() {
+        lossless.push(3);
+    }
+    let acks = (0..8).rev().find(|q| !used.contains(q) && !lossless.contains(q));
+    (lossless, acks.unwrap_or(0))
+}
+
 /// Weights where there is more than one priority to serve: in turns, after priority 0 and ACKs.
 fn weights(used: &[u8], ack_priority: u8, notes: &mut Vec<String>) -> Option<[u8; 8]> {
     if used.is_empty() || matches!(used, &[only] if only > 0) {
@@ -192,4 +199,19 @@ fn ecn(p: &Pieces, notes: &mut Vec<String>) -> String {
     let (kmin, kmax) = (Bytes::new(m.kmin.min(m.kmax)), Bytes::new(m.kmax));
     let pmax = (m.pmax.clamp(0.0, 1.0) * 1e9).round() / 1e9;
     format!("{{ kmin = \"{kmin}\", kmax = \"{kmax}\", pmax = \"{pmax}\" }}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn acks_never_have_a_lossless_priority() {
+        for set in 0..=u8::MAX {
+            let used: Vec<u8> = (0..8).filter(|q| set & 1 << q != 0).collect();
+            let (lossless, acks) = priorities(&used);
+            assert!(!lossless.contains(&acks), "{used:?}: {lossless:?}, ACKs {acks}");
+            assert!(used.iter().all(|q| *q == 0 || lossless.contains(q)), "{used:?}");
+        }
+    }
 }

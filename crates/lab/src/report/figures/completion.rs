@@ -179,6 +179,9 @@ fn binned(run: &crate::run::Run, ends: &[f64]) -> Vec<Sorted> {
     bins.into_iter().map(Sorted::new).collect()
 }
 
+/// Takes one figure out of samples.
+type Reading = fn(&Sorted) -> Option<f64>;
+
 /// Mean and 99th percentile of the slowdown over the size of flows.
 pub(super) fn slowdown_by_size(c: &Comparison<'_>) -> Option<Figure> {
     const FEWEST: usize = 40;
@@ -189,9 +192,9 @@ pub(super) fn slowdown_by_size(c: &Comparison<'_>) -> Option<Figure> {
     }
     let groups: Vec<Vec<Vec<Sorted>>> =
         c.groups.iter().map(|g| g.runs.iter().map(|r| binned(r, &ends)).collect()).collect();
-    let reading: [(&str, fn(&Sorted) -> Option<f64>); 2] =
+    let reading: [(&str, Reading); 2] =
         [("mean", Sorted::mean), ("99th percentile", |s| s.percentile(99.0))];
-    let panel = |(title, of): (&str, fn(&Sorted) -> Option<f64>)| {
+    let panel = |(title, of): (&str, Reading)| {
         let line = |(runs, look): (&Vec<Vec<Sorted>>, super::look::Look)| {
             let flows: usize = runs.iter().flatten().map(Sorted::len).sum();
             let point = |i: usize| {
