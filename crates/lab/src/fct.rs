@@ -156,9 +156,12 @@ pub fn text(table: &Table, layout: Layout) -> String {
     t.render(layout.width, layout.colour)
 }
 
+/// What a panel is called, and what it shows.
+type Reading = (&'static str, fn(&Stats) -> f64);
+
 /// A figure: median, 95th and 99th percentile over flow size, a line per run.
 pub fn figure(table: &Table) -> Figure {
-    let readings: [(&str, fn(&Stats) -> f64); 3] =
+    let readings: [Reading; 3] =
         [("median", |s| s.p50), ("95th percentile", |s| s.p95), ("99th percentile", |s| s.p99)];
     let sizes = || table.buckets.iter().map(|b| b.largest as f64);
     let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(1.0, f64::max));
@@ -169,7 +172,7 @@ pub fn figure(table: &Table) -> Figure {
     let values: Vec<f64> = readings.iter().flat_map(|(_, read)| of(*read)).collect();
     let worst = values.iter().copied().fold(1.0, f64::max);
     let up = Axis::log("slowdown", Unit::Number, 1.0, worst);
-    let panel = |(title, read): (&str, fn(&Stats) -> f64)| {
+    let panel = |(title, read): Reading| {
         let line = |(i, name): (usize, &String)| {
             let point = |b: &Bucket| {
                 Some(Point { x: b.largest as f64, y: read(b.stats[i].as_ref()?), error: 0.0 })
