@@ -1,23 +1,20 @@
-//! Slowdown by flow size of several result files: a table on standard output, and the figure as
-//! SVG in the file named first.
+//! Slowdown by flow size of several result files as a table on standard output. (`weir fct` draws
+//! it, too.)
 //!
-//! `cargo run -p weir-ns3 --example fct -- out.svg a/fct.txt b/fct.txt`
+//! `cargo run -p weir-ns3 --example fct -- a/fct.txt b/fct.txt`
 
 use std::path::Path;
 use weir_ns3::fct_analysis::{Filter, Series, Table, read};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut args = std::env::args().skip(1);
-    let figure = args.next().ok_or("usage: fct OUT.svg FCT.txt...")?;
     let mut runs = Vec::new();
-    for file in args {
+    for file in std::env::args().skip(1) {
         let path = Path::new(&file);
         let records = read(path, &std::fs::read_to_string(path)?)?;
         let name = path.parent().and_then(Path::file_name).unwrap_or(path.as_os_str());
         runs.push(Series::new(name.to_string_lossy(), &records, Filter::default()));
     }
     let table = Table::new(&runs, 20);
-    std::fs::write(figure, table.svg())?;
     let (titles, rows) = table.rows();
     println!("{}", titles.join("\t"));
     for row in rows {
