@@ -177,6 +177,12 @@ pub trait CongestionControl: Clone + Debug {
         Pacing::Same
     }
 
+    /// The flow leaves by a NIC of this speed from now on (its host has several, and a link
+    /// failed). Limits that an algorithm took from the first NIC stay, unless it says otherwise.
+    fn on_nic(&mut self, line_rate: Rate) {
+        let _ = line_rate;
+    }
+
     /// The pace: after a packet of L frame bytes the next one starts `8 L / rate` later.
     fn rate(&self) -> Rate;
 

@@ -81,6 +81,8 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Run a scenario under one scheme
     Run(Run),
+    /// Make thousands of runs, resumable, on this machine or a cluster
+    Sweep(crate::commands::Sweep),
     /// Say what a scenario amounts to, without running it
     #[command(after_help = "\
 Examples:
@@ -219,6 +221,9 @@ pub(crate) struct Compare {
     /// How many runs at a time; default: as many as there are processors
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
+    /// Send every packet the plain way, without shortcuts; never changes a result
+    #[arg(long, hide = true)]
+    pub no_shortcuts: bool,
     /// Results that make the command fail
     #[arg(long, value_enum, value_name = "RESULT")]
     pub deny: Vec<Deny>,
@@ -305,6 +310,9 @@ pub(crate) struct Run {
     /// changes a result
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     pub threads: EngineConfig,
+    /// Send every packet the plain way, without shortcuts; never changes a result
+    #[arg(long, hide = true)]
+    pub no_shortcuts: bool,
     /// Results that make the command fail
     #[arg(long, value_enum, value_name = "RESULT")]
     pub deny: Vec<Deny>,

@@ -1,5 +1,4 @@
-//! Slowdown by flow size of several result files as a table on standard output. (`weir fct` draws
-//! it, too.)
+//! Slowdown by flow size of several result files as a table; `weir fct` draws it, too.
 //!
 //! `cargo run -p weir-ns3 --example fct -- a/fct.txt b/fct.txt`
 

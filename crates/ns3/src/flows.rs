@@ -96,7 +96,9 @@ fn read_flow(
     let dst = words.parse(&what("the destination"), host)?;
     let pg = words.parse(&what("the priority group"), |t| match integer::<u8>(t) {
         Ok(pg) if pg < 8 => Ok(pg),
-        _ => Err("priority groups are 0 to 7; 3 is usual".into()),
+        _ => Err("priority groups are 0 to 7, 3 is usual; the original reads past the end of its \
+                  tables with others"
+            .into()),
     })?;
     let dport = words.parse(&what("the destination port"), integer)?;
     let size = words.parse(&what("the size"), |t| match integer::<u64>(t) {

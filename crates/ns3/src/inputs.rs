@@ -1,6 +1,6 @@
 //! All input files of a run, found through the configuration.
 
-use crate::config::Config;
+use crate::config::{Config, LinkDown};
 use crate::diag::{Diagnostics, Severity};
 use crate::flows::{self, Flow};
 use crate::routes::{Ports, Routes};
@@ -99,15 +99,7 @@ impl Inputs {
         let ports = Ports::new(&self.topology);
         self.check_thresholds(config, &ports, &mut d);
         if let Some(down) = self.config.link_down {
-            let joined = self
-                .topology
-                .links
-                .iter()
-                .any(|l| (l.a, l.b) == (down.a, down.b) || (l.b, l.a) == (down.a, down.b));
-            if !joined {
-                let message = format!("LINK_DOWN: no link joins {} and {}", down.a, down.b);
-                d.push(Severity::Error, (config, None), message, None);
-            }
+            self.check_link_down(config, down, &mut d);
         }
         let routes = self.routes(&ports, |_| true);
         if let Some(f) = self.flows.iter().find(|f| routes.pair(f.src, f.dst).is_none()) {
@@ -116,6 +108,23 @@ impl Inputs {
             d.push(Severity::Error, (flows, None), message, help);
         }
         d
+    }
+
+    /// The link that fails should exist; its ends must.
+    fn check_link_down(&self, config: &Path, down: LinkDown, d: &mut Diagnostics) {
+        let nodes = self.topology.nodes();
+        if let Some(end) = [down.a, down.b].into_iter().find(|&n| n >= nodes) {
+            let message = format!("LINK_DOWN: there is no node {end}");
+            let help = format!("nodes are numbered from 0 to {}", i64::from(nodes) - 1);
+            d.push(Severity::Error, (config, None), message, help);
+            return;
+        }
+        let ends = (down.a, down.b);
+        if !self.topology.links.iter().any(|l| (l.a, l.b) == ends || (l.b, l.a) == ends) {
+            let message =
+                format!("LINK_DOWN has no effect: no link joins {} and {}", down.a, down.b);
+            d.push(Severity::Warning, (config, None), message, None);
+        }
     }
 
     /// Every rate of a switch port should have marking thresholds.

@@ -31,6 +31,7 @@ mod diag;
 pub mod fct_analysis;
 pub mod flows;
 mod hash;
+mod hash_order;
 pub mod import;
 mod inputs;
 pub mod mmu;

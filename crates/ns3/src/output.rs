@@ -1,11 +1,13 @@
 //! The output files, in the original's formats.
 
 use crate::hash::address;
+use crate::hash_order::HashOrder;
 use crate::record::{
     FctRecord, PfcRecord, Progress, QueueDistribution, Recorder, TraceBody, TraceEvent, TraceRecord,
 };
 use crate::routes::Ports;
 use crate::{Config, Inputs};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
@@ -45,20 +47,55 @@ pub fn write_queues(
     Ok(())
 }
 
-/// The head of a binary trace: the speed of every port and the largest window.
+/// The head of a binary trace: the speed of every port that is used (of parallel links, only the
+/// last has one) and the largest window.
 ///
-/// Node numbers are written with 16 and ports with 8 bits, in ascending order.
+/// Node numbers are written with 16 and ports with 8 bits, in the order of the original's maps.
+/// They are filled in the order of the nodes' addresses in memory: hosts ascending, then switches
+/// descending, and the same for the neighbours of each. (Networks of 300 and more hosts are laid
+/// out otherwise in memory; there the order is another one than the original's.)
 pub fn trace_header(inputs: &Inputs) -> Vec<u8> {
-    let ports = Ports::new(&inputs.topology);
-    let routes = inputs.routes(&ports, |_| true);
-    let mut out = Vec::with_capacity(8 + 11 * ports.ends.len());
-    out.extend((ports.ends.len() as u32).to_le_bytes());
-    for (i, end) in ports.ends.iter().enumerate() {
-        out.extend((end.node as u16).to_le_bytes());
-        out.push(ports.interface(i as u32) as u8);
-        out.extend(inputs.topology.links[end.link as usize].rate.to_le_bytes());
+    let topology = &inputs.topology;
+    let ports = Ports::new(topology);
+    let mut nodes: HashOrder<u32> = HashOrder::new();
+    let mut speeds: Vec<HashOrder<u64>> = Vec::new();
+    for node in (0..topology.nodes())
+        .filter(|&n| !topology.is_switch[n as usize])
+        .chain((0..topology.nodes()).rev().filter(|&n| topology.is_switch[n as usize]))
+    {
+        // The last of parallel links is the one that stays.
+        let mut neighbours: BTreeMap<(bool, u32), u32> = BTreeMap::new();
+        for port in ports.of(node) {
+            let peer = ports.ends[ports.ends[port as usize].peer as usize].node;
+            let place = match topology.is_switch[peer as usize] {
+                true => (true, u32::MAX - peer),
+                false => (false, peer),
+            };
+            neighbours.insert(place, port);
+        }
+        for port in neighbours.into_values() {
+            let key = u64::from(node as u16);
+            let at = nodes.get(key).unwrap_or_else(|| {
+                speeds.push(HashOrder::new());
+                nodes.insert(key, speeds.len() as u32 - 1);
+                speeds.len() as u32 - 1
+            });
+            let rate = topology.links[ports.ends[port as usize].link as usize].rate;
+            speeds[at as usize].insert(u64::from(ports.interface(port) as u8), rate);
+        }
     }
-    out.extend((routes.max_bdp as u32).to_le_bytes());
+    let mut entries = Vec::with_capacity(11 * ports.ends.len());
+    for (node, at) in nodes.iter() {
+        for (interface, rate) in speeds[at as usize].iter() {
+            entries.extend((node as u16).to_le_bytes());
+            entries.push(interface as u8);
+            entries.extend(rate.to_le_bytes());
+        }
+    }
+    let max_bdp = inputs.routes(&ports, |_| true).max_bdp as u32;
+    let mut out = (entries.len() as u32 / 11).to_le_bytes().to_vec();
+    out.extend(entries);
+    out.extend(max_bdp.to_le_bytes());
     out
 }
 
@@ -116,6 +153,8 @@ pub struct Files {
     pfc: Box<dyn Write>,
     queues: Option<Box<dyn Write>>,
     trace: Option<Box<dyn Write>>,
+    /// Packets are recorded in `trace`.
+    tracing: bool,
     on_progress: Option<OnProgress>,
     error: Option<io::Error>,
 }
@@ -141,12 +180,14 @@ impl Files {
         }
         let Config { enable_trace, trace_output, qlen_output, .. } = &inputs.config;
         let queues = !qlen_output.as_os_str().is_empty();
-        let trace = *enable_trace && !trace_output.as_os_str().is_empty();
+        // Without tracing, the file has its header alone.
+        let trace = !trace_output.as_os_str().is_empty();
         let mut files = Self {
             fct: open(&inputs.config.fct_output)?,
             pfc: open(&inputs.config.pfc_output)?,
             queues: queues.then(|| open(qlen_output)).transpose()?,
             trace: trace.then(|| open(trace_output)).transpose()?,
+            tracing: trace && *enable_trace,
             on_progress: None,
             error: None,
         };
@@ -212,7 +253,7 @@ impl Recorder for Files {
     }
 
     fn wants_packets(&self) -> bool {
-        self.trace.is_some()
+        self.tracing
     }
 
     /// A run whose results cannot be written ends early.

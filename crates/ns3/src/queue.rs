@@ -184,6 +184,16 @@ impl EventQueue {
         }
     }
 
+    /// Forgets all events: there is nothing left to take out, and time stays where it is.
+    #[cold]
+    pub(crate) fn abandon(&mut self) {
+        self.present.clear();
+        self.position = 0;
+        self.occupied.fill(0);
+        self.far.clear();
+        self.far_first = u64::MAX;
+    }
+
     /// Moves time to the next nanosecond that has events, and takes them out.
     #[inline]
     fn advance(&mut self) -> Option<()> {
@@ -284,6 +294,17 @@ mod tests {
         assert_eq!(q.pop(), Some(Event::Receive(3)));
         assert_eq!(q.pop(), None);
         assert_eq!(q.now(), 5000);
+    }
+
+    #[test]
+    fn nothing_comes_out_of_an_abandoned_queue() {
+        let mut q = EventQueue::new(0);
+        for time in [10, 10, 10, 12, 1_000_000] {
+            q.insert(time, Event::Receive(0));
+        }
+        assert!(q.pop().is_some());
+        q.abandon();
+        assert_eq!((q.pop(), q.now()), (None, 10));
     }
 
     proptest! {

@@ -219,6 +219,16 @@ pub enum StopReason {
         /// When.
         time_ns: u64,
     },
+    /// A host had to send to another to which no path leads any more: the original divides by
+    /// the number of its next hops, zero, and crashes.
+    NoRoute {
+        /// When.
+        time_ns: u64,
+        /// The host that had to send data or an ACK.
+        from: u32,
+        /// The host it was for.
+        to: u32,
+    },
 }
 
 /// Frames sent by one sort of node.

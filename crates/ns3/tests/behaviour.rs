@@ -240,3 +240,32 @@ fn traffic_moves_to_the_other_path_when_a_link_goes_down() {
     assert!(!got.fct.is_empty(), "flows on the other spine finish");
     assert_eq!(counters.unroutable, 0);
 }
+
+#[test]
+fn a_host_without_a_path_ends_the_run_and_says_who() {
+    let cut = "LINK_DOWN 10 0 2\nENABLE_TRACE 0";
+    // The first flow is over by then; the second takes 87 us, or starts later.
+    let flows = "2\n1 0 3 100 1000 2.0\n0 1 3 100 1000000 2.000001";
+    let mut got = Memory::default();
+    let outcome = run(&inputs(PAIR, flows, cut), &mut got);
+    let lost = |time_ns, from, to| StopReason::NoRoute { time_ns, from, to };
+    assert_eq!(outcome.reason, lost(2_000_010_000, 0, 1));
+    assert_eq!((got.fct.len(), outcome.counters.end_ns), (1, 2_000_010_000));
+    let later = "2\n1 0 3 100 1000 2.0\n0 1 3 100 1000 2.0005";
+    let later = inputs(PAIR, later, cut);
+    let outcome = run(&later, &mut Memory::default());
+    assert_eq!(outcome.reason, lost(later.flows[1].start_ns(), 0, 1));
+    // Without such a flow the failure has no consequence.
+    let over = "1\n1 0 3 100 1000 2.0";
+    let mut got = Memory::default();
+    assert_eq!(run(&inputs(PAIR, over, cut), &mut got).reason, StopReason::StopTime);
+    assert_eq!(got.fct.len(), 1);
+}
+
+#[test]
+fn a_link_failure_between_nodes_without_a_link_is_passed_over() {
+    let flows = "1\n0 1 3 100 100000 2.0";
+    let without = finished(&inputs(PAIR, flows, ""));
+    assert_eq!(finished(&inputs(PAIR, flows, "LINK_DOWN 5 0 1")), without);
+    assert_eq!(without.len(), 1);
+}

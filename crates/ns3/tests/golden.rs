@@ -7,7 +7,9 @@
 mod stored;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use stored::{cases, inputs};
+use weir_ns3::output::Files;
 use weir_ns3::record::{FctRecord, PfcRecord, Recorder, TraceBody, TraceEvent, TraceRecord};
 use weir_ns3::routes::{Ports, Routes};
 use weir_ns3::{Counters, Memory, StopReason, run};
@@ -66,6 +68,40 @@ fn every_reference_run_is_reproduced_line_by_line() {
             if got != *want {
                 failures.push(format!("{}: {name}: want {want}, got {got}", case.name));
             }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// FNV-1a, 64 bits.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+}
+
+#[test]
+fn every_file_of_runs_with_a_link_failure_is_reproduced() {
+    let cases = stored::unpack(include_str!("golden/linkdown.txt"));
+    assert_eq!(cases.len(), 55);
+    let mut failures = Vec::new();
+    for case in &cases {
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failures").join(&case.name);
+        let inputs = inputs(case);
+        let mut files = Files::create(&inputs, Some(&dir)).expect("results can be written");
+        assert_eq!(run(&inputs, &mut files).reason, StopReason::StopTime, "{}", case.name);
+        files.finish().expect("results can be written");
+        for file in ["fct.txt", "pfc.txt", "qlen.txt"] {
+            let got = std::fs::read_to_string(dir.join(file)).expect("a result");
+            if let Some(d) = difference(&case.files[file], got.lines().map(Into::into)) {
+                failures.push(format!("{}: {file} {d}", case.name));
+            }
+        }
+        let trace = std::fs::read(dir.join("mix.tr")).expect("a trace");
+        let got = (trace.len() as u64, hash(&trace));
+        let want = (case.counters["trace_bytes"], case.counters["trace_hash"]);
+        if got != want {
+            failures.push(format!("{}: trace: want {want:?}, got {got:?}", case.name));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -134,7 +170,8 @@ fn queues_and_marks_seen_in_packet_records_are_the_reference_s() {
     let mut checked = 0;
     for case in cases().into_iter().filter(|c| !c.queues.is_empty()) {
         let mut inputs = inputs(&case);
-        inputs.trace_nodes = case.queues.keys().map(|&(node, _)| node).collect();
+        let nodes: BTreeSet<u32> = case.queues.keys().map(|&(node, _)| node).collect();
+        inputs.trace_nodes = nodes.into_iter().collect();
         let mut got = Queues::default();
         run(&inputs, &mut got);
         for (key, want) in &case.queues {

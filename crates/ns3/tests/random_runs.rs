@@ -3,8 +3,10 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use weir_ns3::config::CcMode;
-use weir_ns3::{Config, Flow, Inputs, Link, Memory, Topology, run};
+use weir_ns3::config::{CcMode, LinkDown};
+use weir_ns3::record::{FctRecord, PfcRecord, Recorder, TraceRecord};
+use weir_ns3::routes::{Ports, Routes};
+use weir_ns3::{Config, Flow, Inputs, Link, Memory, StopReason, Topology, run};
 
 /// A tree of switches with hosts at random places, and a few extra links between switches.
 fn network() -> impl Strategy<Value = Topology> {
@@ -117,5 +119,98 @@ proptest! {
         prop_assert_eq!(c.unroutable, 0);
         // Every pause frame that arrived was sent by a switch.
         prop_assert!(first.pfc.len() as u64 <= c.switch.pfc);
+    }
+}
+
+/// Inputs with further links between any nodes (hosts with several NICs, parallel links) and a
+/// failure between any two, of which the second need not exist.
+fn failing() -> impl Strategy<Value = Inputs> {
+    let extra = prop::collection::vec((any::<u32>(), any::<u32>(), 0usize..3), 0..8);
+    (inputs(), extra, any::<(u32, u32)>(), 1u64..60, prop::collection::vec(0u32..12, 0..4))
+        .prop_map(|(mut inputs, extra, (a, b), after_us, trace_nodes)| {
+            let nodes = inputs.topology.nodes();
+            for (x, y, rate) in extra {
+                let (a, b) = (x % nodes, y % nodes);
+                let rate = [25_000_000_000, 100_000_000_000, 400_000_000_000][rate];
+                if a != b {
+                    inputs.topology.links.push(Link { a, b, rate, delay: 500, error_rate: 0.0 });
+                }
+            }
+            let links = &inputs.topology.links;
+            let link = links[a as usize % links.len()];
+            let ends = match b % 8 {
+                0 => (a % (nodes + 2), b % (nodes + 2)),
+                1..4 => (link.b, link.a),
+                _ => (link.a, link.b),
+            };
+            inputs.config.link_down = Some(LinkDown { after_us, a: ends.0, b: ends.1 });
+            inputs.trace_nodes = trace_nodes;
+            inputs
+        })
+}
+
+/// Keeps completions, pauses and packets.
+#[derive(Default, PartialEq)]
+struct Traced(Memory, Vec<TraceRecord>);
+
+impl Recorder for Traced {
+    fn fct(&mut self, r: &FctRecord) {
+        self.0.fct(r);
+    }
+
+    fn pfc(&mut self, r: &PfcRecord) {
+        self.0.pfc(r);
+    }
+
+    fn packet(&mut self, r: &TraceRecord) {
+        self.1.push(*r);
+    }
+
+    fn wants_packets(&self) -> bool {
+        true
+    }
+}
+
+/// Whether two hosts are joined by a path without the link that fails.
+fn joined_after_failure(inputs: &Inputs, from: u32, to: u32) -> bool {
+    let down = inputs.config.link_down.expect("a link fails");
+    let ends = |l: &Link| (l.a.min(l.b), l.a.max(l.b));
+    let cut = (down.a.min(down.b), down.a.max(down.b));
+    // Of parallel links only the last is ever used, so that all of them are lost.
+    let up = |link: u32| ends(&inputs.topology.links[link as usize]) != cut;
+    let ports = Ports::new(&inputs.topology);
+    let routes = Routes::new(&inputs.topology, &ports, 1000, [(from, to)], up);
+    routes.pair(from, to).is_some()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_link_may_fail(inputs in failing()) {
+        let (mut first, mut second) = (Traced::default(), Traced::default());
+        let one = run(&inputs, &mut first);
+        prop_assert_eq!(one, run(&inputs, &mut second));
+        prop_assert!(first == second, "two runs differ");
+        let failed_at = 2_000_000_000 + inputs.config.link_down.unwrap().after_us * 1000;
+        match one.reason {
+            StopReason::NoRoute { time_ns, from, to } => {
+                prop_assert!(time_ns >= failed_at);
+                prop_assert!(!joined_after_failure(&inputs, from, to));
+            }
+            reason => prop_assert_eq!(reason, StopReason::StopTime),
+        }
+        // Tracing changes nothing else, and every record comes as often as its node is named.
+        let mut plain = Memory::default();
+        prop_assert_eq!(one, run(&inputs, &mut plain));
+        prop_assert_eq!(&plain, &first.0);
+        let mut at = 0;
+        while at < first.1.len() {
+            let record = first.1[at];
+            let named = inputs.trace_nodes.iter().filter(|&&n| n == record.node).count();
+            let same = first.1[at..].iter().take_while(|r| **r == record).count();
+            prop_assert!(same >= named && named > 0, "{:?}", record);
+            at += named;
+        }
     }
 }

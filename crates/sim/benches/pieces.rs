@@ -5,15 +5,12 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
-use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, FlowId, PortId, Priority, QueueId, Rate, Ratio, Time};
 use weir_fc::harness::Bench;
 use weir_fc::{Mmu, MmuConfig, Thresholds, Values};
 use weir_net::build::{self, k_ary};
 use weir_net::{Routes, Topology};
-use weir_sim::config::{
-    Config, EngineConfig, LinkConfig, NicConfig, ProbeConfig, Routing, Scheme, Stop, SwitchConfig,
-};
+use weir_sim::Config;
 use weir_traffic::pattern::{Marking, Poisson, Scope};
 use weir_traffic::{Arrival, Fabric, Intensity, LoadRef, Sizes, Traffic};
 
@@ -91,21 +88,7 @@ fn whole_run(c: &mut Criterion) {
     let topology = fat_tree(4);
     let traffic = traffic(&topology);
     let info = weir_fc::scheme("pfc").expect("a scheme of the catalogue");
-    let config = Config {
-        seed: 1,
-        link: LinkConfig::default(),
-        switch: SwitchConfig::default(),
-        nic: NicConfig::default(),
-        scheme: Scheme { info, values: Values::new() },
-        cc: CcParams::new(CcKind::None),
-        routing: Routing::Ecmp,
-        paths: Vec::new(),
-        failures: Vec::new(),
-        convergence: Time::ZERO,
-        stop: Stop::Drained,
-        probes: ProbeConfig::default(),
-        engine: EngineConfig::default(),
-    };
+    let config = Config::new(info);
     let run = || weir_sim::run(&topology, &traffic, &config, &mut ()).expect("a valid run");
     let mut group = c.benchmark_group("16 hosts");
     group.throughput(Throughput::Elements(run().totals.packet_hops));

@@ -5,14 +5,10 @@
 //! number of threads for the window engine.
 
 use std::time::Instant;
-use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, Priority, Rate, Ratio, Time};
 use weir_fc::Values;
 use weir_net::build::{self, k_ary};
-use weir_sim::config::{
-    Config, EngineConfig, LinkConfig, NicConfig, ProbeConfig, Routing, Scheme, Stop, SwitchConfig,
-    WindowConfig,
-};
+use weir_sim::config::{Config, EngineConfig, NicConfig, Scheme, WindowConfig};
 use weir_traffic::pattern::{Marking, Poisson, Scope};
 use weir_traffic::{Arrival, Fabric, Intensity, LoadRef, Sizes, Traffic};
 
@@ -71,24 +67,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })?;
     plan.set_until(Time::from_us(us));
     let config = Config {
-        seed: 1,
-        link: LinkConfig::default(),
-        switch: SwitchConfig::default(),
         nic: NicConfig {
             payload: Bytes::new(1000),
             header: Bytes::new(48),
             window: WindowConfig::Bytes(Bytes::new(157_000)),
             ..NicConfig::default()
         },
-        scheme,
-        cc: CcParams::new(CcKind::None),
-        routing: Routing::Ecmp,
-        paths: Vec::new(),
-        failures: Vec::new(),
-        convergence: Time::ZERO,
-        stop: Stop::Drained,
-        probes: ProbeConfig::default(),
         engine,
+        ..Config::new(scheme)
     };
     let built = started.elapsed();
     let started = Instant::now();

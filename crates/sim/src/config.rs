@@ -1,6 +1,6 @@
 //! What a run is made of, resolved: every number a model uses, and nothing to look up.
 
-use weir_cc::CcParams;
+use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
 use weir_fc::{PrioritySchedule, SchemeInfo, Values};
 use weir_net::analysis::Headroom;
@@ -34,6 +34,32 @@ pub struct Config {
     pub probes: ProbeConfig,
     /// How to compute it; results do not depend on this.
     pub engine: EngineConfig,
+    /// Whether switches and NICs may take shortcuts: spare work whose result is known beforehand.
+    /// Results do not depend on this either; tests compare both.
+    pub shortcuts: bool,
+}
+
+impl Config {
+    /// A run of `scheme` with the defaults of everything else: seed 1, no congestion control, all
+    /// shortest paths, no failures, until the network has drained.
+    pub fn new(scheme: impl Into<Scheme>) -> Self {
+        Self {
+            seed: 1,
+            link: LinkConfig::default(),
+            switch: SwitchConfig::default(),
+            nic: NicConfig::default(),
+            scheme: scheme.into(),
+            cc: CcParams::new(CcKind::None),
+            routing: Routing::default(),
+            paths: Vec::new(),
+            failures: Vec::new(),
+            convergence: Time::ZERO,
+            stop: Stop::Drained,
+            probes: ProbeConfig::default(),
+            engine: EngineConfig::default(),
+            shortcuts: true,
+        }
+    }
 }
 
 /// Which engine moves the network. Never changes a result.
@@ -70,6 +96,13 @@ pub struct Scheme {
     pub info: &'static SchemeInfo,
     /// What was given for its parameters.
     pub values: Values,
+}
+
+impl From<&'static SchemeInfo> for Scheme {
+    /// The scheme with the defaults of all its parameters.
+    fn from(info: &'static SchemeInfo) -> Self {
+        Self { info, values: Values::new() }
+    }
 }
 
 /// Wires.
@@ -118,6 +151,17 @@ pub enum ThresholdConfig {
         /// Most bytes.
         limit: IngressLimit,
     },
+    /// Static thresholds that follow the speed of ports: those of a switch are for its slowest
+    /// port, in proportion to `per`, and `xoff` is at least ten of the largest frames. The limit
+    /// is what losslessness needs.
+    PerSpeed {
+        /// Pause at or above, on ports of the speed `per`.
+        xoff: Bytes,
+        /// Resume at or below.
+        xon: Bytes,
+        /// The speed for which these are.
+        per: Rate,
+    },
     /// Dynamic thresholds: alpha times what is left of the shared pool.
     Dynamic {
         /// alpha = 2^-shift for ports at the speed of the slowest; faster ports get alpha
@@ -130,6 +174,37 @@ pub enum ThresholdConfig {
         /// Headroom per (port, lossless priority); `None` computes it from the link.
         headroom: Option<Bytes>,
     },
+}
+
+impl ThresholdConfig {
+    /// The OFC paper's thresholds, for 40 Gb/s, at the speed of ports.
+    pub const AUTO: Self = Self::PerSpeed {
+        xoff: Bytes::from_kb(75),
+        xon: Bytes::from_kb(45),
+        per: Rate::from_gbps(40),
+    };
+
+    /// The thresholds of a switch whose slowest port has this speed; `frame` is the largest one.
+    pub fn at(self, slowest: Rate, frame: Bytes) -> Self {
+        let Self::PerSpeed { xoff, xon, per } = self else { return self };
+        let scaled = |of: u64, to: u64, by: u64| {
+            let product = u128::from(of) * u128::from(to) / u128::from(by.max(1));
+            u64::try_from(product).unwrap_or(u64::MAX)
+        };
+        let high = scaled(xoff.get(), slowest.as_bps(), per.as_bps());
+        let high = high.max(frame.get().saturating_mul(10));
+        let low = scaled(high, xon.get(), xoff.get());
+        Self::Static { xoff: Bytes::new(high), xon: Bytes::new(low), limit: IngressLimit::Lossless }
+    }
+}
+
+/// How marking thresholds depend on the port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnScale {
+    /// The thresholds are for ports of this speed, and in proportion for others.
+    pub per: Option<Rate>,
+    /// They are lowered where a queue would otherwise be paused before it is marked.
+    pub before_pause: bool,
 }
 
 /// ECN marking at egress queues.
@@ -178,6 +253,8 @@ pub struct SwitchConfig {
     pub schedule: PrioritySchedule,
     /// ECN marking; `None` for never.
     pub ecn: Option<EcnConfig>,
+    /// How its thresholds depend on the port.
+    pub ecn_scale: EcnScale,
     /// Time from the last bit of a packet to its place in memory. Control frames are not
     /// delayed by it.
     pub latency: Time,
@@ -198,6 +275,7 @@ impl Default for SwitchConfig {
             lossless: 1 << 3,
             schedule: PrioritySchedule::default(),
             ecn: None,
+            ecn_scale: EcnScale::default(),
             latency: Time::ZERO,
             watchdog: None,
         }

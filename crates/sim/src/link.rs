@@ -1,7 +1,10 @@
 //! The sending half of a port: serialisation onto a wire.
 
+use crate::outcome::DropReason;
+use crate::shared::Shared;
 use crate::tree::{END, HORIZON};
 use crate::wire::{WireId, Wires};
+use weir_core::rng::Stream;
 use weir_core::{Bytes, Packet, Priority, Rate, Time};
 use weir_net::limits::{MAX_DELAY, MIN_RATE};
 
@@ -124,20 +127,45 @@ impl Outages {
     }
 }
 
+/// Why a frame that arrives now is dropped: it was in flight during an outage of its link, or it
+/// has a bit error. `tx` is the sending half of the port it comes in by: both directions of a link
+/// have the same rate and delay.
+#[inline]
+pub(crate) fn damage(
+    frame: &Packet,
+    tx: &Transmitter,
+    outages: &Outages,
+    bit_errors: &mut Stream,
+    shared: &Shared<'_>,
+    now: Time,
+) -> Option<DropReason> {
+    if !outages.is_empty() {
+        let left = now.saturating_sub(tx.delay + tx.serialisation(frame.size));
+        if outages.hit(left, now) {
+            return Some(DropReason::LinkDown);
+        }
+    }
+    let has_error =
+        shared.byte_survival_ln < 0.0 && bit_errors.unit() < shared.frame_error(frame.size);
+    has_error.then_some(DropReason::BitError)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::chain::test_packet;
-    use crate::engine::partition::Partition;
+    use crate::wire::WireNumbers;
+    use weir_core::NodeId;
     use weir_net::build;
 
     #[test]
     fn a_frame_arrives_after_its_serialisation_and_the_cable() {
         let params = build::star::Params { hosts: 1, ..Default::default() };
         let topology = build::star::build(&params).unwrap();
-        let partition = Partition::new(&topology, 1);
-        let mut wires = Wires::new(&topology, &partition, 0);
-        let wire = partition.wire_into(weir_core::NodeId(1), 0);
+        let nodes = [(0..2).map(NodeId).collect()];
+        let numbers = WireNumbers::new(&topology, &nodes);
+        let mut wires = Wires::new(&topology, &nodes, &numbers, 0);
+        let wire = numbers.into_port(NodeId(1), 0);
         let mut tx = Transmitter::new(wire, Rate::from_gbps(40), Time::from_ns(20), Bytes::new(20));
         tx.send(Time::from_ns(100), &test_packet(0, 1518), &mut wires);
         // (1518 + 20) B at 200 ps/B = 307.6 ns

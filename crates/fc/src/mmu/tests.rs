@@ -51,26 +51,11 @@ fn the_limit_refuses_and_the_exempt_class_passes() {
 }
 
 #[test]
-fn what_passes_would_be_admitted_and_leaves_nothing_but_a_peak() {
-    let mut m = static_mmu(4000);
-    m.admit(IN, P, 2500).unwrap();
-    let stays = |m: &Mmu, size| m.stays_unpaused(IN, P, size);
-    assert_eq!((stays(&m, 499), stays(&m, 500)), (true, false));
-    assert_eq!((m.pass(IN, P, 1500), m.pass(IN, P, 1501)), (true, false));
-    assert_eq!((m.used(), m.peak()), (Bytes::new(2500), Bytes::new(4000)));
-    // the exempt class always does
-    assert!(m.pass(IN, Priority::ALL[7], 9000));
-    assert_eq!((m.q_in(IN, Priority::ALL[7]), m.peak()), (Bytes::ZERO, Bytes::new(11_500)));
-    let mut d = dynamic(10_000, 1000, 2000, 1);
-    assert!(!d.pass(IN, P, 1) && !d.stays_unpaused(IN, P, 1), "takes more than a look");
-}
-
-#[test]
 fn a_pool_drops_at_its_end() {
     let config =
         MmuConfig { buffer: Bytes::new(100), thresholds: Thresholds::Pool, lossless: 0, exempt: 0 };
     let mut m = Mmu::new(config, 1);
-    assert!(m.pass(IN, P, 100) && !m.pass(IN, P, 101));
+    assert_eq!(m.admit(IN, P, 101), Err(Refusal::BufferFull));
     m.admit(IN, P, 100).unwrap();
     assert_eq!(m.admit(IN, P, 1), Err(Refusal::BufferFull));
     m.release(IN, P, 100);

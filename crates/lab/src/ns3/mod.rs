@@ -55,11 +55,18 @@ impl Ns3Run {
 
     /// Why the run is no valid result, if it is none.
     pub fn invalid(&self) -> Option<String> {
-        let StopReason::Stuck { time_ns } = self.reason else { return None };
-        Some(format!(
-            "a timer with a period below 1 us fired at {time_ns} ns, where the original runs for \
-             ever: RP_TIMER, ALPHA_RESUME_INTERVAL and RATE_DECREASE_INTERVAL are whole microseconds"
-        ))
+        match self.reason {
+            StopReason::StopTime | StopReason::Interrupted => None,
+            StopReason::Stuck { time_ns } => Some(format!(
+                "a timer with a period below 1 us fired at {time_ns} ns, where the original runs \
+                 for ever: RP_TIMER, ALPHA_RESUME_INTERVAL and RATE_DECREASE_INTERVAL are whole \
+                 microseconds"
+            )),
+            StopReason::NoRoute { time_ns, from, to } => Some(format!(
+                "at {time_ns} ns host {from} had to send to host {to}, and LINK_DOWN left no path: \
+                 the original crashes there; the results are those up to that time"
+            )),
+        }
     }
 }
 

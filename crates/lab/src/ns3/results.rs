@@ -95,6 +95,12 @@ fn finish(run: &Ns3Run) -> Value {
         StopReason::Stuck { time_ns } => {
             json!({ "how": "stuck", "at_ps": time_ns.saturating_mul(1000) })
         }
+        StopReason::NoRoute { time_ns, from, to } => json!({
+            "how": "no-route",
+            "at_ps": time_ns.saturating_mul(1000),
+            "from": host_name(from),
+            "to": host_name(to),
+        }),
     }
 }
 

@@ -69,6 +69,7 @@ fn foot(run: &Ns3Run) -> String {
         StopReason::StopTime => "stopped",
         StopReason::Interrupted => "interrupted",
         StopReason::Stuck { .. } => "stuck",
+        StopReason::NoRoute { .. } => "cut off",
     };
     let mut lost = Vec::new();
     for (n, what) in [(c.drops, "dropped"), (c.lost, "lost on links"), (c.unroutable, "unroutable")]

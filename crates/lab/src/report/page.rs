@@ -11,11 +11,11 @@ use weir_core::markup::escape;
 use weir_plot::style::{Theme, css_variables};
 use weir_plot::{Data, svg};
 
-const CSS: &str = include_str!("page.css");
+pub(crate) const CSS: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// Colours and rules of the figures; light on paper, whatever the screen.
-fn figure_style() -> String {
+pub(crate) fn figure_style() -> String {
     format!(
         ":root {{ {} }}\n@media screen and (prefers-color-scheme: dark) {{ :root {{ {} }} }}\n{}",
         css_variables(Theme::Light),

@@ -28,6 +28,8 @@ pub enum CcMode {
     Timely,
     /// 8
     Dctcp,
+    /// A number without a meaning: line rate, as with 0.
+    Unassigned(u32),
 }
 
 impl CcMode {
@@ -36,7 +38,7 @@ impl CcMode {
         match self {
             Self::Timely => 8,
             Self::Hpcc => 42,
-            Self::None | Self::Dcqcn | Self::Dctcp => 0,
+            Self::None | Self::Dcqcn | Self::Dctcp | Self::Unassigned(_) => 0,
         }
     }
 }
@@ -265,6 +267,19 @@ impl Config {
                 findings.push(Severity::Warning, (path, None), message, help);
             }
         }
+        if let CcMode::Unassigned(mode) = self.cc_mode {
+            let message =
+                format!("CC_MODE {mode} has no meaning: flows send at line rate, as with 0");
+            let help = keys::CC_MODES.to_string();
+            findings.push(Severity::Warning, (path, None), message, help);
+        }
+        if self.buffer_mib >= 4096 {
+            let (all, left) = (self.buffer_mib, self.buffer_mib % 4096);
+            let message =
+                format!("BUFFER_SIZE {all} is taken as {left}: bytes are counted modulo 2^32");
+            let help = "write MiB per switch, below 4096".to_string();
+            findings.push(Severity::Warning, (path, None), message, help);
+        }
         if self.ack_interval == 0 {
             let message = "L2_ACK_INTERVAL is 0: senders ignore ACKs and no flow finishes";
             let help = "1 acknowledges every packet".to_string();
@@ -286,15 +301,15 @@ impl Config {
         let window = self.window();
         let rate = Rate::from_bps;
         match self.cc_mode {
-            CcMode::None => CcParams::None(NoneParams { window }),
+            CcMode::None | CcMode::Unassigned(_) => CcParams::None(NoneParams { window }),
             CcMode::Dcqcn => CcParams::Dcqcn(DcqcnParams {
                 g: self.ewma_gain,
                 alpha_timer: Time::from_us(self.alpha_resume_us),
                 decrease_timer: Time::from_us(self.rate_decrease_us),
                 increase_timer: Time::from_us(self.rp_timer_us),
                 fast_recovery: self.fast_recovery_times,
-                ai: rate(self.rate_ai),
-                hai: rate(self.rate_hai),
+                ai: rate(self.rate_ai).into(),
+                hai: rate(self.rate_hai).into(),
                 min_rate: rate(self.min_rate),
                 clamp: self.clamp_target_rate,
                 cnp_interval: Time::ZERO,
@@ -303,7 +318,7 @@ impl Config {
             CcMode::Hpcc => CcParams::Hpcc(HpccParams {
                 eta: self.u_target,
                 max_stage: self.mi_thresh,
-                ai: rate(self.rate_ai),
+                ai: rate(self.rate_ai).into(),
                 min_rate: rate(self.min_rate),
                 fast_react: self.fast_react,
                 multi_rate: self.multi_rate,
@@ -312,8 +327,8 @@ impl Config {
                 window,
             }),
             CcMode::Timely => CcParams::Timely(TimelyParams {
-                ai: rate(self.rate_ai),
-                hai: rate(self.rate_hai),
+                ai: rate(self.rate_ai).into(),
+                hai: rate(self.rate_hai).into(),
                 min_rate: rate(self.min_rate),
                 window,
                 ..TimelyParams::default()

@@ -59,11 +59,11 @@ fn a_file_of_something_else_is_given_up() {
 fn bad_values_name_what_is_valid() {
     let e = |text: &str| parse(&format!("{FILES}{text}")).unwrap_err();
     assert!(e("CC_MODE 10").contains("HPCC-PINT"));
-    assert!(e("CC_MODE 2").contains("7 TIMELY"));
+    assert!(e("CC_MODE hpcc").contains("7 TIMELY"));
     assert!(e("RATE_AI fast").contains("config.txt:4: `fast` is not a rate"));
     assert!(e("KMAX_MAP 2 25000000000 1").contains("ends before the rate of pair 2"));
     assert!(e("L2_BACK_TO_ZERO 1").contains("L2_CHUNK_SIZE"));
-    assert!(e("PACKET_PAYLOAD_SIZE 0").contains("1 to 65000"));
+    assert!(e("PACKET_PAYLOAD_SIZE 0").contains("1 to 1000000"));
     assert!(parse("CC_MODE 0").unwrap_err().contains("TOPOLOGY_FILE is missing"));
 }
 
@@ -111,4 +111,19 @@ proptest! {
     fn no_values_make_the_reader_panic(key in 0..KEYS.len(), value in "[0-9A-Za-z./ \\-]{0,30}") {
         let _ = parse(&format!("{FILES}{} {value}", KEYS[key].0));
     }
+}
+
+#[test]
+fn what_the_original_takes_is_taken_with_its_meaning() {
+    let files = "TOPOLOGY_FILE t\nFLOW_FILE f\nL2_ACK_INTERVAL 1\n";
+    let read = |text: &str| Config::parse(Path::new("c"), &format!("{files}{text}")).unwrap();
+    for mode in [2, 4, 9] {
+        let (config, warnings) = read(&format!("CC_MODE {mode}"));
+        assert_eq!(config.congestion_control().kind().name(), "none");
+        assert_eq!((config.data_overhead(), config.ack_size()), (48, 60));
+        assert!(warnings.to_string().contains(&format!("CC_MODE {mode} has no meaning")));
+    }
+    let (config, warnings) = read("CC_MODE 0\nBUFFER_SIZE 4100\nPACKET_PAYLOAD_SIZE 70000");
+    assert_eq!((config.buffer_mib, config.payload), (4100, 70_000));
+    assert!(warnings.to_string().contains("BUFFER_SIZE 4100 is taken as 4"), "{warnings}");
 }

@@ -1,6 +1,6 @@
 //! From input files to the state at time zero.
 
-use super::flow::{FlowInfo, SAME_PORT, pick_nic};
+use super::flow::{FlowInfo, NO_ROUTE, SAME_PORT, pick_nic};
 use super::nic::Nic;
 use super::packet::{Fifo, Pool};
 use super::{MakeCc, NO_ERRORS, Options, Port, Sim, Switch};
@@ -9,6 +9,7 @@ use crate::clock::{self, transmission};
 use crate::config::{CcMode, Config};
 use crate::flows::Flow;
 use crate::hash::{FlowKey, address};
+use crate::hash_order::HashOrder;
 use crate::mmu::{Mmu, PortLimits, QUEUES};
 use crate::queue::{Event, EventQueue};
 use crate::random::{Generator, Streams};
@@ -61,6 +62,11 @@ impl<'a, C: CongestionControl> Sim<'a, C> {
             streams: Streams::at(first_stream(topology)),
             errors: make_errors(config, topology),
             traced: traced(inputs),
+            unfinished: match config.link_down {
+                Some(_) => vec![HashOrder::new(); topology.is_switch.len()],
+                None => Vec::new(),
+            },
+            failed: None,
             tracing: recorder.wants_packets() && !inputs.trace_nodes.is_empty(),
             make_cc,
             inputs,
@@ -272,7 +278,10 @@ fn make_flows(flows: &[Flow], routes: &Routes) -> Vec<FlowInfo> {
                 start: f.start_ns(),
                 forward: FlowKey::new(src, dst, sport, f.dport),
                 reverse,
-                ack_port: ack_port(f.dst, f.src, reverse, routes),
+                ack_port: match routes.pair(f.src, f.dst) {
+                    Some(_) => ack_port(f.dst, f.src, reverse, routes),
+                    None => NO_ROUTE,
+                },
             }
         })
         .collect()
@@ -283,14 +292,15 @@ pub(super) fn ack_port(from: u32, to: u32, key: FlowKey, routes: &Routes) -> u32
     let Some(chooser) = routes.chooser(from) else {
         return SAME_PORT;
     };
-    pick_nic(routes.next_hops_to(chooser, routes.destination(to)), key).unwrap_or(SAME_PORT)
+    pick_nic(routes.next_hops_to(chooser, routes.destination(to)), key).unwrap_or(NO_ROUTE)
 }
 
-fn traced(inputs: &Inputs) -> Vec<bool> {
-    let mut traced = vec![false; inputs.topology.is_switch.len()];
+/// A node that is named several times has every record as many times.
+fn traced(inputs: &Inputs) -> Vec<u32> {
+    let mut traced = vec![0; inputs.topology.is_switch.len()];
     for &node in &inputs.trace_nodes {
         if let Some(t) = traced.get_mut(node as usize) {
-            *t = true;
+            *t += 1;
         }
     }
     traced

@@ -2,7 +2,7 @@
 
 use super::Sim;
 use crate::clock::NEVER;
-use crate::hash::FlowKey;
+use crate::hash::{FlowKey, address};
 use crate::queue::Event;
 use crate::record::{FctRecord, StopReason};
 use std::ops::ControlFlow;
@@ -11,6 +11,9 @@ use weir_core::{Bytes, Rate, Time};
 
 /// The ACKs of a flow leave by the port its data came in by: the host has only one.
 pub(super) const SAME_PORT: u32 = u32::MAX;
+
+/// No path leads from one of the flow's hosts to the other: neither may send.
+pub(super) const NO_ROUTE: u32 = u32::MAX - 1;
 
 /// What does not change about a flow.
 #[derive(Clone, Debug)]
@@ -28,8 +31,15 @@ pub(super) struct FlowInfo {
     /// What switches hash for its data, and for its ACKs.
     pub(super) forward: FlowKey,
     pub(super) reverse: FlowKey,
-    /// The receiver's port for its ACKs, or `SAME_PORT`.
+    /// The receiver's port for its ACKs, or `SAME_PORT` or `NO_ROUTE`.
     pub(super) ack_port: u32,
+}
+
+impl FlowInfo {
+    /// What the original calls the flow in its host's table of flows.
+    pub(super) fn table_key(&self) -> u64 {
+        u64::from(address(self.dst)) << 32 | u64::from(self.sport) << 16 | u64::from(self.pg)
+    }
 }
 
 /// A sender's view of a flow that has started.
@@ -44,6 +54,10 @@ pub(super) struct FlowState {
     /// The same at line rate.
     pub(super) full_window: u64,
     pub(super) rate: u64,
+    /// The rate of the NIC on which it started, which limits it also on another one.
+    pub(super) line_rate: u64,
+    /// Index of that NIC's table of transmission times.
+    pub(super) speed: u32,
     pub(super) last_size: u32,
     pub(super) nic: u32,
     pub(super) timers: [u16; TimerKind::COUNT],
@@ -99,9 +113,16 @@ impl<C: CongestionControl> Sim<'_, C> {
     pub(super) fn start_flow(&mut self, flow: u32) {
         debug_assert_eq!(self.flows.len(), flow as usize, "flows start in order");
         let info = &self.info[flow as usize];
+        if info.ack_port == NO_ROUTE {
+            return self.no_route(info.src, info.dst);
+        }
+        if let Some(table) = self.unfinished.get_mut(info.src as usize) {
+            table.insert(info.table_key(), flow);
+        }
         let port = self.data_port(info);
         let nic = self.ports[port as usize].owner;
         let line_rate = self.ports[port as usize].rate;
+        let speed = self.ports[port as usize].speed;
         let pair = self.routes.pair(info.src, info.dst);
         let (rtt, bdp) = if self.options.global_t {
             (self.routes.max_rtt, self.routes.max_bdp)
@@ -127,6 +148,8 @@ impl<C: CongestionControl> Sim<'_, C> {
             full_window: window,
             window,
             rate: line_rate,
+            line_rate,
+            speed,
             last_size: 0,
             nic,
             timers: [0; TimerKind::COUNT],
@@ -159,6 +182,9 @@ impl<C: CongestionControl> Sim<'_, C> {
         self.receivers[flow as usize] = Receiver::default();
         self.done += 1;
         let info = &self.info[flow as usize];
+        if let Some(table) = self.unfinished.get_mut(info.src as usize) {
+            table.remove(info.table_key());
+        }
         self.recorder.fct(&FctRecord {
             src: info.src,
             dst: info.dst,

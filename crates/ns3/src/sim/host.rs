@@ -1,6 +1,7 @@
 //! Data and ACKs at hosts.
 
 use super::Sim;
+use super::flow::{NO_ROUTE, SAME_PORT};
 use super::packet::{CNP, ECN, Kind, STACK};
 use super::switch::unpack;
 use crate::record::TraceEvent;
@@ -29,7 +30,11 @@ impl<C: CongestionControl> Sim<'_, C> {
         p.size = self.options.ack_size;
         p.dst = info.to_src;
         p.flags = if p.flags & ECN != 0 { CNP } else { 0 };
-        let out = if info.ack_port == super::flow::SAME_PORT { port } else { info.ack_port };
+        let out = match info.ack_port {
+            SAME_PORT => port,
+            NO_ROUTE => return self.no_route(info.dst, info.src),
+            chosen => chosen,
+        };
         if self.tracing {
             self.trace(TraceEvent::Enqueue, out, 0, packet);
         }
@@ -128,10 +133,8 @@ impl<C: CongestionControl> Sim<'_, C> {
         let f = &mut self.flows[flow as usize];
         f.rate = rate;
         if self.options.window == WindowKind::Variable && f.full_window != 0 {
-            let port = self.nics[f.nic as usize].port;
-            let line_rate = self.ports[port as usize].rate;
             // A product beyond 64 bits wraps, as in the original.
-            f.window = (f.full_window.wrapping_mul(rate) / line_rate).max(1);
+            f.window = (f.full_window.wrapping_mul(rate) / f.line_rate).max(1);
         }
     }
 }

@@ -29,6 +29,7 @@ mod trace;
 mod wire;
 
 use crate::Inputs;
+use crate::hash_order::HashOrder;
 use crate::mmu::{Mmu, QUEUES};
 use crate::queue::{Event, EventQueue};
 use crate::random::{Generator, Streams};
@@ -132,10 +133,15 @@ pub(crate) struct Sim<'a, C> {
     routes: Routes,
     streams: Streams,
     errors: Vec<(Generator, f64)>,
-    /// By node: its packets are recorded.
-    traced: Vec<bool>,
+    /// By node: how many times each of its packets is recorded.
+    traced: Vec<u32>,
     tracing: bool,
     samples: Vec<Vec<Vec<u32>>>,
+    /// By host: its unfinished flows, as long as a link failure is ahead; then and in runs
+    /// without one, nothing.
+    unfinished: Vec<HashOrder<u32>>,
+    /// What ended the run before its time.
+    failed: Option<StopReason>,
     make_cc: MakeCc<'a, C>,
     inputs: &'a Inputs,
     numbering: Ports,
@@ -180,9 +186,12 @@ impl<C: CongestionControl> Sim<'_, C> {
                 }
             }
         };
+        let reason = self.failed.unwrap_or(reason);
         self.counters.end_ns = match reason {
             StopReason::StopTime => self.stop,
-            StopReason::Interrupted | StopReason::Stuck { .. } => self.now(),
+            StopReason::Interrupted | StopReason::Stuck { .. } | StopReason::NoRoute { .. } => {
+                self.now()
+            }
         };
         self.counters.flows_done = self.done;
         (self.counters, reason)
@@ -206,6 +215,13 @@ impl<C: CongestionControl> Sim<'_, C> {
             Event::Stop => {}
         }
         ControlFlow::Continue(())
+    }
+
+    /// Host `from` has to send to `to`, and there is no way: the run ends with this event.
+    #[cold]
+    fn no_route(&mut self, from: u32, to: u32) {
+        self.failed = Some(StopReason::NoRoute { time_ns: self.now(), from, to });
+        self.events.abandon();
     }
 
     fn report(&mut self) -> ControlFlow<()> {

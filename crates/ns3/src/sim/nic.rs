@@ -132,11 +132,9 @@ impl<C: CongestionControl> Sim<'_, C> {
             self.trace(TraceEvent::Dequeue, port, usize::from(pg), packet);
         }
         self.transmit(port, packet);
-        let line_rate = self.ports[port as usize].rate;
-        let speed = self.ports[port as usize].speed;
         let f = &mut self.flows[flow as usize];
-        let gap = if !self.options.rate_bound || f.rate == line_rate {
-            self.speeds[speed as usize][size as usize]
+        let gap = if !self.options.rate_bound || f.rate == f.line_rate {
+            self.speeds[f.speed as usize][size as usize]
         } else {
             transmission(u64::from(size), f.rate)
         };

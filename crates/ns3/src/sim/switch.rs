@@ -61,10 +61,8 @@ impl<C: CongestionControl> Sim<'_, C> {
             if open == 0 {
                 return;
             }
-            let start = (p.last_served + 1) & 7;
-            let queue = (start + open.rotate_right(start.into()).trailing_zeros() as u8) & 7;
-            p.last_served = queue;
-            usize::from(queue)
+            p.last_served = next_in_turn(open, p.last_served);
+            usize::from(p.last_served)
         };
         let packet = p.queues[queue].pop(&self.pool);
         if p.queues[queue].is_empty() {
@@ -121,6 +119,13 @@ impl<C: CongestionControl> Sim<'_, C> {
         let hops = &mut self.pool[packet].hops;
         *hops = hops.saturating_add(1);
     }
+}
+
+/// The first of the `open` queues (one bit each, at least one) after the one served last.
+#[inline]
+pub(super) fn next_in_turn(open: u8, last_served: u8) -> u8 {
+    let start = (last_served + 1) & 7;
+    (start + open.rotate_right(start.into()).trailing_zeros() as u8) & 7
 }
 
 /// The rates that a hop record can name; others read as the first.

@@ -10,18 +10,35 @@ impl<C: CongestionControl> Sim<'_, C> {
     /// Records what happened to a packet, if its node is traced.
     #[cold]
     pub(super) fn trace(&mut self, event: TraceEvent, port: u32, queue: usize, packet: u32) {
-        let p = &self.ports[port as usize];
-        if !self.tracing || !self.traced[p.node as usize] {
-            return;
+        if self.is_traced(port) {
+            let qlen = self.waiting(event, port, queue, packet);
+            self.trace_with(event, port, queue, packet, qlen);
         }
+    }
+
+    /// Whether packets at a port are recorded.
+    pub(super) fn is_traced(&self, port: u32) -> bool {
+        self.tracing && self.traced[self.ports[port as usize].node as usize] > 0
+    }
+
+    /// The same at a traced node where `qlen` bytes are in the queue.
+    pub(super) fn trace_with(
+        &mut self,
+        event: TraceEvent,
+        port: u32,
+        queue: usize,
+        packet: u32,
+        qlen: u32,
+    ) {
+        let p = &self.ports[port as usize];
         let (sip, dip, body) = self.describe(packet);
         let k = &self.pool[packet];
-        self.recorder.packet(&TraceRecord {
+        let record = TraceRecord {
             time_ns: self.events.now(),
             node: p.node,
             interface: self.numbering.interface(port),
             queue: queue as u8,
-            qlen: self.waiting(event, port, queue, packet),
+            qlen,
             sip,
             dip,
             size: k.size as u16,
@@ -35,7 +52,10 @@ impl<C: CongestionControl> Sim<'_, C> {
             ecn: if k.flags & ECN != 0 { 3 } else { 0 },
             is_switch: !p.is_host,
             body,
-        });
+        };
+        for _ in 0..self.traced[p.node as usize] {
+            self.recorder.packet(&record);
+        }
     }
 
     /// Bytes in a queue as the record shows them: without a packet that joins or leaves.

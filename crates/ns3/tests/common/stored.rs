@@ -1,8 +1,8 @@
 //! The stored runs of the reference simulator.
 //!
 //! `golden/*.txt` hold runs of the reference (alibaba-edu/High-Precision-Congestion-Control,
-//! commit 9f4be2a) packed into two files: a case begins with `#case`, `#counters` are totals where
-//! they were recorded, `#queue NODE PORT MAX DATA MARKED` the largest egress queue in bytes and the
+//! commit 9f4be2a) packed into a few files: a case begins with `#case`, `#counters` are totals where
+//! they were recorded (of a packet trace with zeros for padding: its bytes and their FNV-1a hash), `#queue NODE PORT MAX DATA MARKED` the largest egress queue in bytes and the
 //! data packets that left it (all, and marked), `#file NAME` is followed by that file's text, and
 //! `#same NAME CASE` stands for the same text as in an earlier case.
 
@@ -20,7 +20,8 @@ pub(crate) struct Case {
     pub(crate) queues: BTreeMap<(u32, u32), [u64; 3]>,
 }
 
-fn unpack(text: &str) -> Vec<Case> {
+/// The cases of a file.
+pub(crate) fn unpack(text: &str) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     let mut open = String::new();
     for line in text.lines() {
@@ -57,7 +58,7 @@ fn unpack(text: &str) -> Vec<Case> {
     cases
 }
 
-/// All of them.
+/// Those without link failures.
 pub(crate) fn cases() -> Vec<Case> {
     let mut all = unpack(include_str!("../golden/cases.txt"));
     all.extend(unpack(include_str!("../golden/random.txt")));

@@ -6,22 +6,24 @@
 //!                                                   buffer       └─ FlowControl ─► control
 //! ```
 //!
-//! [`forward`] is the way in, [`transmit`] the way out, [`holds`] carries out what the scheme
-//! asks for, [`watchdog`] guards against pauses that never end.
+//! [`forward`] is the way in and [`transmit`] the way out: the plain path. [`shortcuts`] spare
+//! steps of it where their result is known beforehand. [`hooks`] calls the scheme, [`holds`] carries
+//! out what it asks for, [`watchdog`] guards against pauses that never end.
 
+mod flush;
 pub(crate) mod forward;
 pub(crate) mod holds;
-pub(crate) mod limit;
+pub(crate) mod hooks;
 pub(crate) mod marker;
 pub(crate) mod port;
 pub(crate) mod report;
 pub(crate) mod scheduler;
+pub(crate) mod shortcuts;
 pub(crate) mod transmit;
 pub(crate) mod watchdog;
 
 use crate::chain::Store;
 use crate::config::WatchdogConfig;
-use crate::engine::partition::Partition;
 use crate::node::{Ahead, Env};
 use crate::probe::held::HeldFlows;
 use crate::probe::length::LengthProbe;
@@ -31,18 +33,18 @@ use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::Inbox;
+use crate::wire::{Inbox, WireNumbers};
+use hooks::Hooks;
 use marker::Marker;
 use port::Port;
 use rustc_hash::FxHashMap;
+use shortcuts::{Shortcuts, Straight};
 use std::collections::VecDeque;
 use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
-use weir_core::{ControlMessage, FlowId, NodeId, Packet, PortId, Priority, QueueId, Time};
-use weir_fc::{
-    Actions, Books, FlowControl, Mmu, NodeView, ParamError, PortBook, PortQueue, QueueBook, Role,
-    TimerKey,
-};
+use weir_core::{ControlMessage, FlowId, NodeId, Packet, PortId, Priority, Time};
+use weir_fc::{Books, Mmu, NodeView, ParamError, PortBook, PortQueue, QueueBook, Role, TimerKey};
+use weir_net::Forwarding;
 
 /// See [`NO_LINK`](crate::chain::NO_LINK).
 const NO_PORT: &str = "ports are of this switch";
@@ -58,6 +60,66 @@ pub(crate) enum SwitchTimer {
     Watchdog(PortId, Priority),
 }
 
+/// Which path packets take; results do not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// [`Plain`].
+    Plain,
+    /// [`Shortcuts`].
+    Shortcuts,
+    /// [`Straight`].
+    Straight,
+}
+
+/// A path for packets through a switch.
+trait Path: Sized {
+    /// Whether there may be a forwarding pipeline.
+    const PIPELINE: bool = true;
+
+    /// A packet comes in from a wire.
+    #[inline(always)]
+    fn receive(
+        switch: &mut Switch,
+        packet: &mut Packet,
+        now: Time,
+        routes: &Forwarding<'_>,
+        env: &mut Env<'_, '_>,
+    ) {
+        switch.receive::<Self>(packet, now, routes, env);
+    }
+
+    /// A packet is forwarded, its latency over.
+    fn forward(
+        switch: &mut Switch,
+        packet: &mut Packet,
+        now: Time,
+        routes: &Forwarding<'_>,
+        env: &mut Env<'_, '_>,
+    );
+
+    /// The clock of port `o`, which is the earliest, is due.
+    fn transmit(switch: &mut Switch, o: usize, now: Time, env: &mut Env<'_, '_>);
+}
+
+/// The path without shortcuts.
+struct Plain;
+
+impl Path for Plain {
+    fn forward(
+        switch: &mut Switch,
+        packet: &mut Packet,
+        now: Time,
+        routes: &Forwarding<'_>,
+        env: &mut Env<'_, '_>,
+    ) {
+        switch.forward(packet, now, routes, env);
+    }
+
+    fn transmit(switch: &mut Switch, o: usize, now: Time, env: &mut Env<'_, '_>) {
+        switch.transmit(o, now, env);
+    }
+}
+
 /// What a switch does next.
 enum Due {
     Packet,
@@ -71,12 +133,7 @@ enum Due {
 pub(crate) struct Switch {
     pub(crate) id: NodeId,
     pub(crate) books: Books,
-    pub(crate) fc: Box<dyn FlowControl>,
-    gates_admission: bool,
-    /// By priority: the queue of packets the scheme has nothing to do with.
-    unconcerned: [Option<QueueId>; Priority::COUNT],
-    /// By priority: the queue of packets whose ingress is quiet.
-    quiet: [Option<QueueId>; Priority::COUNT],
+    pub(crate) scheme: Hooks,
     pub(crate) ports: Vec<Port>,
     /// What is queued.
     pub(crate) stored: Store,
@@ -92,17 +149,13 @@ pub(crate) struct Switch {
     schedule: Schedule,
     epoch: usize,
     latency: Time,
-    actions: Actions,
     /// Control frames whose response time runs.
     responding: Responses<SwitchTimer>,
     /// Next hops of flows with a static path.
     pinned: FxHashMap<FlowId, PortId>,
     marker: Marker,
     bit_errors: Stream,
-    /// No bit errors and no outages at any port.
-    perfect_wires: bool,
-    /// What arrives is forwarded at once: all wires are perfect and there is no latency.
-    straight: bool,
+    way: Way,
     watchdog: Option<WatchdogConfig>,
     /// Since when heads wait that the scheme has left waiting. Apart from the queues: only few
     /// schemes do.
@@ -120,22 +173,27 @@ impl Switch {
     pub(crate) fn new(
         id: NodeId,
         shared: &Shared<'_>,
-        partition: &Partition,
+        wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
-        let mmu = shared.mmu(Role::Switch, &setup);
+        let mmu = shared.mmu(id, Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(
             &scheme.values,
             &shared.node_setup(id, Role::Switch, &setup, &mmu),
         )?;
-        let ports: Vec<Port> =
-            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, partition)).collect();
-        let quiet = Priority::ALL.map(|p| fc.quiet_queue(p));
-        let unconcerned = Priority::ALL.map(|p| fc.unconcerned(p));
+        let mut ports: Vec<Port> =
+            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, wires)).collect();
+        for (port, ecn) in ports.iter_mut().zip(shared.thresholds.marking(id)) {
+            port.ecn = ecn;
+        }
+        let mmu = Mmu::new(mmu, setup.len());
+        // a switch without links has no ingress to ask about
+        let asks = shared.config.shortcuts && !setup.is_empty();
+        let hooks = Hooks::new(fc, &mmu, asks);
         assert!(
-            quiet == unconcerned || ports.iter().all(|p| !p.inspects_heads),
-            "where heads are inspected only what is no concern of the scheme's is quiet"
+            !hooks.hears_in_part() || ports.iter().all(|p| !p.inspects_heads),
+            "a scheme that inspects heads hears of all packets of a priority or of none"
         );
         let books = Books {
             role: Role::Switch,
@@ -147,23 +205,24 @@ impl Switch {
                     ..PortBook::default()
                 })
                 .collect(),
-            mmu: Mmu::new(mmu, setup.len()),
+            mmu,
             setup,
         };
         let seed = shared.config.seed;
         let index = u64::from(id.0);
         let latency = shared.config.switch.latency;
         let tx_clocks = usize::from(latency != Time::ZERO);
-        let perfect_wires =
+        let undamaged =
             shared.byte_survival_ln == 0.0 && ports.iter().all(|p| p.outages.is_empty());
+        let way = match shared.config.shortcuts {
+            false => Way::Plain,
+            true if undamaged && latency == Time::ZERO => Way::Straight,
+            true => Way::Shortcuts,
+        };
         let mut switch = Self {
             id,
-            perfect_wires,
-            straight: perfect_wires && latency == Time::ZERO,
-            gates_admission: fc.gates_admission(),
-            unconcerned,
-            quiet,
-            fc,
+            way,
+            scheme: hooks,
             clocks: Tournament::new(tx_clocks + ports.len()),
             tx_clocks,
             inbox: Inbox::new(ports.len()),
@@ -175,10 +234,9 @@ impl Switch {
             schedule: Schedule::new(shared.admin(id)),
             epoch: 0,
             latency,
-            actions: Actions::new(),
             responding: Responses::new(SwitchTimer::Response),
             pinned: FxHashMap::default(),
-            marker: Marker::new(shared.config.switch.ecn, Stream::new(seed, "ecn", index)),
+            marker: Marker::new(Stream::new(seed, "ecn", index)),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             waits: FxHashMap::default(),
@@ -190,7 +248,7 @@ impl Switch {
             pauses: PauseLog::new(shared.config.probes.pause_events),
         };
         for port in 0..switch.ports.len() {
-            switch.hush(PortId::from_index(port));
+            switch.scheme.refresh(&mut switch.books, PortId::from_index(port));
         }
         Ok(switch)
     }
@@ -251,15 +309,15 @@ impl Switch {
     /// Handles everything before `until`, in canonical order: at one instant what comes from
     /// outside, then arrivals, then transmitters, then timers.
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
-        if self.straight {
-            self.handle::<true>(until, env);
-        } else {
-            self.handle::<false>(until, env);
+        match self.way {
+            Way::Plain => self.run_by::<Plain>(until, env),
+            Way::Shortcuts => self.run_by::<Shortcuts>(until, env),
+            Way::Straight => self.run_by::<Straight>(until, env),
         }
     }
 
-    /// [`Switch::run`] where what arrives goes `STRAIGHT` on, or not.
-    fn handle<const STRAIGHT: bool>(&mut self, until: Time, env: &mut Env<'_, '_>) {
+    /// [`Switch::run`] with packets that take path `P`.
+    fn run_by<P: Path>(&mut self, until: Time, env: &mut Env<'_, '_>) {
         env.wires.open(self.id, self.ports.len(), &mut self.inbox);
         self.inbox.check(self.id, until);
         self.timers.bound(self.schedule.next().min(until));
@@ -289,22 +347,17 @@ impl Switch {
                 }
             }
             if arrival <= clock {
-                let (port, packet) = env.wires.take(&mut self.inbox);
-                let mut packet = *packet;
+                let mut packet = *env.wires.take(&mut self.inbox).1;
                 self.tally.hops += 1;
-                if STRAIGHT {
-                    self.forward(&mut packet, now, &routes, env);
-                } else {
-                    self.arrive_with_care(port, &mut packet, now, &routes, env);
-                }
+                P::receive(self, &mut packet, now, &routes, env);
             } else {
                 self.tally.events += 1;
                 let winner = self.clocks.winner();
-                if !STRAIGHT && winner < self.tx_clocks {
-                    self.on_pipeline_exit(now, &routes, env);
+                if P::PIPELINE && winner < self.tx_clocks {
+                    self.leave_pipeline::<P>(now, &routes, env);
                 } else {
-                    let first = if STRAIGHT { 0 } else { self.tx_clocks };
-                    self.transmit_next(winner - first, now, env);
+                    let first = if P::PIPELINE { self.tx_clocks } else { 0 };
+                    P::transmit(self, winner - first, now, env);
                 }
             }
         }
@@ -332,7 +385,9 @@ impl Switch {
     #[cold]
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {
         let (_, key, background) = self.timers.pop().expect("a timer is due");
-        if !background {
+        if key == SwitchTimer::Response {
+            self.tally.last_response = now;
+        } else if !background {
             self.tally.last_activity = now;
         }
         match key {
@@ -342,7 +397,7 @@ impl Switch {
             }
             SwitchTimer::Scheme(key) => {
                 let view = NodeView { now, books: &self.books };
-                self.fc.timer(&view, key, &mut self.actions);
+                self.scheme.fc.timer(&view, key, &mut self.scheme.actions);
                 self.carry_out(now, env);
             }
             SwitchTimer::Watchdog(port, priority) => self.on_watchdog(port, priority, now, env),
@@ -374,7 +429,7 @@ impl Switch {
         env: &mut Env<'_, '_>,
     ) {
         let view = NodeView { now, books: &self.books };
-        self.fc.control(&view, port, message, &mut self.actions);
+        self.scheme.fc.control(&view, port, message, &mut self.scheme.actions);
         self.carry_out(now, env);
     }
 
@@ -392,28 +447,26 @@ impl Switch {
             self.forget_pauses(port, now);
         }
         let view = NodeView { now, books: &self.books };
-        self.fc.link(&view, port, up, &mut self.actions);
-        self.hush(port);
+        self.scheme.fc.link(&view, port, up, &mut self.scheme.actions);
+        self.scheme.refresh(&mut self.books, port);
         self.carry_out(now, env);
         self.wake(port.index(), now);
     }
 
-    /// Asks the scheme what it need not hear of what comes in by `port`.
-    fn hush(&mut self, port: PortId) {
-        for priority in Priority::ALL.into_iter().filter(|p| self.quiet[p.index()].is_some()) {
-            self.books.hush(&*self.fc, port, priority);
-        }
-    }
-
-    /// Works out whether packets for `port` need a look before they come in.
+    /// Works out whether more than the memory decides on admission at `port`.
     fn guard(&mut self, port: PortId) {
         let port = &mut self.ports[port.index()];
-        port.guard(self.gates_admission || !port.tx.up || port.storm != 0);
+        port.guard(self.scheme.gates_admission() || !port.tx.up || !port.storm.is_empty());
     }
 
     /// Whether anything here would still move a packet: timers that keep a run alive, or a
     /// transmitter that will look again.
     pub(crate) fn has_foreground(&self) -> bool {
         self.timers.foreground() > 0 || self.clocks.min() != Time::NEVER
+    }
+
+    /// The same, control frames in their response time aside.
+    pub(crate) fn has_foreground_traffic(&self) -> bool {
+        self.timers.foreground() > self.responding.timers() || self.clocks.min() != Time::NEVER
     }
 }

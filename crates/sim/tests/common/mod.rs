@@ -3,17 +3,13 @@
 
 pub(crate) mod circles;
 pub(crate) mod e4;
+pub(crate) mod fabrics;
 pub(crate) mod random;
 
-use weir_cc::{CcKind, CcParams};
-use weir_core::{Bytes, NodeId, Priority, Time};
-use weir_fc::Values;
+use weir_core::{Bytes, NodeId, Priority};
 use weir_net::Topology;
 use weir_net::build::{self, star};
-use weir_sim::config::{
-    Config, EngineConfig, LinkConfig, NicConfig, ProbeConfig, Routing, Scheme, Stop, SwitchConfig,
-};
-use weir_sim::{Outcome, SimError};
+use weir_sim::{Config, Outcome, SimError};
 use weir_traffic::pattern::List;
 use weir_traffic::{Fabric, FlowSpec, Traffic};
 
@@ -22,21 +18,7 @@ pub(crate) const DATA: Priority = Priority::ALL[3];
 
 /// Defaults with the scheme called `scheme`.
 pub(crate) fn config(scheme: &str) -> Config {
-    Config {
-        seed: 1,
-        link: LinkConfig::default(),
-        switch: SwitchConfig::default(),
-        nic: NicConfig::default(),
-        scheme: Scheme { info: weir_fc::scheme(scheme).expect("known"), values: Values::new() },
-        cc: CcParams::new(CcKind::None),
-        routing: Routing::Ecmp,
-        paths: Vec::new(),
-        failures: Vec::new(),
-        convergence: Time::ZERO,
-        stop: Stop::Drained,
-        probes: ProbeConfig::default(),
-        engine: EngineConfig::default(),
-    }
+    Config::new(weir_fc::scheme(scheme).expect("known"))
 }
 
 /// Gives a parameter of the scheme a value.

@@ -52,8 +52,11 @@ mod flushed;
 mod heads;
 mod invariants;
 mod limits;
+mod own_message;
 mod own_scheme;
+mod priorities;
 mod quiet;
+mod shortcuts;
 mod turns;
 mod waits;
 

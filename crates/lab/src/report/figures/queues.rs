@@ -4,11 +4,13 @@ use super::look::looks;
 use super::time::{Extent, goes_on};
 use crate::findings::{Comparison, Distribution, Group, PortAt, PortKind};
 use crate::stats::usual_max;
-use weir_core::Bytes;
+use weir_core::{Bytes, NodeId};
 use weir_fc::IngressBound;
+use weir_net::Topology;
 use weir_plot::style::Dash;
 use weir_plot::{Across, Axis, Figure, Layout, Panel, Point, Rule, Series, Shape, Unit};
 use weir_sim::config::{Config, ThresholdConfig};
+use weir_sim::marking::SwitchThresholds;
 use weir_sim::outcome::{PortRecord, Sample};
 
 /// More lines than this over each other cannot be told apart.
@@ -33,7 +35,7 @@ fn curves(
     c: &Comparison<'_>,
     at: PortAt,
     reading: Reading,
-    rules: fn(&Config) -> Vec<Rule>,
+    rules: impl Fn(&Config) -> Vec<Rule>,
 ) -> Vec<Curve> {
     let mut curves = Vec::new();
     for (g, look) in c.groups.iter().zip(looks(c)) {
@@ -121,10 +123,10 @@ pub(super) fn queue(c: &Comparison<'_>, at: PortAt) -> Option<Figure> {
     over_time("queue", &title, caption, "queue", curves)
 }
 
-/// The fixed thresholds at which a scheme pauses an ingress, if it does.
-fn thresholds(config: &Config) -> Vec<Rule> {
+/// The fixed thresholds at which a scheme pauses an ingress of `node`, if it does.
+fn thresholds(topology: &Topology, node: NodeId, config: &Config) -> Vec<Rule> {
     let bound = (config.scheme.info.ingress_bound)(&config.scheme.values);
-    match config.switch.thresholds {
+    match SwitchThresholds::new(topology, config).of(node) {
         ThresholdConfig::Static { xoff, xon, .. } if bound == IngressBound::Pauses => vec![
             Rule { at: xoff.get() as f64, label: format!("xoff {xoff}: pause") },
             Rule { at: xon.get() as f64, label: format!("xon {xon}: resume") },
@@ -146,7 +148,7 @@ pub(super) fn ingress(c: &Comparison<'_>, hottest: PortAt) -> Option<Figure> {
             .map(|p| PortAt { node: p.node, port: p.port })
     };
     let at = c.groups.iter().find_map(busiest)?;
-    let curves = curves(c, at, |s| s.ingress, thresholds);
+    let curves = curves(c, at, |s| s.ingress, |config| thresholds(topology, at.node, config));
     let peer = topology.name(topology.port(at.node, at.port).peer);
     let node = topology.name(at.node);
     let title = format!("What {node} holds from {peer}");

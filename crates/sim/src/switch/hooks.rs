@@ -1,0 +1,132 @@
+//! The calls of the flow control scheme that concern a packet.
+//!
+//! The plain path calls [`Hooks::arrive`], [`Hooks::serve`] and [`Hooks::depart`] for every packet.
+//! A scheme may have said beforehand which calls it does not need; those are left out here. With
+//! shortcuts off it is not asked, and hears of every packet.
+
+use weir_core::{Packet, PortId, Priority, QueueId, Time};
+use weir_fc::{Actions, Admit, Books, FlowControl, Interest, Mmu, NodeView, PortQueue, Verdict};
+
+/// The scheme of a switch, what it has asked for, and which packets it hears of.
+pub(crate) struct Hooks {
+    pub(crate) fc: Box<dyn FlowControl>,
+    /// What the scheme has asked for and has not been carried out yet.
+    pub(super) actions: Actions,
+    /// By priority: the queue of all its packets, if the scheme never hears of them.
+    never: [Option<QueueId>; Priority::COUNT],
+    /// By priority: the queue of packets whose ingress is quiet.
+    quiet: [Option<QueueId>; Priority::COUNT],
+    gates_admission: bool,
+}
+
+impl Hooks {
+    /// Asks the scheme which packets it need not hear of, unless `shortcuts` are off.
+    pub(super) fn new(fc: Box<dyn FlowControl>, mmu: &Mmu, shortcuts: bool) -> Self {
+        let interest = |p| match shortcuts {
+            true => fc.interest(mmu, PortId(0), p),
+            false => Interest::Every,
+        };
+        let never = |p| match interest(p) {
+            Interest::Never(queue) => Some(queue),
+            _ => None,
+        };
+        Self {
+            never: Priority::ALL.map(never),
+            quiet: Priority::ALL.map(|p| interest(p).unheard()),
+            gates_admission: fc.gates_admission(),
+            actions: Actions::new(),
+            fc,
+        }
+    }
+
+    /// Whether the scheme hears of some packets of a priority, but not of all.
+    pub(super) fn hears_in_part(&self) -> bool {
+        self.quiet != self.never
+    }
+
+    /// Whether the scheme decides which packets are stored.
+    pub(super) fn gates_admission(&self) -> bool {
+        self.gates_admission
+    }
+
+    /// The queue of packets of `priority` whose ingress is quiet, if an ingress can be.
+    #[inline(always)]
+    pub(super) fn quiet_queue(&self, priority: Priority) -> Option<QueueId> {
+        self.quiet[priority.index()]
+    }
+
+    /// Whether the scheme hears of no packet of `priority`.
+    #[inline(always)]
+    pub(super) fn never_hears(&self, priority: Priority) -> bool {
+        self.never[priority.index()].is_some()
+    }
+
+    /// Whether the scheme takes a packet for `egress`.
+    pub(super) fn admits(&mut self, books: &Books, p: &Packet, egress: PortId, now: Time) -> bool {
+        // This switch has no processor to stop: a packet that the scheme would stall is dropped.
+        !self.gates_admission || self.fc.admit(&NodeView { now, books }, p, egress) == Admit::Accept
+    }
+
+    /// A packet was stored: returns the queue of `egress` that takes it.
+    #[inline(always)]
+    pub(super) fn arrive(
+        &mut self,
+        books: &mut Books,
+        packet: &mut Packet,
+        egress: PortId,
+        now: Time,
+    ) -> QueueId {
+        let priority = packet.priority.index();
+        if let Some(queue) = self.never[priority] {
+            return queue;
+        }
+        if self.quiet[priority].is_some() {
+            // The scheme may change its mind now; it is asked again when a packet departs.
+            books.mmu.alert(packet.ingress, packet.priority);
+        }
+        self.fc.arrive(&NodeView { now, books }, packet, egress, &mut self.actions)
+    }
+
+    /// What to do with the head of a queue of `priority` whose turn it is, on a port whose layout
+    /// says that heads are inspected.
+    #[inline(always)]
+    pub(super) fn serve(
+        &mut self,
+        books: &Books,
+        at: PortQueue,
+        priority: Priority,
+        head: &Packet,
+        now: Time,
+    ) -> Verdict {
+        if self.never_hears(priority) {
+            return Verdict::Send;
+        }
+        self.fc.serve(&NodeView { now, books }, at, head, &mut self.actions)
+    }
+
+    /// A packet leaves, onto the wire or to be dropped. The scheme need not hear of it if the
+    /// packet's ingress is quiet with it and without it: that is for the caller to see.
+    #[inline(always)]
+    pub(super) fn depart(
+        &mut self,
+        books: &mut Books,
+        packet: &mut Packet,
+        from: PortQueue,
+        now: Time,
+    ) {
+        if self.never_hears(packet.priority) {
+            return;
+        }
+        self.fc.depart(&NodeView { now, books }, packet, from, &mut self.actions);
+        if self.quiet[packet.priority.index()].is_some() {
+            books.hush(&*self.fc, packet.ingress, packet.priority);
+        }
+    }
+
+    /// Asks the scheme anew which packets that come in by `ingress` it need not hear of.
+    pub(super) fn refresh(&self, books: &mut Books, ingress: PortId) {
+        for priority in Priority::ALL.into_iter().filter(|p| self.quiet[p.index()].is_some()) {
+            books.hush(&*self.fc, ingress, priority);
+        }
+    }
+}
