@@ -53,11 +53,26 @@ addEventListener("load", () => setTimeout(() => {
       say(`a table of ${box.scrollWidth} px stands in ${box.clientWidth}: ${box.textContent.slice(0, 60)}`);
     if (innerWidth < 1280 && getComputedStyle(box).overflowX !== "auto") say("a table does not scroll");
   }
+  const filter = document.querySelector(".filter input");
+  let filtered = null;
+  if (filter) {
+    const lines = [...filter.closest(".trees").querySelectorAll("li")].filter((li) => !li.classList.contains("fold"));
+    const shown = () => lines.filter((li) => li.offsetParent !== null).length;
+    const type = (text) => { filter.value = text; filter.dispatchEvent(new Event("input", { bubbles: true })); };
+    const one = lines[lines.length - 1].querySelector("b");
+    type(one ? one.textContent : "nothing is called this");
+    filtered = [lines.length, shown()];
+    if (shown() === 0 || shown() >= lines.length) say(`the filter shows ${shown()} of ${lines.length} lines`);
+    type("nothing is called this");
+    if (shown() !== 0) say(`the filter shows ${shown()} lines without the name`);
+    type("");
+    if (shown() === 0) say("an empty filter hides everything");
+  }
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const paper = getComputedStyle(document.body).backgroundColor;
   const ink = [...document.querySelectorAll("svg.figure text")].map((t) => getComputedStyle(t).fill);
   if (ink.includes(paper)) say("a label has the colour of the page");
-  parent.postMessage({ width: innerWidth, texts, dark, paper, problems }, "*");
+  parent.postMessage({ width: innerWidth, texts, filtered, dark, paper, problems }, "*");
 }, 0));
 """
 
@@ -101,7 +116,7 @@ def look(page, dark):
 
 def main():
     directory, names = pathlib.Path(sys.argv[1]), sys.argv[2:]
-    bad = 0
+    bad = filters = 0
     for name in names:
         for dark in (False, True):
             records = look(directory / name / "index.html", dark)
@@ -117,6 +132,9 @@ def main():
                 for problem in r["problems"]:
                     print(f"  {problem}")
                 bad += len(r["problems"])
+                filters += r["filtered"] is not None
+    if filters == 0:
+        sys.exit("browser: no page has a pause tree with a filter")
     if bad:
         sys.exit(f"browser: {bad} problems")
 

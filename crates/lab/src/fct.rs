@@ -156,22 +156,23 @@ pub fn text(table: &Table, layout: Layout) -> String {
     t.render(layout.width, layout.colour)
 }
 
-/// Takes one figure out of several.
-type Reading = fn(&Stats) -> f64;
+/// What a panel is called, and what it shows.
+type Reading = (&'static str, fn(&Stats) -> f64);
 
 /// A figure: median, 95th and 99th percentile over flow size, a line per run.
 pub fn figure(table: &Table) -> Figure {
-    let readings: [(&str, Reading); 3] =
+    let readings: [Reading; 3] =
         [("median", |s| s.p50), ("95th percentile", |s| s.p95), ("99th percentile", |s| s.p99)];
     let sizes = || table.buckets.iter().map(|b| b.largest as f64);
     let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(1.0, f64::max));
-    let of =
-        |read: Reading| table.buckets.iter().flat_map(move |b| b.stats.iter().flatten().map(read));
+    let of = |read: fn(&Stats) -> f64| {
+        table.buckets.iter().flat_map(move |b| b.stats.iter().flatten().map(read))
+    };
     // one scale for all panels: they are read side by side
     let values: Vec<f64> = readings.iter().flat_map(|(_, read)| of(*read)).collect();
     let worst = values.iter().copied().fold(1.0, f64::max);
     let up = Axis::log("slowdown", Unit::Number, 1.0, worst);
-    let panel = |(title, read): (&str, fn(&Stats) -> f64)| {
+    let panel = |(title, read): Reading| {
         let line = |(i, name): (usize, &String)| {
             let point = |b: &Bucket| {
                 Some(Point { x: b.largest as f64, y: read(b.stats[i].as_ref()?), error: 0.0 })

@@ -337,10 +337,11 @@ impl Panel {
                     }
                 }
                 Shape::Spans(all) => {
-                    for (i, spans) in all.iter().enumerate() {
-                        for (from, to) in spans.iter().step_by(form.every(spans.len())) {
-                            add(s, name(i), vec![up(*from), up(*to)], "");
-                        }
+                    let spans = all.iter().enumerate();
+                    let spans: Vec<_> =
+                        spans.flat_map(|(i, row)| row.iter().map(move |span| (i, span))).collect();
+                    for (i, (from, to)) in spans.iter().step_by(form.every(spans.len())) {
+                        add(s, name(*i), vec![up(*from), up(*to)], "");
                     }
                 }
             }

@@ -55,6 +55,11 @@ fn px(x: f64) -> String {
     if short == "-0" { "0".into() } else { short.into() }
 }
 
+/// A coordinate of a path: a tenth of a point is less than a printer's dot.
+fn tenth(x: f64) -> String {
+    px(libm::round(x * 10.0) / 10.0)
+}
+
 fn body(scene: &Scene) -> String {
     let mut out = String::new();
     for item in &scene.items {
@@ -96,12 +101,25 @@ fn path(
     title: &str,
 ) {
     let mut d = String::new();
+    let mut last = (String::new(), String::new());
     for step in steps {
-        let _ = match step {
-            Step::Move(x, y) => write!(d, "M{} {}", px(*x), px(*y)),
-            Step::Line(x, y) => write!(d, "L{} {}", px(*x), px(*y)),
-            Step::Close => write!(d, "Z"),
-        };
+        match step {
+            Step::Move(x, y) => {
+                last = (tenth(*x), tenth(*y));
+                let _ = write!(d, "M{} {}", last.0, last.1);
+            }
+            Step::Line(x, y) => {
+                let next = (tenth(*x), tenth(*y));
+                let _ = match (next.0 == last.0, next.1 == last.1) {
+                    (true, true) => Ok(()),
+                    (true, false) => write!(d, "V{}", next.1),
+                    (false, true) => write!(d, "H{}", next.0),
+                    (false, false) => write!(d, "L{} {}", next.0, next.1),
+                };
+                last = next;
+            }
+            Step::Close => d.push('Z'),
+        }
     }
     let mut attributes = String::new();
     if let Some((paint, opacity)) = fill {
@@ -131,5 +149,10 @@ mod tests {
     fn numbers_are_short() {
         let texts = [0.0, -0.001, 1.5, 2.0, 10.0, 100.25].map(px);
         assert_eq!(texts, ["0", "0", "1.5", "2", "10", "100.25"]);
+        assert_eq!([tenth(1.26), tenth(-0.04), tenth(3.0)], ["1.3", "0", "3"]);
+        let steps = [Step::Move(0.0, 0.0), Step::Line(5.0, 0.0), Step::Line(5.0, 2.51)];
+        let mut out = String::new();
+        path(&mut out, &steps, None, Some((Paint::Ink, 1.0)), "");
+        assert!(out.contains("d=\"M0 0H5V2.5\""), "{out}");
     }
 }

@@ -7,8 +7,14 @@ use crate::font::Weight;
 use crate::scene::{Anchor, Area, Item, Scene, Step, Stroke};
 use crate::style::{Paint, Style};
 
-/// A screen has no more pixels across than this.
-const MOST_POINTS: usize = 700;
+/// A line has no more points than this, and about one for every point of the plot's width; of each
+/// stretch the lowest and the highest are kept.
+const MOST_POINTS: f64 = 700.0;
+const FEWEST_POINTS: f64 = 300.0;
+
+fn most_points(frame: &Frame<'_>) -> usize {
+    frame.plot.w.clamp(FEWEST_POINTS, MOST_POINTS) as usize
+}
 
 /// Lines with more points than this have no markers.
 const MOST_MARKERS: usize = 40;
@@ -84,7 +90,7 @@ fn line(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[Point],
     let aside = aside(frame, i);
     let at = |p: &Point| (x_of(frame, p.x) + aside, frame.up(p.y));
     let pairs: Vec<(f64, f64)> = points.iter().map(|p| (p.x, p.y)).collect();
-    let thinned = thin(&pairs, MOST_POINTS);
+    let thinned = thin(&pairs, most_points(frame));
     let place = |&(x, y): &(f64, f64)| (x_of(frame, x) + aside, frame.up(y));
     let path: Vec<_> = thinned.iter().map(place).collect();
     polyline(scene, series, &path, width);
@@ -170,7 +176,7 @@ fn error_bar(scene: &mut Scene, from: (f64, f64), to: (f64, f64), cap: f64, pain
 
 fn steps(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[(f64, f64)], i: usize) {
     let mut path: Vec<(f64, f64)> = Vec::new();
-    for (x, y) in thin(points, MOST_POINTS) {
+    for (x, y) in thin(points, most_points(frame)) {
         let (x, y) = (x_of(frame, x), frame.up(y));
         if let Some(&(_, level)) = path.last() {
             path.push((x, level));

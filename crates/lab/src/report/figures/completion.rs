@@ -179,8 +179,8 @@ fn binned(run: &crate::run::Run, ends: &[f64]) -> Vec<Sorted> {
     bins.into_iter().map(Sorted::new).collect()
 }
 
-/// Takes one figure out of samples.
-type Reading = fn(&Sorted) -> Option<f64>;
+/// What a panel is called, and what it shows of the flows of a bin.
+type OfBin = (&'static str, fn(&Sorted) -> Option<f64>);
 
 /// Mean and 99th percentile of the slowdown over the size of flows.
 pub(super) fn slowdown_by_size(c: &Comparison<'_>) -> Option<Figure> {
@@ -192,9 +192,9 @@ pub(super) fn slowdown_by_size(c: &Comparison<'_>) -> Option<Figure> {
     }
     let groups: Vec<Vec<Vec<Sorted>>> =
         c.groups.iter().map(|g| g.runs.iter().map(|r| binned(r, &ends)).collect()).collect();
-    let reading: [(&str, Reading); 2] =
+    let readings: [OfBin; 2] =
         [("mean", Sorted::mean), ("99th percentile", |s| s.percentile(99.0))];
-    let panel = |(title, of): (&str, Reading)| {
+    let panel = |(title, of): OfBin| {
         let line = |(runs, look): (&Vec<Vec<Sorted>>, super::look::Look)| {
             let flows: usize = runs.iter().flatten().map(Sorted::len).sum();
             let point = |i: usize| {
@@ -214,7 +214,7 @@ pub(super) fn slowdown_by_size(c: &Comparison<'_>) -> Option<Figure> {
             rules: vec![Rule { at: 1.0, label: "alone in the network".into() }],
         }
     };
-    let mut panels: Vec<Panel> = reading.map(panel).into();
+    let mut panels: Vec<Panel> = readings.map(panel).into();
     panels.retain(|p| !p.series.is_empty());
     for panel in &mut panels {
         panel.up = slowdown_axis(&panel.series);
