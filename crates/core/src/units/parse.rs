@@ -181,7 +181,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_way_reads_what_the_long_way_reads(text in "[0-9]{0,21}[._ ]?[0-9]{0,2} ?(us|ps|x)?") {
+        fn the_short_way_reads_what_the_long_way_reads(
+            text in "[0-9]{0,21}[._ ]?[0-9]{0,2} ?(us|ps|x)?"
+        ) {
             for grammar in [&TIMES, &SIZES] {
                 prop_assert_eq!(parse(&text, grammar), parse_any(&text, grammar));
             }
