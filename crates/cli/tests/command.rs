@@ -508,7 +508,7 @@ fn a_congestion_control_that_got_no_signal_is_named_by_run_and_compare() {
 
 #[test]
 fn threads_that_are_forced_on_small_windows_warn() {
-    let file = one_flow("forced", "kind = \"leaf-spine\"\nleaves = 2\nspines = 1", "");
+    let file = one_flow("threads", "kind = \"leaf-spine\"\nleaves = 2\nspines = 1", "");
     let forced = weir(&["run", &file, "--threads", "2!"]);
     let told = String::from_utf8_lossy(&forced.stderr).into_owned();
     assert!(forced.status.success() && told.contains("2 threads are forced"), "{told}");

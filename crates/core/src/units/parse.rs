@@ -162,3 +162,42 @@ pub(super) fn print(
     let digits = format!("{rest:0width$}");
     write!(f, "{whole}.{} {unit}", digits.trim_end_matches('0'))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TIMES: Grammar = Grammar {
+        what: "a time",
+        example: "1us",
+        units: "ps, us",
+        resolution: "1 ps",
+        max: "all",
+        table: &[("us", 1_000_000), ("ps", 1)],
+        bare: None,
+    };
+    const SIZES: Grammar = Grammar { bare: Some(1), ..TIMES };
+
+    proptest! {
+        #[test]
+        fn the_short_way_reads_what_the_long_way_reads(
+            text in "[0-9]{0,21}[._ ]?[0-9]{0,2} ?(us|ps|x)?"
+        ) {
+            for grammar in [&TIMES, &SIZES] {
+                prop_assert_eq!(parse(&text, grammar), parse_any(&text, grammar));
+            }
+        }
+    }
+
+    #[test]
+    fn plain_quantities_take_the_short_way() {
+        for (text, steps) in
+            [("12us", Some(12_000_000)), ("7", None), ("1.5us", None), ("9 us", None)]
+        {
+            assert_eq!(whole_number(text, &TIMES), steps, "{text}");
+        }
+        assert_eq!(whole_number("7", &SIZES), Some(7));
+        assert_eq!(whole_number("999999999999999999us", &SIZES), None);
+    }
+}
