@@ -45,6 +45,10 @@ impl FlowControl for NoFlowControl {
         QueueLayout::per_priority(&self.schedule)
     }
 
+    fn fits_pipeline(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+
     fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
         Some(QueueId(self.queue_of[priority.index()]))
     }

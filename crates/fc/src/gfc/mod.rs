@@ -255,6 +255,16 @@ impl Gfc {
         }
     }
 
+    /// Something came in by `ingress`: tells the neighbour now, or sees to it that reports are sent.
+    fn look(&mut self, v: &NodeView<'_>, ingress: PortId, priority: Priority, a: &mut Actions) {
+        self.update(v, ingress, priority, a);
+        let i = ingress.index();
+        if self.feedback == Feedback::Periodic && !self.reporting[i] {
+            self.reporting[i] = true;
+            a.arm_background(Self::timer_key(ingress), v.now + self.curves[i].period);
+        }
+    }
+
     fn message(&self, enable: u8, values: PerPriority) -> ControlMessage {
         match self.feedback {
             Feedback::Stages { .. } => {
@@ -296,6 +306,22 @@ impl FlowControl for Gfc {
         QueueLayout::per_priority(&self.schedule)
     }
 
+    fn fits_pipeline(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn ingress_changed(
+        &mut self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        if self.governs(priority) {
+            self.look(v, ingress, priority, a);
+        }
+    }
+
     fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
         (!self.governs(priority)).then(|| QueueId(self.queue_of[priority.index()]))
     }
@@ -334,12 +360,7 @@ impl FlowControl for Gfc {
         a: &mut Actions,
     ) -> QueueId {
         if self.governs(p.priority) {
-            self.update(v, p.ingress, p.priority, a);
-            let i = p.ingress.index();
-            if self.feedback == Feedback::Periodic && !self.reporting[i] {
-                self.reporting[i] = true;
-                a.arm_background(Self::timer_key(p.ingress), v.now + self.curves[i].period);
-            }
+            self.look(v, p.ingress, p.priority, a);
         }
         QueueId(self.queue_of[p.priority.index()])
     }

@@ -1,4 +1,4 @@
-//! A shared-memory, output-queued switch.
+//! A switch: shared memory and output queues, or a pipeline ([`pipelined`]).
 //!
 //! ```text
 //!  wire ─► [pipeline: forwarding latency] ─► route ─► admit ─► queue ─► scheduler ─► wire
@@ -16,6 +16,7 @@ pub(crate) mod holds;
 pub(crate) mod hooks;
 pub(crate) mod limit;
 pub(crate) mod marker;
+pub(crate) mod pipelined;
 pub(crate) mod port;
 pub(crate) mod report;
 pub(crate) mod scheduler;
@@ -38,6 +39,7 @@ use crate::tree::Tournament;
 use crate::wire::Inbox;
 use hooks::Hooks;
 use marker::Marker;
+use pipelined::{Pipelined, Processor};
 use port::Port;
 use rustc_hash::FxHashMap;
 use shortcuts::{Shortcuts, Straight};
@@ -71,12 +73,16 @@ enum Way {
     Shortcuts,
     /// [`Straight`].
     Straight,
+    /// [`Pipelined`]: another model, with results of its own.
+    Pipelined,
 }
 
 /// A path for packets through a switch.
 trait Path: Sized {
     /// Whether there may be a forwarding pipeline.
     const PIPELINE: bool = true;
+    /// Whether there is a packet processor.
+    const PROCESSOR: bool = false;
 
     /// A packet comes in from a wire.
     #[inline(always)]
@@ -98,6 +104,16 @@ trait Path: Sized {
         routes: &Forwarding<'_>,
         env: &mut Env<'_, '_>,
     );
+
+    /// The clock of the forwarding pipeline is due.
+    fn leave_pipeline(
+        switch: &mut Switch,
+        now: Time,
+        routes: &Forwarding<'_>,
+        env: &mut Env<'_, '_>,
+    ) {
+        switch.leave_pipeline::<Self>(now, routes, env);
+    }
 
     /// The clock of port `o`, which is the earliest, is due.
     fn transmit(switch: &mut Switch, o: usize, now: Time, env: &mut Env<'_, '_>);
@@ -142,7 +158,10 @@ pub(crate) struct Switch {
     /// Packets between arrival and memory, with the time they leave the pipeline: all take the same
     /// time, so one queue is enough for all ports.
     pub(crate) pipeline: VecDeque<(Time, Packet)>,
-    /// Transmit-done by port; before them the exit of the pipeline, if there is a latency.
+    /// Of a pipelined switch.
+    pub(crate) processor: Option<Box<Processor>>,
+    /// Transmit-done by port; before them the exit of the pipeline, if there is a latency, or the
+    /// processor.
     clocks: Tournament,
     /// The first transmit-done clock.
     tx_clocks: usize,
@@ -186,7 +205,14 @@ impl Switch {
         )?;
         let ports: Vec<Port> =
             (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, partition)).collect();
-        let hooks = Hooks::new(fc, shared.config.shortcuts);
+        let pipeline = shared.config.switch.pipeline.as_ref();
+        let processor = pipeline.map(|p| Processor::new(p, &*fc, ports.len())).transpose()?;
+        let mut memory = Mmu::new(mmu, setup.len());
+        if let Some(pipeline) = pipeline {
+            memory = memory.in_stages(pipeline.limits);
+        }
+        // what a scheme says of quiet ingresses is about shared memory
+        let hooks = Hooks::new(fc, shared.config.shortcuts && pipeline.is_none());
         assert!(
             !hooks.hears_in_part() || ports.iter().all(|p| !p.inspects_heads),
             "a scheme that inspects heads hears of all packets of a priority or of none"
@@ -201,16 +227,17 @@ impl Switch {
                     ..PortBook::default()
                 })
                 .collect(),
-            mmu: Mmu::new(mmu, setup.len()),
+            mmu: memory,
             setup,
         };
         let seed = shared.config.seed;
         let index = u64::from(id.0);
         let latency = shared.config.switch.latency;
-        let tx_clocks = usize::from(latency != Time::ZERO);
+        let tx_clocks = usize::from(latency != Time::ZERO || pipeline.is_some());
         let undamaged =
             shared.byte_survival_ln == 0.0 && ports.iter().all(|p| p.outages.is_empty());
         let way = match shared.config.shortcuts {
+            _ if pipeline.is_some() => Way::Pipelined,
             false => Way::Plain,
             true if undamaged && latency == Time::ZERO => Way::Straight,
             true => Way::Shortcuts,
@@ -226,6 +253,7 @@ impl Switch {
             books,
             stored: Store::default(),
             pipeline: VecDeque::new(),
+            processor: processor.map(Box::new),
             timers: Timers::new(),
             schedule: Schedule::new(shared.admin(id)),
             epoch: 0,
@@ -309,6 +337,7 @@ impl Switch {
             Way::Plain => self.run_by::<Plain>(until, env),
             Way::Shortcuts => self.run_by::<Shortcuts>(until, env),
             Way::Straight => self.run_by::<Straight>(until, env),
+            Way::Pipelined => self.run_by::<Pipelined>(until, env),
         }
     }
 
@@ -327,12 +356,18 @@ impl Switch {
                     Due::Packet => {}
                     Due::Timer(now) => {
                         self.on_timer(now, env);
+                        if P::PROCESSOR {
+                            self.retry(now, &routes, env);
+                        }
                         continue;
                     }
                     Due::Admin(now) => {
                         self.on_admin(now, env);
                         self.timers.bound(self.schedule.next().min(until));
                         routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
+                        if P::PROCESSOR {
+                            self.retry(now, &routes, env);
+                        }
                         continue;
                     }
                     Due::Nothing(next) => {
@@ -350,11 +385,14 @@ impl Switch {
                 self.tally.events += 1;
                 let winner = self.clocks.winner();
                 if P::PIPELINE && winner < self.tx_clocks {
-                    self.leave_pipeline::<P>(now, &routes, env);
+                    P::leave_pipeline(self, now, &routes, env);
                 } else {
                     let first = if P::PIPELINE { self.tx_clocks } else { 0 };
                     P::transmit(self, winner - first, now, env);
                 }
+            }
+            if P::PROCESSOR {
+                self.retry(now, &routes, env);
             }
         }
     }
@@ -407,6 +445,9 @@ impl Switch {
             Admin::Link { port, up } => self.on_link(port, up, now, env),
             Admin::WarmUpOver => {
                 self.buffer.restart(now);
+                if let Some(processor) = &mut self.processor {
+                    processor.restart_statistics(now);
+                }
                 for port in &mut self.ports {
                     port.restart_statistics(now);
                 }
