@@ -53,9 +53,9 @@ pub const REFRESH: Param = Param {
 /// What happens at a full egress queue.
 pub const ON_FULL: Param = Param {
     name: "on-full",
-    kind: Kind::Choice(&["switch", "drop", "stop"]),
-    default: "switch",
-    doc: "Pipelined switch, full egress queue: drop the packet, stop the processor, or as [switch] says.",
+    kind: Kind::Choice(&["drop", "stop"]),
+    default: "",
+    doc: "Pipelined switch, full egress queue: drop the packet or stop the processor; default: as [switch] says.",
 };
 
 /// The catalogue entry.

@@ -255,18 +255,6 @@ pub const SWITCH: Section = Section {
              egress. `pipelined`: a FIFO per ingress port, one packet processor, bounded egress \
              queues.",
         ),
-        key(
-            "pipeline",
-            Kind::Table(PIPELINE, &[]),
-            "",
-            "The processor of a pipelined switch. Default: the CaPFC paper's.",
-        ),
-        key(
-            "shared-pool",
-            Kind::Table(SHARED_POOL, &[]),
-            "",
-            "A pipelined switch whose queues share a pool, instead of a limit per egress queue.",
-        ),
         key("buffer", Kind::Size(&["unlimited"]), "unlimited", "All memory of one switch."),
         key(
             "thresholds",
@@ -304,6 +292,18 @@ pub const SWITCH: Section = Section {
             Kind::Table(WATCHDOG, &["off"]),
             "off",
             "PFC watchdog: what to do with a priority that stays held.",
+        ),
+        key(
+            "pipeline",
+            Kind::Table(PIPELINE, &[]),
+            "",
+            "The processor of a pipelined switch. Default: the CaPFC paper's.",
+        ),
+        key(
+            "shared-pool",
+            Kind::Table(SHARED_POOL, &[]),
+            "",
+            "A pipelined switch whose queues share a pool, instead of a limit per egress queue.",
         ),
     ],
 };
