@@ -43,7 +43,7 @@ impl<'a> Shared<'a> {
     pub(crate) fn new(topology: &'a Topology, config: &'a Config) -> Result<Self, SimError> {
         let nic = &config.nic;
         let model =
-            RttModel { frame: nic.payload, ack: Bytes::ZERO, switch: config.switch.latency };
+            RttModel { frame: nic.payload, ack: Bytes::ZERO, switch: config.switch.hop_latency() };
         let longest = LongestPath::new(topology, &model);
         let mut paths = Vec::new();
         for path in &config.paths {
