@@ -111,3 +111,19 @@ fn a_timeout_is_set_where_a_full_egress_queue_drops() {
     let own = "\n[flow-control.pfc]\non-full = \"drop\"";
     assert!(timeout("pfc", &format!("{stop}{own}")), "PFC's own rule counts");
 }
+
+/// Egress queues have limits of their own there, whatever the ingress thresholds are.
+#[test]
+fn marks_are_held_against_the_limit_of_the_egress_queue() {
+    let warnings = |kmin: &str| {
+        let text = format!(
+            "{PIPELINED}thresholds = {{ xoff = \"5KB\", xon = \"4KB\", limit = \"40KB\" }}\n\
+             ecn = {{ kmin = \"{kmin}\", kmax = \"80KB\" }}\npipeline = {{ egress = \"60KB\" }}\n\
+             [congestion-control]\nalgorithm = \"dctcp\""
+        );
+        let e = read(&text);
+        e.warnings.render(&e.scenario.sources, false)
+    };
+    assert!(!warnings("59KB").contains("mark"), "{}", warnings("59KB"));
+    assert!(warnings("60KB").contains("no queue can grow beyond kmin"), "{}", warnings("60KB"));
+}

@@ -3,8 +3,9 @@
 //! A queue that flow control holds waits for the neighbour's ingress to be released; that ingress
 //! waits for the egress queues its packets are in, or for those that its scheme names. A queue
 //! may also wait for another one of its own port. In a pipelined switch an ingress waits for the
-//! packet processor, and a processor that is stopped for the full egress queues that stop it. A cycle of such queues that has stood for long
-//! enough can never resolve itself: every member waits for the next.
+//! packet processor, and a processor that is stopped for the full egress queues that stop it. A
+//! cycle of such queues that has stood for long enough can never resolve itself: every member
+//! waits for the next.
 
 use crate::node::Node;
 use crate::outcome::{Deadlock, Finish, Stuck};
