@@ -23,11 +23,13 @@
 
 use crate::control::{Ack, CongestionControl, Pacing, Path, TimerKind, Timers};
 use crate::params::params;
+use crate::step::Step;
 use crate::window::{Window, WindowKind};
 use weir_core::{Bytes, Rate, Time};
 
 params! {
-    /// Parameters of deployed DCQCN. Defaults: NIC firmware values at 100 Gb/s.
+    /// Parameters of deployed DCQCN. Defaults: `hpcc-ns3`, see
+    /// [`DcqcnParams::profile`].
     DcqcnParams {
         /// Gain of the marking estimate alpha.
         g: f64 = 1.0 / 256.0, "fraction";
@@ -40,9 +42,9 @@ params! {
         /// Raises that only go halfway back to the target rate (F).
         fast_recovery: u32 = 1, "raises";
         /// Additive step of the target rate.
-        ai: Rate = Rate::from_bps(20_000_000), "rate";
+        ai: Step = Step::per(Rate::from_bps(5_000_000), Rate::from_gbps(25)), "rate, or rate per line rate";
         /// Step of the target rate after the additive phase.
-        hai: Rate = Rate::from_bps(200_000_000), "rate";
+        hai: Step = Step::per(Rate::from_bps(50_000_000), Rate::from_gbps(25)), "rate, or rate per line rate";
         /// The rate is never cut below.
         min_rate: Rate = Rate::from_gbps(1), "rate above 0";
         /// Let every cut set the target, also when nothing was raised since the last one.
@@ -55,17 +57,13 @@ params! {
 }
 
 impl DcqcnParams {
-    /// A published parameter set, its steps scaled to NICs of `line_rate`:
+    /// A published parameter set:
     ///
-    /// * `hpcc-ns3`: what the HPCC evaluation used (5 and 50 Mb/s steps per 25 Gb/s);
+    /// * `hpcc-ns3`: what the HPCC evaluation used (5 and 50 Mb/s steps per 25 Gb/s of line rate);
     /// * `hpcc-ns3-paper`: the same with timers near the DCQCN paper's (50, 50 and 55 us);
     /// * `nic`: a published NIC configuration (g = 5/1024, steps 5 and 50 Mb/s).
-    pub fn profile(name: &str, line_rate: Rate) -> Option<Self> {
-        let scaled = |mbps_at_25g: u64| {
-            let product = u128::from(mbps_at_25g * 1_000_000) * u128::from(line_rate.as_bps());
-            Rate::from_bps((product / 25_000_000_000) as u64)
-        };
-        let base = Self { ai: scaled(5), hai: scaled(50), ..Self::default() };
+    pub fn profile(name: &str) -> Option<Self> {
+        let base = Self::default();
         match name {
             "hpcc-ns3" => Some(base),
             "hpcc-ns3-paper" => Some(Self {
@@ -76,8 +74,8 @@ impl DcqcnParams {
             }),
             "nic" => Some(Self {
                 g: 5.0 / 1024.0,
-                ai: Rate::from_bps(5_000_000),
-                hai: Rate::from_bps(50_000_000),
+                ai: Rate::from_bps(5_000_000).into(),
+                hai: Rate::from_bps(50_000_000).into(),
                 cnp_interval: Time::from_us(4),
                 ..base
             }),
@@ -138,8 +136,8 @@ impl Dcqcn {
                 decrease_timer: p.decrease_timer,
                 increase_timer: p.increase_timer,
                 fast_recovery: p.fast_recovery,
-                ai: p.ai.as_bps(),
-                hai: p.hai.as_bps(),
+                ai: p.ai.at(path.line_rate).as_bps(),
+                hai: p.hai.at(path.line_rate).as_bps(),
                 min_rate: p.min_rate.as_bps(),
                 line_rate,
                 clamp: p.clamp,
@@ -368,7 +366,7 @@ mod tests {
 
     #[test]
     fn with_packets_of_their_own_the_echoed_mark_is_ignored() {
-        let params = DcqcnParams::profile("nic", Rate::from_gbps(100)).unwrap();
+        let params = DcqcnParams::profile("nic").unwrap();
         let mut flow = Dcqcn::new(&params, &path_100g());
         assert_eq!(marked(&mut flow, us(1)), []);
         let mut timers = Timers::new();
@@ -378,15 +376,22 @@ mod tests {
 
     #[test]
     fn steps_scale_with_the_line_rate() {
-        let p = DcqcnParams::profile("hpcc-ns3", Rate::from_gbps(400)).unwrap();
-        assert_eq!((p.ai, p.hai), (Rate::from_bps(80_000_000), Rate::from_bps(800_000_000)));
-        assert_eq!(
-            DcqcnParams::profile("hpcc-ns3", Rate::from_gbps(100)),
-            Some(DcqcnParams::default())
-        );
-        for name in DcqcnParams::PROFILES {
-            assert!(DcqcnParams::profile(name, Rate::from_gbps(100)).is_some());
+        for (gbps, ai, hai) in [(25, 5, 50), (100, 20, 200), (400, 80, 800)] {
+            let path = Path { line_rate: Rate::from_gbps(gbps), ..path_100g() };
+            let flow = Dcqcn::new(&DcqcnParams::default(), &path);
+            assert_eq!((flow.config.ai, flow.config.hai), (ai * 1_000_000, hai * 1_000_000));
+            // The NIC's configuration has steps that do not scale.
+            let flow = Dcqcn::new(&DcqcnParams::profile("nic").unwrap(), &path);
+            assert_eq!((flow.config.ai, flow.config.hai), (5_000_000, 50_000_000));
         }
-        assert_eq!(DcqcnParams::profile("other", Rate::from_gbps(100)), None);
+    }
+
+    #[test]
+    fn every_profile_has_a_name_and_the_first_is_the_default() {
+        for name in DcqcnParams::PROFILES {
+            assert!(DcqcnParams::profile(name).is_some());
+        }
+        assert_eq!(DcqcnParams::profile(DcqcnParams::PROFILES[0]), Some(DcqcnParams::default()));
+        assert_eq!(DcqcnParams::profile("other"), None);
     }
 }

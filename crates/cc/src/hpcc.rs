@@ -29,6 +29,7 @@
 
 use crate::control::{Ack, CongestionControl, IntHop, MAX_HOPS, Pacing, Path, Timers};
 use crate::params::{ParamValue, params};
+use crate::step::Step;
 use crate::timely::as_ns;
 use crate::window::{Window, WindowKind};
 use weir_core::{Bytes, Rate, Time};
@@ -87,14 +88,14 @@ impl ParamValue for Telemetry {
 }
 
 params! {
-    /// Parameters of HPCC. Defaults: the HPCC evaluation's values at 100 Gb/s.
+    /// Parameters of HPCC. Defaults: the HPCC evaluation's values.
     HpccParams {
         /// Target utilisation of the busiest link.
         eta: f64 = 0.95, "fraction";
         /// Additive steps before a multiplicative one; 0 makes every step multiplicative.
         max_stage: u32 = 0, "steps";
         /// Additive step.
-        ai: Rate = Rate::from_bps(40_000_000), "rate";
+        ai: Step = Step::per(Rate::from_bps(10_000_000), Rate::from_gbps(25)), "rate, or rate per line rate";
         /// The rate is never cut below.
         min_rate: Rate = Rate::from_gbps(1), "rate above 0";
         /// React to every ACK, not only once per RTT.
@@ -107,13 +108,6 @@ params! {
         telemetry: Telemetry = Telemetry::Exact, "exact, packed:N";
         /// What limits the bytes in flight.
         window: WindowKind = WindowKind::Variable, "none, static, variable";
-    }
-}
-
-impl HpccParams {
-    /// The defaults with the step scaled to NICs of `line_rate`: 10 Mb/s per 25 Gb/s.
-    pub fn for_line_rate(line_rate: Rate) -> Self {
-        Self { ai: Rate::from_bps(line_rate.as_bps() / 2500), ..Self::default() }
     }
 }
 
@@ -179,7 +173,7 @@ impl Hpcc {
             config: Config {
                 eta: p.eta,
                 max_stage: p.max_stage,
-                ai: p.ai.as_bps(),
+                ai: p.ai.at(path.line_rate).as_bps(),
                 min_rate: p.min_rate.as_bps(),
                 line_rate,
                 t: as_ns(path.base_rtt),
@@ -545,6 +539,13 @@ mod tests {
             assert_eq!(Telemetry::read(&t.write()), Ok(t));
         }
         assert!(Telemetry::read("packed:0").is_err());
-        assert_eq!(HpccParams::for_line_rate(Rate::from_gbps(100)), HpccParams::default());
+    }
+
+    #[test]
+    fn the_step_scales_with_the_line_rate() {
+        for (gbps, mbps) in [(25, 10), (100, 40), (400, 160)] {
+            let path = Path { line_rate: Rate::from_gbps(gbps), ..crate::testing::path_100g() };
+            assert_eq!(Hpcc::new(&HpccParams::default(), &path).config.ai, mbps * 1_000_000);
+        }
     }
 }

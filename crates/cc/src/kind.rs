@@ -41,7 +41,7 @@ macro_rules! algorithms {
         }
 
         impl CcParams {
-            /// The algorithm's defaults (100 Gb/s NICs).
+            /// The algorithm's defaults.
             pub fn new(kind: CcKind) -> Self {
                 match kind { $( CcKind::$variant => Self::$variant(Default::default()), )* }
             }
@@ -156,16 +156,26 @@ impl Cc {
 }
 
 impl CcParams {
-    /// The algorithm's defaults, its steps scaled to NICs of `line_rate` where the published
-    /// parameter sets scale them.
-    pub fn for_line_rate(kind: CcKind, line_rate: Rate) -> Self {
+    /// The published parameter set called `name`, where the algorithm has several.
+    pub fn profile(kind: CcKind, name: &str) -> Result<Self, ParamError> {
+        let bad = |why: String| ParamError::Bad { name: "profile", value: name.into(), why };
         match kind {
-            CcKind::Dcqcn => {
-                Self::Dcqcn(DcqcnParams::profile("hpcc-ns3", line_rate).unwrap_or_default())
-            }
-            CcKind::Timely => Self::Timely(TimelyParams::for_line_rate(line_rate)),
-            CcKind::Hpcc => Self::Hpcc(HpccParams::for_line_rate(line_rate)),
-            other => Self::new(other),
+            CcKind::Dcqcn => DcqcnParams::profile(name)
+                .map(Self::Dcqcn)
+                .ok_or_else(|| bad(format!("choose one of {}", kind.profiles().join(", ")))),
+            _ => Err(bad(format!("`{}` has one parameter set", kind.name()))),
+        }
+    }
+
+    /// The least rate the algorithm sends at; `None` where it has none but the window.
+    pub fn min_rate(&self) -> Option<Rate> {
+        match self {
+            Self::None(_) | Self::Swift(_) => None,
+            Self::Dcqcn(p) => Some(p.min_rate),
+            Self::DcqcnPaper(p) => Some(p.min_rate),
+            Self::Timely(p) => Some(p.min_rate),
+            Self::Hpcc(p) => Some(p.min_rate),
+            Self::Dctcp(p) => Some(p.min_rate),
         }
     }
 
@@ -176,6 +186,39 @@ impl CcParams {
             Self::Dcqcn(p) => Some(p.cnp_interval).filter(|&t| t != Time::ZERO),
             Self::DcqcnPaper(p) => Some(p.cnp_interval),
             _ => None,
+        }
+    }
+}
+
+/// What an algorithm reacts to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Nothing.
+    Nothing,
+    /// Congestion marks that switches set.
+    Marks,
+    /// Records that every switch on the way writes.
+    Telemetry,
+    /// The round-trip time.
+    Delay,
+}
+
+impl CcKind {
+    /// What it reacts to.
+    pub const fn signal(self) -> Signal {
+        match self {
+            Self::None => Signal::Nothing,
+            Self::Dcqcn | Self::DcqcnPaper | Self::Dctcp => Signal::Marks,
+            Self::Hpcc => Signal::Telemetry,
+            Self::Timely | Self::Swift => Signal::Delay,
+        }
+    }
+
+    /// The names of its published parameter sets, the default first; empty where there is one.
+    pub const fn profiles(self) -> &'static [&'static str] {
+        match self {
+            Self::Dcqcn => DcqcnParams::PROFILES,
+            _ => &[],
         }
     }
 }
@@ -196,15 +239,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_100g_scaled_defaults_are_the_defaults() {
+    fn every_profile_is_found_by_name_and_others_are_refused() {
         for &kind in CcKind::ALL {
-            let scaled = CcParams::for_line_rate(kind, Rate::from_gbps(100));
-            assert_eq!(scaled, CcParams::new(kind));
+            for name in kind.profiles() {
+                assert_eq!(CcParams::profile(kind, name).map(|p| p.kind()), Ok(kind));
+            }
+            let text = CcParams::profile(kind, "other").unwrap_err().to_string();
+            assert!(text.contains(if kind == CcKind::Dcqcn { "nic" } else { kind.name() }));
         }
-        let CcParams::Hpcc(p) = CcParams::for_line_rate(CcKind::Hpcc, Rate::from_gbps(400)) else {
-            panic!("not HPCC");
-        };
-        assert_eq!(p.ai, Rate::from_bps(160_000_000));
     }
 
     #[test]

@@ -40,6 +40,7 @@ mod kind;
 pub mod none;
 pub mod params;
 pub mod reliability;
+mod step;
 pub mod swift;
 pub mod tcp;
 #[cfg(test)]
@@ -48,6 +49,7 @@ pub mod timely;
 mod window;
 
 pub use control::{Ack, CongestionControl, IntHop, MAX_HOPS, Pacing, Path, TimerKind, Timers};
-pub use kind::{Cc, CcKind, CcParams};
+pub use kind::{Cc, CcKind, CcParams, Signal};
 pub use params::{ParamError, ParamInfo};
+pub use step::Step;
 pub use window::{Window, WindowKind};

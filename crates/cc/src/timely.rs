@@ -22,11 +22,12 @@
 
 use crate::control::{Ack, CongestionControl, Pacing, Path, Timers};
 use crate::params::params;
+use crate::step::Step;
 use crate::window::{Window, WindowKind};
 use weir_core::{Bytes, Rate, Time};
 
 params! {
-    /// Parameters of TIMELY. Defaults: the HPCC evaluation's values at 100 Gb/s.
+    /// Parameters of TIMELY. Defaults: the HPCC evaluation's values.
     TimelyParams {
         /// Weight of a new sample in the RTT difference.
         alpha: f64 = 0.875, "fraction";
@@ -39,21 +40,13 @@ params! {
         /// The RTT difference is divided by this to give the gradient.
         min_rtt: Time = Time::from_us(20), "time";
         /// Additive step.
-        ai: Rate = Rate::from_bps(100_000_000), "rate";
+        ai: Step = Step::per(Rate::from_bps(10_000_000), Rate::from_gbps(10)), "rate, or rate per line rate";
         /// Additive step from the sixth raise in a row on.
-        hai: Rate = Rate::from_bps(500_000_000), "rate";
+        hai: Step = Step::per(Rate::from_bps(50_000_000), Rate::from_gbps(10)), "rate, or rate per line rate";
         /// The rate is never cut below.
         min_rate: Rate = Rate::from_gbps(1), "rate above 0";
         /// What limits the bytes in flight.
         window: WindowKind = WindowKind::None, "none, static, variable";
-    }
-}
-
-impl TimelyParams {
-    /// The defaults with steps scaled to NICs of `line_rate`: 10 and 50 Mb/s per 10 Gb/s.
-    pub fn for_line_rate(line_rate: Rate) -> Self {
-        let bps = line_rate.as_bps();
-        Self { ai: Rate::from_bps(bps / 1000), hai: Rate::from_bps(bps / 200), ..Self::default() }
     }
 }
 
@@ -107,8 +100,8 @@ impl Timely {
                 t_low: as_ns(p.t_low),
                 t_high: as_ns(p.t_high),
                 min_rtt: as_ns(p.min_rtt),
-                ai: p.ai.as_bps(),
-                hai: p.hai.as_bps(),
+                ai: p.ai.at(path.line_rate).as_bps(),
+                hai: p.hai.at(path.line_rate).as_bps(),
                 min_rate: p.min_rate.as_bps(),
                 line_rate,
             },
@@ -243,6 +236,10 @@ mod tests {
 
     #[test]
     fn steps_scale_with_the_line_rate() {
-        assert_eq!(TimelyParams::for_line_rate(Rate::from_gbps(100)), TimelyParams::default());
+        for (gbps, ai, hai) in [(10, 10, 50), (40, 40, 200), (100, 100, 500)] {
+            let path = Path { line_rate: Rate::from_gbps(gbps), ..crate::testing::path_100g() };
+            let flow = Timely::new(&TimelyParams::default(), &path);
+            assert_eq!((flow.config.ai, flow.config.hai), (ai * 1_000_000, hai * 1_000_000));
+        }
     }
 }

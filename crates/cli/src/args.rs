@@ -81,6 +81,8 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Run a scenario under one scheme
     Run(Run),
+    /// Make thousands of runs, resumable, on this machine or a cluster
+    Sweep(crate::commands::Sweep),
     /// Say what a scenario amounts to, without running it
     #[command(after_help = "\
 Examples:

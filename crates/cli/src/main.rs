@@ -72,6 +72,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
     match command {
         Command::Compare(args) => commands::compare(&args, terminal),
         Command::Run(args) => commands::run(&args, terminal),
+        Command::Sweep(args) => commands::sweep(&args, terminal),
         Command::Check(args) => commands::check(&args, terminal),
         Command::Topo(args) => commands::topo(&args, terminal),
         Command::Traffic(args) => commands::traffic(&args, terminal),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use weir_lab::format;
 use weir_lab::run::{Meter, Reading};
+use weir_lab::sweep::worker::Meter as SweepMeter;
 
 /// Longest time between two looks at the meter on a terminal.
 const FRAME: Duration = Duration::from_millis(100);
@@ -34,6 +35,72 @@ pub(crate) fn watch<T>(
         let _ = watcher.join();
         result
     })
+}
+
+/// Does `work` while showing how far a sweep is.
+pub(crate) fn watch_sweep<T>(
+    title: &str,
+    meter: &SweepMeter,
+    terminal: &Terminal,
+    work: impl FnOnce() -> T,
+) -> T {
+    if terminal.quiet {
+        return work();
+    }
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| sweep_lines(title, meter, terminal.interactive, &done));
+        let result = work();
+        done.store(true, Ordering::Release);
+        watcher.thread().unpark();
+        let _ = watcher.join();
+        result
+    })
+}
+
+fn sweep_lines(title: &str, meter: &SweepMeter, interactive: bool, done: &AtomicBool) {
+    let start = Instant::now();
+    let bar = interactive.then(|| {
+        let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("  {prefix}  {bar:24} {percent:>3} %  {wide_msg}");
+        bar.set_style(style.expect("the template is valid").progress_chars("━━─"));
+        bar.set_prefix(title.to_owned());
+        bar
+    });
+    let mut next = LINE;
+    while !done.load(Ordering::Acquire) {
+        let (share, text) = sweep_state(meter, start.elapsed().as_secs_f64());
+        if let Some(bar) = &bar {
+            bar.set_position((share * 1000.0) as u64);
+            bar.set_message(text);
+        } else if start.elapsed() >= next {
+            eprintln!("{title}: {:.0} %, {text}", share * 100.0);
+            next += LINE;
+        }
+        std::thread::park_timeout(FRAME);
+    }
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+}
+
+/// Part that is done, and a line about it.
+fn sweep_state(meter: &SweepMeter, elapsed: f64) -> (f64, String) {
+    let get = |n: &std::sync::atomic::AtomicUsize| n.load(Ordering::Relaxed);
+    if meter.waiting.load(Ordering::Relaxed) {
+        return (0.0, "another worker has this share; waiting for it".to_owned());
+    }
+    let (total, now) = (get(&meter.total), get(&meter.done));
+    let done = get(&meter.before) + now;
+    let left = match now {
+        0 => String::new(),
+        n => format!(", {} left", clock(elapsed / n as f64 * (total - done) as f64)),
+    };
+    let failed = match get(&meter.failed) {
+        0 => String::new(),
+        n => format!(", {n} failed"),
+    };
+    (done as f64 / total.max(1) as f64, format!("{done}/{total} runs{failed}{left}"))
 }
 
 /// Speed and time to go.

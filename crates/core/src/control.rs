@@ -5,6 +5,7 @@
 //! the data buffer.
 
 use crate::ids::{FlowId, NodeId, Priority, QueueId};
+use crate::priorities::PrioritySet;
 use crate::units::Bytes;
 
 /// The smallest Ethernet frame, FCS included.
@@ -55,6 +56,8 @@ pub enum ControlMessage {
     QueueState {
         /// True to pause.
         pause: bool,
+        /// The priority of the packets that caused it.
+        priority: Priority,
         /// The upstream queue.
         queue: QueueId,
     },
@@ -69,6 +72,8 @@ pub enum ControlMessage {
     FlowState {
         /// True to pause.
         pause: bool,
+        /// The flow's priority.
+        priority: Priority,
         /// The flow.
         flow: FlowId,
     },
@@ -98,9 +103,109 @@ pub enum ControlMessage {
         /// Occupancies.
         units: [u16; Priority::COUNT],
     },
+    /// A message of a scheme that has none of its own here.
+    Own(Box<OwnMessage>),
+}
+
+/// A message that only one scheme understands.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OwnMessage {
+    /// The scheme, so that others can tell that it is not for them.
+    pub scheme: &'static str,
+    /// What it says, in the scheme's own encoding.
+    pub words: Vec<u64>,
+    /// How many bytes that takes between Ethernet header and FCS.
+    pub body: u16,
+    /// What it pauses or resumes.
+    pub pauses: Vec<Pause>,
+}
+
+/// What a pause or a resume applies to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PauseScope {
+    /// A whole priority, or every flow of it.
+    Priority,
+    /// One upstream queue.
+    Queue(QueueId),
+    /// A number of flows.
+    Flows(u32),
+    /// A rate step: this stage.
+    Stage(u8),
+}
+
+/// One pause or resume that a message tells the neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pause {
+    /// The priority concerned.
+    pub priority: Priority,
+    /// True for a pause, false for a resume.
+    pub pause: bool,
+    /// What of it.
+    pub scope: PauseScope,
+    /// The message states what holds from now on, and may be sent again to refresh it: a repetition
+    /// is no new pause.
+    pub state: bool,
+}
+
+/// How many of a list of flows are paused and how many resumed, by priority.
+fn pauses_of(flows: impl Iterator<Item = (Priority, bool)> + Clone) -> Vec<Pause> {
+    let mut pauses = Vec::new();
+    for pause in [true, false] {
+        for priority in Priority::ALL {
+            let count = flows.clone().filter(|flow| *flow == (priority, pause)).count() as u32;
+            if count > 0 {
+                let scope = PauseScope::Flows(count);
+                pauses.push(Pause { priority, pause, scope, state: false });
+            }
+        }
+    }
+    pauses
 }
 
 impl ControlMessage {
+    /// What the message pauses or resumes, for the log of pauses: the simulator knows no scheme's
+    /// messages. Empty for reports that pause nothing by themselves.
+    pub fn pauses(&self) -> Vec<Pause> {
+        let one = |priority, pause, scope| vec![Pause { priority, pause, scope, state: false }];
+        let enabled = |enable: u8| PrioritySet::from_bits(enable).iter();
+        match self {
+            Self::Pfc { enable, quanta } => enabled(*enable)
+                .map(|priority| {
+                    let pause = quanta[priority.index()] > 0;
+                    Pause { priority, pause, scope: PauseScope::Priority, state: true }
+                })
+                .collect(),
+            Self::OfcFlows { pause, priority, all: true, .. } => {
+                one(*priority, *pause, PauseScope::Priority)
+            }
+            Self::OfcFlows { pause, priority, flows, .. } => {
+                one(*priority, *pause, PauseScope::Flows(flows.len() as u32))
+            }
+            Self::OfcTuples { pause, priority, flows } => {
+                one(*priority, *pause, PauseScope::Flows(flows.len() as u32))
+            }
+            Self::QueueState { pause, priority, queue } => {
+                one(*priority, *pause, PauseScope::Queue(*queue))
+            }
+            Self::FlowState { pause, priority, .. } => one(*priority, *pause, PauseScope::Flows(1)),
+            Self::BackPressure { flows } => {
+                pauses_of(flows.iter().map(|(_, priority, xoff)| (*priority, *xoff)))
+            }
+            Self::BackPressureTuples { flows } => {
+                pauses_of(flows.iter().map(|(_, _, priority, xoff)| (*priority, *xoff)))
+            }
+            Self::Stage { enable, stage } => enabled(*enable)
+                .map(|priority| {
+                    let stage = stage[priority.index()];
+                    let scope = PauseScope::Stage(stage);
+                    Pause { priority, pause: stage > 0, scope, state: false }
+                })
+                .collect(),
+            Self::Own(message) => message.pauses.clone(),
+            Self::QueueBitmap { .. } | Self::Occupancy { .. } => Vec::new(),
+        }
+    }
+
     /// The stage that means "rate zero" (OFC's reading of GFC only).
     pub const STAGE_STOP: u8 = 0xff;
 
@@ -125,6 +230,7 @@ impl ControlMessage {
             Self::QueueBitmap { bits, .. } => 4 + u64::from(*bits).div_ceil(8),
             Self::BackPressure { flows } => 4 + 10 * flows.len() as u64,
             Self::BackPressureTuples { flows } => 4 + 15 * flows.len() as u64,
+            Self::Own(message) => u64::from(message.body),
         };
         Bytes::new((18 + body).max(MIN_FRAME))
     }
@@ -133,6 +239,19 @@ impl ControlMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_says_what_it_pauses() {
+        let p = Priority::ALL[3];
+        let pause = |pause, scope, state| Pause { priority: p, pause, scope, state };
+        let pfc = ControlMessage::pfc(p, 1).pauses();
+        assert_eq!(pfc, [pause(true, PauseScope::Priority, true)]);
+        let pair = HostPair { src: NodeId(1), dst: NodeId(2) };
+        let ffc = ControlMessage::BackPressure { flows: vec![(pair, p, false), (pair, p, true)] };
+        let flows = PauseScope::Flows(1);
+        assert_eq!(ffc.pauses(), [pause(true, flows, false), pause(false, flows, false)]);
+        assert_eq!(ControlMessage::QueueBitmap { bits: 8, words: vec![1] }.pauses(), []);
+    }
 
     #[test]
     fn frame_sizes_grow_with_the_flow_list() {

@@ -15,10 +15,12 @@ pub mod control;
 pub mod ids;
 pub mod packet;
 pub mod prefetch;
+pub mod priorities;
 pub mod rng;
 pub mod units;
 
 pub use control::ControlMessage;
 pub use ids::{ClassId, FlowId, LinkId, NodeId, PortId, Priority, QueueId};
 pub use packet::{Packet, PacketKind};
+pub use priorities::PrioritySet;
 pub use units::{Bytes, ParseUnitError, Rate, Ratio, Time};

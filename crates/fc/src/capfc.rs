@@ -10,7 +10,9 @@
 //! *Messages:* PFC frames ([`crate::pfc`]).
 //!
 //! *State*, per (input i, output o, priority): the counter C and the signal E; per (input,
-//! priority): the ingress state I. The decision is D = I or any E with o ≠ i.
+//! priority): the ingress state I. The decision is D = I or any E with o ≠ i. The OFC paper describes
+//! CaPFC in one sentence that can also mean D = I and any E: `trigger = and`. Then an ingress may
+//! grow beyond its threshold while no egress is long, and nothing but the memory bounds it.
 //!
 //! *Listings:* Algorithm 1 (Stop-Max) is `Egress::enqueue`, `Egress::dequeue` and
 //! `FlowControl::admit`; Algorithm 2 (Stop-Calibrate) is `Egress::heavy`.
@@ -29,9 +31,9 @@
 //! them ("passes", "drops below") with `ingress-test = strict`.
 
 use crate::{
-    Actions, Admit, FlowControl, IngressBound, IngressWait, Kind, NodeSetup, NodeView, OnFull,
-    Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values,
-    Violation, pfc, threshold,
+    Actions, Admit, FlowControl, IngressBound, IngressWait, Interest, Kind, Mmu, NodeSetup,
+    NodeView, OnFull, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize,
+    TimerKey, Values, Violation, pfc, threshold,
 };
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio};
 
@@ -85,6 +87,14 @@ pub const INGRESS_TEST: Param = Param {
     doc: "Ingress pauses at xoff and resumes at xon (inclusive), or above and below them (strict).",
 };
 
+/// What has to be long for an input to be paused.
+pub const TRIGGER: Param = Param {
+    name: "trigger",
+    kind: Kind::Choice(&["or", "and"]),
+    default: "or",
+    doc: "or: an input is paused when its own queue is full or an egress says so, as published; and: only when both are true, which bounds no ingress.",
+};
+
 /// The catalogue entry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "capfc",
@@ -99,12 +109,16 @@ pub const INFO: SchemeInfo = SchemeInfo {
         EGRESS_WARN,
         EGRESS_MAX,
         INGRESS_TEST,
+        TRIGGER,
         pfc::TIMER,
         pfc::PAUSE_QUANTA,
         pfc::REFRESH,
     ],
     lossless: true,
-    ingress_bound: |_| IngressBound::Pauses,
+    ingress_bound: |values| match values.choice(&TRIGGER) {
+        Some("and") => IngressBound::Memory,
+        _ => IngressBound::Pauses,
+    },
     build,
 };
 
@@ -118,6 +132,8 @@ struct Config {
     max: Bytes,
     /// Ingress thresholds of the strict test; `None` for the buffer's own tests.
     strict: Option<(Bytes, Bytes)>,
+    /// D = I and any E, instead of or.
+    both: bool,
 }
 
 impl Config {
@@ -158,6 +174,7 @@ impl Config {
             warn,
             max: values.bytes(&EGRESS_MAX).unwrap_or(Bytes::MAX),
             strict: if strict { fixed } else { None },
+            both: values.choice(&TRIGGER) == Some("and"),
         })
     }
 }
@@ -306,11 +323,12 @@ impl Capfc {
         }
     }
 
-    /// D = I or any E: pauses or resumes the neighbour at `input` when it changes.
+    /// D = I or any E (with `trigger = and`: I and any E): pauses or resumes the neighbour at `input` when it changes.
     #[inline(always)]
     fn decide(&mut self, v: &NodeView<'_>, input: PortId, priority: Priority, a: &mut Actions) {
         let full = self.full[input.index()] & 1 << priority.get() != 0;
-        let stop = full || self.signals[self.at(priority, input)] > 0;
+        let congested = self.signals[self.at(priority, input)] > 0;
+        let stop = if self.config.both { full && congested } else { full || congested };
         self.pfc.set_paused(v.now, input, priority, stop, a);
     }
 
@@ -377,25 +395,11 @@ impl FlowControl for Capfc {
         Some(OnFull::Drop)
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        (!self.governs(priority)).then(|| self.pfc.queue_of(priority))
-    }
-
-    /// The egress is empty: what it counted and whom it accused is forgotten, and a packet alone
-    /// that does not reach its threshold is counted for no time.
-    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet) -> bool {
-        if !self.governs(p.priority) {
-            return true;
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        match self.governs(priority) {
+            true => Interest::Every,
+            false => Interest::Never(self.pfc.queue_of(priority)),
         }
-        let size = Bytes::new(u64::from(p.size));
-        let below = match self.config.strict {
-            None => v.books.mmu.stays_unpaused(p.ingress, p.priority, p.size),
-            Some((xoff, _)) => v.q_in(p.ingress, p.priority) + size <= xoff,
-        };
-        below
-            && size <= self.config.xoff
-            && self.full[p.ingress.index()] & 1 << p.priority.get() == 0
-            && self.signals[self.at(p.priority, p.ingress)] == 0
     }
 
     fn arrive(

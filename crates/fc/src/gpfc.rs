@@ -13,8 +13,9 @@
 //! ```
 //!
 //! *Messages:* PFC frames ([`crate::pfc`]) with two classes: the low sub-class of priority p is
-//! class p, the high one class p + `high-offset` (modulo 8). That class must not be a lossless
-//! priority of its own; packets that carry it as their priority are not concerned.
+//! class p, the high one the next class above that is neither lossless nor another's (or class
+//! p + `high-offset`, modulo 8, which must not be a lossless priority). Packets that carry that
+//! class as their priority are not concerned. At most four priorities can be lossless.
 //!
 //! *Classification:* a packet is high when its [`flags::HIGH`] is set, which its flow decides once
 //! and for all, so nothing is reordered.
@@ -24,7 +25,7 @@
 //! priority stands in a rank of its own above all weighted ones.
 
 use crate::{
-    Action, Actions, Discipline, FlowControl, Group, IngressBound, Kind, NodeSetup, NodeView,
+    Action, Actions, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
     Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey,
     Values, Violation, pfc, threshold,
 };
@@ -43,8 +44,8 @@ pub const XOFF_LOW: Param = Param {
 pub const HIGH_OFFSET: Param = Param {
     name: "high-offset",
     kind: Kind::Integer { min: 1, max: 7 },
-    default: "1",
-    doc: "The high sub-class of priority p is paused as PFC class p + this (modulo 8).",
+    default: "",
+    doc: "The high sub-class of priority p is paused as PFC class p + this (modulo 8); default: as the next free class above p.",
 };
 
 /// The catalogue entry.
@@ -84,44 +85,72 @@ fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>,
 /// Plain PFC's layout with a queue for the high sub-class in the rank above each lossless one.
 fn with_sub_classes(setup: &NodeSetup<'_>) -> (QueueLayout, [[u32; 2]; Priority::COUNT]) {
     let plain = QueueLayout::per_priority(setup.schedule);
-    let mut layout = QueueLayout { groups: Vec::new(), queues: Vec::new(), ..plain.clone() };
+    let ranks = plain.ranks();
+    let mut layout = QueueLayout::default();
     let mut queue_of = [[0; 2]; Priority::COUNT];
-    let mut first = 0;
-    for group in &plain.groups {
-        let specs = &plain.queues[first..first + group.queues as usize];
-        first += specs.len();
-        for spec in specs.iter().filter(|s| setup.lossless & 1 << s.priority.get() != 0) {
-            queue_of[spec.priority.index()][1] = layout.queues.len() as u32;
-            layout.queues.push(*spec);
-            layout.groups.push(Group { discipline: Discipline::RoundRobin, queues: 1 });
-        }
-        for spec in specs {
-            let [low, high] = &mut queue_of[spec.priority.index()];
-            *low = layout.queues.len() as u32;
-            if setup.lossless & 1 << spec.priority.get() == 0 {
-                *high = *low;
+    for (i, group) in plain.groups.iter().enumerate() {
+        if i == 0 || ranks[i] != ranks[i - 1] {
+            // above all that share the rank: a strict group between them would part them
+            let same = (i..).take_while(|&g| ranks.get(g) == Some(&ranks[i]));
+            for spec in same.map(|g| plain.queues[g]) {
+                if setup.lossless & 1 << spec.priority.get() != 0 {
+                    queue_of[spec.priority.index()][1] = layout.queues.len() as u32;
+                    layout.queues.push(spec);
+                    layout.groups.push(Group { queues: 1, quantum: None });
+                }
             }
-            layout.queues.push(*spec);
         }
-        layout.groups.push(group.clone());
+        let spec = plain.queues[i];
+        let [low, high] = &mut queue_of[spec.priority.index()];
+        *low = layout.queues.len() as u32;
+        if setup.lossless & 1 << spec.priority.get() == 0 {
+            *high = *low;
+        }
+        layout.queues.push(spec);
+        layout.groups.push(*group);
     }
     (layout, queue_of)
+}
+
+/// The PFC class of each lossless priority's high sub-class: so far above it, or the next one that
+/// is neither lossless nor another's. (Of other priorities: themselves, and never used.)
+fn high_classes(
+    offset: Option<u64>,
+    lossless: u8,
+) -> Result<[Priority; Priority::COUNT], ParamError> {
+    let mut classes = Priority::ALL;
+    let mut taken = lossless;
+    for p in pfc::priorities(lossless) {
+        let above = |by: usize| Priority::ALL[(p.index() + by) % Priority::COUNT];
+        let high = match offset {
+            Some(offset) => above(offset as usize),
+            None => {
+                let free = (1..Priority::COUNT).map(above).find(|c| taken & 1 << c.get() == 0);
+                free.ok_or_else(|| {
+                    ParamError(format!(
+                        "{} lossless priorities leave no free PFC class for their high sub-classes: at most 4 can be lossless",
+                        lossless.count_ones()
+                    ))
+                })?
+            }
+        };
+        if lossless & 1 << high.get() != 0 {
+            return Err(ParamError(format!(
+                "high-offset is {}: class {high}, the high sub-class of priority {p}, is itself a lossless priority",
+                offset.unwrap_or_default()
+            )));
+        }
+        taken |= 1 << high.get();
+        classes[p.index()] = high;
+    }
+    Ok(classes)
 }
 
 impl Gpfc {
     /// G-PFC for the node described by `setup`.
     pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         let given = values.bytes(&XOFF_LOW);
-        let offset = values.integer(&HIGH_OFFSET).expect("has a default") as usize;
-        let high_class = Priority::ALL.map(|p| Priority::ALL[(p.index() + offset) % 8]);
-        for p in pfc::priorities(setup.lossless) {
-            let high = high_class[p.index()];
-            if setup.lossless & 1 << high.get() != 0 {
-                return Err(ParamError(format!(
-                    "high-offset is {offset}: class {high}, the high sub-class of priority {p}, is itself a lossless priority"
-                )));
-            }
-        }
+        let high_class = high_classes(values.integer(&HIGH_OFFSET), setup.lossless)?;
         let (layout, queue_of) = match setup.role {
             Role::Switch => with_sub_classes(setup),
             Role::Nic => {
@@ -244,16 +273,9 @@ impl FlowControl for Gpfc {
         }
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
         let [low, _] = self.queue_of[priority.index()];
-        (!self.is_lossless(priority)).then_some(QueueId(low))
-    }
-
-    fn lets_pass(&self, v: &NodeView<'_>, p: &Packet) -> bool {
-        let bytes = v.q_in(p.ingress, p.priority) + Bytes::new(u64::from(p.size));
-        // what may resume has been resumed when the last packet left
-        !self.is_lossless(p.priority)
-            || bytes < self.xoff_low && v.books.mmu.stays_unpaused(p.ingress, p.priority, p.size)
+        if self.is_lossless(priority) { Interest::Every } else { Interest::Never(QueueId(low)) }
     }
 
     fn arrive(

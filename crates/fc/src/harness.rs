@@ -161,6 +161,7 @@ fn node_setup<'a>(
         lossless: 1 << PRIORITY.get(),
         thresholds,
         max_frame: Bytes::new(1518),
+        response: weir_core::Time::ZERO,
         seed: 1,
     }
 }
@@ -321,7 +322,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
     fn push(&mut self, port: PortId, q: QueueId, p: Packet) {
         let (o, q) = (port.index(), q.index());
         if q >= self.queues[o].len() {
-            assert!(self.layouts[o].on_demand.is_some(), "queue {q} is not in the layout");
+            assert!(self.layouts[o].spec(q).is_some(), "queue {q} is not in the layout");
             self.queues[o].resize(q + 1, VecDeque::new());
             self.held_queues[o].resize(q + 1, false);
             self.books.ports[o].queues.resize(q + 1, QueueBook::default());
@@ -347,8 +348,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
     }
 
     fn spec(&self, o: usize, q: usize) -> crate::QueueSpec {
-        let layout = &self.layouts[o];
-        layout.queues.get(q).copied().or(layout.on_demand).expect("in the layout")
+        *self.layouts[o].spec(q).expect("in the layout")
     }
 
     fn refresh_books(&mut self, o: usize) {
@@ -428,17 +428,12 @@ impl<S: FlowControl + ?Sized> Bench<S> {
     /// Queues of `port` whose turn it may be: ready ones of the highest rank that has any.
     pub fn up_next(&self, port: PortId) -> Vec<QueueId> {
         let layout = &self.layouts[port.index()];
-        let mut ready = self.ready(port).peekable();
-        let mut end = 0;
-        for (i, group) in layout.groups.iter().enumerate() {
-            end += group.queues;
-            // queues made on demand join the last group
-            let end = if i + 1 == layout.groups.len() { u32::MAX } else { end };
-            if ready.peek().is_some_and(|q| q.0 < end) {
-                return ready.take_while(|q| q.0 < end).collect();
-            }
-        }
-        Vec::new()
+        let ranks = layout.ranks();
+        let rank = |q: &QueueId| layout.group_of(q.index()).map(|g| ranks[g]);
+        let mut ready: Vec<QueueId> = self.ready(port).collect();
+        let first = ready.iter().filter_map(rank).min();
+        ready.retain(|q| rank(q) == first);
+        ready
     }
 
     /// Serves the head of queue `q` of `port` once, as a scheduler would: follows moves and

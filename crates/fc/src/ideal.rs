@@ -21,8 +21,8 @@ pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
 use crate::perflow::{Backstop, HopBdp, NicFlows, Own, Plan, Table, Upstream, active_with};
 use crate::{
-    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
-    Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
+    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
 };
 use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, QueueId};
 
@@ -74,73 +74,86 @@ pub struct Ideal {
     role: Role,
     by_marks: bool,
     threshold: HopBdp,
+    /// By port and class.
     egresses: Vec<Table<Entry>>,
     nic: NicFlows,
     backstop: Backstop,
 }
 
 fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
-    Ok(Box::new(Ideal::new(values, setup)?))
+    let ideal = Ideal::new(values, setup)?;
+    ideal.threshold.check("pause-factor and hop-rtt", setup)?;
+    Ok(Box::new(ideal))
 }
 
 impl Ideal {
     /// Ideal flow control for the node described by `setup`.
     pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         let factor = values.ratio(&PAUSE_FACTOR).expect("has a default");
-        let own = Own { data: 1, on_demand: true, ..Own::default() };
+        let plan = Plan::new(setup, Own { on_demand: true, ..Own::default() });
         Ok(Self {
-            plan: Plan::new(INFO.name, setup, own)?,
             role: setup.role,
             by_marks: values.choice(&RESUME) == Some("marks"),
             threshold: HopBdp::new(values, setup).scaled(factor),
-            egresses: Table::per_port(setup),
+            egresses: Table::per_class(setup, &plan),
             nic: NicFlows::default(),
             backstop: Backstop::new(values, setup)?,
+            plan,
         })
     }
 
-    fn entry(&mut self, egress: PortId, flow: FlowId) -> (u32, &mut Entry) {
-        let flows = &mut self.egresses[egress.index()];
+    /// The entry of `flow` in table `at`, new if need be.
+    fn entry(&mut self, at: usize, flow: FlowId) -> (u32, &mut Entry) {
+        let flows = &mut self.egresses[at];
         let i =
             flows.find(flow.get()).unwrap_or_else(|| flows.insert(flow.get(), Entry::default()));
         (i, flows.at_mut(i).expect("found or just made"))
     }
 
     /// The next hop pauses or resumes a flow of ours.
-    fn hear(&mut self, port: PortId, flow: FlowId, pause: bool, a: &mut Actions) {
-        if !pause && self.egresses[port.index()].find(flow.get()).is_none() {
+    fn hear(&mut self, port: PortId, class: usize, flow: FlowId, pause: bool, a: &mut Actions) {
+        let at = self.plan.at(port, class);
+        if !pause && self.egresses[at].find(flow.get()).is_none() {
             return;
         }
-        let (i, entry) = self.entry(port, flow);
+        let (i, entry) = self.entry(at, flow);
         if std::mem::replace(&mut entry.held, pause) != pause {
-            let target = Target::Queue(self.plan.data(i));
+            let target = Target::Queue(self.plan.data(class, i));
             if pause { a.hold(port, target) } else { a.open(port, target) }
         }
-        self.free(port, i);
+        self.free(at, i);
     }
 
     /// Gives the flow's queue back when nothing keeps it.
-    fn free(&mut self, port: PortId, i: u32) {
-        let flows = &mut self.egresses[port.index()];
+    fn free(&mut self, at: usize, i: u32) {
+        let flows = &mut self.egresses[at];
         if flows.at(i).is_some_and(|e| e.packets == 0 && !e.held) {
             flows.remove(i);
         }
     }
 
-    /// A packet of flow `i` has left `port`.
-    fn left(&mut self, v: &NodeView<'_>, p: &Packet, port: PortId, i: u32, a: &mut Actions) {
-        let queue = self.plan.data(i);
+    /// A packet of `class` has left by the queue `from`.
+    fn left(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &Packet,
+        class: usize,
+        from: PortQueue,
+        a: &mut Actions,
+    ) {
+        let PortQueue { port, queue } = from;
+        let (at, i) = (self.plan.at(port, class), self.plan.index(class, queue));
         let length = v.queue(port, queue).bytes;
         let active = u64::from(v.active(port)).max(1);
         let at_level = length * active <= self.threshold.bytes(p.ingress, port);
         let by_marks = self.by_marks;
-        let Some(e) = self.egresses[port.index()].at_mut(i) else { return };
+        let Some(e) = self.egresses[at].at_mut(i) else { return };
         e.packets = e.packets.saturating_sub(1);
         e.marked = e.marked.saturating_sub(u32::from(p.local_tag == MARKED));
         if if by_marks { e.marked == 0 } else { at_level } {
-            e.upstream.resume(a);
+            e.upstream.resume(p.priority, a);
         }
-        self.free(port, i);
+        self.free(at, i);
     }
 }
 
@@ -149,8 +162,8 @@ impl FlowControl for Ideal {
         self.plan.layout()
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        self.backstop.unconcerned(&self.plan, priority)
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        self.backstop.interest(&self.plan, priority)
     }
 
     fn arrive(
@@ -161,19 +174,18 @@ impl FlowControl for Ideal {
         a: &mut Actions,
     ) -> QueueId {
         self.backstop.arrive(v, p, egress, a);
-        if p.priority != self.plan.priority {
-            return self.plan.other(p.priority);
-        }
+        let Some(class) = self.plan.class(p.priority) else { return self.plan.other(p.priority) };
         let threshold = self.threshold.bytes(p.ingress, egress);
-        let first = self.plan.first;
-        let (i, e) = self.entry(egress, p.flow);
-        let queue = QueueId(first + i);
+        let at = self.plan.at(egress, class);
+        let (i, _) = self.entry(at, p.flow);
+        let queue = self.plan.data(class, i);
+        let e = self.egresses[at].at_mut(i).expect("found or just made");
         e.packets += 1;
         let length = v.queue(egress, queue).bytes + u64::from(p.size);
         if length * active_with(v, egress, queue) > threshold {
             e.marked += 1;
             p.local_tag = MARKED;
-            e.upstream.pause(p.ingress, p.flow, a);
+            e.upstream.pause(p.ingress, p.priority, p.flow, a);
         }
         queue
     }
@@ -183,21 +195,20 @@ impl FlowControl for Ideal {
             return;
         }
         self.backstop.depart(v, p, from, a);
-        if p.priority == self.plan.priority {
-            self.left(v, p, from.port, from.queue.0 - self.plan.first, a);
+        if let Some(class) = self.plan.class(p.priority) {
+            self.left(v, p, class, from, a);
             p.local_tag = 0;
         }
     }
 
     fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
-        match (m, self.role) {
-            (ControlMessage::FlowState { pause, flow }, Role::Switch) => {
-                self.hear(port, *flow, *pause, a);
-            }
-            (ControlMessage::FlowState { pause, flow }, Role::Nic) => {
-                self.nic.set(port, flow.get(), flow.get(), *pause, a);
-            }
-            _ => self.backstop.control(v, port, m, a),
+        let ControlMessage::FlowState { pause, priority, flow } = m else {
+            return self.backstop.control(v, port, m, a);
+        };
+        if self.role == Role::Nic {
+            self.nic.set(port, (*priority, flow.get()), flow.get(), *pause, a);
+        } else if let Some(class) = self.plan.class(*priority) {
+            self.hear(port, class, *flow, *pause, a);
         }
     }
 
@@ -211,34 +222,38 @@ impl FlowControl for Ideal {
         for flows in &mut self.egresses {
             flows.iter_mut().for_each(|(_, e)| e.upstream.forget(port));
         }
-        let flows = &mut self.egresses[port.index()];
-        let held: Vec<u32> = flows
-            .iter_mut()
-            .filter_map(|(i, e)| std::mem::take(&mut e.held).then_some(i))
-            .collect();
-        for i in held {
-            a.open(port, Target::Queue(self.plan.data(i)));
-            self.free(port, i);
+        for class in 0..self.plan.classes() {
+            let at = self.plan.at(port, class);
+            let held: Vec<u32> = self.egresses[at]
+                .iter_mut()
+                .filter_map(|(i, e)| std::mem::take(&mut e.held).then_some(i))
+                .collect();
+            for i in held {
+                a.open(port, Target::Queue(self.plan.data(class, i)));
+                self.free(at, i);
+            }
         }
     }
 
     fn flow_starts(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
-        self.nic.starts(slot, p.flow.get(), a);
+        self.nic.starts(slot, (p.priority, p.flow.get()), a);
     }
 
     fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
-        self.nic.ends(slot, p.flow.get(), a);
+        self.nic.ends(slot, (p.priority, p.flow.get()), a);
     }
 
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
         self.backstop.audit(v, drained)?;
-        for (port, flows) in self.egresses.iter().enumerate() {
+        let classes = self.plan.classes();
+        for (at, flows) in self.egresses.iter().enumerate() {
+            let (port, class) = (at / classes, at % classes);
             if drained && let Some((_, flow, e)) = flows.iter().next() {
                 let what = format!("port {port} remembers flow {flow:#x} after a drain: {e:?}");
                 return Err(Violation { scheme: INFO.name, what });
             }
             for (i, flow, e) in flows.iter() {
-                let queued = v.queue(PortId::from_index(port), self.plan.data(i)).packets;
+                let queued = v.queue(PortId::from_index(port), self.plan.data(class, i)).packets;
                 if queued != e.packets {
                     let what = format!(
                         "port {port} counts {} packets of flow {flow:#x}, its queue holds {queued}",
@@ -272,7 +287,8 @@ mod tests {
 
     /// 100 Gb/s and 1 us: the product is 25 000 B.
     fn bench(params: &[(&str, &str)]) -> Bench {
-        let mut b = Bench::switch(&INFO, &given(&INFO, params), 3);
+        let all = [&[("hop-rtt", "2us")], params].concat();
+        let mut b = Bench::switch(&INFO, &given(&INFO, &all), 3);
         b.links(Rate::from_gbps(100), Time::from_us(1));
         b
     }
@@ -290,7 +306,8 @@ mod tests {
     }
 
     fn state(pause: bool, k: u32) -> ControlMessage {
-        ControlMessage::FlowState { pause, flow: FlowId::new(NodeId(9), k) }
+        let flow = FlowId::new(NodeId(9), k);
+        ControlMessage::FlowState { pause, priority: PRIORITY, flow }
     }
 
     #[test]

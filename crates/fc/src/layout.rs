@@ -9,39 +9,41 @@ pub struct QueueSpec {
     pub priority: Priority,
     /// Whether it counts as a data queue in N_active (BFC, FlowSail).
     pub data: bool,
-    /// Bytes it earns per visit under deficit round robin.
-    pub quantum: Bytes,
 }
 
-/// How the queues of one group share what the groups above leave.
+/// Queues that take turns among themselves: one packet each, continuing after the last one
+/// served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Discipline {
-    /// One packet each in turn, continuing after the last one served.
-    RoundRobin,
-    /// Deficit weighted round robin: each visit earns the queue its quantum of bytes.
-    DeficitRoundRobin,
-}
-
-/// Queues of equal rank.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Group {
-    /// How they take turns.
-    pub discipline: Discipline,
-    /// How many consecutive queues belong to the group.
+    /// How many consecutive queues of the table belong to the group.
     pub queues: u32,
+    /// `None`: the group is served before every group after it. Otherwise it shares what the
+    /// groups before leave with the weighted groups next to it, by deficit round robin: each
+    /// visit earns the group, however many queues it has, this many bytes.
+    pub quantum: Option<Bytes>,
 }
 
-/// The egress queues of a port: groups in strict order, the first is served first.
+/// Queues made when they are first named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OnDemand {
+    /// The index of the group they join.
+    pub group: u32,
+    /// What they are.
+    pub spec: QueueSpec,
+}
+
+/// The egress queues of a port: groups in order of rank, the first is served first.
 /// Queue ids count through the groups, so queue 0 belongs to the highest rank.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct QueueLayout {
     /// Groups, highest rank first; their sizes add up to `queues.len()`.
     pub groups: Vec<Group>,
-    /// All queues, in id order.
+    /// All queues that exist from the start, in id order.
     pub queues: Vec<QueueSpec>,
-    /// When set, ids beyond the table are made on demand with this spec and join the last
-    /// group (a queue per flow, virtual lanes).
-    pub on_demand: Option<QueueSpec>,
+    /// When there are any, ids beyond the table are made on demand (a queue per flow). The kinds
+    /// alternate: id `queues.len() + i` is of kind `i` modulo their number, so that each has as
+    /// many as it needs whatever the others use.
+    pub on_demand: Vec<OnDemand>,
     /// Whether the scheme wants [`crate::FlowControl::serve`] called for every head.
     pub inspects_heads: bool,
 }
@@ -73,8 +75,14 @@ impl PrioritySchedule {
         queue
     }
 
+    /// What a visit earns `priority`; `None` for a strict one.
+    pub fn quantum_of(&self, priority: Priority) -> Option<Bytes> {
+        let weight = u64::from(self.weights[priority.index()]);
+        (weight > 0).then(|| self.quantum * weight)
+    }
+
     /// Strict priorities from the highest down, then the weighted ones from the highest down.
-    fn order(&self) -> impl Iterator<Item = Priority> + '_ {
+    pub(crate) fn order(&self) -> impl Iterator<Item = Priority> + '_ {
         let with = |strict: bool| {
             Priority::ALL
                 .into_iter()
@@ -89,28 +97,46 @@ impl QueueLayout {
     /// One queue per priority, as plain PFC uses: strict ones first, the weighted ones share
     /// what is left.
     pub fn per_priority(schedule: &PrioritySchedule) -> Self {
-        let mut layout =
-            Self { groups: Vec::new(), queues: Vec::new(), on_demand: None, inspects_heads: false };
-        let mut weighted = 0;
-        for priority in schedule.order() {
-            let weight = schedule.weights[priority.index()];
-            layout.queues.push(QueueSpec {
-                priority,
-                data: true,
-                quantum: schedule.quantum * u64::from(weight.max(1)),
-            });
-            if weight == 0 {
-                layout.groups.push(Group { discipline: Discipline::RoundRobin, queues: 1 });
-            } else {
-                weighted += 1;
-            }
+        let order = || schedule.order();
+        Self {
+            groups: order().map(|p| Group { queues: 1, quantum: schedule.quantum_of(p) }).collect(),
+            queues: order().map(|priority| QueueSpec { priority, data: true }).collect(),
+            ..Self::default()
         }
-        if weighted > 0 {
-            layout
-                .groups
-                .push(Group { discipline: Discipline::DeficitRoundRobin, queues: weighted });
+    }
+
+    /// What queue `q` is; `None` for one that cannot be.
+    pub fn spec(&self, q: usize) -> Option<&QueueSpec> {
+        match q.checked_sub(self.queues.len()) {
+            None => self.queues.get(q),
+            Some(_) if self.on_demand.is_empty() => None,
+            Some(beyond) => Some(&self.on_demand[beyond % self.on_demand.len()].spec),
         }
-        layout
+    }
+
+    /// The group of queue `q`; `None` for a queue that cannot be.
+    pub fn group_of(&self, q: usize) -> Option<usize> {
+        if let Some(beyond) = q.checked_sub(self.queues.len()) {
+            let kinds = self.on_demand.len();
+            return (kinds > 0).then(|| self.on_demand[beyond % kinds].group as usize);
+        }
+        let mut end = 0;
+        self.groups.iter().position(|g| {
+            end += g.queues as usize;
+            q < end
+        })
+    }
+
+    /// The rank of every group, from 0: neighbours that are weighted share one.
+    pub fn ranks(&self) -> Vec<usize> {
+        let mut rank = 0;
+        let mut ranks = Vec::with_capacity(self.groups.len());
+        for (i, group) in self.groups.iter().enumerate() {
+            let shared = i > 0 && group.quantum.is_some() && self.groups[i - 1].quantum.is_some();
+            rank += usize::from(i > 0 && !shared);
+            ranks.push(rank);
+        }
+        ranks
     }
 }
 
@@ -126,9 +152,30 @@ mod tests {
         let layout = QueueLayout::per_priority(&schedule);
         let order: Vec<u8> = layout.queues.iter().map(|q| q.priority.get()).collect();
         assert_eq!(order, [7, 6, 5, 4, 2, 0, 3, 1]);
-        assert_eq!(layout.groups.len(), 7);
-        assert_eq!(layout.groups[6].queues, 2);
-        assert_eq!(layout.queues[6].quantum, Bytes::new(3000));
+        assert_eq!(layout.ranks(), [0, 1, 2, 3, 4, 5, 6, 6]);
+        let quanta: Vec<_> = layout.groups.iter().map(|g| g.quantum.map(Bytes::get)).collect();
+        assert_eq!(quanta, [None, None, None, None, None, None, Some(3000), Some(1500)]);
         assert_eq!(schedule.queue_of(), [5, 7, 4, 6, 3, 2, 1, 0]);
+    }
+
+    #[test]
+    fn queues_made_on_demand_alternate_between_their_groups() {
+        let spec = |p: usize| QueueSpec { priority: Priority::ALL[p], data: true };
+        let group = |queues| Group { queues, quantum: None };
+        let layout = QueueLayout {
+            groups: vec![group(0), group(2), group(0)],
+            queues: vec![spec(5), spec(4)],
+            on_demand: vec![
+                OnDemand { group: 0, spec: spec(6) },
+                OnDemand { group: 2, spec: spec(3) },
+            ],
+            inspects_heads: false,
+        };
+        let all = |f: &dyn Fn(usize) -> Option<usize>| (0..6).map(f).collect::<Option<Vec<_>>>();
+        assert_eq!(all(&|q| layout.group_of(q)), Some(vec![1, 1, 0, 2, 0, 2]));
+        let priority = |q| layout.spec(q).map(|s: &QueueSpec| s.priority.index());
+        assert_eq!(all(&priority), Some(vec![5, 4, 6, 3, 6, 3]));
+        let fixed = QueueLayout { on_demand: Vec::new(), ..layout };
+        assert_eq!((fixed.group_of(2), fixed.spec(2)), (None, None));
     }
 }

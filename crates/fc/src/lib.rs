@@ -53,7 +53,7 @@ mod threshold;
 pub mod view;
 
 pub use actions::{Action, Actions, Target, TimerKey};
-pub use layout::{Discipline, Group, PrioritySchedule, QueueLayout, QueueSpec};
+pub use layout::{Group, OnDemand, PrioritySchedule, QueueLayout, QueueSpec};
 pub use mmu::{EgressLimit, Mmu, MmuConfig, Refusal, SharedLimits, StageLimits, Thresholds};
 pub use params::{Kind, Param, ParamError, Value, Values};
 pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
@@ -121,6 +121,33 @@ pub enum Verdict {
     Swallow,
     /// Leave it and hold this queue; the scheme opens it again, or asks for a `retry`.
     Wait,
+}
+
+/// Which packets of an ingress (port, priority) a scheme has to hear of. What it need not hear of
+/// spares calls; results do not depend on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Interest {
+    /// Every packet.
+    Every,
+    /// No packet: `arrive` would name this queue and `arrive`, `serve` and `depart` would change
+    /// nothing and ask for nothing, ever.
+    Never(QueueId),
+    /// No packet that comes or goes while the bytes of the ingress are in this range, counted with
+    /// the packet on arrival, and with it and without it on departure: `arrive` would name this
+    /// queue and neither would change anything or ask for anything. The scheme may hear of a
+    /// departure without having heard of the arrival, and the other way round. Only for schemes
+    /// that do not inspect heads.
+    Outside(QueueId, Range<Bytes>),
+}
+
+impl Interest {
+    /// The queue of packets that the scheme does not hear of.
+    pub fn unheard(&self) -> Option<QueueId> {
+        match self {
+            Self::Every => None,
+            Self::Never(queue) | Self::Outside(queue, _) => Some(*queue),
+        }
+    }
 }
 
 /// A scheme's own invariant does not hold.
@@ -201,35 +228,14 @@ pub trait FlowControl: Send {
         None
     }
 
-    /// The queue that takes every packet of `priority` if the scheme has nothing to do with them:
-    /// a switch then calls neither `arrive` nor `serve` nor `depart` for them, and a NIC no
-    /// `depart`.
-    fn unconcerned(&self, _priority: Priority) -> Option<QueueId> {
-        None
-    }
-
-    /// The queue that takes every packet of `priority` whose ingress is quiet, which it is while
-    /// what it holds is in [`quiet_range`](Self::quiet_range). A switch then calls neither `arrive`
-    /// nor `depart` for it, and a NIC, which has no ingress, no `depart`. The scheme may hear of a
-    /// departure without having heard of the arrival, and the other way round.
-    fn quiet_queue(&self, priority: Priority) -> Option<QueueId> {
-        self.unconcerned(priority)
-    }
-
-    /// How many bytes an ingress may hold so that packets that leave it there are no news: `arrive`,
-    /// which counts the packet, and `depart`, which does not any more but did before, would do
-    /// nothing and say nothing. An empty range if all are news. Asked at the start, when its link
-    /// has failed or returned, and after departures that the scheme hears of, and held to until it
-    /// hears of an arrival.
-    fn quiet_range(&self, _mmu: &Mmu, _ingress: PortId, _priority: Priority) -> Range<Bytes> {
-        Bytes::ZERO..Bytes::MAX
-    }
-
-    /// Whether `p`, which is not stored yet, could be sent at once by a port with nothing queued
-    /// and the scheme would be as before: a switch then spares both `arrive` and `depart`. False
-    /// whenever they would do or say anything.
-    fn lets_pass(&self, _v: &NodeView<'_>, _p: &Packet) -> bool {
-        false
+    /// Which packets that come in by `ingress` with `priority` the scheme has to hear of. Only the
+    /// range of [`Interest::Outside`] may depend on anything but `priority`. A switch asks at the
+    /// start, when the link at `ingress` has failed or returned, and after every `depart` of such a
+    /// packet; it keeps to the answer until it calls `arrive` for one. A NIC asks at the start, and
+    /// calls `depart` for [`Interest::Every`] only. A scheme that leaves this out hears of every
+    /// packet.
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, _priority: Priority) -> Interest {
+        Interest::Every
     }
 
     /// `p` was stored: which queue of `egress` takes it? `q_in` and `q_out` count it already,
@@ -320,8 +326,21 @@ pub struct NodeSetup<'a> {
     pub thresholds: &'a Thresholds,
     /// The largest data frame.
     pub max_frame: Bytes,
+    /// Time between the arrival of a control frame and its effect.
+    pub response: weir_core::Time,
     /// The run's seed, for schemes that draw.
     pub seed: u64,
+}
+
+impl NodeSetup<'_> {
+    /// The time from the packet that is one too many to the first one that is not sent because of
+    /// it, in the worst case: both ends have just begun a full frame, and the control frame
+    /// crosses the link at `port`, is received and takes effect. What BFC and FlowSail call HRTT.
+    pub fn hop_rtt(&self, port: PortId) -> weir_core::Time {
+        let link = self.ports[port.index()];
+        let control = link.frame_time(Bytes::new(weir_core::control::MIN_FRAME));
+        (link.delay + link.frame_time(self.max_frame)) * 2 + control + self.response
+    }
 }
 
 /// A scheme in the catalogue.
@@ -428,8 +447,7 @@ mod tests {
         assert!(s.fits_pipeline().is_err(), "its books were made for shared memory");
         s.ingress_changed(&v, PortId(0), p.priority, &mut a);
         assert_eq!(s.on_full(), None);
-        assert_eq!(s.unconcerned(p.priority), None, "it hears of every packet");
-        assert!(!s.lets_pass(&v, &p));
+        assert_eq!(s.interest(&books.mmu, PortId(0), p.priority), Interest::Every);
         assert_eq!(s.serve(&v, at, &p, &mut a), Verdict::Send);
         assert_eq!(s.head_waits_for(at, &p), None);
         // a paused neighbour waits for its own packets
@@ -461,15 +479,19 @@ mod tests {
         }
     }
 
-    /// A switch skips the hooks for what a scheme calls no concern of its own. Had it called
-    /// them, the same queue would have taken the packets and nothing would have been asked for.
+    /// A switch skips the hooks for priorities of which a scheme never hears. Had it called them,
+    /// the same queue would have taken the packets and nothing would have been asked for.
     #[test]
-    fn what_a_scheme_is_unconcerned_about_it_neither_steers_nor_counts() {
+    fn packets_of_which_a_scheme_never_hears_it_neither_steers_nor_counts() {
+        let never = |bench: &harness::Bench, priority| {
+            let interest = bench.scheme().interest(&bench.view().books.mmu, PortId(0), priority);
+            if let Interest::Never(queue) = interest { Some(queue) } else { None }
+        };
         for info in SCHEMES {
             let mut bench = harness::Bench::switch(info, &Values::new(), 2);
             let before = bench.scheme().state_size();
             for priority in Priority::ALL {
-                let Some(queue) = bench.scheme().unconcerned(priority) else { continue };
+                let Some(queue) = never(&bench, priority) else { continue };
                 // 100 KB are above every pause threshold of this bench
                 for _ in 0..100 {
                     let packet = bench.packet(PortId(0), 1000).priority(priority);
@@ -483,7 +505,7 @@ mod tests {
             assert_eq!(bench.scheme().state_size(), before, "{}", info.name);
             // only priority 3 is lossless here; the shortcut is taken for every other one
             for priority in Priority::ALL {
-                let shortcut = bench.scheme().unconcerned(priority).is_some();
+                let shortcut = never(&bench, priority).is_some();
                 let expected = priority != harness::PRIORITY || info.name == "none";
                 assert_eq!(shortcut, expected, "{} {priority}", info.name);
             }

@@ -81,7 +81,7 @@ struct Ingress {
     /// All bytes of the ingress, headroom included.
     bytes: u64,
     limit: u64,
-    /// From here to below there nobody wants to hear of what comes and goes; see [`Mmu::hush`].
+    /// Range of bytes in which the scheme needs no notification; see [`Mmu::hush`].
     quiet_from: u64,
     quiet_below: u64,
 }
@@ -94,11 +94,12 @@ pub struct Mmu {
     shared: u64,
     shared_used: u64,
     used: u64,
-    /// The most bytes stored at once by those who had a look at the buffer's size.
+    /// The most bytes stored at once, as [`Mmu::admit`] saw it.
     peak: u64,
-    /// The most bytes stored at once quietly. Never beyond the buffer, as `peak` may be where a
-    /// priority is exempt: up to here there is room without a look at the size.
-    mark: u64,
+    /// The most bytes stored at once, as quiet admissions saw it. Never more than the buffer, which
+    /// `peak` may exceed where a priority is exempt: up to here packets fit without a comparison
+    /// with the buffer's size.
+    quiet_peak: u64,
     /// Per (port, priority).
     ingress: Vec<Ingress>,
     /// Per priority: where a pause begins, and where it ends. Out of reach where there is none; where
@@ -124,8 +125,8 @@ impl Ingress {
     }
 }
 
-/// The message if a look-up fails that every packet makes: without index and length, which would have to be
-/// kept at hand for it.
+/// The message if a look-up fails that every packet makes. It has no index and no length: keeping
+/// them for the message would cost each look-up an instruction.
 const NO_PORT: &str = "packets come by ports of the node";
 
 #[inline]
@@ -133,12 +134,12 @@ fn slot(port: PortId, priority: Priority) -> usize {
     port.index() * Priority::COUNT + priority.index()
 }
 
-/// There were never as many bytes in the memory, as far as `mark` knows: whether they fit.
+/// Whether `used` bytes, more than `peak`, fit; they are the new peak then.
 #[cold]
-fn rise(mark: &mut u64, used: u64, buffer: Bytes) -> bool {
+fn rise(peak: &mut u64, used: u64, buffer: Bytes) -> bool {
     let fits = used <= buffer.get();
     if fits {
-        *mark = used;
+        *peak = used;
     }
     fits
 }
@@ -169,7 +170,7 @@ impl Mmu {
             shared_used: 0,
             used: 0,
             peak: 0,
-            mark: 0,
+            quiet_peak: 0,
             ingress,
             xoff: xoff_and_xon.map(|(xoff, _)| xoff),
             xon: xoff_and_xon.map(|(_, xon)| xon),
@@ -180,7 +181,7 @@ impl Mmu {
         }
     }
 
-    /// Asks for the accounts of a port to be at hand soon.
+    /// Prefetches the accounts of a port.
     pub fn prefetch(&self, port: PortId) {
         let first = slot(port, Priority::ALL[0]);
         if let Some(accounts) = self.ingress.get(first..first + Priority::COUNT) {
@@ -202,7 +203,7 @@ impl Mmu {
 
     /// The most bytes ever stored at once.
     pub fn peak(&self) -> Bytes {
-        Bytes::new(self.peak.max(self.mark))
+        Bytes::new(self.peak.max(self.quiet_peak))
     }
 
     /// The configuration.
@@ -245,20 +246,21 @@ impl Mmu {
         Ok(())
     }
 
-    /// What an ingress holds more of if [`Mmu::may_resume`] is false for sure. With dynamic
-    /// thresholds that is out of reach.
+    /// XON: above it [`Mmu::may_resume`] is false. [`Bytes::MAX`] with dynamic thresholds, where it
+    /// may be true at any length.
     pub fn resume_threshold(&self, priority: Priority) -> Bytes {
         Bytes::new(self.xon[priority.index()])
     }
 
-    /// What an ingress must hold before [`Mmu::should_pause`] can be true. With dynamic thresholds
-    /// that is nothing.
+    /// XOFF: below it [`Mmu::should_pause`] is false. Zero with dynamic thresholds, where it may be
+    /// true at any length.
     pub fn pause_threshold(&self, priority: Priority) -> Bytes {
         Bytes::new(self.xoff[priority.index()])
     }
 
-    /// From now on this ingress is quiet while what it holds is in `range`: nobody wants to hear of
-    /// its packets. Where thresholds are dynamic the memory itself does, for all that is lossless.
+    /// From now on this ingress is quiet while the bytes it holds are in `range`: the scheme needs no
+    /// notification of its packets. A lossless ingress with dynamic thresholds is never quiet: the
+    /// memory itself counts each of its packets in the shared pool.
     pub fn hush(&mut self, port: PortId, priority: Priority, range: Range<Bytes>) {
         let careful = self.dynamic && self.is_lossless(priority);
         let ingress = &mut self.ingress[slot(port, priority)];
@@ -266,7 +268,7 @@ impl Mmu {
         ingress.quiet_below = if careful { 0 } else { range.end.get().min(ingress.limit) };
     }
 
-    /// From now on this ingress is not quiet, whatever it holds. This is how it begins.
+    /// From now on this ingress is not quiet at any length. This is the initial state.
     pub fn alert(&mut self, port: PortId, priority: Priority) {
         self.ingress[slot(port, priority)].quiet_below = 0;
     }
@@ -279,7 +281,7 @@ impl Mmu {
         let (bytes, used) = (ingress.bytes + size, self.used + size);
         if bytes < ingress.quiet_from
             || bytes >= ingress.quiet_below
-            || used > self.mark && !rise(&mut self.mark, used, self.config.buffer)
+            || used > self.quiet_peak && !rise(&mut self.quiet_peak, used, self.config.buffer)
         {
             return false;
         }
@@ -288,15 +290,15 @@ impl Mmu {
         true
     }
 
-    /// Whether [`Mmu::admit_quietly`] would store a packet of `size` bytes, if it left again at
-    /// once: only the peak tells.
+    /// Stores a packet of `size` bytes and releases it at the same instant, if its ingress is quiet
+    /// with it and without it, and there is room. Only the peak shows it.
     #[inline(always)]
     pub fn transit_quietly(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let ingress = self.ingress.get(slot(port, priority)).expect(NO_PORT);
         let used = self.used + u64::from(size);
         ingress.bytes >= ingress.quiet_from
             && ingress.bytes + u64::from(size) < ingress.quiet_below
-            && (used <= self.mark || rise(&mut self.mark, used, self.config.buffer))
+            && (used <= self.quiet_peak || rise(&mut self.quiet_peak, used, self.config.buffer))
     }
 
     /// The rare or costly part of admission: something is full, or thresholds are dynamic.
@@ -387,14 +389,6 @@ impl Mmu {
             self.headroom_used[s] -= from_headroom;
             self.shared_used -= from_shared;
         }
-    }
-
-    /// Whether `size` more bytes would leave this ingress below every reason to pause it. Never
-    /// wrongly true.
-    #[inline(always)]
-    pub fn stays_unpaused(&self, port: PortId, priority: Priority, size: u16) -> bool {
-        let bytes = self.ingress[slot(port, priority)].bytes;
-        bytes + u64::from(size) < self.xoff[priority.index()]
     }
 
     /// Whether this ingress should be paused, tested after each admission.

@@ -5,7 +5,7 @@
 //! transport repairs it. *Messages:* none. *Parameters:* none.
 
 use crate::{
-    Actions, FlowControl, IngressBound, NodeSetup, NodeView, ParamError, PortQueue,
+    Actions, FlowControl, IngressBound, Interest, Mmu, NodeSetup, NodeView, ParamError, PortQueue,
     PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Values, Violation,
 };
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
@@ -49,8 +49,8 @@ impl FlowControl for NoFlowControl {
         Ok(())
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        Some(QueueId(self.queue_of[priority.index()]))
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        Interest::Never(QueueId(self.queue_of[priority.index()]))
     }
 
     fn arrive(

@@ -21,11 +21,10 @@
 //! and PFC_wstop, out of it.
 
 use crate::{
-    Actions, FlowControl, IngressBound, Kind, Mmu, NodeSetup, NodeView, OnFull, Param, ParamError,
-    PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target, TimerKey, Values,
-    Violation,
+    Actions, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, OnFull, Param,
+    ParamError, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target, TimerKey,
+    Values, Violation,
 };
-use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Time};
 
 /// Whether a pause expires by itself.
@@ -161,6 +160,11 @@ impl Pfc {
         ControlMessage::Pfc { enable: mask, quanta: times }
     }
 
+    /// Whether `priority` is lossless.
+    pub(crate) fn governs(&self, priority: Priority) -> bool {
+        self.lossless & 1 << priority.get() != 0
+    }
+
     /// The queue of `priority`.
     pub(crate) fn queue_of(&self, priority: Priority) -> QueueId {
         QueueId(self.queue_of[priority.index()])
@@ -250,21 +254,16 @@ impl FlowControl for Pfc {
         self.on_full
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        (self.lossless & 1 << priority.get() == 0).then(|| self.queue_of(priority))
-    }
-
-    fn quiet_queue(&self, priority: Priority) -> Option<QueueId> {
-        Some(self.queue_of(priority))
-    }
-
     /// Below XOFF until the neighbour is told to stop, and then above XON.
-    fn quiet_range(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Range<Bytes> {
-        if self.has_paused(ingress, priority) {
-            let news = mmu.resume_threshold(priority);
-            news.saturating_add(Bytes::new(1))..Bytes::MAX
+    fn interest(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Interest {
+        let queue = self.queue_of(priority);
+        if !self.governs(priority) {
+            Interest::Never(queue)
+        } else if self.has_paused(ingress, priority) {
+            let above_xon = mmu.resume_threshold(priority).saturating_add(Bytes::new(1));
+            Interest::Outside(queue, above_xon..Bytes::MAX)
         } else {
-            Bytes::ZERO..mmu.pause_threshold(priority)
+            Interest::Outside(queue, Bytes::ZERO..mmu.pause_threshold(priority))
         }
     }
 

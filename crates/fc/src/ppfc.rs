@@ -18,11 +18,10 @@
 //! All arithmetic is in integers: slopes in bytes per second.
 
 use crate::{
-    Actions, FlowControl, IngressBound, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
-    PortQueue, PortSetup, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
-    pfc, threshold,
+    Actions, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
+    ParamError, PortQueue, PortSetup, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values,
+    Violation, pfc, threshold,
 };
-use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio, Time};
 
 /// Which of the two algorithms.
@@ -90,7 +89,7 @@ const PS_PER_S: i128 = 1_000_000_000_000;
 /// two propagation delays.
 pub(crate) fn feedback_latency(port: &PortSetup, max_frame: Bytes) -> Time {
     let frame = max_frame.get() + 20;
-    port.rate.time_for(Bytes::new(2 * frame + 84)) + port.hop_rtt()
+    port.rate.time_for(Bytes::new(2 * frame + 84)) + port.propagation_rtt()
 }
 
 /// What `paper` mode knows about one ingress queue.
@@ -168,7 +167,7 @@ fn prediction(
         return Err(ParamError(format!("weight is {weight}: it must not exceed 1")));
     }
     let horizon = |port: &PortSetup| {
-        let derived = feedback_latency(port, setup.max_frame) + port.hop_rtt();
+        let derived = feedback_latency(port, setup.max_frame) + port.propagation_rtt();
         values.time(&HORIZON).unwrap_or(derived)
     };
     Ok(Prediction {
@@ -330,25 +329,19 @@ impl FlowControl for Ppfc {
         }
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        (!self.governs(priority)).then(|| self.pfc.queue_of(priority))
-    }
-
-    fn quiet_queue(&self, priority: Priority) -> Option<QueueId> {
-        match self.mode {
-            Mode::Average => self.pfc.quiet_queue(priority),
-            // samples are taken when packets come and go
-            Mode::Predict(_) => self.unconcerned(priority),
+    /// As PFC's, but what is not paused yet may be from the floor on. In `paper` mode samples are
+    /// taken when packets come and go.
+    fn interest(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Interest {
+        if !self.governs(priority) {
+            return Interest::Never(self.pfc.queue_of(priority));
         }
-    }
-
-    /// As PFC's, but what is not paused yet may be from the floor on.
-    fn quiet_range(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Range<Bytes> {
-        let range = self.pfc.quiet_range(mmu, ingress, priority);
-        if !self.governs(priority) || self.pfc.has_paused(ingress, priority) {
-            return range;
+        match self.pfc.interest(mmu, ingress, priority) {
+            Interest::Outside(..) if matches!(self.mode, Mode::Predict(_)) => Interest::Every,
+            Interest::Outside(queue, range) if !self.pfc.has_paused(ingress, priority) => {
+                Interest::Outside(queue, range.start..range.end.min(self.floor))
+            }
+            interest => interest,
         }
-        range.start..range.end.min(self.floor)
     }
 
     fn arrive(

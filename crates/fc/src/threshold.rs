@@ -68,6 +68,7 @@ mod tests {
             lossless: 8,
             thresholds,
             max_frame: Bytes::new(1518),
+            response: weir_core::Time::ZERO,
             seed: 1,
         })
     }

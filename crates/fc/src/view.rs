@@ -1,7 +1,7 @@
 //! What a scheme may see of its node: the books the node keeps.
 
 use crate::mmu::Mmu;
-use crate::{FlowControl, ParamError};
+use crate::{FlowControl, Interest, ParamError};
 use weir_core::control::MIN_FRAME;
 use weir_core::{Bytes, NodeId, PortId, Priority, QueueId, Rate, Time};
 
@@ -24,9 +24,8 @@ pub struct PortSetup {
 }
 
 impl PortSetup {
-    /// The round trip over this link, without queueing or serialisation: what BFC and
-    /// FlowSail call HRTT.
-    pub fn hop_rtt(&self) -> Time {
+    /// The round trip over this link, without queueing or serialisation.
+    pub fn propagation_rtt(&self) -> Time {
         self.delay * 2
     }
 
@@ -89,8 +88,11 @@ pub struct Books {
 impl Books {
     /// Asks the scheme which packets of an ingress it need not hear of.
     pub fn hush(&mut self, fc: &dyn FlowControl, ingress: PortId, priority: Priority) {
-        let range = fc.quiet_range(&self.mmu, ingress, priority);
-        self.mmu.hush(ingress, priority, range);
+        match fc.interest(&self.mmu, ingress, priority) {
+            Interest::Every => self.mmu.alert(ingress, priority),
+            Interest::Never(_) => self.mmu.hush(ingress, priority, Bytes::ZERO..Bytes::MAX),
+            Interest::Outside(_, range) => self.mmu.hush(ingress, priority, range),
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, QueueId, Rate, Time};
-use weir_fc::harness::{Bench, TestPacket};
+use weir_fc::harness::{Bench, PRIORITY, TestPacket};
 use weir_fc::{SchemeInfo, Values, bfc, flowsail, ideal};
 
 const IN: PortId = PortId(0);
@@ -48,7 +48,7 @@ fn told(mut b: Bench) -> Vec<ControlMessage> {
 
 fn paused_flows(told: &[ControlMessage]) -> BTreeSet<u32> {
     let paused = |m: &ControlMessage| match m {
-        ControlMessage::FlowState { pause: true, flow } => Some(flow.number()),
+        ControlMessage::FlowState { pause: true, flow, .. } => Some(flow.number()),
         _ => None,
     };
     told.iter().filter_map(paused).collect()
@@ -69,7 +69,7 @@ fn flowsail_pauses_the_two_that_congest() {
 #[test]
 fn bfc_pauses_the_queue_of_everyone() {
     let paused = |m: &ControlMessage| match m {
-        ControlMessage::QueueState { pause: true, queue } => Some(queue.0),
+        ControlMessage::QueueState { pause: true, queue, .. } => Some(queue.0),
         _ => None,
     };
     let told = told(switch(&bfc::INFO, Some("1")));
@@ -81,7 +81,8 @@ fn at_the_previous_switch_bfc_holds_f5_with_f4() {
     let mut b = switch(&bfc::INFO, Some("1"));
     let shared = b.arrive(packet(&b, 4, 0), OUT);
     assert_eq!(b.arrive(packet(&b, 5, 0), OUT), shared);
-    b.control(OUT, &ControlMessage::QueueState { pause: true, queue: shared });
+    let stop = ControlMessage::QueueState { pause: true, priority: PRIORITY, queue: shared };
+    b.control(OUT, &stop);
     assert!(b.is_held(OUT, shared));
     for f in [4, 5] {
         b.arrive(packet(&b, f, 0), OUT);
@@ -96,7 +97,7 @@ fn at_the_previous_switch_flowsail_keeps_f5_going() {
     let mut b = switch(&flowsail::INFO, Some("2"));
     let pause = |pause| {
         let flow = FlowId::new(NodeId(1), 4);
-        ControlMessage::FlowState { pause, flow }
+        ControlMessage::FlowState { pause, priority: PRIORITY, flow }
     };
     let shared = b.arrive(packet(&b, 4, 0), OUT);
     assert_eq!(b.arrive(packet(&b, 5, 0), OUT), shared);

@@ -34,6 +34,7 @@ const WIDER: Thresholds = Thresholds { xoff: "6B", congested: "2B", xon: "1B" };
 fn nodes(n: usize, t: &Thresholds, options: &[(&Param, &str)]) -> Vec<Bench<Ofc>> {
     let mut values = Values::new();
     values.set(&ofc::XOFF_CONGESTED, t.congested).unwrap();
+    values.set(&ofc::FLOW_KEY, "pair").unwrap();
     for (param, text) in options {
         values.set(param, text).unwrap();
     }

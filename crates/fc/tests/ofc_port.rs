@@ -55,6 +55,7 @@ struct State {
 
 fn port(options: &[(&Param, &str)], packets: &[u32], pauses: u32) -> Port {
     let mut values = Values::new();
+    values.set(&ofc::FLOW_KEY, "pair").unwrap();
     for (param, text) in options {
         values.set(param, text).unwrap();
     }

@@ -25,6 +25,7 @@ struct Chain {
 fn chain() -> Chain {
     let mut values = Values::new();
     values.set(&ofc::XOFF_CONGESTED, "20B").unwrap();
+    values.set(&ofc::FLOW_KEY, "pair").unwrap();
     let node = |_| Bench::around(6, "60B", "8B", |setup| Ofc::new(&values, setup).unwrap());
     let flows = vec![
         LineFlow::new((0, 2), (3, 4), PACKETS),

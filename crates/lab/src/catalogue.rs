@@ -84,6 +84,19 @@ pub fn schemes() -> Vec<Entry> {
     SCHEMES.iter().map(entry).collect()
 }
 
+/// The parameter that chooses a published parameter set, where there are several.
+fn profiles(kind: CcKind) -> Option<Param> {
+    let names = kind.profiles();
+    Some(Param {
+        name: "profile".into(),
+        takes: names.join(", "),
+        default: (*names.first()?).into(),
+        required: false,
+        doc: "A published parameter set; what is given beside it replaces its values.".into(),
+        schema: json!({ "enum": names }),
+    })
+}
+
 /// All congestion control algorithms.
 pub fn algorithms() -> Vec<Entry> {
     let param = |p: weir_cc::ParamInfo| Param {
@@ -99,7 +112,10 @@ pub fn algorithms() -> Vec<Entry> {
         title: kind.name().into(),
         doc: kind.summary().into(),
         reference: String::new(),
-        params: CcParams::new(kind).list().into_iter().map(param).collect(),
+        params: profiles(kind)
+            .into_iter()
+            .chain(CcParams::new(kind).list().into_iter().map(param))
+            .collect(),
     };
     CcKind::ALL.iter().map(entry).collect()
 }

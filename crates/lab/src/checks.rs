@@ -1,11 +1,17 @@
 //! What does not fit together although every part of it reads well.
 
+mod priorities;
+mod signals;
+
+pub(crate) use priorities::acks;
+pub(crate) use signals::{refresh, signals};
+
 use crate::experiment::{Experiment, default_priority};
 use crate::scenario::{Route, ScenarioNames, TopologySpec, TrafficSpec};
 use crate::text::{Diagnostic, Diagnostics, Span};
 use weir_core::{Bytes, LinkId, NodeId, PortId};
 use weir_fc::StageLimits;
-use weir_net::{Routes, validate_path};
+use weir_net::{Routes, Topology, validate_path};
 use weir_sim::HORIZON;
 use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, dynamic_headroom, headroom};
 use weir_traffic::{FlowSpec, Traffic};
@@ -95,6 +101,7 @@ pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
     let lossless = u64::from(spec.config.lossless.count_ones());
     match spec.config.thresholds {
         ThresholdConfig::Pool => {}
+        ThresholdConfig::PerSpeed { .. } => per_speed_buffer(e, out),
         ThresholdConfig::Static { xoff, limit, .. } => {
             let needed = xoff.saturating_add(frame).saturating_add(need.bytes);
             let needed = needed.saturating_sub(Bytes::new(1));
@@ -162,6 +169,39 @@ fn dynamic_buffer(e: &Experiment, reserve: Bytes, given: Option<Bytes>, out: &mu
     }
 }
 
+/// Thresholds by port speed promise each ingress what it needs.
+fn per_speed_buffer(e: &Experiment, out: &mut Diagnostics) {
+    let (s, spec) = (&e.scenario, &e.scenario.switch);
+    if spec.config.buffer == Bytes::MAX {
+        return;
+    }
+    let (frame, latency) = (s.nic.config.max_frame(), spec.config.latency);
+    let lossless = u64::from(spec.config.lossless.count_ones());
+    let of_switch = |n: NodeId| -> Option<(Bytes, Bytes)> {
+        let links: Vec<_> =
+            e.topology.ports(n).iter().map(|end| e.topology.link(end.link)).collect();
+        let slowest = links.iter().map(|l| l.rate).min()?;
+        let ThresholdConfig::Static { xoff, .. } = spec.config.thresholds.at(slowest, frame) else {
+            return None;
+        };
+        let each = links.iter().map(|l| {
+            let need = headroom(l.rate, l.delay, latency, frame, &s.link);
+            let limit = xoff.saturating_add(frame).saturating_add(need).get().saturating_sub(1);
+            limit.saturating_mul(lossless)
+        });
+        Some((Bytes::new(each.fold(0, u64::saturating_add)), xoff))
+    };
+    let Some((all, xoff)) = e.topology.switches().filter_map(of_switch).max() else { return };
+    if xoff > spec.config.buffer {
+        let label = format!("an ingress pauses at {xoff}");
+        let error = Diagnostic::error("the pause threshold is above the buffer")
+            .maybe_at(spec.buffer_at, label);
+        out.push(error.help("write `thresholds = { xoff = .., xon = .. }` in `[switch]`"));
+        return;
+    }
+    static_buffer(e, all, out);
+}
+
 /// Static thresholds promise each ingress its limit; a finite memory may not hold all of them.
 fn static_buffer(e: &Experiment, all: Bytes, out: &mut Diagnostics) {
     let spec = &e.scenario.switch;
@@ -170,6 +210,29 @@ fn static_buffer(e: &Experiment, all: Bytes, out: &mut Diagnostics) {
             .maybe_at(spec.buffer_at, format!("all limits of a switch add up to {all}"));
         out.push(warning.help(format!("give it {all}, or lower xoff; what does not fit is lost")));
     }
+}
+
+/// The most steps that routes may take to compute: (switches with hosts) x (directions of links).
+const MOST_ROUTING: u64 = 4_000_000_000;
+
+/// Networks whose routes alone would take minutes.
+pub(crate) fn too_large(topology: &Topology) -> Option<Diagnostic> {
+    let mut edges: Vec<NodeId> =
+        topology.hosts().iter().map(|&h| topology.port(h, PortId(0)).peer).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    let work = edges.len() as u64 * 2 * topology.links().len() as u64;
+    (work > MOST_ROUTING).then(|| {
+        let title = format!(
+            "the network is too large: {} switches with hosts and {} links",
+            edges.len(),
+            topology.links().len()
+        );
+        Diagnostic::error(title).help(format!(
+            "their product may be at most {}: a 64-ary fat-tree with 65536 hosts is fine",
+            MOST_ROUTING / 2
+        ))
+    })
 }
 
 /// How many flows of each pattern are looked at.
@@ -194,6 +257,8 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     let mut load = vec![0.0; e.topology.port_count()];
     let mut seen = vec![0u64; e.topology.port_count()];
     let offered = e.traffic.offered();
+    let mut protection = priorities::Protection::default();
+    let mut longest = 0;
     for (i, spec) in e.scenario.traffic.iter().enumerate() {
         let Some((sample, paths)) = sample(e, i) else { continue };
         if forever && sample.iter().any(|f| f.size == Bytes::MAX && f.stop.is_none()) {
@@ -203,6 +268,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
         }
         out_of_range(e, spec, &sample, out);
         beyond_the_clock(e, spec, &sample, &mut hosts, out);
+        protection.add(e, spec, &sample, out);
         let bits = offered.iter().find(|(at, _)| *at == i).map(|(_, o)| o.bits_per_second);
         let share = bits.unwrap_or(0.0) / sample.len().max(1) as f64;
         for flow in &sample {
@@ -218,6 +284,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
                 out.push(error.help("connect them in the topology, or leave the pair out"));
                 break;
             };
+            longest = longest.max(path.len() - 1);
             for (node, port) in path {
                 let at = e.topology.port_index(node, port);
                 load[at] += share;
@@ -226,6 +293,8 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
         }
     }
     overloaded(e, &load, &seen, out);
+    protection.finish(e, out);
+    signals::telemetry(e, longest, out);
 }
 
 /// Flows that the model cannot count or the clock cannot hold.

@@ -32,6 +32,9 @@ pub struct Row {
     pub innocent_hold: Option<Estimate>,
     /// Whether not all pauses were kept, so that the true hold is longer.
     pub at_least: bool,
+    /// Whether pauses that began elsewhere held some of these flows at the same hop too, so that
+    /// the true hold is shorter: pauses are attributed to ports, also where they name flows.
+    pub at_most: bool,
     /// Pauses sent, per run.
     pub pauses: f64,
     /// Bytes of control frames, per run.
@@ -75,6 +78,11 @@ impl Figures {
                 classes: classes.iter().map(|&k| (k, ClassSummary::new(g, Some(k)))).collect(),
                 innocent_hold: classes.first().and_then(|&k| ClassSummary::innocent_hold(c, g, k)),
                 at_least: g.runs.iter().any(|r| r.outcome.pauses_left_out > 0),
+                at_most: g.runs.iter().any(|r| {
+                    let trees = r.pause_trees(c.experiment);
+                    let mut victims = trees.iter().flat_map(|t| &t.victims);
+                    victims.any(|v| v.at_most && Some(&v.class) == classes.first())
+                }),
                 queue_mean: Estimate::new(&means),
                 queue_max: queues.iter().map(|q| q.max.get() as f64).reduce(f64::max),
                 pauses: pauses as f64 / runs,
@@ -190,6 +198,7 @@ pub fn state_table(c: &Comparison<'_>) -> Option<TextTable> {
         Column::words("", 19),
         Column::numbers("mean", 18),
         Column::numbers("largest", 17),
+        Column::numbers("at 70 % load", 14),
         Column::numbers("paper", 16),
         Column::words("", 15),
     ]);
@@ -208,6 +217,8 @@ pub fn state_table(c: &Comparison<'_>) -> Option<TextTable> {
                 table.name.to_owned(),
                 format::bytes_f64(table.mean),
                 format::bytes_f64(table.max as f64),
+                // a conjecture about the published numbers, and marked as such
+                format!("{} (?)", format::bytes(table.at_load_factor())),
                 format::bytes(*bytes),
                 source.clone(),
             ]);
@@ -322,7 +333,11 @@ fn cells(figures: &Figures, row: &Row, shown: &[ClassId]) -> Vec<String> {
         estimate(row.queue_mean, format::bytes_f64),
         row.queue_max.map_or_else(|| "-".into(), format::bytes_f64),
         format::count_f64(row.pauses),
-        if row.at_least { format!(">= {held}") } else { held },
+        match (row.at_least, row.at_most) {
+            (true, _) => format!(">= {held}"),
+            (false, true) => format!("<= {held}"),
+            (false, false) => held,
+        },
         format::bytes_f64(row.control_bytes),
         match row.notes.as_slice() {
             [] => ALL_WELL.into(),

@@ -5,13 +5,15 @@ use crate::experiment::{Experiment, Variant};
 use crate::format;
 use crate::listing::Layout;
 use crate::table::{Column, TextTable, paint};
-use weir_core::{Bytes, Priority};
+use std::collections::BTreeSet;
+use weir_core::{Bytes, Priority, Rate};
 use weir_fc::{IngressBound, OnFull, StageLimits};
 use weir_net::analysis::{BufferGraph, Census, LongestPath, RttModel, bisection, oversubscription};
 use weir_sim::config::{
     Config, DelayAt, IngressLimit, NicDiscipline, PipelineConfig, Reliability, Routing, Stop,
     ThresholdConfig, WindowConfig,
 };
+use weir_sim::marking::SwitchThresholds;
 
 /// One line: `ofc-fig1 · 3 switches, 10 hosts, 40 Gb/s · 8 flows`.
 pub fn headline(e: &Experiment) -> String {
@@ -87,7 +89,7 @@ fn processor(p: &PipelineConfig) -> String {
 pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| rows.push((name.to_owned(), value));
-    add("thresholds", thresholds(c));
+    add("thresholds", thresholds(e, c));
     add("buffer per switch", c.switch.buffer.to_string());
     add("lossless priorities", priorities(c.switch.lossless));
     if let Some(need) = headroom_need(e) {
@@ -99,8 +101,7 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     let strict = weights.iter().all(|w| *w == 0);
     let words = || weights.map(|w| w.to_string()).join(" ");
     add("scheduling", if strict { "strict priority".into() } else { format!("DWRR {}", words()) });
-    let ecn = c.switch.ecn.map(|k| format!("kmin {}, kmax {}, pmax {}", k.kmin, k.kmax, k.pmax));
-    add("ECN marking", ecn.unwrap_or_else(|| "off".into()));
+    add("ECN marking", marking(e, c));
     let watchdog = c.switch.watchdog.map(|w| format!("after {}, {:?}", w.detect, w.action));
     add("watchdog", watchdog.unwrap_or_else(|| "off".into()).to_lowercase());
     let time = |t: weir_core::Time| match t {
@@ -150,9 +151,53 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     rows
 }
 
-fn thresholds(c: &Config) -> String {
-    match c.switch.thresholds {
+/// Thresholds that differ between switches are shown for each speed of the slowest port.
+fn thresholds(e: &Experiment, c: &Config) -> String {
+    let ThresholdConfig::PerSpeed { .. } = c.switch.thresholds else {
+        return thresholds_text(c, c.switch.thresholds);
+    };
+    let of_switch = SwitchThresholds::new(&e.topology, c);
+    let slowest = |n| e.topology.ports(n).iter().map(|end| e.topology.link(end.link).rate).min();
+    let each = e
+        .topology
+        .switches()
+        .map(|n| (slowest(n).unwrap_or_default(), thresholds_text(c, of_switch.of(n))));
+    by_speed(each)
+}
+
+/// How ports mark, for each speed.
+fn marking(e: &Experiment, c: &Config) -> String {
+    let thresholds = SwitchThresholds::new(&e.topology, c);
+    let each = e.topology.switches().flat_map(|n| {
+        let ports = e.topology.ports(n).iter().map(|end| e.topology.link(end.link).rate);
+        ports.zip(thresholds.marking(n)).collect::<Vec<_>>()
+    });
+    by_speed(each.map(|(rate, ecn)| match ecn {
+        None => (rate, "off".to_owned()),
+        Some(k) => (rate, format!("kmin {}, kmax {}, pmax {}", k.kmin, k.kmax, k.pmax)),
+    }))
+}
+
+/// One text if all are the same, else each with its speed, the slowest first.
+fn by_speed(each: impl Iterator<Item = (Rate, String)>) -> String {
+    let all: BTreeSet<(Rate, String)> = each.collect();
+    let texts: BTreeSet<&String> = all.iter().map(|(_, text)| text).collect();
+    match texts.into_iter().collect::<Vec<_>>().as_slice() {
+        [] => "off".into(),
+        [one] => (*one).clone(),
+        _ => {
+            let shown = all.iter().map(|(rate, text)| format!("{text} at {rate}"));
+            shown.collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
+fn thresholds_text(c: &Config, thresholds: ThresholdConfig) -> String {
+    match thresholds {
         ThresholdConfig::Pool => "one pool, no pauses".into(),
+        ThresholdConfig::PerSpeed { xoff, xon, per } => {
+            format!("static: xoff {xoff}, xon {xon} per {per}")
+        }
         ThresholdConfig::Static { xoff, xon, limit } => {
             let bound = (c.scheme.info.ingress_bound)(&c.scheme.values);
             let limit = match (limit, bound) {

@@ -2,16 +2,18 @@
 
 use crate::checks;
 use crate::scenario::{
-    Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, builtin, control,
+    Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, TopologySpec, builtin,
+    control,
 };
 use crate::text::{Diagnostic, Diagnostics};
 use std::path::{Path, PathBuf};
-use weir_cc::CcKind;
+use std::sync::Arc;
+use weir_cc::{CcKind, Signal};
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
 use weir_fc::{NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds};
 use weir_net::{Layer, Routes, Topology, nearest};
 use weir_sim::config::{
-    Config, EcnConfig, EngineConfig, LinkFailure, PipelineConfig, Routing, Scheme, Stop,
+    Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig, Routing, Scheme, Stop,
 };
 use weir_traffic::{Fabric, Traffic};
 
@@ -20,8 +22,8 @@ use weir_traffic::{Fabric, Traffic};
 pub struct Experiment {
     /// As written.
     pub scenario: Scenario,
-    /// The network.
-    pub topology: Topology,
+    /// The network; runs of a sweep share it where it is the same.
+    pub topology: Arc<Topology>,
     /// The traffic, the same for every scheme.
     pub traffic: Traffic,
     /// Static paths, by index.
@@ -80,9 +82,19 @@ impl Experiment {
 
     /// Reads a scenario from text.
     pub fn read(name: &str, text: &str, files: Files, sets: &[String]) -> Result<Self, Problems> {
-        let (scenario, mut out) = Scenario::read(name, text, files, sets);
+        let (scenario, out) = Scenario::read(name, text, files, sets);
+        Self::from_scenario(scenario, out, build)
+    }
+
+    /// Puts a scenario together that was read with the remarks `out`; `fabric` builds its network,
+    /// or knows it already.
+    pub(crate) fn from_scenario(
+        scenario: Scenario,
+        mut out: Diagnostics,
+        fabric: impl FnOnce(&TopologySpec, Routing) -> Result<Built, Diagnostic>,
+    ) -> Result<Self, Problems> {
         let sources = scenario.sources.clone();
-        let made = Self::make(scenario, &mut out);
+        let made = Self::make(scenario, &mut out, fabric);
         out.sort();
         match made {
             Some(experiment) if !out.has_errors() => Ok(Self { warnings: out, ..experiment }),
@@ -91,15 +103,18 @@ impl Experiment {
     }
 
     /// Builds the network, puts the traffic on it, and looks for what does not fit together.
-    fn make(scenario: Scenario, out: &mut Diagnostics) -> Option<Self> {
-        let topology = match scenario.topology.as_ref()?.build() {
-            Ok(topology) => topology,
+    fn make(
+        scenario: Scenario,
+        out: &mut Diagnostics,
+        fabric: impl FnOnce(&TopologySpec, Routing) -> Result<Built, Diagnostic>,
+    ) -> Option<Self> {
+        let (topology, routes) = match fabric(scenario.topology.as_ref()?, scenario.routing) {
+            Ok(built) => built,
             Err(error) => {
                 out.push(error);
                 return None;
             }
         };
-        let routes = route(&topology, scenario.routing);
         let (traffic, paths) = put_traffic(&scenario, &topology, &routes, out)?;
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
@@ -115,7 +130,10 @@ impl Experiment {
             shortcuts: true,
         };
         checks::names(&experiment, out);
+        checks::acks(&experiment, out);
         checks::memory(&experiment, out);
+        checks::signals(&experiment, out);
+        checks::refresh(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
         Some(experiment)
@@ -125,11 +143,7 @@ impl Experiment {
     pub fn config(&self, variant: Variant) -> Config {
         let s = &self.scenario;
         let mut switch = s.switch.config.clone();
-        switch.ecn = match s.switch.ecn {
-            Ecn::On(ecn) => Some(ecn),
-            Ecn::Off => None,
-            Ecn::Auto => marks_for(variant.cc, self.fastest_link()),
-        };
+        (switch.ecn, switch.ecn_scale) = marking(s.switch.ecn, variant.cc);
         let mut nic = s.nic.config;
         nic.timeout = s.nic.timeout.unwrap_or_else(|| {
             let lossy = !variant.scheme.lossless
@@ -138,7 +152,7 @@ impl Experiment {
                 || !self.failures.is_empty()
                 || switch.watchdog.is_some()
                 || drops_when_full(switch.pipeline.as_ref(), &s.flow_control.with(variant.scheme));
-            lossy.then_some(Time::from_ms(1))
+            lossy.then(|| self.patience(variant.scheme))
         });
         Config {
             seed: variant.seed,
@@ -156,6 +170,23 @@ impl Experiment {
             engine: self.engine,
             shortcuts: self.shortcuts,
         }
+    }
+
+    /// The retransmission timeout where packets can be lost: so long that no pause triggers it.
+    ///
+    /// Without flow control nothing is paused: 1 ms. Otherwise a packet on its way waits at most for
+    /// what the switches before it have stored; on a path through three tiers these are five. As long
+    /// as the slowest link takes to send five full memories, and 10 ms where that is less or memory
+    /// has no limit. (A sender that is held with nothing in flight runs no timer.)
+    fn patience(&self, scheme: &SchemeInfo) -> Time {
+        const SWITCHES: u64 = 5;
+        if scheme.name == "none" {
+            return Time::from_ms(1);
+        }
+        let slowest = self.topology.links().iter().map(|l| l.rate).min();
+        let stored = self.scenario.switch.config.buffer;
+        let drain = slowest.filter(|_| stored != Bytes::MAX).map(|rate| rate.time_for(stored));
+        drain.map_or(Time::ZERO, |t| t * SWITCHES).clamp(Time::from_ms(10), Time::from_ms(1000))
     }
 
     /// What `weir run` runs: the scheme and algorithm of the file unless others are asked for.
@@ -176,11 +207,6 @@ impl Experiment {
         Ok(Variant { scheme, cc, seed })
     }
 
-    /// The fastest link.
-    pub fn fastest_link(&self) -> Rate {
-        self.topology.links().iter().map(|l| l.rate).max().unwrap_or_default()
-    }
-
     /// The names of the classes of traffic.
     pub fn classes(&self) -> &[String] {
         self.traffic.classes()
@@ -192,31 +218,46 @@ impl Experiment {
     }
 }
 
-/// Marking thresholds where a congestion control lives on marks: those of the HPCC artefact, which
-/// scale with the link, and for DCQCN as published those of its paper.
-fn marks_for(cc: CcKind, rate: Rate) -> Option<EcnConfig> {
-    let per = |kb: u64, gbps: u64| {
-        let bytes = u128::from(rate.as_bps()) * u128::from(kb) / u128::from(gbps) / 1_000_000;
-        Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
+/// How switches mark, for a congestion control.
+fn marking(ecn: Ecn, cc: CcKind) -> (Option<EcnConfig>, EcnScale) {
+    let (profile, before_pause) = match ecn {
+        Ecn::On(ecn) => return (Some(ecn), EcnScale::default()),
+        Ecn::Off => return (None, EcnScale::default()),
+        Ecn::Profile(name) => (name, false),
+        Ecn::Auto if cc.signal() == Signal::Marks => (cc.name(), true),
+        Ecn::Auto => return (None, EcnScale::default()),
     };
-    match cc {
-        CcKind::Dcqcn => Some(EcnConfig {
-            kmin: per(100, 25),
-            kmax: per(400, 25),
-            pmax: Ratio::new(1, 5).expect("five is not zero"),
-        }),
-        CcKind::Dctcp => Some(EcnConfig {
-            kmin: per(30, 10),
-            kmax: per(30, 10),
-            pmax: Ratio::new(1, 1).expect("one is not zero"),
-        }),
-        CcKind::DcqcnPaper => Some(EcnConfig {
-            kmin: Bytes::from_kb(5),
-            kmax: Bytes::from_kb(200),
-            pmax: Ratio::new(1, 100).expect("a hundred is not zero"),
-        }),
-        CcKind::None | CcKind::Timely | CcKind::Hpcc | CcKind::Swift => None,
+    match published(profile) {
+        Some((ecn, per)) => (Some(ecn), EcnScale { per, before_pause }),
+        None => (None, EcnScale::default()),
     }
+}
+
+/// A published marking profile, and the port speed it is for, if it depends on that.
+fn published(profile: &str) -> Option<(EcnConfig, Option<Rate>)> {
+    let (kmin, kmax, percent, per) = match profile {
+        "dcqcn" => (100, 400, 20, Some(25)),
+        "dcqcn-paper" => (5, 200, 1, None),
+        "dcqcn-ns3-rdma" => (40, 1000, 100, None),
+        "dctcp" => (30, 30, 100, Some(10)),
+        _ => return None,
+    };
+    let pmax = Ratio::new(percent, 100)?;
+    let ecn = EcnConfig { kmin: Bytes::from_kb(kmin), kmax: Bytes::from_kb(kmax), pmax };
+    Some((ecn, per.map(Rate::from_gbps)))
+}
+
+/// A network and the paths on it.
+pub(crate) type Built = (Arc<Topology>, Arc<Routes>);
+
+/// Builds a network, and finds its paths.
+pub(crate) fn build(spec: &TopologySpec, routing: Routing) -> Result<Built, Diagnostic> {
+    let topology = spec.build()?;
+    if let Some(error) = checks::too_large(&topology) {
+        return Err(error);
+    }
+    let routes = route(&topology, routing);
+    Ok((Arc::new(topology), Arc::new(routes)))
 }
 
 fn route(topology: &Topology, routing: Routing) -> Routes {
@@ -370,6 +411,7 @@ fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
         thresholds: &Thresholds::Pool,
         max_frame: Bytes::new(1518),
         seed: 0,
+        response: Time::ZERO,
     };
     let rule = (scheme.info.build)(&scheme.values, &setup).ok().and_then(|fc| fc.on_full());
     rule.unwrap_or(pipeline.on_full) == OnFull::Drop
@@ -380,19 +422,31 @@ mod tests {
     use super::*;
     use weir_cc::ecn::Marking;
 
+    /// The profiles here are those that `weir-cc` publishes, at every speed.
     #[test]
-    fn every_congestion_control_that_lives_on_marks_gets_its_thresholds() {
-        for &cc in CcKind::ALL {
+    fn marking_profiles_are_the_published_ones() {
+        for name in Marking::PROFILES {
+            let (ecn, per) = published(name).unwrap();
             for gbps in [10, 40, 100] {
                 let rate = Rate::from_gbps(gbps);
-                let published = Marking::profile(cc.name(), rate);
-                let found = marks_for(cc, rate).map(|e| Marking {
-                    kmin: e.kmin.get(),
-                    kmax: e.kmax.get(),
-                    pmax: e.pmax.as_f64(),
-                });
-                assert_eq!(found, published, "{} at {rate}", cc.name());
+                let at = |bytes: Bytes| match per {
+                    Some(per) => bytes.get() * rate.as_bps() / per.as_bps(),
+                    None => bytes.get(),
+                };
+                let here =
+                    Marking { kmin: at(ecn.kmin), kmax: at(ecn.kmax), pmax: ecn.pmax.as_f64() };
+                assert_eq!(Some(here), Marking::profile(name, rate), "{name} at {rate}");
             }
+        }
+        assert_eq!(published("red"), None);
+    }
+
+    #[test]
+    fn auto_marks_for_every_congestion_control_that_needs_marks() {
+        for &cc in CcKind::ALL {
+            let (ecn, scale) = marking(Ecn::Auto, cc);
+            assert_eq!(ecn.is_some(), cc.signal() == Signal::Marks, "{}", cc.name());
+            assert_eq!(scale.before_pause, ecn.is_some());
         }
     }
 }

@@ -25,6 +25,7 @@ pub mod scenario;
 pub mod schema;
 pub mod stats;
 pub mod summary;
+pub mod sweep;
 pub mod table;
 pub mod text;
 

@@ -285,6 +285,39 @@ pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result
     Ok(Run { variant, config, outcome, perf, pause_trees: OnceLock::new() })
 }
 
+/// Runs one variant that nobody watches; `interrupt` ends it.
+pub fn run_alone(
+    e: &Experiment,
+    variant: Variant,
+    interrupt: &AtomicBool,
+) -> Result<Run, SimError> {
+    let config = e.config(variant);
+    let (wall, cpu) = (Instant::now(), thread_seconds());
+    let outcome = weir_sim::run(&e.topology, &e.traffic, &config, &mut Alone(interrupt))?;
+    let wall_seconds = wall.elapsed().as_secs_f64();
+    let cpu_seconds = thread_seconds().zip(cpu).map_or(wall_seconds, |(end, start)| end - start);
+    let perf = Perf {
+        packet_hops: outcome.totals.packet_hops,
+        events: outcome.totals.events,
+        cpu_seconds,
+        setup_cpu_seconds: None,
+        wall_seconds,
+    };
+    Ok(Run { variant, config, outcome, perf, pause_trees: OnceLock::new() })
+}
+
+/// Looks only whether to end.
+struct Alone<'a>(&'a AtomicBool);
+
+impl Observer for Alone<'_> {
+    fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
+        match self.0.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
 /// Runs all variants, `jobs` at a time, and returns them in order. An interrupt leaves those
 /// out that have not begun.
 pub fn run_all(

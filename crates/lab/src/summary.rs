@@ -34,6 +34,10 @@ pub fn text(c: &Comparison<'_>, layout: Layout) -> String {
     if !notes.is_empty() {
         parts.push(lines(&notes.join("; "), layout));
     }
+    if let Some((title, why)) = group.missing_signal() {
+        let warning = paint("warning:", layout.colour, "1;33");
+        parts.push(format!("  {warning} {title}: {why}"));
+    }
     let several = group.runs.len() > 1;
     let feet = group.runs.iter().map(|run| {
         let seed = if several { format!("seed {}: ", run.variant.seed) } else { String::new() };

@@ -92,13 +92,31 @@ fn sources_that_keep_what_they_make_catch_up() {
 }
 
 /// Whatever the switches do: one queue in the NIC keeps packets in the order in which they were
-/// made, 3 : 1 : 1, and P2 carries 40 Gb/s of the first two.
+/// made, 3 : 1 : 1, and P2 carries 40 Gb/s of the first two. That is so where sources keep what they
+/// make; and under PFC, whose holds last for hundreds of packets, where they discard.
 #[test]
 fn one_queue_in_the_nic_undoes_what_any_scheme_gains() {
-    for scheme in ["ideal", "flowsail", "bfc", "pfc"] {
-        for held in ["discard", "backlog"] {
-            let got = fig_9(scheme, "fifo", held, &[]);
-            assert_near(got, [30.0, 10.0, 10.0], 0.4, &format!("{scheme}, {held}"));
+    let kept = ["ideal", "flowsail", "bfc", "pfc"].map(|scheme| (scheme, "backlog"));
+    for (scheme, held) in kept.into_iter().chain([("pfc", "discard")]) {
+        let got = fig_9(scheme, "fifo", held, &[]);
+        assert_near(got, [30.0, 10.0, 10.0], 0.4, &format!("{scheme}, {held}"));
+    }
+}
+
+/// Holds of single flows are about as short as the time between two packets of f1. Whether f2 and f3
+/// make theirs while the head is held then depends on the phase of the sources, and so does what they
+/// discard; but in every phase they lose much more than with a queue of their own, where they keep 19.5
+/// Gb/s, and P2 is busy.
+#[test]
+fn sources_that_discard_behind_a_held_head_are_cut_in_every_phase() {
+    for scheme in ["ideal", "flowsail", "bfc"] {
+        for [second, third] in [[0, 0], [70, 130], [150, 310]] {
+            let starts =
+                [format!("traffic.1.start={second}ns"), format!("traffic.2.start={third}ns")];
+            let starts: Vec<&str> = starts.iter().map(String::as_str).collect();
+            let [f1, f2, f3] = fig_9(scheme, "fifo", "discard", &starts);
+            assert!(f2 < 15.0 && f3 < 15.0, "{scheme}, {starts:?}: {f1} {f2} {f3}");
+            assert!((f1 + f2 - 40.0).abs() < 0.3, "{scheme}, {starts:?}: {f1} {f2} {f3}");
         }
     }
 }
@@ -182,24 +200,38 @@ fn users_hardly_notice_the_degree_of_incasts_under_ffc() {
     let (user_2, incast_2) = with_degree("ffc", 2);
     let (user_16, incast_16) = with_degree("ffc", 16);
     let (pfc_2, pfc_16) = (with_degree("pfc", 2).0, with_degree("pfc", 16).0);
-    assert!(user_16 < 1.3 * user_2, "FFC: {user_2:.1} us, {user_16:.1} us");
+    assert!(user_16 - user_2 < 5.0, "FFC: {user_2:.1} us, {user_16:.1} us");
     assert!(pfc_16 > 1.5 * pfc_2, "PFC: {pfc_2:.1} us, {pfc_16:.1} us");
-    assert!(pfc_16 > 5.0 * user_16, "{pfc_16:.1} us, {user_16:.1} us");
+    assert!(pfc_16 - pfc_2 > 20.0, "PFC: {pfc_2:.1} us, {pfc_16:.1} us");
+    assert!(pfc_16 > 3.0 * user_16, "{pfc_16:.1} us, {user_16:.1} us");
     // 16 x 64 KB at 40 Gb/s is 210 us
     assert!(incast_16 > 4.0 * incast_2, "{incast_2:.1} us, {incast_16:.1} us");
 }
 
-/// OFC's Fig. 1: F0 takes as long as alone, because FFC lets F1 wait in its lane until F0 is done.
-/// It costs F1 nothing in the end: two flows of 4.2 MB need 1.72 ms of the link they share.
+/// OFC's Fig. 1: F0 and F1 share their link, and neither gains on the other.
 #[test]
-fn ffc_serves_ofcs_victim_first_and_starves_the_other_flow_meanwhile() {
-    let e = load("ofc-fig1", &[]);
+fn ffc_shares_the_link_between_ofcs_two_flows() {
+    let outcome = &runs(&load("ofc-fig1", &[]), "ffc")[0].outcome;
+    let alone = outcome.flows[0].ideal.expect("known");
+    for i in [0, 1] {
+        let fct = outcome.flows[i].fct().expect("done");
+        assert!(alone * 2 * 99 / 100 < fct && fct < alone * 2 * 102 / 100, "F{i}: {fct}");
+    }
+}
+
+/// With a gate below the threshold F0 takes as long as alone, because FFC lets F1 wait in its lane
+/// until F0 is done. It costs F1 nothing in the end: two flows of 4.2 MB need 1.72 ms of the link
+/// they share.
+#[test]
+fn with_a_low_gate_ffc_locks_ofcs_congested_flow_out() {
+    let low = "flow-control.ffc.drain-below=20KB";
+    let e = load("ofc-fig1", &[low]);
     let outcome = &runs(&e, "ffc")[0].outcome;
     let [f0, f1] = [0, 1].map(|i| outcome.flows[i].fct().expect("done"));
     let alone = outcome.flows[0].ideal.expect("known");
     assert!(f0 < alone * 103 / 100, "{f0}, alone {alone}");
     assert!(f1 < alone * 2 * 101 / 100, "{f1}, alone {alone}");
-    let e = load("ofc-fig1", &[&format!("run.until={}us", f0.as_ps() / 1_000_000)]);
+    let e = load("ofc-fig1", &[low, &format!("run.until={}us", f0.as_ps() / 1_000_000)]);
     let delivered = runs(&e, "ffc")[0].outcome.flows[1].delivered;
     assert!(delivered < Bytes::from_kb(84), "2 % of F1 while F0 was there: {delivered}");
 }

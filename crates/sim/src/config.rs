@@ -151,6 +151,17 @@ pub enum ThresholdConfig {
         /// Most bytes.
         limit: IngressLimit,
     },
+    /// Static thresholds that follow the speed of ports: those of a switch are for its slowest
+    /// port, in proportion to `per`, and `xoff` is at least ten of the largest frames. The limit
+    /// is what losslessness needs.
+    PerSpeed {
+        /// Pause at or above, on ports of the speed `per`.
+        xoff: Bytes,
+        /// Resume at or below.
+        xon: Bytes,
+        /// The speed for which these are.
+        per: Rate,
+    },
     /// Dynamic thresholds: alpha times what is left of the shared pool.
     Dynamic {
         /// alpha = 2^-shift for ports at the speed of the slowest; faster ports get alpha
@@ -163,6 +174,37 @@ pub enum ThresholdConfig {
         /// Headroom per (port, lossless priority); `None` computes it from the link.
         headroom: Option<Bytes>,
     },
+}
+
+impl ThresholdConfig {
+    /// The OFC paper's thresholds, for 40 Gb/s, at the speed of ports.
+    pub const AUTO: Self = Self::PerSpeed {
+        xoff: Bytes::from_kb(75),
+        xon: Bytes::from_kb(45),
+        per: Rate::from_gbps(40),
+    };
+
+    /// The thresholds of a switch whose slowest port has this speed; `frame` is the largest one.
+    pub fn at(self, slowest: Rate, frame: Bytes) -> Self {
+        let Self::PerSpeed { xoff, xon, per } = self else { return self };
+        let scaled = |of: u64, to: u64, by: u64| {
+            let product = u128::from(of) * u128::from(to) / u128::from(by.max(1));
+            u64::try_from(product).unwrap_or(u64::MAX)
+        };
+        let high = scaled(xoff.get(), slowest.as_bps(), per.as_bps());
+        let high = high.max(frame.get().saturating_mul(10));
+        let low = scaled(high, xon.get(), xoff.get());
+        Self::Static { xoff: Bytes::new(high), xon: Bytes::new(low), limit: IngressLimit::Lossless }
+    }
+}
+
+/// How marking thresholds depend on the port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnScale {
+    /// The thresholds are for ports of this speed, and in proportion for others.
+    pub per: Option<Rate>,
+    /// They are lowered where a queue would otherwise be paused before it is marked.
+    pub before_pause: bool,
 }
 
 /// ECN marking at egress queues.
@@ -258,6 +300,8 @@ pub struct SwitchConfig {
     pub schedule: PrioritySchedule,
     /// ECN marking; `None` for never.
     pub ecn: Option<EcnConfig>,
+    /// How its thresholds depend on the port.
+    pub ecn_scale: EcnScale,
     /// Time from the last bit of a packet to its place in memory. Control frames are not
     /// delayed by it.
     pub latency: Time,
@@ -287,6 +331,7 @@ impl Default for SwitchConfig {
             lossless: 1 << 3,
             schedule: PrioritySchedule::default(),
             ecn: None,
+            ecn_scale: EcnScale::default(),
             latency: Time::ZERO,
             watchdog: None,
             pipeline: None,

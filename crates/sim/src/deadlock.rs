@@ -157,11 +157,13 @@ fn describe_one(node: NodeId, q: &StuckQueue, waits_for: String) -> Stuck {
 /// Whether nothing can move any more although bytes are undelivered, and has not for so long
 /// that even a pause whose RESUME was lost would have expired.
 fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
-    if world.nodes().any(Node::has_foreground) || world.carries_traffic() {
+    if world.nodes().any(Node::has_foreground_traffic) || world.carries_traffic() {
         return None;
     }
-    let last = world.nodes().map(Node::last_activity).max()?;
-    if world.now.saturating_sub(last) < patience(world) {
+    // Responses to control frames are no progress: a scheme may repeat them for ever.
+    let last = world.nodes().map(|n| n.tally().last_activity).max()?;
+    let patience = patience(world) + world.shared.config.link.response;
+    if world.now.saturating_sub(last) < patience {
         return None;
     }
     let mut stuck = Vec::new();

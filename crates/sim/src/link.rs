@@ -154,16 +154,18 @@ pub(crate) fn damage(
 mod tests {
     use super::*;
     use crate::chain::test_packet;
-    use crate::engine::partition::Partition;
+    use crate::wire::WireNumbers;
+    use weir_core::NodeId;
     use weir_net::build;
 
     #[test]
     fn a_frame_arrives_after_its_serialisation_and_the_cable() {
         let params = build::star::Params { hosts: 1, ..Default::default() };
         let topology = build::star::build(&params).unwrap();
-        let partition = Partition::new(&topology, 1);
-        let mut wires = Wires::new(&topology, &partition, 0);
-        let wire = partition.wire_into(weir_core::NodeId(1), 0);
+        let nodes = [(0..2).map(NodeId).collect()];
+        let numbers = WireNumbers::new(&topology, &nodes);
+        let mut wires = Wires::new(&topology, &nodes, &numbers, 0);
+        let wire = numbers.into_port(NodeId(1), 0);
         let mut tx = Transmitter::new(wire, Rate::from_gbps(40), Time::from_ns(20), Bytes::new(20));
         tx.send(Time::from_ns(100), &test_packet(0, 1518), &mut wires);
         // (1518 + 20) B at 200 ps/B = 307.6 ns

@@ -111,6 +111,15 @@ impl Node {
         }
     }
 
+    /// The same, control frames in their response time aside: frames that are repeated for ever
+    /// move nothing.
+    pub(crate) fn has_foreground_traffic(&self) -> bool {
+        match self {
+            Self::Switch(s) => s.has_foreground_traffic(),
+            Self::Nic(n) => n.has_foreground_traffic(),
+        }
+    }
+
     /// Whether a packet inside carries more than itself, or may.
     pub(crate) fn uses_extras(&self) -> bool {
         match self {
@@ -121,7 +130,8 @@ impl Node {
 
     /// The last time anything other than a periodic event happened here.
     pub(crate) fn last_activity(&self) -> Time {
-        self.tally().last_activity
+        let tally = self.tally();
+        tally.last_activity.max(tally.last_response)
     }
 
     pub(crate) fn tally(&self) -> &crate::tally::Tally {

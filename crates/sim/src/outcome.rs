@@ -1,5 +1,6 @@
 //! What a run found out.
 
+pub use weir_core::control::PauseScope;
 use weir_core::{Bytes, ClassId, FlowId, NodeId, PortId, Priority, QueueId, Rate, Time};
 
 /// The result of a run: a pure function of scenario and seed.
@@ -17,7 +18,7 @@ pub struct Outcome {
     pub ports: Vec<PortRecord>,
     /// All switches, by id.
     pub switches: Vec<SwitchRecord>,
-    /// Lost packets by reason, most frequent reason first in [`DropReason`] order.
+    /// Lost data packets and answers by reason, in [`DropReason`] order, priority and node.
     pub drops: Vec<DropRecord>,
     /// Pauses and resumes in time order, up to the configured number.
     pub pauses: Vec<PauseEvent>,
@@ -83,7 +84,8 @@ pub struct Stuck {
 pub struct Totals {
     /// Flows that started.
     pub flows: u64,
-    /// Flows whose payload arrived completely.
+    /// Flows whose payload arrived completely. (An open-ended flow has no complete payload, and
+    /// neither has a source that lost or discarded some of it.)
     pub completed: u64,
     /// Data packets put on the wire by their source, retransmissions included.
     pub data_sent: u64,
@@ -93,8 +95,12 @@ pub struct Totals {
     pub acks_sent: u64,
     /// See `acks_sent`.
     pub acks_arrived: u64,
-    /// Packets lost, for whatever reason.
+    /// ACKs that brought a congestion control the records of every switch on the way.
+    pub telemetry: u64,
+    /// Data packets and answers lost, for whatever reason: what [`Outcome::drops`] adds up to.
     pub dropped: u64,
+    /// Control frames lost.
+    pub control_dropped: u64,
     /// Packets still in the network at the end.
     pub in_network: u64,
     /// Packets sent again.
@@ -113,6 +119,11 @@ pub struct Totals {
     pub discarded: u64,
     /// Watchdog storms detected.
     pub watchdog_storms: u64,
+    /// Retransmission timers that fired.
+    pub timeouts: u64,
+    /// Those of flows that lost neither data nor answers: a pause or a queue was longer than the
+    /// timeout.
+    pub needless_timeouts: u64,
 }
 
 /// One flow.
@@ -134,7 +145,7 @@ pub struct FlowRecord {
     pub start: Time,
     /// The static path it takes, if it does not leave the way to routing.
     pub path: Option<u32>,
-    /// When its last payload byte arrived.
+    /// When its last payload byte arrived, if all of them did.
     pub finish: Option<Time>,
     /// When its last ACK reached the sender.
     pub acked: Option<Time>,
@@ -150,6 +161,10 @@ pub struct FlowRecord {
     pub reordered: u64,
     /// Data packets lost on the way.
     pub lost: u64,
+    /// ACKs, NACKs and CNPs of the flow lost on the way.
+    pub answers_lost: u64,
+    /// How often its retransmission timer fired.
+    pub timeouts: u64,
     /// Packets discarded at the source while held (constant-rate sources).
     pub discarded: u64,
     /// Where flow control held it, and for how long: at each hop the time during which it
@@ -171,6 +186,11 @@ impl FlowRecord {
     /// FCT over ideal FCT.
     pub fn slowdown(&self) -> Option<f64> {
         Some(self.fct()?.as_ps() as f64 / self.ideal?.as_ps() as f64)
+    }
+
+    /// Whether its retransmission timer fired although none of its packets and answers was lost.
+    pub fn needless_timeouts(&self) -> u64 {
+        if self.lost + self.answers_lost == 0 { self.timeouts } else { 0 }
     }
 
     /// Time lost to pauses, all hops added up; hops may be held at the same time, so it can
@@ -370,19 +390,6 @@ pub struct PauseEvent {
     pub cause: Option<PortId>,
     /// For a pause: whether that port was itself held then. If not, this is the root.
     pub cause_held: bool,
-}
-
-/// What a pause names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PauseScope {
-    /// A whole priority, or every flow of it.
-    Priority,
-    /// One upstream queue.
-    Queue(QueueId),
-    /// A number of flows.
-    Flows(u32),
-    /// A rate step: this stage.
-    Stage(u8),
 }
 
 /// State at an instant, before what happens then.

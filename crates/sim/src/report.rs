@@ -6,6 +6,7 @@ use crate::node::Node;
 use crate::outcome::{DropRecord, Finish, FlowRecord, HeldAt, Outcome, PauseEvent, Totals};
 use crate::run::Remains;
 use crate::shared::Shared;
+use crate::tally::Lost;
 use weir_core::rng::mix;
 use weir_core::{Bytes, FlowId, NodeId, Packet, PacketKind, PortId, Time};
 use weir_fc::Violation;
@@ -25,6 +26,9 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         totals.retransmitted += flow.retransmitted;
         totals.reordered += flow.reordered;
         totals.discarded += flow.discarded;
+        totals.timeouts += flow.timeouts;
+        totals.needless_timeouts += flow.needless_timeouts();
+        totals.completed += u64::from(flow.finish.is_some());
     }
     let start = world.shared.config.probes.warm_up;
     let mut ports = Vec::new();
@@ -100,17 +104,18 @@ fn totals(world: &Remains<'_>, at: Time) -> Result<Totals, SimError> {
         t.control_frames += tally.control_frames;
         t.control_bytes += Bytes::new(tally.control_bytes);
         t.dropped += tally.dropped;
+        t.control_dropped += tally.control_dropped;
         t.watchdog_storms += tally.storms;
         match node {
             Node::Switch(s) => inside += s.packets_inside(),
             Node::Nic(n) => {
                 inside += n.packets_inside();
                 t.flows += n.count.started;
-                t.completed += n.count.completed;
                 t.data_sent += n.count.data_sent;
                 t.data_arrived += n.count.data_arrived;
                 t.acks_sent += n.count.acks_sent;
                 t.acks_arrived += n.count.acks_arrived;
+                t.telemetry += n.count.telemetry;
             }
         }
     }
@@ -143,7 +148,7 @@ fn flows(world: &mut Remains<'_>, end: Time) -> Vec<FlowRecord> {
     let mut flows = Vec::new();
     let mut deliveries = Vec::new();
     let mut held: Vec<(FlowId, HeldAt)> = Vec::new();
-    let mut lost: Vec<(FlowId, u64)> = Vec::new();
+    let mut lost: Vec<(FlowId, Lost)> = Vec::new();
     for node in &mut world.nodes {
         lost.extend(node.tally().lost());
         match node {
@@ -162,11 +167,14 @@ fn flows(world: &mut Remains<'_>, end: Time) -> Vec<FlowRecord> {
         let i = find(&flows, d.flow).expect("what arrives was sent by a flow");
         flows[i].delivered = Bytes::new(d.delivered);
         flows[i].reordered = d.reordered;
-        flows[i].finish = d.finish;
+        // What a source discarded, or did not get to before it stopped, is missing.
+        let complete = flows[i].size == Bytes::MAX || flows[i].size == flows[i].delivered;
+        flows[i].finish = d.finish.filter(|_| complete);
     }
     for (id, n) in lost {
         let i = find(&flows, id).expect("what is lost was sent by a flow");
-        flows[i].lost += n;
+        flows[i].lost += n.data;
+        flows[i].answers_lost += n.answers;
     }
     for (id, at) in held {
         let i = find(&flows, id).expect("what is held was sent by a flow");

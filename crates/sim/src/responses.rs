@@ -32,6 +32,11 @@ impl<K: Ord + Hash + Copy> Responses<K> {
         self.waiting.push_back((at, port, message));
     }
 
+    /// How many timers are armed for them.
+    pub(crate) fn timers(&self) -> usize {
+        usize::from(!self.waiting.is_empty())
+    }
+
     /// The timer has fired: the frame whose time is over, and the port it came by.
     pub(crate) fn pop(&mut self, timers: &mut Timers<K>) -> (PortId, ControlMessage) {
         let (_, port, message) = self.waiting.pop_front().expect("a frame's response time is over");

@@ -15,7 +15,7 @@ use crate::report;
 use crate::shared::Shared;
 use crate::switch::Switch;
 use crate::tree::HORIZON;
-use crate::wire::Wires;
+use crate::wire::{WireNumbers, Wires};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use weir_core::{Bytes, NodeId, Time};
@@ -161,6 +161,7 @@ impl<'a> World<'a> {
         let mut sources: FxHashMap<NodeId, HostFlows> =
             traffic.sources(shared.config.seed).into_iter().map(|s| (s.host(), s)).collect();
         let scheme = shared.config.scheme.info.name;
+        let numbers = WireNumbers::new(topology, &partition.parts);
         let mut parts = Vec::with_capacity(partition.parts.len());
         for (p, ids) in partition.parts.iter().enumerate() {
             let mut nodes = Vec::with_capacity(ids.len());
@@ -168,13 +169,13 @@ impl<'a> World<'a> {
                 let node = if topology.is_host(id) {
                     let source =
                         sources.remove(&id).expect("the traffic was planned for these hosts");
-                    Nic::new(id, source, shared, &partition).map(|n| Node::Nic(Box::new(n)))
+                    Nic::new(id, source, shared, &numbers).map(|n| Node::Nic(Box::new(n)))
                 } else {
-                    Switch::new(id, shared, &partition).map(|s| Node::Switch(Box::new(s)))
+                    Switch::new(id, shared, &numbers).map(|s| Node::Switch(Box::new(s)))
                 };
                 nodes.push(node.map_err(|error| SimError::Scheme { scheme, error })?);
             }
-            parts.push(Part::new(nodes, Wires::new(topology, &partition, p)));
+            parts.push(Part::new(nodes, Wires::new(topology, &partition.parts, &numbers, p)));
         }
         let ports = topology.switches().map(|n| topology.ports(n).len()).sum();
         let series = Series::new(shared.config.probes.series, ports);

@@ -5,6 +5,7 @@ use crate::config::{
 };
 use crate::error::SimError;
 use crate::link::Outages;
+use crate::marking::SwitchThresholds;
 use weir_cc::CcParams;
 use weir_cc::hpcc::Telemetry;
 use weir_core::control::MIN_FRAME;
@@ -17,6 +18,8 @@ use weir_net::{Routes, Topology, validate_path};
 pub(crate) struct Shared<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) config: &'a Config,
+    /// Where switches pause and mark.
+    pub(crate) thresholds: SwitchThresholds<'a>,
     /// Route tables with the time from which each is in force, in order.
     pub(crate) epochs: Vec<(Time, Routes)>,
     /// Static paths as (node, egress port) lists.
@@ -49,6 +52,7 @@ impl<'a> Shared<'a> {
         Ok(Self {
             topology,
             config,
+            thresholds: SwitchThresholds::new(topology, config),
             epochs: epochs(topology, config),
             paths,
             byte_survival_ln: 8.0 * libm::log1p(-config.link.bit_error_rate),
@@ -138,7 +142,7 @@ impl Shared<'_> {
     }
 
     /// A node's buffer configuration.
-    pub(crate) fn mmu(&self, role: Role, ports: &[PortSetup]) -> MmuConfig {
+    pub(crate) fn mmu(&self, node: NodeId, role: Role, ports: &[PortSetup]) -> MmuConfig {
         let switch = &self.config.switch;
         let exempt = 1 << self.config.nic.ack_priority.get();
         match role {
@@ -150,19 +154,20 @@ impl Shared<'_> {
             },
             Role::Switch => MmuConfig {
                 buffer: switch.buffer,
-                thresholds: self.thresholds(ports),
+                thresholds: self.thresholds(node, ports),
                 lossless: switch.lossless & !exempt,
                 exempt,
             },
         }
     }
 
-    fn thresholds(&self, ports: &[PortSetup]) -> Thresholds {
+    fn thresholds(&self, node: NodeId, ports: &[PortSetup]) -> Thresholds {
         let frame = self.config.nic.max_frame();
         let latency = self.config.switch.latency;
         let need = |p: &PortSetup| headroom(p.rate, p.delay, latency, frame, &self.config.link);
-        match self.config.switch.thresholds {
+        match self.thresholds.of(node) {
             ThresholdConfig::Pool => Thresholds::Pool,
+            ThresholdConfig::PerSpeed { .. } => unreachable!("resolved for the switch"),
             ThresholdConfig::Static { xoff, xon, limit } => Thresholds::Static {
                 xoff,
                 xon,
@@ -176,7 +181,10 @@ impl Shared<'_> {
                         .iter()
                         .map(|p| headroom.unwrap_or_else(|| need(p).saturating_add(frame)))
                         .collect(),
-                    shift: ports.iter().map(|p| self.shift(shift, p)).collect(),
+                    shift: ports
+                        .iter()
+                        .map(|p| self.thresholds.alpha_shift(shift, p.rate))
+                        .collect(),
                 }
             }
         }
@@ -195,13 +203,6 @@ impl Shared<'_> {
         xoff.saturating_add(overshoot).saturating_add(headroom)
     }
 
-    /// alpha doubles with every doubling of a port's rate over the slowest link's.
-    fn shift(&self, base: u8, port: &PortSetup) -> u8 {
-        let slowest = self.topology.links().iter().map(|l| l.rate).min().unwrap_or(port.rate);
-        let doublings = (port.rate.as_bps() / slowest.as_bps().max(1)).max(1).ilog2();
-        base.saturating_sub(u8::try_from(doublings).unwrap_or(u8::MAX))
-    }
-
     /// What a scheme is told about a node.
     pub(crate) fn node_setup<'b>(
         &'b self,
@@ -218,6 +219,7 @@ impl Shared<'_> {
             lossless: mmu.lossless,
             thresholds: &mmu.thresholds,
             max_frame: self.config.nic.max_frame(),
+            response: self.config.link.response,
             seed: self.config.seed,
         }
     }

@@ -4,6 +4,14 @@ use crate::outcome::{DropReason, DropRecord, PauseEvent};
 use std::collections::BTreeMap;
 use weir_core::{FlowId, NodeId, Packet, PacketKind, Priority, Time};
 
+/// Packets of a flow that were lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lost {
+    pub(crate) data: u64,
+    /// ACKs, NACKs and CNPs.
+    pub(crate) answers: u64,
+}
+
 /// What a node counts.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
@@ -14,25 +22,32 @@ pub(crate) struct Tally {
     pub(crate) hops: u64,
     /// The last time anything other than a periodic event happened.
     pub(crate) last_activity: Time,
+    /// The last time a control frame took effect after its response time.
+    pub(crate) last_response: Time,
     pub(crate) control_frames: u64,
     pub(crate) control_bytes: u64,
     /// Data and ACK packets lost here (control frames are not part of the books).
     pub(crate) dropped: u64,
+    pub(crate) control_dropped: u64,
     drops: BTreeMap<(DropReason, Priority), DropRecord>,
-    /// Lost data packets by flow.
-    lost: BTreeMap<FlowId, u64>,
+    lost: BTreeMap<FlowId, Lost>,
     pub(crate) storms: u64,
 }
 
 impl Tally {
-    /// Notes a lost packet.
+    /// Notes a lost packet. Control frames have a counter of their own: they belong to no flow.
     #[cold]
     pub(crate) fn drop(&mut self, now: Time, node: NodeId, reason: DropReason, p: &Packet) {
-        if p.kind != PacketKind::Control {
-            self.dropped += 1;
+        if p.kind == PacketKind::Control {
+            self.control_dropped += 1;
+            return;
         }
-        if p.kind == PacketKind::Data {
-            *self.lost.entry(p.flow).or_default() += 1;
+        self.dropped += 1;
+        self.last_activity = self.last_activity.max(now);
+        let lost = self.lost.entry(p.flow).or_default();
+        match p.kind {
+            PacketKind::Data => lost.data += 1,
+            _ => lost.answers += 1,
         }
         self.drops
             .entry((reason, p.priority))
@@ -51,7 +66,7 @@ impl Tally {
         self.drops.values()
     }
 
-    pub(crate) fn lost(&self) -> impl Iterator<Item = (FlowId, u64)> + '_ {
+    pub(crate) fn lost(&self) -> impl Iterator<Item = (FlowId, Lost)> + '_ {
         self.lost.iter().map(|(f, n)| (*f, *n))
     }
 }

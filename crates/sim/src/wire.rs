@@ -5,7 +5,6 @@
 //! interact through wires only, and never in less than the wire's delay.
 
 use crate::chain::{Chain, Store, Taken};
-use crate::engine::partition::Partition;
 use crate::tree::Tournament;
 use std::sync::Arc;
 use weir_cc::{IntHop, MAX_HOPS};
@@ -16,6 +15,32 @@ use weir_net::Topology;
 /// Index of a wire. The wires into a node are consecutive: `first + port`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct WireId(pub(crate) u32);
+
+/// The number of every wire of a network.
+#[derive(Clone, Debug)]
+pub(crate) struct WireNumbers {
+    /// First wire into each node.
+    first: Arc<[u32]>,
+}
+
+impl WireNumbers {
+    /// Numbers wires part by part and node by node, so that those that end in one part of the
+    /// network stand together.
+    pub(crate) fn new(topology: &Topology, parts: &[Vec<NodeId>]) -> Self {
+        let mut first = vec![0; topology.nodes().len()];
+        let mut wires = 0;
+        for node in parts.iter().flatten() {
+            first[node.index()] = wires;
+            wires += topology.ports(*node).len() as u32;
+        }
+        Self { first: first.into() }
+    }
+
+    /// The wire into `port` of `node`.
+    pub(crate) fn into_port(&self, node: NodeId, port: usize) -> WireId {
+        WireId(self.first[node.index()] + port as u32)
+    }
+}
 
 /// See [`NO_LINK`](crate::chain::NO_LINK).
 const NO_WIRE: &str = "wires are of this network";
@@ -77,23 +102,28 @@ pub(crate) struct Mail {
 }
 
 impl Wires {
-    /// The wires as part `part` knows them.
-    pub(crate) fn new(topology: &Topology, partition: &Partition, part: usize) -> Self {
+    /// The wires as part number `part` of these knows them.
+    pub(crate) fn new(
+        topology: &Topology,
+        parts: &[Vec<NodeId>],
+        numbers: &WireNumbers,
+        part: usize,
+    ) -> Self {
         let all = topology.nodes().len();
         let mut wires = Self {
             me: part as u16,
             wires: Vec::new(),
             own: 0,
             flights: Store::default(),
-            first: Arc::clone(&partition.first_wire),
+            first: Arc::clone(&numbers.first),
             next: vec![Time::NEVER; all],
             fresh: Vec::new(),
             fresh_start: vec![0; all],
             woken: None,
-            outboxes: partition.parts.iter().map(|_| Mail::default()).collect(),
+            outboxes: parts.iter().map(|_| Mail::default()).collect(),
             extras: Extras::default(),
         };
-        for (p, nodes) in partition.parts.iter().enumerate() {
+        for (p, nodes) in parts.iter().enumerate() {
             for &node in nodes {
                 let n = topology.ports(node).len();
                 wires.own += if p == part { n } else { 0 };
@@ -474,6 +504,7 @@ impl Extras {
 mod tests {
     use super::*;
     use crate::chain::test_packet;
+    use crate::engine::partition::Partition;
     use proptest::prelude::*;
     use weir_net::build;
 
@@ -487,15 +518,16 @@ mod tests {
             sends in prop::collection::vec((0u16..70, 1u64..40), 0..120), reopen in 1usize..9,
         ) {
             let topology = star(70);
-            let partition = Partition::new(&topology, 1);
-            let mut wires = Wires::new(&topology, &partition, 0);
+            let nodes = [(0..71).map(NodeId).collect()];
+            let numbers = WireNumbers::new(&topology, &nodes);
+            let mut wires = Wires::new(&topology, &nodes, &numbers, 0);
             let hub = NodeId(70);
             let mut clock = [0u64; 70];
             let mut expected = Vec::new();
             for (i, (port, gap)) in sends.into_iter().enumerate() {
                 clock[usize::from(port)] += gap;
                 let t = clock[usize::from(port)];
-                let wire = partition.wire_into(hub, usize::from(port));
+                let wire = numbers.into_port(hub, usize::from(port));
                 wires.send(wire, Time::from_ps(t), &test_packet(i as u32, 64));
                 expected.push((t, port, i as u32));
             }
@@ -520,10 +552,11 @@ mod tests {
     fn a_packet_arrives_as_the_far_end_needs_it() {
         let params = build::leaf_spine::Params { spines: 1, leaves: 2, ..Default::default() };
         let topology = build::leaf_spine::build(&params).unwrap();
-        let partition = Partition::new(&topology, 2);
-        let mut parts = [0, 1].map(|p| Wires::new(&topology, &partition, p));
-        let (node, port) = (partition.parts[1][0], 0);
-        let wire = partition.wire_into(node, port);
+        let nodes = Partition::new(&topology, 2).parts;
+        let numbers = WireNumbers::new(&topology, &nodes);
+        let mut parts = [0, 1].map(|p| Wires::new(&topology, &nodes, &numbers, p));
+        let (node, port) = (nodes[1][0], 0);
+        let wire = numbers.into_port(node, port);
         let used = Packet { ingress: PortId(9), local_tag: 5, ..test_packet(7, 64) };
         let mut mail = Mail::default();
         for t in [30, 40] {

@@ -306,3 +306,105 @@ fn packed_telemetry_is_coarser_than_exact() {
     assert_eq!((exact.totals.completed, packed.totals.completed), (4, 4));
     assert_ne!(exact.digest, packed.digest);
 }
+
+/// Two sources of 20 Gb/s into a link of 10 Gb/s until 2560 ns, and one queue per NIC: what waits
+/// there when the sources have stopped is sent after the last hold.
+#[test]
+fn a_single_queue_goes_on_after_a_flow_level_hold_although_its_source_has_stopped() {
+    use weir_net::build::{self, star};
+    let rate = Rate::from_gbps(10);
+    let params = star::Params { hosts: 3, rate, ..star::Params::default() };
+    let topology = build::star::build(&params).unwrap();
+    for scheme in ["bfc", "flowsail", "ideal", "ffc", "ofc", "gpfc"] {
+        let mut cfg = config(scheme);
+        cfg.nic.discipline = NicDiscipline::Fifo;
+        let source = |h: u32| FlowSpec {
+            rate: Some(Rate::from_gbps(20)),
+            stop: Some(Time::from_ns(2560)),
+            ..flow(h, 0, u64::MAX)
+        };
+        let out = run(&topology, &[source(1), source(2)], &cfg);
+        assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, 2), "{scheme}");
+    }
+}
+
+/// Whatever paces a flow without an end, the run ends when everything it sent is acknowledged.
+#[test]
+fn a_long_lived_flow_ends_after_its_stop_under_every_congestion_control() {
+    use weir_cc::CcKind;
+    for (kind, stop) in CcKind::ALL.iter().flat_map(|k| [7, 20, 33].map(|t| (*k, us(t)))) {
+        let mut cfg = config("pfc");
+        cfg.cc = CcParams::new(kind);
+        let open = FlowSpec { stop: Some(stop), ..flow(0, 2, u64::MAX) };
+        let other = FlowSpec { src: NodeId(1), ..open };
+        let out = run(&star(3, "1us"), &[open, other], &cfg);
+        assert_eq!(out.finish, Finish::Drained, "{kind:?} until {stop}");
+        for f in &out.flows {
+            assert_eq!((f.delivered.get(), f.finish), (f.packets * 1500, None), "{kind:?}");
+        }
+    }
+}
+
+/// Bit errors lose 11 % of the frames, among them the last ones of a flow that has stopped.
+#[test]
+fn what_a_stopped_flow_lost_is_repaired() {
+    use weir_sim::config::Reliability;
+    for reliability in [Reliability::GoBackN, Reliability::SelectiveRepeat] {
+        for seed in 0..20 {
+            let mut cfg = config("pfc");
+            (cfg.seed, cfg.nic.reliability) = (seed, reliability);
+            cfg.link.bit_error_rate = 1e-5;
+            cfg.nic.timeout = Some(us(50));
+            let open = FlowSpec { stop: Some(us(5)), ..flow(0, 1, u64::MAX) };
+            let out = run(&star(2, "1us"), &[open], &cfg);
+            let f = &out.flows[0];
+            assert_eq!(out.finish, Finish::Drained, "{reliability:?}, seed {seed}");
+            assert_eq!(f.delivered.get(), (f.packets - f.retransmitted) * 1500);
+        }
+    }
+}
+
+/// Of 100 datagrams some are lost: the flow is not done, although its last packet arrives.
+#[test]
+fn a_datagram_flow_with_losses_is_not_complete() {
+    let mut cfg = config("none");
+    cfg.switch.thresholds = ThresholdConfig::Pool;
+    cfg.switch.buffer = Bytes::new(6_000);
+    let source = |h: u32| FlowSpec { rate: Some(Rate::from_gbps(80)), ..flow(h, 2, 150_000) };
+    let out = run(&star(3, "1us"), &[source(0), source(1)], &cfg);
+    // they arrive in step, so that always the same one finds the buffer full
+    let [whole, lossy] = &out.flows[..] else { panic!("two flows") };
+    assert!(lossy.lost > 20 && lossy.delivered.get() == (100 - lossy.lost) * 1500, "{lossy:?}");
+    assert_eq!((whole.lost, whole.finish.is_some(), lossy.finish), (0, true, None));
+    assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, 1));
+}
+
+/// A timeout of 2 us on a round trip of over 4 us: it fires, nothing was lost, and the run says so.
+#[test]
+fn a_timeout_without_a_loss_is_reported_as_such() {
+    let mut cfg = config("pfc");
+    cfg.nic.timeout = Some(us(2));
+    let out = run(&star(2, "1us"), &[flow(0, 1, 1_500)], &cfg);
+    let t = &out.totals;
+    assert!(t.timeouts > 0 && t.needless_timeouts == t.timeouts, "{t:?}");
+    assert_eq!(out.flows[0].needless_timeouts(), t.timeouts);
+    // the sender waits for the timeout after a loss: that one was needed
+    cfg.nic.timeout = Some(us(50));
+    cfg.link.bit_error_rate = 1e-5;
+    let out = run(&star(2, "1us"), &[flow(0, 1, 150_000)], &cfg);
+    assert!(out.totals.timeouts > 0 && out.totals.needless_timeouts == 0, "{:?}", out.totals);
+}
+
+/// Control frames are lost, too: they are counted apart, so that drops add up.
+#[test]
+fn lost_control_frames_are_counted_apart() {
+    let mut cfg = config("pfc");
+    cfg.link.bit_error_rate = 3e-6;
+    set(&mut cfg, "pause-quanta", "500");
+    cfg.nic.timeout = Some(us(500));
+    let flows: Vec<FlowSpec> = (0..8).map(|h| flow(h, 8, 1_000_000)).collect();
+    let out = run(&star(9, "1us"), &flows, &cfg);
+    let drops: u64 = out.drops.iter().map(|d| d.packets).sum();
+    assert!(out.totals.control_dropped > 0, "{:?}", out.totals);
+    assert_eq!(drops, out.totals.dropped);
+}

@@ -169,3 +169,23 @@ fn a_ring_with_cyclic_routes_deadlocks_and_the_run_says_so() {
     }
     assert!(out.totals.in_network > 0 && out.totals.completed < flows.len() as u64);
 }
+
+/// A ring deadlocks while its switches repeat their pauses every 128 ns, for a millisecond after the last
+/// packet moved: wires were busy for a part of the run only, and never for longer than it.
+#[test]
+fn frames_after_the_end_do_not_count_as_utilisation() {
+    use common::circles::Circle;
+    let mut deadlocks = 0;
+    for circle in (0..12).map(Circle::new).filter(Circle::deadlocks_under_pfc) {
+        let mut cfg = circle.settings("pfc", weir_sim::config::IngressLimit::Lossless);
+        set(&mut cfg, "pause-quanta", "20");
+        let out = circle.run(&cfg);
+        deadlocks += u64::from(matches!(out.finish, weir_sim::Finish::Deadlock(_)));
+        for p in &out.ports {
+            assert!(p.utilisation <= 1.0, "{p:?}");
+            // what is on the wire before the end, to the picosecond, is hardly ever all of it
+            assert!(p.utilisation < 1.0 || p.control_sent < 1000, "{p:?}");
+        }
+    }
+    assert!(deadlocks > 0, "nothing is shown");
+}

@@ -9,7 +9,7 @@
 //! | `size` | payload bytes, with or without unit: `1500`, `64KB`; `unlimited` lasts to the end | |
 //! | `start` | a time with its unit: `1500ps`, `1.5us` | |
 //! | `class` | label in reports | `list` |
-//! | `priority` | 0 to 7 | 0 |
+//! | `priority` | 0 to 7 | that of the pattern |
 //! | `rate` | constant-rate source: `40000000000bps`, `40Gbps` | as fast as the transport allows |
 //! | `while_held` | `backlog` or `discard` | `backlog` |
 //! | `stop` | a time with its unit | none |
@@ -25,7 +25,7 @@ use crate::plan::MAX_CLASSES;
 use crate::text::{FromText, shorten};
 use std::io::{self, Read, Write};
 use thiserror::Error;
-use weir_core::{Bytes, ClassId, NodeId, Rate, Time};
+use weir_core::{Bytes, ClassId, NodeId, Priority, Rate, Time};
 
 const COLUMNS: [&str; 11] = [
     "src",
@@ -157,20 +157,31 @@ pub type HostByName<'a> = &'a dyn Fn(&str) -> Option<NodeId>;
 /// What the name of a static path means for a flow from one host to another.
 pub type PathByName<'a> = &'a dyn Fn(&str, NodeId, NodeId) -> Option<u32>;
 
-/// Reads a flow list; `host` and `path` say what its names mean.
+/// Reads a flow list; `host` and `path` say what its names mean. Rows without a priority have 0.
 pub fn read_flows(
     input: impl Read,
     host: HostByName<'_>,
     path: PathByName<'_>,
 ) -> Result<FlowList, FlowListError> {
+    read_flows_with(input, host, path, Priority::default())
+}
+
+/// [`read_flows`], but for the priority of rows that have none.
+pub fn read_flows_with(
+    input: impl Read,
+    host: HostByName<'_>,
+    path: PathByName<'_>,
+    priority: Priority,
+) -> Result<FlowList, FlowListError> {
     let mut reader =
         csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(input);
     let columns = read_header(reader.headers().map_err(malformed)?)?;
     let mut list = FlowList::default();
-    for record in reader.records() {
-        let record = record.map_err(malformed)?;
+    let mut record = csv::StringRecord::new();
+    while reader.read_record(&mut record).map_err(malformed)? {
         let line = record.position().map_or(0, csv::Position::line);
-        let flow = Row { record: &record, columns: &columns, line }.flow(host, path, &mut list)?;
+        let row = Row { record: &record, columns: &columns, line, priority };
+        let flow = row.flow(host, path, &mut list)?;
         list.flows.push(flow);
     }
     Ok(list)
@@ -214,6 +225,8 @@ struct Row<'a> {
     record: &'a csv::StringRecord,
     columns: &'a [Option<usize>; COLUMNS.len()],
     line: u64,
+    /// Of a row that has none.
+    priority: Priority,
 }
 
 impl Row<'_> {
@@ -242,8 +255,10 @@ impl Row<'_> {
     }
 
     fn host(&self, column: usize, host: HostByName<'_>) -> Result<NodeId, FlowListError> {
-        let name: String = self.required(column)?;
-        host(&name).ok_or_else(|| self.bad(column, "no host has this name"))
+        let Some(name) = self.cell(column) else {
+            return Err(self.bad(column, "a value is needed here"));
+        };
+        host(name).ok_or_else(|| self.bad(column, "no host has this name"))
     }
 
     fn flow(
@@ -264,7 +279,7 @@ impl Row<'_> {
             start: self.required(3)?,
             class: class
                 .ok_or_else(|| self.bad(4, format!("there can be {MAX_CLASSES} classes")))?,
-            priority: self.optional(5)?.unwrap_or_default(),
+            priority: self.optional(5)?.unwrap_or(self.priority),
             rate: self.optional(6)?,
             while_held: self.optional(7)?.unwrap_or_default(),
             stop: self.optional(8)?,

@@ -56,7 +56,7 @@ pub use arrival::Arrival;
 pub use error::TrafficError;
 pub use fabric::Fabric;
 pub use flow::{FlowSource, FlowSpec, TrafficHash, WhileHeld};
-pub use flow_list::{FlowList, FlowListError, read_flows, write_flows};
+pub use flow_list::{FlowList, FlowListError, read_flows, read_flows_with, write_flows};
 pub use hosts::HostSet;
 pub use load::{Intensity, LoadRef, Offered};
 pub use params::{Names, Params};

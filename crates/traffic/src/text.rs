@@ -72,7 +72,11 @@ pub struct Share(pub f64);
 
 impl FromText for Share {
     fn from_text(text: &str) -> Result<Self, String> {
-        let number = text.trim().parse().ok();
+        let number: Option<f64> = text.trim().parse().ok();
+        if let Some(n) = number.filter(|n| *n > 1.0 && n.is_finite()) {
+            let percent = n * 100.0;
+            return Err(format!("that would be {percent} %: write `{n}%`, or `{percent}%`"));
+        }
         let number = number.or_else(|| Ratio::from_text(text).ok().map(Ratio::as_f64));
         number.map(Self).ok_or_else(|| "write a share such as `0.6`, `60%` or `3/5`".into())
     }

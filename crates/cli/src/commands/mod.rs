@@ -7,6 +7,7 @@ mod list;
 mod ns3;
 mod outputs;
 mod simulate;
+mod sweep;
 
 pub(crate) use bench::bench;
 pub(crate) use fct::fct;
@@ -14,3 +15,4 @@ pub(crate) use input::{check, topo, traffic};
 pub(crate) use list::{generate, patterns, scenarios, schema, schemes, topologies, workloads};
 pub(crate) use ns3::{import_ns3, ns3};
 pub(crate) use simulate::{compare, run};
+pub(crate) use sweep::{Sweep, sweep};

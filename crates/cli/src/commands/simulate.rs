@@ -5,7 +5,7 @@ use crate::Status;
 use crate::args::{Compare, Deny, Run as RunArgs};
 use crate::progress::watch;
 use crate::terminal::{Terminal, print, tell};
-use anyhow::{Context, bail};
+use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,8 @@ use weir_lab::compare::{self, Figures};
 use weir_lab::findings::Comparison;
 use weir_lab::report::{Destination, Formats};
 use weir_lab::run::{Failed, Failure, Meter, run_all};
-use weir_lab::{EngineConfig, Experiment, Finish, Variant, describe, report, summary, table};
+use weir_lab::{EngineConfig, Experiment, Finish, Variant};
+use weir_lab::{describe, format, report, summary, table};
 
 /// `weir run`.
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
@@ -40,6 +41,18 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         if used < asked {
             terminal.note(&format!(
                 "{used} of {asked} threads are used: windows of this network are too small for more (--threads {asked}! forces it)"
+            ));
+        }
+    }
+    if let EngineConfig::Window { threads: forced @ 2.. } = e.engine {
+        let unforced = EngineConfig::Auto { threads: forced };
+        let mut config = e.config(variants[0]);
+        config.engine = unforced;
+        let useful = weir_lab::threads(&e.topology, &config)?;
+        if useful < forced {
+            terminal.note(&format!(
+                "{forced} threads are forced, but windows of this network have work for {useful}: \
+                 the run may be slower than with --threads {useful}"
             ));
         }
     }
@@ -73,7 +86,7 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
     };
     let out = destination(args.out.as_deref(), &e)?;
     let seeds = match (&args.seeds, args.seed) {
-        (Some(text), _) => parse_seeds(text)?,
+        (Some(text), _) => weir_lab::sweep::seeds::parse(text).map_err(anyhow::Error::msg)?,
         (None, Some(seed)) => vec![seed],
         (None, None) => e.scenario.run.seeds.clone(),
     };
@@ -131,34 +144,6 @@ fn schemes(args: &Compare) -> Vec<String> {
     }
 }
 
-/// `1..10`, `1,2,5` or both.
-fn parse_seeds(text: &str) -> anyhow::Result<Vec<u64>> {
-    const MOST: u64 = 100_000;
-    let mut seeds = Vec::new();
-    for part in text.split(',') {
-        let number = |s: &str| {
-            s.trim()
-                .parse::<u64>()
-                .with_context(|| format!("`{text}` is no list of seeds: write 1..10 or 1,2,5"))
-        };
-        let (low, high) = match part.split_once("..") {
-            Some((low, high)) => (number(low)?, number(high.trim_start_matches('='))?),
-            None => (number(part)?, number(part)?),
-        };
-        if low > high || high - low >= MOST {
-            bail!("`{part}` is no range of seeds: it goes upwards, to at most {MOST} seeds");
-        }
-        seeds.extend(low..=high);
-    }
-    let mut sorted = seeds.clone();
-    sorted.sort_unstable();
-    sorted.dedup();
-    if sorted.len() != seeds.len() {
-        bail!("`{text}` has a seed twice: the two runs would be the same");
-    }
-    Ok(seeds)
-}
-
 /// Runs everything; `None` when it was interrupted before there was anything. Runs that fail are
 /// part of the result as long as there are others.
 fn simulate<'a>(
@@ -195,6 +180,15 @@ fn simulate<'a>(
 
 /// Does `work`, which ends early when Ctrl-C has interrupted `meter`.
 pub(super) fn with_interrupt<T>(meter: &Meter, work: impl FnOnce() -> T) -> anyhow::Result<T> {
+    on_interrupt(|| meter.interrupt(), work)
+}
+
+/// Does `work`, which ends early when Ctrl-C has set `flag`.
+pub(super) fn with_flag<T>(flag: &AtomicBool, work: impl FnOnce() -> T) -> anyhow::Result<T> {
+    on_interrupt(|| flag.store(true, Ordering::Relaxed), work)
+}
+
+fn on_interrupt<T>(tell: impl Fn() + Sync, work: impl FnOnce() -> T) -> anyhow::Result<T> {
     let stop = Arc::new(AtomicBool::new(false));
     // The first Ctrl-C asks the runs to end, a second one ends the program.
     let signal = signal_hook::consts::SIGINT;
@@ -205,7 +199,7 @@ pub(super) fn with_interrupt<T>(meter: &Meter, work: impl FnOnce() -> T) -> anyh
         scope.spawn(|| {
             while !finished.load(Ordering::Acquire) {
                 if stop.load(Ordering::Relaxed) {
-                    meter.interrupt();
+                    tell();
                 }
                 std::thread::park_timeout(std::time::Duration::from_millis(20));
             }
@@ -220,37 +214,18 @@ fn command_line(words: &[(&str, Option<String>)]) -> String {
     let mut line = String::from("weir");
     for (name, value) in words {
         if let Some(value) = value {
-            line.push_str(&format!(" {name} {}", quoted(value)));
+            line.push_str(&format!(" {name} {}", format::shell_word(value)));
         }
     }
     line
 }
 
 fn set_words(sets: &[String]) -> String {
-    sets.iter().map(|s| format!(" --set {}", quoted(s))).collect()
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:%+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    if word.chars().any(char::is_control) {
-        // what a terminal would obey is spelt out
-        let spelt = |c: char| match c {
-            '\'' | '\\' => format!("\\{c}"),
-            c if c.is_ascii_control() => format!("\\x{:02x}", u32::from(c)),
-            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
-            c => c.to_string(),
-        };
-        return format!("$'{}'", word.chars().map(spelt).collect::<String>());
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
+    sets.iter().map(|s| format!(" --set {}", format::shell_word(s))).collect()
 }
 
 /// The formats of tables, if this program can write them.
-fn formats(parquet: bool) -> anyhow::Result<Formats> {
+pub(super) fn formats(parquet: bool) -> anyhow::Result<Formats> {
     Formats::new(parquet).context(
         "this program was built without Parquet: build it with `cargo build --release --features \
          parquet`, or leave `--parquet` out",
@@ -275,7 +250,7 @@ fn save(
 fn next_steps(c: &Comparison<'_>, saved: &Option<PathBuf>, command: &str, terminal: &Terminal) {
     let Some(directory) = saved else {
         let name = &c.experiment.scenario.name;
-        let place = quoted(&format!("weir-out/{name}"));
+        let place = format::shell_word(&format!("weir-out/{name}"));
         terminal.note(&format!("a page with figures and the data: {command} --out {place}"));
         return;
     };
@@ -283,7 +258,7 @@ fn next_steps(c: &Comparison<'_>, saved: &Option<PathBuf>, command: &str, termin
     let tables = if c.partial() { "flows.partial.csv" } else { "flows.csv ports.csv" };
     terminal.note(&format!("report: {shown}/index.html     data: {tables} summary.json"));
     if !c.partial() {
-        let place = quoted(&directory.to_string_lossy());
+        let place = format::shell_word(&directory.to_string_lossy());
         terminal.note(&format!("repeat: {command} --out {place}"));
     }
 }

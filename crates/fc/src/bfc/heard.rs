@@ -23,6 +23,11 @@ impl Heard {
         Self { space, ports: vec![Port::default(); ports] }
     }
 
+    /// How many ports there are.
+    pub(super) fn ports(&self) -> usize {
+        self.ports.len()
+    }
+
     /// `queue` of `port` exists from now on. Its number may have been paused before.
     pub(super) fn add(&mut self, port: PortId, queue: QueueId, a: &mut Actions) {
         let paused = self.is_paused(port, queue.0 % self.space);

@@ -40,8 +40,8 @@ use crate::perflow::{
     BUCKETS, Backstop, Draws, HopBdp, Keys, OWN_TIMERS, Own, Plan, TABLE, Table, active_with,
 };
 use crate::{
-    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
-    Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
+    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
 };
 use heard::Heard;
 use std::collections::VecDeque;
@@ -208,10 +208,11 @@ pub struct Bfc {
     /// Set for static assignment: salts the hash.
     salt: Option<u64>,
     pausing: bool,
-    /// The strict-priority queue of first packets.
-    first_packets: Option<QueueId>,
+    /// First packets take a strict-priority queue.
+    first_packets: bool,
     threshold: HopBdp,
     sticky: Vec<Time>,
+    /// By port and class.
     egresses: Vec<Egress>,
     told: Told,
     heard: Heard,
@@ -220,7 +221,9 @@ pub struct Bfc {
 }
 
 fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
-    Ok(Box::new(Bfc::new(values, setup)?))
+    let bfc = Bfc::new(values, setup)?;
+    bfc.threshold.check("pause-factor and hop-rtt", setup)?;
+    Ok(Box::new(bfc))
 }
 
 fn is(values: &Values, param: &Param) -> bool {
@@ -255,7 +258,7 @@ impl Bfc {
         let queues = values.integer(&QUEUES).expect("has a default") as u32;
         let first_packet = is(values, &FIRST_PACKET) && setup.role == Role::Switch;
         let own = Own { ahead: u32::from(first_packet), data: queues, ..Own::default() };
-        let plan = Plan::new(INFO.name, setup, own)?;
+        let plan = Plan::new(setup, own);
         let hop = HopBdp::new(values, setup);
         let period = periods(values, bits, &hop, setup);
         for (port, period) in setup.ports.iter().zip(&period) {
@@ -277,10 +280,10 @@ impl Bfc {
             keys: Keys::new(values, DEFAULT_BUCKETS),
             salt: (values.choice(&ASSIGNMENT) == Some("static")).then_some(static_salt),
             pausing: is(values, &PAUSING),
-            first_packets: first_packet.then(|| QueueId(plan.first - 1)),
+            first_packets: first_packet,
             threshold: threshold(values, setup, hop, frames, &period),
             sticky,
-            egresses: Table::per_port(setup)
+            egresses: Table::per_class(setup, &plan)
                 .into_iter()
                 .map(|flows| Egress { flows, idle: VecDeque::new() })
                 .collect(),
@@ -303,10 +306,15 @@ impl Bfc {
     /// A switch's queues are there from the start; those of a NIC come and go.
     fn know_queues(&mut self) {
         if self.role == Role::Switch {
-            let first = self.first_packets.map_or(self.plan.first, |q| q.0);
-            for port in 0..self.egresses.len() {
-                for q in first..self.plan.first + self.queues {
-                    self.heard.add(PortId::from_index(port), QueueId(q), &mut Actions::new());
+            let queues: Vec<u32> = (0..self.plan.classes())
+                .flat_map(|class| {
+                    let first = self.plan.data(class, 0).0;
+                    first - u32::from(self.first_packets)..first + self.queues
+                })
+                .collect();
+            for port in 0..self.heard.ports() {
+                for q in &queues {
+                    self.heard.add(PortId::from_index(port), QueueId(*q), &mut Actions::new());
                 }
             }
         }
@@ -314,9 +322,16 @@ impl Bfc {
 
     /// The queue for a flow that has none: an empty one that is open, looking round from a
     /// random start, or the random one itself.
-    fn queue_for(&mut self, v: &NodeView<'_>, flow: FlowId, egress: PortId) -> QueueId {
+    fn queue_for(
+        &mut self,
+        v: &NodeView<'_>,
+        flow: FlowId,
+        egress: PortId,
+        class: usize,
+    ) -> QueueId {
         if let Some(salt) = self.salt {
-            return self.plan.data((rng::mix(flow.get() ^ salt) % u64::from(self.queues)) as u32);
+            let i = rng::mix(flow.get() ^ salt) % u64::from(self.queues);
+            return self.plan.data(class, i as u32);
         }
         let start = self.draws.below(self.queues);
         let free = |q: &QueueId| {
@@ -325,9 +340,9 @@ impl Bfc {
         };
         (start..self.queues)
             .chain(0..start)
-            .map(|i| self.plan.data(i))
+            .map(|i| self.plan.data(class, i))
             .find(free)
-            .unwrap_or_else(|| self.plan.data(start))
+            .unwrap_or_else(|| self.plan.data(class, start))
     }
 
     /// Whether the queue, with this packet in it, is longer than the port drains in time.
@@ -339,20 +354,27 @@ impl Bfc {
     }
 
     /// The flow's entry with one more packet: its packets and its queue.
-    fn enter(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId) -> (u32, QueueId) {
+    fn enter(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &Packet,
+        egress: PortId,
+        class: usize,
+    ) -> (u32, QueueId) {
         let key = self.keys.of(p.flow);
         let until = v.now + self.sticky[p.ingress.index()];
-        self.egresses[egress.index()].purge(v.now);
-        if let Some((_, e)) = self.egresses[egress.index()].flows.get_mut(key)
+        let at = self.plan.at(egress, class);
+        self.egresses[at].purge(v.now);
+        if let Some((_, e)) = self.egresses[at].flows.get_mut(key)
             && (e.packets > 0 || v.now <= e.until)
         {
             e.packets += 1;
             e.until = until;
             return (e.packets, e.queue);
         }
-        let queue = self.queue_for(v, p.flow, egress);
+        let queue = self.queue_for(v, p.flow, egress, class);
         let entry = Entry { packets: 1, queue, until };
-        let flows = &mut self.egresses[egress.index()].flows;
+        let flows = &mut self.egresses[at].flows;
         match flows.get_mut(key) {
             Some((_, e)) => *e = entry,
             None => _ = flows.insert(key, entry),
@@ -361,9 +383,9 @@ impl Bfc {
     }
 
     /// The flow's entry with one packet less.
-    fn leave(&mut self, now: Time, p: &Packet, egress: PortId) {
+    fn leave(&mut self, now: Time, p: &Packet, at: usize) {
         let until = now + self.sticky[p.ingress.index()];
-        let Egress { flows, idle } = &mut self.egresses[egress.index()];
+        let Egress { flows, idle } = &mut self.egresses[at];
         if let Some((i, e)) = flows.get_mut(self.keys.of(p.flow)) {
             e.packets = e.packets.saturating_sub(1);
             e.until = until;
@@ -398,8 +420,8 @@ impl FlowControl for Bfc {
         self.plan.layout()
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        self.backstop.unconcerned(&self.plan, priority)
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        self.backstop.interest(&self.plan, priority)
     }
 
     fn arrive(
@@ -410,21 +432,17 @@ impl FlowControl for Bfc {
         a: &mut Actions,
     ) -> QueueId {
         self.backstop.arrive(v, p, egress, a);
-        if p.priority != self.plan.priority {
-            return self.plan.other(p.priority);
-        }
+        let Some(class) = self.plan.class(p.priority) else { return self.plan.other(p.priority) };
         self.told.arrived(v.now, p.ingress, a);
-        let (packets, queue) = self.enter(v, p, egress);
-        if let Some(ahead) = self.first_packets
-            && p.has(flags::FIRST)
-        {
+        let (packets, queue) = self.enter(v, p, egress, class);
+        if self.first_packets && p.has(flags::FIRST) {
             // never counted, so that no neighbour ever pauses the queue of first packets
-            return if packets == 1 { ahead } else { queue };
+            return if packets == 1 { self.plan.other(p.priority) } else { queue };
         }
         // a lone packet is no backlog
         if self.pausing && packets > 1 && self.should_count(v, p, egress, queue) {
             p.local_tag = COUNTED;
-            self.told.count(p.ingress, p.wire_tag, a);
+            self.told.count(p, a);
         }
         queue
     }
@@ -432,10 +450,8 @@ impl FlowControl for Bfc {
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
         if self.role == Role::Switch {
             self.backstop.depart(v, p, from, a);
-            if p.priority != self.plan.priority {
-                return;
-            }
-            self.leave(v.now, p, from.port);
+            let Some(class) = self.plan.class(p.priority) else { return };
+            self.leave(v.now, p, self.plan.at(from.port, class));
             if p.local_tag == COUNTED {
                 self.told.discount(v.now, p.ingress, p.wire_tag, from, a);
             }
@@ -446,7 +462,7 @@ impl FlowControl for Bfc {
 
     fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
         match m {
-            ControlMessage::QueueState { pause, queue } => {
+            ControlMessage::QueueState { pause, queue, .. } => {
                 self.heard.set(port, queue.0, *pause, a);
             }
             ControlMessage::QueueBitmap { words, .. } => self.heard.replace(port, words, a),
@@ -492,7 +508,8 @@ impl FlowControl for Bfc {
                 v.now
             ));
         }
-        for (port, egress) in self.egresses.iter().enumerate() {
+        for (at, egress) in self.egresses.iter().enumerate() {
+            let port = at / self.plan.classes();
             if let Some((_, key, e)) = egress.flows.iter().find(|(_, _, e)| e.packets > 0) {
                 return Self::violation(format!(
                     "port {port} counts {} packets of flow {key:#x}, with nothing left in the network",

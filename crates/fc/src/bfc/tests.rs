@@ -14,7 +14,8 @@ const FIRST: u32 = 4;
 
 /// 100 Gb/s and 1 us: the hop round trip is 2 us, its product 25 000 B.
 fn bench(params: &[(&str, &str)]) -> Bench {
-    let mut b = Bench::switch(&INFO, &given(&INFO, params), 3);
+    let all = [&[("hop-rtt", "2us")], params].concat();
+    let mut b = Bench::switch(&INFO, &given(&INFO, &all), 3);
     b.links(Rate::from_gbps(100), Time::from_us(1));
     b
 }
@@ -40,7 +41,7 @@ fn send(b: &mut Bench, k: u32, n: u32, tag: u32) -> QueueId {
 }
 
 fn state(pause: bool, queue: u32) -> ControlMessage {
-    ControlMessage::QueueState { pause, queue: QueueId(queue) }
+    ControlMessage::QueueState { pause, priority: PRIORITY, queue: QueueId(queue) }
 }
 
 fn bitmap(bits: &[u32]) -> ControlMessage {
@@ -277,6 +278,7 @@ fn a_nic_stamps_its_slot_and_has_no_queue_of_first_packets() {
         lossless: 1 << PRIORITY.get(),
         thresholds: &crate::Thresholds::Pool,
         max_frame: weir_core::Bytes::new(1518),
+        response: weir_core::Time::ZERO,
         seed: 1,
     };
     let mut bfc = Bfc::new(&values, &setup).unwrap();
@@ -301,18 +303,19 @@ fn periodic_pauses_wait_for_the_tick_and_resumes_do_not() {
     assert_eq!(b.take_sent(), [(UP, bitmap(&[]))]);
 }
 
-/// 40 Gb/s and 20 ns: half a round trip is 20 ns, but 1024 bits in a frame of 170 B on the wire
-/// take 34 ns.
+/// 40 Gb/s and a round trip of 40 ns: half of it is 20 ns, but 1024 bits in a frame of 170 B on the
+/// wire take 34 ns.
 #[test]
 fn on_a_short_link_bitmaps_take_a_tenth_of_the_wire() {
-    let mut b = Bench::switch(&INFO, &given(&INFO, &[("frames", "periodic")]), 3);
-    send(&mut b, 0, 1, 7);
+    let periodic = given(&INFO, &[("frames", "periodic"), ("hop-rtt", "40ns")]);
+    let mut b = Bench::around(3, "75KB", "45KB", |setup| Bfc::new(&periodic, setup).unwrap());
+    b.arrive(b.packet(UP, 1000).flow(9, 0, 10).wire_tag(7), OUT);
     b.fire_next();
     assert_eq!(b.now, Time::from_ns(340));
     let period = |p| given(&INFO, &[("frames", "periodic"), ("period", p)]);
     Bench::around(2, "75KB", "45KB", |setup| {
         // a pause may wait for 340 ns and takes 40 ns: 380 ns at 5 B/ns
-        let bfc = Bfc::new(&given(&INFO, &[("frames", "periodic")]), setup).unwrap();
+        let bfc = Bfc::new(&periodic, setup).unwrap();
         assert_eq!(bfc.threshold.bytes(PortId(0), PortId(1)), 1900);
         let refused = Bfc::new(&period("34ns"), setup).unwrap_err().0;
         assert!(refused.contains("takes 34 ns"), "{refused}");
@@ -529,6 +532,7 @@ fn bitmaps_without_a_period_are_refused() {
         lossless: 8,
         thresholds: &crate::Thresholds::Pool,
         max_frame: weir_core::Bytes::new(1518),
+        response: weir_core::Time::ZERO,
         seed: 1,
     };
     assert!(Bfc::new(&values, &setup).unwrap_err().0.contains("period"));

@@ -4,13 +4,15 @@ use super::{Frames, RESUME, TICK};
 use crate::perflow::timer;
 use crate::{Actions, PortQueue};
 use std::collections::{BTreeMap, VecDeque};
-use weir_core::{ControlMessage, PortId, QueueId, Time};
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 
 /// One upstream queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Counter {
     /// Its counted packets that are still here.
     count: u32,
+    /// The priority of the last one counted.
+    priority: Priority,
     /// The neighbour is, or at the next tick will be, told to pause it.
     paused: bool,
     /// It waits for its turn to be resumed.
@@ -65,11 +67,12 @@ impl Told {
         &mut counters[index as usize]
     }
 
-    /// A packet of the upstream queue `tag` is counted.
-    pub(super) fn count(&mut self, ingress: PortId, tag: u32, a: &mut Actions) {
-        let index = tag % self.space;
+    /// A packet is counted for the upstream queue that it came from.
+    pub(super) fn count(&mut self, p: &Packet, a: &mut Actions) {
+        let (ingress, index) = (p.ingress, p.wire_tag % self.space);
         let counter = self.counter(ingress, index);
         counter.count += 1;
+        counter.priority = p.priority;
         if !counter.paused {
             self.set(ingress, index, true, a);
         }
@@ -128,10 +131,12 @@ impl Told {
     }
 
     fn set(&mut self, ingress: PortId, index: u32, pause: bool, a: &mut Actions) {
-        self.counter(ingress, index).paused = pause;
+        let counter = self.counter(ingress, index);
+        counter.paused = pause;
+        let (priority, queue) = (counter.priority, QueueId(index));
         match self.frames {
             Frames::Immediate | Frames::Both => {
-                a.send(ingress, ControlMessage::QueueState { pause, queue: QueueId(index) });
+                a.send(ingress, ControlMessage::QueueState { pause, priority, queue });
             }
             // a pause waits for the next tick, a resume does not
             Frames::Periodic if !pause => a.send(ingress, self.bitmap(ingress)),

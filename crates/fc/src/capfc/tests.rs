@@ -207,6 +207,27 @@ fn an_input_is_paused_while_it_is_full_or_any_output_names_it() {
     assert_eq!(b.take_sent(), [xon(A)]);
 }
 
+/// The other reading: both must be true, and the end of either ends the pause.
+#[test]
+fn with_trigger_and_an_input_is_paused_while_it_is_full_and_an_output_names_it() {
+    let mut b = switch_with(&[(&TRIGGER, "and")]);
+    put(&mut b, A, OUT, 7);
+    assert_eq!(b.take_sent(), [], "named, but not full");
+    put(&mut b, A, OUT2, 3);
+    assert_eq!(b.take_sent(), [xoff(A)], "10 KB: full as well");
+    serve(&mut b, OUT, 4);
+    assert_eq!(b.take_sent(), [xon(A)], "no output names it, 6 KB of it are left");
+    put(&mut b, A, OUT2, 3);
+    assert_eq!(b.take_sent(), [], "full still, but 6 KB are not above XOFF");
+    put(&mut b, A, OUT2, 1);
+    assert_eq!(b.take_sent(), [xoff(A)]);
+    serve(&mut b, OUT, 3);
+    serve(&mut b, OUT2, 2);
+    assert_eq!(b.take_sent(), [xon(A)], "5 KB: not full, though named");
+    assert_eq!((INFO.ingress_bound)(&values(&[(&TRIGGER, "and")])), IngressBound::Memory);
+    assert_eq!((INFO.ingress_bound)(&Values::new()), IngressBound::Pauses);
+}
+
 #[test]
 fn a_full_input_is_paused_as_in_pfc() {
     let mut b = switch();

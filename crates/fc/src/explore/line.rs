@@ -87,10 +87,16 @@ impl Obeyed {
                     self.pairs.retain(|pair| !flows.contains(pair));
                 }
             }
-            ControlMessage::FlowState { pause: true, flow } => {
+            ControlMessage::OfcTuples { pause, flows, .. } => {
+                for &(pair, number) in flows {
+                    let flow = FlowId::new(pair.src, number);
+                    _ = if *pause { self.flows.insert(flow) } else { self.flows.remove(&flow) };
+                }
+            }
+            ControlMessage::FlowState { pause: true, flow, .. } => {
                 self.flows.insert(*flow);
             }
-            ControlMessage::FlowState { pause: false, flow } => {
+            ControlMessage::FlowState { pause: false, flow, .. } => {
                 self.flows.remove(flow);
             }
             ControlMessage::BackPressure { flows } => {
@@ -424,7 +430,8 @@ mod tests {
                     a.hold(egress, crate::Target::Priority(p.priority));
                 }
                 Fault::Disobeys if p.ingress == UP => {
-                    a.send(UP, ControlMessage::FlowState { pause: true, flow: p.flow });
+                    let (priority, flow) = (p.priority, p.flow);
+                    a.send(UP, ControlMessage::FlowState { pause: true, priority, flow });
                 }
                 Fault::Reorders => return QueueId((p.seq + 1) % 2),
                 _ => {}

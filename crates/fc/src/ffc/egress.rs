@@ -3,7 +3,7 @@
 use super::PACE;
 use super::frames::Name;
 use crate::perflow::{Table, timer};
-use crate::{Actions, Target};
+use crate::{Actions, Target, TimerKey};
 use weir_core::{Bytes, PortId, QueueId, Rate, Time};
 
 /// A flow with packets here, or one that the next hop has stopped.
@@ -41,10 +41,12 @@ pub(super) struct Limits {
     pub pace: Option<Rate>,
 }
 
-/// One egress port. Queue 0 is the transmit queue, queue `1 + l` lane `l`.
+/// One controlled priority of an egress port. Queue 0 is the transmit queue, queue `1 + l` lane `l`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Egress {
     pub port: PortId,
+    /// The place of its priority among the controlled ones.
+    pub class: u32,
     pub first: u32,
     pub limits: Limits,
     pub flows: Table<Flow>,
@@ -65,6 +67,10 @@ impl Egress {
 
     pub(super) fn lane_queue(&self, lane: u32) -> QueueId {
         QueueId(self.first + 1 + lane)
+    }
+
+    fn pace_timer(&self, lane: u32) -> TimerKey {
+        timer(PACE, self.port, self.class * self.lanes.len() as u32 + lane)
     }
 
     /// The flow under `key`, new if need be.
@@ -142,7 +148,8 @@ impl Egress {
     ) -> Option<u32> {
         let i = self.lanes.get(lane as usize).copied().flatten()?;
         let share = self.draining().max(1);
-        let (gate, pace, port) = (self.limits.drain_below, self.limits.pace, self.port);
+        let key = self.pace_timer(lane);
+        let (gate, pace) = (self.limits.drain_below, self.limits.pace);
         let f = self.flows.at_mut(i)?;
         if f.xoff {
             return None;
@@ -152,7 +159,7 @@ impl Egress {
             return None;
         }
         if now < f.next {
-            a.arm(timer(PACE, port, lane), f.next);
+            a.arm(key, f.next);
             return None;
         }
         f.next = now + pace.map_or(Time::ZERO, |rate| rate.time_for(Bytes::new(size)) * share);
@@ -170,7 +177,7 @@ impl Egress {
             && let Some(lane) = f.lane.take()
         {
             self.lanes[lane as usize] = None;
-            a.cancel(timer(PACE, self.port, lane));
+            a.cancel(self.pace_timer(lane));
         }
         if self.flows.at(i).is_some_and(Flow::is_idle) {
             self.flows.remove(i);

@@ -12,6 +12,7 @@ pub(super) struct Name {
     pub pair: HostPair,
     /// The flow's number at its source; zero under a 3-tuple.
     pub number: u32,
+    pub priority: Priority,
 }
 
 /// What tells flows apart.
@@ -26,10 +27,11 @@ pub(super) enum Tuple {
 impl Tuple {
     pub(super) fn name(self, p: &Packet) -> Name {
         let number = if self == Self::Five { p.flow.number() } else { 0 };
-        Name { pair: HostPair { src: p.flow.source(), dst: p.dst }, number }
+        let pair = HostPair { src: p.flow.source(), dst: p.dst };
+        Name { pair, number, priority: p.priority }
     }
 
-    /// The name as a table key.
+    /// The name as a key in the tables of its priority.
     pub(super) fn key(self, name: Name) -> u64 {
         match self {
             Self::Three => u64::from(name.pair.src.0) << 32 | u64::from(name.pair.dst.0),
@@ -45,13 +47,16 @@ impl Tuple {
         }
     }
 
-    fn frame(self, priority: Priority, flows: &[(Name, bool)]) -> ControlMessage {
+    fn frame(self, flows: &[(Name, bool)]) -> ControlMessage {
         match self {
             Self::Three => ControlMessage::BackPressure {
-                flows: flows.iter().map(|(n, xoff)| (n.pair, priority, *xoff)).collect(),
+                flows: flows.iter().map(|(n, xoff)| (n.pair, n.priority, *xoff)).collect(),
             },
             Self::Five => ControlMessage::BackPressureTuples {
-                flows: flows.iter().map(|(n, xoff)| (n.pair, n.number, priority, *xoff)).collect(),
+                flows: flows
+                    .iter()
+                    .map(|(n, xoff)| (n.pair, n.number, n.priority, *xoff))
+                    .collect(),
             },
         }
     }
@@ -59,13 +64,14 @@ impl Tuple {
 
 /// The flow states in a frame, for frames of the kind that `tuple` sends.
 pub(super) fn read(tuple: Tuple, m: &ControlMessage) -> Option<Vec<(Name, bool)>> {
+    let name = |pair, number, priority| Name { pair, number, priority };
     match (tuple, m) {
         (Tuple::Three, ControlMessage::BackPressure { flows }) => {
-            Some(flows.iter().map(|&(pair, _, xoff)| (Name { pair, number: 0 }, xoff)).collect())
+            Some(flows.iter().map(|&(pair, p, xoff)| (name(pair, 0, p), xoff)).collect())
         }
-        (Tuple::Five, ControlMessage::BackPressureTuples { flows }) => Some(
-            flows.iter().map(|&(pair, number, _, xoff)| (Name { pair, number }, xoff)).collect(),
-        ),
+        (Tuple::Five, ControlMessage::BackPressureTuples { flows }) => {
+            Some(flows.iter().map(|&(pair, n, p, xoff)| (name(pair, n, p), xoff)).collect())
+        }
         _ => None,
     }
 }
@@ -74,7 +80,6 @@ pub(super) fn read(tuple: Tuple, m: &ControlMessage) -> Option<Vec<(Name, bool)>
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Frames {
     tuple: Tuple,
-    priority: Priority,
     gather: Time,
     refresh: Option<Time>,
     /// Changes that wait for others to join them, per neighbour, sorted.
@@ -86,14 +91,13 @@ pub(super) struct Frames {
 impl Frames {
     pub(super) fn new(
         tuple: Tuple,
-        priority: Priority,
         gather: Time,
         refresh: Option<Time>,
         setup: &NodeSetup<'_>,
     ) -> Self {
         let ports = setup.ports.len();
         let (pending, refreshing) = (vec![Vec::new(); ports], vec![false; ports]);
-        Self { tuple, priority, gather, refresh, pending, refreshing }
+        Self { tuple, gather, refresh, pending, refreshing }
     }
 
     /// Tells the neighbour at `port` to stop a flow, or to let it go on.
@@ -140,7 +144,7 @@ impl Frames {
     }
 
     fn frames(&self, flows: &[(Name, bool)]) -> impl Iterator<Item = ControlMessage> {
-        flows.chunks(self.tuple.most()).map(|some| self.tuple.frame(self.priority, some))
+        flows.chunks(self.tuple.most()).map(|some| self.tuple.frame(some))
     }
 
     /// Repeats the flows that stand stopped at the neighbour at `port`; without any, no more. Where so many do

@@ -24,7 +24,7 @@
 //! and `serve`; 4 `Egress::hear`; 5 `Egress::give`.
 //!
 //! *Deviations and choices.* The root flow is the one with most bytes in the transmit queue,
-//! beyond an equal share, and one is picked at most per hop round trip. Lanes give packets back to
+//! beyond an equal share, and one is picked at most per round trip of propagation. Lanes give packets back to
 //! the tail of the transmit queue, behind what the flow had left there, so order holds by
 //! itself. A flow keeps its lane until the lane is empty. Without a free lane it stays in the
 //! transmit queue, which is counted, and gets a lane with its next packet if it is stopped.
@@ -39,8 +39,8 @@ pub use crate::perflow::BACKSTOP;
 
 use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table};
 use crate::{
-    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
-    Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
+    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Limits};
 use frames::{Frames, Tuple};
@@ -58,7 +58,7 @@ pub const DRAIN_BELOW: Param = Param {
     name: "drain-below",
     kind: Kind::Bytes,
     default: "",
-    doc: "Lanes give packets back while the transmit queue is below this; default: half the threshold.",
+    doc: "Lanes give packets back while the transmit queue is below this; default: the threshold, where congestion begins and ends.",
 };
 /// When a lane stops its flow upstream.
 pub const LANE_HIGH: Param = Param {
@@ -93,7 +93,7 @@ pub const ROOT_INTERVAL: Param = Param {
     name: "root-interval",
     kind: Kind::Time,
     default: "",
-    doc: "Shortest time between two root flows of a port; default: the hop round trip.",
+    doc: "Shortest time between two root flows of a port; default: twice the propagation delay.",
 };
 /// Whether lanes are paced.
 pub const PACER: Param = Param {
@@ -153,6 +153,7 @@ pub struct Ffc {
     tuple: Tuple,
     lane_high: u64,
     lane_low: u64,
+    /// By port and class.
     egresses: Vec<Egress>,
     frames: Frames,
     nic: NicFlows,
@@ -168,7 +169,7 @@ impl Ffc {
     pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         let size = |param| values.bytes(param).expect("has a default").get();
         let threshold = size(&THRESHOLD);
-        let drain_below = values.bytes(&DRAIN_BELOW).map_or(threshold / 2, |b| b.get());
+        let drain_below = values.bytes(&DRAIN_BELOW).map_or(threshold, |b| b.get());
         let (lane_high, lane_low) = (size(&LANE_HIGH), size(&LANE_LOW));
         if lane_low > lane_high {
             return Err(ParamError(format!(
@@ -184,16 +185,19 @@ impl Ffc {
         }
         let lanes = values.integer(&LANES).expect("has a default") as u32;
         let own = Own { data: 1 + lanes, inspects_heads: true, ..Own::default() };
-        let plan = Plan::new(INFO.name, setup, own)?;
+        let plan = Plan::new(setup, own);
         let tuple = if values.choice(&KEY) == Some("5-tuple") { Tuple::Five } else { Tuple::Three };
         let gather = values.time(&GATHER).expect("has a default");
         let paced = values.bool(&PACER).expect("has a default");
         let egress = |(i, flows): (usize, Table<egress::Flow>)| {
-            let port = setup.ports[i];
-            let root_interval = values.time(&ROOT_INTERVAL).unwrap_or_else(|| port.hop_rtt());
+            let (at, class) = (i / plan.classes(), i % plan.classes());
+            let port = setup.ports[at];
+            let root_interval =
+                values.time(&ROOT_INTERVAL).unwrap_or_else(|| port.propagation_rtt());
             Egress {
-                port: PortId::from_index(i),
-                first: plan.first,
+                port: PortId::from_index(at),
+                class: class as u32,
+                first: plan.data(class, 0).0,
                 limits: Limits {
                     threshold,
                     drain_below,
@@ -212,8 +216,8 @@ impl Ffc {
             tuple,
             lane_high,
             lane_low,
-            egresses: Table::per_port(setup).into_iter().enumerate().map(egress).collect(),
-            frames: Frames::new(tuple, plan.priority, gather, refresh, setup),
+            egresses: Table::per_class(setup, &plan).into_iter().enumerate().map(egress).collect(),
+            frames: Frames::new(tuple, gather, refresh, setup),
             nic: NicFlows::default(),
             backstop: Backstop::new(values, setup)?,
             plan,
@@ -226,8 +230,8 @@ impl Ffc {
     }
 
     /// Step 3: a packet of flow `i` went to its lane.
-    fn lane_grew(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId, i: u32, a: &mut Actions) {
-        let Some(f) = self.egresses[egress.index()].flows.at_mut(i) else { return };
+    fn lane_grew(&mut self, v: &NodeView<'_>, p: &Packet, at: usize, i: u32, a: &mut Actions) {
+        let Some(f) = self.egresses[at].flows.at_mut(i) else { return };
         f.lane_bytes += u64::from(p.size);
         if f.lane_bytes > self.lane_high && !f.told.contains(&p.ingress) {
             f.told.push(p.ingress);
@@ -236,8 +240,8 @@ impl Ffc {
     }
 
     /// Step 6: a packet of flow `i` left its lane.
-    fn lane_shrank(&mut self, v: &NodeView<'_>, egress: PortId, i: u32, a: &mut Actions) {
-        let e = &mut self.egresses[egress.index()];
+    fn lane_shrank(&mut self, v: &NodeView<'_>, at: usize, i: u32, a: &mut Actions) {
+        let e = &mut self.egresses[at];
         let Some(f) = e.flows.at_mut(i) else { return };
         if f.lane_bytes <= self.lane_low {
             for port in std::mem::take(&mut f.told) {
@@ -264,8 +268,8 @@ impl FlowControl for Ffc {
         self.plan.layout()
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        self.backstop.unconcerned(&self.plan, priority)
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        self.backstop.interest(&self.plan, priority)
     }
 
     fn arrive(
@@ -276,11 +280,10 @@ impl FlowControl for Ffc {
         a: &mut Actions,
     ) -> QueueId {
         self.backstop.arrive(v, p, egress, a);
-        if p.priority != self.plan.priority {
-            return self.plan.other(p.priority);
-        }
+        let Some(class) = self.plan.class(p.priority) else { return self.plan.other(p.priority) };
+        let at = self.plan.at(egress, class);
         let name = self.tuple.name(p);
-        let e = &mut self.egresses[egress.index()];
+        let e = &mut self.egresses[at];
         let i = e.flow(self.tuple.key(name), name);
         if e.flows.at(i).is_some_and(|f| f.xoff && f.lane.is_none()) {
             e.take_lane(v.now, i, a);
@@ -288,7 +291,7 @@ impl FlowControl for Ffc {
         let f = e.flows.at_mut(i).expect("found or just made");
         if let Some(lane) = f.lane {
             let queue = e.lane_queue(lane);
-            self.lane_grew(v, p, egress, i, a);
+            self.lane_grew(v, p, at, i, a);
             return queue;
         }
         f.bytes += u64::from(p.size);
@@ -305,16 +308,18 @@ impl FlowControl for Ffc {
         head: &Packet,
         a: &mut Actions,
     ) -> Verdict {
-        let e = &mut self.egresses[at.port.index()];
+        let Some(class) = self.plan.class(head.priority) else { return Verdict::Send };
+        let egress = self.plan.at(at.port, class);
+        let e = &mut self.egresses[egress];
         let transmit = e.transmit();
-        if at.queue <= transmit || head.priority != self.plan.priority {
+        if at.queue == transmit {
             return Verdict::Send;
         }
         let lane = at.queue.0 - transmit.0 - 1;
         let queued = v.queue(at.port, transmit).bytes;
         match e.give(v.now, lane, u64::from(head.size), queued, a) {
             Some(i) => {
-                self.lane_shrank(v, at.port, i, a);
+                self.lane_shrank(v, egress, i, a);
                 Verdict::Move(transmit)
             }
             None => Verdict::Wait,
@@ -326,16 +331,15 @@ impl FlowControl for Ffc {
             return;
         }
         self.backstop.depart(v, p, from, a);
-        if p.priority != self.plan.priority {
-            return;
-        }
-        let e = &mut self.egresses[from.port.index()];
+        let Some(class) = self.plan.class(p.priority) else { return };
+        let at = self.plan.at(from.port, class);
+        let e = &mut self.egresses[at];
         let size = u64::from(p.size);
         if let Some((i, f)) = e.flows.get_mut(self.tuple.key(self.tuple.name(p))) {
             if from.queue > QueueId(e.first) {
                 // no packet goes from a lane to the wire: it was thrown away with its lane
                 f.lane_bytes = f.lane_bytes.saturating_sub(size);
-                return self.lane_shrank(v, from.port, i, a);
+                return self.lane_shrank(v, at, i, a);
             }
             f.bytes = f.bytes.saturating_sub(size);
             if f.bytes == 0 {
@@ -355,10 +359,11 @@ impl FlowControl for Ffc {
         for (name, xoff) in flows {
             let key = self.tuple.key(name);
             if self.role == Role::Nic {
-                self.nic.set(port, key, key, xoff, a);
+                self.nic.set(port, (name.priority, key), key, xoff, a);
                 continue;
             }
-            let e = &mut self.egresses[port.index()];
+            let Some(class) = self.plan.class(name.priority) else { continue };
+            let e = &mut self.egresses[self.plan.at(port, class)];
             if xoff || e.flows.find(key).is_some() {
                 let i = e.flow(key, name);
                 e.hear(v.now, i, xoff, a);
@@ -387,20 +392,23 @@ impl FlowControl for Ffc {
         for e in &mut self.egresses {
             e.flows.iter_mut().for_each(|(_, f)| f.told.retain(|p| *p != port));
         }
-        self.egresses[port.index()].resume_all(v.now, a);
+        for e in &mut self.egresses[self.plan.all_at(port)] {
+            e.resume_all(v.now, a);
+        }
     }
 
     fn flow_starts(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
-        self.nic.starts(slot, self.tuple.key(self.tuple.name(p)), a);
+        self.nic.starts(slot, (p.priority, self.tuple.key(self.tuple.name(p))), a);
     }
 
     fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
-        self.nic.ends(slot, self.tuple.key(self.tuple.name(p)), a);
+        self.nic.ends(slot, (p.priority, self.tuple.key(self.tuple.name(p))), a);
     }
 
     /// A lane whose flow may go waits for the transmit queue to shrink.
     fn head_waits_for(&self, at: PortQueue, _head: &Packet) -> Option<QueueId> {
-        let e = &self.egresses[at.port.index()];
+        let class = self.plan.class_of(at.queue)?;
+        let e = &self.egresses[self.plan.at(at.port, class)];
         let lane = at.queue.0.checked_sub(e.transmit().0 + 1)?;
         let flow = e.flows.at(e.lanes.get(lane as usize).copied().flatten()?)?;
         (e.gated && !flow.xoff).then_some(e.transmit())

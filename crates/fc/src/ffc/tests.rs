@@ -19,6 +19,7 @@ fn lane(l: u32) -> QueueId {
 /// Packets have 1000 B, 200 ns at 40 Gb/s; the hop round trip is 40 ns.
 fn bench(params: &[(&str, &str)]) -> Bench<Ffc> {
     let mut all = vec![("threshold", "4KB"), ("lane-high", "2KB"), ("lane-low", "1KB")];
+    all.push(("drain-below", "2KB"));
     all.extend(params);
     let values = given(&INFO, &all);
     Bench::around(3, "75KB", "45KB", |setup| Ffc::new(&values, setup).unwrap())
@@ -194,6 +195,21 @@ fn step_5_lanes_wait_while_the_transmit_queue_is_long() {
     assert_eq!(next(&mut b, lane(0)), None);
     let order: Vec<_> = b.queue(OUT, TRANSMIT).map(|p| p.seq).collect();
     assert_eq!(order, [4, 5], "behind what was there");
+}
+
+/// Congestion is what is beyond the threshold, and over when it is not.
+#[test]
+fn step_5_by_default_lanes_give_below_the_threshold() {
+    let values = given(&INFO, &[("threshold", "4KB"), ("lane-high", "2KB"), ("lane-low", "1KB")]);
+    let mut b = Bench::around(3, "75KB", "45KB", |setup| Ffc::new(&values, setup).unwrap());
+    send(&mut b, 20, 0..7);
+    assert_eq!(next(&mut b, TRANSMIT), Some((20, 0)));
+    assert_eq!(next(&mut b, lane(0)), None);
+    assert_eq!(b.queue(OUT, TRANSMIT).count(), 4, "4000 B are not below it");
+    assert_eq!(next(&mut b, TRANSMIT), Some((20, 1)));
+    assert_eq!(next(&mut b, lane(0)), None);
+    let order: Vec<_> = b.queue(OUT, TRANSMIT).map(|p| p.seq).collect();
+    assert_eq!(order, [2, 3, 4, 5], "3000 B are");
 }
 
 #[test]

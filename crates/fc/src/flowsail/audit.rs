@@ -29,7 +29,7 @@ pub(super) fn audit(e: &Egress, v: &NodeView<'_>, drained: bool) -> Result<(), V
             return fail(port, what);
         }
         // literal readings lose count on purpose
-        if e.reading == Reading::Corrected && *queue != queues[i] {
+        if e.reading == Reading::Text && *queue != queues[i] {
             return fail(port, format!("queue {i} counts {queue:?}, its flows {:?}", queues[i]));
         }
         if queue.holds > 0 && !book.held {

@@ -3,7 +3,7 @@
 use super::{RELEASE, Reading};
 use crate::perflow::{Table, Upstream, timer};
 use crate::{Actions, Target};
-use weir_core::{FlowId, PortId, QueueId, Time};
+use weir_core::{FlowId, PortId, Priority, QueueId, Time};
 
 /// A flow's life in the isolation queue: its CFT entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -62,10 +62,13 @@ pub(super) struct Queue {
     pub holds: i32,
 }
 
-/// One egress port.
+/// One controlled priority of an egress port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Egress {
     pub port: PortId,
+    /// The place of its priority among the controlled ones.
+    pub class: u8,
+    pub priority: Priority,
     /// The id of queue 0.
     pub first: u32,
     pub flows: Table<Flow>,
@@ -98,6 +101,9 @@ impl Egress {
         let queue = &mut self.queues[index as usize];
         let was = queue.holds > 0;
         queue.holds += by;
+        if self.reading == Reading::PrintedHoldsBounded {
+            queue.holds = queue.holds.max(0);
+        }
         let target = Target::Queue(QueueId(self.first + index));
         match (was, queue.holds > 0) {
             (false, true) => a.hold(self.port, target),
@@ -129,7 +135,7 @@ impl Egress {
         let again = !c.holds_normal && (new || !reading.holds_normal_once());
         let hold_normal = self.holds_original && buffered && again;
         c.holds_normal |= hold_normal;
-        if !(new && reading == Reading::PrintedHolds) {
+        if !(new && reading.holds_as_printed()) {
             self.add_hold(isolation, 1, a);
         }
         if hold_normal {
@@ -167,7 +173,7 @@ impl Egress {
             return;
         }
         let due = c.last + self.quiet;
-        let key = timer(RELEASE, self.port, i);
+        let key = timer(RELEASE + self.class, self.port, i);
         if now < due {
             if !std::mem::replace(&mut c.armed, true) {
                 a.arm_background(key, due);

@@ -26,15 +26,15 @@
 //! `Egress::isolation_mark` and `Egress::normal_mark`, the release rule (section IV-C) in
 //! `Egress::release`.
 //!
-//! *Deviations.* The printed algorithms cannot be followed to the letter. Each correction can
-//! be taken back with `reading`, to see what it is for:
+//! *Deviations.* The printed algorithms cannot be followed to the letter: in places they contradict
+//! the text, which is followed. `reading` takes the printed form instead, to see what it does:
 //!
 //! | printed | here | `reading` that takes it back |
 //! |---|---|---|
 //! | an unmatched mark at the head of the isolation queue *reduces* its counter of pauses | it adds a reason to hold the queue; the match removes it | `mark-sign` |
 //! | S_fair of a flow alone in its queue is the whole queue, which it never exceeds | alone beyond Q_l means congested | `share-alone` |
 //! | pauseNum in NFT and in CFT; PAUSE whenever it *is* 1 | one count per flow, PAUSE when it leaves 0, RESUME when it returns | `two-counters` |
-//! | only a PAUSE of a flow already in CFT counts for the isolation queue | every change of a flow to paused counts, every change back uncounts | `printed-holds` |
+//! | only a PAUSE of a flow already in CFT counts for the isolation queue | every change of a flow to paused counts, every change back uncounts | `printed-holds`, and `printed-holds-bounded`, where a count never falls below 0 |
 //! | the flow's old queue is held by its first PAUSE only | by every one that finds packets in it | `hold-once` |
 //! | a resumed flow without packets leaves CFT | only when its marks are gone, too: one left in the isolation queue would wait for a partner that never comes | `early-release` |
 //!
@@ -53,8 +53,8 @@ use crate::perflow::{
     active_with,
 };
 use crate::{
-    Actions, FlowControl, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue, QueueLayout,
-    Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
+    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
+    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Queue};
 use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId};
@@ -98,16 +98,17 @@ pub const HOLD_ORIGINAL: Param = Param {
 pub const READING: Param = Param {
     name: "reading",
     kind: Kind::Choice(&[
-        "corrected",
+        "text",
         "mark-sign",
         "share-alone",
         "two-counters",
         "printed-holds",
+        "printed-holds-bounded",
         "hold-once",
         "early-release",
     ]),
-    default: "corrected",
-    doc: "corrected, or one correction of the printed algorithms taken back to show what it is for.",
+    default: "text",
+    doc: "text: the paper's text where its listings contradict it; otherwise one detail as the listings print it.",
 };
 
 /// The catalogue entry.
@@ -138,6 +139,7 @@ const DEFAULT_BUCKETS: u64 = 1024;
 /// Bits of a table entry, as the paper states them.
 const ENTRY_BITS: u64 = 50;
 
+/// The first of as many kinds of timers as there are controlled priorities.
 const RELEASE: u8 = OWN_TIMERS;
 
 /// `Packet::local_tag` of a packet that met congestion.
@@ -146,11 +148,12 @@ const CONGESTED: u8 = 1;
 /// Which correction of the printed algorithms is taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Reading {
-    Corrected,
+    Text,
     MarkSign,
     ShareAlone,
     TwoCounters,
     PrintedHolds,
+    PrintedHoldsBounded,
     HoldOnce,
     EarlyRelease,
 }
@@ -162,15 +165,21 @@ impl Reading {
             Some("share-alone") => Self::ShareAlone,
             Some("two-counters") => Self::TwoCounters,
             Some("printed-holds") => Self::PrintedHolds,
+            Some("printed-holds-bounded") => Self::PrintedHoldsBounded,
             Some("hold-once") => Self::HoldOnce,
             Some("early-release") => Self::EarlyRelease,
-            _ => Self::Corrected,
+            _ => Self::Text,
         }
     }
 
     /// Whether only the first PAUSE holds the flow's old queue.
     fn holds_normal_once(self) -> bool {
-        matches!(self, Self::HoldOnce | Self::PrintedHolds)
+        self == Self::HoldOnce || self.holds_as_printed()
+    }
+
+    /// Whether the PAUSE that makes a flow's entry does not count for the isolation queue.
+    fn holds_as_printed(self) -> bool {
+        matches!(self, Self::PrintedHolds | Self::PrintedHoldsBounded)
     }
 }
 
@@ -183,6 +192,7 @@ pub struct FlowSail {
     reading: Reading,
     low: HopBdp,
     high: HopBdp,
+    /// By port and class.
     egresses: Vec<Egress>,
     nic: NicFlows,
     draws: Draws,
@@ -190,7 +200,9 @@ pub struct FlowSail {
 }
 
 fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
-    Ok(Box::new(FlowSail::new(values, setup)?))
+    let flowsail = FlowSail::new(values, setup)?;
+    flowsail.low.check("q-low and hop-rtt", setup)?;
+    Ok(Box::new(flowsail))
 }
 
 impl FlowSail {
@@ -198,7 +210,7 @@ impl FlowSail {
     pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         let queues = values.integer(&QUEUES).expect("has a default") as u32;
         let own = Own { data: queues, inspects_heads: true, ..Own::default() };
-        let plan = Plan::new(INFO.name, setup, own)?;
+        let plan = Plan::new(setup, own);
         let low = values.ratio(&Q_LOW).expect("has a default");
         let high = values.ratio(&Q_HIGH).expect("has a default");
         if high.of(1 << 32) < low.of(1 << 32) {
@@ -208,10 +220,12 @@ impl FlowSail {
         let reading = Reading::new(values);
         let holds_original = values.bool(&HOLD_ORIGINAL).expect("has a default");
         let egress = |(i, flows): (usize, Table<egress::Flow>)| {
-            let port = PortId::from_index(i);
+            let (port, class) = (PortId::from_index(i / plan.classes()), i % plan.classes());
             Egress {
                 port,
-                first: plan.first,
+                class: class as u8,
+                priority: plan.priority(class),
+                first: plan.data(class, 0).0,
                 flows,
                 queues: vec![Queue::default(); queues as usize],
                 quiet: values.time(&QUIET).unwrap_or(hop.rtt(port) * 2),
@@ -223,7 +237,7 @@ impl FlowSail {
             role: setup.role,
             keys: Keys::new(values, DEFAULT_BUCKETS),
             reading,
-            egresses: Table::per_port(setup).into_iter().enumerate().map(egress).collect(),
+            egresses: Table::per_class(setup, &plan).into_iter().enumerate().map(egress).collect(),
             low: hop.clone().scaled(low),
             high: hop.scaled(high),
             nic: NicFlows::default(),
@@ -241,22 +255,23 @@ impl FlowSail {
 
     /// An empty normal queue that is open, looking round from a random start, or the random
     /// one itself.
-    fn free_queue(&mut self, v: &NodeView<'_>, egress: PortId) -> u32 {
-        let normal = self.egresses[egress.index()].isolation();
+    fn free_queue(&mut self, v: &NodeView<'_>, at: usize) -> u32 {
+        let e = &self.egresses[at];
+        let normal = e.isolation();
         let start = self.draws.below(normal);
         let free = |i: &u32| {
-            let book = v.queue(egress, self.plan.data(*i));
+            let book = v.queue(e.port, e.queue_id(*i));
             book.packets == 0 && !book.held
         };
         (start..normal).chain(0..start).find(free).unwrap_or(start)
     }
 
     /// Algorithm 1, lines 1-16: the packet's flow and the index of its queue.
-    fn map(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId) -> (u32, u32) {
+    fn map(&mut self, v: &NodeView<'_>, p: &Packet, at: usize) -> (u32, u32) {
         let key = self.keys.of(p.flow);
         let size = u64::from(p.size);
-        let i = self.egresses[egress.index()].flow(key);
-        let e = &mut self.egresses[egress.index()];
+        let e = &mut self.egresses[at];
+        let i = e.flow(key);
         let isolation = e.isolation();
         let f = e.flows.at_mut(i).expect("found or just made");
         if let Some(c) = &mut f.congested {
@@ -269,8 +284,8 @@ impl FlowSail {
         let joins = f.bytes == 0;
         f.bytes += size;
         if joins {
-            let queue = self.free_queue(v, egress);
-            let e = &mut self.egresses[egress.index()];
+            let queue = self.free_queue(v, at);
+            let e = &mut self.egresses[at];
             e.flows.at_mut(i).expect("still there").queue = queue;
             e.queues[queue as usize].flows += 1;
             return (i, queue);
@@ -279,15 +294,9 @@ impl FlowSail {
     }
 
     /// Algorithm 1, lines 17-25: whether the packet of flow `i` meets congestion in `queue`.
-    fn is_congested(
-        &self,
-        v: &NodeView<'_>,
-        p: &Packet,
-        egress: PortId,
-        i: u32,
-        queue: u32,
-    ) -> bool {
-        let id = self.plan.data(queue);
+    fn is_congested(&self, v: &NodeView<'_>, p: &Packet, at: usize, i: u32, queue: u32) -> bool {
+        let e = &self.egresses[at];
+        let (egress, id) = (e.port, e.queue_id(queue));
         let length = v.queue(egress, id).bytes + u64::from(p.size);
         // length > threshold / N_active, without the division
         let scaled = length * active_with(v, egress, id);
@@ -297,7 +306,6 @@ impl FlowSail {
         if scaled <= self.low.bytes(p.ingress, egress) {
             return false;
         }
-        let e = &self.egresses[egress.index()];
         let flows = e.queues[queue as usize].flows;
         if flows <= 1 && self.reading != Reading::ShareAlone {
             return true;
@@ -313,9 +321,15 @@ impl FlowSail {
     }
 
     /// Algorithm 1, lines 18-19, 24-27: the packet of flow `i` in `queue` met congestion or not.
-    fn identify(&mut self, p: &mut Packet, at: (PortId, u32, u32), hit: bool, a: &mut Actions) {
-        let (egress, i, queue) = at;
-        let e = &mut self.egresses[egress.index()];
+    fn identify(
+        &mut self,
+        p: &mut Packet,
+        at: usize,
+        (i, queue): (u32, u32),
+        hit: bool,
+        a: &mut Actions,
+    ) {
+        let e = &mut self.egresses[at];
         let table = usize::from(queue == e.isolation());
         let f = e.flows.at_mut(i).expect("the packet's flow");
         if hit {
@@ -324,16 +338,17 @@ impl FlowSail {
         }
         if self.reading == Reading::TwoCounters {
             if f.pause_num[table] == 1 {
-                a.send(p.ingress, ControlMessage::FlowState { pause: true, flow: p.flow });
+                let (priority, flow) = (p.priority, p.flow);
+                a.send(p.ingress, ControlMessage::FlowState { pause: true, priority, flow });
             }
         } else if hit {
-            f.upstream.pause(p.ingress, p.flow, a);
+            f.upstream.pause(p.ingress, p.priority, p.flow, a);
         }
     }
 
     /// Algorithm 2, lines 1-14: `p` has left the queue with this index.
-    fn left(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId, queue: u32, a: &mut Actions) {
-        let e = &mut self.egresses[egress.index()];
+    fn left(&mut self, v: &NodeView<'_>, p: &Packet, at: usize, queue: u32, a: &mut Actions) {
+        let e = &mut self.egresses[at];
         let isolated = queue == e.isolation();
         let Some((i, f)) = e.flows.get_mut(self.keys.of(p.flow)) else { return };
         let size = u64::from(p.size);
@@ -350,9 +365,10 @@ impl FlowSail {
             let n = &mut f.pause_num[usize::from(isolated)];
             *n = n.saturating_sub(1);
             if self.reading == Reading::TwoCounters && *n == 0 {
-                a.send(p.ingress, ControlMessage::FlowState { pause: false, flow: p.flow });
+                let (priority, flow) = (p.priority, p.flow);
+                a.send(p.ingress, ControlMessage::FlowState { pause: false, priority, flow });
             } else if f.pauses() == 0 {
-                f.upstream.resume(a);
+                f.upstream.resume(p.priority, a);
             }
         }
         if emptied {
@@ -363,13 +379,15 @@ impl FlowSail {
         e.forget(i);
     }
 
-    fn hear(&mut self, v: &NodeView<'_>, port: PortId, flow: FlowId, pause: bool, a: &mut Actions) {
+    fn hear(&mut self, v: &NodeView<'_>, port: PortId, state: FlowState, a: &mut Actions) {
+        let FlowState { pause, priority, flow } = state;
         let key = self.keys.of(flow);
         if self.role == Role::Nic {
-            self.nic.set(port, key, flow.get(), pause, a);
+            self.nic.set(port, (priority, key), flow.get(), pause, a);
             return;
         }
-        let e = &mut self.egresses[port.index()];
+        let Some(class) = self.plan.class(priority) else { return };
+        let e = &mut self.egresses[self.plan.at(port, class)];
         if pause {
             let i = e.flow(key);
             e.pause(v.now, i, flow, a);
@@ -377,6 +395,18 @@ impl FlowSail {
             e.resume(v.now, i, flow, a);
         }
     }
+
+    /// The tables that queue `at` belongs to.
+    fn egress_of(&self, at: PortQueue) -> Option<usize> {
+        self.plan.class_of(at.queue).map(|class| self.plan.at(at.port, class))
+    }
+}
+
+/// What a frame says.
+struct FlowState {
+    pause: bool,
+    priority: Priority,
+    flow: FlowId,
 }
 
 /// Equation (1): the queue's length over the number of its flows, rounded up to a power of
@@ -390,8 +420,8 @@ impl FlowControl for FlowSail {
         self.plan.layout()
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        self.backstop.unconcerned(&self.plan, priority)
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        self.backstop.interest(&self.plan, priority)
     }
 
     fn arrive(
@@ -402,13 +432,12 @@ impl FlowControl for FlowSail {
         a: &mut Actions,
     ) -> QueueId {
         self.backstop.arrive(v, p, egress, a);
-        if p.priority != self.plan.priority {
-            return self.plan.other(p.priority);
-        }
-        let (i, queue) = self.map(v, p, egress);
-        let hit = self.is_congested(v, p, egress, i, queue);
-        self.identify(p, (egress, i, queue), hit, a);
-        self.plan.data(queue)
+        let Some(class) = self.plan.class(p.priority) else { return self.plan.other(p.priority) };
+        let at = self.plan.at(egress, class);
+        let (i, queue) = self.map(v, p, at);
+        let hit = self.is_congested(v, p, at, i, queue);
+        self.identify(p, at, (i, queue), hit, a);
+        self.plan.data(class, queue)
     }
 
     #[inline]
@@ -422,7 +451,9 @@ impl FlowControl for FlowSail {
         if head.kind != PacketKind::Mark {
             return Verdict::Send;
         }
-        let e = &mut self.egresses[at.port.index()];
+        // a mark's own priority means nothing: its queue's does
+        let Some(egress) = self.egress_of(at) else { return Verdict::Swallow };
+        let e = &mut self.egresses[egress];
         if at.queue == e.queue_id(e.isolation()) {
             if e.isolation_mark(v.now, head.wire_tag, a) {
                 return Verdict::Wait;
@@ -435,7 +466,9 @@ impl FlowControl for FlowSail {
 
     fn mark_lost(&mut self, v: &NodeView<'_>, at: PortQueue, mark: &Packet, a: &mut Actions) {
         // Either way nothing waits for it any more. One left in the other queue finds that.
-        self.egresses[at.port.index()].normal_mark(v.now, mark.wire_tag, a);
+        if let Some(egress) = self.egress_of(at) {
+            self.egresses[egress].normal_mark(v.now, mark.wire_tag, a);
+        }
     }
 
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
@@ -443,15 +476,18 @@ impl FlowControl for FlowSail {
             return;
         }
         self.backstop.depart(v, p, from, a);
-        if p.priority == self.plan.priority {
-            self.left(v, p, from.port, from.queue.0 - self.plan.first, a);
+        if let Some(class) = self.plan.class(p.priority) {
+            let at = self.plan.at(from.port, class);
+            self.left(v, p, at, self.plan.index(class, from.queue), a);
             p.local_tag = 0;
         }
     }
 
     fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
         match m {
-            ControlMessage::FlowState { pause, flow } => self.hear(v, port, *flow, *pause, a),
+            &ControlMessage::FlowState { pause, priority, flow } => {
+                self.hear(v, port, FlowState { pause, priority, flow }, a);
+            }
             _ => self.backstop.control(v, port, m, a),
         }
     }
@@ -460,7 +496,8 @@ impl FlowControl for FlowSail {
         if self.backstop.timer(v, key, a) {
             return;
         }
-        let e = &mut self.egresses[key.port.index()];
+        let class = usize::from(key.kind - RELEASE);
+        let e = &mut self.egresses[self.plan.at(key.port, class)];
         if let Some(c) = e.flows.at_mut(key.index).and_then(|f| f.congested.as_mut()) {
             c.armed = false;
             e.release(v.now, key.index, a);
@@ -470,23 +507,25 @@ impl FlowControl for FlowSail {
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         self.backstop.link(v, port, up, a);
         self.nic.link(port, a);
-        self.egresses[port.index()].resume_all(v.now, a);
+        for e in &mut self.egresses[self.plan.all_at(port)] {
+            e.resume_all(v.now, a);
+        }
         for e in &mut self.egresses {
             e.flows.iter_mut().for_each(|(_, f)| f.upstream.forget(port));
         }
     }
 
     fn flow_starts(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
-        self.nic.starts(slot, self.keys.of(p.flow), a);
+        self.nic.starts(slot, (p.priority, self.keys.of(p.flow)), a);
     }
 
     fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
-        self.nic.ends(slot, self.keys.of(p.flow), a);
+        self.nic.ends(slot, (p.priority, self.keys.of(p.flow)), a);
     }
 
     /// A mark in the isolation queue waits for its flow's packets in the normal queue.
     fn head_waits_for(&self, at: PortQueue, head: &Packet) -> Option<QueueId> {
-        let e = &self.egresses[at.port.index()];
+        let e = &self.egresses[self.egress_of(at)?];
         if head.kind != PacketKind::Mark || at.queue != e.queue_id(e.isolation()) {
             return None;
         }

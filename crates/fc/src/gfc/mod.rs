@@ -36,12 +36,11 @@ mod curve;
 mod tests;
 
 use crate::{
-    Actions, FlowControl, IngressBound, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
-    PortQueue, PrioritySchedule, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey,
-    Values, Violation, pfc, threshold,
+    Actions, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
+    ParamError, PortQueue, PrioritySchedule, QueueLayout, Role, SchemeInfo, StateSize, Target,
+    TimerKey, Values, Violation, pfc, threshold,
 };
 use curve::{Curve, Plan};
-use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Rate};
 
 /// Whose GFC.
@@ -322,20 +321,13 @@ impl FlowControl for Gfc {
         }
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        (!self.governs(priority)).then(|| QueueId(self.queue_of[priority.index()]))
-    }
-
-    fn quiet_queue(&self, priority: Priority) -> Option<QueueId> {
-        Some(QueueId(self.queue_of[priority.index()]))
-    }
-
-    /// The first threshold, as long as nothing has been told. Who reports periodically must hear
-    /// of packets to begin.
-    fn quiet_range(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Range<Bytes> {
+    /// Below the first threshold, as long as the neighbour was told nothing. With periodic reports
+    /// the scheme hears of every packet: the first one starts them.
+    fn interest(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Interest {
         let i = ingress.index();
+        let queue = QueueId(self.queue_of[priority.index()]);
         let below = match self.feedback {
-            _ if !self.governs(priority) => Bytes::MAX,
+            _ if !self.governs(priority) => return Interest::Never(queue),
             _ if self.told[i][priority.index()] != 0 => Bytes::ZERO,
             Feedback::Periodic => Bytes::ZERO,
             Feedback::Stages { stops, .. } => {
@@ -344,12 +336,7 @@ impl FlowControl for Gfc {
             }
             Feedback::OnChange => Bytes::new(self.curves[i].b_0 + 1),
         };
-        Bytes::ZERO..below
-    }
-
-    /// With periodic reports, what is stored for no time is in none of them.
-    fn lets_pass(&self, _v: &NodeView<'_>, p: &Packet) -> bool {
-        self.feedback == Feedback::Periodic && self.reporting[p.ingress.index()]
+        Interest::Outside(queue, Bytes::ZERO..below)
     }
 
     fn arrive(

@@ -67,8 +67,7 @@ fn a_weighted_priority_has_its_high_sub_class_above_all_weighted_ones() {
     let priorities: Vec<u8> = layout.queues.iter().map(|q| q.priority.get()).collect();
     // strict 7 6 4 2 1 0, high of 3, then weighted 5 and low of 3
     assert_eq!(priorities, [7, 6, 4, 2, 1, 0, 3, 5, 3]);
-    let groups: Vec<u32> = layout.groups.iter().map(|g| g.queues).collect();
-    assert_eq!(groups, [1, 1, 1, 1, 1, 1, 1, 2]);
+    assert_eq!(layout.ranks(), [0, 1, 2, 3, 4, 5, 6, 7, 7]);
     assert_eq!(b.scheme().queue_of[3], [8, 6]);
     assert_eq!(b.scheme().queue_of[5], [7, 7]);
 }
@@ -230,6 +229,19 @@ fn the_class_of_the_high_sub_class_must_be_free() {
 }
 
 #[test]
+fn high_sub_classes_take_the_next_free_classes() {
+    let high = |lossless| {
+        let classes = high_classes(None, lossless).map_err(|e| e.0)?;
+        Ok::<_, String>(pfc::priorities(lossless).map(|p| classes[p.index()].get()).collect())
+    };
+    assert_eq!(high(0b1000), Ok(vec![4]));
+    // above 3, 4 and 5: 6 is free, then 7, then 0
+    assert_eq!(high(0b11_1000), Ok(vec![6, 7, 0]));
+    assert_eq!(high(0b1111_0000), Ok(vec![0, 1, 2, 3]));
+    assert!(high(0b1111_1000).is_err_and(|e| e.contains("5 lossless") && e.contains("at most 4")));
+}
+
+#[test]
 fn the_default_threshold_is_the_ofc_papers() {
     let b = Bench::around(1, "75KB", "45KB", |setup| Gpfc::new(&Values::new(), setup).unwrap());
     assert_eq!(b.scheme().xoff_low, Bytes::new(68_000));
@@ -244,8 +256,9 @@ fn packets_of_other_priorities_resume_nobody() {
     assert_eq!(b.take_sent(), [frame(PRIORITY, true)]);
     let p = packet(&b, false).priority(Priority::ALL[2]);
     let q = b.arrive(p, OUT);
-    assert_eq!(b.scheme().unconcerned(Priority::ALL[2]), Some(q));
-    assert_eq!(b.scheme().unconcerned(PRIORITY), None);
+    let interest = |p| b.scheme().interest(&b.view().books.mmu, UP, p);
+    assert_eq!(interest(Priority::ALL[2]), Interest::Never(q));
+    assert_eq!(interest(PRIORITY), Interest::Every);
     b.depart(OUT, q).unwrap();
     assert_eq!(b.sent(), []);
 }

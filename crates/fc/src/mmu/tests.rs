@@ -51,16 +51,6 @@ fn the_limit_refuses_and_the_exempt_class_passes() {
 }
 
 #[test]
-fn an_ingress_stays_unpaused_below_its_threshold() {
-    let mut m = static_mmu(4000);
-    m.admit(IN, P, 2500).unwrap();
-    let stays = |m: &Mmu, size| m.stays_unpaused(IN, P, size);
-    assert_eq!((stays(&m, 499), stays(&m, 500)), (true, false));
-    let d = dynamic(10_000, 1000, 2000, 1);
-    assert!(!d.stays_unpaused(IN, P, 1), "the threshold may be anywhere");
-}
-
-#[test]
 fn a_pool_drops_at_its_end() {
     let config =
         MmuConfig { buffer: Bytes::new(100), thresholds: Thresholds::Pool, lossless: 0, exempt: 0 };

@@ -10,12 +10,12 @@
 //! that no flow is reordered; only in the urgent state, with the ingress at the full
 //! threshold, everything is paused.
 //!
-//! *Messages:* [`ControlMessage::OfcFlows`] (24 + 8n bytes, at least 64; at most 186 host pairs
-//! in a frame, longer lists take several frames; the wildcard ALL needs no list). With
-//! `flow-key = flow` [`ControlMessage::OfcTuples`] (24 + 13n bytes, at most 114 flows).
+//! *Messages:* [`ControlMessage::OfcTuples`] (24 + 13n bytes, at least 64; at most 114 flows in
+//! a frame, longer lists take several frames). With `flow-key = pair`
+//! [`ControlMessage::OfcFlows`] (24 + 8n bytes, at most 186 host pairs). The wildcard ALL is an
+//! `OfcFlows` without a list.
 //!
-//! *Tables*, per switch (Section III; sizes as in the paper's Table II: 64-bit registers, one
-//! for a host pair, one for a count):
+//! *Tables*, per switch (Section III; what an entry takes is in [`ENTRY_BYTES`]):
 //!
 //! | table | key | value | here |
 //! |---|---|---|---|
@@ -42,7 +42,7 @@
 //! | `pause-table` | `union`, PAUSE on growth | `overwrite`: Algorithm 1 line 14 | flows stay paused for ever |
 //! | `scope` | `ingress`: flows that came in here | `port`: the tables as a whole | names flows the neighbour does not send |
 //! | `urgent-wildcard` | true | false: lists known flows | unknown flows still come |
-//! | `flow-key` | `pair` | `flow`: the 5-tuple of the text | none; larger frames |
+//! | `flow-key` | `flow`: the 5-tuple of the text | `pair`: (src, dst), of which the table sizes speak | pauses other flows between the same hosts |
 //!
 //! Further: Algorithm 1 would send an undefined list when only the ingress is above the lower
 //! threshold; nothing is sent then. An egress length is that of the normal queue and both
@@ -57,7 +57,7 @@ mod tables;
 mod tests;
 
 use crate::{
-    Actions, Discipline, FlowControl, Group, IngressBound, Kind, NodeSetup, NodeView, Param,
+    Actions, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
     ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values, Verdict, Violation,
     threshold,
 };
@@ -65,6 +65,14 @@ use card::Card;
 use hierarchy::{Hierarchy, Lane, Queues, Rules};
 use tables::{FlowCounts, FlowKey, Frame, KeyKind, Told};
 use weir_core::{Bytes, ControlMessage, Packet, PacketKind, PortId, Priority, QueueId};
+
+/// Bytes of an entry of `flow_in_port_tab`, `congested_flow_tab` and `pause_frame_tab`: 64-bit
+/// registers, three for key, priority and count, one for a flow, two for (upstream port,
+/// priority) and a flow. The columns of the paper's Table II stand 3 : 1 : 2 as these do.
+pub const ENTRY_BYTES: [u64; 3] = [24, 8, 16];
+/// How full a hash table of a switch is allowed to be. Tables that must take the most entries seen
+/// need this much more room. (That the paper's Table II is computed so is a conjecture.)
+pub const LOAD_FACTOR_PERCENT: u64 = 70;
 
 /// The lower pause threshold.
 pub const XOFF_CONGESTED: Param = Param {
@@ -83,9 +91,9 @@ pub const ALPHA: Param = Param {
 /// What makes a flow.
 pub const FLOW_KEY: Param = Param {
     name: "flow-key",
-    kind: Kind::Choice(&["pair", "flow"]),
-    default: "pair",
-    doc: "What is paused as one flow: all packets between two hosts, or a single flow.",
+    kind: Kind::Choice(&["flow", "pair"]),
+    default: "flow",
+    doc: "What is paused as one flow: a single flow (5-tuple), or all packets between two hosts.",
 };
 /// How the urgent state pauses.
 pub const URGENT_WILDCARD: Param = Param {
@@ -273,37 +281,27 @@ fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>,
 
 /// The layout of plain PFC with two backups for each lossless priority, and where the queues
 /// of each priority are. Backups of a strict priority rank above its normal queue; those of a
-/// weighted one share its group, as they share its weight.
+/// weighted one are in its group, so that they share its weight.
 fn with_backups(setup: &NodeSetup<'_>) -> (QueueLayout, [Queues; Priority::COUNT]) {
     let plain = QueueLayout::per_priority(setup.schedule);
-    let mut layout = QueueLayout {
-        groups: Vec::new(),
-        queues: Vec::new(),
-        inspects_heads: true,
-        ..plain.clone()
-    };
+    let mut layout = QueueLayout { inspects_heads: true, ..QueueLayout::default() };
     let mut queues = [Queues::default(); Priority::COUNT];
-    let mut specs = plain.queues.iter();
-    for group in &plain.groups {
-        let ranked = group.discipline == Discipline::RoundRobin;
-        let start = layout.queues.len();
-        for spec in specs.by_ref().take(group.queues as usize) {
-            let lossless = setup.lossless & 1 << spec.priority.get() != 0;
-            let at = &mut queues[spec.priority.index()];
-            at.ranked = ranked;
-            if lossless {
-                at.backup = layout.queues.len() as u32;
-                layout.queues.extend([*spec; 2]);
-            }
-            if lossless && ranked {
-                layout.groups.push(Group { queues: 2, ..group.clone() });
-            }
-            at.normal = layout.queues.len() as u32;
-            layout.queues.push(*spec);
+    for (group, spec) in plain.groups.iter().zip(&plain.queues) {
+        let ranked = group.quantum.is_none();
+        let lossless = setup.lossless & 1 << spec.priority.get() != 0;
+        let at = &mut queues[spec.priority.index()];
+        at.ranked = ranked;
+        if lossless {
+            at.backup = layout.queues.len() as u32;
+            layout.queues.extend([*spec; 2]);
         }
-        let own = layout.queues.len() - start;
-        let queues = if ranked { 1 } else { own as u32 };
-        layout.groups.push(Group { queues, ..group.clone() });
+        if lossless && ranked {
+            layout.groups.push(Group { queues: 2, ..*group });
+        }
+        at.normal = layout.queues.len() as u32;
+        layout.queues.push(*spec);
+        let queues = if lossless && !ranked { 3 } else { 1 };
+        layout.groups.push(Group { queues, ..*group });
     }
     (layout, queues)
 }
@@ -375,8 +373,11 @@ impl FlowControl for Ofc {
         self.layout.clone()
     }
 
-    fn unconcerned(&self, priority: Priority) -> Option<QueueId> {
-        (!self.is_lossless(priority)).then(|| QueueId(self.queues[priority.index()].normal))
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        match self.is_lossless(priority) {
+            true => Interest::Every,
+            false => Interest::Never(QueueId(self.queues[priority.index()].normal)),
+        }
     }
 
     fn arrive(
@@ -510,18 +511,14 @@ impl FlowControl for Ofc {
     }
 
     fn state_size(&self) -> StateSize {
-        let key = match self.config.key {
-            KeyKind::Pair => 8,
-            KeyKind::Flow => 16,
-        };
         let seen: usize = self.counts.iter().map(FlowCounts::len).sum();
         let congested: usize = self.egress.iter().map(|e| e.paused.len() + e.draining.len()).sum();
         let told: usize = self.told.iter().map(|t| t.flows.len()).sum();
         StateSize {
             tables: vec![
-                ("flow_in_port_tab", seen as u64 * (key + 8)),
-                ("congested_flow_tab", congested as u64 * key),
-                ("pause_frame_tab", told as u64 * key),
+                ("flow_in_port_tab", seen as u64 * ENTRY_BYTES[0]),
+                ("congested_flow_tab", congested as u64 * ENTRY_BYTES[1]),
+                ("pause_frame_tab", told as u64 * ENTRY_BYTES[2]),
             ],
         }
     }

@@ -8,10 +8,10 @@ use super::OWN_TIMERS;
 use super::plan::Plan;
 use crate::pfc::Pfc;
 use crate::{
-    Actions, FlowControl, IngressBound, Kind, NodeSetup, NodeView, Param, ParamError, PortQueue,
-    Role, Thresholds, TimerKey, Values, Violation,
+    Actions, FlowControl, IngressBound, Interest, Kind, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, Role, Thresholds, TimerKey, Values, Violation,
 };
-use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
+use weir_core::{ControlMessage, Packet, PortId, Priority};
 
 /// Whether PFC stands behind the scheme.
 pub const BACKSTOP: Param = Param {
@@ -34,11 +34,15 @@ pub(crate) fn ingress_bound(values: &Values) -> IngressBound {
 pub(crate) struct Backstop(Option<Pfc>);
 
 impl Backstop {
-    /// The queue of `priority` if neither the scheme with this plan nor what stands behind it has
-    /// anything to do with its packets.
-    pub(crate) fn unconcerned(&self, plan: &Plan, priority: Priority) -> Option<QueueId> {
-        let governs = self.0.as_ref().is_some_and(|pfc| pfc.unconcerned(priority).is_none());
-        (priority != plan.priority && !governs).then(|| plan.other(priority))
+    /// Which packets of `priority` a scheme with this plan hears of: all, unless neither it nor PFC
+    /// behind it controls the priority.
+    pub(crate) fn interest(&self, plan: &Plan, priority: Priority) -> Interest {
+        let governs = self.0.as_ref().is_some_and(|pfc| pfc.governs(priority));
+        if plan.class(priority).is_none() && !governs {
+            Interest::Never(plan.other(priority))
+        } else {
+            Interest::Every
+        }
     }
 
     pub(crate) fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {

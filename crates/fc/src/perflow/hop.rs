@@ -1,6 +1,6 @@
 //! What fits into one hop round trip.
 
-use crate::{Kind, NodeSetup, Param, Values};
+use crate::{Kind, NodeSetup, Param, ParamError, Role, Values};
 use weir_core::{PortId, Ratio, Time};
 
 /// The hop round trip the thresholds are computed from.
@@ -8,27 +8,34 @@ pub const HOP_RTT: Param = Param {
     name: "hop-rtt",
     kind: Kind::Time,
     default: "",
-    doc: "Hop round trip in the thresholds; default: twice the propagation delay of the upstream link.",
+    doc: "Hop round trip in the thresholds; default: twice the propagation delay and the time of a full frame over the upstream link, the time of a control frame and its response time.",
 };
 
 /// Hop round trips and bandwidth-delay products of a node: the round trip is that of the
 /// link to the **upstream** neighbour, which a pause has to cross; the bandwidth is that of
 /// the **egress**, at which the queue drains.
+///
+/// The products of a derived round trip are at least one frame: with less, a queue would be too
+/// long with its first packet where a slow egress stands behind a fast link.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct HopBdp {
     rtt: Vec<Time>,
     /// Row: ingress, column: egress.
     bytes: Vec<u64>,
+    /// The least any of them may be.
+    least: u64,
+    /// The largest of them, whatever the least.
+    largest: u64,
 }
 
 impl HopBdp {
     pub(crate) fn new(values: &Values, setup: &NodeSetup<'_>) -> Self {
-        let rtt: Vec<Time> = setup
-            .ports
-            .iter()
-            .map(|p| values.time(&HOP_RTT).unwrap_or_else(|| p.hop_rtt()))
+        let given = values.time(&HOP_RTT);
+        let rtt: Vec<Time> = (0..setup.ports.len())
+            .map(|i| given.unwrap_or_else(|| setup.hop_rtt(PortId::from_index(i))))
             .collect();
-        let mut hop = Self { rtt, bytes: Vec::new() };
+        let least = if given.is_some() { 0 } else { setup.max_frame.get() };
+        let mut hop = Self { rtt, bytes: Vec::new(), least, largest: 0 };
         let nothing = vec![Time::ZERO; setup.ports.len()];
         hop.fill(setup, &nothing);
         hop
@@ -40,11 +47,18 @@ impl HopBdp {
             setup.ports.iter().map(move |p| p.rate.bytes_in(window).get())
         };
         self.bytes = self.rtt.iter().zip(extra).flat_map(row).collect();
+        self.bound();
+    }
+
+    fn bound(&mut self) {
+        self.largest = self.bytes.iter().copied().max().unwrap_or(0);
+        self.bytes.iter_mut().for_each(|b| *b = (*b).max(self.least));
     }
 
     /// The same with every product multiplied by `factor`.
     pub(crate) fn scaled(mut self, factor: Ratio) -> Self {
         self.bytes.iter_mut().for_each(|b| *b = factor.of(*b));
+        self.bound();
         self
     }
 
@@ -52,6 +66,19 @@ impl HopBdp {
     pub(crate) fn widened(mut self, setup: &NodeSetup<'_>, extra: &[Time]) -> Self {
         self.fill(setup, extra);
         self
+    }
+
+    /// Refuses thresholds, made by the parameters `by`, of which none takes a frame: every queue
+    /// would be too long with its first packet.
+    pub(crate) fn check(&self, by: &str, setup: &NodeSetup<'_>) -> Result<(), ParamError> {
+        if setup.role == Role::Nic || self.largest >= setup.max_frame.get() {
+            return Ok(());
+        }
+        Err(ParamError(format!(
+            "the threshold that {by} make is at most {} B at a switch, less than one frame of {} B: every packet would be beyond it",
+            self.largest,
+            setup.max_frame.get()
+        )))
     }
 
     /// The hop round trip over the link at `port`.
@@ -74,20 +101,75 @@ mod tests {
     use crate::harness::Bench;
     use weir_core::Rate;
 
-    /// Round trips of 2, 4 and 6 us to the neighbours; 10, 40 and 100 Gb/s are 1250, 5000 and
-    /// 12 500 B/us.
-    #[test]
-    fn the_round_trip_is_the_ingresss_and_the_rate_the_egresss() {
-        let ports: Vec<PortSetup> = [(10, 1), (40, 2), (100, 3)]
+    /// A switch with these links (Gb/s, us).
+    fn at(links: [(u64, u64); 3], response: Time, check: impl FnOnce(&NodeSetup<'_>)) {
+        let ports: Vec<PortSetup> = links
             .map(|(g, us)| PortSetup { rate: Rate::from_gbps(g), delay: Time::from_us(us) })
             .into();
         Bench::around(3, "75KB", "45KB", |setup| {
-            let hop = HopBdp::new(&Values::new(), &NodeSetup { ports: &ports, ..setup.clone() });
-            let row = |i| [0, 1, 2].map(|e| hop.bytes(PortId(i), PortId(e)));
-            assert_eq!(row(0), [2500, 10_000, 25_000]);
-            assert_eq!(row(1), [5000, 20_000, 50_000]);
-            assert_eq!(row(2), [7500, 30_000, 75_000]);
+            check(&NodeSetup { ports: &ports, response, ..setup.clone() });
             crate::none::NoFlowControl::new(setup.schedule)
+        });
+    }
+
+    fn with_rtt(rtt: &str) -> Values {
+        let mut values = Values::new();
+        values.set(&HOP_RTT, rtt).unwrap();
+        values
+    }
+
+    fn rows(hop: &HopBdp) -> [[u64; 3]; 3] {
+        [0, 1, 2].map(|i| [0, 1, 2].map(|e| hop.bytes(PortId(i), PortId(e))))
+    }
+
+    /// 1538 B and 84 B on the wire take 1230.4 and 67.2 ns at 10 Gb/s, 123.04 and 6.72 ns at 100.
+    /// The link of 10 Gb/s and 1 us: 2 * (1000 + 1230.4) + 67.2 + 100 = 4628 ns.
+    #[test]
+    fn a_round_trip_is_two_cables_two_frames_a_control_frame_and_its_response() {
+        at([(10, 1), (40, 2), (100, 3)], Time::from_ns(100), |setup| {
+            let hop = HopBdp::new(&Values::new(), setup);
+            assert_eq!(hop.rtt(PortId(0)), Time::from_ns(4628));
+            assert_eq!(hop.rtt(PortId(2)), Time::from_ps(6_352_800));
+        });
+    }
+
+    /// 4528, 4632 and 6252.8 ns; 10, 40 and 100 Gb/s are 1.25, 5 and 12.5 B/ns.
+    #[test]
+    fn the_round_trip_is_the_ingresss_and_the_rate_the_egresss() {
+        at([(10, 1), (40, 2), (100, 3)], Time::ZERO, |setup| {
+            let hop = HopBdp::new(&Values::new(), setup);
+            let rows = rows(&hop);
+            assert_eq!(rows[0], [5660, 22_640, 56_600]);
+            assert_eq!(rows[1], [5790, 23_160, 57_900]);
+            assert_eq!(rows[2], [7816, 31_264, 78_160]);
+        });
+    }
+
+    /// Without cables 100 Gb/s have a round trip of 252.8 ns, in which 10 Gb/s send 316 B.
+    #[test]
+    fn a_derived_product_is_at_least_a_frame_and_a_given_one_is_what_it_is() {
+        at([(10, 0), (40, 0), (100, 0)], Time::ZERO, |setup| {
+            let hop = HopBdp::new(&Values::new(), setup);
+            assert_eq!(rows(&hop)[2], [1518, 1518, 3160]);
+            assert_eq!(rows(&hop.scaled(Ratio::new(1, 2).unwrap()))[2], [1518, 1518, 1580]);
+            let given = HopBdp::new(&with_rtt("100ns"), setup);
+            assert_eq!(rows(&given)[2], [125, 500, 1250]);
+        });
+    }
+
+    #[test]
+    fn a_threshold_that_no_frame_fits_into_is_refused() {
+        at([(10, 0), (40, 0), (100, 0)], Time::ZERO, |setup| {
+            let refused = |setup: &NodeSetup<'_>, rtt| {
+                HopBdp::new(&with_rtt(rtt), setup).check("x", setup).err().map(|e| e.0)
+            };
+            assert_eq!(refused(setup, "122ns"), None, "1525 B at 100 Gb/s");
+            let error = refused(setup, "121ns").expect("1512 B");
+            assert!(error.contains("1512 B") && error.contains("1518"), "{error}");
+            let nic = NodeSetup { role: Role::Nic, ..setup.clone() };
+            assert_eq!(refused(&nic, "121ns"), None, "a NIC has no such thresholds");
+            let small = HopBdp::new(&Values::new(), setup).scaled(Ratio::new(1, 100).unwrap());
+            assert!(small.check("x", setup).is_err(), "however the round trip came about");
         });
     }
 }

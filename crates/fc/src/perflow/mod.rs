@@ -10,9 +10,13 @@
 //! | [`Backstop`] | PFC behind a scheme that may lose packets |
 //! | [`Draws`] | the scheme's random choices |
 //!
-//! They control **one** lossless priority; packets of the others pass through plain queues.
+//! They control every lossless priority, each with queues and flow tables of its own; packets of the
+//! others pass through plain queues. What is per port whatever the priority: N_active, which counts
+//! the data queues of all controlled priorities, since they share the wire.
 
 mod backstop;
+#[cfg(test)]
+mod classes;
 mod hop;
 mod nic;
 mod plan;

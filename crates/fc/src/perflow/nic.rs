@@ -2,7 +2,7 @@
 
 use crate::{Actions, PortQueue, Target};
 use std::collections::BTreeMap;
-use weir_core::{PortId, QueueId};
+use weir_core::{PortId, Priority, QueueId};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Held {
@@ -11,16 +11,19 @@ struct Held {
     paused: Vec<u64>,
 }
 
+/// A key of flows of one priority.
+pub(crate) type NicKey = (Priority, u64);
+
 /// The slots of a NIC by flow key, and which keys are paused. Several slots may share a key
 /// (a host pair, a hash bucket), and a paused key holds slots that are taken later.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct NicFlows {
-    keys: BTreeMap<(PortId, u64), Held>,
+    keys: BTreeMap<(PortId, NicKey), Held>,
 }
 
 impl NicFlows {
     /// A flow with `key` takes `slot`.
-    pub(crate) fn starts(&mut self, slot: PortQueue, key: u64, a: &mut Actions) {
+    pub(crate) fn starts(&mut self, slot: PortQueue, key: NicKey, a: &mut Actions) {
         let held = self.keys.entry((slot.port, key)).or_default();
         held.slots.push(slot.queue);
         let target = Target::Queue(slot.queue);
@@ -29,7 +32,7 @@ impl NicFlows {
     }
 
     /// The flow gives `slot` back.
-    pub(crate) fn ends(&mut self, slot: PortQueue, key: u64, a: &mut Actions) {
+    pub(crate) fn ends(&mut self, slot: PortQueue, key: NicKey, a: &mut Actions) {
         a.open(slot.port, Target::Queue(slot.queue));
         if let Some(held) = self.keys.get_mut(&(slot.port, key)) {
             held.slots.retain(|s| *s != slot.queue);
@@ -37,14 +40,21 @@ impl NicFlows {
         }
     }
 
-    fn forget(&mut self, port: PortId, key: u64) {
+    fn forget(&mut self, port: PortId, key: NicKey) {
         if self.keys.get(&(port, key)).is_some_and(|h| h.slots.is_empty() && h.paused.is_empty()) {
             self.keys.remove(&(port, key));
         }
     }
 
     /// The neighbour pauses or resumes `who`, known here by `key`. Repetitions are no-ops.
-    pub(crate) fn set(&mut self, port: PortId, key: u64, who: u64, pause: bool, a: &mut Actions) {
+    pub(crate) fn set(
+        &mut self,
+        port: PortId,
+        key: NicKey,
+        who: u64,
+        pause: bool,
+        a: &mut Actions,
+    ) {
         let held = self.keys.entry((port, key)).or_default();
         let was = !held.paused.is_empty();
         held.paused.retain(|w| *w != who);
@@ -62,7 +72,8 @@ impl NicFlows {
 
     /// The link changed: nothing is paused any more.
     pub(crate) fn link(&mut self, port: PortId, a: &mut Actions) {
-        for (_, held) in self.keys.range_mut((port, 0)..=(port, u64::MAX)) {
+        let all = |priority: usize, key| (port, (Priority::ALL[priority], key));
+        for (_, held) in self.keys.range_mut(all(0, 0)..=all(7, u64::MAX)) {
             if !held.paused.is_empty() {
                 held.paused.clear();
                 held.slots.iter().for_each(|s| a.open(port, Target::Queue(*s)));
@@ -83,6 +94,7 @@ mod tests {
     use crate::Action;
 
     const PORT: PortId = PortId(0);
+    const K7: NicKey = (Priority::ALL[3], 7);
 
     fn slot(q: u32) -> PortQueue {
         PortQueue { port: PORT, queue: QueueId(q) }
@@ -103,50 +115,60 @@ mod tests {
     #[test]
     fn a_key_is_held_while_anyone_under_it_is_paused() {
         let (mut nic, mut a) = (NicFlows::default(), Actions::new());
-        nic.starts(slot(0), 7, &mut a);
-        nic.set(PORT, 7, 70, true, &mut a);
+        nic.starts(slot(0), K7, &mut a);
+        nic.set(PORT, K7, 70, true, &mut a);
         assert_eq!(last(&a), Some(&hold(0)));
-        nic.set(PORT, 7, 71, true, &mut a);
-        nic.set(PORT, 7, 70, false, &mut a);
-        nic.set(PORT, 7, 70, false, &mut a);
+        nic.set(PORT, K7, 71, true, &mut a);
+        nic.set(PORT, K7, 70, false, &mut a);
+        nic.set(PORT, K7, 70, false, &mut a);
         assert_eq!(last(&a), Some(&hold(0)), "71 is still paused");
-        nic.set(PORT, 7, 71, false, &mut a);
+        nic.set(PORT, K7, 71, false, &mut a);
         assert_eq!(last(&a), Some(&open(0)));
     }
 
     #[test]
     fn a_slot_taken_under_a_paused_key_is_held_at_once() {
         let (mut nic, mut a) = (NicFlows::default(), Actions::new());
-        nic.set(PORT, 7, 7, true, &mut a);
-        nic.starts(slot(3), 7, &mut a);
+        nic.set(PORT, K7, 7, true, &mut a);
+        nic.starts(slot(3), K7, &mut a);
         assert_eq!(a.as_slice(), [hold(3)]);
-        nic.ends(slot(3), 7, &mut a);
+        nic.ends(slot(3), K7, &mut a);
         assert_eq!(nic.len(), 1, "the pause outlives the flow");
-        nic.set(PORT, 7, 7, false, &mut a);
+        nic.set(PORT, K7, 7, false, &mut a);
         assert_eq!(nic.len(), 0);
     }
 
     #[test]
     fn a_link_change_opens_everything() {
         let (mut nic, mut a) = (NicFlows::default(), Actions::new());
-        nic.starts(slot(0), 7, &mut a);
-        nic.set(PORT, 7, 7, true, &mut a);
-        nic.set(PORT, 8, 8, true, &mut a);
+        nic.starts(slot(0), K7, &mut a);
+        nic.set(PORT, K7, 7, true, &mut a);
+        nic.set(PORT, (K7.0, 8), 8, true, &mut a);
         nic.link(PORT, &mut a);
         assert_eq!(last(&a), Some(&open(0)));
         assert_eq!(nic.len(), 1);
-        nic.starts(slot(1), 7, &mut a);
+        nic.starts(slot(1), K7, &mut a);
         assert_eq!(last(&a), Some(&open(1)), "the key is no longer paused");
-        nic.set(PORT, 7, 7, true, &mut a);
+        nic.set(PORT, K7, 7, true, &mut a);
         assert_eq!(a.as_slice()[a.as_slice().len() - 2..], [hold(0), hold(1)]);
     }
 
     #[test]
     fn a_link_change_leaves_the_pauses_of_other_ports_alone() {
         let (mut nic, mut a) = (NicFlows::default(), Actions::new());
-        nic.set(PORT, 7, 7, true, &mut a);
+        nic.set(PORT, K7, 7, true, &mut a);
         nic.link(PortId(1), &mut a);
-        nic.starts(slot(0), 7, &mut a);
+        nic.starts(slot(0), K7, &mut a);
         assert_eq!(last(&a), Some(&hold(0)));
+    }
+
+    #[test]
+    fn the_same_key_of_another_priority_is_another_key() {
+        let (mut nic, mut a) = (NicFlows::default(), Actions::new());
+        nic.starts(slot(0), K7, &mut a);
+        nic.set(PORT, (Priority::ALL[4], 7), 7, true, &mut a);
+        assert_eq!(last(&a), Some(&open(0)));
+        nic.starts(slot(1), (Priority::ALL[4], 7), &mut a);
+        assert_eq!(last(&a), Some(&hold(1)));
     }
 }

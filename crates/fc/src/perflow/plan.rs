@@ -1,195 +1,214 @@
 //! A scheme's own queues among the plain queues of the other priorities.
 
-use crate::{
-    Discipline, Group, NodeSetup, ParamError, PrioritySchedule, QueueLayout, QueueSpec, Role,
-};
-use weir_core::{Bytes, Priority, QueueId};
+use crate::{Group, NodeSetup, OnDemand, QueueLayout, QueueSpec, Role};
+use weir_core::{Priority, QueueId};
 
-/// The queues a scheme wants for the priority it controls.
+/// The queues a scheme wants for each priority it controls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Own {
     /// Queues served strictly before the data queues.
     pub ahead: u32,
     /// Data queues, served round robin.
     pub data: u32,
-    /// Whether more data queues are made as needed.
+    /// Data queues are made as needed instead: as many as there are flows.
     pub on_demand: bool,
     /// Whether the scheme looks at every head.
     pub inspects_heads: bool,
 }
 
+/// One controlled priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Class {
+    priority: Priority,
+    /// Its first data queue; those served before come just below it.
+    first: u32,
+}
+
 /// The queues of every port of a node.
 ///
-/// Priorities keep the order of the schedule. The controlled priority has the scheme's
-/// queues instead of one; they all carry its priority, so that a PFC pause holds them
-/// together. Weighted priorities share by deficit round robin, each controlled queue with its
-/// priority's quantum. Queues made on demand join the last group, so their priority is
-/// moved to the end of the order.
+/// Every lossless priority is controlled and is a *class* of its own, counted from 0 in order of
+/// priority. It has the scheme's queues instead of one, in the rank that the schedule gives it;
+/// they all carry its priority, so that a PFC pause holds them together. A weighted priority shares
+/// its weight among its queues; only what it has ahead comes before all weighted ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Plan {
-    /// The controlled priority.
-    pub priority: Priority,
-    /// The first data queue; those served before come just below it.
-    pub first: u32,
+    classes: Vec<Class>,
+    /// The distance between two data queues of a class.
+    step: u32,
+    class_of: [Option<u8>; Priority::COUNT],
     queue_of: [u32; Priority::COUNT],
     layout: QueueLayout,
 }
 
 impl Plan {
-    /// The queues `own` of the one lossless priority of `setup`.
-    pub(crate) fn new(scheme: &str, setup: &NodeSetup<'_>, own: Own) -> Result<Self, ParamError> {
-        let mut lossless = crate::pfc::priorities(setup.lossless);
-        let (Some(priority), None) = (lossless.next(), lossless.next()) else {
-            return Err(ParamError(format!(
-                "{scheme} controls one lossless priority, here are {}",
-                setup.lossless.count_ones()
-            )));
+    /// The queues `own` of each lossless priority of `setup`.
+    pub(crate) fn new(setup: &NodeSetup<'_>, own: Own) -> Self {
+        let mut plan = Self {
+            classes: Vec::new(),
+            step: 1,
+            class_of: [None; Priority::COUNT],
+            queue_of: [0; Priority::COUNT],
+            layout: QueueLayout { inspects_heads: own.inspects_heads, ..QueueLayout::default() },
         };
-        let mut builder = Builder::new(setup.schedule, priority, own);
-        match setup.role {
-            Role::Switch => builder.build(),
-            Role::Nic => builder.slots(),
+        for priority in crate::pfc::priorities(setup.lossless) {
+            plan.class_of[priority.index()] = Some(plan.classes.len() as u8);
+            plan.classes.push(Class { priority, first: 0 });
         }
-        let Builder { first, queue_of, layout, .. } = builder;
-        Ok(Self { priority, first, queue_of, layout })
+        match setup.role {
+            Role::Switch => plan.lay_out(setup, own),
+            Role::Nic => plan.slots(),
+        }
+        plan
+    }
+
+    fn lay_out(&mut self, setup: &NodeSetup<'_>, own: Own) {
+        let is_strict = |p: &Priority| setup.schedule.quantum_of(*p).is_none();
+        let (strict, weighted): (Vec<_>, Vec<_>) = setup.schedule.order().partition(is_strict);
+        for p in strict {
+            self.ahead(p, own);
+            self.queues(p, own, setup);
+        }
+        // a strict group between weighted ones would part them
+        weighted.iter().for_each(|p| self.ahead(*p, own));
+        weighted.iter().for_each(|p| self.queues(*p, own, setup));
+        if own.on_demand {
+            self.step = self.layout.on_demand.len().max(1) as u32;
+            for (kind, more) in self.layout.on_demand.iter().enumerate() {
+                let class = self.class_of[more.spec.priority.index()].unwrap_or_default();
+                let first = self.layout.queues.len() + kind;
+                self.classes[usize::from(class)].first = first as u32;
+            }
+        }
+    }
+
+    /// A NIC's queues are its flow slots.
+    fn slots(&mut self) {
+        let priority = self.classes.first().map_or(Priority::default(), |c| c.priority);
+        self.layout.groups.push(Group { queues: 0, quantum: None });
+        let spec = QueueSpec { priority, data: true };
+        self.layout.on_demand.push(OnDemand { group: 0, spec });
+    }
+
+    fn add(&mut self, group: Group, priority: Priority, data: bool) {
+        self.layout.groups.push(group);
+        let spec = QueueSpec { priority, data };
+        self.layout.queues.extend((0..group.queues).map(|_| spec));
+    }
+
+    fn ahead(&mut self, priority: Priority, own: Own) {
+        if own.ahead > 0 && self.class_of[priority.index()].is_some() {
+            self.queue_of[priority.index()] = self.layout.queues.len() as u32;
+            self.add(Group { queues: own.ahead, quantum: None }, priority, false);
+        }
+    }
+
+    fn queues(&mut self, priority: Priority, own: Own, setup: &NodeSetup<'_>) {
+        let quantum = setup.schedule.quantum_of(priority);
+        let first = self.layout.queues.len() as u32;
+        let Some(class) = self.class_of[priority.index()] else {
+            self.queue_of[priority.index()] = first;
+            return self.add(Group { queues: 1, quantum }, priority, false);
+        };
+        if own.on_demand {
+            let group = self.layout.groups.len() as u32;
+            let spec = QueueSpec { priority, data: true };
+            self.layout.on_demand.push(OnDemand { group, spec });
+            return self.add(Group { queues: 0, quantum }, priority, true);
+        }
+        self.classes[usize::from(class)].first = first;
+        self.add(Group { queues: own.data, quantum }, priority, true);
     }
 
     pub(crate) fn layout(&self) -> QueueLayout {
         self.layout.clone()
     }
 
-    /// The plain queue of a priority that is not controlled.
+    /// The plain queue of a priority that is not controlled; of one that is, the first of those
+    /// ahead of its data queues.
     #[inline]
     pub(crate) fn other(&self, priority: Priority) -> QueueId {
         QueueId(self.queue_of[priority.index()])
     }
 
-    /// The `i`-th data queue.
+    /// How many priorities are controlled.
     #[inline]
-    pub(crate) fn data(&self, i: u32) -> QueueId {
-        QueueId(self.first + i)
-    }
-}
-
-struct Builder<'a> {
-    schedule: &'a PrioritySchedule,
-    controlled: Priority,
-    own: Own,
-    first: u32,
-    queue_of: [u32; Priority::COUNT],
-    layout: QueueLayout,
-}
-
-impl<'a> Builder<'a> {
-    fn new(schedule: &'a PrioritySchedule, controlled: Priority, own: Own) -> Self {
-        let layout = QueueLayout {
-            groups: Vec::new(),
-            queues: Vec::new(),
-            on_demand: None,
-            inspects_heads: own.inspects_heads,
-        };
-        Self { schedule, controlled, own, first: 0, queue_of: [0; Priority::COUNT], layout }
+    pub(crate) fn classes(&self) -> usize {
+        self.classes.len()
     }
 
-    fn strict(&self, priority: Priority) -> bool {
-        self.schedule.weights[priority.index()] == 0
+    /// The class of `priority`, if it is controlled.
+    #[inline]
+    pub(crate) fn class(&self, priority: Priority) -> Option<usize> {
+        self.class_of[priority.index()].map(usize::from)
     }
 
-    fn build(&mut self) {
-        let rank = self.schedule.queue_of();
-        let mut order = Priority::ALL;
-        order.sort_by_key(|p| rank[p.index()]);
-        let last = self.own.on_demand && self.strict(self.controlled);
-        for p in order.into_iter().filter(|p| self.schedule.weights[p.index()] == 0) {
-            if p != self.controlled {
-                self.plain(p);
-                self.group(Discipline::RoundRobin, 1);
-            } else if !last {
-                self.own_queues();
-                self.group(Discipline::RoundRobin, self.own.data);
-            }
-        }
-        let weighted = order.into_iter().filter(|p| self.schedule.weights[p.index()] != 0);
-        self.weighted(weighted);
-        if last {
-            self.own_queues();
-            self.group(Discipline::RoundRobin, self.own.data);
-        }
+    /// The priority of a class.
+    #[inline]
+    pub(crate) fn priority(&self, class: usize) -> Priority {
+        self.classes[class].priority
     }
 
-    /// A NIC's queues are its flow slots.
-    fn slots(&mut self) {
-        self.group(Discipline::RoundRobin, 0);
-        self.layout.on_demand = Some(self.spec(self.controlled, true));
+    /// The class whose queue `queue` is, if a controlled priority's.
+    #[inline]
+    pub(crate) fn class_of(&self, queue: QueueId) -> Option<usize> {
+        self.class(self.layout.spec(queue.index())?.priority)
     }
 
-    /// All weighted priorities, in one group, the controlled one first: what it has ahead
-    /// must come before the group.
-    fn weighted(&mut self, priorities: impl Iterator<Item = Priority>) {
-        let mut members = 0;
-        if !self.strict(self.controlled) {
-            self.own_queues();
-            members += self.own.data;
-        }
-        let own = self.controlled;
-        for p in priorities.filter(|p| *p != own) {
-            self.plain(p);
-            members += 1;
-        }
-        if members > 0 {
-            self.group(Discipline::DeficitRoundRobin, members);
-        }
+    /// The `i`-th data queue of a class.
+    #[inline]
+    pub(crate) fn data(&self, class: usize, i: u32) -> QueueId {
+        QueueId(self.classes[class].first + i * self.step)
     }
 
-    fn group(&mut self, discipline: Discipline, queues: u32) {
-        self.layout.groups.push(Group { discipline, queues });
+    /// Which data queue of its class `queue` is.
+    #[inline]
+    pub(crate) fn index(&self, class: usize, queue: QueueId) -> u32 {
+        (queue.0 - self.classes[class].first) / self.step
     }
 
-    fn spec(&self, priority: Priority, data: bool) -> QueueSpec {
-        let weight = u64::from(self.schedule.weights[priority.index()].max(1));
-        let quantum = Bytes::new(self.schedule.quantum.get() * weight);
-        QueueSpec { priority, data, quantum }
+    /// Where the state of `class` at `port` is in a list by port and class.
+    #[inline]
+    pub(crate) fn at(&self, port: weir_core::PortId, class: usize) -> usize {
+        port.index() * self.classes.len() + class
     }
 
-    fn plain(&mut self, priority: Priority) {
-        self.queue_of[priority.index()] = self.layout.queues.len() as u32;
-        self.layout.queues.push(self.spec(priority, false));
-    }
-
-    fn own_queues(&mut self) {
-        let priority = self.controlled;
-        if self.own.ahead > 0 {
-            self.group(Discipline::RoundRobin, self.own.ahead);
-            let spec = self.spec(priority, false);
-            self.layout.queues.extend((0..self.own.ahead).map(|_| spec));
-        }
-        self.first = self.layout.queues.len() as u32;
-        self.queue_of[priority.index()] = self.first;
-        let spec = self.spec(priority, true);
-        self.layout.queues.extend((0..self.own.data).map(|_| spec));
-        self.layout.on_demand = self.own.on_demand.then_some(spec);
+    /// The states at `port` in such a list, by class.
+    #[inline]
+    pub(crate) fn all_at(&self, port: weir_core::PortId) -> std::ops::Range<usize> {
+        self.at(port, 0)..self.at(port, self.classes.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PortSetup, Thresholds};
-    use weir_core::{NodeId, Rate, Time};
+    use crate::{PortSetup, PrioritySchedule, Thresholds};
+    use weir_core::{Bytes, NodeId, PortId, Rate, Time};
 
-    fn plan(schedule: &PrioritySchedule, lossless: u8, own: Own) -> Result<Plan, ParamError> {
+    fn plan_of(role: Role, schedule: &PrioritySchedule, lossless: u8, own: Own) -> Plan {
         let ports = [PortSetup { rate: Rate::from_gbps(40), delay: Time::ZERO }];
         let setup = NodeSetup {
             node: NodeId(0),
-            role: Role::Switch,
+            role,
             ports: &ports,
             schedule,
             lossless,
             thresholds: &Thresholds::Pool,
             max_frame: Bytes::new(1518),
+            response: Time::ZERO,
             seed: 1,
         };
-        Plan::new("test", &setup, own)
+        Plan::new(&setup, own)
+    }
+
+    fn plan(schedule: &PrioritySchedule, lossless: u8, own: Own) -> Plan {
+        plan_of(Role::Switch, schedule, lossless, own)
+    }
+
+    fn weights(pairs: &[(usize, u32)]) -> PrioritySchedule {
+        let mut schedule = PrioritySchedule::default();
+        pairs.iter().for_each(|(p, w)| schedule.weights[*p] = *w);
+        schedule
     }
 
     fn groups(layout: &QueueLayout) -> Vec<u32> {
@@ -199,58 +218,89 @@ mod tests {
     #[test]
     fn the_controlled_priority_keeps_its_rank() {
         let own = Own { ahead: 1, data: 3, ..Own::default() };
-        let plan = plan(&PrioritySchedule::default(), 1 << 3, own).unwrap();
+        let plan = plan(&PrioritySchedule::default(), 1 << 3, own);
         // priorities 7..4, the queue ahead, the data queues, priorities 2..0
         assert_eq!(groups(&plan.layout()), [1, 1, 1, 1, 1, 3, 1, 1, 1]);
-        assert_eq!((plan.first, plan.data(2)), (5, QueueId(7)));
+        assert_eq!((plan.data(0, 0), plan.data(0, 2)), (QueueId(5), QueueId(7)));
         let data: Vec<bool> = plan.layout().queues.iter().map(|q| q.data).collect();
         assert_eq!(data.iter().filter(|d| **d).count(), 3);
         assert!(data[5] && data[7]);
         assert_eq!(plan.other(Priority::ALL[7]), QueueId(0));
+        assert_eq!(plan.other(Priority::ALL[3]), QueueId(4), "ahead");
         assert_eq!(plan.other(Priority::ALL[2]), QueueId(8));
     }
 
     #[test]
-    fn queues_made_on_demand_come_last() {
-        let own = Own { data: 1, on_demand: true, ..Own::default() };
-        let plan = plan(&PrioritySchedule::default(), 1 << 3, own).unwrap();
-        assert_eq!(groups(&plan.layout()), [1; 8]);
-        assert_eq!(plan.first, 7);
-        assert_eq!(plan.layout().on_demand, Some(plan.layout().queues[7]));
-        assert_eq!(plan.other(Priority::ALL[2]), QueueId(4));
+    fn every_lossless_priority_has_queues_of_its_own() {
+        let own = Own { data: 2, ..Own::default() };
+        let plan = plan(&PrioritySchedule::default(), 0b1000_1010, own);
+        // 7 is class 2, 3 class 1, 1 class 0
+        assert_eq!(groups(&plan.layout()), [2, 1, 1, 1, 2, 1, 2, 1]);
+        let first = |class| (plan.priority(class).index(), plan.data(class, 0).0);
+        assert_eq!([0, 1, 2].map(first), [(1, 8), (3, 5), (7, 0)]);
+        assert_eq!(plan.class(Priority::ALL[3]), Some(1));
+        assert_eq!(plan.class(Priority::ALL[2]), None);
+        let classes: Vec<_> = (0..11).map(|q| plan.class_of(QueueId(q))).collect();
+        let (a, b, c) = (Some(0), Some(1), Some(2));
+        assert_eq!(classes, [c, c, None, None, None, b, b, None, a, a, None]);
+        assert_eq!(plan.index(1, QueueId(6)), 1);
+        assert_eq!((plan.classes(), plan.at(PortId(2), 1)), (3, 7));
+        assert_eq!(plan.all_at(PortId(2)), 6..9);
     }
 
     #[test]
-    fn weighted_priorities_share_a_group_behind_the_queue_ahead() {
-        let mut schedule = PrioritySchedule::default();
-        schedule.weights[3] = 2;
-        schedule.weights[5] = 1;
+    fn queues_made_on_demand_keep_their_rank_and_never_meet() {
+        let own = Own { on_demand: true, ..Own::default() };
+        for schedule in [weights(&[]), weights(&[(1, 1), (2, 1), (3, 1), (5, 2), (7, 1)])] {
+            let plan = plan(&schedule, 0b0010_1010, own);
+            let layout = plan.layout();
+            assert_eq!(layout.queues.len(), 5, "the plain queues of 7, 6, 4, 2 and 0");
+            let mut seen = std::collections::BTreeSet::new();
+            for class in 0..3 {
+                for i in 0..50 {
+                    let q = plan.data(class, i);
+                    assert!(q.index() >= layout.queues.len() && seen.insert(q));
+                    assert_eq!((plan.class_of(q), plan.index(class, q)), (Some(class), i));
+                    let group = layout.group_of(q.index()).unwrap();
+                    let quantum = schedule.quantum_of(plan.priority(class));
+                    assert_eq!(layout.groups[group].quantum, quantum);
+                }
+            }
+        }
+        let plan = plan(&PrioritySchedule::default(), 1 << 3, own);
+        assert_eq!(groups(&plan.layout()), [1, 1, 1, 1, 0, 1, 1, 1]);
+        assert_eq!((plan.data(0, 0), plan.data(0, 1)), (QueueId(7), QueueId(8)));
+    }
+
+    #[test]
+    fn weighted_priorities_share_a_rank_behind_the_queues_ahead() {
         let own = Own { ahead: 1, data: 4, ..Own::default() };
-        let plan = plan(&schedule, 1 << 3, own).unwrap();
-        // 7, 6, 4, 2, 1, 0 strict; ahead; four data queues and priority 5
-        assert_eq!(groups(&plan.layout()), [1, 1, 1, 1, 1, 1, 1, 5]);
+        let plan = plan(&weights(&[(3, 2), (4, 3), (5, 1)]), 0b1_1000, own);
+        // 7, 6, 2, 1, 0 strict; ahead of 4 and 3; priority 5, four queues each of 4 and 3
         let layout = plan.layout();
-        assert_eq!(layout.queues.len(), 12);
-        assert_eq!(layout.groups[7].discipline, Discipline::DeficitRoundRobin);
-        assert_eq!(layout.queues[plan.first as usize].quantum, Bytes::new(3000));
-        assert_eq!(plan.other(Priority::ALL[5]), QueueId(11));
+        assert_eq!(groups(&layout), [1, 1, 1, 1, 1, 1, 1, 1, 4, 4]);
+        assert_eq!(layout.ranks(), [0, 1, 2, 3, 4, 5, 6, 7, 7, 7]);
+        let quanta: Vec<_> = layout.groups.iter().filter_map(|g| g.quantum).collect();
+        assert_eq!(quanta, [1500, 4500, 3000].map(Bytes::new));
+        assert_eq!(plan.other(Priority::ALL[4]), QueueId(5));
+        assert_eq!(plan.other(Priority::ALL[5]), QueueId(7));
+        assert_eq!((plan.data(1, 0), plan.data(0, 0)), (QueueId(8), QueueId(12)));
     }
 
     #[test]
     fn a_nic_has_slots_and_nothing_else() {
-        let schedule = PrioritySchedule::default();
-        let mut builder = Builder::new(&schedule, Priority::ALL[3], Own::default());
-        builder.slots();
-        let slot = QueueSpec { priority: Priority::ALL[3], data: true, quantum: Bytes::new(1500) };
-        assert_eq!((builder.layout.on_demand, builder.layout.queues.len()), (Some(slot), 0));
-        assert_eq!(groups(&builder.layout), [0]);
+        for (lossless, priority) in [(0b1010_0000, 5), (0, 0)] {
+            let own = Own { data: 4, ..Own::default() };
+            let layout = plan_of(Role::Nic, &weights(&[]), lossless, own).layout();
+            let spec = QueueSpec { priority: Priority::ALL[priority], data: true };
+            assert_eq!(layout.on_demand, [OnDemand { group: 0, spec }]);
+            assert_eq!((groups(&layout), layout.queues.len()), (vec![0], 0));
+        }
     }
 
     #[test]
-    fn none_or_two_lossless_priorities_are_refused() {
-        for lossless in [0, 0b11] {
-            let refused = plan(&PrioritySchedule::default(), lossless, Own::default());
-            assert!(refused.unwrap_err().0.contains("one lossless priority"));
-        }
+    fn without_lossless_priorities_every_priority_has_a_plain_queue() {
+        let plan = plan(&PrioritySchedule::default(), 0, Own { data: 4, ..Own::default() });
+        assert_eq!((groups(&plan.layout()), plan.classes()), (vec![1; 8], 0));
     }
 }

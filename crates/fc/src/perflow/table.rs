@@ -75,9 +75,9 @@ impl<E> Table<E> {
         }
     }
 
-    /// One table per port.
-    pub(crate) fn per_port(setup: &NodeSetup<'_>) -> Vec<Self> {
-        setup.ports.iter().map(|_| Self::new()).collect()
+    /// One table per port and class, in the order of [`Plan::at`](super::Plan::at).
+    pub(crate) fn per_class(setup: &NodeSetup<'_>, plan: &super::Plan) -> Vec<Self> {
+        (0..setup.ports.len() * plan.classes()).map(|_| Self::new()).collect()
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! What the upstream neighbours of a flow have been told.
 
 use crate::Actions;
-use weir_core::{ControlMessage, FlowId, PortId};
+use weir_core::{ControlMessage, FlowId, PortId, Priority};
 
 /// Standing flow-level pauses: where they were sent and which flow they named. There is one
 /// per way in: a flow may change its way, and flows that share an entry have several. A RESUME
@@ -15,17 +15,23 @@ impl Upstream {
     }
 
     /// Pauses `flow` at `ingress` unless a pause stands there.
-    pub(crate) fn pause(&mut self, ingress: PortId, flow: FlowId, a: &mut Actions) {
+    pub(crate) fn pause(
+        &mut self,
+        ingress: PortId,
+        priority: Priority,
+        flow: FlowId,
+        a: &mut Actions,
+    ) {
         if self.0.iter().all(|(port, _)| *port != ingress) {
-            a.send(ingress, ControlMessage::FlowState { pause: true, flow });
+            a.send(ingress, ControlMessage::FlowState { pause: true, priority, flow });
             self.0.push((ingress, flow));
         }
     }
 
     /// Lifts the pauses that stand.
-    pub(crate) fn resume(&mut self, a: &mut Actions) {
+    pub(crate) fn resume(&mut self, priority: Priority, a: &mut Actions) {
         for (port, flow) in self.0.drain(..) {
-            a.send(port, ControlMessage::FlowState { pause: false, flow });
+            a.send(port, ControlMessage::FlowState { pause: false, priority, flow });
         }
     }
 
@@ -45,14 +51,15 @@ mod tests {
     fn a_pause_stands_once_per_way_in_and_its_resume_names_the_same_flow() {
         let (mut up, mut a) = (Upstream::default(), Actions::new());
         let flow = |k| FlowId::new(NodeId(1), k);
-        up.pause(PortId(0), flow(1), &mut a);
-        up.pause(PortId(0), flow(2), &mut a);
-        up.pause(PortId(3), flow(2), &mut a);
-        up.resume(&mut a);
-        up.resume(&mut a);
+        let priority = Priority::ALL[4];
+        up.pause(PortId(0), priority, flow(1), &mut a);
+        up.pause(PortId(0), priority, flow(2), &mut a);
+        up.pause(PortId(3), priority, flow(2), &mut a);
+        up.resume(priority, &mut a);
+        up.resume(priority, &mut a);
         let state = |port, pause, k| Action::Send {
             port: PortId(port),
-            message: ControlMessage::FlowState { pause, flow: flow(k) },
+            message: ControlMessage::FlowState { pause, priority, flow: flow(k) },
         };
         assert_eq!(
             a.as_slice(),
@@ -63,7 +70,7 @@ mod tests {
     #[test]
     fn a_pause_on_a_link_that_changed_is_void() {
         let (mut up, mut a) = (Upstream::default(), Actions::new());
-        up.pause(PortId(0), FlowId::default(), &mut a);
+        up.pause(PortId(0), Priority::default(), FlowId::default(), &mut a);
         up.forget(PortId(1));
         assert!(up.is_paused());
         up.forget(PortId(0));

@@ -39,16 +39,19 @@ fn pauses_the_ingress_once_when_it_reaches_xoff() {
 #[test]
 fn it_need_not_hear_of_an_ingress_below_xoff_or_paused_and_above_xon() {
     let mut b = bench("timed");
-    let quiet = |b: &Bench, p| b.scheme().quiet_range(&b.view().books.mmu, UP, p);
+    let interest = |b: &Bench, p| b.scheme().interest(&b.view().books.mmu, UP, p);
+    let quiet = |b: &Bench, p| match interest(b, p) {
+        Interest::Outside(Q, range) => range,
+        other => panic!("{other:?}"),
+    };
     let (lossless, lossy) = (PRIORITY, Priority::ALL[5]);
     let [xoff, above_xon] = [3000, 1001].map(Bytes::new);
-    assert_eq!(b.scheme().quiet_queue(lossless), Some(Q));
     assert_eq!(quiet(&b, lossless), Bytes::ZERO..xoff);
     fill(&mut b, 3);
     b.depart(OUT, Q).unwrap();
     // 2000 B and paused
     assert_eq!(quiet(&b, lossless), above_xon..Bytes::MAX);
-    assert_eq!(quiet(&b, lossy), Bytes::ZERO..Bytes::MAX);
+    assert!(matches!(interest(&b, lossy), Interest::Never(_)));
     b.depart(OUT, Q).unwrap();
     assert_eq!(quiet(&b, lossless), Bytes::ZERO..xoff, "it has been resumed at xon");
     fill(&mut b, 2);
@@ -110,6 +113,7 @@ fn one_refresh_frame_carries_all_paused_priorities_of_a_port() {
         lossless: 0b11,
         thresholds: &thresholds,
         max_frame: Bytes::new(1518),
+        response: weir_core::Time::ZERO,
         seed: 1,
     };
     let mut pfc = Pfc::new(&Values::new(), &setup).unwrap();
@@ -260,6 +264,7 @@ fn a_refresh_that_comes_too_late_or_faster_than_frames_can_be_sent_is_refused() 
         lossless: 8,
         thresholds: &crate::Thresholds::Pool,
         max_frame: Bytes::new(1518),
+        response: weir_core::Time::ZERO,
         seed: 1,
     };
     // 10 quanta at 40 Gb/s are 128 ns

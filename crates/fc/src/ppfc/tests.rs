@@ -84,10 +84,13 @@ mod average {
 
     #[test]
     fn it_need_not_hear_of_an_ingress_below_its_floor_or_paused_and_above_xon() {
-        let quiet = |b: &Bench<Ppfc>| b.scheme().quiet_range(&b.view().books.mmu, UP, PRIORITY);
+        let interest = |b: &Bench<Ppfc>, p| b.scheme().interest(&b.view().books.mmu, UP, p);
+        let quiet = |b: &Bench<Ppfc>| match interest(b, PRIORITY) {
+            Interest::Outside(Q, range) => range,
+            other => panic!("{other:?}"),
+        };
         let kb = Bytes::from_kb;
         let mut b = switch(&[(&INGRESS_FLOOR, "6KB")]);
-        assert_eq!(b.scheme().quiet_queue(PRIORITY), Some(Q));
         assert_eq!(quiet(&b), Bytes::ZERO..kb(6));
         put(&mut b, OUT, 6);
         assert_eq!(quiet(&b), Bytes::new(4001)..Bytes::MAX, "paused");
@@ -96,10 +99,9 @@ mod average {
         let b = switch(&[(&INGRESS_FLOOR, "20KB")]);
         assert_eq!(quiet(&b), Bytes::ZERO..kb(10), "xoff comes before the floor");
         let lossy = Priority::ALL[5];
-        let mmu = &b.view().books.mmu;
-        assert_eq!(b.scheme().quiet_range(mmu, UP, lossy), Bytes::ZERO..Bytes::MAX);
+        assert!(matches!(interest(&b, lossy), Interest::Never(_)));
         let b = switch(&[(&MODE, "paper")]);
-        assert_eq!(b.scheme().quiet_queue(PRIORITY), None, "every packet may be sampled");
+        assert_eq!(interest(&b, PRIORITY), Interest::Every, "every packet may be sampled");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod hottest;
 mod notes;
 mod pauses;
 mod queues;
+mod signal;
 mod story;
 mod tables;
 
@@ -14,6 +15,7 @@ pub(crate) use notes::failures;
 pub use notes::notes;
 pub use pauses::{Hold, PauseNode, PauseTree, Victim, holds, innocent_holds};
 pub use queues::{Distribution, PortKind};
+pub use signal::missing_signal;
 pub use story::answer;
 pub use tables::TableSummary;
 

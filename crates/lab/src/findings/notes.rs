@@ -35,6 +35,7 @@ pub fn notes(c: &Comparison<'_>, group: &Group) -> Vec<String> {
         }
         notes.push(note);
     }
+    notes.extend(group.missing_signal().map(|(title, _)| title));
     let total = |of: fn(&weir_sim::outcome::Totals) -> u64| -> u64 {
         group.runs.iter().map(|r| of(&r.outcome.totals)).sum()
     };
@@ -43,6 +44,8 @@ pub fn notes(c: &Comparison<'_>, group: &Group) -> Vec<String> {
         (total(|t| t.reordered), "out of order"),
         (total(|t| t.discarded), "discarded at the source"),
         (total(|t| t.watchdog_storms), "watchdog storms"),
+        (total(|t| t.needless_timeouts), "timeouts although nothing was lost"),
+        (total(|t| t.control_dropped), "control frames lost"),
     ] {
         if n > 0 {
             notes.push(format!("{} {what}", format::count(n)));

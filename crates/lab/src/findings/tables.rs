@@ -2,6 +2,7 @@
 
 use super::Group;
 use crate::run::Run;
+use weir_core::Bytes;
 
 /// A table of a scheme, over all switches.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +16,12 @@ pub struct TableSummary {
 }
 
 impl TableSummary {
+    /// The bytes of a hash table that takes the most entries seen at the load factor a switch
+    /// allows.
+    pub fn at_load_factor(&self) -> Bytes {
+        Bytes::new((self.max * 100).div_ceil(weir_fc::ofc::LOAD_FACTOR_PERCENT))
+    }
+
     /// The tables of one run.
     pub fn of_run(run: &Run) -> Vec<Self> {
         Self::of(std::iter::once(run))

@@ -7,6 +7,7 @@ use crate::findings::{
 use crate::stats::{Sorted, usual_max};
 use weir_core::Bytes;
 use weir_sim::config::ThresholdConfig;
+use weir_sim::marking::SwitchThresholds;
 use weir_sim::outcome::Sample;
 
 /// Flow completion times by class and scheme.
@@ -212,7 +213,8 @@ pub(super) fn ingress(c: &Comparison<'_>, hottest: PortAt) -> Option<Figure> {
     }
     let mut marks = Vec::new();
     let mut top = most;
-    if let ThresholdConfig::Static { xoff, xon, .. } = run.config.switch.thresholds {
+    let thresholds = SwitchThresholds::new(&c.experiment.topology, &run.config).of(at.node);
+    if let ThresholdConfig::Static { xoff, xon, .. } = thresholds {
         top = top.max(xoff.get() as f64);
         marks.push(Mark { y: xoff.get() as f64, label: format!("xoff {xoff}: pause") });
         marks.push(Mark { y: xon.get() as f64, label: format!("xon {xon}: resume") });

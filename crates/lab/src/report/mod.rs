@@ -14,7 +14,26 @@ mod tables;
 pub use destination::{Destination, MARK, State, WriteError};
 pub(crate) use directory::json_text;
 pub use directory::{Formats, write};
+pub(crate) use figure::escape;
 pub use page::page;
+pub(crate) use page::{CSS as PAGE_CSS, FIGURE_CSS};
 pub(crate) use summary::SCHEMA;
 pub use summary::{run_summary, summary};
 pub(crate) use tables::FLOW_COLUMNS;
+
+/// A table of a sweep as Parquet.
+#[cfg(feature = "parquet")]
+pub(crate) fn parquet_bytes(
+    name: &str,
+    table: &crate::sweep::merge::Table,
+) -> ::parquet::errors::Result<Vec<u8>> {
+    use crate::sweep::metrics::Kind;
+    let columns: Vec<&str> = table.columns.iter().map(|(name, _)| name.as_str()).collect();
+    let of = |wanted: Kind| -> Vec<&str> {
+        let some = table.columns.iter().filter(|(_, kind)| *kind == wanted);
+        some.map(|(name, _)| name.as_str()).collect()
+    };
+    let (text, real) = (of(Kind::Text), of(Kind::Real));
+    let rows = Box::new(table.rows.iter().cloned());
+    parquet::bytes(tables::Table { name, columns: &columns, text: &text, real: &real, rows })
+}

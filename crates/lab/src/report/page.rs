@@ -8,8 +8,8 @@ use crate::findings::{Comparison, answer};
 use crate::table::{Align, TextTable};
 use weir_sim::outcome::{Finish, Stuck};
 
-const CSS: &str = include_str!("page.css");
-const FIGURE_CSS: &str = include_str!("figure.css");
+pub(crate) const CSS: &str = include_str!("page.css");
+pub(crate) const FIGURE_CSS: &str = include_str!("figure.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The whole page. `command` is what to type to get it again.

@@ -42,7 +42,7 @@ pub(super) fn bytes(mut table: Table<'_>) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-fn column(table: &Table<'_>, name: &'static str) -> Result<TypePtr> {
+fn column(table: &Table<'_>, name: &str) -> Result<TypePtr> {
     let (physical, logical) = match name {
         _ if table.text.contains(&name) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         _ if table.real.contains(&name) => (Physical::DOUBLE, None),

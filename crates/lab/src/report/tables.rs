@@ -6,7 +6,7 @@ use weir_core::{Bytes, Priority, Time};
 use weir_sim::outcome::{PauseEvent, PauseScope, Sample};
 
 /// The columns of `flows.csv`.
-pub(crate) const FLOW_COLUMNS: [&str; 21] = [
+pub(crate) const FLOW_COLUMNS: [&str; 23] = [
     "scheme",
     "seed",
     "flow",
@@ -26,6 +26,8 @@ pub(crate) const FLOW_COLUMNS: [&str; 21] = [
     "lost",
     "reordered",
     "discarded",
+    "answers_lost",
+    "timeouts",
     "held_ps",
     "held_at",
 ];
@@ -74,14 +76,14 @@ fn ps(t: Option<Time>) -> String {
 /// a number says that there is none.
 pub(super) struct Table<'a> {
     /// The name of its file, without ending.
-    pub(super) name: &'static str,
-    pub(super) columns: &'static [&'static str],
+    pub(super) name: &'a str,
+    pub(super) columns: &'a [&'a str],
     /// Which columns are text.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV knows no types"))]
-    pub(super) text: &'static [&'static str],
+    pub(super) text: &'a [&'a str],
     /// Which columns are real numbers.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV knows no types"))]
-    pub(super) real: &'static [&'static str],
+    pub(super) real: &'a [&'a str],
     pub(super) rows: Box<dyn Iterator<Item = Vec<String>> + 'a>,
 }
 
@@ -172,6 +174,8 @@ fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
             f.lost.to_string(),
             f.reordered.to_string(),
             f.discarded.to_string(),
+            f.answers_lost.to_string(),
+            f.timeouts.to_string(),
             f.held_total().as_ps().to_string(),
             held.join(" "),
         ]

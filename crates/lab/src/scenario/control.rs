@@ -154,9 +154,24 @@ impl CongestionControlSpec {
         out: &mut Diagnostics,
     ) {
         let mut params = self.with(kind);
-        let names: Vec<String> = params.list().iter().map(|p| p.name.replace('_', "-")).collect();
+        let mut names: Vec<String> =
+            params.list().iter().map(|p| p.name.replace('_', "-")).collect();
+        if !kind.profiles().is_empty() {
+            names.push("profile".into());
+        }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        for arg in args::read(entries, header, &names, out) {
+        let (profile, others): (Vec<Arg>, Vec<Arg>) =
+            args::read(entries, header, &names, out).into_iter().partition(|a| a.name == "profile");
+        for arg in profile {
+            match CcParams::profile(kind, &arg.joined()) {
+                Ok(set) => params = set,
+                Err(error) => {
+                    let near = nearest(&arg.joined(), kind.profiles().iter().copied());
+                    out.push(Diagnostic::error(error.to_string()).at(arg.span, "").nearest(near));
+                }
+            }
+        }
+        for arg in others {
             if let Err(error) = params.set(&arg.name, &arg.joined()) {
                 let text = error.to_string().replace(&arg.name.replace('-', "_"), &arg.name);
                 out.push(Diagnostic::error(text).at(arg.span, ""));

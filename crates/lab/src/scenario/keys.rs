@@ -258,10 +258,12 @@ pub const SWITCH: Section = Section {
         key("buffer", Kind::Size(&["unlimited"]), "unlimited", "All memory of one switch."),
         key(
             "thresholds",
-            Kind::Table(THRESHOLDS, &["pool"]),
-            "",
+            Kind::Table(THRESHOLDS, &["auto", "pool"]),
+            "auto",
             "When an ingress is paused: static `{ xoff, xon }`, dynamic `{ alpha }`, or \
-             `\"pool\"` for one tail-drop pool without pauses. Default: static 75KB/45KB.",
+             `\"pool\"` for one tail-drop pool without pauses. `\"auto\"` is static and follows the \
+             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of the slowest port of a switch, \
+             xoff at least ten of the largest frames.",
         ),
         key(
             "lossless",
@@ -279,12 +281,14 @@ pub const SWITCH: Section = Section {
         key("quantum", Kind::Size(&[]), "1500B", "Bytes per unit of weight and visit."),
         key(
             "ecn",
-            Kind::Table(ECN, &["auto", "off"]),
+            Kind::Table(ECN, &["auto", "off", "dcqcn", "dcqcn-paper", "dcqcn-ns3-rdma", "dctcp"]),
             "auto",
-            "ECN marking at egress queues. `auto` marks when the congestion control needs marks: \
-             for `dcqcn` kmin 100KB, kmax 400KB, pmax 20% per 25 Gb/s of the fastest link, for \
-             `dcqcn-paper` kmin 5KB, kmax 200KB, pmax 1%, for `dctcp` \
-             kmin = kmax = 30KB per 10 Gb/s.",
+            "ECN marking at egress queues. A name is a published profile: `dcqcn` is kmin 100KB, \
+             kmax 400KB, pmax 20% per 25 Gb/s of the port, `dcqcn-paper` kmin 5KB, kmax 200KB, \
+             pmax 1%, `dcqcn-ns3-rdma` kmin 40KB, kmax 1000KB, pmax 100%, `dctcp` \
+             kmin = kmax = 30KB per 10 Gb/s of the port. `auto` takes the profile of the \
+             congestion control, if that needs marks, and lowers kmin and kmax in proportion \
+             until kmax is half of the pause threshold: marking comes before pausing.",
         ),
         key("latency", Kind::Time(&[]), "0ns", "From the last bit of a packet to its queue."),
         key(
@@ -357,8 +361,10 @@ pub const NIC: Section = Section {
             "timeout",
             Kind::Time(&["never", "auto"]),
             "auto",
-            "Retransmission timeout. `auto`: 1ms where packets can be lost (a scheme that is not \
-             lossless, bit errors, failing links, a watchdog), otherwise never.",
+            "Retransmission timeout. `auto`: never where packets cannot be lost (otherwise: a scheme \
+             that is not lossless, bit errors, failing links, a watchdog); 1ms under `none`; else \
+             10ms, or five times as long as the slowest link takes to send a full switch memory, so \
+             that no pause triggers it.",
         ),
         key(
             "reliability",
@@ -391,7 +397,8 @@ pub const CONGESTION_CONTROL: Section = Section {
     name: "congestion-control",
     repeated: false,
     doc: "The algorithm at the senders. Its parameters stand beside `algorithm`; those of others, \
-          for `--cc`, in tables of their own: `[congestion-control.dcqcn]`.",
+          for `--cc`, in tables of their own: `[congestion-control.dcqcn]`. Parameters that are \
+          written replace those of the `profile`.",
     keys: &[key("algorithm", Kind::Text, "none", "Which algorithm; `weir schemes` lists them.")],
 };
 

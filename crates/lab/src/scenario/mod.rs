@@ -27,7 +27,8 @@ pub use topology::TopologySpec;
 pub use traffic::TrafficSpec;
 
 use crate::text::{Diagnostic, Diagnostics, Item, Sources, Table, Value, apply_override, parse};
-use fields::{Fields, unknown_key};
+use fields::Fields;
+pub(crate) use fields::unknown_key;
 use std::path::Path;
 use weir_core::Time;
 use weir_sim::config::{LinkConfig, ProbeConfig, Routing};
@@ -112,7 +113,8 @@ impl Scenario {
         (scenario, out)
     }
 
-    fn from_table(
+    /// Reads a scenario from a tree of values, called `file` in messages.
+    pub(crate) fn from_table(
         file: &str,
         root: &Table,
         sources: Sources,

@@ -4,7 +4,7 @@ use super::fields::At;
 use super::sections::PathSpec;
 use crate::text::{Diagnostic, Diagnostics};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -17,8 +17,9 @@ use weir_traffic::params::Names;
 pub struct Files {
     /// The directory of the scenario; `None` for a scenario that is not a file.
     pub directory: Option<PathBuf>,
-    /// What was read so far, for all clones together: no result may be written there.
-    read: Arc<Mutex<BTreeSet<PathBuf>>>,
+    /// What was read so far, for all clones together, and by which name; no result may be written
+    /// there.
+    read: Arc<Mutex<BTreeMap<PathBuf, Option<String>>>>,
 }
 
 /// Nobody describes flows in more than this; a device file would never end.
@@ -35,16 +36,24 @@ impl Files {
 
     /// The files that were read.
     pub fn inputs(&self) -> Vec<PathBuf> {
-        self.lock().iter().cloned().collect()
+        self.lock().keys().cloned().collect()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<PathBuf>> {
+    /// The names by which files were read, in alphabetical order.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.lock().values().flatten().cloned().collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<PathBuf, Option<String>>> {
         self.read.lock().expect("nothing panics while it holds the lock")
     }
 
     /// Remembers that a file was read.
     pub(crate) fn note(&self, path: PathBuf) {
-        self.lock().insert(path);
+        self.lock().insert(path, None);
     }
 
     /// The text of a scenario: a file, a pipe, or standard input. Says whether it is a file, which
@@ -75,7 +84,7 @@ impl Files {
     pub fn read(&self, name: &str) -> Result<String, String> {
         let path = self.directory.as_deref().map_or_else(|| name.into(), |d| d.join(name));
         let say = |error: std::io::Error| format!("cannot read `{}`: {error}", path.display());
-        self.note(path.clone());
+        self.lock().insert(path.clone(), Some(name.to_owned()));
         let length = std::fs::metadata(&path).map_err(say)?;
         if !length.is_file() || length.len() > LARGEST {
             return Err(format!("cannot read `{}`: not a file of at most 1 GiB", path.display()));
@@ -93,13 +102,21 @@ pub struct Route {
     pub nodes: Vec<NodeId>,
 }
 
+/// The paths in use, and their numbers by (name, sender, receiver).
+#[derive(Debug, Default)]
+struct Used {
+    paths: Vec<Route>,
+    numbers: BTreeMap<(String, NodeId, NodeId), u32>,
+}
+
 /// The names of one scenario on its topology. Paths get their numbers as flows ask for them.
 #[derive(Debug)]
 pub struct ScenarioNames<'a> {
     topology: &'a Topology,
-    routes: Vec<Route>,
+    /// By name.
+    routes: BTreeMap<String, Route>,
     files: &'a Files,
-    used: RefCell<Vec<Route>>,
+    used: RefCell<Used>,
 }
 
 impl<'a> ScenarioNames<'a> {
@@ -110,15 +127,15 @@ impl<'a> ScenarioNames<'a> {
         files: &'a Files,
         out: &mut Diagnostics,
     ) -> Self {
-        let mut routes: Vec<Route> = Vec::new();
+        let mut routes: BTreeMap<String, Route> = BTreeMap::new();
         for path in paths {
-            if routes.iter().any(|r| r.name == path.name.value) {
+            if routes.contains_key(&path.name.value) {
                 let title = format!("there are two paths `{}`", path.name.value);
                 out.push(Diagnostic::error(title).maybe_at(path.name.span, "names are unique"));
                 continue;
             }
             match route(topology, path) {
-                Ok(route) => routes.push(route),
+                Ok(route) => _ = routes.insert(route.name.clone(), route),
                 Err(error) => out.push(error),
             }
         }
@@ -127,7 +144,7 @@ impl<'a> ScenarioNames<'a> {
 
     /// The paths that flows take, from host to host, by the index they know.
     pub fn into_paths(self) -> Vec<Route> {
-        self.used.into_inner()
+        self.used.into_inner().paths
     }
 
     /// `h2..h7`: the hosts whose numbers lie between.
@@ -204,8 +221,12 @@ impl Names for ScenarioNames<'_> {
     }
 
     fn path(&self, name: &str, src: NodeId, dst: NodeId) -> Option<u32> {
-        let route = self.routes.iter().find(|r| r.name == name)?;
-        let mut nodes = route.nodes.clone();
+        let mut used = self.used.borrow_mut();
+        let key = (name.to_owned(), src, dst);
+        if let Some(&number) = used.numbers.get(&key) {
+            return Some(number);
+        }
+        let mut nodes = self.routes.get(name)?.nodes.clone();
         if nodes.first() != Some(&src) {
             nodes.insert(0, src);
         }
@@ -213,13 +234,10 @@ impl Names for ScenarioNames<'_> {
             nodes.push(dst);
         }
         validate_path(self.topology, &nodes).ok()?;
-        let mut used = self.used.borrow_mut();
-        let whole = Route { name: name.into(), nodes };
-        let at = used.iter().position(|known| *known == whole).unwrap_or_else(|| {
-            used.push(whole);
-            used.len() - 1
-        });
-        u32::try_from(at).ok()
+        let number = u32::try_from(used.paths.len()).ok()?;
+        used.paths.push(Route { name: name.into(), nodes });
+        used.numbers.insert(key, number);
+        Some(number)
     }
 
     fn file(&self, name: &str) -> Result<String, String> {

@@ -46,6 +46,8 @@ pub struct NicSpec {
     pub config: NicConfig,
     /// The timeout; `None` to choose by whether packets can be lost.
     pub timeout: Option<Option<Time>>,
+    /// Where the priority of ACKs was written.
+    pub ack_priority_at: Option<Span>,
 }
 
 /// `[nic]`.
@@ -92,6 +94,7 @@ pub(super) fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
         "selective-repeat" => Reliability::SelectiveRepeat,
         _ => Reliability::GoBackN,
     };
+    let ack_priority = f.whole("ack-priority");
     let nack_interval = f.time("nack-interval");
     if reliability == Reliability::SelectiveRepeat
         && let Some(span) = nack_interval.span
@@ -105,7 +108,7 @@ pub(super) fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
         payload: payload.value,
         header: header.value,
         ack: ack.value,
-        ack_priority: Priority::ALL[f.whole("ack-priority").value as usize],
+        ack_priority: Priority::ALL[ack_priority.value as usize],
         window: match window.value {
             Or::Is(bytes) => WindowConfig::Bytes(bytes),
             Or::Word("unlimited") => WindowConfig::Unlimited,
@@ -115,7 +118,7 @@ pub(super) fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
         reliability,
         nack_interval: nack_interval.value,
     };
-    NicSpec { config, timeout }
+    NicSpec { config, timeout, ack_priority_at: ack_priority.span }
 }
 
 /// `[routing]`: the kind and the convergence delay.

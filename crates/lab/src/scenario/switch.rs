@@ -6,7 +6,8 @@ use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{Bytes, Priority, Ratio};
 use weir_fc::PrioritySchedule;
 use weir_sim::config::{
-    EcnConfig, IngressLimit, SwitchConfig, ThresholdConfig, WatchdogAction, WatchdogConfig,
+    EcnConfig, EcnScale, IngressLimit, SwitchConfig, ThresholdConfig, WatchdogAction,
+    WatchdogConfig,
 };
 
 /// Marking, before the congestion control is known.
@@ -16,6 +17,8 @@ pub enum Ecn {
     Auto,
     /// Never.
     Off,
+    /// By a published parameter set, at the speed of each port.
+    Profile(&'static str),
     /// Like this.
     On(EcnConfig),
 }
@@ -35,6 +38,10 @@ pub struct SwitchSpec {
     pub buffer_at: Option<Span>,
     /// Where the limit of an egress queue of a pipelined switch was written.
     pub egress_at: Option<Span>,
+    /// Where the lossless priorities were written.
+    pub lossless_at: Option<Span>,
+    /// Where marking was written.
+    pub ecn_at: Option<Span>,
 }
 
 /// Reads the section.
@@ -45,7 +52,10 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
         Or::Is(bytes) => bytes,
         Or::Word(_) => Bytes::MAX,
     });
-    let lossless = f.wholes("lossless").map_or(1 << 3, |list| mask(&list.value));
+    let lossless = f.wholes("lossless");
+    let lossless_at = lossless.as_ref().and_then(|list| list.span);
+    let lossless = lossless.map_or(1 << 3, |list| mask(&list.value));
+    let ecn_at = f.item("ecn").map(|item| item.span);
     let schedule = schedule(&mut f);
     let latency = f.time("latency");
     super::sections::short(&mut f, "latency", &latency);
@@ -70,6 +80,7 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
             lossless,
             schedule,
             ecn: None,
+            ecn_scale: EcnScale::default(),
             latency,
             watchdog,
             pipeline: pipeline.as_ref().map(|p| p.config),
@@ -79,6 +90,8 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
         threshold_at: given.threshold_at,
         buffer_at: buffer.span,
         egress_at: pipeline.and_then(|p| p.egress_at),
+        lossless_at,
+        ecn_at,
     };
     check_buffer(&spec, f.out);
     spec
@@ -112,6 +125,7 @@ fn ecn(f: &mut Fields<'_>) -> Ecn {
     let mut e = match f.table("ecn") {
         Some(Or::Is(fields)) => fields,
         Some(Or::Word("off")) => return Ecn::Off,
+        Some(Or::Word(name)) if name != "auto" => return Ecn::Profile(name),
         _ => return Ecn::Auto,
     };
     for key in ["kmin", "kmax"] {
@@ -158,12 +172,12 @@ struct Given {
 }
 
 fn thresholds(f: &mut Fields<'_>) -> Given {
-    let default = SwitchConfig::default().thresholds;
+    let default = ThresholdConfig::AUTO;
     let plain = |config| Given { config, headroom_at: None, threshold_at: None, buffer: None };
     let mut t = match f.table("thresholds") {
         Some(Or::Is(fields)) => fields,
-        Some(Or::Word(_)) => return plain(ThresholdConfig::Pool),
-        None => return plain(default),
+        Some(Or::Word("pool")) => return plain(ThresholdConfig::Pool),
+        Some(Or::Word(_)) | None => return plain(default),
     };
     const STATIC: [&str; 3] = ["xoff", "xon", "limit"];
     const DYNAMIC: [&str; 4] = ["alpha", "reserve", "resume-offset", "headroom"];

@@ -10,5 +10,5 @@ pub use diagnostic::{Diagnostic, Diagnostics, Level, one_line};
 pub use source::{Source, SourceId, Sources, Span};
 pub use tree::{Entry, Item, Table, Value};
 
-pub(crate) use overrides::apply as apply_override;
+pub(crate) use overrides::{apply as apply_override, put as put_at, steps as path_steps};
 pub(crate) use tree::parse;

@@ -1,8 +1,11 @@
 //! `--set path=value`: values from the command line, checked like those of the file.
 
 use super::diagnostic::{Diagnostic, Diagnostics};
-use super::source::{Sources, Span};
+use super::source::{SourceId, Sources, Span};
 use super::tree::{Item, Table, Value, parse_value};
+
+/// No scenario is nested as deeply as this.
+const DEEPEST: usize = 16;
 
 /// Puts the value of `path=value` into the tree. The path names keys, and positions or classes
 /// in lists of tables: `switch.thresholds.xoff`, `traffic.0.size`, `traffic.victim.size`.
@@ -29,7 +32,22 @@ pub(crate) fn apply(
         span: id.span(offset..offset + value.len()),
         value: Value::Text(value.to_owned()),
     });
-    let mut at = 0;
+    let steps = match steps(path, id, 0) {
+        Ok(steps) => steps,
+        Err(problem) => {
+            diagnostics.push(problem);
+            return;
+        }
+    };
+    if let Err(problem) = put(root, &steps, item) {
+        diagnostics.push(problem);
+    }
+}
+
+/// The parts of a path that stands at byte `at` of a source, each with its place.
+pub(crate) fn steps(path: &str, id: SourceId, at: usize) -> Result<Vec<(&str, Span)>, Diagnostic> {
+    let at_start = at;
+    let mut at = at;
     let mut steps = Vec::new();
     for step in path.split('.') {
         let blank = step.len() - step.trim_start().len();
@@ -37,17 +55,22 @@ pub(crate) fn apply(
         steps.push((name, id.span(at + blank..at + blank + name.len())));
         at += step.len() + 1;
     }
-    if let Some((_, span)) = steps.iter().find(|(name, _)| name.is_empty()) {
-        let empty = Diagnostic::error("a path of `--set` has no empty parts");
-        diagnostics.push(empty.at(Span { end: span.end.max(span.start + 1), ..*span }, ""));
-        return;
+    if steps.len() > DEEPEST {
+        let span = id.span(at_start..at_start + path.len().min(40));
+        let title = format!("a path has at most {DEEPEST} parts");
+        return Err(Diagnostic::error(title).at(span, format!("this has {}", steps.len())));
     }
-    if let Err(problem) = put(root, &steps, item) {
-        diagnostics.push(problem);
+    match steps.iter().find(|(name, _)| name.is_empty()) {
+        None => Ok(steps),
+        Some((_, span)) => {
+            let empty = Diagnostic::error("a path has no empty parts");
+            Err(empty.at(Span { end: span.end.max(span.start + 1), ..*span }, ""))
+        }
     }
 }
 
-fn put(table: &mut Table, steps: &[(&str, Span)], item: Item) -> Result<(), Diagnostic> {
+/// Puts a value where the steps of a path lead.
+pub(crate) fn put(table: &mut Table, steps: &[(&str, Span)], item: Item) -> Result<(), Diagnostic> {
     let [(key, span), rest @ ..] = steps else { return Ok(()) };
     if rest.is_empty() {
         table.insert(key, *span, item);
@@ -144,6 +167,13 @@ mod tests {
             let (table, found) = after(set);
             assert_eq!((found.as_str(), value(&table, &path).as_str()), ("", expected), "{set}");
         }
+    }
+
+    #[test]
+    fn a_path_has_a_bounded_number_of_parts() {
+        let (_, found) = after(&format!("{}=1", vec!["a"; 20_000].join(".")));
+        assert!(found.contains("at most 16 parts") && found.contains("this has 20000"), "{found}");
+        assert_eq!(after(&format!("{}=1", vec!["a"; 16].join("."))).1, "");
     }
 
     #[test]

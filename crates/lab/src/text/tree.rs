@@ -71,6 +71,36 @@ impl Value {
         }
     }
 
+    /// The value as TOML, on one line; text that can only be text goes without quotation marks,
+    /// as in `--set`.
+    pub fn toml(&self) -> String {
+        match self {
+            Self::Text(text) if parse_plain(text) => text.clone(),
+            other => other.strict_toml(),
+        }
+    }
+
+    fn strict_toml(&self) -> String {
+        match self {
+            Self::Text(text) => toml::Value::String(text.clone()).to_string(),
+            Self::Number(text) => text.clone(),
+            Self::Bool(yes) => yes.to_string(),
+            Self::Date => "1970-01-01".to_owned(),
+            Self::List(items) => {
+                let items: Vec<String> = items.iter().map(|i| i.value.strict_toml()).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Self::Table(table) => {
+                let key = |key: &str| toml::Value::String(key.to_owned()).to_string();
+                let entry = |(name, _, item): &Entry| {
+                    format!("{} = {}", key(name), item.value.strict_toml())
+                };
+                let entries: Vec<String> = table.0.iter().map(entry).collect();
+                format!("{{ {} }}", entries.join(", "))
+            }
+        }
+    }
+
     /// A single value as one would write it in a string, `None` for lists and tables.
     pub fn text(&self) -> Option<String> {
         match self {
@@ -95,6 +125,15 @@ pub(crate) fn parse_value(text: &str, id: SourceId, offset: usize) -> Option<Ite
     let value = DeValue::parse(text).ok()?;
     let at = |range: std::ops::Range<usize>| id.span(range.start + offset..range.end + offset);
     Some(convert(&value, &at))
+}
+
+/// Whether a text reads as itself where values may go without quotation marks.
+fn parse_plain(text: &str) -> bool {
+    let plain = |c: char| !c.is_control() && c != '=';
+    !text.is_empty()
+        && text.trim() == text
+        && text.chars().all(plain)
+        && DeValue::parse(text).is_err()
 }
 
 fn syntax_error(

@@ -308,8 +308,8 @@ impl Config {
                 decrease_timer: Time::from_us(self.rate_decrease_us),
                 increase_timer: Time::from_us(self.rp_timer_us),
                 fast_recovery: self.fast_recovery_times,
-                ai: rate(self.rate_ai),
-                hai: rate(self.rate_hai),
+                ai: rate(self.rate_ai).into(),
+                hai: rate(self.rate_hai).into(),
                 min_rate: rate(self.min_rate),
                 clamp: self.clamp_target_rate,
                 cnp_interval: Time::ZERO,
@@ -318,7 +318,7 @@ impl Config {
             CcMode::Hpcc => CcParams::Hpcc(HpccParams {
                 eta: self.u_target,
                 max_stage: self.mi_thresh,
-                ai: rate(self.rate_ai),
+                ai: rate(self.rate_ai).into(),
                 min_rate: rate(self.min_rate),
                 fast_react: self.fast_react,
                 multi_rate: self.multi_rate,
@@ -327,8 +327,8 @@ impl Config {
                 window,
             }),
             CcMode::Timely => CcParams::Timely(TimelyParams {
-                ai: rate(self.rate_ai),
-                hai: rate(self.rate_hai),
+                ai: rate(self.rate_ai).into(),
+                hai: rate(self.rate_hai).into(),
                 min_rate: rate(self.min_rate),
                 window,
                 ..TimelyParams::default()

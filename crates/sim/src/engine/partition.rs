@@ -1,8 +1,6 @@
 //! Which nodes run on which thread.
 
 use super::tiers::Tiers;
-use crate::wire::WireId;
-use std::sync::Arc;
 use weir_core::NodeId;
 use weir_net::{Layer, Topology};
 
@@ -16,8 +14,6 @@ pub(crate) struct Partition {
     pub(crate) settled: Vec<usize>,
     /// For each node: its part, and its place in it.
     pub(crate) place: Vec<(u32, u32)>,
-    /// For each node: the number of the first wire into it.
-    pub(crate) first_wire: Arc<[u32]>,
 }
 
 impl Partition {
@@ -74,24 +70,15 @@ impl Partition {
         self.parts[to].push(node);
     }
 
-    /// The wire into `port` of `node`.
-    pub(crate) fn wire_into(&self, node: NodeId, port: usize) -> WireId {
-        WireId(self.first_wire[node.index()] + port as u32)
-    }
-
     fn from_parts(topology: &Topology, parts: Vec<Vec<NodeId>>, settled: Vec<usize>) -> Self {
         let n = topology.nodes().len();
         let mut place = vec![(0, 0); n];
-        let mut first_wire = vec![0; n];
-        let mut wires = 0;
         for (p, part) in parts.iter().enumerate() {
             for (i, node) in part.iter().enumerate() {
                 place[node.index()] = (p as u32, i as u32);
-                first_wire[node.index()] = wires;
-                wires += topology.ports(*node).len() as u32;
             }
         }
-        Self { parts, settled, place, first_wire: first_wire.into() }
+        Self { parts, settled, place }
     }
 }
 

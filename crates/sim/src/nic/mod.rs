@@ -14,16 +14,15 @@ pub(crate) mod selective;
 pub(crate) mod sender;
 pub(crate) mod transmit;
 
-use crate::engine::partition::Partition;
+use crate::frame::control_packet;
 use crate::node::{Ahead, Env};
 use crate::outcome::FlowRecord;
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
-use crate::switch::holds::control_packet;
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::{Inbox, Wires};
+use crate::wire::{Inbox, WireNumbers, Wires};
 use port::NicPort;
 use receive::Receiver;
 use rustc_hash::FxHashMap;
@@ -31,10 +30,10 @@ use sender::Sender;
 use weir_cc::TimerKind;
 use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
-use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, Time};
+use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, PrioritySet, Time};
 use weir_fc::{
-    Action, Actions, Books, FlowControl, Mmu, NodeView, ParamError, PortBook, Role, Target,
-    TimerKey,
+    Action, Actions, Books, FlowControl, Interest, Mmu, NodeView, ParamError, PortBook, Role,
+    Target, TimerKey,
 };
 use weir_traffic::{FlowSpec, HostFlows, TrafficHash};
 
@@ -49,6 +48,8 @@ pub(crate) enum NicTimer {
     Cc(TimerKind, u32),
     /// A flow has heard nothing for too long.
     Timeout(u32),
+    /// An open-ended flow ceases to send.
+    Stop(u32),
 }
 
 /// What a NIC does next, or has done.
@@ -69,6 +70,7 @@ pub(crate) struct HostCount {
     pub(crate) data_arrived: u64,
     pub(crate) acks_sent: u64,
     pub(crate) acks_arrived: u64,
+    pub(crate) telemetry: u64,
     pub(crate) completed: u64,
     pub(crate) started: u64,
 }
@@ -78,8 +80,8 @@ pub(crate) struct HostCount {
 #[repr(C)]
 pub(crate) struct Nic {
     pub(crate) id: NodeId,
-    /// No bit errors and no outages at any port.
-    perfect_wires: bool,
+    /// No bit errors and no outages at any port: no need to look for damage.
+    undamaged: bool,
     pub(crate) ports: Vec<NicPort>,
     inbox: Inbox,
     /// Transmit-done by port.
@@ -93,7 +95,7 @@ pub(crate) struct Nic {
     pub(crate) receivers: FxHashMap<FlowId, Receiver>,
     pub(crate) fc: Box<dyn FlowControl>,
     /// Priorities whose packets the scheme need not hear of.
-    quiet: u8,
+    quiet: PrioritySet,
     actions: Actions,
     /// The next flow to start.
     upcoming: Option<FlowSpec>,
@@ -117,23 +119,28 @@ impl Nic {
         id: NodeId,
         source: HostFlows,
         shared: &Shared<'_>,
-        partition: &Partition,
+        wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
-        let mmu = shared.mmu(Role::Nic, &setup);
+        let mmu = shared.mmu(id, Role::Nic, &setup);
         // A NIC has no thresholds of its own, but its scheme may have to know its switch's.
-        let neighbours = shared.mmu(Role::Switch, &setup);
+        let switch = shared.topology.ports(id).first().map_or(id, |end| end.peer);
+        let neighbours = shared.mmu(switch, Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(
             &scheme.values,
             &shared.node_setup(id, Role::Nic, &setup, &neighbours),
         )?;
         let ports: Vec<NicPort> =
-            (0..setup.len()).map(|p| NicPort::new(id, p, shared, partition)).collect();
-        let quiet = Priority::ALL.into_iter().filter(|p| fc.quiet_queue(*p).is_some());
+            (0..setup.len()).map(|p| NicPort::new(id, p, shared, wires)).collect();
+        // a host without links has no port to ask about
+        let shortcuts = shared.config.shortcuts && !setup.is_empty();
+        let mmu = Mmu::new(mmu, setup.len());
+        let hears = |p: &Priority| fc.interest(&mmu, PortId(0), *p) == Interest::Every;
+        let quiet = Priority::ALL.into_iter().filter(|p| shortcuts && !hears(p)).collect();
         let mut nic = Self {
             id,
-            quiet: quiet.fold(0, |mask, p| mask | 1 << p.get()),
+            quiet,
             fc,
             clocks: Tournament::new(ports.len()),
             inbox: Inbox::new(ports.len()),
@@ -141,7 +148,7 @@ impl Nic {
                 role: Role::Nic,
                 node: id,
                 ports: vec![PortBook::default(); setup.len()],
-                mmu: Mmu::new(mmu, setup.len()),
+                mmu,
                 setup,
             },
             timers: Timers::new(),
@@ -156,7 +163,8 @@ impl Nic {
             slot_of: Vec::new(),
             receivers: FxHashMap::default(),
             bit_errors: Stream::new(shared.config.seed, "bit-errors", u64::from(id.0)),
-            perfect_wires: shared.byte_survival_ln == 0.0
+            undamaged: shortcuts
+                && shared.byte_survival_ln == 0.0
                 && ports.iter().all(|p| p.outages.is_empty()),
             ports,
             records: Vec::new(),
@@ -259,7 +267,9 @@ impl Nic {
 
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {
         let (_, key, background) = self.timers.pop().expect("a timer is due");
-        if !background {
+        if key == NicTimer::Response {
+            self.tally.last_response = now;
+        } else if !background {
             self.tally.last_activity = now;
         }
         match key {
@@ -274,6 +284,7 @@ impl Nic {
             }
             NicTimer::Cc(kind, slot) => self.on_cc_timer(kind, slot, now),
             NicTimer::Timeout(slot) => self.on_timeout(slot, now, env),
+            NicTimer::Stop(slot) => self.on_stop(slot, now, env),
         }
     }
 
@@ -356,14 +367,18 @@ impl Nic {
                 }
                 sender.held = held;
                 let priority = sender.priority();
-                if held {
-                    sender.hold_clock.start(now);
-                } else {
-                    sender.hold_clock.stop(now);
+                let p = &mut self.ports[port.index()];
+                sender.note_hold(held, p.priority_clocks[priority.index()].read(now), now);
+                p.holds.count(priority, held, now);
+                let single_queue = p.fifo.is_some();
+                if !held {
                     self.lift(q.0, now);
                 }
-                self.ports[port.index()].count_hold(priority, held, now);
                 self.settle(q.0, now);
+                if !held && single_queue {
+                    // Packets of this flow may stand at the head although it makes no more.
+                    self.wake(port.index(), now);
+                }
             }
             Target::Priority(priority) => {
                 if !self.ports[port.index()].hold_priority(priority, held, now) {
@@ -402,5 +417,12 @@ impl Nic {
     /// Whether anything here would still move a packet.
     pub(crate) fn has_foreground(&self) -> bool {
         self.upcoming.is_some() || self.timers.foreground() > 0 || self.clocks.min() != Time::NEVER
+    }
+
+    /// The same, control frames in their response time aside.
+    pub(crate) fn has_foreground_traffic(&self) -> bool {
+        self.upcoming.is_some()
+            || self.timers.foreground() > self.responding.timers()
+            || self.clocks.min() != Time::NEVER
     }
 }

@@ -2,11 +2,12 @@
 
 use super::ready::ReadyFlows;
 use crate::config::NicDiscipline;
-use crate::engine::partition::Partition;
+use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
-use crate::probe::held::HoldClock;
+use crate::probe::held::{HoldClock, PortHolds};
+use crate::probe::late::LateFrames;
 use crate::shared::Shared;
-use crate::switch::limit::Limits;
+use crate::wire::WireNumbers;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use weir_core::{NodeId, Packet, Priority, Rate, Time};
@@ -26,27 +27,20 @@ pub(crate) struct NicPort {
     pub(crate) fifo: Option<VecDeque<u32>>,
     pub(crate) ready: ReadyFlows,
     pub(crate) priority_clocks: [HoldClock; Priority::COUNT],
-    holds_in_force: [u32; Priority::COUNT],
-    activity_clocks: [HoldClock; Priority::COUNT],
     pub(crate) outages: Outages,
-    pub(crate) holds: [u64; Priority::COUNT],
+    pub(crate) holds: PortHolds,
     pub(crate) control_sent: u64,
+    pub(crate) late: LateFrames,
     pub(crate) base: (u64, u64),
-    held_before: [Time; Priority::COUNT],
 }
 
 impl NicPort {
-    pub(crate) fn new(
-        node: NodeId,
-        port: usize,
-        shared: &Shared<'_>,
-        partition: &Partition,
-    ) -> Self {
+    pub(crate) fn new(node: NodeId, port: usize, shared: &Shared<'_>, wires: &WireNumbers) -> Self {
         let end = shared.topology.ports(node)[port];
         let link = shared.topology.link(end.link);
         Self {
             tx: Transmitter::new(
-                partition.wire_into(end.peer, end.peer_port.index()),
+                wires.into_port(end.peer, end.peer_port.index()),
                 link.rate,
                 link.delay,
                 shared.config.link.overhead,
@@ -57,15 +51,13 @@ impl NicPort {
             fifo: (shared.config.nic.discipline == NicDiscipline::Fifo).then(VecDeque::new),
             paced: BinaryHeap::new(),
             held_priorities: 0,
-            holds_in_force: [0; Priority::COUNT],
             priority_clocks: [HoldClock::default(); Priority::COUNT],
-            activity_clocks: [HoldClock::default(); Priority::COUNT],
             limits: None,
             outages: shared.outages(end.link),
-            holds: [0; Priority::COUNT],
+            holds: PortHolds::default(),
             control_sent: 0,
+            late: LateFrames::default(),
             base: (0, 0),
-            held_before: [Time::ZERO; Priority::COUNT],
         }
     }
 
@@ -82,23 +74,8 @@ impl NicPort {
         } else {
             clock.stop(now);
         }
-        self.count_hold(priority, held, now);
+        self.holds.count(priority, held, now);
         true
-    }
-
-    /// Keeps the clock that says how long anything of a priority was held.
-    pub(crate) fn count_hold(&mut self, priority: Priority, held: bool, now: Time) {
-        let p = priority.index();
-        if held {
-            self.holds[p] += 1;
-            self.holds_in_force[p] += 1;
-            self.activity_clocks[p].start(now);
-        } else {
-            self.holds_in_force[p] -= 1;
-            if self.holds_in_force[p] == 0 {
-                self.activity_clocks[p].stop(now);
-            }
-        }
     }
 
     pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
@@ -131,19 +108,7 @@ impl NicPort {
 
     pub(crate) fn restart_statistics(&mut self, now: Time) {
         self.base = (self.tx.packets, self.tx.wire_bytes);
-        for (before, clock) in self.held_before.iter_mut().zip(&self.activity_clocks) {
-            *before = clock.read(now);
-        }
-        self.holds = [0; Priority::COUNT];
+        self.holds.restart(now);
         self.control_sent = 0;
-    }
-
-    /// Time during which something of each priority was held, the warm-up left out.
-    pub(crate) fn held_time(&self, end: Time) -> [Time; Priority::COUNT] {
-        let mut held = [Time::ZERO; Priority::COUNT];
-        for (p, time) in held.iter_mut().enumerate() {
-            *time = self.activity_clocks[p].read(end).saturating_sub(self.held_before[p]);
-        }
-        held
     }
 }

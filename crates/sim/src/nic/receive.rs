@@ -3,8 +3,8 @@
 use super::selective::{self, Kept};
 use super::{Nic, NicTimer};
 use crate::config::Reliability;
+use crate::link;
 use crate::node::Env;
-use crate::outcome::DropReason;
 use weir_cc::{Ack, CongestionControl, Timers};
 use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{NodeView, PortQueue};
@@ -16,6 +16,8 @@ pub(crate) struct Receiver {
     pub(super) expected: u32,
     /// One past the highest packet seen.
     seen: u32,
+    /// A datagram did not come: the flow is never complete.
+    gap: bool,
     /// The last NACK: for which packet, and when.
     nacked: Option<(u32, Time)>,
     last_cnp: Option<Time>,
@@ -30,6 +32,7 @@ impl Receiver {
     const NEW: Self = Self {
         expected: 0,
         seen: 0,
+        gap: false,
         nacked: None,
         last_cnp: None,
         kept: None,
@@ -61,7 +64,7 @@ impl Nic {
         env: &mut Env<'_, '_>,
     ) {
         self.tally.hops += 1;
-        if !self.perfect_wires && self.is_corrupted(i, packet, now, env) {
+        if !self.undamaged && self.is_damaged(i, packet, now, env) {
             return;
         }
         match packet.kind {
@@ -96,27 +99,17 @@ impl Nic {
         self.responding.push(now + response, port, message, &mut self.timers);
     }
 
+    /// Drops a packet that was damaged on the wire; returns whether it was.
     #[inline(never)]
-    fn is_corrupted(&mut self, i: usize, p: &Packet, now: Time, env: &mut Env<'_, '_>) -> bool {
+    fn is_damaged(&mut self, i: usize, p: &Packet, now: Time, env: &mut Env<'_, '_>) -> bool {
         let port = &self.ports[i];
-        let mut reason = None;
-        if !port.outages.is_empty() {
-            let left = now.saturating_sub(port.tx.delay + port.tx.serialisation(p.size));
-            if port.outages.hit(left, now) {
-                reason = Some(DropReason::LinkDown);
-            }
-        }
-        if reason.is_none()
-            && env.shared.byte_survival_ln < 0.0
-            && self.bit_errors.unit() < env.shared.frame_error(p.size)
-        {
-            reason = Some(DropReason::BitError);
-        }
-        if let Some(reason) = reason {
+        let damage =
+            link::damage(p, &port.tx, &port.outages, &mut self.bit_errors, env.shared, now);
+        if let Some(reason) = damage {
             self.tally.drop(now, self.id, reason, p);
             env.wires.extras.discard(p);
         }
-        reason.is_some()
+        damage.is_some()
     }
 
     #[inline]
@@ -135,10 +128,11 @@ impl Nic {
         }
         let in_order = p.seq == r.expected || (datagram && p.seq > r.expected);
         if in_order {
+            r.gap |= p.seq != r.expected;
             r.expected = p.seq + 1;
             r.delivered += u64::from(p.size) - nic.header.get();
             r.nacked = None;
-            if p.has(flags::LAST) {
+            if p.has(flags::LAST) && !r.gap {
                 r.finish = Some(now);
                 self.count.completed += 1;
             }
@@ -262,9 +256,12 @@ impl Nic {
         };
         let (una, nxt) = (s.una, s.nxt);
         let done = s.is_done();
-        // It could send before and can still, or it has nothing left to send.
-        let unchanged =
-            s.repeat.is_none() && nxt == nxt_before && (nxt >= s.total || s.ready && now < s.stop);
+        // A shortcut: a flow that could send before and can still, or has nothing left to send, need
+        // not be settled again.
+        let unchanged = s.repeat.is_none()
+            && nxt == nxt_before
+            && (nxt >= s.total || s.ready)
+            && env.shared.config.shortcuts;
         let change = if s.cc.is_fixed() {
             None
         } else {
@@ -277,6 +274,7 @@ impl Nic {
                 rtt,
                 hops: stack.as_ref().map_or(&[], |s| s.hops()),
             };
+            self.count.telemetry += u64::from(!ack.hops.is_empty());
             let mut timers = Timers::new();
             let old = s.cc.rate();
             let pacing = s.cc.on_ack(&ack, &mut timers);
@@ -329,7 +327,7 @@ impl Nic {
         let port = &mut self.ports[usize::from(s.port)];
         port.ready.set(slot, s.priority(), false);
         if s.held {
-            port.count_hold(s.priority(), false, now);
+            port.holds.count(s.priority(), false, now);
         }
         if s.in_fifo
             && let Some(fifo) = &mut port.fifo
@@ -343,6 +341,9 @@ impl Nic {
             self.timers.cancel(NicTimer::Cc(kind, slot));
         }
         self.timers.cancel(NicTimer::Timeout(slot));
+        if s.spec.stop.is_some() {
+            self.timers.cancel(NicTimer::Stop(slot));
+        }
         let acked = (!s.is_datagram() && s.spec.size != Bytes::MAX).then_some(now);
         let record = self.record_of(&s, acked, now);
         self.records.push(record);

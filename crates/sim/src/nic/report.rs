@@ -20,9 +20,7 @@ impl Nic {
     /// The record of a flow as far as its sender knows it.
     pub(super) fn record_of(&self, s: &Sender, acked: Option<Time>, now: Time) -> FlowRecord {
         let clock = &self.ports[usize::from(s.port)].priority_clocks[s.priority().index()];
-        let lost = s.held_total.unwrap_or_else(|| {
-            s.hold_clock.read(now) + clock.read(now).saturating_sub(s.priority_stamp)
-        });
+        let lost = s.held_total.unwrap_or_else(|| s.held_time(clock.read(now), now));
         let held = HeldAt { node: self.id, port: PortId(s.port), time: lost };
         FlowRecord {
             id: s.spec.id,
@@ -42,6 +40,8 @@ impl Nic {
             reordered: 0,
             lost: 0,
             discarded: s.discarded,
+            timeouts: s.timeouts,
+            answers_lost: 0,
             held: if lost > Time::ZERO { vec![held] } else { Vec::new() },
         }
     }
@@ -91,12 +91,12 @@ impl Nic {
                 rate: port.tx.rate,
                 packets: port.tx.packets - port.base.0,
                 wire_bytes: Bytes::new(wire_bytes),
-                utilisation: utilisation(port.tx.rate.time_for(Bytes::new(wire_bytes)), span),
+                utilisation: utilisation(port.late.busy(&port.tx, wire_bytes, start, end), span),
                 queue: QueueStats::default(),
                 control_sent: port.control_sent,
                 pauses_sent: [0; Priority::COUNT],
-                holds: port.holds,
-                held_time: port.held_time(end),
+                holds: port.holds.started,
+                held_time: port.holds.time(start, end),
                 ecn_marked: 0,
                 dropped: 0,
             }

@@ -24,8 +24,6 @@ pub(crate) struct Sender {
     pub(crate) total: u32,
     /// The pace allows the next packet then.
     pub(crate) next_time: Time,
-    /// When it ends whatever it has to send.
-    pub(crate) stop: Time,
     /// How many packets may be in flight, where that never changes; else 0.
     fixed_window: u32,
     /// Picoseconds per byte at a pace that never changes; else 0.
@@ -44,6 +42,8 @@ pub(crate) struct Sender {
     pub(crate) ready: bool,
     /// Stands in the single queue of the NIC.
     pub(crate) in_fifo: bool,
+    /// Its receiver cannot know which packet is the last one.
+    open_ended: bool,
     /// Selective repeat: which packets arrived. Without, it is go-back-N.
     pub(crate) repeat: Option<Box<selective_repeat::Sender>>,
     /// When each packet in flight was sent, for algorithms that look at the RTT.
@@ -52,13 +52,18 @@ pub(crate) struct Sender {
     /// The entry in the pacing heap that is not stale.
     pub(crate) paced_at: Time,
     pub(crate) hold_clock: HoldClock,
-    /// The priority's hold clock when the flow started.
+    /// The priority's hold clock when the flow started, moved on by every hold that the flow's own
+    /// one covers: a time held twice counts once.
     pub(crate) priority_stamp: Time,
+    /// The priority's hold clock when the hold of the flow itself began.
+    covered_from: Time,
     /// Held time when it had sent everything.
     pub(crate) held_total: Option<Time>,
     /// Constant rate: packets that were produced (sent, queued or discarded).
     pub(crate) produced: u64,
     pub(crate) discarded: u64,
+    /// How often the retransmission timer has fired.
+    pub(crate) timeouts: u64,
     pub(crate) spec: FlowSpec,
 }
 
@@ -80,7 +85,6 @@ impl Sender {
             fixed_pace: fixed_pace(&cc),
             repeat,
             header: header(&spec, port),
-            stop: spec.stop.unwrap_or(Time::NEVER),
             spec,
             port,
             una: 0,
@@ -96,11 +100,14 @@ impl Sender {
             held: false,
             hold_clock: HoldClock::default(),
             priority_stamp: Time::ZERO,
+            covered_from: Time::ZERO,
             held_total: None,
             ready: false,
             in_fifo: false,
+            open_ended: spec.rate.is_none() && spec.size == Bytes::MAX,
             produced: 0,
             discarded: 0,
+            timeouts: 0,
             packets: 0,
             retransmitted: 0,
             last_frame: 0,
@@ -207,7 +214,7 @@ impl Sender {
         packet.seq = seq;
         packet.size = (self.payload_of(seq) + overhead.get()) as u16;
         packet.flags |= if seq == 0 { flags::FIRST } else { 0 };
-        packet.flags |= if seq + 1 == self.total { flags::LAST } else { 0 };
+        packet.flags |= if seq + 1 == self.total && !self.open_ended { flags::LAST } else { 0 };
         packet.flags |= if seq < self.highest { flags::RESENT } else { 0 };
         packet
     }
@@ -279,10 +286,31 @@ impl Sender {
         if seq + 1 == self.total { self.last_payload } else { self.payload }
     }
 
+    /// A hold of the flow itself begins or ends at `now`, when its priority has been held for
+    /// `priority` in all.
+    pub(crate) fn note_hold(&mut self, held: bool, priority: Time, now: Time) {
+        if held {
+            self.hold_clock.start(now);
+            self.covered_from = priority;
+        } else {
+            self.hold_clock.stop(now);
+            self.priority_stamp += priority - self.covered_from;
+        }
+    }
+
+    /// For how long it was held until `now`, by itself or with its priority, which has been held
+    /// for `priority` in all.
+    pub(crate) fn held_time(&self, priority: Time, now: Time) -> Time {
+        let alone = if self.hold_clock.running() { self.covered_from } else { priority };
+        self.hold_clock.read(now) + alone.saturating_sub(self.priority_stamp)
+    }
+
     /// An open-ended flow ends with what it has sent.
     pub(crate) fn close(&mut self) {
-        self.total = self.nxt;
-        self.last_payload = self.payload;
+        if self.highest < self.total {
+            self.total = self.highest;
+            self.last_payload = self.payload;
+        }
         if let Some(repeat) = &mut self.repeat {
             repeat.close();
         }
@@ -409,5 +437,29 @@ mod tests {
         assert_eq!(packets(&s, 1250), (3, 1250));
         s.stop = Some(Time::from_ps(3_000_001));
         assert_eq!(packets(&s, 1250), (4, 1250));
+    }
+
+    /// The priority is held from 10 to 40 us, the flow itself from 20 to 60 us: 50 us in all.
+    #[test]
+    fn time_held_twice_counts_once() {
+        let us = Time::from_us;
+        let path = Path {
+            line_rate: Rate::from_gbps(100),
+            base_rtt: us(4),
+            bdp: Bytes::new(50_000),
+            mtu: Bytes::new(1500),
+            hops: 1,
+        };
+        let cc = CcParams::new(CcKind::None).start(&path);
+        let mut s = Sender::new(spec(9000), 0, cc, false, &path, &NicConfig::default());
+        let mut priority = HoldClock::default();
+        priority.start(us(10));
+        s.note_hold(true, priority.read(us(20)), us(20));
+        assert_eq!(s.held_time(priority.read(us(30)), us(30)), us(20));
+        priority.stop(us(40));
+        s.note_hold(false, priority.read(us(60)), us(60));
+        assert_eq!(s.held_time(priority.read(us(70)), us(70)), us(50));
+        priority.start(us(70));
+        assert_eq!(s.held_time(priority.read(us(75)), us(75)), us(55));
     }
 }

@@ -40,6 +40,9 @@ impl Nic {
             self.slot_of.resize(number + 1, u32::MAX);
         }
         self.slot_of[number] = slot;
+        if let Some(stop) = spec.stop.filter(|_| spec.rate.is_none()) {
+            self.timers.arm(NicTimer::Stop(slot), stop.max(now), true);
+        }
         let view = NodeView { now, books: &self.books };
         let at = PortQueue { port: PortId(port), queue: QueueId(slot) };
         self.fc.flow_starts(&view, at, &header, &mut self.actions);
@@ -95,9 +98,6 @@ impl Nic {
     fn line_up(&mut self, slot: u32, now: Time) -> Option<Time> {
         let s = self.slots[slot as usize].as_deref_mut()?;
         let port = &mut self.ports[usize::from(s.port)];
-        if now >= s.stop && !s.is_datagram() && s.nxt < s.total {
-            s.close();
-        }
         let fifo_datagram = port.fifo.is_some() && s.is_datagram();
         let can_send = if fifo_datagram {
             s.has_more_to_produce()
@@ -145,6 +145,7 @@ impl Nic {
             // woken for a paced flow while the wire is busy, or the link is down
         } else if let Some(frame) = port.control.pop_front() {
             port.tx.send(now, &frame, env.wires);
+            port.late.note(now, &port.tx, self.tally.last_activity);
         } else if port.ack_may_go(now) {
             let ack = port.acks.pop_front().expect("an ACK waits");
             self.tally.last_activity = now;
@@ -219,10 +220,11 @@ impl Nic {
 
     /// A constant-rate source of a single-queue NIC has produced a packet.
     fn produce_into_fifo(&mut self, o: usize, slot: u32, now: Time, env: &mut Env<'_, '_>) {
-        let stuck = self.fifo_is_stuck(o);
+        let stuck = self.fifo_is_stuck(o, slot);
         let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
         s.produced += 1;
-        if stuck && s.discards() {
+        // Its last packet waits, as it does in a queue of its own: the receiver knows the end by it.
+        if stuck && s.discards() && s.has_more_to_produce() {
             s.discarded += 1;
             s.total = s.total.saturating_sub(1).max(s.nxt);
         } else if let Some(fifo) = &mut self.ports[o].fifo {
@@ -236,14 +238,15 @@ impl Nic {
         self.end_if_done(slot, now, env);
     }
 
-    /// Whether the head of the single queue is held.
-    fn fifo_is_stuck(&self, o: usize) -> bool {
+    /// Whether the head of the single queue is held; if it is empty, whether the priority of `slot`
+    /// is. (A flow that is held itself puts its packet into the empty queue, where it holds the rest.)
+    fn fifo_is_stuck(&self, o: usize, slot: u32) -> bool {
         let port = &self.ports[o];
-        let Some(&head) = port.fifo.as_ref().and_then(|f| f.front()) else {
-            return port.held_priorities != 0;
-        };
+        let head = port.fifo.as_ref().and_then(|f| f.front()).copied();
+        let empty = head.is_none();
+        let head = head.unwrap_or(slot);
         let s = self.slots[head as usize].as_ref().expect("flows in the queue have a slot");
-        s.held || port.held_priorities & 1 << s.priority().get() != 0
+        s.held && !empty || port.held_priorities & 1 << s.priority().get() != 0
     }
 
     /// Picks the next flow and sends its packet.
@@ -269,8 +272,8 @@ impl Nic {
     fn send_from_fifo(&mut self, o: usize, blocked: u8, now: Time, env: &mut Env<'_, '_>) {
         let Some(&slot) = self.ports[o].fifo.as_ref().and_then(|f| f.front()) else { return };
         let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
-        if s.repeat.is_some() && !s.has_data() {
-            // what it stood here to send again has arrived after all
+        if !s.is_datagram() && !s.has_data() {
+            // what it stood here to send has arrived after all, or the flow has stopped
             s.in_fifo = false;
             if let Some(fifo) = &mut self.ports[o].fifo {
                 fifo.pop_front();
@@ -307,7 +310,7 @@ impl Nic {
         let seq = s.next_seq();
         let mut packet = s.packet(seq, nic.header);
         let size = u64::from(packet.size);
-        if self.quiet & 1 << packet.priority.get() == 0 {
+        if !self.quiet.contains(packet.priority) {
             let view = NodeView { now, books };
             let from = PortQueue { port: PortId(o as u16), queue: QueueId(slot) };
             fc.depart(&view, &mut packet, from, actions);
@@ -326,7 +329,7 @@ impl Nic {
         s.sent(seq, now, size, port.fifo.is_some(), &mut timers);
         if s.nxt >= s.total && s.held_total.is_none() {
             let clock = &port.priority_clocks[s.priority().index()];
-            s.held_total = Some(s.hold_clock.read(now) + clock.read(now) - s.priority_stamp);
+            s.held_total = Some(s.held_time(clock.read(now), now));
         }
         // With selective repeat new packets may follow a loss for ever: they leave the timer alone.
         let starts_timer = !s.is_datagram() && (idle || s.repeat.is_none());
@@ -380,6 +383,7 @@ impl Nic {
         if s.una >= s.nxt {
             return;
         }
+        s.timeouts += 1;
         if let Some(repeat) = &mut s.repeat {
             repeat.on_timeout();
         } else {
@@ -394,5 +398,26 @@ impl Nic {
             self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
         }
         self.repace(slot, old, pacing, now);
+    }
+
+    /// An open-ended flow ceases to send: it ends with what it has sent, once that is acknowledged.
+    pub(super) fn on_stop(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
+        let Some(s) = &mut self.slots[slot as usize] else { return };
+        s.close();
+        let o = usize::from(s.port);
+        if s.nxt >= s.total && s.held_total.is_none() {
+            let clock = &self.ports[o].priority_clocks[s.priority().index()];
+            s.held_total = Some(s.held_time(clock.read(now), now));
+        }
+        if s.in_fifo && !s.has_data() {
+            s.in_fifo = false;
+            if let Some(fifo) = &mut self.ports[o].fifo {
+                fifo.retain(|&queued| queued != slot);
+            }
+            self.wake(o, now);
+        }
+        if !self.end_if_done(slot, now, env) {
+            self.settle(slot, now);
+        }
     }
 }

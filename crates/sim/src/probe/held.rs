@@ -2,18 +2,20 @@
 
 use crate::outcome::HeldAt;
 use rustc_hash::FxHashMap;
-use weir_core::{FlowId, NodeId, PortId, QueueId, Time};
+use weir_core::{FlowId, NodeId, PortId, Priority, PrioritySet, QueueId, Time};
 
 /// Runs while a queue is held.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HoldClock {
     total: Time,
     since: Time,
+    /// When the last hold ended.
+    ended: Time,
 }
 
 impl Default for HoldClock {
     fn default() -> Self {
-        Self { total: Time::ZERO, since: Time::NEVER }
+        Self { total: Time::ZERO, since: Time::NEVER, ended: Time::ZERO }
     }
 }
 
@@ -38,7 +40,13 @@ impl HoldClock {
         if self.running() {
             self.total += now - self.since;
             self.since = Time::NEVER;
+            self.ended = now;
         }
+    }
+
+    /// The end of the last hold: `now` if it lasts.
+    pub(crate) fn ended(&self, now: Time) -> Time {
+        if self.running() { now } else { self.ended }
     }
 
     /// Total time held until `now`.
@@ -48,18 +56,80 @@ impl HoldClock {
     }
 }
 
+/// The holds of one port, of a switch or a NIC: how many are in force at each priority, and how long
+/// there was at least one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PortHolds {
+    in_force: [u32; Priority::COUNT],
+    clocks: [HoldClock; Priority::COUNT],
+    /// How many have started, the warm-up left out.
+    pub(crate) started: [u64; Priority::COUNT],
+    /// What the clocks showed when statistics began.
+    before: [Time; Priority::COUNT],
+}
+
+impl PortHolds {
+    /// A hold of a queue, flow or whole priority starts or ends.
+    pub(crate) fn count(&mut self, priority: Priority, held: bool, now: Time) {
+        let p = priority.index();
+        if held {
+            self.started[p] += 1;
+            self.in_force[p] += 1;
+            self.clocks[p].start(now);
+        } else {
+            self.in_force[p] -= 1;
+            if self.in_force[p] == 0 {
+                self.clocks[p].stop(now);
+            }
+        }
+    }
+
+    /// The priorities of which something is held.
+    pub(crate) fn held(&self) -> PrioritySet {
+        Priority::ALL.into_iter().filter(|p| self.in_force[p.index()] > 0).collect()
+    }
+
+    /// The warm-up is over: statistics start at `now`.
+    pub(crate) fn restart(&mut self, now: Time) {
+        self.before = self.clocks.map(|clock| clock.read(now));
+        self.started = [0; Priority::COUNT];
+    }
+
+    /// Time from `start` to `end` during which something of each priority was held. A hold that
+    /// ended after the run counts until its end.
+    pub(crate) fn time(&self, start: Time, end: Time) -> [Time; Priority::COUNT] {
+        let most = end.saturating_sub(start);
+        std::array::from_fn(|p| self.clocks[p].read(end).saturating_sub(self.before[p]).min(most))
+    }
+}
+
 /// Time each flow lost at the ports of one node.
 ///
 /// A packet notes the queue's hold clock when it is queued and when it leaves; the difference is
 /// what it waited for. A flow's loss is the union over its packets: since they leave in
 /// order, the part before the previous packet's departure has been counted already.
+///
+/// A flow may have packets in several queues of a port (OFC's backups, FlowSail's reserved queue),
+/// whose holds overlap. What one queue adds to another is counted as if it had been the last part
+/// of the hold, so that the sum is never more than the time that has passed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HeldFlows {
-    lost: FxHashMap<(FlowId, PortId, QueueId), (Time, Time)>,
+    lost: FxHashMap<(FlowId, PortId), Loss>,
+}
+
+/// Time that a flow lost at a port.
+#[derive(Clone, Debug, Default)]
+struct Loss {
+    total: Time,
+    /// The end of the last hold that is counted.
+    until: Time,
+    /// By queue: what its clock showed at the last departure.
+    counted: Vec<(QueueId, Time)>,
 }
 
 impl HeldFlows {
-    /// A packet of `flow` leaves a queue whose clock went from `entered` to `now`.
+    /// A packet of `flow` leaves a queue whose clock went from `entered` to `now`, and whose last hold
+    /// ended at `ended`.
     #[inline]
     pub(crate) fn leave(
         &mut self,
@@ -68,27 +138,34 @@ impl HeldFlows {
         queue: QueueId,
         entered: Time,
         now: Time,
+        ended: Time,
     ) {
         if entered == now {
             return;
         }
-        let (total, counted) = self.lost.entry((flow, port, queue)).or_default();
-        *total += now.saturating_sub(entered.max(*counted));
-        *counted = now;
+        let Loss { total, until, counted } = self.lost.entry((flow, port)).or_default();
+        let place = match counted.iter().position(|(q, _)| *q == queue) {
+            Some(place) => place,
+            None => {
+                counted.push((queue, Time::ZERO));
+                counted.len() - 1
+            }
+        };
+        let alone = counted.len() == 1;
+        let lost = now.saturating_sub(entered.max(counted[place].1));
+        counted[place].1 = now;
+        *total += if alone { lost } else { lost.min(ended.saturating_sub(*until)) };
+        *until = ended.max(*until);
     }
 
     /// What was found, sorted by (flow, port).
     pub(crate) fn into_records(self, node: NodeId) -> Vec<(FlowId, HeldAt)> {
         let mut lost: Vec<_> = self.lost.into_iter().collect();
         lost.sort_unstable_by_key(|(key, _)| *key);
-        let mut records: Vec<(FlowId, HeldAt)> = Vec::new();
-        for ((flow, port, _), (time, _)) in lost {
-            match records.last_mut() {
-                Some((f, at)) if *f == flow && at.port == port => at.time += time,
-                _ => records.push((flow, HeldAt { node, port, time })),
-            }
-        }
-        records
+        let record = |((flow, port), loss): ((FlowId, PortId), Loss)| {
+            (flow, HeldAt { node, port, time: loss.total })
+        };
+        lost.into_iter().map(record).collect()
     }
 }
 
@@ -112,18 +189,45 @@ mod tests {
     }
 
     #[test]
+    fn a_port_counts_the_time_with_any_hold_of_a_priority() {
+        let (p, mut holds) = (Priority::ALL[3], PortHolds::default());
+        for (t, held) in [(10, true), (20, true), (30, false), (50, false), (70, true)] {
+            holds.count(p, held, ns(t));
+        }
+        assert!(holds.held().iter().eq([p]));
+        // 10..50 and 70..100; the run began at 0
+        assert_eq!((holds.time(ns(0), ns(100))[3], holds.started[3]), (ns(70), 3));
+        holds.restart(ns(80));
+        assert_eq!((holds.time(ns(80), ns(100))[3], holds.started[3]), (ns(20), 0));
+    }
+
+    #[test]
     fn two_packets_waiting_for_one_pause_lose_it_once() {
         let f = FlowId::new(NodeId(1), 0);
         let (port, q) = (PortId(2), QueueId(0));
         let mut h = HeldFlows::default();
         // both queued before a pause of 10, leaving after it
-        h.leave(f, port, q, ns(0), ns(10));
-        h.leave(f, port, q, ns(0), ns(10));
+        h.leave(f, port, q, ns(0), ns(10), ns(50));
+        h.leave(f, port, q, ns(0), ns(10), ns(50));
         // a third, queued half way through a second pause of 10
-        h.leave(f, port, q, ns(15), ns(20));
+        h.leave(f, port, q, ns(15), ns(20), ns(90));
         // no pause in between: nothing noted
-        h.leave(FlowId::new(NodeId(1), 1), port, q, ns(20), ns(20));
+        h.leave(FlowId::new(NodeId(1), 1), port, q, ns(20), ns(20), ns(90));
         let records = h.into_records(NodeId(7));
         assert_eq!(records, [(f, HeldAt { node: NodeId(7), port, time: ns(15) })]);
+    }
+
+    /// Two queues are held, one from 0 to 60 ns, the other from 20 to 100 ns, and a flow waits in
+    /// both.
+    #[test]
+    fn what_is_held_in_two_queues_at_once_counts_once() {
+        let f = FlowId::new(NodeId(1), 0);
+        let mut h = HeldFlows::default();
+        h.leave(f, PortId(2), QueueId(0), ns(0), ns(60), ns(60));
+        h.leave(f, PortId(2), QueueId(1), ns(0), ns(80), ns(100));
+        // a second packet of the other queue has waited for the same hold
+        h.leave(f, PortId(2), QueueId(1), ns(0), ns(80), ns(100));
+        let at = HeldAt { node: NodeId(7), port: PortId(2), time: ns(100) };
+        assert_eq!(h.into_records(NodeId(7)), [(f, at)]);
     }
 }

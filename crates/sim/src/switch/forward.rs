@@ -110,7 +110,7 @@ impl Switch {
         if !port.tx.up {
             return Err(DropReason::LinkDown);
         }
-        if port.storm & 1 << priority.get() != 0 {
+        if port.storm.contains(priority) {
             return Err(DropReason::Watchdog);
         }
         if !scheme.admits(books, packet, egress, now) {

@@ -1,30 +1,12 @@
 //! Carries out what the scheme asks for.
 
 use super::{Switch, SwitchTimer};
+use crate::frame::{control_packet, mark_packet};
 use crate::node::Env;
 use crate::outcome::{PauseEvent, PauseScope};
-use weir_core::{
-    ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Time,
-};
+use weir_core::control::Pause;
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{Action, PortQueue, Target};
-
-/// A packet that is a control frame.
-pub(crate) fn control_packet(message: &ControlMessage, extra: u32) -> Packet {
-    Packet {
-        flow: FlowId::default(),
-        seq: 0,
-        // no host: it leads nowhere but to whom it reaches first
-        dst: NodeId(u32::MAX),
-        wire_tag: 0,
-        extra,
-        size: u16::try_from(message.frame_bytes().get()).expect("control frames are fragmented"),
-        ingress: PortId(0),
-        kind: PacketKind::Control,
-        priority: Priority::ALL[7],
-        flags: 0,
-        local_tag: 0,
-    }
-}
 
 impl Switch {
     /// Carries out the scheme's requests, in order, if there are any.
@@ -50,12 +32,7 @@ impl Switch {
                 Action::Mark { port, queue, mark } => {
                     let inspects = self.ports[port.index()].inspects_heads;
                     assert!(inspects, "a mark is read where heads are inspected, nowhere else");
-                    let mut packet =
-                        control_packet(&ControlMessage::pfc(Priority::ALL[0], 0), Packet::NO_EXTRA);
-                    packet.kind = PacketKind::Mark;
-                    packet.size = 0;
-                    packet.wire_tag = mark;
-                    self.enqueue(port.index(), queue, &packet, now);
+                    self.enqueue(port.index(), queue, &mark_packet(mark), now);
                     self.wake(port.index(), now);
                 }
                 Action::Arm { key, at, background } => {
@@ -124,16 +101,14 @@ impl Switch {
                 }
                 queue.held = held;
                 let priority = queue.priority;
-                self.count_hold(o, priority, held, now);
+                self.ports[o].count_hold(priority, held, now);
                 self.apply_hold(o, q, now);
             }
             Target::Priority(priority) => {
-                let bit = 1 << priority.get();
-                if (self.ports[o].held_priorities & bit != 0) == held {
+                if !self.ports[o].held_priorities.set(priority, held) {
                     return;
                 }
-                self.ports[o].held_priorities ^= bit;
-                self.count_hold(o, priority, held, now);
+                self.ports[o].count_hold(priority, held, now);
                 self.watch(port, priority, held, now);
                 for q in 0..self.ports[o].queues.len() {
                     if self.ports[o].queues[q].priority == priority {
@@ -144,24 +119,6 @@ impl Switch {
         }
         if !held {
             self.wake(o, now);
-        }
-    }
-
-    /// Keeps the clocks that say how long anything of a priority was held.
-    fn count_hold(&mut self, o: usize, priority: Priority, held: bool, now: Time) {
-        let port = &mut self.ports[o];
-        port.count_hold(held);
-        let in_force = &mut port.holds_in_force[priority.index()];
-        let clock = &mut port.priority_clocks[priority.index()];
-        if held {
-            port.holds[priority.index()] += 1;
-            *in_force += 1;
-            clock.start(now);
-        } else {
-            *in_force -= 1;
-            if *in_force == 0 {
-                clock.stop(now);
-            }
         }
     }
 
@@ -192,49 +149,10 @@ impl Switch {
     /// Notes pauses and resumes for the timeline and the pause tree. Repeated pauses
     /// (refreshes) are not events.
     fn log_pause(&mut self, port: PortId, message: &ControlMessage, now: Time) {
-        let default =
-            Priority::ALL.into_iter().find(|p| self.books.mmu.is_lossless(*p)).unwrap_or_default();
-        match message {
-            ControlMessage::Pfc { enable, quanta } => {
-                for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
-                    let pause = quanta[p.index()] > 0;
-                    let bit = 1 << p.get();
-                    let paused = &mut self.ports[port.index()].paused_upstream;
-                    if (*paused & bit != 0) != pause {
-                        *paused ^= bit;
-                        self.note(port, p, pause, PauseScope::Priority, now);
-                    }
-                }
+        for Pause { priority, pause, scope, state } in message.pauses() {
+            if !state || self.ports[port.index()].paused_upstream.set(priority, pause) {
+                self.note(port, priority, pause, scope, now);
             }
-            ControlMessage::OfcFlows { pause, priority, all, flows } => {
-                let scope =
-                    if *all { PauseScope::Priority } else { PauseScope::Flows(flows.len() as u32) };
-                self.note(port, *priority, *pause, scope, now);
-            }
-            ControlMessage::OfcTuples { pause, priority, flows } => {
-                self.note(port, *priority, *pause, PauseScope::Flows(flows.len() as u32), now);
-            }
-            ControlMessage::QueueState { pause, queue } => {
-                self.note(port, default, *pause, PauseScope::Queue(*queue), now);
-            }
-            ControlMessage::FlowState { pause, .. } => {
-                self.note(port, default, *pause, PauseScope::Flows(1), now);
-            }
-            ControlMessage::BackPressure { flows } => {
-                let states = flows.iter().map(|(_, priority, xoff)| (*priority, *xoff));
-                self.note_flows(port, states, now);
-            }
-            ControlMessage::BackPressureTuples { flows } => {
-                let states = flows.iter().map(|(_, _, priority, xoff)| (*priority, *xoff));
-                self.note_flows(port, states, now);
-            }
-            ControlMessage::Stage { enable, stage } => {
-                for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
-                    let k = stage[p.index()];
-                    self.note(port, p, k > 0, PauseScope::Stage(k), now);
-                }
-            }
-            ControlMessage::QueueBitmap { .. } | ControlMessage::Occupancy { .. } => {}
         }
     }
 
@@ -242,24 +160,8 @@ impl Switch {
     /// again.
     pub(super) fn forget_pauses(&mut self, port: PortId, now: Time) {
         let paused = std::mem::take(&mut self.ports[port.index()].paused_upstream);
-        for p in Priority::ALL.into_iter().filter(|p| paused & 1 << p.get() != 0) {
+        for p in paused.iter() {
             self.note(port, p, false, PauseScope::Priority, now);
-        }
-    }
-
-    /// Notes how many of a list of flows are stopped, and how many released.
-    fn note_flows(
-        &mut self,
-        port: PortId,
-        states: impl Iterator<Item = (Priority, bool)> + Clone,
-        now: Time,
-    ) {
-        for pause in [true, false] {
-            let concerned = states.clone().filter(|(_, xoff)| *xoff == pause);
-            if let Some((priority, _)) = concerned.clone().next() {
-                let scope = PauseScope::Flows(concerned.count() as u32);
-                self.note(port, priority, pause, scope, now);
-            }
         }
     }
 
@@ -267,7 +169,7 @@ impl Switch {
         self.ports[port.index()].pauses_sent[p.index()] += u64::from(pause);
         let room = self.pauses.has_room();
         let cause = if pause && room { self.main_egress(port, p) } else { None };
-        let cause_held = cause.is_some_and(|o| self.ports[o.index()].holds_in_force[p.index()] > 0);
+        let cause_held = cause.is_some_and(|o| self.ports[o.index()].holds.held().contains(p));
         self.pauses.push(PauseEvent {
             at: now,
             node: self.id,

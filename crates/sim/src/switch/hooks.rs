@@ -5,7 +5,7 @@
 //! shortcuts off it is not asked, and hears of every packet.
 
 use weir_core::{Packet, PortId, Priority, QueueId, Time};
-use weir_fc::{Actions, Admit, Books, FlowControl, NodeView, PortQueue, Verdict};
+use weir_fc::{Actions, Admit, Books, FlowControl, Interest, Mmu, NodeView, PortQueue, Verdict};
 
 /// The scheme of a switch, what it has asked for, and which packets it hears of.
 pub(crate) struct Hooks {
@@ -21,13 +21,18 @@ pub(crate) struct Hooks {
 
 impl Hooks {
     /// Asks the scheme which packets it need not hear of, unless `shortcuts` are off.
-    pub(super) fn new(fc: Box<dyn FlowControl>, shortcuts: bool) -> Self {
-        let ask = |queue: &dyn Fn(Priority) -> Option<QueueId>| {
-            Priority::ALL.map(|p| if shortcuts { queue(p) } else { None })
+    pub(super) fn new(fc: Box<dyn FlowControl>, mmu: &Mmu, shortcuts: bool) -> Self {
+        let interest = |p| match shortcuts {
+            true => fc.interest(mmu, PortId(0), p),
+            false => Interest::Every,
+        };
+        let never = |p| match interest(p) {
+            Interest::Never(queue) => Some(queue),
+            _ => None,
         };
         Self {
-            never: ask(&|p| fc.unconcerned(p)),
-            quiet: ask(&|p| fc.quiet_queue(p)),
+            never: Priority::ALL.map(never),
+            quiet: Priority::ALL.map(|p| interest(p).unheard()),
             gates_admission: fc.gates_admission(),
             actions: Actions::new(),
             fc,

@@ -14,7 +14,6 @@ mod flush;
 pub(crate) mod forward;
 pub(crate) mod holds;
 pub(crate) mod hooks;
-pub(crate) mod limit;
 pub(crate) mod marker;
 pub(crate) mod pipelined;
 pub(crate) mod port;
@@ -26,7 +25,6 @@ pub(crate) mod watchdog;
 
 use crate::chain::Store;
 use crate::config::WatchdogConfig;
-use crate::engine::partition::Partition;
 use crate::node::{Ahead, Env};
 use crate::probe::held::HeldFlows;
 use crate::probe::length::LengthProbe;
@@ -36,7 +34,7 @@ use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::Inbox;
+use crate::wire::{Inbox, WireNumbers};
 use hooks::Hooks;
 use marker::Marker;
 use pipelined::{Pipelined, Processor};
@@ -194,25 +192,29 @@ impl Switch {
     pub(crate) fn new(
         id: NodeId,
         shared: &Shared<'_>,
-        partition: &Partition,
+        wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
-        let mmu = shared.mmu(Role::Switch, &setup);
+        let mmu = shared.mmu(id, Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(
             &scheme.values,
             &shared.node_setup(id, Role::Switch, &setup, &mmu),
         )?;
-        let ports: Vec<Port> =
-            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, partition)).collect();
+        let mut ports: Vec<Port> =
+            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, wires)).collect();
+        for (port, ecn) in ports.iter_mut().zip(shared.thresholds.marking(id)) {
+            port.ecn = ecn;
+        }
         let pipeline = shared.config.switch.pipeline.as_ref();
         let processor = pipeline.map(|p| Processor::new(p, &*fc, ports.len())).transpose()?;
-        let mut memory = Mmu::new(mmu, setup.len());
+        let mut mmu = Mmu::new(mmu, setup.len());
         if let Some(pipeline) = pipeline {
-            memory = memory.in_stages(pipeline.limits);
+            mmu = mmu.in_stages(pipeline.limits);
         }
-        // what a scheme says of quiet ingresses is about shared memory
-        let hooks = Hooks::new(fc, shared.config.shortcuts && pipeline.is_none());
+        // a switch without links has no ingress to ask about, and answers are about shared memory
+        let asks = shared.config.shortcuts && !setup.is_empty() && pipeline.is_none();
+        let hooks = Hooks::new(fc, &mmu, asks);
         assert!(
             !hooks.hears_in_part() || ports.iter().all(|p| !p.inspects_heads),
             "a scheme that inspects heads hears of all packets of a priority or of none"
@@ -227,7 +229,7 @@ impl Switch {
                     ..PortBook::default()
                 })
                 .collect(),
-            mmu: memory,
+            mmu,
             setup,
         };
         let seed = shared.config.seed;
@@ -260,7 +262,7 @@ impl Switch {
             latency,
             responding: Responses::new(SwitchTimer::Response),
             pinned: FxHashMap::default(),
-            marker: Marker::new(shared.config.switch.ecn, Stream::new(seed, "ecn", index)),
+            marker: Marker::new(Stream::new(seed, "ecn", index)),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             waits: FxHashMap::default(),
@@ -419,7 +421,9 @@ impl Switch {
     #[cold]
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {
         let (_, key, background) = self.timers.pop().expect("a timer is due");
-        if !background {
+        if key == SwitchTimer::Response {
+            self.tally.last_response = now;
+        } else if !background {
             self.tally.last_activity = now;
         }
         match key {
@@ -491,12 +495,17 @@ impl Switch {
     /// Works out whether more than the memory decides on admission at `port`.
     fn guard(&mut self, port: PortId) {
         let port = &mut self.ports[port.index()];
-        port.guard(self.scheme.gates_admission() || !port.tx.up || port.storm != 0);
+        port.guard(self.scheme.gates_admission() || !port.tx.up || !port.storm.is_empty());
     }
 
     /// Whether anything here would still move a packet: timers that keep a run alive, or a
     /// transmitter that will look again.
     pub(crate) fn has_foreground(&self) -> bool {
         self.timers.foreground() > 0 || self.clocks.min() != Time::NEVER
+    }
+
+    /// The same, control frames in their response time aside.
+    pub(crate) fn has_foreground_traffic(&self) -> bool {
+        self.timers.foreground() > self.responding.timers() || self.clocks.min() != Time::NEVER
     }
 }

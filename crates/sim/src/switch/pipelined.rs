@@ -348,7 +348,7 @@ impl Switch {
         if !port.tx.up {
             return Exit::Lost(DropReason::LinkDown);
         }
-        if port.storm & 1 << priority.get() != 0 {
+        if port.storm.contains(priority) {
             return Exit::Lost(DropReason::Watchdog);
         }
         if scheme.gates_admission() {
@@ -440,7 +440,7 @@ impl Switch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::switch::holds::control_packet;
+    use crate::frame::control_packet;
     use weir_core::ControlMessage;
     use weir_fc::PrioritySchedule;
     use weir_fc::none::NoFlowControl;

@@ -1,21 +1,24 @@
 //! One port of a switch.
 
-use super::limit::Limits;
 use super::marker::Marker;
 use super::scheduler::Scheduler;
 use super::shortcuts::Obstacles;
 use crate::chain::{Chain, Store, Taken};
-use crate::engine::partition::Partition;
+use crate::config::EcnConfig;
+use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
 use crate::outcome::QueueStats;
-use crate::probe::held::{HeldFlows, HoldClock};
+use crate::probe::held::{HeldFlows, HoldClock, PortHolds};
+use crate::probe::late::LateFrames;
 use crate::probe::length::{Area, LengthProbe};
 use crate::shared::Shared;
-use crate::wire::Wires;
+use crate::wire::{WireNumbers, Wires};
 use std::collections::VecDeque;
 use weir_cc::IntHop;
 use weir_core::prefetch::prefetch;
-use weir_core::{NodeId, Packet, PacketKind, PortId, Priority, QueueId, Rate, Time, packet::flags};
+use weir_core::{
+    NodeId, Packet, PacketKind, PortId, Priority, PrioritySet, QueueId, Rate, Time, packet::flags,
+};
 use weir_fc::{FlowControl, PortBook, PortQueue, QueueBook, QueueSpec};
 
 /// See [`NO_LINK`](crate::chain::NO_LINK).
@@ -56,9 +59,9 @@ pub(crate) struct Port {
     pub(crate) tx: Transmitter,
     /// What can stand in the way of a packet, for shortcuts.
     pub(super) obstacles: Obstacles,
-    pub(crate) held_priorities: u8,
+    pub(crate) held_priorities: PrioritySet,
     /// Priorities that take no packets: stuck according to the watchdog.
-    pub(crate) storm: u8,
+    pub(crate) storm: PrioritySet,
     /// Packets leave with more than they came with, or are counted by a rate limit.
     adds: bool,
     /// How many holds are in force.
@@ -73,18 +76,17 @@ pub(crate) struct Port {
     limits: Option<Box<Limits>>,
     pub(crate) outages: Outages,
     /// Priorities we have told the neighbour to stop, for the pause log.
-    pub(crate) paused_upstream: u8,
-    /// How many holds of each priority (its own and its queues') are in force.
-    pub(crate) holds_in_force: [u32; Priority::COUNT],
-    pub(crate) priority_clocks: [HoldClock; Priority::COUNT],
-    pub(crate) holds: [u64; Priority::COUNT],
+    pub(crate) paused_upstream: PrioritySet,
+    pub(crate) holds: PortHolds,
     pub(crate) pauses_sent: [u64; Priority::COUNT],
     pub(crate) control_sent: u64,
     pub(crate) marked: u64,
+    /// How it marks.
+    pub(crate) ecn: Option<EcnConfig>,
     pub(crate) dropped: u64,
+    pub(crate) late: LateFrames,
     /// What the transmitter had sent when statistics began.
     pub(crate) base: (u64, u64),
-    held_before: [Time; Priority::COUNT],
 }
 
 const _: () = assert!(std::mem::offset_of!(Port, queue) == 64, "the first line");
@@ -96,7 +98,7 @@ impl Port {
         port: usize,
         fc: &dyn FlowControl,
         shared: &Shared<'_>,
-        partition: &Partition,
+        wires: &WireNumbers,
     ) -> Self {
         let end = shared.topology.ports(node)[port];
         let link = shared.topology.link(end.link);
@@ -105,7 +107,7 @@ impl Port {
         let queues = (0..scheduler.len()).map(|q| Queue::new(scheduler.spec(q))).collect();
         let mut port = Self {
             tx: Transmitter::new(
-                partition.wire_into(end.peer, end.peer_port.index()),
+                wires.into_port(end.peer, end.peer_port.index()),
                 link.rate,
                 link.delay,
                 shared.config.link.overhead,
@@ -115,24 +117,23 @@ impl Port {
             control: VecDeque::new(),
             inspects_heads: layout.inspects_heads,
             obstacles: Obstacles::default(),
-            held_priorities: 0,
+            held_priorities: PrioritySet::EMPTY,
             all_holds: 0,
             adds: shared.telemetry.is_some() || shared.config.switch.ecn.is_some(),
-            holds_in_force: [0; Priority::COUNT],
-            priority_clocks: [HoldClock::default(); Priority::COUNT],
             limits: None,
             outages: shared.outages(end.link),
-            storm: 0,
-            paused_upstream: 0,
+            storm: PrioritySet::EMPTY,
+            paused_upstream: PrioritySet::EMPTY,
             queue: LengthProbe::default(),
             area: Area::default(),
-            holds: [0; Priority::COUNT],
+            holds: PortHolds::default(),
             pauses_sent: [0; Priority::COUNT],
             control_sent: 0,
             marked: 0,
+            ecn: None,
             dropped: 0,
+            late: LateFrames::default(),
             base: (0, 0),
-            held_before: [Time::ZERO; Priority::COUNT],
         };
         port.obstacles.note(Obstacles::INSPECTED, layout.inspects_heads);
         port.obstacles.note(Obstacles::GUARDED, fc.gates_admission());
@@ -203,8 +204,9 @@ impl Port {
         frame
     }
 
-    /// One hold more, or one less.
-    pub(crate) fn count_hold(&mut self, held: bool) {
+    /// A hold of a queue or of a whole priority starts or ends.
+    pub(crate) fn count_hold(&mut self, priority: Priority, held: bool, now: Time) {
+        self.holds.count(priority, held, now);
         self.all_holds = if held { self.all_holds + 1 } else { self.all_holds - 1 };
         self.obstacles.note(Obstacles::HELD, self.all_holds != 0);
     }
@@ -308,7 +310,8 @@ impl Port {
         let Taken { packet, time: entered, .. } = stored.pop(&mut queue.fifo);
         let clock = queue.clock.read(now);
         if entered != clock && packet.kind == PacketKind::Data {
-            held.leave(packet.flow, from.port, from.queue, entered, clock);
+            let ended = queue.clock.ended(now);
+            held.leave(packet.flow, from.port, from.queue, entered, clock, ended);
         }
         if !MARKS || packet.kind != PacketKind::Mark {
             counters.bytes -= u64::from(packet.size);
@@ -347,7 +350,8 @@ impl Port {
                 self.add_to(packet, now, wires);
             }
             let left = left();
-            if left > 0 && packet.kind == PacketKind::Data && marker.marks(left) {
+            if left > 0 && packet.kind == PacketKind::Data && marker.marks(self.ecn.as_ref(), left)
+            {
                 self.marked += 1;
                 marked = Packet { flags: packet.flags | flags::CE, ..*packet };
                 packet = &marked;
@@ -385,7 +389,7 @@ impl Port {
     #[inline]
     pub(crate) fn is_held(&self, q: usize) -> bool {
         let queue = &self.queues[q];
-        queue.held || self.held_priorities & 1 << queue.priority.get() != 0
+        queue.held || self.held_priorities.contains(queue.priority)
     }
 
     /// The warm-up is over: statistics start at `now`.
@@ -393,10 +397,7 @@ impl Port {
         self.queue.restart(now);
         self.area = Area::begin(now, self.queue.length());
         self.base = (self.tx.packets, self.tx.wire_bytes);
-        for (before, clock) in self.held_before.iter_mut().zip(&self.priority_clocks) {
-            *before = clock.read(now);
-        }
-        self.holds = [0; Priority::COUNT];
+        self.holds.restart(now);
         self.pauses_sent = [0; Priority::COUNT];
         self.control_sent = 0;
         self.marked = 0;
@@ -407,14 +408,5 @@ impl Port {
     pub(crate) fn statistics(&mut self, end: Time) -> QueueStats {
         let area = self.area.until(self.queue.until(end), self.queue.length());
         self.queue.stats(end, area)
-    }
-
-    /// Time during which something of each priority was held, the warm-up left out.
-    pub(crate) fn held_time(&self, end: Time) -> [Time; Priority::COUNT] {
-        let mut held = [Time::ZERO; Priority::COUNT];
-        for (p, time) in held.iter_mut().enumerate() {
-            *time = self.priority_clocks[p].read(end).saturating_sub(self.held_before[p]);
-        }
-        held
     }
 }

@@ -84,12 +84,12 @@ impl Switch {
                 rate: port.tx.rate,
                 packets: port.tx.packets - port.base.0,
                 wire_bytes: Bytes::new(wire_bytes),
-                utilisation: utilisation(port.tx.rate.time_for(Bytes::new(wire_bytes)), span),
+                utilisation: utilisation(port.late.busy(&port.tx, wire_bytes, start, end), span),
                 queue: port.statistics(end),
                 control_sent: port.control_sent,
                 pauses_sent: port.pauses_sent,
-                holds: port.holds,
-                held_time: port.held_time(end),
+                holds: port.holds.started,
+                held_time: port.holds.time(start, end),
                 ecn_marked: port.marked,
                 dropped: port.dropped,
             }
@@ -122,16 +122,13 @@ impl Switch {
             let port_id = PortId::from_index(o);
             let ingress: u64 =
                 Priority::ALL.iter().map(|&p| self.books.mmu.q_in(port_id, p).get()).sum();
-            let held = (0..Priority::COUNT)
-                .filter(|&p| port.holds_in_force[p] > 0)
-                .fold(0, |mask, p| mask | 1 << p);
             out.push(Sample {
                 at,
                 node: self.id,
                 port: port_id,
                 queue: Bytes::new(port.queue.length()),
                 ingress: Bytes::new(ingress),
-                held,
+                held: port.holds.held().bits(),
             });
         }
     }

@@ -1,20 +1,19 @@
-//! Which queue of a port is next: strict order between groups, round robin or deficit round
-//! robin within.
+//! Which queue of a port is next: strict order between ranks, deficit round robin between the
+//! groups of a weighted rank, round robin between the queues of a group.
 
 use weir_core::prefetch::prefetch;
 use weir_core::{Priority, QueueId};
-use weir_fc::{Discipline, QueueLayout, QueueSpec};
+use weir_fc::{QueueLayout, QueueSpec};
 
+/// The queues of a group: every `step`-th from `first`, below `end`.
 #[derive(Clone, Debug)]
-struct GroupState {
-    discipline: Discipline,
+struct Ring {
     first: u32,
-    /// One past its last queue.
     end: u32,
-    /// Round robin: where to look next. Deficit: the queue being visited.
+    /// One, or the number of kinds of queues that are made on demand, if these are.
+    step: u32,
+    /// Where to look next.
     cursor: u32,
-    /// Deficit: the visited queue has been given its quantum.
-    earned: bool,
 }
 
 /// The queues of one port: what they are and which are ready. What every packet touches comes
@@ -25,20 +24,22 @@ pub(crate) struct Scheduler {
     /// Bit per queue: non-empty and not held. The first 64 stand apart: most ports have no
     /// more, and their scheduling should touch nothing else.
     ready: u64,
-    /// Bit per queue below 64 that is alone in its group: no turn to take.
+    /// Bit per queue below 64 that is alone in its rank, with none above it that has a greater
+    /// number: no turn to take.
     alone: u64,
     more_ready: Box<[u64]>,
-    /// The group with most queues. Most ports have only one with several, and its turns should
-    /// touch nothing else.
-    main: GroupState,
+    /// The strict group with most queues. Most ports have only one with several, and its turns
+    /// should touch nothing else.
+    main: Ring,
     uses_deficits: bool,
+    /// Bit per queue below 64 of the table that ranks below one made on demand: while it is ready, the
+    /// order of numbers is not the order of ranks. All bits: it may never be.
+    late: u64,
     turns: Box<Turns>,
 }
 
-/// Stands for the group that stands apart.
-const MAIN: u16 = u16::MAX;
-
-impl GroupState {
+impl Ring {
+    /// Whether `q` is one of the main ring's, which has no gaps.
     #[inline(always)]
     fn has(&self, q: u32) -> bool {
         self.first <= q && q < self.end
@@ -47,7 +48,26 @@ impl GroupState {
     /// The turn of queue `q` is over.
     #[inline(always)]
     fn pass_on(&mut self, q: u32) {
-        self.cursor = if q + 1 == self.end { self.first } else { q + 1 };
+        self.cursor = if q + self.step >= self.end { self.first } else { q + self.step };
+    }
+}
+
+/// Groups of equal rank.
+#[derive(Clone, Debug)]
+struct Rank {
+    /// Its first group, and one past its last.
+    groups: (usize, usize),
+    weighted: bool,
+    /// Weighted: the group being visited.
+    cursor: usize,
+    /// Weighted: it has been given its quantum.
+    earned: bool,
+}
+
+impl Rank {
+    /// The visit of group `g` is over.
+    fn pass_on(&mut self, g: usize) {
+        self.cursor = if g + 1 == self.groups.1 { self.groups.0 } else { g + 1 };
         self.earned = false;
     }
 }
@@ -55,58 +75,123 @@ impl GroupState {
 /// What is looked at when turns are taken.
 #[derive(Clone, Debug)]
 struct Turns {
-    /// All as they were at the start; of the main one what changes is not kept up to date here.
-    groups: Vec<GroupState>,
-    /// By queue: its group.
-    group_of: Vec<u16>,
-    specs: Vec<QueueSpec>,
+    layout: QueueLayout,
+    /// How many queues there are now.
+    len: usize,
+    ranks: Vec<Rank>,
+    /// By group. What changes of the main one is not kept up to date here.
+    rings: Vec<Ring>,
+    /// Which group the main ring is.
+    main: usize,
+    /// By group: its rank.
+    rank_of: Vec<usize>,
+    /// By group of a weighted rank: bytes it has earned and not sent.
     deficit: Vec<u64>,
-    on_demand: Option<QueueSpec>,
+    /// By queue of the table: its group.
+    group_of: Vec<u16>,
+}
+
+/// [`Scheduler::late`] where the order of numbers may never be that of ranks.
+const ANY: u64 = u64::MAX;
+
+fn rings(layout: &QueueLayout) -> Vec<Ring> {
+    let mut end = 0;
+    let table = |group: &weir_fc::Group| {
+        let first = end;
+        end += group.queues;
+        Ring { first, end, step: 1, cursor: first }
+    };
+    let mut rings: Vec<Ring> = layout.groups.iter().map(table).collect();
+    assert_eq!(end as usize, layout.queues.len(), "every queue belongs to a group");
+    for (kind, more) in layout.on_demand.iter().enumerate() {
+        let ring = &mut rings[more.group as usize];
+        assert_eq!(ring.first, ring.end, "a group has queues from the start or on demand");
+        let (first, step) = (end + kind as u32, layout.on_demand.len() as u32);
+        *ring = Ring { first, end: first, step, cursor: first };
+    }
+    rings
+}
+
+fn ranks(layout: &QueueLayout, rank_of: &[usize]) -> Vec<Rank> {
+    let mut ranks: Vec<Rank> = Vec::new();
+    for (g, (group, &rank)) in layout.groups.iter().zip(rank_of).enumerate() {
+        match ranks.get_mut(rank) {
+            Some(rank) => rank.groups.1 = g + 1,
+            None => ranks.push(Rank {
+                groups: (g, g + 1),
+                weighted: group.quantum.is_some(),
+                cursor: g,
+                earned: false,
+            }),
+        }
+    }
+    ranks
+}
+
+/// Which queues have a smaller number than one made on demand but rank below it.
+fn late(layout: &QueueLayout, rings: &[Ring], rank_of: &[usize]) -> u64 {
+    let on_demand = layout.on_demand.iter().map(|d| rank_of[d.group as usize]);
+    let Some(highest) = on_demand.min() else { return 0 };
+    let below = |(ring, rank): &(&Ring, &usize)| ring.first < ring.end && **rank > highest;
+    let below: Vec<&Ring> = rings.iter().zip(rank_of).filter(below).map(|(r, _)| r).collect();
+    if layout.on_demand.len() > 1 || below.iter().any(|ring| ring.end > 64) {
+        return ANY;
+    }
+    below.iter().flat_map(|ring| ring.first..ring.end).fold(0, |bits, q| bits | 1 << q)
+}
+
+/// The strict group with most queues: one that grows without gaps, or else the largest.
+fn main_group(layout: &QueueLayout, rings: &[Ring]) -> Option<usize> {
+    let grows = |g: usize| layout.on_demand.iter().any(|d| d.group as usize == g);
+    (0..rings.len())
+        .filter(|&g| rings[g].step == 1)
+        .max_by_key(|&g| (grows(g), rings[g].end - rings[g].first))
 }
 
 impl Scheduler {
     pub(crate) fn new(layout: &QueueLayout) -> Self {
-        let mut groups = Vec::new();
-        let mut group_of = Vec::new();
-        for (g, group) in layout.groups.iter().enumerate() {
-            let first = group_of.len() as u32;
-            group_of.resize(group_of.len() + group.queues as usize, g as u16);
-            let end = group_of.len() as u32;
-            let discipline = group.discipline;
-            groups.push(GroupState { discipline, first, end, cursor: first, earned: false });
-        }
-        assert_eq!(group_of.len(), layout.queues.len(), "every queue belongs to a group");
-        let last = layout.groups.len().saturating_sub(1);
-        let grows = |g: usize| g == last && layout.on_demand.is_some();
-        let size = |(g, group): &(usize, &GroupState)| (grows(*g), group.end - group.first);
-        let (main, _) = groups.iter().enumerate().max_by_key(size).expect("a port has queues");
-        for g in group_of.iter_mut().filter(|g| usize::from(**g) == main) {
-            *g = MAIN;
-        }
-        let is_alone = |(g, group): (usize, &GroupState)| {
-            (group.end - group.first == 1 && group.first < 64 && !grows(g))
-                .then(|| 1u64 << group.first)
+        let (rings, rank_of) = (rings(layout), layout.ranks());
+        let ranks = ranks(layout, &rank_of);
+        let late = late(layout, &rings, &rank_of);
+        let grows = |g: usize| layout.on_demand.iter().any(|d| d.group as usize == g);
+        let uses_deficits = ranks.iter().any(|r| r.weighted);
+        // deficits are kept where turns are looked up: every queue of such a port goes there
+        let main = if uses_deficits { None } else { main_group(layout, &rings) };
+        let nowhere = Ring { first: 0, end: 0, step: 1, cursor: 0 };
+        let is_alone = |g: usize| {
+            let (ring, rank) = (&rings[g], &ranks[rank_of[g]]);
+            let single = ring.end - ring.first == 1 && rank.groups.1 - rank.groups.0 == 1;
+            let outranked = layout.on_demand.iter().any(|d| rank_of[d.group as usize] < rank_of[g]);
+            (single && ring.first < 64 && !grows(g) && !outranked).then(|| 1u64 << ring.first)
         };
+        let own = |(g, group): (usize, &weir_fc::Group)| (0..group.queues).map(move |_| g as u16);
+        let group_of = layout.groups.iter().enumerate().flat_map(own).collect();
         Self {
-            alone: groups.iter().enumerate().filter_map(is_alone).sum(),
-            uses_deficits: groups.iter().any(|g| g.discipline == Discipline::DeficitRoundRobin),
+            alone: (0..rings.len()).filter_map(is_alone).sum(),
+            uses_deficits,
             ready: 0,
-            main: groups[main].clone(),
+            late,
+            main: main.map_or(nowhere, |g| rings[g].clone()),
             more_ready: vec![0; layout.queues.len().saturating_sub(1) / 64].into(),
             turns: Box::new(Turns {
-                groups,
+                len: layout.queues.len(),
+                main: main.unwrap_or(usize::MAX),
+                deficit: vec![0; rings.len()],
                 group_of,
-                specs: layout.queues.clone(),
-                deficit: vec![0; layout.queues.len()],
-                on_demand: layout.on_demand,
+                layout: layout.clone(),
+                ranks,
+                rank_of,
+                rings,
             }),
         }
     }
 
     /// Whether there are queues that take turns with others.
     pub(crate) fn has_turns(&self) -> bool {
-        // queues are added only where there may be more of them from the start
-        self.turns.groups.iter().any(|g| g.end - g.first != 1) || self.turns.on_demand.is_some()
+        let Turns { layout, ranks, .. } = &*self.turns;
+        layout.groups.iter().any(|g| g.queues > 1)
+            || ranks.iter().any(|r| r.groups.1 - r.groups.0 > 1)
+            || !layout.on_demand.is_empty()
     }
 
     /// Asks for what turns touch to be at hand soon.
@@ -116,29 +201,42 @@ impl Scheduler {
 
     /// The group of queue `q`.
     #[inline(always)]
-    fn group_of(&self, q: u32) -> u16 {
-        if self.main.has(q) { MAIN } else { self.turns.group_of[q as usize] }
+    fn group_of(&self, q: u32) -> usize {
+        if self.main.has(q) {
+            return self.turns.main;
+        }
+        match self.turns.group_of.get(q as usize) {
+            Some(g) => usize::from(*g),
+            None => {
+                let Turns { layout, group_of, .. } = &*self.turns;
+                let kind = (q as usize - group_of.len()) % layout.on_demand.len();
+                layout.on_demand[kind].group as usize
+            }
+        }
     }
 
     #[inline(always)]
-    fn group(&self, g: u16) -> &GroupState {
-        if g == MAIN { &self.main } else { &self.turns.groups[usize::from(g)] }
+    fn ring(&self, g: usize) -> &Ring {
+        if g == self.turns.main { &self.main } else { &self.turns.rings[g] }
     }
 
     #[inline(always)]
-    fn group_mut(&mut self, g: u16) -> &mut GroupState {
-        if g == MAIN { &mut self.main } else { &mut self.turns.groups[usize::from(g)] }
+    fn ring_mut(&mut self, g: usize) -> &mut Ring {
+        if g == self.turns.main { &mut self.main } else { &mut self.turns.rings[g] }
     }
 
     /// How many queues there are now.
     pub(crate) fn len(&self) -> usize {
-        self.turns.specs.len()
+        self.turns.len
     }
 
     /// What a queue is.
+    ///
+    /// # Panics
+    /// When the layout has no such queue.
     #[inline]
     pub(crate) fn spec(&self, q: usize) -> &QueueSpec {
-        &self.turns.specs[q]
+        self.turns.layout.spec(q).unwrap_or_else(|| panic!("queue {q} is not in the layout"))
     }
 
     /// Makes queues on demand up to and including `q`.
@@ -146,14 +244,15 @@ impl Scheduler {
     /// # Panics
     /// When the layout has no such queue: the scheme named a queue it never asked for.
     pub(crate) fn grow(&mut self, q: usize) {
-        let spec = self.turns.on_demand.unwrap_or_else(|| panic!("queue {q} is not in the layout"));
-        while self.turns.specs.len() <= q {
-            self.turns.specs.push(spec);
-            self.turns.group_of.push(MAIN);
-            self.turns.deficit.push(0);
-            self.main.end += 1;
+        assert!(self.turns.layout.spec(q).is_some(), "queue {q} is not in the layout");
+        let len = self.turns.len.max(q + 1);
+        self.turns.len = len;
+        for kind in 0..self.turns.layout.on_demand.len() {
+            let g = self.turns.layout.on_demand[kind].group as usize;
+            let ring = self.ring_mut(g);
+            ring.end = ring.first.max(len as u32);
         }
-        let words = (self.turns.specs.len() - 1) / 64;
+        let words = (len - 1) / 64;
         if words > self.more_ready.len() {
             let mut more = std::mem::take(&mut self.more_ready).into_vec();
             more.resize(words, 0);
@@ -203,8 +302,7 @@ impl Scheduler {
 
     /// Whether a ready queue has a priority outside `blocked`.
     pub(crate) fn any_ready_but(&self, blocked: u8) -> bool {
-        (0..self.turns.specs.len())
-            .any(|q| self.is_ready(q) && blocked & 1 << self.turns.specs[q].priority.get() == 0)
+        (0..self.turns.len).any(|q| self.is_ready(q) && self.allowed(q as u32, blocked))
     }
 
     /// The first ready queue in `from..end`.
@@ -252,80 +350,103 @@ impl Scheduler {
             self.passed(q as usize);
             return Some(QueueId(q));
         }
+        if self.ready & self.late != 0 || self.late == ANY {
+            let ranks = 0..self.turns.ranks.len();
+            let mut found = ranks.filter_map(|rank| self.select_in_rank(rank, blocked, &size));
+            return found.next().map(QueueId);
+        }
         let mut from = 0;
         loop {
-            let q = self.next_ready(from, self.turns.specs.len() as u32)?;
-            let g = self.group_of(q);
-            let group = self.group(g);
-            let found = if group.end - group.first == 1 {
-                self.allowed(q, blocked).then_some(q)
-            } else if group.discipline == Discipline::RoundRobin {
-                self.round_robin(g, blocked)
-            } else {
-                self.deficit_round_robin(g, blocked, &size)
-            };
-            if let Some(q) = found {
+            let q = self.next_ready(from, self.turns.len as u32)?;
+            if self.main.has(q) {
+                if let Some(q) = self.next_in(&self.main, blocked) {
+                    self.main.pass_on(q);
+                    return Some(QueueId(q));
+                }
+                from = self.main.end;
+                continue;
+            }
+            let rank = self.turns.rank_of[self.group_of(q)];
+            if let Some(q) = self.select_in_rank(rank, blocked, &size) {
                 return Some(QueueId(q));
             }
-            from = self.group(g).end;
+            let (first, end) = self.turns.ranks[rank].groups;
+            from = (first..end).map(|g| self.ring(g).end).fold(q + 1, u32::max);
         }
     }
 
     #[inline]
-    fn allowed(&self, q: u32, blocked: u8) -> bool {
-        blocked == 0 || blocked & 1 << self.turns.specs[q as usize].priority.get() == 0
+    fn select_in_rank(
+        &mut self,
+        rank: usize,
+        blocked: u8,
+        size: &impl Fn(QueueId) -> u64,
+    ) -> Option<u32> {
+        let Rank { groups: (g, _), weighted, .. } = self.turns.ranks[rank];
+        if weighted {
+            return self.deficit_round_robin(rank, blocked, size);
+        }
+        let q = self.next_in(self.ring(g), blocked)?;
+        self.ring_mut(g).pass_on(q);
+        Some(q)
     }
 
-    fn round_robin(&mut self, g: u16, blocked: u8) -> Option<u32> {
-        let GroupState { first, end, cursor, .. } = *self.group(g);
+    #[inline]
+    fn allowed(&self, q: u32, blocked: u8) -> bool {
+        blocked == 0 || blocked & 1 << self.spec(q as usize).priority.get() == 0
+    }
+
+    /// The queue of a group whose turn it is.
+    #[inline]
+    fn next_in(&self, ring: &Ring, blocked: u8) -> Option<u32> {
+        let Ring { first, end, step, cursor } = *ring;
         let search = |from: u32, to: u32| {
             let mut from = from;
             while let Some(q) = self.next_ready(from, to) {
-                if self.allowed(q, blocked) {
+                if (step == 1 || (q - first).is_multiple_of(step)) && self.allowed(q, blocked) {
                     return Some(q);
                 }
                 from = q + 1;
             }
             None
         };
-        let q = search(cursor, end).or_else(|| search(first, cursor))?;
-        self.group_mut(g).pass_on(q);
-        Some(q)
+        search(cursor, end).or_else(|| search(first, cursor))
     }
 
-    /// One queue is visited at a time: it earns its quantum once per visit and sends while its
-    /// deficit covers the head. A held queue is passed over with its deficit untouched; an
-    /// empty one has lost it ([`Scheduler::emptied`]).
+    /// One group is visited at a time: it earns its quantum once per visit and sends while its
+    /// deficit covers the head of the queue whose turn it is. A group that is held is passed over
+    /// with its deficit untouched; an empty one has lost it ([`Scheduler::emptied`]).
     fn deficit_round_robin(
         &mut self,
-        g: u16,
+        rank: usize,
         blocked: u8,
         size: &impl Fn(QueueId) -> u64,
     ) -> Option<u32> {
-        let eligible = |s: &Self, q: u32| s.is_ready(q as usize) && s.allowed(q, blocked);
-        let GroupState { first, end, .. } = *self.group(g);
-        if !(first..end).any(|q| eligible(self, q)) {
+        let (first, end) = self.turns.ranks[rank].groups;
+        if !(first..end).any(|g| self.next_in(self.ring(g), blocked).is_some()) {
             return None;
         }
         loop {
-            let q = self.group(g).cursor;
-            if eligible(self, q) {
-                let i = q as usize;
-                if !self.group(g).earned {
-                    self.turns.deficit[i] += self.turns.specs[i].quantum.get();
-                    self.group_mut(g).earned = true;
+            let g = self.turns.ranks[rank].cursor;
+            if let Some(q) = self.next_in(self.ring(g), blocked) {
+                let turns = &mut *self.turns;
+                if !std::mem::replace(&mut turns.ranks[rank].earned, true) {
+                    let quantum = turns.layout.groups[g].quantum;
+                    turns.deficit[g] += quantum.expect("the groups of a weighted rank").get();
                 }
                 let need = size(QueueId(q));
-                if need <= self.turns.deficit[i] {
-                    self.turns.deficit[i] -= need;
+                if need <= turns.deficit[g] {
+                    turns.deficit[g] -= need;
+                    self.ring_mut(g).pass_on(q);
                     return Some(q);
                 }
             }
-            self.group_mut(g).pass_on(q);
+            self.turns.ranks[rank].pass_on(g);
         }
     }
 
-    /// A queue ran empty: what it had saved is lost, and its visit is over.
+    /// A queue ran empty. If that leaves its group with nothing to send, what it had saved is
+    /// lost and its visit is over.
     #[inline(always)]
     pub(crate) fn emptied(&mut self, q: usize) {
         self.set_ready(q, false);
@@ -339,7 +460,7 @@ impl Scheduler {
     #[inline(always)]
     pub(crate) fn passed(&mut self, q: usize) {
         let q = q as u32;
-        if self.main.has(q) {
+        if self.main.has(q) && !self.uses_deficits {
             self.main.pass_on(q);
         } else if !self.is_alone(QueueId(q)) {
             self.end_turn(q);
@@ -355,205 +476,56 @@ impl Scheduler {
 
     #[inline(never)]
     fn end_turn(&mut self, q: u32) {
-        if let Some(&g) = self.turns.group_of.get(q as usize) {
-            self.group_mut(g).pass_on(q);
+        // a queue made on demand, but by nobody yet, has no turn
+        if (q as usize) < self.turns.len {
+            let g = self.group_of(q);
+            self.ring_mut(g).pass_on(q);
+            let rank = &mut self.turns.ranks[self.turns.rank_of[g]];
+            if rank.weighted {
+                rank.pass_on(g);
+                self.turns.deficit[g] = 0;
+            }
         }
     }
 
     #[inline(never)]
     fn lose_deficit(&mut self, q: usize) {
-        self.turns.deficit[q] = 0;
-        let q = q as u32;
-        let group = self.group_mut(self.group_of(q));
-        if group.discipline == Discipline::DeficitRoundRobin && group.cursor == q {
-            group.pass_on(q);
+        let g = self.group_of(q as u32);
+        let rank = self.turns.rank_of[g];
+        if !self.turns.ranks[rank].weighted || self.next_in(self.ring(g), 0).is_some() {
+            return;
+        }
+        self.turns.deficit[g] = 0;
+        let rank = &mut self.turns.ranks[rank];
+        if rank.cursor == g {
+            rank.pass_on(g);
+        }
+    }
+
+    /// What the group of queue `q` has left of its visit, to be put back if the head that was chosen
+    /// is not sent after all.
+    pub(crate) fn visit(&self, q: QueueId) -> Option<u64> {
+        self.uses_deficits.then(|| self.turns.deficit[self.group_of(q.0)])
+    }
+
+    /// The head of queue `q`, of `size` bytes, was chosen, and was moved or left instead of sent: its
+    /// group is visited as before. `left` is what [`Scheduler::visit`] said.
+    pub(crate) fn revisit(&mut self, q: QueueId, left: Option<u64>, size: u64) {
+        let Some(left) = left else { return };
+        let g = self.group_of(q.0);
+        let rank = self.turns.rank_of[g];
+        if self.turns.ranks[rank].weighted {
+            self.turns.deficit[g] = left + size;
+            self.turns.ranks[rank].cursor = g;
+            self.turns.ranks[rank].earned = true;
         }
     }
 
     /// The queues of a priority.
     pub(crate) fn of_priority(&self, p: Priority) -> impl Iterator<Item = usize> + use<'_> {
-        (0..self.turns.specs.len()).filter(move |&q| self.turns.specs[q].priority == p)
+        (0..self.turns.len).filter(move |&q| self.spec(q).priority == p)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use weir_core::Bytes;
-    use weir_fc::{Group, PrioritySchedule};
-
-    fn weighted(weights: &[(usize, u32)], quantum: u64) -> Scheduler {
-        let mut schedule =
-            PrioritySchedule { quantum: Bytes::new(quantum), ..PrioritySchedule::default() };
-        for &(p, w) in weights {
-            schedule.weights[p] = w;
-        }
-        Scheduler::new(&QueueLayout::per_priority(&schedule))
-    }
-
-    #[test]
-    fn a_higher_priority_goes_first() {
-        let mut s = weighted(&[], 1500);
-        s.set_ready(7, true);
-        s.set_ready(2, true);
-        assert_eq!(s.select(0, |_| 1), Some(QueueId(2)));
-        // priority 5 is queue 2: rate limited, the next one is served
-        assert_eq!(s.select(1 << 5, |_| 1), Some(QueueId(7)));
-        s.set_ready(2, false);
-        assert_eq!(s.select(0, |_| 1), Some(QueueId(7)));
-        assert!(!s.any_ready_but(1));
-    }
-
-    #[test]
-    fn round_robin_continues_after_the_last_one_served() {
-        let spec = QueueSpec { priority: Priority::ALL[3], data: true, quantum: Bytes::new(1) };
-        let mut s = Scheduler::new(&QueueLayout {
-            groups: vec![Group { discipline: Discipline::RoundRobin, queues: 70 }],
-            queues: vec![spec; 70],
-            on_demand: Some(spec),
-            inspects_heads: false,
-        });
-        for q in [1, 65, 69] {
-            s.set_ready(q, true);
-        }
-        let mut turn = || s.select(0, |_| 1).unwrap().0;
-        assert_eq!([turn(), turn(), turn(), turn()], [1, 65, 69, 1]);
-        s.grow(130);
-        s.set_ready(130, true);
-        let mut turn = || s.select(0, |_| 1).unwrap().0;
-        assert_eq!([turn(), turn(), turn(), turn()], [65, 69, 130, 1]);
-    }
-
-    /// The only one that is ready is taken without a search; the next turn is that of those behind
-    /// it all the same. Of two it is not the only one, wherever the other stands.
-    #[test]
-    fn a_queue_that_is_alone_takes_its_turn() {
-        let spec = QueueSpec { priority: Priority::ALL[3], data: true, quantum: Bytes::new(1) };
-        let mut s = Scheduler::new(&QueueLayout {
-            groups: vec![Group { discipline: Discipline::RoundRobin, queues: 70 }],
-            queues: vec![spec; 70],
-            on_demand: None,
-            inspects_heads: false,
-        });
-        s.set_ready(5, true);
-        assert_eq!(s.select(0, |_| 1), Some(QueueId(5)));
-        for q in [4, 6] {
-            s.set_ready(q, true);
-        }
-        assert_eq!([(); 3].map(|()| s.select(0, |_| 1).unwrap().0), [6, 4, 5]);
-        for q in [4, 6] {
-            s.set_ready(q, false);
-        }
-        s.set_ready(69, true);
-        assert_eq!([(); 3].map(|()| s.select(0, |_| 1).unwrap().0), [69, 5, 69]);
-        assert_eq!(s.select(1 << 3, |_| 1), None, "it may not go");
-        s.set_ready(69, false);
-        assert_eq!(s.select(1 << 3, |_| 1), None, "nor may it alone");
-    }
-
-    proptest! {
-        /// Whether a packet is sent at once or is queued, chosen and sent, the queues behind it have the
-        /// same turns after it.
-        #[test]
-        fn who_passes_takes_its_turn(
-            deficits in any::<bool>(),
-            steps in prop::collection::vec((0usize..4, any::<bool>(), 100u64..3000), 0..40),
-            q in 0usize..4,
-        ) {
-            let spec = QueueSpec { priority: Priority::ALL[3], data: true, quantum: Bytes::new(1500) };
-            let discipline =
-                if deficits { Discipline::DeficitRoundRobin } else { Discipline::RoundRobin };
-            let mut s = Scheduler::new(&QueueLayout {
-                groups: vec![Group { discipline, queues: 4 }],
-                queues: vec![spec; 4],
-                on_demand: None,
-                inspects_heads: false,
-            });
-            for (i, ready, size) in steps {
-                s.set_ready(i, ready);
-                if let Some(chosen) = s.select(0, |_| size) && ready {
-                    s.emptied(chosen.index());
-                }
-            }
-            // `q` is empty, whoever else has packets is held
-            for i in 0..4 {
-                s.set_ready(i, false);
-            }
-            s.emptied(q);
-            let mut queued = s.clone();
-            queued.set_ready(q, true);
-            prop_assert_eq!(queued.select(0, |_| 2000), Some(QueueId(q as u32)));
-            queued.emptied(q);
-            s.passed(q);
-            prop_assert_eq!(&s.turns.deficit, &queued.turns.deficit);
-            let state = |s: &Scheduler| (s.turns.groups[0].cursor, s.turns.groups[0].earned);
-            prop_assert_eq!(state(&s), state(&queued));
-        }
-    }
-
-    /// Weights 2 and 1 with packets of 900 and 1400 B: over many rounds the byte shares
-    /// differ from 2:1 by less than a quantum plus a packet.
-    #[test]
-    fn deficit_round_robin_shares_bytes_within_one_quantum() {
-        // priorities 3 and 1 are queues 6 and 7 (strict ones come first)
-        let mut s = weighted(&[(3, 2), (1, 1)], 1500);
-        s.set_ready(6, true);
-        s.set_ready(7, true);
-        let size = |q: QueueId| if q.0 == 6 { 900 } else { 1400 };
-        let mut sent = [0i64; 2];
-        for _ in 0..10_000 {
-            let q = s.select(0, size).unwrap();
-            sent[q.index() - 6] += size(q) as i64;
-            assert!((sent[0] - 2 * sent[1]).abs() <= 3000 + 2 * 1400, "{sent:?}");
-        }
-    }
-
-    #[test]
-    fn a_paused_queue_keeps_its_deficit_and_earns_nothing() {
-        let mut s = weighted(&[(3, 1), (1, 1)], 1000);
-        s.set_ready(6, true);
-        s.set_ready(7, true);
-        // 1500 B do not fit a first quantum of 1000: queue 6 saves 1000, queue 7 sends its 400
-        let size = |q: QueueId| if q.0 == 6 { 1500 } else { 400 };
-        assert_eq!(s.select(0, size), Some(QueueId(7)));
-        s.set_ready(6, false);
-        for _ in 0..10 {
-            assert_eq!(s.select(0, size), Some(QueueId(7)));
-        }
-        assert_eq!(s.turns.deficit[6], 1000);
-        s.set_ready(6, true);
-        s.set_ready(7, false);
-        // the next visit makes it 2000
-        assert_eq!(s.select(0, size), Some(QueueId(6)));
-        assert_eq!(s.turns.deficit[6], 500);
-    }
-
-    #[test]
-    fn a_port_may_have_more_queues_than_a_word_has_bits() {
-        let spec = QueueSpec { priority: Priority::ALL[3], data: true, quantum: Bytes::new(1) };
-        let one = Group { discipline: Discipline::RoundRobin, queues: 1 };
-        let mut s = Scheduler::new(&QueueLayout {
-            groups: vec![one; 130],
-            queues: vec![spec; 130],
-            on_demand: None,
-            inspects_heads: false,
-        });
-        s.set_ready(129, true);
-        s.set_ready(64, true);
-        assert_eq!(s.select(0, |_| 1), Some(QueueId(64)));
-        s.emptied(64);
-        assert_eq!(s.select(0, |_| 1), Some(QueueId(129)));
-    }
-
-    #[test]
-    fn an_empty_queue_loses_its_deficit() {
-        let mut s = weighted(&[(3, 1), (1, 1)], 1000);
-        s.set_ready(6, true);
-        assert_eq!(s.select(0, |_| 600), Some(QueueId(6)));
-        s.emptied(6);
-        assert!(!s.any_ready());
-        assert_eq!(s.turns.deficit[6], 0);
-        assert_eq!(s.main.cursor, 7);
-    }
-}
+mod tests;

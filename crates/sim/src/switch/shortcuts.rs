@@ -192,7 +192,7 @@ impl Switch {
         let port = &self.ports[egress.index()];
         if !self.scheme.actions.is_empty() {
             self.queue(packet, at, now, env);
-        } else if port.is_clear() {
+        } else if port.is_clear_for(queue) {
             self.send_unqueued(packet, at, now, env);
         } else if port.inspects_next(queue) {
             match self.serve_unqueued(packet, at, now) {
@@ -385,10 +385,12 @@ impl Port {
         self.obstacles.any(Obstacles::GUARDED)
     }
 
-    /// Whether an admitted packet would be chosen next in whatever queue, and is not inspected.
+    /// Whether an admitted packet would be chosen next in `queue`, which has been made, and is not
+    /// inspected.
     #[inline(always)]
-    fn is_clear(&self) -> bool {
+    fn is_clear_for(&self, queue: QueueId) -> bool {
         !self.obstacles.any_but(Obstacles::GUARDED | Obstacles::TURNS)
+            && queue.index() < self.queues.len()
     }
 
     /// Whether an admitted packet would be chosen next in `queue`, and is inspected there first.

@@ -7,8 +7,8 @@
 //! See [`shortcuts`](super::shortcuts) for what is spared where a port has nothing but packets to
 //! send.
 
-use super::limit::Limits;
 use super::{NO_PORT, Switch};
+use crate::limit::Limits;
 use crate::node::Env;
 use weir_core::{Packet, PacketKind, PortId, QueueId, Time};
 use weir_fc::{PortQueue, Verdict};
@@ -31,6 +31,7 @@ impl Switch {
         if port.tx.up && now >= port.tx.busy_until {
             if let Some(frame) = port.pop_control() {
                 port.tx.send(now, &frame, env.wires);
+                port.late.note(now, &port.tx, self.tally.last_activity);
             } else {
                 self.transmit_data(o, now, env);
             }
@@ -86,8 +87,11 @@ impl Switch {
             }
             Verdict::Move(to) => {
                 self.end_wait(o, q);
+                let visit = self.ports[o].scheduler.visit(q);
                 let packet = self.dequeue(o, q, now);
                 self.enqueue(o, to, &packet, now);
+                // its bytes are charged to the priority when they are sent
+                self.ports[o].scheduler.revisit(q, visit, u64::from(packet.size));
             }
             Verdict::Swallow => {
                 assert!(is_mark(self), "only marks are swallowed");
@@ -95,8 +99,13 @@ impl Switch {
                 self.dequeue(o, q, now);
             }
             Verdict::Wait => {
-                self.ports[o].queues[q.index()].waiting = true;
-                self.ports[o].scheduler.set_ready(q.index(), false);
+                let size = self.stored.front(&self.ports[o].queues[q.index()].fifo);
+                let size = size.map_or(0, |(_, p)| u64::from(p.size));
+                let port = &mut self.ports[o];
+                port.queues[q.index()].waiting = true;
+                port.scheduler.set_ready(q.index(), false);
+                let visit = port.scheduler.visit(q);
+                port.scheduler.revisit(q, visit, size);
                 self.begin_wait(o, q, now);
             }
         }

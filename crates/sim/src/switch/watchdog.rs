@@ -11,7 +11,7 @@ impl Switch {
     /// A priority was held or opened.
     pub(super) fn watch(&mut self, port: PortId, priority: Priority, held: bool, now: Time) {
         let Some(watchdog) = self.watchdog else { return };
-        let storm = self.ports[port.index()].storm & 1 << priority.get() != 0;
+        let storm = self.ports[port.index()].storm.contains(priority);
         let key = SwitchTimer::Watchdog(port, priority);
         match (held, storm) {
             (true, false) => self.timers.arm(key, now + watchdog.detect, true),
@@ -30,9 +30,8 @@ impl Switch {
     ) {
         let Some(watchdog) = self.watchdog else { return };
         let o = port.index();
-        let bit = 1 << priority.get();
-        if self.ports[o].held_priorities & bit == 0 {
-            self.ports[o].storm &= !bit;
+        if !self.ports[o].held_priorities.contains(priority) {
+            self.ports[o].storm.set(priority, false);
             self.guard(port);
             return;
         }
@@ -40,7 +39,7 @@ impl Switch {
         match watchdog.action {
             WatchdogAction::Alert => {}
             WatchdogAction::Drop => {
-                self.ports[o].storm |= bit;
+                self.ports[o].storm.set(priority, true);
                 self.guard(port);
                 let queues: Vec<usize> = self.ports[o].scheduler.of_priority(priority).collect();
                 self.flush(port, &queues, now, DropReason::Watchdog, env);

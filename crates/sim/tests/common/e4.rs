@@ -74,6 +74,7 @@ pub(crate) type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 pub(crate) const ROWS: &[Row<'_>] = &[
     ("PFC", "pfc", &[]),
     ("CaPFC", "capfc", &[]),
+    ("CaPFC (and)", "capfc", &[("trigger", "and")]),
     ("P-PFC (paper)", "ppfc", &[("mode", "paper")]),
     ("P-PFC (ofc)", "ppfc", &[("mode", "ofc")]),
     ("GFC (paper)", "gfc", &[("mode", "paper")]),

@@ -9,6 +9,7 @@ use weir_sim::config::Stop;
 fn both_ways(frames: &str) -> Outcome {
     let mut cfg = config("bfc");
     set(&mut cfg, "frames", frames);
+    set(&mut cfg, "hop-rtt", "2us");
     cfg.stop = Stop::At(Time::from_us(100));
     run(&star(2, "1us"), &[flow(0, 1, 10_000_000), flow(1, 0, 10_000_000)], &cfg)
 }

@@ -96,7 +96,7 @@ const SCHEMES: &[(&str, Options)] = &[
     ("gfc", &[("mode", "ofc")]),
     ("gpfc", &[]),
     ("ofc", &[]),
-    ("ofc", &[("flow-key", "flow")]),
+    ("ofc", &[("flow-key", "pair")]),
     ("bfc", &[("queues", "2")]),
     ("ideal", &[]),
     ("flowsail", &[("queues", "2")]),

@@ -71,7 +71,7 @@ fn the_schemes_deadlock_in_a_stable_order() {
     assert!(deadlocks("OFC by host pair") <= 2);
     let by_tuple = deadlocks("OFC by 5-tuple");
     assert!((pfc / 3..pfc - 4).contains(&by_tuple), "{by_tuple} of {pfc}");
-    for name in ["P-PFC (paper)", "P-PFC (ofc)", "GFC (ofc)", "G-PFC"] {
+    for name in ["CaPFC (and)", "P-PFC (paper)", "P-PFC (ofc)", "GFC (ofc)", "G-PFC"] {
         let n = deadlocks(name);
         assert!((n - pfc).abs() <= 3, "{name}: {n}, PFC: {pfc}");
     }

@@ -49,7 +49,7 @@ fn fct(out: &Outcome, flow: usize) -> Time {
 fn ofc_spares_the_victim_all_but_one_pause_and_pfc_does_not() {
     let topology = topology();
     let [sa, sb] = ["Sa", "Sb"].map(|name| topology.find(name).expect("a switch"));
-    for options in [&[][..], &[("flow-key", "flow")]] {
+    for options in [&[][..], &[("flow-key", "pair")]] {
         let out = fig1("ofc", options);
         let urgent = |p: &&PauseEvent| p.scope == PauseScope::Priority;
         assert_eq!(out.pauses.iter().find(urgent), None, "no urgent state");
@@ -85,8 +85,8 @@ fn no_reading_of_ofc_spares_the_victim_its_one_pause() {
 }
 
 /// Table I's order: OFC's F0 before OFC's F1, both before PFC's, which end together. No other
-/// scheme that pauses whole priorities or ports brings F0 in before OFC, and with a table entry
-/// per flow (ideal flow control) it is not a hundredth faster.
+/// scheme that pauses whole priorities or ports brings F0 in before OFC, and with a queue per flow
+/// (ideal flow control) it is 2 to 3 % faster.
 #[test]
 fn the_schemes_finish_the_victim_in_table_is_order() {
     let (pfc, ofc) = (fig1("pfc", &[]), fig1("ofc", &[]));
@@ -106,7 +106,8 @@ fn the_schemes_finish_the_victim_in_table_is_order() {
         assert!(fct(&ofc, 0) + Time::from_us(100) < f0, "{scheme} {options:?}: {f0}");
     }
     let ideal = fct(&fig1("ideal", &[]), 0);
-    assert!(fct(&ofc, 0) * 99 < ideal * 100, "OFC {}, ideal {ideal}", fct(&ofc, 0));
+    let f0 = fct(&ofc, 0);
+    assert!(ideal * 102 < f0 * 100 && f0 * 100 < ideal * 103, "OFC {f0}, ideal {ideal}");
 }
 
 /// Without pauses an ingress may use the memory as it is, whatever `xoff` says to others: memory

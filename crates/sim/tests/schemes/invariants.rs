@@ -29,6 +29,7 @@ pub(crate) const MODES: &[(&str, &[Mode])] = &[
             &[("policy", "stop-calibrate")],
             &[("policy", "stop-calibrate"), ("cut", "30%"), ("timer", "sticky")],
             &[("ingress-test", "strict")],
+            &[("trigger", "and")],
             &[("egress-xoff", "6KB"), ("egress-xon", "3KB"), ("egress-warn", "3KB")],
         ],
     ),
@@ -48,7 +49,7 @@ pub(crate) const MODES: &[(&str, &[Mode])] = &[
         "ofc",
         &[
             &[],
-            &[("flow-key", "flow")],
+            &[("flow-key", "pair")],
             // `urgent-wildcard = false` promises nothing: it stops only flows it has seen, and
             // those it has not can overrun the headroom. Random networks do find that.
             &[("alpha", "92%"), ("scope", "port")],
@@ -75,7 +76,7 @@ pub(crate) const MODES: &[(&str, &[Mode])] = &[
         &[
             &[],
             &[("queues", "2")],
-            &[("queues", "3"), ("q-low", "1/4"), ("q-high", "1/2")],
+            &[("queues", "3"), ("q-low", "1/2"), ("q-high", "1")],
             &[("queues", "2"), ("hold-original", "false")],
             &[("table", "hashed")],
             &[("table", "hashed"), ("buckets", "3"), ("queues", "2")],
@@ -100,7 +101,7 @@ fn has(mode: Mode, name: &str, value: &str) -> bool {
 }
 
 /// Which mode a drawn number stands for.
-fn mode(scheme: &str, drawn: usize) -> Mode {
+pub(crate) fn mode(scheme: &str, drawn: usize) -> Mode {
     let (_, modes) = MODES.iter().find(|(name, _)| *name == scheme).expect("a scheme with modes");
     modes[drawn % modes.len()]
 }

@@ -2,7 +2,9 @@
 
 use crate::common::{DATA, config, flow, run, star};
 use weir_core::{Packet, PortId, Priority, QueueId, Rate, Time};
-use weir_fc::{Actions, FlowControl, IngressBound, NodeView, QueueLayout, SchemeInfo, Values};
+use weir_fc::{
+    Actions, FlowControl, IngressBound, Interest, Mmu, NodeView, QueueLayout, SchemeInfo, Values,
+};
 use weir_sim::Outcome;
 use weir_sim::config::Scheme;
 use weir_traffic::FlowSpec;
@@ -37,8 +39,8 @@ impl FlowControl for Signals {
         self.0.clone()
     }
 
-    fn quiet_queue(&self, priority: Priority) -> Option<QueueId> {
-        (priority != SIGNAL).then(|| queue_of(priority))
+    fn interest(&self, _: &Mmu, _: PortId, priority: Priority) -> Interest {
+        if priority == SIGNAL { Interest::Every } else { Interest::Never(queue_of(priority)) }
     }
 
     fn arrive(&mut self, _: &NodeView<'_>, p: &mut Packet, _: PortId, a: &mut Actions) -> QueueId {

@@ -69,3 +69,19 @@ fn the_guide_shows_the_code_of_the_example() {
     let code = format!("const LIMIT{}", code.expect("the example's parts"));
     assert_eq!(shown, trimmed(&code));
 }
+
+/// The table of hooks in the guide names every method of the trait.
+#[test]
+fn the_guide_names_every_hook() {
+    let source = read("crates/fc/src/lib.rs");
+    let body = source.split("pub trait FlowControl").nth(1).and_then(|s| s.split("\n}\n").next());
+    let methods = body.expect("the trait").lines().filter_map(|l| l.strip_prefix("    fn "));
+    let methods: Vec<&str> = methods.map(|l| l.split('(').next().unwrap_or(l)).collect();
+    assert!(methods.len() > 10, "{methods:?}");
+    let guide = read("docs/src/own-scheme.md");
+    let hooks = guide.split("## The hooks").nth(1).and_then(|s| s.split("## ").next());
+    let hooks = hooks.expect("the heading");
+    for method in methods {
+        assert!(hooks.contains(&format!("`{method}`")), "`{method}` is not in the guide");
+    }
+}

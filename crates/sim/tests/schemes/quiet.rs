@@ -20,10 +20,6 @@ impl FlowControl for AllEars {
         self.0.layout(port)
     }
 
-    fn quiet_queue(&self, _: Priority) -> Option<QueueId> {
-        None
-    }
-
     fn arrive(
         &mut self,
         v: &NodeView<'_>,

@@ -173,8 +173,7 @@ impl Extra {
             None if self.thresholds == 1 => Bytes::new(1_000_000),
             None => Bytes::MAX,
         };
-        // with weights the ideal scheme's queues on demand meet those of other priorities
-        if let Some(weights) = self.weights.filter(|_| cfg.scheme.info.name != "ideal") {
+        if let Some(weights) = self.weights {
             cfg.switch.schedule.weights = weights;
             cfg.switch.schedule.quantum = Bytes::new(700);
         }

@@ -34,10 +34,6 @@ impl FlowControl for Turns {
         self.0.clone()
     }
 
-    fn lets_pass(&self, _: &NodeView<'_>, _: &Packet) -> bool {
-        true
-    }
-
     fn arrive(&mut self, _: &NodeView<'_>, p: &mut Packet, _: PortId, _: &mut Actions) -> QueueId {
         if p.priority == DATA {
             return QueueId(FIRST + u32::from(p.ingress.0 == 1));

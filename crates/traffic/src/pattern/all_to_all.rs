@@ -28,6 +28,9 @@ pub struct AllToAll {
     pub marking: Marking,
 }
 
+/// The most flows that may start at the same time.
+const MOST_AT_ONCE: u64 = 1_000_000;
+
 /// `all-to-all`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "all-to-all",
@@ -59,8 +62,18 @@ impl AllToAll {
 
 impl Pattern for AllToAll {
     fn check(&self, fabric: &Fabric) -> Result<(), TrafficError> {
-        if fabric.select("hosts", self.hosts.as_deref())?.len() < 2 {
+        let hosts = fabric.select("hosts", self.hosts.as_deref())?.len();
+        if hosts < 2 {
             return Err(TrafficError::value("hosts", "1 host", "it takes at least 2"));
+        }
+        // Flows that start at once are all in memory at once, however short the run.
+        let flows = hosts as u64 * (hosts as u64 - 1);
+        if self.gap == Time::ZERO && flows > MOST_AT_ONCE {
+            let valid = format!(
+                "{hosts} hosts would start {flows} flows at once, at most {MOST_AT_ONCE} may: \
+                 write a gap such as `1us` or name fewer hosts"
+            );
+            return Err(TrafficError::value("gap", "0s", valid));
         }
         self.sizes.check("size", true)
     }
@@ -118,6 +131,22 @@ mod tests {
     use crate::testing::{fabric, flows_of};
     use std::collections::BTreeSet;
     use weir_core::Bytes;
+
+    #[test]
+    fn too_many_flows_at_once_are_refused_unless_there_is_a_gap() {
+        let pattern = |gap| AllToAll {
+            hosts: None,
+            sizes: Sizes::Fixed(Bytes::from_kb(1)),
+            start: Time::ZERO,
+            gap,
+            marking: Marking::default(),
+        };
+        // 1000 * 999 = 999 000 flows, 1001 * 1000 = 1 001 000
+        assert!(pattern(Time::ZERO).check(&fabric(1000)).is_ok());
+        let message = pattern(Time::ZERO).check(&fabric(1001)).unwrap_err().to_string();
+        assert!(message.contains("`gap`") && message.contains("1000000"), "{message}");
+        assert!(pattern(Time::from_ns(1)).check(&fabric(1001)).is_ok());
+    }
 
     #[test]
     fn every_pair_talks_once_and_receivers_take_turns() {

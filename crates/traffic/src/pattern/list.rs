@@ -5,7 +5,7 @@ use super::{Context, Pattern, Streams};
 use crate::error::TrafficError;
 use crate::fabric::Fabric;
 use crate::flow::FlowSpec;
-use crate::flow_list::read_flows;
+use crate::flow_list::read_flows_with;
 use crate::params::{Entry, Fallback, Kind, Reader, params};
 
 /// Flows given one by one, in any order. Their ids are given by the plan.
@@ -25,6 +25,7 @@ pub(crate) const ENTRY: Entry = Entry {
              rate, while_held, stop, path, high";
         "flows" Kind::Rows, Fallback::Absent("they are in `file`"),
             "the same rows in the scenario itself, one text each, the names of the columns first";
+        "priority" Kind::Priority, Fallback::Is("0"), "802.1Q priority of flows that have none";
     }],
 };
 
@@ -42,13 +43,11 @@ impl List {
                 return Err(TrafficError::value("flows", found, valid));
             }
         };
-        let list = read_flows(text.as_bytes(), &|name| r.lookup(name), &|name, src, dst| {
-            r.way(name, src, dst)
-        })
-        .map_err(|e| TrafficError::File {
-            parameter,
-            file: name.clone(),
-            message: e.to_string(),
+        let priority = r.get("priority")?;
+        let host = |name: &str| r.lookup(name);
+        let path = |name: &str, src, dst| r.way(name, src, dst);
+        let list = read_flows_with(text.as_bytes(), &host, &path, priority).map_err(|e| {
+            TrafficError::File { parameter, file: name.clone(), message: e.to_string() }
         })?;
         let flows = list.into_flows(&mut |class| r.class(class))?;
         Ok(Self { flows })
@@ -101,6 +100,15 @@ mod tests {
         assert_eq!(flows.len(), 2);
         let outside = plan(&Params::new().with("file", "x.csv")).unwrap();
         assert_eq!(outside.all_flows(1).unwrap()[0].start, Time::from_us(3));
+    }
+
+    #[test]
+    fn a_row_without_a_priority_has_that_of_the_pattern() {
+        let rows = ["src,dst,size,start,priority", "h0,h1,1,0s,", "h0,h1,1,1us,5"];
+        let plan = plan(&Params::new().with_list("flows", rows).with("priority", 3)).unwrap();
+        let priorities: Vec<u8> =
+            plan.all_flows(1).unwrap().iter().map(|f| f.priority.get()).collect();
+        assert_eq!(priorities, [3, 5]);
     }
 
     #[test]

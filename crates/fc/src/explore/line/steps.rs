@@ -63,9 +63,18 @@ fn ofcs_frames_name_host_pairs_or_all() {
 #[test]
 fn other_frames_name_flows_or_pairs() {
     let mut told = Obeyed::default();
-    told.note(&ControlMessage::FlowState { pause: true, flow: FLOW(3) });
+    told.note(&ControlMessage::FlowState { pause: true, priority: PRIORITY, flow: FLOW(3) });
     assert!(told.forbids(&packet(3, 8)) && !told.forbids(&packet(4, 8)));
-    told.note(&ControlMessage::FlowState { pause: false, flow: FLOW(3) });
+    told.note(&ControlMessage::FlowState { pause: false, priority: PRIORITY, flow: FLOW(3) });
+    assert_eq!(told, Obeyed::default());
+    let tuples = |pause| ControlMessage::OfcTuples {
+        pause,
+        priority: PRIORITY,
+        flows: vec![(HostPair { src: FLOW(3).source(), dst: NodeId(8) }, FLOW(3).number())],
+    };
+    told.note(&tuples(true));
+    assert!(told.forbids(&packet(3, 8)) && !told.forbids(&packet(4, 8)));
+    told.note(&tuples(false));
     assert_eq!(told, Obeyed::default());
     let bpf = |xoff| ControlMessage::BackPressure { flows: vec![(pair(8), PRIORITY, xoff)] };
     told.note(&bpf(true));

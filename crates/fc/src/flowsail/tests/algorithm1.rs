@@ -109,7 +109,7 @@ fn lines_15_and_12_the_share_follows_the_number_of_flows_in_the_queue() {
 
 #[test]
 fn a_flow_alone_beyond_q_low_is_congested() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     send(&mut b, 0, 0..26);
     assert_eq!(b.sent(), [(UP, state(true, 0))]);
 }
@@ -135,7 +135,7 @@ fn thresholds_shrink_with_the_active_queues_this_one_included() {
 
 #[test]
 fn line_26_a_flow_is_paused_once_and_resumed_once() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     send(&mut b, 0, 0..30);
     assert_eq!(b.take_sent(), [(UP, state(true, 0))]);
     // packets 25 to 29 met congestion
@@ -148,7 +148,7 @@ fn line_26_a_flow_is_paused_once_and_resumed_once() {
 
 #[test]
 fn one_counter_serves_both_queues() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     send(&mut b, 0, 0..26);
     b.control(OUT, &state(true, 0));
     // rests in the isolation queue, beyond the threshold there as well

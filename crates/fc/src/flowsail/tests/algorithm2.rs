@@ -45,7 +45,7 @@ fn line_21_a_paused_flow_without_packets_needs_no_marks() {
 
 #[test]
 fn line_26_a_second_pause_holds_the_isolation_queue_again() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     b.control(OUT, &state(true, 0));
     send(&mut b, 0, 0..1);
     b.control(OUT, &state(false, 0));
@@ -57,7 +57,7 @@ fn line_26_a_second_pause_holds_the_isolation_queue_again() {
 
 #[test]
 fn line_28_the_isolation_queue_opens_when_its_last_paused_flow_is_resumed() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     for k in [0, 1] {
         b.control(OUT, &state(true, k));
         b.control(OUT, &state(true, k));
@@ -71,7 +71,7 @@ fn line_28_the_isolation_queue_opens_when_its_last_paused_flow_is_resumed() {
 
 #[test]
 fn line_30_a_queue_shared_by_two_paused_flows_opens_with_the_second_resume() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     send(&mut b, 0, 0..1);
     send(&mut b, 1, 0..1);
     b.control(OUT, &state(true, 0));
@@ -84,7 +84,7 @@ fn line_30_a_queue_shared_by_two_paused_flows_opens_with_the_second_resume() {
 
 #[test]
 fn a_second_pause_holds_the_old_queue_again_while_packets_are_in_it() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     send(&mut b, 0, 0..3);
     b.control(OUT, &state(true, 0));
     b.control(OUT, &state(false, 0));
@@ -113,11 +113,30 @@ fn as_printed_a_new_congested_flow_does_not_hold_the_isolation_queue() {
     assert!(b.depart(OUT, ISOLATION).is_some());
 }
 
+/// As printed the first PAUSE of a flow is not counted, but its RESUME is taken back: the count is -1,
+/// and the second PAUSE brings it to 0. With a bound it goes from 0 to 1.
+#[test]
+fn as_printed_the_count_of_the_isolation_queue_falls_below_zero_unless_it_is_bounded() {
+    let sends = |reading| {
+        let mut b = two_queues(reading);
+        let mut sent = Vec::new();
+        for pause in [true, false, true] {
+            b.control(OUT, &state(pause, 0));
+            send(&mut b, 0, 0..1);
+            sent.push(b.depart(OUT, ISOLATION).is_some());
+        }
+        sent
+    };
+    assert_eq!(sends("text"), [false, true, false]);
+    assert_eq!(sends("printed-holds"), [true, true, true]);
+    assert_eq!(sends("printed-holds-bounded"), [true, true, false]);
+}
+
 /// The entry is quiet from the PAUSE that made it, not from the beginning of time: two round trips
 /// of 5 us later it may go.
 #[test]
 fn a_flow_paused_before_its_first_packet_is_kept_for_the_quiet_time() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     b.now = Time::from_us(100);
     b.control(OUT, &state(true, 0));
     b.now = Time::from_us(101);

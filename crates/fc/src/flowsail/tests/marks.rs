@@ -6,7 +6,7 @@ use weir_core::Time;
 
 #[test]
 fn the_isolation_queue_waits_at_its_mark_until_the_old_queue_has_passed_its_own() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     send(&mut b, 0, 0..2);
     b.control(OUT, &state(true, 0));
     assert_eq!(send(&mut b, 0, 2..4), ISOLATION);
@@ -30,7 +30,7 @@ fn the_isolation_queue_waits_at_its_mark_until_the_old_queue_has_passed_its_own(
 
 #[test]
 fn a_mark_whose_flow_has_left_its_old_queue_passes() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     send(&mut b, 0, 0..1);
     send(&mut b, 1, 0..2);
     b.control(OUT, &state(true, 0));
@@ -90,7 +90,7 @@ fn several_flows_wait_one_after_the_other() {
 
 #[test]
 fn a_quiet_flow_leaves_the_isolation_queue_after_two_round_trips() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     b.control(OUT, &state(true, 0));
     send(&mut b, 0, 0..1);
     b.now = Time::from_us(1);
@@ -113,7 +113,7 @@ fn a_quiet_flow_leaves_the_isolation_queue_after_two_round_trips() {
 
 #[test]
 fn a_flow_that_was_quiet_while_it_was_paused_is_released_by_its_resume() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     b.control(OUT, &state(true, 0));
     b.now = Time::from_us(10);
     b.control(OUT, &state(false, 0));
@@ -124,7 +124,7 @@ fn a_flow_that_was_quiet_while_it_was_paused_is_released_by_its_resume() {
 
 #[test]
 fn a_pause_before_the_release_keeps_the_flow_isolated() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     b.control(OUT, &state(true, 0));
     b.control(OUT, &state(false, 0));
     b.control(OUT, &state(true, 0));
@@ -150,7 +150,7 @@ fn mark_left_behind(reading: &str) -> Bench<FlowSail> {
 
 #[test]
 fn a_flow_whose_mark_is_left_behind_stays_isolated() {
-    let mut b = mark_left_behind("corrected");
+    let mut b = mark_left_behind("text");
     assert_eq!(send(&mut b, 0, 1..2), ISOLATION);
     b.control(OUT, &state(false, 1));
     assert_eq!(drain(&mut b, ISOLATION, 9), [(1, 0), (0, 1)]);
@@ -176,7 +176,7 @@ fn released_early_its_mark_strands_the_isolation_queue() {
 /// The link throws away what stands in the normal queue: the isolation queue waits no longer.
 #[test]
 fn a_lost_mark_is_waited_for_no_longer() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     send(&mut b, 0, 0..1);
     b.control(OUT, &state(true, 0));
     b.control(OUT, &state(false, 0));

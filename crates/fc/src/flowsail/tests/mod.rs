@@ -4,7 +4,7 @@ mod marks;
 mod node;
 
 use super::*;
-use crate::harness::{Bench, TestPacket};
+use crate::harness::{Bench, PRIORITY, TestPacket};
 use crate::perflow::testing::given;
 use weir_core::NodeId;
 
@@ -47,7 +47,7 @@ fn flow(k: u32) -> FlowId {
 }
 
 fn state(pause: bool, k: u32) -> ControlMessage {
-    ControlMessage::FlowState { pause, flow: flow(k) }
+    ControlMessage::FlowState { pause, priority: PRIORITY, flow: flow(k) }
 }
 
 /// Flow and number of the next packet of `q`.

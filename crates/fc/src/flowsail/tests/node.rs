@@ -53,7 +53,7 @@ fn flows_in_one_bucket_are_one_flow_here_and_at_the_neighbours() {
 
 #[test]
 fn a_link_change_voids_pauses_in_both_directions() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     send(&mut b, 0, 0..26);
     b.control(OUT, &state(true, 0));
     b.control(OUT, &state(true, 1));
@@ -72,7 +72,7 @@ fn a_link_change_voids_pauses_in_both_directions() {
 
 #[test]
 fn a_flow_is_paused_wherever_it_comes_in_and_resumed_everywhere() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     send(&mut b, 0, 0..26);
     b.arrive(b.packet(UP2, 1000).flow(9, 0, 10).seq(26), OUT);
     assert_eq!(b.take_sent(), [(UP, state(true, 0)), (UP2, state(true, 0))]);
@@ -109,7 +109,7 @@ fn a_table_entry_has_fifty_bits_as_the_paper_states() {
 
 #[test]
 fn what_is_left_after_a_drain_is_reported() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     b.control(OUT, &state(true, 0));
     let left = b.scheme().audit(&b.view(), true).unwrap_err();
     assert!(left.what.contains("left after a drain"), "{left}");
@@ -120,7 +120,7 @@ fn what_is_left_after_a_drain_is_reported() {
 #[test]
 fn books_that_contradict_themselves_or_the_queues_are_reported() {
     let after = |packets: u32, meddle: fn(&mut egress::Flow)| {
-        let mut b = two_queues("corrected");
+        let mut b = two_queues("text");
         send(&mut b, 0, 0..packets);
         b.control(OUT, &state(true, 0));
         let flows = &mut b.scheme_mut().egresses[OUT.index()].flows;
@@ -129,7 +129,7 @@ fn books_that_contradict_themselves_or_the_queues_are_reported() {
         b.scheme().audit(&b.view(), false).unwrap_err().what
     };
     assert!(after(0, |f| f.pause_num[0] = 1).contains("counts packets it does not have"));
-    let for_nothing = after(1, |f| f.upstream.pause(UP, flow(0), &mut Actions::new()));
+    let for_nothing = after(1, |f| f.upstream.pause(UP, PRIORITY, flow(0), &mut Actions::new()));
     assert!(for_nothing.contains("is paused upstream for nothing"), "{for_nothing}");
     assert!(after(1, |f| f.bytes += 1).contains("queue 0 holds 1000 B, its flows 1001 B"));
 }
@@ -154,9 +154,9 @@ fn counts_and_holds_of_queues_are_compared_with_their_flows() {
         meddle(&mut b.scheme_mut().egresses[OUT.index()].queues[0]);
         b.scheme().audit(&b.view(), false).map_err(|v| v.what)
     };
-    let counts = meddled("corrected", |q| q.flows += 1).unwrap_err();
+    let counts = meddled("text", |q| q.flows += 1).unwrap_err();
     assert!(counts.contains("queue 0 counts"), "{counts}");
-    assert!(meddled("corrected", |q| q.holds -= 1).unwrap_err().contains("queue 0 counts"));
+    assert!(meddled("text", |q| q.holds -= 1).unwrap_err().contains("queue 0 counts"));
     assert_eq!(meddled("two-counters", |q| q.flows += 1), Ok(()));
     assert_eq!(meddled("two-counters", |q| q.holds -= 1), Ok(()));
     let open = meddled("two-counters", |q| q.holds += 1).unwrap_err();
@@ -166,7 +166,7 @@ fn counts_and_holds_of_queues_are_compared_with_their_flows() {
 /// An entry may outlast a drain only while its release timer runs.
 #[test]
 fn an_entry_that_no_timer_will_take_is_reported() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     b.control(OUT, &state(true, 0));
     b.control(OUT, &state(false, 0));
     audited(&b, true);
@@ -179,7 +179,7 @@ fn an_entry_that_no_timer_will_take_is_reported() {
 /// Normal flows go with their last packet, congested ones with their release.
 #[test]
 fn a_flow_that_is_over_leaves_no_entry() {
-    let mut b = two_queues("corrected");
+    let mut b = two_queues("text");
     let entries = |b: &Bench<FlowSail>| b.scheme().egresses[OUT.index()].flows.len();
     send(&mut b, 0, 0..2);
     assert_eq!((entries(&b), drain(&mut b, ONE, 9).len(), entries(&b)), (1, 2, 0));

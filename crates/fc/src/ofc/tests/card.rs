@@ -3,7 +3,9 @@
 use super::*;
 
 fn nic() -> Bench {
-    Bench::nic(&INFO, &Values::new())
+    let mut values = Values::new();
+    values.set(&FLOW_KEY, "pair").unwrap();
+    Bench::nic(&INFO, &values)
 }
 
 fn start(b: &mut Bench, slot: u32, f: u32, k: u32) {

@@ -23,8 +23,10 @@ pub(super) const B1: QueueId = QueueId(4);
 pub(super) const B2: QueueId = QueueId(5);
 pub(super) const N: QueueId = QueueId(6);
 
+/// By host pair, so that frames are short to write, unless `options` say otherwise.
 pub(super) fn scheme(options: &[(&Param, &str)], setup: &NodeSetup<'_>) -> Ofc {
     let mut values = Values::new();
+    values.set(&FLOW_KEY, "pair").unwrap();
     for (param, text) in options {
         values.set(param, text).unwrap();
     }
@@ -140,7 +142,7 @@ fn each_lossless_priority_has_two_backups_in_the_rank_above_it() {
 }
 
 #[test]
-fn weighted_priorities_keep_their_backups_in_the_shared_group() {
+fn weighted_priorities_keep_their_backups_in_their_own_group() {
     let mut schedule = crate::PrioritySchedule::default();
     schedule.weights[3] = 2;
     schedule.weights[1] = 1;
@@ -150,7 +152,8 @@ fn weighted_priorities_keep_their_backups_in_the_shared_group() {
     let layout = ofc.scheme().layout(OUT);
     let priorities: Vec<u8> = layout.queues.iter().map(|q| q.priority.get()).collect();
     assert_eq!(priorities, [7, 6, 5, 4, 2, 0, 3, 3, 3, 1]);
-    assert_eq!(layout.groups.last().map(|g| g.queues), Some(4));
+    let weighted = layout.groups.iter().filter_map(|g| g.quantum.map(|q| (g.queues, q.get())));
+    assert_eq!(weighted.collect::<Vec<_>>(), [(3, 3000), (1, 1500)]);
     let queues = ofc.scheme().queues;
     assert_eq!(queues[3], Queues { normal: 8, backup: 6, ranked: false });
     assert_eq!(queues[1].normal, 9);
@@ -232,11 +235,22 @@ fn table_sizes_count_registers_of_eight_bytes() {
     put(&mut b, UP, 2, OUT, 4);
     put(&mut b, UP2, 3, OUT2, 1);
     b.control(OUT, &pause(&[1]));
-    // three flows with a pair and a count each; one congested flow; the PAUSE of flows 1 and 2
-    assert_eq!(sizes(&b), [3 * 16, 8, 2 * 8]);
+    // three flows with key, priority and count each; one congested flow; the PAUSE of flows 1 and
+    // 2, each with port and priority
+    assert_eq!(sizes(&b), [3 * 24, 8, 2 * 16]);
     let mut b = switch_with(&[(&FLOW_KEY, "flow")]);
     put(&mut b, UP, 1, OUT, 6);
     assert_eq!(sizes(&b), [24, 0, 16]);
+}
+
+#[test]
+fn by_default_a_flow_is_a_5_tuple() {
+    assert_eq!(Values::new().choice(&FLOW_KEY), Some("flow"));
+    let mut b = Bench::around(4, "10KB", "3KB", |setup| Ofc::new(&Values::new(), setup).unwrap());
+    for f in 0..10 {
+        b.arrive(b.packet(UP, 1000).flow(1, f % 2, 101), OUT);
+    }
+    assert_eq!(sizes(&b)[0], 2 * 24, "two flows of one pair of hosts");
 }
 
 #[test]

@@ -1,0 +1,411 @@
+//! `weir sweep`: many runs, resumable, on one machine or a cluster.
+
+use crate::Status;
+use crate::terminal::{Terminal, print};
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use weir_lab::format;
+use weir_lab::sweep::directory::SweepDir;
+use weir_lab::sweep::draft::Draft;
+use weir_lab::sweep::merge::Merged;
+use weir_lab::sweep::plan::ANY_BUILD;
+use weir_lab::sweep::shard::Shard;
+use weir_lab::sweep::slurm::{self, Job};
+use weir_lab::sweep::status::{self, Status as Progress};
+use weir_lab::sweep::store::replace;
+use weir_lab::sweep::worker::{Meter, Options, work};
+
+/// More runs than this are asked for with `--yes`.
+const MANY: u128 = 100_000;
+
+/// `weir sweep`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir sweep plan grid.toml -o out/sweep     check the grid, write what is to be run
+  weir sweep run out/sweep                   run it; start it again to go on after Ctrl-C or a crash
+  weir sweep status out/sweep                what is done, what is missing and why
+  weir sweep merge out/sweep                 runs.csv, classes.csv and a page that plots them
+  weir sweep submit out/sweep --engine slurm the same on a cluster")]
+pub(crate) struct Sweep {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What to do with a sweep.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Verb {
+    /// Check a grid file and write the plan of its runs
+    Plan(PlanArgs),
+    /// Run a plan, or a share of it; what has a result is skipped
+    Run(RunArgs),
+    /// Say what is done, what is missing and why
+    Status(StatusArgs),
+    /// Forget failures, so that the next `run` tries these runs again
+    Retry(DirArgs),
+    /// Write tables and a page of all results
+    Merge(MergeArgs),
+    /// Run everything here, or hand it to a cluster
+    Submit(SubmitArgs),
+}
+
+/// `weir sweep plan`.
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    /// The grid file
+    #[arg(value_name = "GRID")]
+    grid: String,
+    /// The directory of the sweep; results of runs that stay in the plan stay
+    #[arg(short, long, value_name = "DIR")]
+    out: PathBuf,
+    /// Plan more than 100 000 runs
+    #[arg(long)]
+    yes: bool,
+    /// Count results of every build of this version, for clusters whose nodes build it themselves
+    #[arg(long)]
+    any_build: bool,
+}
+
+/// A sweep.
+#[derive(Args, Debug)]
+pub(crate) struct DirArgs {
+    /// The directory of the sweep
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+}
+
+/// `weir sweep run`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Without --shard, the share comes from SLURM_ARRAY_TASK_ID, else from WEIR_SHARD_INDEX or
+JOB_COMPLETION_INDEX (Kubernetes) with WEIR_SHARD_COUNT; without any of them it is everything.")]
+pub(crate) struct RunArgs {
+    /// The directory of the sweep
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Only share I of N, counted from 0
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// How many runs at a time; default: as many as there are processors
+    #[arg(long, value_name = "K")]
+    jobs: Option<usize>,
+    /// Stop after so many runs
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+/// `weir sweep status`.
+#[derive(Args, Debug)]
+pub(crate) struct StatusArgs {
+    /// The directory of the sweep
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Print JSON instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// `weir sweep merge`.
+#[derive(Args, Debug)]
+pub(crate) struct MergeArgs {
+    /// The directory of the sweep
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Write what there is although runs are missing
+    #[arg(long)]
+    partial: bool,
+    /// Write tables as Parquet too (in builds with `--features parquet`)
+    #[arg(long)]
+    parquet: bool,
+}
+
+/// Where a sweep is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// Here.
+    Local,
+    /// A SLURM cluster.
+    Slurm,
+}
+
+/// `weir sweep submit`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Without --tasks a few runs are made here to see how long they take (their results are kept), and
+there are so many tasks that each lasts about five minutes.
+
+Examples:
+  weir sweep submit out/sweep --engine local
+  weir sweep submit out/sweep --engine slurm --tasks 100 --time 30:00 --at-a-time 20
+  weir sweep submit out/sweep --engine slurm --sbatch=--account=lab --dry-run")]
+pub(crate) struct SubmitArgs {
+    /// The directory of the sweep
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Where it is run
+    #[arg(long, value_enum, value_name = "ENGINE")]
+    engine: Engine,
+    /// How many tasks; default: so many that a task lasts minutes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    tasks: Option<u32>,
+    /// At most so many tasks at a time
+    #[arg(long, value_name = "M")]
+    at_a_time: Option<usize>,
+    /// Processors, and runs at a time, of a task
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    jobs: usize,
+    /// Time limit of a task
+    #[arg(long, value_name = "TIME", default_value = "1:00:00")]
+    time: String,
+    /// Partition of the cluster
+    #[arg(long, value_name = "NAME")]
+    partition: Option<String>,
+    /// Another option for sbatch, such as --sbatch=--mem=4G
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    sbatch: Vec<String>,
+    /// Write the scripts and submit nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// `weir sweep`.
+pub(crate) fn sweep(args: &Sweep, terminal: &Terminal) -> anyhow::Result<Status> {
+    match &args.verb {
+        Verb::Plan(args) => plan(args, terminal),
+        Verb::Run(args) => run(args, terminal),
+        Verb::Status(args) => show_status(args),
+        Verb::Retry(args) => retry(&SweepDir::new(&args.dir), terminal),
+        Verb::Merge(args) => merge(args, terminal),
+        Verb::Submit(args) => submit(args, terminal),
+    }
+}
+
+fn plan(args: &PlanArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    let draft = match Draft::read(&args.grid) {
+        Ok(draft) => draft,
+        Err(problems) => {
+            terminal.problems(&problems);
+            return Ok(Status::BadInput);
+        }
+    };
+    let runs = draft.runs();
+    if runs > MANY && !args.yes {
+        bail!("{}: {runs} runs; if that is what you want, say so with --yes", args.grid);
+    }
+    if runs > 20_000_000 {
+        bail!("{}: {runs} runs are more than one plan can hold; divide the grid", args.grid);
+    }
+    let mut planned = match draft.plan() {
+        Ok(planned) => planned,
+        Err(problems) => {
+            terminal.problems(&problems);
+            return Ok(Status::BadInput);
+        }
+    };
+    if args.any_build {
+        ANY_BUILD.clone_into(&mut planned.plan.head.build);
+    }
+    terminal.warnings(&planned.warnings, &planned.sources);
+    SweepDir::new(&args.out).write(&planned)?;
+    let plan = &planned.plan;
+    let variants: std::collections::BTreeSet<&str> =
+        plan.cells.iter().map(|c| c.variant.as_str()).collect();
+    terminal.note(&format!(
+        "{}: {} of {} at {}",
+        plan.head.name,
+        format::plural(plan.runs.len() as u64, "run"),
+        format::plural(variants.len() as u64, "variant"),
+        format::plural((plan.cells.len() / variants.len().max(1)) as u64, "point"),
+    ));
+    terminal.note(&format!("next: weir sweep run {}", shown(&args.out)));
+    Ok(Status::Done)
+}
+
+fn shown(path: &Path) -> String {
+    format::shell_word(&path.display().to_string())
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    let shard = match args.shard {
+        Some(shard) => shard,
+        None => {
+            let found = Shard::from_environment(|name| std::env::var(name).ok());
+            found.map_err(anyhow::Error::msg)?.unwrap_or(Shard::ALL)
+        }
+    };
+    let options = Options { shard, jobs: args.jobs.unwrap_or_else(cores), limit: args.limit };
+    run_here(&args.dir, &options, terminal)
+}
+
+fn run_here(dir: &Path, options: &Options, terminal: &Terminal) -> anyhow::Result<Status> {
+    let meter = Meter::default();
+    let directory = SweepDir::new(dir);
+    let resume = format!("weir sweep run {} --shard {}", shown(dir), options.shard);
+    let title = if options.shard == Shard::ALL { "sweep".into() } else { options.shard.name() };
+    let result = super::simulate::with_flag(&meter.interrupt, || {
+        crate::progress::watch_sweep(&title, &meter, terminal, || work(&directory, options, &meter))
+    })?;
+    let done = result.with_context(|| {
+        format!("stopped; finished runs are kept, and `{resume}` goes on with the others")
+    })?;
+    if done.interrupted {
+        let made = format::plural(done.made as u64, "run");
+        eprintln!("interrupted after {made}; `{resume}` goes on with the others");
+        return Ok(Status::Interrupted);
+    }
+    terminal.note(&format!(
+        "{} of {} done: {} before, {} now, {} failed",
+        done.before + done.made,
+        format::plural(done.total as u64, "run"),
+        done.before,
+        done.made,
+        done.failed,
+    ));
+    if done.failed > 0 {
+        let dir = shown(dir);
+        terminal
+            .note(&format!("weir sweep status {dir} says why; weir sweep retry {dir} forgets it"));
+    }
+    Ok(Status::Done)
+}
+
+fn show_status(args: &StatusArgs) -> anyhow::Result<Status> {
+    let directory = SweepDir::new(&args.dir);
+    let plan = directory.plan()?;
+    let results = directory.read_results(&plan)?;
+    let progress = Progress::new(&plan, &results);
+    match args.json {
+        true => print(&serde_json::to_string_pretty(&progress.json(&directory))?)?,
+        false => print(progress.text(&directory).trim_end())?,
+    }
+    Ok(if progress.complete() { Status::Done } else { Status::CheckFailed })
+}
+
+fn retry(directory: &SweepDir, terminal: &Terminal) -> anyhow::Result<Status> {
+    let n = status::retry(directory)?;
+    let runs = format::plural(n as u64, "failed run");
+    terminal
+        .note(&format!("{runs} will be tried again by weir sweep run {}", shown(&directory.path)));
+    Ok(Status::Done)
+}
+
+fn merge(args: &MergeArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    let formats = super::simulate::formats(args.parquet)?;
+    let directory = SweepDir::new(&args.dir);
+    let plan = directory.plan()?;
+    let results = directory.read_results(&plan)?;
+    let progress = Progress::new(&plan, &results);
+    if !progress.conflicts.is_empty() || (!progress.complete() && !args.partial) {
+        eprintln!("{}", progress.text(&directory).trim_end());
+        let dir = shown(&args.dir);
+        if progress.conflicts.is_empty() {
+            eprintln!(
+                "not merged: `weir sweep run {dir}` runs what is missing, --partial goes without"
+            );
+            return Ok(Status::CheckFailed);
+        }
+        eprintln!(
+            "not merged: results of one run differ; remove the file in {dir}/results that is wrong"
+        );
+        return Ok(Status::InvalidRun);
+    }
+    let merged = Merged::new(&plan, &results);
+    for (name, bytes) in merged.files(&plan, formats)? {
+        replace(&args.dir.join(name), &bytes)?;
+    }
+    let dir = args.dir.display();
+    let rows = format::plural(merged.runs.rows.len() as u64, "row");
+    terminal.note(&format!("{dir}/runs.csv ({rows})   {dir}/classes.csv   page: {dir}/index.html"));
+    Ok(Status::Done)
+}
+
+fn submit(args: &SubmitArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    if args.engine == Engine::Local {
+        let jobs = if args.jobs > 1 { args.jobs } else { cores() };
+        let options = Options { shard: Shard::ALL, jobs, limit: None };
+        let status = run_here(&args.dir, &options, terminal)?;
+        let args = MergeArgs { dir: args.dir.clone(), partial: false, parquet: false };
+        return if status == Status::Done { merge(&args, terminal) } else { Ok(status) };
+    }
+    let dir = args.dir.canonicalize().with_context(|| shown(&args.dir))?;
+    let directory = SweepDir::new(&dir);
+    let plan = directory.plan()?;
+    let tasks = match args.tasks {
+        Some(n) => n as usize,
+        None => measured_tasks(&directory, args, terminal)?,
+    };
+    let program = std::env::current_exe()?;
+    let job = Job {
+        name: &plan.head.name,
+        program: &program,
+        directory: &dir,
+        tasks: tasks.min(plan.runs.len().max(1)),
+        at_a_time: args.at_a_time,
+        cpus: args.jobs,
+        time: &args.time,
+        partition: args.partition.as_deref(),
+        options: &args.sbatch,
+    };
+    std::fs::create_dir_all(dir.join("log"))?;
+    let (array, merge) = (dir.join("array.sbatch"), dir.join("merge.sbatch"));
+    replace(&array, job.array().as_bytes())?;
+    replace(&merge, job.merge().as_bytes())?;
+    if args.dry_run {
+        terminal.note(&format!("{} and {}", array.display(), merge.display()));
+        return Ok(Status::Done);
+    }
+    let id = sbatch(&[array.as_os_str()])?;
+    let after = format!("--dependency=afterany:{id}");
+    let merging = sbatch(&[after.as_ref(), merge.as_os_str()])?;
+    print(&format!("job array {id} with {} tasks, then merge in job {merging}", job.tasks))?;
+    terminal.note(&format!("weir sweep status {}", shown(&args.dir)));
+    Ok(Status::Done)
+}
+
+/// Hands a script to SLURM; returns the number of the job.
+fn sbatch(words: &[&std::ffi::OsStr]) -> anyhow::Result<String> {
+    let output = Command::new("sbatch").arg("--parsable").args(words).output();
+    let output = output.context("cannot start sbatch: is this a machine of the cluster?")?;
+    if !output.status.success() {
+        bail!("sbatch: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.trim().split(';').next().unwrap_or_default().to_owned())
+}
+
+/// Makes a few runs to see how long they take.
+fn measured_tasks(
+    directory: &SweepDir,
+    args: &SubmitArgs,
+    terminal: &Terminal,
+) -> anyhow::Result<usize> {
+    const FEW: usize = 8;
+    const LONG: Duration = Duration::from_secs(10);
+    let plan = directory.plan()?;
+    let shards = plan.runs.len().div_ceil(FEW).max(1);
+    let (start, mut made) = (Instant::now(), 0);
+    // Every shard of this division has at most eight runs from all over the plan.
+    let shard = Shard { index: shards / 2, count: shards };
+    for _ in 0..FEW {
+        let meter = Meter::default();
+        let done = work(directory, &Options { shard, jobs: 1, limit: Some(1) }, &meter)?;
+        made += meter.done.load(Ordering::Relaxed);
+        if done.made == 0 || start.elapsed() > LONG {
+            break;
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64() / made.max(1) as f64;
+    let tasks = slurm::tasks(plan.runs.len(), seconds, args.jobs);
+    let each = format::time_ps(seconds * 1e12);
+    terminal.note(&format!("a run takes about {each}: {}", format::plural(tasks as u64, "task")));
+    Ok(tasks)
+}

@@ -1,0 +1,79 @@
+//! Whether flow control protects the traffic there is.
+
+use crate::experiment::Experiment;
+use crate::scenario::TrafficSpec;
+use crate::text::{Diagnostic, Diagnostics};
+use weir_core::Priority;
+use weir_traffic::FlowSpec;
+
+/// The priority of ACKs: they are never paused, so nothing that is lossless may share it.
+pub(crate) fn acks(e: &Experiment, out: &mut Diagnostics) {
+    let (switch, nic) = (&e.scenario.switch, &e.scenario.nic);
+    let acks = nic.config.ack_priority;
+    if switch.config.lossless & 1 << acks.get() == 0 {
+        return;
+    }
+    let title = format!("priority {acks} cannot be lossless: it is that of the ACKs");
+    let error = Diagnostic::error(title)
+        .maybe_at(nic.ack_priority_at.or(switch.lossless_at), "")
+        .help("ACKs are neither paused nor dropped, and what shares their priority is not either");
+    let free = Priority::ALL.into_iter().rev().find(|p| switch.config.lossless & 1 << p.get() == 0);
+    out.push(match free {
+        Some(free) => error.help(format!("write `ack-priority = {free}` in `[nic]`")),
+        None => error.help("leave one priority out of `lossless` in `[switch]`"),
+    });
+}
+
+/// Counts what is lossless and what is not, pattern by pattern.
+#[derive(Default)]
+pub(crate) struct Protection {
+    lossless: usize,
+    others: usize,
+}
+
+impl Protection {
+    /// Looks at the flows of one pattern.
+    pub(crate) fn add(
+        &mut self,
+        e: &Experiment,
+        spec: &TrafficSpec,
+        flows: &[FlowSpec],
+        out: &mut Diagnostics,
+    ) {
+        let mask = e.scenario.switch.config.lossless;
+        let acks = e.scenario.nic.config.ack_priority;
+        if flows.iter().any(|f| f.priority == acks) {
+            let title = format!("traffic of priority {acks} is never paused or dropped");
+            let warning = Diagnostic::warning(title)
+                .maybe_at(spec.place("priority"), "the priority of the ACKs");
+            out.push(warning.help("give it another priority, or set `ack-priority` in `[nic]`"));
+        }
+        let is_lossless = |f: &&FlowSpec| mask & 1 << f.priority.get() != 0;
+        let lossless = flows.iter().filter(is_lossless).count();
+        self.lossless += lossless;
+        self.others += flows.len() - lossless;
+        if lossless > 0 && lossless < flows.len() && e.scenario.flow_control.scheme.value.lossless {
+            let mut found: Vec<u8> =
+                flows.iter().filter(|f| !is_lossless(f)).map(|f| f.priority.get()).collect();
+            found.sort_unstable();
+            found.dedup();
+            let found: Vec<String> = found.iter().map(u8::to_string).collect();
+            let title = format!("some flows are not lossless: priority {}", found.join(", "));
+            let warning = Diagnostic::warning(title).maybe_at(spec.place("file"), "");
+            out.push(warning.help("`lossless` in `[switch]` lists what flow control protects"));
+        }
+    }
+
+    /// Warns when nothing is protected although the scheme would.
+    pub(crate) fn finish(self, e: &Experiment, out: &mut Diagnostics) {
+        let scheme = e.scenario.flow_control.scheme.value;
+        if !scheme.lossless || self.lossless > 0 || self.others == 0 {
+            return;
+        }
+        let at = e.scenario.switch.lossless_at;
+        let at = at.or_else(|| e.scenario.traffic.iter().find_map(|t| t.place("priority")));
+        let title = format!("no traffic is lossless: {} has nothing to protect", scheme.title);
+        let warning = Diagnostic::warning(title).maybe_at(at, "");
+        out.push(warning.help("`lossless` in `[switch]` lists the priorities it protects"));
+    }
+}

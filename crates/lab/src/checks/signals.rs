@@ -1,0 +1,159 @@
+//! Whether a congestion control can get what it reacts to.
+
+use crate::experiment::{Experiment, Variant};
+use crate::text::{Diagnostic, Diagnostics};
+use weir_cc::{MAX_HOPS, Signal};
+use weir_core::{Bytes, NodeId};
+use weir_fc::IngressBound;
+use weir_sim::config::{Config, IngressLimit, ThresholdConfig, headroom};
+use weir_sim::marking::SwitchThresholds;
+
+/// Marks, telemetry and room to slow down, for the algorithm of the scenario.
+pub(crate) fn signals(e: &Experiment, out: &mut Diagnostics) {
+    let s = &e.scenario;
+    let cc = s.congestion_control.algorithm.value;
+    if cc.signal() == Signal::Nothing || out.has_errors() {
+        return;
+    }
+    let scheme = s.flow_control.scheme.value;
+    let config = e.config(Variant { scheme, cc, seed: s.run.seeds[0] });
+    let at = s.congestion_control.algorithm.span;
+    if !s.traffic.is_empty() && s.traffic.iter().all(|t| t.entry.name == "constant") {
+        let title = format!("`{}` has nothing to control", cc.name());
+        let warning = Diagnostic::warning(title).maybe_at(at, "");
+        out.push(warning.help("constant-rate sources send at their rate: use another pattern"));
+    }
+    if cc.signal() == Signal::Marks {
+        marks(e, &config, out);
+    }
+    let slowest = e.topology.hosts().iter().map(|&h| e.topology.rate(h, weir_core::PortId(0)));
+    if let (Some(least), Some(line)) = (config.cc.min_rate(), slowest.min())
+        && least >= line
+    {
+        let title = format!("`{}` cannot slow down: its min-rate is {least}", cc.name());
+        let warning = Diagnostic::warning(title).maybe_at(at, "");
+        let tenth = weir_core::Rate::from_bps((line.as_bps() / 100).max(1));
+        out.push(warning.help(format!(
+            "there are NICs of {line}: write `min-rate = \"{}bps\"` or so",
+            tenth.as_bps()
+        )));
+    }
+}
+
+/// HPCC learns nothing from paths that are longer than its records: `switches` is the most on a
+/// path.
+pub(crate) fn telemetry(e: &Experiment, switches: usize, out: &mut Diagnostics) {
+    let algorithm = &e.scenario.congestion_control.algorithm;
+    if algorithm.value.signal() != Signal::Telemetry || switches <= MAX_HOPS {
+        return;
+    }
+    let title = format!(
+        "`{}` gets no telemetry from paths with more than {MAX_HOPS} switches",
+        algorithm.value.name()
+    );
+    let warning = Diagnostic::warning(title)
+        .maybe_at(algorithm.span, format!("there are paths with {switches}"));
+    out.push(warning.help("flows on such paths stay at line rate"));
+}
+
+/// Whether any queue can become long enough to be marked, and whether that comes before a pause.
+fn marks(e: &Experiment, config: &Config, out: &mut Diagnostics) {
+    let s = &e.scenario;
+    let name = s.congestion_control.algorithm.value.name();
+    let at = s.congestion_control.algorithm.span;
+    if config.switch.ecn.is_none() {
+        let warning = Diagnostic::warning(format!("`{name}` can get no marks: no switch marks"))
+            .maybe_at(s.switch.ecn_at.or(at), "");
+        out.push(warning.help("write `ecn = \"auto\"` in `[switch]`, or leave it out"));
+        return;
+    }
+    let thresholds = SwitchThresholds::new(&e.topology, config);
+    let mut reachable = false;
+    let mut first_late: Option<(Bytes, Bytes)> = None;
+    for switch in e.topology.switches() {
+        let most = longest_queue(e, config, &thresholds, switch);
+        let pause = thresholds.pause(switch);
+        for ecn in thresholds.marking(switch).into_iter().flatten() {
+            reachable |= ecn.kmin < most;
+            if let Some(pause) = pause.filter(|&p| p <= ecn.kmin) {
+                first_late.get_or_insert((ecn.kmin, pause));
+            }
+        }
+    }
+    if !reachable {
+        let title = format!("`{name}` can get no marks: no queue can grow beyond kmin");
+        let warning = Diagnostic::warning(title).maybe_at(s.switch.ecn_at.or(at), "");
+        out.push(warning.help("lower kmin, or raise the pause thresholds or the buffer"));
+    } else if let (Some((kmin, pause)), true) = (first_late, config.scheme.info.lossless) {
+        let title = "pausing comes before marking";
+        let label = format!("marks from {kmin} on, pauses from {pause} on");
+        let warning = Diagnostic::warning(title).maybe_at(s.switch.ecn_at.or(at), label);
+        out.push(warning.help("`ecn = \"auto\"` marks before an ingress pauses"));
+    }
+}
+
+/// A bound on the egress queues of a switch: what the other ports may hold.
+fn longest_queue(
+    e: &Experiment,
+    config: &Config,
+    thresholds: &SwitchThresholds<'_>,
+    switch: NodeId,
+) -> Bytes {
+    let buffer = config.switch.buffer;
+    let bound = (config.scheme.info.ingress_bound)(&config.scheme.values);
+    let ThresholdConfig::Static { xoff, limit, .. } = thresholds.of(switch) else { return buffer };
+    if bound == IngressBound::Memory || !config.scheme.info.lossless {
+        return buffer;
+    }
+    let frame = config.nic.max_frame();
+    let links: Vec<_> =
+        e.topology.ports(switch).iter().map(|end| e.topology.link(end.link)).collect();
+    let of_link = |l: &&weir_net::Link| match limit {
+        IngressLimit::Unlimited => u64::MAX,
+        IngressLimit::Bytes(bytes) => bytes.get(),
+        IngressLimit::Lossless => {
+            let need = headroom(l.rate, l.delay, config.switch.latency, frame, &config.link);
+            xoff.saturating_add(need).saturating_add(frame + frame).get()
+        }
+    };
+    let all = links.iter().map(of_link).fold(0, u64::saturating_add);
+    let lossless = u64::from(config.switch.lossless.count_ones());
+    let least = links.iter().map(of_link).min().unwrap_or(0);
+    Bytes::new((all - least).saturating_mul(lossless)).min(buffer)
+}
+
+/// A timed pause must outlast the wait of its refresh: for a frame on the wire in front of it and
+/// for its own time. At equal speeds both scale with the link, so the bound is one of quanta.
+pub(crate) fn refresh(e: &Experiment, out: &mut Diagnostics) {
+    use weir_fc::pfc::{PAUSE_QUANTA, REFRESH, TIMER};
+    let s = &e.scenario;
+    let scheme = s.flow_control.with(s.flow_control.scheme.value);
+    let known = |name: &str| scheme.info.params.iter().any(|p| p.name == name);
+    if !known(PAUSE_QUANTA.name) || scheme.values.choice(&TIMER) == Some("sticky") {
+        return;
+    }
+    let Some(quanta) = scheme.values.integer(&PAUSE_QUANTA) else { return };
+    let refresh = scheme.values.get(&REFRESH).and_then(|value| match value {
+        weir_fc::Value::Time(time) => Some(time),
+        _ => None,
+    });
+    let frame = s.nic.config.max_frame().max(s.nic.config.ack) + s.link.overhead;
+    let pause = Bytes::new(weir_core::control::MIN_FRAME) + s.link.overhead;
+    let links = e.topology.links().iter();
+    let short = links.filter(|l| {
+        let lasts = l.rate.time_for(Bytes::new(quanta.saturating_mul(64)));
+        let every = refresh.unwrap_or(weir_core::Time::from_ps(lasts.as_ps() / 2));
+        every + l.rate.time_for(frame) + l.rate.time_for(pause) > lasts
+    });
+    let Some(link) = short.max_by_key(|l| std::cmp::Reverse(l.rate)) else { return };
+    let (a, b) = (e.topology.name(link.a.0), e.topology.name(link.b.0));
+    let lasts = link.rate.time_for(Bytes::new(quanta.saturating_mul(64)));
+    let title = format!("a pause of {quanta} quanta ends before its refresh arrives");
+    let warning = Diagnostic::warning(title).maybe_at(s.flow_control.scheme.span, "");
+    // Half of the pause for the refresh interval, half for the wait.
+    let least = (frame + pause).get().div_ceil(32);
+    out.push(warning.help(format!(
+        "on link {a}-{b} it lasts {lasts}, and a refresh may wait for a frame: write \
+         `pause-quanta` of at least {least}, or a shorter `refresh`; packets can be lost"
+    )));
+}

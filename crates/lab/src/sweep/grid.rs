@@ -1,0 +1,607 @@
+//! The grid file of a sweep as read: which scenario, what is varied, which variants, which seeds.
+//!
+//! ```toml
+//! scenario = "incast.toml"            # beside this file, or a built-in one
+//! seeds = "1..10"
+//!
+//! [parameters]
+//! degree = { key = "traffic.incast.degree", values = [4, 8, 16] }
+//! buffer = { key = "switch.buffer", from = "1MB", to = "8MB", steps = 4, scale = "log" }
+//!
+//! [[variant]]
+//! label = "OFC by 5-tuple"
+//! scheme = "ofc"
+//! flow-key = "flow"                   # a parameter of the scheme
+//! switch.latency = "1us"              # any key of the scenario
+//! ```
+
+use super::quantity::{Quantity, Range};
+use super::seeds;
+use crate::scenario::unknown_key;
+use crate::text::{Diagnostic, Diagnostics, Item, SourceId, Sources, Span, Table, Value};
+use crate::text::{parse, path_steps};
+
+/// A value for a key of the scenario, and where both were written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The parts of the key.
+    pub path: Vec<(String, Span)>,
+    /// The value.
+    pub item: Item,
+}
+
+impl Change {
+    /// The change as `--set` takes it.
+    pub fn set(&self) -> String {
+        let path: Vec<&str> = self.path.iter().map(|(name, _)| name.as_str()).collect();
+        format!("{}={}", path.join("."), self.item.value.toml())
+    }
+}
+
+/// What a parameter goes through.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// These, one after the other.
+    Listed(Vec<Item>),
+    /// From one quantity to another, in so many steps unless they are sampled.
+    Between {
+        /// From where to where.
+        range: Range,
+        /// How many steps.
+        steps: Option<u64>,
+        /// Where it is written.
+        at: Span,
+    },
+    /// What each `[[point]]` says.
+    ByPoint,
+}
+
+/// Something that is varied.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// The name of its column.
+    pub name: String,
+    /// Where it is written.
+    pub at: Span,
+    /// The keys of the scenario that get the value.
+    pub keys: Vec<Vec<(String, Span)>>,
+    /// What it goes through.
+    pub values: Values,
+}
+
+/// How points are taken from what parameters go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// All combinations.
+    Grid,
+    /// Points drawn at random, each parameter by itself.
+    Random {
+        /// How many.
+        points: u64,
+        /// Of the draw.
+        seed: u64,
+    },
+    /// As many strata per parameter as points, each used once, in random combination.
+    LatinHypercube {
+        /// How many.
+        points: u64,
+        /// Of the draw.
+        seed: u64,
+    },
+}
+
+/// A row of the comparison: a scheme with parameters, a congestion control, changes of the scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariantSpec {
+    /// What tables call it.
+    pub label: String,
+    /// The scheme instead of the scenario's.
+    pub scheme: Option<(String, Span)>,
+    /// The congestion control instead of the scenario's.
+    pub cc: Option<(String, Span)>,
+    /// Parameters of the scheme and keys of the scenario.
+    pub changes: Vec<Change>,
+}
+
+/// A grid file as read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grid {
+    /// Short name.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// The scenario, as referred to.
+    pub scenario: (String, Span),
+    /// The seeds; the scenario's if it does not say.
+    pub seeds: Option<Vec<u64>>,
+    /// Changes of the scenario that hold for all runs.
+    pub sets: Vec<Change>,
+    /// What is varied.
+    pub parameters: Vec<Parameter>,
+    /// Values for parameters that are given point by point: (parameter, value).
+    pub points: Vec<Vec<(usize, Item)>>,
+    /// How points are taken.
+    pub sample: Sample,
+    /// The rows of the comparison; none: the scenario as it is.
+    pub variants: Vec<VariantSpec>,
+}
+
+const ROOT: &[&str] = &[
+    "name",
+    "title",
+    "notes",
+    "scenario",
+    "seeds",
+    "schemes",
+    "set",
+    "parameters",
+    "point",
+    "sample",
+    "variant",
+];
+const PARAMETER: &[&str] = &["key", "values", "from", "to", "steps", "scale"];
+const SAMPLE: &[&str] = &["kind", "points", "seed"];
+const KINDS: &[&str] = &["grid", "random", "latin-hypercube"];
+
+/// As many points as one may sample.
+const MOST_POINTS: u64 = 10_000_000;
+
+impl Grid {
+    /// Reads the source `id`. What is wrong is reported; without a scenario there is no grid.
+    pub(crate) fn read(sources: &Sources, id: SourceId, out: &mut Diagnostics) -> Option<Self> {
+        let root = parse(sources, id, out);
+        let mut r = Reader { id, sources, out };
+        r.refuse_unknown(&root, "a grid file", ROOT);
+        let file = std::path::Path::new(&sources.get(id).name);
+        let stem = file.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into());
+        let name = r.text(&root, "name").map_or(stem, |(n, _)| n);
+        let title = r.text(&root, "title").map_or_else(|| name.clone(), |(t, _)| t);
+        r.text(&root, "notes");
+        let parameters = r.parameters(&root);
+        let points = r.points(&root, &parameters);
+        let sample = r.sample(&root, &parameters, !points.is_empty());
+        let sets = r.sets(&root);
+        let seeds = r.seeds(&root);
+        let variants = r.variants(&root);
+        let scenario = r.text(&root, "scenario");
+        if root.get("scenario").is_none() {
+            let error = Diagnostic::error("a grid file needs `scenario`: what is run");
+            let error = error.at(id.span(0..0), "");
+            r.out.push(
+                error.help("write the path of a scenario file or the name of a built-in one"),
+            );
+        }
+        let scenario = scenario?;
+        Some(Self { name, title, scenario, seeds, sets, parameters, points, sample, variants })
+    }
+}
+
+struct Reader<'a> {
+    id: SourceId,
+    sources: &'a Sources,
+    out: &'a mut Diagnostics,
+}
+
+impl Reader<'_> {
+    fn error(&mut self, title: impl Into<String>, at: Span, label: &str) {
+        self.out.push(Diagnostic::error(title).at(at, label));
+    }
+
+    fn refuse_unknown(&mut self, table: &Table, owner: &str, known: &[&str]) {
+        for (name, span, _) in &table.0 {
+            if !known.contains(&name.as_str()) {
+                self.out.push(unknown_key(name, *span, owner, known));
+            }
+        }
+    }
+
+    fn text(&mut self, table: &Table, key: &str) -> Option<(String, Span)> {
+        let item = table.get(key)?;
+        if let Value::Text(text) = &item.value {
+            return Some((text.clone(), item.span));
+        }
+        let title = format!("`{key}` is text, not {}", item.value.what());
+        self.error(title, item.span, "");
+        None
+    }
+
+    fn whole(&mut self, table: &Table, key: &str, most: u64) -> Option<u64> {
+        let item = table.get(key)?;
+        let number = item.value.text().and_then(|text| text.parse().ok());
+        if let Some(n) = number.filter(|n| (1..=most).contains(n)) {
+            return Some(n);
+        }
+        let title = format!("`{key}` is a whole number from 1 to {most}");
+        self.error(title, item.span, "");
+        None
+    }
+
+    fn table<'t>(&mut self, name: &str, item: &'t Item) -> Option<&'t Table> {
+        if let Value::Table(table) = &item.value {
+            return Some(table);
+        }
+        let title = format!("`{name}` is a table, not {}", item.value.what());
+        self.error(title, item.span, "");
+        None
+    }
+
+    fn repeated<'t>(&mut self, root: &'t Table, name: &str) -> Vec<(&'t Table, Span)> {
+        let Some(item) = root.get(name) else { return Vec::new() };
+        let items = match &item.value {
+            Value::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(item),
+        };
+        let header = format!("[[{name}]]");
+        items.iter().filter_map(|i| Some((self.table(&header, i)?, i.span))).collect()
+    }
+
+    /// The parts of a key that is written as a value.
+    fn path(&mut self, item: &Item) -> Option<Vec<(String, Span)>> {
+        let Value::Text(path) = &item.value else {
+            let title = format!("a key of the scenario is text, not {}", item.value.what());
+            self.error(title, item.span, "such as \"switch.buffer\" or \"traffic.0.size\"");
+            return None;
+        };
+        // behind the quotation mark, unless the text was written with escapes
+        let written = self.sources.text(item.span);
+        let offset = written.find(path.as_str()).unwrap_or(0);
+        match path_steps(path, self.id, item.span.start + offset) {
+            Ok(steps) => Some(steps.into_iter().map(|(name, at)| (name.to_owned(), at)).collect()),
+            Err(error) => {
+                self.out.push(error);
+                None
+            }
+        }
+    }
+
+    fn seeds(&mut self, root: &Table) -> Option<Vec<u64>> {
+        let item = root.get("seeds")?;
+        let read = |item: &Item| match &item.value {
+            Value::Number(text) | Value::Text(text) => seeds::parse(text),
+            other => Err(format!("a seed is a whole number, not {}", other.what())),
+        };
+        let found = match &item.value {
+            Value::List(items) => {
+                let all: Result<Vec<_>, _> = items.iter().map(read).collect();
+                all.map(|all| all.concat())
+            }
+            _ => read(item),
+        };
+        let found = found.and_then(|seeds| match (seeds.is_empty(), seeds::twice(&seeds)) {
+            (true, _) => Err("there are no seeds: nothing would be run".to_owned()),
+            (_, Some(seed)) => Err(format!("seed {seed} stands here twice")),
+            _ => Ok(seeds),
+        });
+        match found {
+            Ok(seeds) => Some(seeds),
+            Err(why) => {
+                self.error(why, item.span, "write \"1..10\" or [1, 2, 5]");
+                None
+            }
+        }
+    }
+
+    fn sets(&mut self, root: &Table) -> Vec<Change> {
+        let Some(item) = root.get("set") else { return Vec::new() };
+        let Some(table) = self.table("[set]", item) else { return Vec::new() };
+        let mut changes = Vec::new();
+        for (key, at, item) in &table.0 {
+            self.flatten(key, *at, item, &[], &mut changes);
+        }
+        changes
+    }
+
+    /// Changes for the keys of nested tables; a quoted key may have several parts.
+    fn flatten(
+        &mut self,
+        key: &str,
+        at: Span,
+        item: &Item,
+        before: &[(String, Span)],
+        changes: &mut Vec<Change>,
+    ) {
+        let mut path = before.to_vec();
+        for part in key.split('.') {
+            if part.trim().is_empty() {
+                self.error("a path has no empty parts", at, "");
+                return;
+            }
+            path.push((part.trim().to_owned(), at));
+        }
+        match &item.value {
+            Value::Table(table) if !table.0.is_empty() => {
+                for (key, at, item) in &table.0 {
+                    self.flatten(key, *at, item, &path, changes);
+                }
+            }
+            _ => changes.push(Change { path, item: item.clone() }),
+        }
+    }
+
+    fn parameters(&mut self, root: &Table) -> Vec<Parameter> {
+        let Some(item) = root.get("parameters") else { return Vec::new() };
+        let Some(table) = self.table("[parameters]", item) else { return Vec::new() };
+        table.0.iter().filter_map(|(name, at, item)| self.parameter(name, *at, item)).collect()
+    }
+
+    fn parameter(&mut self, name: &str, at: Span, item: &Item) -> Option<Parameter> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let label = match super::metrics::is_column(name) {
+            true => Some("the tables have a column of this name; take another"),
+            false if name.is_empty() || !name.chars().all(plain) => {
+                Some("it names a column: use letters, digits, `-` and `_`")
+            }
+            false => None,
+        };
+        if let Some(label) = label {
+            self.error(format!("`{name}` cannot be the name of a parameter"), at, label);
+            return None;
+        }
+        let table = self.table(&format!("parameters.{name}"), item)?;
+        self.refuse_unknown(table, &format!("`parameters.{name}`"), PARAMETER);
+        let Some(key) = table.get("key") else {
+            let title =
+                format!("parameter `{name}` needs `key`: which value of the scenario it is");
+            self.error(title, at, "such as key = \"switch.buffer\"");
+            return None;
+        };
+        let keys = match &key.value {
+            Value::List(items) => items.iter().map(|i| self.path(i)).collect::<Option<Vec<_>>>()?,
+            _ => vec![self.path(key)?],
+        };
+        if keys.is_empty() {
+            self.error(format!("parameter `{name}` changes nothing"), key.span, "an empty list");
+            return None;
+        }
+        let values = self.values(name, at, table)?;
+        Some(Parameter { name: name.to_owned(), at, keys, values })
+    }
+
+    fn values(&mut self, name: &str, at: Span, table: &Table) -> Option<Values> {
+        let range_keys = ["from", "to", "steps", "scale"];
+        let range_key = range_keys.iter().find_map(|key| table.key_span(key));
+        match (table.get("values"), range_key) {
+            (Some(_), Some(key)) => {
+                self.error(format!("parameter `{name}` has `values` and a range"), key, "only one");
+                None
+            }
+            (None, None) => Some(Values::ByPoint),
+            (None, Some(_)) => self.range(name, at, table),
+            (Some(item), None) => {
+                let Value::List(items) = &item.value else {
+                    self.error(format!("the values of `{name}` are a list"), item.span, "");
+                    return None;
+                };
+                if items.is_empty() {
+                    let title = format!("parameter `{name}` has no values: nothing would be run");
+                    self.error(title, item.span, "");
+                    return None;
+                }
+                for (i, one) in items.iter().enumerate() {
+                    if items[..i].iter().any(|other| other.value == one.value) {
+                        let title = format!("parameter `{name}` has this value twice");
+                        self.error(title, one.span, "its runs would be the same");
+                        return None;
+                    }
+                }
+                Some(Values::Listed(items.clone()))
+            }
+        }
+    }
+
+    fn range(&mut self, name: &str, at: Span, table: &Table) -> Option<Values> {
+        let from = self.end(name, at, table, "from")?;
+        let to = self.end(name, at, table, "to")?;
+        let (to_at, whole) = (to.1, from.2 && to.2);
+        let (from, to) = (from.0, to.0);
+        if from.unit != to.unit {
+            let title = format!("`from` and `to` of `{name}` are different quantities");
+            self.error(title, to_at, "write both in units of the same kind");
+            return None;
+        }
+        if from.number == to.number {
+            let title = format!("the range of `{name}` is empty: it begins where it ends");
+            self.error(title, to_at, "");
+            return None;
+        }
+        let log = match self.text(table, "scale") {
+            None => false,
+            Some((scale, span)) => match scale.as_str() {
+                "linear" => false,
+                "log" => true,
+                _ => {
+                    self.error(format!("`scale` is linear or log, not `{scale}`"), span, "");
+                    return None;
+                }
+            },
+        };
+        if log && (from.number <= 0.0 || to.number <= 0.0) {
+            self.error(format!("`{name}` on a log scale is above 0 at both ends"), to_at, "");
+            return None;
+        }
+        let steps = match table.get("steps") {
+            None => None,
+            Some(_) => Some(self.whole(table, "steps", MOST_POINTS)?),
+        };
+        let range = Range { from, to, log, whole };
+        if let Some(n) = steps {
+            let span = table.get("steps").map_or(at, |i| i.span);
+            if n > 1_000_000 {
+                self.error(format!("{n} steps of `{name}` are more than anybody runs"), span, "");
+                return None;
+            }
+            let values = range.steps(n);
+            if values.windows(2).any(|pair| pair[0] == pair[1]) {
+                let title = format!("{n} steps of `{name}` give a value twice");
+                self.error(title, span, "so many values do not lie between `from` and `to`");
+                return None;
+            }
+        }
+        Some(Values::Between { range, steps, at: to_at })
+    }
+
+    /// One end of a range, where it is written, and whether it is a whole number.
+    fn end(
+        &mut self,
+        name: &str,
+        at: Span,
+        table: &Table,
+        key: &str,
+    ) -> Option<(Quantity, Span, bool)> {
+        let Some(item) = table.get(key) else {
+            self.error(format!("the range of `{name}` has no `{key}`"), at, "");
+            return None;
+        };
+        let text = item.value.text().unwrap_or_default();
+        match Quantity::read(&text) {
+            Some(quantity) => Some((quantity, item.span, text.parse::<i64>().is_ok())),
+            None => {
+                let title = format!("`{key}` of `{name}` is not a number");
+                let label = "a range is between numbers: 4, 0.5, 30%, 15KB, 20ns or 40Gbps";
+                self.error(title, item.span, label);
+                None
+            }
+        }
+    }
+
+    fn points(&mut self, root: &Table, parameters: &[Parameter]) -> Vec<Vec<(usize, Item)>> {
+        let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
+        let mut points = Vec::new();
+        let tables = self.repeated(root, "point");
+        for (table, span) in &tables {
+            self.refuse_unknown(table, "[[point]]", &names);
+            let mut point = Vec::new();
+            for (i, parameter) in parameters.iter().enumerate() {
+                match (table.get(&parameter.name), &parameter.values) {
+                    (Some(item), Values::ByPoint) => point.push((i, item.clone())),
+                    (None, Values::ByPoint) => {
+                        let title = format!("this point has no `{}`", parameter.name);
+                        self.error(title, *span, "every point has a value for it");
+                    }
+                    (Some(item), _) => {
+                        let title = format!("`{}` has values of its own", parameter.name);
+                        self.error(title, item.span, "they are combined with every point");
+                    }
+                    (None, _) => {}
+                }
+            }
+            points.push(point);
+        }
+        let by_point = parameters.iter().find(|p| p.values == Values::ByPoint);
+        if let (Some(p), true) = (by_point, tables.is_empty()) {
+            let title = format!("parameter `{}` has no values: nothing would be run", p.name);
+            let error = Diagnostic::error(title).at(p.at, "");
+            self.out.push(
+                error.help("give it `values`, a range with `from` and `to`, or `[[point]]`s"),
+            );
+        }
+        points
+    }
+
+    fn sample(&mut self, root: &Table, parameters: &[Parameter], points: bool) -> Sample {
+        let without_steps = parameters.iter().find_map(|p| match p.values {
+            Values::Between { steps: None, at, .. } => Some((p.name.clone(), at)),
+            _ => None,
+        });
+        let drawn = root.get("sample").and_then(|item| self.drawn(item, points));
+        if let (None | Some(Sample::Grid), Some((name, at))) = (drawn, without_steps) {
+            let title = format!("the range of `{name}` needs `steps`");
+            let label = "how many values, both ends included; or draw points with [sample]";
+            self.error(title, at, label);
+        }
+        drawn.unwrap_or(Sample::Grid)
+    }
+
+    fn drawn(&mut self, item: &Item, points: bool) -> Option<Sample> {
+        let table = self.table("[sample]", item)?;
+        self.refuse_unknown(table, "[sample]", SAMPLE);
+        let kind = self.text(table, "kind").unwrap_or_else(|| ("grid".into(), item.span));
+        let known = KINDS.contains(&kind.0.as_str());
+        if !known {
+            let error =
+                Diagnostic::error(format!("there is no sample `{}`", kind.0)).at(kind.1, "");
+            let nearest = weir_net::nearest(&kind.0, KINDS.iter().copied());
+            self.out.push(error.nearest(nearest).help(format!("kinds are {}", KINDS.join(", "))));
+        }
+        if !known || kind.0 == "grid" {
+            return known.then_some(Sample::Grid);
+        }
+        if points {
+            self.error("a sample is drawn from ranges: there are `[[point]]`s as well", kind.1, "");
+        }
+        if table.get("points").is_none() {
+            self.error("a sample needs `points`: how many", kind.1, "");
+        }
+        let points = self.whole(table, "points", MOST_POINTS).unwrap_or(1);
+        let seed = self.whole(table, "seed", u64::MAX).unwrap_or(1);
+        Some(match kind.0.as_str() {
+            "random" => Sample::Random { points, seed },
+            _ => Sample::LatinHypercube { points, seed },
+        })
+    }
+
+    fn variants(&mut self, root: &Table) -> Vec<VariantSpec> {
+        let mut variants: Vec<VariantSpec> = Vec::new();
+        if let Some(item) = root.get("schemes") {
+            let Value::List(items) = &item.value else {
+                self.error("`schemes` is a list of names", item.span, "");
+                return variants;
+            };
+            for item in items {
+                let name = item.value.text().unwrap_or_default();
+                let label = weir_fc::scheme(&name).map_or(name.as_str(), |s| s.title).to_owned();
+                let scheme = Some((name, item.span));
+                variants.push(VariantSpec { label, scheme, cc: None, changes: Vec::new() });
+            }
+        }
+        for (table, span) in self.repeated(root, "variant") {
+            variants.extend(self.variant(table, span));
+        }
+        for i in 1..variants.len() {
+            let label = &variants[i].label;
+            if variants[..i].iter().any(|v| v.label == *label) {
+                let title = format!("two variants are called `{label}`");
+                let at = root
+                    .get("variant")
+                    .or(root.get("schemes"))
+                    .map_or(self.id.span(0..0), |i| i.span);
+                let error = Diagnostic::error(title).at(at, "");
+                self.out.push(error.help("give each a `label` of its own"));
+                break;
+            }
+        }
+        variants
+    }
+
+    fn variant(&mut self, table: &Table, span: Span) -> Option<VariantSpec> {
+        let scheme = self.text(table, "scheme");
+        let cc = self.text(table, "cc");
+        let label = self.text(table, "label").map(|(label, _)| label);
+        let title = |name: &str| weir_fc::scheme(name).map_or(name, |s| s.title).to_owned();
+        let label = label.or_else(|| scheme.as_ref().map(|(name, _)| title(name)));
+        let Some(label) = label else {
+            self.error("a variant needs `label` or `scheme`", span, "");
+            return None;
+        };
+        let mut changes = Vec::new();
+        for (key, at, item) in &table.0 {
+            if matches!(key.as_str(), "label" | "scheme" | "cc") {
+                continue;
+            }
+            let section = key.split('.').next().unwrap_or_default();
+            if crate::scenario::keys::SECTIONS.iter().any(|s| s.name == section) {
+                self.flatten(key, *at, item, &[], &mut changes);
+                continue;
+            }
+            let Some((scheme, _)) = &scheme else {
+                let title = format!("`{key}` is no section of a scenario");
+                let label = "a parameter of a scheme stands beside `scheme`";
+                self.error(title, *at, label);
+                continue;
+            };
+            let before = [("flow-control".to_owned(), *at), (scheme.clone(), *at)];
+            self.flatten(key, *at, item, &before, &mut changes);
+        }
+        Some(VariantSpec { label, scheme, cc, changes })
+    }
+}

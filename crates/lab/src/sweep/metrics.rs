@@ -1,0 +1,232 @@
+//! What a run is in a table: the one place where figures are taken out of runs for sweeps.
+//!
+//! Every metric has a name, which is its column, a sentence for the book, and the function that
+//! takes it out of a finished run. A figure that a run does not have is an empty cell.
+
+use crate::experiment::Experiment;
+use crate::findings::{ClassStats, hottest_port, innocent_holds};
+use crate::run::Run;
+use crate::stats::Sorted;
+use weir_core::ClassId;
+use weir_sim::outcome::{Finish, PortRecord};
+
+/// What a cell holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text.
+    Text,
+    /// A whole number.
+    Whole,
+    /// Any number.
+    Real,
+}
+
+/// A column, worked out by an `F`.
+pub struct Metric<F> {
+    /// Its name, with the unit.
+    pub name: &'static str,
+    /// What its cells hold.
+    pub kind: Kind,
+    /// What it is.
+    pub doc: &'static str,
+    of: F,
+}
+
+impl<F> std::fmt::Debug for Metric<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Metric").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Columns that every table of a sweep begins with, besides those of the parameters.
+pub const HEAD: [&str; 6] = ["variant", "scheme", "cc", "seed", "id", "status"];
+
+/// Whether every table has such a column.
+pub fn is_column(name: &str) -> bool {
+    let metric = RUN.iter().any(|m| m.name == name) || FLOWS.iter().any(|m| m.name == name);
+    metric || HEAD.contains(&name) || matches!(name, "reason" | "class")
+}
+
+/// A run with what several metrics need.
+#[derive(Debug)]
+pub struct RunView<'a> {
+    run: &'a Run,
+    hottest: Option<&'a PortRecord>,
+}
+
+/// The flows of one class, or of all.
+#[derive(Debug)]
+pub struct FlowView {
+    stats: ClassStats,
+    /// Mean over the flows of the time they were held by pauses that began elsewhere.
+    innocent: Option<f64>,
+}
+
+/// Takes a figure out of a run.
+pub type OfRun = fn(&RunView<'_>) -> String;
+
+/// Takes a figure out of the flows of a run.
+pub type OfFlows = fn(&FlowView) -> String;
+
+fn whole(n: u64) -> String {
+    n.to_string()
+}
+
+fn real(x: Option<f64>) -> String {
+    x.filter(|x| x.is_finite()).map_or_else(String::new, |x| x.to_string())
+}
+
+/// Picoseconds of single flows are whole numbers, and so are percentiles of them.
+fn time(x: Option<f64>) -> String {
+    x.map_or_else(String::new, |x| format!("{x:.0}"))
+}
+
+macro_rules! metrics {
+    ($($name:literal $kind:ident $doc:literal $of:expr;)*) => {
+        &[$(Metric { name: $name, kind: Kind::$kind, doc: $doc, of: $of },)*]
+    };
+}
+
+/// One row per run.
+pub const RUN: &[Metric<OfRun>] = metrics![
+    "finish" Text "why the run ended: drained, time-limit, deadlock or stalled"
+        |v| finish(&v.run.outcome.finish).to_owned();
+    "deadlock" Whole "1 if it ended in a deadlock, else 0"
+        |v| whole(u64::from(matches!(v.run.outcome.finish, Finish::Deadlock(_))));
+    "stalled" Whole "1 if bytes were left that nothing could move, without a circle; else 0"
+        |v| whole(u64::from(matches!(v.run.outcome.finish, Finish::Stalled(_))));
+    "deadlock_ps" Whole "when the circle of the deadlock closed"
+        |v| match &v.run.outcome.finish {
+            Finish::Deadlock(d) => whole(d.closed.as_ps()),
+            _ => String::new(),
+        };
+    "end_ps" Whole "when the last thing happened" |v| whole(v.run.outcome.end.as_ps());
+    "dropped" Whole "packets lost, for whatever reason" |v| whole(v.run.outcome.totals.dropped);
+    "pauses_sent" Whole "pause requests that ports sent to their neighbours"
+        |v| whole(v.run.outcome.ports.iter().flat_map(|p| p.pauses_sent).sum());
+    "port_held_ps" Whole "time during which a priority of a port was held, ports and priorities \
+        added up"
+        |v| whole(v.run.outcome.ports.iter().flat_map(|p| p.held_time).map(|t| t.as_ps()).sum());
+    "control_frames" Whole "control frames sent"
+        |v| whole(v.run.outcome.totals.control_frames);
+    "control_bytes" Whole "bytes of these frames"
+        |v| whole(v.run.outcome.totals.control_bytes.get());
+    "ecn_marked" Whole "packets marked" |v| whole(v.run.outcome.ports.iter().map(|p| p.ecn_marked).sum());
+    "queue_mean_bytes" Real "mean queue at the switch port with the longest queue"
+        |v| real(v.hottest.map(|p| p.queue.mean));
+    "queue_p99_bytes" Whole "length that this queue did not exceed for 99 % of the time"
+        |v| v.hottest.map_or_else(String::new, |p| whole(p.queue.p99.get()));
+    "queue_max_bytes" Whole "longest queue of any switch port"
+        |v| v.hottest.map_or_else(String::new, |p| whole(p.queue.max.get()));
+    "buffer_p99_bytes" Whole "memory that the fullest switch did not exceed for 99 % of the time"
+        |v| whole(v.run.outcome.switches.iter().map(|s| s.buffer.p99.get()).max().unwrap_or(0));
+    "buffer_max_bytes" Whole "most memory that one switch used"
+        |v| whole(v.run.outcome.switches.iter().map(|s| s.peak_buffer.get()).max().unwrap_or(0));
+    "tables_mean_bytes" Real "mean size of the tables that the scheme keeps in a switch"
+        |v| real(tables(v.run));
+    "tables_max_bytes" Whole "largest size of these tables in one switch"
+        |v| whole(v.run.outcome.switches.iter().map(|s| s.tables.iter().map(|t| t.max).sum())
+            .max().unwrap_or(0));
+    "packet_hops" Whole "packets of all kinds that crossed a link"
+        |v| whole(v.run.outcome.totals.packet_hops);
+    "traffic" Text "hash of the flows that were started: equal on equal traffic"
+        |v| format!("{:016x}", v.run.outcome.traffic_hash);
+    "digest" Text "hash of the results of all flows" |v| format!("{:016x}", v.run.outcome.digest);
+];
+
+/// One row per run for all flows together, and one row per run and class.
+pub const FLOWS: &[Metric<OfFlows>] = metrics![
+    "flows" Whole "flows that started after the warm-up" |v| whole(v.stats.flows);
+    "completed" Whole "those that completed" |v| whole(v.stats.completed);
+    "fct_mean_ps" Real "mean completion time" |v| real(v.stats.fct.mean());
+    "fct_p50_ps" Whole "its median" |v| time(v.stats.fct.percentile(50.0));
+    "fct_p95_ps" Whole "its 95th percentile" |v| time(v.stats.fct.percentile(95.0));
+    "fct_p99_ps" Whole "its 99th percentile" |v| time(v.stats.fct.percentile(99.0));
+    "fct_max_ps" Whole "the longest" |v| time(v.stats.fct.max());
+    "slowdown_mean" Real "mean of completion time over the time alone in the network"
+        |v| real(v.stats.slowdown.mean());
+    "slowdown_p50" Real "its median" |v| real(v.stats.slowdown.percentile(50.0));
+    "slowdown_p95" Real "its 95th percentile" |v| real(v.stats.slowdown.percentile(95.0));
+    "slowdown_p99" Real "its 99th percentile" |v| real(v.stats.slowdown.percentile(99.0));
+    "slowdown_max" Real "the largest" |v| real(v.stats.slowdown.max());
+    "rate_mean_bps" Real "mean rate of flows without an end" |v| real(v.stats.rate.mean());
+    "held_mean_ps" Real "mean over the flows of the longest hold at one hop"
+        |v| real(v.stats.held.mean());
+    "held_max_ps" Whole "the longest hold of a flow at one hop" |v| time(v.stats.held.max());
+    "innocent_held_mean_ps" Real "mean over the flows of the time held by pauses that began at \
+        ports they never used; empty if not all pauses were kept"
+        |v| real(v.innocent);
+    "retransmitted" Whole "packets sent again" |v| whole(v.stats.retransmitted);
+    "lost" Whole "packets lost" |v| whole(v.stats.lost);
+    "reordered" Whole "packets that arrived behind later ones" |v| whole(v.stats.reordered);
+];
+
+fn finish(finish: &Finish) -> &'static str {
+    match finish {
+        Finish::Drained => "drained",
+        Finish::TimeLimit => "time-limit",
+        Finish::Deadlock(_) => "deadlock",
+        Finish::Stalled(_) => "stalled",
+        Finish::Interrupted => "interrupted",
+    }
+}
+
+/// Mean over the switches of the mean size of all tables together.
+fn tables(run: &Run) -> Option<f64> {
+    let of_switch = |s: &weir_sim::outcome::SwitchRecord| s.tables.iter().map(|t| t.mean).sum();
+    Sorted::new(run.outcome.switches.iter().map(of_switch)).mean()
+}
+
+/// The cells of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figures {
+    /// Those of [`RUN`], then those of [`FLOWS`] for all flows.
+    pub run: Vec<String>,
+    /// For each class with flows its name, then those of [`FLOWS`].
+    pub classes: Vec<Vec<String>>,
+}
+
+impl Figures {
+    /// Takes all figures out of a run.
+    pub fn new(e: &Experiment, run: &Run) -> Self {
+        let port = hottest_port(&e.topology, run);
+        let view = RunView { run, hottest: port.and_then(|p| p.record(run)) };
+        let kept = run.outcome.pauses_left_out == 0;
+        let innocent = kept.then(|| innocent_holds(run.pause_trees(e)));
+        let flows = |class: Option<ClassId>| {
+            let innocent = innocent.as_ref().and_then(|held| {
+                let of = run.outcome.flows.iter().filter(|f| class.is_none_or(|c| f.class == c));
+                let times = of.map(|f| held.get(&f.id).map_or(0.0, |t| t.as_ps() as f64));
+                Sorted::new(times).mean()
+            });
+            let view = FlowView { stats: ClassStats::new(run, class), innocent };
+            (view.stats.flows > 0, FLOWS.iter().map(|m| (m.of)(&view)).collect::<Vec<_>>())
+        };
+        let mut cells: Vec<String> = RUN.iter().map(|m| (m.of)(&view)).collect();
+        cells.extend(flows(None).1);
+        let mut classes = Vec::new();
+        for (i, name) in e.classes().iter().enumerate() {
+            let (any, cells) = flows(Some(ClassId::from_index(i)));
+            if any {
+                classes.push([vec![name.clone()], cells].concat());
+            }
+        }
+        Self { run: cells, classes }
+    }
+
+    /// Whether the cells are as many as this program's columns.
+    pub fn fits(&self) -> bool {
+        let whole = self.run.len() == RUN.len() + FLOWS.len();
+        whole && self.classes.iter().all(|c| c.len() == 1 + FLOWS.len())
+    }
+}
+
+/// Names and kinds of the columns of a run, behind those that say which run it is.
+pub fn run_columns() -> impl Iterator<Item = (&'static str, Kind)> {
+    RUN.iter().map(|m| (m.name, m.kind)).chain(flow_columns())
+}
+
+/// Names and kinds of the columns of the flows of a class.
+pub fn flow_columns() -> impl Iterator<Item = (&'static str, Kind)> {
+    FLOWS.iter().map(|m| (m.name, m.kind))
+}

@@ -1,0 +1,160 @@
+//! `index.html` of a sweep: any metric against any parameter, with confidence intervals over runs,
+//! log axes and facets, in one file that opens offline.
+
+use super::merge::{Merged, Table};
+use super::metrics::{FLOWS, Kind, RUN};
+use super::plan::Plan;
+use crate::report::{FIGURE_CSS, PAGE_CSS, escape};
+use serde_json::{Value, json};
+
+const SCRIPT: &str = include_str!("page.js");
+const CSS: &str = "\
+.choose { display: flex; flex-wrap: wrap; gap: .5rem 1.2rem; margin: 1rem 0; font-size: .92rem; }
+.choose label { white-space: nowrap; }
+.choose select { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 4px; padding: .15rem .3rem; max-width: 16rem; }
+#legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; font-size: .92rem; }
+#legend svg { width: 34px; min-width: 0; height: 12px; display: inline-block; vertical-align: middle; }
+#figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1rem; }
+#figures svg { width: 100%; max-width: 52rem; }
+#table { max-height: 28rem; overflow: auto; }
+";
+
+/// Number of runs, mean, and sum of squares around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Moments {
+    n: u64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    /// Welford's update.
+    fn add(&mut self, x: f64) {
+        self.n += 1;
+        let d = x - self.mean;
+        self.mean += d / self.n as f64;
+        self.squares += d * (x - self.mean);
+    }
+}
+
+/// The page.
+pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
+    let mut rows = Vec::new();
+    let names: Vec<&str> = numeric(RUN.iter().map(|m| (m.name, m.kind)))
+        .chain(numeric(FLOWS.iter().map(|m| (m.name, m.kind))))
+        .collect();
+    let docs: Vec<&str> = names
+        .iter()
+        .map(|name| {
+            let run = RUN.iter().find(|m| m.name == *name).map(|m| m.doc);
+            run.or_else(|| FLOWS.iter().find(|m| m.name == *name).map(|m| m.doc)).unwrap_or("")
+        })
+        .collect();
+    collect(&merged.runs, merged.key_columns, None, &names, &mut rows);
+    collect(&merged.classes, merged.key_columns, Some("class"), &names, &mut rows);
+    let keys: Vec<&str> =
+        std::iter::once("variant").chain(plan.head.parameters.iter().map(String::as_str)).collect();
+    let deadlocks = merged
+        .runs
+        .column("deadlock")
+        .is_some_and(|i| merged.runs.rows.iter().any(|row| row[i] == "1"));
+    let first = if deadlocks { "deadlock" } else { "slowdown_mean" };
+    let data = json!({
+        "keys": keys, "metrics": names, "docs": docs, "rows": rows, "first": first,
+    });
+    // "</script>" in a label must not end the script
+    let data = data.to_string().replace("</", "<\\/");
+    let title = escape(&plan.head.title);
+    let runs = merged.runs.rows.len();
+    let total = plan.runs.len();
+    let partial = match runs == total {
+        true => String::new(),
+        false => format!("<p class=\"warn\">{runs} of {total} runs have a result.</p>\n"),
+    };
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · Weir</title>\n\
+         <style>\n{PAGE_CSS}{CSS}</style>\n<style id=\"figure-style\">\n{FIGURE_CSS}</style>\n\
+         </head>\n<body>\n<header>\n<h1>{title}</h1>\n\
+         <p class=\"soft\">{runs} runs · weir {version}</p>\n</header>\n{partial}\
+         <div class=\"choose\">\n\
+         <label>metric <select id=\"metric\"></select></label>\n\
+         <label>of <select id=\"class\"></select></label>\n\
+         <label>against <select id=\"x\"></select></label>\n\
+         <label>one panel per <select id=\"facet\"></select></label>\n\
+         <label><input type=\"checkbox\" id=\"log-x\"> log x</label>\n\
+         <label><input type=\"checkbox\" id=\"log-y\"> log y</label>\n\
+         <span id=\"filters\"></span>\n</div>\n\
+         <div id=\"legend\"></div>\n<div id=\"figures\"></div>\n<p class=\"soft\" id=\"doc\"></p>\n\
+         <p class=\"tools\"><a href=\"#\" id=\"save\">save as SVG</a> \
+         <a href=\"runs.csv\">runs.csv</a> <a href=\"classes.csv\">classes.csv</a></p>\n\
+         <details><summary>data</summary><div id=\"table\"></div></details>\n\
+         <script>\nconst DATA = {data};\n{SCRIPT}</script>\n</body>\n</html>\n",
+        version = escape(&plan.head.weir),
+    )
+}
+
+fn numeric<'a>(
+    columns: impl Iterator<Item = (&'a str, Kind)> + 'a,
+) -> impl Iterator<Item = &'a str> + 'a {
+    columns.filter(|(_, kind)| *kind != Kind::Text).map(|(name, _)| name)
+}
+
+/// Adds what the rows of a table say about each variant, point and class. Rows of one cell follow
+/// each other in runs of seeds, but classes alternate.
+fn collect(
+    table: &Table,
+    key_columns: usize,
+    class: Option<&str>,
+    metrics: &[&str],
+    out: &mut Vec<Value>,
+) {
+    let class = class.and_then(|name| table.column(name));
+    let columns: Vec<Option<usize>> = metrics.iter().map(|m| table.column(m)).collect();
+    let mut cells: Vec<(Vec<&str>, &str, Vec<Moments>)> = Vec::new();
+    let mut known: std::collections::BTreeMap<(Vec<&str>, &str), usize> = Default::default();
+    for row in &table.rows {
+        // variant, then parameters; scheme and cc go with the variant, the seed is averaged over
+        let key: Vec<&str> = std::iter::once(row[0].as_str())
+            .chain(row[3..key_columns - 1].iter().map(String::as_str))
+            .collect();
+        let name = class.map_or("", |i| row[i].as_str());
+        let at = *known.entry((key.clone(), name)).or_insert_with(|| {
+            cells.push((key, name, vec![Moments::default(); metrics.len()]));
+            cells.len() - 1
+        });
+        for (moments, column) in cells[at].2.iter_mut().zip(&columns) {
+            if let Some(x) = column.and_then(|c| row[c].parse::<f64>().ok()) {
+                moments.add(x);
+            }
+        }
+    }
+    for (key, class, moments) in cells {
+        let cell = |m: &Moments| match m.n {
+            0 => json!(0),
+            _ => json!([m.n, m.mean, m.squares]),
+        };
+        out.push(
+            json!({ "k": key, "c": class, "m": moments.iter().map(cell).collect::<Vec<_>>() }),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Estimate;
+
+    /// The page computes intervals from moments; they are those of compare.
+    #[test]
+    fn moments_give_the_mean_and_deviation_of_compare() {
+        let samples = [3.0, 1.0, 4.0, 1.5, 9.25];
+        let mut m = Moments::default();
+        samples.iter().for_each(|x| m.add(*x));
+        let e = Estimate::new(&samples).expect("samples");
+        // t(4) = 2.776
+        let half = 2.776 * (m.squares / 4.0 / 5.0).sqrt();
+        assert!((m.mean - e.mean).abs() < 1e-12 && (half - e.half_width).abs() < 1e-9);
+    }
+}

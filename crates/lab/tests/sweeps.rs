@@ -1,0 +1,105 @@
+//! Sweeps give the numbers of comparisons, and the book describes every column.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use weir_lab::findings::{ClassSummary, Comparison};
+use weir_lab::run::{Meter, run_all};
+use weir_lab::stats::Estimate;
+use weir_lab::sweep::directory::SweepDir;
+use weir_lab::sweep::draft::Draft;
+use weir_lab::sweep::merge::Merged;
+use weir_lab::sweep::metrics::{FLOWS, RUN};
+use weir_lab::sweep::shard::Shard;
+use weir_lab::sweep::worker::{self, Options, work};
+use weir_lab::{Experiment, sweep};
+
+fn scratch(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lab-sweep-{name}"));
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("made");
+    path
+}
+
+fn merged(name: &str, grid: &str) -> Merged {
+    let dir = scratch(name);
+    let file = dir.join("grid.toml");
+    fs::write(&file, grid).expect("written");
+    let draft = Draft::read(file.to_str().expect("text")).expect("a grid");
+    let planned = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let sweep = SweepDir::new(&dir.join("sweep"));
+    sweep.write(&planned).expect("written");
+    let options = Options { shard: Shard::ALL, jobs: 2, limit: None };
+    work(&sweep, &options, &worker::Meter::default()).expect("done");
+    let results = sweep.read_results(&planned.plan).expect("read");
+    Merged::new(&planned.plan, &results)
+}
+
+fn column(merged: &Merged, variant: &str, name: &str) -> Vec<f64> {
+    let at = merged.runs.column(name).expect("a column");
+    let rows = merged.runs.rows.iter().filter(|row| row[0] == variant);
+    rows.map(|row| row[at].parse().expect("a number")).collect()
+}
+
+#[test]
+fn one_point_of_a_sweep_has_the_numbers_of_a_comparison_with_the_same_seeds() {
+    let grid = "scenario = \"dumbbell\"\nseeds = \"1..5\"\nschemes = [\"pfc\", \"ofc\"]\n";
+    let merged = merged("same", grid);
+    let e = Experiment::load("dumbbell", &[]).expect("built in");
+    let variants: Vec<_> = ["pfc", "ofc"]
+        .iter()
+        .flat_map(|s| (1..=5).map(|seed| e.variant(Some(s), None, seed).expect("known")))
+        .collect();
+    let meter = Meter::new(variants.len());
+    let runs = run_all(&e, &variants, 2, &meter).into_iter().flatten();
+    let comparison = Comparison::new(&e, runs.map(|r| r.expect("a run")).collect());
+    for group in &comparison.groups {
+        let expected = ClassSummary::new(group, None);
+        let found = |name| Estimate::new(&column(&merged, group.scheme.title, name));
+        assert_eq!(found("fct_mean_ps"), expected.fct_mean, "{}", group.scheme.name);
+        assert_eq!(found("fct_p99_ps"), expected.fct_p99);
+        assert_eq!(found("slowdown_mean"), expected.slowdown_mean);
+        assert_eq!(found("slowdown_p99"), expected.slowdown_p99);
+        assert_eq!(found("held_mean_ps"), expected.held_mean);
+    }
+}
+
+/// 30 % is 0.3, sizes are bytes, and columns say so.
+#[test]
+fn parameters_are_numbers_with_their_unit_in_the_name() {
+    let grid = "scenario = \"incast\"\nseeds = [1]\n[parameters]\n\
+        buffer = { key = \"switch.buffer\", values = [\"12MB\", \"16MB\"] }\n";
+    let merged = merged("units", grid);
+    let at = merged.runs.column("buffer_bytes").expect("a column");
+    let values: Vec<&str> = merged.runs.rows.iter().map(|row| row[at].as_str()).collect();
+    assert_eq!(values, ["12000000", "16000000"]);
+}
+
+#[test]
+fn the_book_has_every_column() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(root.join("docs/src/sweeps.md")).expect("the page");
+    let named = |name: &str, of: &str, doc: &str| {
+        assert!(text.contains(&format!("| `{name}` | {of} | {doc} |")), "{name}: {doc}");
+    };
+    RUN.iter().for_each(|m| named(m.name, "run", m.doc));
+    FLOWS.iter().for_each(|m| named(m.name, "run, class", m.doc));
+}
+
+#[test]
+fn the_sweeps_that_come_along_can_be_planned() {
+    let sweeps = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sweeps");
+    let mut seen = 0;
+    for entry in fs::read_dir(sweeps).expect("sweeps") {
+        let path = entry.expect("entry").path();
+        let name = path.to_str().expect("text");
+        if name.ends_with(".toml") && !name.ends_with(".scenario.toml") {
+            let draft = Draft::read(name).unwrap_or_else(|p| panic!("{}", p.render(false)));
+            let runs = draft.runs();
+            let planned = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false)));
+            assert_eq!(planned.plan.runs.len() as u128, runs);
+            assert_eq!(planned.plan.head.weir, sweep::version());
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
+}

@@ -1,0 +1,109 @@
+//! Where switches pause and where they mark, switch by switch.
+//!
+//! Thresholds that follow the speed of ports are resolved here, once per run: the nodes of a run
+//! use these functions, and so does whoever wants to show or check a configuration.
+
+use crate::config::{Config, EcnConfig, ThresholdConfig, dynamic_headroom};
+use weir_core::{Bytes, NodeId, PortId, Rate};
+use weir_net::{Link, Topology};
+
+/// The thresholds of a configuration on a network.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchThresholds<'a> {
+    topology: &'a Topology,
+    config: &'a Config,
+    /// The speed of the slowest link.
+    slowest: Rate,
+}
+
+impl<'a> SwitchThresholds<'a> {
+    /// The thresholds of `config` on `topology`.
+    pub fn new(topology: &'a Topology, config: &'a Config) -> Self {
+        let slowest = topology.links().iter().map(|l| l.rate).min().unwrap_or_default();
+        Self { topology, config, slowest }
+    }
+
+    fn links(&self, node: NodeId) -> impl Iterator<Item = &'a Link> {
+        let topology = self.topology;
+        topology.ports(node).iter().map(move |end| topology.link(end.link))
+    }
+
+    /// The thresholds of one switch: where they follow the speed of ports, its slowest one's.
+    pub fn of(&self, switch: NodeId) -> ThresholdConfig {
+        let slowest = self.links(switch).map(|l| l.rate).min().unwrap_or_default();
+        self.config.switch.thresholds.at(slowest, self.config.nic.max_frame())
+    }
+
+    /// The ingress length at which a switch pauses when one of its egress queues is congested and
+    /// holds all that the switch stores: the smallest one of its ports. `None` where nothing
+    /// pauses.
+    ///
+    /// Dynamic thresholds shrink while the queue grows: T = alpha (S - q) is reached by q = T at
+    /// alpha S / (1 + alpha), S being the shared memory.
+    pub fn pause(&self, switch: NodeId) -> Option<Bytes> {
+        let (shift, reserve, headroom) = match self.of(switch) {
+            ThresholdConfig::Pool | ThresholdConfig::PerSpeed { .. } => return None,
+            ThresholdConfig::Static { xoff, .. } => return Some(xoff),
+            ThresholdConfig::Dynamic { shift, reserve, headroom, .. } => (shift, reserve, headroom),
+        };
+        let c = self.config;
+        let lossless = u64::from(c.switch.lossless.count_ones());
+        let set_aside = self.links(switch).map(|l| {
+            let frame = c.nic.max_frame();
+            let auto = || dynamic_headroom(l.rate, l.delay, c.switch.latency, frame, &c.link);
+            headroom.unwrap_or_else(auto).saturating_add(reserve).get().saturating_mul(lossless)
+        });
+        let set_aside = set_aside.fold(0, u64::saturating_add);
+        let shared = c.switch.buffer.get().saturating_sub(set_aside);
+        let of_port = |l: &Link| {
+            let divisor = (1u64 << self.alpha_shift(shift, l.rate)) + 1;
+            Bytes::new(shared / divisor).saturating_add(reserve)
+        };
+        self.links(switch).map(of_port).min()
+    }
+
+    /// alpha = 2^-shift doubles with every doubling of a port's rate over the slowest link's.
+    pub(crate) fn alpha_shift(&self, base: u8, port: Rate) -> u8 {
+        let doublings = (port.as_bps() / self.slowest.as_bps().max(1)).max(1).ilog2();
+        base.saturating_sub(u8::try_from(doublings).unwrap_or(u8::MAX))
+    }
+
+    /// How the egress ports of a switch mark; `None` for not at all.
+    ///
+    /// Thresholds that follow the speed of ports are those of the port's. Where marking is to
+    /// come before pausing, `kmax` is at most half of the pause threshold, and half of the
+    /// memory, and `kmin` is lowered in proportion: when any single ingress has filled the queue
+    /// up to its pause threshold, every packet has been marked for a while.
+    pub fn marking(&self, switch: NodeId) -> Vec<Option<EcnConfig>> {
+        let (ecn, scale) = (self.config.switch.ecn, self.config.switch.ecn_scale);
+        let (Some(ecn), ports) = (ecn, self.links(switch)) else {
+            return vec![None; self.topology.ports(switch).len()];
+        };
+        let pause = if scale.before_pause { self.pause(switch) } else { None };
+        let most = pause.unwrap_or(Bytes::MAX).min(self.config.switch.buffer).get() / 2;
+        let of_port = |l: &Link| {
+            let mut found = ecn;
+            if let Some(per) = scale.per {
+                found.kmin = share(ecn.kmin, l.rate.as_bps(), per.as_bps());
+                found.kmax = share(ecn.kmax, l.rate.as_bps(), per.as_bps());
+            }
+            if scale.before_pause && found.kmax.get() > most {
+                found.kmin = share(found.kmin, most, found.kmax.get());
+                found.kmax = Bytes::new(most);
+            }
+            Some(found)
+        };
+        ports.map(of_port).collect()
+    }
+
+    /// How one egress port marks.
+    pub fn marking_at(&self, switch: NodeId, port: PortId) -> Option<EcnConfig> {
+        self.marking(switch).get(port.index()).copied().flatten()
+    }
+}
+
+/// `bytes * of / per`.
+fn share(bytes: Bytes, of: u64, per: u64) -> Bytes {
+    let product = u128::from(bytes.get()) * u128::from(of) / u128::from(per.max(1));
+    Bytes::new(u64::try_from(product).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,203 @@
+//! Draws one case: a small network, its flows, and every option at random.
+
+use crate::common::{config, flow, set};
+use weir_cc::{CcKind, CcParams};
+use weir_core::rng::Stream;
+use weir_core::{Bytes, Priority, Rate, Ratio, Time};
+use weir_net::Topology;
+use weir_net::build::{self, dumbbell, leaf_spine, ring, star};
+use weir_sim::Config;
+use weir_sim::config::{
+    EcnConfig, IngressLimit, NicDiscipline, Reliability, Stop, ThresholdConfig, WindowConfig,
+};
+use weir_traffic::{FlowSpec, WhileHeld};
+
+/// Parameters of a scheme and their values.
+type Mode = &'static [(&'static str, &'static str)];
+
+/// Modes in which a scheme differs at its hosts or keeps a second mechanism behind it.
+const MODES: &[(&str, Mode)] = &[
+    ("pfc", &[("timer", "sticky")]),
+    ("gfc", &[("mode", "ofc")]),
+    ("gfc", &[("feedback", "time")]),
+    ("ppfc", &[("mode", "paper")]),
+    ("ofc", &[("flow-key", "flow")]),
+    ("ofc", &[("flow-key", "pair")]),
+    ("bfc", &[("queues", "2")]),
+    ("bfc", &[("queues", "4"), ("frames", "both")]),
+    ("bfc", &[("backstop", "pfc"), ("queues", "4")]),
+    ("ideal", &[("resume", "marks")]),
+    ("ideal", &[("backstop", "pfc")]),
+    ("flowsail", &[("queues", "2")]),
+    ("flowsail", &[("backstop", "pfc"), ("queues", "3")]),
+    ("ffc", &[("threshold", "8KB"), ("lane-high", "4KB"), ("lane-low", "2KB")]),
+    ("ffc", &[("backstop", "pfc")]),
+];
+
+/// One case, the same for the same number.
+pub(crate) struct Case {
+    pub(crate) topology: Topology,
+    /// Its links form a circle, in which packets can wait for each other for ever.
+    pub(crate) circular: bool,
+    pub(crate) flows: Vec<FlowSpec>,
+    pub(crate) config: Config,
+    /// The combination in a few words.
+    pub(crate) what: String,
+}
+
+fn one_of<T: Copy>(s: &mut Stream, all: &[T]) -> T {
+    all[s.below(all.len() as u64) as usize]
+}
+
+fn one_in(s: &mut Stream, n: u64) -> bool {
+    s.below(n) == 0
+}
+
+impl Case {
+    pub(crate) fn new(number: u64) -> Self {
+        let mut s = Stream::new(number, "options", 0);
+        let scheme = one_of(&mut s, weir_fc::SCHEMES).name;
+        let rate = Rate::from_gbps(one_of(&mut s, &[3, 10, 40, 100]));
+        let delay = Time::from_ns(s.between(1, 2000));
+        let (topology, shape) = network(&mut s, rate, delay);
+        let mut cfg = config(scheme);
+        cfg.seed = number;
+        let mut what = vec![scheme.to_owned(), shape.to_owned()];
+        let modes: Vec<Mode> =
+            MODES.iter().filter(|(name, _)| *name == scheme).map(|(_, mode)| *mode).collect();
+        if !modes.is_empty() && one_in(&mut s, 2) {
+            let mode = one_of(&mut s, &modes);
+            mode.iter().for_each(|(name, value)| set(&mut cfg, name, value));
+            what.push(format!("{mode:?}"));
+        }
+        switches(&mut s, &mut cfg, &mut what);
+        hosts(&mut s, &mut cfg, &mut what);
+        let flows = flows(&mut s, &topology, rate, &cfg);
+        cfg.stop = Stop::At(Time::from_ms(2000));
+        let what = format!("case {number}: {}", what.join(", "));
+        Self { topology, circular: shape == "ring", flows, config: cfg, what }
+    }
+}
+
+fn network(s: &mut Stream, rate: Rate, delay: Time) -> (Topology, &'static str) {
+    let shape = one_of(s, &["star", "star", "dumbbell", "dumbbell", "leaf-spine", "ring"]);
+    let topology = match shape {
+        "star" => build::star::build(&star::Params { hosts: s.between(3, 6) as u32, rate, delay }),
+        "dumbbell" => build::dumbbell::build(&dumbbell::Params {
+            left: s.between(2, 4) as u32,
+            right: s.between(2, 4) as u32,
+            trunks: s.between(1, 2) as u32,
+            rate,
+            delay,
+            trunk_rate: rate,
+            trunk_delay: delay,
+        }),
+        "leaf-spine" => build::leaf_spine::build(&leaf_spine::Params {
+            leaves: 2,
+            spines: 2,
+            hosts_per_leaf: 2,
+            rate,
+            delay,
+            spine_rate: rate,
+            spine_delay: delay,
+            ..leaf_spine::Params::default()
+        }),
+        _ => build::ring::build(&ring::Params { rate, delay, ..ring::Params::default() }),
+    };
+    (topology.expect("builds"), shape)
+}
+
+fn switches(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
+    cfg.switch.lossless = one_of(s, &[1 << 3, 1 << 3, 1 << 3, 0b1100, 0b10_1010]);
+    if cfg.switch.lossless != 1 << 3 {
+        what.push(format!("lossless {:#b}", cfg.switch.lossless));
+    }
+    match s.below(4) {
+        0 => cfg.switch.schedule.weights = [1; Priority::COUNT],
+        1 => cfg.switch.schedule.weights = [(); 8].map(|()| s.below(4) as u32),
+        _ => {}
+    }
+    if cfg.switch.schedule.weights != [0; Priority::COUNT] {
+        what.push(format!("weights {:?}", cfg.switch.schedule.weights));
+    }
+    let xoff = s.between(6_000, 80_000);
+    cfg.switch.thresholds = ThresholdConfig::Static {
+        xoff: Bytes::new(xoff),
+        xon: Bytes::new(xoff * s.between(10, 85) / 100),
+        limit: one_of(s, &[IngressLimit::Lossless, IngressLimit::Unlimited]),
+    };
+    if one_in(s, 6) {
+        cfg.switch.buffer = Bytes::new(s.between(20_000, 200_000));
+        what.push(format!("buffer {}", cfg.switch.buffer));
+    }
+    if one_in(s, 2) {
+        let kmin = s.between(1_000, 40_000);
+        let kmax = Bytes::new(kmin + s.between(0, 40_000));
+        let pmax = Ratio::new(1, 2).expect("two is not zero");
+        cfg.switch.ecn = Some(EcnConfig { kmin: Bytes::new(kmin), kmax, pmax });
+    }
+    cfg.switch.latency = one_of(s, &[Time::ZERO, Time::from_ns(500)]);
+    cfg.link.response = one_of(s, &[Time::ZERO, Time::from_ns(700)]);
+    if one_in(s, 3) {
+        cfg.link.bit_error_rate = one_of(s, &[1e-8, 1e-7, 1e-6]);
+        what.push(format!("bit errors {:e}", cfg.link.bit_error_rate));
+    }
+    if one_in(s, 4) {
+        cfg.probes.warm_up = Time::from_us(20);
+    }
+}
+
+fn hosts(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
+    let cc = one_of(s, CcKind::ALL);
+    cfg.cc = CcParams::new(cc);
+    what.push(cc.name().to_owned());
+    if one_in(s, 2) {
+        cfg.nic.discipline = NicDiscipline::Fifo;
+        what.push("fifo".into());
+    }
+    if one_in(s, 3) {
+        cfg.nic.reliability = Reliability::SelectiveRepeat;
+        what.push("selective repeat".into());
+    }
+    cfg.nic.window = match s.below(4) {
+        0 => WindowConfig::Unlimited,
+        1 => WindowConfig::Bytes(Bytes::new(s.between(1_500, 60_000))),
+        _ => WindowConfig::FromCc,
+    };
+    if !one_in(s, 3) {
+        cfg.nic.timeout = Some(one_of(s, &[Time::from_us(300), Time::from_ms(1)]));
+        what.push(format!("timeout {}", cfg.nic.timeout.unwrap_or_default()));
+    }
+}
+
+fn flows(s: &mut Stream, topology: &Topology, rate: Rate, cfg: &Config) -> Vec<FlowSpec> {
+    let hosts: Vec<u32> = topology.hosts().iter().map(|h| h.0).collect();
+    let lossless: Vec<Priority> =
+        Priority::ALL.into_iter().filter(|p| cfg.switch.lossless & 1 << p.get() != 0).collect();
+    let few = one_of(s, &[1, 2, 3]) as u64;
+    (0..s.between(2, 12))
+        .map(|_| {
+            let n = hosts.len() as u64;
+            let src = s.below(n);
+            // most go to the first host
+            let dst = if one_in(s, 3) || src == 0 { (src + s.between(1, n - 1)) % n } else { 0 };
+            let (src, dst) = (hosts[src as usize], hosts[dst as usize]);
+            let start = Time::from_ns(s.between(0, 20_000));
+            let priority = if one_in(s, 8) {
+                Priority::ALL[s.below(7) as usize]
+            } else {
+                one_of(s, &lossless)
+            };
+            let plain = FlowSpec { start, priority, ..flow(src, dst, s.between(1, 120_000)) };
+            let stop = Some(start + Time::from_ns(s.between(1, 60_000)));
+            let while_held = one_of(s, &[WhileHeld::Backlog, WhileHeld::Discard]);
+            let pace = Rate::from_bps(rate.as_bps() / 10 * s.between(1, 20));
+            match s.below(3 * few) {
+                0 => FlowSpec { rate: Some(pace), while_held, ..plain },
+                1 => FlowSpec { rate: Some(pace), while_held, stop, size: Bytes::MAX, ..plain },
+                2 => FlowSpec { stop, size: Bytes::MAX, ..plain },
+                _ => plain,
+            }
+        })
+        .collect()
+}

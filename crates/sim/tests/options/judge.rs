@@ -1,0 +1,118 @@
+//! Whether a run delivered everything, or says why not.
+
+use crate::common::try_run;
+use crate::draw::Case;
+use weir_core::{Bytes, Time};
+use weir_sim::outcome::{FlowRecord, Stuck};
+use weir_sim::{Finish, Outcome, SimError};
+use weir_traffic::FlowSpec;
+
+/// Nothing is missing.
+pub(crate) const DELIVERED: &str = "all delivered";
+
+/// Runs a case: how it ended, or what is wrong with it.
+pub(crate) fn judge(case: &Case) -> Result<&'static str, String> {
+    let out = match try_run(&case.topology, &case.flows, &case.config) {
+        Ok(out) => out,
+        Err(SimError::Scheme { .. }) => return Ok("refused by the scheme: settings do not fit"),
+        Err(error) => return Err(error.to_string()),
+    };
+    bounds(case, &out)?;
+    match &out.finish {
+        Finish::Drained => drained(case, &out),
+        Finish::Stalled(stuck) => stalled(case, &out, stuck),
+        Finish::Deadlock(d) if case.circular && !d.cycle.is_empty() => {
+            Ok("deadlock: a circle of queues on a ring")
+        }
+        finish => Err(format!("{finish:?}, {:?}", out.totals)),
+    }
+}
+
+/// The spec of a flow by its identity: numbers go by start at each host.
+fn spec_of<'a>(case: &'a Case, f: &FlowRecord) -> &'a FlowSpec {
+    let mut own: Vec<&FlowSpec> = case.flows.iter().filter(|s| s.src == f.src).collect();
+    own.sort_by_key(|s| s.start);
+    own[f.id.number() as usize]
+}
+
+fn drained(case: &Case, out: &Outcome) -> Result<&'static str, String> {
+    let (mut lost, mut discarded) = (false, false);
+    let payload = case.config.nic.payload.get();
+    for f in &out.flows {
+        let spec = spec_of(case, f);
+        let first_time = f.packets - f.retransmitted;
+        let whole = match (spec.rate, f.size) {
+            (None, Bytes::MAX) => f.delivered.get() == first_time * payload && f.finish.is_none(),
+            (None, size) => f.delivered == size && f.finish.is_some() && f.acked.is_some(),
+            (Some(_), size) => {
+                lost |= f.lost > 0;
+                discarded |= f.discarded > 0;
+                let complete = f.lost == 0 && (f.discarded == 0 || size == Bytes::MAX);
+                let packets = f.delivered.get().div_ceil(payload);
+                packets + f.lost == f.packets && f.finish.is_some() == complete
+            }
+        };
+        if !whole {
+            return Err(format!("drained, and not whole: {f:?}"));
+        }
+    }
+    Ok(match (lost, discarded) {
+        (false, false) => DELIVERED,
+        (true, _) => "all delivered but datagrams that were lost, and counted",
+        (false, true) => "all delivered but what held sources discarded, and counted",
+    })
+}
+
+/// A standstill needs a loss that nothing repairs, and has to name who waits.
+fn stalled(case: &Case, out: &Outcome, stuck: &[Stuck]) -> Result<&'static str, String> {
+    let waits = |what: &str| stuck.iter().any(|s| s.waits_for.contains(what));
+    let lost_answers: u64 = out.flows.iter().map(|f| f.answers_lost).sum();
+    let lost_data: u64 = out.flows.iter().map(|f| f.lost).sum();
+    let t = &out.totals;
+    if waits("RESUME") && t.control_dropped > 0 {
+        return Ok("stalled: a RESUME was lost");
+    }
+    if waits("acknowledgements")
+        && case.config.nic.timeout.is_none()
+        && lost_data + lost_answers > 0
+    {
+        return Ok("stalled: a packet was lost, and there is no timeout");
+    }
+    let list: Vec<&str> = stuck.iter().map(|s| s.waits_for.as_str()).collect();
+    Err(format!("stalled without a reason, waiting: {list:?}, {t:?}"))
+}
+
+/// What no network can exceed.
+fn bounds(case: &Case, out: &Outcome) -> Result<(), String> {
+    let drops: u64 = out.drops.iter().map(|d| d.packets).sum();
+    let losses: u64 = out.flows.iter().map(|f| f.lost + f.answers_lost).sum();
+    if drops != out.totals.dropped || losses != drops {
+        return Err(format!("{drops} drops, {losses} losses of flows, {:?}", out.totals));
+    }
+    let done = out.flows.iter().filter(|f| f.finish.is_some()).count() as u64;
+    if done != out.totals.completed {
+        return Err(format!("{done} flows are done, {:?}", out.totals));
+    }
+    let span = out.end.saturating_sub(case.config.probes.warm_up);
+    for p in &out.ports {
+        let held = p.held_time.iter().max().copied().unwrap_or_default();
+        if !(0.0..=1.0).contains(&p.utilisation) || held > span {
+            return Err(format!("within {span}: {p:?}"));
+        }
+    }
+    for f in &out.flows {
+        // what was sent again may be held after the flow is complete
+        let whole = |t: Time| if f.retransmitted == 0 { t } else { out.end };
+        let life = f.finish.map_or(out.end, whole).max(f.acked.unwrap_or_default()) - f.start;
+        if let Some(at) = f.held.iter().find(|at| at.time > life) {
+            return Err(format!("held for {} of {life} at {}: {f:?}", at.time, at.node));
+        }
+        if f.fct().zip(f.ideal).is_some_and(|(fct, ideal)| fct < ideal) {
+            return Err(format!("faster than alone: {f:?}"));
+        }
+        if f.delivered > f.size {
+            return Err(format!("more than there was: {f:?}"));
+        }
+    }
+    Ok(())
+}
