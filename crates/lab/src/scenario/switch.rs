@@ -36,12 +36,12 @@ pub struct SwitchSpec {
     pub threshold_at: Option<Span>,
     /// Where the buffer was written.
     pub buffer_at: Option<Span>,
+    /// Where the limit of an egress queue of a pipelined switch was written.
+    pub egress_at: Option<Span>,
     /// Where the lossless priorities were written.
     pub lossless_at: Option<Span>,
     /// Where marking was written.
     pub ecn_at: Option<Span>,
-    /// Where the limit of an egress queue of a pipelined switch was written.
-    pub egress_at: Option<Span>,
 }
 
 /// Reads the section.
@@ -89,9 +89,9 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
         headroom_at: given.headroom_at,
         threshold_at: given.threshold_at,
         buffer_at: buffer.span,
+        egress_at: pipeline.and_then(|p| p.egress_at),
         lossless_at,
         ecn_at,
-        egress_at: pipeline.and_then(|p| p.egress_at),
     };
     check_buffer(&spec, f.out);
     spec

@@ -212,8 +212,7 @@ impl Switch {
         if let Some(pipeline) = pipeline {
             mmu = mmu.in_stages(pipeline.limits);
         }
-        // a switch without links has no ingress to ask about, and what a scheme need not hear of
-        // is said of shared memory
+        // a switch without links has no ingress to ask about, and answers are about shared memory
         let asks = shared.config.shortcuts && !setup.is_empty() && pipeline.is_none();
         let hooks = Hooks::new(fc, &mmu, asks);
         assert!(
