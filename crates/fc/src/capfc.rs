@@ -21,6 +21,10 @@
 //! thresholds 68 KB (68/75 of xoff) and 45 KB (xon), no egress limit. The CaPFC paper itself has
 //! egress MAX/XOFF/XON/WARN 60/25/20/20 KB, CUT 80 %, ingress XOFF/XON 50/40 KB.
 //!
+//! *Pipelined switch,* for which it was made: I looks at the ingress FIFO's counter, C and E at the
+//! egress queues behind the processor, and MAX is the switch's own egress limit unless `egress-max`
+//! is lower. On a shared-memory switch I looks at all bytes that came in and have not left.
+//!
 //! *Readings:* the two prints of the paper differ in "> MAX" and "≥ MAX": a packet that would
 //! take the queue above MAX is dropped. Ties go to the lowest port. "Sort based on i" sorts by
 //! the counters' values. Ingress tests are inclusive as in PFC, or strict as the paper words
@@ -28,8 +32,8 @@
 
 use crate::{
     Actions, Admit, FlowControl, IngressBound, IngressWait, Interest, Kind, Mmu, NodeSetup,
-    NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey,
-    Values, Violation, pfc, threshold,
+    NodeView, OnFull, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize,
+    TimerKey, Values, Violation, pfc, threshold,
 };
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio};
 
@@ -356,6 +360,39 @@ impl FlowControl for Capfc {
     fn admit(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId) -> Admit {
         let with = v.q_out(egress, p.priority).saturating_add(Bytes::new(u64::from(p.size)));
         if self.governs(p.priority) && with > self.config.max { Admit::Drop } else { Admit::Accept }
+    }
+
+    fn fits_pipeline(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    /// I, from the ingress FIFO's own counter.
+    fn ingress_changed(
+        &mut self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        if !self.governs(priority) {
+            return;
+        }
+        let bit = 1 << priority.get();
+        let was = self.full[ingress.index()] & bit != 0;
+        let is = if was {
+            !self.has_drained(v, ingress, priority)
+        } else {
+            self.is_full(v, ingress, priority)
+        };
+        if was != is {
+            self.full[ingress.index()] ^= bit;
+            self.decide(v, ingress, priority, a);
+        }
+    }
+
+    /// Algorithm 1, lines 2 and 3, where MAX is the switch's own limit.
+    fn on_full(&self) -> Option<OnFull> {
+        Some(OnFull::Drop)
     }
 
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {

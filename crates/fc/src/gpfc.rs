@@ -192,6 +192,34 @@ impl Gpfc {
         })
     }
 
+    /// Pauses the sub-classes of a lossless ingress whose thresholds are reached.
+    fn pause_if_full(&mut self, v: &NodeView<'_>, i: PortId, priority: Priority, a: &mut Actions) {
+        let full = v.books.mmu.should_pause(i, priority);
+        if full || v.q_in(i, priority) >= self.xoff_low {
+            self.pfc.set_paused(v.now, i, priority, true, a);
+        }
+        if full {
+            self.pfc.set_paused(v.now, i, self.high_class[priority.index()], true, a);
+        }
+    }
+
+    /// Resumes the sub-classes of a lossless ingress that has drained far enough.
+    fn resume_if_drained(
+        &mut self,
+        v: &NodeView<'_>,
+        i: PortId,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        let drained = v.books.mmu.may_resume(i, priority);
+        if drained {
+            self.pfc.set_paused(v.now, i, priority, false, a);
+        }
+        if drained || v.q_in(i, priority) <= self.xoff_low {
+            self.pfc.set_paused(v.now, i, self.high_class[priority.index()], false, a);
+        }
+    }
+
     /// Carries out what PFC asked for, with holds of a class turned into holds of its queue
     /// or flow slots.
     fn translate(&self, mut asked: Actions, a: &mut Actions) {
@@ -228,6 +256,23 @@ impl FlowControl for Gpfc {
         self.layout.clone()
     }
 
+    fn fits_pipeline(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn ingress_changed(
+        &mut self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        if self.is_lossless(priority) {
+            self.pause_if_full(v, ingress, priority, a);
+            self.resume_if_drained(v, ingress, priority, a);
+        }
+    }
+
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
         let [low, _] = self.queue_of[priority.index()];
         if self.is_lossless(priority) { Interest::Every } else { Interest::Never(QueueId(low)) }
@@ -241,14 +286,7 @@ impl FlowControl for Gpfc {
         a: &mut Actions,
     ) -> QueueId {
         if self.is_lossless(p.priority) {
-            let full = v.books.mmu.should_pause(p.ingress, p.priority);
-            if full || v.q_in(p.ingress, p.priority) >= self.xoff_low {
-                self.pfc.set_paused(v.now, p.ingress, p.priority, true, a);
-            }
-            if full {
-                let high = self.high_class[p.priority.index()];
-                self.pfc.set_paused(v.now, p.ingress, high, true, a);
-            }
+            self.pause_if_full(v, p.ingress, p.priority, a);
         }
         QueueId(self.queue_of[p.priority.index()][usize::from(p.has(flags::HIGH))])
     }
@@ -257,14 +295,7 @@ impl FlowControl for Gpfc {
         if self.role == Role::Nic || !self.is_lossless(p.priority) {
             return;
         }
-        let drained = v.books.mmu.may_resume(p.ingress, p.priority);
-        if drained {
-            self.pfc.set_paused(v.now, p.ingress, p.priority, false, a);
-        }
-        if drained || v.q_in(p.ingress, p.priority) <= self.xoff_low {
-            let high = self.high_class[p.priority.index()];
-            self.pfc.set_paused(v.now, p.ingress, high, false, a);
-        }
+        self.resume_if_drained(v, p.ingress, p.priority, a);
     }
 
     fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {

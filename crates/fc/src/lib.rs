@@ -54,7 +54,7 @@ pub mod view;
 
 pub use actions::{Action, Actions, Target, TimerKey};
 pub use layout::{Group, OnDemand, PrioritySchedule, QueueLayout, QueueSpec};
-pub use mmu::{Mmu, MmuConfig, Refusal, Thresholds};
+pub use mmu::{EgressLimit, Mmu, MmuConfig, Refusal, SharedLimits, StageLimits, Thresholds};
 pub use params::{Kind, Param, ParamError, Value, Values};
 pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
 
@@ -99,6 +99,15 @@ pub enum Admit {
     Drop,
     /// Keep it where it is and stop the packet processor (pipelined switch only).
     Stall,
+}
+
+/// What a pipelined switch does with a packet of a lossless priority whose egress queue is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OnFull {
+    /// Drop the packet.
+    Drop,
+    /// Stop the packet processor, for all ports and priorities, until there is room.
+    Stop,
 }
 
 /// What to do with the head of a queue whose turn it is.
@@ -192,6 +201,31 @@ pub trait FlowControl: Send {
     /// May `p`, bound for `egress`, be stored? Called before the buffer is asked.
     fn admit(&mut self, _v: &NodeView<'_>, _p: &Packet, _egress: PortId) -> Admit {
         Admit::Accept
+    }
+
+    /// Whether the scheme can govern a pipelined switch, or why not; asked once. There `q_in` counts
+    /// a packet until the processor has moved it to an egress queue, and `q_out` from then on;
+    /// [`ingress_changed`](Self::ingress_changed) reports the former, `arrive` and `depart` the
+    /// latter.
+    fn fits_pipeline(&self) -> Result<(), &'static str> {
+        Err("it does not watch the ingress FIFOs in front of the packet processor")
+    }
+
+    /// Pipelined switch only: `q_in` of (`ingress`, `priority`) has changed. A packet came in, or
+    /// the processor has moved one to an egress queue (`arrive` follows) or dropped it.
+    fn ingress_changed(
+        &mut self,
+        _v: &NodeView<'_>,
+        _ingress: PortId,
+        _priority: Priority,
+        _a: &mut Actions,
+    ) {
+    }
+
+    /// Pipelined switch only: what to do when an egress queue is full, if the scheme and not the
+    /// switch decides that; asked once.
+    fn on_full(&self) -> Option<OnFull> {
+        None
     }
 
     /// Which packets that come in by `ingress` with `priority` the scheme has to hear of. Only the
@@ -410,6 +444,9 @@ mod tests {
         let s = b.scheme_mut();
         assert!(!s.gates_admission());
         assert_eq!(s.admit(&v, &p, PortId(0)), Admit::Accept);
+        assert!(s.fits_pipeline().is_err(), "its books were made for shared memory");
+        s.ingress_changed(&v, PortId(0), p.priority, &mut a);
+        assert_eq!(s.on_full(), None);
         assert_eq!(s.interest(&books.mmu, PortId(0), p.priority), Interest::Every);
         assert_eq!(s.serve(&v, at, &p, &mut a), Verdict::Send);
         assert_eq!(s.head_waits_for(at, &p), None);

@@ -11,7 +11,15 @@
 //!   threshold T = alpha * (shared - used) of Choudhury and Hahne, in the integer form
 //!   used by Broadcom-like switch models.
 //! * [`Thresholds::Pool`]: one tail-drop pool without pauses.
+//!
+//! In a pipelined switch ([`Mmu::in_stages`]) a packet is charged to its ingress only until the
+//! packet processor has moved it on ([`Mmu::forward`]); its egress queue is bounded, too.
 
+mod staged;
+
+pub use staged::{EgressLimit, SharedLimits, StageLimits};
+
+use staged::Staged;
 use std::ops::Range;
 use weir_core::prefetch::prefetch;
 use weir_core::{Bytes, PortId, Priority};
@@ -99,6 +107,9 @@ pub struct Mmu {
     xoff: [u64; Priority::COUNT],
     xon: [u64; Priority::COUNT],
     dynamic: bool,
+    /// Admission and release take more than the plain accounts: dynamic or in stages.
+    careful: bool,
+    staged: Option<Box<Staged>>,
     /// Per (port, priority): bytes stored in headroom; empty unless dynamic.
     headroom_used: Vec<u64>,
 }
@@ -164,6 +175,8 @@ impl Mmu {
             xoff: xoff_and_xon.map(|(xoff, _)| xoff),
             xon: xoff_and_xon.map(|(_, xon)| xon),
             dynamic,
+            careful: dynamic,
+            staged: None,
             headroom_used: if dynamic { vec![0; slots] } else { Vec::new() },
         }
     }
@@ -222,7 +235,7 @@ impl Mmu {
         let size = u64::from(size);
         let ingress = &mut self.ingress[slot(port, priority)];
         let (bytes, used) = (ingress.bytes + size, self.used + size);
-        if bytes > ingress.limit || used > self.config.buffer.get() || self.dynamic {
+        if bytes > ingress.limit || used > self.config.buffer.get() || self.careful {
             return self.admit_with_care(port, priority, size);
         }
         ingress.bytes = bytes;
@@ -307,6 +320,12 @@ impl Mmu {
             if self.dynamic && self.is_lossless(priority) {
                 self.admit_dynamic(port, s, size)?;
             }
+            if let Some(staged) = &self.staged {
+                staged.may_enter(&self.ingress, s, size)?;
+            }
+        }
+        if let Some(staged) = &mut self.staged {
+            staged.enters(s, size);
         }
         self.ingress[s].bytes += size;
         self.used += size;
@@ -343,8 +362,8 @@ impl Mmu {
     pub fn release(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let s = slot(port, priority);
         let size = u64::from(size);
-        if self.dynamic {
-            self.release_dynamic(s, priority, size);
+        if self.careful {
+            self.release_with_care(s, priority, size);
         }
         let Ingress { bytes, quiet_from, quiet_below, .. } =
             self.ingress.get_mut(s).expect(NO_PORT);
@@ -356,7 +375,12 @@ impl Mmu {
     }
 
     #[inline(never)]
-    fn release_dynamic(&mut self, s: usize, priority: Priority, size: u64) {
+    fn release_with_care(&mut self, s: usize, priority: Priority, size: u64) {
+        if let Some(staged) = &mut self.staged {
+            // it had left the ingress's account before: put back what is about to be taken again
+            staged.leaves(s, size);
+            self.ingress[s].bytes += size;
+        }
         if let Thresholds::Dynamic { reserve, .. } = self.config.thresholds
             && self.is_lossless(priority)
         {
@@ -411,8 +435,12 @@ impl Mmu {
     /// Checks that the parts add up to the whole.
     pub fn audit(&self) -> Result<(), String> {
         let sum: u64 = self.ingress.iter().map(|i| i.bytes).sum();
-        if sum != self.used {
+        let forwarded = self.staged.as_ref().map_or(0, |s| s.forwarded());
+        if sum + forwarded != self.used {
             return Err(format!("ingress books add up to {sum} B, the buffer to {} B", self.used));
+        }
+        if let Some(staged) = &self.staged {
+            staged.audit(self.used)?;
         }
         if let Thresholds::Dynamic { reserve, .. } = self.config.thresholds {
             let shared: u64 = (0..self.ingress.len())

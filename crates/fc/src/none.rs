@@ -45,6 +45,10 @@ impl FlowControl for NoFlowControl {
         QueueLayout::per_priority(&self.schedule)
     }
 
+    fn fits_pipeline(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
         Interest::Never(QueueId(self.queue_of[priority.index()]))
     }

@@ -15,9 +15,13 @@
 //! and no pause outlasts the refresh interval; refresh frames cost wire time.
 //!
 //! *Thresholds* are the buffer's ([`crate::mmu`]), static or dynamic.
+//!
+//! *Pipelined switch:* an ingress counts what the packet processor has not moved on yet. PFC says
+//! nothing about a full egress queue; `on-full` makes the two variants of the CaPFC paper, PFC_wdrop
+//! and PFC_wstop, out of it.
 
 use crate::{
-    Actions, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
+    Actions, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, OnFull, Param,
     ParamError, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target, TimerKey,
     Values, Violation,
 };
@@ -45,13 +49,21 @@ pub const REFRESH: Param = Param {
     doc: "Interval at which a standing pause is repeated (timed only); default: half the pause time.",
 };
 
+/// What happens at a full egress queue.
+pub const ON_FULL: Param = Param {
+    name: "on-full",
+    kind: Kind::Choice(&["drop", "stop"]),
+    default: "",
+    doc: "Pipelined switch, full egress queue: drop the packet or stop the processor; default: as [switch] says.",
+};
+
 /// The catalogue entry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "pfc",
     title: "PFC",
     summary: "Stops a whole priority of a link when the bytes it brought in reach a threshold.",
     reference: "IEEE 802.1Qbb",
-    params: &[TIMER, PAUSE_QUANTA, REFRESH],
+    params: &[TIMER, PAUSE_QUANTA, REFRESH, ON_FULL],
     lossless: true,
     ingress_bound: |_| IngressBound::Pauses,
     build,
@@ -82,6 +94,7 @@ pub struct Pfc {
     lossless: u8,
     timed: bool,
     quanta: u16,
+    on_full: Option<OnFull>,
     ports: Vec<Port>,
 }
 
@@ -129,6 +142,11 @@ impl Pfc {
             lossless: setup.lossless,
             timed,
             quanta,
+            on_full: match values.choice(&ON_FULL) {
+                Some("drop") => Some(OnFull::Drop),
+                Some("stop") => Some(OnFull::Stop),
+                _ => None,
+            },
             ports,
         })
     }
@@ -209,6 +227,31 @@ impl Pfc {
 impl FlowControl for Pfc {
     fn layout(&self, _port: PortId) -> QueueLayout {
         QueueLayout::per_priority(&self.schedule)
+    }
+
+    fn fits_pipeline(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn ingress_changed(
+        &mut self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        if self.lossless & 1 << priority.get() == 0 {
+            return;
+        }
+        if v.books.mmu.should_pause(ingress, priority) {
+            self.set_paused(v.now, ingress, priority, true, a);
+        } else if v.books.mmu.may_resume(ingress, priority) {
+            self.set_paused(v.now, ingress, priority, false, a);
+        }
+    }
+
+    fn on_full(&self) -> Option<OnFull> {
+        self.on_full
     }
 
     /// Below XOFF until the neighbour is told to stop, and then above XON.

@@ -223,13 +223,43 @@ impl Ppfc {
         ingress.index() * Priority::COUNT + priority.index()
     }
 
-    /// Whether a packet that joined `egress` is a reason to pause its ingress ahead of the
-    /// full threshold.
+    /// An ingress may have more than before: pauses it if it is full or will be.
+    fn grew(
+        &mut self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        egress: Option<PortId>,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        let full = v.books.mmu.should_pause(ingress, priority);
+        let foreseen = self.foresees(v, ingress, egress, priority);
+        let paused = self.pfc.has_paused(ingress, priority);
+        if full || foreseen {
+            self.pfc.set_paused(v.now, ingress, priority, true, a);
+        }
+        if let Some(trend) = self.trends.get_mut(Self::at(ingress, priority)) {
+            trend.foreseen = !full && (trend.foreseen || foreseen && !paused);
+        }
+    }
+
+    /// An ingress may have less than before: resumes it if it may.
+    fn shrank(&mut self, v: &NodeView<'_>, ingress: PortId, priority: Priority, a: &mut Actions) {
+        if self.may_resume(v, ingress, priority) {
+            self.pfc.set_paused(v.now, ingress, priority, false, a);
+            if let Some(trend) = self.trends.get_mut(Self::at(ingress, priority)) {
+                trend.foreseen = false;
+            }
+        }
+    }
+
+    /// Whether a packet that came in, and joined `egress` if it is known yet, is a reason to pause
+    /// its ingress ahead of the full threshold.
     fn foresees(
         &mut self,
         v: &NodeView<'_>,
         ingress: PortId,
-        egress: PortId,
+        egress: Option<PortId>,
         priority: Priority,
     ) -> bool {
         let bytes = v.q_in(ingress, priority);
@@ -237,7 +267,8 @@ impl Ppfc {
             Mode::Average => {
                 let port = |o| v.q_out(PortId::from_index(o), priority).get();
                 let sum = || (0..v.ports()).map(port).sum::<u64>();
-                bytes >= self.floor && v.q_out(egress, priority).get() * v.ports() as u64 > sum()
+                let long = |o| v.q_out(o, priority).get() * v.ports() as u64 > sum();
+                bytes >= self.floor && egress.is_some_and(long)
             }
             Mode::Predict(rules) => {
                 let trend = &mut self.trends[Self::at(ingress, priority)];
@@ -281,6 +312,23 @@ impl FlowControl for Ppfc {
         self.pfc.layout(port)
     }
 
+    fn fits_pipeline(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn ingress_changed(
+        &mut self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        if self.governs(priority) {
+            self.grew(v, ingress, None, priority, a);
+            self.shrank(v, ingress, priority, a);
+        }
+    }
+
     /// As PFC's, but what is not paused yet may be from the floor on. In `paper` mode samples are
     /// taken when packets come and go.
     fn interest(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Interest {
@@ -304,25 +352,14 @@ impl FlowControl for Ppfc {
         a: &mut Actions,
     ) -> QueueId {
         if self.governs(p.priority) {
-            let full = v.books.mmu.should_pause(p.ingress, p.priority);
-            let foreseen = self.foresees(v, p.ingress, egress, p.priority);
-            let paused = self.pfc.has_paused(p.ingress, p.priority);
-            if full || foreseen {
-                self.pfc.set_paused(v.now, p.ingress, p.priority, true, a);
-            }
-            if let Some(trend) = self.trends.get_mut(Self::at(p.ingress, p.priority)) {
-                trend.foreseen = !full && (trend.foreseen || foreseen && !paused);
-            }
+            self.grew(v, p.ingress, Some(egress), p.priority, a);
         }
         self.pfc.queue_of(p.priority)
     }
 
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, _from: PortQueue, a: &mut Actions) {
-        if self.governs(p.priority) && self.may_resume(v, p.ingress, p.priority) {
-            self.pfc.set_paused(v.now, p.ingress, p.priority, false, a);
-            if let Some(trend) = self.trends.get_mut(Self::at(p.ingress, p.priority)) {
-                trend.foreseen = false;
-            }
+        if self.governs(p.priority) {
+            self.shrank(v, p.ingress, p.priority, a);
         }
     }
 

@@ -7,10 +7,11 @@ use crate::listing::Layout;
 use crate::table::{Column, TextTable, paint};
 use std::collections::BTreeSet;
 use weir_core::{Bytes, Priority, Rate};
-use weir_fc::IngressBound;
+use weir_fc::{IngressBound, OnFull, StageLimits};
 use weir_net::analysis::{BufferGraph, Census, LongestPath, RttModel, bisection, oversubscription};
 use weir_sim::config::{
-    Config, IngressLimit, NicDiscipline, Reliability, Routing, Stop, ThresholdConfig, WindowConfig,
+    Config, DelayAt, IngressLimit, NicDiscipline, PipelineConfig, Reliability, Routing, Stop,
+    ThresholdConfig, WindowConfig,
 };
 use weir_sim::marking::SwitchThresholds;
 
@@ -59,6 +60,26 @@ pub fn check(e: &Experiment, variant: Variant, layout: Layout) -> String {
     format!("{}\n  {}\n\n{}", paint(&headline(e), layout.colour, "1"), s.title, body.join("\n"))
 }
 
+/// The processor of a pipelined switch in a line.
+fn processor(p: &PipelineConfig) -> String {
+    let place = match p.delay_at {
+        DelayAt::Before => "in front of it",
+        DelayAt::After => "behind it",
+    };
+    let full = match p.on_full {
+        OnFull::Drop => "drops",
+        OnFull::Stop => "stops it",
+    };
+    let limits = match p.limits {
+        StageLimits::Dedicated { egress } => format!("egress queues of {egress}"),
+        StageLimits::Shared(s) => format!(
+            "queues of {} and a pool of {} (queue {}, port {}, ingress {}, egress {})",
+            s.dedicated, s.pool, s.queue, s.port, s.ingress, s.egress
+        ),
+    };
+    format!("{} packets/s, {} {place}, {limits}, a full one {full}", p.rate, p.delay)
+}
+
 /// Every setting as it will be used.
 pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
@@ -82,7 +103,10 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
         weir_core::Time::ZERO => "0 ns".to_owned(),
         t => t.to_string(),
     };
-    add("switch latency", time(c.switch.latency));
+    match &c.switch.pipeline {
+        Some(pipeline) => add("packet processor", processor(pipeline)),
+        None => add("switch latency", time(c.switch.latency)),
+    }
     add("wire overhead", format!("{} per frame", c.link.overhead));
     add("control response", time(c.link.response));
     add("bit error rate", c.link.bit_error_rate.to_string());
@@ -280,7 +304,7 @@ pub fn topology_facts(e: &Experiment) -> Vec<(String, String)> {
     let model = RttModel {
         frame: nic.max_frame() + overhead,
         ack: nic.ack + overhead,
-        switch: e.scenario.switch.config.latency,
+        switch: e.scenario.switch.config.hop_latency(),
     };
     match LongestPath::new(topo, &model) {
         Some(far) => {

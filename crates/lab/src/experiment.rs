@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use weir_cc::{CcKind, Signal};
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
-use weir_fc::SchemeInfo;
+use weir_fc::{NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds};
 use weir_net::{Layer, Routes, Topology, nearest};
 use weir_sim::Prepared;
-use weir_sim::config::{Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, Routing, Stop};
+use weir_sim::config::{
+    Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig, Routing, Scheme, Stop,
+};
 use weir_traffic::{Fabric, Traffic};
 
 /// A scenario made concrete: everything but the scheme, the algorithm and the seed is settled.
@@ -155,7 +157,8 @@ impl Experiment {
                 || s.run.allow_loss
                 || s.link.bit_error_rate > 0.0
                 || !self.failures.is_empty()
-                || switch.watchdog.is_some();
+                || switch.watchdog.is_some()
+                || drops_when_full(switch.pipeline.as_ref(), &s.flow_control.with(variant.scheme));
             lossy.then(|| self.patience(variant.scheme))
         });
         Config {
@@ -418,6 +421,26 @@ fn find_links(
         }
     }
     found
+}
+
+/// Whether a pipelined switch under this scheme drops packets at a full egress queue.
+fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
+    let Some(pipeline) = pipeline else { return false };
+    // a scheme's rule does not depend on the node: any will do to ask
+    let port = PortSetup { rate: Rate::from_gbps(1), delay: Time::ZERO };
+    let setup = NodeSetup {
+        node: NodeId(0),
+        role: Role::Nic,
+        ports: &[port],
+        schedule: &PrioritySchedule::default(),
+        lossless: 0,
+        thresholds: &Thresholds::Pool,
+        max_frame: Bytes::new(1518),
+        response: Time::ZERO,
+        seed: 0,
+    };
+    let rule = (scheme.info.build)(&scheme.values, &setup).ok().and_then(|fc| fc.on_full());
+    rule.unwrap_or(pipeline.on_full) == OnFull::Drop
 }
 
 #[cfg(test)]

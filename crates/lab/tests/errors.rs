@@ -58,7 +58,7 @@ error: unknown key `tresholds`
   | ^^^^^^^^^ `[switch]` has no such key
   |
   = help: did you mean `thresholds`?
-  = help: `[switch]` takes model, buffer, thresholds, lossless, weights, quantum, ecn, latency, watchdog";
+  = help: `[switch]` takes model, buffer, thresholds, lossless, weights, quantum, ecn, latency, watchdog, pipeline, shared-pool";
     assert_eq!(errors("thresholds", "tresholds"), expected);
 }
 

@@ -14,6 +14,7 @@ fn fixed() -> impl Iterator<Item = &'static keys::Section> {
 /// What else the section needs so that only the key in question can be wrong.
 fn company(section: &str, key: &str) -> String {
     let needed: &[(&str, &str)] = match section {
+        "switch" if matches!(key, "pipeline" | "shared-pool") => &[("model", "\"pipelined\"")],
         "path" => &[("name", "\"p\""), ("nodes", "[\"h0\", \"sw0\", \"h1\"]")],
         "failure" => &[("link", "[\"h0\", \"sw0\"]"), ("down", "\"1us\"")],
         "reference" => &[

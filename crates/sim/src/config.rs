@@ -2,7 +2,7 @@
 
 use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
-use weir_fc::{PrioritySchedule, SchemeInfo, Values};
+use weir_fc::{OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
 use weir_net::analysis::Headroom;
 
 /// The settings of one run.
@@ -240,7 +240,54 @@ pub struct WatchdogConfig {
     pub action: WatchdogAction,
 }
 
-/// Switches: shared memory, output queued.
+/// Where the latency of a pipelined switch is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DelayAt {
+    /// In front of the processor: a packet may be processed this long after its arrival.
+    Before,
+    /// Behind it: a packet is put into its egress queue this long after it was processed.
+    After,
+}
+
+/// A pipelined switch: a FIFO per ingress port, one packet processor that serves them in turn, and
+/// bounded egress queues. Thresholds of the ingress are the static ones of [`SwitchConfig`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipelineConfig {
+    /// Packets per second of the processor, whatever their size.
+    pub rate: u64,
+    /// Latency of a packet besides its processing.
+    pub delay: Time,
+    /// Where that is.
+    pub delay_at: DelayAt,
+    /// What happens to a packet of a lossless priority at a full egress queue, unless the scheme
+    /// has a rule of its own; of another priority it is dropped.
+    pub on_full: OnFull,
+    /// What bounds the queues.
+    pub limits: StageLimits,
+}
+
+impl PipelineConfig {
+    /// How long the processor takes for one packet.
+    pub fn service(&self) -> Time {
+        Time::from_ps(Time::from_ms(1000).as_ps().div_ceil(self.rate.max(1)))
+    }
+}
+
+impl Default for PipelineConfig {
+    /// The CaPFC paper's switch: a million packets per second, 25 us in front of the processor,
+    /// 60 KB per egress queue, and packets that do not fit are dropped.
+    fn default() -> Self {
+        Self {
+            rate: 1_000_000,
+            delay: Time::from_us(25),
+            delay_at: DelayAt::Before,
+            on_full: OnFull::Drop,
+            limits: StageLimits::Dedicated { egress: Bytes::from_kb(60) },
+        }
+    }
+}
+
+/// Switches: shared memory and output queued, or pipelined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchConfig {
     /// All memory; [`Bytes::MAX`] for no limit.
@@ -260,6 +307,15 @@ pub struct SwitchConfig {
     pub latency: Time,
     /// PFC watchdog; `None` for off.
     pub watchdog: Option<WatchdogConfig>,
+    /// A pipelined switch instead of a shared-memory one; `latency` must be zero then.
+    pub pipeline: Option<PipelineConfig>,
+}
+
+impl SwitchConfig {
+    /// Time from the last bit of a packet to its egress queue, if nothing is in its way.
+    pub fn hop_latency(&self) -> Time {
+        self.pipeline.map_or(self.latency, |p| p.delay + p.service())
+    }
 }
 
 impl Default for SwitchConfig {
@@ -278,6 +334,7 @@ impl Default for SwitchConfig {
             ecn_scale: EcnScale::default(),
             latency: Time::ZERO,
             watchdog: None,
+            pipeline: None,
         }
     }
 }

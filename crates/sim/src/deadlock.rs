@@ -2,8 +2,10 @@
 //!
 //! A queue that flow control holds waits for the neighbour's ingress to be released; that ingress
 //! waits for the egress queues its packets are in, or for those that its scheme names. A queue
-//! may also wait for another one of its own port. A cycle of such queues that has stood for long
-//! enough can never resolve itself: every member waits for the next.
+//! may also wait for another one of its own port. In a pipelined switch an ingress waits for the
+//! packet processor, and a processor that is stopped for the full egress queues that stop it. A
+//! cycle of such queues that has stood for long enough can never resolve itself: every member
+//! waits for the next.
 
 use crate::node::Node;
 use crate::outcome::{Deadlock, Finish, Stuck};
@@ -68,14 +70,26 @@ fn waits_for(world: &World<'_>, vertices: &[Vertex], v: &Vertex) -> Vec<usize> {
         let named = wait.egresses.contains(&w.queue.at.port);
         w.node == end.peer
             && (named && w.queue.priority == v.queue.priority
-                || wait.own && holds_from(peer, w, end.peer_port, v.queue.priority))
+                || wait.own && holds_from(world, peer, w, end.peer_port, v.queue.priority))
     };
     let next = |i: &usize| is_behind(&vertices[*i]) || holds_it_up(&vertices[*i]);
     (0..vertices.len()).filter(next).collect()
 }
 
-fn holds_from(s: &Switch, w: &Vertex, ingress: PortId, priority: Priority) -> bool {
+/// Whether packets of an ingress wait for queue `w` of the same switch.
+fn holds_from(
+    world: &World<'_>,
+    s: &Switch,
+    w: &Vertex,
+    ingress: PortId,
+    priority: Priority,
+) -> bool {
     let at = w.queue.at;
+    if let Some(processor) = &s.processor {
+        // packets of the ingress stand in front of the processor, which waits for a queue
+        return s.books.mmu.q_in(ingress, priority) > Bytes::ZERO
+            && processor.waits_for(at.port, w.queue.priority, world.now.saturating_sub(CONFIRM));
+    }
     s.queued(at.port.index(), at.queue.index())
         .any(|p| p.ingress == ingress && p.priority == priority)
 }

@@ -271,6 +271,21 @@ pub struct SwitchRecord {
     pub buffer: QueueStats,
     /// The scheme's tables.
     pub tables: Vec<TableStats>,
+    /// The packet processor of a pipelined switch.
+    pub processor: Option<ProcessorRecord>,
+}
+
+/// The packet processor of a pipelined switch, the warm-up left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProcessorRecord {
+    /// Packets processed.
+    pub packets: u64,
+    /// How often a full egress queue stopped it.
+    pub stops: u64,
+    /// How long it was stopped.
+    pub stopped: Time,
+    /// Bytes in all ingress FIFOs.
+    pub ingress: QueueStats,
 }
 
 /// A table of a scheme at one switch, looked at every 10 us.
@@ -293,6 +308,8 @@ pub enum DropReason {
     HeadroomExceeded,
     /// The scheme refused it.
     Scheme,
+    /// Its egress queue was full (pipelined switch).
+    EgressFull,
     /// The route table knows no way to the destination.
     NoRoute,
     /// The link failed under it or was down.
@@ -305,10 +322,11 @@ pub enum DropReason {
 
 impl DropReason {
     /// All reasons.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::BufferFull,
         Self::HeadroomExceeded,
         Self::Scheme,
+        Self::EgressFull,
         Self::NoRoute,
         Self::LinkDown,
         Self::BitError,
@@ -321,6 +339,7 @@ impl DropReason {
             Self::BufferFull => "buffer-full",
             Self::HeadroomExceeded => "headroom-exceeded",
             Self::Scheme => "scheme",
+            Self::EgressFull => "egress-full",
             Self::NoRoute => "no-route",
             Self::LinkDown => "link-down",
             Self::BitError => "bit-error",
@@ -328,7 +347,8 @@ impl DropReason {
         }
     }
 
-    /// Whether losing a packet of a lossless class this way makes a run invalid.
+    /// Whether losing a packet of a lossless class this way makes a run invalid. At a full egress
+    /// queue of a pipelined switch packets are dropped because switch or scheme are set to.
     pub const fn breaks_losslessness(self) -> bool {
         matches!(self, Self::BufferFull | Self::HeadroomExceeded)
     }

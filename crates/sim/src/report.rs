@@ -223,7 +223,7 @@ fn lone_flow_time(
         sum += full;
         let wire_free =
             if packets > 1 { distance + sum + slowest * (packets - 2) } else { Time::ZERO };
-        let latency = if hop + 1 < path.len() { config.switch.latency } else { Time::ZERO };
+        let latency = if hop + 1 < path.len() { config.switch.hop_latency() } else { Time::ZERO };
         let onward = link.delay + latency;
         arrived = arrived.max(wire_free) + link.rate.time_for(wire(last)) + onward;
         distance += onward;

@@ -1,6 +1,6 @@
 //! The whole run on one screen: build, simulate, report.
 
-use crate::config::{Config, EngineConfig, Stop};
+use crate::config::{Config, EngineConfig, PipelineConfig, Stop, ThresholdConfig};
 use crate::deadlock;
 use crate::engine::partition::Partition;
 use crate::engine::sequential::Sequential;
@@ -19,6 +19,7 @@ use crate::wire::{WireNumbers, Wires};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use weir_core::{Bytes, NodeId, Time};
+use weir_fc::StageLimits;
 use weir_net::Topology;
 use weir_traffic::{HostFlows, Traffic};
 
@@ -124,10 +125,42 @@ fn check(config: &Config) -> Result<(), SimError> {
     {
         return setting("until", t.to_string(), "a run lasts at most 2^46 ps, about 70 s");
     }
+    if let Some(pipeline) = config.switch.pipeline {
+        check_pipeline(config, &pipeline)?;
+    }
     if let Some(ecn) = config.switch.ecn
         && ecn.kmin > ecn.kmax
     {
         return setting("kmin", ecn.kmin.to_string(), "kmin must not be above kmax");
+    }
+    Ok(())
+}
+
+/// A processor takes at least a picosecond per packet.
+const MAX_PROCESSOR_RATE: u64 = 1_000_000_000_000;
+
+/// Settings that a pipelined switch cannot work with.
+fn check_pipeline(config: &Config, pipeline: &PipelineConfig) -> Result<(), SimError> {
+    let setting = |what, value: String, valid| Err(SimError::Setting { what, value, valid });
+    if config.switch.latency != Time::ZERO {
+        let value = config.switch.latency.to_string();
+        return setting("latency", value, "a pipelined switch has a pipeline delay instead");
+    }
+    if matches!(config.switch.thresholds, ThresholdConfig::Dynamic { .. }) {
+        return setting("thresholds", "dynamic".into(), "those of a pipelined switch are static");
+    }
+    if pipeline.rate == 0 || pipeline.rate > MAX_PROCESSOR_RATE {
+        let valid = "1 to 10^12 packets per second";
+        return setting("processor rate", pipeline.rate.to_string(), valid);
+    }
+    let frame = config.nic.max_frame();
+    let longest = match pipeline.limits {
+        StageLimits::Dedicated { egress } => egress,
+        StageLimits::Shared(limits) => limits.longest(),
+    };
+    if longest < frame {
+        let valid = "an egress queue holds at least one full frame";
+        return setting("egress limit", longest.to_string(), valid);
     }
     Ok(())
 }

@@ -71,7 +71,7 @@ impl Prepared {
 }
 
 fn rtt_model(config: &Config) -> RttModel {
-    RttModel { frame: config.nic.payload, ack: Bytes::ZERO, switch: config.switch.latency }
+    RttModel { frame: config.nic.payload, ack: Bytes::ZERO, switch: config.switch.hop_latency() }
 }
 
 impl<'a> Shared<'a> {

@@ -254,6 +254,16 @@ impl Gfc {
         }
     }
 
+    /// Something came in by `ingress`: tells the neighbour now, or sees to it that reports are sent.
+    fn look(&mut self, v: &NodeView<'_>, ingress: PortId, priority: Priority, a: &mut Actions) {
+        self.update(v, ingress, priority, a);
+        let i = ingress.index();
+        if self.feedback == Feedback::Periodic && !self.reporting[i] {
+            self.reporting[i] = true;
+            a.arm_background(Self::timer_key(ingress), v.now + self.curves[i].period);
+        }
+    }
+
     fn message(&self, enable: u8, values: PerPriority) -> ControlMessage {
         match self.feedback {
             Feedback::Stages { .. } => {
@@ -295,6 +305,22 @@ impl FlowControl for Gfc {
         QueueLayout::per_priority(&self.schedule)
     }
 
+    fn fits_pipeline(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn ingress_changed(
+        &mut self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        if self.governs(priority) {
+            self.look(v, ingress, priority, a);
+        }
+    }
+
     /// Below the first threshold, as long as the neighbour was told nothing. With periodic reports
     /// the scheme hears of every packet: the first one starts them.
     fn interest(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Interest {
@@ -321,12 +347,7 @@ impl FlowControl for Gfc {
         a: &mut Actions,
     ) -> QueueId {
         if self.governs(p.priority) {
-            self.update(v, p.ingress, p.priority, a);
-            let i = p.ingress.index();
-            if self.feedback == Feedback::Periodic && !self.reporting[i] {
-                self.reporting[i] = true;
-                a.arm_background(Self::timer_key(p.ingress), v.now + self.curves[i].period);
-            }
+            self.look(v, p.ingress, p.priority, a);
         }
         QueueId(self.queue_of[p.priority.index()])
     }

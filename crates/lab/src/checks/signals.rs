@@ -4,7 +4,7 @@ use crate::experiment::{Experiment, Variant};
 use crate::text::{Diagnostic, Diagnostics, Span};
 use weir_cc::{CcKind, MAX_HOPS, Signal};
 use weir_core::{Bytes, NodeId};
-use weir_fc::IngressBound;
+use weir_fc::{IngressBound, StageLimits};
 use weir_sim::config::{Config, IngressLimit, ThresholdConfig, headroom};
 use weir_sim::marking::SwitchThresholds;
 
@@ -73,7 +73,8 @@ fn marks(e: &Experiment, cc: CcKind, config: &Config, out: &mut Diagnostics) {
     let mut first_late: Option<(Bytes, Bytes)> = None;
     for switch in e.topology.switches() {
         let most = longest_queue(e, config, &thresholds, switch);
-        let pause = thresholds.pause(switch);
+        // a pipelined switch counts ingress FIFOs: egress queues are not what it pauses for
+        let pause = thresholds.pause(switch).filter(|_| config.switch.pipeline.is_none());
         for ecn in thresholds.marking(switch).into_iter().flatten() {
             reachable |= ecn.kmin < most;
             if let Some(pause) = pause.filter(|&p| p <= ecn.kmin) {
@@ -93,7 +94,8 @@ fn marks(e: &Experiment, cc: CcKind, config: &Config, out: &mut Diagnostics) {
     }
 }
 
-/// A bound on the egress queues of a switch: what the other ports may hold.
+/// A bound on the egress queues of a switch: what the other ports may hold, or the limit of a
+/// pipelined switch.
 fn longest_queue(
     e: &Experiment,
     config: &Config,
@@ -101,6 +103,11 @@ fn longest_queue(
     switch: NodeId,
 ) -> Bytes {
     let buffer = config.switch.buffer;
+    match config.switch.pipeline.map(|p| p.limits) {
+        Some(StageLimits::Dedicated { egress }) => return egress.min(buffer),
+        Some(StageLimits::Shared(limits)) => return limits.longest().min(buffer),
+        None => {}
+    }
     let bound = (config.scheme.info.ingress_bound)(&config.scheme.values);
     let ThresholdConfig::Static { xoff, limit, .. } = thresholds.of(switch) else { return buffer };
     if bound == IngressBound::Memory || !config.scheme.info.lossless {

@@ -51,6 +51,16 @@ pub fn notes(c: &Comparison<'_>, group: &Group) -> Vec<String> {
             notes.push(format!("{} {what}", format::count(n)));
         }
     }
+    let processors = || {
+        let switches = group.runs.iter().flat_map(|r| &r.outcome.switches);
+        switches.filter_map(|s| s.processor.as_ref())
+    };
+    let stops: u64 = processors().map(|p| p.stops).sum();
+    if stops > 0 {
+        let stopped = format::time(processors().map(|p| p.stopped).sum());
+        let times = format::plural(stops, "time");
+        notes.push(format!("packet processors stopped {times}, {stopped} together"));
+    }
     notes
 }
 

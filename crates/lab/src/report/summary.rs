@@ -81,22 +81,23 @@ fn scheme(c: &Comparison<'_>, group: &Group) -> Value {
     json!({ "scheme": group.scheme.name, "seeds": group.runs.len(), "classes": classes })
 }
 
+fn length(d: &Distribution) -> Value {
+    json!({
+        "mean": d.mean,
+        "p50": d.percentile(50.0),
+        "p95": d.percentile(95.0),
+        "p99": d.percentile(99.0),
+        "max": d.max,
+    })
+}
+
 /// Queue lengths by kind of port, and memory of all switches.
 fn lengths(e: &Experiment, run: &Run) -> (Map<String, Value>, Value) {
-    let each = |d: &Distribution| {
-        json!({
-            "mean": d.mean,
-            "p50": d.percentile(50.0),
-            "p95": d.percentile(95.0),
-            "p99": d.percentile(99.0),
-            "max": d.max,
-        })
-    };
     let queues = PortKind::ALL.into_iter().filter_map(|kind| {
         let d = Distribution::of_ports(&e.topology, [run], kind);
-        (d.total > 0).then(|| (kind.name().to_owned(), each(&d)))
+        (d.total > 0).then(|| (kind.name().to_owned(), length(&d)))
     });
-    (queues.collect(), each(&Distribution::of_memory([run])))
+    (queues.collect(), length(&Distribution::of_memory([run])))
 }
 
 /// The summary of one run.
@@ -152,6 +153,23 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
         "hottest_port": hottest(e, run),
         "pause_trees": trees(e, run),
         "tables": tables(run),
+        "processors": processors(run),
+    })
+}
+
+/// The packet processors of all switches together; null where switches have none.
+fn processors(run: &Run) -> Value {
+    let all = || run.outcome.switches.iter().filter_map(|s| s.processor.as_ref());
+    if all().next().is_none() {
+        return Value::Null;
+    }
+    let ingress = length(&Distribution::new(all().map(|p| &p.ingress)));
+    json!({
+        "packets": all().map(|p| p.packets).sum::<u64>(),
+        "stops": all().map(|p| p.stops).sum::<u64>(),
+        "stopped_ps": all().map(|p| p.stopped.as_ps()).sum::<u64>(),
+        "longest_stopped_ps": all().map(|p| p.stopped.as_ps()).max(),
+        "ingress": ingress,
     })
 }
 

@@ -199,6 +199,48 @@ pub const WATCHDOG: &[Key] = &[
     key("action", Kind::Choice(&["drop", "forward", "alert"]), "drop", "What to do meanwhile."),
 ];
 
+/// The packet processor of a pipelined switch.
+pub const PIPELINE: &[Key] = &[
+    key(
+        "rate",
+        Kind::Whole { min: 1, max: 1_000_000_000_000 },
+        "1000000",
+        "Packets per second of the processor, whatever their size.",
+    ),
+    key("delay", Kind::Time(&[]), "25us", "Latency of a packet besides its processing."),
+    key(
+        "delay-at",
+        Kind::Choice(&["before", "after"]),
+        "before",
+        "Where the delay is: `before`, a packet may be processed so long after its arrival; \
+         `after`, it joins its egress queue so long after it was processed.",
+    ),
+    key(
+        "egress",
+        Kind::Size(&[]),
+        "60KB",
+        "Most bytes of an egress queue (port, priority). ACKs have no limit.",
+    ),
+    key(
+        "on-full",
+        Kind::Choice(&["drop", "stop"]),
+        "drop",
+        "What happens to a packet of a lossless priority whose egress queue is full: `drop` it, or \
+         `stop` the processor for all ports and priorities until there is room. PFC's `on-full` \
+         overrules it, CaPFC always drops, other priorities are always dropped.",
+    ),
+];
+
+/// The shared memory of a pipelined switch.
+pub const SHARED_POOL: &[Key] = &[
+    key("dedicated", Kind::Size(&[]), "8KB", "Memory of its own for each (port, priority)."),
+    key("total", Kind::Size(&[]), "350KB", "The pool: what all packets may use beyond that."),
+    key("queue", Kind::Size(&[]), "80KB", "Most of the pool for one queue, ingress or egress."),
+    key("port", Kind::Size(&[]), "100KB", "Most of the pool for one side of a port."),
+    key("ingress", Kind::Size(&[]), "", "Most of the pool for all ingress queues; default: total."),
+    key("egress", Kind::Size(&[]), "", "Most of the pool for all egress queues; default: total."),
+];
+
 /// `[switch]`.
 pub const SWITCH: Section = Section {
     name: "switch",
@@ -207,9 +249,11 @@ pub const SWITCH: Section = Section {
     keys: &[
         key(
             "model",
-            Kind::Choice(&["shared-memory"]),
+            Kind::Choice(&["shared-memory", "pipelined"]),
             "shared-memory",
-            "How a switch stores packets: one memory for all ports, queues at the egress.",
+            "How a switch stores packets. `shared-memory`: one memory for all ports, queues at the \
+             egress. `pipelined`: a FIFO per ingress port, one packet processor, bounded egress \
+             queues.",
         ),
         key("buffer", Kind::Size(&["unlimited"]), "unlimited", "All memory of one switch."),
         key(
@@ -252,6 +296,18 @@ pub const SWITCH: Section = Section {
             Kind::Table(WATCHDOG, &["off"]),
             "off",
             "PFC watchdog: what to do with a priority that stays held.",
+        ),
+        key(
+            "pipeline",
+            Kind::Table(PIPELINE, &[]),
+            "",
+            "The processor of a pipelined switch. Default: the CaPFC paper's.",
+        ),
+        key(
+            "shared-pool",
+            Kind::Table(SHARED_POOL, &[]),
+            "",
+            "A pipelined switch whose queues share a pool, instead of a limit per egress queue.",
         ),
     ],
 };

@@ -10,6 +10,7 @@ pub mod control;
 mod fields;
 pub mod keys;
 mod names;
+mod pipeline;
 pub mod reference;
 mod sections;
 mod switch;

@@ -1,7 +1,7 @@
 //! `[switch]`: memory, thresholds, queues, marking, watchdog.
 
 use super::fields::{At, Fields, Or};
-use super::keys;
+use super::{keys, pipeline};
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{Bytes, Priority, Ratio};
 use weir_fc::PrioritySchedule;
@@ -36,6 +36,8 @@ pub struct SwitchSpec {
     pub threshold_at: Option<Span>,
     /// Where the buffer was written.
     pub buffer_at: Option<Span>,
+    /// Where the limit of an egress queue of a pipelined switch was written.
+    pub egress_at: Option<Span>,
     /// Where the lossless priorities were written.
     pub lossless_at: Option<Span>,
     /// Where marking was written.
@@ -45,7 +47,7 @@ pub struct SwitchSpec {
 /// Reads the section.
 pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
     let mut f = Fields::new(&keys::SWITCH, item, out);
-    let _only_one_model = f.choice("model");
+    let pipeline = pipeline::read(&mut f);
     let mut buffer = f.bytes_or_word("buffer").map(|b| match b {
         Or::Is(bytes) => bytes,
         Or::Word(_) => Bytes::MAX,
@@ -61,6 +63,9 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
     let ecn = ecn(&mut f);
     let watchdog = watchdog(&mut f);
     let given = thresholds(&mut f);
+    if pipeline.is_some() {
+        pipeline::check_thresholds(&mut f, &given.config, given.threshold_at);
+    }
     if let Some(inner) = given.buffer {
         if let (Some(span), Some(outer)) = (inner.span, buffer.span) {
             let twice = Diagnostic::error("`buffer` is given twice").at(span, "here");
@@ -78,11 +83,13 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
             ecn_scale: EcnScale::default(),
             latency,
             watchdog,
+            pipeline: pipeline.as_ref().map(|p| p.config),
         },
         ecn,
         headroom_at: given.headroom_at,
         threshold_at: given.threshold_at,
         buffer_at: buffer.span,
+        egress_at: pipeline.and_then(|p| p.egress_at),
         lossless_at,
         ecn_at,
     };

@@ -184,6 +184,9 @@ impl Switch {
 
     /// The egress port that holds most bytes of an ingress; the lowest of several.
     fn main_egress(&self, ingress: PortId, priority: Priority) -> Option<PortId> {
+        if let Some(processor) = &self.processor {
+            return self.main_egress_behind(processor, ingress, priority);
+        }
         let from_ingress = |p: &&Packet| p.ingress == ingress && p.priority == priority;
         let bytes_of = |o: usize| -> u64 {
             (0..self.ports[o].queues.len())

@@ -1,4 +1,4 @@
-//! A shared-memory, output-queued switch.
+//! A switch: shared memory and output queues, or a pipeline ([`pipelined`]).
 //!
 //! ```text
 //!  wire ─► [pipeline: forwarding latency] ─► route ─► admit ─► queue ─► scheduler ─► wire
@@ -15,6 +15,7 @@ pub(crate) mod forward;
 pub(crate) mod holds;
 pub(crate) mod hooks;
 pub(crate) mod marker;
+pub(crate) mod pipelined;
 pub(crate) mod port;
 pub(crate) mod report;
 pub(crate) mod scheduler;
@@ -36,6 +37,7 @@ use crate::tree::Tournament;
 use crate::wire::{Inbox, WireNumbers};
 use hooks::Hooks;
 use marker::Marker;
+use pipelined::{Pipelined, Processor};
 use port::Port;
 use rustc_hash::FxHashMap;
 use shortcuts::{Shortcuts, Straight};
@@ -69,12 +71,16 @@ enum Way {
     Shortcuts,
     /// [`Straight`].
     Straight,
+    /// [`Pipelined`]: another model, with results of its own.
+    Pipelined,
 }
 
 /// A path for packets through a switch.
 trait Path: Sized {
     /// Whether there may be a forwarding pipeline.
     const PIPELINE: bool = true;
+    /// Whether there is a packet processor.
+    const PROCESSOR: bool = false;
 
     /// A packet comes in from a wire.
     #[inline(always)]
@@ -96,6 +102,16 @@ trait Path: Sized {
         routes: &Forwarding<'_>,
         env: &mut Env<'_, '_>,
     );
+
+    /// The clock of the forwarding pipeline is due.
+    fn leave_pipeline(
+        switch: &mut Switch,
+        now: Time,
+        routes: &Forwarding<'_>,
+        env: &mut Env<'_, '_>,
+    ) {
+        switch.leave_pipeline::<Self>(now, routes, env);
+    }
 
     /// The clock of port `o`, which is the earliest, is due.
     fn transmit(switch: &mut Switch, o: usize, now: Time, env: &mut Env<'_, '_>);
@@ -140,7 +156,10 @@ pub(crate) struct Switch {
     /// Packets between arrival and memory, with the time they leave the pipeline: all take the same
     /// time, so one queue is enough for all ports.
     pub(crate) pipeline: VecDeque<(Time, Packet)>,
-    /// Transmit-done by port; before them the exit of the pipeline, if there is a latency.
+    /// Of a pipelined switch.
+    pub(crate) processor: Option<Box<Processor>>,
+    /// Transmit-done by port; before them the exit of the pipeline, if there is a latency, or the
+    /// processor.
     clocks: Tournament,
     /// The first transmit-done clock.
     tx_clocks: usize,
@@ -187,9 +206,14 @@ impl Switch {
         for (port, ecn) in ports.iter_mut().zip(shared.thresholds.marking(id)) {
             port.ecn = ecn;
         }
-        let mmu = Mmu::new(mmu, setup.len());
-        // a switch without links has no ingress to ask about
-        let asks = shared.config.shortcuts && !setup.is_empty();
+        let pipeline = shared.config.switch.pipeline.as_ref();
+        let processor = pipeline.map(|p| Processor::new(p, &*fc, ports.len())).transpose()?;
+        let mut mmu = Mmu::new(mmu, setup.len());
+        if let Some(pipeline) = pipeline {
+            mmu = mmu.in_stages(pipeline.limits);
+        }
+        // a switch without links has no ingress to ask about, and answers are about shared memory
+        let asks = shared.config.shortcuts && !setup.is_empty() && pipeline.is_none();
         let hooks = Hooks::new(fc, &mmu, asks);
         assert!(
             !hooks.hears_in_part() || ports.iter().all(|p| !p.inspects_heads),
@@ -211,10 +235,11 @@ impl Switch {
         let seed = shared.config.seed;
         let index = u64::from(id.0);
         let latency = shared.config.switch.latency;
-        let tx_clocks = usize::from(latency != Time::ZERO);
+        let tx_clocks = usize::from(latency != Time::ZERO || pipeline.is_some());
         let undamaged =
             shared.byte_survival_ln == 0.0 && ports.iter().all(|p| p.outages.is_empty());
         let way = match shared.config.shortcuts {
+            _ if pipeline.is_some() => Way::Pipelined,
             false => Way::Plain,
             true if undamaged && latency == Time::ZERO => Way::Straight,
             true => Way::Shortcuts,
@@ -230,6 +255,7 @@ impl Switch {
             books,
             stored: Store::default(),
             pipeline: VecDeque::new(),
+            processor: processor.map(Box::new),
             timers: Timers::new(),
             schedule: Schedule::new(shared.admin(id)),
             epoch: 0,
@@ -313,6 +339,7 @@ impl Switch {
             Way::Plain => self.run_by::<Plain>(until, env),
             Way::Shortcuts => self.run_by::<Shortcuts>(until, env),
             Way::Straight => self.run_by::<Straight>(until, env),
+            Way::Pipelined => self.run_by::<Pipelined>(until, env),
         }
     }
 
@@ -331,12 +358,18 @@ impl Switch {
                     Due::Packet => {}
                     Due::Timer(now) => {
                         self.on_timer(now, env);
+                        if P::PROCESSOR {
+                            self.retry(now, &routes, env);
+                        }
                         continue;
                     }
                     Due::Admin(now) => {
                         self.on_admin(now, env);
                         self.timers.bound(self.schedule.next().min(until));
                         routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
+                        if P::PROCESSOR {
+                            self.retry(now, &routes, env);
+                        }
                         continue;
                     }
                     Due::Nothing(next) => {
@@ -354,11 +387,14 @@ impl Switch {
                 self.tally.events += 1;
                 let winner = self.clocks.winner();
                 if P::PIPELINE && winner < self.tx_clocks {
-                    self.leave_pipeline::<P>(now, &routes, env);
+                    P::leave_pipeline(self, now, &routes, env);
                 } else {
                     let first = if P::PIPELINE { self.tx_clocks } else { 0 };
                     P::transmit(self, winner - first, now, env);
                 }
+            }
+            if P::PROCESSOR {
+                self.retry(now, &routes, env);
             }
         }
     }
@@ -413,6 +449,9 @@ impl Switch {
             Admin::Link { port, up } => self.on_link(port, up, now, env),
             Admin::WarmUpOver => {
                 self.buffer.restart(now);
+                if let Some(processor) = &mut self.processor {
+                    processor.restart_statistics(now);
+                }
                 for port in &mut self.ports {
                     port.restart_statistics(now);
                 }

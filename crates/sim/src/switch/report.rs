@@ -11,7 +11,8 @@ impl Switch {
     fn inside(&self) -> impl Iterator<Item = &Packet> {
         let queues = |o: usize| (0..self.ports[o].queues.len()).map(move |q| (o, q));
         let queued = (0..self.ports.len()).flat_map(queues).flat_map(|(o, q)| self.queued(o, q));
-        queued.chain(self.pipeline.iter().map(|(_, p)| p))
+        let processed = self.processor.iter().flat_map(|p| p.inside());
+        queued.chain(self.pipeline.iter().map(|(_, p)| p)).chain(processed)
     }
 
     /// How many packets are inside.
@@ -59,6 +60,9 @@ impl Switch {
                 )));
             }
         }
+        if let Some(processor) = &self.processor {
+            stored += processor.audit(&self.books.mmu).map_err(violation)?;
+        }
         if stored != self.books.mmu.used().get() {
             return Err(violation(format!(
                 "queues hold {stored} B, the buffer counts {} B",
@@ -96,12 +100,14 @@ impl Switch {
     pub(crate) fn record(&mut self, end: Time) -> SwitchRecord {
         // what is in the buffer is in the queues, as the audit checks
         let until = self.buffer.until(end);
-        let area = self.ports.iter().map(|p| p.area.until(until, p.queue.length())).sum();
+        let area: u128 = self.ports.iter().map(|p| p.area.until(until, p.queue.length())).sum();
+        let area = area + self.processor.as_ref().map_or(0, |p| p.area(until));
         SwitchRecord {
             node: self.id,
             peak_buffer: self.books.mmu.peak(),
             buffer: self.buffer.stats(end, area),
             tables: self.tables.stats(end),
+            processor: self.processor.as_mut().map(|p| p.record(end)),
         }
     }
 
