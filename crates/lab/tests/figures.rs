@@ -5,6 +5,7 @@ use weir_lab::report::figures::{self, FIGURES, Format, Size};
 use weir_lab::run::{Meter, run_all};
 use weir_lab::{Experiment, SCHEMES, Variant};
 use weir_plot::{Across, Figure, Panel, Shape, Style, draw};
+use weir_sim::config::ThresholdConfig;
 
 fn load(name: &str, sets: &[&str]) -> Experiment {
     let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
@@ -96,15 +97,32 @@ fn thresholds_are_drawn_for_schemes_that_pause_at_them_only() {
     let e = load("ofc-fig1", &[]);
     let c = compare(&e, &["pfc", "gfc", "ofc", "bfc", "none"], &[1]);
     let figure = figures::one(&c, "ingress").expect("samples are taken");
-    for (scheme, rules) in [("PFC", 2), ("GFC", 0), ("OFC", 2), ("none", 0)] {
+    // GFC stops at xoff in the mode of this scenario, and slows down instead in its own
+    for (scheme, rules) in [("PFC", 2), ("GFC", 2), ("OFC", 2), ("none", 0)] {
         assert_eq!(strip(&figure, scheme).rules.len(), rules, "{scheme}");
     }
+    let own = load("ofc-fig1", &["flow-control.gfc.mode=paper"]);
+    let other = figures::one(&compare(&own, &["pfc", "gfc"], &[1]), "ingress");
+    assert_eq!(strip(&other.expect("samples are taken"), "GFC").rules, []);
     // `none` holds many times as much as the others: they keep their scale, and it says so
     assert_eq!(strip(&figure, "none").title, "none (lossy), other scale");
     assert!(strip(&figure, "none").up.high > 4.0 * strip(&figure, "PFC").up.high);
     assert_eq!(strip(&figure, "PFC").up.high, strip(&figure, "BFC").up.high);
     let xoff = 75e3;
     assert!(strip(&figure, "PFC").up.high < 3.0 * xoff);
+}
+
+#[test]
+fn thresholds_that_follow_the_speed_of_ports_are_drawn() {
+    // 75 KB at 40 Gb/s, and as much in proportion at 10 Gb/s
+    let sets = ["topology.rate=10Gbps", "switch.thresholds=auto"];
+    let e = load("incast", &sets);
+    let c = compare(&e, &["pfc"], &[1]);
+    let run = c.runs().next().expect("a run");
+    assert!(matches!(run.config.switch.thresholds, ThresholdConfig::PerSpeed { .. }));
+    let figure = figures::one(&c, "ingress").expect("samples are taken");
+    let at: Vec<f64> = figure.panels[0].rules.iter().map(|r| r.at).collect();
+    assert_eq!(at, [18_750.0, 11_250.0]);
 }
 
 #[test]
