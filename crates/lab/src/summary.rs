@@ -41,7 +41,8 @@ pub fn text(c: &Comparison<'_>, layout: Layout) -> String {
     let several = group.runs.len() > 1;
     let feet = group.runs.iter().map(|run| {
         let seed = if several { format!("seed {}: ", run.variant.seed) } else { String::new() };
-        lines(&format!("{seed}{}", foot(run)), layout)
+        let [result, cost] = foot(run);
+        format!("{}\n{}", lines(&format!("{seed}{result}"), layout), lines(&cost, layout))
     });
     parts.push(feet.collect::<Vec<_>>().join("\n"));
     parts.join("\n\n")
@@ -235,7 +236,8 @@ fn tree(c: &Comparison<'_>, run: &Run) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-fn foot(run: &Run) -> String {
+/// How a run ended, and, on a line of its own because it differs from run to run, what it cost.
+fn foot(run: &Run) -> [String; 2] {
     let o = &run.outcome;
     let end = match &o.finish {
         Finish::Drained => "drained",
@@ -253,12 +255,16 @@ fn foot(run: &Run) -> String {
         0 => "nothing lost".to_owned(),
         n => format!("{} lost", format::plural(n, "packet")),
     };
-    format!(
-        "{end} after {} · {drops} · {} control frames, {} · {} packet-hops in {} · {digest}",
+    let result = format!(
+        "{end} after {} · {drops} · {} control frames, {} · {digest}",
         format::time(o.end),
         format::count(o.totals.control_frames),
         format::bytes(o.totals.control_bytes),
+    );
+    let cost = format!(
+        "{} packet-hops in {}",
         format::count(run.perf.packet_hops),
         format::time_ps(run.perf.wall_seconds * 1e12),
-    )
+    );
+    [result, cost]
 }
