@@ -20,20 +20,9 @@ pub(crate) fn watch<T>(
     terminal: &Terminal,
     work: impl FnOnce() -> T,
 ) -> T {
-    if terminal.quiet {
-        return work();
-    }
-    let done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let watcher = scope.spawn(|| match terminal.interactive {
-            true => bar(title, meter, &done),
-            false => lines(title, meter, &done),
-        });
-        let result = work();
-        done.store(true, Ordering::Release);
-        watcher.thread().unpark();
-        let _ = watcher.join();
-        result
+    while_shown(terminal, work, |done| match terminal.interactive {
+        true => bar(title, meter, done),
+        false => lines(title, meter, done),
     })
 }
 
@@ -44,12 +33,21 @@ pub(crate) fn watch_sweep<T>(
     terminal: &Terminal,
     work: impl FnOnce() -> T,
 ) -> T {
+    while_shown(terminal, work, |done| sweep_lines(title, meter, terminal.interactive, done))
+}
+
+/// Does `work` while `show` runs on a thread of its own until it finds `done` set.
+fn while_shown<T>(
+    terminal: &Terminal,
+    work: impl FnOnce() -> T,
+    show: impl FnOnce(&AtomicBool) + Send,
+) -> T {
     if terminal.quiet {
         return work();
     }
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let watcher = scope.spawn(|| sweep_lines(title, meter, terminal.interactive, &done));
+        let watcher = scope.spawn(|| show(&done));
         let result = work();
         done.store(true, Ordering::Release);
         watcher.thread().unpark();
