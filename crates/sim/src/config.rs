@@ -1,5 +1,6 @@
 //! What a run is made of, resolved: every number a model uses, and nothing to look up.
 
+use weir_cc::tcp::TcpParams;
 use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
 use weir_fc::{OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
@@ -20,6 +21,8 @@ pub struct Config {
     pub scheme: Scheme,
     /// The congestion control.
     pub cc: CcParams,
+    /// TCP, where hosts use it ([`Reliability::Tcp`]).
+    pub tcp: TcpParams,
     /// How paths are chosen.
     pub routing: Routing,
     /// Paths that flows may name by index: the nodes from source to destination.
@@ -50,6 +53,7 @@ impl Config {
             nic: NicConfig::default(),
             scheme: scheme.into(),
             cc: CcParams::new(CcKind::None),
+            tcp: TcpParams::default(),
             routing: Routing::default(),
             paths: Vec::new(),
             failures: Vec::new(),
@@ -357,6 +361,9 @@ pub enum Reliability {
     /// What is missing: the receiver keeps what comes out of order (IRN). A window that is left
     /// to the congestion control is never more than one bandwidth-delay product.
     SelectiveRepeat,
+    /// TCP, which is its own congestion control: that of [`Config::cc`] must be none, `window` left
+    /// to it and `timeout` left out. Constant-rate sources stay datagrams.
+    Tcp,
 }
 
 /// How much a flow may have in flight.
@@ -383,6 +390,9 @@ pub struct NicConfig {
     pub ack: Bytes,
     /// Priority of ACKs; they are never dropped for lack of memory.
     pub ack_priority: Priority,
+    /// TCP: ACKs, and SYN-ACKs, travel at the priority of their data instead, and are stored, paused
+    /// and dropped as data are.
+    pub acks_with_data: bool,
     /// Bytes in flight.
     pub window: WindowConfig,
     /// Retransmission timeout; `None` for never.
@@ -402,6 +412,7 @@ impl Default for NicConfig {
             header: Bytes::new(18),
             ack: Bytes::new(64),
             ack_priority: Priority::ALL[7],
+            acks_with_data: false,
             window: WindowConfig::FromCc,
             timeout: None,
             reliability: Reliability::GoBackN,

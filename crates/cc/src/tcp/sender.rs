@@ -112,6 +112,16 @@ pub struct Sender {
     round_end: u32,
     base_rtt: Time,
     rto_fallback: Time,
+    counts: Counts,
+}
+
+/// How often a sender reacted to the network; timeouts are counted by whoever keeps the timer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The window was cut for ECN marks.
+    pub mark_cuts: u64,
+    /// Fast retransmit began.
+    pub fast_retransmits: u64,
 }
 
 impl Sender {
@@ -154,6 +164,7 @@ impl Sender {
             round_end: 0,
             base_rtt,
             rto_fallback: params.rto_fallback,
+            counts: Counts::default(),
         }
     }
 
@@ -350,6 +361,7 @@ impl Sender {
             self.window.cut_threshold(self.flight());
         }
         self.window.enter_recovery(self.dup_acks);
+        self.counts.fast_retransmits += 1;
         self.phase = Phase::Recovery { until: self.highest, partial_ack_seen: false };
         self.recover = Some(self.highest);
         self.resend_una = true;
@@ -362,6 +374,7 @@ impl Sender {
             return;
         }
         self.window.cut_for_mark();
+        self.counts.mark_cuts += 1;
         self.reduced();
     }
 
@@ -479,6 +492,16 @@ impl Sender {
     /// The round-trip time estimate and the retransmission timeout.
     pub fn rto(&self) -> &Rto {
         &self.rto
+    }
+
+    /// How often it reacted to marks and duplicate ACKs.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Whether the connection is open: data may be sent.
+    pub fn is_open(&self) -> bool {
+        self.opening == Opening::Done
     }
 
     /// Whether fast recovery is under way.

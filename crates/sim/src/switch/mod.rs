@@ -262,7 +262,7 @@ impl Switch {
             latency,
             responding: Responses::new(SwitchTimer::Response),
             pinned: FxHashMap::default(),
-            marker: Marker::new(Stream::new(seed, "ecn", index)),
+            marker: Marker::new(Stream::new(seed, "ecn", index), shared.config),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             waits: FxHashMap::default(),

@@ -350,7 +350,10 @@ impl Port {
                 self.add_to(packet, now, wires);
             }
             let left = left();
-            if left > 0 && packet.kind == PacketKind::Data && marker.marks(self.ecn.as_ref(), left)
+            if left > 0
+                && packet.kind == PacketKind::Data
+                && marker.marks(self.ecn.as_ref(), left)
+                && marker.may_mark(packet)
             {
                 self.marked += 1;
                 marked = Packet { flags: packet.flags | flags::CE, ..*packet };

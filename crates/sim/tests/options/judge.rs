@@ -3,6 +3,7 @@
 use crate::common::try_run;
 use crate::draw::Case;
 use weir_core::{Bytes, Time};
+use weir_sim::config::Reliability;
 use weir_sim::outcome::{FlowRecord, Stuck};
 use weir_sim::{Finish, Outcome, SimError};
 use weir_traffic::FlowSpec;
@@ -74,6 +75,7 @@ fn stalled(case: &Case, out: &Outcome, stuck: &[Stuck]) -> Result<&'static str, 
     }
     if waits("acknowledgements")
         && case.config.nic.timeout.is_none()
+        && case.config.nic.reliability != Reliability::Tcp
         && lost_data + lost_answers > 0
     {
         return Ok("stalled: a packet was lost, and there is no timeout");
