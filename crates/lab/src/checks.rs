@@ -4,7 +4,7 @@ mod priorities;
 mod signals;
 
 pub(crate) use priorities::acks;
-pub(crate) use signals::{refresh, signals, telemetry};
+pub(crate) use signals::{refresh, signals, telemetry, transport};
 
 use crate::experiment::{Experiment, Variant};
 use crate::scenario::{TopologySpec, TrafficSpec};

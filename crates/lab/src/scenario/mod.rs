@@ -14,6 +14,7 @@ mod pipeline;
 pub mod reference;
 mod sections;
 mod switch;
+mod tcp;
 mod topology;
 pub mod traffic;
 
@@ -23,6 +24,7 @@ pub use names::{Files, Route, ScenarioNames};
 pub use reference::Reference;
 pub use sections::{FailureSpec, NicSpec, PathSpec, RunSpec};
 pub use switch::{Ecn, SwitchSpec};
+pub use tcp::TcpSpec;
 pub use topology::TopologySpec;
 pub use traffic::TrafficSpec;
 
@@ -54,6 +56,8 @@ pub struct Scenario {
     pub link: LinkConfig,
     /// Hosts.
     pub nic: NicSpec,
+    /// TCP, where hosts use it.
+    pub tcp: TcpSpec,
     /// Between neighbours.
     pub flow_control: control::FlowControlSpec,
     /// At the senders.
@@ -124,6 +128,7 @@ impl Scenario {
         refuse_unknown_sections(root, out);
         let (name, title, notes) = head(file, root, out);
         let section = |name: &str| root.get(name);
+        let tcp = tcp::read(section("tcp"), out);
         let (routing, convergence) = sections::routing(section("routing"), out);
         Self {
             name,
@@ -132,7 +137,8 @@ impl Scenario {
             topology: topology::read(section("topology"), &files, out),
             switch: switch::read(section("switch"), out),
             link: sections::link(section("link"), out),
-            nic: sections::nic(section("nic"), out),
+            nic: sections::nic(section("nic"), &tcp, out),
+            tcp,
             flow_control: control::flow_control(section("flow-control"), out),
             congestion_control: control::congestion_control(section("congestion-control"), out),
             traffic: repeated(root, "traffic", out, traffic::read),
