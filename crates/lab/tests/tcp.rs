@@ -2,6 +2,8 @@
 
 use weir_cc::tcp::{EcnMode, Handshake, TcpParams};
 use weir_core::{Bytes, Time};
+use weir_lab::findings::{ClassStats, Comparison};
+use weir_lab::run::Meter;
 use weir_lab::scenario::Files;
 use weir_lab::{Experiment, describe};
 use weir_sim::config::{Config, Reliability};
@@ -183,18 +185,20 @@ fn the_settings_say_what_the_hosts_do() {
 /// What a run found out is in its tables: who timed out, and how large windows were.
 #[test]
 fn a_run_reports_timeouts_windows_and_cuts() {
-    use weir_lab::findings::{ClassStats, notes};
     let small = "[flow-control]\nscheme = \"none\"\n[switch]\nbuffer = \"30KB\"\n\
                  thresholds = \"pool\"\necn = { kmin = \"9KB\", kmax = \"9KB\" }\n\
                  [tcp]\nrto-min = \"10ms\"\n";
     let e = read(TCP, small);
     let variant = e.variant(None, None, 1).expect("what the file says");
-    let (runs, _) = weir_lab::run::run_all(&e, &[variant], 1, &weir_lab::run::Monitor::default());
-    let run = runs.into_iter().next().unwrap().unwrap();
+    let run = weir_lab::run::run(&e, variant, &Meter::new(1), 0).expect("a valid run");
+    assert_eq!(run.senders(), "TCP with ECN");
     let stats = ClassStats::new(&run, None);
     assert_eq!(stats.completed, 6);
     assert!(stats.timeouts > 0 && stats.ecn_cuts > 0 && stats.lost > 0, "{stats:?}");
-    assert!(stats.peak_window.max().unwrap() >= 14_600.0);
-    assert_eq!(run.senders(), "TCP with ECN");
-    let _ = notes;
+    assert!(stats.peak_window.max() >= Some(14_600.0));
+    let c = Comparison::new(&e, vec![run]);
+    let notes = weir_lab::findings::notes(&c, &c.groups[0]).join("; ");
+    for what in ["lost (buffer-full)", "sent again", "timeouts", "windows cut for marks"] {
+        assert!(notes.contains(what), "{notes}");
+    }
 }
