@@ -6,11 +6,13 @@ use weir_cc::tcp::{EcnMode, Handshake};
 use weir_cc::{CcKind, CcParams};
 use weir_core::rng::Stream;
 use weir_core::{Bytes, Priority, Rate, Ratio, Time};
+use weir_fc::{OnFull, StageLimits};
 use weir_net::Topology;
 use weir_net::build::{self, dumbbell, leaf_spine, ring, star};
 use weir_sim::Config;
 use weir_sim::config::{
-    EcnConfig, IngressLimit, NicDiscipline, Reliability, Stop, ThresholdConfig, WindowConfig,
+    DelayAt, EcnConfig, IngressLimit, NicDiscipline, PipelineConfig, Reliability, Stop,
+    ThresholdConfig, WindowConfig,
 };
 use weir_traffic::{FlowSpec, WhileHeld};
 
@@ -74,6 +76,9 @@ impl Case {
         }
         switches(&mut s, &mut cfg, &mut what);
         hosts(&mut s, &mut cfg, &mut what);
+        if one_in(&mut s, 8) {
+            pipeline(&mut s, &mut cfg, &mut what);
+        }
         let flows = flows(&mut s, &topology, rate, &cfg);
         cfg.stop = Stop::At(Time::from_ms(2000));
         let what = format!("case {number}: {}", what.join(", "));
@@ -147,6 +152,20 @@ fn switches(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
     if one_in(s, 4) {
         cfg.probes.warm_up = Time::from_us(20);
     }
+}
+
+/// Pipelined switches instead, which the scheme may refuse.
+fn pipeline(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
+    cfg.switch.latency = Time::ZERO;
+    let pipeline = PipelineConfig {
+        rate: s.between(1_000_000, 100_000_000),
+        delay: Time::from_ns(s.between(0, 3_000)),
+        delay_at: one_of(s, &[DelayAt::Before, DelayAt::After]),
+        on_full: one_of(s, &[OnFull::Drop, OnFull::Stop]),
+        limits: StageLimits::Dedicated { egress: Bytes::new(s.between(3_000, 80_000)) },
+    };
+    cfg.switch.pipeline = Some(pipeline);
+    what.push(format!("{pipeline:?}"));
 }
 
 fn hosts(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {

@@ -3,6 +3,7 @@
 use crate::common::try_run;
 use crate::draw::Case;
 use weir_core::{Bytes, Time};
+use weir_fc::OnFull;
 use weir_sim::config::Reliability;
 use weir_sim::outcome::{FlowRecord, Stuck};
 use weir_sim::{Finish, Outcome, SimError};
@@ -25,8 +26,16 @@ pub(crate) fn judge(case: &Case) -> Result<&'static str, String> {
         Finish::Deadlock(d) if case.circular && !d.cycle.is_empty() => {
             Ok("deadlock: a circle of queues on a ring")
         }
+        Finish::Deadlock(d) if stops(case) && !d.cycle.is_empty() => {
+            Ok("deadlock: packet processors that stop wait for each other")
+        }
         finish => Err(format!("{finish:?}, {:?}", out.totals)),
     }
+}
+
+/// Whether a full egress queue stops the packet processor of a switch.
+fn stops(case: &Case) -> bool {
+    case.config.switch.pipeline.is_some_and(|p| p.on_full == OnFull::Stop)
 }
 
 /// The spec of a flow by its identity: numbers go by start at each host.
