@@ -9,7 +9,7 @@ mod signal;
 mod story;
 mod tables;
 
-pub use classes::{ClassStats, ClassSummary};
+pub use classes::{ClassStats, ClassSummary, Selection};
 pub use hottest::{PortAt, hottest_port};
 pub(crate) use notes::failures;
 pub use notes::notes;
