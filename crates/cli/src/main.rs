@@ -88,5 +88,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
         Command::Fct(args) => commands::fct(&args, terminal),
         Command::Schema => commands::schema(),
         Command::Bench(args) => commands::bench(&args, terminal),
+        Command::Completions(args) => commands::completions(&args),
+        Command::Man(args) => commands::man(&args),
     }
 }

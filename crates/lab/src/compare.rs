@@ -81,7 +81,7 @@ impl Figures {
                 at_most: g.runs.iter().any(|r| {
                     let trees = r.pause_trees(c.experiment);
                     let mut victims = trees.iter().flat_map(|t| &t.victims);
-                    victims.any(|v| v.at_most && Some(&v.class) == classes.first())
+                    victims.any(|v| v.at_most() && Some(&v.class) == classes.first())
                 }),
                 queue_mean: Estimate::new(&means),
                 queue_max: queues.iter().map(|q| q.max.get() as f64).reduce(f64::max),

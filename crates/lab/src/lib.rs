@@ -28,6 +28,7 @@ pub mod summary;
 pub mod sweep;
 pub mod table;
 pub mod text;
+mod victims;
 
 pub use checks::{HeadroomNeed, headroom_need};
 pub use experiment::{Experiment, Variant};

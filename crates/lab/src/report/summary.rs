@@ -12,7 +12,7 @@ use weir_core::{ClassId, Time};
 use weir_sim::outcome::{Deadlock, Finish, Stuck};
 
 /// The version of the file format.
-pub(crate) const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 2;
 
 /// The summary of everything that was run: of the run itself if there is only one.
 pub fn summary(c: &Comparison<'_>) -> Value {
@@ -24,6 +24,7 @@ pub fn summary(c: &Comparison<'_>) -> Value {
         "title": e.scenario.title,
         "answer": answer(c),
         "partial": c.partial(),
+        "window": window(e),
     });
     let mut runs: Vec<Value> = c.runs().map(|r| run_summary(e, r)).collect();
     let object = all.as_object_mut().expect("made above");
@@ -39,6 +40,17 @@ pub fn summary(c: &Comparison<'_>) -> Value {
         object.insert("failed".into(), c.failed.iter().map(failed).collect());
     }
     all
+}
+
+/// The time whose pauses and victims are in the files; null for the whole run.
+fn window(e: &Experiment) -> Value {
+    match e.window.is_all() {
+        true => Value::Null,
+        false => json!({
+            "from_ps": e.window.from.as_ps(),
+            "to_ps": (e.window.to < Time::NEVER).then_some(e.window.to.as_ps()),
+        }),
+    }
 }
 
 /// A run without an outcome.
@@ -224,7 +236,7 @@ fn class(s: &ClassStats) -> Value {
 fn stuck(e: &Experiment, s: &Stuck) -> Value {
     json!({
         "node": e.topology.name(s.node),
-        "port": e.topology.port_name(s.node, s.port),
+        "port": e.topology.port_label(s.node, s.port),
         "queue": s.queue.0,
         "priority": s.priority.get(),
         "bytes": s.bytes.get(),
@@ -268,7 +280,7 @@ fn hottest(e: &Experiment, run: &Run) -> Value {
     let Some(port) = at.record(run) else { return Value::Null };
     json!({
         "node": e.topology.name(at.node),
-        "port": e.topology.port_name(at.node, at.port),
+        "port": at.label(&e.topology),
         "queue_mean": port.queue.mean,
         "queue_p99": port.queue.p99.get(),
         "queue_max": port.queue.max.get(),
@@ -290,8 +302,10 @@ fn trees(e: &Experiment, run: &Run) -> Vec<Value> {
                     "src": e.topology.name(v.src),
                     "dst": e.topology.name(v.dst),
                     "class": e.classes()[v.class.index()],
+                    "held_at": v.at.label(&e.topology),
                     "held_ps": v.held.as_ps(),
-                    "at_most": v.at_most,
+                    "bound": v.bound.name(),
+                    "at_most": v.at_most(),
                     "clear_path": v.clear,
                 })
             })
@@ -299,7 +313,7 @@ fn trees(e: &Experiment, run: &Run) -> Vec<Value> {
         json!({
             "root": t.root.map(|r| json!({
                 "node": e.topology.name(r.node),
-                "port": e.topology.port_name(r.node, r.port),
+                "port": r.label(&e.topology),
             })),
             "pauses": count,
             "paused_ps": time.as_ps(),
