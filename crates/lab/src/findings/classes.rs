@@ -21,6 +21,8 @@ pub struct ClassStats {
     pub fct_ack: Sorted,
     /// Payload that open-ended flows delivered over the time they had, bits per second.
     pub rate: Sorted,
+    /// Payload of those that completed over their completion time, bits per second.
+    pub throughput: Sorted,
     /// FCT over ideal FCT.
     pub slowdown: Sorted,
     /// For every flow, the longest time it was held at one hop, picoseconds.
@@ -62,6 +64,12 @@ impl Selection<'_> {
     }
 }
 
+/// The size of a flow over its completion time, bits per second.
+fn throughput(flow: &FlowRecord) -> Option<f64> {
+    let time = flow.fct()?.as_ps();
+    (time > 0).then(|| flow.size.get() as f64 * 8e12 / time as f64)
+}
+
 impl ClassStats {
     /// Sorts out the flows of `class`, or of all classes, that started after the warm-up.
     pub fn new(run: &Run, class: Option<ClassId>) -> Self {
@@ -81,6 +89,7 @@ impl ClassStats {
             fct: Sorted::new(flows.iter().filter_map(|f| ps(f.fct()))),
             fct_ack: Sorted::new(flows.iter().filter_map(|f| ps(f.fct_ack()))),
             rate: Sorted::new(flows.iter().filter_map(|f| rate(f, run.outcome.end))),
+            throughput: Sorted::new(flows.iter().filter_map(|f| throughput(f))),
             slowdown: Sorted::new(flows.iter().filter_map(|f| f.slowdown())),
             held: Sorted::new(flows.iter().map(|f| longest_hold(f))),
             retransmitted: sum(|f| f.retransmitted),
