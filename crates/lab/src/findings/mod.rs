@@ -11,7 +11,7 @@ mod tables;
 mod victims;
 mod window;
 
-pub use classes::{ClassStats, ClassSummary};
+pub use classes::{ClassStats, ClassSummary, Selection};
 pub use hottest::{PortAt, hottest_port};
 pub(crate) use notes::failures;
 pub use notes::notes;

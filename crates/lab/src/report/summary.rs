@@ -2,8 +2,8 @@
 
 use crate::experiment::Experiment;
 use crate::findings::{
-    ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, TableSummary,
-    answer, hottest_port,
+    ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, Selection,
+    TableSummary, answer, hottest_port,
 };
 use crate::run::{Failed, Run};
 use crate::stats::{Estimate, Sorted};
@@ -68,9 +68,9 @@ fn scheme(c: &Comparison<'_>, group: &Group) -> Value {
     let estimate = |e: Option<Estimate>| {
         e.map_or(Value::Null, |e| json!({ "mean": e.mean, "plus_minus": e.half_width }))
     };
-    let class = |name: &String, i: usize| {
-        let s = ClassSummary::new(group, Some(ClassId::from_index(i)));
-        let value = json!({
+    let flows = |which: Selection<'_>| {
+        let s = ClassSummary::of(group, which);
+        json!({
             "flows": s.flows,
             "completed": s.completed,
             "fct_ps": {
@@ -85,12 +85,33 @@ fn scheme(c: &Comparison<'_>, group: &Group) -> Value {
                 "p95": estimate(s.slowdown_p95),
                 "p99": estimate(s.slowdown_p99),
             },
-        });
+        })
+    };
+    let (classes, sizes) = divided(c.experiment, flows);
+    json!({
+        "scheme": group.scheme.name,
+        "seeds": group.runs.len(),
+        "classes": classes,
+        "sizes": sizes,
+    })
+}
+
+/// What `of` says of each class, with its ranges of sizes inside, and of the ranges of all flows.
+fn divided(
+    e: &Experiment,
+    of: impl Fn(Selection<'_>) -> Value,
+) -> (Map<String, Value>, Map<String, Value>) {
+    let ranges = |class: Option<ClassId>| -> Map<String, Value> {
+        let sizes = e.scenario.report.sizes.iter();
+        sizes.map(|s| (s.label.clone(), of(Selection { class, sizes: Some(s) }))).collect()
+    };
+    let class = |(i, name): (usize, &String)| {
+        let class = Some(ClassId::from_index(i));
+        let mut value = of(Selection { class, sizes: None });
+        value["sizes"] = ranges(class).into();
         (name.clone(), value)
     };
-    let names = c.experiment.classes().iter().enumerate();
-    let classes: Map<String, Value> = names.map(|(i, name)| class(name, i)).collect();
-    json!({ "scheme": group.scheme.name, "seeds": group.runs.len(), "classes": classes })
+    (e.classes().iter().enumerate().map(class).collect(), ranges(None))
 }
 
 fn length(d: &Distribution) -> Value {
@@ -116,15 +137,7 @@ fn lengths(e: &Experiment, run: &Run) -> (Map<String, Value>, Value) {
 pub fn run_summary(e: &Experiment, run: &Run) -> Value {
     let o = &run.outcome;
     let t = &o.totals;
-    let classes: Map<String, Value> = e
-        .classes()
-        .iter()
-        .enumerate()
-        .map(|(i, name)| {
-            let stats = ClassStats::new(run, Some(ClassId::from_index(i)));
-            (name.clone(), class(&stats))
-        })
-        .collect();
+    let (classes, sizes) = divided(e, |which| class(&ClassStats::of(run, which)));
     let (queues, memory) = lengths(e, run);
     // An interrupted run depends on when it was interrupted: it has no fingerprint.
     let digest = (!run.interrupted()).then(|| format!("{:016x}", o.digest));
@@ -160,6 +173,7 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
         "series_interval_ps": o.series_interval.map(Time::as_ps),
         "drops": drops(e, run),
         "classes": classes,
+        "sizes": sizes,
         "queues": queues,
         "memory": memory,
         "hottest_port": hottest(e, run),

@@ -4,8 +4,9 @@
 //! takes it out of a finished run. A figure that a run does not have is an empty cell.
 
 use crate::experiment::Experiment;
-use crate::findings::{ClassStats, hottest_port, innocent_holds};
+use crate::findings::{ClassStats, Selection, hottest_port, innocent_holds};
 use crate::run::Run;
+use crate::scenario::SizeRange;
 use crate::stats::Sorted;
 use weir_core::ClassId;
 use weir_sim::outcome::{Finish, PortRecord};
@@ -44,7 +45,7 @@ pub const HEAD: [&str; 6] = ["variant", "scheme", "cc", "seed", "id", "status"];
 /// Whether every table has such a column.
 pub fn is_column(name: &str) -> bool {
     let metric = RUN.iter().any(|m| m.name == name) || FLOWS.iter().any(|m| m.name == name);
-    metric || HEAD.contains(&name) || matches!(name, "reason" | "class")
+    metric || HEAD.contains(&name) || matches!(name, "reason" | "class" | "sizes")
 }
 
 /// A run with what several metrics need.
@@ -134,7 +135,7 @@ pub const RUN: &[Metric<OfRun>] = metrics![
     "digest" Text "hash of the results of all flows" |v| format!("{:016x}", v.run.outcome.digest);
 ];
 
-/// One row per run for all flows together, and one row per run and class.
+/// One row per run for all flows together, and one row per run, class and range of sizes.
 pub const FLOWS: &[Metric<OfFlows>] = metrics![
     "flows" Whole "flows that started after the warm-up" |v| whole(v.stats.flows);
     "completed" Whole "those that completed" |v| whole(v.stats.completed);
@@ -177,12 +178,26 @@ fn tables(run: &Run) -> Option<f64> {
     Sorted::new(run.outcome.switches.iter().map(of_switch)).mean()
 }
 
+/// A class with its name, if not all, and a range of sizes, if not all.
+type Part<'a> = (Option<(ClassId, &'a str)>, Option<&'a SizeRange>);
+
+/// The parts of the traffic of an experiment that have rows of their own.
+fn selections(e: &Experiment) -> impl Iterator<Item = Part<'_>> {
+    let ranges = || e.scenario.report.sizes.iter().map(Some);
+    let classes = e.classes().iter().enumerate().flat_map(move |(i, name)| {
+        let class = Some((ClassId::from_index(i), name.as_str()));
+        std::iter::once(None).chain(ranges()).map(move |sizes| (class, sizes))
+    });
+    ranges().map(|sizes| (None, sizes)).chain(classes)
+}
+
 /// The cells of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
     /// Those of [`RUN`], then those of [`FLOWS`] for all flows.
     pub run: Vec<String>,
-    /// For each class with flows its name, then those of [`FLOWS`].
+    /// For each class ("": all) and range of sizes ("": all) with flows both names, then those of
+    /// [`FLOWS`]; what all flows did is in `run`.
     pub classes: Vec<Vec<String>>,
 }
 
@@ -193,22 +208,24 @@ impl Figures {
         let view = RunView { run, hottest: port.and_then(|p| p.record(run)) };
         let kept = run.outcome.pauses_left_out == 0;
         let innocent = kept.then(|| innocent_holds(run.pause_trees(e)));
-        let flows = |class: Option<ClassId>| {
+        let flows = |which: Selection<'_>| {
             let innocent = innocent.as_ref().and_then(|held| {
-                let of = run.outcome.flows.iter().filter(|f| class.is_none_or(|c| f.class == c));
+                let of = run.outcome.flows.iter().filter(|f| which.holds(f));
                 let times = of.map(|f| held.get(&f.id).map_or(0.0, |t| t.as_ps() as f64));
                 Sorted::new(times).mean()
             });
-            let view = FlowView { stats: ClassStats::new(run, class), innocent };
+            let view = FlowView { stats: ClassStats::of(run, which), innocent };
             (view.stats.flows > 0, FLOWS.iter().map(|m| (m.of)(&view)).collect::<Vec<_>>())
         };
         let mut cells: Vec<String> = RUN.iter().map(|m| (m.of)(&view)).collect();
-        cells.extend(flows(None).1);
+        cells.extend(flows(Selection::default()).1);
         let mut classes = Vec::new();
-        for (i, name) in e.classes().iter().enumerate() {
-            let (any, cells) = flows(Some(ClassId::from_index(i)));
+        for (class, sizes) in selections(e) {
+            let (any, cells) = flows(Selection { class: class.map(|(id, _)| id), sizes });
             if any {
-                classes.push([vec![name.clone()], cells].concat());
+                let class = class.map_or("", |(_, name)| name).to_owned();
+                let sizes = sizes.map_or("", |s| &s.label).to_owned();
+                classes.push([vec![class, sizes], cells].concat());
             }
         }
         Self { run: cells, classes }
@@ -217,7 +234,7 @@ impl Figures {
     /// Whether the cells are as many as this program's columns.
     pub fn fits(&self) -> bool {
         let whole = self.run.len() == RUN.len() + FLOWS.len();
-        whole && self.classes.iter().all(|c| c.len() == 1 + FLOWS.len())
+        whole && self.classes.iter().all(|c| c.len() == 2 + FLOWS.len())
     }
 }
 
