@@ -122,10 +122,10 @@ impl Nic {
         wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
-        let mmu = shared.mmu(id, Role::Nic, &setup);
-        // A NIC has no thresholds of its own, but its scheme may have to know its switch's.
-        let switch = shared.topology.ports(id).first().map_or(id, |end| end.peer);
-        let neighbours = shared.mmu(switch, Role::Switch, &setup);
+        let mmu = shared.mmu(Role::Nic, &setup);
+        // A NIC has no thresholds of its own, but its scheme may have to know those of the ingress at
+        // the other end of its link, which has the same speed.
+        let neighbours = shared.mmu(Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(
             &scheme.values,
