@@ -285,3 +285,31 @@ fn a_rate_floor_in_a_circle_of_buffers_is_named() {
     assert_eq!(said("ring-deadlock", &[unlimited]), [""; 0]);
     assert_eq!(said("incast", &[]), [""; 0], "no circle");
 }
+
+/// 20 000 named paths and as many flows that use them: 0.4 s where names are looked up in a map, and
+/// 400 million comparisons of names where each is looked for in a list.
+#[test]
+fn twenty_thousand_paths_are_read_and_found() {
+    let mut text = String::from(
+        "[topology]\nkind = \"leaf-spine\"\nleaves = 50\nspines = 40\nhosts-per-leaf = 1\n",
+    );
+    for i in 0..20_000 {
+        let (from, spine, to) = (i % 50, i / 50 % 40, (i + 1) % 50);
+        text += &format!(
+            "[[traffic]]\nkind = \"flow\"\nfrom = \"h{from}\"\nto = \"h{to}\"\nsize = \"1KB\"\n\
+             path = \"p{i}\"\n[[path]]\nname = \"p{i}\"\n\
+             nodes = [\"leaf{from}\", \"spine{spine}\", \"leaf{to}\"]\n"
+        );
+    }
+    let e = read(&text).unwrap();
+    assert_eq!(e.paths.len(), 20_000);
+    let flows = e.traffic.all_flows(1).unwrap();
+    let spine = |f: &weir_traffic::FlowSpec| {
+        let path = &e.paths[f.path.expect("each has one") as usize];
+        e.topology.name(path.nodes[2]).to_owned()
+    };
+    // the flows of h7 are those numbered 7, 57, 107, ...; spines follow each other
+    let of_h7: Vec<String> = flows.iter().filter(|f| f.src.0 == 7).map(spine).collect();
+    let all = (0..400).map(|k| format!("spine{}", k % 40));
+    assert!(all.eq(of_h7));
+}

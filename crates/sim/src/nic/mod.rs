@@ -9,6 +9,7 @@
 pub(crate) mod port;
 pub(crate) mod ready;
 pub(crate) mod receive;
+mod records;
 pub(crate) mod report;
 pub(crate) mod selective;
 pub(crate) mod sender;
@@ -16,7 +17,6 @@ pub(crate) mod transmit;
 
 use crate::frame::control_packet;
 use crate::node::{Ahead, Env};
-use crate::outcome::FlowRecord;
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::Tally;
@@ -25,6 +25,7 @@ use crate::tree::Tournament;
 use crate::wire::{Inbox, WireNumbers, Wires};
 use port::NicPort;
 use receive::Receiver;
+use records::Records;
 use rustc_hash::FxHashMap;
 use sender::Sender;
 use weir_cc::TimerKind;
@@ -108,7 +109,7 @@ pub(crate) struct Nic {
     free: Vec<u32>,
     bit_errors: Stream,
     /// Flows that are over.
-    pub(crate) records: Vec<FlowRecord>,
+    pub(crate) records: Records,
     pub(crate) traffic: TrafficHash,
     /// A packet came out of order although nothing was lost or sent again.
     pub(crate) disorder: Option<(Time, FlowId, u32)>,
@@ -167,7 +168,7 @@ impl Nic {
                 && shared.byte_survival_ln == 0.0
                 && ports.iter().all(|p| p.outages.is_empty()),
             ports,
-            records: Vec::new(),
+            records: Records::default(),
             count: HostCount::default(),
             traffic: TrafficHash::default(),
             tally: Tally::default(),
