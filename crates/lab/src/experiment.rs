@@ -225,10 +225,12 @@ impl Experiment {
         Variant { scheme: s.flow_control.scheme.value, cc, seed: s.run.seeds[0] }
     }
 
-    /// What is odd about the congestion control of a run that is not that of the file, which
-    /// [`Experiment::warnings`] are about.
-    pub fn warnings_about_cc(&self, variant: Variant) -> Diagnostics {
-        checks::chosen_cc(self, variant)
+    /// What is odd about a run besides [`Experiment::warnings`]: a congestion control that is not
+    /// that of the file, and a scheme that cannot promise here what it promises elsewhere.
+    pub fn warnings_about(&self, variant: Variant) -> Diagnostics {
+        let mut out = checks::chosen_cc(self, variant);
+        checks::floor(self, variant, &mut out);
+        out
     }
 
     /// The names of the classes of traffic.

@@ -151,9 +151,8 @@ pub enum ThresholdConfig {
         /// Most bytes.
         limit: IngressLimit,
     },
-    /// Static thresholds that follow the speed of ports: those of a switch are for its slowest
-    /// port, in proportion to `per`, and `xoff` is at least ten of the largest frames. The limit
-    /// is what losslessness needs.
+    /// Static thresholds that follow the speed of each port, in proportion to `per`; `xoff` is at
+    /// least ten of the largest frames. The limit is what losslessness needs.
     PerSpeed {
         /// Pause at or above, on ports of the speed `per`.
         xoff: Bytes,
@@ -184,14 +183,14 @@ impl ThresholdConfig {
         per: Rate::from_gbps(40),
     };
 
-    /// The thresholds of a switch whose slowest port has this speed; `frame` is the largest one.
-    pub fn at(self, slowest: Rate, frame: Bytes) -> Self {
+    /// The thresholds of a port of this speed; `frame` is the largest one.
+    pub fn at(self, port: Rate, frame: Bytes) -> Self {
         let Self::PerSpeed { xoff, xon, per } = self else { return self };
         let scaled = |of: u64, to: u64, by: u64| {
             let product = u128::from(of) * u128::from(to) / u128::from(by.max(1));
             u64::try_from(product).unwrap_or(u64::MAX)
         };
-        let high = scaled(xoff.get(), slowest.as_bps(), per.as_bps());
+        let high = scaled(xoff.get(), port.as_bps(), per.as_bps());
         let high = high.max(frame.get().saturating_mul(10));
         let low = scaled(high, xon.get(), xoff.get());
         Self::Static { xoff: Bytes::new(high), xon: Bytes::new(low), limit: IngressLimit::Lossless }

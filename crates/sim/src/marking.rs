@@ -1,4 +1,4 @@
-//! Where switches pause and where they mark, switch by switch.
+//! Where switches pause and where they mark, port by port.
 //!
 //! Thresholds that follow the speed of ports are resolved here, once per run: the nodes of a run
 //! use these functions, and so does whoever wants to show or check a configuration.
@@ -28,10 +28,9 @@ impl<'a> SwitchThresholds<'a> {
         topology.ports(node).iter().map(move |end| topology.link(end.link))
     }
 
-    /// The thresholds of one switch: where they follow the speed of ports, its slowest one's.
-    pub fn of(&self, switch: NodeId) -> ThresholdConfig {
-        let slowest = self.links(switch).map(|l| l.rate).min().unwrap_or_default();
-        self.config.switch.thresholds.at(slowest, self.config.nic.max_frame())
+    /// The thresholds of a port of this speed.
+    pub fn at(&self, port: Rate) -> ThresholdConfig {
+        self.config.switch.thresholds.at(port, self.config.nic.max_frame())
     }
 
     /// The ingress length at which a switch pauses when one of its egress queues is congested and
@@ -41,9 +40,15 @@ impl<'a> SwitchThresholds<'a> {
     /// Dynamic thresholds shrink while the queue grows: T = alpha (S - q) is reached by q = T at
     /// alpha S / (1 + alpha), S being the shared memory.
     pub fn pause(&self, switch: NodeId) -> Option<Bytes> {
-        let (shift, reserve, headroom) = match self.of(switch) {
-            ThresholdConfig::Pool | ThresholdConfig::PerSpeed { .. } => return None,
-            ThresholdConfig::Static { xoff, .. } => return Some(xoff),
+        let fixed = |l: &Link| match self.at(l.rate) {
+            ThresholdConfig::Static { xoff, .. } => Some(xoff),
+            _ => None,
+        };
+        let (shift, reserve, headroom) = match self.config.switch.thresholds {
+            ThresholdConfig::Pool => return None,
+            ThresholdConfig::Static { .. } | ThresholdConfig::PerSpeed { .. } => {
+                return self.links(switch).filter_map(fixed).min();
+            }
             ThresholdConfig::Dynamic { shift, reserve, headroom, .. } => (shift, reserve, headroom),
         };
         let c = self.config;

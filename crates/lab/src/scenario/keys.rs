@@ -267,8 +267,8 @@ pub const SWITCH: Section = Section {
             "auto",
             "When an ingress is paused: static `{ xoff, xon }`, dynamic `{ alpha }`, or \
              `\"pool\"` for one tail-drop pool without pauses. `\"auto\"` is static and follows the \
-             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of the slowest port of a switch, \
-             xoff at least ten of the largest frames.",
+             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of each ingress port, xoff at least \
+             ten of the largest frames.",
         ),
         key(
             "lossless",

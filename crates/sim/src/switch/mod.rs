@@ -195,7 +195,7 @@ impl Switch {
         wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
-        let mmu = shared.mmu(id, Role::Switch, &setup);
+        let mmu = shared.mmu(Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(
             &scheme.values,
