@@ -275,6 +275,8 @@ impl<'a> Crew<'a> {
             attempt: job.attempt,
             run: Vec::new(),
             classes: Vec::new(),
+            ports: Vec::new(),
+            state: Vec::new(),
             cpu_seconds: 0.0,
         };
         match ran {
@@ -282,6 +284,7 @@ impl<'a> Crew<'a> {
             Ok(Ok((false, cpu_seconds, invalid, figures))) => {
                 record.cpu_seconds = cpu_seconds;
                 (record.run, record.classes) = (figures.run, figures.classes);
+                (record.ports, record.state) = (figures.ports, figures.state);
                 if let Some(why) = invalid {
                     (record.status, record.reason) = (Status::Invalid, why);
                 }
