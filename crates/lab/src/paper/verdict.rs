@@ -483,10 +483,13 @@ fn monotone(claim: &Claim, rising: bool, numbers: &[f64]) -> Finding {
     Finding { outcome, value: None, words: String::new() }
 }
 
-fn along_words(claim: &Claim, data: &Data, numbers: &[f64]) -> String {
+fn along_words(claim: &Claim, data: &Data, means: &[Vec<f64>]) -> String {
     const MOST: usize = 8;
-    let one =
-        |(x, p): (&f64, &Vec<String>)| format!("{} at {}", shown(claim.metric(), *x), p.join(", "));
+    let numbers = match claim.quotient() {
+        true => pairs(means, |of, against| of / against),
+        false => means[0].clone(),
+    };
+    let one = |(x, p): (&f64, &Vec<String>)| format!("{} at {}", claim.number(*x), p.join(", "));
     let all: Vec<String> = numbers.iter().zip(&data.points).map(one).collect();
     match all.as_slice() {
         many if many.len() > MOST => {
