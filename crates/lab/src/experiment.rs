@@ -1,6 +1,7 @@
 //! From a scenario to something that runs: `Scenario -> Topology + Traffic -> Config`.
 
 use crate::checks;
+use crate::findings::{PortAt, Window};
 use crate::scenario::{
     Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, TopologySpec, builtin,
     control,
@@ -37,6 +38,10 @@ pub struct Experiment {
     pub engine: EngineConfig,
     /// Whether switches and NICs may take shortcuts; never changes a result.
     pub shortcuts: bool,
+    /// The time whose pauses and victims are reported.
+    pub window: Window,
+    /// The switch ports of each group of `[report] ports`, in order.
+    pub port_groups: Vec<Vec<PortAt>>,
     /// The paths of the network: on a large one they take long to find.
     routes: Arc<Routes>,
     /// What its runs share, once there is one.
@@ -124,7 +129,7 @@ impl Experiment {
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
-        let experiment = Self {
+        let mut experiment = Self {
             scenario,
             topology,
             traffic,
@@ -133,6 +138,8 @@ impl Experiment {
             warnings,
             engine,
             shortcuts: true,
+            window: Window::ALL,
+            port_groups: Vec::new(),
             routes: Arc::clone(&routes),
             prepared: OnceLock::new(),
         };
@@ -143,6 +150,8 @@ impl Experiment {
         checks::refresh(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
+        let groups = experiment.scenario.report.ports.iter();
+        experiment.port_groups = groups.map(|g| g.find(&experiment.topology, out)).collect();
         Some(experiment)
     }
 
