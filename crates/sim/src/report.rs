@@ -128,9 +128,11 @@ fn totals(world: &Remains<'_>, at: Time) -> Result<Totals, SimError> {
     Ok(t)
 }
 
-/// Per-flow order: unless a route changed on the way, nothing may be overtaken.
+/// Per-flow order: unless a route changed on the way, or packets of a flow may take different ones,
+/// nothing may be overtaken.
 fn check_order(world: &Remains<'_>) -> Result<(), SimError> {
-    if !world.shared.config.failures.is_empty() {
+    let config = world.shared.config;
+    if !config.failures.is_empty() || !config.balance.keeps_order() {
         return Ok(());
     }
     let first = world.nodes.iter().filter_map(|n| match n {
