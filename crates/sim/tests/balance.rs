@@ -142,6 +142,19 @@ fn go_back_n_survives_spraying_and_selective_repeat_wastes_less() {
     assert!(again(&selective) * 3 < again(&back), "{} {}", again(&selective), again(&back));
 }
 
+/// Datagrams are delivered in whatever order they come, and a flow is complete when all have come.
+#[test]
+fn datagrams_out_of_order_are_delivered() {
+    let topology = fat_tree(4, 10);
+    let rate = Some(Rate::from_gbps(8));
+    let flows: Vec<FlowSpec> =
+        shifted(&topology, 100_001).into_iter().map(|f| FlowSpec { rate, ..f }).collect();
+    let out = run(&topology, &flows, &tolerant("pfc", Balance::Random));
+    assert!(out.totals.reordered > 0);
+    assert_eq!((out.finish, out.totals.completed), (Finish::Drained, 16));
+    assert!(out.flows.iter().all(|f| f.delivered == f.size && f.fct() >= f.ideal));
+}
+
 /// Compares every engine, with and without shortcuts.
 fn same_everywhere(topology: &Topology, flows: &[FlowSpec], cfg: &Config, what: &str) -> Outcome {
     let by = |engine, shortcuts| {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{DATA, config, flow, run, star};
+use common::{DATA, config, flow, run, set, star};
 use weir_core::{Bytes, LinkId, PortId, Rate, Time};
 use weir_net::build::{self, leaf_spine};
 use weir_net::{Layer, TopologyBuilder};
@@ -210,4 +210,24 @@ fn a_switch_without_links_harms_nobody() {
     cfg.engine = EngineConfig::Window { threads: 1 };
     let out = run(&topology, &[flow(0, 2, 200_000)], &cfg);
     assert_eq!((out.finish, out.totals.completed), (Finish::Drained, 1));
+}
+
+/// A bit error may hit the last RESUME: the flows that are over by then do not miss it, and the
+/// neighbour stays paused in an empty network. That is no fault of the books.
+#[test]
+fn a_lost_resume_after_the_last_packet_harms_nobody() {
+    let mut left_paused = 0;
+    for seed in 0..300 {
+        let mut cfg = early_pause();
+        set(&mut cfg, "timer", "sticky");
+        cfg.seed = seed;
+        cfg.stop = Stop::At(Time::from_ms(5));
+        cfg.link.bit_error_rate = 2e-5;
+        cfg.nic.timeout = Some(us(100));
+        let flows: Vec<FlowSpec> = (1..5).map(|i| flow(i, 0, 17_000)).collect();
+        let out = run(&star(5, "100ns"), &flows, &cfg);
+        let lost = out.totals.control_dropped > 0;
+        left_paused += u32::from(out.finish == Finish::Drained && lost);
+    }
+    assert!(left_paused > 0);
 }
