@@ -1,8 +1,10 @@
 //! What does not fit together although every part of it reads well.
 
+mod paths;
 mod priorities;
 mod signals;
 
+pub(crate) use paths::{order, scheme};
 pub(crate) use priorities::acks;
 pub(crate) use signals::{refresh, signals, telemetry};
 

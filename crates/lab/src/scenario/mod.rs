@@ -12,6 +12,7 @@ pub mod keys;
 mod names;
 mod pipeline;
 pub mod reference;
+mod routing;
 mod sections;
 mod switch;
 mod topology;
@@ -21,6 +22,7 @@ pub use args::Arg;
 pub use fields::{At, first_sentence};
 pub use names::{Files, Route, ScenarioNames};
 pub use reference::Reference;
+pub use routing::RoutingSpec;
 pub use sections::{FailureSpec, NicSpec, PathSpec, RunSpec};
 pub use switch::{Ecn, SwitchSpec};
 pub use topology::TopologySpec;
@@ -30,8 +32,7 @@ use crate::text::{Diagnostic, Diagnostics, Item, Sources, Table, Value, apply_ov
 use fields::Fields;
 pub(crate) use fields::unknown_key;
 use std::path::Path;
-use weir_core::Time;
-use weir_sim::config::{LinkConfig, ProbeConfig, Routing};
+use weir_sim::config::{LinkConfig, ProbeConfig};
 
 /// A scenario as read. Parts that could not be read are missing, and said so.
 #[derive(Clone, Debug)]
@@ -65,9 +66,7 @@ pub struct Scenario {
     /// Links that fail.
     pub failures: Vec<FailureSpec>,
     /// How paths are chosen.
-    pub routing: Routing,
-    /// How fast routes change.
-    pub convergence: Time,
+    pub routing: RoutingSpec,
     /// What to record.
     pub probe: ProbeConfig,
     /// When to stop.
@@ -124,7 +123,6 @@ impl Scenario {
         refuse_unknown_sections(root, out);
         let (name, title, notes) = head(file, root, out);
         let section = |name: &str| root.get(name);
-        let (routing, convergence) = sections::routing(section("routing"), out);
         Self {
             name,
             title,
@@ -138,8 +136,7 @@ impl Scenario {
             traffic: repeated(root, "traffic", out, traffic::read),
             paths: repeated(root, "path", out, sections::path),
             failures: repeated(root, "failure", out, sections::failure),
-            routing,
-            convergence,
+            routing: routing::read(section("routing"), out),
             probe: sections::probe(section("probe"), out),
             run: sections::run(section("run"), out),
             references: repeated(root, "reference", out, reference::read),
