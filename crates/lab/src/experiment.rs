@@ -11,11 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use weir_cc::{CcKind, Signal};
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
-use weir_fc::{NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds};
+use weir_fc::{
+    FlowControl, NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds,
+};
 use weir_net::{Layer, Routes, Topology, nearest};
 use weir_sim::Prepared;
 use weir_sim::config::{
-    Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig, Routing, Scheme, Stop,
+    Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig, Reliability, Routing,
+    Scheme, Stop,
 };
 use weir_traffic::{Fabric, Traffic};
 
@@ -118,7 +121,7 @@ impl Experiment {
         out: &mut Diagnostics,
         fabric: impl FnOnce(&TopologySpec, Routing) -> Result<Built, Diagnostic>,
     ) -> Option<Self> {
-        let (topology, routes) = match fabric(scenario.topology.as_ref()?, scenario.routing) {
+        let (topology, routes) = match fabric(scenario.topology.as_ref()?, scenario.routing.kind) {
             Ok(built) => built,
             Err(error) => {
                 out.push(error);
@@ -144,6 +147,8 @@ impl Experiment {
             prepared: OnceLock::new(),
         };
         checks::names(&experiment, out);
+        checks::scheme(&experiment, experiment.own_variant(), out);
+        checks::order(&experiment, out);
         checks::acks(&experiment, out);
         checks::memory(&experiment, out);
         checks::signals(&experiment, experiment.own_variant(), out);
@@ -167,6 +172,8 @@ impl Experiment {
                 || s.link.bit_error_rate > 0.0
                 || !self.failures.is_empty()
                 || switch.watchdog.is_some()
+                // what comes too early is thrown away, which no later packet may reveal
+                || !s.routing.balance.keeps_order() && nic.reliability == Reliability::GoBackN
                 || drops_when_full(switch.pipeline.as_ref(), &s.flow_control.with(variant.scheme));
             lossy.then(|| self.patience(variant.scheme))
         });
@@ -177,10 +184,11 @@ impl Experiment {
             nic,
             scheme: s.flow_control.with(variant.scheme),
             cc: s.congestion_control.with(variant.cc),
-            routing: s.routing,
+            routing: s.routing.kind,
+            balance: s.routing.balance,
             paths: self.paths.iter().map(|p| p.nodes.clone()).collect(),
             failures: self.failures.clone(),
-            convergence: s.convergence,
+            convergence: s.routing.convergence,
             stop: s.run.stop,
             probes: s.probe.clone(),
             engine: self.engine,
@@ -230,10 +238,12 @@ impl Experiment {
         Variant { scheme: s.flow_control.scheme.value, cc, seed: s.run.seeds[0] }
     }
 
-    /// What is odd about the congestion control of a run that is not that of the file, which
-    /// [`Experiment::warnings`] are about.
-    pub fn warnings_about_cc(&self, variant: Variant) -> Diagnostics {
-        checks::chosen_cc(self, variant)
+    /// What is odd about a run besides [`Experiment::warnings`]: a congestion control that is not
+    /// that of the file, and a scheme that cannot promise here what it promises elsewhere.
+    pub fn warnings_about(&self, variant: Variant) -> Diagnostics {
+        let mut out = checks::chosen_cc(self, variant);
+        checks::floor(self, variant, &mut out);
+        out
     }
 
     /// The names of the classes of traffic.
@@ -435,7 +445,12 @@ fn find_links(
 /// Whether a pipelined switch under this scheme drops packets at a full egress queue.
 fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
     let Some(pipeline) = pipeline else { return false };
-    // a scheme's rule does not depend on the node: any will do to ask
+    let rule = ask(scheme).and_then(|fc| fc.on_full());
+    rule.unwrap_or(pipeline.on_full) == OnFull::Drop
+}
+
+/// The scheme at some node, to ask it what does not depend on the node.
+pub(crate) fn ask(scheme: &Scheme) -> Option<Box<dyn FlowControl>> {
     let port = PortSetup { rate: Rate::from_gbps(1), delay: Time::ZERO };
     let setup = NodeSetup {
         node: NodeId(0),
@@ -448,8 +463,7 @@ fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
         response: Time::ZERO,
         seed: 0,
     };
-    let rule = (scheme.info.build)(&scheme.values, &setup).ok().and_then(|fc| fc.on_full());
-    rule.unwrap_or(pipeline.on_full) == OnFull::Drop
+    (scheme.info.build)(&scheme.values, &setup).ok()
 }
 
 #[cfg(test)]

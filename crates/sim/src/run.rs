@@ -19,7 +19,6 @@ use crate::wire::{WireNumbers, Wires};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use weir_core::{Bytes, NodeId, Time};
-use weir_fc::StageLimits;
 use weir_net::Topology;
 use weir_traffic::{HostFlows, Traffic};
 
@@ -154,10 +153,7 @@ fn check_pipeline(config: &Config, pipeline: &PipelineConfig) -> Result<(), SimE
         return setting("processor rate", pipeline.rate.to_string(), valid);
     }
     let frame = config.nic.max_frame();
-    let longest = match pipeline.limits {
-        StageLimits::Dedicated { egress } => egress,
-        StageLimits::Shared(limits) => limits.longest(),
-    };
+    let longest = config.switch.longest_egress().unwrap_or(Bytes::MAX);
     if longest < frame {
         let valid = "an egress queue holds at least one full frame";
         return setting("egress limit", longest.to_string(), valid);

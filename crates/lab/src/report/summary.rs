@@ -3,7 +3,7 @@
 use crate::experiment::Experiment;
 use crate::findings::{
     ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, Selection,
-    TableSummary, answer, hottest_port,
+    TableSummary, answer, hottest_port, missing_signal,
 };
 use crate::run::{Failed, Run};
 use crate::stats::{Estimate, Sorted};
@@ -169,7 +169,9 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
             "watchdog_storms": t.watchdog_storms,
             "timeouts": t.timeouts,
             "needless_timeouts": t.needless_timeouts,
+            "telemetry": t.telemetry,
         },
+        "missing_signal": missing_signal(run),
         "series_interval_ps": o.series_interval.map(Time::as_ps),
         "drops": drops(e, run),
         "classes": classes,

@@ -198,6 +198,12 @@ pub const ECN: &[Key] = &[
     key("kmin", Kind::Size(&[]), "", "No marks at or below this queue length."),
     key("kmax", Kind::Size(&[]), "", "Every packet is marked above this queue length."),
     key("pmax", Kind::Fraction, "1", "Marking probability just below kmax."),
+    key(
+        "at",
+        Kind::Choice(&["dequeue", "enqueue"]),
+        "dequeue",
+        "Which length counts: what a packet leaves behind in its queue, or what it finds there.",
+    ),
 ];
 
 /// The PFC watchdog.
@@ -270,8 +276,8 @@ pub const SWITCH: Section = Section {
             "auto",
             "When an ingress is paused: static `{ xoff, xon }`, dynamic `{ alpha }`, or \
              `\"pool\"` for one tail-drop pool without pauses. `\"auto\"` is static and follows the \
-             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of the slowest port of a switch, \
-             xoff at least ten of the largest frames.",
+             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of each ingress port, xoff at least \
+             ten of the largest frames.",
         ),
         key(
             "lossless",
@@ -350,9 +356,24 @@ pub const NIC: Section = Section {
     keys: &[
         key(
             "queues",
-            Kind::Choice(&["per-flow", "fifo"]),
+            Kind::Choice(&["per-flow", "by-priority", "fifo"]),
             "per-flow",
-            "A queue per flow, served in turn; or one for all, whose head holds the rest.",
+            "`per-flow`: a queue per flow, served in turn whatever their priorities. `by-priority`: \
+             priorities share the wire by `weights`, the flows of a priority take turns. `fifo`: one \
+             queue for all, whose head holds the rest.",
+        ),
+        key(
+            "weights",
+            Kind::Wholes { min: 0, max: 1000 },
+            "",
+            "With `by-priority`, eight weights as in `[switch]`: 0 is strict priority. Default: all \
+             strict.",
+        ),
+        key(
+            "quantum",
+            Kind::Size(&[]),
+            "1500B",
+            "With `by-priority`: bytes per unit of weight and visit.",
         ),
         key("payload", Kind::Size(&[]), "1500B", "Payload of a full packet."),
         key("header", Kind::Size(&[]), "18B", "Headers and checksum of a data frame."),
@@ -453,8 +474,34 @@ pub const ROUTING: Section = Section {
             "kind",
             Kind::Choice(&["ecmp", "up-down"]),
             "ecmp",
-            "All shortest paths, one per flow by hash; or never up after down, which cannot \
-             deadlock.",
+            "All shortest paths; or those that never go up after down, which cannot deadlock.",
+        ),
+        key(
+            "balance",
+            Kind::Choice(&["flow", "adaptive", "random", "round-robin", "flowlet"]),
+            "flow",
+            "Who takes which of several equal paths. `flow`: one per flow, by hash. By packet: \
+             `adaptive`, to a port with few drain bytes (DeTail); `random`; `round-robin`. `flowlet`: \
+             a flow draws anew after a silence. All but `flow` can reorder packets.",
+        ),
+        key(
+            "drain-low",
+            Kind::Size(&[]),
+            "16KB",
+            "Adaptive: a port is drawn from those with fewer drain bytes than this, if there are any. \
+             Drain bytes are what leaves the port before a new packet of the same priority could.",
+        ),
+        key(
+            "drain-high",
+            Kind::Size(&[]),
+            "32KB",
+            "Adaptive: else from those with fewer than this, else from all.",
+        ),
+        key(
+            "flowlet-gap",
+            Kind::Time(&[]),
+            "100us",
+            "Flowlet: the silence of a flow, at a switch, after which it draws a port anew.",
         ),
         key(
             "convergence",
