@@ -38,6 +38,10 @@ pub struct Meter {
     pub done: AtomicUsize,
     /// Those of them that failed.
     pub failed: AtomicUsize,
+    /// Runs of the whole sweep.
+    pub whole: AtomicUsize,
+    /// Those that had a result when the worker began.
+    pub whole_before: AtomicUsize,
     /// Whether it waits for another worker of its share.
     pub waiting: AtomicBool,
     /// Set to end early.
@@ -100,6 +104,9 @@ pub fn work(directory: &SweepDir, options: &Options, meter: &Meter) -> Result<Do
     jobs.truncate(options.limit.unwrap_or(usize::MAX));
     meter.total.store(total, Ordering::Relaxed);
     meter.before.store(before, Ordering::Relaxed);
+    let (left, whole) = pending(&plan, &results, Shard::ALL);
+    meter.whole.store(whole, Ordering::Relaxed);
+    meter.whole_before.store(whole - left.len(), Ordering::Relaxed);
     let crew = Crew::new(directory, &plan, jobs, meter, &name)?;
     crew.run(options.jobs)?;
     Ok(Done {
