@@ -196,7 +196,11 @@ fn plan(args: &PlanArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     };
     let runs = draft.runs();
     if runs > MANY && !args.yes {
-        bail!("{}: {runs} runs; if that is what you want, say so with --yes", args.grid);
+        let factors = draft.factors().map(|(n, what)| format!("{n} {what}")).join(" x ");
+        bail!(
+            "{}: {runs} runs ({factors}); if that is what you want, say so with --yes",
+            args.grid
+        );
     }
     if runs > 20_000_000 {
         bail!("{}: {runs} runs are more than one plan can hold; divide the grid", args.grid);
