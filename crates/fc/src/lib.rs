@@ -213,6 +213,12 @@ pub trait FlowControl: Send {
         Err("it does not watch the ingress FIFOs in front of the packet processor")
     }
 
+    /// Whether the scheme can govern switches that send packets of one flow out by several ports, or
+    /// why not; asked once, and only where they do.
+    fn fits_many_paths(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
+
     /// Pipelined switch only: `q_in` of (`ingress`, `priority`) has changed. A packet came in, or
     /// the processor has moved one to an egress queue (`arrive` follows) or dropped it.
     fn ingress_changed(

@@ -1,10 +1,12 @@
 //! What does not fit together although every part of it reads well.
 
 mod floor;
+mod paths;
 mod priorities;
 mod signals;
 
 pub(crate) use floor::{circle, floor};
+pub(crate) use paths::{order, scheme};
 pub(crate) use priorities::acks;
 pub(crate) use signals::{refresh, signals, telemetry};
 
@@ -12,7 +14,6 @@ use crate::experiment::{Experiment, Variant};
 use crate::scenario::{TopologySpec, TrafficSpec};
 use crate::text::{Diagnostic, Diagnostics, Span};
 use weir_core::{Bytes, LinkId, NodeId, PortId};
-use weir_fc::StageLimits;
 use weir_net::{Routes, Topology, validate_path};
 use weir_sim::HORIZON;
 use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, dynamic_headroom, headroom};
@@ -81,11 +82,7 @@ fn link_name(e: &Experiment, link: LinkId) -> String {
 /// The queues of a pipelined switch against the largest frame.
 fn pipeline(e: &Experiment, out: &mut Diagnostics) {
     let (spec, frame) = (&e.scenario.switch, e.scenario.nic.config.max_frame());
-    let longest = match spec.config.pipeline.map(|p| p.limits) {
-        None => return,
-        Some(StageLimits::Dedicated { egress }) => egress,
-        Some(StageLimits::Shared(limits)) => limits.longest(),
-    };
+    let Some(longest) = spec.config.longest_egress() else { return };
     if longest < frame {
         let error = Diagnostic::error("an egress queue would never take a full frame");
         let label = format!("a queue holds at most {longest}, a frame has {frame}");

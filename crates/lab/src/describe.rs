@@ -10,8 +10,8 @@ use weir_core::{Bytes, Priority, Rate};
 use weir_fc::{IngressBound, OnFull, StageLimits};
 use weir_net::analysis::{Census, LongestPath, RttModel, bisection, oversubscription};
 use weir_sim::config::{
-    Config, DelayAt, IngressLimit, NicDiscipline, PipelineConfig, Reliability, Routing, Stop,
-    ThresholdConfig, WindowConfig,
+    Balance, Config, DelayAt, EcnAt, IngressLimit, NicDiscipline, PipelineConfig, Reliability,
+    Routing, Stop, ThresholdConfig, WindowConfig,
 };
 use weir_sim::marking::SwitchThresholds;
 
@@ -93,9 +93,7 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
         add("headroom needed", format!("{} (link {a}-{b})", need.bytes));
     }
     let weights = c.switch.schedule.weights;
-    let strict = weights.iter().all(|w| *w == 0);
-    let words = || weights.map(|w| w.to_string()).join(" ");
-    add("scheduling", if strict { "strict priority".into() } else { format!("DWRR {}", words()) });
+    add("scheduling", scheduling(weights));
     add("ECN marking", marking(e, c));
     let watchdog = c.switch.watchdog.map(|w| format!("after {}, {:?}", w.detect, w.action));
     add("watchdog", watchdog.unwrap_or_else(|| "off".into()).to_lowercase());
@@ -112,10 +110,11 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     add("bit error rate", c.link.bit_error_rate.to_string());
     add("packets", format!("{} payload + {} header", c.nic.payload, c.nic.header));
     let queues = match c.nic.discipline {
-        NicDiscipline::PerFlow => "one per flow, in turn",
-        NicDiscipline::Fifo => "one for all flows",
+        NicDiscipline::PerFlow => "one per flow, in turn".into(),
+        NicDiscipline::ByPriority(s) => format!("one per flow, {}", scheduling(s.weights)),
+        NicDiscipline::Fifo => "one for all flows".into(),
     };
-    add("NIC queues", queues.into());
+    add("NIC queues", queues);
     add("window", window(c.nic.window));
     let timeout = c.nic.timeout.map_or_else(|| "never".into(), |t| t.to_string());
     add("retransmission timeout", timeout);
@@ -130,6 +129,9 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
         Routing::UpDown => "up-down",
     };
     add("routing", routing.into());
+    if c.balance != Balance::Flow {
+        add("paths are chosen", balance(c.balance));
+    }
     for f in &c.failures {
         let link = e.topology.link(f.link);
         let (a, b) = (e.topology.name(link.a.0), e.topology.name(link.b.0));
@@ -144,6 +146,27 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     let seeds: Vec<String> = e.scenario.run.seeds.iter().map(u64::to_string).collect();
     add("seeds", seeds.join(", "));
     rows
+}
+
+/// How priorities share a port.
+fn scheduling(weights: [u32; Priority::COUNT]) -> String {
+    if weights.iter().all(|w| *w == 0) {
+        return "strict priority".into();
+    }
+    format!("DWRR {}", weights.map(|w| w.to_string()).join(" "))
+}
+
+/// How packets are spread over equal paths.
+fn balance(balance: Balance) -> String {
+    match balance {
+        Balance::Flow => "by flow".into(),
+        Balance::Adaptive { low, high } => {
+            format!("by packet, from ports with less than {low}, else {high}, to drain")
+        }
+        Balance::Random => "by packet, at random".into(),
+        Balance::RoundRobin => "by packet, in turn".into(),
+        Balance::Flowlet { gap } => format!("by flowlet, after {gap} of silence"),
+    }
 }
 
 /// Thresholds that differ between ports are shown for each speed.
@@ -166,7 +189,10 @@ fn marking(e: &Experiment, c: &Config) -> String {
     });
     by_speed(each.map(|(rate, ecn)| match ecn {
         None => (rate, "off".to_owned()),
-        Some(k) => (rate, format!("kmin {}, kmax {}, pmax {}", k.kmin, k.kmax, k.pmax)),
+        Some(k) => {
+            let at = if c.switch.ecn_at == EcnAt::Enqueue { ", at enqueue" } else { "" };
+            (rate, format!("kmin {}, kmax {}, pmax {}{at}", k.kmin, k.kmax, k.pmax))
+        }
     }))
 }
 

@@ -1,6 +1,7 @@
 //! From a scenario to something that runs: `Scenario -> Topology + Traffic -> Config`.
 
 use crate::checks;
+use crate::findings::{PortAt, Window};
 use crate::scenario::{
     Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, TopologySpec, builtin,
     control,
@@ -10,11 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use weir_cc::{CcKind, Signal};
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
-use weir_fc::{NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds};
+use weir_fc::{
+    FlowControl, NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds,
+};
 use weir_net::{Layer, Routes, Topology, nearest};
 use weir_sim::Prepared;
 use weir_sim::config::{
-    Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig, Routing, Scheme, Stop,
+    Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig, Reliability, Routing,
+    Scheme, Stop,
 };
 use weir_traffic::{Fabric, Traffic};
 
@@ -37,6 +41,10 @@ pub struct Experiment {
     pub engine: EngineConfig,
     /// Whether switches and NICs may take shortcuts; never changes a result.
     pub shortcuts: bool,
+    /// The time whose pauses and victims are reported.
+    pub window: Window,
+    /// The switch ports of each group of `[report] ports`, in order.
+    pub port_groups: Vec<Vec<PortAt>>,
     /// The paths of the network: on a large one they take long to find.
     routes: Arc<Routes>,
     /// What its runs share, once there is one.
@@ -113,7 +121,7 @@ impl Experiment {
         out: &mut Diagnostics,
         fabric: impl FnOnce(&TopologySpec, Routing) -> Result<Built, Diagnostic>,
     ) -> Option<Self> {
-        let (topology, routes) = match fabric(scenario.topology.as_ref()?, scenario.routing) {
+        let (topology, routes) = match fabric(scenario.topology.as_ref()?, scenario.routing.kind) {
             Ok(built) => built,
             Err(error) => {
                 out.push(error);
@@ -124,7 +132,7 @@ impl Experiment {
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
-        let experiment = Self {
+        let mut experiment = Self {
             scenario,
             topology,
             traffic,
@@ -133,16 +141,22 @@ impl Experiment {
             warnings,
             engine,
             shortcuts: true,
+            window: Window::ALL,
+            port_groups: Vec::new(),
             routes: Arc::clone(&routes),
             prepared: OnceLock::new(),
         };
         checks::names(&experiment, out);
+        checks::scheme(&experiment, experiment.own_variant(), out);
+        checks::order(&experiment, out);
         checks::acks(&experiment, out);
         checks::memory(&experiment, out);
         checks::signals(&experiment, experiment.own_variant(), out);
         checks::refresh(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
+        let groups = experiment.scenario.report.ports.iter();
+        experiment.port_groups = groups.map(|g| g.find(&experiment.topology, out)).collect();
         Some(experiment)
     }
 
@@ -158,6 +172,8 @@ impl Experiment {
                 || s.link.bit_error_rate > 0.0
                 || !self.failures.is_empty()
                 || switch.watchdog.is_some()
+                // what comes too early is thrown away, which no later packet may reveal
+                || !s.routing.balance.keeps_order() && nic.reliability == Reliability::GoBackN
                 || drops_when_full(switch.pipeline.as_ref(), &s.flow_control.with(variant.scheme));
             lossy.then(|| self.patience(variant.scheme))
         });
@@ -168,10 +184,11 @@ impl Experiment {
             nic,
             scheme: s.flow_control.with(variant.scheme),
             cc: s.congestion_control.with(variant.cc),
-            routing: s.routing,
+            routing: s.routing.kind,
+            balance: s.routing.balance,
             paths: self.paths.iter().map(|p| p.nodes.clone()).collect(),
             failures: self.failures.clone(),
-            convergence: s.convergence,
+            convergence: s.routing.convergence,
             stop: s.run.stop,
             probes: s.probe.clone(),
             engine: self.engine,
@@ -428,7 +445,12 @@ fn find_links(
 /// Whether a pipelined switch under this scheme drops packets at a full egress queue.
 fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
     let Some(pipeline) = pipeline else { return false };
-    // a scheme's rule does not depend on the node: any will do to ask
+    let rule = ask(scheme).and_then(|fc| fc.on_full());
+    rule.unwrap_or(pipeline.on_full) == OnFull::Drop
+}
+
+/// The scheme at some node, to ask it what does not depend on the node.
+pub(crate) fn ask(scheme: &Scheme) -> Option<Box<dyn FlowControl>> {
     let port = PortSetup { rate: Rate::from_gbps(1), delay: Time::ZERO };
     let setup = NodeSetup {
         node: NodeId(0),
@@ -441,8 +463,7 @@ fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
         response: Time::ZERO,
         seed: 0,
     };
-    let rule = (scheme.info.build)(&scheme.values, &setup).ok().and_then(|fc| fc.on_full());
-    rule.unwrap_or(pipeline.on_full) == OnFull::Drop
+    (scheme.info.build)(&scheme.values, &setup).ok()
 }
 
 #[cfg(test)]

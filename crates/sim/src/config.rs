@@ -1,5 +1,9 @@
 //! What a run is made of, resolved: every number a model uses, and nothing to look up.
 
+mod balance;
+
+pub use balance::Balance;
+
 use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
 use weir_fc::{OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
@@ -22,6 +26,8 @@ pub struct Config {
     pub cc: CcParams,
     /// How paths are chosen.
     pub routing: Routing,
+    /// How packets are spread over paths that are equally good.
+    pub balance: Balance,
     /// Paths that flows may name by index: the nodes from source to destination.
     pub paths: Vec<Vec<NodeId>>,
     /// Links that fail and recover.
@@ -51,6 +57,7 @@ impl Config {
             scheme: scheme.into(),
             cc: CcParams::new(CcKind::None),
             routing: Routing::default(),
+            balance: Balance::default(),
             paths: Vec::new(),
             failures: Vec::new(),
             convergence: Time::ZERO,
@@ -206,6 +213,16 @@ pub struct EcnScale {
     pub before_pause: bool,
 }
 
+/// When a switch decides whether to mark a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnAt {
+    /// When it leaves its queue, by what it leaves behind there.
+    #[default]
+    Dequeue,
+    /// When it joins its queue, by what it finds there.
+    Enqueue,
+}
+
 /// ECN marking at egress queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EcnConfig {
@@ -301,6 +318,8 @@ pub struct SwitchConfig {
     pub ecn: Option<EcnConfig>,
     /// How its thresholds depend on the port.
     pub ecn_scale: EcnScale,
+    /// When it is decided.
+    pub ecn_at: EcnAt,
     /// Time from the last bit of a packet to its place in memory. Control frames are not
     /// delayed by it.
     pub latency: Time,
@@ -314,6 +333,16 @@ impl SwitchConfig {
     /// Time from the last bit of a packet to its egress queue, if nothing is in its way.
     pub fn hop_latency(&self) -> Time {
         self.pipeline.map_or(self.latency, |p| p.delay + p.service())
+    }
+}
+
+impl SwitchConfig {
+    /// The most that an egress queue of a pipelined switch may hold; `None` in shared memory.
+    pub fn longest_egress(&self) -> Option<Bytes> {
+        self.pipeline.map(|p| match p.limits {
+            StageLimits::Dedicated { egress } => egress,
+            StageLimits::Shared(limits) => limits.longest(),
+        })
     }
 }
 
@@ -331,6 +360,7 @@ impl Default for SwitchConfig {
             schedule: PrioritySchedule::default(),
             ecn: None,
             ecn_scale: EcnScale::default(),
+            ecn_at: EcnAt::default(),
             latency: Time::ZERO,
             watchdog: None,
             pipeline: None,
@@ -341,8 +371,10 @@ impl Default for SwitchConfig {
 /// How a NIC chooses the next packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NicDiscipline {
-    /// A queue per flow, round robin.
+    /// A queue per flow, round robin, whatever their priorities.
     PerFlow,
+    /// Priorities share the wire as they do at a switch, the flows of a priority take turns.
+    ByPriority(PrioritySchedule),
     /// One queue for all flows: whatever is held at its head holds the rest.
     Fifo,
 }
@@ -419,7 +451,7 @@ impl NicConfig {
 /// How paths are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Routing {
-    /// All shortest paths, one per flow by hash.
+    /// All shortest paths.
     #[default]
     Ecmp,
     /// Never up after down: free of cyclic buffer dependencies.

@@ -76,8 +76,8 @@ impl<'a> SwitchThresholds<'a> {
     /// How the egress ports of a switch mark; `None` for not at all.
     ///
     /// Thresholds that follow the speed of ports are those of the port's. Where marking is to
-    /// come before pausing, `kmax` is at most half of the pause threshold, and half of the
-    /// memory, and `kmin` is lowered in proportion: when any single ingress has filled the queue
+    /// come before pausing, `kmax` is at most half of the pause threshold, half of the memory, and
+    /// half of what an egress queue of a pipelined switch may hold; `kmin` is lowered in proportion: when any single ingress has filled the queue
     /// up to its pause threshold, every packet has been marked for a while.
     pub fn marking(&self, switch: NodeId) -> Vec<Option<EcnConfig>> {
         let (ecn, scale) = (self.config.switch.ecn, self.config.switch.ecn_scale);
@@ -85,7 +85,8 @@ impl<'a> SwitchThresholds<'a> {
             return vec![None; self.topology.ports(switch).len()];
         };
         let pause = if scale.before_pause { self.pause(switch) } else { None };
-        let most = pause.unwrap_or(Bytes::MAX).min(self.config.switch.buffer).get() / 2;
+        let bounds = [pause, self.config.switch.longest_egress()].into_iter().flatten();
+        let most = bounds.fold(self.config.switch.buffer, Bytes::min).get() / 2;
         let of_port = |l: &Link| {
             let mut found = ecn;
             if let Some(per) = scale.per {

@@ -4,7 +4,7 @@ use crate::experiment::{Experiment, Variant};
 use crate::text::{Diagnostic, Diagnostics, Span};
 use weir_cc::{CcKind, MAX_HOPS, Signal};
 use weir_core::{Bytes, NodeId};
-use weir_fc::{IngressBound, StageLimits};
+use weir_fc::IngressBound;
 use weir_sim::config::{Config, IngressLimit, ThresholdConfig, headroom};
 use weir_sim::marking::SwitchThresholds;
 
@@ -103,10 +103,8 @@ fn longest_queue(
     switch: NodeId,
 ) -> Bytes {
     let buffer = config.switch.buffer;
-    match config.switch.pipeline.map(|p| p.limits) {
-        Some(StageLimits::Dedicated { egress }) => return egress.min(buffer),
-        Some(StageLimits::Shared(limits)) => return limits.longest().min(buffer),
-        None => {}
+    if let Some(longest) = config.switch.longest_egress() {
+        return longest.min(buffer);
     }
     let bound = (config.scheme.info.ingress_bound)(&config.scheme.values);
     if bound == IngressBound::Memory || !config.scheme.info.lossless {

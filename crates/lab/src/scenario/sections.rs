@@ -5,7 +5,7 @@ use super::keys;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{Bytes, Priority, Time};
 use weir_sim::config::{
-    LinkConfig, NicConfig, NicDiscipline, ProbeConfig, Reliability, Routing, Stop, WindowConfig,
+    LinkConfig, NicConfig, NicDiscipline, ProbeConfig, Reliability, Stop, WindowConfig,
 };
 
 /// `[link]`.
@@ -50,13 +50,29 @@ pub struct NicSpec {
     pub ack_priority_at: Option<Span>,
 }
 
+fn discipline(f: &mut Fields<'_>) -> NicDiscipline {
+    let queues = f.choice("queues").value;
+    let schedule = super::switch::schedule(f);
+    if queues != "by-priority" {
+        for key in ["weights", "quantum"] {
+            if let Some(item) = f.item(key) {
+                let title = format!("`{key}` goes with `queues = \"by-priority\"`");
+                let label = format!("a NIC with `{queues}` queues has no ranks");
+                f.out.push(Diagnostic::error(title).at(item.span, label));
+            }
+        }
+    }
+    match queues {
+        "fifo" => NicDiscipline::Fifo,
+        "by-priority" => NicDiscipline::ByPriority(schedule),
+        _ => NicDiscipline::PerFlow,
+    }
+}
+
 /// `[nic]`.
 pub(super) fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
     let mut f = Fields::new(&keys::NIC, item, out);
-    let discipline = match f.choice("queues").value {
-        "fifo" => NicDiscipline::Fifo,
-        _ => NicDiscipline::PerFlow,
-    };
+    let discipline = discipline(&mut f);
     let payload = f.bytes("payload");
     let header = f.bytes("header");
     let ack = f.bytes("ack");
@@ -119,16 +135,6 @@ pub(super) fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
         nack_interval: nack_interval.value,
     };
     NicSpec { config, timeout, ack_priority_at: ack_priority.span }
-}
-
-/// `[routing]`: the kind and the convergence delay.
-pub(super) fn routing(item: Option<&Item>, out: &mut Diagnostics) -> (Routing, Time) {
-    let mut f = Fields::new(&keys::ROUTING, item, out);
-    let kind = match f.choice("kind").value {
-        "up-down" => Routing::UpDown,
-        _ => Routing::Ecmp,
-    };
-    (kind, f.time("convergence").value)
 }
 
 /// `[probe]`.

@@ -111,6 +111,32 @@ impl Forwarding<'_> {
     }
 }
 
+/// The ports by which a packet may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextHops<'a> {
+    /// There is one way.
+    One(PortId),
+    /// These are equally good, in ascending order. The number is the same wherever in this table the
+    /// same ports are.
+    Any(u32, &'a [PortId]),
+}
+
+impl<'a> Forwarding<'a> {
+    /// All ports towards host `dst`, where [`Forwarding::next_hop`] picks one.
+    pub fn next_hops(&self, dst: NodeId) -> Option<NextHops<'a>> {
+        let column = *self.columns_of.get(dst.index())?;
+        if column == self.own_column {
+            let port = self.targets.get(dst.index())?.port;
+            return (port != NO_PORT).then_some(NextHops::One(port));
+        }
+        let entry = *self.row.get(column as usize)?;
+        if entry.0 < Entry::GROUPS {
+            return Some(NextHops::One(PortId(entry.0 as u16)));
+        }
+        self.groups.ports(entry).map(|ports| NextHops::Any(entry.0 - Entry::GROUPS, ports))
+    }
+}
+
 /// How many columns of the table are gathered before they are written: a cache line of entries.
 const BLOCK: usize = 16;
 

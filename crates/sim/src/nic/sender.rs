@@ -219,6 +219,15 @@ impl Sender {
         packet
     }
 
+    /// Bytes of the frame that it would send now, whose headers take `overhead` bytes.
+    pub(crate) fn next_frame(&self, overhead: Bytes) -> u64 {
+        let seq = match &self.repeat {
+            None => self.nxt,
+            Some(repeat) => repeat.peek().map_or(self.nxt, |seq| seq as u32),
+        };
+        self.payload_of(seq) + overhead.get()
+    }
+
     /// The number of the packet to send now.
     #[inline(always)]
     pub(crate) fn next_seq(&mut self) -> u32 {
