@@ -1,6 +1,7 @@
 //! From a scenario to something that runs: `Scenario -> Topology + Traffic -> Config`.
 
 use crate::checks;
+use crate::findings::{PortAt, Window};
 use crate::scenario::{
     Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, TopologySpec, builtin,
     control,
@@ -11,7 +12,9 @@ use std::sync::{Arc, OnceLock};
 use weir_cc::tcp::EcnMode;
 use weir_cc::{CcKind, Signal};
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
-use weir_fc::{NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds};
+use weir_fc::{
+    FlowControl, NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds,
+};
 use weir_net::{Layer, Routes, Topology, nearest};
 use weir_sim::Prepared;
 use weir_sim::config::{
@@ -39,6 +42,10 @@ pub struct Experiment {
     pub engine: EngineConfig,
     /// Whether switches and NICs may take shortcuts; never changes a result.
     pub shortcuts: bool,
+    /// The time whose pauses and victims are reported.
+    pub window: Window,
+    /// The switch ports of each group of `[report] ports`, in order.
+    pub port_groups: Vec<Vec<PortAt>>,
     /// The paths of the network: on a large one they take long to find.
     routes: Arc<Routes>,
     /// What its runs share, once there is one.
@@ -115,7 +122,7 @@ impl Experiment {
         out: &mut Diagnostics,
         fabric: impl FnOnce(&TopologySpec, Routing) -> Result<Built, Diagnostic>,
     ) -> Option<Self> {
-        let (topology, routes) = match fabric(scenario.topology.as_ref()?, scenario.routing) {
+        let (topology, routes) = match fabric(scenario.topology.as_ref()?, scenario.routing.kind) {
             Ok(built) => built,
             Err(error) => {
                 out.push(error);
@@ -126,7 +133,7 @@ impl Experiment {
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
-        let experiment = Self {
+        let mut experiment = Self {
             scenario,
             topology,
             traffic,
@@ -135,10 +142,14 @@ impl Experiment {
             warnings,
             engine,
             shortcuts: true,
+            window: Window::ALL,
+            port_groups: Vec::new(),
             routes: Arc::clone(&routes),
             prepared: OnceLock::new(),
         };
         checks::names(&experiment, out);
+        checks::scheme(&experiment, experiment.own_variant(), out);
+        checks::order(&experiment, out);
         checks::acks(&experiment, out);
         checks::transport(&experiment, out);
         checks::memory(&experiment, out);
@@ -146,6 +157,8 @@ impl Experiment {
         checks::refresh(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
+        let groups = experiment.scenario.report.ports.iter();
+        experiment.port_groups = groups.map(|g| g.find(&experiment.topology, out)).collect();
         Some(experiment)
     }
 
@@ -162,6 +175,8 @@ impl Experiment {
                 || s.link.bit_error_rate > 0.0
                 || !self.failures.is_empty()
                 || switch.watchdog.is_some()
+                // what comes too early is thrown away, which no later packet may reveal
+                || !s.routing.balance.keeps_order() && nic.reliability == Reliability::GoBackN
                 || drops_when_full(switch.pipeline.as_ref(), &s.flow_control.with(variant.scheme));
             // TCP has a timer of its own
             let wanted = lossy && tcp.is_none();
@@ -175,10 +190,11 @@ impl Experiment {
             scheme: s.flow_control.with(variant.scheme),
             cc: s.congestion_control.with(variant.cc),
             tcp: s.tcp.params.clone(),
-            routing: s.routing,
+            routing: s.routing.kind,
+            balance: s.routing.balance,
             paths: self.paths.iter().map(|p| p.nodes.clone()).collect(),
             failures: self.failures.clone(),
-            convergence: s.convergence,
+            convergence: s.routing.convergence,
             stop: s.run.stop,
             probes: s.probe.clone(),
             engine: self.engine,
@@ -243,10 +259,12 @@ impl Experiment {
         Variant { scheme: s.flow_control.scheme.value, cc, seed: s.run.seeds[0] }
     }
 
-    /// What is odd about the congestion control of a run that is not that of the file, which
-    /// [`Experiment::warnings`] are about.
-    pub fn warnings_about_cc(&self, variant: Variant) -> Diagnostics {
-        checks::chosen_cc(self, variant)
+    /// What is odd about a run besides [`Experiment::warnings`]: a congestion control that is not
+    /// that of the file, and a scheme that cannot promise here what it promises elsewhere.
+    pub fn warnings_about(&self, variant: Variant) -> Diagnostics {
+        let mut out = checks::chosen_cc(self, variant);
+        checks::floor(self, variant, &mut out);
+        out
     }
 
     /// The names of the classes of traffic.
@@ -449,7 +467,12 @@ fn find_links(
 /// Whether a pipelined switch under this scheme drops packets at a full egress queue.
 fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
     let Some(pipeline) = pipeline else { return false };
-    // a scheme's rule does not depend on the node: any will do to ask
+    let rule = ask(scheme).and_then(|fc| fc.on_full());
+    rule.unwrap_or(pipeline.on_full) == OnFull::Drop
+}
+
+/// The scheme at some node, to ask it what does not depend on the node.
+pub(crate) fn ask(scheme: &Scheme) -> Option<Box<dyn FlowControl>> {
     let port = PortSetup { rate: Rate::from_gbps(1), delay: Time::ZERO };
     let setup = NodeSetup {
         node: NodeId(0),
@@ -462,8 +485,7 @@ fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
         response: Time::ZERO,
         seed: 0,
     };
-    let rule = (scheme.info.build)(&scheme.values, &setup).ok().and_then(|fc| fc.on_full());
-    rule.unwrap_or(pipeline.on_full) == OnFull::Drop
+    (scheme.info.build)(&scheme.values, &setup).ok()
 }
 
 #[cfg(test)]

@@ -22,7 +22,6 @@ use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use weir_cc::CcKind;
 use weir_core::{Bytes, NodeId, Time};
-use weir_fc::StageLimits;
 use weir_net::Topology;
 use weir_traffic::{HostFlows, Traffic};
 
@@ -183,10 +182,7 @@ fn check_pipeline(config: &Config, pipeline: &PipelineConfig) -> Result<(), SimE
         return setting("processor rate", pipeline.rate.to_string(), valid);
     }
     let frame = config.nic.max_frame();
-    let longest = match pipeline.limits {
-        StageLimits::Dedicated { egress } => egress,
-        StageLimits::Shared(limits) => limits.longest(),
-    };
+    let longest = config.switch.longest_egress().unwrap_or(Bytes::MAX);
     if longest < frame {
         let valid = "an egress queue holds at least one full frame";
         return setting("egress limit", longest.to_string(), valid);
@@ -296,6 +292,7 @@ impl<'a> World<'a> {
             Stop::Drained => HORIZON,
             Stop::At(t) => t,
         };
+        let mut watch = deadlock::Watch::new(self);
         self.look_at_tables();
         loop {
             let grid = self.next_grid().min(stop);
@@ -308,7 +305,7 @@ impl<'a> World<'a> {
             if target == self.series.due() {
                 self.sample();
             }
-            if let Some(finish) = self.finished(stop) {
+            if let Some(finish) = self.finished(stop, &mut watch) {
                 return finish;
             }
             if observer.progress(&self.progress()).is_break() {
@@ -325,14 +322,14 @@ impl<'a> World<'a> {
         Time::from_ps((from.as_ps() / grid + 1).saturating_mul(grid))
     }
 
-    fn finished(&self, stop: Time) -> Option<Finish> {
+    fn finished(&self, stop: Time, watch: &mut deadlock::Watch) -> Option<Finish> {
         if self.drained() {
             return Some(Finish::Drained);
         }
         if self.now >= stop {
             return Some(Finish::TimeLimit);
         }
-        deadlock::find(self)
+        watch.find(self)
     }
 
     /// All flows over and nothing but control frames anywhere.

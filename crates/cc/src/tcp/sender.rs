@@ -178,6 +178,16 @@ impl Sender {
         }
     }
 
+    /// Payload of the segment that [`poll_transmit`](Self::poll_transmit) would give; zero for a SYN
+    /// and where there is none.
+    pub fn next_bytes(&self) -> Bytes {
+        let next = match self.opening {
+            Opening::Done => self.next_segment(),
+            _ => None,
+        };
+        Bytes::new(next.map_or(0, |seq| self.bytes_of(seq)))
+    }
+
     /// The segment that the wire takes at `now`, or `None` until an ACK or a timeout. Call it
     /// again as soon as the wire can take another one; look at
     /// [`next_timeout`](Self::next_timeout) afterwards.

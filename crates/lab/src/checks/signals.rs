@@ -5,7 +5,7 @@ use crate::text::{Diagnostic, Diagnostics, Span};
 use weir_cc::tcp::EcnMode;
 use weir_cc::{CcKind, MAX_HOPS, Signal};
 use weir_core::{Bytes, NodeId};
-use weir_fc::{IngressBound, StageLimits};
+use weir_fc::IngressBound;
 use weir_sim::config::{Config, IngressLimit, Reliability, ThresholdConfig, headroom};
 use weir_sim::marking::SwitchThresholds;
 
@@ -114,26 +114,23 @@ fn longest_queue(
     switch: NodeId,
 ) -> Bytes {
     let buffer = config.switch.buffer;
-    match config.switch.pipeline.map(|p| p.limits) {
-        Some(StageLimits::Dedicated { egress }) => return egress.min(buffer),
-        Some(StageLimits::Shared(limits)) => return limits.longest().min(buffer),
-        None => {}
+    if let Some(longest) = config.switch.longest_egress() {
+        return longest.min(buffer);
     }
     let bound = (config.scheme.info.ingress_bound)(&config.scheme.values);
-    let ThresholdConfig::Static { xoff, limit, .. } = thresholds.of(switch) else { return buffer };
     if bound == IngressBound::Memory || !config.scheme.info.lossless {
         return buffer;
     }
     let frame = config.nic.max_frame();
     let links: Vec<_> =
         e.topology.ports(switch).iter().map(|end| e.topology.link(end.link)).collect();
-    let of_link = |l: &&weir_net::Link| match limit {
-        IngressLimit::Unlimited => u64::MAX,
-        IngressLimit::Bytes(bytes) => bytes.get(),
-        IngressLimit::Lossless => {
+    let of_link = |l: &&weir_net::Link| match thresholds.at(l.rate) {
+        ThresholdConfig::Static { xoff, limit: IngressLimit::Lossless, .. } => {
             let need = headroom(l.rate, l.delay, config.switch.latency, frame, &config.link);
             xoff.saturating_add(need).saturating_add(frame + frame).get()
         }
+        ThresholdConfig::Static { limit: IngressLimit::Bytes(bytes), .. } => bytes.get(),
+        _ => u64::MAX,
     };
     let all = links.iter().map(of_link).fold(0, u64::saturating_add);
     let lossless = u64::from(config.switch.lossless.count_ones());

@@ -47,6 +47,10 @@ pub enum Kind {
     Table(&'static [Key], &'static [&'static str]),
     /// A number with any of the units of this scenario, or without.
     Quantity,
+    /// A list of ranges of sizes, or one of these words.
+    Ranges(&'static [&'static str]),
+    /// A table of names, each with a pattern of ports or several.
+    Ports,
 }
 
 impl Kind {
@@ -82,6 +86,10 @@ impl Kind {
                 let names: Vec<&str> = keys.iter().map(|k| k.name).collect();
                 or(&format!("a table with {}", names.join(", ")), words)
             }
+            Self::Ranges(words) => {
+                or("a list of ranges such as `[\"0..10KB\", \"10KB..\"]`", words)
+            }
+            Self::Ports => "a table such as `{ core = \"core* -> *\" }`".into(),
             Self::Quantity => "a quantity such as `\"1.45ms\"`, `\"75KB\"` or `0.8`".into(),
         }
     }
@@ -202,6 +210,12 @@ pub const ECN: &[Key] = &[
     key("kmin", Kind::Size(&[]), "", "No marks at or below this queue length."),
     key("kmax", Kind::Size(&[]), "", "Every packet is marked above this queue length."),
     key("pmax", Kind::Fraction, "1", "Marking probability just below kmax."),
+    key(
+        "at",
+        Kind::Choice(&["dequeue", "enqueue"]),
+        "dequeue",
+        "Which length counts: what a packet leaves behind in its queue, or what it finds there.",
+    ),
 ];
 
 /// The PFC watchdog.
@@ -274,8 +288,8 @@ pub const SWITCH: Section = Section {
             "auto",
             "When an ingress is paused: static `{ xoff, xon }`, dynamic `{ alpha }`, or \
              `\"pool\"` for one tail-drop pool without pauses. `\"auto\"` is static and follows the \
-             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of the slowest port of a switch, \
-             xoff at least ten of the largest frames.",
+             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of each ingress port, xoff at least \
+             ten of the largest frames.",
         ),
         key(
             "lossless",
@@ -354,9 +368,24 @@ pub const NIC: Section = Section {
     keys: &[
         key(
             "queues",
-            Kind::Choice(&["per-flow", "fifo"]),
+            Kind::Choice(&["per-flow", "by-priority", "fifo"]),
             "per-flow",
-            "A queue per flow, served in turn; or one for all, whose head holds the rest.",
+            "`per-flow`: a queue per flow, served in turn whatever their priorities. `by-priority`: \
+             priorities share the wire by `weights`, the flows of a priority take turns. `fifo`: one \
+             queue for all, whose head holds the rest.",
+        ),
+        key(
+            "weights",
+            Kind::Wholes { min: 0, max: 1000 },
+            "",
+            "With `by-priority`, eight weights as in `[switch]`: 0 is strict priority. Default: all \
+             strict.",
+        ),
+        key(
+            "quantum",
+            Kind::Size(&[]),
+            "1500B",
+            "With `by-priority`: bytes per unit of weight and visit.",
         ),
         key(
             "transport",
@@ -499,8 +528,34 @@ pub const ROUTING: Section = Section {
             "kind",
             Kind::Choice(&["ecmp", "up-down"]),
             "ecmp",
-            "All shortest paths, one per flow by hash; or never up after down, which cannot \
-             deadlock.",
+            "All shortest paths; or those that never go up after down, which cannot deadlock.",
+        ),
+        key(
+            "balance",
+            Kind::Choice(&["flow", "adaptive", "random", "round-robin", "flowlet"]),
+            "flow",
+            "Who takes which of several equal paths. `flow`: one per flow, by hash. By packet: \
+             `adaptive`, to a port with few drain bytes (DeTail); `random`; `round-robin`. `flowlet`: \
+             a flow draws anew after a silence. All but `flow` can reorder packets.",
+        ),
+        key(
+            "drain-low",
+            Kind::Size(&[]),
+            "16KB",
+            "Adaptive: a port is drawn from those with fewer drain bytes than this, if there are any. \
+             Drain bytes are what leaves the port before a new packet of the same priority could.",
+        ),
+        key(
+            "drain-high",
+            Kind::Size(&[]),
+            "32KB",
+            "Adaptive: else from those with fewer than this, else from all.",
+        ),
+        key(
+            "flowlet-gap",
+            Kind::Time(&[]),
+            "100us",
+            "Flowlet: the silence of a flow, at a switch, after which it draws a port anew.",
         ),
         key(
             "convergence",
@@ -569,6 +624,30 @@ pub const RUN: Section = Section {
     ],
 };
 
+/// `[report]`.
+pub const REPORT: Section = Section {
+    name: "report",
+    repeated: false,
+    doc: "How results are divided.",
+    keys: &[
+        key(
+            "ports",
+            Kind::Ports,
+            "",
+            "Groups of switch ports that get figures of their own in sweeps: a name, and the ports as \
+         `switch -> neighbour`, with `*` for any text and `?` for any character; a list for several.",
+        ),
+        key(
+            "sizes",
+            Kind::Ranges(&["auto"]),
+            "auto",
+            "Ranges of flow sizes that get figures of their own: from a size up to, but not including, \
+         another; they may overlap. `auto`: below 10 KB, 10 KB to 100 KB and from 100 KB on where \
+         traffic draws sizes from a table, else none.",
+        ),
+    ],
+};
+
 /// `[[reference]]`.
 pub const REFERENCE: Section = Section {
     name: "reference",
@@ -604,5 +683,6 @@ pub const SECTIONS: &[Section] = &[
     FAILURE,
     PROBE,
     RUN,
+    REPORT,
     REFERENCE,
 ];

@@ -11,7 +11,10 @@ mod fields;
 pub mod keys;
 mod names;
 mod pipeline;
+mod ports;
 pub mod reference;
+mod report;
+mod routing;
 mod sections;
 mod switch;
 mod tcp;
@@ -21,7 +24,10 @@ pub mod traffic;
 pub use args::Arg;
 pub use fields::{At, first_sentence};
 pub use names::{Files, Route, ScenarioNames};
+pub use ports::{PortGroup, PortPattern};
 pub use reference::Reference;
+pub use report::{ReportSpec, SizeRange};
+pub use routing::RoutingSpec;
 pub use sections::{FailureSpec, NicSpec, PathSpec, RunSpec};
 pub use switch::{Ecn, SwitchSpec};
 pub use tcp::TcpSpec;
@@ -32,8 +38,7 @@ use crate::text::{Diagnostic, Diagnostics, Item, Sources, Table, Value, apply_ov
 use fields::Fields;
 pub(crate) use fields::unknown_key;
 use std::path::Path;
-use weir_core::Time;
-use weir_sim::config::{LinkConfig, ProbeConfig, Routing};
+use weir_sim::config::{LinkConfig, ProbeConfig};
 
 /// A scenario as read. Parts that could not be read are missing, and said so.
 #[derive(Clone, Debug)]
@@ -69,13 +74,13 @@ pub struct Scenario {
     /// Links that fail.
     pub failures: Vec<FailureSpec>,
     /// How paths are chosen.
-    pub routing: Routing,
-    /// How fast routes change.
-    pub convergence: Time,
+    pub routing: RoutingSpec,
     /// What to record.
     pub probe: ProbeConfig,
     /// When to stop.
     pub run: RunSpec,
+    /// How results are divided.
+    pub report: ReportSpec,
     /// Published numbers.
     pub references: Vec<Reference>,
 }
@@ -128,8 +133,8 @@ impl Scenario {
         refuse_unknown_sections(root, out);
         let (name, title, notes) = head(file, root, out);
         let section = |name: &str| root.get(name);
+        let traffic = repeated(root, "traffic", out, traffic::read);
         let tcp = tcp::read(section("tcp"), out);
-        let (routing, convergence) = sections::routing(section("routing"), out);
         Self {
             name,
             title,
@@ -141,11 +146,11 @@ impl Scenario {
             tcp,
             flow_control: control::flow_control(section("flow-control"), out),
             congestion_control: control::congestion_control(section("congestion-control"), out),
-            traffic: repeated(root, "traffic", out, traffic::read),
+            report: report::read(section("report"), &traffic, out),
+            traffic,
             paths: repeated(root, "path", out, sections::path),
             failures: repeated(root, "failure", out, sections::failure),
-            routing,
-            convergence,
+            routing: routing::read(section("routing"), out),
             probe: sections::probe(section("probe"), out),
             run: sections::run(section("run"), out),
             references: repeated(root, "reference", out, reference::read),

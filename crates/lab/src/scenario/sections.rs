@@ -6,7 +6,7 @@ use super::tcp::{self, TcpSpec};
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{Bytes, Priority, Time};
 use weir_sim::config::{
-    LinkConfig, NicConfig, NicDiscipline, ProbeConfig, Reliability, Routing, Stop, WindowConfig,
+    LinkConfig, NicConfig, NicDiscipline, ProbeConfig, Reliability, Stop, WindowConfig,
 };
 
 /// `[link]`.
@@ -51,6 +51,25 @@ pub struct NicSpec {
     pub ack_priority_at: Option<Span>,
 }
 
+fn discipline(f: &mut Fields<'_>) -> NicDiscipline {
+    let queues = f.choice("queues").value;
+    let schedule = super::switch::schedule(f);
+    if queues != "by-priority" {
+        for key in ["weights", "quantum"] {
+            if let Some(item) = f.item(key) {
+                let title = format!("`{key}` goes with `queues = \"by-priority\"`");
+                let label = format!("a NIC with `{queues}` queues has no ranks");
+                f.out.push(Diagnostic::error(title).at(item.span, label));
+            }
+        }
+    }
+    match queues {
+        "fifo" => NicDiscipline::Fifo,
+        "by-priority" => NicDiscipline::ByPriority(schedule),
+        _ => NicDiscipline::PerFlow,
+    }
+}
+
 /// `[nic]`.
 pub(super) fn nic(item: Option<&Item>, tcp: &TcpSpec, out: &mut Diagnostics) -> NicSpec {
     let mut f = Fields::new(&keys::NIC, item, out);
@@ -61,10 +80,7 @@ pub(super) fn nic(item: Option<&Item>, tcp: &TcpSpec, out: &mut Diagnostics) -> 
         let warning = Diagnostic::warning("`[tcp]` does nothing: no host uses TCP").at(span, "");
         f.out.push(warning.help("add `transport = \"tcp\"` to `[nic]`"));
     }
-    let discipline = match f.choice("queues").value {
-        "fifo" => NicDiscipline::Fifo,
-        _ => NicDiscipline::PerFlow,
-    };
+    let discipline = discipline(&mut f);
     let payload = if is_tcp { tcp.mss.clone() } else { f.bytes("payload") };
     let mut header = f.bytes("header");
     if is_tcp && header.span.is_none() {
@@ -143,16 +159,6 @@ pub(super) fn nic(item: Option<&Item>, tcp: &TcpSpec, out: &mut Diagnostics) -> 
         nack_interval: nack_interval.value,
     };
     NicSpec { config, timeout, ack_priority_at: ack_priority.span }
-}
-
-/// `[routing]`: the kind and the convergence delay.
-pub(super) fn routing(item: Option<&Item>, out: &mut Diagnostics) -> (Routing, Time) {
-    let mut f = Fields::new(&keys::ROUTING, item, out);
-    let kind = match f.choice("kind").value {
-        "up-down" => Routing::UpDown,
-        _ => Routing::Ecmp,
-    };
-    (kind, f.time("convergence").value)
 }
 
 /// `[probe]`.

@@ -9,6 +9,7 @@
 pub(crate) mod port;
 pub(crate) mod ready;
 pub(crate) mod receive;
+mod records;
 pub(crate) mod report;
 pub(crate) mod selective;
 pub(crate) mod sender;
@@ -18,7 +19,6 @@ pub(crate) mod transmit;
 
 use crate::frame::control_packet;
 use crate::node::{Ahead, Env};
-use crate::outcome::FlowRecord;
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::Tally;
@@ -27,6 +27,7 @@ use crate::tree::Tournament;
 use crate::wire::{Inbox, WireNumbers, Wires};
 use port::NicPort;
 use receive::Receiver;
+use records::Records;
 use rustc_hash::FxHashMap;
 use sender::Sender;
 use streams::Streams;
@@ -113,7 +114,7 @@ pub(crate) struct Nic {
     free: Vec<u32>,
     bit_errors: Stream,
     /// Flows that are over.
-    pub(crate) records: Vec<FlowRecord>,
+    pub(crate) records: Records,
     pub(crate) traffic: TrafficHash,
     /// A packet came out of order although nothing was lost or sent again.
     pub(crate) disorder: Option<(Time, FlowId, u32)>,
@@ -129,10 +130,10 @@ impl Nic {
         wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
-        let mmu = shared.mmu(id, Role::Nic, &setup);
-        // A NIC has no thresholds of its own, but its scheme may have to know its switch's.
-        let switch = shared.topology.ports(id).first().map_or(id, |end| end.peer);
-        let neighbours = shared.mmu(switch, Role::Switch, &setup);
+        let mmu = shared.mmu(Role::Nic, &setup);
+        // A NIC has no thresholds of its own, but its scheme may have to know those of the ingress at
+        // the other end of its link, which has the same speed.
+        let neighbours = shared.mmu(Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(
             &scheme.values,
@@ -174,7 +175,7 @@ impl Nic {
                 && shared.byte_survival_ln == 0.0
                 && ports.iter().all(|p| p.outages.is_empty()),
             ports,
-            records: Vec::new(),
+            records: Records::default(),
             count: HostCount::default(),
             traffic: TrafficHash::default(),
             tally: Tally::default(),

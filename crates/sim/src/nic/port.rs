@@ -47,7 +47,10 @@ impl NicPort {
             ),
             control: VecDeque::new(),
             acks: VecDeque::new(),
-            ready: ReadyFlows::default(),
+            ready: match &shared.config.nic.discipline {
+                NicDiscipline::ByPriority(schedule) => ReadyFlows::new(Some(schedule)),
+                NicDiscipline::PerFlow | NicDiscipline::Fifo => ReadyFlows::new(None),
+            },
             fifo: (shared.config.nic.discipline == NicDiscipline::Fifo).then(VecDeque::new),
             paced: BinaryHeap::new(),
             held_priorities: 0,

@@ -13,12 +13,12 @@ use weir_fc::{NodeView, PortQueue};
 /// A flow at its receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    /// The next packet in order.
+    /// The next packet in order; of datagrams, how many came.
     pub(super) expected: u32,
     /// One past the highest packet seen.
     seen: u32,
-    /// A datagram did not come: the flow is never complete.
-    gap: bool,
+    /// The last datagram came.
+    last_came: bool,
     /// The last NACK: for which packet, and when.
     nacked: Option<(u32, Time)>,
     last_cnp: Option<Time>,
@@ -34,7 +34,7 @@ impl Receiver {
     const NEW: Self = Self {
         expected: 0,
         seen: 0,
-        gap: false,
+        last_came: false,
         nacked: None,
         last_cnp: None,
         kept: None,
@@ -43,6 +43,19 @@ impl Receiver {
         reordered: 0,
         finish: None,
     };
+
+    /// Delivers a datagram with headers of `header` bytes, in whatever order they come: none comes
+    /// twice. Returns whether the flow is complete with it, which it never is if one was lost.
+    fn take_datagram(&mut self, p: &Packet, header: u64, now: Time) -> bool {
+        self.expected += 1;
+        self.delivered += u64::from(p.size) - header;
+        self.last_came |= p.has(flags::LAST);
+        let complete = self.last_came && self.expected == self.seen;
+        if complete {
+            self.finish = Some(now);
+        }
+        complete
+    }
 
     /// Whether packet `p` is to be answered by a CNP, which it is at most once per `interval`.
     #[inline(always)]
@@ -130,38 +143,37 @@ impl Nic {
             self.disorder.get_or_insert((now, p.flow, p.seq));
         }
         r.seen = r.seen.max(p.seq + 1);
-        if nic.reliability != Reliability::GoBackN && !datagram {
+        if datagram {
+            self.count.completed += u64::from(r.take_datagram(p, nic.header.get(), now));
+            return;
+        }
+        if nic.reliability != Reliability::GoBackN {
             self.on_data_in_any_order(p, now, env);
             return;
         }
-        let in_order = p.seq == r.expected || (datagram && p.seq > r.expected);
-        if in_order {
-            r.gap |= p.seq != r.expected;
+        if p.seq == r.expected {
             r.expected = p.seq + 1;
             r.delivered += u64::from(p.size) - nic.header.get();
             r.nacked = None;
-            if p.has(flags::LAST) && !r.gap {
+            if p.has(flags::LAST) {
                 r.finish = Some(now);
                 self.count.completed += 1;
             }
         }
         let expected = r.expected;
-        let kind = if p.seq <= r.expected || in_order {
+        let kind = if p.seq < expected {
             PacketKind::Ack
         } else {
             // A gap: say so once, and again after a while.
             let again =
                 r.nacked.is_none_or(|(seq, at)| seq != expected || now >= at + nic.nack_interval);
-            if datagram || !again {
+            if !again {
                 env.wires.extras.discard(p);
                 return;
             }
             r.nacked = Some((expected, now));
             PacketKind::Nack
         };
-        if datagram {
-            return;
-        }
         let cnp = r.owes_cnp(p, env.shared.cnp_interval, now);
         self.acknowledge(p, kind, expected, p.extra, cnp, now, env);
     }

@@ -253,6 +253,18 @@ impl Sender {
         packet
     }
 
+    /// Bytes of the frame that it would send now, whose headers take `overhead` bytes.
+    pub(crate) fn next_frame(&self, overhead: Bytes) -> u64 {
+        let payload = match self.machine.as_deref() {
+            None => self.payload_of(self.nxt),
+            Some(Machine::Tcp(flow)) => flow.machine.next_bytes().get(),
+            Some(Machine::Repeat(repeat)) => {
+                self.payload_of(repeat.peek().map_or(self.nxt, |seq| seq as u32))
+            }
+        };
+        payload + overhead.get()
+    }
+
     /// The number of the packet to send now; none if TCP decides.
     #[inline(always)]
     pub(crate) fn next_seq(&mut self) -> Option<u32> {

@@ -266,13 +266,17 @@ impl Nic {
     /// Picks the next flow and sends its packet.
     #[inline(always)]
     fn send_data(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        let port = &mut self.ports[o];
+        let Self { ports, slots, .. } = self;
+        let port = &mut ports[o];
         let blocked = port.blocked(now);
         if port.fifo.is_some() {
             self.send_from_fifo(o, blocked, now, env);
             return;
         }
-        if let Some(slot) = port.ready.take_turn(blocked) {
+        let header = env.shared.config.nic.header;
+        let size =
+            |slot| slots[slot as usize].as_ref().map_or(0, |s: &Box<Sender>| s.next_frame(header));
+        if let Some(slot) = port.ready.take_turn(blocked, size) {
             self.send_packet(o, slot, now, env);
             if !self.end_if_done(slot, now, env) {
                 // the port's clock is set next

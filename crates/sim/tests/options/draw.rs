@@ -6,14 +6,15 @@ use weir_cc::tcp::{EcnMode, Handshake};
 use weir_cc::{CcKind, CcParams};
 use weir_core::rng::Stream;
 use weir_core::{Bytes, Priority, Rate, Ratio, Time};
-use weir_fc::{OnFull, StageLimits};
+use weir_fc::{OnFull, PrioritySchedule, StageLimits};
 use weir_net::Topology;
 use weir_net::build::{self, dumbbell, leaf_spine, ring, star};
 use weir_sim::Config;
 use weir_sim::config::{
-    DelayAt, EcnConfig, IngressLimit, NicDiscipline, PipelineConfig, Reliability, Stop,
-    ThresholdConfig, WindowConfig,
+    Balance, DelayAt, EcnAt, EcnConfig, IngressLimit, NicDiscipline, PipelineConfig, Reliability,
+    Stop, ThresholdConfig, WindowConfig,
 };
+use weir_sim::outcome::FlowRecord;
 use weir_traffic::{FlowSpec, WhileHeld};
 
 /// Parameters of a scheme and their values.
@@ -75,14 +76,21 @@ impl Case {
             what.push(format!("{mode:?}"));
         }
         switches(&mut s, &mut cfg, &mut what);
+        pipeline(&mut s, &mut cfg, &mut what);
+        balance(&mut s, &mut cfg, &mut what);
         hosts(&mut s, &mut cfg, &mut what);
-        if one_in(&mut s, 8) {
-            pipeline(&mut s, &mut cfg, &mut what);
-        }
         let flows = flows(&mut s, &topology, rate, &cfg);
         cfg.stop = Stop::At(Time::from_ms(2000));
         let what = format!("case {number}: {}", what.join(", "));
         Self { topology, circular: shape == "ring", flows, config: cfg, what }
+    }
+
+    /// How long a link, all of which are alike, takes for the last packet of a flow.
+    pub(crate) fn last_frame(&self, f: &FlowRecord) -> Time {
+        let nic = &self.config.nic;
+        let last = (f.size.get().max(1) - 1) % nic.payload.get() + 1;
+        let bytes = Bytes::new(last) + nic.header + self.config.link.overhead;
+        self.topology.links()[0].rate.time_for(bytes)
     }
 }
 
@@ -142,6 +150,7 @@ fn switches(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
         let kmax = Bytes::new(kmin + s.between(0, 40_000));
         let pmax = Ratio::new(1, 2).expect("two is not zero");
         cfg.switch.ecn = Some(EcnConfig { kmin: Bytes::new(kmin), kmax, pmax });
+        cfg.switch.ecn_at = one_of(s, &[EcnAt::Dequeue, EcnAt::Enqueue]);
     }
     cfg.switch.latency = one_of(s, &[Time::ZERO, Time::from_ns(500)]);
     cfg.link.response = one_of(s, &[Time::ZERO, Time::from_ns(700)]);
@@ -154,27 +163,51 @@ fn switches(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
     }
 }
 
-/// Pipelined switches instead, which the scheme may refuse.
+/// One in six cases has pipelined switches.
 fn pipeline(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
+    if !one_in(s, 6) {
+        return;
+    }
+    let on_full = one_of(s, &[OnFull::Drop, OnFull::Stop]);
     cfg.switch.latency = Time::ZERO;
-    let pipeline = PipelineConfig {
-        rate: s.between(1_000_000, 100_000_000),
-        delay: Time::from_ns(s.between(0, 3_000)),
+    cfg.switch.pipeline = Some(PipelineConfig {
+        rate: one_of(s, &[1_000_000, 10_000_000, 100_000_000]),
+        delay: one_of(s, &[Time::ZERO, Time::from_us(3)]),
         delay_at: one_of(s, &[DelayAt::Before, DelayAt::After]),
-        on_full: one_of(s, &[OnFull::Drop, OnFull::Stop]),
-        limits: StageLimits::Dedicated { egress: Bytes::new(s.between(3_000, 80_000)) },
+        on_full,
+        limits: StageLimits::Dedicated { egress: Bytes::new(s.between(3_100, 60_000)) },
+    });
+    what.push(format!("pipelined, {on_full:?}"));
+}
+
+fn balance(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
+    let low = Bytes::new(s.between(1, 30_000));
+    let gap = Time::from_ns(s.between(1, 30_000));
+    cfg.balance = match s.below(8) {
+        0 => Balance::Adaptive { low, high: low + Bytes::new(s.below(30_000)) },
+        1 => Balance::Random,
+        2 => Balance::RoundRobin,
+        3 => Balance::Flowlet { gap },
+        _ => Balance::Flow,
     };
-    cfg.switch.pipeline = Some(pipeline);
-    what.push(format!("{pipeline:?}"));
+    if cfg.balance != Balance::Flow {
+        what.push(format!("{:?}", cfg.balance));
+    }
 }
 
 fn hosts(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
     let cc = one_of(s, CcKind::ALL);
     cfg.cc = CcParams::new(cc);
     what.push(cc.name().to_owned());
-    if one_in(s, 2) {
-        cfg.nic.discipline = NicDiscipline::Fifo;
-        what.push("fifo".into());
+    let weights = [(); 8].map(|()| s.below(3) as u32);
+    let quantum = Bytes::new(s.between(100, 5_000));
+    cfg.nic.discipline = match s.below(4) {
+        0 => NicDiscipline::PerFlow,
+        1 => NicDiscipline::ByPriority(PrioritySchedule { weights, quantum }),
+        _ => NicDiscipline::Fifo,
+    };
+    if cfg.nic.discipline != NicDiscipline::PerFlow {
+        what.push(format!("{:?}", cfg.nic.discipline));
     }
     if one_in(s, 3) {
         cfg.nic.reliability = Reliability::SelectiveRepeat;
