@@ -123,10 +123,11 @@ fn output_without_a_terminal_has_no_colours_and_no_bar() {
     }
 }
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 12] = [
     ".weir-results",
     "flows.csv",
     "index.html",
+    "pause-edges.csv",
     "pauses.csv",
     "perf.json",
     "ports.csv",
@@ -134,6 +135,7 @@ const FILES: [&str; 10] = [
     "scenario.toml",
     "series.csv",
     "summary.json",
+    "victims.csv",
 ];
 
 fn listing(path: &Path) -> Vec<String> {
