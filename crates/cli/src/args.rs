@@ -75,6 +75,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Make thousands of runs, resumable, on this machine or a cluster
     Sweep(crate::commands::Sweep),
+    /// Run the experiments of papers and compare their numbers with ours
+    Paper(crate::commands::Paper),
     /// Say what a scenario amounts to, without running it
     #[command(after_help = "\
 Examples:

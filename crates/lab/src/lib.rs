@@ -18,6 +18,7 @@ pub mod format;
 pub mod fuzz;
 pub mod listing;
 pub mod ns3;
+pub mod paper;
 pub mod reference_doc;
 pub mod report;
 pub mod run;

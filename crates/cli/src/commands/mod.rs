@@ -7,6 +7,7 @@ mod input;
 mod list;
 mod ns3;
 mod outputs;
+mod paper;
 mod simulate;
 mod sweep;
 
@@ -17,5 +18,6 @@ pub(crate) use list::{
     completions, generate, man, patterns, scenarios, schema, schemes, topologies, workloads,
 };
 pub(crate) use ns3::{import_ns3, ns3};
+pub(crate) use paper::{Paper, paper};
 pub(crate) use simulate::{compare, run};
 pub(crate) use sweep::{Sweep, sweep};
