@@ -3,7 +3,7 @@
 use crate::common::{config, flow, set};
 use weir_cc::{CcKind, CcParams};
 use weir_core::rng::Stream;
-use weir_core::{Bytes, Priority, Rate, Ratio, Time};
+use weir_core::{Bytes, PortId, Priority, Rate, Ratio, Time};
 use weir_fc::{OnFull, PrioritySchedule, StageLimits};
 use weir_net::Topology;
 use weir_net::build::{self, dumbbell, leaf_spine, ring, star};
@@ -83,6 +83,22 @@ impl Case {
         cfg.stop = Stop::At(Time::from_ms(2000));
         let what = format!("case {number}: {}", what.join(", "));
         Self { topology, circular: shape == "ring", flows, config: cfg, what }
+    }
+
+    /// Whether a flow may use several trunks at a time that are slower than its host's link: it is
+    /// faster then than alone on any one path.
+    pub(crate) fn spreads_over_slow_trunks(&self) -> bool {
+        let rates = || self.topology.links().iter().map(|l| l.rate);
+        !self.config.balance.keeps_order() && rates().min() < Some(self.host_rate())
+    }
+
+    fn host_rate(&self) -> Rate {
+        self.topology.rate(self.topology.hosts()[0], PortId(0))
+    }
+
+    /// How long a host's link takes for the payload of a flow.
+    pub(crate) fn on_first_link(&self, f: &FlowRecord) -> Time {
+        if f.size == Bytes::MAX { Time::ZERO } else { self.host_rate().time_for(f.size) }
     }
 
     /// How long the slowest link takes for the last packet of a flow.
