@@ -8,7 +8,7 @@ mod signals;
 pub(crate) use floor::{circle, floor};
 pub(crate) use paths::{order, scheme};
 pub(crate) use priorities::acks;
-pub(crate) use signals::{refresh, signals, telemetry};
+pub(crate) use signals::{refresh, signals, telemetry, transport};
 
 use crate::experiment::{Experiment, Variant};
 use crate::scenario::{TopologySpec, TrafficSpec};

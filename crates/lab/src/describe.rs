@@ -115,15 +115,27 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
         NicDiscipline::Fifo => "one for all flows".into(),
     };
     add("NIC queues", queues);
-    add("window", window(c.nic.window));
-    let timeout = c.nic.timeout.map_or_else(|| "never".into(), |t| t.to_string());
-    add("retransmission timeout", timeout);
+    if c.nic.reliability == Reliability::Tcp {
+        let params = c.tcp.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value));
+        add("transport", with_params("TCP", &params.collect::<Vec<_>>()));
+        let acks = match c.nic.acks_with_data {
+            true => "of their data".to_owned(),
+            false => c.nic.ack_priority.to_string(),
+        };
+        add("ACK priority", acks);
+    } else {
+        add("window", window(c.nic.window));
+        let timeout = c.nic.timeout.map_or_else(|| "never".into(), |t| t.to_string());
+        add("retransmission timeout", timeout);
+    }
     if c.nic.reliability == Reliability::SelectiveRepeat {
         add("after a loss", "only what is missing is sent again (selective repeat)".into());
     }
     add("scheme", with_params(c.scheme.info.title, &scheme_params(c)));
     let cc: Vec<_> = c.cc.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value)).collect();
-    add("congestion control", with_params(c.cc.kind().name(), &cc));
+    if c.nic.reliability != Reliability::Tcp {
+        add("congestion control", with_params(c.cc.kind().name(), &cc));
+    }
     let routing = match c.routing {
         Routing::Ecmp => "ECMP over shortest paths",
         Routing::UpDown => "up-down",

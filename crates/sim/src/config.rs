@@ -4,6 +4,7 @@ mod balance;
 
 pub use balance::Balance;
 
+use weir_cc::tcp::TcpParams;
 use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
 use weir_fc::{OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
@@ -24,6 +25,8 @@ pub struct Config {
     pub scheme: Scheme,
     /// The congestion control.
     pub cc: CcParams,
+    /// TCP, where hosts use it ([`Reliability::Tcp`]).
+    pub tcp: TcpParams,
     /// How paths are chosen.
     pub routing: Routing,
     /// How packets are spread over paths that are equally good.
@@ -56,6 +59,7 @@ impl Config {
             nic: NicConfig::default(),
             scheme: scheme.into(),
             cc: CcParams::new(CcKind::None),
+            tcp: TcpParams::default(),
             routing: Routing::default(),
             balance: Balance::default(),
             paths: Vec::new(),
@@ -388,6 +392,9 @@ pub enum Reliability {
     /// What is missing: the receiver keeps what comes out of order (IRN). A window that is left
     /// to the congestion control is never more than one bandwidth-delay product.
     SelectiveRepeat,
+    /// TCP, which is its own congestion control: that of [`Config::cc`] must be none, `window` left
+    /// to it and `timeout` left out. Constant-rate sources stay datagrams.
+    Tcp,
 }
 
 /// How much a flow may have in flight.
@@ -414,6 +421,9 @@ pub struct NicConfig {
     pub ack: Bytes,
     /// Priority of ACKs; they are never dropped for lack of memory.
     pub ack_priority: Priority,
+    /// TCP: ACKs, and SYN-ACKs, travel at the priority of their data instead, and are stored, paused
+    /// and dropped as data are.
+    pub acks_with_data: bool,
     /// Bytes in flight.
     pub window: WindowConfig,
     /// Retransmission timeout; `None` for never.
@@ -433,6 +443,7 @@ impl Default for NicConfig {
             header: Bytes::new(18),
             ack: Bytes::new(64),
             ack_priority: Priority::ALL[7],
+            acks_with_data: false,
             window: WindowConfig::FromCc,
             timeout: None,
             reliability: Reliability::GoBackN,

@@ -3,7 +3,8 @@
 //! Thresholds that follow the speed of ports are resolved here, once per run: the nodes of a run
 //! use these functions, and so does whoever wants to show or check a configuration.
 
-use crate::config::{Config, EcnConfig, ThresholdConfig, dynamic_headroom};
+use crate::config::{Config, EcnConfig, Reliability, ThresholdConfig, dynamic_headroom};
+use weir_cc::tcp::EcnMode;
 use weir_core::{Bytes, NodeId, PortId, Rate};
 use weir_net::{Link, Topology};
 
@@ -80,7 +81,8 @@ impl<'a> SwitchThresholds<'a> {
     /// half of what an egress queue of a pipelined switch may hold; `kmin` is lowered in proportion: when any single ingress has filled the queue
     /// up to its pause threshold, every packet has been marked for a while.
     pub fn marking(&self, switch: NodeId) -> Vec<Option<EcnConfig>> {
-        let (ecn, scale) = (self.config.switch.ecn, self.config.switch.ecn_scale);
+        let scale = self.config.switch.ecn_scale;
+        let ecn = self.config.switch.ecn.filter(|_| self.is_ecn_capable());
         let (Some(ecn), ports) = (ecn, self.links(switch)) else {
             return vec![None; self.topology.ports(switch).len()];
         };
@@ -100,6 +102,11 @@ impl<'a> SwitchThresholds<'a> {
             Some(found)
         };
         ports.map(of_port).collect()
+    }
+
+    /// Whether switches may mark data at all: TCP's is not ECN-capable where its ECN is off.
+    fn is_ecn_capable(&self) -> bool {
+        self.config.nic.reliability != Reliability::Tcp || self.config.tcp.ecn != EcnMode::Off
     }
 
     /// How one egress port marks.

@@ -29,6 +29,8 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         totals.discarded += flow.discarded;
         totals.timeouts += flow.timeouts;
         totals.needless_timeouts += flow.needless_timeouts();
+        totals.ecn_cuts += flow.tcp.map_or(0, |tcp| tcp.ecn_cuts);
+        totals.fast_retransmits += flow.tcp.map_or(0, |tcp| tcp.fast_retransmits);
         totals.completed += u64::from(flow.finish.is_some());
     }
     let start = world.shared.config.probes.warm_up;

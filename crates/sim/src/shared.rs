@@ -190,7 +190,8 @@ impl Shared<'_> {
     /// A node's buffer configuration.
     pub(crate) fn mmu(&self, role: Role, ports: &[PortSetup]) -> MmuConfig {
         let switch = &self.config.switch;
-        let exempt = 1 << self.config.nic.ack_priority.get();
+        let nic = &self.config.nic;
+        let exempt = if nic.acks_with_data { 0 } else { 1 << nic.ack_priority.get() };
         match role {
             Role::Nic => MmuConfig {
                 buffer: Bytes::MAX,

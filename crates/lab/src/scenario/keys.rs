@@ -21,6 +21,15 @@ pub enum Kind {
         /// Largest.
         max: u64,
     },
+    /// A whole number within bounds, both included, or one of these words.
+    WholeOr {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+        /// What may stand there instead.
+        words: &'static [&'static str],
+    },
     /// True or false.
     Bool,
     /// One of these words.
@@ -62,6 +71,9 @@ impl Kind {
             Self::Below(n) => format!("a number from 0 up to but below {n}"),
             Self::Whole { min, max: u64::MAX } => format!("a whole number from {min}"),
             Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
+            Self::WholeOr { min, max, words } => {
+                or(&format!("a whole number from {min} to {max}"), words)
+            }
             Self::Bool => "`true` or `false`".into(),
             Self::Choice(words) => {
                 let quoted: Vec<String> = words.iter().map(|w| format!("`\"{w}\"`")).collect();
@@ -375,10 +387,34 @@ pub const NIC: Section = Section {
             "1500B",
             "With `by-priority`: bytes per unit of weight and visit.",
         ),
-        key("payload", Kind::Size(&[]), "1500B", "Payload of a full packet."),
-        key("header", Kind::Size(&[]), "18B", "Headers and checksum of a data frame."),
-        key("ack", Kind::Size(&[]), "64B", "Frame bytes of an ACK."),
-        key("ack-priority", Kind::Whole { min: 0, max: 7 }, "7", "Priority of ACKs."),
+        key(
+            "transport",
+            Kind::Choice(&["roce", "tcp"]),
+            "roce",
+            "What flows use: RDMA over Ethernet with the congestion control of `[congestion-control]`, \
+             or TCP, which has its own (`[tcp]`). Constant-rate sources are datagrams either way.",
+        ),
+        key(
+            "payload",
+            Kind::Size(&[]),
+            "1500B",
+            "Payload of a full packet; with TCP it is `mss` of `[tcp]`.",
+        ),
+        key(
+            "header",
+            Kind::Size(&[]),
+            "18B",
+            "Headers and checksum of a data frame; with TCP 58B unless it is given.",
+        ),
+        key("ack", Kind::Size(&[]), "64B", "Frame bytes of an ACK, and of a SYN."),
+        key(
+            "ack-priority",
+            Kind::WholeOr { min: 0, max: 7, words: &["data"] },
+            "7",
+            "Priority of ACKs, which are neither paused nor dropped for lack of memory. `data` (TCP): \
+             ACKs travel at the priority of their data, and are stored, paused and dropped as data \
+             are.",
+        ),
         key(
             "window",
             Kind::Size(&["from-cc", "unlimited"]),
@@ -409,6 +445,24 @@ pub const NIC: Section = Section {
             "Go-back-N: a NACK for the same packet is repeated after this long. With selective \
              repeat every packet out of order is answered by one.",
         ),
+    ],
+};
+
+/// Keys of `[tcp]` besides the parameters of TCP.
+pub const TCP: Section = Section {
+    name: "tcp",
+    repeated: false,
+    doc: "TCP, where `transport = \"tcp\"` in `[nic]`. Parameters that are written replace those of \
+          the `profile`.",
+    keys: &[
+        key(
+            "profile",
+            Kind::Choice(&["linux", "detail"]),
+            "linux",
+            "Whose hosts: `linux` has the defaults below, `detail` those of DeTail and CaPFC: no fast \
+             retransmit, since packets of a flow may take different paths, and an RTO_min of 10 ms.",
+        ),
+        key("mss", Kind::Size(&[]), "1460B", "Payload of a full segment."),
     ],
 };
 
@@ -621,6 +675,7 @@ pub const SECTIONS: &[Section] = &[
     SWITCH,
     LINK,
     NIC,
+    TCP,
     FLOW_CONTROL,
     CONGESTION_CONTROL,
     ROUTING,

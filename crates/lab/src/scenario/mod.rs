@@ -17,6 +17,7 @@ mod report;
 mod routing;
 mod sections;
 mod switch;
+mod tcp;
 mod topology;
 pub mod traffic;
 
@@ -29,6 +30,7 @@ pub use report::{ReportSpec, SizeRange};
 pub use routing::RoutingSpec;
 pub use sections::{FailureSpec, NicSpec, PathSpec, RunSpec};
 pub use switch::{Ecn, SwitchSpec};
+pub use tcp::TcpSpec;
 pub use topology::TopologySpec;
 pub use traffic::TrafficSpec;
 
@@ -59,6 +61,8 @@ pub struct Scenario {
     pub link: LinkConfig,
     /// Hosts.
     pub nic: NicSpec,
+    /// TCP, where hosts use it.
+    pub tcp: TcpSpec,
     /// Between neighbours.
     pub flow_control: control::FlowControlSpec,
     /// At the senders.
@@ -130,6 +134,7 @@ impl Scenario {
         let (name, title, notes) = head(file, root, out);
         let section = |name: &str| root.get(name);
         let traffic = repeated(root, "traffic", out, traffic::read);
+        let tcp = tcp::read(section("tcp"), out);
         Self {
             name,
             title,
@@ -137,7 +142,8 @@ impl Scenario {
             topology: topology::read(section("topology"), &files, out),
             switch: switch::read(section("switch"), out),
             link: sections::link(section("link"), out),
-            nic: sections::nic(section("nic"), out),
+            nic: sections::nic(section("nic"), &tcp, out),
+            tcp,
             flow_control: control::flow_control(section("flow-control"), out),
             congestion_control: control::congestion_control(section("congestion-control"), out),
             report: report::read(section("report"), &traffic, out),

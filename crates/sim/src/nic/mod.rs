@@ -4,7 +4,7 @@
 //! each asks its congestion control how fast it may go. Packets are made when they are sent:
 //! a flow waiting in a NIC is a counter, not a queue of packets. [`sender`] holds what a
 //! flow knows, [`transmit`] picks and sends, [`receive`] takes in packets and answers them; [`selective`] is what is
-//! different with selective repeat.
+//! different with selective repeat, [`tcp`] with TCP, and [`streams`] with ACKs that flow control holds.
 
 pub(crate) mod port;
 pub(crate) mod ready;
@@ -13,6 +13,8 @@ mod records;
 pub(crate) mod report;
 pub(crate) mod selective;
 pub(crate) mod sender;
+pub(crate) mod streams;
+pub(crate) mod tcp;
 pub(crate) mod transmit;
 
 use crate::frame::control_packet;
@@ -28,6 +30,7 @@ use receive::Receiver;
 use records::Records;
 use rustc_hash::FxHashMap;
 use sender::Sender;
+use streams::Streams;
 use weir_cc::TimerKind;
 use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
@@ -51,6 +54,8 @@ pub(crate) enum NicTimer {
     Timeout(u32),
     /// An open-ended flow ceases to send.
     Stop(u32),
+    /// TCP: an ACK has been held back for long enough.
+    DelayedAck(FlowId),
 }
 
 /// What a NIC does next, or has done.
@@ -113,6 +118,8 @@ pub(crate) struct Nic {
     pub(crate) traffic: TrafficHash,
     /// A packet came out of order although nothing was lost or sent again.
     pub(crate) disorder: Option<(Time, FlowId, u32)>,
+    /// ACKs that travel in the class of their data, by flow.
+    pub(super) streams: Streams,
 }
 
 impl Nic {
@@ -173,6 +180,7 @@ impl Nic {
             traffic: TrafficHash::default(),
             tally: Tally::default(),
             disorder: None,
+            streams: Streams::default(),
         };
         nic.upcoming = nic.source.next();
         Ok(nic)
@@ -286,6 +294,7 @@ impl Nic {
             NicTimer::Cc(kind, slot) => self.on_cc_timer(kind, slot, now),
             NicTimer::Timeout(slot) => self.on_timeout(slot, now, env),
             NicTimer::Stop(slot) => self.on_stop(slot, now, env),
+            NicTimer::DelayedAck(flow) => self.on_delayed_ack(flow, now, env),
         }
     }
 
@@ -362,7 +371,10 @@ impl Nic {
     fn hold(&mut self, port: PortId, target: Target, held: bool, now: Time) {
         match target {
             Target::Queue(q) => {
-                let Some(Some(sender)) = self.slots.get_mut(q.index()) else { return };
+                let Some(Some(sender)) = self.slots.get_mut(q.index()) else {
+                    self.hold_stream(port, q, held, now);
+                    return;
+                };
                 if sender.held == held {
                     return;
                 }

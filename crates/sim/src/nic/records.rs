@@ -4,7 +4,7 @@
 //! stands apart. They are kept in chunks: a vector that doubles would take up to twice their
 //! memory, and all of it until the last record has been moved on. Chunks are freed one by one.
 
-use crate::outcome::{FlowRecord, HeldAt};
+use crate::outcome::{FlowRecord, HeldAt, TcpRecord};
 use weir_core::{Bytes, ClassId, FlowId, NodeId, Priority, Time};
 
 /// A flow as its sender knows it when it ends.
@@ -26,20 +26,21 @@ struct Ended {
 }
 
 /// What most flows have nothing of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Rare {
     retransmitted: u64,
     discarded: u64,
     timeouts: u64,
     held: Vec<HeldAt>,
+    tcp: Option<TcpRecord>,
 }
 
 impl From<FlowRecord> for Ended {
     fn from(r: FlowRecord) -> Self {
-        let some = r.retransmitted + r.discarded + r.timeouts > 0 || !r.held.is_empty();
-        let rare = some.then(|| {
-            let FlowRecord { retransmitted, discarded, timeouts, held, .. } = r;
-            Box::new(Rare { retransmitted, discarded, timeouts, held })
+        let some = r.retransmitted + r.discarded + r.timeouts > 0;
+        let rare = (some || !r.held.is_empty() || r.tcp.is_some()).then(|| {
+            let FlowRecord { retransmitted, discarded, timeouts, held, tcp, .. } = r;
+            Box::new(Rare { retransmitted, discarded, timeouts, held, tcp })
         });
         Self {
             id: r.id,
@@ -61,8 +62,7 @@ impl From<Ended> for FlowRecord {
     /// What receivers and switches know is added by whoever joins the records.
     fn from(e: Ended) -> Self {
         let rare = e.rare.map(|r| *r);
-        let Rare { retransmitted, discarded, timeouts, held } =
-            rare.unwrap_or(Rare { retransmitted: 0, discarded: 0, timeouts: 0, held: Vec::new() });
+        let Rare { retransmitted, discarded, timeouts, held, tcp } = rare.unwrap_or_default();
         Self {
             id: e.id,
             src: e.src,
@@ -84,6 +84,7 @@ impl From<Ended> for FlowRecord {
             timeouts,
             discarded,
             held,
+            tcp,
         }
     }
 }
@@ -146,6 +147,7 @@ mod tests {
             timeouts,
             discarded: timeouts / 2,
             held,
+            tcp: None,
         }
     }
 
@@ -155,6 +157,10 @@ mod tests {
         let all: Vec<FlowRecord> = (0..3000)
             .map(|i| match i % 3 {
                 0 => record(i, None, 0, Vec::new()),
+                1 if i % 2 == 0 => {
+                    let tcp = Some(TcpRecord { ecn_cuts: 3, ..TcpRecord::default() });
+                    FlowRecord { tcp, ..record(i, None, 0, Vec::new()) }
+                }
                 1 => record(i, Some(i), 0, vec![at]),
                 _ => record(i, None, 11, Vec::new()),
             })

@@ -2,6 +2,7 @@
 
 use super::Nic;
 use super::sender::Sender;
+use super::tcp::TcpFlow;
 use crate::outcome::{FlowRecord, HeldAt, PortRecord, QueueStats, Stuck};
 use crate::switch::report::utilisation;
 use weir_core::{Bytes, FlowId, PortId, Priority, QueueId, Time};
@@ -43,6 +44,7 @@ impl Nic {
             timeouts: s.timeouts,
             answers_lost: 0,
             held: if lost > Time::ZERO { vec![held] } else { Vec::new() },
+            tcp: s.tcp().map(TcpFlow::record),
         }
     }
 
@@ -75,7 +77,8 @@ impl Nic {
 
     /// ACKs that were made and not yet sent.
     pub(crate) fn packets_inside(&self) -> u64 {
-        self.ports.iter().map(|p| p.acks.len() as u64).sum()
+        let queued: u64 = self.ports.iter().map(|p| p.acks.len() as u64).sum();
+        queued + self.streams.waiting()
     }
 
     pub(crate) fn audit(&self, now: Time, drained: bool) -> Result<(), Violation> {
@@ -140,6 +143,7 @@ impl Nic {
                 waits_for: format!("flow {} waits for {waits_for}", s.spec.id),
             });
         }
+        stuck.extend(self.streams.stuck(self.id));
         stuck
     }
 

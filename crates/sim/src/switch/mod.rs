@@ -281,7 +281,7 @@ impl Switch {
             pinned: FxHashMap::default(),
             balancer,
             marks_on_entry,
-            marker: Marker::new(Stream::new(seed, "ecn", index)),
+            marker: Marker::new(Stream::new(seed, "ecn", index), shared.config),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             waits: FxHashMap::default(),
