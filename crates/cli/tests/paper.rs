@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 fn command(args: &[&str]) -> Command {
@@ -105,17 +105,7 @@ fn a_killed_run_goes_on_and_ends_with_the_same_tables() {
     let (example, whole, killed) = (example(), dir.join("whole"), dir.join("killed"));
     let args = |out| ["paper", "run", text(&example), "--full", "--jobs", "1", "--out", text(out)];
     ok(&args(&whole));
-    let mut child = command(&args(&killed)).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    let child = child.as_mut().expect("started");
-    let results = killed.join("full/my-paper/my-1/results");
-    let written = || {
-        let files = fs::read_dir(&results).ok()?;
-        let sizes = files.map(|f| f.and_then(|f| f.metadata()).map_or(0, |m| m.len()));
-        Some(sizes.sum::<u64>() > 0)
-    };
-    while written() != Some(true) && child.try_wait().expect("a child").is_none() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let mut child = begun(&args(&killed), &killed);
     child.kill().expect("killed");
     child.wait().expect("gone");
     let shown = ok(&args(&killed));
@@ -125,6 +115,38 @@ fn a_killed_run_goes_on_and_ends_with_the_same_tables() {
     assert_eq!(tables(&whole), tables(&killed));
     // all is there: nothing is run again
     assert!(ok(&args(&killed)).contains("30 of 30 runs done: 30 before, 0 now"));
+}
+
+/// A run of which the first record is on the disk.
+fn begun(args: &[&str], out: &Path) -> Child {
+    let spawned = command(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut child = spawned.expect("started");
+    let results = out.join("full/my-paper/my-1/results");
+    let written = || {
+        let files = fs::read_dir(&results).ok()?;
+        let sizes = files.map(|f| f.and_then(|f| f.metadata()).map_or(0, |m| m.len()));
+        Some(sizes.sum::<u64>() > 0)
+    };
+    while written() != Some(true) && child.try_wait().expect("a child").is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_how_to_go_on() {
+    let out = scratch("interrupted");
+    let example = example();
+    // enough seeds that it is not over before the signal
+    let seeds = ["--full", "--seeds", "200", "--jobs", "1", "--out", text(&out)];
+    let child = begun(&[&["paper", "run", text(&example)][..], &seeds].concat(), &out);
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
+    let output = child.wait_with_output().expect("it ends");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{errors}");
+    assert!(errors.contains("the same command goes on with the others"), "{errors}");
 }
 
 #[test]
