@@ -300,8 +300,10 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
         }
         Err(Trouble::Sweep(error)) => return Err(error.into()),
     };
-    for p in &planned {
-        terminal.warnings(&p.warnings.0, &p.warnings.1);
+    let odd = planned.iter().filter(|p| !p.warnings.0.is_empty()).count();
+    if odd > 0 {
+        let experiments = format::plural(odd as u64, "experiment");
+        terminal.note(&format!("{experiments} with warnings: `weir paper check` shows them"));
     }
     if args.engine == Engine::Slurm {
         return submit(&planned, args, terminal);

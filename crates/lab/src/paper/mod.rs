@@ -23,6 +23,8 @@ pub mod run;
 pub mod select;
 pub mod tables;
 pub mod verdict;
+#[cfg(test)]
+mod verdict_tests;
 
 pub use catalogue::Paper;
 pub use claim::{Claim, Operand, Pick, Rule};

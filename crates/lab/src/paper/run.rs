@@ -313,8 +313,12 @@ impl Counts {
             (self.left_out, "only in full"),
             (self.missing, "missing"),
         ];
-        let some = parts.iter().filter(|(n, what)| *n > 0 || what.ends_with("reproduced"));
-        some.map(|(n, what)| format!("{n} {what}")).collect::<Vec<_>>().join(", ")
+        // the three verdicts always, the others where there are any
+        let some = parts.iter().enumerate().filter(|(i, (n, _))| *n > 0 || *i < 3);
+        some.map(|(_, part)| part)
+            .map(|(n, what)| format!("{n} {what}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
