@@ -19,7 +19,9 @@ mod claim_rules;
 pub mod experiment;
 pub mod figure;
 pub mod flow_sizes;
+pub mod plot;
 pub mod select;
+pub mod tables;
 
 pub use catalogue::Paper;
 pub use claim::{Claim, Operand, Pick, Rule};
