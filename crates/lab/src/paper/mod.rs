@@ -19,6 +19,7 @@ mod claim_rules;
 pub mod experiment;
 pub mod figure;
 pub mod flow_sizes;
+pub mod page;
 pub mod plot;
 pub mod select;
 pub mod tables;
