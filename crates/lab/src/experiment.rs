@@ -1,7 +1,7 @@
 //! From a scenario to something that runs: `Scenario -> Topology + Traffic -> Config`.
 
 use crate::checks;
-use crate::findings::Window;
+use crate::findings::{PortAt, Window};
 use crate::scenario::{
     Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, TopologySpec, builtin,
     control,
@@ -40,6 +40,8 @@ pub struct Experiment {
     pub shortcuts: bool,
     /// The time whose pauses and victims are reported.
     pub window: Window,
+    /// The switch ports of each group of `[report] ports`, in order.
+    pub port_groups: Vec<Vec<PortAt>>,
     /// The paths of the network: on a large one they take long to find.
     routes: Arc<Routes>,
     /// What its runs share, once there is one.
@@ -127,7 +129,7 @@ impl Experiment {
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
-        let experiment = Self {
+        let mut experiment = Self {
             scenario,
             topology,
             traffic,
@@ -137,6 +139,7 @@ impl Experiment {
             engine,
             shortcuts: true,
             window: Window::ALL,
+            port_groups: Vec::new(),
             routes: Arc::clone(&routes),
             prepared: OnceLock::new(),
         };
@@ -147,6 +150,8 @@ impl Experiment {
         checks::refresh(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
+        let groups = experiment.scenario.report.ports.iter();
+        experiment.port_groups = groups.map(|g| g.find(&experiment.topology, out)).collect();
         Some(experiment)
     }
 

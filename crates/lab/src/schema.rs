@@ -62,6 +62,10 @@ fn property(key: &Key) -> Value {
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Wholes { min, max } => list(whole(min, max)),
         Kind::Names | Kind::Ranges(_) => list(json!({ "type": "string" })),
+        Kind::Ports => json!({
+            "type": "object",
+            "additionalProperties": list(json!({ "type": "string" })),
+        }),
         Kind::Table(keys, []) => table(keys, key.doc),
         Kind::Table(keys, words) => {
             json!({ "anyOf": [{ "enum": words }, table(keys, key.doc)] })

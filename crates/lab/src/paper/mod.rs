@@ -23,9 +23,12 @@ pub mod page;
 pub mod plot;
 pub mod select;
 pub mod tables;
+pub mod verdict;
 
 pub use catalogue::Paper;
 pub use claim::{Claim, Operand, Pick, Rule};
 pub use experiment::{Experiment, Mode};
 pub use figure::{FigureKind, FigureSpec, PanelSpec};
 pub use select::{Scope, Selector};
+pub use tables::{Cell, Tables};
+pub use verdict::{Outcome, Verdict};

@@ -40,6 +40,8 @@ pub enum Kind {
     Quantity,
     /// A list of ranges of sizes, or one of these words.
     Ranges(&'static [&'static str]),
+    /// A table of names, each with a pattern of ports or several.
+    Ports,
 }
 
 impl Kind {
@@ -75,6 +77,7 @@ impl Kind {
             Self::Ranges(words) => {
                 or("a list of ranges such as `[\"0..10KB\", \"10KB..\"]`", words)
             }
+            Self::Ports => "a table such as `{ core = \"core* -> *\" }`".into(),
             Self::Quantity => "a quantity such as `\"1.45ms\"`, `\"75KB\"` or `0.8`".into(),
         }
     }
@@ -525,14 +528,23 @@ pub const REPORT: Section = Section {
     name: "report",
     repeated: false,
     doc: "How results are divided.",
-    keys: &[key(
-        "sizes",
-        Kind::Ranges(&["auto"]),
-        "auto",
-        "Ranges of flow sizes that get figures of their own: from a size up to, but not including, \
+    keys: &[
+        key(
+            "ports",
+            Kind::Ports,
+            "",
+            "Groups of switch ports that get figures of their own in sweeps: a name, and the ports as \
+         `switch -> neighbour`, with `*` for any text and `?` for any character; a list for several.",
+        ),
+        key(
+            "sizes",
+            Kind::Ranges(&["auto"]),
+            "auto",
+            "Ranges of flow sizes that get figures of their own: from a size up to, but not including, \
          another; they may overlap. `auto`: below 10 KB, 10 KB to 100 KB and from 100 KB on where \
          traffic draws sizes from a table, else none.",
-    )],
+        ),
+    ],
 };
 
 /// `[[reference]]`.

@@ -5,6 +5,7 @@ use super::grid::{Change, Grid, VariantSpec};
 use super::plan::{Cell, Head, Plan};
 use super::quantity::common_unit;
 use super::resolve::{Base, Fabrics, changes};
+use crate::experiment::Experiment;
 use crate::scenario::{Files, Problems, Scenario, builtin};
 use crate::text::{Diagnostic, Diagnostics, Item, Sources, parse, put_at};
 use std::path::{Component, Path};
@@ -88,6 +89,14 @@ impl Draft {
         }
         let mut out = Diagnostics::default();
         Scenario::from_table(&base.name, &root, base.sources.clone(), base.files.clone(), &mut out)
+    }
+
+    /// The first variant at the first point, put together.
+    pub(crate) fn first_cell(&self) -> Result<Experiment, Problems> {
+        let (grid, spec) = (&self.grid, self.grid.variants.first());
+        let point = expand::points(grid).into_iter().next().unwrap_or_default();
+        let all = changes(grid, spec, &expand::changes(grid, &point));
+        Ok(self.base.resolve(&all, spec, &Fabrics::default())?.experiment)
     }
 
     /// How many runs there will be, with the seeds of the scenario if the grid has none.
