@@ -17,17 +17,20 @@ pub enum Mark {
     NotReproduced,
     /// It cannot be checked here.
     NotMeasured,
+    /// The quick run leaves out what it is about.
+    LeftOut,
     /// The runs are missing or give no value.
     Missing,
 }
 
 impl Mark {
     /// All of them, best first.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Reproduced,
         Self::SameDirection,
         Self::NotReproduced,
         Self::NotMeasured,
+        Self::LeftOut,
         Self::Missing,
     ];
 
@@ -38,6 +41,7 @@ impl Mark {
             Self::SameDirection => "same direction",
             Self::NotReproduced => "not reproduced",
             Self::NotMeasured => "not measured",
+            Self::LeftOut => "only in full",
             Self::Missing => "no data",
         }
     }
@@ -48,7 +52,7 @@ impl Mark {
             Self::Reproduced => "✓",
             Self::SameDirection => "≈",
             Self::NotReproduced => "✗",
-            Self::NotMeasured | Self::Missing => "–",
+            Self::NotMeasured | Self::LeftOut | Self::Missing => "–",
         }
     }
 
@@ -57,7 +61,7 @@ impl Mark {
             Self::Reproduced => "yes",
             Self::SameDirection => "near",
             Self::NotReproduced => "no",
-            Self::NotMeasured | Self::Missing => "none",
+            Self::NotMeasured | Self::LeftOut | Self::Missing => "none",
         }
     }
 }
@@ -135,13 +139,13 @@ impl Part {
     }
 
     /// How many of its statements came out how; those that settings were chosen for are apart.
-    pub fn counts(&self) -> ([usize; 5], usize) {
-        let mut counts = [0; 5];
+    pub fn counts(&self) -> ([usize; 6], usize) {
+        let mut counts = [0; 6];
         let mut calibrated = 0;
         for claim in self.claims() {
             match claim.calibrated {
                 true => calibrated += 1,
-                false => counts[Mark::ALL.iter().position(|m| *m == claim.mark).unwrap_or(4)] += 1,
+                false => counts[Mark::ALL.iter().position(|m| *m == claim.mark).unwrap_or(5)] += 1,
             }
         }
         (counts, calibrated)
@@ -200,7 +204,7 @@ pub fn page(parts: &[Part], mode: &str, version: &str) -> String {
 
 /// The count of verdicts in one sentence.
 fn answer(parts: &[Part]) -> String {
-    let mut totals = [0; 5];
+    let mut totals = [0; 6];
     for part in parts {
         let (counts, _) = part.counts();
         totals.iter_mut().zip(counts).for_each(|(t, n)| *t += n);
@@ -240,7 +244,7 @@ fn summary(parts: &[Part]) -> String {
     out + "</tbody></table></div>\n</section>\n"
 }
 
-fn row(name: &str, place: &str, counts: [usize; 5], calibrated: usize) -> String {
+fn row(name: &str, place: &str, counts: [usize; 6], calibrated: usize) -> String {
     let cell = |n: usize| match n {
         0 => "<td></td>".to_owned(),
         n => format!("<td>{n}</td>"),
@@ -393,7 +397,7 @@ mod tests {
     /// Neither what settings were chosen for nor what cannot be measured counts as checked.
     #[test]
     fn the_sentence_counts_what_was_checked() {
-        assert_eq!(lab()[0].counts(), ([1, 0, 1, 1, 0], 1));
+        assert_eq!(lab()[0].counts(), ([1, 0, 1, 1, 0, 0], 1));
         let page = page(&lab(), "quick", "1.0");
         assert!(page.contains("Of 2 statements that were checked, 1 are reproduced"));
     }

@@ -1,7 +1,8 @@
 //! From a figure of an experiment and the numbers of its runs to a drawing.
 
+use super::claim_rules;
 use super::figure::{self, FigureKind, FigureSpec, PanelSpec};
-use super::select::{Selector, same_value};
+use super::select::Selector;
 use super::tables::Cell;
 use crate::stats::Estimate;
 use crate::sweep::metrics::{FLOWS, PORTS, RUN, STATE};
@@ -64,13 +65,21 @@ pub fn looks(subjects: &[Subject]) -> Vec<Style> {
 
 /// What a metric is measured in.
 fn unit_of(metric: &str) -> Unit {
-    let ends = [("_ps", Unit::Time), ("_bytes", Unit::Bytes), ("_bps", Unit::Rate)];
-    let shares = ["utilisation", "share_below_bdp", "deadlock", "stalled"];
-    let found = ends.iter().find(|(end, _)| metric.ends_with(end)).map(|(_, unit)| *unit);
-    match found {
-        Some(unit) => unit,
-        None if shares.contains(&metric) || metric.starts_with("share_") => Unit::Share,
-        None => Unit::Number,
+    match claim_rules::unit(metric) {
+        // a mean of zeros and ones
+        _ if matches!(metric, "deadlock" | "stalled") => Unit::Share,
+        quantity => axis_unit(quantity),
+    }
+}
+
+/// The unit of an axis for quantities.
+fn axis_unit(unit: quantity::Unit) -> Unit {
+    match unit {
+        quantity::Unit::Time => Unit::Time,
+        quantity::Unit::Bytes => Unit::Bytes,
+        quantity::Unit::Rate => Unit::Rate,
+        quantity::Unit::Percent => Unit::Share,
+        quantity::Unit::Number => Unit::Number,
     }
 }
 
@@ -475,13 +484,7 @@ fn estimate(cell: &Cell) -> Option<Estimate> {
 
 /// The axis of a parameter.
 fn value_axis(label: &str, values: &[Quantity]) -> Axis {
-    let unit = match values.first().map(|q| q.unit) {
-        Some(quantity::Unit::Time) => Unit::Time,
-        Some(quantity::Unit::Bytes) => Unit::Bytes,
-        Some(quantity::Unit::Rate) => Unit::Rate,
-        Some(quantity::Unit::Percent) => Unit::Share,
-        Some(quantity::Unit::Number) | None => Unit::Number,
-    };
+    let unit = values.first().map_or(Unit::Number, |q| axis_unit(q.unit));
     let low = values.iter().map(|q| q.number).fold(f64::INFINITY, f64::min);
     let high = values.iter().map(|q| q.number).fold(f64::NEG_INFINITY, f64::max);
     // several values that span decades stand evenly on a logarithmic axis
@@ -508,11 +511,6 @@ fn share_axes(panels: &mut [Panel]) {
     }
 }
 
-/// Whether two values of a parameter are the same, however they are written.
-pub(super) fn is_value(a: &str, b: &str) -> bool {
-    same_value(a, b)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -534,7 +532,7 @@ mod tests {
         }
 
         fn select(&self, s: &Selector) -> Vec<Cell> {
-            let fits = |c: &&Cell| s.at.iter().all(|(_, v)| is_value(v, &c.values[0]));
+            let fits = |c: &&Cell| s.at.iter().all(|(_, v)| *v == c.values[0]);
             let all = self.0.iter().find(|(m, _)| *m == s.metric);
             all.map_or_else(Vec::new, |(_, cells)| cells.iter().filter(fits).cloned().collect())
         }
@@ -542,7 +540,7 @@ mod tests {
 
     fn cell(variant: &str, load: &str, values: &[f64]) -> Cell {
         let seeds = values.iter().enumerate().map(|(i, x)| (i as u64, *x)).collect();
-        Cell { variant: variant.into(), values: vec![load.into()], seeds }
+        Cell { variant: variant.into(), values: vec![load.into()], seeds, missing: Vec::new() }
     }
 
     fn spec(kind: FigureKind, metric: &str) -> FigureSpec {
