@@ -98,7 +98,25 @@ fn sweep_state(meter: &SweepMeter, elapsed: f64) -> (f64, String) {
         0 => String::new(),
         n => format!(", {n} failed"),
     };
+    if meter.parts.get().is_some_and(|parts| parts.len() > 1) {
+        let open = format::plural(meter.open() as u64, "experiment");
+        let (share, left) = several_state(meter, elapsed);
+        return (share, format!("{done}/{total} runs{failed}, {open} to go{left}"));
+    }
     (done as f64 / total.max(1) as f64, format!("{done}/{total} runs{failed}{left}"))
+}
+
+/// Part of the time that is over when sweeps differ in how long their runs take, and what is left.
+fn several_state(meter: &SweepMeter, elapsed: f64) -> (f64, String) {
+    let made = meter.cpu_us.load(Ordering::Relaxed) as f64 / 1e6;
+    match meter.seconds_left() {
+        Some(left) if made > 0.0 && elapsed > 0.0 => {
+            // processor seconds per second, as measured
+            let left = left * elapsed / made;
+            (elapsed / (elapsed + left), format!(", {} left", clock(left)))
+        }
+        _ => (0.0, String::new()),
+    }
 }
 
 /// Speed and time to go.

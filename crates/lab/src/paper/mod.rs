@@ -21,6 +21,8 @@ pub mod figure;
 pub mod flow_sizes;
 pub mod page;
 pub mod plot;
+pub mod report;
+pub mod run;
 pub mod select;
 pub mod tables;
 pub mod verdict;

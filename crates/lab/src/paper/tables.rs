@@ -91,6 +91,19 @@ impl Tables {
         tables
     }
 
+    /// The shares of an experiment without runs as a table.
+    pub fn shares_csv(&self) -> Vec<u8> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let heads = ["variant"].into_iter().chain(self.parameters.iter().map(String::as_str));
+        writer.write_record(heads.chain([self.metric])).expect("writing to memory");
+        for ((variant, values), share) in self.cells.iter().zip(&self.shares) {
+            let cells = [variant].into_iter().chain(values).cloned();
+            let cells = cells.chain([share.to_string()]);
+            writer.write_record(cells.collect::<Vec<_>>()).expect("as many cells as heads");
+        }
+        writer.into_inner().expect("writing to memory")
+    }
+
     /// How many runs there are, and how many of them have a result.
     pub fn counts(&self) -> (usize, usize) {
         (self.rows.len(), self.rows.iter().filter(|r| r.result.is_ok()).count())

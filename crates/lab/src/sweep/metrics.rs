@@ -204,6 +204,11 @@ pub const FLOWS: &[Metric<OfFlows>] = metrics![
     "retransmitted" Whole "packets sent again" |v| whole(v.stats.retransmitted);
     "lost" Whole "packets lost" |v| whole(v.stats.lost);
     "reordered" Whole "packets that arrived behind later ones" |v| whole(v.stats.reordered);
+    "timeouts" Whole "retransmission timers that fired" |v| whole(v.stats.timeouts);
+    "ecn_cuts" Whole "TCP: windows cut for ECN marks" |v| whole(v.stats.ecn_cuts);
+    "fast_retransmits" Whole "TCP: fast retransmits" |v| whole(v.stats.fast_retransmits);
+    "window_peak_mean_bytes" Real "TCP: mean over the flows of their largest window"
+        |v| real(v.stats.peak_window.mean());
 ];
 
 /// One row per run and group of switch ports.

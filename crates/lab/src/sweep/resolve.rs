@@ -137,7 +137,11 @@ impl Base {
         };
         let cc = match spec.and_then(|s| s.cc.as_ref()) {
             None => e.scenario.congestion_control.algorithm.value,
-            Some((name, at)) => control::find_cc(name).map_err(|d| wrong(d, *at))?,
+            Some((name, at)) => {
+                let cc = control::find_cc(name).map_err(|d| wrong(d, *at))?;
+                e.check_cc(cc).map_err(|d| wrong(d, *at))?;
+                cc
+            }
         };
         Ok(Variant { scheme, cc, seed: 0 })
     }

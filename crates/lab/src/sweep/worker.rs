@@ -42,6 +42,8 @@ pub struct Meter {
     pub waiting: AtomicBool,
     /// Set to end early.
     pub interrupt: AtomicBool,
+    /// Processor time of the runs that were made, in microseconds.
+    pub cpu_us: AtomicU64,
     /// The sweeps it works on, when it knows them.
     pub parts: OnceLock<Vec<Part>>,
 }
@@ -402,6 +404,7 @@ impl<'a> Crew<'a> {
                     part.left.fetch_sub(1, Ordering::Relaxed);
                     part.timed.fetch_add(1, Ordering::Relaxed);
                     part.cpu_us.fetch_add(micros(record.cpu_seconds), Ordering::Relaxed);
+                    site.meter.cpu_us.fetch_add(micros(record.cpu_seconds), Ordering::Relaxed);
                     if record.status == Status::Failed {
                         site.meter.failed.fetch_add(1, Ordering::Relaxed);
                     }
