@@ -21,6 +21,7 @@ pub mod figure;
 pub mod flow_sizes;
 pub mod page;
 pub mod plot;
+pub mod publish;
 pub mod report;
 pub mod run;
 pub mod select;

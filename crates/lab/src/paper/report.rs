@@ -18,7 +18,8 @@ use weir_plot::{Figure, Paint, Theme, print, svg};
 impl Numbers for Collected<'_> {
     fn subjects(&self) -> Vec<Subject> {
         let of = |label: &String| {
-            let cell = self.plan.as_ref().and_then(|p| p.cells.iter().find(|c| c.variant == *label));
+            let cell =
+                self.plan.as_ref().and_then(|p| p.cells.iter().find(|c| c.variant == *label));
             let (scheme, cc) =
                 cell.map_or_else(Default::default, |c| (c.scheme.clone(), c.cc.clone()));
             Subject { label: label.clone(), scheme, cc }
@@ -142,7 +143,7 @@ fn section(c: &Collected<'_>, setting: &Setting) -> Section {
             "{} of {}, {} of processor time.",
             format::count(done as u64),
             format::plural(total as u64, "run"),
-            format::seconds(c.tables.cpu_seconds)
+            format::time_ps(c.tables.cpu_seconds * 1e12)
         ),
     };
     let mut trouble = Vec::new();
