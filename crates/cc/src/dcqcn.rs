@@ -21,7 +21,7 @@
 //! circulation differ widely: see [`DcqcnParams::profile`]. DCQCN (Zhu et al., SIGCOMM 2015) gives
 //! the ideas in section 5; the timers here follow the HPCC authors' ns-3 model.
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, TimerKind, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, TimerKind, Timers};
 use crate::params::params;
 use crate::step::Step;
 use crate::window::{Window, WindowKind};
@@ -193,6 +193,10 @@ impl Dcqcn {
 }
 
 impl CongestionControl for Dcqcn {
+    fn needs() -> Needs {
+        Needs::MARKS
+    }
+
     #[inline]
     fn on_ack(&mut self, ack: &Ack<'_>, timers: &mut Timers) -> Pacing {
         if ack.ecn && self.config.echo {

@@ -18,7 +18,7 @@
 //!
 //! Deviations: rates are whole bit/s, rounded down, and bounded below by `min_rate`.
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, TimerKind, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, TimerKind, Timers};
 use crate::params::params;
 use crate::window::{Window, WindowKind};
 use weir_core::{Bytes, Rate, Time};
@@ -113,6 +113,10 @@ impl DcqcnPaper {
 }
 
 impl CongestionControl for DcqcnPaper {
+    fn needs() -> Needs {
+        Needs::MARKS
+    }
+
     /// Marks echoed on ACKs are not looked at: notifications are packets.
     fn on_ack(&mut self, _: &Ack<'_>, _: &mut Timers) -> Pacing {
         Pacing::Same

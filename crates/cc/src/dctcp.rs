@@ -19,7 +19,7 @@
 //! equations 1 and 2; the rate form follows the HPCC authors' ns-3 model: no slow start, flows
 //! begin at line rate with alpha = 1.
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, Timers};
 use crate::params::params;
 use crate::window::{Window, WindowKind};
 use weir_core::{Bytes, Rate};
@@ -93,6 +93,10 @@ impl Dctcp {
 }
 
 impl CongestionControl for Dctcp {
+    fn needs() -> Needs {
+        Needs::MARKS
+    }
+
     fn on_ack(&mut self, ack: &Ack<'_>, _: &mut Timers) -> Pacing {
         let before = self.rate;
         self.marked = self.marked.wrapping_add(u32::from(ack.ecn));

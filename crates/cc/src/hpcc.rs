@@ -27,7 +27,7 @@
 //! authors' ns-3 model: `max_stage` 0 makes every step multiplicative (the paper has 5), and the
 //! first RTT only records.
 
-use crate::control::{Ack, CongestionControl, IntHop, MAX_HOPS, Pacing, Path, Timers};
+use crate::control::{Ack, CongestionControl, IntHop, MAX_HOPS, Needs, Pacing, Path, Timers};
 use crate::params::{ParamValue, params};
 use crate::step::Step;
 use crate::timely::as_ns;
@@ -317,6 +317,10 @@ fn wrapped(new: u64, old: u64, modulus: u64) -> u64 {
 }
 
 impl CongestionControl for Hpcc {
+    fn needs() -> Needs {
+        Needs::TELEMETRY
+    }
+
     fn on_ack(&mut self, ack: &Ack<'_>, _: &mut Timers) -> Pacing {
         let full = ack.seq > self.last_update;
         if !full && !self.config.fast_react {

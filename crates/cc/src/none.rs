@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `window` | `none` | `none` or `static` (one bandwidth-delay product) |
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, Timers};
 use crate::params::params;
 use crate::window::{Window, WindowKind};
 use weir_core::{Bytes, Rate};
@@ -35,6 +35,10 @@ impl LineRate {
 }
 
 impl CongestionControl for LineRate {
+    fn needs() -> Needs {
+        Needs::NOTHING
+    }
+
     fn on_ack(&mut self, _: &Ack<'_>, _: &mut Timers) -> Pacing {
         Pacing::Same
     }

@@ -19,7 +19,7 @@
 //! which the paper leaves to its maximum window. The paper gives the parameters'
 //! meaning but few values: the defaults are our reading for 100 Gb/s.
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, Timers};
 use crate::params::params;
 use weir_core::{Bytes, Rate, Time};
 
@@ -127,6 +127,10 @@ impl Swift {
 }
 
 impl CongestionControl for Swift {
+    fn needs() -> Needs {
+        Needs::RTT
+    }
+
     fn on_ack(&mut self, ack: &Ack<'_>, _: &mut Timers) -> Pacing {
         self.timeouts = 0;
         self.rtt = ack.rtt.as_ps();

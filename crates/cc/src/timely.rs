@@ -20,7 +20,7 @@
 //! parameter instead of 5 ai; the first RTT only records a sample. Rates are whole bit/s, rounded
 //! down.
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, Timers};
 use crate::params::params;
 use crate::step::Step;
 use crate::window::{Window, WindowKind};
@@ -137,6 +137,10 @@ impl Timely {
 }
 
 impl CongestionControl for Timely {
+    fn needs() -> Needs {
+        Needs::RTT
+    }
+
     fn on_ack(&mut self, ack: &Ack<'_>, _: &mut Timers) -> Pacing {
         if ack.seq <= self.last_update {
             return Pacing::Same;

@@ -124,7 +124,7 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     }
     add("scheme", with_params(c.scheme.info.title, &scheme_params(c)));
     let cc: Vec<_> = c.cc.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value)).collect();
-    add("congestion control", with_params(c.cc.kind().name(), &cc));
+    add("congestion control", with_params(c.cc.name(), &cc));
     let routing = match c.routing {
         Routing::Ecmp => "ECMP over shortest paths",
         Routing::UpDown => "up-down",

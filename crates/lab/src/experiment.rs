@@ -8,7 +8,8 @@ use crate::scenario::{
 use crate::text::{Diagnostic, Diagnostics};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use weir_cc::{CcKind, Signal};
+use weir_cc::CcKind;
+use weir_cc::ecn::Profile;
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
 use weir_fc::{NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds};
 use weir_net::{Layer, Routes, Topology, nearest};
@@ -250,7 +251,7 @@ fn marking(ecn: Ecn, cc: CcKind) -> (Option<EcnConfig>, EcnScale) {
         Ecn::On(ecn) => return (Some(ecn), EcnScale::default()),
         Ecn::Off => return (None, EcnScale::default()),
         Ecn::Profile(name) => (name, false),
-        Ecn::Auto if cc.signal() == Signal::Marks => (cc.name(), true),
+        Ecn::Auto if cc.needs().marks => (cc.name(), true),
         Ecn::Auto => return (None, EcnScale::default()),
     };
     match published(profile) {
@@ -261,16 +262,9 @@ fn marking(ecn: Ecn, cc: CcKind) -> (Option<EcnConfig>, EcnScale) {
 
 /// A published marking profile, and the port speed it is for, if it depends on that.
 fn published(profile: &str) -> Option<(EcnConfig, Option<Rate>)> {
-    let (kmin, kmax, percent, per) = match profile {
-        "dcqcn" => (100, 400, 20, Some(25)),
-        "dcqcn-paper" => (5, 200, 1, None),
-        "dcqcn-ns3-rdma" => (40, 1000, 100, None),
-        "dctcp" => (30, 30, 100, Some(10)),
-        _ => return None,
-    };
-    let pmax = Ratio::new(percent, 100)?;
-    let ecn = EcnConfig { kmin: Bytes::from_kb(kmin), kmax: Bytes::from_kb(kmax), pmax };
-    Some((ecn, per.map(Rate::from_gbps)))
+    let p = Profile::find(profile)?;
+    let pmax = Ratio::new(p.percent, 100)?;
+    Some((EcnConfig { kmin: p.kmin, kmax: p.kmax, pmax }, p.per))
 }
 
 /// A network and the paths on it.
@@ -446,32 +440,12 @@ fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_cc::ecn::Marking;
-
-    /// The profiles here are those that `weir-cc` publishes, at every speed.
-    #[test]
-    fn marking_profiles_are_the_published_ones() {
-        for name in Marking::PROFILES {
-            let (ecn, per) = published(name).unwrap();
-            for gbps in [10, 40, 100] {
-                let rate = Rate::from_gbps(gbps);
-                let at = |bytes: Bytes| match per {
-                    Some(per) => bytes.get() * rate.as_bps() / per.as_bps(),
-                    None => bytes.get(),
-                };
-                let here =
-                    Marking { kmin: at(ecn.kmin), kmax: at(ecn.kmax), pmax: ecn.pmax.as_f64() };
-                assert_eq!(Some(here), Marking::profile(name, rate), "{name} at {rate}");
-            }
-        }
-        assert_eq!(published("red"), None);
-    }
 
     #[test]
     fn auto_marks_for_every_congestion_control_that_needs_marks() {
         for &cc in CcKind::ALL {
             let (ecn, scale) = marking(Ecn::Auto, cc);
-            assert_eq!(ecn.is_some(), cc.signal() == Signal::Marks, "{}", cc.name());
+            assert_eq!(ecn.is_some(), cc.needs().marks, "{}", cc.name());
             assert_eq!(scale.before_pause, ecn.is_some());
         }
     }

@@ -1,6 +1,6 @@
 //! What a scenario means that says little: thresholds, marking, priorities.
 
-use weir_cc::{CcKind, Signal};
+use weir_cc::CcKind;
 use weir_core::{Bytes, PortId, Rate};
 use weir_lab::Experiment;
 use weir_lab::experiment::Variant;
@@ -34,7 +34,7 @@ fn marking_comes_before_pausing_on_every_topology() {
         for switch in ["", dynamic] {
             let text = format!("[topology]\nkind = \"{kind}\"\n{switch}{TRAFFIC}");
             let Ok(e) = read(&text) else { panic!("{kind} does not build") };
-            for &cc in CcKind::ALL.iter().filter(|cc| cc.signal() == Signal::Marks) {
+            for &cc in CcKind::ALL.iter().filter(|cc| cc.needs().marks) {
                 let config = e.config(variant(cc));
                 let thresholds = SwitchThresholds::new(&e.topology, &config);
                 for node in e.topology.switches() {
@@ -233,7 +233,7 @@ fn with_defaults_marks_come_and_pauses_are_fewer_on_three_fabrics() {
             let cc: CcKind = cc.parse().unwrap();
             let (marks, pauses) = run(cc);
             assert!(pauses < without, "{name}, {}: {pauses} of {without}", cc.name());
-            assert_eq!(marks > 0, cc.signal() == weir_cc::Signal::Marks, "{name}, {}", cc.name());
+            assert_eq!(marks > 0, cc.needs().marks, "{name}, {}", cc.name());
         }
     }
 }

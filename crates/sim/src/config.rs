@@ -1,5 +1,6 @@
 //! What a run is made of, resolved: every number a model uses, and nothing to look up.
 
+use weir_cc::ecn::Marking;
 use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
 use weir_fc::{OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
@@ -216,6 +217,13 @@ pub struct EcnConfig {
     pub kmax: Bytes,
     /// Marking probability just below `kmax`.
     pub pmax: Ratio,
+}
+
+impl EcnConfig {
+    /// The rule by which a port marks.
+    pub fn marking(self) -> Marking {
+        Marking { kmin: self.kmin.get(), kmax: self.kmax.get(), pmax: self.pmax.as_f64() }
+    }
 }
 
 /// What the watchdog does with a stuck queue.

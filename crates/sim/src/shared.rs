@@ -7,7 +7,6 @@ use crate::error::SimError;
 use crate::link::Outages;
 use crate::marking::SwitchThresholds;
 use std::sync::Arc;
-use weir_cc::CcParams;
 use weir_cc::hpcc::Telemetry;
 use weir_core::control::MIN_FRAME;
 use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
@@ -96,10 +95,7 @@ impl<'a> Shared<'a> {
             base_rtt: longest.map_or(Time::ZERO, |l| l.rtt),
             bdp: longest.map_or(Bytes::ZERO, |l| l.bdp),
             longest_path: longest.map_or(0, |l| l.diameter.saturating_sub(1)),
-            telemetry: match &config.cc {
-                CcParams::Hpcc(hpcc) => Some(hpcc.telemetry),
-                _ => None,
-            },
+            telemetry: config.cc.telemetry(),
             cnp_interval: config.cc.cnp_interval(),
         })
     }

@@ -2,7 +2,7 @@
 
 use crate::experiment::{Experiment, Variant};
 use crate::text::{Diagnostic, Diagnostics, Span};
-use weir_cc::{CcKind, MAX_HOPS, Signal};
+use weir_cc::{CcKind, MAX_HOPS, Needs};
 use weir_core::{Bytes, NodeId};
 use weir_fc::{IngressBound, StageLimits};
 use weir_sim::config::{Config, IngressLimit, ThresholdConfig, headroom};
@@ -12,7 +12,7 @@ use weir_sim::marking::SwitchThresholds;
 pub(crate) fn signals(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
     let s = &e.scenario;
     let cc = variant.cc;
-    if cc.signal() == Signal::Nothing || out.has_errors() {
+    if cc.needs() == Needs::NOTHING || out.has_errors() {
         return;
     }
     let config = e.config(variant);
@@ -22,7 +22,7 @@ pub(crate) fn signals(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
         let warning = Diagnostic::warning(title).maybe_at(at, "");
         out.push(warning.help("constant-rate sources send at their rate: use another pattern"));
     }
-    if cc.signal() == Signal::Marks {
+    if cc.needs().marks {
         marks(e, cc, &config, out);
     }
     let slowest = e.topology.hosts().iter().map(|&h| e.topology.rate(h, weir_core::PortId(0)));
@@ -42,7 +42,7 @@ pub(crate) fn signals(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
 /// HPCC learns nothing from paths that are longer than its records: `switches` is the most on a
 /// path.
 pub(crate) fn telemetry(e: &Experiment, cc: CcKind, switches: usize, out: &mut Diagnostics) {
-    if cc.signal() != Signal::Telemetry || switches <= MAX_HOPS {
+    if !cc.needs().telemetry || switches <= MAX_HOPS {
         return;
     }
     let title =

@@ -112,7 +112,7 @@ pub struct CongestionControlSpec {
 impl CongestionControlSpec {
     /// An algorithm with the parameters given for it.
     pub fn with(&self, kind: CcKind) -> CcParams {
-        let given = self.params.iter().find(|p| p.kind() == kind);
+        let given = self.params.iter().find(|p| p.kind() == Some(kind));
         given.cloned().unwrap_or_else(|| CcParams::new(kind))
     }
 }
@@ -177,7 +177,7 @@ impl CongestionControlSpec {
                 out.push(Diagnostic::error(text).at(arg.span, ""));
             }
         }
-        self.params.retain(|p| p.kind() != kind);
+        self.params.retain(|p| p.kind() != Some(kind));
         self.params.push(params);
     }
 }

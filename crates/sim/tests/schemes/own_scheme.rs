@@ -10,9 +10,15 @@ use weir_fc::harness::Bench;
 use weir_sim::Finish;
 use weir_sim::config::{Scheme, ThresholdConfig};
 
-fn read(path: &str) -> String {
+/// A file of the repository.
+pub(crate) fn read(path: &str) -> String {
     let path = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// The lines of a text without indentation and empty lines.
+pub(crate) fn trimmed(text: &str) -> Vec<String> {
+    text.lines().map(str::trim).filter(|l| !l.is_empty()).map(str::to_owned).collect()
 }
 
 #[test]
@@ -58,10 +64,6 @@ fn the_guide_shows_the_code_of_the_example() {
     let guide = read("docs/src/own-scheme.md");
     let steps = guide.split("## Step by step").nth(1).and_then(|s| s.split("## Test it").next());
     let blocks = steps.expect("both headings").split("```").skip(1).step_by(2);
-    let trimmed = |text: &str| {
-        let lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
-        lines.map(str::to_owned).collect::<Vec<_>>()
-    };
     let shown: Vec<String> =
         blocks.flat_map(|b| trimmed(b.trim_start_matches("rust,ignore"))).collect();
     let code =

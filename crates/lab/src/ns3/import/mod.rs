@@ -233,7 +233,7 @@ fn hosts(p: &Pieces, ack_priority: u8) -> String {
 
 fn congestion_control(p: &Pieces) -> String {
     let cc = &p.congestion_control;
-    let mut out = format!("\n[congestion-control]\nalgorithm = \"{}\"\n", cc.kind().name());
+    let mut out = format!("\n[congestion-control]\nalgorithm = \"{}\"\n", cc.name());
     for param in cc.list() {
         let _ = writeln!(out, "{} = {}", param.name.replace('_', "-"), quoted(&param.value));
     }
