@@ -1,6 +1,7 @@
 //! From a scenario to something that runs: `Scenario -> Topology + Traffic -> Config`.
 
 use crate::checks;
+use crate::findings::Window;
 use crate::scenario::{
     Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, TopologySpec, builtin,
     control,
@@ -38,6 +39,8 @@ pub struct Experiment {
     pub engine: EngineConfig,
     /// Whether switches and NICs may take shortcuts; never changes a result.
     pub shortcuts: bool,
+    /// The time whose pauses and victims are reported.
+    pub window: Window,
     /// The paths of the network: on a large one they take long to find.
     routes: Arc<Routes>,
     /// What its runs share, once there is one.
@@ -134,6 +137,7 @@ impl Experiment {
             warnings,
             engine,
             shortcuts: true,
+            window: Window::ALL,
             routes: Arc::clone(&routes),
             prepared: OnceLock::new(),
         };

@@ -61,7 +61,7 @@ fn property(key: &Key) -> Value {
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Wholes { min, max } => list(whole(min, max)),
-        Kind::Names => list(json!({ "type": "string" })),
+        Kind::Names | Kind::Ranges(_) => list(json!({ "type": "string" })),
         Kind::Table(keys, []) => table(keys, key.doc),
         Kind::Table(keys, words) => {
             json!({ "anyOf": [{ "enum": words }, table(keys, key.doc)] })

@@ -38,6 +38,11 @@ impl Sorted {
         (!self.0.is_empty()).then(|| self.0.iter().sum::<f64>() / self.0.len() as f64)
     }
 
+    /// The smallest.
+    pub fn min(&self) -> Option<f64> {
+        self.0.first().copied()
+    }
+
     /// The largest.
     pub fn max(&self) -> Option<f64> {
         self.0.last().copied()

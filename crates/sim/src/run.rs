@@ -267,6 +267,7 @@ impl<'a> World<'a> {
             Stop::Drained => HORIZON,
             Stop::At(t) => t,
         };
+        let mut watch = deadlock::Watch::new(self);
         self.look_at_tables();
         loop {
             let grid = self.next_grid().min(stop);
@@ -279,7 +280,7 @@ impl<'a> World<'a> {
             if target == self.series.due() {
                 self.sample();
             }
-            if let Some(finish) = self.finished(stop) {
+            if let Some(finish) = self.finished(stop, &mut watch) {
                 return finish;
             }
             if observer.progress(&self.progress()).is_break() {
@@ -296,14 +297,14 @@ impl<'a> World<'a> {
         Time::from_ps((from.as_ps() / grid + 1).saturating_mul(grid))
     }
 
-    fn finished(&self, stop: Time) -> Option<Finish> {
+    fn finished(&self, stop: Time, watch: &mut deadlock::Watch) -> Option<Finish> {
         if self.drained() {
             return Some(Finish::Drained);
         }
         if self.now >= stop {
             return Some(Finish::TimeLimit);
         }
-        deadlock::find(self)
+        watch.find(self)
     }
 
     /// All flows over and nothing but control frames anywhere.

@@ -3,7 +3,7 @@
 use super::figure;
 use super::input::load;
 use crate::Status;
-use crate::args::{Compare, Deny, Run as RunArgs};
+use crate::args::{Compare, Deny, Run as RunArgs, WindowArgs};
 use crate::progress::watch;
 use crate::terminal::{Terminal, print, tell};
 use anyhow::Context;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weir_lab::compare::{self, Figures};
-use weir_lab::findings::Comparison;
+use weir_lab::findings::{Comparison, Window};
 use weir_lab::report::{Destination, Formats};
 use weir_lab::run::{Failed, Failure, Meter, run_all};
 use weir_lab::{EngineConfig, Experiment, Finish, Variant};
@@ -24,6 +24,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         return Ok(Status::BadInput);
     };
     e.engine = args.threads;
+    e.window = window(&args.window)?;
     e.shortcuts = !args.no_shortcuts;
     let out = destination(args.out.as_deref(), &e)?;
     let seeds = args.seed.map_or_else(|| e.scenario.run.seeds.clone(), |seed| vec![seed]);
@@ -68,7 +69,8 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         ("--scheme", args.scheme.clone()),
         ("--cc", args.cc.clone()),
         ("--seed", args.seed.map(|s| s.to_string())),
-    ]) + &set_words(&args.sets);
+    ]) + &window_words(&args.window)
+        + &set_words(&args.sets);
     // results are saved first: whoever reads what is printed may stop at any time (`| head`)
     let saved = save(&c, out.as_ref(), formats, &command)?;
     if args.json {
@@ -87,9 +89,10 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         return Ok(Status::Done);
     }
     let formats = formats(args.parquet)?;
-    let Some(e) = load(&args.scenario, &args.sets, terminal) else {
+    let Some(mut e) = load(&args.scenario, &args.sets, terminal) else {
         return Ok(Status::BadInput);
     };
+    e.window = window(&args.window)?;
     let out = destination(args.out.as_deref(), &e)?;
     let figure = figure::Wanted::new(&args.figure, &e)?;
     let seeds = match (&args.seeds, args.seed) {
@@ -123,7 +126,8 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         ("--cc", args.cc.clone()),
         ("--seed", args.seed.map(|s| s.to_string())),
         ("--seeds", args.seeds.clone()),
-    ]) + &set_words(&args.sets);
+    ]) + &window_words(&args.window)
+        + &set_words(&args.sets);
     let saved = save(&c, out.as_ref(), formats, &command)?;
     if let Some(figure) = figure {
         figure.write(&c, terminal)?;
@@ -132,6 +136,10 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
     } else {
         let title = format!("{} · {} seeds", describe::headline(&e), seeds.len());
         let title = if seeds.len() == 1 { describe::headline(&e) } else { title };
+        let title = match e.window.is_all() {
+            true => title,
+            false => format!("{title} · victims of pauses{}", e.window.label()),
+        };
         let body = compare::text(&c, &Figures::new(&c), terminal.out);
         let title = table::paint(&title, terminal.out.colour, "1");
         print(&format!("  {title}\n\n{body}\n"))?;
@@ -230,6 +238,18 @@ fn command_line(words: &[(&str, Option<String>)]) -> String {
         }
     }
     line
+}
+
+/// The time whose pauses are reported.
+fn window(args: &WindowArgs) -> anyhow::Result<Window> {
+    Window::new(args.from, args.to).map_err(anyhow::Error::msg)
+}
+
+fn window_words(args: &WindowArgs) -> String {
+    let word = |name: &str, time: Option<weir_lab::Time>| {
+        time.map(|t| format!(" {name} {}", t.to_string().replace(' ', "")))
+    };
+    [word("--from", args.from), word("--to", args.to)].into_iter().flatten().collect()
 }
 
 fn set_words(sets: &[String]) -> String {

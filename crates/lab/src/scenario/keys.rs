@@ -38,6 +38,8 @@ pub enum Kind {
     Table(&'static [Key], &'static [&'static str]),
     /// A number with any of the units of this scenario, or without.
     Quantity,
+    /// A list of ranges of sizes, or one of these words.
+    Ranges(&'static [&'static str]),
 }
 
 impl Kind {
@@ -69,6 +71,9 @@ impl Kind {
             Self::Table(keys, words) => {
                 let names: Vec<&str> = keys.iter().map(|k| k.name).collect();
                 or(&format!("a table with {}", names.join(", ")), words)
+            }
+            Self::Ranges(words) => {
+                or("a list of ranges such as `[\"0..10KB\", \"10KB..\"]`", words)
             }
             Self::Quantity => "a quantity such as `\"1.45ms\"`, `\"75KB\"` or `0.8`".into(),
         }
@@ -515,6 +520,21 @@ pub const RUN: Section = Section {
     ],
 };
 
+/// `[report]`.
+pub const REPORT: Section = Section {
+    name: "report",
+    repeated: false,
+    doc: "How results are divided.",
+    keys: &[key(
+        "sizes",
+        Kind::Ranges(&["auto"]),
+        "auto",
+        "Ranges of flow sizes that get figures of their own: from a size up to, but not including, \
+         another; they may overlap. `auto`: below 10 KB, 10 KB to 100 KB and from 100 KB on where \
+         traffic draws sizes from a table, else none.",
+    )],
+};
+
 /// `[[reference]]`.
 pub const REFERENCE: Section = Section {
     name: "reference",
@@ -549,5 +569,6 @@ pub const SECTIONS: &[Section] = &[
     FAILURE,
     PROBE,
     RUN,
+    REPORT,
     REFERENCE,
 ];

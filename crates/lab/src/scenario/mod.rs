@@ -12,6 +12,7 @@ pub mod keys;
 mod names;
 mod pipeline;
 pub mod reference;
+mod report;
 mod sections;
 mod switch;
 mod topology;
@@ -21,6 +22,7 @@ pub use args::Arg;
 pub use fields::{At, first_sentence};
 pub use names::{Files, Route, ScenarioNames};
 pub use reference::Reference;
+pub use report::{ReportSpec, SizeRange};
 pub use sections::{FailureSpec, NicSpec, PathSpec, RunSpec};
 pub use switch::{Ecn, SwitchSpec};
 pub use topology::TopologySpec;
@@ -72,6 +74,8 @@ pub struct Scenario {
     pub probe: ProbeConfig,
     /// When to stop.
     pub run: RunSpec,
+    /// How results are divided.
+    pub report: ReportSpec,
     /// Published numbers.
     pub references: Vec<Reference>,
 }
@@ -125,6 +129,7 @@ impl Scenario {
         let (name, title, notes) = head(file, root, out);
         let section = |name: &str| root.get(name);
         let (routing, convergence) = sections::routing(section("routing"), out);
+        let traffic = repeated(root, "traffic", out, traffic::read);
         Self {
             name,
             title,
@@ -135,7 +140,8 @@ impl Scenario {
             nic: sections::nic(section("nic"), out),
             flow_control: control::flow_control(section("flow-control"), out),
             congestion_control: control::congestion_control(section("congestion-control"), out),
-            traffic: repeated(root, "traffic", out, traffic::read),
+            report: report::read(section("report"), &traffic, out),
+            traffic,
             paths: repeated(root, "path", out, sections::path),
             failures: repeated(root, "failure", out, sections::failure),
             routing,

@@ -42,7 +42,7 @@ pub struct Merged {
     pub key_columns: usize,
     /// A row per run.
     pub runs: Table,
-    /// A row per run and class.
+    /// A row per run, class and range of sizes.
     pub classes: Table,
 }
 
@@ -68,7 +68,7 @@ impl Merged {
         let classes: Vec<_> = keys
             .iter()
             .cloned()
-            .chain(["id", "status", "class"].map(text))
+            .chain(["id", "status", "class", "sizes"].map(text))
             .chain(flow_columns().map(|(name, kind)| own(name, kind)))
             .collect();
         let mut merged = Self {

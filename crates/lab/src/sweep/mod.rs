@@ -21,6 +21,7 @@ pub mod metrics;
 mod page;
 pub mod plan;
 pub mod quantity;
+pub(crate) mod reader;
 pub mod record;
 mod resolve;
 pub mod seeds;

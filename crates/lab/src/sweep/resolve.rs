@@ -175,8 +175,8 @@ fn fingerprint(e: &Experiment, variant: Variant, fabric: &str) -> String {
     let mut hash = Sha256::new();
     let _ = write!(
         hash,
-        "weir sweep 1\n{fabric}\n{config:?}\n{:?}\n{}",
-        e.traffic, e.scenario.run.allow_loss
+        "weir sweep 1\n{fabric}\n{config:?}\n{:?}\n{}\n{:?}",
+        e.traffic, e.scenario.run.allow_loss, e.scenario.report.sizes
     );
     hash.finish()
 }

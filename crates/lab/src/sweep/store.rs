@@ -338,7 +338,7 @@ mod tests {
             reason: String::new(),
             attempt,
             run: vec![cell.to_owned(); cells],
-            classes: vec![vec![cell.to_owned(); 1 + flow_columns().count()]; usize::from(figures)],
+            classes: vec![vec![cell.to_owned(); 2 + flow_columns().count()]; usize::from(figures)],
             cpu_seconds: 0.5,
         }
     }
