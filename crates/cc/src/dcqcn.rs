@@ -25,6 +25,7 @@ use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, TimerKind, Tim
 use crate::params::params;
 use crate::step::Step;
 use crate::window::{Window, WindowKind};
+use weir_core::param::Kind;
 use weir_core::{Bytes, Rate, Time};
 
 params! {
@@ -32,27 +33,27 @@ params! {
     /// [`DcqcnParams::profile`].
     DcqcnParams {
         /// Gain of the marking estimate alpha.
-        g: f64 = 1.0 / 256.0, "fraction";
+        g: f64 = "1/256", Kind::Share;
         /// Period of the alpha update.
-        alpha_timer: Time = Time::from_us(1), "time from 100 ns";
+        alpha_timer: Time = "1us", Kind::Period;
         /// Period of the check whether to cut.
-        decrease_timer: Time = Time::from_us(4), "time from 100 ns";
+        decrease_timer: Time = "4us", Kind::Period;
         /// Period of the raise; starts over at each cut.
-        increase_timer: Time = Time::from_us(300), "time from 100 ns";
+        increase_timer: Time = "300us", Kind::Period;
         /// Raises that only go halfway back to the target rate (F).
-        fast_recovery: u32 = 1, "raises";
+        fast_recovery: u32 = "1", Kind::COUNT_32;
         /// Additive step of the target rate.
-        ai: Step = Step::per(Rate::from_bps(5_000_000), Rate::from_gbps(25)), "rate, or rate per line rate";
+        ai: Step = "5Mbps per 25Gbps", Kind::RateStep;
         /// Step of the target rate after the additive phase.
-        hai: Step = Step::per(Rate::from_bps(50_000_000), Rate::from_gbps(25)), "rate, or rate per line rate";
+        hai: Step = "50Mbps per 25Gbps", Kind::RateStep;
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_gbps(1), "rate above 0";
+        min_rate: Rate = "1Gbps", Kind::PositiveRate;
         /// Let every cut set the target, also when nothing was raised since the last one.
-        clamp: bool = false, "true, false";
+        clamp: bool = "false", Kind::Bool;
         /// Receivers send notification packets of their own, at most one per flow in this time; 0: the mark is echoed on the ACK.
-        cnp_interval: Time = Time::ZERO, "time";
+        cnp_interval: Time = "0ns", Kind::Time(&[]);
         /// What limits the bytes in flight.
-        window: WindowKind = WindowKind::None, "none, static, variable";
+        window: WindowKind = "none", Kind::Choice(&["none", "static", "variable"]);
     }
 }
 

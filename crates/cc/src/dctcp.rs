@@ -22,19 +22,20 @@
 use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, Timers};
 use crate::params::params;
 use crate::window::{Window, WindowKind};
+use weir_core::param::Kind;
 use weir_core::{Bytes, Rate};
 
 params! {
     /// Parameters of DCTCP. Defaults: the HPCC evaluation's values.
     DctcpParams {
         /// Gain of the marking estimate alpha.
-        g: f64 = 1.0 / 16.0, "fraction";
+        g: f64 = "1/16", Kind::Share;
         /// Step per RTT: one packet of 1000 B in 13 us.
-        ai: Rate = Rate::from_bps(615_000_000), "rate";
+        ai: Rate = "615Mbps", Kind::Rate;
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_gbps(1), "rate above 0";
+        min_rate: Rate = "1Gbps", Kind::PositiveRate;
         /// What limits the bytes in flight.
-        window: WindowKind = WindowKind::Variable, "none, static, variable";
+        window: WindowKind = "variable", Kind::Choice(&["none", "static", "variable"]);
     }
 }
 

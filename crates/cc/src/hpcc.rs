@@ -32,6 +32,7 @@ use crate::params::{ParamValue, params};
 use crate::step::Step;
 use crate::timely::as_ns;
 use crate::window::{Window, WindowKind};
+use weir_core::param::{FromText, Kind};
 use weir_core::{Bytes, Rate, Time};
 
 /// How telemetry crosses the wire.
@@ -67,18 +68,22 @@ impl Telemetry {
     }
 }
 
-impl ParamValue for Telemetry {
-    fn read(text: &str) -> Result<Self, String> {
+impl FromText for Telemetry {
+    fn from_text(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text == "exact" {
             return Ok(Self::Exact);
         }
         match text.strip_prefix("packed:").map(str::parse) {
             Some(Ok(multi)) if multi > 0 => Ok(Self::Packed { multi }),
-            _ => Err("write `exact` or `packed:4` (the multiplier of the units)".into()),
+            _ => Err(format!(
+                "`{text}` is neither `exact` nor `packed:4` (the multiplier of the units)"
+            )),
         }
     }
+}
 
+impl ParamValue for Telemetry {
     fn write(&self) -> String {
         match self {
             Self::Exact => "exact".into(),
@@ -91,23 +96,23 @@ params! {
     /// Parameters of HPCC. Defaults: the HPCC evaluation's values.
     HpccParams {
         /// Target utilisation of the busiest link.
-        eta: f64 = 0.95, "fraction";
+        eta: f64 = "0.95", Kind::Share;
         /// Additive steps before a multiplicative one; 0 makes every step multiplicative.
-        max_stage: u32 = 0, "steps";
+        max_stage: u32 = "0", Kind::COUNT_32;
         /// Additive step.
-        ai: Step = Step::per(Rate::from_bps(10_000_000), Rate::from_gbps(25)), "rate, or rate per line rate";
+        ai: Step = "10Mbps per 25Gbps", Kind::RateStep;
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_gbps(1), "rate above 0";
+        min_rate: Rate = "1Gbps", Kind::PositiveRate;
         /// React to every ACK, not only once per RTT.
-        fast_react: bool = true, "true, false";
+        fast_react: bool = "true", Kind::Bool;
         /// Keep a rate per hop and send at the smallest.
-        multi_rate: bool = false, "true, false";
+        multi_rate: bool = "false", Kind::Bool;
         /// Between the updates of the reference rate, look only at hops that report a queue.
-        sample_feedback: bool = false, "true, false";
+        sample_feedback: bool = "false", Kind::Bool;
         /// How telemetry crosses the wire.
-        telemetry: Telemetry = Telemetry::Exact, "exact, packed:N";
+        telemetry: Telemetry = "exact", Kind::Special("`\"exact\"` or `\"packed:N\"`");
         /// What limits the bytes in flight.
-        window: WindowKind = WindowKind::Variable, "none, static, variable";
+        window: WindowKind = "variable", Kind::Choice(&["none", "static", "variable"]);
     }
 }
 
@@ -540,9 +545,9 @@ mod tests {
     #[test]
     fn telemetry_reads_back() {
         for t in [Telemetry::Exact, Telemetry::Packed { multi: 4 }] {
-            assert_eq!(Telemetry::read(&t.write()), Ok(t));
+            assert_eq!(Telemetry::from_text(&t.write()), Ok(t));
         }
-        assert!(Telemetry::read("packed:0").is_err());
+        assert!(Telemetry::from_text("packed:0").is_err());
     }
 
     #[test]

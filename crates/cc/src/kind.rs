@@ -10,6 +10,7 @@ use crate::own::OwnCc;
 use crate::params::{ParamError, ParamInfo};
 use crate::swift::{Swift, SwiftParams};
 use crate::timely::{Timely, TimelyParams};
+use weir_core::param::{self, Param};
 use weir_core::{Bytes, Rate, Time};
 
 macro_rules! algorithms {
@@ -39,6 +40,11 @@ macro_rules! algorithms {
             /// What it reacts to.
             pub fn needs(self) -> Needs {
                 match self { $( Self::$variant => <$state as CongestionControl>::needs(), )* }
+            }
+
+            /// The table of its parameters.
+            pub const fn params(self) -> &'static [Param] {
+                match self { $( Self::$variant => <$params>::PARAMS, )* }
             }
         }
 
@@ -78,7 +84,7 @@ macro_rules! algorithms {
                     $( Self::$variant(p) => p.set(name, value), )*
                     Self::Own(_) => None,
                 };
-                done.unwrap_or_else(|| {
+                done.map(|result| result.map_err(ParamError::Value)).unwrap_or_else(|| {
                     let names: Vec<_> = self.list().iter().map(|p| p.name).collect();
                     Err(ParamError::Unknown {
                         algorithm: self.name(),
@@ -238,7 +244,10 @@ impl CcParams {
 
     /// The published parameter set called `name`, where the algorithm has several.
     pub fn profile(kind: CcKind, name: &str) -> Result<Self, ParamError> {
-        let bad = |why: String| ParamError::Bad { name: "profile", value: name.into(), why };
+        let bad = |why: String| {
+            let why = format!("`{name}` is not a parameter set: {why}");
+            ParamError::Value(param::ParamError { name: "profile", why })
+        };
         match kind {
             CcKind::Dcqcn => DcqcnParams::profile(name)
                 .map(Self::Dcqcn)
@@ -347,9 +356,9 @@ mod tests {
             let mut params = CcParams::new(kind);
             for p in params.list() {
                 assert_eq!(params.set(p.name, &p.value), Ok(()), "{} {}", kind.name(), p.name);
-                assert!(!p.doc.is_empty());
             }
             assert_eq!(params, CcParams::new(kind));
+            assert!(kind.params().iter().all(|p| !p.doc.is_empty()));
             assert!(params.set("no-such", "1").unwrap_err().to_string().contains(kind.name()));
         }
         assert!("cubic".parse::<CcKind>().unwrap_err().to_string().contains("none"));

@@ -10,13 +10,14 @@
 use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, Timers};
 use crate::params::params;
 use crate::window::{Window, WindowKind};
+use weir_core::param::Kind;
 use weir_core::{Bytes, Rate};
 
 params! {
     /// Parameters of sending without congestion control.
     NoneParams {
         /// What limits the bytes in flight.
-        window: WindowKind = WindowKind::None, "none, static";
+        window: WindowKind = "none", Kind::Choice(&["none", "static", "variable"]);
     }
 }
 

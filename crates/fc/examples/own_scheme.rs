@@ -8,8 +8,8 @@ use weir_fc::*;
 
 const LIMIT: Param = Param {
     name: "limit",
-    kind: Kind::Bytes,
-    default: "30KB",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Is("30KB"),
     doc: "Egress queue length beyond which its feeders are paused.",
 };
 

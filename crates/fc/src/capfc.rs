@@ -31,9 +31,9 @@
 //! them ("passes", "drops below") with `ingress-test = strict`.
 
 use crate::{
-    Actions, Admit, FlowControl, IngressBound, IngressWait, Interest, Kind, Mmu, NodeSetup,
-    NodeView, OnFull, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize,
-    TimerKey, Values, Violation, pfc, threshold,
+    Actions, Admit, Fallback, FlowControl, IngressBound, IngressWait, Interest, Kind, Mmu,
+    NodeSetup, NodeView, OnFull, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo,
+    StateSize, TimerKey, Values, Violation, pfc, threshold,
 };
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio};
 
@@ -41,49 +41,49 @@ use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio}
 pub const POLICY: Param = Param {
     name: "policy",
     kind: Kind::Choice(&["stop-max", "stop-calibrate"]),
-    default: "stop-max",
+    fallback: Fallback::Is("stop-max"),
     doc: "Above the egress threshold pause the heaviest input, or the inputs that together brought `cut`.",
 };
 /// How much of the congestion Stop-Calibrate stops.
 pub const CUT: Param = Param {
     name: "cut",
-    kind: Kind::Ratio,
-    default: "80%",
+    kind: Kind::Fraction,
+    fallback: Fallback::Is("80%"),
     doc: "Stop-Calibrate: part of the counted packets whose inputs are paused, heaviest first.",
 };
 /// Egress pause threshold.
 pub const EGRESS_XOFF: Param = Param {
     name: "egress-xoff",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Egress length above which inputs are paused; default: 68/75 of xoff.",
 };
 /// Egress resume threshold.
 pub const EGRESS_XON: Param = Param {
     name: "egress-xon",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Egress length at which the pauses of an egress end; default: xon.",
 };
 /// Egress warning threshold.
 pub const EGRESS_WARN: Param = Param {
     name: "egress-warn",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Egress length from which packets are counted per input; default: egress-xon.",
 };
 /// Egress limit.
 pub const EGRESS_MAX: Param = Param {
     name: "egress-max",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Longest egress queue of a lossless priority; a packet beyond is dropped; default: no limit.",
 };
 /// How the ingress thresholds are compared.
 pub const INGRESS_TEST: Param = Param {
     name: "ingress-test",
     kind: Kind::Choice(&["inclusive", "strict"]),
-    default: "inclusive",
+    fallback: Fallback::Is("inclusive"),
     doc: "Ingress pauses at xoff and resumes at xon (inclusive), or above and below them (strict).",
 };
 
@@ -91,7 +91,7 @@ pub const INGRESS_TEST: Param = Param {
 pub const TRIGGER: Param = Param {
     name: "trigger",
     kind: Kind::Choice(&["or", "and"]),
-    default: "or",
+    fallback: Fallback::Is("or"),
     doc: "or: an input is paused when its own queue is full or an egress says so, as published; and: only when both are true, which bounds no ingress.",
 };
 

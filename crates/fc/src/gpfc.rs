@@ -25,9 +25,9 @@
 //! priority stands in a rank of its own above all weighted ones.
 
 use crate::{
-    Action, Actions, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
-    Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey,
-    Values, Violation, pfc, threshold,
+    Action, Actions, Fallback, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup,
+    NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target,
+    TimerKey, Values, Violation, pfc, threshold,
 };
 use std::collections::BTreeSet;
 use weir_core::packet::flags;
@@ -36,15 +36,15 @@ use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId};
 /// The low sub-class's pause threshold.
 pub const XOFF_LOW: Param = Param {
     name: "xoff-low",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Ingress length at which the low sub-class is paused; default: 68/75 of xoff.",
 };
 /// Which PFC class stands for the high sub-class.
 pub const HIGH_OFFSET: Param = Param {
     name: "high-offset",
-    kind: Kind::Integer { min: 1, max: 7 },
-    default: "",
+    kind: Kind::Whole { min: 1, max: 7 },
+    fallback: Fallback::Absent("derived"),
     doc: "The high sub-class of priority p is paused as PFC class p + this (modulo 8); default: as the next free class above p.",
 };
 

@@ -21,9 +21,9 @@
 //! and PFC_wstop, out of it.
 
 use crate::{
-    Actions, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, OnFull, Param,
-    ParamError, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target, TimerKey,
-    Values, Violation,
+    Actions, Fallback, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, OnFull,
+    Param, ParamError, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target,
+    TimerKey, Values, Violation,
 };
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Time};
 
@@ -31,21 +31,21 @@ use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Time};
 pub const TIMER: Param = Param {
     name: "timer",
     kind: Kind::Choice(&["timed", "sticky"]),
-    default: "timed",
+    fallback: Fallback::Is("timed"),
     doc: "timed: pauses expire after their quanta and are refreshed; sticky: a pause lasts until a RESUME.",
 };
 /// The pause time put into a frame.
 pub const PAUSE_QUANTA: Param = Param {
     name: "pause-quanta",
-    kind: Kind::Integer { min: 1, max: 65_535 },
-    default: "65535",
+    kind: Kind::Whole { min: 1, max: 65_535 },
+    fallback: Fallback::Is("65535"),
     doc: "Pause time of a PAUSE frame in quanta of 512 bit times.",
 };
 /// How often a standing pause is repeated.
 pub const REFRESH: Param = Param {
     name: "refresh",
-    kind: Kind::Time,
-    default: "",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Interval at which a standing pause is repeated (timed only); default: half the pause time.",
 };
 
@@ -53,7 +53,7 @@ pub const REFRESH: Param = Param {
 pub const ON_FULL: Param = Param {
     name: "on-full",
     kind: Kind::Choice(&["drop", "stop"]),
-    default: "",
+    fallback: Fallback::Absent("derived"),
     doc: "Pipelined switch, full egress queue: drop the packet or stop the processor; default: as [switch] says.",
 };
 

@@ -123,7 +123,7 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
         add("after a loss", "only what is missing is sent again (selective repeat)".into());
     }
     add("scheme", with_params(c.scheme.info.title, &scheme_params(c)));
-    let cc: Vec<_> = c.cc.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value)).collect();
+    let cc: Vec<_> = c.cc.list().into_iter().map(|p| (p.name.to_owned(), p.value)).collect();
     add("congestion control", with_params(c.cc.name(), &cc));
     let routing = match c.routing {
         Routing::Ecmp => "ECMP over shortest paths",
@@ -232,19 +232,7 @@ fn window(w: WindowConfig) -> String {
 
 /// The parameters of the scheme as they will be used; derived ones are left out.
 pub fn scheme_params(c: &Config) -> Vec<(String, String)> {
-    use weir_fc::Value;
-    let shown = |p: &weir_fc::Param| {
-        let text = match c.scheme.values.get(p)? {
-            Value::Bytes(v) => v.to_string(),
-            Value::Time(v) => v.to_string(),
-            Value::Rate(v) => v.to_string(),
-            Value::Ratio(v) => v.to_string(),
-            Value::Integer(v) => v.to_string(),
-            Value::Bool(v) => v.to_string(),
-            Value::Choice(v) => v.to_owned(),
-        };
-        Some((p.name.to_owned(), text))
-    };
+    let shown = |p: &weir_fc::Param| Some((p.name.to_owned(), c.scheme.values.get(p)?.to_string()));
     c.scheme.info.params.iter().filter_map(shown).collect()
 }
 

@@ -39,8 +39,8 @@ pub use crate::perflow::BACKSTOP;
 
 use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table};
 use crate::{
-    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
-    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
+    Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Limits};
 use frames::{Frames, Tuple};
@@ -49,71 +49,71 @@ use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 /// When a transmit queue is congested.
 pub const THRESHOLD: Param = Param {
     name: "threshold",
-    kind: Kind::Bytes,
-    default: "40KB",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Is("40KB"),
     doc: "Transmit queue length beyond which a root flow is picked out.",
 };
 /// When lanes give packets back.
 pub const DRAIN_BELOW: Param = Param {
     name: "drain-below",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Lanes give packets back while the transmit queue is below this; default: the threshold, where congestion begins and ends.",
 };
 /// When a lane stops its flow upstream.
 pub const LANE_HIGH: Param = Param {
     name: "lane-high",
-    kind: Kind::Bytes,
-    default: "20KB",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Is("20KB"),
     doc: "Lane length beyond which its flow is stopped at the previous hop.",
 };
 /// When a lane lets its flow go on.
 pub const LANE_LOW: Param = Param {
     name: "lane-low",
-    kind: Kind::Bytes,
-    default: "10KB",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Is("10KB"),
     doc: "Lane length at which a stopped flow may go on.",
 };
 /// How many lanes there are.
 pub const LANES: Param = Param {
     name: "lanes",
-    kind: Kind::Integer { min: 1, max: 1024 },
-    default: "16",
+    kind: Kind::Whole { min: 1, max: 1024 },
+    fallback: Fallback::Is("16"),
     doc: "Lanes per egress port.",
 };
 /// What tells flows apart.
 pub const KEY: Param = Param {
     name: "key",
     kind: Kind::Choice(&["3-tuple", "5-tuple"]),
-    default: "3-tuple",
+    fallback: Fallback::Is("3-tuple"),
     doc: "3-tuple: source, destination and priority; 5-tuple: every flow by itself.",
 };
 /// The time between two root flows.
 pub const ROOT_INTERVAL: Param = Param {
     name: "root-interval",
-    kind: Kind::Time,
-    default: "",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Shortest time between two root flows of a port; default: twice the propagation delay.",
 };
 /// Whether lanes are paced.
 pub const PACER: Param = Param {
     name: "pacer",
     kind: Kind::Bool,
-    default: "true",
+    fallback: Fallback::Is("true"),
     doc: "true: draining lanes share the line rate; false: they give packets back as fast as the transmit queue shrinks.",
 };
 /// How long changes wait for each other.
 pub const GATHER: Param = Param {
     name: "gather",
-    kind: Kind::Time,
-    default: "0ns",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Is("0ns"),
     doc: "How long a change waits for others to share its frame.",
 };
 /// Whether standing stops are repeated.
 pub const REFRESH: Param = Param {
     name: "refresh",
-    kind: Kind::Time,
-    default: "",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Interval at which standing stops are repeated; default: never.",
 };
 

@@ -53,8 +53,8 @@ use crate::perflow::{
     active_with,
 };
 use crate::{
-    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
-    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
+    Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Queue};
 use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId};
@@ -62,36 +62,36 @@ use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, Qu
 /// How many data queues a port has.
 pub const QUEUES: Param = Param {
     name: "queues",
-    kind: Kind::Integer { min: 2, max: 128 },
-    default: "8",
+    kind: Kind::Whole { min: 2, max: 128 },
+    fallback: Fallback::Is("8"),
     doc: "Data queues per egress port, the isolation queue included.",
 };
 /// The lower threshold.
 pub const Q_LOW: Param = Param {
     name: "q-low",
-    kind: Kind::Ratio,
-    default: "1",
+    kind: Kind::Fraction,
+    fallback: Fallback::Is("1"),
     doc: "Queue length, in hop bandwidth-delay products over N_active, beyond which flows above their fair share are paused.",
 };
 /// The upper threshold.
 pub const Q_HIGH: Param = Param {
     name: "q-high",
-    kind: Kind::Ratio,
-    default: "3",
+    kind: Kind::Fraction,
+    fallback: Fallback::Is("3"),
     doc: "Queue length, in hop bandwidth-delay products over N_active, beyond which every flow is paused.",
 };
 /// How long a flow stays in the isolation queue's table.
 pub const QUIET: Param = Param {
     name: "release",
-    kind: Kind::Time,
-    default: "",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "How long a resumed flow without packets stays isolated; default: two hop round trips.",
 };
 /// Whether a pause stops what is already queued.
 pub const HOLD_ORIGINAL: Param = Param {
     name: "hold-original",
     kind: Kind::Bool,
-    default: "true",
+    fallback: Fallback::Is("true"),
     doc: "true: a pause also holds the queue that earlier packets of the flow stand in, with everyone in it; false: these are still sent.",
 };
 /// How the printed algorithms are read.
@@ -107,7 +107,7 @@ pub const READING: Param = Param {
         "hold-once",
         "early-release",
     ]),
-    default: "text",
+    fallback: Fallback::Is("text"),
     doc: "text: the paper's text where its listings contradict it; otherwise one detail as the listings print it.",
 };
 

@@ -36,7 +36,7 @@ mod curve;
 mod tests;
 
 use crate::{
-    Actions, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
+    Actions, Fallback, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
     ParamError, PortQueue, PrioritySchedule, QueueLayout, Role, SchemeInfo, StateSize, Target,
     TimerKey, Values, Violation, pfc, threshold,
 };
@@ -47,63 +47,63 @@ use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Rate};
 pub const MODE: Param = Param {
     name: "mode",
     kind: Kind::Choice(&["paper", "ofc"]),
-    default: "paper",
+    fallback: Fallback::Is("paper"),
     doc: "paper: the rate is never zero; ofc: zero at xoff, as the OFC paper's baseline.",
 };
 /// How the upstream learns of the queue.
 pub const FEEDBACK: Param = Param {
     name: "feedback",
     kind: Kind::Choice(&["buffer", "time", "conceptual"]),
-    default: "buffer",
+    fallback: Fallback::Is("buffer"),
     doc: "buffer: stages, sent when they change; time: occupancy, sent periodically; conceptual: occupancy, sent on every change.",
 };
 /// The buffer's end.
 pub const B_M: Param = Param {
     name: "b-m",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Ingress length that must not be reached; default: xoff plus C tau (paper), xoff (ofc).",
 };
 /// The first stage's threshold.
 pub const B_1: Param = Param {
     name: "b-1",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "buffer: ingress length of the first stage; default: b-m minus 2 C tau (paper), 68/75 of xoff (ofc).",
 };
 /// Where the rate begins to fall.
 pub const B_0: Param = Param {
     name: "b-0",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "time, conceptual: ingress length up to which the rate is full; default: the largest that is safe.",
 };
 /// The lowest rate.
 pub const MIN_RATE: Param = Param {
     name: "min-rate",
     kind: Kind::Rate,
-    default: "8kbps",
+    fallback: Fallback::Is("8kbps"),
     doc: "The rate is not lowered below this (buffer: below the first power-of-two part under it).",
 };
 /// How often occupancy is reported.
 pub const PERIOD: Param = Param {
     name: "period",
-    kind: Kind::Time,
-    default: "",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "time: interval between reports; default: the feedback latency.",
 };
 /// How far the queue must fall below a threshold to leave its stage.
 pub const DOWN_HYSTERESIS: Param = Param {
     name: "down-hysteresis",
-    kind: Kind::Bytes,
-    default: "0B",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Is("0B"),
     doc: "buffer: a stage is left when the queue is this far below its threshold.",
 };
 /// What the receiver of a frame takes to act on it.
 pub const RESPONSE: Param = Param {
     name: "response",
-    kind: Kind::Time,
-    default: "0ns",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Is("0ns"),
     doc: "Part of the feedback latency: how long a receiver takes to act on a frame.",
 };
 

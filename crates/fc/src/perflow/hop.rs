@@ -1,13 +1,13 @@
 //! What fits into one hop round trip.
 
-use crate::{Kind, NodeSetup, Param, ParamError, Role, Values};
+use crate::{Fallback, Kind, NodeSetup, Param, ParamError, Role, Values};
 use weir_core::{PortId, Ratio, Time};
 
 /// The hop round trip the thresholds are computed from.
 pub const HOP_RTT: Param = Param {
     name: "hop-rtt",
-    kind: Kind::Time,
-    default: "",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Hop round trip in the thresholds; default: twice the propagation delay and the time of a full frame over the upstream link, the time of a control frame and its response time.",
 };
 

@@ -235,7 +235,7 @@ fn congestion_control(p: &Pieces) -> String {
     let cc = &p.congestion_control;
     let mut out = format!("\n[congestion-control]\nalgorithm = \"{}\"\n", cc.name());
     for param in cc.list() {
-        let _ = writeln!(out, "{} = {}", param.name.replace('_', "-"), quoted(&param.value));
+        let _ = writeln!(out, "{} = {}", param.name, quoted(&param.value));
     }
     out
 }
