@@ -24,9 +24,9 @@
 use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, TimerKind, Timers};
 use crate::params::params;
 use crate::step::Step;
-use crate::window::{Window, WindowKind};
+use crate::window::{Window, WindowKind, rate_and_window};
 use weir_core::param::Kind;
-use weir_core::{Bytes, Rate, Time};
+use weir_core::{Rate, Time};
 
 params! {
     /// Parameters of deployed DCQCN. Defaults: `hpcc-ns3`, see
@@ -50,7 +50,8 @@ params! {
         min_rate: Rate = "1Gbps", Kind::PositiveRate;
         /// Let every cut set the target, also when nothing was raised since the last one.
         clamp: bool = "false", Kind::Bool;
-        /// Receivers send notification packets of their own, at most one per flow in this time; 0: the mark is echoed on the ACK.
+        /// Receivers send notification packets of their own, at most one per flow in this time; 0:
+        /// the mark is echoed on the ACK.
         cnp_interval: Time = "0ns", Kind::Time(&[]);
         /// What limits the bytes in flight.
         window: WindowKind = "none", Kind::Choice(&["none", "static", "variable"]);
@@ -240,15 +241,7 @@ impl CongestionControl for Dcqcn {
         self.config.line_rate = line_rate.as_bps();
     }
 
-    #[inline]
-    fn rate(&self) -> Rate {
-        Rate::from_bps(self.rate)
-    }
-
-    #[inline]
-    fn window(&self) -> Option<Bytes> {
-        self.window.at(self.rate())
-    }
+    rate_and_window!();
 }
 
 #[cfg(test)]

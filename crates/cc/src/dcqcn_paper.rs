@@ -20,7 +20,7 @@
 
 use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, TimerKind, Timers};
 use crate::params::params;
-use crate::window::{Window, WindowKind};
+use crate::window::{Window, WindowKind, rate_and_window};
 use weir_core::param::Kind;
 use weir_core::{Bytes, Rate, Time};
 
@@ -166,15 +166,7 @@ impl CongestionControl for DcqcnPaper {
         }
     }
 
-    #[inline]
-    fn rate(&self) -> Rate {
-        Rate::from_bps(self.rate)
-    }
-
-    #[inline]
-    fn window(&self) -> Option<Bytes> {
-        self.window.at(self.rate())
-    }
+    rate_and_window!();
 }
 
 #[cfg(test)]

@@ -21,9 +21,9 @@
 
 use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, Timers};
 use crate::params::params;
-use crate::window::{Window, WindowKind};
+use crate::window::{Window, WindowKind, rate_and_window};
+use weir_core::Rate;
 use weir_core::param::Kind;
-use weir_core::{Bytes, Rate};
 
 params! {
     /// Parameters of DCTCP. Defaults: the HPCC evaluation's values.
@@ -120,21 +120,14 @@ impl CongestionControl for Dctcp {
         if self.rate == before { Pacing::Same } else { Pacing::NextPacket }
     }
 
-    #[inline]
-    fn rate(&self) -> Rate {
-        Rate::from_bps(self.rate)
-    }
-
-    #[inline]
-    fn window(&self) -> Option<Bytes> {
-        self.window.at(self.rate())
-    }
+    rate_and_window!();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{ack, path_100g};
+    use weir_core::Bytes;
     use weir_core::Time;
 
     fn feed(flow: &mut Dctcp, seq: u64, snd_nxt: u64, ecn: bool) -> u64 {

@@ -19,9 +19,10 @@
 //! The reference rate Rc and the stage are only updated once per RTT (first ACK beyond what had
 //! been sent at the last update); other ACKs react from the same Rc ("fast react"), so one queue
 //! is not answered twice. A stack from other ports than the stored one (the flow has another path
-//! now) is stored and not reacted to: there is nothing to compare it with. So is the first one; one that is older than
-//! the stored one, overtaken on its way, is ignored. With `multi_rate` U, Rc and stage are kept per hop and the smallest
-//! resulting rate counts. A rate change re-times the gap after the packet sent last.
+//! now) is stored and not reacted to: there is nothing to compare it with. So is the first one; one
+//! that is older than the stored one, overtaken on its way, is ignored. With `multi_rate` U, Rc and
+//! stage are kept per hop and the smallest resulting rate counts. A rate change re-times the gap
+//! after the packet sent last.
 //!
 //! HPCC (Li et al., SIGCOMM 2019), Algorithm 1 in its rate form: R = W / T. Deviations, as in the
 //! authors' ns-3 model: `max_stage` 0 makes every step multiplicative (the paper has 5), and the
@@ -31,9 +32,9 @@ use crate::control::{Ack, CongestionControl, IntHop, MAX_HOPS, Needs, Pacing, Pa
 use crate::params::{ParamValue, params};
 use crate::step::Step;
 use crate::timely::as_ns;
-use crate::window::{Window, WindowKind};
+use crate::window::{Window, WindowKind, rate_and_window};
 use weir_core::param::{FromText, Kind};
-use weir_core::{Bytes, Rate, Time};
+use weir_core::{Rate, Time};
 
 /// How telemetry crosses the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,7 +206,8 @@ impl Hpcc {
             || stored.iter().map(|h| h.port).eq(hops.iter().map(|h| h.port))
     }
 
-    /// Whether a stack of the same path is older than the stored one. (Time that wraps does not tell.)
+    /// Whether a stack of the same path is older than the stored one. (Time that wraps does not
+    /// tell.)
     fn is_late(&self, hops: &[IntHop]) -> bool {
         !self.config.packed && hops.iter().zip(&self.hops).any(|(new, old)| new.time < old.time)
     }
@@ -356,15 +358,7 @@ impl CongestionControl for Hpcc {
         }
     }
 
-    #[inline]
-    fn rate(&self) -> Rate {
-        Rate::from_bps(self.rate)
-    }
-
-    #[inline]
-    fn window(&self) -> Option<Bytes> {
-        self.window.at(self.rate())
-    }
+    rate_and_window!();
 }
 
 #[cfg(test)]

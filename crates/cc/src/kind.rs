@@ -107,7 +107,8 @@ macro_rules! algorithms {
         /// of [`CongestionControl`].
         #[expect(
             clippy::large_enum_variant,
-            reason = "HPCC's is the largest by far, but one run uses one algorithm: flat beats boxed"
+            reason = "HPCC's is the largest by far, but one run uses one algorithm: flat beats \
+                      boxed"
         )]
         #[derive(Debug)]
         pub enum Cc {

@@ -23,9 +23,9 @@
 use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, Timers};
 use crate::params::params;
 use crate::step::Step;
-use crate::window::{Window, WindowKind};
+use crate::window::{Window, WindowKind, rate_and_window};
 use weir_core::param::Kind;
-use weir_core::{Bytes, Rate, Time};
+use weir_core::{Rate, Time};
 
 params! {
     /// Parameters of TIMELY. Defaults: the HPCC evaluation's values.
@@ -158,15 +158,7 @@ impl CongestionControl for Timely {
         if first { Pacing::Same } else { Pacing::NextPacket }
     }
 
-    #[inline]
-    fn rate(&self) -> Rate {
-        Rate::from_bps(self.rate)
-    }
-
-    #[inline]
-    fn window(&self) -> Option<Bytes> {
-        self.window.at(self.rate())
-    }
+    rate_and_window!();
 }
 
 #[cfg(test)]

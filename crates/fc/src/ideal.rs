@@ -38,7 +38,8 @@ pub const RESUME: Param = Param {
     name: "resume",
     kind: Kind::Choice(&["level", "marks"]),
     fallback: Fallback::Is("level"),
-    doc: "level: when the flow's queue is back at the threshold; marks: when the last packet that exceeded it has left.",
+    doc: "level: when the flow's queue is back at the threshold; marks: when the last packet that \
+          exceeded it has left.",
 };
 
 /// The catalogue entry.

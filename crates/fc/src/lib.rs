@@ -82,7 +82,7 @@ pub use params::{Fallback, Kind, Param, ParamError, Value, Values};
 pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
 
 use std::ops::Range;
-use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, Priority, QueueId};
+use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, Priority, PrioritySet, QueueId};
 
 /// All schemes there are, in the order they are listed and compared.
 pub const SCHEMES: &[&SchemeInfo] = &[
@@ -226,9 +226,9 @@ pub trait FlowControl: Send {
         Admit::Accept
     }
 
-    /// Whether the scheme can govern a pipelined switch, or why not; asked once. There `q_in` counts
-    /// a packet until the processor has moved it to an egress queue, and `q_out` from then on;
-    /// [`ingress_changed`](Self::ingress_changed) reports the former, `arrive` and `depart` the
+    /// Whether the scheme can govern a pipelined switch, or why not; asked once. There `q_in`
+    /// counts a packet until the processor has moved it to an egress queue, and `q_out` from then
+    /// on; [`ingress_changed`](Self::ingress_changed) reports the former, `arrive` and `depart` the
     /// latter.
     fn fits_pipeline(&self) -> Result<(), &'static str> {
         Err("it does not watch the ingress FIFOs in front of the packet processor")
@@ -344,7 +344,7 @@ pub struct NodeSetup<'a> {
     /// How priorities share a port.
     pub schedule: &'a PrioritySchedule,
     /// Bit `p` set: priority `p` is lossless.
-    pub lossless: u8,
+    pub lossless: PrioritySet,
     /// The buffer's thresholds.
     pub thresholds: &'a Thresholds,
     /// The largest data frame.

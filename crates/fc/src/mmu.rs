@@ -22,7 +22,7 @@ pub use staged::{EgressLimit, SharedLimits, StageLimits};
 use staged::Staged;
 use std::ops::Range;
 use weir_core::prefetch::prefetch;
-use weir_core::{Bytes, PortId, Priority};
+use weir_core::{Bytes, PortId, Priority, PrioritySet};
 
 /// How memory is divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,10 +59,10 @@ pub struct MmuConfig {
     pub buffer: Bytes,
     /// How it is divided.
     pub thresholds: Thresholds,
-    /// Bit `p` set: priority `p` is lossless, thresholds apply to it.
-    pub lossless: u8,
-    /// Bit `p` set: packets of priority `p` (ACKs, CNPs) are always admitted.
-    pub exempt: u8,
+    /// The lossless priorities: thresholds apply to them.
+    pub lossless: PrioritySet,
+    /// Priorities whose packets (ACKs, CNPs) are always admitted.
+    pub exempt: PrioritySet,
 }
 
 /// Why a packet was not admitted.
@@ -102,8 +102,8 @@ pub struct Mmu {
     quiet_peak: u64,
     /// Per (port, priority).
     ingress: Vec<Ingress>,
-    /// Per priority: where a pause begins, and where it ends. Out of reach where there is none; where
-    /// it moves, it may begin at once.
+    /// Per priority: where a pause begins, and where it ends. Out of reach where there is none;
+    /// where it moves, it may begin at once.
     xoff: [u64; Priority::COUNT],
     xon: [u64; Priority::COUNT],
     dynamic: bool,
@@ -116,7 +116,7 @@ pub struct Mmu {
 
 impl Ingress {
     fn new(config: &MmuConfig, slot: usize) -> Self {
-        let lossless = config.lossless & 1 << (slot % Priority::COUNT) != 0;
+        let lossless = config.lossless.contains(Priority::ALL[slot % Priority::COUNT]);
         let limit = match &config.thresholds {
             Thresholds::Static { limit, .. } if lossless => limit[slot / Priority::COUNT].get(),
             _ => u64::MAX,
@@ -150,7 +150,7 @@ impl Mmu {
         let slots = ports * Priority::COUNT;
         let (shared, dynamic) = match &config.thresholds {
             Thresholds::Dynamic { reserve, headroom, .. } => {
-                let lossless = u64::from(config.lossless.count_ones());
+                let lossless = config.lossless.len() as u64;
                 let set_aside: u64 =
                     headroom.iter().map(|h| (h.get() + reserve.get()) * lossless).sum();
                 (config.buffer.get().saturating_sub(set_aside), true)
@@ -159,7 +159,7 @@ impl Mmu {
         };
         let ingress = (0..slots).map(|s| Ingress::new(&config, s)).collect();
         let xoff_and_xon = Priority::ALL.map(|p| match &config.thresholds {
-            _ if config.lossless & 1 << p.get() == 0 => (u64::MAX, u64::MAX),
+            _ if !config.lossless.contains(p) => (u64::MAX, u64::MAX),
             Thresholds::Static { xoff, xon, .. } => (xoff.get(), xon.get()),
             Thresholds::Dynamic { .. } => (0, u64::MAX),
             Thresholds::Pool => (u64::MAX, u64::MAX),
@@ -214,7 +214,7 @@ impl Mmu {
     /// Whether `priority` is lossless.
     #[inline]
     pub fn is_lossless(&self, priority: Priority) -> bool {
-        self.config.lossless & 1 << priority.get() != 0
+        self.config.lossless.contains(priority)
     }
 
     /// The dynamic threshold of `port` now.
@@ -258,9 +258,9 @@ impl Mmu {
         Bytes::new(self.xoff[priority.index()])
     }
 
-    /// From now on this ingress is quiet while the bytes it holds are in `range`: the scheme needs no
-    /// notification of its packets. A lossless ingress with dynamic thresholds is never quiet: the
-    /// memory itself counts each of its packets in the shared pool.
+    /// From now on this ingress is quiet while the bytes it holds are in `range`: the scheme needs
+    /// no notification of its packets. A lossless ingress with dynamic thresholds is never quiet:
+    /// the memory itself counts each of its packets in the shared pool.
     pub fn hush(&mut self, port: PortId, priority: Priority, range: Range<Bytes>) {
         let careful = self.dynamic && self.is_lossless(priority);
         let ingress = &mut self.ingress[slot(port, priority)];
@@ -310,7 +310,7 @@ impl Mmu {
         size: u64,
     ) -> Result<(), Refusal> {
         let s = slot(port, priority);
-        if self.config.exempt & 1 << priority.get() == 0 {
+        if !self.config.exempt.contains(priority) {
             if self.used + size > self.config.buffer.get() {
                 return Err(Refusal::BufferFull);
             }
@@ -444,7 +444,7 @@ impl Mmu {
         }
         if let Thresholds::Dynamic { reserve, .. } = self.config.thresholds {
             let shared: u64 = (0..self.ingress.len())
-                .filter(|s| self.config.lossless & 1 << (s % Priority::COUNT) != 0)
+                .filter(|s| self.config.lossless.contains(Priority::ALL[s % Priority::COUNT]))
                 .map(|s| self.beyond_reserve(s, reserve))
                 .sum();
             if shared != self.shared_used {

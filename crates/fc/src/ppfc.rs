@@ -22,21 +22,25 @@ use crate::{
     ParamError, PortQueue, PortSetup, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values,
     Violation, pfc, threshold,
 };
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio, Time};
+use weir_core::{
+    Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Ratio, Time,
+};
 
 /// Which of the two algorithms.
 pub const MODE: Param = Param {
     name: "mode",
     kind: Kind::Choice(&["ofc", "paper"]),
     fallback: Fallback::Is("ofc"),
-    doc: "ofc: pause when the egress is longer than average; paper: when the ingress will reach xoff.",
+    doc: "ofc: pause when the egress is longer than average; paper: when the ingress will reach \
+          xoff.",
 };
 /// The ingress length below which nothing is paused.
 pub const INGRESS_FLOOR: Param = Param {
     name: "ingress-floor",
     kind: Kind::Size(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "Shortest ingress queue that is paused ahead of xoff; default: 68/75 of xoff (ofc), half of xon (paper).",
+    doc: "Shortest ingress queue that is paused ahead of xoff; default: 68/75 of xoff (ofc), half \
+          of xon (paper).",
 };
 /// How often the slope is sampled.
 pub const SAMPLE: Param = Param {
@@ -57,7 +61,8 @@ pub const HORIZON: Param = Param {
     name: "horizon",
     kind: Kind::Time(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "paper: how far ahead the queue is extrapolated; default: feedback latency plus hop round trip.",
+    doc: "paper: how far ahead the queue is extrapolated; default: feedback latency plus hop round \
+          trip.",
 };
 
 /// The catalogue entry.
@@ -147,7 +152,7 @@ pub struct Ppfc {
     role: Role,
     mode: Mode,
     floor: Bytes,
-    lossless: u8,
+    lossless: PrioritySet,
     /// By port and priority; empty in `ofc` mode.
     trends: Vec<Trend>,
 }
@@ -215,7 +220,7 @@ impl Ppfc {
 
     #[inline]
     fn governs(&self, priority: Priority) -> bool {
-        self.role == Role::Switch && self.lossless & 1 << priority.get() != 0
+        self.role == Role::Switch && self.lossless.contains(priority)
     }
 
     /// The index of an ingress queue in `trends`.

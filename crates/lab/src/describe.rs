@@ -86,7 +86,7 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     let mut add = |name: &str, value: String| rows.push((name.to_owned(), value));
     add("thresholds", thresholds(e, c));
     add("buffer per switch", c.switch.buffer.to_string());
-    add("lossless priorities", priorities(c.switch.lossless));
+    add("lossless priorities", c.switch.lossless.to_string());
     if let Some(need) = headroom_need(e) {
         let link = e.topology.link(need.link);
         let (a, b) = (e.topology.name(link.a.0), e.topology.name(link.b.0));
@@ -214,12 +214,6 @@ fn thresholds_text(c: &Config, thresholds: ThresholdConfig) -> String {
             )
         }
     }
-}
-
-fn priorities(mask: u8) -> String {
-    let set = Priority::ALL.into_iter().filter(|p| mask & 1 << p.get() != 0);
-    let set: Vec<String> = set.map(|p| p.to_string()).collect();
-    if set.is_empty() { "none".into() } else { set.join(", ") }
 }
 
 fn window(w: WindowConfig) -> String {

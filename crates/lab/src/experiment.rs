@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use weir_cc::CcKind;
 use weir_cc::ecn::Profile;
-use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
+use weir_core::{Bytes, NodeId, PortId, Priority, PrioritySet, Rate, Ratio, Time};
 use weir_fc::{NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds};
 use weir_net::{Layer, Routes, Topology, nearest};
 use weir_sim::Prepared;
@@ -186,10 +186,10 @@ impl Experiment {
 
     /// The retransmission timeout where packets can be lost: so long that no pause triggers it.
     ///
-    /// Without flow control nothing is paused: 1 ms. Otherwise a packet on its way waits at most for
-    /// what the switches before it have stored; on a path through three tiers these are five. As long
-    /// as the slowest link takes to send five full memories, and 10 ms where that is less or memory
-    /// has no limit. (A sender that is held with nothing in flight runs no timer.)
+    /// Without flow control nothing is paused: 1 ms. Otherwise a packet on its way waits at most
+    /// for what the switches before it have stored; on a path through three tiers these are five.
+    /// As long as the slowest link takes to send five full memories, and 10 ms where that is less
+    /// or memory has no limit. (A sender that is held with nothing in flight runs no timer.)
     fn patience(&self, scheme: &SchemeInfo) -> Time {
         const SWITCHES: u64 = 5;
         if scheme.name == "none" {
@@ -332,7 +332,7 @@ fn put_traffic(
 /// The priority of traffic that does not say: the lowest lossless one.
 pub(crate) fn default_priority(scenario: &Scenario) -> Priority {
     let lossless = scenario.switch.config.lossless;
-    Priority::ALL.into_iter().find(|p| lossless & 1 << p.get() != 0).unwrap_or_default()
+    lossless.iter().next().unwrap_or_default()
 }
 
 /// What traffic must know of the network.
@@ -431,7 +431,7 @@ fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
         role: Role::Nic,
         ports: &[port],
         schedule: &PrioritySchedule::default(),
-        lossless: 0,
+        lossless: PrioritySet::EMPTY,
         thresholds: &Thresholds::Pool,
         max_frame: Bytes::new(1518),
         response: Time::ZERO,

@@ -60,7 +60,8 @@ fn default_pause_thresholds_follow_the_speed_of_ports() {
         ("1Gbps", "1Gbps", 15_180, 15_180),
     ] {
         let text = format!(
-            "[topology]\nkind = \"leaf-spine\"\nrate = \"{rate}\"\nspine-rate = \"{spine}\"\n{TRAFFIC}"
+            "[topology]\nkind = \"leaf-spine\"\nrate = \"{rate}\"\nspine-rate = \
+             \"{spine}\"\n{TRAFFIC}"
         );
         let e = read(&text).unwrap();
         let config = e.config(variant(CcKind::None));

@@ -92,8 +92,8 @@ fn sources_that_keep_what_they_make_catch_up() {
 }
 
 /// Whatever the switches do: one queue in the NIC keeps packets in the order in which they were
-/// made, 3 : 1 : 1, and P2 carries 40 Gb/s of the first two. That is so where sources keep what they
-/// make; and under PFC, whose holds last for hundreds of packets, where they discard.
+/// made, 3 : 1 : 1, and P2 carries 40 Gb/s of the first two. That is so where sources keep what
+/// they make; and under PFC, whose holds last for hundreds of packets, where they discard.
 #[test]
 fn one_queue_in_the_nic_undoes_what_any_scheme_gains() {
     let kept = ["ideal", "flowsail", "bfc", "pfc"].map(|scheme| (scheme, "backlog"));
@@ -103,10 +103,10 @@ fn one_queue_in_the_nic_undoes_what_any_scheme_gains() {
     }
 }
 
-/// Holds of single flows are about as short as the time between two packets of f1. Whether f2 and f3
-/// make theirs while the head is held then depends on the phase of the sources, and so does what they
-/// discard; but in every phase they lose much more than with a queue of their own, where they keep 19.5
-/// Gb/s, and P2 is busy.
+/// Holds of single flows are about as short as the time between two packets of f1. Whether f2 and
+/// f3 make theirs while the head is held then depends on the phase of the sources, and so does what
+/// they discard; but in every phase they lose much more than with a queue of their own, where they
+/// keep 19.5 Gb/s, and P2 is busy.
 #[test]
 fn sources_that_discard_behind_a_held_head_are_cut_in_every_phase() {
     for scheme in ["ideal", "flowsail", "bfc"] {

@@ -2,7 +2,7 @@
 
 use weir_cc::ecn::Marking;
 use weir_cc::{CcKind, CcParams};
-use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
+use weir_core::{Bytes, LinkId, NodeId, Priority, PrioritySet, Rate, Ratio, Time};
 use weir_fc::{OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
 use weir_net::analysis::Headroom;
 
@@ -303,7 +303,7 @@ pub struct SwitchConfig {
     /// How it is divided.
     pub thresholds: ThresholdConfig,
     /// Bit `p` set: priority `p` is lossless.
-    pub lossless: u8,
+    pub lossless: PrioritySet,
     /// How priorities share a port.
     pub schedule: PrioritySchedule,
     /// ECN marking; `None` for never.
@@ -336,7 +336,7 @@ impl Default for SwitchConfig {
                 xon: Bytes::from_kb(45),
                 limit: IngressLimit::Lossless,
             },
-            lossless: 1 << 3,
+            lossless: PrioritySet::from_bits(1 << 3),
             schedule: PrioritySchedule::default(),
             ecn: None,
             ecn_scale: EcnScale::default(),

@@ -390,8 +390,8 @@ mod tests {
         }
     }
 
-    /// Hosts of one thread send to each other through the cores: the other thread, with nothing else to
-    /// do, gets all of these. (That nothing else changes is for the tests of engines.)
+    /// Hosts of one thread send to each other through the cores: the other thread, with nothing
+    /// else to do, gets all of these. (That nothing else changes is for the tests of engines.)
     #[test]
     fn cores_go_where_there_is_less_to_do() {
         let topology = build::k_ary::build(&k_ary::Params { k: 4, ..Default::default() }).unwrap();

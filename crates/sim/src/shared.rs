@@ -9,7 +9,7 @@ use crate::marking::SwitchThresholds;
 use std::sync::Arc;
 use weir_cc::hpcc::Telemetry;
 use weir_core::control::MIN_FRAME;
-use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
+use weir_core::{Bytes, LinkId, NodeId, PortId, PrioritySet, Time};
 use weir_fc::{IngressBound, MmuConfig, NodeSetup, PortSetup, Role, Thresholds};
 use weir_net::analysis::{LongestPath, RttModel};
 use weir_net::{Routes, Topology, validate_path};
@@ -186,18 +186,18 @@ impl Shared<'_> {
     /// A node's buffer configuration.
     pub(crate) fn mmu(&self, node: NodeId, role: Role, ports: &[PortSetup]) -> MmuConfig {
         let switch = &self.config.switch;
-        let exempt = 1 << self.config.nic.ack_priority.get();
+        let exempt = PrioritySet::only(self.config.nic.ack_priority);
         match role {
             Role::Nic => MmuConfig {
                 buffer: Bytes::MAX,
                 thresholds: Thresholds::Pool,
                 lossless: switch.lossless,
-                exempt: 0xff,
+                exempt: PrioritySet::ALL,
             },
             Role::Switch => MmuConfig {
                 buffer: switch.buffer,
                 thresholds: self.thresholds(node, ports),
-                lossless: switch.lossless & !exempt,
+                lossless: switch.lossless - exempt,
                 exempt,
             },
         }

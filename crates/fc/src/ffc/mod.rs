@@ -24,10 +24,10 @@
 //! and `serve`; 4 `Egress::hear`; 5 `Egress::give`.
 //!
 //! *Deviations and choices.* The root flow is the one with most bytes in the transmit queue,
-//! beyond an equal share, and one is picked at most per round trip of propagation. Lanes give packets back to
-//! the tail of the transmit queue, behind what the flow had left there, so order holds by
-//! itself. A flow keeps its lane until the lane is empty. Without a free lane it stays in the
-//! transmit queue, which is counted, and gets a lane with its next packet if it is stopped.
+//! beyond an equal share, and one is picked at most per round trip of propagation. Lanes give
+//! packets back to the tail of the transmit queue, behind what the flow had left there, so order
+//! holds by itself. A flow keeps its lane until the lane is empty. Without a free lane it stays in
+//! the transmit queue, which is counted, and gets a lane with its next packet if it is stopped.
 
 mod audit;
 mod egress;
@@ -58,7 +58,8 @@ pub const DRAIN_BELOW: Param = Param {
     name: "drain-below",
     kind: Kind::Size(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "Lanes give packets back while the transmit queue is below this; default: the threshold, where congestion begins and ends.",
+    doc: "Lanes give packets back while the transmit queue is below this; default: the threshold, \
+          where congestion begins and ends.",
 };
 /// When a lane stops its flow upstream.
 pub const LANE_HIGH: Param = Param {
@@ -100,7 +101,8 @@ pub const PACER: Param = Param {
     name: "pacer",
     kind: Kind::Bool,
     fallback: Fallback::Is("true"),
-    doc: "true: draining lanes share the line rate; false: they give packets back as fast as the transmit queue shrinks.",
+    doc: "true: draining lanes share the line rate; false: they give packets back as fast as the \
+          transmit queue shrinks.",
 };
 /// How long changes wait for each other.
 pub const GATHER: Param = Param {
@@ -121,7 +123,8 @@ pub const REFRESH: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "ffc",
     title: "FFC/DVL",
-    summary: "Moves the root flow of a congestion to a lane of its own and stops it, alone, hop by hop.",
+    summary: "Moves the root flow of a congestion to a lane of its own and stops it, alone, hop by \
+              hop.",
     reference: "Yu, Flow-based Flow Control and Dynamic Virtual Lane, IEEE 802.1 DCB",
     params: &[
         THRESHOLD,
@@ -141,9 +144,17 @@ pub const INFO: SchemeInfo = SchemeInfo {
     build,
 };
 
-const PACE: u8 = OWN_TIMERS;
-const FLUSH: u8 = OWN_TIMERS + 1;
-const REFRESHING: u8 = OWN_TIMERS + 2;
+crate::timers! {
+    /// The timers of FFC.
+    enum Timer {
+        /// A lane may give a packet back: (port, class and lane).
+        Pace = OWN_TIMERS,
+        /// The frame that a port gathers is sent.
+        Flush = OWN_TIMERS + 1,
+        /// Standing stops of a port are repeated.
+        Refresh = OWN_TIMERS + 2,
+    }
+}
 
 /// FFC at one node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -375,10 +386,10 @@ impl FlowControl for Ffc {
         if self.backstop.timer(v, key, a) {
             return;
         }
-        match key.kind {
-            PACE => a.retry(key.port),
-            FLUSH => self.frames.flush(key.port, a),
-            _ => {
+        match Timer::of(key) {
+            Timer::Pace => a.retry(key.port),
+            Timer::Flush => self.frames.flush(key.port, a),
+            Timer::Refresh => {
                 let stopped = self.stopped_at(key.port);
                 self.frames.refresh(v, key.port, &stopped, a);
             }

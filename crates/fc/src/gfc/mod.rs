@@ -38,10 +38,10 @@ mod tests;
 use crate::{
     Actions, Fallback, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
     ParamError, PortQueue, PrioritySchedule, QueueLayout, Role, SchemeInfo, StateSize, Target,
-    TimerKey, Values, Violation, pfc, threshold,
+    TimerKey, Values, Violation, threshold,
 };
 use curve::{Curve, Plan};
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Rate};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Rate};
 
 /// Whose GFC.
 pub const MODE: Param = Param {
@@ -55,7 +55,8 @@ pub const FEEDBACK: Param = Param {
     name: "feedback",
     kind: Kind::Choice(&["buffer", "time", "conceptual"]),
     fallback: Fallback::Is("buffer"),
-    doc: "buffer: stages, sent when they change; time: occupancy, sent periodically; conceptual: occupancy, sent on every change.",
+    doc: "buffer: stages, sent when they change; time: occupancy, sent periodically; conceptual: \
+          occupancy, sent on every change.",
 };
 /// The buffer's end.
 pub const B_M: Param = Param {
@@ -69,14 +70,16 @@ pub const B_1: Param = Param {
     name: "b-1",
     kind: Kind::Size(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "buffer: ingress length of the first stage; default: b-m minus 2 C tau (paper), 68/75 of xoff (ofc).",
+    doc: "buffer: ingress length of the first stage; default: b-m minus 2 C tau (paper), 68/75 of \
+          xoff (ofc).",
 };
 /// Where the rate begins to fall.
 pub const B_0: Param = Param {
     name: "b-0",
     kind: Kind::Size(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "time, conceptual: ingress length up to which the rate is full; default: the largest that is safe.",
+    doc: "time, conceptual: ingress length up to which the rate is full; default: the largest that \
+          is safe.",
 };
 /// The lowest rate.
 pub const MIN_RATE: Param = Param {
@@ -129,8 +132,13 @@ fn ingress_bound(values: &Values) -> IngressBound {
 /// Bytes per unit of an occupancy report.
 const UNIT: u64 = 64;
 
-/// Timer kind: the report of a port is due.
-const REPORT: u8 = 0;
+crate::timers! {
+    /// The timers of GFC.
+    enum Timer {
+        /// The occupancies of a port's ingress are due.
+        Report = 0,
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Feedback {
@@ -158,7 +166,7 @@ pub struct Gfc {
     schedule: PrioritySchedule,
     queue_of: [u32; Priority::COUNT],
     role: Role,
-    lossless: u8,
+    lossless: PrioritySet,
     feedback: Feedback,
     min_rate: Rate,
     /// By port.
@@ -212,7 +220,7 @@ impl Gfc {
 
     #[inline]
     fn governs(&self, priority: Priority) -> bool {
-        self.role == Role::Switch && self.lossless & 1 << priority.get() != 0
+        self.role == Role::Switch && self.lossless.contains(priority)
     }
 
     /// What `ingress` should say about `priority` now.
@@ -250,11 +258,12 @@ impl Gfc {
             told[priority.index()] = new;
             let mut values = [0; Priority::COUNT];
             values[priority.index()] = new;
-            a.send(ingress, self.message(1 << priority.get(), values));
+            a.send(ingress, self.message(PrioritySet::only(priority), values));
         }
     }
 
-    /// Something came in by `ingress`: tells the neighbour now, or sees to it that reports are sent.
+    /// Something came in by `ingress`: tells the neighbour now, or sees to it that reports are
+    /// sent.
     fn look(&mut self, v: &NodeView<'_>, ingress: PortId, priority: Priority, a: &mut Actions) {
         self.update(v, ingress, priority, a);
         let i = ingress.index();
@@ -264,7 +273,7 @@ impl Gfc {
         }
     }
 
-    fn message(&self, enable: u8, values: PerPriority) -> ControlMessage {
+    fn message(&self, enable: PrioritySet, values: PerPriority) -> ControlMessage {
         match self.feedback {
             Feedback::Stages { .. } => {
                 ControlMessage::Stage { enable, stage: values.map(|k| k as u8) }
@@ -296,7 +305,7 @@ impl Gfc {
     }
 
     fn timer_key(port: PortId) -> TimerKey {
-        TimerKey { kind: REPORT, port, index: 0 }
+        Timer::Report.key(port, 0)
     }
 }
 
@@ -364,7 +373,7 @@ impl FlowControl for Gfc {
             ControlMessage::Occupancy { enable, units } => (*enable, *units, false),
             _ => return,
         };
-        for priority in pfc::priorities(enable & self.lossless) {
+        for priority in (enable & self.lossless).iter() {
             self.obey(port, priority, values[priority.index()], stages, a);
         }
     }
@@ -374,7 +383,7 @@ impl FlowControl for Gfc {
     fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
         let mut new = [0; Priority::COUNT];
         let mut empty = true;
-        for priority in pfc::priorities(self.lossless) {
+        for priority in self.lossless.iter() {
             new[priority.index()] = self.to_tell(v, key.port, priority);
             empty &= v.q_in(key.port, priority).get() == 0;
         }
@@ -395,7 +404,7 @@ impl FlowControl for Gfc {
         if std::mem::take(&mut self.reporting[i]) {
             a.cancel(Self::timer_key(port));
         }
-        for priority in pfc::priorities(self.lossless) {
+        for priority in self.lossless.iter() {
             if std::mem::take(&mut self.heard[i][priority.index()]) != 0 {
                 a.limit(port, priority, None);
                 a.open(port, Target::Priority(priority));

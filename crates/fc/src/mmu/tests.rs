@@ -10,7 +10,12 @@ fn static_mmu(limit: u64) -> Mmu {
         xon: Bytes::new(1500),
         limit: vec![Bytes::new(limit); 2],
     };
-    let config = MmuConfig { buffer: Bytes::MAX, thresholds, lossless: 1 << 3, exempt: 1 << 7 };
+    let config = MmuConfig {
+        buffer: Bytes::MAX,
+        thresholds,
+        lossless: PrioritySet::from_bits(1 << 3),
+        exempt: PrioritySet::from_bits(1 << 7),
+    };
     Mmu::new(config, 2)
 }
 
@@ -21,8 +26,12 @@ fn dynamic(buffer: u64, reserve: u64, headroom: u64, shift: u8) -> Mmu {
         headroom: vec![Bytes::new(headroom); 2],
         shift: vec![shift; 2],
     };
-    let config =
-        MmuConfig { buffer: Bytes::new(buffer), thresholds, lossless: 1 << 3, exempt: 1 << 7 };
+    let config = MmuConfig {
+        buffer: Bytes::new(buffer),
+        thresholds,
+        lossless: PrioritySet::from_bits(1 << 3),
+        exempt: PrioritySet::from_bits(1 << 7),
+    };
     Mmu::new(config, 2)
 }
 
@@ -52,8 +61,12 @@ fn the_limit_refuses_and_the_exempt_class_passes() {
 
 #[test]
 fn a_pool_drops_at_its_end() {
-    let config =
-        MmuConfig { buffer: Bytes::new(100), thresholds: Thresholds::Pool, lossless: 0, exempt: 0 };
+    let config = MmuConfig {
+        buffer: Bytes::new(100),
+        thresholds: Thresholds::Pool,
+        lossless: PrioritySet::EMPTY,
+        exempt: PrioritySet::EMPTY,
+    };
     let mut m = Mmu::new(config, 1);
     assert_eq!(m.admit(IN, P, 101), Err(Refusal::BufferFull));
     m.admit(IN, P, 100).unwrap();

@@ -107,35 +107,40 @@ pub const ROTATION: Param = Param {
     name: "rotation",
     kind: Kind::Choice(&["swap", "back", "modulo"]),
     fallback: Fallback::Is("swap"),
-    doc: "After a drain the backups have swapped roles; back and modulo are literal readings, both wrong.",
+    doc: "After a drain the backups have swapped roles; back and modulo are literal readings, both \
+          wrong.",
 };
 /// What frames do while a drain lasts.
 pub const DURING_DRAIN: Param = Param {
     name: "during-drain",
     kind: Kind::Choice(&["pending", "at-once", "whole-frames"]),
     fallback: Fallback::Is("pending"),
-    doc: "A RESUME during a drain waits for its end; at-once and whole-frames are other readings, both wrong.",
+    doc: "A RESUME during a drain waits for its end; at-once and whole-frames are other readings, \
+          both wrong.",
 };
 /// When a resumed port may be an origin again.
 pub const ORIGIN_TEST: Param = Param {
     name: "origin-test",
     kind: Kind::Choice(&["mark", "receipt"]),
     fallback: Fallback::Is("mark"),
-    doc: "A resumed port may be an origin again when what was paused has left; receipt (at once) is the literal reading.",
+    doc: "A resumed port may be an origin again when what was paused has left; receipt (at once) \
+          is the literal reading.",
 };
 /// When the resume threshold is tested.
 pub const RESUME_TEST: Param = Param {
     name: "resume-test",
     kind: Kind::Choice(&["dequeue", "enqueue"]),
     fallback: Fallback::Is("dequeue"),
-    doc: "Test the resume threshold when a packet leaves; enqueue is the literal reading, and wrong.",
+    doc: "Test the resume threshold when a packet leaves; enqueue is the literal reading, and \
+          wrong.",
 };
 /// What the table of pauses sent holds.
 pub const PAUSE_TABLE: Param = Param {
     name: "pause-table",
     kind: Kind::Choice(&["union", "overwrite"]),
     fallback: Fallback::Is("union"),
-    doc: "Remember all flows told to pause; overwrite (the last frame's only) is the literal reading, and wrong.",
+    doc: "Remember all flows told to pause; overwrite (the last frame's only) is the literal \
+          reading, and wrong.",
 };
 /// Whose flows are named.
 pub const SCOPE: Param = Param {
@@ -288,7 +293,7 @@ fn with_backups(setup: &NodeSetup<'_>) -> (QueueLayout, [Queues; Priority::COUNT
     let mut queues = [Queues::default(); Priority::COUNT];
     for (group, spec) in plain.groups.iter().zip(&plain.queues) {
         let ranked = group.quantum.is_none();
-        let lossless = setup.lossless & 1 << spec.priority.get() != 0;
+        let lossless = setup.lossless.contains(spec.priority);
         let at = &mut queues[spec.priority.index()];
         at.ranked = ranked;
         if lossless {
@@ -320,7 +325,7 @@ impl Ofc {
         let ports = setup.ports.len();
         let mut class = [None; Priority::COUNT];
         let mut classes = 0;
-        for priority in crate::pfc::priorities(setup.lossless) {
+        for priority in setup.lossless.iter() {
             class[priority.index()] = Some(classes);
             classes += 1;
         }
@@ -493,7 +498,8 @@ impl FlowControl for Ofc {
                     (0..3).map(|q| u64::from(v.queue(port, lane.queue(q)).packets)).sum();
                 if counted != queued {
                     return wrong(format!(
-                        "port {port} holds {queued} packets of priority {priority}, flow_in_port_tab counts {counted}"
+                        "port {port} holds {queued} packets of priority {priority}, \
+                         flow_in_port_tab counts {counted}"
                     ));
                 }
                 if drained && !self.told[at].is_nothing() {

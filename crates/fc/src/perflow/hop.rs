@@ -8,7 +8,8 @@ pub const HOP_RTT: Param = Param {
     name: "hop-rtt",
     kind: Kind::Time(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "Hop round trip in the thresholds; default: twice the propagation delay and the time of a full frame over the upstream link, the time of a control frame and its response time.",
+    doc: "Hop round trip in the thresholds; default: twice the propagation delay and the time of a \
+          full frame over the upstream link, the time of a control frame and its response time.",
 };
 
 /// Hop round trips and bandwidth-delay products of a node: the round trip is that of the
@@ -75,7 +76,8 @@ impl HopBdp {
             return Ok(());
         }
         Err(ParamError(format!(
-            "the threshold that {by} make is at most {} B at a switch, less than one frame of {} B: every packet would be beyond it",
+            "the threshold that {by} make is at most {} B at a switch, less than one frame of {} \
+             B: every packet would be beyond it",
             self.largest,
             setup.max_frame.get()
         )))

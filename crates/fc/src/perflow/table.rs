@@ -12,7 +12,8 @@ pub(crate) const TABLE: Param = Param {
     name: "table",
     kind: Kind::Choice(&["exact", "hashed"]),
     fallback: Fallback::Is("exact"),
-    doc: "exact: every flow has its own entry; hashed: flows in the same bucket share one and are treated as one flow.",
+    doc: "exact: every flow has its own entry; hashed: flows in the same bucket share one and are \
+          treated as one flow.",
 };
 
 /// The size of a hashed table.

@@ -125,7 +125,7 @@ fn longest_queue(
         }
     };
     let all = links.iter().map(of_link).fold(0, u64::saturating_add);
-    let lossless = u64::from(config.switch.lossless.count_ones());
+    let lossless = config.switch.lossless.len() as u64;
     let least = links.iter().map(of_link).min().unwrap_or(0);
     Bytes::new((all - least).saturating_mul(lossless)).min(buffer)
 }

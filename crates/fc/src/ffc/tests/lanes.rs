@@ -1,4 +1,5 @@
-//! Who counts for a share, when a waiting lane is looked at again, and packets that never left theirs.
+//! Who counts for a share, when a waiting lane is looked at again, and packets that never left
+//! theirs.
 
 use super::*;
 use crate::Action;

@@ -226,7 +226,8 @@ fn solid(quantity: &impl ToString) -> String {
 fn hosts(p: &Pieces, ack_priority: u8) -> String {
     let high = if p.ack_high_priority { "   # as ACK_HIGH_PRIO 1" } else { "" };
     format!(
-        "\n[nic]\npayload = \"{}\"\nheader = \"{}\"\nack = \"{}\"\nack-priority = {ack_priority}{high}\n",
+        "\n[nic]\npayload = \"{}\"\nheader = \"{}\"\nack = \"{}\"\nack-priority = \
+         {ack_priority}{high}\n",
         p.payload, p.data_overhead, p.ack_size
     )
 }
