@@ -108,6 +108,22 @@ def check_totals(s, flows, ports, warm_up):
     at_most("control_dropped", t["control_dropped"], t["control_frames"])
 
 
+MARKS = ("dcqcn", "dcqcn-paper", "dctcp")
+
+
+def check_signal(s, ports):
+    """What the congestion control reacts to and did not get."""
+    missing = None
+    if s["cc"] in MARKS and all(int(p["ecn_marked"]) == 0 for p in ports):
+        missing = "marks"
+    if s["cc"] == "hpcc" and s["totals"]["telemetry"] == 0:
+        missing = "telemetry"
+    same("missing_signal", s["missing_signal"], missing)
+    if s["cc"] != "hpcc":
+        same("totals.telemetry", s["totals"]["telemetry"], 0)
+    at_most("totals.telemetry", s["totals"]["telemetry"], s["totals"]["acks_arrived"])
+
+
 def check_classes(s, flows, warm_up):
     for name, told in s["classes"].items():
         own = [f for f in flows if f["class"] == name and int(f["start_ps"]) >= warm_up]
@@ -268,6 +284,7 @@ def check(directory, warm_up, frame=1538):
     end = s["end_ps"]
     check_flows(flows, end)
     check_totals(s, flows, ports, warm_up)
+    check_signal(s, ports)
     check_classes(s, flows, warm_up)
     check_ports(ports, end, warm_up, frame)
     check_queues(s, ports, table(directory, "queues.csv"))

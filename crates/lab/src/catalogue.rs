@@ -5,6 +5,7 @@
 use crate::scenario::traffic::shown;
 use serde::Serialize;
 use weir_cc::CcKind;
+use weir_cc::tcp::TcpParams;
 use weir_core::param::{Fallback, Kind};
 use weir_fc::SCHEMES;
 
@@ -77,6 +78,17 @@ fn profiles(kind: CcKind) -> Option<Param> {
     let doc = "A published parameter set; what is given beside it replaces its values.";
     let profile = weir_core::param::Param::new("profile", Kind::Choice(names), names.first()?, doc);
     Some(param(&profile))
+}
+
+/// TCP.
+pub fn tcp() -> Entry {
+    Entry {
+        name: "tcp".into(),
+        title: "TCP".into(),
+        doc: "Slow start, congestion avoidance and NewReno, with ECN or DCTCP.".into(),
+        reference: "RFC 5681, RFC 6582, RFC 6298, RFC 3168, RFC 8257".into(),
+        params: TcpParams::PARAMS.iter().map(param).collect(),
+    }
 }
 
 /// All congestion control algorithms.

@@ -86,7 +86,7 @@ impl Estimate {
 }
 
 /// The two-sided 95 % quantile of Student's t distribution.
-fn student_t(degrees: usize) -> f64 {
+pub fn student_t(degrees: usize) -> f64 {
     #[rustfmt::skip]
     const TABLE: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,

@@ -61,7 +61,7 @@ fn head(c: &Comparison<'_>, run: &Run, seeds: &str, layout: Layout) -> String {
         "{} · {} · {} · {seeds}",
         describe::headline(c.experiment),
         run.variant.scheme.title,
-        run.variant.cc.name(),
+        run.senders(),
     );
     let room = layout.width.saturating_sub(2).min(100);
     let answer: Vec<String> = wrap(&answer(c), room).iter().map(|l| format!("  {l}")).collect();

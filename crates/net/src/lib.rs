@@ -33,6 +33,6 @@ mod topology;
 pub use builder::TopologyBuilder;
 pub use error::TopologyError;
 pub use path::{PathError, validate_path};
-pub use routes::{Forwarding, Routes};
+pub use routes::{Forwarding, NextHops, Routes};
 pub use topology::{Layer, Link, Node, NodeKind, PortEnd, Topology};
 pub use weir_core::nearest;

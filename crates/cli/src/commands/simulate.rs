@@ -14,6 +14,7 @@ use weir_lab::compare::{self, Figures};
 use weir_lab::findings::{Comparison, Window};
 use weir_lab::report::{Destination, Formats};
 use weir_lab::run::{Failed, Failure, Meter, run_all};
+use weir_lab::text::Diagnostics;
 use weir_lab::{EngineConfig, Experiment, Finish, Variant};
 use weir_lab::{describe, format, report, summary, table};
 
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
             }
         }
     }
-    terminal.warnings(&e.warnings_about_cc(variants[0]), &e.scenario.sources);
+    terminal.warnings(&e.warnings_about(variants[0]), &e.scenario.sources);
     if let EngineConfig::Auto { threads: asked @ 2.. } = e.engine {
         let used = weir_lab::threads(&e.topology, &e.config(variants[0]));
         if used < asked {
@@ -113,9 +114,12 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
             }
         }
     }
-    if let Some(&first) = variants.first() {
-        terminal.warnings(&e.warnings_about_cc(first), &e.scenario.sources);
+    // the congestion control is that of all: what is said of it is said once
+    let mut about = Diagnostics::default();
+    for variant in variants.iter().filter(|v| v.seed == seeds[0]) {
+        e.warnings_about(*variant).iter().for_each(|w| about.push(w.clone()));
     }
+    terminal.warnings(&about, &e.scenario.sources);
     let jobs = args.jobs.unwrap_or_else(cores);
     let Some(c) = simulate(&e, &variants, jobs, terminal)? else {
         return Ok(Status::Interrupted);

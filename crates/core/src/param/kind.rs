@@ -80,6 +80,8 @@ pub enum Kind {
     Rows,
     /// A list of ranges of sizes, or one of these words.
     Ranges(&'static [&'static str]),
+    /// A table of names, each with a pattern of ports or several.
+    Ports,
     /// A table with these keys, or one of these words.
     Table(&'static [Param], &'static [&'static str]),
     /// A number with any of the units of this scenario, or without.
@@ -147,6 +149,7 @@ impl Kind {
                 let names: Vec<&str> = keys.iter().map(|k| k.name).collect();
                 or(&format!("a table with {}", names.join(", ")), words)
             }
+            Self::Ports => "a table such as `{ core = \"core* -> *\" }`".into(),
             Self::Quantity => "a quantity such as `\"1.45ms\"`, `\"75KB\"` or `0.8`".into(),
             Self::Special(what) => what.into(),
         }

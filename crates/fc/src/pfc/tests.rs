@@ -100,11 +100,7 @@ fn a_standing_pause_is_refreshed_at_half_its_time() {
 #[test]
 fn one_refresh_frame_carries_all_paused_priorities_of_a_port() {
     let schedule = PrioritySchedule::default();
-    let thresholds = crate::Thresholds::Static {
-        xoff: Bytes::new(1000),
-        xon: Bytes::ZERO,
-        limit: vec![Bytes::MAX],
-    };
+    let thresholds = crate::Thresholds::uniform(Bytes::new(1000), Bytes::ZERO, Bytes::MAX, 1);
     let setup = NodeSetup {
         node: weir_core::NodeId(0),
         role: crate::Role::Switch,
@@ -130,7 +126,7 @@ fn one_refresh_frame_carries_all_paused_priorities_of_a_port() {
     let cancel = crate::Action::Cancel { key: refreshing(UP) };
     assert_eq!(a.as_slice()[1..], [resume(Priority::ALL[1]), cancel]);
     assert_eq!(
-        pfc.frame(0b11, 7),
+        pfc.frame(PrioritySet::from_bits(0b11), 7),
         ControlMessage::Pfc { enable: PrioritySet::from_bits(3), quanta: [7, 7, 0, 0, 0, 0, 0, 0] }
     );
 }

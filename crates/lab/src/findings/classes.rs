@@ -33,6 +33,14 @@ pub struct ClassStats {
     pub lost: u64,
     /// Packets that arrived behind later ones.
     pub reordered: u64,
+    /// Retransmission timers that fired.
+    pub timeouts: u64,
+    /// TCP: windows cut for ECN marks.
+    pub ecn_cuts: u64,
+    /// TCP: fast retransmits.
+    pub fast_retransmits: u64,
+    /// TCP: the largest congestion window of each flow, bytes.
+    pub peak_window: Sorted,
 }
 
 /// The longest time a flow was held at one hop. Holds at several hops overlap, so their sum
@@ -95,6 +103,12 @@ impl ClassStats {
             retransmitted: sum(|f| f.retransmitted),
             lost: sum(|f| f.lost),
             reordered: sum(|f| f.reordered),
+            timeouts: sum(|f| f.timeouts),
+            ecn_cuts: sum(|f| f.tcp.map_or(0, |tcp| tcp.ecn_cuts)),
+            fast_retransmits: sum(|f| f.tcp.map_or(0, |tcp| tcp.fast_retransmits)),
+            peak_window: Sorted::new(
+                flows.iter().filter_map(|f| f.tcp.map(|tcp| tcp.peak_window.get() as f64)),
+            ),
         }
     }
 }

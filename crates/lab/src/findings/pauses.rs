@@ -14,7 +14,7 @@
 //! ```
 
 use super::hottest::PortAt;
-use super::victims::{Log, Victim, held_flows, victims};
+use super::victims::{Log, Victim, effect, held_flows, victims};
 use super::window::Window;
 use crate::experiment::Experiment;
 use crate::run::Run;
@@ -111,7 +111,8 @@ impl PauseTree {
         trees.sort_by_key(|t| std::cmp::Reverse(size(t)));
         if !trees.is_empty() {
             let flows = held_flows(e, run);
-            let log = Log::new(&holds, run.outcome.pauses_left_out == 0, window);
+            let effects = holds.iter().map(|hold| effect(e, run, hold)).collect();
+            let log = Log::new(&holds, effects, run.outcome.pauses_left_out == 0, window);
             for tree in trees.iter_mut().take(MOST_EXAMINED) {
                 tree.victims = victims(&flows, tree, &log);
             }

@@ -52,9 +52,10 @@ pub struct Victim {
     pub held: Time,
     /// At which port that was.
     pub at: PortAt,
-    /// When the first pause of the tree began there that fell into the flow's life and the window.
+    /// When the first pause of the tree began there that reached into the flow's life and the
+    /// window.
     pub first: Time,
-    /// When the last of them ended.
+    /// When the last of them was lifted.
     pub last: Time,
     /// Whether `held` is exact or, and why, an upper bound.
     pub bound: Bound,
@@ -98,22 +99,45 @@ pub(super) fn held_flows<'a>(e: &Experiment, run: &'a Run) -> Vec<HeldFlow<'a>> 
     flows
 }
 
-/// Held stretches of a port by one tree, in order and without overlap.
-type Stretches = Vec<(Time, Time)>;
+/// When a pause can have held the port at the other end: the frame takes the time of the link, and
+/// the one that lifts the pause may wait for a frame on the wire and for its own response time.
+pub(super) fn effect(e: &Experiment, run: &Run, hold: &Hold) -> (Time, Time) {
+    let link = e.topology.link(e.topology.port(hold.held.node, hold.held.port).link);
+    let config = &run.config;
+    let frame = link.rate.time_for(config.nic.max_frame() + config.link.overhead);
+    let late = frame * 2 + config.link.response + config.switch.latency;
+    (hold.start + link.delay, (hold.end + link.delay).saturating_add(late))
+}
 
-/// The held stretches of every port in the tree of `root`.
-fn stretches(holds: &[Hold], root: PortAt) -> BTreeMap<PortAt, Stretches> {
-    let mut by_port: BTreeMap<PortAt, Stretches> = BTreeMap::new();
-    for hold in holds.iter().filter(|h| h.root == Some(root)) {
-        by_port.entry(hold.held).or_default().push((hold.start, hold.end));
+/// A time during which pauses of one tree held a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Stretch {
+    from: Time,
+    to: Time,
+    /// When the first of these pauses was decided.
+    began: Time,
+    /// When the last of them was lifted.
+    ended: Time,
+}
+
+/// The stretches of every port held in the tree of `root`, in order and without overlap.
+fn stretches(log: &Log<'_>, root: PortAt) -> BTreeMap<PortAt, Vec<Stretch>> {
+    let mut by_port: BTreeMap<PortAt, Vec<Stretch>> = BTreeMap::new();
+    for (hold, &(from, to)) in log.holds.iter().zip(&log.effects) {
+        if hold.root == Some(root) {
+            let stretch = Stretch { from, to, began: hold.start, ended: hold.end };
+            by_port.entry(hold.held).or_default().push(stretch);
+        }
     }
     for all in by_port.values_mut() {
         all.sort_unstable();
-        let mut joined: Stretches = Vec::with_capacity(all.len());
-        for &(start, end) in all.iter() {
+        let mut joined: Vec<Stretch> = Vec::with_capacity(all.len());
+        for next in all.iter() {
             match joined.last_mut() {
-                Some(last) if start <= last.1 => last.1 = last.1.max(end),
-                _ => joined.push((start, end)),
+                Some(last) if next.from <= last.to => {
+                    (last.to, last.ended) = (last.to.max(next.to), last.ended.max(next.ended));
+                }
+                _ => joined.push(*next),
             }
         }
         *all = joined;
@@ -121,15 +145,17 @@ fn stretches(holds: &[Hold], root: PortAt) -> BTreeMap<PortAt, Stretches> {
     by_port
 }
 
-/// How much of the stretches lies between two times.
-fn within(stretches: &[(Time, Time)], from: Time, to: Time) -> Time {
-    let clip = |&(start, end): &(Time, Time)| end.min(to).saturating_sub(start.max(from));
-    stretches.iter().map(clip).fold(Time::ZERO, Time::saturating_add)
+/// How much of the stretches lies within a window.
+fn within(stretches: &[Stretch], window: Window) -> Time {
+    let times = stretches.iter().map(|s| window.overlap(s.from, s.to));
+    times.fold(Time::ZERO, Time::saturating_add)
 }
 
 /// What all pauses of a run say together.
 pub(super) struct Log<'a> {
     holds: &'a [Hold],
+    /// When each of them can have held the port at the other end.
+    effects: Vec<(Time, Time)>,
     /// Whether no pause is missing.
     complete: bool,
     window: Window,
@@ -140,17 +166,22 @@ pub(super) struct Log<'a> {
 }
 
 impl<'a> Log<'a> {
-    pub(super) fn new(holds: &'a [Hold], complete: bool, window: Window) -> Self {
+    pub(super) fn new(
+        holds: &'a [Hold],
+        effects: Vec<(Time, Time)>,
+        complete: bool,
+        window: Window,
+    ) -> Self {
         let mut held_by: BTreeMap<PortAt, BTreeSet<Option<PortAt>>> = BTreeMap::new();
         for hold in holds {
             held_by.entry(hold.held).or_default().insert(hold.root);
         }
         let roots = holds.iter().map(|h| h.root).collect();
-        Self { holds, complete, window, roots, held_by }
+        Self { holds, effects, complete, window, roots, held_by }
     }
 
-    /// What is known of the time that pauses held `port` between `from` and `to`, of which
-    /// `inside` is what one root's pauses amount to within the window.
+    /// What is known of the time that one root's pauses held `port`: `all` of it in the life of a
+    /// flow, `inside` of it in the window, too.
     fn bound(&self, port: PortAt, all: Time, inside: Time) -> Bound {
         if !self.complete {
             Bound::LogFull
@@ -172,31 +203,35 @@ impl<'a> Log<'a> {
 }
 
 /// The flows that this tree held although they never go through its root. How long a flow was
-/// held at a hop is known, and so is when the tree held that port: the hold of the flow by
-/// the tree is at most the smaller of the two, and equal to the former where no other tree held
-/// that port. In a window only the part of the port's pauses that lies in it counts.
+/// held at a hop is known: where no other tree held that port, that is the time. Else it is at most
+/// that, and at most the time for which the tree can have held the port. In a window only the part
+/// of the port's pauses that lies in it counts.
 pub(super) fn victims(flows: &[HeldFlow<'_>], tree: &PauseTree, log: &Log<'_>) -> Vec<Victim> {
     let Some(root) = tree.root else { return Vec::new() };
-    let held_ports = stretches(log.holds, root);
+    let held_ports = stretches(log, root);
     let mut victims = Vec::new();
     for HeldFlow { record, path } in flows {
         if path.contains(&(root.node, root.port)) {
             continue;
         }
-        let life = Window { from: record.start, to: record.finish.unwrap_or(Time::NEVER) };
+        // what is sent again may be held after the last byte has arrived
+        let until = if record.retransmitted > 0 { None } else { record.finish };
+        let life = Window { from: record.start, to: until.unwrap_or(Time::NEVER) };
         let seen = life.and(log.window);
         let by_tree = |h: &HeldAt| {
             let at = PortAt { node: h.node, port: h.port };
-            let all = held_ports.get(&at)?;
-            Some((h.time.min(within(all, seen.from, seen.to)), at))
+            let there = held_ports.get(&at)?;
+            let (all, inside) = (within(there, life), within(there, seen));
+            let bound = log.bound(at, all, inside);
+            let held = if bound == Bound::Exact { h.time } else { h.time.min(inside) };
+            (inside > Time::ZERO && held > Time::ZERO).then_some((held, at, bound))
         };
-        let longest = record.held.iter().filter_map(by_tree).max();
-        let Some((held, at)) = longest.filter(|(t, _)| *t > Time::ZERO) else { continue };
-        let there = &held_ports[&at];
-        let inside = within(there, seen.from, seen.to);
-        let mut pauses = there.iter().filter(|s| seen.touches(s.0, s.1));
-        let first = pauses.next().map_or(Time::ZERO, |s| s.0.max(seen.from));
-        let last = there.iter().rfind(|s| seen.touches(s.0, s.1));
+        let longest =
+            record.held.iter().filter_map(by_tree).max_by_key(|&(time, at, _)| (time, at));
+        let Some((held, at, bound)) = longest else { continue };
+        let mut there = held_ports[&at].iter().filter(|s| seen.touches(s.from, s.to));
+        let first = there.next().map_or(Time::ZERO, |s| s.began);
+        let last = held_ports[&at].iter().rfind(|s| seen.touches(s.from, s.to));
         victims.push(Victim {
             flow: record.id,
             src: record.src,
@@ -206,8 +241,8 @@ pub(super) fn victims(flows: &[HeldFlow<'_>], tree: &PauseTree, log: &Log<'_>) -
             held,
             at,
             first,
-            last: last.map_or(Time::ZERO, |s| s.1.min(seen.to)),
-            bound: log.bound(at, within(there, life.from, life.to), inside),
+            last: last.map_or(Time::ZERO, |s| s.ended),
+            bound,
             clear: log.clear(path),
         });
     }
@@ -243,7 +278,8 @@ mod tests {
     #[test]
     fn a_path_is_clear_only_if_no_pause_began_on_it_and_all_are_known() {
         let path = [(NodeId(1), PortId(0)), (NodeId(2), PortId(0))];
-        let clear = |holds: &[Hold], complete| Log::new(holds, complete, Window::ALL).clear(&path);
+        let clear =
+            |holds: &[Hold], complete| Log::new(holds, vec![], complete, Window::ALL).clear(&path);
         assert!(clear(&[hold(1, Some(5))], true));
         assert!(!clear(&[hold(1, Some(5))], false), "the log was full");
         assert!(!clear(&[hold(1, Some(5)), hold(8, Some(2))], true), "one began at node 2");
@@ -253,11 +289,11 @@ mod tests {
     #[test]
     fn a_hold_is_due_to_one_port_only_if_no_other_held_it_too() {
         let holds = [hold(1, Some(5)), hold(1, Some(5)), hold(2, Some(5)), hold(2, Some(6))];
-        let (log, ns) = (Log::new(&holds, true, Window::ALL), Time::from_ns);
+        let (log, ns) = (Log::new(&holds, vec![], true, Window::ALL), Time::from_ns);
         assert_eq!(log.bound(port(1), ns(7), ns(7)), Bound::Exact);
         assert_eq!(log.bound(port(1), ns(7), ns(6)), Bound::Window, "1 ns is outside");
         assert_eq!(log.bound(port(2), ns(7), ns(7)), Bound::Shared);
-        let full = Log::new(&holds, false, Window::ALL);
+        let full = Log::new(&holds, vec![], false, Window::ALL);
         assert_eq!(full.bound(port(1), ns(7), ns(7)), Bound::LogFull);
     }
 }

@@ -149,11 +149,11 @@ fn keys_of(kind: &str) -> &'static [&'static str] {
         "reduction" => &["of", "against", "over", "pick", "paper", "margin"],
         "ratio" => &["of", "against", "over", "pick", "paper", "inverse", "margin"],
         "ordering" => &["order", "strict", "over", "margin"],
-        "flat" => &["of", "over", "paper", "margin"],
-        "monotone" => &["of", "over", "direction", "margin"],
+        "flat" => &["of", "against", "over", "paper", "margin"],
+        "monotone" => &["of", "against", "over", "direction", "margin"],
         "equal" => &["of", "against", "over", "pick", "margin"],
-        "limit" => &["of", "over", "pick", "paper", "bound"],
-        "linear" => &["of", "over"],
+        "limit" => &["of", "against", "over", "pick", "paper", "bound"],
+        "linear" => &["of", "against", "over"],
         _ => &["why"],
     }
 }
@@ -298,6 +298,10 @@ impl Context<'_, '_> {
                     .into_iter()
                     .collect();
             }
+            // these look at `of`, or at `of` divided by `against`
+            None if matches!(self.kind, "flat" | "monotone" | "linear" | "limit") => {
+                return Vec::new();
+            }
             None => {
                 self.r.error(format!("a claim of kind {} needs `{key}`", self.kind), self.at, "");
                 return Vec::new();
@@ -435,6 +439,7 @@ impl Context<'_, '_> {
     /// The metric whose unit the paper's number has; nothing for shares and factors.
     fn unit_of(&self, base: &Selector) -> String {
         match self.kind {
+            "limit" if self.table.get("against").is_some() => String::new(),
             "value" | "limit" => {
                 let inner = match self.table.get("of").map(|i| &i.value) {
                     Some(Value::Table(of)) => of.get("metric").and_then(|i| i.value.text()),
@@ -517,6 +522,10 @@ impl Context<'_, '_> {
             }
         }
         let along = matches!(rule, Rule::Flat(_) | Rule::Monotone { .. } | Rule::Linear);
+        if against.len() > 1 && (along || matches!(rule, Rule::Limit { .. })) {
+            let title = format!("a claim of kind {} divides by one other", self.kind);
+            self.r.error(title, place("against"), "write a claim for each");
+        }
         if along && over.len() != 1 {
             self.needs("over", "one parameter");
             if over.len() > 1 {

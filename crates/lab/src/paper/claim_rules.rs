@@ -28,7 +28,7 @@ pub(crate) fn default_margin(kind: &str) -> f64 {
 }
 
 /// The unit of a metric, by the end of its name.
-pub fn unit(metric: &str) -> Unit {
+pub(crate) fn unit(metric: &str) -> Unit {
     if metric.ends_with("_ps") {
         Unit::Time
     } else if metric.ends_with("_bytes") {
@@ -43,7 +43,7 @@ pub fn unit(metric: &str) -> Unit {
 }
 
 /// A number of a metric for people.
-pub fn shown(metric: &str, x: f64) -> String {
+pub(crate) fn shown(metric: &str, x: f64) -> String {
     match unit(metric) {
         Unit::Time => format::time_ps(x),
         Unit::Bytes => format::bytes_f64(x),
@@ -85,7 +85,7 @@ pub(crate) fn stated(r: &mut Reader<'_>, item: &Item, metric: &str) -> Option<f6
 }
 
 /// A variant and what is looked at of it.
-pub fn operand(o: &Operand) -> String {
+pub(crate) fn operand(o: &Operand) -> String {
     let s = &o.select;
     let parts =
         [("class", &s.class), ("sizes", &s.sizes), ("ports", &s.ports), ("table", &s.table)];
@@ -134,8 +134,18 @@ impl Claim {
             Rule::Reduction(_) | Rule::Flat(_) | Rule::Equal => percent(x),
             Rule::Ratio { .. } => format!("{} times", format::significant(x)),
             Rule::Linear => format!("R² = {x:.3}"),
+            _ if self.quotient() => format::significant(x),
             _ => shown(self.metric(), x),
         }
+    }
+
+    /// Whether it looks at `of` divided by `against` along a parameter or against a limit.
+    pub fn quotient(&self) -> bool {
+        let divides = matches!(
+            self.rule,
+            Rule::Flat(_) | Rule::Monotone { .. } | Rule::Linear | Rule::Limit { .. }
+        );
+        divides && !self.against.is_empty()
     }
 
     /// What the paper states, for people.
@@ -180,6 +190,7 @@ impl Claim {
             Rule::Equal => format!("{metric}: {of} against {against}{over}"),
             Rule::Ordering { order, .. } => format!("{metric}: {}{over}", list(order)),
             Rule::NotMeasured { why } => format!("not measured: {why}"),
+            _ if self.quotient() => format!("{metric}: ({of}) / ({against}){over}"),
             _ => format!("{metric} of {of}{over}"),
         }
     }

@@ -3,7 +3,7 @@
 use super::figure::{self, FigureSpec};
 use super::flow_sizes::FlowSizes;
 use super::select::{Scope, same_value, unknown};
-use crate::scenario::{Files, Problems, Scenario};
+use crate::scenario::{Files, Problems};
 use crate::sweep::draft::Draft;
 use crate::sweep::expand;
 use crate::sweep::grid::{self, Change, Grid, Values};
@@ -354,29 +354,23 @@ fn scope(id: String, draft: &Draft) -> Scope {
         variants,
         parameters: grid.parameters.iter().map(|p| p.name.clone()).collect(),
         points: points.iter().map(|p| p.iter().map(shown).collect()).collect(),
-        classes: classes(grid, &scenario),
-        ports: Vec::new(),
+        classes: classes(draft),
+        ports: scenario.report.ports.iter().map(|g| g.name.value.clone()).collect(),
         sizes: scenario.report.sizes.iter().map(|s| s.label.clone()).collect(),
         analytic: false,
     }
 }
 
-/// The classes of traffic, unless a file or a change of the grid names them.
-fn classes(grid: &Grid, scenario: &Scenario) -> Option<Vec<String>> {
+/// The classes of traffic, unless a change of the grid renames them.
+fn classes(draft: &Draft) -> Option<Vec<String>> {
     let renamed = |c: &Change| {
         let path: Vec<&str> = c.path.iter().map(|(name, _)| name.as_str()).collect();
         path.first() == Some(&"traffic")
-            && matches!(path.last(), Some(&"class" | &"traffic" | &"kind"))
+            && matches!(path.last(), Some(&"class" | &"traffic" | &"kind" | &"file"))
     };
-    let mut changes = grid.sets.iter().chain(grid.variants.iter().flat_map(|v| &v.changes));
-    let from_file = scenario.traffic.iter().any(|t| t.entry.name == "list");
-    if changes.any(renamed) || from_file || scenario.traffic.is_empty() {
-        return None;
+    let grid = &draft.grid;
+    match grid.variants.iter().flat_map(|v| &v.changes).any(renamed) {
+        true => None,
+        false => draft.first_cell().ok().map(|e| e.classes().to_vec()),
     }
-    let class = |t: &crate::scenario::TrafficSpec| {
-        let arg = t.args.iter().find(|a| a.name == "class");
-        let given = arg.and_then(|a| a.values.first()).map(|v| v.value.clone());
-        given.unwrap_or_else(|| t.entry.name.to_owned())
-    };
-    Some(scenario.traffic.iter().map(class).collect())
 }

@@ -19,10 +19,15 @@ mod claim_rules;
 pub mod experiment;
 pub mod figure;
 pub mod flow_sizes;
+pub mod run;
 pub mod select;
+pub mod tables;
+pub mod verdict;
 
 pub use catalogue::Paper;
 pub use claim::{Claim, Operand, Pick, Rule};
 pub use experiment::{Experiment, Mode};
 pub use figure::{FigureKind, FigureSpec, PanelSpec};
 pub use select::{Scope, Selector};
+pub use tables::{Cell, Tables};
+pub use verdict::{Outcome, Verdict};

@@ -64,7 +64,7 @@ pub fn page(c: &Comparison<'_>, command: &str) -> String {
 }
 
 fn headline(c: &Comparison<'_>) -> String {
-    let cc = c.runs().next().map_or("none", |r| r.variant.cc.name());
+    let cc = c.runs().next().map_or("none", |r| r.senders());
     let seeds = c.seeds() as u64;
     format!(
         "{} · {} · congestion control: {cc}",

@@ -3,12 +3,13 @@
 use crate::experiment::Experiment;
 use crate::findings::{
     ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, Selection,
-    TableSummary, answer, hottest_port,
+    TableSummary, answer, hottest_port, missing_signal,
 };
 use crate::run::{Failed, Run};
 use crate::stats::{Estimate, Sorted};
 use serde_json::{Map, Value, json};
 use weir_core::{ClassId, Time};
+use weir_sim::config::Reliability;
 use weir_sim::outcome::{Deadlock, Finish, Stuck};
 
 /// The version of the file format.
@@ -139,11 +140,13 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
     let t = &o.totals;
     let (classes, sizes) = divided(e, |which| class(&ClassStats::of(run, which)));
     let (queues, memory) = lengths(e, run);
+    let is_tcp = run.config.nic.reliability == Reliability::Tcp;
     // An interrupted run depends on when it was interrupted: it has no fingerprint.
     let digest = (!run.interrupted()).then(|| format!("{:016x}", o.digest));
     json!({
         "scheme": run.variant.scheme.name,
         "cc": run.variant.cc.name(),
+        "transport": if is_tcp { "tcp" } else { "roce" },
         "seed": run.variant.seed,
         "finish": finish(e, run),
         "valid": run.invalid(e).is_none(),
@@ -169,7 +172,11 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
             "watchdog_storms": t.watchdog_storms,
             "timeouts": t.timeouts,
             "needless_timeouts": t.needless_timeouts,
+            "telemetry": t.telemetry,
+            "ecn_cuts": t.ecn_cuts,
+            "fast_retransmits": t.fast_retransmits,
         },
+        "missing_signal": missing_signal(run),
         "series_interval_ps": o.series_interval.map(Time::as_ps),
         "drops": drops(e, run),
         "classes": classes,
@@ -230,6 +237,20 @@ fn class(s: &ClassStats) -> Value {
         "retransmitted": s.retransmitted,
         "lost": s.lost,
         "reordered": s.reordered,
+        "timeouts": s.timeouts,
+        "tcp": tcp(s),
+    })
+}
+
+/// What TCP did; null where hosts do not use it.
+fn tcp(s: &ClassStats) -> Value {
+    s.peak_window.mean().map_or(Value::Null, |mean| {
+        json!({
+            "ecn_cuts": s.ecn_cuts,
+            "fast_retransmits": s.fast_retransmits,
+            "peak_window_mean": mean,
+            "peak_window_max": s.peak_window.max(),
+        })
     })
 }
 

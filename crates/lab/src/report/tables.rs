@@ -4,10 +4,10 @@ use super::pause_tables;
 use crate::findings::{Comparison, Distribution, PortKind};
 use crate::run::Run;
 use weir_core::{Bytes, Priority, Time};
-use weir_sim::outcome::Sample;
+use weir_sim::outcome::{Sample, TcpRecord};
 
 /// The columns of `flows.csv`.
-pub(crate) const FLOW_COLUMNS: [&str; 23] = [
+pub(crate) const FLOW_COLUMNS: [&str; 27] = [
     "scheme",
     "seed",
     "flow",
@@ -31,6 +31,10 @@ pub(crate) const FLOW_COLUMNS: [&str; 23] = [
     "timeouts",
     "held_ps",
     "held_at",
+    "opened_ps",
+    "peak_window",
+    "ecn_cuts",
+    "fast_retransmits",
 ];
 
 /// The columns of `ports.csv`.
@@ -171,6 +175,7 @@ fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
             .iter()
             .map(|h| format!("{}={}", topology.port_label(h.node, h.port), h.time.as_ps()))
             .collect();
+        let tcp = |of: &dyn Fn(TcpRecord) -> String| f.tcp.map_or_else(String::new, of);
         vec![
             run.variant.scheme.name.into(),
             run.variant.seed.to_string(),
@@ -195,6 +200,10 @@ fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
             f.timeouts.to_string(),
             f.held_total().as_ps().to_string(),
             held.join(" "),
+            tcp(&|t| t.opened.map_or_else(String::new, |at| (at - f.start).as_ps().to_string())),
+            tcp(&|t| t.peak_window.get().to_string()),
+            tcp(&|t| t.ecn_cuts.to_string()),
+            tcp(&|t| t.fast_retransmits.to_string()),
         ]
     })
 }

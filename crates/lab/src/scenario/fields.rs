@@ -255,6 +255,19 @@ impl<'a> Fields<'a> {
         self.read(name).unwrap_or_else(|| self.default(name))
     }
 
+    /// A whole number or a word.
+    pub(super) fn whole_or_word(&mut self, name: &str) -> At<Or<u64>> {
+        let Kind::WholeOr { words, .. } = self.key(name).kind else {
+            panic!("`{name}` is no whole number or word")
+        };
+        if let Some((text, span)) = self.single(name)
+            && let Some(word) = words.iter().find(|w| **w == text)
+        {
+            return At { value: Or::Word(word), span: Some(span) };
+        }
+        self.read(name).unwrap_or_else(|| self.default(name)).map(Or::Is)
+    }
+
     /// A number.
     pub(super) fn number(&mut self, name: &str) -> At<f64> {
         self.read(name).unwrap_or_else(|| self.default(name))

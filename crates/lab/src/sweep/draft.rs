@@ -5,6 +5,7 @@ use super::grid::{Change, Grid, VariantSpec};
 use super::plan::{Cell, Head, Plan};
 use super::quantity::common_unit;
 use super::resolve::{Base, Fabrics, changes};
+use crate::experiment::Experiment;
 use crate::scenario::{Files, Problems, Scenario, builtin};
 use crate::text::{Diagnostic, Diagnostics, Item, Sources, parse, put_at};
 use std::path::{Component, Path};
@@ -90,11 +91,24 @@ impl Draft {
         Scenario::from_table(&base.name, &root, base.sources.clone(), base.files.clone(), &mut out)
     }
 
+    /// The first variant at the first point, put together.
+    pub(crate) fn first_cell(&self) -> Result<Experiment, Problems> {
+        let (grid, spec) = (&self.grid, self.grid.variants.first());
+        let point = expand::points(grid).into_iter().next().unwrap_or_default();
+        let all = changes(grid, spec, &expand::changes(grid, &point));
+        Ok(self.base.resolve(&all, spec, &Fabrics::default())?.experiment)
+    }
+
     /// How many runs there will be, with the seeds of the scenario if the grid has none.
     pub fn runs(&self) -> u128 {
+        self.factors().iter().fold(1, |product, (n, _)| product.saturating_mul(*n))
+    }
+
+    /// What this number is the product of.
+    pub fn factors(&self) -> [(u128, &'static str); 3] {
         let variants = self.grid.variants.len().max(1) as u128;
         let seeds = self.grid.seeds.as_ref().map_or(1, Vec::len) as u128;
-        expand::count(&self.grid).saturating_mul(variants).saturating_mul(seeds)
+        [(variants, "variants"), (expand::count(&self.grid), "points"), (seeds, "seeds")]
     }
 
     /// Resolves all cells. Mistakes of several cells are reported together.

@@ -4,7 +4,7 @@
 //! takes it out of a finished run. A figure that a run does not have is an empty cell.
 
 use crate::experiment::Experiment;
-use crate::findings::{ClassStats, Selection, hottest_port, innocent_holds};
+use crate::findings::{ClassStats, PortAt, Selection, hottest_port, innocent_holds};
 use crate::run::Run;
 use crate::scenario::SizeRange;
 use crate::stats::Sorted;
@@ -204,6 +204,11 @@ pub const FLOWS: &[Metric<OfFlows>] = metrics![
     "retransmitted" Whole "packets sent again" |v| whole(v.stats.retransmitted);
     "lost" Whole "packets lost" |v| whole(v.stats.lost);
     "reordered" Whole "packets that arrived behind later ones" |v| whole(v.stats.reordered);
+    "timeouts" Whole "retransmission timers that fired" |v| whole(v.stats.timeouts);
+    "ecn_cuts" Whole "TCP: windows cut for ECN marks" |v| whole(v.stats.ecn_cuts);
+    "fast_retransmits" Whole "TCP: fast retransmits" |v| whole(v.stats.fast_retransmits);
+    "window_peak_mean_bytes" Real "TCP: mean over the flows of their largest window"
+        |v| real(v.stats.peak_window.mean());
 ];
 
 /// One row per run and group of switch ports.
@@ -273,6 +278,11 @@ pub struct Figures {
     /// For each class ("": all) and range of sizes ("": all) with flows both names, then those of
     /// [`FLOWS`]; what all flows did is in `run`.
     pub classes: Vec<Vec<String>>,
+    /// For all switch ports ("") and each group of `[report] ports` its name, then those of
+    /// [`PORTS`].
+    pub ports: Vec<Vec<String>>,
+    /// For each table that the scheme keeps its name, then those of [`STATE`].
+    pub state: Vec<Vec<String>>,
 }
 
 impl Figures {
@@ -302,14 +312,56 @@ impl Figures {
                 classes.push([vec![class, sizes], cells].concat());
             }
         }
-        Self { run: cells, classes }
+        Self { run: cells, classes, ports: ports(e, run), state: state(run) }
     }
 
     /// Whether the cells are as many as this program's columns.
     pub fn fits(&self) -> bool {
         let whole = self.run.len() == RUN.len() + FLOWS.len();
-        whole && self.classes.iter().all(|c| c.len() == 2 + FLOWS.len())
+        whole
+            && self.classes.iter().all(|c| c.len() == 2 + FLOWS.len())
+            && self.ports.iter().all(|p| p.len() == 1 + PORTS.len())
+            && self.state.iter().all(|s| s.len() == 1 + STATE.len())
     }
+}
+
+/// The rows of the switch ports: all of them, then each group.
+fn ports(e: &Experiment, run: &Run) -> Vec<Vec<String>> {
+    let switches = run.outcome.ports.iter().filter(|p| !e.topology.is_host(p.node));
+    let all: Vec<&PortRecord> = switches.collect();
+    let row = |name: &str, ports: &[&PortRecord]| {
+        let view = PortsView { ports };
+        let cells = PORTS.iter().map(|m| (m.of)(&view));
+        std::iter::once(name.to_owned()).chain(cells).collect::<Vec<_>>()
+    };
+    let mut rows = vec![row("", &all)];
+    for (group, ports) in e.scenario.report.ports.iter().zip(&e.port_groups) {
+        let at = |p: &PortRecord| PortAt { node: p.node, port: p.port };
+        let own = all.iter().copied().filter(|p| ports.binary_search(&at(p)).is_ok());
+        rows.push(row(&group.name.value, &own.collect::<Vec<_>>()));
+    }
+    rows
+}
+
+/// The rows of the tables that the scheme keeps, in the order of its switches.
+fn state(run: &Run) -> Vec<Vec<String>> {
+    let tables = || run.outcome.switches.iter().flat_map(|s| &s.tables);
+    let mut names: Vec<&str> = Vec::new();
+    for table in tables() {
+        if !names.contains(&table.name) {
+            names.push(table.name);
+        }
+    }
+    let row = |name: &str| {
+        let own = || tables().filter(|t| t.name == name);
+        let view = StateView {
+            mean: Sorted::new(own().map(|t| t.mean)).mean(),
+            max: own().map(|t| t.max).max().unwrap_or(0),
+        };
+        let cells = STATE.iter().map(|m| (m.of)(&view));
+        std::iter::once(name.to_owned()).chain(cells).collect::<Vec<_>>()
+    };
+    names.into_iter().map(row).collect()
 }
 
 /// Names and kinds of the columns of a run, behind those that say which run it is.
@@ -320,4 +372,14 @@ pub fn run_columns() -> impl Iterator<Item = (&'static str, Kind)> {
 /// Names and kinds of the columns of the flows of a class.
 pub fn flow_columns() -> impl Iterator<Item = (&'static str, Kind)> {
     FLOWS.iter().map(|m| (m.name, m.kind))
+}
+
+/// Names and kinds of the columns of a group of ports.
+pub fn port_columns() -> impl Iterator<Item = (&'static str, Kind)> {
+    PORTS.iter().map(|m| (m.name, m.kind))
+}
+
+/// Names and kinds of the columns of a table of the scheme.
+pub fn state_columns() -> impl Iterator<Item = (&'static str, Kind)> {
+    STATE.iter().map(|m| (m.name, m.kind))
 }
