@@ -8,8 +8,8 @@ use weir_fc::*;
 
 const LIMIT: Param = Param {
     name: "limit",
-    kind: Kind::Bytes,
-    default: "30KB",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Is("30KB"),
     doc: "Egress queue length beyond which its feeders are paused.",
 };
 
@@ -63,7 +63,7 @@ impl FlowControl for Door {
 
     fn control(&mut self, _: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
         let ControlMessage::Pfc { enable, quanta } = m else { return };
-        for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
+        for p in enable.iter() {
             let target = Target::Priority(p);
             if quanta[p.index()] > 0 { a.hold(port, target) } else { a.open(port, target) }
         }

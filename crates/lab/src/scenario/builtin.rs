@@ -13,7 +13,7 @@ macro_rules! builtin {
     ($($name:literal,)*) => {
         &[$(BuiltIn {
             name: $name,
-            text: include_str!(concat!("../../../../scenarios/", $name, ".toml")),
+            text: include_str!(concat!("../../scenarios/", $name, ".toml")),
         },)*]
     };
 }

@@ -6,7 +6,7 @@ use crate::config::{NicConfig, WindowConfig};
 use crate::probe::held::HoldClock;
 use std::collections::VecDeque;
 use weir_cc::reliability::selective_repeat;
-use weir_cc::{Cc, CongestionControl, Path, Timers};
+use weir_cc::{Cc, Path, Timers};
 use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, Time, packet::flags};
 use weir_traffic::{FlowSpec, WhileHeld};
 

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use weir_cc::tcp::{EcnMode, Handshake};
 use weir_cc::{CcKind, CcParams};
 use weir_core::rng::Stream;
-use weir_core::{Bytes, PortId, Priority, Rate, Ratio, Time};
+use weir_core::{Bytes, PortId, Priority, PrioritySet, Rate, Ratio, Time};
 use weir_fc::{OnFull, PrioritySchedule, StageLimits};
 use weir_net::Topology;
 use weir_net::build::{self, dumbbell, leaf_spine, ring, star};
@@ -171,9 +171,10 @@ fn network(s: &mut Stream, rate: Rate, trunk: Rate, delay: Time) -> (Topology, &
 }
 
 fn switches(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
-    cfg.switch.lossless = one_of(s, &[1 << 3, 1 << 3, 1 << 3, 0b1100, 0b10_1010]);
-    if cfg.switch.lossless != 1 << 3 {
-        what.push(format!("lossless {:#b}", cfg.switch.lossless));
+    let lossless = one_of(s, &[1 << 3, 1 << 3, 1 << 3, 0b1100, 0b10_1010]);
+    cfg.switch.lossless = PrioritySet::from_bits(lossless);
+    if lossless != 1 << 3 {
+        what.push(format!("lossless {}", cfg.switch.lossless));
     }
     match s.below(4) {
         0 => cfg.switch.schedule.weights = [1; Priority::COUNT],
@@ -302,8 +303,7 @@ fn tcp(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
 
 fn flows(s: &mut Stream, topology: &Topology, rate: Rate, cfg: &Config) -> Vec<FlowSpec> {
     let hosts: Vec<u32> = topology.hosts().iter().map(|h| h.0).collect();
-    let lossless: Vec<Priority> =
-        Priority::ALL.into_iter().filter(|p| cfg.switch.lossless & 1 << p.get() != 0).collect();
+    let lossless: Vec<Priority> = cfg.switch.lossless.iter().collect();
     let few = one_of(s, &[1, 2, 3]) as u64;
     (0..s.between(2, 12))
         .map(|_| {
