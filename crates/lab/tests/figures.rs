@@ -1,6 +1,7 @@
 //! The figures of shipped scenarios: what is in them, and that they can be read.
 
 use weir_lab::findings::Comparison;
+use weir_lab::lineup::{Lineup, Otherwise, Request};
 use weir_lab::report::figures::{self, FIGURES, Format, Size};
 use weir_lab::run::{Meter, run_all};
 use weir_lab::{Experiment, SCHEMES, Variant};
@@ -152,15 +153,31 @@ fn a_scheme_looks_the_same_in_every_comparison() {
 
 #[test]
 fn unknown_and_impossible_figures_are_refused_before_a_run() {
-    let (sampled, plain) = (load("ofc-fig1", &[]), load("dumbbell", &[]));
-    for name in ["fct", "queue", "timeline-ofc", "timeline-bfc-2", "queues-core"] {
+    let rows = |name, variants: &[&str]| {
+        let variants: Vec<String> = variants.iter().map(|v| (*v).to_owned()).collect();
+        let request = Request { variants: &variants, ..Request::default() };
+        Lineup::load(name, &request, Otherwise::All)
+            .unwrap_or_else(|p| panic!("{}", p.render(false)))
+    };
+    let sampled = rows("ofc-fig1", &[]);
+    for name in ["fct", "queue", "timeline-ofc", "queues-core"] {
         assert_eq!(figures::check(name, &sampled), Ok(()));
     }
-    let why = figures::check("slowdown-by-sise", &plain).expect_err("misspelt");
+    let variants = ["BFC-8Q: bfc, queues=8", "BFC, 32 queues: bfc, queues=32", "ofc"];
+    let named = rows("dumbbell", &variants);
+    for name in ["timeline-bfc-8q", "timeline-bfc-32-queues", "timeline-ofc"] {
+        assert_eq!(figures::check(name, &named), Ok(()));
+    }
+    let why = figures::check("timeline-bfc", &named).expect_err("no row is called so");
+    assert!(why.contains("did you mean `timeline-"), "{why}");
+    let dumbbell = rows("dumbbell", &[]);
+    let why = figures::check("slowdown-by-sise", &dumbbell).expect_err("misspelt");
     assert!(why.contains("did you mean `slowdown-by-size`?"), "{why}");
-    assert!(figures::check("timeline-pcf", &plain).expect_err("misspelt").contains("timeline-pfc"));
-    let why = figures::check("queue", &plain).expect_err("no samples");
+    let why = figures::check("timeline-pcf", &dumbbell).expect_err("misspelt");
+    assert!(why.contains("timeline-pfc"), "{why}");
+    let why = figures::check("queue", &dumbbell).expect_err("no samples");
     assert!(why.contains("--set probe.series="), "{why}");
+    let plain = load("dumbbell", &[]);
     let c = compare(&plain, &["none"], &[1]);
     let why = figures::one(&c, "timeline-pfc").expect_err("it was not run");
     assert!(why.contains("timeline-pfc") && why.contains("slowdown-by-size"), "{why}");

@@ -16,6 +16,7 @@ fn company(section: &str, key: &str) -> String {
     let needed: &[(&str, &str)] = match section {
         "switch" if matches!(key, "pipeline" | "shared-pool") => &[("model", "\"pipelined\"")],
         "path" => &[("name", "\"p\""), ("nodes", "[\"h0\", \"sw0\", \"h1\"]")],
+        "variant" => &[("label", "\"a\"")],
         "failure" => &[("link", "[\"h0\", \"sw0\"]"), ("down", "\"1us\"")],
         "reference" => &[
             ("scheme", "\"pfc\""),

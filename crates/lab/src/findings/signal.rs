@@ -4,7 +4,7 @@ use super::Group;
 use crate::run::Run;
 use weir_cc::Signal;
 
-impl Group {
+impl Group<'_> {
     /// [`missing_signal`], when it is true of every run.
     pub fn missing_signal(&self) -> Option<(String, &'static str)> {
         let all: Option<Vec<_>> = self.runs.iter().map(missing_signal).collect();

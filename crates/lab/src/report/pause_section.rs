@@ -20,7 +20,7 @@ pub(super) fn tree(e: &Experiment, run: &Run) -> String {
     const OPEN_TREES: usize = 3;
     let trees = run.pause_trees(e);
     if trees.is_empty() {
-        return format!("<p>{} paused nobody.</p>", escape(run.variant.scheme.title));
+        return format!("<p>{} paused nobody.</p>", escape(&run.label));
     }
     let mut room = MOST_LINES;
     let items: Vec<String> =

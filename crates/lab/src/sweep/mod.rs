@@ -15,20 +15,20 @@ pub mod directory;
 pub mod draft;
 pub mod expand;
 pub mod grid;
-mod hash;
+pub(crate) mod hash;
 pub mod merge;
-pub mod metrics;
 mod page;
 pub mod plan;
 pub mod quantity;
 pub mod record;
-mod resolve;
 pub mod seeds;
 pub mod shard;
 pub mod slurm;
 pub mod status;
 pub mod store;
 pub mod worker;
+
+pub use crate::metrics;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
