@@ -34,7 +34,7 @@ fn assert_legible(c: &Comparison<'_>, ids: &[&str]) {
         assert!(all.iter().any(|f| f.id == *id), "{id} is missing");
     }
     for figure in &all {
-        let pattern = |name: &str| match name.strip_suffix("SCHEME") {
+        let pattern = |name: &str| match name.strip_suffix("ROW") {
             Some(start) => figure.id.starts_with(start),
             None => figure.id == name,
         };
