@@ -49,7 +49,7 @@ pub struct QueueLayout {
 }
 
 /// How the eight priorities share a port.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PrioritySchedule {
     /// Weight of each priority under deficit round robin; zero means strict priority,
     /// served before all weighted ones, higher priorities first.

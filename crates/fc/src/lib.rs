@@ -54,7 +54,9 @@ pub mod view;
 
 pub use actions::{Action, Actions, Target, TimerKey};
 pub use layout::{Group, OnDemand, PrioritySchedule, QueueLayout, QueueSpec};
-pub use mmu::{EgressLimit, Mmu, MmuConfig, Refusal, SharedLimits, StageLimits, Thresholds};
+pub use mmu::{
+    EgressLimit, Mmu, MmuConfig, PortThresholds, Refusal, SharedLimits, StageLimits, Thresholds,
+};
 pub use params::{Kind, Param, ParamError, Value, Values};
 pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
 
@@ -209,6 +211,12 @@ pub trait FlowControl: Send {
     /// latter.
     fn fits_pipeline(&self) -> Result<(), &'static str> {
         Err("it does not watch the ingress FIFOs in front of the packet processor")
+    }
+
+    /// Whether the scheme can govern switches that send packets of one flow out by several ports, or
+    /// why not; asked once, and only where they do.
+    fn fits_many_paths(&self) -> Result<(), &'static str> {
+        Ok(())
     }
 
     /// Pipelined switch only: `q_in` of (`ingress`, `priority`) has changed. A packet came in, or

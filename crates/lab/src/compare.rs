@@ -89,7 +89,7 @@ impl Figures {
                 at_most: g.runs.iter().any(|r| {
                     let trees = r.pause_trees(g.experiment);
                     let mut victims = trees.iter().flat_map(|t| &t.victims);
-                    victims.any(|v| v.at_most && Some(&v.class) == classes.first())
+                    victims.any(|v| v.at_most() && Some(&v.class) == classes.first())
                 }),
                 queue_mean: Estimate::new(&means),
                 queue_max: Estimate::new(&longest),
@@ -255,8 +255,13 @@ fn take_notes(t: &mut TextTable, width: usize) -> Vec<String> {
     }
     // what went wrong comes first
     notes.sort_by_key(|(note, _)| note == ALL_WELL);
+    let all = t.rows.len() - t.faint.len();
     let lines = notes.iter().flat_map(|(note, names)| {
-        let text = format!("{}: {note}", names.join(", "));
+        let names = match note == ALL_WELL && names.len() == all && all > 3 {
+            true => "all".to_owned(),
+            false => names.join(", "),
+        };
+        let text = format!("{names}: {note}");
         let lines = wrap(&text, width.saturating_sub(4).max(20)).into_iter().enumerate();
         lines.map(|(i, line)| if i == 0 { format!("  {line}") } else { format!("    {line}") })
     });

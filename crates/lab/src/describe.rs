@@ -1,6 +1,6 @@
 //! What a scenario amounts to: `weir check` and `weir topo`.
 
-use crate::checks::headroom_need;
+use crate::checks::{circle, headroom_need};
 use crate::experiment::{Experiment, Variant};
 use crate::format;
 use crate::listing::Layout;
@@ -8,10 +8,10 @@ use crate::table::{Column, TextTable, paint};
 use std::collections::BTreeSet;
 use weir_core::{Bytes, Priority, Rate};
 use weir_fc::{IngressBound, OnFull, StageLimits};
-use weir_net::analysis::{BufferGraph, Census, LongestPath, RttModel, bisection, oversubscription};
+use weir_net::analysis::{Census, LongestPath, RttModel, bisection, oversubscription};
 use weir_sim::config::{
-    Config, DelayAt, IngressLimit, NicDiscipline, PipelineConfig, Reliability, Routing, Stop,
-    ThresholdConfig, WindowConfig,
+    Balance, Config, DelayAt, EcnAt, IngressLimit, NicDiscipline, PipelineConfig, Reliability,
+    Routing, Stop, ThresholdConfig, WindowConfig,
 };
 use weir_sim::marking::SwitchThresholds;
 
@@ -93,9 +93,7 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
         add("headroom needed", format!("{} (link {a}-{b})", need.bytes));
     }
     let weights = c.switch.schedule.weights;
-    let strict = weights.iter().all(|w| *w == 0);
-    let words = || weights.map(|w| w.to_string()).join(" ");
-    add("scheduling", if strict { "strict priority".into() } else { format!("DWRR {}", words()) });
+    add("scheduling", scheduling(weights));
     add("ECN marking", marking(e, c));
     let watchdog = c.switch.watchdog.map(|w| format!("after {}, {:?}", w.detect, w.action));
     add("watchdog", watchdog.unwrap_or_else(|| "off".into()).to_lowercase());
@@ -112,24 +110,40 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     add("bit error rate", c.link.bit_error_rate.to_string());
     add("packets", format!("{} payload + {} header", c.nic.payload, c.nic.header));
     let queues = match c.nic.discipline {
-        NicDiscipline::PerFlow => "one per flow, in turn",
-        NicDiscipline::Fifo => "one for all flows",
+        NicDiscipline::PerFlow => "one per flow, in turn".into(),
+        NicDiscipline::ByPriority(s) => format!("one per flow, {}", scheduling(s.weights)),
+        NicDiscipline::Fifo => "one for all flows".into(),
     };
-    add("NIC queues", queues.into());
-    add("window", window(c.nic.window));
-    let timeout = c.nic.timeout.map_or_else(|| "never".into(), |t| t.to_string());
-    add("retransmission timeout", timeout);
+    add("NIC queues", queues);
+    if c.nic.reliability == Reliability::Tcp {
+        let params = c.tcp.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value));
+        add("transport", with_params("TCP", &params.collect::<Vec<_>>()));
+        let acks = match c.nic.acks_with_data {
+            true => "of their data".to_owned(),
+            false => c.nic.ack_priority.to_string(),
+        };
+        add("ACK priority", acks);
+    } else {
+        add("window", window(c.nic.window));
+        let timeout = c.nic.timeout.map_or_else(|| "never".into(), |t| t.to_string());
+        add("retransmission timeout", timeout);
+    }
     if c.nic.reliability == Reliability::SelectiveRepeat {
         add("after a loss", "only what is missing is sent again (selective repeat)".into());
     }
     add("scheme", with_params(c.scheme.info.title, &scheme_params(c)));
     let cc: Vec<_> = c.cc.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value)).collect();
-    add("congestion control", with_params(c.cc.kind().name(), &cc));
+    if c.nic.reliability != Reliability::Tcp {
+        add("congestion control", with_params(c.cc.kind().name(), &cc));
+    }
     let routing = match c.routing {
         Routing::Ecmp => "ECMP over shortest paths",
         Routing::UpDown => "up-down",
     };
     add("routing", routing.into());
+    if c.balance != Balance::Flow {
+        add("paths are chosen", balance(c.balance));
+    }
     for f in &c.failures {
         let link = e.topology.link(f.link);
         let (a, b) = (e.topology.name(link.a.0), e.topology.name(link.b.0));
@@ -146,18 +160,36 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     rows
 }
 
-/// Thresholds that differ between switches are shown for each speed of the slowest port.
+/// How priorities share a port.
+fn scheduling(weights: [u32; Priority::COUNT]) -> String {
+    if weights.iter().all(|w| *w == 0) {
+        return "strict priority".into();
+    }
+    format!("DWRR {}", weights.map(|w| w.to_string()).join(" "))
+}
+
+/// How packets are spread over equal paths.
+fn balance(balance: Balance) -> String {
+    match balance {
+        Balance::Flow => "by flow".into(),
+        Balance::Adaptive { low, high } => {
+            format!("by packet, from ports with less than {low}, else {high}, to drain")
+        }
+        Balance::Random => "by packet, at random".into(),
+        Balance::RoundRobin => "by packet, in turn".into(),
+        Balance::Flowlet { gap } => format!("by flowlet, after {gap} of silence"),
+    }
+}
+
+/// Thresholds that differ between ports are shown for each speed.
 fn thresholds(e: &Experiment, c: &Config) -> String {
     let ThresholdConfig::PerSpeed { .. } = c.switch.thresholds else {
         return thresholds_text(c, c.switch.thresholds);
     };
-    let of_switch = SwitchThresholds::new(&e.topology, c);
-    let slowest = |n| e.topology.ports(n).iter().map(|end| e.topology.link(end.link).rate).min();
-    let each = e
-        .topology
-        .switches()
-        .map(|n| (slowest(n).unwrap_or_default(), thresholds_text(c, of_switch.of(n))));
-    by_speed(each)
+    let thresholds = SwitchThresholds::new(&e.topology, c);
+    let ports = e.topology.switches().flat_map(|n| e.topology.ports(n));
+    let rates: BTreeSet<Rate> = ports.map(|end| e.topology.link(end.link).rate).collect();
+    by_speed(rates.into_iter().map(|rate| (rate, thresholds_text(c, thresholds.at(rate)))))
 }
 
 /// How ports mark, for each speed.
@@ -169,7 +201,10 @@ fn marking(e: &Experiment, c: &Config) -> String {
     });
     by_speed(each.map(|(rate, ecn)| match ecn {
         None => (rate, "off".to_owned()),
-        Some(k) => (rate, format!("kmin {}, kmax {}, pmax {}", k.kmin, k.kmax, k.pmax)),
+        Some(k) => {
+            let at = if c.switch.ecn_at == EcnAt::Enqueue { ", at enqueue" } else { "" };
+            (rate, format!("kmin {}, kmax {}, pmax {}{at}", k.kmin, k.kmax, k.pmax))
+        }
     }))
 }
 
@@ -327,20 +362,9 @@ pub fn topology_facts(e: &Experiment) -> Vec<(String, String)> {
 
 /// Whether the routes the traffic may use depend on each other in a circle.
 fn dependency(e: &Experiment) -> String {
-    const MOST_HOSTS: usize = 4096;
-    if e.topology.hosts().len() > MOST_HOSTS {
-        return "not looked for in a fabric of this size".into();
-    }
-    let mut graph = BufferGraph::new(&e.topology);
-    let priority = crate::experiment::default_priority(&e.scenario);
-    for path in &e.paths {
-        if let Ok(path) = weir_net::validate_path(&e.topology, &path.nodes) {
-            graph.add_path(&path, priority);
-        }
-    }
-    graph.add_routes(e.routes(), priority);
-    match graph.cycles().first() {
-        None => "none: these routes cannot deadlock".into(),
-        Some(cycle) => format!("{}: PFC can deadlock here", cycle.describe(&e.topology)),
+    match circle(e) {
+        Err(()) => "not looked for in a fabric of this size".into(),
+        Ok(None) => "none: these routes cannot deadlock".into(),
+        Ok(Some(cycle)) => format!("{}: PFC can deadlock here", cycle.describe(&e.topology)),
     }
 }

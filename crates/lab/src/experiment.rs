@@ -1,6 +1,7 @@
 //! From a scenario to something that runs: `Scenario -> Topology + Traffic -> Config`.
 
 use crate::checks;
+use crate::findings::{PortAt, Window};
 use crate::scenario::{
     Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, TopologySpec, builtin,
     control,
@@ -9,13 +10,17 @@ use crate::text::{Diagnostic, Diagnostics};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use weir_cc::tcp::EcnMode;
 use weir_cc::{CcKind, Signal};
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
-use weir_fc::{NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds};
+use weir_fc::{
+    FlowControl, NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds,
+};
 use weir_net::{Layer, Routes, Topology, nearest};
 use weir_sim::Prepared;
 use weir_sim::config::{
-    Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig, Routing, Scheme, Stop,
+    Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig, Reliability, Routing,
+    Scheme, Stop,
 };
 use weir_traffic::{Fabric, Traffic};
 
@@ -38,6 +43,10 @@ pub struct Experiment {
     pub engine: EngineConfig,
     /// Whether switches and NICs may take shortcuts; never changes a result.
     pub shortcuts: bool,
+    /// The time whose pauses and victims are reported.
+    pub window: Window,
+    /// The switch ports of each group of `[report] ports`, in order.
+    pub port_groups: Vec<Vec<PortAt>>,
     /// The paths of the network: on a large one they take long to find.
     routes: Arc<Routes>,
     /// What its runs share, once there is one.
@@ -98,7 +107,7 @@ impl Experiment {
         out: &mut Diagnostics,
         fabric: impl FnOnce(&TopologySpec, Routing) -> Result<Built, Diagnostic>,
     ) -> Option<Self> {
-        let (topology, routes) = match fabric(scenario.topology.as_ref()?, scenario.routing) {
+        let (topology, routes) = match fabric(scenario.topology.as_ref()?, scenario.routing.kind) {
             Ok(built) => built,
             Err(error) => {
                 out.push(error);
@@ -109,7 +118,7 @@ impl Experiment {
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
-        let experiment = Self {
+        let mut experiment = Self {
             scenario,
             topology,
             traffic,
@@ -118,16 +127,23 @@ impl Experiment {
             warnings,
             engine,
             shortcuts: true,
+            window: Window::ALL,
+            port_groups: Vec::new(),
             routes: Arc::clone(&routes),
             prepared: OnceLock::new(),
         };
         checks::names(&experiment, out);
+        checks::scheme(&experiment, experiment.own_variant(), out);
+        checks::order(&experiment, out);
         checks::acks(&experiment, out);
+        checks::transport(&experiment, out);
         checks::memory(&experiment, out);
         checks::signals(&experiment, experiment.own_variant(), out);
         checks::refresh(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
+        let groups = experiment.scenario.report.ports.iter();
+        experiment.port_groups = groups.map(|g| g.find(&experiment.topology, out)).collect();
         Some(experiment)
     }
 
@@ -135,16 +151,21 @@ impl Experiment {
     pub fn config(&self, variant: Variant) -> Config {
         let s = &self.scenario;
         let mut switch = s.switch.config.clone();
-        (switch.ecn, switch.ecn_scale) = marking(s.switch.ecn, variant.cc);
         let mut nic = s.nic.config;
+        let tcp = (nic.reliability == Reliability::Tcp).then_some(s.tcp.params.ecn);
+        (switch.ecn, switch.ecn_scale) = marking(s.switch.ecn, variant.cc, tcp);
         nic.timeout = s.nic.timeout.unwrap_or_else(|| {
             let lossy = !variant.scheme.lossless
                 || s.run.allow_loss
                 || s.link.bit_error_rate > 0.0
                 || !self.failures.is_empty()
                 || switch.watchdog.is_some()
+                // what comes too early is thrown away, which no later packet may reveal
+                || !s.routing.balance.keeps_order() && nic.reliability == Reliability::GoBackN
                 || drops_when_full(switch.pipeline.as_ref(), &s.flow_control.with(variant.scheme));
-            lossy.then(|| self.patience(variant.scheme))
+            // TCP has a timer of its own
+            let wanted = lossy && tcp.is_none();
+            wanted.then(|| self.patience(variant.scheme))
         });
         Config {
             seed: variant.seed,
@@ -153,10 +174,12 @@ impl Experiment {
             nic,
             scheme: s.flow_control.with(variant.scheme),
             cc: s.congestion_control.with(variant.cc),
-            routing: s.routing,
+            tcp: s.tcp.params.clone(),
+            routing: s.routing.kind,
+            balance: s.routing.balance,
             paths: self.paths.iter().map(|p| p.nodes.clone()).collect(),
             failures: self.failures.clone(),
-            convergence: s.convergence,
+            convergence: s.routing.convergence,
             stop: s.run.stop,
             probes: s.probe.clone(),
             engine: self.engine,
@@ -196,7 +219,22 @@ impl Experiment {
             Some(name) => control::find_cc(name).map_err(Problems::plain)?,
             None => self.scenario.congestion_control.algorithm.value,
         };
+        self.check_cc(cc).map_err(Problems::plain)?;
         Ok(Variant { scheme, cc, seed })
+    }
+
+    /// Whether hosts can use a congestion control.
+    pub(crate) fn check_cc(&self, cc: CcKind) -> Result<(), Diagnostic> {
+        if self.scenario.nic.config.reliability != Reliability::Tcp || cc == CcKind::None {
+            return Ok(());
+        }
+        let title = format!("`{}` cannot control TCP, which controls itself", cc.name());
+        let error = Diagnostic::error(title);
+        let help = match cc {
+            CcKind::Dctcp => "write `ecn = \"dctcp\"` in `[tcp]`, and no congestion control",
+            _ => "leave the congestion control out, or write `transport = \"roce\"` in `[nic]`",
+        };
+        Err(error.help(help))
     }
 
     /// The scheme and the algorithm of the file, with its first seed.
@@ -206,10 +244,12 @@ impl Experiment {
         Variant { scheme: s.flow_control.scheme.value, cc, seed: s.run.seeds[0] }
     }
 
-    /// What is odd about the congestion control of a run that is not that of the file, which
-    /// [`Experiment::warnings`] are about.
-    pub fn warnings_about_cc(&self, variant: Variant) -> Diagnostics {
-        checks::chosen_cc(self, variant)
+    /// What is odd about a run besides [`Experiment::warnings`]: a congestion control that is not
+    /// that of the file, and a scheme that cannot promise here what it promises elsewhere.
+    pub fn warnings_about(&self, variant: Variant) -> Diagnostics {
+        let mut out = checks::chosen_cc(self, variant);
+        checks::floor(self, variant, &mut out);
+        out
     }
 
     /// The names of the classes of traffic.
@@ -252,12 +292,13 @@ pub(crate) fn source(reference: &str) -> Result<(String, Cow<'static, str>, File
     Ok((reference.to_owned(), Cow::Owned(text), files))
 }
 
-/// How switches mark, for a congestion control.
-fn marking(ecn: Ecn, cc: CcKind) -> (Option<EcnConfig>, EcnScale) {
+/// How switches mark, for a congestion control or TCP in this mode.
+fn marking(ecn: Ecn, cc: CcKind, tcp: Option<EcnMode>) -> (Option<EcnConfig>, EcnScale) {
     let (profile, before_pause) = match ecn {
         Ecn::On(ecn) => return (Some(ecn), EcnScale::default()),
         Ecn::Off => return (None, EcnScale::default()),
         Ecn::Profile(name) => (name, false),
+        Ecn::Auto if tcp.is_some_and(|mode| mode != EcnMode::Off) => ("dctcp", true),
         Ecn::Auto if cc.signal() == Signal::Marks => (cc.name(), true),
         Ecn::Auto => return (None, EcnScale::default()),
     };
@@ -434,7 +475,12 @@ fn find_links(
 /// Whether a pipelined switch under this scheme drops packets at a full egress queue.
 fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
     let Some(pipeline) = pipeline else { return false };
-    // a scheme's rule does not depend on the node: any will do to ask
+    let rule = ask(scheme).and_then(|fc| fc.on_full());
+    rule.unwrap_or(pipeline.on_full) == OnFull::Drop
+}
+
+/// The scheme at some node, to ask it what does not depend on the node.
+pub(crate) fn ask(scheme: &Scheme) -> Option<Box<dyn FlowControl>> {
     let port = PortSetup { rate: Rate::from_gbps(1), delay: Time::ZERO };
     let setup = NodeSetup {
         node: NodeId(0),
@@ -447,8 +493,7 @@ fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
         response: Time::ZERO,
         seed: 0,
     };
-    let rule = (scheme.info.build)(&scheme.values, &setup).ok().and_then(|fc| fc.on_full());
-    rule.unwrap_or(pipeline.on_full) == OnFull::Drop
+    (scheme.info.build)(&scheme.values, &setup).ok()
 }
 
 #[cfg(test)]
@@ -478,7 +523,7 @@ mod tests {
     #[test]
     fn auto_marks_for_every_congestion_control_that_needs_marks() {
         for &cc in CcKind::ALL {
-            let (ecn, scale) = marking(Ecn::Auto, cc);
+            let (ecn, scale) = marking(Ecn::Auto, cc, None);
             assert_eq!(ecn.is_some(), cc.signal() == Signal::Marks, "{}", cc.name());
             assert_eq!(scale.before_pause, ecn.is_some());
         }

@@ -20,6 +20,7 @@ pub mod lineup;
 pub mod listing;
 pub mod metrics;
 pub mod ns3;
+pub mod paper;
 pub mod reference_doc;
 pub mod report;
 mod resolve;
@@ -32,6 +33,7 @@ pub mod sweep;
 pub mod table;
 pub mod text;
 pub mod variant;
+mod victims;
 
 pub use checks::{HeadroomNeed, headroom_need};
 pub use experiment::{Experiment, Variant};

@@ -5,6 +5,7 @@
 //! ```
 
 use crate::experiment::{Experiment, Variant, source};
+use crate::findings::Window;
 use crate::resolve::{Base, Fabrics};
 use crate::scenario::{Problems, control};
 use crate::text::{Diagnostic, Diagnostics, Sources};
@@ -47,6 +48,8 @@ pub struct Request<'a> {
     pub engine: EngineConfig,
     /// Whether switches and NICs send every packet the plain way; never changes a result.
     pub plain: bool,
+    /// The time whose pauses are reported.
+    pub window: Window,
 }
 
 /// Which rows to run when the command line names none.
@@ -92,7 +95,7 @@ impl Lineup {
         for spec in &specs {
             let (experiment, variant) = request.resolve(spec, &e, &base, &fabrics)?;
             experiment.warnings.iter().for_each(|w| warnings.push(w.clone()));
-            experiment.warnings_about_cc(variant).iter().for_each(|w| warnings.push(w.clone()));
+            experiment.warnings_about(variant).iter().for_each(|w| warnings.push(w.clone()));
             same_classes(spec, &e, &experiment, &base.sources)?;
             let id = slug(spec, &settings);
             settings.push(Setting { label: spec.label.clone(), id, experiment, variant });
@@ -105,6 +108,7 @@ impl Request<'_> {
     fn adjust(&self, e: &mut Experiment) {
         e.engine = self.engine;
         e.shortcuts = !self.plain;
+        e.window = self.window;
     }
 
     /// The rows that are to be run, as written.
@@ -176,7 +180,9 @@ impl Request<'_> {
             Problems { sources: p.sources, diagnostics: named }
         })?;
         if let (Some(name), None) = (self.cc, &spec.cc) {
-            variant.cc = control::find_cc(name).map_err(|d| {
+            let found = control::find_cc(name);
+            let usable = found.and_then(|cc| experiment.check_cc(cc).map(|()| cc));
+            variant.cc = usable.map_err(|d| {
                 let mut out = Diagnostics::default();
                 out.push(d);
                 problems(out)

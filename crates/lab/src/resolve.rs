@@ -5,7 +5,7 @@
 use crate::experiment::{Built, Experiment, Variant, build};
 use crate::scenario::{Files, Problems, Scenario, control};
 use crate::sweep::hash::{Sha256, sha256};
-use crate::text::{Diagnostic, Diagnostics, Sources, Table, apply_override, parse, put_at};
+use crate::text::{Diagnostic, Diagnostics, Sources, Span, Table, apply_override, parse, put_at};
 use crate::variant::{Change, VariantSpec};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -153,20 +153,23 @@ impl Base {
         Ok(Unnamed { experiment, fabric })
     }
 
+    /// One mistake of a row, where it is written.
+    fn wrong(&self, d: Diagnostic, at: Span) -> Problems {
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.push(d.at(at, ""));
+        Problems { sources: self.sources.clone(), diagnostics }
+    }
+
     /// The scheme and the algorithm that a row names, if there are such.
     fn names(
         &self,
         spec: Option<&VariantSpec>,
     ) -> Result<(Option<&'static SchemeInfo>, Option<CcKind>), Problems> {
-        let wrong = |d: Diagnostic, at| {
-            let mut diagnostics = Diagnostics::default();
-            diagnostics.push(d.at(at, ""));
-            Problems { sources: self.sources.clone(), diagnostics }
-        };
         let scheme = spec.and_then(|s| s.scheme.as_ref());
-        let scheme = scheme.map(|(name, at)| control::find_scheme(name).map_err(|d| wrong(d, *at)));
+        let scheme =
+            scheme.map(|(name, at)| control::find_scheme(name).map_err(|d| self.wrong(d, *at)));
         let cc = spec.and_then(|s| s.cc.as_ref());
-        let cc = cc.map(|(name, at)| control::find_cc(name).map_err(|d| wrong(d, *at)));
+        let cc = cc.map(|(name, at)| control::find_cc(name).map_err(|d| self.wrong(d, *at)));
         Ok((scheme.transpose()?, cc.transpose()?))
     }
 
@@ -178,6 +181,9 @@ impl Base {
     ) -> Result<Variant, Problems> {
         let (scheme, cc) = self.names(spec)?;
         let scheme = scheme.unwrap_or(e.scenario.flow_control.scheme.value);
+        if let (Some(cc), Some((_, at))) = (cc, spec.and_then(|s| s.cc.as_ref())) {
+            e.check_cc(cc).map_err(|d| self.wrong(d, *at))?;
+        }
         let cc = cc.unwrap_or(e.scenario.congestion_control.algorithm.value);
         Ok(Variant { scheme, cc, seed: 0 })
     }
@@ -215,8 +221,17 @@ fn fingerprint(e: &Experiment, variant: Variant, fabric: &str) -> String {
     let mut hash = Sha256::new();
     let _ = write!(
         hash,
-        "weir sweep 1\n{fabric}\n{config:?}\n{:?}\n{}\n{:?}",
-        e.traffic, e.scenario.run.allow_loss, e.scenario.report.sizes
+        "weir sweep 1\n{fabric}\n{config:?}\n{:?}\n{}\n{:?}\n{:?}",
+        e.traffic,
+        e.scenario.run.allow_loss,
+        e.scenario.report.sizes,
+        port_groups(e)
     );
     hash.finish()
+}
+
+/// Names and ports of the groups that have rows of their own.
+fn port_groups(e: &Experiment) -> Vec<(&str, &[crate::findings::PortAt])> {
+    let names = e.scenario.report.ports.iter().map(|g| g.name.value.as_str());
+    names.zip(e.port_groups.iter().map(Vec::as_slice)).collect()
 }

@@ -15,6 +15,9 @@ fn fixed() -> impl Iterator<Item = &'static keys::Section> {
 fn company(section: &str, key: &str) -> String {
     let needed: &[(&str, &str)] = match section {
         "switch" if matches!(key, "pipeline" | "shared-pool") => &[("model", "\"pipelined\"")],
+        "nic" if matches!(key, "weights" | "quantum") => &[("queues", "\"by-priority\"")],
+        "routing" if key.starts_with("drain-") => &[("balance", "\"adaptive\"")],
+        "routing" if key == "flowlet-gap" => &[("balance", "\"flowlet\"")],
         "path" => &[("name", "\"p\""), ("nodes", "[\"h0\", \"sw0\", \"h1\"]")],
         "variant" => &[("label", "\"a\"")],
         "failure" => &[("link", "[\"h0\", \"sw0\"]"), ("down", "\"1us\"")],

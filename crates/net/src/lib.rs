@@ -35,5 +35,5 @@ pub use builder::TopologyBuilder;
 pub use error::TopologyError;
 pub use nearest::nearest;
 pub use path::{PathError, validate_path};
-pub use routes::{Forwarding, Routes};
+pub use routes::{Forwarding, NextHops, Routes};
 pub use topology::{Layer, Link, Node, NodeKind, PortEnd, Topology};

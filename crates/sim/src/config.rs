@@ -1,5 +1,10 @@
 //! What a run is made of, resolved: every number a model uses, and nothing to look up.
 
+mod balance;
+
+pub use balance::Balance;
+
+use weir_cc::tcp::TcpParams;
 use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
 use weir_fc::{OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
@@ -20,8 +25,12 @@ pub struct Config {
     pub scheme: Scheme,
     /// The congestion control.
     pub cc: CcParams,
+    /// TCP, where hosts use it ([`Reliability::Tcp`]).
+    pub tcp: TcpParams,
     /// How paths are chosen.
     pub routing: Routing,
+    /// How packets are spread over paths that are equally good.
+    pub balance: Balance,
     /// Paths that flows may name by index: the nodes from source to destination.
     pub paths: Vec<Vec<NodeId>>,
     /// Links that fail and recover.
@@ -50,7 +59,9 @@ impl Config {
             nic: NicConfig::default(),
             scheme: scheme.into(),
             cc: CcParams::new(CcKind::None),
+            tcp: TcpParams::default(),
             routing: Routing::default(),
+            balance: Balance::default(),
             paths: Vec::new(),
             failures: Vec::new(),
             convergence: Time::ZERO,
@@ -151,9 +162,8 @@ pub enum ThresholdConfig {
         /// Most bytes.
         limit: IngressLimit,
     },
-    /// Static thresholds that follow the speed of ports: those of a switch are for its slowest
-    /// port, in proportion to `per`, and `xoff` is at least ten of the largest frames. The limit
-    /// is what losslessness needs.
+    /// Static thresholds that follow the speed of each port, in proportion to `per`; `xoff` is at
+    /// least ten of the largest frames. The limit is what losslessness needs.
     PerSpeed {
         /// Pause at or above, on ports of the speed `per`.
         xoff: Bytes,
@@ -184,14 +194,14 @@ impl ThresholdConfig {
         per: Rate::from_gbps(40),
     };
 
-    /// The thresholds of a switch whose slowest port has this speed; `frame` is the largest one.
-    pub fn at(self, slowest: Rate, frame: Bytes) -> Self {
+    /// The thresholds of a port of this speed; `frame` is the largest one.
+    pub fn at(self, port: Rate, frame: Bytes) -> Self {
         let Self::PerSpeed { xoff, xon, per } = self else { return self };
         let scaled = |of: u64, to: u64, by: u64| {
             let product = u128::from(of) * u128::from(to) / u128::from(by.max(1));
             u64::try_from(product).unwrap_or(u64::MAX)
         };
-        let high = scaled(xoff.get(), slowest.as_bps(), per.as_bps());
+        let high = scaled(xoff.get(), port.as_bps(), per.as_bps());
         let high = high.max(frame.get().saturating_mul(10));
         let low = scaled(high, xon.get(), xoff.get());
         Self::Static { xoff: Bytes::new(high), xon: Bytes::new(low), limit: IngressLimit::Lossless }
@@ -205,6 +215,16 @@ pub struct EcnScale {
     pub per: Option<Rate>,
     /// They are lowered where a queue would otherwise be paused before it is marked.
     pub before_pause: bool,
+}
+
+/// When a switch decides whether to mark a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnAt {
+    /// When it leaves its queue, by what it leaves behind there.
+    #[default]
+    Dequeue,
+    /// When it joins its queue, by what it finds there.
+    Enqueue,
 }
 
 /// ECN marking at egress queues.
@@ -302,6 +322,8 @@ pub struct SwitchConfig {
     pub ecn: Option<EcnConfig>,
     /// How its thresholds depend on the port.
     pub ecn_scale: EcnScale,
+    /// When it is decided.
+    pub ecn_at: EcnAt,
     /// Time from the last bit of a packet to its place in memory. Control frames are not
     /// delayed by it.
     pub latency: Time,
@@ -315,6 +337,16 @@ impl SwitchConfig {
     /// Time from the last bit of a packet to its egress queue, if nothing is in its way.
     pub fn hop_latency(&self) -> Time {
         self.pipeline.map_or(self.latency, |p| p.delay + p.service())
+    }
+}
+
+impl SwitchConfig {
+    /// The most that an egress queue of a pipelined switch may hold; `None` in shared memory.
+    pub fn longest_egress(&self) -> Option<Bytes> {
+        self.pipeline.map(|p| match p.limits {
+            StageLimits::Dedicated { egress } => egress,
+            StageLimits::Shared(limits) => limits.longest(),
+        })
     }
 }
 
@@ -332,6 +364,7 @@ impl Default for SwitchConfig {
             schedule: PrioritySchedule::default(),
             ecn: None,
             ecn_scale: EcnScale::default(),
+            ecn_at: EcnAt::default(),
             latency: Time::ZERO,
             watchdog: None,
             pipeline: None,
@@ -342,8 +375,10 @@ impl Default for SwitchConfig {
 /// How a NIC chooses the next packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NicDiscipline {
-    /// A queue per flow, round robin.
+    /// A queue per flow, round robin, whatever their priorities.
     PerFlow,
+    /// Priorities share the wire as they do at a switch, the flows of a priority take turns.
+    ByPriority(PrioritySchedule),
     /// One queue for all flows: whatever is held at its head holds the rest.
     Fifo,
 }
@@ -357,6 +392,9 @@ pub enum Reliability {
     /// What is missing: the receiver keeps what comes out of order (IRN). A window that is left
     /// to the congestion control is never more than one bandwidth-delay product.
     SelectiveRepeat,
+    /// TCP, which is its own congestion control: that of [`Config::cc`] must be none, `window` left
+    /// to it and `timeout` left out. Constant-rate sources stay datagrams.
+    Tcp,
 }
 
 /// How much a flow may have in flight.
@@ -383,6 +421,9 @@ pub struct NicConfig {
     pub ack: Bytes,
     /// Priority of ACKs; they are never dropped for lack of memory.
     pub ack_priority: Priority,
+    /// TCP: ACKs, and SYN-ACKs, travel at the priority of their data instead, and are stored, paused
+    /// and dropped as data are.
+    pub acks_with_data: bool,
     /// Bytes in flight.
     pub window: WindowConfig,
     /// Retransmission timeout; `None` for never.
@@ -402,6 +443,7 @@ impl Default for NicConfig {
             header: Bytes::new(18),
             ack: Bytes::new(64),
             ack_priority: Priority::ALL[7],
+            acks_with_data: false,
             window: WindowConfig::FromCc,
             timeout: None,
             reliability: Reliability::GoBackN,
@@ -420,7 +462,7 @@ impl NicConfig {
 /// How paths are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Routing {
-    /// All shortest paths, one per flow by hash.
+    /// All shortest paths.
     #[default]
     Ecmp,
     /// Never up after down: free of cyclic buffer dependencies.

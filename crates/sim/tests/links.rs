@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{DATA, config, flow, run, star};
+use common::{DATA, config, flow, run, set, star};
 use weir_core::{Bytes, LinkId, PortId, Rate, Time};
 use weir_net::build::{self, leaf_spine};
 use weir_net::{Layer, TopologyBuilder};
@@ -210,4 +210,24 @@ fn a_switch_without_links_harms_nobody() {
     cfg.engine = EngineConfig::Window { threads: 1 };
     let out = run(&topology, &[flow(0, 2, 200_000)], &cfg);
     assert_eq!((out.finish, out.totals.completed), (Finish::Drained, 1));
+}
+
+/// A bit error may hit the frame that lifts GFC's last limit: the flows that are over by then do not
+/// miss it, and the host stays limited in an empty network. That is no fault of the books.
+#[test]
+fn a_lost_control_frame_after_the_last_packet_harms_nobody() {
+    let mut misheard = 0;
+    for seed in 0..100 {
+        let mut cfg = config("gfc");
+        set(&mut cfg, "mode", "ofc");
+        cfg.seed = seed;
+        cfg.stop = Stop::At(Time::from_ms(50));
+        cfg.link.bit_error_rate = 5e-6;
+        cfg.nic.timeout = Some(us(300));
+        let flows: Vec<FlowSpec> = (1..5).map(|i| flow(i, 0, 80_000)).collect();
+        let out = run(&star(5, "100ns"), &flows, &cfg);
+        let lost = out.totals.control_dropped > 0;
+        misheard += u32::from(out.finish == Finish::Drained && lost);
+    }
+    assert!(misheard > 0);
 }

@@ -26,8 +26,11 @@ pub enum Intensity {
         /// Of what.
         reference: LoadRef,
     },
-    /// Arrivals (flows, or incast events) per second, all senders together.
+    /// Arrivals (flows, or incast events) per second, all hosts together.
     PerSecond(f64),
+    /// Arrivals per second of each host that counts: of each sender, or, for incast events, of each
+    /// receiver.
+    PerSecondEach(f64),
 }
 
 /// What a pattern offers to the network on average.
@@ -40,16 +43,18 @@ pub struct Offered {
 }
 
 impl Intensity {
-    /// Arrivals per second of `mean_bytes` each. `load` is the name of the parameter in errors.
+    /// Arrivals per second of `mean_bytes` each, all hosts together. A load is one of `senders`, a
+    /// rate of each host one of each of `hosts`.
     pub fn per_second(
         self,
         fabric: &Fabric,
         senders: &HostSet,
+        hosts: &HostSet,
         mean_bytes: f64,
     ) -> Result<f64, TrafficError> {
         let (parameter, value) = match self {
             Self::Load { load, .. } => ("load", load),
-            Self::PerSecond(rate) => ("per_second", rate),
+            Self::PerSecond(rate) | Self::PerSecondEach(rate) => ("per_second", rate),
         };
         if !(value.is_finite() && value > 0.0) {
             return Err(TrafficError::value(parameter, value, "a number above 0"));
@@ -59,6 +64,7 @@ impl Intensity {
                 load * capacity(reference, fabric, senders)? / (mean_bytes * 8.0)
             }
             Self::PerSecond(rate) => rate,
+            Self::PerSecondEach(rate) => rate * hosts.len() as f64,
         };
         // Once in 200 days is the longest gap the clock can hold, one per picosecond the shortest.
         if !(1e-7..=1e12).contains(&per_second) {
@@ -104,7 +110,7 @@ mod tests {
 
     fn rate(intensity: Intensity, mean: f64) -> Result<f64, TrafficError> {
         let fabric = flowsail();
-        intensity.per_second(&fabric, fabric.hosts(), mean)
+        intensity.per_second(&fabric, fabric.hosts(), fabric.hosts(), mean)
     }
 
     #[test]
@@ -142,7 +148,7 @@ mod tests {
         let fabric = Fabric::uniform(&[NodeId(0), NodeId(1)], Rate::from_gbps(1)).unwrap();
         for reference in [LoadRef::Core, LoadRef::CoreExact] {
             let load = Intensity::Load { load: 0.5, reference };
-            let error = load.per_second(&fabric, fabric.hosts(), 1e3).unwrap_err();
+            let error = load.per_second(&fabric, fabric.hosts(), fabric.hosts(), 1e3).unwrap_err();
             assert!(error.to_string().contains("`host`"), "{error}");
         }
     }

@@ -190,6 +190,11 @@ impl Sender {
         Some((self.next_new - 1, false))
     }
 
+    /// The packet that [`next_packet`](Self::next_packet) would send now.
+    pub fn peek(&self) -> Option<u64> {
+        self.hole().or_else(|| self.may_send_new().then_some(self.next_new))
+    }
+
     fn may_send_new(&self) -> bool {
         self.next_new < self.packets && self.next_new - self.acked() < self.config.cap
     }

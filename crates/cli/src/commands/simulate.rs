@@ -2,7 +2,7 @@
 
 use super::figure;
 use crate::Status;
-use crate::args::{Compare, Deny, Run as RunArgs};
+use crate::args::{Compare, Deny, Run as RunArgs, WindowArgs};
 use crate::progress::watch;
 use crate::terminal::{Terminal, print, tell};
 use anyhow::Context;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weir_lab::compare::{self, Figures, View};
-use weir_lab::findings::Comparison;
+use weir_lab::findings::{Comparison, Window};
 use weir_lab::lineup::{Lineup, Otherwise, Request};
 use weir_lab::report::{Destination, Formats};
 use weir_lab::run::{Failed, Failure, Meter, run_each};
@@ -27,6 +27,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         cc: args.cc.as_deref(),
         engine: args.threads,
         plain: args.no_shortcuts,
+        window: window(&args.window)?,
     };
     let Some(lineup) = load(&args.scenario, &request, Otherwise::Own, terminal) else {
         return Ok(Status::BadInput);
@@ -54,7 +55,8 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         ("--variant", args.variant.clone()),
         ("--cc", args.cc.clone()),
         ("--seed", args.seed.map(|s| s.to_string())),
-    ]) + &words("--set", &args.sets);
+    ]) + &window_words(&args.window)
+        + &words("--set", &args.sets);
     // results are saved first: whoever reads what is printed may stop at any time (`| head`)
     let saved = save(&c, out.as_ref(), formats, &command)?;
     if args.json {
@@ -109,6 +111,7 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         cc: args.cc.as_deref(),
         engine: EngineConfig::default(),
         plain: args.no_shortcuts,
+        window: window(&args.window)?,
     };
     let Some(lineup) = load(&args.scenario, &request, Otherwise::All, terminal) else {
         return Ok(Status::BadInput);
@@ -137,6 +140,7 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         ("--seed", args.seed.map(|s| s.to_string())),
         ("--seeds", args.seeds.clone()),
     ]) + &words("--variant", &args.variants)
+        + &window_words(&args.window)
         + &words("--set", &args.sets);
     let saved = save(&c, out.as_ref(), formats, &command)?;
     if let Some(figure) = figure {
@@ -146,6 +150,10 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
     } else {
         let title = format!("{} · {} seeds", describe::headline(e), seeds.len());
         let title = if seeds.len() == 1 { describe::headline(e) } else { title };
+        let title = match e.window.is_all() {
+            true => title,
+            false => format!("{title} · victims of pauses{}", e.window.label()),
+        };
         let body = compare::text(&c, &Figures::new(&c), &view, terminal.out);
         let title = table::paint(&title, terminal.out.colour, "1");
         print(&format!("  {title}\n\n{body}\n"))?;
@@ -268,6 +276,18 @@ fn command_line(words: &[(&str, Option<String>)]) -> String {
 /// A flag that was given several times.
 fn words(flag: &str, values: &[String]) -> String {
     values.iter().map(|v| format!(" {flag} {}", format::shell_word(v))).collect()
+}
+
+/// The time whose pauses are reported.
+fn window(args: &WindowArgs) -> anyhow::Result<Window> {
+    Window::new(args.from, args.to).map_err(anyhow::Error::msg)
+}
+
+fn window_words(args: &WindowArgs) -> String {
+    let word = |name: &str, time: Option<weir_lab::Time>| {
+        time.map(|t| format!(" {name} {}", t.to_string().replace(' ', "")))
+    };
+    [word("--from", args.from), word("--to", args.to)].into_iter().flatten().collect()
 }
 
 /// The formats of tables, if this program can write them.

@@ -420,6 +420,10 @@ impl FlowControl for FlowSail {
         self.plan.layout()
     }
 
+    fn fits_many_paths(&self) -> Result<(), &'static str> {
+        Err(crate::perflow::ONE_PATH)
+    }
+
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
         self.backstop.interest(&self.plan, priority)
     }

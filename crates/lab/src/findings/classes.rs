@@ -21,6 +21,8 @@ pub struct ClassStats {
     pub fct_ack: Sorted,
     /// Payload that open-ended flows delivered over the time they had, bits per second.
     pub rate: Sorted,
+    /// Payload of those that completed over their completion time, bits per second.
+    pub throughput: Sorted,
     /// FCT over ideal FCT.
     pub slowdown: Sorted,
     /// For every flow, the longest time it was held at one hop, picoseconds.
@@ -31,6 +33,14 @@ pub struct ClassStats {
     pub lost: u64,
     /// Packets that arrived behind later ones.
     pub reordered: u64,
+    /// Retransmission timers that fired.
+    pub timeouts: u64,
+    /// TCP: windows cut for ECN marks.
+    pub ecn_cuts: u64,
+    /// TCP: fast retransmits.
+    pub fast_retransmits: u64,
+    /// TCP: the largest congestion window of each flow, bytes.
+    pub peak_window: Sorted,
 }
 
 /// The longest time a flow was held at one hop. Holds at several hops overlap, so their sum
@@ -62,6 +72,12 @@ impl Selection<'_> {
     }
 }
 
+/// The size of a flow over its completion time, bits per second.
+fn throughput(flow: &FlowRecord) -> Option<f64> {
+    let time = flow.fct()?.as_ps();
+    (time > 0).then(|| flow.size.get() as f64 * 8e12 / time as f64)
+}
+
 impl ClassStats {
     /// Sorts out the flows of `class`, or of all classes, that started after the warm-up.
     pub fn new(run: &Run, class: Option<ClassId>) -> Self {
@@ -81,11 +97,18 @@ impl ClassStats {
             fct: Sorted::new(flows.iter().filter_map(|f| ps(f.fct()))),
             fct_ack: Sorted::new(flows.iter().filter_map(|f| ps(f.fct_ack()))),
             rate: Sorted::new(flows.iter().filter_map(|f| rate(f, run.outcome.end))),
+            throughput: Sorted::new(flows.iter().filter_map(|f| throughput(f))),
             slowdown: Sorted::new(flows.iter().filter_map(|f| f.slowdown())),
             held: Sorted::new(flows.iter().map(|f| longest_hold(f))),
             retransmitted: sum(|f| f.retransmitted),
             lost: sum(|f| f.lost),
             reordered: sum(|f| f.reordered),
+            timeouts: sum(|f| f.timeouts),
+            ecn_cuts: sum(|f| f.tcp.map_or(0, |tcp| tcp.ecn_cuts)),
+            fast_retransmits: sum(|f| f.tcp.map_or(0, |tcp| tcp.fast_retransmits)),
+            peak_window: Sorted::new(
+                flows.iter().filter_map(|f| f.tcp.map(|tcp| tcp.peak_window.get() as f64)),
+            ),
         }
     }
 }

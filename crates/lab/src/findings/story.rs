@@ -82,7 +82,7 @@ fn victim(c: &Comparison<'_>, first: &Group<'_>) -> Option<String> {
         "{seed}{} held the {class} flow {src} to {dst} for {}{} because of congestion at {root}, \
          which is not on its path{}.{more}",
         first.label,
-        if worst.at_most { "up to " } else { "" },
+        if worst.at_most() { "up to " } else { "" },
         format::time(worst.held),
         if worst.clear { "; no pause began at a port that is" } else { "" },
     );

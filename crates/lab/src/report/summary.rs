@@ -3,16 +3,17 @@
 use crate::experiment::Experiment;
 use crate::findings::{
     ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, Selection,
-    TableSummary, answer, hottest_port,
+    TableSummary, answer, hottest_port, missing_signal,
 };
 use crate::run::{Failed, Run};
 use crate::stats::{Estimate, Sorted};
 use serde_json::{Map, Value, json};
 use weir_core::{ClassId, Time};
+use weir_sim::config::Reliability;
 use weir_sim::outcome::{Deadlock, Finish, Stuck};
 
 /// The version of the file format.
-pub(crate) const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 2;
 
 /// The summary of everything that was run: of the run itself if there is only one.
 pub fn summary(c: &Comparison<'_>) -> Value {
@@ -24,6 +25,7 @@ pub fn summary(c: &Comparison<'_>) -> Value {
         "title": e.scenario.title,
         "answer": answer(c),
         "partial": c.partial(),
+        "window": window(e),
     });
     let mut runs: Vec<Value> = c.runs_with().map(|(e, r)| run_summary(e, r)).collect();
     let object = all.as_object_mut().expect("made above");
@@ -39,6 +41,17 @@ pub fn summary(c: &Comparison<'_>) -> Value {
         object.insert("failed".into(), c.failed.iter().map(failed).collect());
     }
     all
+}
+
+/// The time whose pauses and victims are in the files; null for the whole run.
+fn window(e: &Experiment) -> Value {
+    match e.window.is_all() {
+        true => Value::Null,
+        false => json!({
+            "from_ps": e.window.from.as_ps(),
+            "to_ps": (e.window.to < Time::NEVER).then_some(e.window.to.as_ps()),
+        }),
+    }
 }
 
 /// A run without an outcome.
@@ -130,12 +143,14 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
     let t = &o.totals;
     let (classes, sizes) = divided(e, |which| class(&ClassStats::of(run, which)));
     let (queues, memory) = lengths(e, run);
+    let is_tcp = run.config.nic.reliability == Reliability::Tcp;
     // An interrupted run depends on when it was interrupted: it has no fingerprint.
     let digest = (!run.interrupted()).then(|| format!("{:016x}", o.digest));
     json!({
         "variant": run.label,
         "scheme": run.variant.scheme.name,
         "cc": run.variant.cc.name(),
+        "transport": if is_tcp { "tcp" } else { "roce" },
         "seed": run.variant.seed,
         "finish": finish(e, run),
         "valid": run.invalid(e).is_none(),
@@ -161,7 +176,11 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
             "watchdog_storms": t.watchdog_storms,
             "timeouts": t.timeouts,
             "needless_timeouts": t.needless_timeouts,
+            "telemetry": t.telemetry,
+            "ecn_cuts": t.ecn_cuts,
+            "fast_retransmits": t.fast_retransmits,
         },
+        "missing_signal": missing_signal(run),
         "series_interval_ps": o.series_interval.map(Time::as_ps),
         "drops": drops(e, run),
         "classes": classes,
@@ -222,13 +241,27 @@ fn class(s: &ClassStats) -> Value {
         "retransmitted": s.retransmitted,
         "lost": s.lost,
         "reordered": s.reordered,
+        "timeouts": s.timeouts,
+        "tcp": tcp(s),
+    })
+}
+
+/// What TCP did; null where hosts do not use it.
+fn tcp(s: &ClassStats) -> Value {
+    s.peak_window.mean().map_or(Value::Null, |mean| {
+        json!({
+            "ecn_cuts": s.ecn_cuts,
+            "fast_retransmits": s.fast_retransmits,
+            "peak_window_mean": mean,
+            "peak_window_max": s.peak_window.max(),
+        })
     })
 }
 
 fn stuck(e: &Experiment, s: &Stuck) -> Value {
     json!({
         "node": e.topology.name(s.node),
-        "port": e.topology.port_name(s.node, s.port),
+        "port": e.topology.port_label(s.node, s.port),
         "queue": s.queue.0,
         "priority": s.priority.get(),
         "bytes": s.bytes.get(),
@@ -272,7 +305,7 @@ fn hottest(e: &Experiment, run: &Run) -> Value {
     let Some(port) = at.record(run) else { return Value::Null };
     json!({
         "node": e.topology.name(at.node),
-        "port": e.topology.port_name(at.node, at.port),
+        "port": at.label(&e.topology),
         "queue_mean": port.queue.mean,
         "queue_p99": port.queue.p99.get(),
         "queue_max": port.queue.max.get(),
@@ -294,8 +327,10 @@ fn trees(e: &Experiment, run: &Run) -> Vec<Value> {
                     "src": e.topology.name(v.src),
                     "dst": e.topology.name(v.dst),
                     "class": e.classes()[v.class.index()],
+                    "held_at": v.at.label(&e.topology),
                     "held_ps": v.held.as_ps(),
-                    "at_most": v.at_most,
+                    "bound": v.bound.name(),
+                    "at_most": v.at_most(),
                     "clear_path": v.clear,
                 })
             })
@@ -303,7 +338,7 @@ fn trees(e: &Experiment, run: &Run) -> Vec<Value> {
         json!({
             "root": t.root.map(|r| json!({
                 "node": e.topology.name(r.node),
-                "port": e.topology.port_name(r.node, r.port),
+                "port": r.label(&e.topology),
             })),
             "pauses": count,
             "paused_ps": time.as_ps(),

@@ -21,6 +21,15 @@ pub enum Kind {
         /// Largest.
         max: u64,
     },
+    /// A whole number within bounds, both included, or one of these words.
+    WholeOr {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+        /// What may stand there instead.
+        words: &'static [&'static str],
+    },
     /// True or false.
     Bool,
     /// One of these words.
@@ -40,6 +49,8 @@ pub enum Kind {
     Quantity,
     /// A list of ranges of sizes, or one of these words.
     Ranges(&'static [&'static str]),
+    /// A table of names, each with a pattern of ports or several.
+    Ports,
 }
 
 impl Kind {
@@ -60,6 +71,9 @@ impl Kind {
             Self::Below(n) => format!("a number from 0 up to but below {n}"),
             Self::Whole { min, max: u64::MAX } => format!("a whole number from {min}"),
             Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
+            Self::WholeOr { min, max, words } => {
+                or(&format!("a whole number from {min} to {max}"), words)
+            }
             Self::Bool => "`true` or `false`".into(),
             Self::Choice(words) => {
                 let quoted: Vec<String> = words.iter().map(|w| format!("`\"{w}\"`")).collect();
@@ -75,6 +89,7 @@ impl Kind {
             Self::Ranges(words) => {
                 or("a list of ranges such as `[\"0..10KB\", \"10KB..\"]`", words)
             }
+            Self::Ports => "a table such as `{ core = \"core* -> *\" }`".into(),
             Self::Quantity => "a quantity such as `\"1.45ms\"`, `\"75KB\"` or `0.8`".into(),
         }
     }
@@ -195,6 +210,12 @@ pub const ECN: &[Key] = &[
     key("kmin", Kind::Size(&[]), "", "No marks at or below this queue length."),
     key("kmax", Kind::Size(&[]), "", "Every packet is marked above this queue length."),
     key("pmax", Kind::Fraction, "1", "Marking probability just below kmax."),
+    key(
+        "at",
+        Kind::Choice(&["dequeue", "enqueue"]),
+        "dequeue",
+        "Which length counts: what a packet leaves behind in its queue, or what it finds there.",
+    ),
 ];
 
 /// The PFC watchdog.
@@ -267,8 +288,8 @@ pub const SWITCH: Section = Section {
             "auto",
             "When an ingress is paused: static `{ xoff, xon }`, dynamic `{ alpha }`, or \
              `\"pool\"` for one tail-drop pool without pauses. `\"auto\"` is static and follows the \
-             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of the slowest port of a switch, \
-             xoff at least ten of the largest frames.",
+             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of each ingress port, xoff at least \
+             ten of the largest frames.",
         ),
         key(
             "lossless",
@@ -347,14 +368,53 @@ pub const NIC: Section = Section {
     keys: &[
         key(
             "queues",
-            Kind::Choice(&["per-flow", "fifo"]),
+            Kind::Choice(&["per-flow", "by-priority", "fifo"]),
             "per-flow",
-            "A queue per flow, served in turn; or one for all, whose head holds the rest.",
+            "`per-flow`: a queue per flow, served in turn whatever their priorities. `by-priority`: \
+             priorities share the wire by `weights`, the flows of a priority take turns. `fifo`: one \
+             queue for all, whose head holds the rest.",
         ),
-        key("payload", Kind::Size(&[]), "1500B", "Payload of a full packet."),
-        key("header", Kind::Size(&[]), "18B", "Headers and checksum of a data frame."),
-        key("ack", Kind::Size(&[]), "64B", "Frame bytes of an ACK."),
-        key("ack-priority", Kind::Whole { min: 0, max: 7 }, "7", "Priority of ACKs."),
+        key(
+            "weights",
+            Kind::Wholes { min: 0, max: 1000 },
+            "",
+            "With `by-priority`, eight weights as in `[switch]`: 0 is strict priority. Default: all \
+             strict.",
+        ),
+        key(
+            "quantum",
+            Kind::Size(&[]),
+            "1500B",
+            "With `by-priority`: bytes per unit of weight and visit.",
+        ),
+        key(
+            "transport",
+            Kind::Choice(&["roce", "tcp"]),
+            "roce",
+            "What flows use: RDMA over Ethernet with the congestion control of `[congestion-control]`, \
+             or TCP, which has its own (`[tcp]`). Constant-rate sources are datagrams either way.",
+        ),
+        key(
+            "payload",
+            Kind::Size(&[]),
+            "1500B",
+            "Payload of a full packet; with TCP it is `mss` of `[tcp]`.",
+        ),
+        key(
+            "header",
+            Kind::Size(&[]),
+            "18B",
+            "Headers and checksum of a data frame; with TCP 58B unless it is given.",
+        ),
+        key("ack", Kind::Size(&[]), "64B", "Frame bytes of an ACK, and of a SYN."),
+        key(
+            "ack-priority",
+            Kind::WholeOr { min: 0, max: 7, words: &["data"] },
+            "7",
+            "Priority of ACKs, which are neither paused nor dropped for lack of memory. `data` (TCP): \
+             ACKs travel at the priority of their data, and are stored, paused and dropped as data \
+             are.",
+        ),
         key(
             "window",
             Kind::Size(&["from-cc", "unlimited"]),
@@ -385,6 +445,24 @@ pub const NIC: Section = Section {
             "Go-back-N: a NACK for the same packet is repeated after this long. With selective \
              repeat every packet out of order is answered by one.",
         ),
+    ],
+};
+
+/// Keys of `[tcp]` besides the parameters of TCP.
+pub const TCP: Section = Section {
+    name: "tcp",
+    repeated: false,
+    doc: "TCP, where `transport = \"tcp\"` in `[nic]`. Parameters that are written replace those of \
+          the `profile`.",
+    keys: &[
+        key(
+            "profile",
+            Kind::Choice(&["linux", "detail"]),
+            "linux",
+            "Whose hosts: `linux` has the defaults below, `detail` those of DeTail and CaPFC: no fast \
+             retransmit, since packets of a flow may take different paths, and an RTO_min of 10 ms.",
+        ),
+        key("mss", Kind::Size(&[]), "1460B", "Payload of a full segment."),
     ],
 };
 
@@ -450,8 +528,34 @@ pub const ROUTING: Section = Section {
             "kind",
             Kind::Choice(&["ecmp", "up-down"]),
             "ecmp",
-            "All shortest paths, one per flow by hash; or never up after down, which cannot \
-             deadlock.",
+            "All shortest paths; or those that never go up after down, which cannot deadlock.",
+        ),
+        key(
+            "balance",
+            Kind::Choice(&["flow", "adaptive", "random", "round-robin", "flowlet"]),
+            "flow",
+            "Who takes which of several equal paths. `flow`: one per flow, by hash. By packet: \
+             `adaptive`, to a port with few drain bytes (DeTail); `random`; `round-robin`. `flowlet`: \
+             a flow draws anew after a silence. All but `flow` can reorder packets.",
+        ),
+        key(
+            "drain-low",
+            Kind::Size(&[]),
+            "16KB",
+            "Adaptive: a port is drawn from those with fewer drain bytes than this, if there are any. \
+             Drain bytes are what leaves the port before a new packet of the same priority could.",
+        ),
+        key(
+            "drain-high",
+            Kind::Size(&[]),
+            "32KB",
+            "Adaptive: else from those with fewer than this, else from all.",
+        ),
+        key(
+            "flowlet-gap",
+            Kind::Time(&[]),
+            "100us",
+            "Flowlet: the silence of a flow, at a switch, after which it draws a port anew.",
         ),
         key(
             "convergence",
@@ -540,14 +644,23 @@ pub const REPORT: Section = Section {
     name: "report",
     repeated: false,
     doc: "How results are divided.",
-    keys: &[key(
-        "sizes",
-        Kind::Ranges(&["auto"]),
-        "auto",
-        "Ranges of flow sizes that get figures of their own: from a size up to, but not including, \
+    keys: &[
+        key(
+            "ports",
+            Kind::Ports,
+            "",
+            "Groups of switch ports that get figures of their own in sweeps: a name, and the ports as \
+         `switch -> neighbour`, with `*` for any text and `?` for any character; a list for several.",
+        ),
+        key(
+            "sizes",
+            Kind::Ranges(&["auto"]),
+            "auto",
+            "Ranges of flow sizes that get figures of their own: from a size up to, but not including, \
          another; they may overlap. `auto`: below 10 KB, 10 KB to 100 KB and from 100 KB on where \
          traffic draws sizes from a table, else none.",
-    )],
+        ),
+    ],
 };
 
 /// `[[reference]]`.
@@ -594,6 +707,7 @@ pub const SECTIONS: &[Section] = &[
     SWITCH,
     LINK,
     NIC,
+    TCP,
     FLOW_CONTROL,
     CONGESTION_CONTROL,
     ROUTING,

@@ -11,20 +11,26 @@ mod fields;
 pub mod keys;
 mod names;
 mod pipeline;
+mod ports;
 pub mod reference;
 mod report;
+mod routing;
 mod sections;
 mod switch;
+mod tcp;
 mod topology;
 pub mod traffic;
 
 pub use args::Arg;
 pub use fields::{At, first_sentence};
 pub use names::{Files, Route, ScenarioNames};
+pub use ports::{PortGroup, PortPattern};
 pub use reference::Reference;
 pub use report::{ReportSpec, SizeRange};
+pub use routing::RoutingSpec;
 pub use sections::{FailureSpec, NicSpec, PathSpec, RunSpec};
 pub use switch::{Ecn, SwitchSpec};
+pub use tcp::TcpSpec;
 pub use topology::TopologySpec;
 pub use traffic::TrafficSpec;
 
@@ -33,8 +39,7 @@ use crate::variant::{self, VariantSpec};
 use fields::Fields;
 pub(crate) use fields::unknown_key;
 use std::path::Path;
-use weir_core::Time;
-use weir_sim::config::{LinkConfig, ProbeConfig, Routing};
+use weir_sim::config::{LinkConfig, ProbeConfig};
 
 /// A scenario as read. Parts that could not be read are missing, and said so.
 #[derive(Clone, Debug)]
@@ -57,6 +62,8 @@ pub struct Scenario {
     pub link: LinkConfig,
     /// Hosts.
     pub nic: NicSpec,
+    /// TCP, where hosts use it.
+    pub tcp: TcpSpec,
     /// Between neighbours.
     pub flow_control: control::FlowControlSpec,
     /// At the senders.
@@ -68,9 +75,7 @@ pub struct Scenario {
     /// Links that fail.
     pub failures: Vec<FailureSpec>,
     /// How paths are chosen.
-    pub routing: Routing,
-    /// How fast routes change.
-    pub convergence: Time,
+    pub routing: RoutingSpec,
     /// What to record.
     pub probe: ProbeConfig,
     /// When to stop.
@@ -131,8 +136,8 @@ impl Scenario {
         refuse_unknown_sections(root, out);
         let (name, title, notes) = head(file, root, out);
         let section = |name: &str| root.get(name);
-        let (routing, convergence) = sections::routing(section("routing"), out);
         let traffic = repeated(root, "traffic", out, traffic::read);
+        let tcp = tcp::read(section("tcp"), out);
         Self {
             name,
             title,
@@ -140,7 +145,8 @@ impl Scenario {
             topology: topology::read(section("topology"), &files, out),
             switch: switch::read(section("switch"), out),
             link: sections::link(section("link"), out),
-            nic: sections::nic(section("nic"), out),
+            nic: sections::nic(section("nic"), &tcp, out),
+            tcp,
             flow_control: control::flow_control(section("flow-control"), out),
             congestion_control: control::congestion_control(section("congestion-control"), out),
             variants: variant::read_all(root, out),
@@ -148,8 +154,7 @@ impl Scenario {
             traffic,
             paths: repeated(root, "path", out, sections::path),
             failures: repeated(root, "failure", out, sections::failure),
-            routing,
-            convergence,
+            routing: routing::read(section("routing"), out),
             probe: sections::probe(section("probe"), out),
             run: sections::run(section("run"), out),
             references: repeated(root, "reference", out, reference::read),

@@ -2,6 +2,7 @@
 
 use super::fields::{At, Fields};
 use super::keys;
+use super::ports::{self, PortGroup};
 use super::traffic::TrafficSpec;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use std::fmt;
@@ -74,6 +75,8 @@ impl fmt::Display for SizeRange {
 pub struct ReportSpec {
     /// Ranges of flow sizes that get figures of their own; they may overlap.
     pub sizes: Vec<SizeRange>,
+    /// Groups of switch ports that get figures of their own.
+    pub ports: Vec<PortGroup>,
 }
 
 /// More ranges than this make no table that anybody reads.
@@ -96,7 +99,8 @@ pub(super) fn read(
         Some([At { value, .. }]) if value == "auto" => auto(),
         Some(texts) => ranges(texts, f.out),
     };
-    ReportSpec { sizes }
+    let ports = ports::read(f.item("ports"), f.out);
+    ReportSpec { sizes, ports }
 }
 
 fn ranges(texts: &[At<String>], out: &mut Diagnostics) -> Vec<SizeRange> {

@@ -6,7 +6,7 @@ use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{Bytes, Priority, Ratio};
 use weir_fc::PrioritySchedule;
 use weir_sim::config::{
-    EcnConfig, EcnScale, IngressLimit, SwitchConfig, ThresholdConfig, WatchdogAction,
+    EcnAt, EcnConfig, EcnScale, IngressLimit, SwitchConfig, ThresholdConfig, WatchdogAction,
     WatchdogConfig,
 };
 
@@ -60,7 +60,7 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
     let latency = f.time("latency");
     super::sections::short(&mut f, "latency", &latency);
     let latency = latency.value;
-    let ecn = ecn(&mut f);
+    let (ecn, ecn_when) = ecn(&mut f);
     let watchdog = watchdog(&mut f);
     let given = thresholds(&mut f);
     if pipeline.is_some() {
@@ -81,6 +81,7 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
             schedule,
             ecn: None,
             ecn_scale: EcnScale::default(),
+            ecn_at: ecn_when,
             latency,
             watchdog,
             pipeline: pipeline.as_ref().map(|p| p.config),
@@ -101,7 +102,8 @@ fn mask(priorities: &[u64]) -> u8 {
     priorities.iter().fold(0, |mask, p| mask | 1 << p)
 }
 
-fn schedule(f: &mut Fields<'_>) -> PrioritySchedule {
+/// `weights` and `quantum`, of a switch or a NIC.
+pub(super) fn schedule(f: &mut Fields<'_>) -> PrioritySchedule {
     let quantum = f.bytes("quantum");
     if quantum.value == Bytes::ZERO {
         let zero = Diagnostic::error("`quantum` is zero: nothing would ever be served");
@@ -121,12 +123,14 @@ fn schedule(f: &mut Fields<'_>) -> PrioritySchedule {
     schedule
 }
 
-fn ecn(f: &mut Fields<'_>) -> Ecn {
+fn ecn(f: &mut Fields<'_>) -> (Ecn, EcnAt) {
     let mut e = match f.table("ecn") {
         Some(Or::Is(fields)) => fields,
-        Some(Or::Word("off")) => return Ecn::Off,
-        Some(Or::Word(name)) if name != "auto" => return Ecn::Profile(name),
-        _ => return Ecn::Auto,
+        Some(Or::Word("off")) => return (Ecn::Off, EcnAt::default()),
+        Some(Or::Word(name)) if name != "auto" => {
+            return (Ecn::Profile(name), EcnAt::default());
+        }
+        _ => return (Ecn::Auto, EcnAt::default()),
     };
     for key in ["kmin", "kmax"] {
         if !e.given(key) {
@@ -135,16 +139,20 @@ fn ecn(f: &mut Fields<'_>) -> Ecn {
     }
     let (kmin, kmax) = (e.optional_bytes("kmin"), e.optional_bytes("kmax"));
     let pmax = e.fraction("pmax");
+    let at = match e.choice("at").value {
+        "enqueue" => EcnAt::Enqueue,
+        _ => EcnAt::Dequeue,
+    };
     if pmax.value.as_f64() > 1.0 {
         let title = format!("`pmax` is {}: a probability is at most 1", pmax.value);
         e.out.push(Diagnostic::error(title).maybe_at(pmax.span, ""));
     }
-    let (Some(kmin), Some(kmax)) = (kmin, kmax) else { return Ecn::Off };
+    let (Some(kmin), Some(kmax)) = (kmin, kmax) else { return (Ecn::Off, at) };
     if kmin.value > kmax.value {
         let label = format!("{} is above kmax ({})", kmin.value, kmax.value);
         e.out.push(Diagnostic::error("kmin must not be above kmax").maybe_at(kmin.span, label));
     }
-    Ecn::On(EcnConfig { kmin: kmin.value, kmax: kmax.value, pmax: pmax.value })
+    (Ecn::On(EcnConfig { kmin: kmin.value, kmax: kmax.value, pmax: pmax.value }), at)
 }
 
 fn watchdog(f: &mut Fields<'_>) -> Option<WatchdogConfig> {

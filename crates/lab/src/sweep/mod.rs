@@ -20,12 +20,14 @@ pub mod merge;
 mod page;
 pub mod plan;
 pub mod quantity;
+pub(crate) mod reader;
 pub mod record;
 pub mod seeds;
 pub mod shard;
 pub mod slurm;
 pub mod status;
 pub mod store;
+pub mod survey;
 pub mod worker;
 
 pub use crate::metrics;

@@ -339,6 +339,8 @@ mod tests {
             attempt,
             run: vec![cell.to_owned(); cells],
             classes: vec![vec![cell.to_owned(); 2 + flow_columns().count()]; usize::from(figures)],
+            ports: Vec::new(),
+            state: Vec::new(),
             cpu_seconds: 0.5,
         }
     }

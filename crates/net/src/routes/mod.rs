@@ -111,6 +111,32 @@ impl Forwarding<'_> {
     }
 }
 
+/// The ports by which a packet may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextHops<'a> {
+    /// There is one way.
+    One(PortId),
+    /// These are equally good, in ascending order. The number is the same wherever in this table the
+    /// same ports are.
+    Any(u32, &'a [PortId]),
+}
+
+impl<'a> Forwarding<'a> {
+    /// All ports towards host `dst`, where [`Forwarding::next_hop`] picks one.
+    pub fn next_hops(&self, dst: NodeId) -> Option<NextHops<'a>> {
+        let column = *self.columns_of.get(dst.index())?;
+        if column == self.own_column {
+            let port = self.targets.get(dst.index())?.port;
+            return (port != NO_PORT).then_some(NextHops::One(port));
+        }
+        let entry = *self.row.get(column as usize)?;
+        if entry.0 < Entry::GROUPS {
+            return Some(NextHops::One(PortId(entry.0 as u16)));
+        }
+        self.groups.ports(entry).map(|ports| NextHops::Any(entry.0 - Entry::GROUPS, ports))
+    }
+}
+
 /// How many columns of the table are gathered before they are written: a cache line of entries.
 const BLOCK: usize = 16;
 
@@ -155,17 +181,31 @@ impl Routes {
         let mut block = vec![Entry::NONE; graph.len() * BLOCK];
         let mut last = vec![Entry::NONE; graph.len()];
         for (column, &target) in graph.columns.iter().enumerate() {
-            good.clear();
-            search.towards(graph, target, &mut good);
-            for row in 0..graph.len() {
-                let ports = good.row(row as u32);
-                // towards most destinations a node uses the ports it used for the one before
-                if column == 0 || ports != before.row(row as u32) {
-                    last[row] = groups.entry(ports);
+            let other = column.checked_sub(1).map(|c| graph.columns[c]);
+            match other
+                .filter(|&other| search.is_blind_to_twins() && graph.are_twins(other, target))
+            {
+                Some(twin) => {
+                    for row in turn_to_twin(graph, twin, target, &mut before) {
+                        last[row as usize] = groups.entry(before.row(row));
+                    }
                 }
-                block[row * BLOCK + column % BLOCK] = last[row];
+                None => {
+                    good.clear();
+                    search.towards(graph, target, &mut good);
+                    for row in 0..graph.len() {
+                        let ports = good.row(row as u32);
+                        // towards most destinations a node uses the ports it used for the one before
+                        if column == 0 || ports != before.row(row as u32) {
+                            last[row] = groups.entry(ports);
+                        }
+                    }
+                    std::mem::swap(&mut good, &mut before);
+                }
             }
-            std::mem::swap(&mut good, &mut before);
+            for (cells, entry) in block.chunks_exact_mut(BLOCK).zip(&last) {
+                cells[column % BLOCK] = *entry;
+            }
             let filled = column % BLOCK + 1;
             if filled == BLOCK || column + 1 == columns {
                 for (row, cells) in block.chunks_exact(BLOCK).enumerate() {
@@ -323,8 +363,32 @@ impl Routes {
     }
 }
 
+/// Makes the good ports towards `twin` those towards `target`, which has the same neighbours, and
+/// returns the rows that differ: from everywhere else the shortest ways are the same.
+fn turn_to_twin(graph: &Graph, twin: u32, target: u32, good: &mut Masks) -> Vec<u32> {
+    let mut rows: Vec<u32> = graph.edges(target).iter().map(|edge| edge.peer).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows.extend([twin, target]);
+    rows.iter().for_each(|&row| good.clear_row(row));
+    for edge in graph.edges(target) {
+        good.set(edge.peer, edge.peer_port);
+    }
+    // two links away, over all neighbours that forward
+    for edge in graph.edges(twin).iter().filter(|edge| !graph.is_host[edge.peer as usize]) {
+        good.set(twin, edge.port);
+    }
+    rows
+}
+
 /// A way to find the good ports towards one destination after the other.
 trait Search {
+    /// Whether ways to two nodes with the same neighbours differ only at these nodes and their
+    /// neighbours.
+    fn is_blind_to_twins(&self) -> bool {
+        false
+    }
+
     /// Looks from everywhere towards `target` (a row of the graph) and adds the good ports of
     /// each row to `good`; none at the target itself.
     fn towards(&mut self, graph: &Graph, target: u32, good: &mut Masks);

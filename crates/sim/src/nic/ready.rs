@@ -1,6 +1,8 @@
 //! Flows that can send now, by priority, and whose turn it is.
 
-use weir_core::Priority;
+use crate::switch::scheduler::Scheduler;
+use weir_core::{Priority, QueueId};
+use weir_fc::{PrioritySchedule, QueueLayout};
 
 #[derive(Clone, Debug, Default)]
 struct Bits {
@@ -35,6 +37,63 @@ impl Bits {
     }
 }
 
+/// Priorities that share the wire by rank and weight: the scheduler of a switch port, with one queue
+/// per priority.
+#[derive(Clone, Debug)]
+struct Ranks {
+    scheduler: Scheduler,
+    /// By priority.
+    queue_of: [u32; Priority::COUNT],
+    /// By queue.
+    priority_of: [usize; Priority::COUNT],
+    /// By priority: whose turn it is.
+    cursors: [u32; Priority::COUNT],
+}
+
+impl Ranks {
+    fn new(schedule: &PrioritySchedule) -> Self {
+        let layout = QueueLayout::per_priority(schedule);
+        let mut priority_of = [0; Priority::COUNT];
+        for (q, spec) in layout.queues.iter().enumerate() {
+            priority_of[q] = spec.priority.index();
+        }
+        let queue_of = schedule.queue_of();
+        let cursors = [0; Priority::COUNT];
+        Self { scheduler: Scheduler::new(&layout), queue_of, priority_of, cursors }
+    }
+
+    /// A priority has a ready flow, or has none any more.
+    #[inline(never)]
+    fn set(&mut self, priority: Priority, ready: bool) {
+        let q = self.queue_of[priority.index()] as usize;
+        if ready {
+            self.scheduler.set_ready(q, true);
+        } else {
+            self.scheduler.emptied(q);
+        }
+    }
+
+    /// The next slot in turn of the priority in turn, outside `blocked`. `size` tells the size of
+    /// the next frame of a slot.
+    #[inline(never)]
+    fn take_turn(
+        &mut self,
+        flows: &[Bits; Priority::COUNT],
+        blocked: u8,
+        size: impl Fn(u32) -> u64,
+    ) -> Option<u32> {
+        let Self { scheduler, priority_of, cursors, .. } = self;
+        let first = |q: QueueId| {
+            let p = priority_of[q.index()];
+            (p, flows[p].next(cursors[p]).or_else(|| flows[p].next(0)))
+        };
+        let queue = scheduler.select(blocked, |q| first(q).1.map_or(0, &size))?;
+        let (p, slot) = first(queue);
+        cursors[p] = slot? + 1;
+        slot
+    }
+}
+
 /// Ready flow slots of one port.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
@@ -43,15 +102,29 @@ pub(crate) struct ReadyFlows {
     any: u8,
     cursor: u32,
     by_priority: [Bits; Priority::COUNT],
+    /// Unless all flows take turns whatever their priority.
+    ranks: Option<Box<Ranks>>,
 }
 
 impl ReadyFlows {
+    /// With a schedule, priorities share the wire by it.
+    pub(crate) fn new(schedule: Option<&PrioritySchedule>) -> Self {
+        let ranks = schedule.map(|schedule| Box::new(Ranks::new(schedule)));
+        Self { ranks, ..Self::default() }
+    }
+
     #[inline(always)]
     pub(crate) fn set(&mut self, slot: u32, priority: Priority, ready: bool) {
         let bits = &mut self.by_priority[priority.index()];
         bits.set(slot, ready);
         let bit = 1 << priority.get();
-        self.any = if bits.count > 0 { self.any | bit } else { self.any & !bit };
+        let any = if bits.count > 0 { self.any | bit } else { self.any & !bit };
+        if let Some(ranks) = &mut self.ranks
+            && any != self.any
+        {
+            ranks.set(priority, any & bit != 0);
+        }
+        self.any = any;
     }
 
     /// Priorities with a ready flow.
@@ -60,12 +133,16 @@ impl ReadyFlows {
         self.any
     }
 
-    /// The next slot in turn, of priorities outside `blocked`; the turn moves past it.
+    /// The next slot in turn, of priorities outside `blocked`; the turn moves past it. `size` tells
+    /// the size of the next frame of a slot: weights share bytes.
     #[inline(always)]
-    pub(crate) fn take_turn(&mut self, blocked: u8) -> Option<u32> {
+    pub(crate) fn take_turn(&mut self, blocked: u8, size: impl Fn(u32) -> u64) -> Option<u32> {
         let open = self.any & !blocked;
         if open == 0 {
             return None;
+        }
+        if let Some(ranks) = &mut self.ranks {
+            return ranks.take_turn(&self.by_priority, blocked, size);
         }
         let slot = self.next_of_few(open).or_else(|| self.next_of_many(open))?;
         self.cursor = slot + 1;
@@ -111,13 +188,59 @@ mod tests {
         r.set(0, low, true);
         r.set(70, high, true);
         r.set(5, high, true);
-        let mut turns = |blocked| r.take_turn(blocked).unwrap();
+        let mut turns = |blocked| r.take_turn(blocked, |_| 1).unwrap();
         assert_eq!([turns(0), turns(0), turns(0), turns(0)], [0, 5, 70, 0]);
         assert_eq!([turns(1 << 1), turns(1 << 1), turns(1 << 1)], [5, 70, 5]);
-        assert_eq!(r.take_turn(0b1010), None);
+        assert_eq!(r.take_turn(0b1010, |_| 1), None);
         r.set(5, high, false);
         r.set(70, high, false);
         assert_eq!(r.priorities(), 1 << 1);
-        assert_eq!(r.take_turn(0), Some(0));
+        assert_eq!(r.take_turn(0, |_| 1), Some(0));
+    }
+
+    /// Frames sent of each slot in `n` turns, `size` bytes each by slot.
+    fn shares(r: &mut ReadyFlows, blocked: u8, n: u32, size: impl Fn(u32) -> u64) -> [u32; 4] {
+        let mut sent = [0; 4];
+        for _ in 0..n {
+            sent[r.take_turn(blocked, &size).unwrap() as usize] += 1;
+        }
+        sent
+    }
+
+    /// Slots 0 and 1 of priority 3, slot 2 of priority 4, slot 3 of priority 5.
+    fn four(weights: [u32; 8]) -> ReadyFlows {
+        let schedule = PrioritySchedule { weights, ..PrioritySchedule::default() };
+        let mut r = ReadyFlows::new(Some(&schedule));
+        for (slot, priority) in [(0, 3), (1, 3), (2, 4), (3, 5)] {
+            r.set(slot, Priority::ALL[priority], true);
+        }
+        r
+    }
+
+    #[test]
+    fn strict_priorities_go_before_those_below() {
+        let mut r = four([0; 8]);
+        assert_eq!(shares(&mut r, 0, 10, |_| 1518), [0, 0, 0, 10]);
+        assert_eq!(shares(&mut r, 1 << 5, 10, |_| 1518), [0, 0, 10, 0], "5 is held");
+        r.set(3, Priority::ALL[5], false);
+        r.set(2, Priority::ALL[4], false);
+        assert_eq!(shares(&mut r, 0, 10, |_| 1518), [5, 5, 0, 0], "flows take turns");
+        r.set(3, Priority::ALL[5], true);
+        assert_eq!(shares(&mut r, 0, 3, |_| 1518), [0, 0, 0, 3]);
+    }
+
+    /// Priority 5 is strict and done; 3 and 4 share by 1 : 2, whatever the number of their flows.
+    #[test]
+    fn weighted_priorities_share_bytes_by_weight() {
+        let mut r = four([0, 0, 0, 1, 2, 0, 0, 0]);
+        assert_eq!(shares(&mut r, 0, 5, |_| 1500), [0, 0, 0, 5]);
+        r.set(3, Priority::ALL[5], false);
+        assert_eq!(shares(&mut r, 0, 600, |_| 1500), [100, 100, 400, 0]);
+        // frames of slot 2 are half as long: twice as many of them for the same bytes
+        let sent = shares(&mut r, 0, 1000, |slot| if slot == 2 { 750 } else { 1500 });
+        assert_eq!(sent, [100, 100, 800, 0]);
+        // a held priority leaves the wire to the other
+        assert_eq!(shares(&mut r, 1 << 4, 10, |_| 1500), [5, 5, 0, 0]);
+        assert_eq!(r.take_turn(0xff, |_| 1500), None);
     }
 }

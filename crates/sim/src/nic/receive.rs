@@ -1,6 +1,7 @@
 //! The way into a host: data is delivered and acknowledged, ACKs move their flow on.
 
 use super::selective::{self, Kept};
+use super::tcp::TcpReceiver;
 use super::{Nic, NicTimer};
 use crate::config::Reliability;
 use crate::link;
@@ -12,17 +13,18 @@ use weir_fc::{NodeView, PortQueue};
 /// A flow at its receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    /// The next packet in order.
+    /// The next packet in order; of datagrams, how many came.
     pub(super) expected: u32,
     /// One past the highest packet seen.
     seen: u32,
-    /// A datagram did not come: the flow is never complete.
-    gap: bool,
+    /// The last datagram came.
+    last_came: bool,
     /// The last NACK: for which packet, and when.
     nacked: Option<(u32, Time)>,
     last_cnp: Option<Time>,
     /// Selective repeat: what came out of order.
     pub(super) kept: Option<Box<Kept>>,
+    pub(super) tcp: Option<Box<TcpReceiver>>,
     pub(crate) delivered: u64,
     pub(crate) reordered: u64,
     pub(crate) finish: Option<Time>,
@@ -32,14 +34,28 @@ impl Receiver {
     const NEW: Self = Self {
         expected: 0,
         seen: 0,
-        gap: false,
+        last_came: false,
         nacked: None,
         last_cnp: None,
         kept: None,
+        tcp: None,
         delivered: 0,
         reordered: 0,
         finish: None,
     };
+
+    /// Delivers a datagram with headers of `header` bytes, in whatever order they come: none comes
+    /// twice. Returns whether the flow is complete with it, which it never is if one was lost.
+    fn take_datagram(&mut self, p: &Packet, header: u64, now: Time) -> bool {
+        self.expected += 1;
+        self.delivered += u64::from(p.size) - header;
+        self.last_came |= p.has(flags::LAST);
+        let complete = self.last_came && self.expected == self.seen;
+        if complete {
+            self.finish = Some(now);
+        }
+        complete
+    }
 
     /// Whether packet `p` is to be answered by a CNP, which it is at most once per `interval`.
     #[inline(always)]
@@ -73,7 +89,7 @@ impl Nic {
                 self.count.data_arrived += 1;
                 self.on_data(packet, now, env);
             }
-            PacketKind::Ack | PacketKind::Nack => {
+            PacketKind::Ack | PacketKind::Nack | PacketKind::SynAck => {
                 self.tally.last_activity = now;
                 self.count.acks_arrived += 1;
                 self.on_ack(packet, now, env);
@@ -82,6 +98,11 @@ impl Nic {
                 self.tally.last_activity = now;
                 self.count.acks_arrived += 1;
                 self.on_cnp(packet, now);
+            }
+            PacketKind::Syn => {
+                self.tally.last_activity = now;
+                self.count.acks_arrived += 1;
+                self.on_syn(packet, now, env);
             }
             PacketKind::Control => self.on_control_frame(i, packet, now, env),
             PacketKind::Mark => unreachable!("marks are never on a wire"),
@@ -122,38 +143,37 @@ impl Nic {
             self.disorder.get_or_insert((now, p.flow, p.seq));
         }
         r.seen = r.seen.max(p.seq + 1);
-        if nic.reliability == Reliability::SelectiveRepeat && !datagram {
+        if datagram {
+            self.count.completed += u64::from(r.take_datagram(p, nic.header.get(), now));
+            return;
+        }
+        if nic.reliability != Reliability::GoBackN {
             self.on_data_in_any_order(p, now, env);
             return;
         }
-        let in_order = p.seq == r.expected || (datagram && p.seq > r.expected);
-        if in_order {
-            r.gap |= p.seq != r.expected;
+        if p.seq == r.expected {
             r.expected = p.seq + 1;
             r.delivered += u64::from(p.size) - nic.header.get();
             r.nacked = None;
-            if p.has(flags::LAST) && !r.gap {
+            if p.has(flags::LAST) {
                 r.finish = Some(now);
                 self.count.completed += 1;
             }
         }
         let expected = r.expected;
-        let kind = if p.seq <= r.expected || in_order {
+        let kind = if p.seq < expected {
             PacketKind::Ack
         } else {
             // A gap: say so once, and again after a while.
             let again =
                 r.nacked.is_none_or(|(seq, at)| seq != expected || now >= at + nic.nack_interval);
-            if datagram || !again {
+            if !again {
                 env.wires.extras.discard(p);
                 return;
             }
             r.nacked = Some((expected, now));
             PacketKind::Nack
         };
-        if datagram {
-            return;
-        }
         let cnp = r.owes_cnp(p, env.shared.cnp_interval, now);
         self.acknowledge(p, kind, expected, p.extra, cnp, now, env);
     }
@@ -184,10 +204,20 @@ impl Nic {
         self.answer(p, PacketKind::Cnp, expected, 0, Packet::NO_EXTRA, now, env);
     }
 
+    /// The port towards the sender of `p`.
+    #[inline(always)]
+    pub(super) fn way_back(&self, p: &Packet, env: &Env<'_, '_>) -> usize {
+        if self.ports.len() == 1 {
+            return 0;
+        }
+        let (source, hash) = (p.flow.source(), p.flow.hash64());
+        env.shared.epochs[self.epoch].1.next_hop(self.id, source, hash).map_or(0, PortId::index)
+    }
+
     /// Sends an ACK, NACK or CNP back to the sender of `p`.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "all of them are fields of one packet")]
-    fn answer(
+    pub(super) fn answer(
         &mut self,
         p: &Packet,
         kind: PacketKind,
@@ -198,17 +228,11 @@ impl Nic {
         env: &mut Env<'_, '_>,
     ) {
         let nic = &env.shared.config.nic;
-        let dst = p.flow.source();
-        let o = if self.ports.len() == 1 {
-            0
-        } else {
-            let hop = env.shared.epochs[self.epoch].1.next_hop(self.id, dst, p.flow.hash64());
-            hop.map_or(0, PortId::index)
-        };
+        let o = self.way_back(p, env);
         let answer = Packet {
             flow: p.flow,
             seq,
-            dst,
+            dst: p.flow.source(),
             wire_tag: 0,
             extra,
             size: nic.ack.get() as u16,
@@ -249,8 +273,10 @@ impl Nic {
         let payload = env.shared.config.nic.payload.get();
         let s = self.slots[slot as usize].as_mut().expect("a live flow has a slot");
         let nxt_before = s.nxt;
-        let (newly, rtt) = if s.repeat.is_none() {
+        let (newly, rtt) = if s.machine.is_none() {
             s.on_answer(p, now)
+        } else if s.tcp().is_some() {
+            return self.on_tcp_answer(slot, p, now, env);
         } else {
             selective::on_answer(s, p, stack.as_ref().and_then(|s| s.answers), now)
         };
@@ -258,7 +284,7 @@ impl Nic {
         let done = s.is_done();
         // A shortcut: a flow that could send before and can still, or has nothing left to send, need
         // not be settled again.
-        let unchanged = s.repeat.is_none()
+        let unchanged = s.machine.is_none()
             && nxt == nxt_before
             && (nxt >= s.total || s.ready)
             && env.shared.config.shortcuts;
@@ -322,7 +348,7 @@ impl Nic {
     }
 
     #[inline(never)]
-    fn end(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
+    pub(super) fn end(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
         let s = self.slots[slot as usize].take().expect("the slot is taken");
         let port = &mut self.ports[usize::from(s.port)];
         port.ready.set(slot, s.priority(), false);

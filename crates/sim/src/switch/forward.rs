@@ -62,7 +62,7 @@ impl Switch {
         routes: &Forwarding<'_>,
         env: &mut Env<'_, '_>,
     ) {
-        let Some(egress) = self.route(packet, routes) else {
+        let Some(egress) = self.choose(packet, now, routes) else {
             self.drop_unroutable(packet, now, env);
             return;
         };
@@ -70,7 +70,7 @@ impl Switch {
         self.store(packet, egress, now, env);
     }
 
-    /// The egress port of a packet.
+    /// The egress port of a packet by its path or by its flow.
     #[inline(always)]
     pub(super) fn route(&self, packet: &Packet, routes: &Forwarding<'_>) -> Option<PortId> {
         if packet.has(flags::PINNED) {
@@ -94,7 +94,25 @@ impl Switch {
             return;
         }
         let queue = self.scheme.arrive(&mut self.books, packet, egress, now);
-        self.queue(packet, PortQueue { port: egress, queue }, now, env);
+        let at = PortQueue { port: egress, queue };
+        if self.marks_on_entry {
+            self.mark_on_entry(packet, at);
+        }
+        self.queue(packet, at, now, env);
+    }
+
+    /// Marks a packet, if its queue says so, as it joins that.
+    #[inline(never)]
+    pub(super) fn mark_on_entry(&mut self, packet: &mut Packet, at: PortQueue) {
+        let Self { ports, books, marker, .. } = self;
+        let port = &mut ports[at.port.index()];
+        // a queue that has yet to be made holds nothing
+        let found = books.ports[at.port.index()].queues.get(at.queue.index());
+        let found = found.map_or(0, |q| q.bytes);
+        if packet.kind == PacketKind::Data && marker.marks(port.ecn.as_ref(), found) {
+            port.marked += 1;
+            packet.flags |= flags::CE;
+        }
     }
 
     /// Takes memory for a packet, or says why not.

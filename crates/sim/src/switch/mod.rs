@@ -10,6 +10,7 @@
 //! steps of it where their result is known beforehand. [`hooks`] calls the scheme, [`holds`] carries
 //! out what it asks for, [`watchdog`] guards against pauses that never end.
 
+pub(crate) mod balancer;
 mod flush;
 pub(crate) mod forward;
 pub(crate) mod holds;
@@ -24,7 +25,7 @@ pub(crate) mod transmit;
 pub(crate) mod watchdog;
 
 use crate::chain::Store;
-use crate::config::WatchdogConfig;
+use crate::config::{EcnAt, WatchdogConfig};
 use crate::node::{Ahead, Env};
 use crate::probe::held::HeldFlows;
 use crate::probe::length::LengthProbe;
@@ -35,6 +36,7 @@ use crate::tally::{PauseLog, Tally};
 use crate::timers::Timers;
 use crate::tree::Tournament;
 use crate::wire::{Inbox, WireNumbers};
+use balancer::Balancer;
 use hooks::Hooks;
 use marker::Marker;
 use pipelined::{Pipelined, Processor};
@@ -172,7 +174,11 @@ pub(crate) struct Switch {
     responding: Responses<SwitchTimer>,
     /// Next hops of flows with a static path.
     pinned: FxHashMap<FlowId, PortId>,
+    /// Chooses among equally good ports, unless a hash of the flow does.
+    balancer: Option<Box<Balancer>>,
     marker: Marker,
+    /// Packets are marked as they join their queues, not as they leave them.
+    marks_on_entry: bool,
     bit_errors: Stream,
     way: Way,
     watchdog: Option<WatchdogConfig>,
@@ -195,7 +201,7 @@ impl Switch {
         wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
-        let mmu = shared.mmu(id, Role::Switch, &setup);
+        let mmu = shared.mmu(Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(
             &scheme.values,
@@ -238,8 +244,19 @@ impl Switch {
         let tx_clocks = usize::from(latency != Time::ZERO || pipeline.is_some());
         let undamaged =
             shared.byte_survival_ln == 0.0 && ports.iter().all(|p| p.outages.is_empty());
+        let balance = shared.config.balance;
+        if !balance.keeps_order() {
+            hooks.fc.fits_many_paths().map_err(|why| {
+                ParamError(format!("it cannot govern flows that take several paths: {why}"))
+            })?;
+        }
+        let schedule = &shared.config.switch.schedule;
+        let balancer = Balancer::new(balance, schedule, seed, id).map(Box::new);
+        let marks_on_entry = shared.config.switch.ecn_at == EcnAt::Enqueue;
         let way = match shared.config.shortcuts {
             _ if pipeline.is_some() => Way::Pipelined,
+            // only the plain path asks the balancer, and marks what it queues
+            true if balancer.is_some() || marks_on_entry => Way::Plain,
             false => Way::Plain,
             true if undamaged && latency == Time::ZERO => Way::Straight,
             true => Way::Shortcuts,
@@ -262,7 +279,9 @@ impl Switch {
             latency,
             responding: Responses::new(SwitchTimer::Response),
             pinned: FxHashMap::default(),
-            marker: Marker::new(Stream::new(seed, "ecn", index)),
+            balancer,
+            marks_on_entry,
+            marker: Marker::new(Stream::new(seed, "ecn", index), shared.config),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             waits: FxHashMap::default(),

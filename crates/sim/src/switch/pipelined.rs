@@ -300,7 +300,7 @@ impl Switch {
     fn process(&mut self, now: Time, routes: &Forwarding<'_>, env: &mut Env<'_, '_>) {
         while let Some(mut packet) = self.processor().exit(now) {
             self.tally.last_activity = now;
-            match self.route(&packet, routes) {
+            match self.choose(&packet, now, routes) {
                 Some(egress) => self.leave_processor(&mut packet, egress, now, env),
                 None => {
                     self.leave_ingress(&packet, now);
@@ -330,7 +330,11 @@ impl Switch {
                 self.books.ports[o].q_out[p.index()] += u64::from(packet.size);
                 self.ingress_changed(packet.ingress, p, now, env);
                 let queue = self.scheme.arrive(&mut self.books, packet, egress, now);
-                self.queue(packet, PortQueue { port: egress, queue }, now, env);
+                let at = PortQueue { port: egress, queue };
+                if self.marks_on_entry {
+                    self.mark_on_entry(packet, at);
+                }
+                self.queue(packet, at, now, env);
             }
             Exit::Lost(reason) => {
                 self.leave_ingress(packet, now);

@@ -4,7 +4,7 @@ use super::marker::Marker;
 use super::scheduler::Scheduler;
 use super::shortcuts::Obstacles;
 use crate::chain::{Chain, Store, Taken};
-use crate::config::EcnConfig;
+use crate::config::{EcnAt, EcnConfig};
 use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
 use crate::outcome::QueueStats;
@@ -83,6 +83,8 @@ pub(crate) struct Port {
     pub(crate) marked: u64,
     /// How it marks.
     pub(crate) ecn: Option<EcnConfig>,
+    /// It marks packets as they leave their queues.
+    marks_on_exit: bool,
     pub(crate) dropped: u64,
     pub(crate) late: LateFrames,
     /// What the transmitter had sent when statistics began.
@@ -131,6 +133,7 @@ impl Port {
             control_sent: 0,
             marked: 0,
             ecn: None,
+            marks_on_exit: shared.config.switch.ecn_at == EcnAt::Dequeue,
             dropped: 0,
             late: LateFrames::default(),
             base: (0, 0),
@@ -350,7 +353,11 @@ impl Port {
                 self.add_to(packet, now, wires);
             }
             let left = left();
-            if left > 0 && packet.kind == PacketKind::Data && marker.marks(self.ecn.as_ref(), left)
+            if left > 0
+                && self.marks_on_exit
+                && packet.kind == PacketKind::Data
+                && marker.marks(self.ecn.as_ref(), left)
+                && marker.may_mark(packet)
             {
                 self.marked += 1;
                 marked = Packet { flags: packet.flags | flags::CE, ..*packet };

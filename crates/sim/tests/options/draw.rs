@@ -1,15 +1,20 @@
 //! Draws one case: a small network, its flows, and every option at random.
 
 use crate::common::{config, flow, set};
+use std::num::NonZeroU32;
+use weir_cc::tcp::{EcnMode, Handshake};
 use weir_cc::{CcKind, CcParams};
 use weir_core::rng::Stream;
 use weir_core::{Bytes, Priority, Rate, Ratio, Time};
+use weir_fc::{OnFull, PrioritySchedule, StageLimits};
 use weir_net::Topology;
 use weir_net::build::{self, dumbbell, leaf_spine, ring, star};
 use weir_sim::Config;
 use weir_sim::config::{
-    EcnConfig, IngressLimit, NicDiscipline, Reliability, Stop, ThresholdConfig, WindowConfig,
+    Balance, DelayAt, EcnAt, EcnConfig, IngressLimit, NicDiscipline, PipelineConfig, Reliability,
+    Stop, ThresholdConfig, WindowConfig,
 };
+use weir_sim::outcome::FlowRecord;
 use weir_traffic::{FlowSpec, WhileHeld};
 
 /// Parameters of a scheme and their values.
@@ -71,11 +76,21 @@ impl Case {
             what.push(format!("{mode:?}"));
         }
         switches(&mut s, &mut cfg, &mut what);
+        pipeline(&mut s, &mut cfg, &mut what);
+        balance(&mut s, &mut cfg, &mut what);
         hosts(&mut s, &mut cfg, &mut what);
         let flows = flows(&mut s, &topology, rate, &cfg);
         cfg.stop = Stop::At(Time::from_ms(2000));
         let what = format!("case {number}: {}", what.join(", "));
         Self { topology, circular: shape == "ring", flows, config: cfg, what }
+    }
+
+    /// How long a link, all of which are alike, takes for the last packet of a flow.
+    pub(crate) fn last_frame(&self, f: &FlowRecord) -> Time {
+        let nic = &self.config.nic;
+        let last = (f.size.get().max(1) - 1) % nic.payload.get() + 1;
+        let bytes = Bytes::new(last) + nic.header + self.config.link.overhead;
+        self.topology.links()[0].rate.time_for(bytes)
     }
 }
 
@@ -135,6 +150,7 @@ fn switches(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
         let kmax = Bytes::new(kmin + s.between(0, 40_000));
         let pmax = Ratio::new(1, 2).expect("two is not zero");
         cfg.switch.ecn = Some(EcnConfig { kmin: Bytes::new(kmin), kmax, pmax });
+        cfg.switch.ecn_at = one_of(s, &[EcnAt::Dequeue, EcnAt::Enqueue]);
     }
     cfg.switch.latency = one_of(s, &[Time::ZERO, Time::from_ns(500)]);
     cfg.link.response = one_of(s, &[Time::ZERO, Time::from_ns(700)]);
@@ -147,13 +163,51 @@ fn switches(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
     }
 }
 
+/// One in six cases has pipelined switches.
+fn pipeline(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
+    if !one_in(s, 6) {
+        return;
+    }
+    let on_full = one_of(s, &[OnFull::Drop, OnFull::Stop]);
+    cfg.switch.latency = Time::ZERO;
+    cfg.switch.pipeline = Some(PipelineConfig {
+        rate: one_of(s, &[1_000_000, 10_000_000, 100_000_000]),
+        delay: one_of(s, &[Time::ZERO, Time::from_us(3)]),
+        delay_at: one_of(s, &[DelayAt::Before, DelayAt::After]),
+        on_full,
+        limits: StageLimits::Dedicated { egress: Bytes::new(s.between(3_100, 60_000)) },
+    });
+    what.push(format!("pipelined, {on_full:?}"));
+}
+
+fn balance(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
+    let low = Bytes::new(s.between(1, 30_000));
+    let gap = Time::from_ns(s.between(1, 30_000));
+    cfg.balance = match s.below(8) {
+        0 => Balance::Adaptive { low, high: low + Bytes::new(s.below(30_000)) },
+        1 => Balance::Random,
+        2 => Balance::RoundRobin,
+        3 => Balance::Flowlet { gap },
+        _ => Balance::Flow,
+    };
+    if cfg.balance != Balance::Flow {
+        what.push(format!("{:?}", cfg.balance));
+    }
+}
+
 fn hosts(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
     let cc = one_of(s, CcKind::ALL);
     cfg.cc = CcParams::new(cc);
     what.push(cc.name().to_owned());
-    if one_in(s, 2) {
-        cfg.nic.discipline = NicDiscipline::Fifo;
-        what.push("fifo".into());
+    let weights = [(); 8].map(|()| s.below(3) as u32);
+    let quantum = Bytes::new(s.between(100, 5_000));
+    cfg.nic.discipline = match s.below(4) {
+        0 => NicDiscipline::PerFlow,
+        1 => NicDiscipline::ByPriority(PrioritySchedule { weights, quantum }),
+        _ => NicDiscipline::Fifo,
+    };
+    if cfg.nic.discipline != NicDiscipline::PerFlow {
+        what.push(format!("{:?}", cfg.nic.discipline));
     }
     if one_in(s, 3) {
         cfg.nic.reliability = Reliability::SelectiveRepeat;
@@ -168,6 +222,34 @@ fn hosts(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
         cfg.nic.timeout = Some(one_of(s, &[Time::from_us(300), Time::from_ms(1)]));
         what.push(format!("timeout {}", cfg.nic.timeout.unwrap_or_default()));
     }
+    if one_in(s, 3) {
+        tcp(s, cfg, what);
+    }
+}
+
+/// TCP instead, with settings at random.
+fn tcp(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
+    cfg.cc = CcParams::new(CcKind::None);
+    cfg.nic.reliability = Reliability::Tcp;
+    cfg.nic.window = WindowConfig::FromCc;
+    cfg.nic.timeout = None;
+    cfg.nic.acks_with_data = one_in(s, 2);
+    let count = |n: u64| NonZeroU32::new(n as u32).expect("counts are from 1");
+    let t = &mut cfg.tcp;
+    t.initial_window = count(s.between(1, 12));
+    t.receive_window = Bytes::new(s.between(1_000, 200_000));
+    t.ecn = one_of(s, &[EcnMode::Off, EcnMode::Rfc3168, EcnMode::Dctcp]);
+    t.dup_threshold = if one_in(s, 2) { None } else { Some(count(s.between(1, 4))) };
+    t.growth_limit = if one_in(s, 2) { None } else { Some(count(s.between(1, 2))) };
+    t.rto_min = one_of(s, &[Time::from_us(300), Time::from_ms(1)]);
+    t.rto_initial = Time::from_ms(s.between(1, 3));
+    t.rto_fallback = Time::from_ms(3);
+    t.rto_max = Time::from_ms(20);
+    t.ack_every = count(s.between(1, 3));
+    t.ack_delay = Time::from_us(s.between(1, 500));
+    t.handshake = one_of(s, &[Handshake::None, Handshake::Delay, Handshake::Packets]);
+    let acks = if cfg.nic.acks_with_data { ", ACKs with data" } else { "" };
+    what.push(format!("TCP {:?}{acks}", cfg.tcp));
 }
 
 fn flows(s: &mut Stream, topology: &Topology, rate: Rate, cfg: &Config) -> Vec<FlowSpec> {

@@ -25,13 +25,18 @@ pub(crate) const STOP: &[ParamDoc] = params! {
 
 /// The parameters of patterns with a load.
 pub(crate) const INTENSITY: &[ParamDoc] = params! {
-    "load" Kind::Fraction, Fallback::Absent("what `per-second` makes"),
+    "load" Kind::Fraction, Fallback::Absent("what the arrivals make"),
         "offered payload as a share of the capacity that `load-ref` names";
     "load_ref" Kind::Choice(&["host", "core", "core-exact"]), Fallback::Is("host"),
         "what a load of 1 fills: the senders' NICs; the core links in one direction as if all \
          flows crossed the core; or those links by the flows that do cross it";
-    "per_second" Kind::Number, Fallback::Absent("what `load` makes"),
-        "arrivals per second, all senders together";
+    "per_second" Kind::Number, Fallback::Absent("what `load` or `mean-gap` makes"),
+        "arrivals per second";
+    "mean_gap" Kind::Time, Fallback::Absent("what `load` or `per-second` makes"),
+        "mean time between arrivals";
+    "rate_of" Kind::Choice(&["network", "host"]), Fallback::Is("network"),
+        "whose arrivals `per-second` or `mean-gap` counts: those of all hosts together, or of each \
+         sender (incast events: of each receiver)";
 };
 
 /// The parameters of patterns that go on for some time.
@@ -64,23 +69,44 @@ pub(crate) const SIZES: &[ParamDoc] = params! {
         "what the sizes of a table are multiplied by; `1/10` divides them by ten";
 };
 
-/// Reads `load` and `load_ref`, or `per_second`.
+/// Reads `load` and `load_ref`, or `per_second` or `mean_gap` with `rate_of`.
 pub(crate) fn read_intensity(r: &mut Reader<'_>) -> Result<Intensity, TrafficError> {
     let words =
         [("host", LoadRef::Host), ("core", LoadRef::Core), ("core-exact", LoadRef::CoreExact)];
     let reference = r.choice("load_ref", &words)?;
     let load: Option<Share> = r.optional("load")?;
-    let rate = r.optional("per_second")?;
-    match (load, rate) {
-        (Some(Share(load)), None) => Ok(Intensity::Load { load, reference }),
-        (None, Some(_)) if r.given("load_ref") => {
-            let valid = "it goes with `load`, not with `per_second`";
-            Err(TrafficError::value("load_ref", "given with `per_second`", valid))
+    let rate: Option<f64> = r.optional("per_second")?;
+    let gap: Option<Time> = r.optional("mean_gap")?;
+    let each = r.choice("rate_of", &[("network", false), ("host", true)])?;
+    let per_second = |rate| match each {
+        true => Intensity::PerSecondEach(rate),
+        false => Intensity::PerSecond(rate),
+    };
+    let wrong = |name, found: &str, valid: &str| Err(TrafficError::value(name, found, valid));
+    match (load, rate, gap) {
+        (Some(_), None, None) if each => {
+            wrong("rate_of", "`host` with `load`", "it goes with `per_second` and `mean_gap`")
         }
-        (None, Some(rate)) => Ok(Intensity::PerSecond(rate)),
-        (given, _) => {
-            let found = if given.is_some() { "given with `per_second`" } else { "not given" };
-            Err(TrafficError::value("load", found, "give either `load` or `per_second`"))
+        (Some(Share(load)), None, None) => Ok(Intensity::Load { load, reference }),
+        (None, Some(_), None) | (None, None, Some(_)) if r.given("load_ref") => {
+            wrong("load_ref", "given without `load`", "it goes with `load`")
+        }
+        (None, Some(rate), None) => Ok(per_second(rate)),
+        (None, None, Some(Time::ZERO)) => {
+            wrong("mean_gap", "0s", "arrivals have some time between them")
+        }
+        (None, None, Some(gap)) => Ok(per_second(1e12 / gap.as_ps() as f64)),
+        (None, None, None) => {
+            wrong("load", "not given", "give either `load` or `per_second` or `mean_gap`")
+        }
+        (Some(_), ..) => {
+            let found =
+                if rate.is_some() { "given with `per_second`" } else { "given with `mean_gap`" };
+            wrong("load", found, "give either `load` or `per_second` or `mean_gap`")
+        }
+        (None, Some(_), Some(_)) => {
+            let valid = "give either `per_second` or `mean_gap`";
+            wrong("mean_gap", "given with `per_second`", valid)
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct Incast {
     pub degree: u32,
     /// How large each flow is.
     pub sizes: Sizes,
-    /// How much traffic; [`Intensity::PerSecond`] counts events.
+    /// How much traffic; rates count events.
     pub intensity: Intensity,
     /// Whether a sender may be drawn several times for one event (BFC does so).
     pub replacement: bool,
@@ -50,7 +50,7 @@ const MOST_WITH_REPLACEMENT: usize = 100_000;
 pub(crate) const ENTRY: Entry = Entry {
     name: "incast",
     doc: "Again and again `degree` senders start at once towards one receiver, all drawn at \
-          random. Give either `load` or `per-second`, which counts events.",
+          random. Give one of `load`, `per-second` and `mean-gap`; the latter two count events.",
     groups: &[
         params! {
             "degree" Kind::Count, Fallback::Required, "flows per event";
@@ -99,6 +99,15 @@ impl Incast {
         self.sizes.mean() * f64::from(self.degree)
     }
 
+    fn events_per_second(
+        &self,
+        fabric: &Fabric,
+        senders: &HostSet,
+        receivers: &HostSet,
+    ) -> Result<f64, TrafficError> {
+        self.intensity.per_second(fabric, senders, receivers, self.bytes_per_event())
+    }
+
     /// Refuses a degree that some receiver cannot find senders for.
     fn check_degree(&self, senders: &HostSet, receivers: &HostSet) -> Result<(), TrafficError> {
         let fewest = receivers.as_slice().iter().map(|&r| senders.others(r)).min().unwrap_or(0);
@@ -120,7 +129,7 @@ impl Pattern for Incast {
         self.sizes.check("size", false)?;
         let (senders, receivers) = self.ends(fabric)?;
         self.check_degree(&senders, &receivers)?;
-        self.intensity.per_second(fabric, &senders, self.bytes_per_event())?;
+        self.events_per_second(fabric, &senders, &receivers)?;
         if !matches!(self.spacing, Arrival::Poisson | Arrival::Even) {
             let valid = "events are spaced by `poisson` or `even`";
             return Err(TrafficError::value("spacing", format!("{:?}", self.spacing), valid));
@@ -133,7 +142,7 @@ impl Pattern for Incast {
 
     fn streams(&self, ctx: &Context<'_>) -> Streams {
         let (senders, receivers) = self.ends(ctx.fabric).expect("checked");
-        let rate = self.intensity.per_second(ctx.fabric, &senders, self.bytes_per_event());
+        let rate = self.events_per_second(ctx.fabric, &senders, &receivers);
         let gaps = Gaps::new(self.spacing, 1e12 / rate.expect("checked"), ctx.stream("gap", 0));
         // A sender that is the only receiver never sends.
         let sending: Vec<NodeId> = match receivers.as_slice() {
@@ -159,8 +168,8 @@ impl Pattern for Incast {
     }
 
     fn offered(&self, fabric: &Fabric) -> Option<Offered> {
-        let (senders, _) = self.ends(fabric).ok()?;
-        let events = self.intensity.per_second(fabric, &senders, self.bytes_per_event()).ok()?;
+        let (senders, receivers) = self.ends(fabric).ok()?;
+        let events = self.events_per_second(fabric, &senders, &receivers).ok()?;
         Some(Offered {
             flows_per_second: events * f64::from(self.degree),
             bits_per_second: events * self.bytes_per_event() * 8.0,

@@ -59,7 +59,7 @@ const MOST_FLOWS: u64 = 10_000_000;
 /// `poisson`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "poisson",
-    doc: "Background traffic: flows between random hosts. Give either `load` or `per-second`.",
+    doc: "Background traffic: flows between random hosts. Give one of `load`, `per-second` and `mean-gap`.",
     groups: &[
         SIZES,
         INTENSITY,
@@ -183,7 +183,7 @@ impl Pattern for Poisson {
             let valid = "this host also sends, and has no one to send to";
             return Err(TrafficError::value("receivers", only, valid));
         }
-        self.intensity.per_second(fabric, &senders, self.sizes.mean())?;
+        self.intensity.per_second(fabric, &senders, &senders, self.sizes.mean())?;
         if let Arrival::LogNormal { sigma } = self.arrival
             && !(sigma > 0.0 && sigma <= 5.0)
         {
@@ -199,7 +199,7 @@ impl Pattern for Poisson {
 
     fn streams(&self, ctx: &Context<'_>) -> Streams {
         let ends = self.ends(ctx.fabric).expect("checked");
-        let rate = self.intensity.per_second(ctx.fabric, &ends.0, self.sizes.mean());
+        let rate = self.intensity.per_second(ctx.fabric, &ends.0, &ends.0, self.sizes.mean());
         let rate = rate.expect("checked");
         match self.scope {
             Scope::Host => self.host_streams(ctx, ends, rate),
@@ -213,7 +213,7 @@ impl Pattern for Poisson {
 
     fn offered(&self, fabric: &Fabric) -> Option<Offered> {
         let (senders, _) = self.ends(fabric).ok()?;
-        let rate = self.intensity.per_second(fabric, &senders, self.sizes.mean()).ok()?;
+        let rate = self.intensity.per_second(fabric, &senders, &senders, self.sizes.mean()).ok()?;
         Some(Offered { flows_per_second: rate, bits_per_second: rate * self.sizes.mean() * 8.0 })
     }
 }

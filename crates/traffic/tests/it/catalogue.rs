@@ -103,7 +103,10 @@ const BAD: &[(&str, &str, &str, &[&str])] = &[
     ("poisson", "scale", "0", &["`scale` is 0", "more than 0"]),
     ("poisson", "sigma", "1", &["`sigma` is 1", "log-normal"]),
     ("poisson", "arrival", "poison", &["`poison`", "did you mean `poisson`"]),
-    ("poisson", "per_second", "5", &["`load`", "either `load` or `per_second`"]),
+    ("poisson", "per_second", "5", &["`load`", "either `load` or `per_second` or `mean_gap`"]),
+    ("poisson", "mean_gap", "1us", &["`load`", "given with `mean_gap`"]),
+    ("poisson", "rate_of", "host", &["`rate_of`", "goes with `per_second`"]),
+    ("poisson", "rate_of", "hosts", &["`hosts`", "did you mean `host`"]),
     ("poisson", "receivers", "h3", &["`receivers` is n3", "no one to send to"]),
     ("poisson", "senders", "g7", &["`senders`", "host `g7`", "did you mean `h7`"]),
     ("poisson", "senders", "h7..h7", &["`senders`", "at least one host"]),
@@ -171,7 +174,10 @@ fn an_error_points_at_its_parameter() {
         let error = add(pattern, &least(pattern).with(parameter, value)).unwrap_err();
         // a flow to oneself has two culprits; some checks compare two parameters
         let elsewhere = matches!(error, TrafficError::ToItself { .. })
-            || matches!((pattern, parameter), ("poisson", "per_second") | ("rounds", _));
+            || matches!(
+                (pattern, parameter),
+                ("poisson", "per_second" | "mean_gap") | ("rounds", _)
+            );
         assert!(elsewhere || error.parameter() == Some(parameter), "{parameter}: {error}");
     }
 }
@@ -260,4 +266,32 @@ proptest! {
             }
         }
     }
+}
+
+/// Hosts 0 to 31, of which eight send to four: the readings of a rate.
+#[test]
+fn a_rate_is_of_the_network_or_of_each_host() {
+    let rate = |pattern: &str, given: &[(&str, &str)]| {
+        let mut params = Params::new().with("size", "1KB").with("senders", "h0..h8");
+        params = params.with("receivers", "h8..h12");
+        if pattern == "incast" {
+            params = params.with("degree", 2);
+        }
+        let params = given.iter().fold(params, |p, (name, value)| p.with(name, *value));
+        let plan = add(pattern, &params).unwrap();
+        plan.offered()[0].1.flows_per_second
+    };
+    let each = ("rate_of", "host");
+    for (given, network) in [(("per_second", "5000"), 5000.0), (("mean_gap", "5ms"), 200.0)] {
+        assert_eq!(rate("poisson", &[given]), network);
+        assert_eq!(rate("poisson", &[given, each]), 8.0 * network, "eight senders");
+        // two flows an event; each of the four receivers asks
+        assert_eq!(rate("incast", &[given]), 2.0 * network);
+        assert_eq!(rate("incast", &[given, each]), 4.0 * 2.0 * network);
+    }
+    let both = Params::new().with("size", "1KB").with("per_second", 5).with("mean_gap", "1ms");
+    let error = add("poisson", &both).unwrap_err().to_string();
+    assert!(error.contains("either `per_second` or `mean_gap`"), "{error}");
+    let zero = Params::new().with("size", "1KB").with("mean_gap", "0s");
+    assert!(add("poisson", &zero).unwrap_err().to_string().contains("`mean_gap` is 0s"));
 }

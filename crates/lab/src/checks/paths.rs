@@ -1,0 +1,67 @@
+//! Whether scheme and transport can live with the switches and the paths of the scenario.
+
+use crate::experiment::{Experiment, Variant, ask};
+use crate::text::{Diagnostic, Diagnostics};
+use weir_sim::config::Reliability;
+
+/// Refuses a scheme that cannot govern pipelined switches, or flows with several paths.
+pub(crate) fn scheme(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
+    let s = &e.scenario;
+    let Some(fc) = ask(&s.flow_control.with(variant.scheme)) else { return };
+    let title = variant.scheme.title;
+    let at = &s.flow_control.scheme;
+    let at = at.span.filter(|_| at.value.name == variant.scheme.name);
+    if s.switch.config.pipeline.is_some()
+        && let Err(why) = fc.fits_pipeline()
+    {
+        let error = Diagnostic::error(format!("{title} cannot govern a pipelined switch"));
+        let names: Vec<&str> = fitting(|fc| fc.fits_pipeline().is_ok());
+        let help = format!("those that can: {}", names.join(", "));
+        out.push(error.maybe_at(at, why).help(help));
+    }
+    if !s.routing.balance.keeps_order()
+        && let Err(why) = fc.fits_many_paths()
+    {
+        let error = Diagnostic::error(format!("{title} cannot govern flows with several paths"));
+        let error = error.maybe_at(at.or(s.routing.balance_at), why);
+        let names: Vec<&str> = fitting(|fc| fc.fits_many_paths().is_ok());
+        let help = format!("write `balance = \"flow\"`, or take one of {}", names.join(", "));
+        out.push(error.help(help));
+    }
+}
+
+/// The schemes that have a property.
+fn fitting(has: impl Fn(&dyn weir_fc::FlowControl) -> bool) -> Vec<&'static str> {
+    let all = weir_fc::SCHEMES.iter();
+    all.filter(|info| ask(&(**info).into()).is_some_and(|fc| has(&*fc))).map(|i| i.name).collect()
+}
+
+/// Go-back-N takes every packet out of order for a loss.
+pub(crate) fn order(e: &Experiment, out: &mut Diagnostics) {
+    let s = &e.scenario;
+    if !s.routing.balance.is_per_packet() || s.nic.config.reliability != Reliability::GoBackN {
+        return;
+    }
+    let title = "go-back-N takes packets that were overtaken for lost ones";
+    let label = "packets of a flow take different paths";
+    let warning = Diagnostic::warning(title).maybe_at(s.routing.balance_at, label);
+    out.push(warning.help(
+        "what comes too early is thrown away and sent again: write `reliability = \
+         \"selective-repeat\"` in `[nic]`, or mean it",
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `ask` must be able to build every scheme: one it cannot is never refused here.
+    #[test]
+    fn every_scheme_can_be_asked() {
+        assert!(weir_fc::SCHEMES.iter().all(|info| ask(&(*info).into()).is_some()));
+        let pipelined = fitting(|fc| fc.fits_pipeline().is_ok());
+        assert_eq!(pipelined, ["pfc", "capfc", "ppfc", "gfc", "gpfc", "none"]);
+        let several = fitting(|fc| fc.fits_many_paths().is_ok());
+        assert_eq!(several, ["pfc", "capfc", "ppfc", "gfc", "gpfc", "ofc", "none", "bfc"]);
+    }
+}
