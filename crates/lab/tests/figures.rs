@@ -3,7 +3,7 @@
 use weir_lab::findings::Comparison;
 use weir_lab::lineup::{Lineup, Otherwise, Request};
 use weir_lab::report::figures::{self, FIGURES, Format, Size};
-use weir_lab::run::{Meter, run_all};
+use weir_lab::run::{Meter, run_all, run_each};
 use weir_lab::{Experiment, SCHEMES, Variant};
 use weir_plot::{Across, Figure, Panel, Shape, Style, draw};
 use weir_sim::config::ThresholdConfig;
@@ -53,6 +53,29 @@ fn figures_of_two_five_and_all_schemes_are_legible() {
     assert_legible(&compare(&e, &["pfc", "none"], &[1]), &ids);
     assert_legible(&compare(&e, &["pfc", "gfc", "ofc", "bfc", "none"], &[1]), &ids);
     assert_legible(&compare(&e, &all_schemes(), &[1]), &ids);
+}
+
+/// Variants of one scheme keep its colour and differ in dash and marker; long labels do not clash.
+#[test]
+fn figures_of_eleven_variants_are_legible() {
+    let variants: Vec<String> = (1..=8)
+        .map(|n| format!("BFC with {n} queues, of eight variants: bfc, queues={n}"))
+        .chain(["pfc", "DCQCN over PFC: pfc, cc=dcqcn", "ofc"].map(str::to_owned))
+        .collect();
+    let request = Request { variants: &variants, ..Request::default() };
+    let lineup = Lineup::load("incast", &request, Otherwise::All).expect("it loads");
+    let jobs: Vec<_> = lineup.settings.iter().map(|s| (&*s.experiment, s.with_seed(1))).collect();
+    let runs = run_each(&jobs, 2, &Meter::new(jobs.len())).into_iter().flatten();
+    let runs = runs.map(|r| r.expect("a run")).enumerate().collect();
+    let c = Comparison::of(&lineup, runs);
+    assert_legible(&c, &["fct", "buffers", "timeline-pfc"]);
+    let figure = figures::one(&c, "buffers").expect("it is there");
+    let styles: Vec<Style> = figure.panels[0].series.iter().map(|s| s.style).collect();
+    assert_eq!(styles.len(), 11);
+    assert!(styles[..8].iter().all(|s| s.paint == styles[0].paint));
+    for (i, a) in styles.iter().enumerate() {
+        assert!(!styles[..i].contains(a), "{i}");
+    }
 }
 
 #[test]
