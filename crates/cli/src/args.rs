@@ -217,9 +217,15 @@ pub(crate) struct Check {
 /// `weir compare`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
+Rows are the variants of the scenario ([[variant]]) or, if it has none, all schemes; --schemes and
+--variant name others. All have the same traffic.
+
 Examples:
   weir compare                                 OFC's Fig. 1 under every scheme
   weir compare incast --schemes pfc,none
+  weir compare incast --variant 'BFC-8Q: bfc, queues=8' --variant 'BFC-32Q: bfc, queues=32'
+  weir compare incast --variant pfc --variant 'DCQCN+PFC: pfc, cc=dcqcn, switch.buffer=12MB'
+  weir compare dumbbell --columns victim:slowdown_p99,pauses_sent
   weir compare dumbbell --seeds 1..10          ten seeds, with confidence intervals
   weir compare my.toml --set switch.buffer=2MB --out out/my
   weir compare --figure list                   figures that can be asked for
@@ -228,12 +234,20 @@ pub(crate) struct Compare {
     /// A scenario file, - for standard input, or a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO", default_value = "ofc-fig1")]
     pub scenario: String,
-    /// Which schemes, the first is what the others are compared with; default: all
+    /// Which schemes, the first is what the others are compared with; default: the variants of the
+    /// scenario, or all schemes
     #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
     pub schemes: Vec<String>,
-    /// Congestion control instead of the scenario's
+    /// A row `LABEL: SCHEME, cc=NAME, KEY=VALUE, ...` with parameters of the scheme and any keys of
+    /// the scenario, or the label of one of the scenario's variants; may be repeated
+    #[arg(long = "variant", value_name = "VARIANT")]
+    pub variants: Vec<String>,
+    /// Congestion control of rows that do not name one, instead of the scenario's
     #[arg(long, value_name = "NAME")]
     pub cc: Option<String>,
+    /// Columns of the table: [CLASS:]METRIC[@SIZES], separated by commas; `list` shows them
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
+    pub columns: Vec<String>,
     /// One seed instead of the scenario's
     #[arg(long, value_name = "N", conflicts_with = "seeds")]
     pub seed: Option<u64>,
@@ -328,6 +342,7 @@ Examples:
   weir run incast
   weir run ofc-fig1 --scheme pfc --out out/fig1       then open out/fig1/index.html
   weir run my.toml --set traffic.0.load=60% --seed 3
+  weir run my.toml --variant BFC-32Q                  a row of its [[variant]]s
   weir run my.toml --from 1ms --to 2ms --out out/my   pauses and victims of this millisecond
   weir run ring-deadlock --deny deadlock              exits with 1 if it deadlocks")]
 pub(crate) struct Run {
@@ -335,8 +350,11 @@ pub(crate) struct Run {
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
     /// Flow control scheme instead of the scenario's
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "variant")]
     pub scheme: Option<String>,
+    /// One of the scenario's variants by its label, or a variant as in `weir compare`
+    #[arg(long, value_name = "VARIANT")]
+    pub variant: Option<String>,
     /// Congestion control instead of the scenario's
     #[arg(long, value_name = "NAME")]
     pub cc: Option<String>,
@@ -479,7 +497,8 @@ the last ACK; in flows.csv of native runs it is the exact time, to the last byte
 
 Examples:
   weir fct results/fct.txt other/fct.txt
-  weir fct results/fct.txt out/incast/flows.csv --class background --svg slowdown.svg")]
+  weir fct results/fct.txt out/incast/flows.csv --class background --svg slowdown.svg
+  weir fct out/web/flows.csv --sizes 0..10KB,10KB..100KB,100KB..   by range, with intervals over seeds")]
 pub(crate) struct Fct {
     /// Files: flows.csv of ours, or fct.txt of the HPCC ns-3 simulator
     #[arg(value_name = "FILE", required = true)]
@@ -490,6 +509,10 @@ pub(crate) struct Fct {
     /// Only flows that finished before this time, such as 3s
     #[arg(long, value_name = "TIME")]
     pub before: Option<weir_lab::Time>,
+    /// Ranges of sizes instead of buckets, such as 0..10KB,10KB..; means over the seeds of a file with
+    /// 95 % confidence intervals
+    #[arg(long, value_name = "A..B,...", conflicts_with_all = ["buckets", "svg"])]
+    pub sizes: Option<String>,
     /// How many buckets
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub buckets: u16,

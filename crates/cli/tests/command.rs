@@ -657,3 +657,59 @@ fn check_looks_at_the_congestion_control_it_is_given() {
     assert!(weir(&["check", &file]).stderr.is_empty());
     assert_eq!(code(&["check", &file, "--cc", "cubic"]), 2);
 }
+
+/// What `--variant`, `--columns` and `--sizes` say when they make no sense.
+#[test]
+fn variants_columns_and_sizes_that_make_no_sense_are_refused() {
+    for (args, part) in [
+        (&["--variant", "x: bcf, queues=3"][..], "there is no scheme `bcf`"),
+        (&["--variant", "x: bfc, queue=3"], "did you mean `queues`?"),
+        (&["--variant", "x: bfc, queues=0"], "--variant:1:"),
+        (&["--variant", "x: bfc, 3"], "a variant is `LABEL: SCHEME, KEY=VALUE, ...`"),
+        (&["--variant", "x: bfc", "--variant", "x: pfc"], "two variants are called `x`"),
+        (&["--variant", "x: pfc, switch.bufer=1MB"], "did you mean `buffer`?"),
+        (&["--variant", "x: pfc, cc=cubic"], "there is no congestion control `cubic`"),
+        (&["--variant", "x: pfc, traffic.0.class=other"], "has other classes of traffic"),
+        (&["--schemes", "pfc,pfc"], "two variants are called `PFC`"),
+        (&["--columns", "slowdown_p98"], "did you mean `slowdown_p9"),
+        (&["--columns", "deadlock,nobody:slowdown_p99"], "no traffic has the class `nobody`"),
+        (&["--columns", "slowdown_p99@0..1KB"], "no range of `sizes` in `[report]`"),
+        (&["--columns", "incast:deadlock"], "is a figure of a whole run"),
+        (&["--set", "report.sizes=[\"5KB..1KB\"]"], "no size lies in `5KB..1KB`"),
+    ] {
+        let output = weir(&[&["compare", "incast"], args].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(part), "{args:?}: {said}");
+    }
+    let many: Vec<String> = (0..101).map(|n| format!("v{n}: pfc")).collect();
+    let many: Vec<&str> = many.iter().flat_map(|v| ["--variant", v]).collect();
+    let output = weir(&[&["compare", "incast"][..], &many].concat());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("at most 100 can be compared"));
+}
+
+#[test]
+fn variants_are_rows_of_the_table_the_files_and_the_run() {
+    let base = scratch("variants");
+    let out = base.join("out");
+    let out = out.to_str().expect("text");
+    let variants = ["--variant", "BFC-4Q: bfc, queues=4", "--variant", "BFC-32Q: bfc, queues=32"];
+    let args = [&["compare", "incast", "--seeds", "1,2", "--out", out][..], &variants].concat();
+    let text = stdout(&args);
+    assert!(text.contains("BFC-4Q ") && text.contains("vs BFC-4Q"), "{text}");
+    let flows = fs::read_to_string(Path::new(out).join("flows.csv")).expect("a table");
+    assert!(flows.starts_with("variant,scheme,seed,") && flows.contains("\nBFC-32Q,bfc,2,"));
+    let file = format!("{out}/flows.csv");
+    let by_size = stdout(&["fct", &file, "--sizes", "0..100KB,100KB.."]);
+    assert!(by_size.contains("BFC-32Q") && by_size.contains("Means over seeds"), "{by_size}");
+    assert_eq!(code(&["fct", &file, "--sizes", "100KB..1KB"]), 2);
+    let run = stdout(&["run", "incast", "--variant", "BFC-4Q: bfc, queues=4"]);
+    assert!(run.contains("BFC-4Q"), "{run}");
+    let figure = base.join("f.csv");
+    let figure = figure.to_str().expect("text");
+    let args = [&["compare", "incast", "--figure", "fct", "-o", figure][..], &variants].concat();
+    stdout(&args);
+    assert!(fs::read_to_string(figure).expect("a figure").contains("BFC-32Q"));
+    let columns = stdout(&["compare", "--columns", "list"]);
+    assert!(columns.contains("slowdown_p99") && columns.contains("[CLASS:]METRIC[@SIZES]"));
+}

@@ -63,7 +63,7 @@ fn the_list_needs_no_run() {
     let base = scratch("figure-list");
     let (out, _) = done(&base, &["compare", "--figure", "list"]);
     let text = String::from_utf8(out).expect("text");
-    for name in ["fct", "slowdown-by-size", "timeline-SCHEME"] {
+    for name in ["fct", "slowdown-by-size", "timeline-ROW"] {
         assert!(text.lines().any(|l| l.trim_start().starts_with(name)), "{name}: {text}");
     }
 }

@@ -79,7 +79,7 @@ fn a_run_writes_the_files_of_the_original_and_ours_the_same_every_time() {
     // ten links have 20 ports, of 11 bytes each, and two counts of 4 bytes; then records of 56
     let trace = fs::read(a.join("mix.tr")).expect("a trace").len();
     assert!(trace > 228 && (trace - 228).is_multiple_of(56), "{trace}");
-    assert!(read(a.join("flows.csv")).starts_with("scheme,seed,flow,"));
+    assert!(read(a.join("flows.csv")).starts_with("variant,scheme,seed,flow,"));
     let summary: serde_json::Value =
         serde_json::from_str(&read(a.join("summary.json"))).expect("JSON");
     assert_eq!(summary["digest"].as_str().map(str::len), Some(16), "{summary}");

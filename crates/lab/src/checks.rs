@@ -68,8 +68,9 @@ pub(crate) fn names(e: &Experiment, out: &mut Diagnostics) {
         check("path", &path.name.value, path.name.span);
     }
     for reference in &s.references {
-        for name in [&reference.source, &reference.scheme] {
-            check("source or scheme of a `[[reference]]`", name, reference.class_at);
+        let names = [&reference.scheme, &reference.variant, &reference.against];
+        for name in names.into_iter().flatten().chain([&reference.source]) {
+            check("text of a `[[reference]]`", name, reference.at[0]);
         }
     }
 }
@@ -419,13 +420,38 @@ fn overloaded(e: &Experiment, load: &[f64], seen: &[u64], out: &mut Diagnostics)
 
 /// Published numbers that are about classes this scenario does not have.
 pub(crate) fn references(e: &Experiment, out: &mut Diagnostics) {
-    for reference in &e.scenario.references {
-        let Some(class) = &reference.class else { continue };
-        if !e.classes().contains(class) {
-            let near = weir_net::nearest(class, e.classes().iter().map(String::as_str));
+    let [classes, ranges, labels]: [Vec<&str>; 3] = [
+        e.classes().iter().map(String::as_str).collect(),
+        e.scenario.report.sizes.iter().map(|r| r.label.as_str()).collect(),
+        e.scenario.variants.iter().map(|v| v.label.as_str()).collect(),
+    ];
+    let wrong = |title: String, name: &str, at, known: &[&str], what: &str| {
+        let near = weir_net::nearest(name, known.iter().copied());
+        let error = Diagnostic::error(title).maybe_at(at, "").nearest(near);
+        error.help(match known.is_empty() {
+            true => format!("there are no {what}"),
+            false => format!("the {what} are {}", known.join(", ")),
+        })
+    };
+    for r in &e.scenario.references {
+        if let Some(class) = r.class.as_deref().filter(|c| !classes.contains(c)) {
             let title = format!("no traffic has the class `{class}`");
-            let error = Diagnostic::error(title).maybe_at(reference.class_at, "").nearest(near);
-            out.push(error.help(format!("the classes are {}", e.classes().join(", "))));
+            out.push(wrong(title, class, r.at[0], &classes, "classes"));
+        }
+        if let Some(sizes) = r.sizes.as_deref().filter(|s| !ranges.contains(s)) {
+            let title = format!("`[report]` has no range `{sizes}`");
+            out.push(wrong(title, sizes, r.at[1], &ranges, "ranges"));
+        }
+        // rows may also come from the command line, and be schemes
+        for (label, at) in [(&r.variant, r.at[2]), (&r.against, r.at[3])] {
+            let titles = || weir_fc::SCHEMES.iter().map(|s| s.title);
+            let known = |l: &str| labels.contains(&l) || titles().any(|t| t == l);
+            if let Some(label) = label.as_deref().filter(|l| !labels.is_empty() && !known(l)) {
+                let title = format!("no variant of this scenario is called `{label}`");
+                let mut warning = wrong(title, label, at, &labels, "variants");
+                warning.level = crate::text::Level::Warning;
+                out.push(warning);
+            }
         }
     }
 }

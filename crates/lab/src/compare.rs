@@ -1,13 +1,20 @@
-//! The table of `weir compare`: schemes in rows, what they did to the same traffic in columns.
+//! The table of `weir compare`: schemes and variants in rows, what they did to the same traffic in
+//! columns.
+
+pub mod columns;
+mod published;
+
+pub use columns::{Figure, Sheet};
+pub use published::state_table;
 
 use crate::findings::{
-    ClassSummary, Comparison, Group, PortAt, Selection, TableSummary, failures, hottest_port, notes,
+    ClassSummary, Comparison, Group, PortAt, Selection, failures, hottest_port, notes,
 };
 use crate::format;
 use crate::listing::{Layout, wrap};
-use crate::scenario::reference::{Amount, Metric, Reference};
 use crate::stats::Estimate;
 use crate::table::{Column, TextTable};
+use published::Shown;
 use weir_core::ClassId;
 
 /// What to say of a scheme about which there is nothing to remark.
@@ -16,17 +23,19 @@ pub(crate) const ALL_WELL: &str = "in order, nothing lost";
 /// How many classes get columns of their own.
 const MOST_CLASSES: usize = 3;
 
-/// The figures of one scheme.
+/// The figures of one row.
 #[derive(Clone, Debug)]
 pub struct Row {
+    /// What it is called.
+    pub label: String,
     /// The scheme.
     pub scheme: &'static weir_fc::SchemeInfo,
     /// By class, the primary one first.
     pub classes: Vec<(ClassId, ClassSummary)>,
-    /// Mean queue at the hottest port of the first scheme, bytes.
+    /// Mean queue at the hottest port of the first row, bytes.
     pub queue_mean: Option<Estimate>,
     /// Longest queue there.
-    pub queue_max: Option<f64>,
+    pub queue_max: Option<Estimate>,
     /// How long flows of the primary class were held by pauses that began where they never
     /// went, picoseconds.
     pub innocent_hold: Option<Estimate>,
@@ -35,10 +44,6 @@ pub struct Row {
     /// Whether pauses that began elsewhere held some of these flows at the same hop too, so that
     /// the true hold is shorter: pauses are attributed to ports, also where they name flows.
     pub at_most: bool,
-    /// Pauses sent, per run.
-    pub pauses: f64,
-    /// Bytes of control frames, per run.
-    pub control_bytes: f64,
     /// Remarks.
     pub notes: Vec<String>,
 }
@@ -49,20 +54,24 @@ pub struct Figures {
     /// The port whose queue is shown, one per seed: that with the longest queue under the first
     /// scheme.
     pub hottest: Vec<PortAt>,
-    /// By scheme.
+    /// By scheme or variant.
     pub rows: Vec<Row>,
+    /// What can be asked for by name.
+    pub sheet: Sheet,
 }
 
 impl Figures {
     /// Sums up.
     pub fn new(c: &Comparison<'_>) -> Self {
-        let topology = &c.experiment.topology;
-        let first = c.groups.first().map_or(&[][..], |g| &g.runs);
-        let hottest: Vec<Option<PortAt>> =
-            first.iter().map(|r| hottest_port(topology, r)).collect();
+        let of_run = |g: &Group<'_>| -> Vec<Option<PortAt>> {
+            g.runs.iter().map(|r| hottest_port(&g.experiment.topology, r)).collect()
+        };
+        // ports of one network are compared; where rows have networks of their own, each has its own
+        let common = c.one_network();
+        let first = c.groups.first().map(of_run).unwrap_or_default();
         let classes = c.class_order();
-        let row = |g: &Group| {
-            let runs = g.runs.len().max(1) as f64;
+        let row = |g: &Group<'_>| {
+            let hottest = if common { first.clone() } else { of_run(g) };
             let queues: Vec<_> = g
                 .runs
                 .iter()
@@ -70,96 +79,162 @@ impl Figures {
                 .filter_map(|(run, port)| port.and_then(|p| p.record(run)).map(|p| &p.queue))
                 .collect();
             let means: Vec<f64> = queues.iter().map(|q| q.mean).collect();
-            let ports = g.runs.iter().flat_map(|r| &r.outcome.ports);
-            let pauses: u64 = ports.map(|p| p.pauses_sent.iter().sum::<u64>()).sum();
-            let control: u64 = g.runs.iter().map(|r| r.outcome.totals.control_bytes.get()).sum();
+            let longest: Vec<f64> = queues.iter().map(|q| q.max.get() as f64).collect();
             Row {
+                label: g.label.clone(),
                 scheme: g.scheme,
                 classes: classes.iter().map(|&k| (k, ClassSummary::new(g, Some(k)))).collect(),
-                innocent_hold: classes.first().and_then(|&k| ClassSummary::innocent_hold(c, g, k)),
+                innocent_hold: classes.first().and_then(|&k| ClassSummary::innocent_hold(g, k)),
                 at_least: g.runs.iter().any(|r| r.outcome.pauses_left_out > 0),
                 at_most: g.runs.iter().any(|r| {
-                    let trees = r.pause_trees(c.experiment);
+                    let trees = r.pause_trees(g.experiment);
                     let mut victims = trees.iter().flat_map(|t| &t.victims);
                     victims.any(|v| v.at_most() && Some(&v.class) == classes.first())
                 }),
                 queue_mean: Estimate::new(&means),
-                queue_max: queues.iter().map(|q| q.max.get() as f64).reduce(f64::max),
-                pauses: pauses as f64 / runs,
-                control_bytes: control as f64 / runs,
+                queue_max: Estimate::new(&longest),
                 notes: notes(c, g),
             }
         };
         let rows = c.groups.iter().map(row).collect();
-        Self { hottest: hottest.into_iter().flatten().collect(), rows }
+        Self { hottest: first.into_iter().flatten().collect(), rows, sheet: Sheet::new(c) }
+    }
+
+    fn of(&self, class: ClassId) -> impl Iterator<Item = &ClassSummary> {
+        self.rows.iter().flat_map(|r| &r.classes).filter(move |(k, _)| *k == class).map(|(_, s)| s)
     }
 }
 
 /// A mean with its interval, where that is more than rounding.
-pub(crate) fn estimate(e: Option<Estimate>, show: fn(f64) -> String) -> String {
+pub(crate) fn estimate(e: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
     match e {
         None => "-".into(),
         Some(e) if e.half_width <= e.mean.abs() * 0.0005 => show(e.mean),
-        Some(e) => format!("{} ±{}", show(e.mean), format::percent(e.half_width / e.mean)),
+        Some(e) => format!("{} ±{} %", show(e.mean), format::points(e.half_width / e.mean.abs())),
+    }
+}
+
+/// Which columns a comparison shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// These figures instead of the usual ones; empty: the usual ones.
+    pub columns: Vec<Figure>,
+}
+
+/// A column of the main table.
+struct Part {
+    column: Column,
+    shows: Shown,
+    /// What a row has there.
+    cell: Box<dyn Fn(&Figures, usize) -> String>,
+}
+
+impl Part {
+    fn new(column: Column, cell: impl Fn(&Figures, usize) -> String + 'static) -> Self {
+        Self { column, shows: Shown::Other, cell: Box::new(cell) }
+    }
+
+    fn figure(column: Column, f: &Figure) -> Self {
+        let own = f.clone();
+        let cell = move |figures: &Figures, row| figures.sheet.cell(row, &own);
+        Self { shows: Shown::Figure(f.clone()), ..Self::new(column, cell) }
+    }
+
+    /// The change of a figure against the first row.
+    fn versus(column: Column, f: Figure) -> Self {
+        Self::new(column, move |figures: &Figures, row| figures.sheet.versus(row, &f))
     }
 }
 
 /// The table.
-pub fn table(c: &Comparison<'_>, figures: &Figures) -> TextTable {
-    let shown = c.class_order();
-    let shown = &shown[..shown.len().min(MOST_CLASSES)];
-    let mut t = TextTable::new(columns(c, figures, shown));
-    for row in &figures.rows {
-        t.row(cells(figures, row, shown));
-        for (name, cells) in references(c, row.scheme.name, row.scheme.title, shown) {
-            t.faint.push(t.rows.len());
-            t.row([vec![name], cells].concat());
-        }
+pub fn table(c: &Comparison<'_>, figures: &Figures, view: &View) -> TextTable {
+    let parts = parts(c, figures, view);
+    let shown: Vec<Shown> = parts.iter().map(|p| p.shows.clone()).collect();
+    let mut t = TextTable::new(parts.iter().map(|p| p.column.clone()).collect());
+    for row in 0..figures.rows.len() {
+        t.row(parts.iter().map(|p| (p.cell)(figures, row)).collect());
+        add_faint(&mut t, published::rows(c, Some(row), &shown));
     }
     for failed in &c.failed {
-        let scheme = failed.variant.scheme;
-        let shown = t.rows.iter().any(|row| row[0] == scheme.title);
-        if shown {
+        if t.rows.iter().any(|row| row[0] == failed.label) {
             continue;
         }
         let mut row = vec![String::new(); t.columns.len()];
-        row[0] = scheme.title.to_owned();
+        row[0].clone_from(&failed.label);
         if let Some(note) = row.last_mut() {
-            let reasons = failures(c, scheme.name).into_iter().map(|(why, _)| why);
+            let reasons = failures(c, &failed.label).into_iter().map(|(why, _)| why);
             *note = reasons.collect::<Vec<_>>().join("; ");
         }
         t.row(row);
     }
-    let known = |r: &Reference| figures.rows.iter().any(|row| row.scheme.name == r.scheme);
-    let mut others: Vec<&str> = Vec::new();
-    for r in c.experiment.scenario.references.iter().filter(|r| !known(r)) {
-        if !others.contains(&r.scheme.as_str()) {
-            others.push(&r.scheme);
-        }
-    }
-    for scheme in others {
-        let title = weir_fc::scheme(scheme).map_or(scheme, |s| s.title);
-        for (name, cells) in references(c, scheme, title, shown) {
-            t.faint.push(t.rows.len());
-            t.row([vec![name], cells].concat());
-        }
-    }
+    add_faint(&mut t, published::rows(c, None, &shown));
     t
+}
+
+fn add_faint(t: &mut TextTable, rows: Vec<Vec<String>>) {
+    for row in rows {
+        t.faint.push(t.rows.len());
+        t.row(row);
+    }
+}
+
+/// Published numbers that have no place in the main table, beside ours.
+pub fn published_table(c: &Comparison<'_>, figures: &Figures, view: &View) -> Option<TextTable> {
+    let shown: Vec<Shown> = parts(c, figures, view).into_iter().map(|p| p.shows).collect();
+    published::table(c, &figures.sheet, &shown)
 }
 
 /// What `weir compare` prints below its title. Remarks stand in the last column where every column
 /// fits, and below the table otherwise: a narrow terminal must not hide a deadlock or a loss.
-pub fn text(c: &Comparison<'_>, figures: &Figures, layout: Layout) -> String {
-    let mut t = table(c, figures);
+pub fn text(c: &Comparison<'_>, figures: &Figures, view: &View, layout: Layout) -> String {
+    let mut t = table(c, figures, view);
     let remarks = match t.fits(layout.width) {
         true => Vec::new(),
         false => take_notes(&mut t, layout.width),
     };
-    let mut parts = vec![t.render(layout.width, layout.colour)];
+    let render = |t: TextTable| t.render(layout.width, layout.colour);
+    let mut parts = vec![render(t)];
     parts.extend((!remarks.is_empty()).then(|| remarks.join("\n")));
     parts.extend(c.partial_note().map(|note| format!("  {note}")));
-    parts.extend(state_table(c).map(|t| t.render(layout.width, layout.colour)));
+    if view.columns.is_empty() {
+        parts.extend(by_size(c, figures).map(render));
+    }
+    parts.extend(published_table(c, figures, view).map(render));
+    parts.extend(state_table(c).map(render));
+    if c.seeds() > 1 {
+        let note = format!(
+            "Means over {} seeds; ± is half a 95 % confidence interval, of changes paired by seed.",
+            c.seeds()
+        );
+        let lines = wrap(&note, layout.width.saturating_sub(2).max(20));
+        parts.push(lines.iter().map(|l| format!("  {l}")).collect::<Vec<_>>().join("\n"));
+    }
     parts.join("\n\n")
+}
+
+/// Slowdowns of the primary class by flow size, where the scenario has ranges of sizes.
+pub fn by_size(c: &Comparison<'_>, figures: &Figures) -> Option<TextTable> {
+    let class = c.class_name(c.primary_class()?);
+    let ranges = &c.experiment.scenario.report.sizes;
+    let of = |metric: &str, sizes: &str| Figure::of_class(metric, class).of_sizes(sizes);
+    let any = |f: &Figure| (0..c.groups.len()).any(|row| figures.sheet.estimate(row, f).is_some());
+    let mut parts = Vec::new();
+    for (i, range) in ranges.iter().enumerate() {
+        for (metric, head, keep) in [("slowdown_mean", "mean", 200), ("slowdown_p99", "p99", 199)] {
+            let f = of(metric, &range.label);
+            let keep = keep - u8::try_from(2 * i).unwrap_or(u8::MAX).min(keep - 1);
+            let column = Column::numbers(head, keep).under(&range.label);
+            parts.extend(any(&f).then(|| Part::figure(column, &f)));
+        }
+    }
+    let name = format!("slowdown of {class} by size");
+    let mut t = TextTable::new(vec![Column::words(&name, 255)]);
+    t.columns.extend(parts.iter().map(|p| p.column.clone()));
+    for (row, group) in c.groups.iter().enumerate() {
+        let cells = parts.iter().map(|p| (p.cell)(figures, row));
+        t.row(std::iter::once(group.label.clone()).chain(cells).collect());
+    }
+    (!parts.is_empty()).then_some(t)
 }
 
 /// Removes the last column and says it in lines of at most `width`, each note once with the rows
@@ -180,51 +255,17 @@ fn take_notes(t: &mut TextTable, width: usize) -> Vec<String> {
     }
     // what went wrong comes first
     notes.sort_by_key(|(note, _)| note == ALL_WELL);
+    let all = t.rows.len() - t.faint.len();
     let lines = notes.iter().flat_map(|(note, names)| {
-        let text = format!("{}: {note}", names.join(", "));
+        let names = match note == ALL_WELL && names.len() == all && all > 3 {
+            true => "all".to_owned(),
+            false => names.join(", "),
+        };
+        let text = format!("{names}: {note}");
         let lines = wrap(&text, width.saturating_sub(4).max(20)).into_iter().enumerate();
         lines.map(|(i, line)| if i == 0 { format!("  {line}") } else { format!("    {line}") })
     });
     lines.collect()
-}
-
-/// The tables that schemes keep in their switches, beside published sizes; `None` when the
-/// scenario has none of these.
-pub fn state_table(c: &Comparison<'_>) -> Option<TextTable> {
-    let published: Vec<&Reference> =
-        c.experiment.scenario.references.iter().filter(|r| r.metric == Metric::TableMean).collect();
-    let mut t = TextTable::new(vec![
-        Column::words("bytes per switch", 20),
-        Column::words("", 19),
-        Column::numbers("mean", 18),
-        Column::numbers("largest", 17),
-        Column::numbers("at 70 % load", 14),
-        Column::numbers("paper", 16),
-        Column::words("", 15),
-    ]);
-    for group in &c.groups {
-        for table in TableSummary::of_group(group) {
-            let about = |r: &&&Reference| {
-                r.scheme == group.scheme.name && r.table.as_deref() == Some(table.name)
-            };
-            let Some(Reference { value: Amount::Bytes(bytes), source, .. }) =
-                published.iter().find(about)
-            else {
-                continue;
-            };
-            t.row(vec![
-                group.scheme.title.to_owned(),
-                table.name.to_owned(),
-                format::bytes_f64(table.mean),
-                format::bytes_f64(table.max as f64),
-                // a conjecture about the published numbers, and marked as such
-                format!("{} (?)", format::bytes(table.at_load_factor())),
-                format::bytes(*bytes),
-                source.clone(),
-            ]);
-        }
-    }
-    (!t.rows.is_empty()).then_some(t)
 }
 
 /// Completion times, and slowdowns, of every class under every scheme: percentiles, with
@@ -242,11 +283,10 @@ pub fn percentiles(c: &Comparison<'_>) -> [TextTable; 2] {
         TextTable::new(columns)
     };
     let (mut times, mut slowdowns) = (table("FCT"), table("slowdown"));
+    let ranges = &c.experiment.scenario.report.sizes;
     for class in c.class_order() {
-        for g in &c.groups {
-            for sizes in
-                std::iter::once(None).chain(c.experiment.scenario.report.sizes.iter().map(Some))
-            {
+        for sizes in std::iter::once(None).chain(ranges.iter().map(Some)) {
+            for g in &c.groups {
                 let s = ClassSummary::of(g, Selection { class: Some(class), sizes });
                 if s.flows == 0 {
                     continue;
@@ -254,7 +294,7 @@ pub fn percentiles(c: &Comparison<'_>) -> [TextTable; 2] {
                 let name = c.class_name(class);
                 let start = [
                     sizes.map_or_else(|| name.to_owned(), |s| format!("{name}, {s}")),
-                    g.scheme.title.to_owned(),
+                    g.label.clone(),
                     format::count(s.flows),
                     format::count(s.completed),
                 ];
@@ -270,125 +310,116 @@ pub fn percentiles(c: &Comparison<'_>) -> [TextTable; 2] {
     [times, slowdowns]
 }
 
-fn columns(c: &Comparison<'_>, figures: &Figures, shown: &[ClassId]) -> Vec<Column> {
-    let base = figures.rows.first().map_or("", |r| r.scheme.title);
-    let versus = format!("vs {base}");
-    let mut columns = vec![Column::words("scheme", 20)];
-    for (i, &class) in shown.iter().enumerate() {
-        // the third class goes before the columns that say how a result came about
-        let keep = [19, 16, 7][i.min(2)];
-        let group = c.class_name(class);
-        let any = |what: fn(&ClassSummary) -> bool| {
-            figures.rows.iter().any(|r| r.classes.iter().any(|(k, s)| *k == class && what(s)))
-        };
-        let several = any(|s| s.most > 1);
-        // flows that never end have a rate instead
-        let endless = !any(|s| s.completed > 0) && any(|s| s.rate_mean.is_some());
-        let head = match (several, endless) {
-            (true, false) => "mean FCT",
-            (false, false) => "FCT",
-            (true, true) => "mean rate",
-            (false, true) => "rate",
-        };
-        columns.push(Column::numbers(head, keep).under(group));
-        columns.push(Column::numbers(&versus, keep - 1).under(group));
-        columns.push(Column::numbers(if several { "p99" } else { "" }, 3).under(group));
+/// The columns of the main table: the name of the row first, its remarks last.
+fn parts(c: &Comparison<'_>, figures: &Figures, view: &View) -> Vec<Part> {
+    let named = c.groups.iter().any(|g| g.label != g.scheme.title);
+    let head = if named { "variant" } else { "scheme" };
+    let name = Part::new(Column::words(head, 255), |f: &Figures, row| f.rows[row].label.clone());
+    let mut parts = vec![name];
+    match view.columns.as_slice() {
+        [] => {
+            let classes = c.class_order();
+            let shown = &classes[..classes.len().min(MOST_CLASSES)];
+            for (i, &class) in shown.iter().enumerate() {
+                parts.extend(of_class(c, figures, class, i));
+            }
+            parts.extend(of_run(c, figures, shown));
+        }
+        some => parts.extend(some.iter().enumerate().flat_map(|(i, f)| chosen(c, f, i))),
     }
-    let same = figures.hottest.windows(2).all(|pair| pair[0] == pair[1]);
+    parts.push(Part::new(Column::words("notes", 110), |f: &Figures, row| {
+        match f.rows[row].notes.as_slice() {
+            [] => ALL_WELL.into(),
+            some => some.join("; "),
+        }
+    }));
+    parts
+}
+
+fn versus_head(c: &Comparison<'_>) -> String {
+    format!("vs {}", c.groups.first().map_or("", |g| &g.label))
+}
+
+/// The columns of a figure that was asked for, the `i`-th.
+fn chosen(c: &Comparison<'_>, f: &Figure, i: usize) -> Vec<Part> {
+    let last = |from: u8| from.saturating_sub(u8::try_from(i).unwrap_or(u8::MAX)).max(12);
+    let whose = f.whose();
+    let mut parts = vec![Part::figure(Column::numbers(f.metric.name, last(250)).under(&whose), f)];
+    if c.groups.len() > 1 && f.metric.kind != crate::metrics::Kind::Text {
+        // changes go before figures that were asked for
+        let column = Column::numbers(&versus_head(c), last(100)).under(&whose);
+        parts.push(Part::versus(column, f.clone()));
+    }
+    parts
+}
+
+/// The columns of a class, the `i`-th that is shown.
+fn of_class(c: &Comparison<'_>, figures: &Figures, class: ClassId, i: usize) -> Vec<Part> {
+    // the third class goes before the columns that say how a result came about
+    let keep = [190, 160, 70][i.min(2)];
+    let name = c.class_name(class);
+    let several = figures.of(class).any(|s| s.most > 1);
+    // flows that never end have a rate instead
+    let rates = figures.of(class).any(|s| s.rate_mean.is_some());
+    let endless = figures.of(class).all(|s| s.completed == 0) && rates;
+    let head = match (several, endless) {
+        (true, false) => "mean FCT",
+        (false, false) => "FCT",
+        (true, true) => "mean rate",
+        (false, true) => "rate",
+    };
+    let figure = |metric: &str| Figure::of_class(metric, name);
+    let mean = figure(if endless { "rate_mean_bps" } else { "fct_mean_ps" });
+    let column = |head: &str, keep: u8| Column::numbers(head, keep).under(name);
+    let mut parts = vec![
+        Part::figure(column(head, keep), &mean),
+        Part::versus(column(&versus_head(c), keep - 10), mean),
+    ];
+    if endless {
+        return parts;
+    }
+    if several {
+        parts.push(Part::figure(column("p99 FCT", 30), &figure("fct_p99_ps")));
+    }
+    // of a single flow the slowdown says what its time says
+    let [mean, p99] = if several { [keep - 12, keep - 11] } else { [20, 20] };
+    parts.push(Part::figure(column("slowdown", mean), &figure("slowdown_mean")));
+    if several {
+        parts.push(Part::figure(column("its p99", p99), &figure("slowdown_p99")));
+    }
+    parts
+}
+
+/// The columns that say how a result came about.
+fn of_run(c: &Comparison<'_>, figures: &Figures, shown: &[ClassId]) -> Vec<Part> {
+    let same = figures.hottest.windows(2).all(|pair| pair[0] == pair[1]) && c.one_network();
     let port = match figures.hottest.first() {
         Some(port) if same => format!("queue {}", port.name(&c.experiment.topology)),
         _ => "longest queue".to_owned(),
     };
     let primary = shown.first().map_or("flows", |&k| c.class_name(k));
-    columns.extend([
-        Column::numbers("mean", 12).under(&port),
-        Column::numbers("max", 8).under(&port),
-        Column::numbers("sent", 9).under("pauses"),
-        Column::numbers("held for", 14).under(primary),
-        Column::numbers("bytes", 5).under("control"),
-        Column::words("notes", 11),
-    ]);
-    columns
+    let of_all = |metric: &str| Figure::of_class(metric, "");
+    let queue = |head: &str, keep, shows, of: fn(&Row) -> Option<Estimate>| Part {
+        shows,
+        ..Part::new(Column::numbers(head, keep).under(&port), move |f: &Figures, row| {
+            estimate(of(&f.rows[row]), format::bytes_f64)
+        })
+    };
+    vec![
+        queue("mean", 120, Shown::QueueMean, |r| r.queue_mean),
+        queue("max", 80, Shown::QueueMax, |r| r.queue_max),
+        Part::figure(Column::numbers("sent", 90).under("pauses"), &of_all("pauses_sent")),
+        Part::new(Column::numbers("held for", 140).under(primary), held),
+        Part::figure(Column::numbers("bytes", 50).under("control"), &of_all("control_bytes")),
+    ]
 }
 
-fn cells(figures: &Figures, row: &Row, shown: &[ClassId]) -> Vec<String> {
-    let first = &figures.rows[0];
-    let is_first = std::ptr::eq(first, row);
-    let mut cells = vec![row.scheme.title.to_owned()];
-    let of = |row: &Row, class: ClassId| {
-        row.classes.iter().find(|(k, _)| *k == class).map(|(_, s)| s.clone())
-    };
-    for &class in shown {
-        let (here, base) = (of(row, class), of(first, class));
-        let endless = figures.rows.iter().all(|r| of(r, class).is_none_or(|s| s.completed == 0));
-        let figure = |s: &ClassSummary| if endless { s.rate_mean } else { s.fct_mean };
-        let (mean, base) = (here.as_ref().and_then(figure), base.as_ref().and_then(figure));
-        cells.push(estimate(mean, if endless { format::rate_bps } else { format::time_ps }));
-        cells.push(match (mean, base) {
-            (Some(a), Some(b)) if !is_first => format::change(a.mean, b.mean),
-            _ => String::new(),
-        });
-        cells.push(match &here {
-            Some(s) if s.most > 1 => estimate(s.fct_p99, format::time_ps),
-            _ => String::new(),
-        });
-    }
+fn held(figures: &Figures, row: usize) -> String {
+    let row = &figures.rows[row];
     let held = estimate(row.innocent_hold, format::time_ps);
-    cells.extend([
-        estimate(row.queue_mean, format::bytes_f64),
-        row.queue_max.map_or_else(|| "-".into(), format::bytes_f64),
-        format::count_f64(row.pauses),
-        match (row.at_least, row.at_most) {
-            (true, _) => format!(">= {held}"),
-            (false, true) => format!("<= {held}"),
-            (false, false) => held,
-        },
-        format::bytes_f64(row.control_bytes),
-        match row.notes.as_slice() {
-            [] => ALL_WELL.into(),
-            some => some.join("; "),
-        },
-    ]);
-    cells
-}
-
-/// Rows with published numbers for a scheme, one per source: name and the other cells.
-fn references(
-    c: &Comparison<'_>,
-    scheme: &str,
-    title: &str,
-    shown: &[ClassId],
-) -> Vec<(String, Vec<String>)> {
-    let here = |r: &&Reference| r.scheme == scheme && r.metric != Metric::TableMean;
-    let all: Vec<&Reference> = c.experiment.scenario.references.iter().filter(here).collect();
-    let mut sources: Vec<&str> = Vec::new();
-    for r in &all {
-        if !sources.contains(&r.source.as_str()) {
-            sources.push(&r.source);
-        }
+    match (row.at_least, row.at_most) {
+        (true, _) => format!(">= {held}"),
+        (false, true) => format!("<= {held}"),
+        (false, false) => held,
     }
-    let value = |source: &str, metrics: &[Metric], class: Option<&str>| {
-        all.iter()
-            .find(|r| {
-                r.source == source && metrics.contains(&r.metric) && r.class.as_deref() == class
-            })
-            .map_or_else(String::new, |r| match r.value {
-                Amount::Time(t) => format::time(t),
-                Amount::Bytes(b) => format::bytes(b),
-                Amount::Rate(r) => format::rate_bps(r.as_bps() as f64),
-            })
-    };
-    let row = |source: &&str| {
-        let mut cells = Vec::new();
-        for &class in shown {
-            let name = c.class_name(class);
-            cells.push(value(source, &[Metric::FctMean, Metric::FctMax, Metric::Rate], Some(name)));
-            cells.extend([String::new(), String::new()]);
-        }
-        cells.push(value(source, &[Metric::QueueMean], None));
-        cells.push(value(source, &[Metric::QueueMax], None));
-        cells.extend([String::new(), String::new(), String::new(), (*source).to_owned()]);
-        (format!("{title} paper"), cells)
-    };
-    sources.iter().map(row).collect()
 }

@@ -7,6 +7,7 @@ use crate::scenario::{
     control,
 };
 use crate::text::{Diagnostic, Diagnostics};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use weir_cc::CcKind;
@@ -70,24 +71,8 @@ pub struct Variant {
 impl Experiment {
     /// Loads a scenario file or a built-in scenario, with `path=value` overrides.
     pub fn load(reference: &str, sets: &[String]) -> Result<Self, Problems> {
-        if let Some(found) = builtin::find(reference) {
-            let name = format!("{} (built in)", found.name);
-            return Self::read(&name, found.text, Files::default(), sets);
-        }
-        let path = Path::new(reference);
-        let (text, beside) = Files::scenario(reference).map_err(|why| {
-            let names = || builtin::all().map(|b| b.name);
-            let all: Vec<&str> = names().collect();
-            let error = Diagnostic::error(why).nearest(nearest(reference, names()));
-            Problems::plain(error.help(format!("built-in scenarios: {}", all.join(", "))))
-        })?;
-        if !beside {
-            // what came through a pipe lies in no directory and has no name
-            return Self::read(PIPED, &text, Files::default(), sets);
-        }
-        let files = Files::of(path.parent().map(Path::to_owned));
-        files.note(path.to_owned());
-        Self::read(reference, &text, files, sets)
+        let (name, text, files) = source(reference)?;
+        Self::read(&name, &text, files, sets)
     }
 
     /// The files this was read from.
@@ -283,6 +268,29 @@ impl Experiment {
         let routes = || Arc::clone(&self.routes);
         self.prepared.get_or_init(|| Prepared::with_routes(&self.topology, config, routes()))
     }
+}
+
+/// A scenario file or a built-in scenario: its name in messages, its text, and where it looks for
+/// files.
+pub(crate) fn source(reference: &str) -> Result<(String, Cow<'static, str>, Files), Problems> {
+    if let Some(found) = builtin::find(reference) {
+        let name = format!("{} (built in)", found.name);
+        return Ok((name, Cow::Borrowed(found.text), Files::default()));
+    }
+    let path = Path::new(reference);
+    let (text, beside) = Files::scenario(reference).map_err(|why| {
+        let names = || builtin::all().map(|b| b.name);
+        let all: Vec<&str> = names().collect();
+        let error = Diagnostic::error(why).nearest(nearest(reference, names()));
+        Problems::plain(error.help(format!("built-in scenarios: {}", all.join(", "))))
+    })?;
+    if !beside {
+        // what came through a pipe lies in no directory and has no name
+        return Ok((PIPED.to_owned(), Cow::Owned(text), Files::default()));
+    }
+    let files = Files::of(path.parent().map(Path::to_owned));
+    files.note(path.to_owned());
+    Ok((reference.to_owned(), Cow::Owned(text), files))
 }
 
 /// How switches mark, for a congestion control or TCP in this mode.

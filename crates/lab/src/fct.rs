@@ -1,14 +1,19 @@
 //! `weir fct`: slowdown by flow size of several result files side by side, ours (`flows.csv`) and
 //! those of the HPCC ns-3 simulator (`fct.txt`).
 
+mod ranges;
+
+pub use ranges::{Ranges, Spread};
+
 use crate::listing::Layout;
 use crate::ns3;
 use crate::table::{Column, TextTable};
 use serde_json::{Value, json};
 use std::path::Path;
 use weir_core::Time;
-use weir_ns3::fct_analysis::{self, Filter, Sample, Series};
+use weir_ns3::fct_analysis::{self, Filter};
 pub use weir_ns3::fct_analysis::{Bucket, Stats, Table};
+pub use weir_ns3::fct_analysis::{Sample, Series};
 use weir_plot::{self as plot, Across, Axis, Figure, Panel, Point, Shape, Style, Unit};
 
 /// Which flows count.
@@ -20,8 +25,25 @@ pub struct Wanted {
     pub before: Option<Time>,
 }
 
-/// The flows of one file: a series per scheme in it. `name` is what to call the file.
-pub fn read(name: &str, text: &str, wanted: &Wanted) -> Result<Vec<Series>, String> {
+/// The flows of one run, or of one row of a comparison, by seed.
+#[derive(Clone, Debug)]
+pub struct Seeded {
+    /// What to call it.
+    pub name: String,
+    /// Seeds in the order in which they come; files of the original have none.
+    pub seeds: Vec<(String, Vec<Sample>)>,
+}
+
+impl Seeded {
+    /// All seeds together.
+    pub fn series(&self) -> Series {
+        let samples = self.seeds.iter().flat_map(|(_, samples)| samples.iter().copied()).collect();
+        Series { name: self.name.clone(), samples }
+    }
+}
+
+/// The flows of one file, by the schemes or variants in it. `name` is what to call the file.
+pub fn read(name: &str, text: &str, wanted: &Wanted) -> Result<Vec<Seeded>, String> {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     if first.split(',').any(|column| column == "slowdown") {
         return read_ours(name, text, wanted);
@@ -44,12 +66,15 @@ pub fn read(name: &str, text: &str, wanted: &Wanted) -> Result<Vec<Series>, Stri
         })?),
     };
     let finished_before_ns = wanted.before.map_or(u64::MAX, |t| t.as_ps().div_ceil(1000));
-    Ok(vec![Series::new(name, &records, Filter { dport, finished_before_ns })])
+    let series = Series::new(name, &records, Filter { dport, finished_before_ns });
+    Ok(vec![Seeded { name: name.into(), seeds: vec![(String::new(), series.samples)] }])
 }
 
 /// The columns of `flows.csv` that matter here, by position.
 struct Columns {
-    scheme: Option<usize>,
+    /// The variant, or the scheme in files of earlier versions.
+    row: Option<usize>,
+    seed: Option<usize>,
     class: Option<usize>,
     size: usize,
     start: Option<usize>,
@@ -64,7 +89,8 @@ fn columns(name: &str, header: &csv::StringRecord) -> Result<Columns, String> {
         find(column).ok_or_else(|| format!("{name}:1: column `{column}` is missing"))
     };
     Ok(Columns {
-        scheme: find("scheme"),
+        row: find("variant").or(find("scheme")),
+        seed: find("seed"),
         class: find("class"),
         size: need("size")?,
         start: find("start_ps"),
@@ -73,30 +99,38 @@ fn columns(name: &str, header: &csv::StringRecord) -> Result<Columns, String> {
     })
 }
 
-fn read_ours(name: &str, text: &str, wanted: &Wanted) -> Result<Vec<Series>, String> {
+fn read_ours(name: &str, text: &str, wanted: &Wanted) -> Result<Vec<Seeded>, String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let at = |e: &csv::Error| e.position().map_or(1, csv::Position::line);
     let fail = |e: csv::Error| format!("{name}:{}: {e}", at(&e));
     let columns = columns(name, reader.headers().map_err(fail)?)?;
-    let mut all: Vec<(String, Vec<Sample>)> = Vec::new();
+    let mut all: Vec<Seeded> = Vec::new();
     for record in reader.records() {
         let record = record.map_err(fail)?;
         let line = record.position().map_or(0, csv::Position::line);
         let Some(sample) = sample(&record, &columns, wanted, &format!("{name}:{line}"))? else {
             continue;
         };
-        let scheme = columns.scheme.and_then(|c| record.get(c)).unwrap_or_default();
-        match all.iter_mut().rev().find(|(s, _)| s == scheme) {
+        let cell = |column: Option<usize>| column.and_then(|c| record.get(c)).unwrap_or_default();
+        let (row, seed) = (cell(columns.row), cell(columns.seed));
+        let at = all.iter().rposition(|r| r.name == row).unwrap_or_else(|| {
+            all.push(Seeded { name: row.to_owned(), seeds: Vec::new() });
+            all.len() - 1
+        });
+        let seeds = &mut all[at].seeds;
+        match seeds.iter_mut().rev().find(|(s, _)| s == seed) {
             Some((_, samples)) => samples.push(sample),
-            None => all.push((scheme.to_owned(), vec![sample])),
+            None => seeds.push((seed.to_owned(), vec![sample])),
         }
     }
-    if all.len() <= 1 {
-        let samples = all.pop().map(|(_, samples)| samples).unwrap_or_default();
-        return Ok(vec![Series { name: name.into(), samples }]);
+    if all.is_empty() {
+        all.push(Seeded { name: String::new(), seeds: Vec::new() });
     }
-    let series = |(scheme, samples)| Series { name: format!("{name} {scheme}"), samples };
-    Ok(all.into_iter().map(series).collect())
+    let only = all.len() == 1;
+    for run in &mut all {
+        run.name = if only { name.to_owned() } else { format!("{name} {}", run.name) };
+    }
+    Ok(all)
 }
 
 /// The flow of one row; `None` when it did not finish or is not wanted.
@@ -233,7 +267,8 @@ mod tests {
                           0b000701 0b000001 10001 200 3000 2000000000 200 100\n";
 
     fn series(text: &str, wanted: &Wanted) -> Vec<(String, Vec<(u64, f64)>)> {
-        let flows = |s: Series| {
+        let flows = |s: Seeded| {
+            let s = s.series();
             let samples = s.samples.iter().map(|x| (x.size, x.slowdown)).collect();
             (s.name, samples)
         };
@@ -293,6 +328,7 @@ mod tests {
     fn the_text_groups_columns_by_run() {
         let mut all = read("a", OURS, &Wanted::default()).unwrap();
         all.extend(read("b", THEIRS, &Wanted::default()).unwrap());
+        let all: Vec<Series> = all.iter().map(Seeded::series).collect();
         let table = Table::new(&all, 2);
         let text = text(&table, Layout { width: 200, colour: false });
         let mut lines = text.lines();

@@ -1,5 +1,6 @@
 //! Numbers for people: three significant digits and a unit.
 
+use crate::stats::Change;
 use weir_core::{Bytes, Rate, Time};
 
 /// Three significant digits, without an exponent.
@@ -84,6 +85,23 @@ pub fn change(value: f64, base: f64) -> String {
     }
 }
 
+/// A relative change with its interval: `-14 % ±2`.
+pub fn change_within(c: Change) -> String {
+    let text = change(1.0 + c.mean, 1.0);
+    match c.half_width < 0.0005 || text.is_empty() {
+        true => text,
+        false => format!("{text} ±{}", points(c.half_width)),
+    }
+}
+
+/// A share in percent, as exact as an uncertainty needs to be: `2.1`, `14`.
+pub fn points(share: f64) -> String {
+    match share * 100.0 {
+        p if p < 9.95 => format!("{p:.1}"),
+        p => format!("{p:.0}"),
+    }
+}
+
 /// A share as a percentage.
 pub fn percent(share: f64) -> String {
     format!("{} %", significant(share * 100.0))
@@ -152,6 +170,15 @@ mod tests {
         assert_eq!(change(1.02, 1.0), "+2.0 %");
         assert_eq!(change(1.0, 1.0), "0 %");
         assert_eq!(change(1.0, 0.0), "");
+    }
+
+    #[test]
+    fn changes_have_intervals_in_percentage_points() {
+        let of = |mean, half_width| change_within(Change { mean, half_width });
+        assert_eq!(of(-0.14, 0.021), "-14 % ±2.1");
+        assert_eq!(of(0.03, 0.2), "+3.0 % ±20");
+        assert_eq!(of(-0.14, 0.0), "-14 %");
+        assert_eq!(of(f64::NAN, 0.1), "");
     }
 
     #[test]

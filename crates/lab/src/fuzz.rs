@@ -147,7 +147,10 @@ pub fn scenario_with(text: &str, sets: &[String]) {
 pub fn fct_file(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match fct::read("x", text, &fct::Wanted::default()) {
-        Ok(series) => {
+        Ok(runs) => {
+            let ranges = fct::Ranges::new(&runs, &crate::scenario::SizeRange::usual());
+            assert!(ranges.csv().starts_with("run,"));
+            let series: Vec<fct::Series> = runs.iter().map(fct::Seeded::series).collect();
             let table = fct::Table::new(&series, 20);
             assert!(table.csv().starts_with("run,") && fct::drawing(&table).starts_with("<svg"));
             let _ = fct::as_json(&table);

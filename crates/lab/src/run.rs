@@ -16,6 +16,8 @@ use weir_sim::{Observer, Progress, SimError};
 /// A finished run.
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// What tables call it: the scheme, unless a comparison has another name for it.
+    pub label: String,
     /// Scheme, algorithm, seed.
     pub variant: Variant,
     /// The settings.
@@ -45,6 +47,11 @@ pub struct Perf {
 }
 
 impl Run {
+    fn new(variant: Variant, config: Config, outcome: Outcome, perf: Perf) -> Self {
+        let label = variant.scheme.title.to_owned();
+        Self { label, variant, config, outcome, perf, pause_trees: OnceLock::new() }
+    }
+
     /// What paces the flows, in a word or two: the congestion control, or TCP.
     pub fn senders(&self) -> &'static str {
         match (self.config.nic.reliability, self.config.tcp.ecn) {
@@ -79,7 +86,7 @@ impl Run {
         });
         Some(format!(
             "{} lost {} of lossless priority {} ({}), the first at {} in {}{flow}",
-            self.variant.scheme.title,
+            self.label,
             crate::format::plural(packets, "packet"),
             first.priority,
             first.reason.name(),
@@ -110,6 +117,8 @@ impl Run {
 /// A run without an outcome.
 #[derive(Clone, Debug)]
 pub struct Failed {
+    /// What tables call it.
+    pub label: String,
     /// Scheme, algorithm, seed.
     pub variant: Variant,
     /// Why there is none.
@@ -294,7 +303,7 @@ pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result
         setup_cpu_seconds: since_start(begun),
         wall_seconds,
     };
-    Ok(Run { variant, config, outcome, perf, pause_trees: OnceLock::new() })
+    Ok(Run::new(variant, config, outcome, perf))
 }
 
 /// Runs one variant that nobody watches; `interrupt` ends it.
@@ -315,7 +324,7 @@ pub fn run_alone(
         setup_cpu_seconds: None,
         wall_seconds,
     };
-    Ok(Run { variant, config, outcome, perf, pause_trees: OnceLock::new() })
+    Ok(Run::new(variant, config, outcome, perf))
 }
 
 /// Looks only whether to end.
@@ -330,20 +339,30 @@ impl Observer for Alone<'_> {
     }
 }
 
-/// Runs all variants, `jobs` at a time, and returns them in order. An interrupt leaves those
-/// out that have not begun.
+/// Runs all variants of an experiment, `jobs` at a time, and returns them in order. An interrupt
+/// leaves those out that have not begun.
 pub fn run_all(
     e: &Experiment,
     variants: &[Variant],
     jobs: usize,
     meter: &Meter,
 ) -> Vec<Option<Result<Run, SimError>>> {
+    let all: Vec<(&Experiment, Variant)> = variants.iter().map(|v| (e, *v)).collect();
+    run_each(&all, jobs, meter)
+}
+
+/// The same for runs of several experiments.
+pub fn run_each(
+    all: &[(&Experiment, Variant)],
+    jobs: usize,
+    meter: &Meter,
+) -> Vec<Option<Result<Run, SimError>>> {
     let next = AtomicUsize::new(0);
-    let results: Vec<_> = variants.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<_> = all.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&variant) = variants.get(at) else { break };
+            let Some(&(e, variant)) = all.get(at) else { break };
             if meter.interrupted() {
                 break;
             }
@@ -351,7 +370,7 @@ pub fn run_all(
             *results[at].lock().expect("no run panics while it holds the lock") = Some(result);
         }
     };
-    let threads = jobs.clamp(1, variants.len().max(1));
+    let threads = jobs.clamp(1, all.len().max(1));
     std::thread::scope(|scope| {
         for _ in 1..threads {
             scope.spawn(work);

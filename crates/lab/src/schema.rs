@@ -17,6 +17,12 @@ pub fn scenario_schema() -> Value {
             "tcp" => beside(section, &catalogue::tcp()),
             "flow-control" => chosen("scheme", section, &catalogue::schemes()),
             "congestion-control" => chosen("algorithm", section, &catalogue::algorithms()),
+            // any parameter of its scheme, and any section with some of its keys
+            "variant" => {
+                let mut schema = table(section.keys, section.doc);
+                schema["additionalProperties"] = true.into();
+                schema
+            }
             _ => table(section.keys, section.doc),
         };
         let schema = match section.repeated {

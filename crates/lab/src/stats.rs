@@ -85,6 +85,31 @@ impl Estimate {
     }
 }
 
+/// How much one row of a comparison differs from another, in parts of the other's mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// -0.14: less by 14 %.
+    pub mean: f64,
+    /// Half the width of its 95 % confidence interval; zero for a single pair.
+    pub half_width: f64,
+}
+
+impl Change {
+    /// From pairs of this row and the other, one pair per seed. Both had the same traffic, so what
+    /// a seed does to both is not counted as uncertainty. `None` without pairs, or if the other's
+    /// mean is zero.
+    pub fn paired(pairs: &[(f64, f64)]) -> Option<Self> {
+        let differences: Vec<f64> = pairs.iter().map(|(a, b)| a - b).collect();
+        let difference = Estimate::new(&differences)?;
+        let base = pairs.iter().map(|(_, b)| b).sum::<f64>() / pairs.len() as f64;
+        let of_base = |x: f64| x / base;
+        (base != 0.0).then(|| Self {
+            mean: of_base(difference.mean),
+            half_width: of_base(difference.half_width).abs(),
+        })
+    }
+}
+
 /// The two-sided 95 % quantile of Student's t distribution.
 pub fn student_t(degrees: usize) -> f64 {
     #[rustfmt::skip]
@@ -137,5 +162,60 @@ mod tests {
         for (n, t) in [(30, 2.042), (40, 2.021), (60, 2.000), (120, 1.980), (100_000, 1.960)] {
             assert!((student_t(n) - t).abs() < 0.0015, "{n}: {}", student_t(n));
         }
+    }
+
+    /// The probability that Student's t lies within `bound`, by another way than the table: with
+    /// x = sqrt(n) tan a its density is that of cos(a)^(n-1), which Simpson's rule integrates.
+    fn within(bound: f64, degrees: usize) -> f64 {
+        let integral = |end: f64| -> f64 {
+            let steps = 20_000;
+            let h = end / f64::from(steps);
+            let f = |i: i32| (f64::from(i) * h).cos().powi(degrees as i32 - 1);
+            let weight =
+                |i: i32| if i == 0 || i == steps { 1.0 } else { f64::from(2 + 2 * (i % 2)) };
+            (0..=steps).map(|i| weight(i) * f(i)).sum::<f64>() * h / 3.0
+        };
+        let n = degrees as f64;
+        integral((bound / n.sqrt()).atan()) / integral(std::f64::consts::FRAC_PI_2)
+    }
+
+    #[test]
+    fn intervals_hold_the_mean_with_a_probability_of_95_percent() {
+        for degrees in (1..=60).chain([100, 300]) {
+            let p = within(student_t(degrees), degrees);
+            assert!((p - 0.95).abs() < 2e-4, "{degrees}: {p}");
+        }
+    }
+
+    /// Welch's interval of the difference of two means, as if the samples were not pairs.
+    fn unpaired(pairs: &[(f64, f64)]) -> f64 {
+        let n = pairs.len() as f64;
+        let variance = |of: &dyn Fn(&(f64, f64)) -> f64| {
+            let mean = pairs.iter().map(of).sum::<f64>() / n;
+            pairs.iter().map(|p| (of(p) - mean).powi(2)).sum::<f64>() / (n - 1.0)
+        };
+        let (a, b) = (variance(&|p| p.0) / n, variance(&|p| p.1) / n);
+        let degrees = (a + b).powi(2) / ((a * a + b * b) / (n - 1.0));
+        student_t(degrees as usize) * (a + b).sqrt()
+    }
+
+    #[test]
+    fn what_seeds_do_to_both_rows_does_not_widen_their_difference() {
+        // by hand: differences -1, -2, -1.5, -1.5; mean -1.5, squares 0.25 + 0.25, deviation
+        // sqrt(0.5 / 3) = 0.40825, t(3) = 3.182: 3.182 x 0.40825 / 2 = 0.64952; base mean 25
+        let pairs = [(9.0, 10.0), (18.0, 20.0), (28.5, 30.0), (38.5, 40.0)];
+        let c = Change::paired(&pairs).expect("four pairs");
+        assert!((c.mean + 0.06).abs() < 1e-12, "{c:?}");
+        assert!((c.half_width - 0.64952 / 25.0).abs() < 1e-6, "{c:?}");
+        // seeds differ by 30, rows by 1.5: unpaired, nothing could be said
+        assert!(c.half_width * 25.0 < unpaired(&pairs) / 20.0, "{}", unpaired(&pairs));
+        // rows that have nothing in common gain nothing by pairs
+        let alien = [(1.0, 4.0), (4.0, 1.0), (2.0, 3.0), (3.0, 2.0)];
+        let c = Change::paired(&alien).expect("four pairs");
+        assert!(c.half_width * 2.5 > unpaired(&alien));
+        assert_eq!(Change::paired(&[]), None);
+        assert_eq!(Change::paired(&[(1.0, 0.0)]), None);
+        let one = Change::paired(&[(3.0, 2.0)]).expect("a pair");
+        assert_eq!((one.mean, one.half_width), (0.5, 0.0));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::compare;
 use crate::describe;
+use crate::experiment::Experiment;
 use crate::findings::{ClassStats, Comparison, PortAt, answer, notes};
 use crate::format;
 use crate::listing::{Layout, wrap};
@@ -50,6 +51,11 @@ pub fn text(c: &Comparison<'_>, layout: Layout) -> String {
     parts.join("\n\n")
 }
 
+/// What was run.
+fn own<'a>(c: &Comparison<'a>) -> &'a Experiment {
+    c.groups.first().map_or(c.experiment, |g| g.experiment)
+}
+
 /// Text in indented lines that fit the terminal.
 fn lines(text: &str, layout: Layout) -> String {
     let lines = wrap(text, layout.width.saturating_sub(2).max(20)).into_iter();
@@ -57,12 +63,8 @@ fn lines(text: &str, layout: Layout) -> String {
 }
 
 fn head(c: &Comparison<'_>, run: &Run, seeds: &str, layout: Layout) -> String {
-    let title = format!(
-        "{} · {} · {} · {seeds}",
-        describe::headline(c.experiment),
-        run.variant.scheme.title,
-        run.senders(),
-    );
+    let title =
+        format!("{} · {} · {} · {seeds}", describe::headline(own(c)), run.label, run.senders(),);
     let room = layout.width.saturating_sub(2).min(100);
     let answer: Vec<String> = wrap(&answer(c), room).iter().map(|l| format!("  {l}")).collect();
     format!("  {}\n\n{}", paint(&title, layout.colour, "1"), answer.join("\n"))
@@ -116,7 +118,7 @@ fn flows(c: &Comparison<'_>, run: &Run, layout: Layout) -> String {
 /// The switch ports with the longest queues.
 fn ports(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
     const MOST: usize = 5;
-    let topology = &c.experiment.topology;
+    let topology = &own(c).topology;
     let mut ports: Vec<&PortRecord> = run
         .outcome
         .ports
@@ -162,7 +164,7 @@ fn stuck(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
         Finish::Stalled(all) => ("stalled: bytes are left and nothing can move them".into(), all),
         _ => return None,
     };
-    let topology = &c.experiment.topology;
+    let topology = &own(c).topology;
     let mut t = TextTable::new(vec![
         Column::words("queue", 20),
         Column::numbers("priority", 10),
@@ -194,8 +196,8 @@ fn stuck(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
 
 /// The largest pause tree in a few lines.
 fn tree(c: &Comparison<'_>, run: &Run) -> Option<String> {
-    let topology = &c.experiment.topology;
-    let trees = run.pause_trees(c.experiment);
+    let topology = &own(c).topology;
+    let trees = run.pause_trees(own(c));
     let tree = trees.first()?;
     let root = tree.root?.name(topology);
     let mut lines = vec![format!("  pauses{} began at {root}:", c.experiment.window.label())];

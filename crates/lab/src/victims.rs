@@ -13,7 +13,8 @@ const MOST: usize = 6;
 /// Flows that pauses held although these began at ports the flows never used, the longest holds
 /// first; `None` when there were none. Ends with what is not known, if the pause log was full.
 pub(crate) fn text(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
-    let (e, topology) = (c.experiment, &c.experiment.topology);
+    let e = c.groups.first().map_or(c.experiment, |g| g.experiment);
+    let topology = &e.topology;
     let of_tree = |tree| move |v| (tree, v);
     let trees = run.pause_trees(e).iter();
     let mut all: Vec<(&PauseTree, &Victim)> =

@@ -84,7 +84,8 @@ fn pipelined() -> Experiment {
 /// A comparison with several seeds and a run without an outcome.
 fn several(e: &Experiment) -> Comparison<'_> {
     let variant = e.variant(Some("gfc"), None, 1).expect("a scheme");
-    let failed = Failed { variant, why: Failure::BadInput("no room".into()) };
+    let label = variant.scheme.title.into();
+    let failed = Failed { label, variant, why: Failure::BadInput("no room".into()) };
     compare(e, &["pfc", "ofc"], &[1, 2]).with_failed(vec![failed])
 }
 
@@ -218,7 +219,7 @@ fn every_key_of_a_compatible_run_is_in_the_book() {
     let summary = ns3::summary("chain", &inputs, &run);
     same_keys("summary.json of weir ns3", &sections["Of weir ns3"], &[summary]);
     let perf: Value = serde_json::from_slice(&ns3::perf_json(&run)).expect("JSON");
-    let own = ["setup_cpu_seconds", "scheme", "seed"];
+    let own = ["setup_cpu_seconds", "variant", "scheme", "seed"];
     let documented = sections["perf.json"].iter().filter(|key| !own.contains(&key.as_str()));
     same_keys("perf.json of weir ns3", &documented.cloned().collect::<Vec<_>>(), &[perf]);
     let flows = ns3::flows_csv(&inputs, &run).expect("a table");

@@ -1,8 +1,9 @@
 //! The figures of shipped scenarios: what is in them, and that they can be read.
 
 use weir_lab::findings::Comparison;
+use weir_lab::lineup::{Lineup, Otherwise, Request};
 use weir_lab::report::figures::{self, FIGURES, Format, Size};
-use weir_lab::run::{Meter, run_all};
+use weir_lab::run::{Meter, run_all, run_each};
 use weir_lab::{Experiment, SCHEMES, Variant};
 use weir_plot::{Across, Figure, Panel, Shape, Style, draw};
 use weir_sim::config::ThresholdConfig;
@@ -33,7 +34,7 @@ fn assert_legible(c: &Comparison<'_>, ids: &[&str]) {
         assert!(all.iter().any(|f| f.id == *id), "{id} is missing");
     }
     for figure in &all {
-        let pattern = |name: &str| match name.strip_suffix("SCHEME") {
+        let pattern = |name: &str| match name.strip_suffix("ROW") {
             Some(start) => figure.id.starts_with(start),
             None => figure.id == name,
         };
@@ -52,6 +53,29 @@ fn figures_of_two_five_and_all_schemes_are_legible() {
     assert_legible(&compare(&e, &["pfc", "none"], &[1]), &ids);
     assert_legible(&compare(&e, &["pfc", "gfc", "ofc", "bfc", "none"], &[1]), &ids);
     assert_legible(&compare(&e, &all_schemes(), &[1]), &ids);
+}
+
+/// Variants of one scheme keep its colour and differ in dash and marker; long labels do not clash.
+#[test]
+fn figures_of_eleven_variants_are_legible() {
+    let variants: Vec<String> = (1..=8)
+        .map(|n| format!("BFC with {n} queues, of eight variants: bfc, queues={n}"))
+        .chain(["pfc", "DCQCN over PFC: pfc, cc=dcqcn", "ofc"].map(str::to_owned))
+        .collect();
+    let request = Request { variants: &variants, ..Request::default() };
+    let lineup = Lineup::load("incast", &request, Otherwise::All).expect("it loads");
+    let jobs: Vec<_> = lineup.settings.iter().map(|s| (&*s.experiment, s.with_seed(1))).collect();
+    let runs = run_each(&jobs, 2, &Meter::new(jobs.len())).into_iter().flatten();
+    let runs = runs.map(|r| r.expect("a run")).enumerate().collect();
+    let c = Comparison::of(&lineup, runs);
+    assert_legible(&c, &["fct", "buffers", "timeline-pfc"]);
+    let figure = figures::one(&c, "buffers").expect("it is there");
+    let styles: Vec<Style> = figure.panels[0].series.iter().map(|s| s.style).collect();
+    assert_eq!(styles.len(), 11);
+    assert!(styles[..8].iter().all(|s| s.paint == styles[0].paint));
+    for (i, a) in styles.iter().enumerate() {
+        assert!(!styles[..i].contains(a), "{i}");
+    }
 }
 
 #[test]
@@ -152,15 +176,31 @@ fn a_scheme_looks_the_same_in_every_comparison() {
 
 #[test]
 fn unknown_and_impossible_figures_are_refused_before_a_run() {
-    let (sampled, plain) = (load("ofc-fig1", &[]), load("dumbbell", &[]));
-    for name in ["fct", "queue", "timeline-ofc", "timeline-bfc-2", "queues-core"] {
+    let rows = |name, variants: &[&str]| {
+        let variants: Vec<String> = variants.iter().map(|v| (*v).to_owned()).collect();
+        let request = Request { variants: &variants, ..Request::default() };
+        Lineup::load(name, &request, Otherwise::All)
+            .unwrap_or_else(|p| panic!("{}", p.render(false)))
+    };
+    let sampled = rows("ofc-fig1", &[]);
+    for name in ["fct", "queue", "timeline-ofc", "queues-core"] {
         assert_eq!(figures::check(name, &sampled), Ok(()));
     }
-    let why = figures::check("slowdown-by-sise", &plain).expect_err("misspelt");
+    let variants = ["BFC-8Q: bfc, queues=8", "BFC, 32 queues: bfc, queues=32", "ofc"];
+    let named = rows("dumbbell", &variants);
+    for name in ["timeline-bfc-8q", "timeline-bfc-32-queues", "timeline-ofc"] {
+        assert_eq!(figures::check(name, &named), Ok(()));
+    }
+    let why = figures::check("timeline-bfc", &named).expect_err("no row is called so");
+    assert!(why.contains("did you mean `timeline-"), "{why}");
+    let dumbbell = rows("dumbbell", &[]);
+    let why = figures::check("slowdown-by-sise", &dumbbell).expect_err("misspelt");
     assert!(why.contains("did you mean `slowdown-by-size`?"), "{why}");
-    assert!(figures::check("timeline-pcf", &plain).expect_err("misspelt").contains("timeline-pfc"));
-    let why = figures::check("queue", &plain).expect_err("no samples");
+    let why = figures::check("timeline-pcf", &dumbbell).expect_err("misspelt");
+    assert!(why.contains("timeline-pfc"), "{why}");
+    let why = figures::check("queue", &dumbbell).expect_err("no samples");
     assert!(why.contains("--set probe.series="), "{why}");
+    let plain = load("dumbbell", &[]);
     let c = compare(&plain, &["none"], &[1]);
     let why = figures::one(&c, "timeline-pfc").expect_err("it was not run");
     assert!(why.contains("timeline-pfc") && why.contains("slowdown-by-size"), "{why}");

@@ -1,9 +1,10 @@
 //! What runs of the built-in scenarios are made into: tables, trees, summaries, pages.
 
-use weir_lab::compare::{self, Figures};
+use weir_lab::compare::{self, Figures, View};
 use weir_lab::findings::{Comparison, answer};
+use weir_lab::lineup::{Lineup, Otherwise, Request};
 use weir_lab::run::{Failed, Failure, Meter, run_all};
-use weir_lab::scenario::builtin::BUILT_IN;
+use weir_lab::scenario::builtin::{BUILT_IN, LARGE};
 use weir_lab::{EngineConfig, Experiment, Finish, Variant, report};
 
 fn load(name: &str, sets: &[&str]) -> Experiment {
@@ -28,7 +29,11 @@ fn compare<'a>(e: &'a Experiment, schemes: &[&str], seeds: &[u64]) -> Comparison
 
 #[test]
 fn built_in_scenarios_load_without_warnings() {
-    for b in BUILT_IN {
+    for b in BUILT_IN.iter().chain(LARGE) {
+        let request = Request::default();
+        let rows = Lineup::load(b.name, &request, Otherwise::All).expect("it loads");
+        let warnings = rows.warnings.render(&rows.sources, false);
+        assert!(rows.base.scenario.variants.is_empty() || warnings.is_empty(), "{warnings}");
         let e = load(b.name, &[]);
         assert!(e.warnings.is_empty(), "{}", e.warnings.render(&e.scenario.sources, false));
         assert_eq!(e.scenario.name, b.name);
@@ -94,7 +99,7 @@ fn the_answer_says_no_more_than_was_established() {
 fn the_table_has_the_papers_rows_and_fits_narrow_terminals() {
     let e = load("ofc-fig1", &[]);
     let c = compare(&e, &["pfc", "none"], &[1]);
-    let table = compare::table(&c, &Figures::new(&c));
+    let table = compare::table(&c, &Figures::new(&c), &View::default());
     let wide = table.render(250, false);
     for part in
         ["vs PFC", "PFC paper", "1.96 ms", "OFC paper", "1.45 ms", "Table I", "queue P_d of Sc"]
@@ -179,7 +184,7 @@ fn loss_with_too_little_headroom_is_no_valid_run_unless_allowed() {
 fn flows_without_an_end_have_a_rate_in_place_of_a_completion_time() {
     let e = load("flowsail-fig8", &[]);
     let c = compare(&e, &["ideal", "bfc"], &[1]);
-    let text = compare::table(&c, &Figures::new(&c)).render(250, false);
+    let text = compare::table(&c, &Figures::new(&c), &View::default()).render(250, false);
     let row = |name: &str| text.lines().find(|l| l.trim_start().starts_with(name)).expect("a row");
     assert!(row("scheme").contains("rate") && !text.contains("FCT"), "{text}");
     // f1 is cut to the 20 Gb/s that f2 leaves; the paper gives f2 and f3 only
@@ -187,7 +192,7 @@ fn flows_without_an_end_have_a_rate_in_place_of_a_completion_time() {
     assert_eq!(row("BFC paper").matches("10.0 Gb/s").count(), 2, "{text}");
     let other = load("ofc-fig1", &[]);
     let c = compare(&other, &["pfc"], &[1]);
-    let text = compare::table(&c, &Figures::new(&c)).render(250, false);
+    let text = compare::table(&c, &Figures::new(&c), &View::default()).render(250, false);
     assert!(text.contains("FCT") && !text.contains("b/s"), "{text}");
 }
 
@@ -243,9 +248,9 @@ fn a_page_stands_alone() {
 fn a_run_without_an_outcome_is_a_row_with_its_reason() {
     let e = load("incast", &[]);
     let c = compare(&e, &["pfc"], &[1]);
-    let failed = |scheme, seed, why| Failed {
-        variant: e.variant(Some(scheme), None, seed).expect("a known scheme"),
-        why,
+    let failed = |scheme, seed, why| {
+        let variant = e.variant(Some(scheme), None, seed).expect("a known scheme");
+        Failed { label: variant.scheme.title.into(), variant, why }
     };
     let refusal = || Failure::BadInput("no room".into());
     let c = c.with_failed(vec![
@@ -255,7 +260,7 @@ fn a_run_without_an_outcome_is_a_row_with_its_reason() {
     ]);
     for width in [60, 250] {
         let layout = weir_lab::listing::Layout { width, colour: false };
-        let text = compare::text(&c, &Figures::new(&c), layout);
+        let text = compare::text(&c, &Figures::new(&c), &View::default(), layout);
         for part in ["2 seeds cannot be run: no room", "not run: interrupted", "1 of 4 runs are"] {
             assert!(text.contains(part), "{width}, {part}: {text}");
         }

@@ -19,6 +19,7 @@ fn company(section: &str, key: &str) -> String {
         "routing" if key.starts_with("drain-") => &[("balance", "\"adaptive\"")],
         "routing" if key == "flowlet-gap" => &[("balance", "\"flowlet\"")],
         "path" => &[("name", "\"p\""), ("nodes", "[\"h0\", \"sw0\", \"h1\"]")],
+        "variant" => &[("label", "\"a\"")],
         "failure" => &[("link", "[\"h0\", \"sw0\"]"), ("down", "\"1us\"")],
         "reference" => &[
             ("scheme", "\"pfc\""),

@@ -54,7 +54,7 @@ fn one_point_of_a_sweep_has_the_numbers_of_a_comparison_with_the_same_seeds() {
     let comparison = Comparison::new(&e, runs.map(|r| r.expect("a run")).collect());
     for group in &comparison.groups {
         let expected = ClassSummary::new(group, None);
-        let found = |name| Estimate::new(&column(&merged, group.scheme.title, name));
+        let found = |name| Estimate::new(&column(&merged, &group.label, name));
         assert_eq!(found("fct_mean_ps"), expected.fct_mean, "{}", group.scheme.name);
         assert_eq!(found("fct_p99_ps"), expected.fct_p99);
         assert_eq!(found("slowdown_mean"), expected.slowdown_mean);

@@ -6,7 +6,8 @@ use crate::args::Fct;
 use crate::terminal::{Terminal, print};
 use anyhow::{Context, bail};
 use std::path::Path;
-use weir_lab::fct::{self, Table, Wanted};
+use weir_lab::fct::{self, Ranges, Seeded, Series, Table, Wanted};
+use weir_lab::scenario::SizeRange;
 
 /// `weir fct`.
 pub(crate) fn fct(args: &Fct, terminal: &Terminal) -> anyhow::Result<Status> {
@@ -14,27 +15,40 @@ pub(crate) fn fct(args: &Fct, terminal: &Terminal) -> anyhow::Result<Status> {
         keep_inputs(output, &args.files)?;
     }
     let wanted = Wanted { class: args.class.clone(), before: args.before };
-    let mut series = Vec::new();
+    let mut runs = Vec::new();
     for path in &args.files {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
         let read = fct::read(&name, &text, &wanted).map_err(anyhow::Error::msg)?;
-        for s in read.iter().filter(|s| s.samples.is_empty()) {
+        for s in read.iter().filter(|s| s.series().samples.is_empty()) {
             terminal.warn(&format!("{}: no flow finished that counts", s.name));
         }
-        series.extend(read);
+        runs.extend(read);
     }
+    let series: Vec<Series> = runs.iter().map(Seeded::series).collect();
     if series.iter().all(|s| s.samples.is_empty()) {
         bail!("there is nothing to show: no flow of these files finished and counts");
+    }
+    let save = |path: &Path, text: String| {
+        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    };
+    if let Some(sizes) = &args.sizes {
+        let ranges = SizeRange::list(sizes).map_err(anyhow::Error::msg).context("--sizes")?;
+        let table = Ranges::new(&runs, &ranges);
+        match args.json {
+            true => print(&serde_json::to_string_pretty(&table.json())?)?,
+            false => print(&table.text(terminal.out))?,
+        }
+        return match &args.csv {
+            Some(path) => save(path, table.csv()).map(|()| Status::Done),
+            None => Ok(Status::Done),
+        };
     }
     let table = Table::new(&series, args.buckets.into());
     match args.json {
         true => print(&serde_json::to_string_pretty(&fct::as_json(&table))?)?,
         false => print(&fct::text(&table, terminal.out))?,
     }
-    let save = |path: &Path, text: String| {
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-    };
     if let Some(path) = &args.csv {
         save(path, table.csv())?;
     }

@@ -6,8 +6,8 @@ use crate::terminal::{Terminal, print};
 use anyhow::{Context, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use weir_lab::Experiment;
 use weir_lab::findings::Comparison;
+use weir_lab::lineup::Lineup;
 use weir_lab::listing::{Layout, wrap};
 use weir_lab::report::figures::{self, FIGURES, Format, Size};
 
@@ -37,9 +37,10 @@ pub(super) fn list(layout: Layout) -> anyhow::Result<()> {
 
 impl Wanted {
     /// What the arguments ask for, if it can be had: `None` when they ask for no figure.
-    pub(super) fn new(args: &FigureArgs, e: &Experiment) -> anyhow::Result<Option<Self>> {
+    pub(super) fn new(args: &FigureArgs, lineup: &Lineup) -> anyhow::Result<Option<Self>> {
         let Some(name) = args.figure.clone() else { return Ok(None) };
-        figures::check(&name, e).map_err(anyhow::Error::msg)?;
+        let e = &*lineup.base;
+        figures::check(&name, lineup).map_err(anyhow::Error::msg)?;
         let told = args.format.map(|f| match f {
             FigureFormat::Pdf => Format::Pdf,
             FigureFormat::Svg => Format::Svg,

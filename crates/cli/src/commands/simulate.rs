@@ -1,7 +1,6 @@
 //! Commands that run something.
 
 use super::figure;
-use super::input::load;
 use crate::Status;
 use crate::args::{Compare, Deny, Run as RunArgs, WindowArgs};
 use crate::progress::watch;
@@ -10,69 +9,54 @@ use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use weir_lab::compare::{self, Figures};
+use weir_lab::compare::{self, Figures, View};
 use weir_lab::findings::{Comparison, Window};
+use weir_lab::lineup::{Lineup, Otherwise, Request};
 use weir_lab::report::{Destination, Formats};
-use weir_lab::run::{Failed, Failure, Meter, run_all};
-use weir_lab::text::Diagnostics;
+use weir_lab::run::{Failed, Failure, Meter, run_each};
 use weir_lab::{EngineConfig, Experiment, Finish, Variant};
 use weir_lab::{describe, format, report, summary, table};
 
 /// `weir run`.
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     let formats = formats(args.parquet)?;
-    let Some(mut e) = load(&args.scenario, &args.sets, terminal) else {
+    let request = Request {
+        sets: &args.sets,
+        schemes: args.scheme.as_slice(),
+        variants: args.variant.as_slice(),
+        cc: args.cc.as_deref(),
+        engine: args.threads,
+        plain: args.no_shortcuts,
+        window: window(&args.window)?,
+    };
+    let Some(lineup) = load(&args.scenario, &request, Otherwise::Own, terminal) else {
         return Ok(Status::BadInput);
     };
-    e.engine = args.threads;
-    e.window = window(&args.window)?;
-    e.shortcuts = !args.no_shortcuts;
-    let out = destination(args.out.as_deref(), &e)?;
+    let setting = &lineup.settings[0];
+    let e = &*setting.experiment;
+    let out = destination(args.out.as_deref(), e)?;
     let seeds = args.seed.map_or_else(|| e.scenario.run.seeds.clone(), |seed| vec![seed]);
-    let mut variants = Vec::new();
-    for seed in seeds {
-        match e.variant(args.scheme.as_deref(), args.cc.as_deref(), seed) {
-            Ok(variant) => variants.push(variant),
-            Err(problems) => {
-                terminal.problems(&problems);
-                return Ok(Status::BadInput);
-            }
-        }
+    let theirs = lineup.base.scenario.variants.len();
+    if theirs > 0 && args.variant.is_none() && args.scheme.is_none() {
+        terminal.note(&format!(
+            "the scenario has {}: `--variant LABEL` runs one, `weir compare` all",
+            format::plural(theirs as u64, "variant")
+        ));
     }
-    terminal.warnings(&e.warnings_about(variants[0]), &e.scenario.sources);
-    if let EngineConfig::Auto { threads: asked @ 2.. } = e.engine {
-        let used = weir_lab::threads(&e.topology, &e.config(variants[0]));
-        if used < asked {
-            terminal.note(&format!(
-                "{used} of {asked} threads are used: windows of this network are too small for \
-                 more (--threads {asked}! forces it)"
-            ));
-        }
-    }
-    if let EngineConfig::Window { threads: forced @ 2.. } = e.engine {
-        let unforced = EngineConfig::Auto { threads: forced };
-        let mut config = e.config(variants[0]);
-        config.engine = unforced;
-        let useful = weir_lab::threads(&e.topology, &config);
-        if useful < forced {
-            terminal.note(&format!(
-                "{forced} threads are forced, but windows of this network have work for {useful}: \
-                 the run may be slower than with --threads {useful}"
-            ));
-        }
-    }
+    note_threads(e, setting.with_seed(seeds[0]), terminal);
     // several seeds at a time, unless each of them is to use several threads itself
     let jobs = if e.engine == EngineConfig::default() { cores() } else { 1 };
-    let Some(c) = simulate(&e, &variants, jobs, terminal)? else {
+    let Some(c) = simulate(&lineup, &seeds, jobs, terminal)? else {
         return Ok(Status::Interrupted);
     };
     let command = command_line(&[
         ("run", Some(args.scenario.clone())),
         ("--scheme", args.scheme.clone()),
+        ("--variant", args.variant.clone()),
         ("--cc", args.cc.clone()),
         ("--seed", args.seed.map(|s| s.to_string())),
     ]) + &window_words(&args.window)
-        + &set_words(&args.sets);
+        + &words("--set", &args.sets);
     // results are saved first: whoever reads what is printed may stop at any time (`| head`)
     let saved = save(&c, out.as_ref(), formats, &command)?;
     if args.json {
@@ -84,73 +68,118 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     Ok(verdict(&c, &args.deny, terminal))
 }
 
+/// Says when threads are not used as asked for, or in vain.
+fn note_threads(e: &Experiment, variant: Variant, terminal: &Terminal) {
+    if let EngineConfig::Auto { threads: asked @ 2.. } = e.engine {
+        let used = weir_lab::threads(&e.topology, &e.config(variant));
+        if used < asked {
+            terminal.note(&format!(
+                "{used} of {asked} threads are used: windows of this network are too small for more (--threads {asked}! forces it)"
+            ));
+        }
+    }
+    if let EngineConfig::Window { threads: forced @ 2.. } = e.engine {
+        let unforced = EngineConfig::Auto { threads: forced };
+        let mut config = e.config(variant);
+        config.engine = unforced;
+        let useful = weir_lab::threads(&e.topology, &config);
+        if useful < forced {
+            terminal.note(&format!(
+                "{forced} threads are forced, but windows of this network have work for {useful}: \
+                 the run may be slower than with --threads {useful}"
+            ));
+        }
+    }
+}
+
 /// `weir compare`.
 pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Status> {
     if args.figure.figure.as_deref() == Some("list") {
         figure::list(terminal.out)?;
         return Ok(Status::Done);
     }
+    if args.columns.iter().any(|c| c.trim() == "list") {
+        print(&compare::columns::list(terminal.out))?;
+        return Ok(Status::Done);
+    }
     let formats = formats(args.parquet)?;
-    let Some(mut e) = load(&args.scenario, &args.sets, terminal) else {
+    let schemes: Vec<String> = args.schemes.iter().map(|s| s.trim().to_owned()).collect();
+    let request = Request {
+        sets: &args.sets,
+        schemes: &schemes,
+        variants: &args.variants,
+        cc: args.cc.as_deref(),
+        engine: EngineConfig::default(),
+        plain: args.no_shortcuts,
+        window: window(&args.window)?,
+    };
+    let Some(lineup) = load(&args.scenario, &request, Otherwise::All, terminal) else {
         return Ok(Status::BadInput);
     };
-    e.window = window(&args.window)?;
-    let out = destination(args.out.as_deref(), &e)?;
-    let figure = figure::Wanted::new(&args.figure, &e)?;
+    let e = &*lineup.base;
+    let out = destination(args.out.as_deref(), e)?;
+    let figure = figure::Wanted::new(&args.figure, &lineup)?;
+    let columns = args.columns.iter().map(|text| compare::Figure::read(text, e));
+    let columns: Result<Vec<_>, String> = columns.collect();
+    let view = View { columns: columns.map_err(anyhow::Error::msg)? };
     let seeds = match (&args.seeds, args.seed) {
         (Some(text), _) => weir_lab::sweep::seeds::parse(text).map_err(anyhow::Error::msg)?,
         (None, Some(seed)) => vec![seed],
         (None, None) => e.scenario.run.seeds.clone(),
     };
-    let mut variants = Vec::new();
-    for scheme in schemes(args) {
-        for &seed in &seeds {
-            match e.variant(Some(&scheme), args.cc.as_deref(), seed) {
-                Ok(variant) => variants.push(variant),
-                Err(problems) => {
-                    terminal.problems(&problems);
-                    return Ok(Status::BadInput);
-                }
-            }
-        }
-    }
-    // the congestion control is that of all: what is said of it is said once
-    let mut about = Diagnostics::default();
-    for variant in variants.iter().filter(|v| v.seed == seeds[0]) {
-        e.warnings_about(*variant).iter().for_each(|w| about.push(w.clone()));
-    }
-    terminal.warnings(&about, &e.scenario.sources);
     let jobs = args.jobs.unwrap_or_else(cores);
-    let Some(c) = simulate(&e, &variants, jobs, terminal)? else {
+    let Some(c) = simulate(&lineup, &seeds, jobs, terminal)? else {
         return Ok(Status::Interrupted);
     };
-    let list = (!args.schemes.is_empty()).then(|| args.schemes.join(","));
+    let list = |all: &[String]| (!all.is_empty()).then(|| all.join(","));
     let command = command_line(&[
         ("compare", Some(args.scenario.clone())),
-        ("--schemes", list),
+        ("--schemes", list(&args.schemes)),
         ("--cc", args.cc.clone()),
+        ("--columns", list(&args.columns)),
         ("--seed", args.seed.map(|s| s.to_string())),
         ("--seeds", args.seeds.clone()),
-    ]) + &window_words(&args.window)
-        + &set_words(&args.sets);
+    ]) + &words("--variant", &args.variants)
+        + &window_words(&args.window)
+        + &words("--set", &args.sets);
     let saved = save(&c, out.as_ref(), formats, &command)?;
     if let Some(figure) = figure {
         figure.write(&c, terminal)?;
     } else if args.json {
         print(&serde_json::to_string_pretty(&report::summary(&c))?)?;
     } else {
-        let title = format!("{} · {} seeds", describe::headline(&e), seeds.len());
-        let title = if seeds.len() == 1 { describe::headline(&e) } else { title };
+        let title = format!("{} · {} seeds", describe::headline(e), seeds.len());
+        let title = if seeds.len() == 1 { describe::headline(e) } else { title };
         let title = match e.window.is_all() {
             true => title,
             false => format!("{title} · victims of pauses{}", e.window.label()),
         };
-        let body = compare::text(&c, &Figures::new(&c), terminal.out);
+        let body = compare::text(&c, &Figures::new(&c), &view, terminal.out);
         let title = table::paint(&title, terminal.out.colour, "1");
         print(&format!("  {title}\n\n{body}\n"))?;
         next_steps(&c, &saved, &command, terminal);
     }
     Ok(verdict(&c, &args.deny, terminal))
+}
+
+/// Loads a scenario with its rows; shows what is wrong or odd about it, and returns `None` if it
+/// cannot be used.
+fn load(
+    scenario: &str,
+    request: &Request<'_>,
+    otherwise: Otherwise,
+    terminal: &Terminal,
+) -> Option<Lineup> {
+    match Lineup::load(scenario, request, otherwise) {
+        Ok(lineup) => {
+            terminal.warnings(&lineup.warnings, &lineup.sources);
+            Some(lineup)
+        }
+        Err(problems) => {
+            terminal.problems(&problems);
+            None
+        }
+    }
 }
 
 fn cores() -> usize {
@@ -162,30 +191,29 @@ fn destination(out: Option<&Path>, e: &Experiment) -> anyhow::Result<Option<Dest
     Ok(out.map(|out| Destination::check(out, &e.inputs())).transpose()?)
 }
 
-fn schemes(args: &Compare) -> Vec<String> {
-    match args.schemes.as_slice() {
-        [] => weir_lab::SCHEMES.iter().map(|s| s.name.to_owned()).collect(),
-        some => some.iter().map(|s| s.trim().to_owned()).collect(),
-    }
-}
-
-/// Runs everything; `None` when it was interrupted before there was anything. Runs that fail are
-/// part of the result as long as there are others.
+/// Runs all rows with all seeds; `None` when it was interrupted before there was anything. Runs that
+/// fail are part of the result as long as there are others.
 fn simulate<'a>(
-    e: &'a Experiment,
-    variants: &[Variant],
+    lineup: &'a Lineup,
+    seeds: &[u64],
     jobs: usize,
     terminal: &Terminal,
 ) -> anyhow::Result<Option<Comparison<'a>>> {
-    let meter = Meter::new(variants.len());
+    let mut all: Vec<(usize, &Experiment, Variant)> = Vec::new();
+    for (row, setting) in lineup.settings.iter().enumerate() {
+        all.extend(seeds.iter().map(|&s| (row, &*setting.experiment, setting.with_seed(s))));
+    }
+    let jobs_to_do: Vec<(&Experiment, Variant)> = all.iter().map(|(_, e, v)| (*e, *v)).collect();
+    let meter = Meter::new(all.len());
     let results = with_interrupt(&meter, || {
-        watch(&e.scenario.name, &meter, terminal, || run_all(e, variants, jobs, &meter))
+        let name = &lineup.base.scenario.name;
+        watch(name, &meter, terminal, || run_each(&jobs_to_do, jobs, &meter))
     })?;
     let (mut runs, mut failed, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for (&variant, result) in variants.iter().zip(results) {
+    for (&(row, _, variant), result) in all.iter().zip(results) {
         let why = match result {
             Some(Ok(run)) => {
-                runs.push(run);
+                runs.push((row, run));
                 continue;
             }
             Some(Err(error)) => {
@@ -195,12 +223,12 @@ fn simulate<'a>(
             }
             None => Failure::NotBegun,
         };
-        failed.push(Failed { variant, why });
+        failed.push(Failed { label: lineup.settings[row].label.clone(), variant, why });
     }
     if runs.is_empty() {
         return errors.into_iter().next().map_or(Ok(None), |error| Err(error.into()));
     }
-    Ok(Some(Comparison::new(e, runs).with_failed(failed)))
+    Ok(Some(Comparison::of(lineup, runs).with_failed(failed)))
 }
 
 /// Does `work`, which ends early when Ctrl-C has interrupted `meter`.
@@ -245,6 +273,11 @@ fn command_line(words: &[(&str, Option<String>)]) -> String {
     line
 }
 
+/// A flag that was given several times.
+fn words(flag: &str, values: &[String]) -> String {
+    values.iter().map(|v| format!(" {flag} {}", format::shell_word(v))).collect()
+}
+
 /// The time whose pauses are reported.
 fn window(args: &WindowArgs) -> anyhow::Result<Window> {
     Window::new(args.from, args.to).map_err(anyhow::Error::msg)
@@ -255,10 +288,6 @@ fn window_words(args: &WindowArgs) -> String {
         time.map(|t| format!(" {name} {}", t.to_string().replace(' ', "")))
     };
     [word("--from", args.from), word("--to", args.to)].into_iter().flatten().collect()
-}
-
-fn set_words(sets: &[String]) -> String {
-    sets.iter().map(|s| format!(" --set {}", format::shell_word(s))).collect()
 }
 
 /// The formats of tables, if this program can write them.
@@ -309,7 +338,7 @@ fn verdict(c: &Comparison<'_>, deny: &[Deny], terminal: &Terminal) -> Status {
     }
     let mut status = Status::Done;
     for f in &c.failed {
-        let (title, seed) = (f.variant.scheme.title, f.variant.seed);
+        let (title, seed) = (&f.label, f.variant.seed);
         terminal.complain(&format!("{title}, seed {seed}: {}", f.why));
         status = match &f.why {
             Failure::Invalid(_) => Status::InvalidRun,
@@ -318,8 +347,8 @@ fn verdict(c: &Comparison<'_>, deny: &[Deny], terminal: &Terminal) -> Status {
         };
     }
     let mut lossy = false;
-    for run in c.runs() {
-        if let Some(why) = run.invalid(c.experiment) {
+    for (e, run) in c.runs_with() {
+        if let Some(why) = run.invalid(e) {
             terminal.complain(&format!("invalid run, seed {}: {why}", run.variant.seed));
             (status, lossy) = (Status::InvalidRun, true);
         }
@@ -342,7 +371,7 @@ fn verdict(c: &Comparison<'_>, deny: &[Deny], terminal: &Terminal) -> Status {
                 Deny::Stall => "a stall",
                 Deny::Loss => "loss",
             };
-            let (title, seed) = (run.variant.scheme.title, run.variant.seed);
+            let (title, seed) = (&run.label, run.variant.seed);
             let text = format!("{title}, seed {seed}: {what}, which --deny does not allow");
             terminal.complain(&text);
             status = Status::CheckFailed;

@@ -132,10 +132,12 @@ fn longest_queue(
         ThresholdConfig::Static { limit: IngressLimit::Bytes(bytes), .. } => bytes.get(),
         _ => u64::MAX,
     };
-    let all = links.iter().map(of_link).fold(0, u64::saturating_add);
+    // what comes in by all ports but one goes out by that one; some have no bound of their own
+    let mut bounds: Vec<u64> = links.iter().map(of_link).collect();
+    bounds.sort_unstable();
+    let all_but_least = bounds.iter().skip(1).copied().fold(0, u64::saturating_add);
     let lossless = config.switch.lossless.len() as u64;
-    let least = links.iter().map(of_link).min().unwrap_or(0);
-    Bytes::new((all - least).saturating_mul(lossless)).min(buffer)
+    Bytes::new(all_but_least.saturating_mul(lossless)).min(buffer)
 }
 
 /// A timed pause must outlast the wait of its refresh: for a frame on the wire in front of it and

@@ -1,7 +1,7 @@
 //! Flows by class.
 
+use super::Group;
 use super::pauses::innocent_holds;
-use super::{Comparison, Group};
 use crate::run::Run;
 use crate::scenario::SizeRange;
 use crate::stats::{Estimate, Sorted};
@@ -149,9 +149,9 @@ pub struct ClassSummary {
 impl ClassSummary {
     /// Mean over the flows of a class of the time they were held by pauses that began at ports
     /// they never used, picoseconds.
-    pub fn innocent_hold(c: &Comparison<'_>, group: &Group, class: ClassId) -> Option<Estimate> {
+    pub fn innocent_hold(group: &Group<'_>, class: ClassId) -> Option<Estimate> {
         let of_run = |run: &Run| {
-            let held = innocent_holds(run.pause_trees(c.experiment));
+            let held = innocent_holds(run.pause_trees(group.experiment));
             let flows = run.outcome.flows.iter().filter(|f| f.class == class);
             let times = flows.map(|f| held.get(&f.id).map_or(0.0, |t| t.as_ps() as f64));
             Sorted::new(times).mean()
@@ -160,12 +160,12 @@ impl ClassSummary {
     }
 
     /// Sums up a class (or all) over the runs of a scheme.
-    pub fn new(group: &Group, class: Option<ClassId>) -> Self {
+    pub fn new(group: &Group<'_>, class: Option<ClassId>) -> Self {
         Self::of(group, Selection { class, sizes: None })
     }
 
     /// Sums up the flows of a selection over the runs of a scheme.
-    pub fn of(group: &Group, which: Selection<'_>) -> Self {
+    pub fn of(group: &Group<'_>, which: Selection<'_>) -> Self {
         let runs: Vec<ClassStats> = group.runs.iter().map(|r| ClassStats::of(r, which)).collect();
         let estimate = |of: &dyn Fn(&ClassStats) -> Option<f64>| {
             Estimate::new(&runs.iter().filter_map(of).collect::<Vec<_>>())

@@ -24,27 +24,46 @@ pub use tables::TableSummary;
 pub use victims::{Bound, Victim};
 pub use window::Window;
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Variant};
+use crate::lineup::{Lineup, Setting};
 use crate::run::{Failed, Failure, Run};
+use std::sync::Arc;
+use weir_cc::CcKind;
 use weir_core::ClassId;
 use weir_fc::SchemeInfo;
+use weir_sim::outcome::Finish;
 
-/// The runs of one scheme, one per seed.
+/// The runs of one row of a comparison, one per seed.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct Group<'a> {
+    /// What tables call it: the scheme, or the label of a variant.
+    pub label: String,
+    /// The same for names of figures and files.
+    pub id: String,
     /// The scheme.
     pub scheme: &'static SchemeInfo,
+    /// The congestion control.
+    pub cc: CcKind,
+    /// What was run.
+    pub experiment: &'a Experiment,
     /// Its runs, in the order of the seeds.
     pub runs: Vec<Run>,
 }
 
-/// Several schemes on the same traffic; a single run is a comparison of one.
+impl Group<'_> {
+    /// Its run with a seed.
+    pub fn run(&self, seed: u64) -> Option<&Run> {
+        self.runs.iter().find(|r| r.variant.seed == seed)
+    }
+}
+
+/// Several rows on the same traffic; a single run is a comparison of one.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
-    /// What was run.
+    /// The scenario; what a row ran is in its group.
     pub experiment: &'a Experiment,
-    /// By scheme; the first is what the others are compared with. None is without runs.
-    pub groups: Vec<Group>,
+    /// The rows; the first is what the others are compared with. None is without runs.
+    pub groups: Vec<Group<'a>>,
     /// Runs that were asked for and have no outcome.
     pub failed: Vec<Failed>,
 }
@@ -52,15 +71,42 @@ pub struct Comparison<'a> {
 impl<'a> Comparison<'a> {
     /// Sorts runs by their scheme, in the order in which they come.
     pub fn new(experiment: &'a Experiment, runs: Vec<Run>) -> Self {
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<Group<'a>> = Vec::new();
         for run in runs {
-            let scheme = run.variant.scheme;
+            let Variant { scheme, cc, .. } = run.variant;
             match groups.iter_mut().find(|g| g.scheme.name == scheme.name) {
                 Some(group) => group.runs.push(run),
-                None => groups.push(Group { scheme, runs: vec![run] }),
+                None => groups.push(Group {
+                    label: scheme.title.to_owned(),
+                    id: scheme.name.to_owned(),
+                    scheme,
+                    cc,
+                    experiment,
+                    runs: vec![run],
+                }),
             }
         }
         Self { experiment, groups, failed: Vec::new() }
+    }
+
+    /// The runs of the rows of a lineup, each with the number of its row.
+    pub fn of(lineup: &'a Lineup, runs: Vec<(usize, Run)>) -> Self {
+        let group = |s: &'a Setting| Group {
+            label: s.label.clone(),
+            id: s.id.clone(),
+            scheme: s.variant.scheme,
+            cc: s.variant.cc,
+            experiment: &*s.experiment,
+            runs: Vec::new(),
+        };
+        let mut groups: Vec<Group<'a>> = lineup.settings.iter().map(group).collect();
+        for (row, mut run) in runs {
+            let group = &mut groups[row];
+            run.label.clone_from(&group.label);
+            group.runs.push(run);
+        }
+        groups.retain(|g| !g.runs.is_empty());
+        Self { experiment: &lineup.base, groups, failed: Vec::new() }
     }
 
     /// The same with the runs that have no outcome.
@@ -87,6 +133,32 @@ impl<'a> Comparison<'a> {
     /// All runs.
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         self.groups.iter().flat_map(|g| &g.runs)
+    }
+
+    /// All runs, each with what was run.
+    pub fn runs_with(&self) -> impl Iterator<Item = (&'a Experiment, &Run)> {
+        self.groups.iter().flat_map(|g| g.runs.iter().map(|r| (g.experiment, r)))
+    }
+
+    /// Whether all rows are on the same network, so that a port of one is a port of all.
+    pub fn one_network(&self) -> bool {
+        let same = |g: &Group<'_>| {
+            let (a, b) = (&g.experiment.topology, &self.experiment.topology);
+            Arc::ptr_eq(a, b) || (a.nodes() == b.nodes() && a.links() == b.links())
+        };
+        self.groups.iter().all(same)
+    }
+
+    /// The seeds with which a row did not have the traffic of the first row. A run that ended before
+    /// all flows had started says nothing about that.
+    pub fn other_traffic(&self, group: &Group<'_>) -> Vec<u64> {
+        let regular = |r: &&Run| matches!(r.outcome.finish, Finish::Drained | Finish::TimeLimit);
+        let Some(first) = self.groups.first() else { return Vec::new() };
+        let other = |r: &&Run| {
+            let base = first.run(r.variant.seed).filter(regular);
+            base.is_some_and(|base| base.outcome.traffic_hash != r.outcome.traffic_hash)
+        };
+        group.runs.iter().filter(regular).filter(other).map(|r| r.variant.seed).collect()
     }
 
     /// The class that the comparison is about: `victim` where there is one, else the first.

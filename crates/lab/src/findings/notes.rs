@@ -8,14 +8,15 @@ use weir_sim::config::Reliability;
 use weir_sim::outcome::{Deadlock, DropReason, Finish};
 
 /// Remarks, the gravest first; none when all went well and nothing was sent twice.
-pub fn notes(c: &Comparison<'_>, group: &Group) -> Vec<String> {
-    let mut notes = endings(c.experiment, group);
-    notes.extend(failures(c, group.scheme.name).into_iter().map(|(why, seeds)| {
-        match seeds.as_slice() {
+pub fn notes(c: &Comparison<'_>, group: &Group<'_>) -> Vec<String> {
+    let mut notes = endings(group.experiment, group);
+    notes.extend(other_traffic(c, group));
+    notes.extend(failures(c, &group.label).into_iter().map(
+        |(why, seeds)| match seeds.as_slice() {
             [seed] => format!("seed {seed} {why}"),
             several => format!("{} {why}", format::plural(several.len() as u64, "seed")),
-        }
-    }));
+        },
+    ));
     for reason in DropReason::ALL {
         let drops = group.runs.iter().flat_map(|r| &r.outcome.drops);
         let packets: u64 = drops.filter(|d| d.reason == reason).map(|d| d.packets).sum();
@@ -69,10 +70,24 @@ pub fn notes(c: &Comparison<'_>, group: &Group) -> Vec<String> {
     notes
 }
 
-/// Why runs of a scheme have no outcome, each reason with the seeds it is about.
-pub(crate) fn failures(c: &Comparison<'_>, scheme: &str) -> Vec<(String, Vec<u64>)> {
+/// A row whose changes of the scenario reach its traffic is no comparison with the others.
+fn other_traffic(c: &Comparison<'_>, group: &Group<'_>) -> Option<String> {
+    let base = &c.groups.first()?.label;
+    match c.other_traffic(group).as_slice() {
+        [] => None,
+        seeds if seeds.len() == group.runs.len() => Some(format!("OTHER TRAFFIC than {base}")),
+        [seed] => Some(format!("OTHER TRAFFIC than {base} with seed {seed}")),
+        some => {
+            let seeds = format::plural(some.len() as u64, "seed");
+            Some(format!("OTHER TRAFFIC than {base} with {seeds}"))
+        }
+    }
+}
+
+/// Why runs of a row have no outcome, each reason with the seeds it is about.
+pub(crate) fn failures(c: &Comparison<'_>, label: &str) -> Vec<(String, Vec<u64>)> {
     let mut reasons: Vec<(String, Vec<u64>)> = Vec::new();
-    for failed in c.failed.iter().filter(|f| f.variant.scheme.name == scheme) {
+    for failed in c.failed.iter().filter(|f| f.label == label) {
         let (why, seed) = (failed.why.to_string(), failed.variant.seed);
         match reasons.iter_mut().find(|(known, _)| *known == why) {
             Some((_, seeds)) => seeds.push(seed),
@@ -83,7 +98,7 @@ pub(crate) fn failures(c: &Comparison<'_>, scheme: &str) -> Vec<(String, Vec<u64
 }
 
 /// Runs that ended otherwise than by being done.
-fn endings(e: &Experiment, group: &Group) -> Vec<String> {
+fn endings(e: &Experiment, group: &Group<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let of_all = |n: usize| match group.runs.len() {
         1 => String::new(),

@@ -3,7 +3,7 @@
 use super::Group;
 use crate::run::Run;
 
-impl Group {
+impl Group<'_> {
     /// What the congestion control reacts to and got in no run, in words, and what that means.
     pub fn missing_signal(&self) -> Option<(String, &'static str)> {
         let all: Option<Vec<_>> = self.runs.iter().map(missing_signal).collect();

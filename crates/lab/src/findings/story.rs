@@ -18,7 +18,7 @@ pub fn answer(c: &Comparison<'_>) -> String {
     for group in c.groups.iter().filter(|g| g.runs.iter().any(Run::clock_ended)) {
         text.push_str(&format!(
             " {} was not done after {}, the longest time that can be simulated.",
-            group.scheme.title,
+            group.label,
             format::time(weir_sim::HORIZON)
         ));
     }
@@ -34,34 +34,36 @@ fn list(names: &[&str]) -> String {
 }
 
 fn deadlock(c: &Comparison<'_>) -> Option<String> {
-    let dead = |g: &&Group| g.runs.iter().any(|r| matches!(r.outcome.finish, Finish::Deadlock(_)));
-    let (stuck, free): (Vec<&Group>, Vec<&Group>) = c.groups.iter().partition(dead);
-    let found = stuck.first()?.runs.iter().find_map(|r| match &r.outcome.finish {
+    let dead =
+        |g: &&Group<'_>| g.runs.iter().any(|r| matches!(r.outcome.finish, Finish::Deadlock(_)));
+    let (stuck, free): (Vec<&Group<'_>>, Vec<&Group<'_>>) = c.groups.iter().partition(dead);
+    let first = stuck.first()?;
+    let found = first.runs.iter().find_map(|r| match &r.outcome.finish {
         Finish::Deadlock(d) => Some(d),
         _ => None,
     })?;
-    let names: Vec<&str> = stuck.iter().map(|g| g.scheme.title).collect();
-    let circle = circle(c.experiment, found);
+    let names: Vec<&str> = stuck.iter().map(|g| g.label.as_str()).collect();
+    let circle = circle(first.experiment, found);
     let mut text = format!(
         "Under {} the network deadlocked after {}: {circle}, each waiting for the next.",
         list(&names),
         format::time(found.closed)
     );
-    let drained = |g: &&&Group| g.runs.iter().all(|r| r.outcome.finish == Finish::Drained);
-    let names: Vec<&str> = free.iter().filter(drained).map(|g| g.scheme.title).collect();
+    let drained = |g: &&&Group<'_>| g.runs.iter().all(|r| r.outcome.finish == Finish::Drained);
+    let names: Vec<&str> = free.iter().filter(drained).map(|g| g.label.as_str()).collect();
     if !names.is_empty() {
         text.push_str(&format!(" {} did not.", list(&names)));
     }
     Some(text)
 }
 
-fn victim(c: &Comparison<'_>, first: &Group) -> Option<String> {
+fn victim(c: &Comparison<'_>, first: &Group<'_>) -> Option<String> {
     let run = first.runs.first()?;
-    let trees = run.pause_trees(c.experiment);
+    let trees = run.pause_trees(first.experiment);
     let tree = trees.iter().find(|t| !t.victims.is_empty())?;
     let worst = tree.victims.first()?;
-    let root = tree.root?.name(&c.experiment.topology);
-    let topology = &c.experiment.topology;
+    let root = tree.root?.name(&first.experiment.topology);
+    let topology = &first.experiment.topology;
     let (src, dst) = (topology.name(worst.src), topology.name(worst.dst));
     let class = c.class_name(worst.class);
     let more = match tree.victims.len() {
@@ -79,29 +81,32 @@ fn victim(c: &Comparison<'_>, first: &Group) -> Option<String> {
     let mut text = format!(
         "{seed}{} held the {class} flow {src} to {dst} for {}{} because of congestion at {root}, \
          which is not on its path{}.{more}",
-        first.scheme.title,
+        first.label,
         if worst.at_most() { "up to " } else { "" },
         format::time(worst.held),
         if worst.clear { "; no pause began at a port that is" } else { "" },
     );
-    let held = |g: &Group| ClassSummary::innocent_hold(c, g, worst.class).map_or(0.0, |e| e.mean);
-    let fct = |g: &Group| ClassSummary::new(g, Some(worst.class)).fct_mean.map(|e| e.mean);
+    let held = |g: &Group<'_>| ClassSummary::innocent_hold(g, worst.class).map_or(0.0, |e| e.mean);
+    let fct = |g: &Group<'_>| ClassSummary::new(g, Some(worst.class)).fct_mean.map(|e| e.mean);
     let (base, base_fct) = (held(first), fct(first)?);
-    let better: Vec<(&Group, f64)> = c.groups[1..]
+    let better: Vec<(&Group<'_>, f64)> = c.groups[1..]
         .iter()
         .filter_map(|g| Some((g, fct(g)?)))
         .filter(|(_, fct)| *fct < base_fct * 0.98)
         .collect();
     // not to hold a flow is worth telling only if the flow gained by it
-    let spared: Vec<&str> =
-        better.iter().filter(|(g, _)| held(g) < base / 10.0).map(|(g, _)| g.scheme.title).collect();
+    let spared: Vec<&str> = better
+        .iter()
+        .filter(|(g, _)| held(g) < base / 10.0)
+        .map(|(g, _)| g.label.as_str())
+        .collect();
     if !spared.is_empty() {
         text.push_str(&format!(" {} did not.", list(&spared)));
     }
     if let Some((best, fct)) = better.iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
         text.push_str(&format!(
             " Under {} the class took {} instead of {}.",
-            best.scheme.title,
+            best.label,
             format::time_ps(*fct),
             format::time_ps(base_fct)
         ));
@@ -110,17 +115,17 @@ fn victim(c: &Comparison<'_>, first: &Group) -> Option<String> {
 }
 
 fn loss(c: &Comparison<'_>) -> Option<String> {
-    let lost = |g: &Group| -> u64 { g.runs.iter().map(|r| r.outcome.totals.dropped).sum() };
+    let lost = |g: &Group<'_>| -> u64 { g.runs.iter().map(|r| r.outcome.totals.dropped).sum() };
     let loser = c.groups.iter().max_by_key(|g| lost(g)).filter(|g| lost(g) > 0)?;
     let again: u64 = loser.runs.iter().map(|r| r.outcome.totals.retransmitted).sum();
     let mut text = format!(
         "{} lost {} and sent {} again.",
-        loser.scheme.title,
+        loser.label,
         format::plural(lost(loser), "packet"),
         format::count(again)
     );
     let kept: Vec<&str> =
-        c.groups.iter().filter(|g| lost(g) == 0).map(|g| g.scheme.title).collect();
+        c.groups.iter().filter(|g| lost(g) == 0).map(|g| g.label.as_str()).collect();
     if !kept.is_empty() {
         text.push_str(&format!(" {} lost nothing.", list(&kept)));
     }
@@ -128,8 +133,8 @@ fn loss(c: &Comparison<'_>) -> Option<String> {
 }
 
 fn completion(c: &Comparison<'_>) -> String {
-    let mean = |g: &Group| ClassSummary::new(g, None).fct_mean.map(|e| e.mean);
-    let mut ranked: Vec<(&Group, f64)> =
+    let mean = |g: &Group<'_>| ClassSummary::new(g, None).fct_mean.map(|e| e.mean);
+    let mut ranked: Vec<(&Group<'_>, f64)> =
         c.groups.iter().filter_map(|g| Some((g, mean(g)?))).collect();
     ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
     match ranked.as_slice() {
@@ -140,16 +145,16 @@ fn completion(c: &Comparison<'_>) -> String {
                 "{} of {} completed under {}, in {} on average.",
                 format::count(all.completed),
                 format::plural(all.flows, "flow"),
-                only.scheme.title,
+                only.label,
                 format::time_ps(*fct)
             )
         }
         [(best, low), .., (worst, high)] => format!(
             "Flows took {} on average under {} and {} under {}.",
             format::time_ps(*low),
-            best.scheme.title,
+            best.label,
             format::time_ps(*high),
-            worst.scheme.title
+            worst.label
         ),
     }
 }

@@ -28,7 +28,7 @@ impl TableSummary {
     }
 
     /// The tables of all runs of a scheme.
-    pub fn of_group(group: &Group) -> Vec<Self> {
+    pub fn of_group(group: &Group<'_>) -> Vec<Self> {
         Self::of(group.runs.iter())
     }
 

@@ -150,6 +150,7 @@ pub fn flows_csv(inputs: &Inputs, run: &Ns3Run) -> Result<Vec<u8>, csv::Error> {
         *number += 1;
         let text = |f: fn(&FctRecord) -> String| record.map(f).unwrap_or_default();
         let row = FLOW_COLUMNS.map(|column| match column {
+            "variant" => "PFC".into(),
             "scheme" => "pfc".into(),
             "flow" => id.clone(),
             "src" => host_name(flow.src),

@@ -2,6 +2,7 @@
 
 use super::figures::look::looks;
 use super::html::{data_table, topology_figure};
+use crate::experiment::Experiment;
 use crate::findings::Comparison;
 use weir_core::markup::escape;
 use weir_net::draw;
@@ -24,10 +25,10 @@ pub(super) fn section(c: &Comparison<'_>) -> String {
             };
             let title = escape(&look.name);
             out.push_str(&format!("<h3>{title}, seed {} {what}</h3>\n", run.variant.seed));
-            let table = stuck_table(c, stuck);
+            let table = stuck_table(group.experiment, stuck);
             match &run.outcome.finish {
                 Finish::Deadlock(d) if !drawn => {
-                    let svg = circle(c, d);
+                    let svg = circle(group.experiment, d);
                     out.push_str(&topology_figure(&format!("deadlock-{}", look.id), &svg, &table));
                     drawn = true;
                 }
@@ -43,15 +44,15 @@ pub(super) fn section(c: &Comparison<'_>) -> String {
 }
 
 /// The network with the circle of waiting ports.
-fn circle(c: &Comparison<'_>, deadlock: &Deadlock) -> String {
+fn circle(e: &Experiment, deadlock: &Deadlock) -> String {
     let cycle = deadlock.cycle.iter().map(|s| (s.node, s.port)).collect();
-    draw::svg(&c.experiment.topology, &draw::Options { cycle, ..Default::default() })
+    draw::svg(&e.topology, &draw::Options { cycle, ..Default::default() })
 }
 
 /// The queues of a circle, or those that nothing moves.
-fn stuck_table(c: &Comparison<'_>, stuck: &[Stuck]) -> Data {
+fn stuck_table(e: &Experiment, stuck: &[Stuck]) -> Data {
     let header = ["node", "port", "priority", "bytes waiting", "held since", "waits for"];
-    let topology = &c.experiment.topology;
+    let topology = &e.topology;
     let row = |s: &Stuck| {
         vec![
             topology.name(s.node).to_owned(),

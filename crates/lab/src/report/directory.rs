@@ -113,6 +113,7 @@ fn perf(c: &Comparison<'_>) -> serde_json::Value {
         .runs()
         .map(|r| {
             let mut value = json!(r.perf);
+            value["variant"] = r.label.clone().into();
             value["scheme"] = r.variant.scheme.name.into();
             value["seed"] = r.variant.seed.into();
             value

@@ -3,7 +3,7 @@
 use super::figures::look::looks;
 use super::html::{data_table, figure, html_table, topology_figure};
 use super::{deadlocks, figures, pause_section};
-use crate::compare::{self, Figures};
+use crate::compare::{self, Figures, View};
 use crate::describe;
 use crate::findings::{Comparison, answer};
 use crate::table::TextTable;
@@ -64,7 +64,13 @@ pub fn page(c: &Comparison<'_>, command: &str) -> String {
 }
 
 fn headline(c: &Comparison<'_>) -> String {
-    let cc = c.runs().next().map_or("none", |r| r.senders());
+    let mut names: Vec<&str> = Vec::new();
+    for run in c.runs() {
+        if !names.contains(&run.senders()) {
+            names.push(run.senders());
+        }
+    }
+    let cc = names.join(", ");
     let seeds = c.seeds() as u64;
     format!(
         "{} · {} · congestion control: {cc}",
@@ -76,12 +82,12 @@ fn headline(c: &Comparison<'_>) -> String {
 /// What a reader must know before believing anything below.
 fn warnings(c: &Comparison<'_>) -> String {
     let mut texts: Vec<String> = c.partial_note().into_iter().collect();
-    for run in c.runs() {
-        let (title, seed) = (run.variant.scheme.title, run.variant.seed);
+    for (e, run) in c.runs_with() {
+        let (title, seed) = (&run.label, run.variant.seed);
         if run.interrupted() {
             texts.push(format!("{title}, seed {seed}: interrupted before its end"));
         }
-        if let Some(why) = run.invalid(c.experiment) {
+        if let Some(why) = run.invalid(e) {
             texts.push(format!("Invalid run, seed {seed}: {why}"));
         }
         let (asked, used) = (run.config.probes.series, run.outcome.series_interval);
@@ -93,13 +99,17 @@ fn warnings(c: &Comparison<'_>) -> String {
         }
     }
     for f in &c.failed {
-        texts.push(format!("{}, seed {}: {}", f.variant.scheme.title, f.variant.seed, f.why));
+        texts.push(format!("{}, seed {}: {}", f.label, f.variant.seed, f.why));
     }
     let mut out = String::new();
     for text in texts {
         out.push_str(&format!("<p class=\"warn\">{}</p>\n", escape(&text)));
     }
-    for w in c.experiment.warnings.iter() {
+    let mut warnings = c.experiment.warnings.clone();
+    for group in &c.groups {
+        group.experiment.warnings.iter().for_each(|w| warnings.push(w.clone()));
+    }
+    for w in warnings.iter() {
         let help = w.help.join("; ");
         out.push_str(&format!("<p class=\"warn\">{}: {}</p>\n", escape(&w.title), escape(&help)));
     }
@@ -107,11 +117,23 @@ fn warnings(c: &Comparison<'_>) -> String {
 }
 
 fn results(c: &Comparison<'_>, numbers: &Figures) -> String {
-    let mut table = compare::table(c, numbers);
+    let view = View::default();
+    let mut table = compare::table(c, numbers, &view);
     let remarks = take_notes(&mut table);
     let mut out = html_table(&table);
-    if let Some(tables) = compare::state_table(c) {
-        out.push_str(&html_table(&tables));
+    let more = [
+        compare::by_size(c, numbers),
+        compare::published_table(c, numbers, &view),
+        compare::state_table(c),
+    ];
+    for table in more.into_iter().flatten() {
+        out.push_str(&html_table(&table));
+    }
+    if c.seeds() > 1 {
+        out.push_str(
+            "<p class=\"soft\">Means over seeds; ± is half a 95 % confidence interval, of changes \
+             paired by seed.</p>\n",
+        );
     }
     if !remarks.is_empty() {
         let items = remarks.iter().map(|r| format!("<li>{}</li>", escape(r)));
@@ -184,7 +206,7 @@ fn pauses(c: &Comparison<'_>) -> String {
         }
         let title = escape(&look.name);
         let window = c.experiment.window.label();
-        let tree = pause_section::tree(c.experiment, run);
+        let tree = pause_section::tree(group.experiment, run);
         let timeline = figures::timeline(c, i, &look);
         let timeline = timeline.as_ref().map(figure).unwrap_or_default();
         let open = if out.is_empty() { " open" } else { "" };
@@ -199,11 +221,12 @@ fn pauses(c: &Comparison<'_>) -> String {
 
 fn topology(c: &Comparison<'_>, numbers: &Figures) -> String {
     let e = c.experiment;
-    let marks = numbers.hottest.first().map(|at| weir_net::draw::Mark {
-        node: at.node,
-        port: at.port,
-        label: format!("{}: longest queue", e.topology.port_name(at.node, at.port)),
-    });
+    let marks =
+        numbers.hottest.first().filter(|_| c.one_network()).map(|at| weir_net::draw::Mark {
+            node: at.node,
+            port: at.port,
+            label: format!("{}: longest queue", e.topology.port_name(at.node, at.port)),
+        });
     let options =
         weir_net::draw::Options { marks: marks.into_iter().collect(), ..Default::default() };
     let svg = weir_net::draw::svg(&e.topology, &options);
@@ -234,12 +257,12 @@ fn scenario(c: &Comparison<'_>, command: &str) -> String {
             _ => out.push_str(&format!("<pre>--set {}</pre>\n", escape(&source.text))),
         }
     }
-    if let Some(run) = c.runs().next() {
+    if let Some((e, run)) = c.runs_with().next() {
         let rows = describe::settings(e, &run.config).into_iter().map(|(k, v)| vec![k, v]);
         let data = Data { header: vec!["setting".into(), "value".into()], rows: rows.collect() };
         out.push_str(&format!(
             "<details><summary>every setting as it was used ({})</summary>{}</details>",
-            escape(run.variant.scheme.title),
+            escape(&run.label),
             data_table(&data)
         ));
     }

@@ -20,7 +20,7 @@ pub(super) fn tree(e: &Experiment, run: &Run) -> String {
     const OPEN_TREES: usize = 3;
     let trees = run.pause_trees(e);
     if trees.is_empty() {
-        let title = escape(run.variant.scheme.title);
+        let title = escape(&run.label);
         return format!("<p>{title} paused nobody{}.</p>", e.window.label());
     }
     let mut room = MOST_LINES;

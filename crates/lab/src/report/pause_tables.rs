@@ -1,11 +1,13 @@
 //! Tables of pauses: events, the edges of the pause trees, and whom they held without reason.
 
-use crate::findings::{Comparison, Hold, PauseTree, PortAt, Victim, chain, holds};
+use crate::experiment::Experiment;
+use crate::findings::{Hold, PauseTree, PortAt, Victim, chain, holds};
 use crate::run::Run;
 use weir_sim::outcome::{PauseEvent, PauseScope};
 
 /// The columns of `pauses.csv`.
-pub(super) const EVENT_COLUMNS: [&str; 11] = [
+pub(super) const EVENT_COLUMNS: [&str; 12] = [
+    "variant",
     "scheme",
     "seed",
     "at_ps",
@@ -20,7 +22,8 @@ pub(super) const EVENT_COLUMNS: [&str; 11] = [
 ];
 
 /// The columns of `pause-edges.csv`.
-pub(super) const EDGE_COLUMNS: [&str; 14] = [
+pub(super) const EDGE_COLUMNS: [&str; 15] = [
+    "variant",
     "scheme",
     "seed",
     "edge",
@@ -38,7 +41,8 @@ pub(super) const EDGE_COLUMNS: [&str; 14] = [
 ];
 
 /// The columns of `victims.csv`.
-pub(super) const VICTIM_COLUMNS: [&str; 15] = [
+pub(super) const VICTIM_COLUMNS: [&str; 16] = [
+    "variant",
     "scheme",
     "seed",
     "flow",
@@ -71,13 +75,14 @@ fn scope(scope: PauseScope) -> String {
 
 /// Pauses and resumes within the window, in the order of time.
 pub(super) fn event_rows<'a>(
-    c: &'a Comparison<'_>,
+    e: &'a Experiment,
     run: &'a Run,
 ) -> impl Iterator<Item = Vec<String>> + 'a {
-    let (topology, window) = (&c.experiment.topology, c.experiment.window);
+    let (topology, window) = (&e.topology, e.window);
     let seen = run.outcome.pauses.iter().filter(move |p| window.has(p.at));
     seen.map(move |p: &PauseEvent| {
         vec![
+            run.label.clone(),
             run.variant.scheme.name.into(),
             run.variant.seed.to_string(),
             p.at.as_ps().to_string(),
@@ -96,12 +101,12 @@ pub(super) fn event_rows<'a>(
 
 /// Every pause from its start to its end, with the one that caused it; those that touch the
 /// window. Edges keep their numbers in every window.
-pub(super) fn edge_rows(c: &Comparison<'_>, run: &Run) -> Vec<Vec<String>> {
-    let e = c.experiment;
+pub(super) fn edge_rows(e: &Experiment, run: &Run) -> Vec<Vec<String>> {
     let all = holds(e, run);
     let label = |port: Option<PortAt>| port.map_or_else(String::new, |p| p.label(&e.topology));
     let row = |(i, hold): (usize, &Hold)| {
         vec![
+            run.label.clone(),
             run.variant.scheme.name.into(),
             run.variant.seed.to_string(),
             i.to_string(),
@@ -124,18 +129,18 @@ pub(super) fn edge_rows(c: &Comparison<'_>, run: &Run) -> Vec<Vec<String>> {
 
 /// Flows that pauses held although these began at ports the flows never used, tree by tree.
 pub(super) fn victim_rows<'a>(
-    c: &'a Comparison<'_>,
+    e: &'a Experiment,
     run: &'a Run,
 ) -> impl Iterator<Item = Vec<String>> + 'a {
-    let e = c.experiment;
     let topology = &e.topology;
     let row = move |tree: &PauseTree, v: &Victim| {
         let link = topology.port(v.at.node, v.at.port);
         vec![
+            run.label.clone(),
             run.variant.scheme.name.into(),
             run.variant.seed.to_string(),
             v.flow.to_string(),
-            c.class_name(v.class).into(),
+            e.classes()[v.class.index()].clone(),
             topology.name(v.src).into(),
             topology.name(v.dst).into(),
             v.priority.to_string(),

@@ -27,7 +27,7 @@ pub fn summary(c: &Comparison<'_>) -> Value {
         "partial": c.partial(),
         "window": window(e),
     });
-    let mut runs: Vec<Value> = c.runs().map(|r| run_summary(e, r)).collect();
+    let mut runs: Vec<Value> = c.runs_with().map(|(e, r)| run_summary(e, r)).collect();
     let object = all.as_object_mut().expect("made above");
     if runs.len() == 1
         && c.failed.is_empty()
@@ -57,6 +57,7 @@ fn window(e: &Experiment) -> Value {
 /// A run without an outcome.
 fn failed(f: &Failed) -> Value {
     json!({
+        "variant": f.label,
         "scheme": f.variant.scheme.name,
         "cc": f.variant.cc.name(),
         "seed": f.variant.seed,
@@ -65,7 +66,7 @@ fn failed(f: &Failed) -> Value {
 }
 
 /// A scheme over all seeds: means of what each seed gave, with 95 % confidence intervals.
-fn scheme(c: &Comparison<'_>, group: &Group) -> Value {
+fn scheme(c: &Comparison<'_>, group: &Group<'_>) -> Value {
     let estimate = |e: Option<Estimate>| {
         e.map_or(Value::Null, |e| json!({ "mean": e.mean, "plus_minus": e.half_width }))
     };
@@ -90,7 +91,9 @@ fn scheme(c: &Comparison<'_>, group: &Group) -> Value {
     };
     let (classes, sizes) = divided(c.experiment, flows);
     json!({
+        "variant": group.label,
         "scheme": group.scheme.name,
+        "cc": group.cc.name(),
         "seeds": group.runs.len(),
         "classes": classes,
         "sizes": sizes,
@@ -144,6 +147,7 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
     // An interrupted run depends on when it was interrupted: it has no fingerprint.
     let digest = (!run.interrupted()).then(|| format!("{:016x}", o.digest));
     json!({
+        "variant": run.label,
         "scheme": run.variant.scheme.name,
         "cc": run.variant.cc.name(),
         "transport": if is_tcp { "tcp" } else { "roce" },

@@ -1,13 +1,15 @@
 //! Tables of results: flows, ports, distributions, pauses, samples.
 
 use super::pause_tables;
+use crate::experiment::Experiment;
 use crate::findings::{Comparison, Distribution, PortKind};
 use crate::run::Run;
 use weir_core::{Bytes, Priority, Time};
 use weir_sim::outcome::{Sample, TcpRecord};
 
 /// The columns of `flows.csv`.
-pub(crate) const FLOW_COLUMNS: [&str; 27] = [
+pub(crate) const FLOW_COLUMNS: [&str; 28] = [
+    "variant",
     "scheme",
     "seed",
     "flow",
@@ -38,7 +40,8 @@ pub(crate) const FLOW_COLUMNS: [&str; 27] = [
 ];
 
 /// The columns of `ports.csv`.
-pub(crate) const PORT_COLUMNS: [&str; 21] = [
+pub(crate) const PORT_COLUMNS: [&str; 22] = [
+    "variant",
     "scheme",
     "seed",
     "node",
@@ -63,11 +66,12 @@ pub(crate) const PORT_COLUMNS: [&str; 21] = [
 ];
 
 /// The columns of `queues.csv`.
-const QUEUE_COLUMNS: [&str; 7] = ["scheme", "seed", "what", "ports", "upto", "time_ps", "share"];
+const QUEUE_COLUMNS: [&str; 8] =
+    ["variant", "scheme", "seed", "what", "ports", "upto", "time_ps", "share"];
 
 /// The columns of `series.csv`.
-const SERIES_COLUMNS: [&str; 8] =
-    ["scheme", "seed", "at_ps", "node", "port", "queue", "ingress", "held"];
+const SERIES_COLUMNS: [&str; 9] =
+    ["variant", "scheme", "seed", "at_ps", "node", "port", "queue", "ingress", "held"];
 
 fn ps(t: Option<Time>) -> String {
     t.map_or_else(String::new, |t| t.as_ps().to_string())
@@ -106,14 +110,15 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
         Table {
             name: "flows",
             columns: &FLOW_COLUMNS,
-            text: &["scheme", "flow", "src", "dst", "class", "held_at"],
+            text: &["variant", "scheme", "flow", "src", "dst", "class", "held_at"],
             real: &["slowdown"],
-            rows: Box::new(c.runs().flat_map(|run| flow_rows(c, run))),
+            rows: Box::new(c.runs_with().flat_map(|(e, run)| flow_rows(e, run))),
         },
         Table {
             name: "ports",
             columns: &PORT_COLUMNS,
             text: &[
+                "variant",
                 "scheme",
                 "node",
                 "port",
@@ -124,51 +129,54 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
                 "held_ps",
             ],
             real: &["utilisation", "queue_mean"],
-            rows: Box::new(c.runs().flat_map(|run| port_rows(c, run))),
+            rows: Box::new(c.runs_with().flat_map(|(e, run)| port_rows(e, run))),
         },
         Table {
             name: "queues",
             columns: &QUEUE_COLUMNS,
-            text: &["scheme", "what", "ports"],
+            text: &["variant", "scheme", "what", "ports"],
             real: &["share"],
-            rows: Box::new(c.runs().flat_map(|run| queue_rows(c, run))),
+            rows: Box::new(c.runs_with().flat_map(|(e, run)| queue_rows(e, run))),
         },
         Table {
             name: "pauses",
             columns: &pause_tables::EVENT_COLUMNS,
-            text: &["scheme", "node", "port", "towards", "action", "scope", "cause"],
+            text: &["variant", "scheme", "node", "port", "towards", "action", "scope", "cause"],
             real: &[],
-            rows: Box::new(c.runs().flat_map(|run| pause_tables::event_rows(c, run))),
+            rows: Box::new(c.runs_with().flat_map(|(e, run)| pause_tables::event_rows(e, run))),
         },
         Table {
             name: "pause-edges",
             columns: &pause_tables::EDGE_COLUMNS,
-            text: &["scheme", "upstream", "downstream", "scope", "cause", "root"],
+            text: &["variant", "scheme", "upstream", "downstream", "scope", "cause", "root"],
             real: &[],
-            rows: Box::new(c.runs().flat_map(|run| pause_tables::edge_rows(c, run))),
+            rows: Box::new(c.runs_with().flat_map(|(e, run)| pause_tables::edge_rows(e, run))),
         },
         Table {
             name: "victims",
             columns: &pause_tables::VICTIM_COLUMNS,
-            text: &["scheme", "flow", "class", "src", "dst", "held_at", "by", "root", "bound"],
+            text: &[
+                "variant", "scheme", "flow", "class", "src", "dst", "held_at", "by", "root",
+                "bound",
+            ],
             real: &[],
-            rows: Box::new(c.runs().flat_map(|run| pause_tables::victim_rows(c, run))),
+            rows: Box::new(c.runs_with().flat_map(|(e, run)| pause_tables::victim_rows(e, run))),
         },
     ];
-    if c.experiment.scenario.probe.series.is_some() {
+    if c.groups.iter().any(|g| g.experiment.scenario.probe.series.is_some()) {
         all.push(Table {
             name: "series",
             columns: &SERIES_COLUMNS,
-            text: &["scheme", "node", "port", "held"],
+            text: &["variant", "scheme", "node", "port", "held"],
             real: &[],
-            rows: Box::new(c.runs().flat_map(|run| series_rows(c, run))),
+            rows: Box::new(c.runs_with().flat_map(|(e, run)| series_rows(e, run))),
         });
     }
     all
 }
 
-fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
-    let topology = &c.experiment.topology;
+fn flow_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
+    let topology = &e.topology;
     run.outcome.flows.iter().map(move |f| {
         let held: Vec<String> = f
             .held
@@ -177,12 +185,13 @@ fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
             .collect();
         let tcp = |of: &dyn Fn(TcpRecord) -> String| f.tcp.map_or_else(String::new, of);
         vec![
+            run.label.clone(),
             run.variant.scheme.name.into(),
             run.variant.seed.to_string(),
             f.id.to_string(),
             topology.name(f.src).into(),
             topology.name(f.dst).into(),
-            c.class_name(f.class).into(),
+            e.classes()[f.class.index()].clone(),
             f.priority.to_string(),
             if f.size == Bytes::MAX { String::new() } else { f.size.get().to_string() },
             f.start.as_ps().to_string(),
@@ -208,8 +217,8 @@ fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
     })
 }
 
-fn port_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
-    let topology = &c.experiment.topology;
+fn port_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
+    let topology = &e.topology;
     run.outcome.ports.iter().map(move |p| {
         let q = &p.queue;
         // by priority, as `3:17`; priorities without any are left out
@@ -218,6 +227,7 @@ fn port_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
             some.map(|(i, n)| format!("{i}:{n}")).collect::<Vec<_>>().join(" ")
         };
         vec![
+            run.label.clone(),
             run.variant.scheme.name.into(),
             run.variant.seed.to_string(),
             topology.name(p.node).into(),
@@ -244,11 +254,12 @@ fn port_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
 }
 
 /// Distributions over time of queues, by kind of port, and of memory.
-fn queue_rows(c: &Comparison<'_>, run: &Run) -> Vec<Vec<String>> {
+fn queue_rows(e: &Experiment, run: &Run) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let mut add = |what: &str, ports: &str, d: &Distribution| {
         rows.extend(d.shares().map(|(edge, time, share)| {
             vec![
+                run.label.clone(),
                 run.variant.scheme.name.into(),
                 run.variant.seed.to_string(),
                 what.into(),
@@ -260,20 +271,21 @@ fn queue_rows(c: &Comparison<'_>, run: &Run) -> Vec<Vec<String>> {
         }));
     };
     for kind in PortKind::ALL {
-        add("queue", kind.name(), &Distribution::of_ports(&c.experiment.topology, [run], kind));
+        add("queue", kind.name(), &Distribution::of_ports(&e.topology, [run], kind));
     }
     add("memory", "", &Distribution::of_memory([run]));
     rows
 }
 
 /// Samples of all switch ports; those with nothing to tell are left out.
-fn series_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
-    let topology = &c.experiment.topology;
+fn series_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
+    let topology = &e.topology;
     let idle = |s: &&Sample| s.queue == Bytes::ZERO && s.ingress == Bytes::ZERO && s.held == 0;
     run.outcome.series.iter().filter(move |s| !idle(s)).map(move |s| {
         let held = Priority::ALL.iter().filter(|p| s.held & 1 << p.get() != 0);
         let held: Vec<String> = held.map(Priority::to_string).collect();
         vec![
+            run.label.clone(),
             run.variant.scheme.name.into(),
             run.variant.seed.to_string(),
             s.at.as_ps().to_string(),

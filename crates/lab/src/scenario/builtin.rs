@@ -31,13 +31,16 @@ pub const BUILT_IN: &[BuiltIn] = builtin![
     "ffc-incast",
 ];
 
+/// Experiments of papers at their full size, which take minutes.
+pub const LARGE: &[BuiltIn] = builtin!["flowsail-fig10",];
+
 /// Those that `weir bench` times, in its order; they can be run like the others.
 pub const BENCHMARKS: &[BuiltIn] =
     builtin!["bench-fat-tree", "bench-permutation", "bench-incast", "bench-flowsail",];
 
 /// All of them, those to start from first.
 pub fn all() -> impl Iterator<Item = &'static BuiltIn> {
-    BUILT_IN.iter().chain(BENCHMARKS)
+    BUILT_IN.iter().chain(LARGE).chain(BENCHMARKS)
 }
 
 /// The one called `name`.

@@ -518,6 +518,21 @@ pub const RUN: Section = Section {
     ],
 };
 
+/// Keys of `[[variant]]` besides the parameters of its scheme and the keys of the scenario.
+pub const VARIANT: Section = Section {
+    name: "variant",
+    repeated: true,
+    doc: "A row of `weir compare`, and of sweeps that have none of their own. Parameters of its \
+          scheme stand beside `scheme`, changes of the scenario by their section: \
+          `switch.buffer = \"12MB\"`. `weir run --variant LABEL` runs one of them; without, `weir \
+          run` runs what `[flow-control]` says.",
+    keys: &[
+        key("label", Kind::Text, "", "What tables and figures call it; default: the scheme."),
+        key("scheme", Kind::Text, "", "The scheme instead of the scenario's."),
+        key("cc", Kind::Text, "", "The congestion control instead of the scenario's."),
+    ],
+};
+
 /// `[report]`.
 pub const REPORT: Section = Section {
     name: "report",
@@ -546,15 +561,32 @@ pub const REPORT: Section = Section {
 pub const REFERENCE: Section = Section {
     name: "reference",
     repeated: true,
-    doc: "A published number to print beside ours.",
+    doc: "A published number to print beside ours: of a scheme or of a variant.",
     keys: &[
         key("scheme", Kind::Text, "", "The scheme it is for."),
-        key("class", Kind::Text, "", "The class of flows it is for, where the metric has one."),
+        key("variant", Kind::Text, "", "The variant it is for, by its label; instead of `scheme`."),
+        key(
+            "against",
+            Kind::Text,
+            "",
+            "The label of another row: the number is how many times the metric of this row is that \
+             of the other.",
+        ),
+        key("class", Kind::Text, "", "The class of flows it is for; default: all flows."),
+        key(
+            "sizes",
+            Kind::Text,
+            "",
+            "The range of flow sizes it is for, one of `sizes` in `[report]`; default: all.",
+        ),
         key(
             "metric",
-            Kind::Choice(&["fct-mean", "fct-max", "rate", "queue-mean", "queue-max", "table-mean"]),
+            Kind::Text,
             "",
-            "What was measured.",
+            "What was measured: a metric of `weir compare --columns list`, such as `slowdown_p99` or \
+             `deadlock` (the share of runs); `fct-mean`, `fct-max` and `rate` for short; \
+             `queue-mean` or `queue-max` of the port that is hottest under the first scheme; \
+             `table-mean`.",
         ),
         key("table", Kind::Text, "", "`table-mean`: the table of the scheme it is for."),
         key("value", Kind::Quantity, "", "The number with its unit."),
@@ -577,6 +609,7 @@ pub const SECTIONS: &[Section] = &[
     FAILURE,
     PROBE,
     RUN,
+    VARIANT,
     REPORT,
     REFERENCE,
 ];

@@ -35,6 +35,7 @@ pub use topology::TopologySpec;
 pub use traffic::TrafficSpec;
 
 use crate::text::{Diagnostic, Diagnostics, Item, Sources, Table, Value, apply_override, parse};
+use crate::variant::{self, VariantSpec};
 use fields::Fields;
 pub(crate) use fields::unknown_key;
 use std::path::Path;
@@ -79,6 +80,8 @@ pub struct Scenario {
     pub probe: ProbeConfig,
     /// When to stop.
     pub run: RunSpec,
+    /// Rows of a comparison.
+    pub variants: Vec<VariantSpec>,
     /// How results are divided.
     pub report: ReportSpec,
     /// Published numbers.
@@ -146,6 +149,7 @@ impl Scenario {
             tcp,
             flow_control: control::flow_control(section("flow-control"), out),
             congestion_control: control::congestion_control(section("congestion-control"), out),
+            variants: variant::read_all(root, out),
             report: report::read(section("report"), &traffic, out),
             traffic,
             paths: repeated(root, "path", out, sections::path),

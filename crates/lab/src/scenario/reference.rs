@@ -2,99 +2,145 @@
 
 use super::fields::Fields;
 use super::keys;
+use crate::metrics::{self, Named, Unit};
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
-use weir_core::{Bytes, Rate, Time};
+use weir_net::nearest;
 
 /// What a published number is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
-    /// Mean flow completion time of a class.
-    FctMean,
-    /// Longest flow completion time of a class.
-    FctMax,
-    /// Mean rate of the open-ended flows of a class.
-    Rate,
-    /// Mean queue length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// A figure of runs or flows.
+    Figure(Named),
+    /// Mean queue length at the port that is hottest under the first scheme.
     QueueMean,
-    /// Longest queue.
+    /// Longest queue there.
     QueueMax,
-    /// Mean size of a table that a scheme keeps in a switch.
-    TableMean,
+    /// Mean size of this table, which a scheme keeps in a switch.
+    Table(String),
 }
 
-/// A published number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Amount {
-    /// A time.
-    Time(Time),
-    /// A size.
-    Bytes(Bytes),
-    /// A speed.
-    Rate(Rate),
+/// Names from before metrics had them.
+const SHORT: [(&str, &str); 3] =
+    [("fct-mean", "fct_mean_ps"), ("fct-max", "fct_max_ps"), ("rate", "rate_mean_bps")];
+
+impl Measure {
+    /// What a number of it is measured in.
+    pub fn unit(&self) -> Unit {
+        match self {
+            Self::Figure(metric) => metric.unit(),
+            Self::QueueMean | Self::QueueMax | Self::Table(_) => Unit::Bytes,
+        }
+    }
 }
 
 /// A row of a paper.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
     /// The scheme it is for.
-    pub scheme: String,
+    pub scheme: Option<String>,
+    /// The variant it is for.
+    pub variant: Option<String>,
+    /// The variant that this one is divided by.
+    pub against: Option<String>,
     /// The class it is for.
     pub class: Option<String>,
-    /// The scheme's table it is for.
-    pub table: Option<String>,
+    /// The range of sizes it is for.
+    pub sizes: Option<String>,
     /// What was measured.
-    pub metric: Metric,
-    /// The number.
-    pub value: Amount,
+    pub measure: Measure,
+    /// The number, in the unit of what was measured, or a ratio of two variants.
+    pub value: f64,
     /// Where it stands.
     pub source: String,
-    /// Where the scenario names the class, for checks.
-    pub class_at: Option<Span>,
+    /// Where the scenario names class, sizes, variant and the one against it, for checks.
+    pub at: [Option<Span>; 4],
+}
+
+impl Reference {
+    /// What its number is measured in.
+    pub fn unit(&self) -> Unit {
+        if self.against.is_some() { Unit::Number } else { self.measure.unit() }
+    }
+}
+
+/// What `name` measures.
+fn measure(name: &str, f: &mut Fields<'_>, at: Option<Span>) -> Option<Measure> {
+    let long = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
+    match name {
+        "queue-mean" => return Some(Measure::QueueMean),
+        "queue-max" => return Some(Measure::QueueMax),
+        "table-mean" => {
+            if !f.given("table") {
+                f.missing("table");
+            }
+            return f.text("table").map(|t| Measure::Table(t.value));
+        }
+        _ => {}
+    }
+    let found = metrics::find(long).filter(|m| m.kind != metrics::Kind::Text);
+    if found.is_none() {
+        let own = ["queue-mean", "queue-max", "table-mean"];
+        let names = || metrics::all().map(|m| m.name).chain(own).chain(SHORT.map(|s| s.0));
+        let error = Diagnostic::error(format!("there is no metric `{name}`")).maybe_at(at, "");
+        let help = "metrics are those of `weir compare --columns list` that are numbers, and \
+                    queue-mean, queue-max, table-mean";
+        f.out.push(error.nearest(nearest(name, names())).help(help));
+    }
+    found.map(Measure::Figure)
 }
 
 /// Reads one.
 pub fn read(item: &Item, out: &mut Diagnostics) -> Option<Reference> {
     let mut f = Fields::new(&keys::REFERENCE, Some(item), out);
     // A paper may report schemes that are not implemented here, so any name will do.
-    for key in ["scheme", "metric", "value", "source"] {
+    let (scheme, variant) = (f.text("scheme"), f.text("variant"));
+    if !f.given("scheme") && !f.given("variant") {
+        f.missing("scheme");
+    }
+    for key in ["metric", "value", "source"] {
         if !f.given(key) {
             f.missing(key);
         }
     }
-    let scheme = f.text("scheme")?;
-    let class = f.text("class");
-    let metric = match f.choice("metric").value {
-        "fct-mean" => Metric::FctMean,
-        "fct-max" => Metric::FctMax,
-        "rate" => Metric::Rate,
-        "queue-mean" => Metric::QueueMean,
-        "queue-max" => Metric::QueueMax,
-        _ => Metric::TableMean,
-    };
-    let table = f.text("table").map(|t| t.value);
-    if metric == Metric::TableMean && table.is_none() {
-        f.missing("table");
+    let (class, sizes, against) = (f.text("class"), f.text("sizes"), f.text("against"));
+    let metric = f.text("metric");
+    let measure = metric.and_then(|m| measure(&m.value, &mut f, m.span));
+    // read in any case, so that what is wrong with it is said
+    let table = f.text("table");
+    let source = f.text("source");
+    let (measure, source) = (measure?, source?.value);
+    if let (Some(table), false) = (table, matches!(measure, Measure::Table(_))) {
+        let error = Diagnostic::error("`table` goes with `metric = \"table-mean\"` only");
+        f.out.push(error.maybe_at(table.span, ""));
     }
-    let source = f.text("source")?.value;
-    let item = f.item("value")?;
-    let text = item.value.text().unwrap_or_default();
-    let value = match metric {
-        Metric::FctMean | Metric::FctMax => {
-            text.parse().map(Amount::Time).map_err(|e| e.to_string())
-        }
-        Metric::Rate => text.parse().map(Amount::Rate).map_err(|e| e.to_string()),
-        Metric::QueueMean | Metric::QueueMax | Metric::TableMean => {
-            text.parse().map(Amount::Bytes).map_err(|e| e.to_string())
-        }
-    };
-    let value = match value {
-        Ok(value) => value,
+    let unit = if against.is_some() { Unit::Number } else { measure.unit() };
+    let value = f.item("value")?;
+    let text = value.value.text().unwrap_or_default();
+    let number = match unit.read(&text) {
+        Ok(number) => number,
         Err(error) => {
-            f.out.push(Diagnostic::error(format!("`value`: {error}")).at(item.span, ""));
+            f.out.push(Diagnostic::error(format!("`value`: {error}")).at(value.span, ""));
             return None;
         }
     };
-    let class_at = class.as_ref().and_then(|c| c.span);
-    let class = class.map(|c| c.value);
-    Some(Reference { scheme: scheme.value, class, table, metric, value, source, class_at })
+    let of_flows = matches!(&measure, Measure::Figure(m) if m.of_flows);
+    for (name, part) in [("class", &class), ("sizes", &sizes)] {
+        if let (Some(part), false) = (part, of_flows) {
+            let title = format!("`{name}` goes with a metric of flows");
+            f.out.push(Diagnostic::error(title).maybe_at(part.span, ""));
+        }
+    }
+    let plain = |s: String| s.chars().filter(|c| !c.is_whitespace()).collect();
+    let at = [&class, &sizes, &variant, &against].map(|t| t.as_ref().and_then(|t| t.span));
+    Some(Reference {
+        scheme: scheme.map(|t| t.value),
+        variant: variant.map(|t| t.value),
+        against: against.map(|t| t.value),
+        class: class.map(|t| t.value),
+        sizes: sizes.map(|t| plain(t.value)),
+        measure,
+        value: number,
+        source,
+        at,
+    })
 }

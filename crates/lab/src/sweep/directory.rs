@@ -11,8 +11,8 @@
 use super::SweepError;
 use super::draft::Planned;
 use super::plan::Plan;
-use super::resolve::Base;
 use super::store::{Results, replace};
+use crate::resolve::Base;
 use crate::scenario::Files;
 use crate::text::{Diagnostics, Sources, parse};
 use std::fs;

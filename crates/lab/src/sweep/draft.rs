@@ -1,13 +1,14 @@
 //! From a grid file to a plan, or to everything that is wrong with it.
 
 use super::expand;
-use super::grid::{Change, Grid, VariantSpec};
+use super::grid::Grid;
 use super::plan::{Cell, Head, Plan};
 use super::quantity::common_unit;
-use super::resolve::{Base, Fabrics, changes};
 use crate::experiment::Experiment;
+use crate::resolve::{Base, Fabrics};
 use crate::scenario::{Files, Problems, Scenario, builtin};
 use crate::text::{Diagnostic, Diagnostics, Item, Sources, parse, put_at};
+use crate::variant::{self, Change, VariantSpec};
 use std::path::{Component, Path};
 
 /// A grid and its scenario, read and found to make sense by themselves.
@@ -71,7 +72,14 @@ impl Draft {
             }
         };
         let id = sources.add(name.as_str(), scenario_text.as_str());
-        let root = parse(&sources, id, &mut out);
+        let mut root = parse(&sources, id, &mut out);
+        // a grid without variants of its own has those of its scenario
+        let theirs = variant::read_all(&root, &mut out);
+        root.0.retain(|(key, ..)| key != "variant");
+        let mut grid = grid;
+        if grid.variants.is_empty() {
+            grid.variants = theirs;
+        }
         if out.has_errors() {
             return Err(Problems { sources, diagnostics: out });
         }
@@ -242,4 +250,11 @@ fn columns(grid: &Grid, cells: &[Cell]) -> Vec<String> {
         format!("{name}{}", unit.map_or("", |u| u.suffix()))
     };
     grid.parameters.iter().map(|p| &p.name).enumerate().map(column).collect()
+}
+
+/// The changes of one variant at one point, in the order in which they are made: what holds for
+/// all, then the variant's, then the point's, so that a column never lies.
+fn changes(grid: &Grid, spec: Option<&VariantSpec>, point: &[Change]) -> Vec<Change> {
+    let variant = spec.map_or(&[][..], |s| &s.changes);
+    grid.sets.iter().chain(variant).chain(point).cloned().collect()
 }

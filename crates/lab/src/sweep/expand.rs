@@ -1,7 +1,8 @@
 //! From a grid to its points: a value for every parameter.
 
-use super::grid::{Change, Grid, Parameter, Sample, Values};
+use super::grid::{Grid, Parameter, Sample, Values};
 use crate::text::{Item, Span, Value};
+use crate::variant::Change;
 use weir_core::rng::Stream;
 
 /// How many points a grid has, without making them.

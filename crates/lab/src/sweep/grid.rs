@@ -18,23 +18,8 @@
 use super::quantity::{Quantity, Range};
 use super::reader::Reader;
 use crate::text::{Diagnostic, Diagnostics, Item, SourceId, Sources, Span, Table, Value, parse};
-
-/// A value for a key of the scenario, and where both were written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The parts of the key.
-    pub path: Vec<(String, Span)>,
-    /// The value.
-    pub item: Item,
-}
-
-impl Change {
-    /// The change as `--set` takes it.
-    pub fn set(&self) -> String {
-        let path: Vec<&str> = self.path.iter().map(|(name, _)| name.as_str()).collect();
-        format!("{}={}", path.join("."), self.item.value.toml())
-    }
-}
+pub use crate::variant::Change;
+use crate::variant::{self, VariantSpec};
 
 /// What a parameter goes through.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,20 +71,6 @@ pub enum Sample {
         /// Of the draw.
         seed: u64,
     },
-}
-
-/// A row of the comparison: a scheme with parameters, a congestion control, changes of the
-/// scenario.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VariantSpec {
-    /// What tables call it.
-    pub label: String,
-    /// The scheme instead of the scenario's.
-    pub scheme: Option<(String, Span)>,
-    /// The congestion control instead of the scenario's.
-    pub cc: Option<(String, Span)>,
-    /// Parameters of the scheme and keys of the scenario.
-    pub changes: Vec<Change>,
 }
 
 /// A grid file as read.
@@ -414,59 +385,11 @@ impl Reader<'_> {
             };
             for item in items {
                 let name = item.value.text().unwrap_or_default();
-                let label = weir_fc::scheme(&name).map_or(name.as_str(), |s| s.title).to_owned();
-                let scheme = Some((name, item.span));
-                variants.push(VariantSpec { label, scheme, cc: None, changes: Vec::new() });
+                variants.push(VariantSpec::of_scheme(&name, item.span));
             }
         }
-        for (table, span) in self.repeated(root, "variant") {
-            variants.extend(self.variant(table, span));
-        }
-        for i in 1..variants.len() {
-            let label = &variants[i].label;
-            if variants[..i].iter().any(|v| v.label == *label) {
-                let title = format!("two variants are called `{label}`");
-                let at = root
-                    .get("variant")
-                    .or(root.get("schemes"))
-                    .map_or(self.id.span(0..0), |i| i.span);
-                let error = Diagnostic::error(title).at(at, "");
-                self.out.push(error.help("give each a `label` of its own"));
-                break;
-            }
-        }
+        variants.extend(variant::read_all(root, self.out));
+        variant::check(&variants, self.out);
         variants
-    }
-
-    fn variant(&mut self, table: &Table, span: Span) -> Option<VariantSpec> {
-        let scheme = self.text(table, "scheme");
-        let cc = self.text(table, "cc");
-        let label = self.text(table, "label").map(|(label, _)| label);
-        let title = |name: &str| weir_fc::scheme(name).map_or(name, |s| s.title).to_owned();
-        let label = label.or_else(|| scheme.as_ref().map(|(name, _)| title(name)));
-        let Some(label) = label else {
-            self.error("a variant needs `label` or `scheme`", span, "");
-            return None;
-        };
-        let mut changes = Vec::new();
-        for (key, at, item) in &table.0 {
-            if matches!(key.as_str(), "label" | "scheme" | "cc") {
-                continue;
-            }
-            let section = key.split('.').next().unwrap_or_default();
-            if crate::scenario::keys::SECTIONS.iter().any(|s| s.name == section) {
-                self.flatten(key, *at, item, &[], &mut changes);
-                continue;
-            }
-            let Some((scheme, _)) = &scheme else {
-                let title = format!("`{key}` is no section of a scenario");
-                let label = "a parameter of a scheme stands beside `scheme`";
-                self.error(title, *at, label);
-                continue;
-            };
-            let before = [("flow-control".to_owned(), *at), (scheme.clone(), *at)];
-            self.flatten(key, *at, item, &before, &mut changes);
-        }
-        Some(VariantSpec { label, scheme, cc, changes })
     }
 }

@@ -17,13 +17,11 @@ pub mod expand;
 pub mod grid;
 pub(crate) mod hash;
 pub mod merge;
-pub mod metrics;
 mod page;
 pub mod plan;
 pub mod quantity;
 pub(crate) mod reader;
 pub mod record;
-mod resolve;
 pub mod seeds;
 pub mod shard;
 pub mod slurm;
@@ -31,6 +29,8 @@ pub mod status;
 pub mod store;
 pub mod survey;
 pub mod worker;
+
+pub use crate::metrics;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -5,7 +5,7 @@
 
 use super::SweepError;
 use super::hash::sha256;
-use super::resolve::run_id;
+use crate::resolve::run_id;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

@@ -1,11 +1,11 @@
 //! Reads tables of files of ours that are no scenarios: grids, experiments, claims.
 
-use super::grid::Change;
 use super::seeds;
 use crate::scenario::unknown_key;
 use crate::text::{
     Diagnostic, Diagnostics, Item, SourceId, Sources, Span, Table, Value, path_steps,
 };
+use crate::variant::{self, Change};
 
 /// Reads tables of one source; what is wrong goes to `out`.
 pub(crate) struct Reader<'a> {
@@ -126,35 +126,8 @@ impl Reader<'_> {
         let Some(table) = self.table("[set]", item) else { return Vec::new() };
         let mut changes = Vec::new();
         for (key, at, item) in &table.0 {
-            self.flatten(key, *at, item, &[], &mut changes);
+            variant::flatten(key, *at, item, &[], &mut changes, self.out);
         }
         changes
-    }
-
-    /// Changes for the keys of nested tables; a quoted key may have several parts.
-    pub(crate) fn flatten(
-        &mut self,
-        key: &str,
-        at: Span,
-        item: &Item,
-        before: &[(String, Span)],
-        changes: &mut Vec<Change>,
-    ) {
-        let mut path = before.to_vec();
-        for part in key.split('.') {
-            if part.trim().is_empty() {
-                self.error("a path has no empty parts", at, "");
-                return;
-            }
-            path.push((part.trim().to_owned(), at));
-        }
-        match &item.value {
-            Value::Table(table) if !table.0.is_empty() => {
-                for (key, at, item) in &table.0 {
-                    self.flatten(key, *at, item, &path, changes);
-                }
-            }
-            _ => changes.push(Change { path, item: item.clone() }),
-        }
     }
 }

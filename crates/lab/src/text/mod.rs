@@ -11,4 +11,4 @@ pub use source::{Source, SourceId, Sources, Span};
 pub use tree::{Entry, Item, Table, Value};
 
 pub(crate) use overrides::{apply as apply_override, put as put_at, steps as path_steps};
-pub(crate) use tree::parse;
+pub(crate) use tree::{parse, parse_value};

@@ -18,7 +18,7 @@ fn bars(c: &Comparison<'_>, label: &str, unit: Unit, reading: Reading) -> Vec<Pa
     let looks = looks(c);
     let mut panels = Vec::new();
     for class in c.class_order() {
-        let bar = |(g, look): (&Group, &super::look::Look)| {
+        let bar = |(g, look): (&Group<'_>, &super::look::Look)| {
             let s = ClassSummary::new(g, Some(class));
             let (mean, whisker) = reading(&s);
             let unfinished = match (unit, s.flows - s.completed) {
@@ -103,7 +103,7 @@ pub(super) fn fct_cdf(c: &Comparison<'_>) -> Option<Figure> {
     const FEWEST: usize = 5;
     let mut panels = Vec::new();
     for class in c.class_order() {
-        let line = |(g, look): (&Group, super::look::Look)| {
+        let line = |(g, look): (&Group<'_>, super::look::Look)| {
             let runs = g.runs.iter().map(|r| ClassStats::new(r, Some(class)).fct);
             let all = Sorted::new(runs.flat_map(|s| s.as_slice().to_vec()));
             let shape = Shape::Steps(cdf(&all));

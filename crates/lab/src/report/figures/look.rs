@@ -25,14 +25,10 @@ fn style(name: &str, variant: usize) -> Style {
 /// Names and looks of all rows, in their order.
 pub(crate) fn looks(c: &Comparison<'_>) -> Vec<Look> {
     let schemes: Vec<&str> = c.groups.iter().map(|g| g.scheme.name).collect();
-    let look = |(i, g): (usize, &crate::findings::Group)| {
+    let look = |(i, g): (usize, &crate::findings::Group<'_>)| {
         let scheme = g.scheme.name;
         let variant = schemes[..i].iter().filter(|s| **s == scheme).count();
-        let id = match variant {
-            0 => scheme.to_owned(),
-            n => format!("{scheme}-{}", n + 1),
-        };
-        Look { id, name: g.scheme.title.to_owned(), style: style(scheme, variant) }
+        Look { id: g.id.clone(), name: g.label.clone(), style: style(scheme, variant) }
     };
     c.groups.iter().enumerate().map(look).collect()
 }

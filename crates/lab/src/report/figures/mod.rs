@@ -10,14 +10,13 @@ mod time;
 pub use export::{Format, Size};
 
 use crate::compare::Figures;
-use crate::experiment::Experiment;
 use crate::findings::Comparison;
+use crate::lineup::Lineup;
 use look::{Look, looks};
-use weir_fc::SCHEMES;
 use weir_net::nearest;
 use weir_plot::Figure;
 
-/// Names of figures and what they show. `SCHEME` stands for the name of a scheme.
+/// Names of figures and what they show. `ROW` stands for the name of a scheme or variant.
 pub const FIGURES: &[(&str, &str)] = &[
     ("fct", "mean flow completion time by class and scheme"),
     ("rate", "mean rate of flows without an end, by class and scheme"),
@@ -34,29 +33,27 @@ pub const FIGURES: &[(&str, &str)] = &[
     ("queues-core", "the same: core ports"),
     ("queues-other", "the same: ports between switches of a network without layers"),
     ("buffers", "share of time with more memory in use, per switch"),
-    ("timeline-SCHEME", "pauses over time under a scheme, a row per link"),
+    ("timeline-ROW", "pauses over time under a scheme or variant, a row per link"),
 ];
 
 /// Figures that are drawn from samples over time.
 const SAMPLED: [&str; 2] = ["queue", "ingress"];
 
-/// All names that may be asked for.
-fn names() -> Vec<String> {
-    let expand = |(name, _): &(&str, &str)| match name.strip_suffix("SCHEME") {
-        Some(start) => SCHEMES.iter().map(|s| format!("{start}{}", s.name)).collect(),
+/// All names that may be asked for in a comparison with these rows.
+fn names(rows: &[&str]) -> Vec<String> {
+    let expand = |(name, _): &(&str, &str)| match name.strip_suffix("ROW") {
+        Some(start) => rows.iter().map(|row| format!("{start}{row}")).collect(),
         None => vec![(*name).to_owned()],
     };
     FIGURES.iter().flat_map(expand).collect()
 }
 
-/// Whether there can be a figure called `name` in a comparison of `e`, before it is run; else why
-/// not.
-pub fn check(name: &str, e: &Experiment) -> Result<(), String> {
-    let names = names();
-    // rows of one scheme are numbered: timeline-bfc, timeline-bfc-2
-    let numbered = name.rsplit_once('-').filter(|(_, n)| n.parse::<u32>().is_ok());
-    let known = |name: &str| names.iter().any(|n| n == name);
-    if !known(name) && !numbered.is_some_and(|(start, _)| known(start)) {
+/// Whether there can be a figure called `name` in a comparison, before it is run; else why not.
+pub fn check(name: &str, lineup: &Lineup) -> Result<(), String> {
+    let e = &lineup.base;
+    let rows: Vec<&str> = lineup.settings.iter().map(|s| s.id.as_str()).collect();
+    let names = names(&rows);
+    if !names.iter().any(|n| n == name) {
         let near = nearest(name, names.iter().map(String::as_str));
         let hint = near.map_or_else(String::new, |n| format!(": did you mean `{n}`?"));
         return Err(format!("there is no figure `{name}`{hint} (`--figure list` shows all)"));
@@ -106,7 +103,8 @@ pub(super) fn completion(c: &Comparison<'_>) -> Vec<Figure> {
 /// Figures about queues and memory.
 pub(super) fn queues(c: &Comparison<'_>, numbers: &Figures) -> Vec<Figure> {
     let mut all = Vec::new();
-    if let Some(&at) = numbers.hottest.first() {
+    // a port of one network is none of another
+    if let Some(&at) = numbers.hottest.first().filter(|_| c.one_network()) {
         all.extend(queues::queue(c, at));
         all.extend(queues::ingress(c, at));
     }
@@ -117,7 +115,7 @@ pub(super) fn queues(c: &Comparison<'_>, numbers: &Figures) -> Vec<Figure> {
 /// Pauses over time of the first seed of row `i`.
 pub(super) fn timeline(c: &Comparison<'_>, i: usize, look: &Look) -> Option<Figure> {
     let run = c.groups.get(i)?.runs.first()?;
-    pauses::timeline(c.experiment, run, look)
+    pauses::timeline(c.groups[i].experiment, run, look)
 }
 
 #[cfg(test)]

@@ -141,7 +141,7 @@ pub(super) fn ingress(c: &Comparison<'_>, hottest: PortAt) -> Option<Figure> {
     let sent = |p: &&PortRecord| p.pauses_sent.iter().sum::<u64>();
     // the upstream switch matters more than a host: a pause there holds many flows
     let upstream = |p: &PortRecord| !topology.is_host_facing(p.node, p.port);
-    let busiest = |g: &Group| {
+    let busiest = |g: &Group<'_>| {
         let here = g.runs.first()?.outcome.ports.iter().filter(|p| p.node == hottest.node);
         here.filter(|p| sent(p) > 0)
             .max_by_key(|p| (upstream(p), sent(p)))
@@ -170,9 +170,9 @@ fn exceeded(d: &Distribution) -> Vec<(f64, f64)> {
 fn distribution(
     c: &Comparison<'_>,
     label: &str,
-    points: impl Fn(&Group) -> Vec<(f64, f64)>,
+    points: impl Fn(&Group<'_>) -> Vec<(f64, f64)>,
 ) -> Option<Panel> {
-    let line = |(g, look): (&Group, super::look::Look)| {
+    let line = |(g, look): (&Group<'_>, super::look::Look)| {
         let points = points(g);
         let last = points.last()?.0;
         let series = Series { name: look.name, style: look.style, shape: Shape::Steps(points) };
@@ -204,10 +204,11 @@ fn figure(id: String, title: String, caption: &str, panel: Panel) -> Figure {
 
 /// Distributions of queue length over time, by kind of port, and of memory in use.
 pub(super) fn distributions(c: &Comparison<'_>) -> Vec<Figure> {
-    let topology = &c.experiment.topology;
     let mut figures = Vec::new();
     for kind in PortKind::ALL {
-        let points = |g: &Group| exceeded(&Distribution::of_ports(topology, &g.runs, kind));
+        let points = |g: &Group<'_>| {
+            exceeded(&Distribution::of_ports(&g.experiment.topology, &g.runs, kind))
+        };
         if let Some(panel) = distribution(c, "queue", points) {
             figures.push(figure(
                 format!("queues-{}", kind.name()),
@@ -218,7 +219,7 @@ pub(super) fn distributions(c: &Comparison<'_>) -> Vec<Figure> {
             ));
         }
     }
-    let buffers = |g: &Group| exceeded(&Distribution::of_memory(&g.runs));
+    let buffers = |g: &Group<'_>| exceeded(&Distribution::of_memory(&g.runs));
     if let Some(panel) = distribution(c, "memory in use", buffers) {
         figures.push(figure(
             "buffers".into(),

@@ -2,14 +2,16 @@
 //!
 //! Networks are built once for all runs that have the same.
 
-use super::grid::{Change, Grid, VariantSpec};
-use super::hash::Sha256;
 use crate::experiment::{Built, Experiment, Variant, build};
 use crate::scenario::{Files, Problems, Scenario, control};
-use crate::text::{Diagnostic, Diagnostics, Sources, Table, apply_override, put_at};
+use crate::sweep::hash::{Sha256, sha256};
+use crate::text::{Diagnostic, Diagnostics, Sources, Span, Table, apply_override, parse, put_at};
+use crate::variant::{Change, VariantSpec};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
+use weir_cc::CcKind;
+use weir_fc::SchemeInfo;
 use weir_sim::config::EngineConfig;
 
 /// Networks that were built so far, by the text of `[topology]` and the routing.
@@ -60,12 +62,39 @@ impl Unnamed {
 
 /// The name of the run of a resolved scenario with a seed.
 pub(crate) fn run_id(hash: &str, seed: u64) -> String {
-    let mut text = super::hash::sha256(format!("{hash} {seed}").as_bytes());
+    let mut text = sha256(format!("{hash} {seed}").as_bytes());
     text.truncate(32);
     text
 }
 
 impl Base {
+    /// Reads a scenario, with `path=value` changes on top, and says what is no TOML in it.
+    pub(crate) fn read(
+        name: &str,
+        text: &str,
+        files: Files,
+        sets: &[String],
+        out: &mut Diagnostics,
+    ) -> Self {
+        let mut sources = Sources::default();
+        let id = sources.add(name, text);
+        let mut root = parse(&sources, id, out);
+        for set in sets {
+            apply_override(&mut root, set, &mut sources, out);
+        }
+        Self { name: name.to_owned(), sources, root, files }
+    }
+
+    /// The scenario itself, without changes; `out` is what was found when it was read.
+    pub(crate) fn experiment(
+        &self,
+        out: Diagnostics,
+        fabrics: &Fabrics,
+    ) -> Result<Experiment, Problems> {
+        let unnamed = self.finish(&self.root, self.sources.clone(), out, fabrics)?;
+        Ok(unnamed.experiment)
+    }
+
     /// Makes changes, in order, and puts the result together.
     pub(crate) fn resolve(
         &self,
@@ -73,6 +102,7 @@ impl Base {
         spec: Option<&VariantSpec>,
         fabrics: &Fabrics,
     ) -> Result<Resolved, Problems> {
+        self.names(spec)?;
         let mut root = self.root.clone();
         let mut out = Diagnostics::default();
         for change in changes {
@@ -82,7 +112,7 @@ impl Base {
             }
         }
         let resolved = self.finish(&root, self.sources.clone(), out, fabrics)?;
-        let variant = self.variant(&resolved, spec)?;
+        let variant = self.choose(&resolved.experiment, spec)?;
         Ok(resolved.with(variant))
     }
 
@@ -123,26 +153,38 @@ impl Base {
         Ok(Unnamed { experiment, fabric })
     }
 
-    fn variant(&self, built: &Unnamed, spec: Option<&VariantSpec>) -> Result<Variant, Problems> {
-        let e = &built.experiment;
-        let wrong = |d: Diagnostic, at| {
-            let mut diagnostics = Diagnostics::default();
-            diagnostics.push(d.at(at, ""));
-            Problems { sources: self.sources.clone(), diagnostics }
-        };
+    /// One mistake of a row, where it is written.
+    fn wrong(&self, d: Diagnostic, at: Span) -> Problems {
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.push(d.at(at, ""));
+        Problems { sources: self.sources.clone(), diagnostics }
+    }
+
+    /// The scheme and the algorithm that a row names, if there are such.
+    fn names(
+        &self,
+        spec: Option<&VariantSpec>,
+    ) -> Result<(Option<&'static SchemeInfo>, Option<CcKind>), Problems> {
         let scheme = spec.and_then(|s| s.scheme.as_ref());
-        let scheme = match scheme {
-            None => e.scenario.flow_control.scheme.value,
-            Some((name, at)) => control::find_scheme(name).map_err(|d| wrong(d, *at))?,
-        };
-        let cc = match spec.and_then(|s| s.cc.as_ref()) {
-            None => e.scenario.congestion_control.algorithm.value,
-            Some((name, at)) => {
-                let cc = control::find_cc(name).map_err(|d| wrong(d, *at))?;
-                e.check_cc(cc).map_err(|d| wrong(d, *at))?;
-                cc
-            }
-        };
+        let scheme =
+            scheme.map(|(name, at)| control::find_scheme(name).map_err(|d| self.wrong(d, *at)));
+        let cc = spec.and_then(|s| s.cc.as_ref());
+        let cc = cc.map(|(name, at)| control::find_cc(name).map_err(|d| self.wrong(d, *at)));
+        Ok((scheme.transpose()?, cc.transpose()?))
+    }
+
+    /// The scheme and the algorithm of a row, with a seed of zero.
+    pub(crate) fn choose(
+        &self,
+        e: &Experiment,
+        spec: Option<&VariantSpec>,
+    ) -> Result<Variant, Problems> {
+        let (scheme, cc) = self.names(spec)?;
+        let scheme = scheme.unwrap_or(e.scenario.flow_control.scheme.value);
+        if let (Some(cc), Some((_, at))) = (cc, spec.and_then(|s| s.cc.as_ref())) {
+            e.check_cc(cc).map_err(|d| self.wrong(d, *at))?;
+        }
+        let cc = cc.unwrap_or(e.scenario.congestion_control.algorithm.value);
         Ok(Variant { scheme, cc, seed: 0 })
     }
 }
@@ -192,11 +234,4 @@ fn fingerprint(e: &Experiment, variant: Variant, fabric: &str) -> String {
 fn port_groups(e: &Experiment) -> Vec<(&str, &[crate::findings::PortAt])> {
     let names = e.scenario.report.ports.iter().map(|g| g.name.value.as_str());
     names.zip(e.port_groups.iter().map(Vec::as_slice)).collect()
-}
-
-/// The changes of one variant at one point, in the order in which they are made: what holds for
-/// all, then the variant's, then the point's, so that a column never lies.
-pub(crate) fn changes(grid: &Grid, spec: Option<&VariantSpec>, point: &[Change]) -> Vec<Change> {
-    let variant = spec.map_or(&[][..], |s| &s.changes);
-    grid.sets.iter().chain(variant).chain(point).cloned().collect()
 }

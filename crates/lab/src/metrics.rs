@@ -1,14 +1,16 @@
-//! What a run is in a table: the one place where figures are taken out of runs for sweeps.
+//! What a run is in a table: the one place where figures are taken out of runs, for sweeps, for
+//! `--columns` of comparisons and for published numbers.
 //!
 //! Every metric has a name, which is its column, a sentence for the book, and the function that
 //! takes it out of a finished run. A figure that a run does not have is an empty cell.
 
 use crate::experiment::Experiment;
 use crate::findings::{ClassStats, PortAt, Selection, hottest_port, innocent_holds};
+use crate::format;
 use crate::run::Run;
 use crate::scenario::SizeRange;
 use crate::stats::Sorted;
-use weir_core::ClassId;
+use weir_core::{Bytes, ClassId, Rate, Time};
 use weir_sim::outcome::{Finish, PortRecord};
 
 /// What a cell holds.
@@ -364,6 +366,133 @@ fn state(run: &Run) -> Vec<Vec<String>> {
     names.into_iter().map(row).collect()
 }
 
+/// A metric by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Its name, with the unit.
+    pub name: &'static str,
+    /// What its cells hold.
+    pub kind: Kind,
+    /// What it is.
+    pub doc: &'static str,
+    /// Whether it is about flows, so that it can be asked of a class and of a range of sizes.
+    pub of_flows: bool,
+    /// Its place among those of runs, or of flows.
+    at: usize,
+}
+
+/// All metrics, those of runs first. What is counted of runs and of flows under one name is asked
+/// of flows: all of them are the run.
+pub fn all() -> impl Iterator<Item = Named> {
+    fn named<F>(of_flows: bool) -> impl Fn((usize, &'static Metric<F>)) -> Named {
+        move |(at, m)| Named { name: m.name, kind: m.kind, doc: m.doc, of_flows, at }
+    }
+    let of_flows = |name: &str| FLOWS.iter().any(|m| m.name == name);
+    let runs = RUN.iter().enumerate().filter(move |(_, m)| !of_flows(m.name)).map(named(false));
+    runs.chain(FLOWS.iter().enumerate().map(named(true)))
+}
+
+/// The metric called `name`; `-` may stand for `_`.
+pub fn find(name: &str) -> Option<Named> {
+    let name = name.replace('-', "_");
+    all().find(|m| m.name == name)
+}
+
+impl Named {
+    /// What it is measured in, by the end of its name.
+    pub fn unit(&self) -> Unit {
+        let ends = |end: &str| self.name.ends_with(end);
+        match self.kind {
+            _ if ends("_ps") => Unit::Time,
+            _ if ends("_bytes") || ends("control_bytes") => Unit::Bytes,
+            _ if ends("_bps") => Unit::Rate,
+            _ if matches!(self.name, "deadlock" | "stalled") => Unit::Share,
+            Kind::Whole => Unit::Count,
+            Kind::Real | Kind::Text => Unit::Number,
+        }
+    }
+}
+
+/// What a metric is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Picoseconds.
+    Time,
+    /// Bytes.
+    Bytes,
+    /// Bits per second.
+    Rate,
+    /// The share of runs for which something is true.
+    Share,
+    /// A count.
+    Count,
+    /// A number without a unit.
+    Number,
+}
+
+impl Unit {
+    /// A number in this unit for people.
+    pub fn show(self, x: f64) -> String {
+        match self {
+            Self::Time => format::time_ps(x),
+            Self::Bytes => format::bytes_f64(x),
+            Self::Rate => format::rate_bps(x),
+            Self::Share if x == 0.0 => "0 %".into(),
+            Self::Share => format::percent(x),
+            Self::Count => format::count_f64(x),
+            Self::Number => format::significant(x),
+        }
+    }
+
+    /// Reads a number in this unit: `1.45ms`, `75KB`, `10Gbps`, `46%`, `137/200`, `4.3`.
+    pub fn read(self, text: &str) -> Result<f64, String> {
+        let plain = |text: &str| match text.trim().parse::<f64>() {
+            Ok(x) if x.is_finite() => Ok(x),
+            _ => Err(format!("`{text}` is not a number")),
+        };
+        match self {
+            Self::Time => text.parse::<Time>().map(|t| t.as_ps() as f64).map_err(|e| e.to_string()),
+            Self::Bytes => text.parse::<Bytes>().map(|b| b.get() as f64).map_err(|e| e.to_string()),
+            Self::Rate => {
+                text.parse::<Rate>().map(|r| r.as_bps() as f64).map_err(|e| e.to_string())
+            }
+            Self::Share | Self::Count | Self::Number => {
+                if let Some(percent) = text.trim().strip_suffix('%') {
+                    return plain(percent).map(|x| x / 100.0);
+                }
+                match text.split_once('/') {
+                    Some((part, of)) => match (plain(part)?, plain(of)?) {
+                        (_, 0.0) => Err(format!("`{text}` divides by zero")),
+                        (part, of) => Ok(part / of),
+                    },
+                    None => plain(text),
+                }
+            }
+        }
+    }
+}
+
+impl Figures {
+    /// A cell: of all flows, or of those of a class and of a range of sizes ("": all). `None`
+    /// where there are none, or the metric is not about flows.
+    pub fn cell(&self, metric: Named, class: &str, sizes: &str) -> Option<&str> {
+        let all = (class, sizes) == ("", "");
+        match (metric.of_flows, all) {
+            (false, _) => all.then(|| self.run[metric.at].as_str()),
+            (true, true) => Some(self.run[RUN.len() + metric.at].as_str()),
+            (true, false) => {
+                let row = self.classes.iter().find(|r| r[0] == class && r[1] == sizes)?;
+                Some(row[2 + metric.at].as_str())
+            }
+        }
+    }
+
+    /// The same as a number.
+    pub fn number(&self, metric: Named, class: &str, sizes: &str) -> Option<f64> {
+        self.cell(metric, class, sizes)?.parse().ok().filter(|x: &f64| x.is_finite())
+    }
+}
+
 /// Names and kinds of the columns of a run, behind those that say which run it is.
 pub fn run_columns() -> impl Iterator<Item = (&'static str, Kind)> {
     RUN.iter().map(|m| (m.name, m.kind)).chain(flow_columns())
@@ -382,4 +511,39 @@ pub fn port_columns() -> impl Iterator<Item = (&'static str, Kind)> {
 /// Names and kinds of the columns of a table of the scheme.
 pub fn state_columns() -> impl Iterator<Item = (&'static str, Kind)> {
     STATE.iter().map(|m| (m.name, m.kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_found_with_either_dash() {
+        let names: Vec<&str> = all().map(|m| m.name).collect();
+        for (i, name) in names.iter().enumerate() {
+            assert!(!names[..i].contains(name), "{name}");
+            assert_eq!(find(&name.replace('_', "-")).map(|m| m.name), Some(*name));
+        }
+        assert!(find("slowdown_p98").is_none());
+    }
+
+    #[test]
+    fn numbers_are_read_in_the_unit_of_their_metric() {
+        for (name, text, value) in [
+            ("fct_p99_ps", "1.5us", 1_500_000.0),
+            ("queue_mean_bytes", "75KB", 75_000.0),
+            ("control_bytes", "1KB", 1000.0),
+            ("rate_mean_bps", "10Gbps", 1e10),
+            ("deadlock", "137/200", 0.685),
+            ("deadlock", "46%", 0.46),
+            ("slowdown_p99", "4.3", 4.3),
+            ("dropped", "12", 12.0),
+        ] {
+            let found = find(name).expect("a metric").unit().read(text);
+            assert!((found.expect("a number") - value).abs() < 1e-9 * value, "{name} {text}");
+        }
+        for (name, text) in [("deadlock", "1/0"), ("slowdown_p99", "inf"), ("fct_p99_ps", "4")] {
+            assert!(find(name).expect("a metric").unit().read(text).is_err(), "{name} {text}");
+        }
+    }
 }
