@@ -121,6 +121,9 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     if c.nic.reliability == Reliability::SelectiveRepeat {
         add("after a loss", "only what is missing is sent again (selective repeat)".into());
     }
+    if c.nic.reorder > 0 {
+        add("a loss is", format!("known by a packet more than {} behind", c.nic.reorder));
+    }
     add("scheme", with_params(c.scheme.info.title, &scheme_params(c)));
     let cc: Vec<_> = c.cc.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value)).collect();
     add("congestion control", with_params(c.cc.kind().name(), &cc));
