@@ -197,7 +197,7 @@ impl Gfc {
         let curve = |port| if needs_curve { plan.curve(port) } else { Ok(Curve::flat(port)) };
         let ports = setup.ports.len();
         Ok(Self {
-            schedule: setup.schedule.clone(),
+            schedule: *setup.schedule,
             queue_of: setup.schedule.queue_of(),
             role: setup.role,
             lossless: setup.lossless,
