@@ -1,8 +1,8 @@
 """Recomputes the figures of summary.json from the tables beside it, and checks physical bounds.
 
 Nothing here shares code with the program. What no table holds is not recomputed: digests, the
-contents of a scheme's tables (only mean <= max), and which pause belongs to which tree (only that
-the trees hold no more pauses than were sent, and victims no more time than they were held).
+contents of a scheme's tables (only mean <= max), and which pause began where: edges of the pause
+trees are checked against the pauses sent, and the trees against their edges.
 """
 
 import csv
@@ -53,10 +53,14 @@ def spread(what, told, values, tolerance=1e-9):
     same(f"{what}.max", told["max"], max(values) if values else None, tolerance)
 
 
+def held_at(flow):
+    """The time a flow was held, by port: `sw0:h1=5 sw1:h2=7`."""
+    parts = [part.rsplit("=", 1) for part in flow["held_at"].split()]
+    return {port: int(time) for port, time in parts}
+
+
 def holds(flow):
-    """The time a flow was held at each hop. A port's name may hold a space: `sw0/to h1=5`."""
-    cell = flow["held_at"]
-    return [int(part.split(" ")[0]) for part in cell.split("=")[1:]] if cell else []
+    return list(held_at(flow).values())
 
 
 def check_flows(flows, end):
@@ -104,6 +108,22 @@ def check_totals(s, flows, ports, warm_up):
     at_most("control_dropped", t["control_dropped"], t["control_frames"])
 
 
+MARKS = ("dcqcn", "dcqcn-paper", "dctcp")
+
+
+def check_signal(s, ports):
+    """What the congestion control reacts to and did not get."""
+    missing = None
+    if s["cc"] in MARKS and all(int(p["ecn_marked"]) == 0 for p in ports):
+        missing = "marks"
+    if s["cc"] == "hpcc" and s["totals"]["telemetry"] == 0:
+        missing = "telemetry"
+    same("missing_signal", s["missing_signal"], missing)
+    if s["cc"] != "hpcc":
+        same("totals.telemetry", s["totals"]["telemetry"], 0)
+    at_most("totals.telemetry", s["totals"]["telemetry"], s["totals"]["acks_arrived"])
+
+
 def check_classes(s, flows, warm_up):
     for name, told in s["classes"].items():
         own = [f for f in flows if f["class"] == name and int(f["start_ps"]) >= warm_up]
@@ -128,7 +148,9 @@ def by_priority(cell):
 def check_ports(ports, end, warm_up, frame):
     span = end - warm_up
     for p in ports:
-        name, used = f"{p['node']} port {p['port']}", float(p["utilisation"])
+        name, used = p["port"], float(p["utilisation"])
+        if not name.startswith(p["node"] + ":"):
+            raise Wrong(f"{name} is no port of {p['node']}")
         at_most(f"{name}.utilisation", used, 1.0)
         if span <= 0:
             continue
@@ -186,13 +208,70 @@ def check_queues(s, ports, queues):
     same("hottest_port", hottest["queue_max"] if hottest else 0, longest)
 
 
-def check_pauses(s, flows, pauses):
-    sent = sum(1 for p in pauses if p["action"] == "pause")
-    at_most("pauses of all trees", sum(t["pauses"] for t in s["pause_trees"]), sent)
-    longest = {f["flow"]: sum(holds(f)) for f in flows}
+def check_edges(s, pauses, edges, end):
+    """Edges of the pause trees: each begins with a pause that was sent, and a tree is its edges."""
+    stages = any(p["scope"].startswith("stage") for p in pauses)
+    begun = {(p["at_ps"], p["port"], p["priority"]) for p in pauses if p["action"] == "pause" or stages}
+    trees, by_id = {}, {e["edge"]: e for e in edges}
+    for e in edges:
+        name, start = f"edge {e['edge']}", int(e["start_ps"])
+        if (e["start_ps"], e["downstream"], e["priority"]) not in begun:
+            raise Wrong(f"{name}: no pause was sent then")
+        at_most(f"{name}.start_ps", start, int(e["end_ps"]))
+        if e["lifted"] == "0":
+            same(f"{name}.end_ps", e["end_ps"], end)
+        if e["parent"]:
+            parent = by_id[e["parent"]]
+            # the parent holds the port that is the cause, and began the tree
+            if parent["upstream"] != e["cause"] or parent["root"] != e["root"]:
+                raise Wrong(f"{name}: its parent {parent} holds another port")
+            at_most(f"{name}: its parent's start", int(parent["start_ps"]), start)
+            same(f"{name}.depth", e["depth"], int(parent["depth"]) + 1)
+        elif e["depth"] != "1" or e["root"] != e["cause"]:
+            raise Wrong(f"{name} has no parent and is no root: {e}")
+        trees.setdefault(e["root"], []).append(e)
     for tree in s["pause_trees"]:
-        for victim in tree["longest_held"]:
-            at_most(f"{victim['flow']} in a tree", victim["held_ps"], longest[victim["flow"]])
+        root = tree["root"]["port"] if tree["root"] else ""
+        own = trees[root]
+        same(f"tree of {root}: pauses", tree["pauses"], len(own))
+        time = sum(int(e["end_ps"]) - int(e["start_ps"]) for e in own)
+        same(f"tree of {root}: paused_ps", tree["paused_ps"], time)
+        same(f"tree of {root}: depth", tree["depth"], max(int(e["depth"]) for e in own))
+
+
+def check_victims(s, flows, edges, victims):
+    by_flow = {f["flow"]: f for f in flows}
+    held, roots = {}, {}
+    for e in edges:
+        held.setdefault((e["root"], e["upstream"]), []).append(e)
+        roots.setdefault(e["upstream"], set()).add(e["root"])
+    for v in victims:
+        name, flow = f"victim {v['flow']} of {v['root']}", by_flow[v["flow"]]
+        there = held_at(flow)[v["held_at"]]
+        at_most(f"{name}.held_ps", int(v["held_ps"]), there)
+        if v["bound"] == "exact":
+            same(f"{name}.held_ps", v["held_ps"], there)
+            same(f"{name}: roots at {v['held_at']}", len(roots[v["held_at"]]), 1)
+        own = held[(v["root"], v["held_at"])]
+        if any(e["downstream"] != v["by"] for e in own):
+            raise Wrong(f"{name}: {v['by']} did not pause it")
+        at_most(f"{name}: start", min(int(e["start_ps"]) for e in own), int(v["first_ps"]))
+        at_most(f"{name}: end", int(v["last_ps"]), max(int(e["end_ps"]) for e in own))
+        at_most(f"{name}: start before end", int(v["first_ps"]), int(v["last_ps"]))
+    for tree in s["pause_trees"]:
+        own = [v for v in victims if tree["root"] and v["root"] == tree["root"]["port"]]
+        same("victims of a tree", tree["victims"], len(own))
+        for told, found in zip(tree["longest_held"], own):
+            for key in ("flow", "src", "dst", "class", "held_at", "bound"):
+                if told[key] != found[key]:
+                    raise Wrong(f"victim {told['flow']}: {key} is {found[key]} in victims.csv")
+            same("victim", told["held_ps"], found["held_ps"])
+            same("victim", told["clear_path"], found["clear_path"])
+
+
+def check_pauses(s, flows, pauses, edges, victims, end):
+    check_edges(s, pauses, edges, end)
+    check_victims(s, flows, edges, victims)
     for t in s["tables"]:
         at_most(f"table {t['table']}", t["mean"], t["max"] + 1e-6)
 
@@ -205,8 +284,10 @@ def check(directory, warm_up, frame=1538):
     end = s["end_ps"]
     check_flows(flows, end)
     check_totals(s, flows, ports, warm_up)
+    check_signal(s, ports)
     check_classes(s, flows, warm_up)
     check_ports(ports, end, warm_up, frame)
     check_queues(s, ports, table(directory, "queues.csv"))
-    check_pauses(s, flows, table(directory, "pauses.csv"))
+    pauses, edges = table(directory, "pauses.csv"), table(directory, "pause-edges.csv")
+    check_pauses(s, flows, pauses, edges, table(directory, "victims.csv"), end)
     return s["finish"]["how"]

@@ -40,7 +40,7 @@ pub(crate) struct Cli {
     /// When to use colours; NO_COLOR is respected
     #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
     pub color: Colour,
-    /// Write a man page or shell completions to standard output
+    /// Write what the source tree keeps of the program's own making to standard output
     #[arg(long, hide = true, value_enum)]
     pub generate: Option<Generate>,
     /// What to do.
@@ -62,14 +62,6 @@ pub(crate) enum Colour {
 /// What `--generate` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Generate {
-    /// Manual page in roff.
-    Man,
-    /// Completions for bash.
-    CompleteBash,
-    /// Completions for zsh.
-    CompleteZsh,
-    /// Completions for fish.
-    CompleteFish,
     /// The scenario reference of the book, in Markdown.
     ScenarioReference,
 }
@@ -83,6 +75,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Make thousands of runs, resumable, on this machine or a cluster
     Sweep(crate::commands::Sweep),
+    /// Run the experiments of papers and compare their numbers with ours
+    Paper(crate::commands::Paper),
     /// Say what a scenario amounts to, without running it
     #[command(after_help = "\
 Examples:
@@ -124,6 +118,35 @@ Examples:
     Schema,
     /// Time the benchmarks: packet-hops per processor second
     Bench(Bench),
+    /// Write completions for a shell
+    #[command(after_help = "\
+Examples:
+  weir completions bash > ~/.local/share/bash-completion/completions/weir
+  weir completions zsh > \"${fpath[1]}/_weir\"
+  weir completions fish > ~/.config/fish/completions/weir.fish")]
+    Completions(Completions),
+    /// Write the man page, or that of one command
+    #[command(after_help = "\
+Examples:
+  weir man | man -l -
+  weir man compare > ~/.local/share/man/man1/weir-compare.1")]
+    Man(Man),
+}
+
+/// `weir completions`.
+#[derive(Args, Debug)]
+pub(crate) struct Completions {
+    /// For which shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// `weir man`.
+#[derive(Args, Debug)]
+pub(crate) struct Man {
+    /// Of which command, such as `compare` or `sweep plan`; default: of the whole
+    #[arg(value_name = "COMMAND")]
+    pub command: Vec<String>,
 }
 
 /// `weir bench`.
@@ -237,9 +260,23 @@ pub(crate) struct Compare {
     /// Results that make the command fail
     #[arg(long, value_enum, value_name = "RESULT")]
     pub deny: Vec<Deny>,
+    /// The time whose pauses are reported.
+    #[command(flatten)]
+    pub window: WindowArgs,
     /// One figure.
     #[command(flatten)]
     pub figure: FigureArgs,
+}
+
+/// The time whose pauses are reported.
+#[derive(Args, Debug)]
+pub(crate) struct WindowArgs {
+    /// Report pauses and their victims from this time on, such as 1ms
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<weir_lab::Time>,
+    /// Report pauses and their victims up to this time, such as 2ms
+    #[arg(long, value_name = "TIME")]
+    pub to: Option<weir_lab::Time>,
 }
 
 /// One figure of a comparison.
@@ -290,6 +327,7 @@ Examples:
   weir run incast
   weir run ofc-fig1 --scheme pfc --out out/fig1       then open out/fig1/index.html
   weir run my.toml --set traffic.0.load=60% --seed 3
+  weir run my.toml --from 1ms --to 2ms --out out/my   pauses and victims of this millisecond
   weir run ring-deadlock --deny deadlock              exits with 1 if it deadlocks")]
 pub(crate) struct Run {
     /// A scenario file, - for standard input, or a built-in scenario (see `weir scenarios`)
@@ -326,6 +364,9 @@ pub(crate) struct Run {
     /// Results that make the command fail
     #[arg(long, value_enum, value_name = "RESULT")]
     pub deny: Vec<Deny>,
+    /// The time whose pauses are reported.
+    #[command(flatten)]
+    pub window: WindowArgs,
 }
 
 /// A result that a caller does not want.

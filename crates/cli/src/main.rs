@@ -73,6 +73,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
         Command::Compare(args) => commands::compare(&args, terminal),
         Command::Run(args) => commands::run(&args, terminal),
         Command::Sweep(args) => commands::sweep(&args, terminal),
+        Command::Paper(args) => commands::paper(&args, terminal),
         Command::Check(args) => commands::check(&args, terminal),
         Command::Topo(args) => commands::topo(&args, terminal),
         Command::Traffic(args) => commands::traffic(&args, terminal),
@@ -88,5 +89,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
         Command::Fct(args) => commands::fct(&args, terminal),
         Command::Schema => commands::schema(),
         Command::Bench(args) => commands::bench(&args, terminal),
+        Command::Completions(args) => commands::completions(&args),
+        Command::Man(args) => commands::man(&args),
     }
 }

@@ -1,6 +1,7 @@
 //! The `weir` command from outside: what it prints, which files it leaves, how it exits.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -94,7 +95,7 @@ fn everything_that_reports_also_speaks_json() {
     }
     let text = stdout(&["run", "incast", "--json"]);
     let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!((&value["schema"], &value["scheme"]), (&1.into(), &"pfc".into()));
+    assert_eq!((&value["schema"], &value["scheme"]), (&2.into(), &"pfc".into()));
     assert_eq!(value["digest"].as_str().map(str::len), Some(16));
 }
 
@@ -248,11 +249,67 @@ fn a_topology_can_be_drawn() {
     assert!(fs::read_to_string(svg).expect("a drawing").starts_with("<svg"));
 }
 
+/// The commands that the help lists.
+fn commands() -> Vec<String> {
+    let help = stdout(&["--help"]);
+    let list = help.split("Commands:").nth(1).and_then(|s| s.split("\n\n").next());
+    let words = list.expect("a list").lines().filter_map(|l| l.split_whitespace().next());
+    words.map(str::to_owned).filter(|word| word != "help").collect()
+}
+
 #[test]
 fn man_page_and_completions_come_from_the_same_definition() {
-    for what in ["man", "complete-bash", "complete-zsh", "complete-fish"] {
-        assert!(stdout(&["--generate", what]).contains("compare"), "{what}");
+    let commands = commands();
+    assert!(commands.iter().any(|c| c == "compare") && commands.len() > 10, "{commands:?}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let text = stdout(&["completions", shell]);
+        for word in commands.iter().map(String::as_str).chain(["out", "from", "schemes"]) {
+            assert!(text.contains(word), "{shell} does not know `{word}`");
+        }
     }
+    let page = stdout(&["man"]);
+    for command in &commands {
+        assert!(page.contains(&format!("weir\\-{command}(1)")), "{command}: {page}");
+        let own = stdout(&["man", command]);
+        assert!(own.contains(&format!(".TH weir-{command} 1")), "{command}: {own}");
+    }
+    let run = stdout(&["man", "run"]);
+    for option in ["\\-\\-scheme", "\\-\\-out", "\\-\\-from", "weir run incast"] {
+        assert!(run.contains(option), "{option}: {run}");
+    }
+    assert!(stdout(&["man", "sweep", "plan"]).contains(".TH weir-sweep-plan 1"));
+    let refused = weir(&["man", "comparr"]);
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{text}");
+    assert!(text.contains("did you mean `compare`?"), "{text}");
+}
+
+/// What bash makes of the completions.
+#[test]
+#[cfg(unix)]
+fn bash_completes_commands_options_and_shells() {
+    let complete = |words: &[&str]| {
+        let script = format!(
+            "source /dev/stdin; COMP_WORDS=({}); COMP_CWORD={}; \
+             _weir weir '{}' '{}' && printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            words.join(" "),
+            words.len() - 1,
+            words[words.len() - 1],
+            words[words.len() - 2],
+        );
+        let mut bash = Command::new("bash")
+            .args(["--norc", "-c", &script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("bash can be started");
+        let text = stdout(&["completions", "bash"]);
+        bash.stdin.take().expect("piped").write_all(text.as_bytes()).expect("it reads all");
+        String::from_utf8(bash.wait_with_output().expect("it ends").stdout).expect("text")
+    };
+    assert_eq!(complete(&["weir", "comp"]), "compare\ncompletions\n");
+    assert_eq!(complete(&["weir", "run", "--fro"]), "--from\n");
+    assert!(complete(&["weir", "completions", "z"]).contains("zsh"));
 }
 
 /// Starts a run that takes long and presses Ctrl-C once.
@@ -405,8 +462,8 @@ fn a_closed_pipe_is_no_error() {
     for args in [
         &["traffic", "dumbbell"][..],
         &["schema"],
-        &["--generate", "man"],
-        &["--generate", "complete-bash"],
+        &["man"],
+        &["completions", "bash"],
         &["--generate", "scenario-reference"],
         &["run", "incast"],
         &["run", "incast", "--json"],

@@ -14,6 +14,10 @@ pub enum PacketKind {
     Nack,
     /// A congestion notification packet (DCQCN).
     Cnp,
+    /// Opens a TCP connection.
+    Syn,
+    /// Answers a [`PacketKind::Syn`].
+    SynAck,
     /// A flow control frame between two neighbours; its content is in the side pool.
     Control,
     /// Stands in a queue, never on a wire: an order mark of a scheme.
@@ -52,7 +56,7 @@ pub struct Packet {
 
 /// Bits of [`Packet::flags`].
 pub mod flags {
-    /// Congestion experienced: set by a switch, echoed by the ACK.
+    /// Congestion experienced: set by a switch, echoed by the ACK (TCP: ECE).
     pub const CE: u8 = 1;
     /// The last data packet of its flow.
     pub const LAST: u8 = 2;
@@ -66,6 +70,8 @@ pub mod flags {
     pub const RESENT: u8 = 32;
     /// Belongs to a flow without acknowledgements (a constant-rate source).
     pub const DATAGRAM: u8 = 64;
+    /// TCP: the sender has reduced its window since it said so last (CWR of RFC 3168).
+    pub const CWR: u8 = 128;
 }
 
 impl Packet {

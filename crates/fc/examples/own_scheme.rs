@@ -96,3 +96,56 @@ pub(crate) fn main() {
     println!("the neighbour pauses us: held = {}", bench.is_held(output, QueueId(4)));
     bench.scheme().audit(&bench.view(), true).expect("nothing is left behind");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weir_core::control::{OwnMessage, Pause, PauseScope};
+    use weir_fc::explore::explore;
+    use weir_fc::explore::line::{Line, LineFlow};
+
+    #[test]
+    fn whoever_feeds_a_long_queue_is_paused_once() {
+        let mut bench = Bench::switch(&INFO, &Values::new(), 2);
+        for seq in 0..30 {
+            bench.arrive(bench.packet(PortId(0), 1000).seq(seq), PortId(1));
+        }
+        assert!(bench.sent().is_empty(), "30 KB are not above the limit of 30 KB");
+        for seq in 30..40 {
+            bench.arrive(bench.packet(PortId(0), 1000).seq(seq), PortId(1));
+        }
+        assert_eq!(bench.take_sent().len(), 1, "one PAUSE, however long the queue becomes");
+    }
+
+    #[test]
+    fn nothing_is_stranded_in_any_order_of_events() {
+        // a limit of two packets, so that five pause
+        let mut values = Values::new();
+        values.set(&LIMIT, "2KB").expect("a size");
+        let node = || Bench::around(4, "75KB", "45KB", |setup| Door::new(&values, setup));
+        let flows = vec![LineFlow::new((0, 2), (1, 2), 3), LineFlow::new((1, 3), (1, 2), 2)];
+        let seen = explore(&Line::new(vec![node(), node()], flows), 1_000_000);
+        assert!(seen.failure.is_none(), "{:?}", seen.failure);
+    }
+
+    #[test]
+    fn a_message_of_its_own_has_words_a_length_and_what_it_pauses() {
+        let (ingress, priority, length) = (PortId(0), PRIORITY, 31_000);
+        let mut a = Actions::new();
+        a.send(
+            ingress,
+            ControlMessage::Own(Box::new(OwnMessage {
+                scheme: INFO.name,
+                words: vec![u64::from(priority.get()), length],
+                body: 9,
+                pauses: vec![Pause {
+                    priority,
+                    pause: true,
+                    scope: PauseScope::Priority,
+                    state: false,
+                }],
+            })),
+        );
+        assert!(!a.is_empty());
+    }
+}

@@ -126,19 +126,30 @@ pub const INFO: SchemeInfo = SchemeInfo {
 struct Config {
     /// The part Stop-Calibrate stops; `None` for Stop-Max.
     cut: Option<Ratio>,
-    xoff: Bytes,
-    xon: Bytes,
-    warn: Bytes,
+    /// Egress thresholds, by port.
+    levels: Vec<Levels>,
     max: Bytes,
-    /// Ingress thresholds of the strict test; `None` for the buffer's own tests.
-    strict: Option<(Bytes, Bytes)>,
+    /// Ingress thresholds of the strict test, by port; empty for the buffer's own tests.
+    strict: Vec<(Bytes, Bytes)>,
     /// D = I and any E, instead of or.
     both: bool,
 }
 
-impl Config {
-    fn read(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
-        let fixed = threshold::fixed(setup);
+/// The thresholds of an egress port's queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Levels {
+    xoff: Bytes,
+    xon: Bytes,
+    warn: Bytes,
+}
+
+impl Levels {
+    /// As given, or those of a port with these ingress thresholds.
+    fn read(
+        values: &Values,
+        setup: &NodeSetup<'_>,
+        fixed: Option<(Bytes, Bytes)>,
+    ) -> Result<Self, ParamError> {
         let or = |param: &Param, default: Option<Bytes>| match values.bytes(param).or(default) {
             Some(x) => Ok(x),
             None if !threshold::watches(setup) => Ok(Bytes::MAX),
@@ -156,6 +167,14 @@ impl Config {
                 "egress-xon ({xon}) and egress-warn ({warn}) must not exceed egress-xoff ({xoff})"
             )));
         }
+        Ok(Self { xoff, xon, warn })
+    }
+}
+
+impl Config {
+    fn read(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
+        let fixed = threshold::fixed(setup);
+        let levels = threshold::each_port(setup, |fixed| Levels::read(values, setup, fixed))?;
         let cut = values.ratio(&CUT).expect("has a default");
         if cut.of(1 << 32) > 1 << 32 {
             return Err(ParamError(format!("cut is {cut}: it must not exceed 1")));
@@ -164,16 +183,14 @@ impl Config {
         if strict && fixed.is_none() && threshold::watches(setup) {
             return Err(ParamError("ingress-test = strict needs static thresholds".into()));
         }
-        if strict && fixed.is_some_and(|(_, xon)| xon == Bytes::ZERO) {
+        if strict && fixed.iter().flatten().any(|(_, xon)| *xon == Bytes::ZERO) {
             return Err(ParamError("ingress-test = strict needs an xon above zero".into()));
         }
         Ok(Self {
             cut: (values.choice(&POLICY) == Some("stop-calibrate")).then_some(cut),
-            xoff,
-            xon,
-            warn,
+            levels,
             max: values.bytes(&EGRESS_MAX).unwrap_or(Bytes::MAX),
-            strict: if strict { fixed } else { None },
+            strict: fixed.filter(|_| strict).unwrap_or_default(),
             both: values.choice(&TRIGGER) == Some("and"),
         })
     }
@@ -198,16 +215,22 @@ impl Egress {
     /// Algorithm 1, lines 7 to 13: a packet from `input` has made the queue `length` long.
     /// Returns the inputs that are put into the congested state by it.
     #[inline]
-    fn enqueue(&mut self, input: PortId, length: Bytes, config: &Config) -> Vec<PortId> {
-        if length < config.warn {
+    fn enqueue(
+        &mut self,
+        input: PortId,
+        length: Bytes,
+        levels: Levels,
+        cut: Option<Ratio>,
+    ) -> Vec<PortId> {
+        if length < levels.warn {
             return Vec::new();
         }
         self.counted[input.index()] += 1; // line 8
         self.touched = true;
-        if length <= config.xoff {
+        if length <= levels.xoff {
             return Vec::new();
         }
-        let mut heavy = self.heavy(config.cut); // lines 10 and 11
+        let mut heavy = self.heavy(cut); // lines 10 and 11
         heavy.retain(|i| !std::mem::replace(&mut self.congested[i.index()], true)); // line 13
         heavy
     }
@@ -238,15 +261,15 @@ impl Egress {
 
     /// Algorithm 1, lines 17 to 20: a packet has left the queue `length` long. Returns the
     /// inputs that leave the congested state.
-    fn dequeue(&mut self, length: Bytes, config: &Config) -> Vec<PortId> {
+    fn dequeue(&mut self, length: Bytes, levels: Levels) -> Vec<PortId> {
         if !self.touched {
             return Vec::new();
         }
-        if length <= config.warn {
+        if length <= levels.warn {
             self.counted.fill(0); // line 18
         }
         let mut freed = Vec::new();
-        if length <= config.xon {
+        if length <= levels.xon {
             for (i, e) in self.congested.iter_mut().enumerate() {
                 if std::mem::take(e) {
                     freed.push(PortId::from_index(i)); // line 20
@@ -333,16 +356,16 @@ impl Capfc {
     }
 
     fn is_full(&self, v: &NodeView<'_>, input: PortId, priority: Priority) -> bool {
-        match self.config.strict {
+        match self.config.strict.get(input.index()) {
             None => v.books.mmu.should_pause(input, priority),
-            Some((xoff, _)) => v.q_in(input, priority) > xoff,
+            Some((xoff, _)) => v.q_in(input, priority) > *xoff,
         }
     }
 
     fn has_drained(&self, v: &NodeView<'_>, input: PortId, priority: Priority) -> bool {
-        match self.config.strict {
+        match self.config.strict.get(input.index()) {
             None => v.books.mmu.may_resume(input, priority),
-            Some((_, xon)) => v.q_in(input, priority) < xon,
+            Some((_, xon)) => v.q_in(input, priority) < *xon,
         }
     }
 }
@@ -415,7 +438,8 @@ impl FlowControl for Capfc {
             }
             let at = self.at(p.priority, egress);
             let length = v.q_out(egress, p.priority);
-            for input in self.egress[at].enqueue(p.ingress, length, &self.config) {
+            let (levels, cut) = (self.config.levels[egress.index()], self.config.cut);
+            for input in self.egress[at].enqueue(p.ingress, length, levels, cut) {
                 self.signal(p.priority, input, egress, true);
                 self.decide(v, input, p.priority, a);
             }
@@ -432,7 +456,8 @@ impl FlowControl for Capfc {
             self.full[p.ingress.index()] &= !(1 << p.priority.get());
         }
         let at = self.at(p.priority, from.port);
-        for input in self.egress[at].dequeue(v.q_out(from.port, p.priority), &self.config) {
+        let levels = self.config.levels[from.port.index()];
+        for input in self.egress[at].dequeue(v.q_out(from.port, p.priority), levels) {
             self.signal(p.priority, input, from.port, false);
             self.decide(v, input, p.priority, a);
         }

@@ -67,7 +67,8 @@ pub struct Gpfc {
     /// Sends, receives and times the frames of both sub-classes.
     pfc: pfc::Pfc,
     role: Role,
-    xoff_low: Bytes,
+    /// By port.
+    xoff_low: Vec<Bytes>,
     lossless: u8,
     layout: QueueLayout,
     /// Queues of the low and the high sub-class of each priority; the same where there are none.
@@ -195,7 +196,7 @@ impl Gpfc {
     /// Pauses the sub-classes of a lossless ingress whose thresholds are reached.
     fn pause_if_full(&mut self, v: &NodeView<'_>, i: PortId, priority: Priority, a: &mut Actions) {
         let full = v.books.mmu.should_pause(i, priority);
-        if full || v.q_in(i, priority) >= self.xoff_low {
+        if full || v.q_in(i, priority) >= self.xoff_low[i.index()] {
             self.pfc.set_paused(v.now, i, priority, true, a);
         }
         if full {
@@ -215,7 +216,7 @@ impl Gpfc {
         if drained {
             self.pfc.set_paused(v.now, i, priority, false, a);
         }
-        if drained || v.q_in(i, priority) <= self.xoff_low {
+        if drained || v.q_in(i, priority) <= self.xoff_low[i.index()] {
             self.pfc.set_paused(v.now, i, self.high_class[priority.index()], false, a);
         }
     }

@@ -16,8 +16,8 @@
 
 use crate::{
     Action, Actions, Books, FlowControl, MmuConfig, NodeSetup, NodeView, PortBook, PortQueue,
-    PortSetup, PrioritySchedule, QueueBook, QueueLayout, Refusal, Role, SchemeInfo, Target,
-    Thresholds, TimerKey, Values, Verdict,
+    PortSetup, PortThresholds, PrioritySchedule, QueueBook, QueueLayout, Refusal, Role, SchemeInfo,
+    Target, Thresholds, TimerKey, Values, Verdict,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
@@ -142,9 +142,7 @@ impl Bench {
 fn node(ports: usize, xoff: &str, xon: &str) -> (Vec<PortSetup>, Thresholds) {
     let read = |s: &str| s.parse().expect("a size");
     let setup = vec![PortSetup { rate: Rate::from_gbps(40), delay: Time::from_ns(20) }; ports];
-    let thresholds =
-        Thresholds::Static { xoff: read(xoff), xon: read(xon), limit: vec![Bytes::MAX; ports] };
-    (setup, thresholds)
+    (setup, Thresholds::uniform(read(xoff), read(xon), Bytes::MAX, ports))
 }
 
 fn node_setup<'a>(
@@ -178,7 +176,22 @@ impl<S: FlowControl> Bench<S> {
         xon: &str,
         make: impl FnOnce(&NodeSetup<'_>) -> S,
     ) -> Self {
-        let (ports, thresholds) = node(ports, xoff, xon);
+        Self::around_ports(&vec![(xoff, xon); ports], make)
+    }
+
+    /// The same with a port for each pair of pause and resume thresholds.
+    ///
+    /// # Panics
+    /// When a size does not parse.
+    pub fn around_ports(levels: &[(&str, &str)], make: impl FnOnce(&NodeSetup<'_>) -> S) -> Self {
+        let read = |s: &str| s.parse().expect("a size");
+        let of_port = |&(xoff, xon): &(&str, &str)| PortThresholds {
+            xoff: read(xoff),
+            xon: read(xon),
+            limit: Bytes::MAX,
+        };
+        let thresholds = Thresholds::Static(levels.iter().map(of_port).collect());
+        let (ports, _) = node(levels.len(), "75KB", "45KB");
         let schedule = PrioritySchedule::default();
         let scheme = make(&node_setup(Role::Switch, &ports, &schedule, &thresholds));
         Self::assemble(Box::new(scheme), None, Role::Switch, ports, thresholds)

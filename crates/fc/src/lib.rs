@@ -54,7 +54,9 @@ pub mod view;
 
 pub use actions::{Action, Actions, Target, TimerKey};
 pub use layout::{Group, OnDemand, PrioritySchedule, QueueLayout, QueueSpec};
-pub use mmu::{EgressLimit, Mmu, MmuConfig, Refusal, SharedLimits, StageLimits, Thresholds};
+pub use mmu::{
+    EgressLimit, Mmu, MmuConfig, PortThresholds, Refusal, SharedLimits, StageLimits, Thresholds,
+};
 pub use params::{Kind, Param, ParamError, Value, Values};
 pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
 

@@ -24,21 +24,26 @@ use std::ops::Range;
 use weir_core::prefetch::prefetch;
 use weir_core::{Bytes, PortId, Priority};
 
+/// The fixed thresholds of one ingress port, for each of its lossless priorities. They differ
+/// between ports: a faster one fills the same memory in less time, and the headroom depends on the
+/// link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PortThresholds {
+    /// Pause at or above.
+    pub xoff: Bytes,
+    /// Resume at or below.
+    pub xon: Bytes,
+    /// Most bytes of one (port, priority); [`Bytes::MAX`] for no limit.
+    pub limit: Bytes,
+}
+
 /// How memory is divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Thresholds {
     /// One pool; a packet that does not fit is dropped.
     Pool,
-    /// Fixed thresholds per (ingress port, priority).
-    Static {
-        /// Pause at or above.
-        xoff: Bytes,
-        /// Resume at or below.
-        xon: Bytes,
-        /// Most bytes of one (port, priority); [`Bytes::MAX`] for no limit. Per port, since
-        /// the headroom depends on the link.
-        limit: Vec<Bytes>,
-    },
+    /// Fixed thresholds, by ingress port; the same for all lossless priorities.
+    Static(Vec<PortThresholds>),
     /// Dynamic thresholds on a shared pool.
     Dynamic {
         /// Bytes reserved for each (port, lossless priority).
@@ -50,6 +55,13 @@ pub enum Thresholds {
         /// Each port's alpha is 2^-shift.
         shift: Vec<u8>,
     },
+}
+
+impl Thresholds {
+    /// Static thresholds that all of `ports` ports have.
+    pub fn uniform(xoff: Bytes, xon: Bytes, limit: Bytes, ports: usize) -> Self {
+        Self::Static(vec![PortThresholds { xoff, xon, limit }; ports])
+    }
 }
 
 /// The memory of one node.
@@ -102,10 +114,9 @@ pub struct Mmu {
     quiet_peak: u64,
     /// Per (port, priority).
     ingress: Vec<Ingress>,
-    /// Per priority: where a pause begins, and where it ends. Out of reach where there is none; where
-    /// it moves, it may begin at once.
-    xoff: [u64; Priority::COUNT],
-    xon: [u64; Priority::COUNT],
+    /// By port: where a pause of a lossless priority begins, and where it ends. Out of reach where
+    /// there is none; where it moves, it may begin at once.
+    levels: Vec<Levels>,
     dynamic: bool,
     /// Admission and release take more than the plain accounts: dynamic or in stages.
     careful: bool,
@@ -114,11 +125,30 @@ pub struct Mmu {
     headroom_used: Vec<u64>,
 }
 
+/// Where a pause begins and ends.
+#[derive(Clone, Copy, Debug)]
+struct Levels {
+    xoff: u64,
+    xon: u64,
+}
+
+impl Levels {
+    const NONE: Self = Self { xoff: u64::MAX, xon: u64::MAX };
+
+    fn of(thresholds: &Thresholds, port: usize) -> Self {
+        match thresholds {
+            Thresholds::Static(of) => Self { xoff: of[port].xoff.get(), xon: of[port].xon.get() },
+            Thresholds::Dynamic { .. } => Self { xoff: 0, xon: u64::MAX },
+            Thresholds::Pool => Self::NONE,
+        }
+    }
+}
+
 impl Ingress {
     fn new(config: &MmuConfig, slot: usize) -> Self {
         let lossless = config.lossless & 1 << (slot % Priority::COUNT) != 0;
         let limit = match &config.thresholds {
-            Thresholds::Static { limit, .. } if lossless => limit[slot / Priority::COUNT].get(),
+            Thresholds::Static(of) if lossless => of[slot / Priority::COUNT].limit.get(),
             _ => u64::MAX,
         };
         Self { bytes: 0, limit, quiet_from: 0, quiet_below: 0 }
@@ -158,12 +188,7 @@ impl Mmu {
             _ => (0, false),
         };
         let ingress = (0..slots).map(|s| Ingress::new(&config, s)).collect();
-        let xoff_and_xon = Priority::ALL.map(|p| match &config.thresholds {
-            _ if config.lossless & 1 << p.get() == 0 => (u64::MAX, u64::MAX),
-            Thresholds::Static { xoff, xon, .. } => (xoff.get(), xon.get()),
-            Thresholds::Dynamic { .. } => (0, u64::MAX),
-            Thresholds::Pool => (u64::MAX, u64::MAX),
-        });
+        let levels = (0..ports).map(|p| Levels::of(&config.thresholds, p)).collect();
         Self {
             config,
             shared,
@@ -172,8 +197,7 @@ impl Mmu {
             peak: 0,
             quiet_peak: 0,
             ingress,
-            xoff: xoff_and_xon.map(|(xoff, _)| xoff),
-            xon: xoff_and_xon.map(|(_, xon)| xon),
+            levels,
             dynamic,
             careful: dynamic,
             staged: None,
@@ -248,14 +272,19 @@ impl Mmu {
 
     /// XON: above it [`Mmu::may_resume`] is false. [`Bytes::MAX`] with dynamic thresholds, where it
     /// may be true at any length.
-    pub fn resume_threshold(&self, priority: Priority) -> Bytes {
-        Bytes::new(self.xon[priority.index()])
+    pub fn resume_threshold(&self, port: PortId, priority: Priority) -> Bytes {
+        Bytes::new(self.levels(port, priority).xon)
     }
 
     /// XOFF: below it [`Mmu::should_pause`] is false. Zero with dynamic thresholds, where it may be
     /// true at any length.
-    pub fn pause_threshold(&self, priority: Priority) -> Bytes {
-        Bytes::new(self.xoff[priority.index()])
+    pub fn pause_threshold(&self, port: PortId, priority: Priority) -> Bytes {
+        Bytes::new(self.levels(port, priority).xoff)
+    }
+
+    #[inline]
+    fn levels(&self, port: PortId, priority: Priority) -> Levels {
+        if self.is_lossless(priority) { self.levels[port.index()] } else { Levels::NONE }
     }
 
     /// From now on this ingress is quiet while the bytes it holds are in `range`: the scheme needs no
@@ -398,7 +427,7 @@ impl Mmu {
         if self.dynamic {
             return self.should_pause_dynamic(port, s);
         }
-        self.ingress[s].bytes >= self.xoff[priority.index()]
+        self.ingress[s].bytes >= self.levels(port, priority).xoff
     }
 
     #[inline(never)]
@@ -418,7 +447,7 @@ impl Mmu {
         if self.dynamic {
             return self.may_resume_dynamic(port, s);
         }
-        self.ingress[s].bytes <= self.xon[priority.index()]
+        self.ingress[s].bytes <= self.levels(port, priority).xon
     }
 
     #[inline(never)]

@@ -260,10 +260,10 @@ impl FlowControl for Pfc {
         if !self.governs(priority) {
             Interest::Never(queue)
         } else if self.has_paused(ingress, priority) {
-            let above_xon = mmu.resume_threshold(priority).saturating_add(Bytes::new(1));
+            let above_xon = mmu.resume_threshold(ingress, priority).saturating_add(Bytes::new(1));
             Interest::Outside(queue, above_xon..Bytes::MAX)
         } else {
-            Interest::Outside(queue, Bytes::ZERO..mmu.pause_threshold(priority))
+            Interest::Outside(queue, Bytes::ZERO..mmu.pause_threshold(ingress, priority))
         }
     }
 

@@ -109,8 +109,8 @@ struct Prediction {
     weight: Ratio,
     /// By port.
     horizon: Vec<Time>,
-    xoff: Bytes,
-    xon: Bytes,
+    /// Pause and resume thresholds, by port.
+    levels: Vec<(Bytes, Bytes)>,
 }
 
 impl Trend {
@@ -146,7 +146,8 @@ pub struct Ppfc {
     pfc: pfc::Pfc,
     role: Role,
     mode: Mode,
-    floor: Bytes,
+    /// By port.
+    floor: Vec<Bytes>,
     lossless: u8,
     /// By port and priority; empty in `ofc` mode.
     trends: Vec<Trend>,
@@ -159,8 +160,7 @@ fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>,
 fn prediction(
     values: &Values,
     setup: &NodeSetup<'_>,
-    xoff: Bytes,
-    xon: Bytes,
+    levels: Vec<(Bytes, Bytes)>,
 ) -> Result<Prediction, ParamError> {
     let weight = values.ratio(&WEIGHT).expect("has a default");
     if weight.of(1 << 32) > 1 << 32 {
@@ -174,8 +174,7 @@ fn prediction(
         sample: values.time(&SAMPLE).expect("has a default"),
         weight,
         horizon: setup.ports.iter().map(horizon).collect(),
-        xoff,
-        xon,
+        levels,
     })
 }
 
@@ -185,23 +184,26 @@ impl Ppfc {
         let given = values.bytes(&INGRESS_FLOOR);
         let paper = values.choice(&MODE) == Some("paper") && threshold::watches(setup);
         let (mode, floor, trends) = if paper {
-            let Some((xoff, xon)) = threshold::fixed(setup) else {
+            let Some(levels) = threshold::fixed(setup) else {
                 return Err(ParamError("mode = paper needs static thresholds".into()));
             };
             // an empty queue must not be held by a slope that is past
-            let floor = given.unwrap_or(Bytes::new(xon.get() / 2)).max(Bytes::new(1));
+            let floor = |(_, xon): &(Bytes, Bytes)| {
+                given.unwrap_or(Bytes::new(xon.get() / 2)).max(Bytes::new(1))
+            };
+            let floor = levels.iter().map(floor).collect();
             let trends = vec![Trend::default(); setup.ports.len() * Priority::COUNT];
-            (Mode::Predict(prediction(values, setup, xoff, xon)?), floor, trends)
+            (Mode::Predict(prediction(values, setup, levels)?), floor, trends)
         } else {
             let derived = |(xoff, _): (Bytes, Bytes)| Bytes::new(threshold::ALPHA.of(xoff.get()));
-            let floor = given.or(threshold::fixed(setup).map(derived));
-            if floor.is_none() && threshold::watches(setup) {
-                return Err(ParamError(
+            let floor = threshold::each_port(setup, |fixed| match given.or(fixed.map(derived)) {
+                None if threshold::watches(setup) => Err(ParamError(
                     "ingress-floor must be given when the buffer's thresholds are not static"
                         .into(),
-                ));
-            }
-            (Mode::Average, floor.unwrap_or(Bytes::MAX), Vec::new())
+                )),
+                floor => Ok(floor.unwrap_or(Bytes::MAX)),
+            })?;
+            (Mode::Average, floor, Vec::new())
         };
         Ok(Self {
             pfc: pfc::Pfc::new(values, setup)?,
@@ -268,12 +270,12 @@ impl Ppfc {
                 let port = |o| v.q_out(PortId::from_index(o), priority).get();
                 let sum = || (0..v.ports()).map(port).sum::<u64>();
                 let long = |o| v.q_out(o, priority).get() * v.ports() as u64 > sum();
-                bytes >= self.floor && egress.is_some_and(long)
+                bytes >= self.floor[ingress.index()] && egress.is_some_and(long)
             }
             Mode::Predict(rules) => {
                 let trend = &mut self.trends[Self::at(ingress, priority)];
                 trend.sample(v.now, bytes.get(), rules);
-                trend.predicts_pause(bytes, self.floor, rules, ingress)
+                trend.predicts_pause(bytes, self.floor[ingress.index()], rules, ingress)
             }
         }
     }
@@ -285,11 +287,12 @@ impl Ppfc {
         let bytes = v.q_in(ingress, priority);
         let trend = &mut self.trends[Self::at(ingress, priority)];
         trend.sample(v.now, bytes.get(), rules);
-        if trend.predicts_pause(bytes, self.floor, rules, ingress) {
+        if trend.predicts_pause(bytes, self.floor[ingress.index()], rules, ingress) {
             return false;
         }
         let expected = trend.expected(bytes.get(), rules.horizon[ingress.index()]);
-        drained || trend.foreseen && trend.slope <= 0 && expected <= i128::from(rules.xon.get())
+        let (_, xon) = rules.levels[ingress.index()];
+        drained || trend.foreseen && trend.slope <= 0 && expected <= i128::from(xon.get())
     }
 }
 
@@ -303,7 +306,8 @@ impl Trend {
         ingress: PortId,
     ) -> bool {
         let expected = self.expected(bytes.get(), rules.horizon[ingress.index()]);
-        self.slope > 0 && bytes >= floor && expected >= i128::from(rules.xoff.get())
+        let (xoff, _) = rules.levels[ingress.index()];
+        self.slope > 0 && bytes >= floor && expected >= i128::from(xoff.get())
     }
 }
 
@@ -338,7 +342,7 @@ impl FlowControl for Ppfc {
         match self.pfc.interest(mmu, ingress, priority) {
             Interest::Outside(..) if matches!(self.mode, Mode::Predict(_)) => Interest::Every,
             Interest::Outside(queue, range) if !self.pfc.has_paused(ingress, priority) => {
-                Interest::Outside(queue, range.start..range.end.min(self.floor))
+                Interest::Outside(queue, range.start..range.end.min(self.floor[ingress.index()]))
             }
             interest => interest,
         }

@@ -9,11 +9,23 @@ pub(crate) const ALPHA: Ratio = match Ratio::new(68, 75) {
     None => unreachable!(),
 };
 
-/// Pause and resume thresholds, where they are fixed.
-pub(crate) fn fixed(setup: &NodeSetup<'_>) -> Option<(Bytes, Bytes)> {
-    match *setup.thresholds {
-        Thresholds::Static { xoff, xon, .. } => Some((xoff, xon)),
+/// The pause and resume thresholds of each port, where they are fixed.
+pub(crate) fn fixed(setup: &NodeSetup<'_>) -> Option<Vec<(Bytes, Bytes)>> {
+    match setup.thresholds {
+        Thresholds::Static(of) => Some(of.iter().map(|t| (t.xoff, t.xon)).collect()),
         _ => None,
+    }
+}
+
+/// `f` of each port's pause and resume thresholds, where they are fixed, and `None` for each port
+/// where they are not.
+pub(crate) fn each_port<T>(
+    setup: &NodeSetup<'_>,
+    mut f: impl FnMut(Option<(Bytes, Bytes)>) -> Result<T, ParamError>,
+) -> Result<Vec<T>, ParamError> {
+    match fixed(setup) {
+        Some(of) => of.into_iter().map(|t| f(Some(t))).collect(),
+        None => setup.ports.iter().map(|_| f(None)).collect(),
     }
 }
 
@@ -23,19 +35,19 @@ pub(crate) fn watches(setup: &NodeSetup<'_>) -> bool {
     setup.role == Role::Switch && setup.lossless != 0
 }
 
-/// The lower pause threshold called `name`: as given, or `alpha` times the pause threshold.
-/// It must lie above the resume and below the pause threshold. A node that does not watch
-/// has none ([`Bytes::MAX`]).
+/// The lower pause threshold called `name`, by port: as given, or `alpha` times the pause
+/// threshold. It must lie above the resume and below the pause threshold. A node that does not
+/// watch has none ([`Bytes::MAX`]).
 pub(crate) fn lower(
     name: &str,
     given: Option<Bytes>,
     alpha: Ratio,
     setup: &NodeSetup<'_>,
-) -> Result<Bytes, ParamError> {
+) -> Result<Vec<Bytes>, ParamError> {
     if !watches(setup) {
-        return Ok(Bytes::MAX);
+        return Ok(vec![Bytes::MAX; setup.ports.len()]);
     }
-    match (given, fixed(setup)) {
+    each_port(setup, |fixed| match (given, fixed) {
         (Some(x), None) => Ok(x),
         (None, None) => Err(ParamError(format!(
             "{name} must be given when the buffer's thresholds are not static"
@@ -50,20 +62,20 @@ pub(crate) fn lower(
                 )))
             }
         }
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PortSetup, PrioritySchedule};
+    use crate::{PortSetup, PortThresholds, PrioritySchedule};
     use weir_core::{NodeId, Rate, Time};
 
     fn with<T>(thresholds: &Thresholds, role: Role, f: impl Fn(&NodeSetup<'_>) -> T) -> T {
         f(&NodeSetup {
             node: NodeId(0),
             role,
-            ports: &[PortSetup { rate: Rate::from_gbps(40), delay: Time::ZERO }],
+            ports: &[PortSetup { rate: Rate::from_gbps(40), delay: Time::ZERO }; 2],
             schedule: &PrioritySchedule::default(),
             lossless: 8,
             thresholds,
@@ -73,15 +85,21 @@ mod tests {
         })
     }
 
+    fn port_at(xoff: u64, xon: u64) -> PortThresholds {
+        PortThresholds { xoff: Bytes::new(xoff), xon: Bytes::new(xon), limit: Bytes::MAX }
+    }
+
     fn fixed_at(xoff: u64, xon: u64) -> Thresholds {
-        Thresholds::Static { xoff: Bytes::new(xoff), xon: Bytes::new(xon), limit: vec![Bytes::MAX] }
+        Thresholds::Static(vec![port_at(xoff, xon); 2])
     }
 
     #[test]
     fn the_default_is_the_papers_68_of_75() {
         let ask = |t: &Thresholds| with(t, Role::Switch, |s| lower("x", None, ALPHA, s));
-        assert_eq!(ask(&fixed_at(75_000, 45_000)), Ok(Bytes::new(68_000)));
-        assert_eq!(ask(&fixed_at(750_000, 450_000)), Ok(Bytes::new(680_000)));
+        assert_eq!(ask(&fixed_at(75_000, 45_000)), Ok(vec![Bytes::new(68_000); 2]));
+        assert_eq!(ask(&fixed_at(750_000, 450_000)), Ok(vec![Bytes::new(680_000); 2]));
+        let mixed = Thresholds::Static(vec![port_at(75_000, 45_000), port_at(750_000, 450_000)]);
+        assert_eq!(ask(&mixed), Ok(vec![Bytes::new(68_000), Bytes::new(680_000)]));
         assert!(ask(&Thresholds::Pool).unwrap_err().0.contains("must be given"));
     }
 
@@ -90,13 +108,17 @@ mod tests {
         let t = fixed_at(75_000, 45_000);
         let ask = |x| with(&t, Role::Switch, |s| lower("x", Some(Bytes::new(x)), ALPHA, s)).is_ok();
         assert_eq!([45_000, 45_001, 74_999, 75_000].map(ask), [false, true, true, false]);
+        // on every port: between 45 KB and 75 KB, and between 60 KB and 100 KB
+        let t = Thresholds::Static(vec![port_at(75_000, 45_000), port_at(100_000, 60_000)]);
+        let ask = |x| with(&t, Role::Switch, |s| lower("x", Some(Bytes::new(x)), ALPHA, s)).is_ok();
+        assert_eq!([60_000, 60_001, 74_999, 75_000].map(ask), [false, true, true, false]);
     }
 
     #[test]
     fn a_nic_has_none() {
         assert_eq!(
             with(&Thresholds::Pool, Role::Nic, |s| lower("x", None, ALPHA, s)),
-            Ok(Bytes::MAX)
+            Ok(vec![Bytes::MAX; 2])
         );
     }
 }

@@ -5,6 +5,7 @@
 use crate::scenario::traffic::shown;
 use serde::Serialize;
 use serde_json::{Value, json};
+use weir_cc::tcp::TcpParams;
 use weir_cc::{CcKind, CcParams};
 use weir_fc::SCHEMES;
 use weir_traffic::params::Fallback;
@@ -97,16 +98,31 @@ fn profiles(kind: CcKind) -> Option<Param> {
     })
 }
 
-/// All congestion control algorithms.
-pub fn algorithms() -> Vec<Entry> {
-    let param = |p: weir_cc::ParamInfo| Param {
+/// A parameter of an algorithm at the hosts.
+fn host_param(p: weir_cc::ParamInfo) -> Param {
+    Param {
         name: p.name.replace('_', "-"),
         takes: p.unit.into(),
         default: p.value,
         required: false,
         doc: p.doc.into(),
         schema: json!({ "type": ["string", "number", "boolean"] }),
-    };
+    }
+}
+
+/// TCP.
+pub fn tcp() -> Entry {
+    Entry {
+        name: "tcp".into(),
+        title: "TCP".into(),
+        doc: "Slow start, congestion avoidance and NewReno, with ECN or DCTCP.".into(),
+        reference: "RFC 5681, RFC 6582, RFC 6298, RFC 3168, RFC 8257".into(),
+        params: TcpParams::default().list().into_iter().map(host_param).collect(),
+    }
+}
+
+/// All congestion control algorithms.
+pub fn algorithms() -> Vec<Entry> {
     let entry = |&kind: &CcKind| Entry {
         name: kind.name().into(),
         title: kind.name().into(),
@@ -114,7 +130,7 @@ pub fn algorithms() -> Vec<Entry> {
         reference: String::new(),
         params: profiles(kind)
             .into_iter()
-            .chain(CcParams::new(kind).list().into_iter().map(param))
+            .chain(CcParams::new(kind).list().into_iter().map(host_param))
             .collect(),
     };
     CcKind::ALL.iter().map(entry).collect()

@@ -1,12 +1,14 @@
 //! What does not fit together although every part of it reads well.
 
+mod floor;
 mod paths;
 mod priorities;
 mod signals;
 
+pub(crate) use floor::{circle, floor};
 pub(crate) use paths::{order, scheme};
 pub(crate) use priorities::acks;
-pub(crate) use signals::{refresh, signals, telemetry};
+pub(crate) use signals::{refresh, signals, telemetry, transport};
 
 use crate::experiment::{Experiment, Variant};
 use crate::scenario::{TopologySpec, TrafficSpec};
@@ -174,21 +176,25 @@ fn per_speed_buffer(e: &Experiment, out: &mut Diagnostics) {
     }
     let (frame, latency) = (s.nic.config.max_frame(), spec.config.latency);
     let lossless = u64::from(spec.config.lossless.count_ones());
-    let of_switch = |n: NodeId| -> Option<(Bytes, Bytes)> {
-        let links: Vec<_> =
-            e.topology.ports(n).iter().map(|end| e.topology.link(end.link)).collect();
-        let slowest = links.iter().map(|l| l.rate).min()?;
-        let ThresholdConfig::Static { xoff, .. } = spec.config.thresholds.at(slowest, frame) else {
-            return None;
-        };
-        let each = links.iter().map(|l| {
+    // all that the ingresses of a switch may hold, and the highest pause threshold
+    let of_switch = |n: NodeId| -> (Bytes, Bytes) {
+        let (mut all, mut highest) = (0u64, Bytes::ZERO);
+        for l in e.topology.ports(n).iter().map(|end| e.topology.link(end.link)) {
+            let ThresholdConfig::Static { xoff, .. } = spec.config.thresholds.at(l.rate, frame)
+            else {
+                continue;
+            };
             let need = headroom(l.rate, l.delay, latency, frame, &s.link);
             let limit = xoff.saturating_add(frame).saturating_add(need).get().saturating_sub(1);
-            limit.saturating_mul(lossless)
-        });
-        Some((Bytes::new(each.fold(0, u64::saturating_add)), xoff))
+            all = all.saturating_add(limit.saturating_mul(lossless));
+            highest = highest.max(xoff);
+        }
+        (Bytes::new(all), highest)
     };
-    let Some((all, xoff)) = e.topology.switches().filter_map(of_switch).max() else { return };
+    let each = || e.topology.switches().map(of_switch);
+    let (Some(all), Some(xoff)) = (each().map(|s| s.0).max(), each().map(|s| s.1).max()) else {
+        return;
+    };
     if xoff > spec.config.buffer {
         let label = format!("an ingress pauses at {xoff}");
         let error = Diagnostic::error("the pause threshold is above the buffer")

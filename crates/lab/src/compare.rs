@@ -1,7 +1,7 @@
 //! The table of `weir compare`: schemes in rows, what they did to the same traffic in columns.
 
 use crate::findings::{
-    ClassSummary, Comparison, Group, PortAt, TableSummary, failures, hottest_port, notes,
+    ClassSummary, Comparison, Group, PortAt, Selection, TableSummary, failures, hottest_port, notes,
 };
 use crate::format;
 use crate::listing::{Layout, wrap};
@@ -81,7 +81,7 @@ impl Figures {
                 at_most: g.runs.iter().any(|r| {
                     let trees = r.pause_trees(c.experiment);
                     let mut victims = trees.iter().flat_map(|t| &t.victims);
-                    victims.any(|v| v.at_most && Some(&v.class) == classes.first())
+                    victims.any(|v| v.at_most() && Some(&v.class) == classes.first())
                 }),
                 queue_mean: Estimate::new(&means),
                 queue_max: queues.iter().map(|q| q.max.get() as f64).reduce(f64::max),
@@ -244,22 +244,27 @@ pub fn percentiles(c: &Comparison<'_>) -> [TextTable; 2] {
     let (mut times, mut slowdowns) = (table("FCT"), table("slowdown"));
     for class in c.class_order() {
         for g in &c.groups {
-            let s = ClassSummary::new(g, Some(class));
-            if s.flows == 0 {
-                continue;
+            for sizes in
+                std::iter::once(None).chain(c.experiment.scenario.report.sizes.iter().map(Some))
+            {
+                let s = ClassSummary::of(g, Selection { class: Some(class), sizes });
+                if s.flows == 0 {
+                    continue;
+                }
+                let name = c.class_name(class);
+                let start = [
+                    sizes.map_or_else(|| name.to_owned(), |s| format!("{name}, {s}")),
+                    g.scheme.title.to_owned(),
+                    format::count(s.flows),
+                    format::count(s.completed),
+                ];
+                let fct = [s.fct_mean, s.fct_p50, s.fct_p95, s.fct_p99];
+                let fct = fct.map(|e| estimate(e, format::time_ps));
+                times.row(start.iter().cloned().chain(fct).collect());
+                let slowdown = [s.slowdown_mean, s.slowdown_p50, s.slowdown_p95, s.slowdown_p99];
+                let slowdown = slowdown.map(|e| estimate(e, format::significant));
+                slowdowns.row(start.into_iter().chain(slowdown).collect());
             }
-            let start = [
-                c.class_name(class).to_owned(),
-                g.scheme.title.to_owned(),
-                format::count(s.flows),
-                format::count(s.completed),
-            ];
-            let fct = [s.fct_mean, s.fct_p50, s.fct_p95, s.fct_p99];
-            let fct = fct.map(|e| estimate(e, format::time_ps));
-            times.row(start.iter().cloned().chain(fct).collect());
-            let slowdown = [s.slowdown_mean, s.slowdown_p50, s.slowdown_p95, s.slowdown_p99];
-            let slowdown = slowdown.map(|e| estimate(e, format::significant));
-            slowdowns.row(start.into_iter().chain(slowdown).collect());
         }
     }
     [times, slowdowns]

@@ -1,6 +1,6 @@
 //! What a scenario amounts to: `weir check` and `weir topo`.
 
-use crate::checks::headroom_need;
+use crate::checks::{circle, headroom_need};
 use crate::experiment::{Experiment, Variant};
 use crate::format;
 use crate::listing::Layout;
@@ -8,7 +8,7 @@ use crate::table::{Column, TextTable, paint};
 use std::collections::BTreeSet;
 use weir_core::{Bytes, Priority, Rate};
 use weir_fc::{IngressBound, OnFull, StageLimits};
-use weir_net::analysis::{BufferGraph, Census, LongestPath, RttModel, bisection, oversubscription};
+use weir_net::analysis::{Census, LongestPath, RttModel, bisection, oversubscription};
 use weir_sim::config::{
     Balance, Config, DelayAt, EcnAt, IngressLimit, NicDiscipline, PipelineConfig, Reliability,
     Routing, Stop, ThresholdConfig, WindowConfig,
@@ -115,9 +115,19 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
         NicDiscipline::Fifo => "one for all flows".into(),
     };
     add("NIC queues", queues);
-    add("window", window(c.nic.window));
-    let timeout = c.nic.timeout.map_or_else(|| "never".into(), |t| t.to_string());
-    add("retransmission timeout", timeout);
+    if c.nic.reliability == Reliability::Tcp {
+        let params = c.tcp.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value));
+        add("transport", with_params("TCP", &params.collect::<Vec<_>>()));
+        let acks = match c.nic.acks_with_data {
+            true => "of their data".to_owned(),
+            false => c.nic.ack_priority.to_string(),
+        };
+        add("ACK priority", acks);
+    } else {
+        add("window", window(c.nic.window));
+        let timeout = c.nic.timeout.map_or_else(|| "never".into(), |t| t.to_string());
+        add("retransmission timeout", timeout);
+    }
     if c.nic.reliability == Reliability::SelectiveRepeat {
         add("after a loss", "only what is missing is sent again (selective repeat)".into());
     }
@@ -126,7 +136,9 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     }
     add("scheme", with_params(c.scheme.info.title, &scheme_params(c)));
     let cc: Vec<_> = c.cc.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value)).collect();
-    add("congestion control", with_params(c.cc.kind().name(), &cc));
+    if c.nic.reliability != Reliability::Tcp {
+        add("congestion control", with_params(c.cc.kind().name(), &cc));
+    }
     let routing = match c.routing {
         Routing::Ecmp => "ECMP over shortest paths",
         Routing::UpDown => "up-down",
@@ -172,18 +184,15 @@ fn balance(balance: Balance) -> String {
     }
 }
 
-/// Thresholds that differ between switches are shown for each speed of the slowest port.
+/// Thresholds that differ between ports are shown for each speed.
 fn thresholds(e: &Experiment, c: &Config) -> String {
     let ThresholdConfig::PerSpeed { .. } = c.switch.thresholds else {
         return thresholds_text(c, c.switch.thresholds);
     };
-    let of_switch = SwitchThresholds::new(&e.topology, c);
-    let slowest = |n| e.topology.ports(n).iter().map(|end| e.topology.link(end.link).rate).min();
-    let each = e
-        .topology
-        .switches()
-        .map(|n| (slowest(n).unwrap_or_default(), thresholds_text(c, of_switch.of(n))));
-    by_speed(each)
+    let thresholds = SwitchThresholds::new(&e.topology, c);
+    let ports = e.topology.switches().flat_map(|n| e.topology.ports(n));
+    let rates: BTreeSet<Rate> = ports.map(|end| e.topology.link(end.link).rate).collect();
+    by_speed(rates.into_iter().map(|rate| (rate, thresholds_text(c, thresholds.at(rate)))))
 }
 
 /// How ports mark, for each speed.
@@ -356,20 +365,9 @@ pub fn topology_facts(e: &Experiment) -> Vec<(String, String)> {
 
 /// Whether the routes the traffic may use depend on each other in a circle.
 fn dependency(e: &Experiment) -> String {
-    const MOST_HOSTS: usize = 4096;
-    if e.topology.hosts().len() > MOST_HOSTS {
-        return "not looked for in a fabric of this size".into();
-    }
-    let mut graph = BufferGraph::new(&e.topology);
-    let priority = crate::experiment::default_priority(&e.scenario);
-    for path in &e.paths {
-        if let Ok(path) = weir_net::validate_path(&e.topology, &path.nodes) {
-            graph.add_path(&path, priority);
-        }
-    }
-    graph.add_routes(e.routes(), priority);
-    match graph.cycles().first() {
-        None => "none: these routes cannot deadlock".into(),
-        Some(cycle) => format!("{}: PFC can deadlock here", cycle.describe(&e.topology)),
+    match circle(e) {
+        Err(()) => "not looked for in a fabric of this size".into(),
+        Ok(None) => "none: these routes cannot deadlock".into(),
+        Ok(Some(cycle)) => format!("{}: PFC can deadlock here", cycle.describe(&e.topology)),
     }
 }

@@ -1,6 +1,7 @@
 //! From a scenario to something that runs: `Scenario -> Topology + Traffic -> Config`.
 
 use crate::checks;
+use crate::findings::{PortAt, Window};
 use crate::scenario::{
     Ecn, FailureSpec, Files, Problems, Route, Scenario, ScenarioNames, TopologySpec, builtin,
     control,
@@ -8,6 +9,7 @@ use crate::scenario::{
 use crate::text::{Diagnostic, Diagnostics};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use weir_cc::tcp::EcnMode;
 use weir_cc::{CcKind, Signal};
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
 use weir_fc::{
@@ -40,6 +42,10 @@ pub struct Experiment {
     pub engine: EngineConfig,
     /// Whether switches and NICs may take shortcuts; never changes a result.
     pub shortcuts: bool,
+    /// The time whose pauses and victims are reported.
+    pub window: Window,
+    /// The switch ports of each group of `[report] ports`, in order.
+    pub port_groups: Vec<Vec<PortAt>>,
     /// The paths of the network: on a large one they take long to find.
     routes: Arc<Routes>,
     /// What its runs share, once there is one.
@@ -127,7 +133,7 @@ impl Experiment {
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
-        let experiment = Self {
+        let mut experiment = Self {
             scenario,
             topology,
             traffic,
@@ -136,6 +142,8 @@ impl Experiment {
             warnings,
             engine,
             shortcuts: true,
+            window: Window::ALL,
+            port_groups: Vec::new(),
             routes: Arc::clone(&routes),
             prepared: OnceLock::new(),
         };
@@ -143,11 +151,14 @@ impl Experiment {
         checks::scheme(&experiment, experiment.own_variant(), out);
         checks::order(&experiment, out);
         checks::acks(&experiment, out);
+        checks::transport(&experiment, out);
         checks::memory(&experiment, out);
         checks::signals(&experiment, experiment.own_variant(), out);
         checks::refresh(&experiment, out);
         checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
+        let groups = experiment.scenario.report.ports.iter();
+        experiment.port_groups = groups.map(|g| g.find(&experiment.topology, out)).collect();
         Some(experiment)
     }
 
@@ -155,8 +166,9 @@ impl Experiment {
     pub fn config(&self, variant: Variant) -> Config {
         let s = &self.scenario;
         let mut switch = s.switch.config.clone();
-        (switch.ecn, switch.ecn_scale) = marking(s.switch.ecn, variant.cc);
         let mut nic = s.nic.config;
+        let tcp = (nic.reliability == Reliability::Tcp).then_some(s.tcp.params.ecn);
+        (switch.ecn, switch.ecn_scale) = marking(s.switch.ecn, variant.cc, tcp);
         nic.timeout = s.nic.timeout.unwrap_or_else(|| {
             let lossy = !variant.scheme.lossless
                 || s.run.allow_loss
@@ -166,7 +178,9 @@ impl Experiment {
                 // what comes too early is thrown away, which no later packet may reveal
                 || !s.routing.balance.keeps_order() && nic.reliability == Reliability::GoBackN
                 || drops_when_full(switch.pipeline.as_ref(), &s.flow_control.with(variant.scheme));
-            lossy.then(|| self.patience(variant.scheme))
+            // TCP has a timer of its own
+            let wanted = lossy && tcp.is_none();
+            wanted.then(|| self.patience(variant.scheme))
         });
         Config {
             seed: variant.seed,
@@ -175,6 +189,7 @@ impl Experiment {
             nic,
             scheme: s.flow_control.with(variant.scheme),
             cc: s.congestion_control.with(variant.cc),
+            tcp: s.tcp.params.clone(),
             routing: s.routing.kind,
             balance: s.routing.balance,
             paths: self.paths.iter().map(|p| p.nodes.clone()).collect(),
@@ -219,7 +234,22 @@ impl Experiment {
             Some(name) => control::find_cc(name).map_err(Problems::plain)?,
             None => self.scenario.congestion_control.algorithm.value,
         };
+        self.check_cc(cc).map_err(Problems::plain)?;
         Ok(Variant { scheme, cc, seed })
+    }
+
+    /// Whether hosts can use a congestion control.
+    pub(crate) fn check_cc(&self, cc: CcKind) -> Result<(), Diagnostic> {
+        if self.scenario.nic.config.reliability != Reliability::Tcp || cc == CcKind::None {
+            return Ok(());
+        }
+        let title = format!("`{}` cannot control TCP, which controls itself", cc.name());
+        let error = Diagnostic::error(title);
+        let help = match cc {
+            CcKind::Dctcp => "write `ecn = \"dctcp\"` in `[tcp]`, and no congestion control",
+            _ => "leave the congestion control out, or write `transport = \"roce\"` in `[nic]`",
+        };
+        Err(error.help(help))
     }
 
     /// The scheme and the algorithm of the file, with its first seed.
@@ -229,10 +259,12 @@ impl Experiment {
         Variant { scheme: s.flow_control.scheme.value, cc, seed: s.run.seeds[0] }
     }
 
-    /// What is odd about the congestion control of a run that is not that of the file, which
-    /// [`Experiment::warnings`] are about.
-    pub fn warnings_about_cc(&self, variant: Variant) -> Diagnostics {
-        checks::chosen_cc(self, variant)
+    /// What is odd about a run besides [`Experiment::warnings`]: a congestion control that is not
+    /// that of the file, and a scheme that cannot promise here what it promises elsewhere.
+    pub fn warnings_about(&self, variant: Variant) -> Diagnostics {
+        let mut out = checks::chosen_cc(self, variant);
+        checks::floor(self, variant, &mut out);
+        out
     }
 
     /// The names of the classes of traffic.
@@ -252,12 +284,13 @@ impl Experiment {
     }
 }
 
-/// How switches mark, for a congestion control.
-fn marking(ecn: Ecn, cc: CcKind) -> (Option<EcnConfig>, EcnScale) {
+/// How switches mark, for a congestion control or TCP in this mode.
+fn marking(ecn: Ecn, cc: CcKind, tcp: Option<EcnMode>) -> (Option<EcnConfig>, EcnScale) {
     let (profile, before_pause) = match ecn {
         Ecn::On(ecn) => return (Some(ecn), EcnScale::default()),
         Ecn::Off => return (None, EcnScale::default()),
         Ecn::Profile(name) => (name, false),
+        Ecn::Auto if tcp.is_some_and(|mode| mode != EcnMode::Off) => ("dctcp", true),
         Ecn::Auto if cc.signal() == Signal::Marks => (cc.name(), true),
         Ecn::Auto => return (None, EcnScale::default()),
     };
@@ -482,7 +515,7 @@ mod tests {
     #[test]
     fn auto_marks_for_every_congestion_control_that_needs_marks() {
         for &cc in CcKind::ALL {
-            let (ecn, scale) = marking(Ecn::Auto, cc);
+            let (ecn, scale) = marking(Ecn::Auto, cc, None);
             assert_eq!(ecn.is_some(), cc.signal() == Signal::Marks, "{}", cc.name());
             assert_eq!(scale.before_pause, ecn.is_some());
         }

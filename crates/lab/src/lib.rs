@@ -18,6 +18,7 @@ pub mod format;
 pub mod fuzz;
 pub mod listing;
 pub mod ns3;
+pub mod paper;
 pub mod reference_doc;
 pub mod report;
 pub mod run;
@@ -28,6 +29,7 @@ pub mod summary;
 pub mod sweep;
 pub mod table;
 pub mod text;
+mod victims;
 
 pub use checks::{HeadroomNeed, headroom_need};
 pub use experiment::{Experiment, Variant};

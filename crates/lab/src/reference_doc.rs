@@ -33,6 +33,7 @@ pub fn markdown() -> String {
                 key_table(&mut out, keys::EXPLICIT);
             }
             "traffic" => entries(&mut out, "kind", &catalogue::patterns()),
+            "tcp" => params(&mut out, &catalogue::tcp()),
             "flow-control" => entries(&mut out, "scheme", &catalogue::schemes()),
             "congestion-control" => entries(&mut out, "algorithm", &catalogue::algorithms()),
             _ => {}
@@ -81,27 +82,31 @@ fn entries(out: &mut String, tag: &str, all: &[Entry]) {
         if !entry.reference.is_empty() {
             let _ = writeln!(out, "Defined in: {}.", entry.reference);
         }
-        if entry.params.is_empty() {
-            continue;
+        if !entry.params.is_empty() {
+            params(out, entry);
         }
-        out.push_str("\n| key | takes | default | meaning |\n|---|---|---|---|\n");
-        for p in &entry.params {
-            let default = match (p.required, p.default.as_str()) {
-                (true, _) => "required".to_owned(),
-                (false, "") => "derived".to_owned(),
-                (false, text) if text.starts_with('(') || text.contains(' ') => {
-                    text.trim_matches(['(', ')']).to_owned()
-                }
-                (false, text) => format!("`{text}`"),
-            };
-            let _ = writeln!(
-                out,
-                "| `{}` | {} | {} | {} |",
-                p.name,
-                cell(&p.takes),
-                cell(&default),
-                cell(&p.doc)
-            );
-        }
+    }
+}
+
+/// The parameters of something.
+fn params(out: &mut String, entry: &Entry) {
+    out.push_str("\n| key | takes | default | meaning |\n|---|---|---|---|\n");
+    for p in &entry.params {
+        let default = match (p.required, p.default.as_str()) {
+            (true, _) => "required".to_owned(),
+            (false, "") => "derived".to_owned(),
+            (false, text) if text.starts_with('(') || text.contains(' ') => {
+                text.trim_matches(['(', ')']).to_owned()
+            }
+            (false, text) => format!("`{text}`"),
+        };
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} | {} |",
+            p.name,
+            cell(&p.takes),
+            cell(&default),
+            cell(&p.doc)
+        );
     }
 }

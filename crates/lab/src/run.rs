@@ -7,8 +7,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
+use weir_cc::tcp::EcnMode;
 use weir_core::{Bytes, Priority};
-use weir_sim::config::{Config, EngineConfig, Stop};
+use weir_sim::config::{Config, EngineConfig, Reliability, Stop};
 use weir_sim::outcome::{Finish, Outcome};
 use weir_sim::{Observer, Progress, SimError};
 
@@ -44,6 +45,16 @@ pub struct Perf {
 }
 
 impl Run {
+    /// What paces the flows, in a word or two: the congestion control, or TCP.
+    pub fn senders(&self) -> &'static str {
+        match (self.config.nic.reliability, self.config.tcp.ecn) {
+            (Reliability::Tcp, EcnMode::Off) => "TCP without ECN",
+            (Reliability::Tcp, EcnMode::Rfc3168) => "TCP with ECN",
+            (Reliability::Tcp, EcnMode::Dctcp) => "DCTCP",
+            _ => self.variant.cc.name(),
+        }
+    }
+
     /// The pause trees of this run of `e`, the one that did most harm first.
     pub fn pause_trees(&self, e: &Experiment) -> &[PauseTree] {
         self.pause_trees.get_or_init(|| PauseTree::of_run(e, self))

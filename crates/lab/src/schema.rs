@@ -14,6 +14,7 @@ pub fn scenario_schema() -> Value {
         let schema = match section.name {
             "topology" => one_of("kind", section, &catalogue::topologies(), explicit()),
             "traffic" => one_of("kind", section, &catalogue::patterns(), None),
+            "tcp" => beside(section, &catalogue::tcp()),
             "flow-control" => chosen("scheme", section, &catalogue::schemes()),
             "congestion-control" => chosen("algorithm", section, &catalogue::algorithms()),
             _ => table(section.keys, section.doc),
@@ -58,10 +59,17 @@ fn property(key: &Key) -> Value {
         Kind::Fraction | Kind::Quantity => json!({ "type": ["string", "number"] }),
         Kind::Below(n) => json!({ "type": "number", "minimum": 0, "exclusiveMaximum": n }),
         Kind::Whole { min, max } => whole(min, max),
+        Kind::WholeOr { min, max, words } => {
+            json!({ "anyOf": [whole(min, max), { "enum": words }] })
+        }
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Wholes { min, max } => list(whole(min, max)),
-        Kind::Names => list(json!({ "type": "string" })),
+        Kind::Names | Kind::Ranges(_) => list(json!({ "type": "string" })),
+        Kind::Ports => json!({
+            "type": "object",
+            "additionalProperties": list(json!({ "type": "string" })),
+        }),
         Kind::Table(keys, []) => table(keys, key.doc),
         Kind::Table(keys, words) => {
             json!({ "anyOf": [{ "enum": words }, table(keys, key.doc)] })
@@ -113,6 +121,15 @@ fn one_of(tag: &str, section: &Section, entries: &[Entry], more: Option<Value>) 
     json!({ "description": section.doc, "oneOf": variants })
 }
 
+/// A table with the parameters of `entry` beside its own keys.
+fn beside(section: &Section, entry: &Entry) -> Value {
+    let mut schema = table(section.keys, section.doc);
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.extend(params(entry));
+    }
+    schema
+}
+
 /// A table with the parameters of the chosen entry beside `tag` and sub-tables for all entries.
 fn chosen(tag: &str, section: &Section, entries: &[Entry]) -> Value {
     let names: Vec<&str> = entries.iter().map(|e| e.name.as_str()).collect();
@@ -160,6 +177,7 @@ mod tests {
             catalogue::algorithms(),
             catalogue::topologies(),
             catalogue::patterns(),
+            vec![catalogue::tcp()],
         ];
         for param in all.iter().flatten().flat_map(|e| &e.params) {
             assert!(text.contains(&format!("\"{}\"", param.name)), "{}", param.name);

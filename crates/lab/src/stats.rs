@@ -38,6 +38,11 @@ impl Sorted {
         (!self.0.is_empty()).then(|| self.0.iter().sum::<f64>() / self.0.len() as f64)
     }
 
+    /// The smallest.
+    pub fn min(&self) -> Option<f64> {
+        self.0.first().copied()
+    }
+
     /// The largest.
     pub fn max(&self) -> Option<f64> {
         self.0.last().copied()
@@ -81,7 +86,7 @@ impl Estimate {
 }
 
 /// The two-sided 95 % quantile of Student's t distribution.
-fn student_t(degrees: usize) -> f64 {
+pub fn student_t(degrees: usize) -> f64 {
     #[rustfmt::skip]
     const TABLE: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,

@@ -7,6 +7,7 @@ use crate::format;
 use crate::listing::{Layout, wrap};
 use crate::run::Run;
 use crate::table::{Column, TextTable, paint};
+use crate::victims;
 use weir_core::ClassId;
 use weir_sim::outcome::{Finish, PortRecord, Stuck};
 
@@ -21,6 +22,7 @@ pub fn text(c: &Comparison<'_>, layout: Layout) -> String {
             parts.extend(ports(c, run, layout));
             parts.extend(stuck(c, run, layout));
             parts.extend(tree(c, run));
+            parts.extend(victims::text(c, run, layout));
         }
         (runs, _) => {
             let seeds = format::plural((runs.len() + c.failed.len()) as u64, "seed");
@@ -59,7 +61,7 @@ fn head(c: &Comparison<'_>, run: &Run, seeds: &str, layout: Layout) -> String {
         "{} · {} · {} · {seeds}",
         describe::headline(c.experiment),
         run.variant.scheme.title,
-        run.variant.cc.name(),
+        run.senders(),
     );
     let room = layout.width.saturating_sub(2).min(100);
     let answer: Vec<String> = wrap(&answer(c), room).iter().map(|l| format!("  {l}")).collect();
@@ -196,7 +198,7 @@ fn tree(c: &Comparison<'_>, run: &Run) -> Option<String> {
     let trees = run.pause_trees(c.experiment);
     let tree = trees.first()?;
     let root = tree.root?.name(topology);
-    let mut lines = vec![format!("  pauses began at {root}:")];
+    let mut lines = vec![format!("  pauses{} began at {root}:", c.experiment.window.label())];
     let mut level: Vec<&crate::findings::PauseNode> = tree.pauses.iter().collect();
     let mut depth = 0;
     while !level.is_empty() && depth < 6 {
@@ -215,19 +217,6 @@ fn tree(c: &Comparison<'_>, run: &Run) -> Option<String> {
         ));
         level = level.iter().flat_map(|n| &n.children).collect();
         depth += 1;
-    }
-    if let [first, rest @ ..] = tree.victims.as_slice() {
-        let more = match rest.len() {
-            0 => String::new(),
-            n => format!(" (and {} more)", format::plural(n as u64, "flow")),
-        };
-        lines.push(format!(
-            "    held without using that port: {} {} to {}{more}, {}",
-            c.class_name(first.class),
-            topology.name(first.src),
-            topology.name(first.dst),
-            format::time(first.held)
-        ));
     }
     if trees.len() > 1 {
         let others = format::plural(trees.len() as u64 - 1, "other port");

@@ -249,3 +249,28 @@ fn a_missing_file_and_a_misspelt_built_in_say_so() {
     let text = Experiment::read("my.toml", &list, Files::default(), &[]).unwrap_err().render(false);
     assert!(text.contains("no-such.csv") && text.contains("--> my.toml:10:8"), "{text}");
 }
+
+#[test]
+fn a_range_of_sizes_that_is_none_is_shown_where_it_stands() {
+    let sizes = |list: &str| {
+        let report = format!("[report]\nsizes = {list}\n\n[[traffic]]");
+        errors("[[traffic]]", &report)
+    };
+    let expected = "\
+error: `sizes`: no size lies in `100KB..10KB`: it ends where it begins, or before
+ --> my.toml:9:20
+  |
+9 | sizes = [\"..10KB\", \"100KB..10KB\"]
+  |                    ^^^^^^^^^^^^^ write \"10KB..100KB\", \"..10KB\" or \"100KB..\": from a size up to below another";
+    assert_eq!(sizes("[\"..10KB\", \"100KB..10KB\"]"), expected);
+    for (list, part) in [
+        ("[\"10KB\"]", "there is no `..` in it"),
+        ("\"10Kb..\"", "unknown unit `Kb`"),
+        ("[\"0..1KB\", \"..1000B\"]", "`sizes` has the range `..1000B` twice"),
+        ("[1, 2]", "a number cannot stand in `sizes`"),
+        ("true", "true or false cannot stand in `sizes`"),
+    ] {
+        let found = sizes(list);
+        assert!(found.contains(part) && found.contains("my.toml:9:"), "{list}: {found}");
+    }
+}

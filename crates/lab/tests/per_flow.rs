@@ -106,7 +106,9 @@ fn one_queue_in_the_nic_undoes_what_any_scheme_gains() {
 /// Holds of single flows are about as short as the time between two packets of f1. Whether f2 and f3
 /// make theirs while the head is held then depends on the phase of the sources, and so does what they
 /// discard; but in every phase they lose much more than with a queue of their own, where they keep 19.5
-/// Gb/s, and P2 is busy.
+/// Gb/s, and P2 is busy. Where the queue that holds f1 holds others for as long (BFC, FlowSail), each
+/// source loses the same share: 60 : 20 : 20 with f1 + f2 = 40 is 30, 10, 10. Ideal FC holds f1 for
+/// one packet at a time: f2 gets between a half and 1.4 times that.
 #[test]
 fn sources_that_discard_behind_a_held_head_are_cut_in_every_phase() {
     for scheme in ["ideal", "flowsail", "bfc"] {
@@ -115,7 +117,9 @@ fn sources_that_discard_behind_a_held_head_are_cut_in_every_phase() {
                 [format!("traffic.1.start={second}ns"), format!("traffic.2.start={third}ns")];
             let starts: Vec<&str> = starts.iter().map(String::as_str).collect();
             let [f1, f2, f3] = fig_9(scheme, "fifo", "discard", &starts);
-            assert!(f2 < 15.0 && f3 < 15.0, "{scheme}, {starts:?}: {f1} {f2} {f3}");
+            let (least, most) = if scheme == "ideal" { (5.0, 14.0) } else { (8.8, 10.6) };
+            let cut = |rate: f64| (least..most).contains(&rate);
+            assert!(cut(f2) && cut(f3), "{scheme}, {starts:?}: {f1} {f2} {f3}");
             assert!((f1 + f2 - 40.0).abs() < 0.3, "{scheme}, {starts:?}: {f1} {f2} {f3}");
         }
     }
@@ -200,12 +204,13 @@ fn users_hardly_notice_the_degree_of_incasts_under_ffc() {
     let (user_2, incast_2) = with_degree("ffc", 2);
     let (user_16, incast_16) = with_degree("ffc", 16);
     let (pfc_2, pfc_16) = (with_degree("pfc", 2).0, with_degree("pfc", 16).0);
-    assert!(user_16 - user_2 < 5.0, "FFC: {user_2:.1} us, {user_16:.1} us");
-    assert!(pfc_16 > 1.5 * pfc_2, "PFC: {pfc_2:.1} us, {pfc_16:.1} us");
-    assert!(pfc_16 - pfc_2 > 20.0, "PFC: {pfc_2:.1} us, {pfc_16:.1} us");
-    assert!(pfc_16 > 3.0 * user_16, "{pfc_16:.1} us, {user_16:.1} us");
-    // 16 x 64 KB at 40 Gb/s is 210 us
-    assert!(incast_16 > 4.0 * incast_2, "{incast_2:.1} us, {incast_16:.1} us");
+    // a third more under FFC, twice as long under PFC
+    assert!(user_16 < 1.4 * user_2, "FFC: {user_2:.1} us, {user_16:.1} us");
+    assert!(pfc_16 > 1.8 * pfc_2, "PFC: {pfc_2:.1} us, {pfc_16:.1} us");
+    assert!(pfc_16 > 5.0 * user_16, "{pfc_16:.1} us, {user_16:.1} us");
+    // all flows of an incast share the last link and end together: 16 x 64 KB at 40 Gb/s is 210 us
+    assert!((210.0..260.0).contains(&incast_16), "{incast_16:.1} us");
+    assert!(incast_16 > 4.5 * incast_2, "{incast_2:.1} us, {incast_16:.1} us");
 }
 
 /// OFC's Fig. 1: F0 and F1 share their link, and neither gains on the other.

@@ -175,3 +175,33 @@ fn samples_and_pauses_are_tables_too() {
     assert!(!first["cause"].is_empty() && !first["cause"].ends_with("held"), "a root: {first:?}");
     assert!(r.page.contains("<figure id=\"timeline-pfc\">"));
 }
+
+/// HPCC's packets have room for the records of eight switches. Between hosts that are closer all ACKs bring
+/// telemetry; between hosts at opposite ends of a torus of 24 switches in a row none does.
+#[test]
+fn a_signal_that_never_came_is_a_field_of_the_summary() {
+    let run = |cc: &str, to: &str| {
+        let text = format!(
+            "name = \"signal\"\n[topology]\nkind = \"torus\"\nx = 24\ny = 1\n[[traffic]]\n\
+             kind = \"burst\"\nfrom = \"h0\"\nto = \"{to}\"\nsize = \"30KB\"\n"
+        );
+        let e = Experiment::read("x.toml", &text, Files::default(), &[]).expect("a scenario");
+        let variants = [e.variant(None, Some(cc), 1).expect("a congestion control")];
+        let runs = run_all(&e, &variants, 1, &Meter::new(1));
+        let run = runs.into_iter().next().flatten().expect("a run").expect("a valid run");
+        let summary = report::run_summary(&e, &run);
+        let notes = Comparison::new(&e, vec![run]).groups[0].missing_signal();
+        (summary["missing_signal"].clone(), summary["totals"]["telemetry"].clone(), notes)
+    };
+    // 30 packets of 1000 B; one flow alone fills no queue
+    let (missing, telemetry, note) = run("hpcc", "h12");
+    assert_eq!((missing.as_str(), telemetry.as_u64()), (Some("telemetry"), Some(0)));
+    assert_eq!(note.expect("a remark").0, "hpcc got no telemetry");
+    let (missing, telemetry, note) = run("hpcc", "h1");
+    assert_eq!((missing, note), (Value::Null, None));
+    assert!(telemetry.as_u64() > Some(0), "{telemetry}");
+    let (missing, telemetry, note) = run("dcqcn", "h1");
+    assert_eq!((missing.as_str(), telemetry.as_u64()), (Some("marks"), Some(0)));
+    assert_eq!(note.expect("a remark").0, "dcqcn got no marks");
+    assert_eq!(run("swift", "h1").0, Value::Null);
+}

@@ -82,7 +82,7 @@ fn the_book_has_every_column() {
         assert!(text.contains(&format!("| `{name}` | {of} | {doc} |")), "{name}: {doc}");
     };
     RUN.iter().for_each(|m| named(m.name, "run", m.doc));
-    FLOWS.iter().for_each(|m| named(m.name, "run, class", m.doc));
+    FLOWS.iter().for_each(|m| named(m.name, "run, class, sizes", m.doc));
 }
 
 #[test]
@@ -102,4 +102,55 @@ fn the_sweeps_that_come_along_can_be_planned() {
         }
     }
     assert!(seen > 0);
+}
+
+const SIZED: &str = "[topology]\nkind = \"star\"\nhosts = 8\n\
+    [[traffic]]\nkind = \"poisson\"\nclass = \"web\"\nload = \"50%\"\nsize = \"websearch\"\n\
+    [[traffic]]\nkind = \"poisson\"\nclass = \"small\"\nload = \"5%\"\nsize = \"2KB\"\n\
+    [run]\ntraffic-until = \"2ms\"\nseeds = [1, 2]\n";
+
+/// A row for every class and range with flows, all flows of a size included, and all with the
+/// figures of the flows that are in them.
+#[test]
+fn parts_of_the_traffic_by_class_and_size_have_rows() {
+    let dir = scratch("sizes-scenario");
+    let file = dir.join("sized.toml");
+    fs::write(&file, SIZED).expect("written");
+    let name = file.to_str().expect("text");
+    let merged = merged("sizes", &format!("scenario = {name:?}\n"));
+    let table = &merged.classes;
+    let at = |name: &str| table.column(name).expect("a column");
+    let (class, sizes, flows) = (at("class"), at("sizes"), at("flows"));
+    let seed_1 = || table.rows.iter().filter(|row| row[at("seed")] == "1");
+    let parts: Vec<(&str, &str)> = seed_1().map(|r| (&*r[class], &*r[sizes])).collect();
+    let expected = [
+        ("", "0..10KB"),
+        ("", "10KB..100KB"),
+        ("", "100KB.."),
+        ("web", ""),
+        ("web", "0..10KB"),
+        ("web", "10KB..100KB"),
+        ("web", "100KB.."),
+        ("small", ""),
+        ("small", "0..10KB"),
+    ];
+    assert_eq!(parts, expected, "small flows are in no other range");
+    // the ranges do not overlap and leave nothing out
+    let sum = |of: &str| -> u64 {
+        let rows = seed_1().filter(|row| row[class] == of && !row[sizes].is_empty());
+        rows.map(|row| row[flows].parse::<u64>().expect("a number")).sum()
+    };
+    let all = column(&merged, &merged.runs.rows[0][0].clone(), "flows")[0];
+    assert_eq!(sum("") as f64, all);
+    assert_eq!(sum("web") + sum("small"), sum(""));
+    // the 99th percentile of the slowdown of short flows, worked out by hand
+    let e = Experiment::load(name, &[]).expect("a scenario");
+    let meter = Meter::new(1);
+    let run = weir_lab::run::run(&e, e.own_variant(), &meter, 0).expect("a run");
+    let short = run.outcome.flows.iter().filter(|f| f.size.get() < 10_000);
+    let mut slowdowns: Vec<f64> = short.filter_map(|f| f.slowdown()).collect();
+    slowdowns.sort_by(f64::total_cmp);
+    let p99 = slowdowns[(slowdowns.len() * 99).div_ceil(100) - 1];
+    let row = seed_1().next().expect("the first row");
+    assert_eq!(row[at("slowdown_p99")].parse::<f64>().ok(), Some(p99));
 }

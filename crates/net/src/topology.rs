@@ -251,6 +251,19 @@ impl Topology {
         format!("to {}{suffix}", self.name(peer))
     }
 
+    /// The same in one word that is unique in the network, for tables: `Sc:P_d`, `sw0:tor3`, or
+    /// `sw0:sw1/p4` where several links lead there. Names hold neither blanks nor colons.
+    pub fn port_label(&self, n: NodeId, p: PortId) -> String {
+        let node = self.name(n);
+        if let Some((name, _)) = self.aliases.iter().find(|(_, at)| *at == (n, p)) {
+            return format!("{node}:{name}");
+        }
+        let peer = self.port(n, p).peer;
+        let parallel = self.ports(n).iter().filter(|end| end.peer == peer).count() > 1;
+        let suffix = if parallel { format!("/{p}") } else { String::new() };
+        format!("{node}:{}{suffix}", self.name(peer))
+    }
+
     /// Links that were left out as failed from the start, as pairs of nodes.
     pub fn missing(&self) -> &[(NodeId, NodeId)] {
         &self.missing

@@ -43,11 +43,7 @@ fn buffer(c: &mut Criterion) {
         lossless: 1 << 3,
         exempt: 1 << 7,
     };
-    let fixed = Thresholds::Static {
-        xoff: Bytes::from_kb(75),
-        xon: Bytes::from_kb(45),
-        limit: vec![Bytes::MAX; 16],
-    };
+    let fixed = Thresholds::uniform(Bytes::from_kb(75), Bytes::from_kb(45), Bytes::MAX, 16);
     let dynamic = Thresholds::Dynamic {
         reserve: Bytes::from_kb(4),
         resume_offset: Bytes::from_kb(3),

@@ -4,6 +4,7 @@ mod balance;
 
 pub use balance::Balance;
 
+use weir_cc::tcp::TcpParams;
 use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
 use weir_fc::{OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
@@ -24,6 +25,8 @@ pub struct Config {
     pub scheme: Scheme,
     /// The congestion control.
     pub cc: CcParams,
+    /// TCP, where hosts use it ([`Reliability::Tcp`]).
+    pub tcp: TcpParams,
     /// How paths are chosen.
     pub routing: Routing,
     /// How packets are spread over paths that are equally good.
@@ -56,6 +59,7 @@ impl Config {
             nic: NicConfig::default(),
             scheme: scheme.into(),
             cc: CcParams::new(CcKind::None),
+            tcp: TcpParams::default(),
             routing: Routing::default(),
             balance: Balance::default(),
             paths: Vec::new(),
@@ -158,9 +162,8 @@ pub enum ThresholdConfig {
         /// Most bytes.
         limit: IngressLimit,
     },
-    /// Static thresholds that follow the speed of ports: those of a switch are for its slowest
-    /// port, in proportion to `per`, and `xoff` is at least ten of the largest frames. The limit
-    /// is what losslessness needs.
+    /// Static thresholds that follow the speed of each port, in proportion to `per`; `xoff` is at
+    /// least ten of the largest frames. The limit is what losslessness needs.
     PerSpeed {
         /// Pause at or above, on ports of the speed `per`.
         xoff: Bytes,
@@ -191,14 +194,14 @@ impl ThresholdConfig {
         per: Rate::from_gbps(40),
     };
 
-    /// The thresholds of a switch whose slowest port has this speed; `frame` is the largest one.
-    pub fn at(self, slowest: Rate, frame: Bytes) -> Self {
+    /// The thresholds of a port of this speed; `frame` is the largest one.
+    pub fn at(self, port: Rate, frame: Bytes) -> Self {
         let Self::PerSpeed { xoff, xon, per } = self else { return self };
         let scaled = |of: u64, to: u64, by: u64| {
             let product = u128::from(of) * u128::from(to) / u128::from(by.max(1));
             u64::try_from(product).unwrap_or(u64::MAX)
         };
-        let high = scaled(xoff.get(), slowest.as_bps(), per.as_bps());
+        let high = scaled(xoff.get(), port.as_bps(), per.as_bps());
         let high = high.max(frame.get().saturating_mul(10));
         let low = scaled(high, xon.get(), xoff.get());
         Self::Static { xoff: Bytes::new(high), xon: Bytes::new(low), limit: IngressLimit::Lossless }
@@ -389,6 +392,9 @@ pub enum Reliability {
     /// What is missing: the receiver keeps what comes out of order (IRN). A window that is left
     /// to the congestion control is never more than one bandwidth-delay product.
     SelectiveRepeat,
+    /// TCP, which is its own congestion control: that of [`Config::cc`] must be none, `window` left
+    /// to it and `timeout` left out. Constant-rate sources stay datagrams.
+    Tcp,
 }
 
 /// How much a flow may have in flight.
@@ -415,6 +421,9 @@ pub struct NicConfig {
     pub ack: Bytes,
     /// Priority of ACKs; they are never dropped for lack of memory.
     pub ack_priority: Priority,
+    /// TCP: ACKs, and SYN-ACKs, travel at the priority of their data instead, and are stored, paused
+    /// and dropped as data are.
+    pub acks_with_data: bool,
     /// Bytes in flight.
     pub window: WindowConfig,
     /// Retransmission timeout; `None` for never.
@@ -437,6 +446,7 @@ impl Default for NicConfig {
             header: Bytes::new(18),
             ack: Bytes::new(64),
             ack_priority: Priority::ALL[7],
+            acks_with_data: false,
             window: WindowConfig::FromCc,
             timeout: None,
             reliability: Reliability::GoBackN,

@@ -26,29 +26,58 @@ struct Vertex {
     since: Time,
 }
 
-/// Looks for a cyclic wait, then for a network in which nothing moves.
-pub(crate) fn find(world: &World<'_>) -> Option<Finish> {
-    let vertices = stuck_since(world, world.now.checked_sub(CONFIRM)?);
-    if let Some(cycle) = cycle(world, &vertices) {
-        let closed = cycle.iter().filter_map(|s| s.since).max().unwrap_or(Time::ZERO);
-        return Some(Finish::Deadlock(Deadlock { closed, cycle }));
-    }
-    stalled(world).map(Finish::Stalled)
+/// Looks for cyclic waits again and again, and leaves out switches in which nothing can have
+/// waited for long enough.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    /// By node: no queue of it waits since an earlier time. A wait that began before the node was
+    /// looked at was seen then, and any other began later.
+    none_before: Vec<Time>,
 }
 
-/// Non-empty queues that have waited without a break since `latest` or before.
-fn stuck_since(world: &World<'_>, latest: Time) -> Vec<Vertex> {
-    let mut vertices = Vec::new();
-    for node in world.nodes() {
-        let Node::Switch(s) = node else { continue };
-        for queue in s.stuck_queues() {
-            if let Some(since) = queue.since.filter(|t| *t <= latest) {
-                vertices.push(Vertex { node: s.id, queue, since });
+impl Watch {
+    pub(crate) fn new(world: &World<'_>) -> Self {
+        Self { none_before: vec![Time::ZERO; world.shared.topology.nodes().len()] }
+    }
+
+    /// Looks for a cyclic wait, then for a network in which nothing moves.
+    pub(crate) fn find(&mut self, world: &World<'_>) -> Option<Finish> {
+        let vertices = self.stuck_since(world, world.now.checked_sub(CONFIRM)?);
+        if let Some(cycle) = cycle(world, &vertices) {
+            let closed = cycle.iter().filter_map(|s| s.since).max().unwrap_or(Time::ZERO);
+            return Some(Finish::Deadlock(Deadlock { closed, cycle }));
+        }
+        stalled(world).map(Finish::Stalled)
+    }
+
+    /// Non-empty queues that have waited without a break since `latest` or before.
+    fn stuck_since(&mut self, world: &World<'_>, latest: Time) -> Vec<Vertex> {
+        let mut vertices = Vec::new();
+        for node in world.nodes() {
+            let Node::Switch(s) = node else { continue };
+            let none_before = &mut self.none_before[s.id.index()];
+            if *none_before > latest {
+                continue;
+            }
+            *none_before = s.oldest_wait().unwrap_or(world.now).min(world.now);
+            if *none_before > latest {
+                continue;
+            }
+            for queue in s.stuck_queues() {
+                if let Some(since) = queue.since.filter(|t| *t <= latest) {
+                    vertices.push(Vertex { node: s.id, queue, since });
+                }
             }
         }
+        vertices.sort_unstable_by_key(|v| (v.node, v.queue.at));
+        vertices
     }
-    vertices.sort_unstable_by_key(|v| (v.node, v.queue.at));
-    vertices
+}
+
+/// The places of a node's vertices among all, which are in the order of nodes.
+fn places_of(vertices: &[Vertex], node: NodeId) -> std::ops::Range<usize> {
+    let from = vertices.partition_point(|v| v.node < node);
+    from..from + vertices[from..].partition_point(|v| v.node == node)
 }
 
 /// The waiting queues that vertex `v` waits for: the one of its own port that it stands behind;
@@ -56,8 +85,7 @@ fn stuck_since(world: &World<'_>, latest: Time) -> Vec<Vertex> {
 /// those that the neighbour's scheme names.
 fn waits_for(world: &World<'_>, vertices: &[Vertex], v: &Vertex) -> Vec<usize> {
     let is_behind = |w: &Vertex| {
-        let Some(queue) = v.queue.behind else { return false };
-        w.node == v.node && w.queue.at == PortQueue { queue, ..v.queue.at }
+        v.queue.behind.is_some_and(|queue| w.queue.at == PortQueue { queue, ..v.queue.at })
     };
     let end = world.shared.topology.port(v.node, v.queue.at.port);
     let peer = match world.node(end.peer) {
@@ -68,12 +96,14 @@ fn waits_for(world: &World<'_>, vertices: &[Vertex], v: &Vertex) -> Vec<usize> {
     let holds_it_up = |w: &Vertex| {
         let (Some(peer), Some(wait)) = (peer, &wait) else { return false };
         let named = wait.egresses.contains(&w.queue.at.port);
-        w.node == end.peer
-            && (named && w.queue.priority == v.queue.priority
-                || wait.own && holds_from(world, peer, w, end.peer_port, v.queue.priority))
+        named && w.queue.priority == v.queue.priority
+            || wait.own && holds_from(world, peer, w, end.peer_port, v.queue.priority)
     };
-    let next = |i: &usize| is_behind(&vertices[*i]) || holds_it_up(&vertices[*i]);
-    (0..vertices.len()).filter(next).collect()
+    let own = places_of(vertices, v.node).filter(|i| is_behind(&vertices[*i]));
+    let of_peer = places_of(vertices, end.peer).filter(|i| holds_it_up(&vertices[*i]));
+    let mut next: Vec<usize> = own.chain(of_peer).collect();
+    next.sort_unstable();
+    next
 }
 
 /// Whether packets of an ingress wait for queue `w` of the same switch.

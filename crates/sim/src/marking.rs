@@ -1,9 +1,10 @@
-//! Where switches pause and where they mark, switch by switch.
+//! Where switches pause and where they mark, port by port.
 //!
 //! Thresholds that follow the speed of ports are resolved here, once per run: the nodes of a run
 //! use these functions, and so does whoever wants to show or check a configuration.
 
-use crate::config::{Config, EcnConfig, ThresholdConfig, dynamic_headroom};
+use crate::config::{Config, EcnConfig, Reliability, ThresholdConfig, dynamic_headroom};
+use weir_cc::tcp::EcnMode;
 use weir_core::{Bytes, NodeId, PortId, Rate};
 use weir_net::{Link, Topology};
 
@@ -28,10 +29,9 @@ impl<'a> SwitchThresholds<'a> {
         topology.ports(node).iter().map(move |end| topology.link(end.link))
     }
 
-    /// The thresholds of one switch: where they follow the speed of ports, its slowest one's.
-    pub fn of(&self, switch: NodeId) -> ThresholdConfig {
-        let slowest = self.links(switch).map(|l| l.rate).min().unwrap_or_default();
-        self.config.switch.thresholds.at(slowest, self.config.nic.max_frame())
+    /// The thresholds of a port of this speed.
+    pub fn at(&self, port: Rate) -> ThresholdConfig {
+        self.config.switch.thresholds.at(port, self.config.nic.max_frame())
     }
 
     /// The ingress length at which a switch pauses when one of its egress queues is congested and
@@ -41,9 +41,15 @@ impl<'a> SwitchThresholds<'a> {
     /// Dynamic thresholds shrink while the queue grows: T = alpha (S - q) is reached by q = T at
     /// alpha S / (1 + alpha), S being the shared memory.
     pub fn pause(&self, switch: NodeId) -> Option<Bytes> {
-        let (shift, reserve, headroom) = match self.of(switch) {
-            ThresholdConfig::Pool | ThresholdConfig::PerSpeed { .. } => return None,
-            ThresholdConfig::Static { xoff, .. } => return Some(xoff),
+        let fixed = |l: &Link| match self.at(l.rate) {
+            ThresholdConfig::Static { xoff, .. } => Some(xoff),
+            _ => None,
+        };
+        let (shift, reserve, headroom) = match self.config.switch.thresholds {
+            ThresholdConfig::Pool => return None,
+            ThresholdConfig::Static { .. } | ThresholdConfig::PerSpeed { .. } => {
+                return self.links(switch).filter_map(fixed).min();
+            }
             ThresholdConfig::Dynamic { shift, reserve, headroom, .. } => (shift, reserve, headroom),
         };
         let c = self.config;
@@ -75,7 +81,8 @@ impl<'a> SwitchThresholds<'a> {
     /// half of what an egress queue of a pipelined switch may hold; `kmin` is lowered in proportion: when any single ingress has filled the queue
     /// up to its pause threshold, every packet has been marked for a while.
     pub fn marking(&self, switch: NodeId) -> Vec<Option<EcnConfig>> {
-        let (ecn, scale) = (self.config.switch.ecn, self.config.switch.ecn_scale);
+        let scale = self.config.switch.ecn_scale;
+        let ecn = self.config.switch.ecn.filter(|_| self.is_ecn_capable());
         let (Some(ecn), ports) = (ecn, self.links(switch)) else {
             return vec![None; self.topology.ports(switch).len()];
         };
@@ -95,6 +102,11 @@ impl<'a> SwitchThresholds<'a> {
             Some(found)
         };
         ports.map(of_port).collect()
+    }
+
+    /// Whether switches may mark data at all: TCP's is not ECN-capable where its ECN is off.
+    fn is_ecn_capable(&self) -> bool {
+        self.config.nic.reliability != Reliability::Tcp || self.config.tcp.ecn != EcnMode::Off
     }
 
     /// How one egress port marks.

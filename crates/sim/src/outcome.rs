@@ -91,7 +91,7 @@ pub struct Totals {
     pub data_sent: u64,
     /// Data packets that reached their destination host.
     pub data_arrived: u64,
-    /// ACKs, NACKs and CNPs sent and received by hosts.
+    /// ACKs, NACKs, CNPs and the packets of TCP's handshake, sent and received by hosts.
     pub acks_sent: u64,
     /// See `acks_sent`.
     pub acks_arrived: u64,
@@ -124,6 +124,10 @@ pub struct Totals {
     /// Those of flows that lost neither data nor answers: a pause or a queue was longer than the
     /// timeout.
     pub needless_timeouts: u64,
+    /// TCP: how often a window was cut for ECN marks.
+    pub ecn_cuts: u64,
+    /// TCP: how often duplicate ACKs started a fast retransmit.
+    pub fast_retransmits: u64,
 }
 
 /// One flow.
@@ -161,7 +165,7 @@ pub struct FlowRecord {
     pub reordered: u64,
     /// Data packets lost on the way.
     pub lost: u64,
-    /// ACKs, NACKs and CNPs of the flow lost on the way.
+    /// ACKs, NACKs, CNPs and handshake packets of the flow lost on the way.
     pub answers_lost: u64,
     /// How often its retransmission timer fired.
     pub timeouts: u64,
@@ -170,10 +174,28 @@ pub struct FlowRecord {
     /// Where flow control held it, and for how long: at each hop the time during which it
     /// had something to send and was held.
     pub held: Vec<HeldAt>,
+    /// What TCP did, where hosts use it.
+    pub tcp: Option<TcpRecord>,
+}
+
+/// What TCP did for a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpRecord {
+    /// When data could be sent: after the handshake, if there is one.
+    pub opened: Option<Time>,
+    /// The congestion window when the flow, or the run, ended.
+    pub window: Bytes,
+    /// The largest congestion window.
+    pub peak_window: Bytes,
+    /// How often the window was cut for ECN marks.
+    pub ecn_cuts: u64,
+    /// How often duplicate ACKs started a fast retransmit.
+    pub fast_retransmits: u64,
 }
 
 impl FlowRecord {
-    /// Flow completion time: last payload byte at the receiver less start.
+    /// Flow completion time: last payload byte at the receiver less start. A TCP flow starts with its
+    /// SYN, so that the handshake counts.
     pub fn fct(&self) -> Option<Time> {
         self.finish.map(|t| t - self.start)
     }
@@ -226,6 +248,22 @@ pub struct QueueStats {
     pub max: Bytes,
     /// The distribution: (upper edge in bytes, picoseconds spent in the bin), ascending.
     pub distribution: Vec<(Bytes, u64)>,
+}
+
+impl QueueStats {
+    /// Length not exceeded during `percent` of the time; within 3.2 % above the true value.
+    pub fn percentile(&self, percent: f64) -> Bytes {
+        let total: u64 = self.distribution.iter().map(|(_, time)| time).sum();
+        // tenths of a percent, so that 99.9 is exact
+        let share = (percent * 10.0) as u128;
+        let target = (u128::from(total) * share).div_ceil(1000);
+        let mut seen = 0u128;
+        let found = self.distribution.iter().find(|(_, time)| {
+            seen += u128::from(*time);
+            seen >= target
+        });
+        found.map_or(Bytes::ZERO, |(edge, _)| *edge)
+    }
 }
 
 /// One egress port.

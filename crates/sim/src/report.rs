@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::error::SimError;
+use crate::nic::Nic;
 use crate::node::Node;
 use crate::outcome::{DropRecord, Finish, FlowRecord, HeldAt, Outcome, PauseEvent, Totals};
 use crate::run::Remains;
@@ -28,6 +29,8 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         totals.discarded += flow.discarded;
         totals.timeouts += flow.timeouts;
         totals.needless_timeouts += flow.needless_timeouts();
+        totals.ecn_cuts += flow.tcp.map_or(0, |tcp| tcp.ecn_cuts);
+        totals.fast_retransmits += flow.tcp.map_or(0, |tcp| tcp.fast_retransmits);
         totals.completed += u64::from(flow.finish.is_some());
     }
     let start = world.shared.config.probes.warm_up;
@@ -151,22 +154,20 @@ fn check_order(world: &Remains<'_>) -> Result<(), SimError> {
 
 /// Joins senders, receivers and what happened on the way, by flow.
 fn flows(world: &mut Remains<'_>, end: Time) -> Vec<FlowRecord> {
-    let mut flows = Vec::new();
-    let mut deliveries = Vec::new();
-    let mut held: Vec<(FlowId, HeldAt)> = Vec::new();
-    let mut lost: Vec<(FlowId, Lost)> = Vec::new();
-    for node in &mut world.nodes {
-        lost.extend(node.tally().lost());
-        match node {
-            Node::Nic(n) => {
-                flows.extend(n.flow_records(end));
-                deliveries.extend(n.deliveries());
-            }
-            Node::Switch(s) => {
-                held.extend(std::mem::take(&mut s.held_flows).into_records(s.id));
+    let nics = |nodes: &mut Vec<Node>, f: &mut dyn FnMut(&mut Nic)| {
+        for node in nodes {
+            if let Node::Nic(n) = node {
+                f(n);
             }
         }
-    }
+    };
+    // each host's share is freed as soon as it has been moved, that of receivers first
+    let mut count = 0;
+    nics(&mut world.nodes, &mut |n| count += n.flow_count());
+    let mut deliveries = Vec::with_capacity(count);
+    nics(&mut world.nodes, &mut |n| deliveries.extend(n.take_deliveries()));
+    let mut flows = Vec::with_capacity(count);
+    nics(&mut world.nodes, &mut |n| n.take_flow_records(end, &mut flows));
     flows.sort_unstable_by_key(|f| f.id);
     let find = |flows: &[FlowRecord], id: FlowId| flows.binary_search_by_key(&id, |f| f.id);
     for d in deliveries {
@@ -176,6 +177,14 @@ fn flows(world: &mut Remains<'_>, end: Time) -> Vec<FlowRecord> {
         // What a source discarded, or did not get to before it stopped, is missing.
         let complete = flows[i].size == Bytes::MAX || flows[i].size == flows[i].delivered;
         flows[i].finish = d.finish.filter(|_| complete);
+    }
+    let mut held: Vec<(FlowId, HeldAt)> = Vec::new();
+    let mut lost: Vec<(FlowId, Lost)> = Vec::new();
+    for node in &mut world.nodes {
+        lost.extend(node.tally().lost());
+        if let Node::Switch(s) = node {
+            held.extend(std::mem::take(&mut s.held_flows).into_records(s.id));
+        }
     }
     for (id, n) in lost {
         let i = find(&flows, id).expect("what is lost was sent by a flow");

@@ -1,6 +1,8 @@
 //! The whole run on one screen: build, simulate, report.
 
-use crate::config::{Config, EngineConfig, PipelineConfig, Stop, ThresholdConfig};
+use crate::config::{
+    Config, EngineConfig, PipelineConfig, Reliability, Stop, ThresholdConfig, WindowConfig,
+};
 use crate::deadlock;
 use crate::engine::partition::Partition;
 use crate::engine::sequential::Sequential;
@@ -18,6 +20,7 @@ use crate::tree::HORIZON;
 use crate::wire::{WireNumbers, Wires};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
+use weir_cc::CcKind;
 use weir_core::{Bytes, NodeId, Time};
 use weir_net::Topology;
 use weir_traffic::{HostFlows, Traffic};
@@ -124,6 +127,7 @@ fn check(config: &Config) -> Result<(), SimError> {
     {
         return setting("until", t.to_string(), "a run lasts at most 2^46 ps, about 70 s");
     }
+    check_transport(config)?;
     if let Some(pipeline) = config.switch.pipeline {
         check_pipeline(config, &pipeline)?;
     }
@@ -131,6 +135,31 @@ fn check(config: &Config) -> Result<(), SimError> {
         && ecn.kmin > ecn.kmax
     {
         return setting("kmin", ecn.kmin.to_string(), "kmin must not be above kmax");
+    }
+    Ok(())
+}
+
+/// Settings of hosts that do not go together.
+fn check_transport(config: &Config) -> Result<(), SimError> {
+    let setting = |what, value: String, valid| Err(SimError::Setting { what, value, valid });
+    let nic = &config.nic;
+    if nic.reliability != Reliability::Tcp {
+        return match nic.acks_with_data {
+            true => setting("ack-priority", "data".into(), "only TCP's ACKs travel with the data"),
+            false => Ok(()),
+        };
+    }
+    if config.cc.kind() != CcKind::None {
+        let valid = "TCP is its own congestion control: `none`";
+        return setting("congestion control", config.cc.kind().name().into(), valid);
+    }
+    if nic.window != WindowConfig::FromCc {
+        let valid = "TCP has a congestion window and a receive window of its own";
+        return setting("window", format!("{:?}", nic.window), valid);
+    }
+    if let Some(timeout) = nic.timeout {
+        let valid = "TCP has a timer of its own, which starts from `rto_min`";
+        return setting("timeout", timeout.to_string(), valid);
     }
     Ok(())
 }
@@ -263,6 +292,7 @@ impl<'a> World<'a> {
             Stop::Drained => HORIZON,
             Stop::At(t) => t,
         };
+        let mut watch = deadlock::Watch::new(self);
         self.look_at_tables();
         loop {
             let grid = self.next_grid().min(stop);
@@ -275,7 +305,7 @@ impl<'a> World<'a> {
             if target == self.series.due() {
                 self.sample();
             }
-            if let Some(finish) = self.finished(stop) {
+            if let Some(finish) = self.finished(stop, &mut watch) {
                 return finish;
             }
             if observer.progress(&self.progress()).is_break() {
@@ -292,14 +322,14 @@ impl<'a> World<'a> {
         Time::from_ps((from.as_ps() / grid + 1).saturating_mul(grid))
     }
 
-    fn finished(&self, stop: Time) -> Option<Finish> {
+    fn finished(&self, stop: Time, watch: &mut deadlock::Watch) -> Option<Finish> {
         if self.drained() {
             return Some(Finish::Drained);
         }
         if self.now >= stop {
             return Some(Finish::TimeLimit);
         }
-        deadlock::find(self)
+        watch.find(self)
     }
 
     /// All flows over and nothing but control frames anywhere.

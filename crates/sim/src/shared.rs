@@ -11,7 +11,7 @@ use weir_cc::CcParams;
 use weir_cc::hpcc::Telemetry;
 use weir_core::control::MIN_FRAME;
 use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
-use weir_fc::{IngressBound, MmuConfig, NodeSetup, PortSetup, Role, Thresholds};
+use weir_fc::{IngressBound, MmuConfig, NodeSetup, PortSetup, PortThresholds, Role, Thresholds};
 use weir_net::analysis::{LongestPath, RttModel};
 use weir_net::{Routes, Topology, validate_path};
 
@@ -188,9 +188,10 @@ impl Shared<'_> {
     }
 
     /// A node's buffer configuration.
-    pub(crate) fn mmu(&self, node: NodeId, role: Role, ports: &[PortSetup]) -> MmuConfig {
+    pub(crate) fn mmu(&self, role: Role, ports: &[PortSetup]) -> MmuConfig {
         let switch = &self.config.switch;
-        let exempt = 1 << self.config.nic.ack_priority.get();
+        let nic = &self.config.nic;
+        let exempt = if nic.acks_with_data { 0 } else { 1 << nic.ack_priority.get() };
         match role {
             Role::Nic => MmuConfig {
                 buffer: Bytes::MAX,
@@ -200,25 +201,28 @@ impl Shared<'_> {
             },
             Role::Switch => MmuConfig {
                 buffer: switch.buffer,
-                thresholds: self.thresholds(node, ports),
+                thresholds: self.thresholds(ports),
                 lossless: switch.lossless & !exempt,
                 exempt,
             },
         }
     }
 
-    fn thresholds(&self, node: NodeId, ports: &[PortSetup]) -> Thresholds {
+    fn thresholds(&self, ports: &[PortSetup]) -> Thresholds {
         let frame = self.config.nic.max_frame();
         let latency = self.config.switch.latency;
         let need = |p: &PortSetup| headroom(p.rate, p.delay, latency, frame, &self.config.link);
-        match self.thresholds.of(node) {
+        let fixed = |p: &PortSetup| match self.thresholds.at(p.rate) {
+            ThresholdConfig::Static { xoff, xon, limit } => {
+                Some(PortThresholds { xoff, xon, limit: self.ingress_limit(limit, xoff, need(p)) })
+            }
+            _ => None,
+        };
+        match self.config.switch.thresholds {
             ThresholdConfig::Pool => Thresholds::Pool,
-            ThresholdConfig::PerSpeed { .. } => unreachable!("resolved for the switch"),
-            ThresholdConfig::Static { xoff, xon, limit } => Thresholds::Static {
-                xoff,
-                xon,
-                limit: ports.iter().map(|p| self.ingress_limit(limit, xoff, need(p))).collect(),
-            },
+            ThresholdConfig::Static { .. } | ThresholdConfig::PerSpeed { .. } => {
+                Thresholds::Static(ports.iter().filter_map(fixed).collect())
+            }
             ThresholdConfig::Dynamic { shift, reserve, resume_offset, headroom } => {
                 Thresholds::Dynamic {
                     reserve,

@@ -8,7 +8,7 @@ use weir_core::{FlowId, NodeId, Packet, PacketKind, Priority, Time};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lost {
     pub(crate) data: u64,
-    /// ACKs, NACKs and CNPs.
+    /// ACKs, NACKs, CNPs and the packets of a handshake.
     pub(crate) answers: u64,
 }
 

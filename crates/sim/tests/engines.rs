@@ -8,7 +8,10 @@ use proptest::prelude::*;
 use weir_core::{Bytes, LinkId, NodeId, Rate, Ratio, Time};
 use weir_net::build::{self, k_ary, leaf_spine, ofc_chain, ring};
 use weir_net::{Layer, Topology, TopologyBuilder};
-use weir_sim::config::{EcnConfig, EngineConfig, IngressLimit, LinkFailure, Stop, ThresholdConfig};
+use weir_sim::config::{
+    EcnConfig, EngineConfig, IngressLimit, LinkFailure, PipelineConfig, Reliability, Stop,
+    ThresholdConfig,
+};
 use weir_sim::{Config, Finish, Outcome};
 use weir_traffic::FlowSpec;
 
@@ -66,6 +69,54 @@ fn on_a_leaf_spine_with_hpcc_and_bit_errors() {
     cfg.link.bit_error_rate = 1e-7;
     cfg.nic.timeout = Some(Time::from_us(300));
     all_agree(&topology, &mesh(&topology, 100, 150_000, 200, 5), &cfg);
+}
+
+/// TCP with everything that sets its timers: handshakes, delayed ACKs, bit errors and a link that fails;
+/// with ACKs of their own priority and in the class of their data.
+#[test]
+fn on_a_leaf_spine_with_tcp_losses_and_failures() {
+    let topology = build::leaf_spine::build(&leaf_spine::Params::default()).unwrap();
+    for (scheme, acks_with_data) in [("pfc", false), ("pfc", true), ("bfc", true), ("none", true)] {
+        let mut cfg = config(scheme);
+        cfg.nic.reliability = Reliability::Tcp;
+        cfg.nic.acks_with_data = acks_with_data;
+        cfg.tcp.rto_min = Time::from_us(300);
+        cfg.tcp.rto_initial = Time::from_us(500);
+        cfg.tcp.ack_every = std::num::NonZeroU32::new(2).unwrap();
+        cfg.tcp.ack_delay = Time::from_us(40);
+        cfg.link.bit_error_rate = 1e-7;
+        let (down, up) = (Time::from_us(60), Some(Time::from_us(400)));
+        let link = LinkId::from_index(topology.links().len() - 1);
+        cfg.failures = vec![LinkFailure { link, down, up }];
+        cfg.convergence = Time::from_us(50);
+        let out = all_agree(&topology, &mesh(&topology, 100, 150_000, 200, 5), &cfg);
+        assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, out.totals.flows));
+        assert!(out.totals.retransmitted > 0, "{:?}", out.totals);
+    }
+}
+
+/// DCTCP over pipelined switches that stop, on a fat-tree.
+#[test]
+fn on_a_fat_tree_of_pipelined_switches_with_tcp() {
+    let rate = Rate::from_gbps(1);
+    let params = k_ary::Params { k: 4, rate, ..k_ary::Params::default() };
+    let topology = build::k_ary::build(&params).unwrap();
+    let mut cfg = config("pfc");
+    cfg.scheme.values.set(&weir_fc::pfc::ON_FULL, "stop").unwrap();
+    cfg.nic.reliability = Reliability::Tcp;
+    cfg.nic.acks_with_data = true;
+    cfg.tcp.ecn = weir_cc::tcp::EcnMode::Dctcp;
+    cfg.switch.pipeline = Some(PipelineConfig::default());
+    cfg.switch.thresholds = ThresholdConfig::Static {
+        xoff: Bytes::from_kb(50),
+        xon: Bytes::from_kb(40),
+        limit: IngressLimit::Bytes(Bytes::from_kb(60)),
+    };
+    let k = Bytes::from_kb(20);
+    cfg.switch.ecn = Some(EcnConfig { kmin: k, kmax: k, pmax: Ratio::new(1, 1).unwrap() });
+    let out = all_agree(&topology, &mesh(&topology, 120, 100_000, 300, 2), &cfg);
+    assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, out.totals.flows));
+    assert!(out.totals.ecn_cuts > 0, "{:?}", out.totals);
 }
 
 /// A host on two racks of different pods: threads meet right above the hosts, and no host may run

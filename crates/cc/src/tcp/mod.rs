@@ -72,7 +72,7 @@ pub use params::{EcnMode, Handshake, TcpParams};
 pub use reassembly::Reassembly;
 pub use receiver::{Arrival, Received, Receiver};
 pub use rtt::Rto;
-pub use sender::{Acked, Data, Segment, Sender};
+pub use sender::{Acked, Counts, Data, Segment, Sender};
 pub use window::CongestionWindow;
 
 /// An acknowledgement.

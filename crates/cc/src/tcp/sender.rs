@@ -112,6 +112,16 @@ pub struct Sender {
     round_end: u32,
     base_rtt: Time,
     rto_fallback: Time,
+    counts: Counts,
+}
+
+/// How often a sender reacted to the network; timeouts are counted by whoever keeps the timer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The window was cut for ECN marks.
+    pub mark_cuts: u64,
+    /// Fast retransmit began.
+    pub fast_retransmits: u64,
 }
 
 impl Sender {
@@ -154,6 +164,7 @@ impl Sender {
             round_end: 0,
             base_rtt,
             rto_fallback: params.rto_fallback,
+            counts: Counts::default(),
         }
     }
 
@@ -165,6 +176,16 @@ impl Sender {
             Opening::SynSent { .. } | Opening::Until(_) => false,
             Opening::Done => self.next_segment().is_some(),
         }
+    }
+
+    /// Payload of the segment that [`poll_transmit`](Self::poll_transmit) would give; zero for a SYN
+    /// and where there is none.
+    pub fn next_bytes(&self) -> Bytes {
+        let next = match self.opening {
+            Opening::Done => self.next_segment(),
+            _ => None,
+        };
+        Bytes::new(next.map_or(0, |seq| self.bytes_of(seq)))
     }
 
     /// The segment that the wire takes at `now`, or `None` until an ACK or a timeout. Call it
@@ -350,6 +371,7 @@ impl Sender {
             self.window.cut_threshold(self.flight());
         }
         self.window.enter_recovery(self.dup_acks);
+        self.counts.fast_retransmits += 1;
         self.phase = Phase::Recovery { until: self.highest, partial_ack_seen: false };
         self.recover = Some(self.highest);
         self.resend_una = true;
@@ -362,6 +384,7 @@ impl Sender {
             return;
         }
         self.window.cut_for_mark();
+        self.counts.mark_cuts += 1;
         self.reduced();
     }
 
@@ -479,6 +502,16 @@ impl Sender {
     /// The round-trip time estimate and the retransmission timeout.
     pub fn rto(&self) -> &Rto {
         &self.rto
+    }
+
+    /// How often it reacted to marks and duplicate ACKs.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Whether the connection is open: data may be sent.
+    pub fn is_open(&self) -> bool {
+        self.opening == Opening::Done
     }
 
     /// Whether fast recovery is under way.

@@ -35,8 +35,8 @@ pub(crate) fn check(args: &args::Check, terminal: &Terminal) -> anyhow::Result<S
             return Ok(Status::BadInput);
         }
     };
-    let about_cc = e.warnings_about_cc(variant);
-    terminal.warnings(&about_cc, &e.scenario.sources);
+    let about = e.warnings_about(variant);
+    terminal.warnings(&about, &e.scenario.sources);
     if args.input.json {
         let s = &e.scenario;
         let settings: Vec<_> = describe::settings(&e, &e.config(variant))
@@ -44,7 +44,7 @@ pub(crate) fn check(args: &args::Check, terminal: &Terminal) -> anyhow::Result<S
             .map(|(name, value)| json!({ "setting": name, "value": value }))
             .collect();
         let warnings: Vec<&str> =
-            e.warnings.iter().chain(about_cc.iter()).map(|w| w.title.as_str()).collect();
+            e.warnings.iter().chain(about.iter()).map(|w| w.title.as_str()).collect();
         let all = json!({
             "scenario": s.name,
             "title": s.title,

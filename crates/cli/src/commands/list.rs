@@ -1,7 +1,7 @@
 //! Commands that list what there is.
 
 use crate::Status;
-use crate::args::{Cli, Generate, Named};
+use crate::args::{Cli, Completions, Generate, Man, Named};
 use crate::terminal::{Terminal, print};
 use anyhow::bail;
 use clap::CommandFactory;
@@ -135,19 +135,37 @@ pub(crate) fn schema() -> anyhow::Result<Status> {
 
 /// `weir --generate`.
 pub(crate) fn generate(what: Generate) -> anyhow::Result<Status> {
-    use clap_complete::Shell;
-    // to memory first: the generators take every failure to write for a bug
-    let mut text = Vec::new();
-    let complete = |shell: Shell, text: &mut Vec<u8>| {
-        clap_complete::generate(shell, &mut Cli::command(), "weir", text);
+    let text = match what {
+        Generate::ScenarioReference => weir_lab::reference_doc::markdown(),
     };
-    match what {
-        Generate::Man => clap_mangen::Man::new(Cli::command()).render(&mut text)?,
-        Generate::CompleteBash => complete(Shell::Bash, &mut text),
-        Generate::CompleteZsh => complete(Shell::Zsh, &mut text),
-        Generate::CompleteFish => complete(Shell::Fish, &mut text),
-        Generate::ScenarioReference => text = weir_lab::reference_doc::markdown().into_bytes(),
+    print(text.trim_end())?;
+    Ok(Status::Done)
+}
+
+/// `weir completions`.
+pub(crate) fn completions(args: &Completions) -> anyhow::Result<Status> {
+    // to memory first: the generator takes every failure to write for a bug
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "weir", &mut text);
+    print(String::from_utf8_lossy(&text).trim_end())?;
+    Ok(Status::Done)
+}
+
+/// `weir man`.
+pub(crate) fn man(args: &Man) -> anyhow::Result<Status> {
+    let mut all = Cli::command();
+    all.build();
+    let mut command = &all;
+    for word in &args.command {
+        let inner: Vec<&clap::Command> = command.get_subcommands().collect();
+        let what = format!("command of `{}`", command.get_name());
+        command = choose(word, &what, &inner, |c| c.get_name())?;
     }
+    // pages are called by the whole command: weir-sweep-plan
+    let name = ["weir"].into_iter().chain(args.command.iter().map(String::as_str));
+    let name: Vec<&str> = name.collect();
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command.clone()).title(name.join("-")).render(&mut text)?;
     print(String::from_utf8_lossy(&text).trim_end())?;
     Ok(Status::Done)
 }

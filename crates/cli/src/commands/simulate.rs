@@ -3,7 +3,7 @@
 use super::figure;
 use super::input::load;
 use crate::Status;
-use crate::args::{Compare, Deny, Run as RunArgs};
+use crate::args::{Compare, Deny, Run as RunArgs, WindowArgs};
 use crate::progress::watch;
 use crate::terminal::{Terminal, print, tell};
 use anyhow::Context;
@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weir_lab::compare::{self, Figures};
-use weir_lab::findings::Comparison;
+use weir_lab::findings::{Comparison, Window};
 use weir_lab::report::{Destination, Formats};
 use weir_lab::run::{Failed, Failure, Meter, run_all};
+use weir_lab::text::Diagnostics;
 use weir_lab::{EngineConfig, Experiment, Finish, Variant};
 use weir_lab::{describe, format, report, summary, table};
 
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         return Ok(Status::BadInput);
     };
     e.engine = args.threads;
+    e.window = window(&args.window)?;
     e.shortcuts = !args.no_shortcuts;
     let out = destination(args.out.as_deref(), &e)?;
     let seeds = args.seed.map_or_else(|| e.scenario.run.seeds.clone(), |seed| vec![seed]);
@@ -37,7 +39,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
             }
         }
     }
-    terminal.warnings(&e.warnings_about_cc(variants[0]), &e.scenario.sources);
+    terminal.warnings(&e.warnings_about(variants[0]), &e.scenario.sources);
     if let EngineConfig::Auto { threads: asked @ 2.. } = e.engine {
         let used = weir_lab::threads(&e.topology, &e.config(variants[0]));
         if used < asked {
@@ -68,7 +70,8 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         ("--scheme", args.scheme.clone()),
         ("--cc", args.cc.clone()),
         ("--seed", args.seed.map(|s| s.to_string())),
-    ]) + &set_words(&args.sets);
+    ]) + &window_words(&args.window)
+        + &set_words(&args.sets);
     // results are saved first: whoever reads what is printed may stop at any time (`| head`)
     let saved = save(&c, out.as_ref(), formats, &command)?;
     if args.json {
@@ -87,9 +90,10 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         return Ok(Status::Done);
     }
     let formats = formats(args.parquet)?;
-    let Some(e) = load(&args.scenario, &args.sets, terminal) else {
+    let Some(mut e) = load(&args.scenario, &args.sets, terminal) else {
         return Ok(Status::BadInput);
     };
+    e.window = window(&args.window)?;
     let out = destination(args.out.as_deref(), &e)?;
     let figure = figure::Wanted::new(&args.figure, &e)?;
     let seeds = match (&args.seeds, args.seed) {
@@ -109,9 +113,12 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
             }
         }
     }
-    if let Some(&first) = variants.first() {
-        terminal.warnings(&e.warnings_about_cc(first), &e.scenario.sources);
+    // the congestion control is that of all: what is said of it is said once
+    let mut about = Diagnostics::default();
+    for variant in variants.iter().filter(|v| v.seed == seeds[0]) {
+        e.warnings_about(*variant).iter().for_each(|w| about.push(w.clone()));
     }
+    terminal.warnings(&about, &e.scenario.sources);
     let jobs = args.jobs.unwrap_or_else(cores);
     let Some(c) = simulate(&e, &variants, jobs, terminal)? else {
         return Ok(Status::Interrupted);
@@ -123,7 +130,8 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         ("--cc", args.cc.clone()),
         ("--seed", args.seed.map(|s| s.to_string())),
         ("--seeds", args.seeds.clone()),
-    ]) + &set_words(&args.sets);
+    ]) + &window_words(&args.window)
+        + &set_words(&args.sets);
     let saved = save(&c, out.as_ref(), formats, &command)?;
     if let Some(figure) = figure {
         figure.write(&c, terminal)?;
@@ -132,6 +140,10 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
     } else {
         let title = format!("{} · {} seeds", describe::headline(&e), seeds.len());
         let title = if seeds.len() == 1 { describe::headline(&e) } else { title };
+        let title = match e.window.is_all() {
+            true => title,
+            false => format!("{title} · victims of pauses{}", e.window.label()),
+        };
         let body = compare::text(&c, &Figures::new(&c), terminal.out);
         let title = table::paint(&title, terminal.out.colour, "1");
         print(&format!("  {title}\n\n{body}\n"))?;
@@ -230,6 +242,18 @@ fn command_line(words: &[(&str, Option<String>)]) -> String {
         }
     }
     line
+}
+
+/// The time whose pauses are reported.
+fn window(args: &WindowArgs) -> anyhow::Result<Window> {
+    Window::new(args.from, args.to).map_err(anyhow::Error::msg)
+}
+
+fn window_words(args: &WindowArgs) -> String {
+    let word = |name: &str, time: Option<weir_lab::Time>| {
+        time.map(|t| format!(" {name} {}", t.to_string().replace(' ', "")))
+    };
+    [word("--from", args.from), word("--to", args.to)].into_iter().flatten().collect()
 }
 
 fn set_words(sets: &[String]) -> String {

@@ -17,6 +17,7 @@ use weir_lab::sweep::shard::Shard;
 use weir_lab::sweep::slurm::{self, Job};
 use weir_lab::sweep::status::{self, Status as Progress};
 use weir_lab::sweep::store::replace;
+use weir_lab::sweep::survey::Survey;
 use weir_lab::sweep::worker::{Meter, Options, work};
 
 /// More runs than this are asked for with `--yes`.
@@ -150,15 +151,22 @@ pub(crate) struct SubmitArgs {
     /// Where it is run
     #[arg(long, value_enum, value_name = "ENGINE")]
     engine: Engine,
+    /// Processors, and runs at a time, of a task
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    jobs: usize,
+    #[command(flatten)]
+    cluster: Cluster,
+}
+
+/// How a sweep is handed to a cluster.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Cluster {
     /// How many tasks; default: so many that a task lasts minutes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     tasks: Option<u32>,
     /// At most so many tasks at a time
     #[arg(long, value_name = "M")]
     at_a_time: Option<usize>,
-    /// Processors, and runs at a time, of a task
-    #[arg(long, value_name = "K", default_value_t = 1)]
-    jobs: usize,
     /// Time limit of a task
     #[arg(long, value_name = "TIME", default_value = "1:00:00")]
     time: String,
@@ -195,7 +203,11 @@ fn plan(args: &PlanArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     };
     let runs = draft.runs();
     if runs > MANY && !args.yes {
-        bail!("{}: {runs} runs; if that is what you want, say so with --yes", args.grid);
+        let factors = draft.factors().map(|(n, what)| format!("{n} {what}")).join(" x ");
+        bail!(
+            "{}: {runs} runs ({factors}); if that is what you want, say so with --yes",
+            args.grid
+        );
     }
     if runs > 20_000_000 {
         bail!("{}: {runs} runs are more than one plan can hold; divide the grid", args.grid);
@@ -226,11 +238,11 @@ fn plan(args: &PlanArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     format::shell_word(&path.display().to_string())
 }
 
-fn cores() -> usize {
+pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
@@ -251,8 +263,11 @@ fn run_here(dir: &Path, options: &Options, terminal: &Terminal) -> anyhow::Resul
     let directory = SweepDir::new(dir);
     let resume = format!("weir sweep run {} --shard {}", shown(dir), options.shard);
     let title = if options.shard == Shard::ALL { "sweep".into() } else { options.shard.name() };
+    let others = (options.shard != Shard::ALL).then(|| Survey::new(directory.results(), &title));
     let result = super::simulate::with_flag(&meter.interrupt, || {
-        crate::progress::watch_sweep(&title, &meter, terminal, || work(&directory, options, &meter))
+        crate::progress::watch_sweep(&title, &meter, others, terminal, || {
+            work(&directory, options, &meter)
+        })
     })?;
     let done = result.with_context(|| {
         format!("stopped; finished runs are kept, and `{resume}` goes on with the others")
@@ -336,12 +351,24 @@ fn submit(args: &SubmitArgs, terminal: &Terminal) -> anyhow::Result<Status> {
         let args = MergeArgs { dir: args.dir.clone(), partial: false, parquet: false };
         return if status == Status::Done { merge(&args, terminal) } else { Ok(status) };
     }
-    let dir = args.dir.canonicalize().with_context(|| shown(&args.dir))?;
+    submit_to_slurm(&args.dir, &args.cluster, args.jobs, terminal)?;
+    terminal.note(&format!("weir sweep status {}", shown(&args.dir)));
+    Ok(Status::Done)
+}
+
+/// Hands the plan in a directory to SLURM: a job array, and a job that merges its results.
+pub(super) fn submit_to_slurm(
+    dir: &Path,
+    args: &Cluster,
+    jobs: usize,
+    terminal: &Terminal,
+) -> anyhow::Result<()> {
+    let dir = dir.canonicalize().with_context(|| shown(dir))?;
     let directory = SweepDir::new(&dir);
     let plan = directory.plan()?;
     let tasks = match args.tasks {
         Some(n) => n as usize,
-        None => measured_tasks(&directory, args, terminal)?,
+        None => measured_tasks(&directory, jobs, terminal)?,
     };
     let program = std::env::current_exe()?;
     let job = Job {
@@ -350,7 +377,7 @@ fn submit(args: &SubmitArgs, terminal: &Terminal) -> anyhow::Result<Status> {
         directory: &dir,
         tasks: tasks.min(plan.runs.len().max(1)),
         at_a_time: args.at_a_time,
-        cpus: args.jobs,
+        cpus: jobs,
         time: &args.time,
         partition: args.partition.as_deref(),
         options: &args.sbatch,
@@ -361,14 +388,12 @@ fn submit(args: &SubmitArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     replace(&merge, job.merge().as_bytes())?;
     if args.dry_run {
         terminal.note(&format!("{} and {}", array.display(), merge.display()));
-        return Ok(Status::Done);
+        return Ok(());
     }
     let id = sbatch(&[array.as_os_str()])?;
     let after = format!("--dependency=afterany:{id}");
     let merging = sbatch(&[after.as_ref(), merge.as_os_str()])?;
-    print(&format!("job array {id} with {} tasks, then merge in job {merging}", job.tasks))?;
-    terminal.note(&format!("weir sweep status {}", shown(&args.dir)));
-    Ok(Status::Done)
+    print(&format!("job array {id} with {} tasks, then merge in job {merging}", job.tasks))
 }
 
 /// Hands a script to SLURM; returns the number of the job.
@@ -383,11 +408,7 @@ fn sbatch(words: &[&std::ffi::OsStr]) -> anyhow::Result<String> {
 }
 
 /// Makes a few runs to see how long they take.
-fn measured_tasks(
-    directory: &SweepDir,
-    args: &SubmitArgs,
-    terminal: &Terminal,
-) -> anyhow::Result<usize> {
+fn measured_tasks(directory: &SweepDir, jobs: usize, terminal: &Terminal) -> anyhow::Result<usize> {
     const FEW: usize = 8;
     const LONG: Duration = Duration::from_secs(10);
     let plan = directory.plan()?;
@@ -404,7 +425,7 @@ fn measured_tasks(
         }
     }
     let seconds = start.elapsed().as_secs_f64() / made.max(1) as f64;
-    let tasks = slurm::tasks(plan.runs.len(), seconds, args.jobs);
+    let tasks = slurm::tasks(plan.runs.len(), seconds, jobs);
     let each = format::time_ps(seconds * 1e12);
     terminal.note(&format!("a run takes about {each}: {}", format::plural(tasks as u64, "task")));
     Ok(tasks)

@@ -365,8 +365,31 @@ fn the_counters_take_two_bytes_each() {
 fn the_defaults_are_the_ofc_papers() {
     let b = Bench::around(2, "75KB", "45KB", |setup| Capfc::new(&Values::new(), setup).unwrap());
     let c = &b.scheme().config;
-    assert_eq!([c.xoff, c.xon, c.warn, c.max].map(Bytes::get), [68_000, 45_000, 45_000, u64::MAX]);
-    assert_eq!(c.cut, None);
+    for l in &c.levels {
+        assert_eq!([l.xoff, l.xon, l.warn].map(Bytes::get), [68_000, 45_000, 45_000]);
+    }
+    assert_eq!((c.max, c.cut), (Bytes::MAX, None));
+}
+
+/// Inputs of 40 Gb/s, an output of 10 Gb/s: the output's queue is long at a quarter of what one of
+/// 40 Gb/s takes, far below what an input may hold.
+#[test]
+fn an_egress_is_congested_at_the_threshold_of_its_own_port() {
+    let levels = [("80KB", "45KB"), ("80KB", "45KB"), ("20KB", "10KB")];
+    let mut b = Bench::around_ports(&levels, |s| Capfc::new(&Values::new(), s).unwrap());
+    // 68/75 of 80 KB is 72.5 KB, of 20 KB 18.1 KB; counted from 10 KB on
+    for _ in 0..18 {
+        b.arrive(b.packet(A, 1000), PortId(2));
+    }
+    assert_eq!(b.take_sent(), []);
+    b.arrive(b.packet(A, 1000), PortId(2));
+    assert_eq!(b.take_sent().len(), 1, "19 KB");
+    for _ in 0..72 {
+        b.arrive(b.packet(PortId(1), 1000), A);
+    }
+    assert_eq!(b.take_sent(), []);
+    b.arrive(b.packet(PortId(1), 1000), A);
+    assert_eq!(b.take_sent().len(), 1, "73 KB");
 }
 
 fn refused(options: &[(&Param, &str)], thresholds: &crate::Thresholds) -> Option<String> {
@@ -381,11 +404,7 @@ fn refused(options: &[(&Param, &str)], thresholds: &crate::Thresholds) -> Option
 
 #[test]
 fn thresholds_that_make_no_sense_are_refused() {
-    let fixed = crate::Thresholds::Static {
-        xoff: Bytes::new(75_000),
-        xon: Bytes::new(45_000),
-        limit: vec![Bytes::MAX],
-    };
+    let fixed = crate::Thresholds::uniform(Bytes::new(75_000), Bytes::new(45_000), Bytes::MAX, 1);
     let says = |options: &[(&Param, &str)], thresholds, text| {
         refused(options, thresholds).is_some_and(|e| e.contains(text))
     };
@@ -401,11 +420,7 @@ fn thresholds_that_make_no_sense_are_refused() {
     assert_eq!(refused(both, &pool), None);
     let strict: Vec<_> = both.iter().copied().chain([(&INGRESS_TEST, "strict")]).collect();
     assert!(says(&strict, &pool, "static"));
-    let nothing_below = crate::Thresholds::Static {
-        xoff: Bytes::new(75_000),
-        xon: Bytes::ZERO,
-        limit: vec![Bytes::MAX],
-    };
+    let nothing_below = crate::Thresholds::uniform(Bytes::new(75_000), Bytes::ZERO, Bytes::MAX, 1);
     assert!(says(&[(&INGRESS_TEST, "strict")], &nothing_below, "above zero"));
     assert_eq!(refused(&[], &nothing_below), None);
 }

@@ -77,10 +77,11 @@ impl<'a> Plan<'a> {
         feedback_latency(port, self.setup.max_frame) + response
     }
 
-    /// B_m of a port.
-    fn end(&self, port: &PortSetup) -> Result<u64, ParamError> {
+    /// B_m of port `i`.
+    fn end(&self, i: usize) -> Result<u64, ParamError> {
+        let port = &self.setup.ports[i];
         let in_flight = if self.stops { 0 } else { bytes_over(port.rate, self.latency(port)) };
-        let derived = threshold::fixed(self.setup).map(|(xoff, _)| xoff.get() + in_flight);
+        let derived = threshold::fixed(self.setup).map(|of| of[i].0.get() + in_flight);
         self.values.bytes(&B_M).map(Bytes::get).or(derived).ok_or_else(|| {
             ParamError(format!(
                 "{} must be given when the buffer's thresholds are not static",
@@ -110,8 +111,9 @@ impl<'a> Plan<'a> {
         }
     }
 
-    pub(super) fn curve(&self, port: &PortSetup) -> Result<Curve, ParamError> {
-        let (rate, tau, b_m) = (port.rate, self.latency(port), self.end(port)?);
+    pub(super) fn curve(&self, i: usize) -> Result<Curve, ParamError> {
+        let port = &self.setup.ports[i];
+        let (rate, tau, b_m) = (port.rate, self.latency(port), self.end(i)?);
         let mut curve = Curve { rate, b_m, ..Curve::default() };
         match self.feedback {
             "buffer" if self.stops => {
@@ -174,7 +176,7 @@ mod tests {
         }
         let mut curve = Err(String::new());
         Bench::around(1, "75KB", "45KB", |setup| {
-            curve = Plan::new(&values, setup).curve(&setup.ports[0]).map_err(|e| e.0);
+            curve = Plan::new(&values, setup).curve(0).map_err(|e| e.0);
             crate::none::NoFlowControl::new(setup.schedule)
         });
         curve

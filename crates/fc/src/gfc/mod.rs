@@ -194,8 +194,11 @@ impl Gfc {
             Role::Switch => threshold::watches(setup),
             Role::Nic => plan.feedback != "buffer",
         };
-        let curve = |port| if needs_curve { plan.curve(port) } else { Ok(Curve::flat(port)) };
         let ports = setup.ports.len();
+        let curve = |i: usize| match needs_curve {
+            true => plan.curve(i),
+            false => Ok(Curve::flat(&setup.ports[i])),
+        };
         Ok(Self {
             schedule: *setup.schedule,
             queue_of: setup.schedule.queue_of(),
@@ -203,7 +206,7 @@ impl Gfc {
             lossless: setup.lossless,
             feedback,
             min_rate: values.rate(&MIN_RATE).expect("has a default"),
-            curves: setup.ports.iter().map(curve).collect::<Result<_, _>>()?,
+            curves: (0..ports).map(curve).collect::<Result<_, _>>()?,
             told: vec![[0; Priority::COUNT]; ports],
             heard: vec![[0; Priority::COUNT]; ports],
             reporting: vec![false; ports],
@@ -331,7 +334,7 @@ impl FlowControl for Gfc {
             _ if self.told[i][priority.index()] != 0 => Bytes::ZERO,
             Feedback::Periodic => Bytes::ZERO,
             Feedback::Stages { stops, .. } => {
-                let stop = if stops { mmu.pause_threshold(priority) } else { Bytes::MAX };
+                let stop = if stops { mmu.pause_threshold(ingress, priority) } else { Bytes::MAX };
                 self.curves[i].first_stage().min(stop)
             }
             Feedback::OnChange => Bytes::new(self.curves[i].b_0 + 1),

@@ -244,7 +244,20 @@ fn high_sub_classes_take_the_next_free_classes() {
 #[test]
 fn the_default_threshold_is_the_ofc_papers() {
     let b = Bench::around(1, "75KB", "45KB", |setup| Gpfc::new(&Values::new(), setup).unwrap());
-    assert_eq!(b.scheme().xoff_low, Bytes::new(68_000));
+    assert_eq!(b.scheme().xoff_low, [Bytes::new(68_000)]);
+}
+
+#[test]
+fn each_port_has_its_own_lower_threshold() {
+    let levels = [("7500B", "4500B"), ("75KB", "45KB")];
+    let mut b = Bench::around_ports(&levels, |s| Gpfc::new(&values(&[]), s).unwrap());
+    for (port, other, first) in [(UP, OUT, 7), (OUT, UP, 68)] {
+        for n in 1..=first {
+            assert_eq!(b.take_sent(), [], "port {port}, {n} packets");
+            b.arrive(b.packet(port, 1000), other);
+        }
+        assert_eq!(b.take_sent(), [(port, ControlMessage::pfc(PRIORITY, 65_535))]);
+    }
 }
 
 /// The class of priority 2's high sub-class would be 3, which is lossless itself: what priority 2

@@ -95,9 +95,9 @@ fn headroom_in_use_pauses_although_there_is_shared_memory_again() {
 #[test]
 fn an_ingress_is_quiet_below_what_was_asked_for_and_never_beyond_its_limit() {
     let (xoff, xon) = (Bytes::new(3000), Bytes::ZERO);
-    let limit = vec![Bytes::new(4000); 2];
-    let mut m = memory(5000, Thresholds::Static { xoff, xon, limit });
-    assert_eq!(m.pause_threshold(P), xoff);
+    let mut m = memory(5000, Thresholds::uniform(xoff, xon, Bytes::new(4000), 2));
+    assert_eq!(m.pause_threshold(IN, P), xoff);
+    assert_eq!(m.pause_threshold(IN, LOSSY), Bytes::MAX);
     assert!(!m.admit_quietly(IN, P, 1) && !m.transit_quietly(IN, P, 1), "it begins alert");
     m.hush(IN, P, Bytes::ZERO..Bytes::new(3000));
     assert!(!m.transit_quietly(IN, P, 3000) && m.transit_quietly(IN, P, 2999));
@@ -126,7 +126,7 @@ fn a_full_buffer_takes_nothing_quietly() {
     for port in [PortId(0), PortId(1)] {
         m.hush(port, P, Bytes::ZERO..Bytes::MAX);
     }
-    assert_eq!(m.pause_threshold(P), Bytes::MAX, "there is none");
+    assert_eq!(m.pause_threshold(IN, P), Bytes::MAX, "there is none");
     assert!(m.admit_quietly(PortId(0), P, 600));
     assert!(!m.admit_quietly(PortId(1), P, 401) && !m.transit_quietly(PortId(1), P, 401));
     assert!(m.transit_quietly(PortId(1), P, 400) && m.admit_quietly(PortId(1), P, 400));
@@ -149,8 +149,8 @@ fn what_the_exempt_class_has_taken_is_no_measure_for_others() {
 #[test]
 fn a_threshold_that_moves_may_be_anywhere() {
     let mut m = dynamic(1200, 100);
-    assert_eq!(m.pause_threshold(P), Bytes::ZERO);
-    assert_eq!(m.pause_threshold(EXEMPT), Bytes::MAX, "nobody pauses it");
+    assert_eq!(m.pause_threshold(IN, P), Bytes::ZERO);
+    assert_eq!(m.pause_threshold(IN, EXEMPT), Bytes::MAX, "nobody pauses it");
     m.hush(IN, P, Bytes::ZERO..Bytes::MAX);
     m.hush(IN, EXEMPT, Bytes::ZERO..Bytes::MAX);
     assert!(!m.admit_quietly(IN, P, 1) && !m.transit_quietly(IN, P, 1), "it has books of its own");

@@ -174,9 +174,9 @@ impl Mmu {
     /// Memory of a pipelined switch. The ingress limit of static thresholds is then that of every
     /// priority, lossless or not.
     pub fn in_stages(mut self, limits: StageLimits) -> Self {
-        if let Thresholds::Static { limit, .. } = &self.config.thresholds {
+        if let Thresholds::Static(of) = &self.config.thresholds {
             for (s, ingress) in self.ingress.iter_mut().enumerate() {
-                ingress.limit = limit[s / Priority::COUNT].get();
+                ingress.limit = of[s / Priority::COUNT].limit.get();
             }
         }
         let resident = vec![0; self.ingress.len()];
@@ -234,11 +234,8 @@ mod tests {
     const B: PortId = PortId(1);
 
     fn memory(limit: u64, limits: StageLimits) -> Mmu {
-        let thresholds = Thresholds::Static {
-            xoff: Bytes::new(5000),
-            xon: Bytes::new(4000),
-            limit: vec![Bytes::new(limit); 2],
-        };
+        let [xoff, xon, limit] = [5000, 4000, limit].map(Bytes::new);
+        let thresholds = Thresholds::uniform(xoff, xon, limit, 2);
         let buffer = Bytes::MAX;
         let config = MmuConfig { buffer, thresholds, lossless: 1 << 3, exempt: 1 << 7 };
         Mmu::new(config, 2).in_stages(limits)

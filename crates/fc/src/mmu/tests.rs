@@ -5,11 +5,7 @@ const P: Priority = Priority::ALL[3];
 const IN: PortId = PortId(0);
 
 fn static_mmu(limit: u64) -> Mmu {
-    let thresholds = Thresholds::Static {
-        xoff: Bytes::new(3000),
-        xon: Bytes::new(1500),
-        limit: vec![Bytes::new(limit); 2],
-    };
+    let thresholds = Thresholds::uniform(Bytes::new(3000), Bytes::new(1500), Bytes::new(limit), 2);
     let config = MmuConfig { buffer: Bytes::MAX, thresholds, lossless: 1 << 3, exempt: 1 << 7 };
     Mmu::new(config, 2)
 }
@@ -126,5 +122,34 @@ proptest! {
             let sum: u64 = stored.iter().map(|&(_, s)| u64::from(s)).sum();
             prop_assert_eq!(m.used().get(), sum);
         }
+    }
+}
+
+/// A port of 10 Gb/s beside one of 40 Gb/s: each pauses, resumes and is full where its own speed
+/// says so.
+#[test]
+fn each_port_has_thresholds_of_its_own() {
+    let of = |xoff, xon, limit| PortThresholds {
+        xoff: Bytes::new(xoff),
+        xon: Bytes::new(xon),
+        limit: Bytes::new(limit),
+    };
+    let thresholds = Thresholds::Static(vec![of(3000, 1500, 4000), of(12_000, 6000, 16_000)]);
+    let config = MmuConfig { buffer: Bytes::MAX, thresholds, lossless: 1 << 3, exempt: 1 << 7 };
+    let mut m = Mmu::new(config, 2);
+    for (port, xoff, xon, limit) in [(0, 3000, 1500, 4000), (1, 12_000, 6000, 16_000)] {
+        let port = PortId(port);
+        m.admit(port, P, xoff - 1).unwrap();
+        assert!(!m.should_pause(port, P));
+        m.admit(port, P, 1).unwrap();
+        assert!(m.should_pause(port, P));
+        m.admit(port, P, limit - xoff).unwrap();
+        assert_eq!(m.admit(port, P, 1), Err(Refusal::HeadroomExceeded));
+        m.release(port, P, limit - xon - 1);
+        assert!(!m.may_resume(port, P));
+        m.release(port, P, 1);
+        assert!(m.may_resume(port, P));
+        let ends = (m.pause_threshold(port, P), m.resume_threshold(port, P));
+        assert_eq!(ends, (Bytes::new(xoff.into()), Bytes::new(xon.into())));
     }
 }

@@ -208,7 +208,8 @@ enum Scope {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Config {
-    xoff_congested: Bytes,
+    /// By port.
+    xoff_congested: Vec<Bytes>,
     key: KeyKind,
     urgent_wildcard: bool,
     rules: Rules,

@@ -48,8 +48,11 @@ impl Ofc {
             return Pause::Flows(self.flows_for_urgency(ingress, egress, priority)); // line 11
         }
         // lines 3 and 4; below the egress threshold nothing is congested, so nothing is sent
-        let congested = self.config.xoff_congested;
-        if v.q_in(ingress, priority) < congested || v.q_out(egress, priority) < congested {
+        let full = self.config.xoff_congested[ingress.index()];
+        // a faster egress is looked at with the ingress's threshold: a slow ingress would be in the
+        // urgent state before the queue of a fast egress is as long as that of its own speed
+        let long = full.min(self.config.xoff_congested[egress.index()]);
+        if v.q_in(ingress, priority) < full || v.q_out(egress, priority) < long {
             return Pause::Nothing;
         }
         let hierarchy = &self.egress[self.at(priority, egress)];

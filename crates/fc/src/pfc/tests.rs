@@ -100,11 +100,7 @@ fn a_standing_pause_is_refreshed_at_half_its_time() {
 #[test]
 fn one_refresh_frame_carries_all_paused_priorities_of_a_port() {
     let schedule = PrioritySchedule::default();
-    let thresholds = crate::Thresholds::Static {
-        xoff: Bytes::new(1000),
-        xon: Bytes::ZERO,
-        limit: vec![Bytes::MAX],
-    };
+    let thresholds = crate::Thresholds::uniform(Bytes::new(1000), Bytes::ZERO, Bytes::MAX, 1);
     let setup = NodeSetup {
         node: weir_core::NodeId(0),
         role: crate::Role::Switch,

@@ -121,7 +121,10 @@ mod average {
     #[test]
     fn the_floor_is_the_papers_68_of_75_by_default() {
         let b = Bench::around(1, "75KB", "45KB", |s| Ppfc::new(&Values::new(), s).unwrap());
-        assert_eq!(b.scheme().floor, Bytes::new(68_000));
+        assert_eq!(b.scheme().floor, [Bytes::new(68_000)]);
+        let levels = [("7500B", "4500B"), ("75KB", "45KB")];
+        let mixed = Bench::around_ports(&levels, |s| Ppfc::new(&Values::new(), s).unwrap());
+        assert_eq!(mixed.scheme().floor, [Bytes::new(6800), Bytes::new(68_000)]);
         assert_eq!(b.scheme().state_size(), b.scheme().pfc.state_size());
     }
 }
@@ -329,7 +332,7 @@ mod predict {
         let Mode::Predict(rules) = &b.scheme().mode else { panic!("mode = paper") };
         // 2 * 1538 + 84 B at 200 ps, 40 ns of cable, and 40 ns more
         assert_eq!(rules.horizon, [Time::from_ns(632 + 40 + 40); 3]);
-        assert_eq!(b.scheme().floor, Bytes::new(2000));
+        assert_eq!(b.scheme().floor, [Bytes::new(2000); 3]);
         assert_eq!(b.scheme().state_size().tables.last(), Some(&("trends", 3 * 8 * 12)));
     }
 
@@ -362,11 +365,7 @@ fn what_cannot_be_is_refused() {
     assert!(refused(&[], &pool).is_some_and(|e| e.contains("must be given")));
     assert_eq!(refused(&[(&INGRESS_FLOOR, "9KB")], &pool), None);
     assert!(refused(&[(&MODE, "paper")], &pool).is_some_and(|e| e.contains("static")));
-    let fixed = crate::Thresholds::Static {
-        xoff: Bytes::new(75_000),
-        xon: Bytes::new(45_000),
-        limit: vec![Bytes::MAX],
-    };
+    let fixed = crate::Thresholds::uniform(Bytes::new(75_000), Bytes::new(45_000), Bytes::MAX, 1);
     let paper: &[(&Param, &str)] = &[(&MODE, "paper"), (&WEIGHT, "2")];
     assert!(refused(paper, &fixed).is_some_and(|e| e.contains("exceed 1")));
 }

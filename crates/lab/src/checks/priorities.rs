@@ -6,11 +6,12 @@ use crate::text::{Diagnostic, Diagnostics};
 use weir_core::Priority;
 use weir_traffic::FlowSpec;
 
-/// The priority of ACKs: they are never paused, so nothing that is lossless may share it.
+/// The priority of ACKs: they are never paused, so nothing that is lossless may share it. (Those
+/// that travel in the class of their data are paused with it.)
 pub(crate) fn acks(e: &Experiment, out: &mut Diagnostics) {
     let (switch, nic) = (&e.scenario.switch, &e.scenario.nic);
     let acks = nic.config.ack_priority;
-    if switch.config.lossless & 1 << acks.get() == 0 {
+    if nic.config.acks_with_data || switch.config.lossless & 1 << acks.get() == 0 {
         return;
     }
     let title = format!("priority {acks} cannot be lossless: it is that of the ACKs");
@@ -44,7 +45,8 @@ impl Protection {
     ) {
         let mask = e.scenario.switch.config.lossless;
         let acks = e.scenario.nic.config.ack_priority;
-        if flows.iter().any(|f| f.priority == acks) {
+        let own = !e.scenario.nic.config.acks_with_data;
+        if own && flows.iter().any(|f| f.priority == acks) {
             let title = format!("traffic of priority {acks} is never paused or dropped");
             let warning = Diagnostic::warning(title)
                 .maybe_at(spec.place("priority"), "the priority of the ACKs");

@@ -2,28 +2,32 @@
 
 use crate::experiment::{Experiment, Variant};
 use crate::text::{Diagnostic, Diagnostics, Span};
+use weir_cc::tcp::EcnMode;
 use weir_cc::{CcKind, MAX_HOPS, Signal};
 use weir_core::{Bytes, NodeId};
 use weir_fc::IngressBound;
-use weir_sim::config::{Config, IngressLimit, ThresholdConfig, headroom};
+use weir_sim::config::{Config, IngressLimit, Reliability, ThresholdConfig, headroom};
 use weir_sim::marking::SwitchThresholds;
 
 /// Marks and room to slow down, for the algorithm of a run.
 pub(crate) fn signals(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
     let s = &e.scenario;
     let cc = variant.cc;
-    if cc.signal() == Signal::Nothing || out.has_errors() {
+    let is_tcp = s.nic.config.reliability == Reliability::Tcp;
+    if cc.signal() == Signal::Nothing && !is_tcp || out.has_errors() {
         return;
     }
     let config = e.config(variant);
-    let at = place(e, cc);
+    let at = if is_tcp { s.tcp.at } else { place(e, cc) };
+    let name = if is_tcp { "TCP" } else { cc.name() };
     if !s.traffic.is_empty() && s.traffic.iter().all(|t| t.entry.name == "constant") {
-        let title = format!("`{}` has nothing to control", cc.name());
+        let title = format!("`{name}` has nothing to control");
         let warning = Diagnostic::warning(title).maybe_at(at, "");
         out.push(warning.help("constant-rate sources send at their rate: use another pattern"));
     }
-    if cc.signal() == Signal::Marks {
-        marks(e, cc, &config, out);
+    let is_dctcp = is_tcp && config.tcp.ecn == EcnMode::Dctcp;
+    if cc.signal() == Signal::Marks || is_dctcp {
+        marks(e, name, at, &config, out);
     }
     let slowest = e.topology.hosts().iter().map(|&h| e.topology.rate(h, weir_core::PortId(0)));
     if let (Some(least), Some(line)) = (config.cc.min_rate(), slowest.min())
@@ -36,6 +40,14 @@ pub(crate) fn signals(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
             "there are NICs of {line}: write `min-rate = \"{}bps\"` or so",
             tenth.as_bps()
         )));
+    }
+}
+
+/// TCP is its own congestion control.
+pub(crate) fn transport(e: &Experiment, out: &mut Diagnostics) {
+    let algorithm = &e.scenario.congestion_control.algorithm;
+    if let Err(error) = e.check_cc(algorithm.value) {
+        out.push(error.maybe_at(algorithm.span, ""));
     }
 }
 
@@ -59,9 +71,8 @@ fn place(e: &Experiment, cc: CcKind) -> Option<Span> {
 }
 
 /// Whether any queue can become long enough to be marked, and whether that comes before a pause.
-fn marks(e: &Experiment, cc: CcKind, config: &Config, out: &mut Diagnostics) {
+fn marks(e: &Experiment, name: &str, at: Option<Span>, config: &Config, out: &mut Diagnostics) {
     let s = &e.scenario;
-    let (name, at) = (cc.name(), place(e, cc));
     if config.switch.ecn.is_none() {
         let warning = Diagnostic::warning(format!("`{name}` can get no marks: no switch marks"))
             .maybe_at(s.switch.ecn_at.or(at), "");
@@ -107,20 +118,19 @@ fn longest_queue(
         return longest.min(buffer);
     }
     let bound = (config.scheme.info.ingress_bound)(&config.scheme.values);
-    let ThresholdConfig::Static { xoff, limit, .. } = thresholds.of(switch) else { return buffer };
     if bound == IngressBound::Memory || !config.scheme.info.lossless {
         return buffer;
     }
     let frame = config.nic.max_frame();
     let links: Vec<_> =
         e.topology.ports(switch).iter().map(|end| e.topology.link(end.link)).collect();
-    let of_link = |l: &&weir_net::Link| match limit {
-        IngressLimit::Unlimited => u64::MAX,
-        IngressLimit::Bytes(bytes) => bytes.get(),
-        IngressLimit::Lossless => {
+    let of_link = |l: &&weir_net::Link| match thresholds.at(l.rate) {
+        ThresholdConfig::Static { xoff, limit: IngressLimit::Lossless, .. } => {
             let need = headroom(l.rate, l.delay, config.switch.latency, frame, &config.link);
             xoff.saturating_add(need).saturating_add(frame + frame).get()
         }
+        ThresholdConfig::Static { limit: IngressLimit::Bytes(bytes), .. } => bytes.get(),
+        _ => u64::MAX,
     };
     let all = links.iter().map(of_link).fold(0, u64::saturating_add);
     let lossless = u64::from(config.switch.lossless.count_ones());

@@ -3,6 +3,7 @@
 use super::pauses::innocent_holds;
 use super::{Comparison, Group};
 use crate::run::Run;
+use crate::scenario::SizeRange;
 use crate::stats::{Estimate, Sorted};
 use weir_core::{Bytes, ClassId, Time};
 use weir_sim::outcome::FlowRecord;
@@ -20,6 +21,8 @@ pub struct ClassStats {
     pub fct_ack: Sorted,
     /// Payload that open-ended flows delivered over the time they had, bits per second.
     pub rate: Sorted,
+    /// Payload of those that completed over their completion time, bits per second.
+    pub throughput: Sorted,
     /// FCT over ideal FCT.
     pub slowdown: Sorted,
     /// For every flow, the longest time it was held at one hop, picoseconds.
@@ -30,6 +33,14 @@ pub struct ClassStats {
     pub lost: u64,
     /// Packets that arrived behind later ones.
     pub reordered: u64,
+    /// Retransmission timers that fired.
+    pub timeouts: u64,
+    /// TCP: windows cut for ECN marks.
+    pub ecn_cuts: u64,
+    /// TCP: fast retransmits.
+    pub fast_retransmits: u64,
+    /// TCP: the largest congestion window of each flow, bytes.
+    pub peak_window: Sorted,
 }
 
 /// The longest time a flow was held at one hop. Holds at several hops overlap, so their sum
@@ -45,12 +56,39 @@ fn rate(flow: &FlowRecord, end: Time) -> Option<f64> {
     endless.then(|| flow.delivered.get() as f64 * 8e12 / time)
 }
 
+/// Which flows of a run: those of a class, those of a range of sizes, or all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Selection<'a> {
+    /// Only this class.
+    pub class: Option<ClassId>,
+    /// Only these sizes.
+    pub sizes: Option<&'a SizeRange>,
+}
+
+impl Selection<'_> {
+    /// Whether a flow is one of them.
+    pub fn holds(&self, flow: &FlowRecord) -> bool {
+        self.class.is_none_or(|c| flow.class == c) && self.sizes.is_none_or(|s| s.holds(flow.size))
+    }
+}
+
+/// The size of a flow over its completion time, bits per second.
+fn throughput(flow: &FlowRecord) -> Option<f64> {
+    let time = flow.fct()?.as_ps();
+    (time > 0).then(|| flow.size.get() as f64 * 8e12 / time as f64)
+}
+
 impl ClassStats {
     /// Sorts out the flows of `class`, or of all classes, that started after the warm-up.
     pub fn new(run: &Run, class: Option<ClassId>) -> Self {
+        Self::of(run, Selection { class, sizes: None })
+    }
+
+    /// Sorts out the flows of a selection that started after the warm-up.
+    pub fn of(run: &Run, which: Selection<'_>) -> Self {
         let warm_up = run.config.probes.warm_up;
-        let of_class = |f: &&FlowRecord| class.is_none_or(|c| f.class == c) && f.start >= warm_up;
-        let flows: Vec<&FlowRecord> = run.outcome.flows.iter().filter(of_class).collect();
+        let counts = |f: &&FlowRecord| which.holds(f) && f.start >= warm_up;
+        let flows: Vec<&FlowRecord> = run.outcome.flows.iter().filter(counts).collect();
         let ps = |t: Option<Time>| t.map(|t| t.as_ps() as f64);
         let sum = |of: fn(&FlowRecord) -> u64| flows.iter().map(|f| of(f)).sum();
         Self {
@@ -59,11 +97,18 @@ impl ClassStats {
             fct: Sorted::new(flows.iter().filter_map(|f| ps(f.fct()))),
             fct_ack: Sorted::new(flows.iter().filter_map(|f| ps(f.fct_ack()))),
             rate: Sorted::new(flows.iter().filter_map(|f| rate(f, run.outcome.end))),
+            throughput: Sorted::new(flows.iter().filter_map(|f| throughput(f))),
             slowdown: Sorted::new(flows.iter().filter_map(|f| f.slowdown())),
             held: Sorted::new(flows.iter().map(|f| longest_hold(f))),
             retransmitted: sum(|f| f.retransmitted),
             lost: sum(|f| f.lost),
             reordered: sum(|f| f.reordered),
+            timeouts: sum(|f| f.timeouts),
+            ecn_cuts: sum(|f| f.tcp.map_or(0, |tcp| tcp.ecn_cuts)),
+            fast_retransmits: sum(|f| f.tcp.map_or(0, |tcp| tcp.fast_retransmits)),
+            peak_window: Sorted::new(
+                flows.iter().filter_map(|f| f.tcp.map(|tcp| tcp.peak_window.get() as f64)),
+            ),
         }
     }
 }
@@ -116,7 +161,12 @@ impl ClassSummary {
 
     /// Sums up a class (or all) over the runs of a scheme.
     pub fn new(group: &Group, class: Option<ClassId>) -> Self {
-        let runs: Vec<ClassStats> = group.runs.iter().map(|r| ClassStats::new(r, class)).collect();
+        Self::of(group, Selection { class, sizes: None })
+    }
+
+    /// Sums up the flows of a selection over the runs of a scheme.
+    pub fn of(group: &Group, which: Selection<'_>) -> Self {
+        let runs: Vec<ClassStats> = group.runs.iter().map(|r| ClassStats::of(r, which)).collect();
         let estimate = |of: &dyn Fn(&ClassStats) -> Option<f64>| {
             Estimate::new(&runs.iter().filter_map(of).collect::<Vec<_>>())
         };

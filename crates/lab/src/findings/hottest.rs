@@ -25,6 +25,11 @@ impl PortAt {
         }
     }
 
+    /// The same in one word, for tables: `Sc:P_d`, `sw0:h3`.
+    pub fn label(self, topology: &Topology) -> String {
+        topology.port_label(self.node, self.port)
+    }
+
     /// The record of this port in a run.
     pub fn record(self, run: &Run) -> Option<&PortRecord> {
         run.outcome.ports.iter().find(|p| p.node == self.node && p.port == self.port)

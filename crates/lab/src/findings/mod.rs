@@ -8,16 +8,21 @@ mod queues;
 mod signal;
 mod story;
 mod tables;
+mod victims;
+mod window;
 
-pub use classes::{ClassStats, ClassSummary};
+pub use classes::{ClassStats, ClassSummary, Selection};
 pub use hottest::{PortAt, hottest_port};
 pub(crate) use notes::failures;
 pub use notes::notes;
-pub use pauses::{Hold, PauseNode, PauseTree, Victim, holds, innocent_holds};
+pub(crate) use pauses::chain;
+pub use pauses::{Hold, PauseNode, PauseTree, holds, innocent_holds};
 pub use queues::{Distribution, PortKind};
 pub use signal::missing_signal;
 pub use story::answer;
 pub use tables::TableSummary;
+pub use victims::{Bound, Victim};
+pub use window::Window;
 
 use crate::experiment::Experiment;
 use crate::run::{Failed, Failure, Run};

@@ -4,6 +4,7 @@ use super::{Comparison, Group};
 use crate::experiment::Experiment;
 use crate::format;
 use crate::run::Run;
+use weir_sim::config::Reliability;
 use weir_sim::outcome::{Deadlock, DropReason, Finish};
 
 /// Remarks, the gravest first; none when all went well and nothing was sent twice.
@@ -39,8 +40,12 @@ pub fn notes(c: &Comparison<'_>, group: &Group) -> Vec<String> {
     let total = |of: fn(&weir_sim::outcome::Totals) -> u64| -> u64 {
         group.runs.iter().map(|r| of(&r.outcome.totals)).sum()
     };
+    let is_tcp = group.runs.iter().any(|r| r.config.nic.reliability == Reliability::Tcp);
     for (n, what) in [
         (total(|t| t.retransmitted), "sent again"),
+        (if is_tcp { total(|t| t.timeouts) } else { 0 }, "timeouts"),
+        (total(|t| t.fast_retransmits), "fast retransmits"),
+        (total(|t| t.ecn_cuts), "windows cut for marks"),
         (total(|t| t.reordered), "out of order"),
         (total(|t| t.discarded), "discarded at the source"),
         (total(|t| t.watchdog_storms), "watchdog storms"),

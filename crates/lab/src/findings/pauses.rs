@@ -14,11 +14,13 @@
 //! ```
 
 use super::hottest::PortAt;
+use super::victims::{Log, Victim, effect, held_flows, victims};
+use super::window::Window;
 use crate::experiment::Experiment;
 use crate::run::Run;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use weir_core::{FlowId, NodeId, PortId, Priority, Time};
-use weir_sim::outcome::{FlowRecord, HeldAt, PauseEvent, PauseScope};
+use weir_sim::outcome::{PauseEvent, PauseScope};
 
 /// One pause from its start to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,10 @@ pub struct Hold {
     pub start: Time,
     /// When it was lifted, or the run ended.
     pub end: Time,
+    /// Whether it was lifted before the run ended.
+    pub lifted: bool,
+    /// What the pause named when it began.
+    pub scope: PauseScope,
     /// The egress port whose bytes caused it.
     pub cause: Option<PortAt>,
     /// The hold that kept that port from sending; `None` for a root.
@@ -48,11 +54,11 @@ pub struct PauseNode {
     pub by: PortAt,
     /// Who is paused.
     pub held: PortAt,
-    /// How often.
+    /// How often, within the window of time that is looked at.
     pub count: u64,
-    /// For how long in all.
+    /// For how long in all, within the window.
     pub time: Time,
-    /// The first time.
+    /// When the first of them began, which may be before the window.
     pub first: Time,
     /// The pauses that these caused.
     pub children: Vec<Self>,
@@ -63,27 +69,6 @@ impl PauseNode {
     pub fn depth(&self) -> usize {
         1 + self.children.iter().map(Self::depth).max().unwrap_or(0)
     }
-}
-
-/// A flow that was held although its path does not go through the root.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Victim {
-    /// Which.
-    pub flow: FlowId,
-    /// From.
-    pub src: NodeId,
-    /// To.
-    pub dst: NodeId,
-    /// Its class.
-    pub class: weir_core::ClassId,
-    /// How long the pauses of the tree held it: the longest at one hop, since holds at several
-    /// hops overlap.
-    pub held: Time,
-    /// Whether `held` is only an upper bound: pauses that began elsewhere held it at that hop,
-    /// too, or not all pauses were kept.
-    pub at_most: bool,
-    /// Whether no pause of the run began at any port of its path.
-    pub clear: bool,
 }
 
 /// Everything that one congested port set off.
@@ -111,10 +96,11 @@ impl PauseTree {
 
     /// The trees of a run; see [`Run::pause_trees`], which works them out only once.
     pub(crate) fn of_run(e: &Experiment, run: &Run) -> Vec<Self> {
-        let holds = holds(e, run);
+        let (holds, window) = (holds(e, run), e.window);
         let mut trees: BTreeMap<Option<PortAt>, Vec<PauseNode>> = BTreeMap::new();
-        for (i, hold) in holds.iter().enumerate() {
-            insert(trees.entry(hold.root).or_default(), &holds, &chain(&holds, i));
+        let touched = |(_, h): &(usize, &Hold)| window.touches(h.start, h.end);
+        for (i, hold) in holds.iter().enumerate().filter(touched) {
+            insert(trees.entry(hold.root).or_default(), &holds, &chain(&holds, i), window);
         }
         let mut trees: Vec<Self> = trees
             .into_iter()
@@ -125,7 +111,8 @@ impl PauseTree {
         trees.sort_by_key(|t| std::cmp::Reverse(size(t)));
         if !trees.is_empty() {
             let flows = held_flows(e, run);
-            let log = Log::new(&holds, run.outcome.pauses_left_out == 0);
+            let effects = holds.iter().map(|hold| effect(e, run, hold)).collect();
+            let log = Log::new(&holds, effects, run.outcome.pauses_left_out == 0, window);
             for tree in trees.iter_mut().take(MOST_EXAMINED) {
                 tree.victims = victims(&flows, tree, &log);
             }
@@ -156,7 +143,7 @@ pub fn innocent_holds(trees: &[PauseTree]) -> BTreeMap<FlowId, Time> {
 const MOST_EXAMINED: usize = 20;
 
 /// The chain of holds from the root to hold `i`.
-fn chain(holds: &[Hold], i: usize) -> Vec<usize> {
+pub(crate) fn chain(holds: &[Hold], i: usize) -> Vec<usize> {
     let mut chain = vec![i];
     let mut at = i;
     while let Some(parent) = holds[at].parent {
@@ -167,7 +154,7 @@ fn chain(holds: &[Hold], i: usize) -> Vec<usize> {
     chain
 }
 
-fn insert(nodes: &mut Vec<PauseNode>, holds: &[Hold], chain: &[usize]) {
+fn insert(nodes: &mut Vec<PauseNode>, holds: &[Hold], chain: &[usize], window: Window) {
     let [first, rest @ ..] = chain else { return };
     let hold = &holds[*first];
     let at = match nodes.iter().position(|n| n.by == hold.by) {
@@ -187,10 +174,10 @@ fn insert(nodes: &mut Vec<PauseNode>, holds: &[Hold], chain: &[usize]) {
     let node = &mut nodes[at];
     if rest.is_empty() {
         node.count += 1;
-        node.time = node.time.saturating_add(hold.end.saturating_sub(hold.start));
+        node.time = node.time.saturating_add(window.overlap(hold.start, hold.end));
         node.first = node.first.min(hold.start);
     }
-    insert(&mut node.children, holds, rest);
+    insert(&mut node.children, holds, rest, window);
 }
 
 /// What identifies a pause that is on: the ingress, the priority, the queue if it names one.
@@ -223,7 +210,7 @@ pub fn holds(e: &Experiment, run: &Run) -> Vec<Hold> {
                 active.insert(key, Active { flows: old.flows - flows, ..old });
             }
             (false, Some(old)) => {
-                holds[old.hold].end = event.at;
+                (holds[old.hold].end, holds[old.hold].lifted) = (event.at, true);
                 active.remove(&key);
             }
             (false, None) => {}
@@ -267,175 +254,10 @@ fn start(
         priority: event.priority,
         start: event.at,
         end: event.at,
+        lifted: false,
+        scope: event.scope,
         cause,
         parent,
         root: parent.map_or(cause, |p| holds[p].root),
-    }
-}
-
-/// A flow that was held, and its path.
-struct HeldFlow<'a> {
-    record: &'a FlowRecord,
-    path: Vec<(NodeId, PortId)>,
-}
-
-/// The flows that were held and how they are routed.
-fn held_flows<'a>(e: &Experiment, run: &'a Run) -> Vec<HeldFlow<'a>> {
-    const MOST: usize = 100_000;
-    let held = run.outcome.flows.iter().filter(|f| !f.held.is_empty()).take(MOST);
-    let wanted: BTreeMap<FlowId, &FlowRecord> = held.map(|f| (f.id, f)).collect();
-    let routes = e.routes();
-    let mut flows = Vec::new();
-    for host in e.traffic.sources(run.variant.seed) {
-        let all = FlowId::new(host.host(), 0)..=FlowId::new(host.host(), u32::MAX);
-        // flows of a host come in order: stop at the last one wanted
-        let Some((&last, _)) = wanted.range(all).next_back() else { continue };
-        for flow in host.take_while(|f| f.id <= last) {
-            let Some(record) = wanted.get(&flow.id) else { continue };
-            let path = match flow.path.and_then(|p| e.paths.get(p as usize)) {
-                Some(path) => weir_net::validate_path(&e.topology, &path.nodes).ok(),
-                None => routes.path(&e.topology, flow.src, flow.dst, flow.id.hash64()),
-            };
-            flows.push(HeldFlow { record, path: path.unwrap_or_default() });
-        }
-    }
-    flows
-}
-
-/// Held stretches of a port by one tree, in order and without overlap.
-type Stretches = Vec<(Time, Time)>;
-
-/// The held stretches of every port in the tree of `root`.
-fn stretches(holds: &[Hold], root: PortAt) -> BTreeMap<PortAt, Stretches> {
-    let mut by_port: BTreeMap<PortAt, Stretches> = BTreeMap::new();
-    for hold in holds.iter().filter(|h| h.root == Some(root)) {
-        by_port.entry(hold.held).or_default().push((hold.start, hold.end));
-    }
-    for all in by_port.values_mut() {
-        all.sort_unstable();
-        let mut joined: Stretches = Vec::with_capacity(all.len());
-        for &(start, end) in all.iter() {
-            match joined.last_mut() {
-                Some(last) if start <= last.1 => last.1 = last.1.max(end),
-                _ => joined.push((start, end)),
-            }
-        }
-        *all = joined;
-    }
-    by_port
-}
-
-/// How much of the stretches lies within the life of a flow.
-fn within(stretches: &[(Time, Time)], from: Time, to: Time) -> Time {
-    let clip = |&(start, end): &(Time, Time)| end.min(to).saturating_sub(start.max(from));
-    stretches.iter().map(clip).fold(Time::ZERO, Time::saturating_add)
-}
-
-/// What all pauses of a run say together.
-struct Log<'a> {
-    holds: &'a [Hold],
-    /// Whether no pause is missing.
-    complete: bool,
-    /// The ports at which pauses began; `None` stands for causes that are not known.
-    roots: BTreeSet<Option<PortAt>>,
-    /// For every port that was held, where the pauses began that held it.
-    held_by: BTreeMap<PortAt, BTreeSet<Option<PortAt>>>,
-}
-
-impl<'a> Log<'a> {
-    fn new(holds: &'a [Hold], complete: bool) -> Self {
-        let mut held_by: BTreeMap<PortAt, BTreeSet<Option<PortAt>>> = BTreeMap::new();
-        for hold in holds {
-            held_by.entry(hold.held).or_default().insert(hold.root);
-        }
-        let roots = holds.iter().map(|h| h.root).collect();
-        Self { holds, complete, roots, held_by }
-    }
-
-    /// Whether all pauses that held `port` are known to have begun at one place.
-    fn one_root(&self, port: PortAt) -> bool {
-        self.complete && self.held_by.get(&port).is_some_and(|roots| roots.len() == 1)
-    }
-
-    /// Whether no pause began at any of these ports, or where nobody knows.
-    fn clear(&self, path: &[(NodeId, PortId)]) -> bool {
-        let began =
-            |&(node, port): &(NodeId, PortId)| self.roots.contains(&Some(PortAt { node, port }));
-        self.complete && !self.roots.contains(&None) && !path.is_empty() && !path.iter().any(began)
-    }
-}
-
-/// The flows that this tree held although they never go through its root. How long a flow was
-/// held at a hop is known, and so is when the tree held that port: the hold of the flow by
-/// the tree is at most the smaller of the two, and equal to the former where no other tree held
-/// that port.
-fn victims(flows: &[HeldFlow<'_>], tree: &PauseTree, log: &Log<'_>) -> Vec<Victim> {
-    let Some(root) = tree.root else { return Vec::new() };
-    let held_ports = stretches(log.holds, root);
-    let mut victims = Vec::new();
-    for HeldFlow { record, path } in flows {
-        if path.contains(&(root.node, root.port)) {
-            continue;
-        }
-        let until = record.finish.unwrap_or(Time::NEVER);
-        let by_tree = |h: &HeldAt| {
-            let at = PortAt { node: h.node, port: h.port };
-            let all = held_ports.get(&at)?;
-            Some((h.time.min(within(all, record.start, until)), at))
-        };
-        let longest = record.held.iter().filter_map(by_tree).max();
-        let Some((held, at)) = longest.filter(|(t, _)| *t > Time::ZERO) else { continue };
-        victims.push(Victim {
-            flow: record.id,
-            src: record.src,
-            dst: record.dst,
-            class: record.class,
-            held,
-            at_most: !log.one_root(at),
-            clear: log.clear(path),
-        });
-    }
-    victims.sort_by_key(|v| (std::cmp::Reverse(v.held), v.flow));
-    victims
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn port(node: u32) -> PortAt {
-        PortAt { node: NodeId(node), port: PortId(0) }
-    }
-
-    /// A pause of the port of node `held` that began at the port of node `root`.
-    fn hold(held: u32, root: Option<u32>) -> Hold {
-        Hold {
-            by: port(9),
-            held: port(held),
-            priority: Priority::default(),
-            start: Time::ZERO,
-            end: Time::from_ns(1),
-            cause: root.map(port),
-            parent: None,
-            root: root.map(port),
-        }
-    }
-
-    #[test]
-    fn a_path_is_clear_only_if_no_pause_began_on_it_and_all_are_known() {
-        let path = [(NodeId(1), PortId(0)), (NodeId(2), PortId(0))];
-        let clear = |holds: &[Hold], complete| Log::new(holds, complete).clear(&path);
-        assert!(clear(&[hold(1, Some(5))], true));
-        assert!(!clear(&[hold(1, Some(5))], false), "the log was full");
-        assert!(!clear(&[hold(1, Some(5)), hold(8, Some(2))], true), "one began at node 2");
-        assert!(!clear(&[hold(1, Some(5)), hold(8, None)], true), "one began nobody knows where");
-    }
-
-    #[test]
-    fn a_hold_is_due_to_one_port_only_if_no_other_held_it_too() {
-        let holds = [hold(1, Some(5)), hold(1, Some(5)), hold(2, Some(5)), hold(2, Some(6))];
-        let log = Log::new(&holds, true);
-        assert!(log.one_root(port(1)) && !log.one_root(port(2)));
-        assert!(!Log::new(&holds, false).one_root(port(1)), "the log was full");
     }
 }

@@ -5,24 +5,25 @@ use crate::run::Run;
 use weir_cc::Signal;
 
 impl Group {
-    /// [`missing_signal`], when it is true of every run.
+    /// What the congestion control reacts to and got in no run, in words, and what that means.
     pub fn missing_signal(&self) -> Option<(String, &'static str)> {
         let all: Option<Vec<_>> = self.runs.iter().map(missing_signal).collect();
-        all?.into_iter().next()
+        let missing = all?.into_iter().next()?;
+        let cc = self.runs.first()?.variant.cc;
+        let why = match missing {
+            "marks" => "no queue grew beyond kmin, so no flow slowed down",
+            _ => "no ACK brought any, so no flow slowed down",
+        };
+        Some((format!("{} got no {missing}", cc.name()), why))
     }
 }
 
-/// What the congestion control reacts to and did not get in this run, and what that means.
-pub fn missing_signal(run: &Run) -> Option<(String, &'static str)> {
-    let (cc, outcome) = (run.variant.cc, &run.outcome);
-    let (missing, why) = match cc.signal() {
-        Signal::Marks if outcome.ports.iter().all(|p| p.ecn_marked == 0) => {
-            ("marks", "no queue grew beyond kmin, so no flow slowed down")
-        }
-        Signal::Telemetry if outcome.totals.telemetry == 0 => {
-            ("telemetry", "no ACK brought any, so no flow slowed down")
-        }
-        _ => return None,
-    };
-    Some((format!("{} got no {missing}", cc.name()), why))
+/// What the congestion control reacts to and did not get in this run: `marks` or `telemetry`.
+pub fn missing_signal(run: &Run) -> Option<&'static str> {
+    let outcome = &run.outcome;
+    match run.variant.cc.signal() {
+        Signal::Marks if outcome.ports.iter().all(|p| p.ecn_marked == 0) => Some("marks"),
+        Signal::Telemetry if outcome.totals.telemetry == 0 => Some("telemetry"),
+        _ => None,
+    }
 }

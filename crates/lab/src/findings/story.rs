@@ -80,7 +80,7 @@ fn victim(c: &Comparison<'_>, first: &Group) -> Option<String> {
         "{seed}{} held the {class} flow {src} to {dst} for {}{} because of congestion at {root}, \
          which is not on its path{}.{more}",
         first.scheme.title,
-        if worst.at_most { "up to " } else { "" },
+        if worst.at_most() { "up to " } else { "" },
         format::time(worst.held),
         if worst.clear { "; no pause began at a port that is" } else { "" },
     );

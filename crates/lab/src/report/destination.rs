@@ -30,17 +30,21 @@ const MARK_TEXT: &str = "Results of weir. A later run with the same --out replac
 
 /// Everything that may be in a result directory, the mark aside; tables of interrupted runs are
 /// called `flows.partial.csv` and so on.
-const OURS: [&str; 14] = [
+const OURS: [&str; 18] = [
     "summary.json",
     "flows.csv",
     "ports.csv",
     "queues.csv",
     "pauses.csv",
+    "pause-edges.csv",
+    "victims.csv",
     "series.csv",
     "flows.parquet",
     "ports.parquet",
     "queues.parquet",
     "pauses.parquet",
+    "pause-edges.parquet",
+    "victims.parquet",
     "series.parquet",
     "perf.json",
     "scenario.toml",

@@ -9,6 +9,7 @@ mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod pause_section;
+mod pause_tables;
 mod summary;
 mod tables;
 

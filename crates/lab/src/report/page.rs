@@ -64,7 +64,7 @@ pub fn page(c: &Comparison<'_>, command: &str) -> String {
 }
 
 fn headline(c: &Comparison<'_>) -> String {
-    let cc = c.runs().next().map_or("none", |r| r.variant.cc.name());
+    let cc = c.runs().next().map_or("none", |r| r.senders());
     let seeds = c.seeds() as u64;
     format!(
         "{} · {} · congestion control: {cc}",
@@ -183,12 +183,13 @@ fn pauses(c: &Comparison<'_>) -> String {
             continue;
         }
         let title = escape(&look.name);
+        let window = c.experiment.window.label();
         let tree = pause_section::tree(c.experiment, run);
         let timeline = figures::timeline(c, i, &look);
         let timeline = timeline.as_ref().map(figure).unwrap_or_default();
         let open = if out.is_empty() { " open" } else { "" };
         out.push_str(&format!(
-            "<details{open}><summary>{title}, seed {}</summary>\n<h3>Pause tree: {title}</h3>\n\
+            "<details{open}><summary>{title}, seed {}</summary>\n<h3>Pause tree: {title}{window}</h3>\n\
              {tree}\n{timeline}</details>\n",
             run.variant.seed
         ));
@@ -215,7 +216,10 @@ fn scenario(c: &Comparison<'_>, command: &str) -> String {
     let e = c.experiment;
     let kind = if c.partial() { "partial.csv" } else { "csv" };
     let mut data = vec!["summary.json".to_owned()];
-    data.extend(["flows", "ports", "queues", "pauses"].map(|name| format!("{name}.{kind}")));
+    data.extend(
+        ["flows", "ports", "queues", "pauses", "pause-edges", "victims"]
+            .map(|name| format!("{name}.{kind}")),
+    );
     data.extend(e.scenario.probe.series.map(|_| format!("series.{kind}")));
     let mut out = format!(
         "<p>To get this page again:</p>\n<pre>{}</pre>\n<p class=\"soft\">weir {}. Data beside this \

@@ -20,7 +20,8 @@ pub(super) fn tree(e: &Experiment, run: &Run) -> String {
     const OPEN_TREES: usize = 3;
     let trees = run.pause_trees(e);
     if trees.is_empty() {
-        return format!("<p>{} paused nobody.</p>", escape(run.variant.scheme.title));
+        let title = escape(run.variant.scheme.title);
+        return format!("<p>{title} paused nobody{}.</p>", e.window.label());
     }
     let mut room = MOST_LINES;
     let items: Vec<String> =
@@ -41,7 +42,7 @@ pub(super) fn tree(e: &Experiment, run: &Run) -> String {
     out.push_str("</ul>");
     if items.len() < trees.len() {
         let more = format::plural((trees.len() - items.len()) as u64, "more root");
-        out.push_str(&format!("<p class=\"soft\">{more} in pauses.csv.</p>"));
+        out.push_str(&format!("<p class=\"soft\">{more} in pause-edges.csv.</p>"));
     }
     out.push_str("</div>");
     out
@@ -101,14 +102,20 @@ fn line(e: &Experiment, node: &PauseNode, room: &mut usize) -> String {
         true => String::new(),
         false => format!("<ul>{}</ul>", nodes(e, &node.children, room)),
     };
+    // a pause that was over before the window may have caused others that were not
+    let extent = match node.count {
+        0 => "before the window".to_owned(),
+        n => format!(
+            "{} for {} in all, first at {}",
+            format::times(n),
+            format::time(node.time),
+            format::time(node.first)
+        ),
+    };
     format!(
-        "<li>{} paused <b>{}</b> <span class=\"soft\">{} for {} in all, first at {}</span>\
-         {children}</li>",
+        "<li>{} paused <b>{}</b> <span class=\"soft\">{extent}</span>{children}</li>",
         escape(by),
         escape(held),
-        format::times(node.count),
-        format::time(node.time),
-        format::time(node.first)
     )
 }
 
@@ -134,7 +141,7 @@ fn victims(e: &Experiment, tree: &PauseTree) -> String {
         .collect();
     out.push_str(&names.join(", "));
     if tree.victims.len() > MOST {
-        out.push_str(&format!(" and {} more", tree.victims.len() - MOST));
+        out.push_str(&format!(" and {} more in victims.csv", tree.victims.len() - MOST));
     }
     out.push_str(".</p>");
     out

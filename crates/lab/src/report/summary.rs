@@ -2,17 +2,18 @@
 
 use crate::experiment::Experiment;
 use crate::findings::{
-    ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, TableSummary,
-    answer, hottest_port,
+    ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, Selection,
+    TableSummary, answer, hottest_port, missing_signal,
 };
 use crate::run::{Failed, Run};
 use crate::stats::{Estimate, Sorted};
 use serde_json::{Map, Value, json};
 use weir_core::{ClassId, Time};
+use weir_sim::config::Reliability;
 use weir_sim::outcome::{Deadlock, Finish, Stuck};
 
 /// The version of the file format.
-pub(crate) const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 2;
 
 /// The summary of everything that was run: of the run itself if there is only one.
 pub fn summary(c: &Comparison<'_>) -> Value {
@@ -24,6 +25,7 @@ pub fn summary(c: &Comparison<'_>) -> Value {
         "title": e.scenario.title,
         "answer": answer(c),
         "partial": c.partial(),
+        "window": window(e),
     });
     let mut runs: Vec<Value> = c.runs().map(|r| run_summary(e, r)).collect();
     let object = all.as_object_mut().expect("made above");
@@ -41,6 +43,17 @@ pub fn summary(c: &Comparison<'_>) -> Value {
     all
 }
 
+/// The time whose pauses and victims are in the files; null for the whole run.
+fn window(e: &Experiment) -> Value {
+    match e.window.is_all() {
+        true => Value::Null,
+        false => json!({
+            "from_ps": e.window.from.as_ps(),
+            "to_ps": (e.window.to < Time::NEVER).then_some(e.window.to.as_ps()),
+        }),
+    }
+}
+
 /// A run without an outcome.
 fn failed(f: &Failed) -> Value {
     json!({
@@ -56,9 +69,9 @@ fn scheme(c: &Comparison<'_>, group: &Group) -> Value {
     let estimate = |e: Option<Estimate>| {
         e.map_or(Value::Null, |e| json!({ "mean": e.mean, "plus_minus": e.half_width }))
     };
-    let class = |name: &String, i: usize| {
-        let s = ClassSummary::new(group, Some(ClassId::from_index(i)));
-        let value = json!({
+    let flows = |which: Selection<'_>| {
+        let s = ClassSummary::of(group, which);
+        json!({
             "flows": s.flows,
             "completed": s.completed,
             "fct_ps": {
@@ -73,12 +86,33 @@ fn scheme(c: &Comparison<'_>, group: &Group) -> Value {
                 "p95": estimate(s.slowdown_p95),
                 "p99": estimate(s.slowdown_p99),
             },
-        });
+        })
+    };
+    let (classes, sizes) = divided(c.experiment, flows);
+    json!({
+        "scheme": group.scheme.name,
+        "seeds": group.runs.len(),
+        "classes": classes,
+        "sizes": sizes,
+    })
+}
+
+/// What `of` says of each class, with its ranges of sizes inside, and of the ranges of all flows.
+fn divided(
+    e: &Experiment,
+    of: impl Fn(Selection<'_>) -> Value,
+) -> (Map<String, Value>, Map<String, Value>) {
+    let ranges = |class: Option<ClassId>| -> Map<String, Value> {
+        let sizes = e.scenario.report.sizes.iter();
+        sizes.map(|s| (s.label.clone(), of(Selection { class, sizes: Some(s) }))).collect()
+    };
+    let class = |(i, name): (usize, &String)| {
+        let class = Some(ClassId::from_index(i));
+        let mut value = of(Selection { class, sizes: None });
+        value["sizes"] = ranges(class).into();
         (name.clone(), value)
     };
-    let names = c.experiment.classes().iter().enumerate();
-    let classes: Map<String, Value> = names.map(|(i, name)| class(name, i)).collect();
-    json!({ "scheme": group.scheme.name, "seeds": group.runs.len(), "classes": classes })
+    (e.classes().iter().enumerate().map(class).collect(), ranges(None))
 }
 
 fn length(d: &Distribution) -> Value {
@@ -104,21 +138,15 @@ fn lengths(e: &Experiment, run: &Run) -> (Map<String, Value>, Value) {
 pub fn run_summary(e: &Experiment, run: &Run) -> Value {
     let o = &run.outcome;
     let t = &o.totals;
-    let classes: Map<String, Value> = e
-        .classes()
-        .iter()
-        .enumerate()
-        .map(|(i, name)| {
-            let stats = ClassStats::new(run, Some(ClassId::from_index(i)));
-            (name.clone(), class(&stats))
-        })
-        .collect();
+    let (classes, sizes) = divided(e, |which| class(&ClassStats::of(run, which)));
     let (queues, memory) = lengths(e, run);
+    let is_tcp = run.config.nic.reliability == Reliability::Tcp;
     // An interrupted run depends on when it was interrupted: it has no fingerprint.
     let digest = (!run.interrupted()).then(|| format!("{:016x}", o.digest));
     json!({
         "scheme": run.variant.scheme.name,
         "cc": run.variant.cc.name(),
+        "transport": if is_tcp { "tcp" } else { "roce" },
         "seed": run.variant.seed,
         "finish": finish(e, run),
         "valid": run.invalid(e).is_none(),
@@ -144,10 +172,15 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
             "watchdog_storms": t.watchdog_storms,
             "timeouts": t.timeouts,
             "needless_timeouts": t.needless_timeouts,
+            "telemetry": t.telemetry,
+            "ecn_cuts": t.ecn_cuts,
+            "fast_retransmits": t.fast_retransmits,
         },
+        "missing_signal": missing_signal(run),
         "series_interval_ps": o.series_interval.map(Time::as_ps),
         "drops": drops(e, run),
         "classes": classes,
+        "sizes": sizes,
         "queues": queues,
         "memory": memory,
         "hottest_port": hottest(e, run),
@@ -204,13 +237,27 @@ fn class(s: &ClassStats) -> Value {
         "retransmitted": s.retransmitted,
         "lost": s.lost,
         "reordered": s.reordered,
+        "timeouts": s.timeouts,
+        "tcp": tcp(s),
+    })
+}
+
+/// What TCP did; null where hosts do not use it.
+fn tcp(s: &ClassStats) -> Value {
+    s.peak_window.mean().map_or(Value::Null, |mean| {
+        json!({
+            "ecn_cuts": s.ecn_cuts,
+            "fast_retransmits": s.fast_retransmits,
+            "peak_window_mean": mean,
+            "peak_window_max": s.peak_window.max(),
+        })
     })
 }
 
 fn stuck(e: &Experiment, s: &Stuck) -> Value {
     json!({
         "node": e.topology.name(s.node),
-        "port": e.topology.port_name(s.node, s.port),
+        "port": e.topology.port_label(s.node, s.port),
         "queue": s.queue.0,
         "priority": s.priority.get(),
         "bytes": s.bytes.get(),
@@ -254,7 +301,7 @@ fn hottest(e: &Experiment, run: &Run) -> Value {
     let Some(port) = at.record(run) else { return Value::Null };
     json!({
         "node": e.topology.name(at.node),
-        "port": e.topology.port_name(at.node, at.port),
+        "port": at.label(&e.topology),
         "queue_mean": port.queue.mean,
         "queue_p99": port.queue.p99.get(),
         "queue_max": port.queue.max.get(),
@@ -276,8 +323,10 @@ fn trees(e: &Experiment, run: &Run) -> Vec<Value> {
                     "src": e.topology.name(v.src),
                     "dst": e.topology.name(v.dst),
                     "class": e.classes()[v.class.index()],
+                    "held_at": v.at.label(&e.topology),
                     "held_ps": v.held.as_ps(),
-                    "at_most": v.at_most,
+                    "bound": v.bound.name(),
+                    "at_most": v.at_most(),
                     "clear_path": v.clear,
                 })
             })
@@ -285,7 +334,7 @@ fn trees(e: &Experiment, run: &Run) -> Vec<Value> {
         json!({
             "root": t.root.map(|r| json!({
                 "node": e.topology.name(r.node),
-                "port": e.topology.port_name(r.node, r.port),
+                "port": r.label(&e.topology),
             })),
             "pauses": count,
             "paused_ps": time.as_ps(),

@@ -1,12 +1,13 @@
 //! Tables of results: flows, ports, distributions, pauses, samples.
 
+use super::pause_tables;
 use crate::findings::{Comparison, Distribution, PortKind};
 use crate::run::Run;
 use weir_core::{Bytes, Priority, Time};
-use weir_sim::outcome::{PauseEvent, PauseScope, Sample};
+use weir_sim::outcome::{Sample, TcpRecord};
 
 /// The columns of `flows.csv`.
-pub(crate) const FLOW_COLUMNS: [&str; 23] = [
+pub(crate) const FLOW_COLUMNS: [&str; 27] = [
     "scheme",
     "seed",
     "flow",
@@ -30,6 +31,10 @@ pub(crate) const FLOW_COLUMNS: [&str; 23] = [
     "timeouts",
     "held_ps",
     "held_at",
+    "opened_ps",
+    "peak_window",
+    "ecn_cuts",
+    "fast_retransmits",
 ];
 
 /// The columns of `ports.csv`.
@@ -59,10 +64,6 @@ pub(crate) const PORT_COLUMNS: [&str; 21] = [
 
 /// The columns of `queues.csv`.
 const QUEUE_COLUMNS: [&str; 7] = ["scheme", "seed", "what", "ports", "upto", "time_ps", "share"];
-
-/// The columns of `pauses.csv`.
-const PAUSE_COLUMNS: [&str; 10] =
-    ["scheme", "seed", "at_ps", "node", "port", "towards", "priority", "action", "scope", "cause"];
 
 /// The columns of `series.csv`.
 const SERIES_COLUMNS: [&str; 8] =
@@ -112,7 +113,16 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
         Table {
             name: "ports",
             columns: &PORT_COLUMNS,
-            text: &["scheme", "node", "towards", "layer", "pauses_sent", "holds", "held_ps"],
+            text: &[
+                "scheme",
+                "node",
+                "port",
+                "towards",
+                "layer",
+                "pauses_sent",
+                "holds",
+                "held_ps",
+            ],
             real: &["utilisation", "queue_mean"],
             rows: Box::new(c.runs().flat_map(|run| port_rows(c, run))),
         },
@@ -125,17 +135,31 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
         },
         Table {
             name: "pauses",
-            columns: &PAUSE_COLUMNS,
-            text: &["scheme", "node", "towards", "action", "scope", "cause"],
+            columns: &pause_tables::EVENT_COLUMNS,
+            text: &["scheme", "node", "port", "towards", "action", "scope", "cause"],
             real: &[],
-            rows: Box::new(c.runs().flat_map(|run| pause_rows(c, run))),
+            rows: Box::new(c.runs().flat_map(|run| pause_tables::event_rows(c, run))),
+        },
+        Table {
+            name: "pause-edges",
+            columns: &pause_tables::EDGE_COLUMNS,
+            text: &["scheme", "upstream", "downstream", "scope", "cause", "root"],
+            real: &[],
+            rows: Box::new(c.runs().flat_map(|run| pause_tables::edge_rows(c, run))),
+        },
+        Table {
+            name: "victims",
+            columns: &pause_tables::VICTIM_COLUMNS,
+            text: &["scheme", "flow", "class", "src", "dst", "held_at", "by", "root", "bound"],
+            real: &[],
+            rows: Box::new(c.runs().flat_map(|run| pause_tables::victim_rows(c, run))),
         },
     ];
     if c.experiment.scenario.probe.series.is_some() {
         all.push(Table {
             name: "series",
             columns: &SERIES_COLUMNS,
-            text: &["scheme", "node", "held"],
+            text: &["scheme", "node", "port", "held"],
             real: &[],
             rows: Box::new(c.runs().flat_map(|run| series_rows(c, run))),
         });
@@ -149,11 +173,9 @@ fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
         let held: Vec<String> = f
             .held
             .iter()
-            .map(|h| {
-                let node = topology.name(h.node);
-                format!("{node}/{}={}", topology.port_name(h.node, h.port), h.time.as_ps())
-            })
+            .map(|h| format!("{}={}", topology.port_label(h.node, h.port), h.time.as_ps()))
             .collect();
+        let tcp = |of: &dyn Fn(TcpRecord) -> String| f.tcp.map_or_else(String::new, of);
         vec![
             run.variant.scheme.name.into(),
             run.variant.seed.to_string(),
@@ -178,6 +200,10 @@ fn flow_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
             f.timeouts.to_string(),
             f.held_total().as_ps().to_string(),
             held.join(" "),
+            tcp(&|t| t.opened.map_or_else(String::new, |at| (at - f.start).as_ps().to_string())),
+            tcp(&|t| t.peak_window.get().to_string()),
+            tcp(&|t| t.ecn_cuts.to_string()),
+            tcp(&|t| t.fast_retransmits.to_string()),
         ]
     })
 }
@@ -195,7 +221,7 @@ fn port_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Ve
             run.variant.scheme.name.into(),
             run.variant.seed.to_string(),
             topology.name(p.node).into(),
-            p.port.0.to_string(),
+            topology.port_label(p.node, p.port),
             topology.name(topology.port(p.node, p.port).peer).into(),
             topology.node(p.node).layer.name().into(),
             p.rate.as_bps().to_string(),
@@ -240,33 +266,6 @@ fn queue_rows(c: &Comparison<'_>, run: &Run) -> Vec<Vec<String>> {
     rows
 }
 
-/// Pauses and resumes in the order of time.
-fn pause_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
-    let topology = &c.experiment.topology;
-    run.outcome.pauses.iter().map(move |p: &PauseEvent| {
-        let scope = match p.scope {
-            PauseScope::Priority => "priority".into(),
-            PauseScope::Queue(queue) => format!("queue {}", queue.0),
-            PauseScope::Flows(n) => format!("{n} flows"),
-            PauseScope::Stage(stage) => format!("stage {stage}"),
-        };
-        // an egress port that was held itself passes on a pause that began further down
-        let held = if p.cause_held { " held" } else { "" };
-        vec![
-            run.variant.scheme.name.into(),
-            run.variant.seed.to_string(),
-            p.at.as_ps().to_string(),
-            topology.name(p.node).into(),
-            p.port.0.to_string(),
-            topology.name(topology.port(p.node, p.port).peer).into(),
-            p.priority.to_string(),
-            if p.pause { "pause" } else { "resume" }.into(),
-            scope,
-            p.cause.map_or_else(String::new, |port| format!("{}{held}", port.0)),
-        ]
-    })
-}
-
 /// Samples of all switch ports; those with nothing to tell are left out.
 fn series_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
     let topology = &c.experiment.topology;
@@ -279,7 +278,7 @@ fn series_rows<'a>(c: &'a Comparison<'_>, run: &'a Run) -> impl Iterator<Item = 
             run.variant.seed.to_string(),
             s.at.as_ps().to_string(),
             topology.name(s.node).into(),
-            s.port.0.to_string(),
+            topology.port_label(s.node, s.port),
             s.queue.get().to_string(),
             s.ingress.get().to_string(),
             held.join(" "),

@@ -260,6 +260,30 @@ impl<'a> Fields<'a> {
         self.default(name)
     }
 
+    /// A whole number or a word.
+    pub(super) fn whole_or_word(&mut self, name: &str) -> At<Or<u64>> {
+        let Kind::WholeOr { min, max, words } = self.key(name).kind else {
+            panic!("`{name}` is no whole number or word")
+        };
+        if let Some((text, span)) = self.single(name) {
+            if let Some(word) = words.iter().find(|w| **w == text) {
+                return At { value: Or::Word(word), span: Some(span) };
+            }
+            match text.parse() {
+                Ok(n) if (min..=max).contains(&n) => {
+                    return At { value: Or::Is(n), span: Some(span) };
+                }
+                _ => {
+                    let title =
+                        format!("`{name}` is {}, not `{text}`", self.key(name).kind.describe());
+                    let error = Diagnostic::error(title).at(span, "");
+                    self.out.push(error.nearest(nearest(&text, words.iter().copied())));
+                }
+            }
+        }
+        self.default(name).map(Or::Is)
+    }
+
     /// A number from 0 to below its limit.
     pub(super) fn number(&mut self, name: &str) -> At<f64> {
         let Kind::Below(limit) = self.key(name).kind else { panic!("`{name}` is no number") };

@@ -164,8 +164,8 @@ pub const SWITCH: Section = Section {
             "auto",
             "When an ingress is paused: static `{ xoff, xon }`, dynamic `{ alpha }`, or \
              `\"pool\"` for one tail-drop pool without pauses. `\"auto\"` is static and follows the \
-             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of the slowest port of a switch, \
-             xoff at least ten of the largest frames.",
+             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of each ingress port, xoff at least \
+             ten of the largest frames.",
         ),
         key(
             "lossless",
@@ -263,10 +263,34 @@ pub const NIC: Section = Section {
             "1500B",
             "With `by-priority`: bytes per unit of weight and visit.",
         ),
-        key("payload", Kind::Size(&[]), "1500B", "Payload of a full packet."),
-        key("header", Kind::Size(&[]), "18B", "Headers and checksum of a data frame."),
-        key("ack", Kind::Size(&[]), "64B", "Frame bytes of an ACK."),
-        key("ack-priority", Kind::Whole { min: 0, max: 7 }, "7", "Priority of ACKs."),
+        key(
+            "transport",
+            Kind::Choice(&["roce", "tcp"]),
+            "roce",
+            "What flows use: RDMA over Ethernet with the congestion control of `[congestion-control]`, \
+             or TCP, which has its own (`[tcp]`). Constant-rate sources are datagrams either way.",
+        ),
+        key(
+            "payload",
+            Kind::Size(&[]),
+            "1500B",
+            "Payload of a full packet; with TCP it is `mss` of `[tcp]`.",
+        ),
+        key(
+            "header",
+            Kind::Size(&[]),
+            "18B",
+            "Headers and checksum of a data frame; with TCP 58B unless it is given.",
+        ),
+        key("ack", Kind::Size(&[]), "64B", "Frame bytes of an ACK, and of a SYN."),
+        key(
+            "ack-priority",
+            Kind::WholeOr { min: 0, max: 7, words: &["data"] },
+            "7",
+            "Priority of ACKs, which are neither paused nor dropped for lack of memory. `data` (TCP): \
+             ACKs travel at the priority of their data, and are stored, paused and dropped as data \
+             are.",
+        ),
         key(
             "window",
             Kind::Size(&["from-cc", "unlimited"]),
@@ -304,6 +328,24 @@ pub const NIC: Section = Section {
             "Go-back-N: a NACK for the same packet is repeated after this long. With selective \
              repeat every packet out of order is answered by one.",
         ),
+    ],
+};
+
+/// Keys of `[tcp]` besides the parameters of TCP.
+pub const TCP: Section = Section {
+    name: "tcp",
+    repeated: false,
+    doc: "TCP, where `transport = \"tcp\"` in `[nic]`. Parameters that are written replace those of \
+          the `profile`.",
+    keys: &[
+        key(
+            "profile",
+            Kind::Choice(&["linux", "detail"]),
+            "linux",
+            "Whose hosts: `linux` has the defaults below, `detail` those of DeTail and CaPFC: no fast \
+             retransmit, since packets of a flow may take different paths, and an RTO_min of 10 ms.",
+        ),
+        key("mss", Kind::Size(&[]), "1460B", "Payload of a full segment."),
     ],
 };
 
@@ -465,6 +507,30 @@ pub const RUN: Section = Section {
     ],
 };
 
+/// `[report]`.
+pub const REPORT: Section = Section {
+    name: "report",
+    repeated: false,
+    doc: "How results are divided.",
+    keys: &[
+        key(
+            "ports",
+            Kind::Ports,
+            "",
+            "Groups of switch ports that get figures of their own in sweeps: a name, and the ports as \
+         `switch -> neighbour`, with `*` for any text and `?` for any character; a list for several.",
+        ),
+        key(
+            "sizes",
+            Kind::Ranges(&["auto"]),
+            "auto",
+            "Ranges of flow sizes that get figures of their own: from a size up to, but not including, \
+         another; they may overlap. `auto`: below 10 KB, 10 KB to 100 KB and from 100 KB on where \
+         traffic draws sizes from a table, else none.",
+        ),
+    ],
+};
+
 /// `[[reference]]`.
 pub const REFERENCE: Section = Section {
     name: "reference",
@@ -492,6 +558,7 @@ pub const SECTIONS: &[Section] = &[
     SWITCH,
     LINK,
     NIC,
+    TCP,
     FLOW_CONTROL,
     CONGESTION_CONTROL,
     ROUTING,
@@ -499,5 +566,6 @@ pub const SECTIONS: &[Section] = &[
     FAILURE,
     PROBE,
     RUN,
+    REPORT,
     REFERENCE,
 ];

@@ -11,20 +11,26 @@ mod fields;
 pub mod keys;
 mod names;
 mod pipeline;
+mod ports;
 pub mod reference;
+mod report;
 mod routing;
 mod sections;
 mod switch;
+mod tcp;
 mod topology;
 pub mod traffic;
 
 pub use args::Arg;
 pub use fields::{At, first_sentence};
 pub use names::{Files, Route, ScenarioNames};
+pub use ports::{PortGroup, PortPattern};
 pub use reference::Reference;
+pub use report::{ReportSpec, SizeRange};
 pub use routing::RoutingSpec;
 pub use sections::{FailureSpec, NicSpec, PathSpec, RunSpec};
 pub use switch::{Ecn, SwitchSpec};
+pub use tcp::TcpSpec;
 pub use topology::TopologySpec;
 pub use traffic::TrafficSpec;
 
@@ -55,6 +61,8 @@ pub struct Scenario {
     pub link: LinkConfig,
     /// Hosts.
     pub nic: NicSpec,
+    /// TCP, where hosts use it.
+    pub tcp: TcpSpec,
     /// Between neighbours.
     pub flow_control: control::FlowControlSpec,
     /// At the senders.
@@ -71,6 +79,8 @@ pub struct Scenario {
     pub probe: ProbeConfig,
     /// When to stop.
     pub run: RunSpec,
+    /// How results are divided.
+    pub report: ReportSpec,
     /// Published numbers.
     pub references: Vec<Reference>,
 }
@@ -123,6 +133,8 @@ impl Scenario {
         refuse_unknown_sections(root, out);
         let (name, title, notes) = head(file, root, out);
         let section = |name: &str| root.get(name);
+        let traffic = repeated(root, "traffic", out, traffic::read);
+        let tcp = tcp::read(section("tcp"), out);
         Self {
             name,
             title,
@@ -130,10 +142,12 @@ impl Scenario {
             topology: topology::read(section("topology"), &files, out),
             switch: switch::read(section("switch"), out),
             link: sections::link(section("link"), out),
-            nic: sections::nic(section("nic"), out),
+            nic: sections::nic(section("nic"), &tcp, out),
+            tcp,
             flow_control: control::flow_control(section("flow-control"), out),
             congestion_control: control::congestion_control(section("congestion-control"), out),
-            traffic: repeated(root, "traffic", out, traffic::read),
+            report: report::read(section("report"), &traffic, out),
+            traffic,
             paths: repeated(root, "path", out, sections::path),
             failures: repeated(root, "failure", out, sections::failure),
             routing: routing::read(section("routing"), out),

@@ -6,7 +6,7 @@ use crate::text::{Diagnostic, Diagnostics};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use weir_core::NodeId;
 use weir_net::{Topology, validate_path};
@@ -17,6 +17,8 @@ use weir_traffic::params::Names;
 pub struct Files {
     /// The directory of the scenario; `None` for a scenario that is not a file.
     pub directory: Option<PathBuf>,
+    /// Files inside the program, by path: they are taken before those on the disk.
+    inside: &'static [(&'static str, &'static str)],
     /// What was read so far, for all clones together, and by which name; no result may be written
     /// there.
     read: Arc<Mutex<BTreeMap<PathBuf, Option<String>>>>,
@@ -32,6 +34,22 @@ impl Files {
     /// Files relative to a directory.
     pub fn of(directory: Option<PathBuf>) -> Self {
         Self { directory, ..Self::default() }
+    }
+
+    /// Files inside the program, relative to a directory of theirs.
+    pub fn inside(files: &'static [(&'static str, &'static str)], directory: &str) -> Self {
+        Self { directory: Some(directory.into()), inside: files, ..Self::default() }
+    }
+
+    /// The files beside the one called `name`.
+    pub fn beside(&self, name: &str) -> Self {
+        let directory = self.path(name).parent().map(Path::to_owned);
+        Self { directory, inside: self.inside, ..Self::default() }
+    }
+
+    /// Where a file is.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.as_deref().map_or_else(|| name.into(), |d| d.join(name))
     }
 
     /// The files that were read.
@@ -82,9 +100,17 @@ impl Files {
 
     /// The text of a file.
     pub fn read(&self, name: &str) -> Result<String, String> {
-        let path = self.directory.as_deref().map_or_else(|| name.into(), |d| d.join(name));
+        self.lock().insert(self.path(name), Some(name.to_owned()));
+        self.text(name)
+    }
+
+    /// The text of a file that is no input of a scenario.
+    pub(crate) fn text(&self, name: &str) -> Result<String, String> {
+        let path = self.path(name);
+        if let Some((_, text)) = self.inside.iter().find(|(known, _)| path == Path::new(known)) {
+            return Ok((*text).to_owned());
+        }
         let say = |error: std::io::Error| format!("cannot read `{}`: {error}", path.display());
-        self.lock().insert(path.clone(), Some(name.to_owned()));
         let length = std::fs::metadata(&path).map_err(say)?;
         if !length.is_file() || length.len() > LARGEST {
             return Err(format!("cannot read `{}`: not a file of at most 1 GiB", path.display()));

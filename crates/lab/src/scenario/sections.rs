@@ -2,6 +2,7 @@
 
 use super::fields::{At, Fields, Or};
 use super::keys;
+use super::tcp::{self, TcpSpec};
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{Bytes, Priority, Time};
 use weir_sim::config::{
@@ -70,16 +71,27 @@ fn discipline(f: &mut Fields<'_>) -> NicDiscipline {
 }
 
 /// `[nic]`.
-pub(super) fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
+pub(super) fn nic(item: Option<&Item>, tcp: &TcpSpec, out: &mut Diagnostics) -> NicSpec {
     let mut f = Fields::new(&keys::NIC, item, out);
+    let is_tcp = f.choice("transport").value == "tcp";
+    if is_tcp {
+        tcp::refuse_others(&mut f);
+    } else if let Some(span) = tcp.at {
+        let warning = Diagnostic::warning("`[tcp]` does nothing: no host uses TCP").at(span, "");
+        f.out.push(warning.help("add `transport = \"tcp\"` to `[nic]`"));
+    }
     let discipline = discipline(&mut f);
-    let payload = f.bytes("payload");
-    let header = f.bytes("header");
+    let payload = if is_tcp { tcp.mss.clone() } else { f.bytes("payload") };
+    let mut header = f.bytes("header");
+    if is_tcp && header.span.is_none() {
+        header.value = tcp::HEADER;
+    }
     let ack = f.bytes("ack");
     // packet sizes are 16-bit numbers in the model, as in Ethernet
     let frame = payload.value.saturating_add(header.value);
     if payload.value == Bytes::ZERO || frame > Bytes::new(65_000) {
-        let title = format!("a `payload` of {} is out of range", payload.value);
+        let name = if is_tcp { "mss" } else { "payload" };
+        let title = format!("a `{name}` of {} is out of range", payload.value);
         let error = Diagnostic::error(title).maybe_at(payload.span.or(header.span), "");
         f.out.push(error.help("payload and header together take 1 B to 65 KB"));
     }
@@ -107,10 +119,21 @@ pub(super) fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
         At { value: Or::Is(time), .. } => Some(Some(time)),
     };
     let reliability = match f.choice("reliability").value {
+        _ if is_tcp => Reliability::Tcp,
         "selective-repeat" => Reliability::SelectiveRepeat,
         _ => Reliability::GoBackN,
     };
-    let ack_priority = f.whole("ack-priority");
+    let ack_priority = f.whole_or_word("ack-priority");
+    let default = NicConfig::default();
+    let (acks, acks_with_data) = match ack_priority.value {
+        Or::Is(p) => (Priority::ALL[p as usize], false),
+        Or::Word(_) => (default.ack_priority, is_tcp),
+    };
+    if let (Or::Word(_), false) = (ack_priority.value, is_tcp) {
+        let error = Diagnostic::error("ACKs of RoCE do not travel in the class of their data");
+        let error = error.maybe_at(ack_priority.span, "a priority of their own, 0 to 7");
+        f.out.push(error.help("or add `transport = \"tcp\"` to `[nic]`"));
+    }
     let nack_interval = f.time("nack-interval");
     if reliability == Reliability::SelectiveRepeat
         && let Some(span) = nack_interval.span
@@ -132,7 +155,8 @@ pub(super) fn nic(item: Option<&Item>, out: &mut Diagnostics) -> NicSpec {
         payload: payload.value,
         header: header.value,
         ack: ack.value,
-        ack_priority: Priority::ALL[ack_priority.value as usize],
+        ack_priority: acks,
+        acks_with_data,
         window: match window.value {
             Or::Is(bytes) => WindowConfig::Bytes(bytes),
             Or::Word("unlimited") => WindowConfig::Unlimited,

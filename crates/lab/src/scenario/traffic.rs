@@ -52,6 +52,15 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<TrafficSpec> {
 }
 
 impl TrafficSpec {
+    /// Whether sizes of flows are drawn from a table.
+    pub fn from_table(&self) -> bool {
+        let arg = self.args.iter().find(|a| a.name == "size");
+        let text = arg.map_or_else(String::new, Arg::joined);
+        let text = text.trim();
+        let number = text.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        text.ends_with(".cdf") || !(text.is_empty() || text == "unlimited" || number)
+    }
+
     /// The parameters by the names the pattern knows. Traffic that does not say has `priority`.
     pub fn params(&self, priority: Priority) -> Params {
         let mut params = Params::new();

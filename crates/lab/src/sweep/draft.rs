@@ -5,8 +5,9 @@ use super::grid::{Change, Grid, VariantSpec};
 use super::plan::{Cell, Head, Plan};
 use super::quantity::common_unit;
 use super::resolve::{Base, Fabrics, changes};
-use crate::scenario::{Files, Problems, builtin};
-use crate::text::{Diagnostic, Diagnostics, Item, Sources, parse};
+use crate::experiment::Experiment;
+use crate::scenario::{Files, Problems, Scenario, builtin};
+use crate::text::{Diagnostic, Diagnostics, Item, Sources, parse, put_at};
 use std::path::{Component, Path};
 
 /// A grid and its scenario, read and found to make sense by themselves.
@@ -45,32 +46,69 @@ impl Draft {
         let mut sources = Sources::default();
         let mut out = Diagnostics::default();
         let id = sources.add(path, grid_text.as_str());
-        let grid = Grid::read(&sources, id, &mut out);
-        let found = match grid {
-            Some(grid) if !out.has_errors() => scenario(&grid, &directory).map(|s| (grid, s)),
-            _ => return Err(Problems { sources, diagnostics: out }),
-        };
-        let (grid, (name, file, text, files)) = match found {
+        match Grid::read(&sources, id, &mut out) {
+            Some(grid) if !out.has_errors() => {
+                Self::of(grid, grid_text, sources, &Files::of(Some(directory)))
+            }
+            _ => Err(Problems { sources, diagnostics: out }),
+        }
+    }
+
+    /// A grid that was read from one of `sources`, with the scenario that it names: one of
+    /// `files`, or a built-in one.
+    pub(crate) fn of(
+        grid: Grid,
+        grid_text: String,
+        mut sources: Sources,
+        files: &Files,
+    ) -> Result<Self, Problems> {
+        let mut out = Diagnostics::default();
+        let (name, scenario_file, scenario_text, files) = match scenario(&grid, files) {
             Ok(found) => found,
             Err(error) => {
                 out.push(error);
                 return Err(Problems { sources, diagnostics: out });
             }
         };
-        let id = sources.add(name.as_str(), text.as_str());
+        let id = sources.add(name.as_str(), scenario_text.as_str());
         let root = parse(&sources, id, &mut out);
         if out.has_errors() {
             return Err(Problems { sources, diagnostics: out });
         }
         let base = Base { name, sources, root, files };
-        Ok(Self { grid, base, grid_text, scenario_text: text, scenario_file: file })
+        Ok(Self { grid, base, grid_text, scenario_text, scenario_file })
+    }
+
+    /// The scenario with the changes that hold for all runs. What is wrong with it is found when
+    /// cells are resolved.
+    pub(crate) fn scenario(&self) -> Scenario {
+        let (base, mut root) = (&self.base, self.base.root.clone());
+        for change in &self.grid.sets {
+            let steps: Vec<_> = change.path.iter().map(|(n, at)| (n.as_str(), *at)).collect();
+            let _ = put_at(&mut root, &steps, change.item.clone());
+        }
+        let mut out = Diagnostics::default();
+        Scenario::from_table(&base.name, &root, base.sources.clone(), base.files.clone(), &mut out)
+    }
+
+    /// The first variant at the first point, put together.
+    pub(crate) fn first_cell(&self) -> Result<Experiment, Problems> {
+        let (grid, spec) = (&self.grid, self.grid.variants.first());
+        let point = expand::points(grid).into_iter().next().unwrap_or_default();
+        let all = changes(grid, spec, &expand::changes(grid, &point));
+        Ok(self.base.resolve(&all, spec, &Fabrics::default())?.experiment)
     }
 
     /// How many runs there will be, with the seeds of the scenario if the grid has none.
     pub fn runs(&self) -> u128 {
+        self.factors().iter().fold(1, |product, (n, _)| product.saturating_mul(*n))
+    }
+
+    /// What this number is the product of.
+    pub fn factors(&self) -> [(u128, &'static str); 3] {
         let variants = self.grid.variants.len().max(1) as u128;
         let seeds = self.grid.seeds.as_ref().map_or(1, Vec::len) as u128;
-        expand::count(&self.grid).saturating_mul(variants).saturating_mul(seeds)
+        [(variants, "variants"), (expand::count(&self.grid), "points"), (seeds, "seeds")]
     }
 
     /// Resolves all cells. Mistakes of several cells are reported together.
@@ -146,15 +184,14 @@ impl Draft {
 
 /// The scenario of a grid: its name in messages, the name of its file, its text, and where it looks
 /// for files.
-fn scenario(grid: &Grid, directory: &Path) -> Result<(String, String, String, Files), Diagnostic> {
+fn scenario(grid: &Grid, files: &Files) -> Result<(String, String, String, Files), Diagnostic> {
     let (reference, at) = &grid.scenario;
     if let Some(found) = builtin::find(reference) {
         let file = format!("{}.toml", found.name);
         return Ok((format!("{reference} (built in)"), file, found.text.into(), Files::default()));
     }
-    let path = directory.join(reference);
-    let files = Files::of(path.parent().map(Path::to_owned));
-    let text = Files::default().read(&path.to_string_lossy()).map_err(|why| {
+    let path = files.path(reference);
+    let text = files.text(reference).map_err(|why| {
         let names = || builtin::all().map(|b| b.name);
         let error =
             Diagnostic::error(why).at(*at, "").nearest(weir_net::nearest(reference, names()));
@@ -163,7 +200,7 @@ fn scenario(grid: &Grid, directory: &Path) -> Result<(String, String, String, Fi
     })?;
     let file = path.file_name().map_or_else(|| "scenario.toml".into(), |n| n.to_string_lossy());
     let file = if file == "grid.toml" { "scenario.toml".into() } else { file.into_owned() };
-    Ok((path.display().to_string(), file, text, files))
+    Ok((path.display().to_string(), file, text, files.beside(reference)))
 }
 
 fn cell(

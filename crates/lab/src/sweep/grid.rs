@@ -16,10 +16,8 @@
 //! ```
 
 use super::quantity::{Quantity, Range};
-use super::seeds;
-use crate::scenario::unknown_key;
-use crate::text::{Diagnostic, Diagnostics, Item, SourceId, Sources, Span, Table, Value};
-use crate::text::{parse, path_steps};
+use super::reader::Reader;
+use crate::text::{Diagnostic, Diagnostics, Item, SourceId, Sources, Span, Table, Value, parse};
 
 /// A value for a key of the scenario, and where both were written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +124,8 @@ pub struct Grid {
     pub variants: Vec<VariantSpec>,
 }
 
-const ROOT: &[&str] = &[
+/// Keys of a grid file.
+pub(crate) const ROOT: &[&str] = &[
     "name",
     "title",
     "notes",
@@ -152,18 +151,24 @@ impl Grid {
         let root = parse(sources, id, out);
         let mut r = Reader { id, sources, out };
         r.refuse_unknown(&root, "a grid file", ROOT);
+        Self::from_table(&root, &mut r)
+    }
+
+    /// Reads the keys of a grid from the table of a whole file, which may have others.
+    pub(crate) fn from_table(root: &Table, r: &mut Reader<'_>) -> Option<Self> {
+        let (sources, id) = (r.sources, r.id);
         let file = std::path::Path::new(&sources.get(id).name);
         let stem = file.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into());
-        let name = r.text(&root, "name").map_or(stem, |(n, _)| n);
-        let title = r.text(&root, "title").map_or_else(|| name.clone(), |(t, _)| t);
-        r.text(&root, "notes");
-        let parameters = r.parameters(&root);
-        let points = r.points(&root, &parameters);
-        let sample = r.sample(&root, &parameters, !points.is_empty());
-        let sets = r.sets(&root);
-        let seeds = r.seeds(&root);
-        let variants = r.variants(&root);
-        let scenario = r.text(&root, "scenario");
+        let name = r.text(root, "name").map_or(stem, |(n, _)| n);
+        let title = r.text(root, "title").map_or_else(|| name.clone(), |(t, _)| t);
+        r.text(root, "notes");
+        let parameters = r.parameters(root);
+        let points = r.points(root, &parameters);
+        let sample = r.sample(root, &parameters, !points.is_empty());
+        let sets = r.sets(root);
+        let seeds = r.seeds(root);
+        let variants = r.variants(root);
+        let scenario = r.text(root, "scenario");
         if root.get("scenario").is_none() {
             let error = Diagnostic::error("a grid file needs `scenario`: what is run");
             let error = error.at(id.span(0..0), "");
@@ -176,148 +181,7 @@ impl Grid {
     }
 }
 
-struct Reader<'a> {
-    id: SourceId,
-    sources: &'a Sources,
-    out: &'a mut Diagnostics,
-}
-
 impl Reader<'_> {
-    fn error(&mut self, title: impl Into<String>, at: Span, label: &str) {
-        self.out.push(Diagnostic::error(title).at(at, label));
-    }
-
-    fn refuse_unknown(&mut self, table: &Table, owner: &str, known: &[&str]) {
-        for (name, span, _) in &table.0 {
-            if !known.contains(&name.as_str()) {
-                self.out.push(unknown_key(name, *span, owner, known));
-            }
-        }
-    }
-
-    fn text(&mut self, table: &Table, key: &str) -> Option<(String, Span)> {
-        let item = table.get(key)?;
-        if let Value::Text(text) = &item.value {
-            return Some((text.clone(), item.span));
-        }
-        let title = format!("`{key}` is text, not {}", item.value.what());
-        self.error(title, item.span, "");
-        None
-    }
-
-    fn whole(&mut self, table: &Table, key: &str, most: u64) -> Option<u64> {
-        let item = table.get(key)?;
-        let number = item.value.text().and_then(|text| text.parse().ok());
-        if let Some(n) = number.filter(|n| (1..=most).contains(n)) {
-            return Some(n);
-        }
-        let title = format!("`{key}` is a whole number from 1 to {most}");
-        self.error(title, item.span, "");
-        None
-    }
-
-    fn table<'t>(&mut self, name: &str, item: &'t Item) -> Option<&'t Table> {
-        if let Value::Table(table) = &item.value {
-            return Some(table);
-        }
-        let title = format!("`{name}` is a table, not {}", item.value.what());
-        self.error(title, item.span, "");
-        None
-    }
-
-    fn repeated<'t>(&mut self, root: &'t Table, name: &str) -> Vec<(&'t Table, Span)> {
-        let Some(item) = root.get(name) else { return Vec::new() };
-        let items = match &item.value {
-            Value::List(items) => items.as_slice(),
-            _ => std::slice::from_ref(item),
-        };
-        let header = format!("[[{name}]]");
-        items.iter().filter_map(|i| Some((self.table(&header, i)?, i.span))).collect()
-    }
-
-    /// The parts of a key that is written as a value.
-    fn path(&mut self, item: &Item) -> Option<Vec<(String, Span)>> {
-        let Value::Text(path) = &item.value else {
-            let title = format!("a key of the scenario is text, not {}", item.value.what());
-            self.error(title, item.span, "such as \"switch.buffer\" or \"traffic.0.size\"");
-            return None;
-        };
-        // behind the quotation mark, unless the text was written with escapes
-        let written = self.sources.text(item.span);
-        let offset = written.find(path.as_str()).unwrap_or(0);
-        match path_steps(path, self.id, item.span.start + offset) {
-            Ok(steps) => Some(steps.into_iter().map(|(name, at)| (name.to_owned(), at)).collect()),
-            Err(error) => {
-                self.out.push(error);
-                None
-            }
-        }
-    }
-
-    fn seeds(&mut self, root: &Table) -> Option<Vec<u64>> {
-        let item = root.get("seeds")?;
-        let read = |item: &Item| match &item.value {
-            Value::Number(text) | Value::Text(text) => seeds::parse(text),
-            other => Err(format!("a seed is a whole number, not {}", other.what())),
-        };
-        let found = match &item.value {
-            Value::List(items) => {
-                let all: Result<Vec<_>, _> = items.iter().map(read).collect();
-                all.map(|all| all.concat())
-            }
-            _ => read(item),
-        };
-        let found = found.and_then(|seeds| match (seeds.is_empty(), seeds::twice(&seeds)) {
-            (true, _) => Err("there are no seeds: nothing would be run".to_owned()),
-            (_, Some(seed)) => Err(format!("seed {seed} stands here twice")),
-            _ => Ok(seeds),
-        });
-        match found {
-            Ok(seeds) => Some(seeds),
-            Err(why) => {
-                self.error(why, item.span, "write \"1..10\" or [1, 2, 5]");
-                None
-            }
-        }
-    }
-
-    fn sets(&mut self, root: &Table) -> Vec<Change> {
-        let Some(item) = root.get("set") else { return Vec::new() };
-        let Some(table) = self.table("[set]", item) else { return Vec::new() };
-        let mut changes = Vec::new();
-        for (key, at, item) in &table.0 {
-            self.flatten(key, *at, item, &[], &mut changes);
-        }
-        changes
-    }
-
-    /// Changes for the keys of nested tables; a quoted key may have several parts.
-    fn flatten(
-        &mut self,
-        key: &str,
-        at: Span,
-        item: &Item,
-        before: &[(String, Span)],
-        changes: &mut Vec<Change>,
-    ) {
-        let mut path = before.to_vec();
-        for part in key.split('.') {
-            if part.trim().is_empty() {
-                self.error("a path has no empty parts", at, "");
-                return;
-            }
-            path.push((part.trim().to_owned(), at));
-        }
-        match &item.value {
-            Value::Table(table) if !table.0.is_empty() => {
-                for (key, at, item) in &table.0 {
-                    self.flatten(key, *at, item, &path, changes);
-                }
-            }
-            _ => changes.push(Change { path, item: item.clone() }),
-        }
-    }
-
     fn parameters(&mut self, root: &Table) -> Vec<Parameter> {
         let Some(item) = root.get("parameters") else { return Vec::new() };
         let Some(table) = self.table("[parameters]", item) else { return Vec::new() };

@@ -1,7 +1,7 @@
 //! The tables of a sweep: a pure function of the plan and the set of records.
 
 use super::SweepError;
-use super::metrics::{Kind, flow_columns, run_columns};
+use super::metrics::{Kind, flow_columns, port_columns, run_columns, state_columns};
 use super::plan::{Plan, PlannedRun};
 use super::quantity::{Quantity, Unit, common_unit};
 use super::record::Record;
@@ -35,15 +35,19 @@ impl Table {
     }
 }
 
-/// Both tables of a sweep.
+/// The tables of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// How many columns say which run it is, before those that say how it went.
     pub key_columns: usize,
     /// A row per run.
     pub runs: Table,
-    /// A row per run and class.
+    /// A row per run, class and range of sizes.
     pub classes: Table,
+    /// A row per run and group of switch ports.
+    pub ports: Table,
+    /// A row per run and table that the scheme keeps.
+    pub state: Table,
 }
 
 impl Merged {
@@ -65,16 +69,20 @@ impl Merged {
             .chain(["id", "status", "reason"].map(text))
             .chain(run_columns().map(|(name, kind)| own(name, kind)))
             .collect();
-        let classes: Vec<_> = keys
-            .iter()
-            .cloned()
-            .chain(["id", "status", "class"].map(text))
-            .chain(flow_columns().map(|(name, kind)| own(name, kind)))
-            .collect();
+        let table = |names: &[&'static str], columns: Vec<(&'static str, Kind)>| {
+            let names = ["id", "status"].iter().chain(names).map(|name| text(name));
+            let columns = columns.into_iter().map(|(name, kind)| own(name, kind));
+            Table {
+                columns: keys.iter().cloned().chain(names).chain(columns).collect(),
+                rows: Vec::new(),
+            }
+        };
         let mut merged = Self {
             key_columns: keys.len(),
             runs: Table { columns: runs, rows: Vec::new() },
-            classes: Table { columns: classes, rows: Vec::new() },
+            classes: table(&["class", "sizes"], flow_columns().collect()),
+            ports: table(&["ports"], port_columns().collect()),
+            state: table(&["table"], state_columns().collect()),
         };
         for run in &plan.runs {
             if let Some(record) = results.of(&run.id).and_then(|k| k.result.as_ref()) {
@@ -90,7 +98,12 @@ impl Merged {
         plan: &Plan,
         formats: Formats,
     ) -> Result<Vec<(String, Vec<u8>)>, SweepError> {
-        let tables = [("runs", &self.runs), ("classes", &self.classes)];
+        let tables = [
+            ("runs", &self.runs),
+            ("classes", &self.classes),
+            ("ports", &self.ports),
+            ("state", &self.state),
+        ];
         let mut files = tables.map(|(name, t)| (format!("{name}.csv"), t.csv())).to_vec();
         match formats {
             Formats::Csv => {}
@@ -118,8 +131,13 @@ impl Merged {
         key.push(record.status.name().to_owned());
         let row = key.iter().cloned().chain([record.reason.clone()]).chain(record.run.clone());
         self.runs.rows.push(row.collect());
-        for class in &record.classes {
-            self.classes.rows.push(key.iter().chain(class).cloned().collect());
+        let parts = [
+            (&mut self.classes, &record.classes),
+            (&mut self.ports, &record.ports),
+            (&mut self.state, &record.state),
+        ];
+        for (table, rows) in parts {
+            table.rows.extend(rows.iter().map(|row| key.iter().chain(row).cloned().collect()));
         }
     }
 }

@@ -4,8 +4,9 @@
 //! takes it out of a finished run. A figure that a run does not have is an empty cell.
 
 use crate::experiment::Experiment;
-use crate::findings::{ClassStats, hottest_port, innocent_holds};
+use crate::findings::{ClassStats, PortAt, Selection, hottest_port, innocent_holds};
 use crate::run::Run;
+use crate::scenario::SizeRange;
 use crate::stats::Sorted;
 use weir_core::ClassId;
 use weir_sim::outcome::{Finish, PortRecord};
@@ -41,10 +42,15 @@ impl<F> std::fmt::Debug for Metric<F> {
 /// Columns that every table of a sweep begins with, besides those of the parameters.
 pub const HEAD: [&str; 6] = ["variant", "scheme", "cc", "seed", "id", "status"];
 
-/// Whether every table has such a column.
+/// Whether a table has such a column.
 pub fn is_column(name: &str) -> bool {
-    let metric = RUN.iter().any(|m| m.name == name) || FLOWS.iter().any(|m| m.name == name);
-    metric || HEAD.contains(&name) || matches!(name, "reason" | "class")
+    fn has<F>(list: &[Metric<F>], name: &str) -> bool {
+        list.iter().any(|m| m.name == name)
+    }
+    let metric = has(RUN, name) || has(FLOWS, name) || has(PORTS, name) || has(STATE, name);
+    metric
+        || HEAD.contains(&name)
+        || matches!(name, "reason" | "class" | "sizes" | "ports" | "table")
 }
 
 /// A run with what several metrics need.
@@ -62,11 +68,30 @@ pub struct FlowView {
     innocent: Option<f64>,
 }
 
+/// Some switch ports of a run.
+#[derive(Debug)]
+pub struct PortsView<'a> {
+    ports: &'a [&'a PortRecord],
+}
+
+/// One table of the scheme, in all switches.
+#[derive(Debug)]
+pub struct StateView {
+    mean: Option<f64>,
+    max: u64,
+}
+
 /// Takes a figure out of a run.
 pub type OfRun = fn(&RunView<'_>) -> String;
 
 /// Takes a figure out of the flows of a run.
 pub type OfFlows = fn(&FlowView) -> String;
+
+/// Takes a figure out of some ports of a run.
+pub type OfPorts = fn(&PortsView<'_>) -> String;
+
+/// Takes a figure out of a table of the scheme.
+pub type OfState = fn(&StateView) -> String;
 
 fn whole(n: u64) -> String {
     n.to_string()
@@ -118,8 +143,12 @@ pub const RUN: &[Metric<OfRun>] = metrics![
         |v| v.hottest.map_or_else(String::new, |p| whole(p.queue.p99.get()));
     "queue_max_bytes" Whole "longest queue of any switch port"
         |v| v.hottest.map_or_else(String::new, |p| whole(p.queue.max.get()));
-    "buffer_p99_bytes" Whole "memory that the fullest switch did not exceed for 99 % of the time"
-        |v| whole(v.run.outcome.switches.iter().map(|s| s.buffer.p99.get()).max().unwrap_or(0));
+    "buffer_p50_bytes" Whole "memory that the fullest switch did not exceed for half of the time"
+        |v| whole(buffer(v.run, 50.0));
+    "buffer_p90_bytes" Whole "the same for 90 % of the time" |v| whole(buffer(v.run, 90.0));
+    "buffer_p95_bytes" Whole "the same for 95 % of the time" |v| whole(buffer(v.run, 95.0));
+    "buffer_p99_bytes" Whole "the same for 99 % of the time" |v| whole(buffer(v.run, 99.0));
+    "buffer_p999_bytes" Whole "the same for 99.9 % of the time" |v| whole(buffer(v.run, 99.9));
     "buffer_max_bytes" Whole "most memory that one switch used"
         |v| whole(v.run.outcome.switches.iter().map(|s| s.peak_buffer.get()).max().unwrap_or(0));
     "tables_mean_bytes" Real "mean size of the tables that the scheme keeps in a switch"
@@ -127,6 +156,10 @@ pub const RUN: &[Metric<OfRun>] = metrics![
     "tables_max_bytes" Whole "largest size of these tables in one switch"
         |v| whole(v.run.outcome.switches.iter().map(|s| s.tables.iter().map(|t| t.max).sum())
             .max().unwrap_or(0));
+    "stall_ps" Whole "time during which pipelined switches stood still, switches added up"
+        |v| whole(v.run.outcome.switches.iter().filter_map(|s| s.processor.as_ref())
+            .map(|p| p.stopped.as_ps()).sum());
+    "timeouts" Whole "retransmission timers that ran out" |v| whole(v.run.outcome.totals.timeouts);
     "packet_hops" Whole "packets of all kinds that crossed a link"
         |v| whole(v.run.outcome.totals.packet_hops);
     "traffic" Text "hash of the flows that were started: equal on equal traffic"
@@ -134,21 +167,33 @@ pub const RUN: &[Metric<OfRun>] = metrics![
     "digest" Text "hash of the results of all flows" |v| format!("{:016x}", v.run.outcome.digest);
 ];
 
-/// One row per run for all flows together, and one row per run and class.
+/// One row per run for all flows together, and one row per run, class and range of sizes.
 pub const FLOWS: &[Metric<OfFlows>] = metrics![
     "flows" Whole "flows that started after the warm-up" |v| whole(v.stats.flows);
     "completed" Whole "those that completed" |v| whole(v.stats.completed);
     "fct_mean_ps" Real "mean completion time" |v| real(v.stats.fct.mean());
+    "fct_min_ps" Whole "the shortest" |v| time(v.stats.fct.min());
+    "fct_p25_ps" Whole "its 25th percentile" |v| time(v.stats.fct.percentile(25.0));
     "fct_p50_ps" Whole "its median" |v| time(v.stats.fct.percentile(50.0));
+    "fct_p75_ps" Whole "its 75th percentile" |v| time(v.stats.fct.percentile(75.0));
+    "fct_p90_ps" Whole "its 90th percentile" |v| time(v.stats.fct.percentile(90.0));
     "fct_p95_ps" Whole "its 95th percentile" |v| time(v.stats.fct.percentile(95.0));
     "fct_p99_ps" Whole "its 99th percentile" |v| time(v.stats.fct.percentile(99.0));
+    "fct_p999_ps" Whole "its 99.9th percentile" |v| time(v.stats.fct.percentile(99.9));
     "fct_max_ps" Whole "the longest" |v| time(v.stats.fct.max());
     "slowdown_mean" Real "mean of completion time over the time alone in the network"
         |v| real(v.stats.slowdown.mean());
+    "slowdown_min" Real "the smallest" |v| real(v.stats.slowdown.min());
+    "slowdown_p25" Real "its 25th percentile" |v| real(v.stats.slowdown.percentile(25.0));
     "slowdown_p50" Real "its median" |v| real(v.stats.slowdown.percentile(50.0));
+    "slowdown_p75" Real "its 75th percentile" |v| real(v.stats.slowdown.percentile(75.0));
+    "slowdown_p90" Real "its 90th percentile" |v| real(v.stats.slowdown.percentile(90.0));
     "slowdown_p95" Real "its 95th percentile" |v| real(v.stats.slowdown.percentile(95.0));
     "slowdown_p99" Real "its 99th percentile" |v| real(v.stats.slowdown.percentile(99.0));
+    "slowdown_p999" Real "its 99.9th percentile" |v| real(v.stats.slowdown.percentile(99.9));
     "slowdown_max" Real "the largest" |v| real(v.stats.slowdown.max());
+    "throughput_mean_bps" Real "mean over the flows that completed of size over completion time"
+        |v| real(v.stats.throughput.mean());
     "rate_mean_bps" Real "mean rate of flows without an end" |v| real(v.stats.rate.mean());
     "held_mean_ps" Real "mean over the flows of the longest hold at one hop"
         |v| real(v.stats.held.mean());
@@ -159,7 +204,42 @@ pub const FLOWS: &[Metric<OfFlows>] = metrics![
     "retransmitted" Whole "packets sent again" |v| whole(v.stats.retransmitted);
     "lost" Whole "packets lost" |v| whole(v.stats.lost);
     "reordered" Whole "packets that arrived behind later ones" |v| whole(v.stats.reordered);
+    "timeouts" Whole "retransmission timers that fired" |v| whole(v.stats.timeouts);
+    "ecn_cuts" Whole "TCP: windows cut for ECN marks" |v| whole(v.stats.ecn_cuts);
+    "fast_retransmits" Whole "TCP: fast retransmits" |v| whole(v.stats.fast_retransmits);
+    "window_peak_mean_bytes" Real "TCP: mean over the flows of their largest window"
+        |v| real(v.stats.peak_window.mean());
 ];
+
+/// One row per run and group of switch ports.
+pub const PORTS: &[Metric<OfPorts>] = metrics![
+    "queue_mean_bytes" Real "mean over the ports of their mean queues"
+        |v| real(Sorted::new(v.ports.iter().map(|p| p.queue.mean)).mean());
+    "queue_p99_bytes" Whole "largest of the lengths that they did not exceed for 99 % of the time"
+        |v| whole(v.ports.iter().map(|p| p.queue.p99.get()).max().unwrap_or(0));
+    "queue_max_bytes" Whole "longest queue" |v| whole(v.ports.iter().map(|p| p.queue.max.get())
+        .max().unwrap_or(0));
+    "held_ps" Whole "time during which a priority of a port was held, ports and priorities added up"
+        |v| whole(v.ports.iter().flat_map(|p| p.held_time).map(|t| t.as_ps()).sum());
+    "pauses_sent" Whole "pause requests that they sent"
+        |v| whole(v.ports.iter().flat_map(|p| p.pauses_sent).sum());
+    "utilisation" Real "mean over the ports of the share of time in which they sent"
+        |v| real(Sorted::new(v.ports.iter().map(|p| p.utilisation)).mean());
+    "ecn_marked" Whole "packets marked" |v| whole(v.ports.iter().map(|p| p.ecn_marked).sum());
+    "dropped" Whole "packets dropped" |v| whole(v.ports.iter().map(|p| p.dropped).sum());
+];
+
+/// One row per run and table of the scheme.
+pub const STATE: &[Metric<OfState>] = metrics![
+    "mean_bytes" Real "mean over the switches of its mean size" |v| real(v.mean);
+    "max_bytes" Whole "its largest size in one switch" |v| whole(v.max);
+];
+
+/// Memory that the fullest switch did not exceed for a share of the time.
+fn buffer(run: &Run, percent: f64) -> u64 {
+    let of = |s: &weir_sim::outcome::SwitchRecord| s.buffer.percentile(percent).get();
+    run.outcome.switches.iter().map(of).max().unwrap_or(0)
+}
 
 fn finish(finish: &Finish) -> &'static str {
     match finish {
@@ -177,13 +257,32 @@ fn tables(run: &Run) -> Option<f64> {
     Sorted::new(run.outcome.switches.iter().map(of_switch)).mean()
 }
 
+/// A class with its name, if not all, and a range of sizes, if not all.
+type Part<'a> = (Option<(ClassId, &'a str)>, Option<&'a SizeRange>);
+
+/// The parts of the traffic of an experiment that have rows of their own.
+fn selections(e: &Experiment) -> impl Iterator<Item = Part<'_>> {
+    let ranges = || e.scenario.report.sizes.iter().map(Some);
+    let classes = e.classes().iter().enumerate().flat_map(move |(i, name)| {
+        let class = Some((ClassId::from_index(i), name.as_str()));
+        std::iter::once(None).chain(ranges()).map(move |sizes| (class, sizes))
+    });
+    ranges().map(|sizes| (None, sizes)).chain(classes)
+}
+
 /// The cells of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
     /// Those of [`RUN`], then those of [`FLOWS`] for all flows.
     pub run: Vec<String>,
-    /// For each class with flows its name, then those of [`FLOWS`].
+    /// For each class ("": all) and range of sizes ("": all) with flows both names, then those of
+    /// [`FLOWS`]; what all flows did is in `run`.
     pub classes: Vec<Vec<String>>,
+    /// For all switch ports ("") and each group of `[report] ports` its name, then those of
+    /// [`PORTS`].
+    pub ports: Vec<Vec<String>>,
+    /// For each table that the scheme keeps its name, then those of [`STATE`].
+    pub state: Vec<Vec<String>>,
 }
 
 impl Figures {
@@ -193,32 +292,76 @@ impl Figures {
         let view = RunView { run, hottest: port.and_then(|p| p.record(run)) };
         let kept = run.outcome.pauses_left_out == 0;
         let innocent = kept.then(|| innocent_holds(run.pause_trees(e)));
-        let flows = |class: Option<ClassId>| {
+        let flows = |which: Selection<'_>| {
             let innocent = innocent.as_ref().and_then(|held| {
-                let of = run.outcome.flows.iter().filter(|f| class.is_none_or(|c| f.class == c));
+                let of = run.outcome.flows.iter().filter(|f| which.holds(f));
                 let times = of.map(|f| held.get(&f.id).map_or(0.0, |t| t.as_ps() as f64));
                 Sorted::new(times).mean()
             });
-            let view = FlowView { stats: ClassStats::new(run, class), innocent };
+            let view = FlowView { stats: ClassStats::of(run, which), innocent };
             (view.stats.flows > 0, FLOWS.iter().map(|m| (m.of)(&view)).collect::<Vec<_>>())
         };
         let mut cells: Vec<String> = RUN.iter().map(|m| (m.of)(&view)).collect();
-        cells.extend(flows(None).1);
+        cells.extend(flows(Selection::default()).1);
         let mut classes = Vec::new();
-        for (i, name) in e.classes().iter().enumerate() {
-            let (any, cells) = flows(Some(ClassId::from_index(i)));
+        for (class, sizes) in selections(e) {
+            let (any, cells) = flows(Selection { class: class.map(|(id, _)| id), sizes });
             if any {
-                classes.push([vec![name.clone()], cells].concat());
+                let class = class.map_or("", |(_, name)| name).to_owned();
+                let sizes = sizes.map_or("", |s| &s.label).to_owned();
+                classes.push([vec![class, sizes], cells].concat());
             }
         }
-        Self { run: cells, classes }
+        Self { run: cells, classes, ports: ports(e, run), state: state(run) }
     }
 
     /// Whether the cells are as many as this program's columns.
     pub fn fits(&self) -> bool {
         let whole = self.run.len() == RUN.len() + FLOWS.len();
-        whole && self.classes.iter().all(|c| c.len() == 1 + FLOWS.len())
+        whole
+            && self.classes.iter().all(|c| c.len() == 2 + FLOWS.len())
+            && self.ports.iter().all(|p| p.len() == 1 + PORTS.len())
+            && self.state.iter().all(|s| s.len() == 1 + STATE.len())
     }
+}
+
+/// The rows of the switch ports: all of them, then each group.
+fn ports(e: &Experiment, run: &Run) -> Vec<Vec<String>> {
+    let switches = run.outcome.ports.iter().filter(|p| !e.topology.is_host(p.node));
+    let all: Vec<&PortRecord> = switches.collect();
+    let row = |name: &str, ports: &[&PortRecord]| {
+        let view = PortsView { ports };
+        let cells = PORTS.iter().map(|m| (m.of)(&view));
+        std::iter::once(name.to_owned()).chain(cells).collect::<Vec<_>>()
+    };
+    let mut rows = vec![row("", &all)];
+    for (group, ports) in e.scenario.report.ports.iter().zip(&e.port_groups) {
+        let at = |p: &PortRecord| PortAt { node: p.node, port: p.port };
+        let own = all.iter().copied().filter(|p| ports.binary_search(&at(p)).is_ok());
+        rows.push(row(&group.name.value, &own.collect::<Vec<_>>()));
+    }
+    rows
+}
+
+/// The rows of the tables that the scheme keeps, in the order of its switches.
+fn state(run: &Run) -> Vec<Vec<String>> {
+    let tables = || run.outcome.switches.iter().flat_map(|s| &s.tables);
+    let mut names: Vec<&str> = Vec::new();
+    for table in tables() {
+        if !names.contains(&table.name) {
+            names.push(table.name);
+        }
+    }
+    let row = |name: &str| {
+        let own = || tables().filter(|t| t.name == name);
+        let view = StateView {
+            mean: Sorted::new(own().map(|t| t.mean)).mean(),
+            max: own().map(|t| t.max).max().unwrap_or(0),
+        };
+        let cells = STATE.iter().map(|m| (m.of)(&view));
+        std::iter::once(name.to_owned()).chain(cells).collect::<Vec<_>>()
+    };
+    names.into_iter().map(row).collect()
 }
 
 /// Names and kinds of the columns of a run, behind those that say which run it is.
@@ -229,4 +372,14 @@ pub fn run_columns() -> impl Iterator<Item = (&'static str, Kind)> {
 /// Names and kinds of the columns of the flows of a class.
 pub fn flow_columns() -> impl Iterator<Item = (&'static str, Kind)> {
     FLOWS.iter().map(|m| (m.name, m.kind))
+}
+
+/// Names and kinds of the columns of a group of ports.
+pub fn port_columns() -> impl Iterator<Item = (&'static str, Kind)> {
+    PORTS.iter().map(|m| (m.name, m.kind))
+}
+
+/// Names and kinds of the columns of a table of the scheme.
+pub fn state_columns() -> impl Iterator<Item = (&'static str, Kind)> {
+    STATE.iter().map(|m| (m.name, m.kind))
 }

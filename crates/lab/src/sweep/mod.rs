@@ -21,6 +21,7 @@ pub mod metrics;
 mod page;
 pub mod plan;
 pub mod quantity;
+pub(crate) mod reader;
 pub mod record;
 mod resolve;
 pub mod seeds;
@@ -28,6 +29,7 @@ pub mod shard;
 pub mod slurm;
 pub mod status;
 pub mod store;
+pub mod survey;
 pub mod worker;
 
 use std::path::{Path, PathBuf};

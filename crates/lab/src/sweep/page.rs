@@ -11,13 +11,17 @@ use weir_core::markup::escape;
 const SCRIPT: &str = include_str!("page.js");
 const CSS: &str = "\
 .choose { display: flex; flex-wrap: wrap; gap: .5rem 1.2rem; margin: 1rem 0; font-size: .92rem; }
-.choose label { white-space: nowrap; }
+.choose label { white-space: nowrap; display: inline-flex; align-items: center; gap: .35rem; }
+.choose input { margin: 0; }
+#filters { display: contents; }
+#filters label[hidden] { display: none; }
 .choose select { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 4px; padding: .15rem .3rem; max-width: 16rem; }
 #legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; font-size: .92rem; }
 #legend svg { width: 34px; min-width: 0; height: 12px; display: inline-block; vertical-align: middle; }
 #figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1rem; }
-#figures svg { width: 100%; max-width: 52rem; }
+#figures svg { width: 100%; min-width: 0; }
 #table { max-height: 28rem; overflow: auto; }
+@media print { .choose { display: none; } }
 svg.figure { font-size: 12px; }
 svg.figure text { fill: var(--fg); }
 svg.figure .end { text-anchor: end; } svg.figure .mid { text-anchor: middle; }
@@ -63,8 +67,8 @@ pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
             run.or_else(|| FLOWS.iter().find(|m| m.name == *name).map(|m| m.doc)).unwrap_or("")
         })
         .collect();
-    collect(&merged.runs, merged.key_columns, None, &names, &mut rows);
-    collect(&merged.classes, merged.key_columns, Some("class"), &names, &mut rows);
+    collect(&merged.runs, merged.key_columns, &names, &mut rows);
+    collect(&merged.classes, merged.key_columns, &names, &mut rows);
     let keys: Vec<&str> =
         std::iter::once("variant").chain(plan.head.parameters.iter().map(String::as_str)).collect();
     let deadlocks = merged
@@ -115,25 +119,20 @@ fn numeric<'a>(
     columns.filter(|(_, kind)| *kind != Kind::Text).map(|(name, _)| name)
 }
 
-/// Adds what the rows of a table say about each variant, point and class. Rows of one cell follow
+/// Adds what the rows of a table say about each variant, point, class and range of sizes. Rows of one cell follow
 /// each other in runs of seeds, but classes alternate.
-fn collect(
-    table: &Table,
-    key_columns: usize,
-    class: Option<&str>,
-    metrics: &[&str],
-    out: &mut Vec<Value>,
-) {
-    let class = class.and_then(|name| table.column(name));
+fn collect(table: &Table, key_columns: usize, metrics: &[&str], out: &mut Vec<Value>) {
+    let part = ["class", "sizes"].map(|name| table.column(name));
     let columns: Vec<Option<usize>> = metrics.iter().map(|m| table.column(m)).collect();
-    let mut cells: Vec<(Vec<&str>, &str, Vec<Moments>)> = Vec::new();
-    let mut known: std::collections::BTreeMap<(Vec<&str>, &str), usize> = Default::default();
+    type Part<'a> = [&'a str; 2];
+    let mut cells: Vec<(Vec<&str>, Part<'_>, Vec<Moments>)> = Vec::new();
+    let mut known: std::collections::BTreeMap<(Vec<&str>, Part<'_>), usize> = Default::default();
     for row in &table.rows {
         // variant, then parameters; scheme and cc go with the variant, the seed is averaged over
         let key: Vec<&str> = std::iter::once(row[0].as_str())
             .chain(row[3..key_columns - 1].iter().map(String::as_str))
             .collect();
-        let name = class.map_or("", |i| row[i].as_str());
+        let name = part.map(|column| column.map_or("", |i| row[i].as_str()));
         let at = *known.entry((key.clone(), name)).or_insert_with(|| {
             cells.push((key, name, vec![Moments::default(); metrics.len()]));
             cells.len() - 1
@@ -144,14 +143,17 @@ fn collect(
             }
         }
     }
-    for (key, class, moments) in cells {
+    for (key, part, moments) in cells {
+        let name = match part {
+            [class, ""] => class.to_owned(),
+            ["", sizes] => format!("all flows, {sizes}"),
+            [class, sizes] => format!("{class}, {sizes}"),
+        };
         let cell = |m: &Moments| match m.n {
             0 => json!(0),
             _ => json!([m.n, m.mean, m.squares]),
         };
-        out.push(
-            json!({ "k": key, "c": class, "m": moments.iter().map(cell).collect::<Vec<_>>() }),
-        );
+        out.push(json!({ "k": key, "c": name, "m": moments.iter().map(cell).collect::<Vec<_>>() }));
     }
 }
 

@@ -57,6 +57,12 @@ pub struct Record {
     /// Cells of the table of classes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Vec<String>>,
+    /// Cells of the table of ports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<Vec<String>>,
+    /// Cells of the table of the scheme's tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub state: Vec<Vec<String>>,
     /// Processor time it took. Never part of a table.
     #[serde(default)]
     pub cpu_seconds: f64,
@@ -81,13 +87,15 @@ impl Record {
 
     /// The same result, whoever worked it out and however long it took.
     pub fn same_result(&self, other: &Self) -> bool {
-        let key = |r: &Self| (r.status, r.reason.clone(), r.run.clone(), r.classes.clone());
-        self.id == other.id && key(self) == key(other)
+        self.id == other.id
+            && (self.status, &self.reason) == (other.status, &other.reason)
+            && self.figures() == other.figures()
     }
 
     /// The figures.
     pub fn figures(&self) -> Figures {
-        Figures { run: self.run.clone(), classes: self.classes.clone() }
+        let (run, classes) = (self.run.clone(), self.classes.clone());
+        Figures { run, classes, ports: self.ports.clone(), state: self.state.clone() }
     }
 }
 
@@ -105,6 +113,8 @@ mod tests {
             attempt: 1,
             run: vec!["drained".into(), "1.5".into(), String::new()],
             classes: vec![vec!["a \"b\", c\n".into(), "7".into()]],
+            ports: vec![vec!["core".into(), "1".into()]],
+            state: Vec::new(),
             cpu_seconds: 0.25,
         }
     }

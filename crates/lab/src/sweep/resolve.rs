@@ -137,7 +137,11 @@ impl Base {
         };
         let cc = match spec.and_then(|s| s.cc.as_ref()) {
             None => e.scenario.congestion_control.algorithm.value,
-            Some((name, at)) => control::find_cc(name).map_err(|d| wrong(d, *at))?,
+            Some((name, at)) => {
+                let cc = control::find_cc(name).map_err(|d| wrong(d, *at))?;
+                e.check_cc(cc).map_err(|d| wrong(d, *at))?;
+                cc
+            }
         };
         Ok(Variant { scheme, cc, seed: 0 })
     }
@@ -175,10 +179,19 @@ fn fingerprint(e: &Experiment, variant: Variant, fabric: &str) -> String {
     let mut hash = Sha256::new();
     let _ = write!(
         hash,
-        "weir sweep 1\n{fabric}\n{config:?}\n{:?}\n{}",
-        e.traffic, e.scenario.run.allow_loss
+        "weir sweep 1\n{fabric}\n{config:?}\n{:?}\n{}\n{:?}\n{:?}",
+        e.traffic,
+        e.scenario.run.allow_loss,
+        e.scenario.report.sizes,
+        port_groups(e)
     );
     hash.finish()
+}
+
+/// Names and ports of the groups that have rows of their own.
+fn port_groups(e: &Experiment) -> Vec<(&str, &[crate::findings::PortAt])> {
+    let names = e.scenario.report.ports.iter().map(|g| g.name.value.as_str());
+    names.zip(e.port_groups.iter().map(Vec::as_slice)).collect()
 }
 
 /// The changes of one variant at one point, in the order in which they are made: what holds for

@@ -338,7 +338,9 @@ mod tests {
             reason: String::new(),
             attempt,
             run: vec![cell.to_owned(); cells],
-            classes: vec![vec![cell.to_owned(); 1 + flow_columns().count()]; usize::from(figures)],
+            classes: vec![vec![cell.to_owned(); 2 + flow_columns().count()]; usize::from(figures)],
+            ports: Vec::new(),
+            state: Vec::new(),
             cpu_seconds: 0.5,
         }
     }

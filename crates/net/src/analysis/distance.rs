@@ -2,6 +2,7 @@
 
 use crate::routes::graph::{Edge, Graph};
 use crate::topology::{Link, Topology};
+use std::collections::BTreeSet;
 use weir_core::{Bytes, NodeId, Rate, Time};
 
 /// What travels there and back, to turn distances into times.
@@ -57,11 +58,24 @@ impl LongestPath {
     pub fn new(topo: &Topology, model: &RttModel) -> Option<Self> {
         let graph = Graph::new(topo, &[]);
         let ends = Ends::new(topo, &graph, model);
-        let mut walk = Walk::new(topo, &graph, model);
+        let walk = Walk::new(topo, &graph, model);
+        let targets = without_twins(&graph, &walk, &ends);
+        Self::among(topo, model, &graph, &ends, walk, &targets)
+    }
+
+    /// The longest way to any of these targets.
+    fn among(
+        topo: &Topology,
+        model: &RttModel,
+        graph: &Graph,
+        ends: &Ends,
+        mut walk: Walk,
+        targets: &[u32],
+    ) -> Option<Self> {
         let mut best: Option<Candidate> = None;
         let (mut diameter, mut disconnected) = (0, false);
-        for &target in &graph.columns {
-            walk.towards(&graph, target);
+        for &target in targets {
+            walk.towards(graph, target);
             for &source in &graph.columns {
                 if walk.hops[source as usize] == FAR {
                     disconnected = true;
@@ -82,8 +96,8 @@ impl LongestPath {
             }
         }
         let Candidate { src, dst, source, target, cost, rate, .. } = best?;
-        walk.towards(&graph, target);
-        let bottleneck = rate.min(walk.slowest(topo, &graph, source));
+        walk.towards(graph, target);
+        let bottleneck = rate.min(walk.slowest(topo, graph, source));
         let rtt = Time::from_ps(cost);
         let bdp = bottleneck.bytes_in(rtt);
         Some(Self { src, dst, diameter, rtt, bottleneck, bdp, disconnected })
@@ -149,6 +163,22 @@ impl Ends {
             rate: a.rate.min(b.rate),
         })
     }
+}
+
+/// The targets, without those that have an earlier twin: the same neighbours over links of the
+/// same cost, and hosts of the same cost. What is true of the paths to one is true of those to the
+/// other, so that all ToRs of a pod are looked at once.
+fn without_twins(graph: &Graph, walk: &Walk, ends: &Ends) -> Vec<u32> {
+    let mut seen = BTreeSet::new();
+    let is_first = |row: &u32| {
+        let peers = graph.edges(*row).iter().map(|e| e.peer);
+        let costs = walk.edge_cost[graph.span(*row)].iter().copied();
+        let mut edges: Vec<(u32, u64)> = peers.zip(costs).collect();
+        edges.sort_unstable();
+        let hosts = ends.0[*row as usize].iter().map(|e| (e.cost, e.hops, e.rate));
+        seen.insert((graph.is_host[*row as usize], edges, hosts.collect::<Vec<_>>()))
+    };
+    graph.columns.iter().copied().filter(is_first).collect()
 }
 
 /// The costliest of the shortest paths to one target.
@@ -222,5 +252,36 @@ impl Walk {
             row = edge.peer;
         }
         slowest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{explicit, flowsail_1024, k_ary};
+
+    /// Twins are left out: the answer must be that of looking at all targets.
+    #[test]
+    fn leaving_out_twins_changes_nothing() {
+        let graph = explicit::read(
+            "host a b c d e\nswitch s t u v w\nrate 10Gbps\ndelay 1us\n\
+             link a s\nlink b t 1Gbps 5us\nlink c t\nlink d u\nlink s v\nlink t v\nlink u v 40Gbps 2us\n\
+             link s w\nlink t w\nlink u w\nlink e v\nlink e w",
+        );
+        let topologies = [
+            explicit::build(&graph.unwrap()).unwrap(),
+            k_ary::build(&k_ary::Params { k: 4, ..Default::default() }).unwrap(),
+            flowsail_1024::build(&flowsail_1024::Params::default()).unwrap(),
+        ];
+        let model = RttModel { switch: Time::from_ns(300), ..RttModel::default() };
+        for (i, topo) in topologies.iter().enumerate() {
+            let graph = Graph::new(topo, &[]);
+            let ends = Ends::new(topo, &graph, &model);
+            let walk = Walk::new(topo, &graph, &model);
+            let fewer = without_twins(&graph, &walk, &ends).len();
+            assert_eq!(fewer < graph.columns.len(), i > 0, "topology {i}");
+            let all = LongestPath::among(topo, &model, &graph, &ends, walk, &graph.columns.clone());
+            assert_eq!(LongestPath::new(topo, &model), all, "topology {i}");
+        }
     }
 }

@@ -73,5 +73,6 @@ mod tests {
         // both trunk links may carry a flow from left to right
         assert_eq!(routes.next_hops(id(&topo, "sw0"), id(&topo, "h3")).len(), 2);
         assert_eq!(topo.port_name(id(&topo, "sw0"), weir_core::PortId(4)), "to sw1 (p4)");
+        assert_eq!(topo.port_label(id(&topo, "sw0"), weir_core::PortId(4)), "sw0:sw1/p4");
     }
 }

@@ -75,6 +75,8 @@ mod tests {
         assert_eq!(peer("P_d"), (sc, id("h9")));
         let (node, port) = topo.port_alias("P_d").unwrap();
         assert_eq!(topo.port_name(node, port), "P_d");
+        assert_eq!(topo.port_label(node, port), "Sc:P_d");
+        assert_eq!(topo.port_label(sa, PortId(2)), "Sa:Sb");
         assert_eq!(topo.port_name(sa, PortId(2)), "to Sb");
         assert_eq!(topo.port_alias("P_e"), None);
     }

@@ -101,6 +101,16 @@ impl Graph {
     pub(crate) fn edges(&self, row: u32) -> &[Edge] {
         &self.edges[self.span(row)]
     }
+
+    /// Whether two rows have the same neighbours, over as many links each, as the ToRs of a pod do.
+    pub(crate) fn are_twins(&self, a: u32, b: u32) -> bool {
+        let neighbours = |row: u32| {
+            let mut peers: Vec<u32> = self.edges(row).iter().map(|e| e.peer).collect();
+            peers.sort_unstable();
+            peers
+        };
+        self.is_host[a as usize] == self.is_host[b as usize] && neighbours(a) == neighbours(b)
+    }
 }
 
 /// For a host with one link, and that to a switch: the switch, the port there and the link.

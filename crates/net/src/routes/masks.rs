@@ -30,6 +30,12 @@ impl Masks {
         self.words.fill(0);
     }
 
+    /// Empties the set of one row.
+    pub(super) fn clear_row(&mut self, row: u32) {
+        let (start, end) = (self.start[row as usize], self.start[row as usize + 1]);
+        self.words[start as usize..end as usize].fill(0);
+    }
+
     #[inline]
     pub(super) fn set(&mut self, row: u32, port: PortId) {
         let first = self.start[row as usize] as usize;

@@ -181,17 +181,31 @@ impl Routes {
         let mut block = vec![Entry::NONE; graph.len() * BLOCK];
         let mut last = vec![Entry::NONE; graph.len()];
         for (column, &target) in graph.columns.iter().enumerate() {
-            good.clear();
-            search.towards(graph, target, &mut good);
-            for row in 0..graph.len() {
-                let ports = good.row(row as u32);
-                // towards most destinations a node uses the ports it used for the one before
-                if column == 0 || ports != before.row(row as u32) {
-                    last[row] = groups.entry(ports);
+            let other = column.checked_sub(1).map(|c| graph.columns[c]);
+            match other
+                .filter(|&other| search.is_blind_to_twins() && graph.are_twins(other, target))
+            {
+                Some(twin) => {
+                    for row in turn_to_twin(graph, twin, target, &mut before) {
+                        last[row as usize] = groups.entry(before.row(row));
+                    }
                 }
-                block[row * BLOCK + column % BLOCK] = last[row];
+                None => {
+                    good.clear();
+                    search.towards(graph, target, &mut good);
+                    for row in 0..graph.len() {
+                        let ports = good.row(row as u32);
+                        // towards most destinations a node uses the ports it used for the one before
+                        if column == 0 || ports != before.row(row as u32) {
+                            last[row] = groups.entry(ports);
+                        }
+                    }
+                    std::mem::swap(&mut good, &mut before);
+                }
             }
-            std::mem::swap(&mut good, &mut before);
+            for (cells, entry) in block.chunks_exact_mut(BLOCK).zip(&last) {
+                cells[column % BLOCK] = *entry;
+            }
             let filled = column % BLOCK + 1;
             if filled == BLOCK || column + 1 == columns {
                 for (row, cells) in block.chunks_exact(BLOCK).enumerate() {
@@ -349,8 +363,32 @@ impl Routes {
     }
 }
 
+/// Makes the good ports towards `twin` those towards `target`, which has the same neighbours, and
+/// returns the rows that differ: from everywhere else the shortest ways are the same.
+fn turn_to_twin(graph: &Graph, twin: u32, target: u32, good: &mut Masks) -> Vec<u32> {
+    let mut rows: Vec<u32> = graph.edges(target).iter().map(|edge| edge.peer).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows.extend([twin, target]);
+    rows.iter().for_each(|&row| good.clear_row(row));
+    for edge in graph.edges(target) {
+        good.set(edge.peer, edge.peer_port);
+    }
+    // two links away, over all neighbours that forward
+    for edge in graph.edges(twin).iter().filter(|edge| !graph.is_host[edge.peer as usize]) {
+        good.set(twin, edge.port);
+    }
+    rows
+}
+
 /// A way to find the good ports towards one destination after the other.
 trait Search {
+    /// Whether ways to two nodes with the same neighbours differ only at these nodes and their
+    /// neighbours.
+    fn is_blind_to_twins(&self) -> bool {
+        false
+    }
+
     /// Looks from everywhere towards `target` (a row of the graph) and adds the good ports of
     /// each row to `good`; none at the target itself.
     fn towards(&mut self, graph: &Graph, target: u32, good: &mut Masks);

@@ -18,6 +18,10 @@ impl Search {
 }
 
 impl super::Search for Search {
+    fn is_blind_to_twins(&self) -> bool {
+        true
+    }
+
     fn towards(&mut self, graph: &Graph, target: u32, good: &mut Masks) {
         self.distance.fill(FAR);
         self.distance[target as usize] = 0;

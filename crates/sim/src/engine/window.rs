@@ -168,7 +168,8 @@ impl Part {
         let mut env = Env { wires: &mut self.wires, shared };
         // bit `n`: the node of the `n`th visit from here will have something to do
         let mut busy = u32::MAX;
-        for (i, visit) in visits.iter().enumerate() {
+        let mut i = 0;
+        while let Some(visit) = visits.get(i) {
             busy >>= 1;
             if let Some(farthest) = visits.get(i + Ahead::FARTHEST) {
                 let end = ends[farthest.tier as usize];
@@ -184,6 +185,13 @@ impl Part {
             let end = ends[visit.tier as usize];
             if env.wires.next(visit.node) < end {
                 self.nodes[visit.place as usize].run(end, &mut env);
+            }
+            i += 1;
+            // Most nodes of a large network may be idle (an incast): they are passed over quickly.
+            if busy <= 1 {
+                let is_idle = |v: &Visit| env.wires.next(v.node) >= ends[v.tier as usize];
+                let rest = visits[i..].iter().zip(visits.iter().skip(i + Ahead::FARTHEST));
+                i += rest.take_while(|(visit, far)| is_idle(visit) && is_idle(far)).count();
             }
         }
     }

@@ -4,19 +4,21 @@
 //! each asks its congestion control how fast it may go. Packets are made when they are sent:
 //! a flow waiting in a NIC is a counter, not a queue of packets. [`sender`] holds what a
 //! flow knows, [`transmit`] picks and sends, [`receive`] takes in packets and answers them; [`selective`] is what is
-//! different with selective repeat.
+//! different with selective repeat, [`tcp`] with TCP, and [`streams`] with ACKs that flow control holds.
 
 pub(crate) mod port;
 pub(crate) mod ready;
 pub(crate) mod receive;
+mod records;
 pub(crate) mod report;
 pub(crate) mod selective;
 pub(crate) mod sender;
+pub(crate) mod streams;
+pub(crate) mod tcp;
 pub(crate) mod transmit;
 
 use crate::frame::control_packet;
 use crate::node::{Ahead, Env};
-use crate::outcome::FlowRecord;
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::Tally;
@@ -25,8 +27,10 @@ use crate::tree::Tournament;
 use crate::wire::{Inbox, WireNumbers, Wires};
 use port::NicPort;
 use receive::Receiver;
+use records::Records;
 use rustc_hash::FxHashMap;
 use sender::Sender;
+use streams::Streams;
 use weir_cc::TimerKind;
 use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
@@ -50,6 +54,8 @@ pub(crate) enum NicTimer {
     Timeout(u32),
     /// An open-ended flow ceases to send.
     Stop(u32),
+    /// TCP: an ACK has been held back for long enough.
+    DelayedAck(FlowId),
 }
 
 /// What a NIC does next, or has done.
@@ -108,10 +114,12 @@ pub(crate) struct Nic {
     free: Vec<u32>,
     bit_errors: Stream,
     /// Flows that are over.
-    pub(crate) records: Vec<FlowRecord>,
+    pub(crate) records: Records,
     pub(crate) traffic: TrafficHash,
     /// A packet came out of order although nothing was lost or sent again.
     pub(crate) disorder: Option<(Time, FlowId, u32)>,
+    /// ACKs that travel in the class of their data, by flow.
+    pub(super) streams: Streams,
 }
 
 impl Nic {
@@ -122,10 +130,10 @@ impl Nic {
         wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
-        let mmu = shared.mmu(id, Role::Nic, &setup);
-        // A NIC has no thresholds of its own, but its scheme may have to know its switch's.
-        let switch = shared.topology.ports(id).first().map_or(id, |end| end.peer);
-        let neighbours = shared.mmu(switch, Role::Switch, &setup);
+        let mmu = shared.mmu(Role::Nic, &setup);
+        // A NIC has no thresholds of its own, but its scheme may have to know those of the ingress at
+        // the other end of its link, which has the same speed.
+        let neighbours = shared.mmu(Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(
             &scheme.values,
@@ -167,11 +175,12 @@ impl Nic {
                 && shared.byte_survival_ln == 0.0
                 && ports.iter().all(|p| p.outages.is_empty()),
             ports,
-            records: Vec::new(),
+            records: Records::default(),
             count: HostCount::default(),
             traffic: TrafficHash::default(),
             tally: Tally::default(),
             disorder: None,
+            streams: Streams::default(),
         };
         nic.upcoming = nic.source.next();
         Ok(nic)
@@ -285,6 +294,7 @@ impl Nic {
             NicTimer::Cc(kind, slot) => self.on_cc_timer(kind, slot, now),
             NicTimer::Timeout(slot) => self.on_timeout(slot, now, env),
             NicTimer::Stop(slot) => self.on_stop(slot, now, env),
+            NicTimer::DelayedAck(flow) => self.on_delayed_ack(flow, now, env),
         }
     }
 
@@ -361,7 +371,10 @@ impl Nic {
     fn hold(&mut self, port: PortId, target: Target, held: bool, now: Time) {
         match target {
             Target::Queue(q) => {
-                let Some(Some(sender)) = self.slots.get_mut(q.index()) else { return };
+                let Some(Some(sender)) = self.slots.get_mut(q.index()) else {
+                    self.hold_stream(port, q, held, now);
+                    return;
+                };
                 if sender.held == held {
                     return;
                 }

@@ -97,10 +97,32 @@ impl NicPort {
             && self.blocked(t) & 1 << priority.get() == 0
     }
 
-    /// Whether an ACK waits whose priority may start at `t`.
+    /// Whether an ACK waits whose priority may start at `t`; it stands in front then.
     #[inline(always)]
-    pub(crate) fn ack_may_go(&self, t: Time) -> bool {
-        self.acks.front().is_some_and(|ack| self.blocked(t) & 1 << ack.priority.get() == 0)
+    pub(crate) fn ack_may_go(&mut self, t: Time) -> bool {
+        match self.acks.front() {
+            None => false,
+            Some(ack) if self.blocked(t) & 1 << ack.priority.get() == 0 => true,
+            Some(_) => self.bring_ack_to_front(t),
+        }
+    }
+
+    /// Brings an ACK whose priority may start at `t` to the front; returns whether there is one.
+    /// (Only TCP's ACKs can have several priorities.)
+    #[cold]
+    fn bring_ack_to_front(&mut self, t: Time) -> bool {
+        let blocked = self.blocked(t);
+        let free = |ack: &Packet| blocked & 1 << ack.priority.get() == 0;
+        let Some(i) = self.acks.iter().position(free) else { return false };
+        if let Some(ack) = self.acks.remove(i) {
+            self.acks.push_front(ack);
+        }
+        true
+    }
+
+    /// Priorities of the ACKs that wait.
+    pub(crate) fn priorities_of_acks(&self) -> u8 {
+        self.acks.iter().fold(0, |set, ack| set | 1 << ack.priority.get())
     }
 
     /// Priorities whose data may not start at `t`.

@@ -1,6 +1,7 @@
 //! The way into a host: data is delivered and acknowledged, ACKs move their flow on.
 
 use super::selective::{self, Kept};
+use super::tcp::TcpReceiver;
 use super::{Nic, NicTimer};
 use crate::config::Reliability;
 use crate::link;
@@ -23,6 +24,7 @@ pub(crate) struct Receiver {
     last_cnp: Option<Time>,
     /// Selective repeat: what came out of order.
     pub(super) kept: Option<Box<Kept>>,
+    pub(super) tcp: Option<Box<TcpReceiver>>,
     pub(crate) delivered: u64,
     pub(crate) reordered: u64,
     pub(crate) finish: Option<Time>,
@@ -36,6 +38,7 @@ impl Receiver {
         nacked: None,
         last_cnp: None,
         kept: None,
+        tcp: None,
         delivered: 0,
         reordered: 0,
         finish: None,
@@ -86,7 +89,7 @@ impl Nic {
                 self.count.data_arrived += 1;
                 self.on_data(packet, now, env);
             }
-            PacketKind::Ack | PacketKind::Nack => {
+            PacketKind::Ack | PacketKind::Nack | PacketKind::SynAck => {
                 self.tally.last_activity = now;
                 self.count.acks_arrived += 1;
                 self.on_ack(packet, now, env);
@@ -95,6 +98,11 @@ impl Nic {
                 self.tally.last_activity = now;
                 self.count.acks_arrived += 1;
                 self.on_cnp(packet, now);
+            }
+            PacketKind::Syn => {
+                self.tally.last_activity = now;
+                self.count.acks_arrived += 1;
+                self.on_syn(packet, now, env);
             }
             PacketKind::Control => self.on_control_frame(i, packet, now, env),
             PacketKind::Mark => unreachable!("marks are never on a wire"),
@@ -139,7 +147,7 @@ impl Nic {
             self.count.completed += u64::from(r.take_datagram(p, nic.header.get(), now));
             return;
         }
-        if nic.reliability == Reliability::SelectiveRepeat {
+        if nic.reliability != Reliability::GoBackN {
             self.on_data_in_any_order(p, now, env);
             return;
         }
@@ -196,10 +204,20 @@ impl Nic {
         self.answer(p, PacketKind::Cnp, expected, 0, Packet::NO_EXTRA, now, env);
     }
 
+    /// The port towards the sender of `p`.
+    #[inline(always)]
+    pub(super) fn way_back(&self, p: &Packet, env: &Env<'_, '_>) -> usize {
+        if self.ports.len() == 1 {
+            return 0;
+        }
+        let (source, hash) = (p.flow.source(), p.flow.hash64());
+        env.shared.epochs[self.epoch].1.next_hop(self.id, source, hash).map_or(0, PortId::index)
+    }
+
     /// Sends an ACK, NACK or CNP back to the sender of `p`.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "all of them are fields of one packet")]
-    fn answer(
+    pub(super) fn answer(
         &mut self,
         p: &Packet,
         kind: PacketKind,
@@ -210,17 +228,11 @@ impl Nic {
         env: &mut Env<'_, '_>,
     ) {
         let nic = &env.shared.config.nic;
-        let dst = p.flow.source();
-        let o = if self.ports.len() == 1 {
-            0
-        } else {
-            let hop = env.shared.epochs[self.epoch].1.next_hop(self.id, dst, p.flow.hash64());
-            hop.map_or(0, PortId::index)
-        };
+        let o = self.way_back(p, env);
         let answer = Packet {
             flow: p.flow,
             seq,
-            dst,
+            dst: p.flow.source(),
             wire_tag: 0,
             extra,
             size: nic.ack.get() as u16,
@@ -261,8 +273,10 @@ impl Nic {
         let payload = env.shared.config.nic.payload.get();
         let s = self.slots[slot as usize].as_mut().expect("a live flow has a slot");
         let nxt_before = s.nxt;
-        let (newly, rtt) = if s.repeat.is_none() {
+        let (newly, rtt) = if s.machine.is_none() {
             s.on_answer(p, now)
+        } else if s.tcp().is_some() {
+            return self.on_tcp_answer(slot, p, now, env);
         } else {
             selective::on_answer(s, p, stack.as_ref().and_then(|s| s.answers), now)
         };
@@ -270,7 +284,7 @@ impl Nic {
         let done = s.is_done();
         // A shortcut: a flow that could send before and can still, or has nothing left to send, need
         // not be settled again.
-        let unchanged = s.repeat.is_none()
+        let unchanged = s.machine.is_none()
             && nxt == nxt_before
             && (nxt >= s.total || s.ready)
             && env.shared.config.shortcuts;
@@ -334,7 +348,7 @@ impl Nic {
     }
 
     #[inline(never)]
-    fn end(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
+    pub(super) fn end(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
         let s = self.slots[slot as usize].take().expect("the slot is taken");
         let port = &mut self.ports[usize::from(s.port)];
         port.ready.set(slot, s.priority(), false);

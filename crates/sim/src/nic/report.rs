@@ -2,6 +2,7 @@
 
 use super::Nic;
 use super::sender::Sender;
+use super::tcp::TcpFlow;
 use crate::outcome::{FlowRecord, HeldAt, PortRecord, QueueStats, Stuck};
 use crate::switch::report::utilisation;
 use weir_core::{Bytes, FlowId, PortId, Priority, QueueId, Time};
@@ -43,25 +44,28 @@ impl Nic {
             timeouts: s.timeouts,
             answers_lost: 0,
             held: if lost > Time::ZERO { vec![held] } else { Vec::new() },
+            tcp: s.tcp().map(TcpFlow::record),
         }
     }
 
-    /// All flows of this host, the unfinished ones included.
-    pub(crate) fn flow_records(&mut self, end: Time) -> Vec<FlowRecord> {
-        let open: Vec<FlowRecord> =
-            self.slots.iter().flatten().map(|s| self.record_of(s, None, end)).collect();
-        let mut records = std::mem::take(&mut self.records);
-        records.extend(open);
-        records
+    /// How many flows this host has had, the unfinished ones included.
+    pub(crate) fn flow_count(&self) -> usize {
+        self.records.len() + self.slots.iter().flatten().count()
     }
 
-    /// What this host received, by flow.
-    pub(crate) fn deliveries(&self) -> Vec<Delivery> {
+    /// Their records; those of finished flows are handed over.
+    pub(crate) fn take_flow_records(&mut self, end: Time, to: &mut Vec<FlowRecord>) {
+        to.extend(std::mem::take(&mut self.records).into_records());
+        to.extend(self.slots.iter().flatten().map(|s| self.record_of(s, None, end)));
+    }
+
+    /// What this host received, by flow; it is handed over.
+    pub(crate) fn take_deliveries(&mut self) -> Vec<Delivery> {
         let mut all: Vec<Delivery> = Vec::with_capacity(self.receivers.len());
         #[expect(clippy::iter_over_hash_type, reason = "sorted right below")]
-        for (flow, r) in &self.receivers {
+        for (flow, r) in std::mem::take(&mut self.receivers) {
             all.push(Delivery {
-                flow: *flow,
+                flow,
                 delivered: r.delivered,
                 reordered: r.reordered,
                 finish: r.finish,
@@ -73,7 +77,8 @@ impl Nic {
 
     /// ACKs that were made and not yet sent.
     pub(crate) fn packets_inside(&self) -> u64 {
-        self.ports.iter().map(|p| p.acks.len() as u64).sum()
+        let queued: u64 = self.ports.iter().map(|p| p.acks.len() as u64).sum();
+        queued + self.streams.waiting()
     }
 
     pub(crate) fn audit(&self, now: Time, drained: bool) -> Result<(), Violation> {
@@ -138,6 +143,7 @@ impl Nic {
                 waits_for: format!("flow {} waits for {waits_for}", s.spec.id),
             });
         }
+        stuck.extend(self.streams.stuck(self.id));
         stuck
     }
 

@@ -7,7 +7,7 @@
 
 use super::Nic;
 use super::receive::Receiver;
-use super::sender::Sender;
+use super::sender::{Machine, Sender};
 use crate::config::{NicConfig, Reliability, WindowConfig};
 use crate::node::Env;
 use crate::wire::IntStack;
@@ -31,8 +31,8 @@ pub(super) fn sender(
     total: u32,
     path: &Path,
     nic: &NicConfig,
-) -> Option<Box<selective_repeat::Sender>> {
-    if nic.reliability == Reliability::GoBackN || spec.rate.is_some() {
+) -> Option<Box<Machine>> {
+    if nic.reliability != Reliability::SelectiveRepeat || spec.rate.is_some() {
         return None;
     }
     let bdp = path.bdp.get().div_ceil(nic.payload.get());
@@ -42,14 +42,16 @@ pub(super) fn sender(
     let reorder = u64::from(nic.reorder);
     let paper = selective_repeat::Config::paper(cap);
     let config = selective_repeat::Config { timeouts: false, reorder, ..paper };
-    Some(Box::new(selective_repeat::Sender::new(u64::from(total), config)))
+    let repeat = selective_repeat::Sender::new(u64::from(total), config);
+    Some(Box::new(Machine::Repeat(repeat)))
 }
 
-/// The number of the packet to send now.
+/// The number of the packet to send now; none if TCP decides.
 #[inline(never)]
-pub(super) fn next_seq(repeat: &mut selective_repeat::Sender) -> u32 {
+pub(super) fn next_seq(machine: &mut Machine) -> Option<u32> {
+    let Machine::Repeat(repeat) = machine else { return None };
     let (seq, _) = repeat.next_packet().expect("a flow whose turn it is has a packet");
-    seq as u32
+    Some(seq as u32)
 }
 
 /// Packet `nth` of those in flight was sent again: its round trip begins now.
@@ -70,7 +72,7 @@ pub(super) fn on_answer(
     now: Time,
 ) -> (u32, Time) {
     let answers = answers.unwrap_or_else(|| p.seq.saturating_sub(1));
-    let Some(repeat) = &mut s.repeat else { return (0, Time::ZERO) };
+    let Some(Machine::Repeat(repeat)) = s.machine.as_deref_mut() else { return (0, Time::ZERO) };
     let newly = match p.kind {
         PacketKind::Nack => repeat.on_nack(u64::from(p.seq), u64::from(answers)),
         _ => repeat.on_ack(u64::from(p.seq)),
@@ -113,6 +115,10 @@ impl Nic {
     /// A data packet arrives at a receiver that keeps what is out of order.
     #[inline(never)]
     pub(super) fn on_data_in_any_order(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        if env.shared.config.nic.reliability == Reliability::Tcp {
+            self.on_segment(p, now, env);
+            return;
+        }
         let r = self.receivers.get_mut(&p.flow).expect("the flow is known");
         let open = r.finish.is_none();
         let kind = r.keep(p, u64::from(p.size) - env.shared.config.nic.header.get(), now);

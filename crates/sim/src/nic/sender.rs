@@ -1,6 +1,7 @@
 //! What a flow knows at its sender: what to send again, pacing, window, constant-rate production.
 
 use super::selective;
+use super::tcp::TcpFlow;
 use crate::config::{NicConfig, WindowConfig};
 use crate::probe::held::HoldClock;
 use std::collections::VecDeque;
@@ -9,6 +10,13 @@ use weir_cc::{Cc, CongestionControl, Path, Timers};
 use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, Time, packet::flags};
 use weir_traffic::{FlowSpec, WhileHeld};
 
+/// What decides which packet is next, where that is not go-back-N.
+pub(crate) enum Machine {
+    /// Selective repeat: which packets arrived.
+    Repeat(selective_repeat::Sender),
+    Tcp(TcpFlow),
+}
+
 /// A flow at its sender. What every packet and every ACK touches comes first.
 #[repr(C)]
 pub(crate) struct Sender {
@@ -16,7 +24,7 @@ pub(crate) struct Sender {
     header: Packet,
     /// Packets below are acknowledged.
     pub(crate) una: u32,
-    /// The next packet to send; with selective repeat, the next new one.
+    /// The next packet to send; with selective repeat and TCP, the next one in order.
     pub(crate) nxt: u32,
     /// One past the highest packet ever sent.
     pub(crate) highest: u32,
@@ -44,8 +52,8 @@ pub(crate) struct Sender {
     pub(crate) in_fifo: bool,
     /// Its receiver cannot know which packet is the last one.
     open_ended: bool,
-    /// Selective repeat: which packets arrived. Without, it is go-back-N.
-    pub(crate) repeat: Option<Box<selective_repeat::Sender>>,
+    /// Selective repeat or TCP. Without, it is go-back-N.
+    pub(crate) machine: Option<Box<Machine>>,
     /// When each packet in flight was sent, for algorithms that look at the RTT.
     pub(crate) sent_at: Option<VecDeque<Time>>,
     pub(crate) cc: Cc,
@@ -78,12 +86,12 @@ impl Sender {
     ) -> Self {
         let payload = nic.payload.get();
         let (total, last_payload) = packets(&spec, payload);
-        let repeat = selective::sender(&spec, total, path, nic);
+        let machine = selective::sender(&spec, total, path, nic);
         Self {
             next_time: spec.start,
-            fixed_window: if repeat.is_some() { 0 } else { fixed_window(&spec, &cc, nic) },
+            fixed_window: if machine.is_some() { 0 } else { fixed_window(&spec, &cc, nic) },
             fixed_pace: fixed_pace(&cc),
-            repeat,
+            machine,
             header: header(&spec, port),
             spec,
             port,
@@ -111,6 +119,28 @@ impl Sender {
             packets: 0,
             retransmitted: 0,
             last_frame: 0,
+        }
+    }
+
+    /// From now on TCP decides what is sent.
+    pub(super) fn use_tcp(&mut self, flow: TcpFlow) {
+        self.fixed_window = 0;
+        self.machine = Some(Box::new(Machine::Tcp(flow)));
+    }
+
+    /// TCP's side of the flow, if it has one.
+    pub(super) fn tcp(&self) -> Option<&TcpFlow> {
+        match self.machine.as_deref() {
+            Some(Machine::Tcp(flow)) => Some(flow),
+            _ => None,
+        }
+    }
+
+    /// TCP's side of the flow, if it has one, to change it.
+    pub(super) fn tcp_mut(&mut self) -> Option<&mut TcpFlow> {
+        match self.machine.as_deref_mut() {
+            Some(Machine::Tcp(flow)) => Some(flow),
+            _ => None,
         }
     }
 
@@ -179,11 +209,11 @@ impl Sender {
 
     /// [`Sender::has_data`] where the window changes or packets are sent again one by one.
     fn has_data_now(&self) -> bool {
-        if let Some(repeat) = &self.repeat {
+        match self.machine.as_deref() {
+            Some(Machine::Tcp(flow)) => return flow.machine.can_transmit(),
             // what is sent again is in flight already
-            if repeat.has_hole() || !repeat.has_next() {
-                return repeat.has_hole();
-            }
+            Some(Machine::Repeat(r)) if r.has_hole() || !r.has_next() => return r.has_hole(),
+            _ => {}
         }
         if self.nxt >= self.total {
             return false;
@@ -221,19 +251,22 @@ impl Sender {
 
     /// Bytes of the frame that it would send now, whose headers take `overhead` bytes.
     pub(crate) fn next_frame(&self, overhead: Bytes) -> u64 {
-        let seq = match &self.repeat {
-            None => self.nxt,
-            Some(repeat) => repeat.peek().map_or(self.nxt, |seq| seq as u32),
+        let payload = match self.machine.as_deref() {
+            None => self.payload_of(self.nxt),
+            Some(Machine::Tcp(flow)) => flow.machine.next_bytes().get(),
+            Some(Machine::Repeat(repeat)) => {
+                self.payload_of(repeat.peek().map_or(self.nxt, |seq| seq as u32))
+            }
         };
-        self.payload_of(seq) + overhead.get()
+        payload + overhead.get()
     }
 
-    /// The number of the packet to send now.
+    /// The number of the packet to send now; none if TCP decides.
     #[inline(always)]
-    pub(crate) fn next_seq(&mut self) -> u32 {
-        match &mut self.repeat {
-            None => self.nxt,
-            Some(repeat) => selective::next_seq(repeat),
+    pub(crate) fn next_seq(&mut self) -> Option<u32> {
+        match &mut self.machine {
+            None => Some(self.nxt),
+            Some(machine) => selective::next_seq(machine),
         }
     }
 
@@ -320,8 +353,10 @@ impl Sender {
             self.total = self.highest;
             self.last_payload = self.payload;
         }
-        if let Some(repeat) = &mut self.repeat {
-            repeat.close();
+        match self.machine.as_deref_mut() {
+            Some(Machine::Repeat(repeat)) => repeat.close(),
+            Some(Machine::Tcp(flow)) => flow.machine.close(),
+            None => {}
         }
     }
 

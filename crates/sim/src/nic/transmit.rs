@@ -1,7 +1,9 @@
 //! The way out of a host: which flow is next, and its packet.
 
-use super::sender::Sender;
+use super::sender::{Machine, Sender};
+use super::tcp::TcpFlow;
 use super::{Nic, NicTimer};
+use crate::config::Reliability;
 use crate::node::Env;
 use crate::wire::IntStack;
 use std::cmp::Reverse;
@@ -30,6 +32,9 @@ impl Nic {
         let wants_rtt = matches!(config.cc.kind(), CcKind::Timely | CcKind::Swift);
         let cc = config.cc.start(&path);
         let mut sender = Box::new(Sender::new(spec, port, cc, wants_rtt, &path, &config.nic));
+        if config.nic.reliability == Reliability::Tcp && spec.rate.is_none() {
+            sender.use_tcp(TcpFlow::new(&config.tcp, &spec, &path, now));
+        }
         sender.priority_stamp =
             self.ports[usize::from(port)].priority_clocks[spec.priority.index()].read(now);
         let mut header = sender.packet(0, Bytes::ZERO);
@@ -49,6 +54,9 @@ impl Nic {
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }
+        if config.nic.reliability == Reliability::Tcp {
+            self.watch_timeout(slot);
+        }
         self.settle(slot, now);
     }
 
@@ -63,16 +71,17 @@ impl Nic {
     }
 
     fn take_slot(&mut self, sender: Box<Sender>) -> u32 {
-        match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = Some(sender);
-                slot
-            }
-            None => {
-                self.slots.push(Some(sender));
-                (self.slots.len() - 1) as u32
-            }
-        }
+        let slot = self.reserve_slot();
+        self.slots[slot as usize] = Some(sender);
+        slot
+    }
+
+    /// A slot that nothing else has.
+    pub(super) fn reserve_slot(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            (self.slots.len() - 1) as u32
+        })
     }
 
     /// Lets port `o` look for something to send as soon as its wire is free.
@@ -149,7 +158,11 @@ impl Nic {
         } else if port.ack_may_go(now) {
             let ack = port.acks.pop_front().expect("an ACK waits");
             self.tally.last_activity = now;
-            port.tx.send(now, &ack, env.wires);
+            if env.shared.config.nic.acks_with_data {
+                self.send_ack_with_data(o, ack, now, env);
+            } else {
+                port.tx.send(now, &ack, env.wires);
+            }
         } else {
             self.send_data(o, now, env);
         }
@@ -175,11 +188,12 @@ impl Nic {
     #[inline]
     fn next_of_others(&self, o: usize, free: Time, now: Time, env: &Env<'_, '_>) -> Time {
         let port = &self.ports[o];
-        let ack_bit = 1 << env.shared.config.nic.ack_priority.get();
+        let nic = &env.shared.config.nic;
         let blocked = port.blocked(free);
         let mut waiting = port.ready.priorities();
         if !port.acks.is_empty() {
-            waiting |= ack_bit;
+            let own = 1 << nic.ack_priority.get();
+            waiting |= if nic.acks_with_data { port.priorities_of_acks() } else { own };
         }
         if let Some(&head) = port.fifo.as_ref().and_then(|f| f.front()) {
             let s = self.slots[head as usize].as_ref().expect("flows in the queue have a slot");
@@ -310,7 +324,7 @@ impl Nic {
         let Self { slots, ports, fc, books, actions, .. } = self;
         let s = slots[slot as usize].as_deref_mut().expect("the slot is taken");
         let port = &mut ports[o];
-        let seq = s.next_seq();
+        let Some(seq) = s.next_seq() else { return self.send_segment(o, slot, now, env) };
         let mut packet = s.packet(seq, nic.header);
         let size = u64::from(packet.size);
         if !self.quiet.contains(packet.priority) {
@@ -335,7 +349,7 @@ impl Nic {
             s.held_total = Some(s.held_time(clock.read(now), now));
         }
         // With selective repeat new packets may follow a loss for ever: they leave the timer alone.
-        let starts_timer = !s.is_datagram() && (idle || s.repeat.is_none());
+        let starts_timer = !s.is_datagram() && (idle || s.machine.is_none());
         if let Some(timeout) = nic.timeout.filter(|_| starts_timer) {
             self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
         }
@@ -383,11 +397,15 @@ impl Nic {
     /// again what is missing.
     pub(super) fn on_timeout(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
         let Some(s) = &mut self.slots[slot as usize] else { return };
+        if s.tcp().is_some() {
+            self.on_tcp_timeout(slot, now);
+            return;
+        }
         if s.una >= s.nxt {
             return;
         }
         s.timeouts += 1;
-        if let Some(repeat) = &mut s.repeat {
+        if let Some(Machine::Repeat(repeat)) = s.machine.as_deref_mut() {
             repeat.on_timeout();
         } else {
             s.nxt = s.una;

@@ -209,6 +209,13 @@ impl Switch {
         most.1
     }
 
+    /// Since when the queue has waited that has waited longest, empty ones included: a packet
+    /// that comes to a held queue waits for the same hold.
+    pub(crate) fn oldest_wait(&self) -> Option<Time> {
+        let holds = self.ports.iter().flat_map(|p| &p.queues).filter_map(|q| q.clock.since());
+        holds.chain(self.waits.values().copied()).min()
+    }
+
     /// Queues that wait for somebody, for deadlock detection.
     pub(crate) fn stuck_queues(&self) -> Vec<StuckQueue> {
         let mut stuck = Vec::new();

@@ -201,7 +201,7 @@ impl Switch {
         wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
-        let mmu = shared.mmu(id, Role::Switch, &setup);
+        let mmu = shared.mmu(Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(
             &scheme.values,
@@ -281,7 +281,7 @@ impl Switch {
             pinned: FxHashMap::default(),
             balancer,
             marks_on_entry,
-            marker: Marker::new(Stream::new(seed, "ecn", index)),
+            marker: Marker::new(Stream::new(seed, "ecn", index), shared.config),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             waits: FxHashMap::default(),

@@ -357,6 +357,7 @@ impl Port {
                 && self.marks_on_exit
                 && packet.kind == PacketKind::Data
                 && marker.marks(self.ecn.as_ref(), left)
+                && marker.may_mark(packet)
             {
                 self.marked += 1;
                 marked = Packet { flags: packet.flags | flags::CE, ..*packet };

@@ -1,6 +1,8 @@
 //! Draws one case: a small network, its flows, and every option at random.
 
 use crate::common::{config, flow, set};
+use std::num::NonZeroU32;
+use weir_cc::tcp::{EcnMode, Handshake};
 use weir_cc::{CcKind, CcParams};
 use weir_core::rng::Stream;
 use weir_core::{Bytes, Priority, Rate, Ratio, Time};
@@ -221,6 +223,34 @@ fn hosts(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
         cfg.nic.timeout = Some(one_of(s, &[Time::from_us(300), Time::from_ms(1)]));
         what.push(format!("timeout {}", cfg.nic.timeout.unwrap_or_default()));
     }
+    if one_in(s, 3) {
+        tcp(s, cfg, what);
+    }
+}
+
+/// TCP instead, with settings at random.
+fn tcp(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
+    cfg.cc = CcParams::new(CcKind::None);
+    cfg.nic.reliability = Reliability::Tcp;
+    cfg.nic.window = WindowConfig::FromCc;
+    cfg.nic.timeout = None;
+    cfg.nic.acks_with_data = one_in(s, 2);
+    let count = |n: u64| NonZeroU32::new(n as u32).expect("counts are from 1");
+    let t = &mut cfg.tcp;
+    t.initial_window = count(s.between(1, 12));
+    t.receive_window = Bytes::new(s.between(1_000, 200_000));
+    t.ecn = one_of(s, &[EcnMode::Off, EcnMode::Rfc3168, EcnMode::Dctcp]);
+    t.dup_threshold = if one_in(s, 2) { None } else { Some(count(s.between(1, 4))) };
+    t.growth_limit = if one_in(s, 2) { None } else { Some(count(s.between(1, 2))) };
+    t.rto_min = one_of(s, &[Time::from_us(300), Time::from_ms(1)]);
+    t.rto_initial = Time::from_ms(s.between(1, 3));
+    t.rto_fallback = Time::from_ms(3);
+    t.rto_max = Time::from_ms(20);
+    t.ack_every = count(s.between(1, 3));
+    t.ack_delay = Time::from_us(s.between(1, 500));
+    t.handshake = one_of(s, &[Handshake::None, Handshake::Delay, Handshake::Packets]);
+    let acks = if cfg.nic.acks_with_data { ", ACKs with data" } else { "" };
+    what.push(format!("TCP {:?}{acks}", cfg.tcp));
 }
 
 fn flows(s: &mut Stream, topology: &Topology, rate: Rate, cfg: &Config) -> Vec<FlowSpec> {

@@ -92,6 +92,7 @@ fn stalled(case: &Case, out: &Outcome, stuck: &[Stuck]) -> Result<&'static str, 
     }
     if waits("acknowledgements")
         && case.config.nic.timeout.is_none()
+        && case.config.nic.reliability != Reliability::Tcp
         && lost_data + lost_answers > 0
     {
         return Ok("stalled: a packet was lost, and there is no timeout");

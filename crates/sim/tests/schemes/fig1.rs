@@ -146,3 +146,22 @@ fn a_limit_in_bytes_holds_without_flow_control_too() {
     assert!(out.totals.dropped > 0);
     assert!(out.drops.iter().all(|d| d.reason == DropReason::HeadroomExceeded), "{:?}", out.drops);
 }
+
+/// Entries of OFC's tables, 24, 8 and 16 B each: the most in one switch, and the sum over the three
+/// switches of the most in each.
+///
+/// Sa and Sb have F0 and F1; Sc has F1 and the six bursts, and F0 while one of its packets is stored,
+/// which looks every 10 us need not meet. Sc pauses F1 to F7, Sb and Sa pass the pause of F1 on, and
+/// Sb names F0 once (see above), when Sc names nobody: an entry more in Sb's pause table and in Sa's
+/// list of congested flows.
+#[test]
+fn the_tables_hold_what_the_flows_need() {
+    let out = fig1("ofc", &[]);
+    let largest = |table: usize, entry: u64| {
+        let each = out.switches.iter().map(|s| s.tables[table].max / entry);
+        (each.clone().max().unwrap_or(0), each.sum::<u64>())
+    };
+    let names: Vec<&str> = out.switches[0].tables.iter().map(|t| t.name).collect();
+    assert_eq!(names, ["flow_in_port_tab", "congested_flow_tab", "pause_frame_tab"]);
+    assert_eq!([largest(0, 24), largest(1, 8), largest(2, 16)], [(7, 11), (2, 3), (7, 10)]);
+}

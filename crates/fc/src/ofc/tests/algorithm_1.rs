@@ -226,3 +226,23 @@ fn the_urgent_state_ends_with_a_wildcard() {
     assert_eq!(b.take_sent(), [(UP, all(false))]);
     assert_eq!(audit(&b, true), Ok(()));
 }
+
+/// Ports of two speeds. A slow ingress names flows before it is in the urgent state, however much a
+/// queue of the fast egress may hold; a fast ingress does when the slow egress's queue is long, once
+/// its own share is.
+#[test]
+fn ports_of_two_speeds_have_thresholds_of_their_own() {
+    // lower thresholds: 8 packets for the slow ports, 80 for the fast ones
+    let (slow, fast) = (("10KB", "3KB"), ("100KB", "30KB"));
+    let make = |setup: &NodeSetup<'_>| scheme(&[(&ALPHA, "0.8")], setup);
+    let mut b = Bench::around_ports(&[slow, slow, fast, slow], make);
+    put(&mut b, UP, 1, OUT, 7);
+    assert_eq!(b.take_sent(), []);
+    put_seq(&mut b, UP, 1, OUT, 7);
+    assert_eq!(b.take_sent(), [(UP, pause(&[1]))], "slow to fast: at the slow threshold");
+    let mut b = Bench::around_ports(&[fast, slow, slow, slow], make);
+    put(&mut b, UP, 1, OUT, 79);
+    assert_eq!(b.take_sent(), [], "79 packets at a slow egress, but the ingress may hold them");
+    put_seq(&mut b, UP, 1, OUT, 79);
+    assert_eq!(b.take_sent(), [(UP, pause(&[1]))], "fast to slow: at the ingress's threshold");
+}

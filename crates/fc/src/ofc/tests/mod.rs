@@ -218,7 +218,7 @@ fn refused(options: &[(&Param, &str)]) -> String {
 fn the_lower_threshold_is_68_kb_by_default_and_either_size_or_part() {
     let at = |options: &[(&Param, &str)]| {
         let b = Bench::around(1, "75KB", "45KB", |setup| scheme(options, setup));
-        b.scheme().config.xoff_congested.get()
+        b.scheme().config.xoff_congested[0].get()
     };
     assert_eq!(at(&[]), 68_000);
     assert_eq!(at(&[(&ALPHA, "0.8")]), 60_000);

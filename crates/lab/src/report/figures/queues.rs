@@ -4,7 +4,7 @@ use super::look::looks;
 use super::time::{Extent, goes_on};
 use crate::findings::{Comparison, Distribution, Group, PortAt, PortKind};
 use crate::stats::usual_max;
-use weir_core::{Bytes, NodeId};
+use weir_core::Bytes;
 use weir_fc::IngressBound;
 use weir_net::Topology;
 use weir_plot::style::Dash;
@@ -123,10 +123,10 @@ pub(super) fn queue(c: &Comparison<'_>, at: PortAt) -> Option<Figure> {
     over_time("queue", &title, caption, "queue", curves)
 }
 
-/// The fixed thresholds at which a scheme pauses an ingress of `node`, if it does.
-fn thresholds(topology: &Topology, node: NodeId, config: &Config) -> Vec<Rule> {
+/// The fixed thresholds at which a scheme pauses an ingress, if it does.
+fn thresholds(topology: &Topology, at: PortAt, config: &Config) -> Vec<Rule> {
     let bound = (config.scheme.info.ingress_bound)(&config.scheme.values);
-    match SwitchThresholds::new(topology, config).of(node) {
+    match SwitchThresholds::new(topology, config).at(topology.rate(at.node, at.port)) {
         ThresholdConfig::Static { xoff, xon, .. } if bound == IngressBound::Pauses => vec![
             Rule { at: xoff.get() as f64, label: format!("xoff {xoff}: pause") },
             Rule { at: xon.get() as f64, label: format!("xon {xon}: resume") },
@@ -148,7 +148,7 @@ pub(super) fn ingress(c: &Comparison<'_>, hottest: PortAt) -> Option<Figure> {
             .map(|p| PortAt { node: p.node, port: p.port })
     };
     let at = c.groups.iter().find_map(busiest)?;
-    let curves = curves(c, at, |s| s.ingress, |config| thresholds(topology, at.node, config));
+    let curves = curves(c, at, |s| s.ingress, |config| thresholds(topology, at, config));
     let peer = topology.name(topology.port(at.node, at.port).peer);
     let node = topology.name(at.node);
     let title = format!("What {node} holds from {peer}");

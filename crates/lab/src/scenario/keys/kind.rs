@@ -20,6 +20,15 @@ pub enum Kind {
         /// Largest.
         max: u64,
     },
+    /// A whole number within bounds, both included, or one of these words.
+    WholeOr {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+        /// What may stand there instead.
+        words: &'static [&'static str],
+    },
     /// True or false.
     Bool,
     /// One of these words.
@@ -37,6 +46,10 @@ pub enum Kind {
     Table(&'static [Key], &'static [&'static str]),
     /// A number with any of the units of this scenario, or without.
     Quantity,
+    /// A list of ranges of sizes, or one of these words.
+    Ranges(&'static [&'static str]),
+    /// A table of names, each with a pattern of ports or several.
+    Ports,
 }
 
 impl Kind {
@@ -57,6 +70,9 @@ impl Kind {
             Self::Below(n) => format!("a number from 0 up to but below {n}"),
             Self::Whole { min, max: u64::MAX } => format!("a whole number from {min}"),
             Self::Whole { min, max } => format!("a whole number from {min} to {max}"),
+            Self::WholeOr { min, max, words } => {
+                or(&format!("a whole number from {min} to {max}"), words)
+            }
             Self::Bool => "`true` or `false`".into(),
             Self::Choice(words) => {
                 let quoted: Vec<String> = words.iter().map(|w| format!("`\"{w}\"`")).collect();
@@ -69,6 +85,10 @@ impl Kind {
                 let names: Vec<&str> = keys.iter().map(|k| k.name).collect();
                 or(&format!("a table with {}", names.join(", ")), words)
             }
+            Self::Ranges(words) => {
+                or("a list of ranges such as `[\"0..10KB\", \"10KB..\"]`", words)
+            }
+            Self::Ports => "a table such as `{ core = \"core* -> *\" }`".into(),
             Self::Quantity => "a quantity such as `\"1.45ms\"`, `\"75KB\"` or `0.8`".into(),
         }
     }

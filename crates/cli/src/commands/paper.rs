@@ -1,0 +1,455 @@
+//! `weir paper`: experiments of papers, with the papers' numbers beside ours.
+
+use super::sweep::{Cluster, Engine, cores, shown, submit_to_slurm};
+use crate::Status;
+use crate::terminal::{Terminal, print, tell};
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use serde_json::json;
+use std::path::PathBuf;
+use weir_lab::format;
+use weir_lab::listing::wrap;
+use weir_lab::paper::catalogue::{Chosen, choose};
+use weir_lab::paper::run::{self, Collected, Counts, Planned, Setting, Trouble};
+use weir_lab::paper::{Claim, Mode, Outcome, Verdict};
+use weir_lab::sweep::directory::SweepDir;
+use weir_lab::sweep::seeds;
+use weir_lab::sweep::shard::Shard;
+use weir_lab::sweep::status::Status as Progress;
+use weir_lab::sweep::worker::{Meter, Options, work_all};
+use weir_lab::table::{Column, TextTable, paint, width};
+
+/// `weir paper`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir paper list                        all experiments of all papers
+  weir paper claims ofc                  what the paper says, and by which rules it is judged
+  weir paper run all                     every experiment, scaled down; minutes
+  weir paper run OFC-E1 --full           one experiment at the paper's scale
+  weir paper run my-paper/               a directory of your own
+  weir paper check my-paper/             whether a paper of your own can be run")]
+pub(crate) struct Paper {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What to do with papers.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Verb {
+    /// List papers and their experiments
+    List(Which),
+    /// Run experiments and compare the papers' numbers with ours; start it again to go on
+    Run(RunArgs),
+    /// Show what papers say and by which rules it is judged; needs no runs
+    Claims(Which),
+    /// Check all files, and resolve every run without making it
+    Check(Which),
+}
+
+/// Papers, experiments or directories.
+#[derive(Args, Debug)]
+pub(crate) struct Which {
+    /// Papers, experiments or directories of your own; default: all papers
+    #[arg(value_name = "ID|PAPER|DIR")]
+    names: Vec<String>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// `weir paper run`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A second start goes on where the first one ended, whatever ended it. The directory of an experiment,
+OUT/quick/PAPER/EXPERIMENT, is that of a sweep: `weir sweep status` and `weir sweep run` understand it.
+
+Exit codes: 1 if a run failed or a claim has no number, 3 if a lossless class lost packets.")]
+pub(crate) struct RunArgs {
+    /// Papers, experiments, `all`, or directories of your own
+    #[arg(value_name = "ID|PAPER|all|DIR", required = true)]
+    names: Vec<String>,
+    /// Scaled down: minutes for everything (the default)
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+    /// At the papers' scale
+    #[arg(long)]
+    full: bool,
+    /// So many seeds (1 to N), or a list such as 1..10, instead of the experiments' own
+    #[arg(long, value_name = "N", value_parser = read_seeds)]
+    seeds: Option<Seeds>,
+    /// How many runs at a time; default: as many as there are processors
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Where results are kept
+    #[arg(short, long, value_name = "DIR", default_value = "weir-out/papers")]
+    out: PathBuf,
+    /// Count results of every build of this version
+    #[arg(long)]
+    any_build: bool,
+    /// Where runs are made
+    #[arg(long, value_enum, value_name = "ENGINE", default_value = "local")]
+    engine: Engine,
+    #[command(flatten)]
+    cluster: Cluster,
+}
+
+/// Seeds of the command line.
+#[derive(Clone, Debug)]
+pub(crate) struct Seeds(Vec<u64>);
+
+fn read_seeds(text: &str) -> Result<Seeds, String> {
+    match text.trim().parse::<u64>() {
+        Ok(0) => Err("there are no seeds: nothing would be run".to_owned()),
+        Ok(n) => seeds::parse(&format!("1..{n}")).map(Seeds),
+        Err(_) => seeds::parse(text).map(Seeds),
+    }
+}
+
+/// `weir paper`.
+pub(crate) fn paper(args: &Paper, terminal: &Terminal) -> anyhow::Result<Status> {
+    let names = match &args.verb {
+        Verb::List(which) | Verb::Claims(which) | Verb::Check(which) => &which.names,
+        Verb::Run(args) => &args.names,
+    };
+    let chosen = match choose(names) {
+        Ok(chosen) => chosen,
+        Err(problems) => {
+            terminal.problems(&problems);
+            return Ok(Status::BadInput);
+        }
+    };
+    match &args.verb {
+        Verb::List(which) if which.json => list_json(&chosen),
+        Verb::List(_) => list(&chosen, terminal),
+        Verb::Run(args) => run_all(&chosen, args, terminal),
+        Verb::Claims(which) if which.json => claims_json(&chosen),
+        Verb::Claims(_) => claims(&chosen, terminal),
+        Verb::Check(_) => check(&chosen, terminal),
+    }
+}
+
+fn list(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
+    for c in chosen {
+        let paper = &c.paper;
+        let year = paper.year.map(|y| format!(", {y}")).unwrap_or_default();
+        print(&paint(
+            &format!("{} · {}{year}", paper.short, paper.title),
+            terminal.out.colour,
+            "1",
+        ))?;
+        let mut table = TextTable::new(vec![
+            Column::words("id", 9),
+            Column::words("title", 4),
+            Column::words("where", 3),
+            Column::numbers("quick", 8).under("runs"),
+            Column::numbers("full", 8).under("runs"),
+            Column::numbers("figures", 2),
+            Column::numbers("claims", 5),
+        ]);
+        for &at in &c.experiments {
+            let e = &paper.experiments[at];
+            let runs = |mode| match e.runs(mode, &paper.sources, &paper.files) {
+                0 => "-".to_owned(),
+                n => format::count(n as u64),
+            };
+            let claims = paper.claims.iter().filter(|claim| claim.experiment == e.id).count();
+            table.row(vec![
+                e.id.clone(),
+                e.title.clone(),
+                e.place.clone(),
+                runs(Mode::Quick),
+                runs(Mode::Full),
+                e.figures.len().to_string(),
+                claims.to_string(),
+            ]);
+        }
+        print(&format!("{}\n", table.render(terminal.out.width, terminal.out.colour)))?;
+    }
+    Ok(Status::Done)
+}
+
+fn claims(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
+    for c in chosen {
+        for &at in &c.experiments {
+            let e = &c.paper.experiments[at];
+            print(&paint(&format!("{} · {}", e.id, e.title), terminal.out.colour, "1"))?;
+            let own = |claim: &&Claim| claim.experiment == e.id;
+            for claim in c.paper.claims.iter().filter(own) {
+                print(&one_claim(claim, terminal))?;
+            }
+            print("")?;
+        }
+    }
+    Ok(Status::Done)
+}
+
+fn one_claim(claim: &Claim, terminal: &Terminal) -> String {
+    let room = terminal.out.width.saturating_sub(8).clamp(40, 110);
+    let place = match claim.place.is_empty() {
+        true => String::new(),
+        false => format!("  ({})", claim.place),
+    };
+    let calibrated = if claim.calibrated { "  [calibrated: cannot confirm]" } else { "" };
+    let head = paint(&claim.id, terminal.out.colour, "1");
+    let mut lines = vec![format!("  {head}{place}{calibrated}")];
+    let mut add = |what: &str, text: &str| {
+        for (i, line) in wrap(text, room).into_iter().enumerate() {
+            let what = if i == 0 { what } else { "" };
+            lines.push(format!("    {what:<9}{line}"));
+        }
+    };
+    add("says", &claim.says);
+    if !claim.reading.is_empty() {
+        add("reading", &claim.reading);
+    }
+    add("measured", &claim.quantity());
+    add("rule", &claim.rule_words());
+    lines.join("\n")
+}
+
+/// Resolves every run of both modes.
+fn check(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
+    let mut wrong = false;
+    for c in chosen {
+        for &at in &c.experiments {
+            let (paper, e) = (&c.paper, &c.paper.experiments[at]);
+            let mut counts = Vec::new();
+            for mode in [Mode::Quick, Mode::Full] {
+                let Some(draft) = e.draft(mode, None, &paper.sources, &paper.files) else {
+                    continue;
+                };
+                match draft.and_then(|draft| draft.plan()) {
+                    Err(problems) => {
+                        terminal.problems(&problems);
+                        wrong = true;
+                    }
+                    Ok(planned) => {
+                        terminal.warnings(&planned.warnings, &planned.sources);
+                        let runs = format::plural(planned.plan.runs.len() as u64, "run");
+                        counts.push(format!("{} {runs}", mode.name()));
+                    }
+                }
+            }
+            if !counts.is_empty() {
+                terminal.note(&format!("{}: {}", e.id, counts.join(", ")));
+            }
+        }
+    }
+    Ok(if wrong { Status::BadInput } else { Status::Done })
+}
+
+fn list_json(chosen: &[Chosen]) -> anyhow::Result<Status> {
+    let papers: Vec<_> = chosen
+        .iter()
+        .map(|c| {
+            let p = &c.paper;
+            let experiment = |at: &usize| {
+                let e = &p.experiments[*at];
+                let runs = |mode| u64::try_from(e.runs(mode, &p.sources, &p.files)).ok();
+                let claims = p.claims.iter().filter(|claim| claim.experiment == e.id).count();
+                json!({
+                    "id": e.id, "title": e.title, "where": e.place, "shows": e.shows,
+                    "runs_quick": runs(Mode::Quick), "runs_full": runs(Mode::Full),
+                    "quick": e.quick.says, "claims": claims,
+                    "figures": e.figures.iter().map(|f| &f.id).collect::<Vec<_>>(),
+                })
+            };
+            json!({
+                "id": p.id, "title": p.title, "short": p.short, "year": p.year, "notes": p.notes,
+                "experiments": c.experiments.iter().map(experiment).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    print(&serde_json::to_string_pretty(&papers)?)?;
+    Ok(Status::Done)
+}
+
+fn claims_json(chosen: &[Chosen]) -> anyhow::Result<Status> {
+    let mut all = Vec::new();
+    for c in chosen {
+        for e in c.experiments.iter().map(|&at| &c.paper.experiments[at]) {
+            for claim in c.paper.claims.iter().filter(|claim| claim.experiment == e.id) {
+                all.push(json!({
+                    "paper": c.paper.id, "experiment": e.id, "id": claim.id,
+                    "where": claim.place, "says": claim.says, "kind": claim.kind(),
+                    "reading": claim.reading, "calibrated": claim.calibrated,
+                    "stated": claim.paper(), "measured": claim.quantity(),
+                    "rule": claim.rule_words(),
+                }));
+            }
+        }
+    }
+    print(&serde_json::to_string_pretty(&all)?)?;
+    Ok(Status::Done)
+}
+
+fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    let setting = Setting {
+        out: args.out.clone(),
+        mode: if args.full { Mode::Full } else { Mode::Quick },
+        seeds: args.seeds.as_ref().map(|s| s.0.clone()),
+        any_build: args.any_build,
+    };
+    let planned = match run::plan(chosen, &setting) {
+        Ok(planned) => planned,
+        Err(Trouble::Problems(problems)) => {
+            terminal.problems(&problems);
+            return Ok(Status::BadInput);
+        }
+        Err(Trouble::Sweep(error)) => return Err(error.into()),
+    };
+    for p in &planned {
+        terminal.warnings(&p.warnings.0, &p.warnings.1);
+    }
+    if args.engine == Engine::Slurm {
+        return submit(&planned, args, terminal);
+    }
+    let mut status = run_here(&planned, args, terminal)?;
+    if status == Status::Interrupted {
+        return Ok(status);
+    }
+    let all = run::collect(chosen, &setting)?;
+    for c in &all {
+        run::write(c, &setting)?;
+    }
+    show_verdicts(&all, setting.mode, terminal)?;
+    let counts = Counts::new(&all);
+    let (total, done) =
+        all.iter().map(|c| c.tables.counts()).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    if counts.missing > 0 || done < total {
+        status = Status::CheckFailed;
+    }
+    let invalid: usize = all.iter().map(|c| c.tables.invalid()).sum();
+    if invalid > 0 {
+        terminal.warn(&format!("{invalid} runs are invalid: a lossless class lost packets"));
+        status = Status::InvalidRun;
+    }
+    let out = run::mode_directory(&setting.out, setting.mode);
+    terminal.note(&format!("tables and verdicts: {}/PAPER/EXPERIMENT/*.csv", shown(&out)));
+    Ok(status)
+}
+
+/// Makes all runs that are missing.
+fn run_here(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    let directories: Vec<SweepDir> = planned.iter().map(|p| p.directory.clone()).collect();
+    let jobs = args.jobs.map_or_else(cores, usize::from);
+    let options = Options { shard: Shard::ALL, jobs, limit: None };
+    let meter = Meter::default();
+    let result = super::simulate::with_flag(&meter.interrupt, || {
+        crate::progress::watch_sweep("papers", &meter, None, terminal, || {
+            work_all(&directories, &options, &meter)
+        })
+    })?;
+    let done = result.context("stopped; finished runs are kept, and the same command goes on")?;
+    if done.interrupted {
+        let made = format::plural(done.made as u64, "run");
+        tell(&format!("interrupted after {made}; the same command goes on with the others"));
+        return Ok(Status::Interrupted);
+    }
+    terminal.note(&format!(
+        "{} of {} done: {} before, {} now, {} failed",
+        done.before + done.made,
+        format::plural(done.total as u64, "run"),
+        done.before,
+        done.made,
+        done.failed,
+    ));
+    for p in planned {
+        let plan = p.directory.plan()?;
+        let results = p.directory.read_results(&plan)?;
+        let progress = Progress::new(&plan, &results);
+        if let Some((run, record)) = progress.failed.first() {
+            let (n, dir) = (progress.failed.len(), shown(&p.directory.path));
+            let first = format!("{}: {}", plan.describe(run), record.reason);
+            terminal.complain(&format!("{}: {n} runs failed, the first: {first}", p.id));
+            tell(&format!(
+                "  weir sweep status {dir} lists them, weir sweep retry {dir} forgets them"
+            ));
+        }
+    }
+    Ok(Status::Done)
+}
+
+/// Hands the sweeps that are not complete to a cluster.
+fn submit(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    for p in planned {
+        let plan = p.directory.plan()?;
+        let results = p.directory.read_results(&plan)?;
+        if Progress::new(&plan, &results).complete() {
+            terminal.note(&format!("{}: all runs have a result", p.id));
+            continue;
+        }
+        print(&p.id)?;
+        let jobs = args.jobs.map_or(1, usize::from);
+        submit_to_slurm(&p.directory.path, &args.cluster, jobs, terminal)?;
+    }
+    terminal
+        .note("when the jobs are over, the same command without --engine slurm judges the claims");
+    Ok(Status::Done)
+}
+
+fn show_verdicts(all: &[Collected<'_>], mode: Mode, terminal: &Terminal) -> anyhow::Result<()> {
+    for c in all.iter().filter(|c| !c.verdicts.is_empty()) {
+        let head = format!("{} · {}", c.experiment.id, c.experiment.title);
+        print(&paint(&head, terminal.out.colour, "1"))?;
+        if mode == Mode::Quick && !c.experiment.quick.says.is_empty() {
+            print(&format!("  quick: {}", c.experiment.quick.says))?;
+        }
+        print(&verdict_table(c, mode, terminal))?;
+        for v in c.verdicts.iter().filter(|v| matches!(v.outcome, Outcome::Missing(_))) {
+            let text = format!("  missing: {}: {}", c.claim(v).id, v.outcome.why());
+            print(&paint(&text, terminal.out.colour, "31"))?;
+        }
+        print("")?;
+    }
+    let counts = Counts::new(all).words();
+    let quick = if mode == Mode::Quick { "quick: " } else { "" };
+    print(&paint(&format!("{quick}{counts}"), terminal.out.colour, "1"))?;
+    if mode == Mode::Quick {
+        print("Runs are scaled down; --full compares at the papers' scale.")?;
+    }
+    Ok(())
+}
+
+fn verdict_table(c: &Collected<'_>, mode: Mode, terminal: &Terminal) -> String {
+    let mut table = TextTable::new(vec![
+        Column::words("claim", 8),
+        Column::words("paper", 5),
+        Column::words("measured", 7),
+        Column::words("verdict", 9),
+    ]);
+    // what is longer stands in verdicts.csv
+    let room = terminal.out.width.saturating_sub(24) / 3;
+    let cut = |text: &str, room: usize| match width(text) > room.max(16) {
+        true => text.chars().take(room.max(16) - 1).chain(['…']).collect(),
+        false => text.to_owned(),
+    };
+    for v in &c.verdicts {
+        let claim = c.claim(v);
+        let id = match v.reading.is_empty() {
+            true => claim.id.clone(),
+            false => format!("{} · {}", claim.id, v.reading),
+        };
+        let measured = match v.outcome {
+            Outcome::NotMeasured(_) | Outcome::LeftOut(_) => v.outcome.why(),
+            _ => &v.measured,
+        };
+        table.row(vec![
+            cut(&id, room),
+            cut(&v.paper, room),
+            cut(measured, room + 8),
+            verdict(v, claim, mode),
+        ]);
+    }
+    table.render(terminal.out.width, terminal.out.colour)
+}
+
+fn verdict(v: &Verdict, claim: &Claim, mode: Mode) -> String {
+    let judged =
+        matches!(v.outcome, Outcome::Reproduced | Outcome::SameDirection | Outcome::NotReproduced);
+    let quick = if judged && mode == Mode::Quick { "quick: " } else { "" };
+    let calibrated = if judged && claim.calibrated { " (calibrated)" } else { "" };
+    format!("{quick}{}{calibrated}", v.outcome.name())
+}

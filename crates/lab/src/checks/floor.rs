@@ -1,0 +1,64 @@
+//! Schemes that slow a neighbour down but never stop it, where buffers wait for each other.
+
+use crate::experiment::{Experiment, Variant};
+use crate::text::{Diagnostic, Diagnostics};
+use weir_core::{Bytes, Rate};
+use weir_fc::{IngressBound, gfc};
+use weir_net::analysis::{BufferGraph, CyclicDependency};
+use weir_sim::config::{IngressLimit, ThresholdConfig};
+
+/// The most hosts of a network in which circles are looked for.
+const MOST_HOSTS: usize = 4096;
+
+/// A circle of buffers that the routes and paths of an experiment make. `Err` when the network is
+/// too large to look for one.
+pub(crate) fn circle(e: &Experiment) -> Result<Option<CyclicDependency>, ()> {
+    if e.topology.hosts().len() > MOST_HOSTS {
+        return Err(());
+    }
+    let mut graph = BufferGraph::new(&e.topology);
+    let priority = crate::experiment::default_priority(&e.scenario);
+    for path in &e.paths {
+        if let Ok(path) = weir_net::validate_path(&e.topology, &path.nodes) {
+            graph.add_path(&path, priority);
+        }
+    }
+    graph.add_routes(e.routes(), priority);
+    Ok(graph.cycles().into_iter().next())
+}
+
+/// A rate that is never zero fills any buffer in the end, if nothing leaves it.
+///
+/// In a circle of buffers, an egress whose rate is down to the floor r may be fed by several
+/// ingresses whose rates are down to it, too: more comes than goes, for as long as that lasts.
+/// The room above B_m, two frames, takes at least (two frames) / r to fill. Without a circle the
+/// rate of some egress is not limited, and those before it rise again in turn.
+pub(crate) fn floor(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
+    let config = e.config(variant);
+    let (info, values) = (config.scheme.info, &config.scheme.values);
+    let limited = match config.switch.thresholds {
+        ThresholdConfig::Pool => false,
+        ThresholdConfig::Static { limit, .. } => limit != IngressLimit::Unlimited,
+        ThresholdConfig::PerSpeed { .. } | ThresholdConfig::Dynamic { .. } => true,
+    };
+    if (info.ingress_bound)(values) != IngressBound::Slows || !limited {
+        return;
+    }
+    let (Ok(Some(circle)), Some(least)) = (circle(e), values.rate(&gfc::MIN_RATE)) else { return };
+    let title = format!("{} cannot promise to be lossless in a circle of buffers", info.title);
+    let room = two_frames(e);
+    let warning = Diagnostic::warning(title).help(format!(
+        "the circle is {}: an ingress in it may receive {least} although nothing leaves, and use up \
+         {room} above b-m in {} or more",
+        circle.describe(&e.topology),
+        least.max(Rate::from_bps(1)).time_for(room),
+    ));
+    let help =
+        "end the run before that, or write `thresholds = { xoff = .., limit = \"unlimited\" }`";
+    out.push(warning.help(help));
+}
+
+fn two_frames(e: &Experiment) -> Bytes {
+    let frame = e.scenario.nic.config.max_frame();
+    frame + frame
+}

@@ -1,0 +1,324 @@
+//! Running experiments on the sweep machinery, and judging what comes out.
+//!
+//! ```text
+//!   OUT/quick/ofc/ofc-e1/          a sweep directory per experiment with runs of its own
+//!     plan.jsonl input/ results/   what `weir sweep status` and `weir sweep run` understand
+//!     runs.csv ... verdicts.csv    written at the end
+//! ```
+
+use super::catalogue::{Chosen, Paper};
+use super::claim::Claim;
+use super::experiment::{Experiment, Mode, Work};
+use super::tables::Tables;
+use super::verdict::{Outcome, Verdict, judge};
+use crate::report::Formats;
+use crate::scenario::Problems;
+use crate::sweep::SweepError;
+use crate::sweep::directory::SweepDir;
+use crate::sweep::merge::Merged;
+use crate::sweep::plan::{ANY_BUILD, Plan};
+use crate::sweep::store::replace;
+use crate::text::{Diagnostic, Diagnostics, Sources};
+use std::path::{Path, PathBuf};
+
+/// Where and how experiments are run.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The directory of both modes.
+    pub out: PathBuf,
+    /// How much is run.
+    pub mode: Mode,
+    /// Seeds instead of the experiments'.
+    pub seeds: Option<Vec<u64>>,
+    /// Whether results of other builds of this version count.
+    pub any_build: bool,
+}
+
+impl Setting {
+    /// The directory of an experiment.
+    pub fn directory(&self, paper: &Paper, e: &Experiment) -> PathBuf {
+        self.out.join(self.mode.name()).join(&paper.id).join(e.id.to_lowercase())
+    }
+}
+
+/// Why experiments cannot be run.
+#[derive(Debug)]
+pub enum Trouble {
+    /// Something in their files.
+    Problems(Problems),
+    /// Something in their directories.
+    Sweep(SweepError),
+}
+
+impl From<SweepError> for Trouble {
+    fn from(error: SweepError) -> Self {
+        Self::Sweep(error)
+    }
+}
+
+/// A sweep of an experiment, planned.
+#[derive(Debug)]
+pub struct Planned {
+    /// The experiment.
+    pub id: String,
+    /// Its directory.
+    pub directory: SweepDir,
+    /// What is odd about its runs, and the texts that shows.
+    pub warnings: (Diagnostics, Sources),
+}
+
+/// Plans the sweeps of all chosen experiments, and of those whose runs they use; results that fit
+/// stay.
+pub fn plan(chosen: &[Chosen], setting: &Setting) -> Result<Vec<Planned>, Trouble> {
+    let mut all: Vec<Planned> = Vec::new();
+    for c in chosen {
+        for e in c.experiments.iter().map(|&at| c.paper.runs_of(&c.paper.experiments[at])) {
+            let path = setting.directory(&c.paper, e);
+            if all.iter().any(|p| p.directory.path == path) {
+                continue;
+            }
+            let seeds = setting.seeds.as_deref();
+            let draft = e.draft(setting.mode, seeds, &c.paper.sources, &c.paper.files);
+            let Some(draft) = draft else { continue };
+            let mut planned = draft.and_then(|draft| draft.plan()).map_err(Trouble::Problems)?;
+            if setting.any_build {
+                ANY_BUILD.clone_into(&mut planned.plan.head.build);
+            }
+            let directory = SweepDir::new(&path);
+            directory.write(&planned)?;
+            let warnings = (planned.warnings, planned.sources);
+            all.push(Planned { id: e.id.clone(), directory, warnings });
+        }
+    }
+    check_names(chosen)?;
+    Ok(all)
+}
+
+/// Directories and reports are named after experiments.
+fn check_names(chosen: &[Chosen]) -> Result<(), Trouble> {
+    let mut seen: Vec<(String, &str)> = Vec::new();
+    for c in chosen {
+        for e in &c.paper.experiments {
+            let id = e.id.to_lowercase();
+            if let Some((_, other)) = seen.iter().find(|(known, _)| *known == id) {
+                let title = format!("`{}` is an experiment of {other} and of {}", e.id, c.paper.id);
+                let error =
+                    Diagnostic::error(title).help("experiments of all papers differ in their `id`");
+                return Err(Trouble::Problems(Problems::plain(error)));
+            }
+            seen.push((id, &c.paper.id));
+        }
+    }
+    Ok(())
+}
+
+/// What there is of one experiment.
+#[derive(Clone, Debug)]
+pub struct Collected<'a> {
+    /// Of which paper.
+    pub paper: &'a Paper,
+    /// Which.
+    pub experiment: &'a Experiment,
+    /// The directory of its runs.
+    pub directory: PathBuf,
+    /// The plan of its runs; `None` if there are none, or none were planned.
+    pub plan: Option<Plan>,
+    /// Its numbers.
+    pub tables: Tables,
+    /// What they say about the paper's claims.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Collected<'_> {
+    /// The claim of a verdict.
+    pub fn claim(&self, verdict: &Verdict) -> &Claim {
+        &self.paper.claims[verdict.claim]
+    }
+}
+
+/// Reads what there is of all chosen experiments, and judges their claims.
+pub fn collect<'a>(
+    chosen: &'a [Chosen],
+    setting: &Setting,
+) -> Result<Vec<Collected<'a>>, SweepError> {
+    let mut all = Vec::new();
+    for c in chosen {
+        for &at in &c.experiments {
+            all.push(collect_one(&c.paper, &c.paper.experiments[at], setting)?);
+        }
+    }
+    Ok(all)
+}
+
+fn collect_one<'a>(
+    paper: &'a Paper,
+    experiment: &'a Experiment,
+    setting: &Setting,
+) -> Result<Collected<'a>, SweepError> {
+    let runs_of = paper.runs_of(experiment);
+    let directory = setting.directory(paper, runs_of);
+    let (mut plan, mut not_run) = (None, String::new());
+    let tables = match &runs_of.work {
+        Work::FlowSizes(sizes) => Tables::of_sizes(sizes),
+        _ if directory.join("plan.jsonl").exists() => {
+            let sweep = SweepDir::new(&directory);
+            let found = sweep.plan()?;
+            let results = sweep.read_results(&found)?;
+            if let Some((id, _)) = results.runs.iter().find(|(_, k)| k.conflict.is_some()) {
+                let shown = directory.display();
+                return Err(SweepError::Other(format!(
+                    "two results of run {id} differ: remove the file in {shown}/results that is wrong"
+                )));
+            }
+            let tables = Tables::new(&runs_of.scope, &found, &results);
+            plan = Some(found);
+            tables
+        }
+        _ => {
+            not_run = format!("{} was not run", runs_of.id);
+            Tables::default()
+        }
+    };
+    let own = |(_, claim): &(usize, &Claim)| claim.experiment == experiment.id;
+    let claims = paper.claims.iter().enumerate().filter(own);
+    let mut verdicts: Vec<Verdict> = claims
+        .flat_map(|(i, claim)| judge(i, claim, &tables, setting.mode == Mode::Quick))
+        .collect();
+    if !not_run.is_empty() {
+        for v in verdicts.iter_mut().filter(|v| !matches!(v.outcome, Outcome::NotMeasured(_))) {
+            v.outcome = Outcome::Missing(not_run.clone());
+        }
+    }
+    Ok(Collected { paper, experiment, directory, plan, tables, verdicts })
+}
+
+/// Writes the tables and verdicts of an experiment into its directory.
+pub fn write(c: &Collected<'_>, setting: &Setting) -> Result<(), SweepError> {
+    let own = setting.directory(c.paper, c.experiment);
+    std::fs::create_dir_all(&own).map_err(|e| SweepError::io(&own, e))?;
+    replace(&own.join("verdicts.csv"), &verdicts_csv(c))?;
+    let Some(plan) = c.plan.as_ref().filter(|_| own == c.directory) else {
+        if let Work::FlowSizes(_) = &c.experiment.work {
+            replace(&own.join("shares.csv"), &c.tables.shares_csv())?;
+        }
+        return Ok(());
+    };
+    let results = SweepDir::new(&own).read_results(plan)?;
+    for (name, bytes) in Merged::new(plan, &results).files(plan, Formats::Csv)? {
+        replace(&own.join(name), &bytes)?;
+    }
+    Ok(())
+}
+
+/// The verdicts of an experiment as a table; no cell depends on when or where it was made.
+pub fn verdicts_csv(c: &Collected<'_>) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let heads = [
+        "paper",
+        "experiment",
+        "claim",
+        "where",
+        "says",
+        "reading",
+        "calibrated",
+        "stated",
+        "rule",
+        "measured",
+        "value",
+        "low",
+        "high",
+        "runs",
+        "verdict",
+        "why",
+    ];
+    writer.write_record(heads).expect("writing to memory");
+    for v in &c.verdicts {
+        let claim = c.claim(v);
+        let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+        let reading = [claim.reading.as_str(), v.reading.as_str()];
+        let reading: Vec<&str> = reading.into_iter().filter(|r| !r.is_empty()).collect();
+        let cells = [
+            c.paper.id.clone(),
+            c.experiment.id.clone(),
+            claim.id.clone(),
+            claim.place.clone(),
+            claim.says.clone(),
+            reading.join("; "),
+            claim.calibrated.to_string(),
+            v.paper.clone(),
+            v.rule.clone(),
+            v.measured.clone(),
+            number(v.value),
+            number(v.interval.map(|i| i.0)),
+            number(v.interval.map(|i| i.1)),
+            v.runs.to_string(),
+            v.outcome.name().to_owned(),
+            v.outcome.why().to_owned(),
+        ];
+        writer.write_record(&cells).expect("as many cells as heads");
+    }
+    writer.into_inner().expect("writing to memory")
+}
+
+/// How many verdicts there are of each kind. Claims whose number a setting was chosen by are
+/// counted apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Within the margin.
+    pub reproduced: usize,
+    /// The direction holds.
+    pub same_direction: usize,
+    /// Neither.
+    pub not_reproduced: usize,
+    /// Cannot be checked here.
+    pub not_measured: usize,
+    /// Left out by the quick run.
+    pub left_out: usize,
+    /// Without a number.
+    pub missing: usize,
+    /// Calibrated, whatever they came to.
+    pub calibrated: usize,
+}
+
+impl Counts {
+    /// Counts the verdicts of some experiments.
+    pub fn new<'a>(all: impl IntoIterator<Item = &'a Collected<'a>>) -> Self {
+        let mut counts = Self::default();
+        for c in all {
+            c.verdicts.iter().for_each(|v| counts.add(c.claim(v).calibrated, &v.outcome));
+        }
+        counts
+    }
+
+    fn add(&mut self, calibrated: bool, outcome: &Outcome) {
+        *match outcome {
+            Outcome::Missing(_) => &mut self.missing,
+            Outcome::LeftOut(_) => &mut self.left_out,
+            Outcome::NotMeasured(_) => &mut self.not_measured,
+            _ if calibrated => &mut self.calibrated,
+            Outcome::Reproduced => &mut self.reproduced,
+            Outcome::SameDirection => &mut self.same_direction,
+            Outcome::NotReproduced => &mut self.not_reproduced,
+        } += 1;
+    }
+
+    /// In a sentence.
+    pub fn words(&self) -> String {
+        let parts = [
+            (self.reproduced, "reproduced"),
+            (self.same_direction, "in the same direction"),
+            (self.not_reproduced, "not reproduced"),
+            (self.calibrated, "calibrated, not counted"),
+            (self.not_measured, "not measured"),
+            (self.left_out, "only in full"),
+            (self.missing, "missing"),
+        ];
+        let some = parts.iter().filter(|(n, what)| *n > 0 || what.ends_with("reproduced"));
+        some.map(|(n, what)| format!("{n} {what}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The directory that holds the results of a mode.
+pub fn mode_directory(out: &Path, mode: Mode) -> PathBuf {
+    out.join(mode.name())
+}

@@ -1,0 +1,220 @@
+//! The numbers of an experiment, by selector.
+
+use super::flow_sizes::FlowSizes;
+use super::select::{Scope, Selector, Source, same_value};
+use crate::sweep::metrics::{FLOWS, PORTS, RUN, STATE};
+use crate::sweep::plan::Plan;
+use crate::sweep::record::{Record, Status};
+use crate::sweep::store::Results;
+
+/// One variant at one point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The label of the variant.
+    pub variant: String,
+    /// The parameters, as the grid writes them.
+    pub values: Vec<String>,
+    /// The number of each seed that has one.
+    pub seeds: Vec<(u64, f64)>,
+    /// Seeds without a number, and why.
+    pub missing: Vec<(u64, String)>,
+}
+
+/// One run, or the place of one that has no result.
+#[derive(Clone, Debug)]
+struct Row {
+    cell: usize,
+    seed: u64,
+    result: Result<Record, String>,
+}
+
+/// The results of an experiment.
+#[derive(Clone, Debug, Default)]
+pub struct Tables {
+    /// Names of the parameters, as the grid writes them.
+    pub parameters: Vec<String>,
+    /// Labels of the variants, in order.
+    pub variants: Vec<String>,
+    /// Variant and values of each cell, in the order of the grid.
+    cells: Vec<(String, Vec<String>)>,
+    rows: Vec<Row>,
+    /// Shares by cell, for experiments without runs.
+    shares: Vec<f64>,
+    metric: &'static str,
+    /// Processor time of all runs.
+    pub cpu_seconds: f64,
+}
+
+impl Tables {
+    /// Of a sweep: what has a result, and what has none.
+    pub fn new(scope: &Scope, plan: &Plan, results: &Results) -> Self {
+        let cells: Vec<_> =
+            plan.cells.iter().map(|c| (c.variant.clone(), c.values.clone())).collect();
+        let mut tables = Self {
+            parameters: scope.parameters.clone(),
+            variants: in_order(cells.iter().map(|(variant, _)| variant.as_str())),
+            cells,
+            ..Self::default()
+        };
+        for run in &plan.runs {
+            let known = results.of(&run.id);
+            let failed = || known.and_then(|k| k.failed());
+            let result = match known.and_then(|k| k.result.as_ref()) {
+                Some(record) => Ok(record.clone()),
+                None => Err(match failed() {
+                    Some(failure) => format!("the run failed: {}", failure.reason),
+                    None => "it was not run".to_owned(),
+                }),
+            };
+            if let Ok(record) = &result {
+                tables.cpu_seconds += record.cpu_seconds;
+            }
+            tables.rows.push(Row { cell: run.cell, seed: run.seed, result });
+        }
+        tables
+    }
+
+    /// Of size tables, without a run.
+    pub fn of_sizes(sizes: &FlowSizes) -> Self {
+        let mut tables = Self {
+            parameters: sizes.parameters.clone(),
+            variants: sizes.tables.iter().map(|(label, _)| label.clone()).collect(),
+            metric: sizes.metric,
+            ..Self::default()
+        };
+        for (t, (label, _)) in sizes.tables.iter().enumerate() {
+            for (p, (values, ..)) in sizes.points.iter().enumerate() {
+                tables.cells.push((label.clone(), values.clone()));
+                tables.shares.push(sizes.share(t, p));
+            }
+        }
+        tables
+    }
+
+    /// The shares of an experiment without runs as a table.
+    pub fn shares_csv(&self) -> Vec<u8> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let heads = ["variant"].into_iter().chain(self.parameters.iter().map(String::as_str));
+        writer.write_record(heads.chain([self.metric])).expect("writing to memory");
+        for ((variant, values), share) in self.cells.iter().zip(&self.shares) {
+            let cells = [variant].into_iter().chain(values).cloned();
+            let cells = cells.chain([share.to_string()]);
+            writer.write_record(cells.collect::<Vec<_>>()).expect("as many cells as heads");
+        }
+        writer.into_inner().expect("writing to memory")
+    }
+
+    /// How many runs there are, and how many of them have a result.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.rows.len(), self.rows.iter().filter(|r| r.result.is_ok()).count())
+    }
+
+    /// Runs whose result breaks a promise: a lossless scheme lost packets.
+    pub fn invalid(&self) -> usize {
+        let invalid = |r: &&Row| r.result.as_ref().is_ok_and(|r| r.status == Status::Invalid);
+        self.rows.iter().filter(invalid).count()
+    }
+
+    /// The numbers that are meant, a cell per variant and point in the order of the grid.
+    pub fn select(&self, s: &Selector) -> Vec<Cell> {
+        let fits = |values: &[String]| {
+            s.at.iter().all(|(name, value)| {
+                let at = self.parameters.iter().position(|p| p == name);
+                at.is_some_and(|i| same_value(&values[i], value))
+            })
+        };
+        let mut found: Vec<(usize, Cell)> = Vec::new();
+        let mut place = vec![usize::MAX; self.cells.len()];
+        for (i, (variant, values)) in self.cells.iter().enumerate() {
+            if fits(values) {
+                place[i] = found.len();
+                let (variant, values) = (variant.clone(), values.clone());
+                let (seeds, missing) = (Vec::new(), Vec::new());
+                found.push((i, Cell { variant, values, seeds, missing }));
+            }
+        }
+        if !self.shares.is_empty() {
+            for (i, cell) in &mut found {
+                match s.metric == self.metric {
+                    true => cell.seeds.push((0, self.shares[*i])),
+                    false => cell.missing.push((0, format!("there is no `{}` here", s.metric))),
+                }
+            }
+        }
+        let column = Column::new(s);
+        for row in self.rows.iter().filter(|r| place[r.cell] != usize::MAX) {
+            let cell = &mut found[place[row.cell]].1;
+            match row.result.as_ref().map_err(Clone::clone).and_then(|r| column.of(r)) {
+                Ok(number) => cell.seeds.push((row.seed, number)),
+                Err(why) => cell.missing.push((row.seed, why)),
+            }
+        }
+        found.into_iter().map(|(_, cell)| cell).collect()
+    }
+}
+
+fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for name in names {
+        if !all.iter().any(|known| known == name) {
+            all.push(name.to_owned());
+        }
+    }
+    all
+}
+
+/// Where the number of a selector stands in a record.
+struct Column<'a> {
+    select: &'a Selector,
+    source: Source,
+    at: Option<usize>,
+}
+
+impl<'a> Column<'a> {
+    fn new(select: &'a Selector) -> Self {
+        let source = select.source(false);
+        let name = select.metric.as_str();
+        let at = match source {
+            Source::Runs => {
+                let all = RUN.iter().map(|m| m.name).chain(FLOWS.iter().map(|m| m.name));
+                all.into_iter().position(|m| m == name)
+            }
+            Source::Classes => FLOWS.iter().position(|m| m.name == name).map(|i| i + 2),
+            Source::Ports => PORTS.iter().position(|m| m.name == name).map(|i| i + 1),
+            Source::State => STATE.iter().position(|m| m.name == name).map(|i| i + 1),
+            Source::FlowSizes => None,
+        };
+        Self { select, source, at }
+    }
+
+    fn of(&self, record: &Record) -> Result<f64, String> {
+        let (s, metric) = (self.select, &self.select.metric);
+        let at = self.at.ok_or_else(|| format!("there is no metric `{metric}`"))?;
+        let find = |rows: &'_ [Vec<String>], key: &[&str]| -> Option<Vec<String>> {
+            let has = |row: &&Vec<String>| key.iter().zip(row.iter()).all(|(k, cell)| k == cell);
+            rows.iter().find(has).cloned()
+        };
+        let row = match self.source {
+            Source::Runs | Source::FlowSizes => Some(record.run.clone()),
+            Source::Classes => find(&record.classes, &[&s.class, &s.sizes]),
+            Source::Ports => find(&record.ports, &[if s.ports == "*" { "" } else { &s.ports }]),
+            Source::State => find(&record.state, &[&s.table]),
+        };
+        let row = row.ok_or_else(|| match self.source {
+            Source::Classes if s.sizes.is_empty() => format!("no flow is of class `{}`", s.class),
+            Source::Classes => format!("no flow has a size in `{}`", s.sizes),
+            Source::Ports => format!("there is no group of ports `{}`", s.ports),
+            _ => {
+                let names: Vec<&str> = record.state.iter().map(|r| r[0].as_str()).collect();
+                match names.is_empty() {
+                    true => "the scheme keeps no tables".to_owned(),
+                    false => format!("no table `{}`: there are {}", s.table, names.join(", ")),
+                }
+            }
+        })?;
+        match row.get(at).map(|cell| cell.parse::<f64>()) {
+            Some(Ok(number)) => Ok(number),
+            _ => Err(format!("it has no `{metric}`")),
+        }
+    }
+}
