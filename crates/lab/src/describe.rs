@@ -132,6 +132,9 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     if c.nic.reliability == Reliability::SelectiveRepeat {
         add("after a loss", "only what is missing is sent again (selective repeat)".into());
     }
+    if c.nic.reorder > 0 {
+        add("a loss is", format!("known by a packet more than {} behind", c.nic.reorder));
+    }
     add("scheme", with_params(c.scheme.info.title, &scheme_params(c)));
     if c.nic.reliability != Reliability::Tcp {
         let cc: Vec<_> = c.cc.list().into_iter().map(|p| (p.name.to_owned(), p.value)).collect();

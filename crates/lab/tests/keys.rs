@@ -16,6 +16,7 @@ fn company(section: &str, key: &str) -> String {
     let needed: &[(&str, &str)] = match section {
         "switch" if matches!(key, "pipeline" | "shared-pool") => &[("model", "\"pipelined\"")],
         "nic" if matches!(key, "weights" | "quantum") => &[("queues", "\"by-priority\"")],
+        "nic" if key == "reorder" => &[("reliability", "\"selective-repeat\"")],
         "routing" if key.starts_with("drain-") => &[("balance", "\"adaptive\"")],
         "routing" if key == "flowlet-gap" => &[("balance", "\"flowlet\"")],
         "path" => &[("name", "\"p\""), ("nodes", "[\"h0\", \"sw0\", \"h1\"]")],

@@ -81,6 +81,10 @@ fn go_back_n_on_several_paths_is_warned_about_and_gets_a_timeout() {
     let tolerant = read(&format!("{spray}[nic]\nreliability = \"selective-repeat\""));
     assert_eq!(warnings(&tolerant), "");
     assert_eq!(tolerant.config(tolerant.own_variant()).nic.timeout, None);
+    let patient = config("[nic]\nreliability = \"selective-repeat\"\nreorder = 50\n");
+    assert_eq!(patient.nic.reorder, 50);
+    let found = error("[nic]\nreorder = 50\n");
+    assert!(found.contains("`reorder` goes with selective repeat"), "{found}");
     // flowlets rarely reorder: no warning, but a timeout
     let flowlets = read("[routing]\nbalance = \"flowlet\"");
     assert_eq!(warnings(&flowlets), "");

@@ -440,6 +440,9 @@ pub struct NicConfig {
     pub reliability: Reliability,
     /// Go-back-N: a NACK for the same packet is repeated after this long.
     pub nack_interval: Time,
+    /// Selective repeat: a packet is taken for lost when one more than so many packets behind it has
+    /// arrived; 0 where nothing overtakes.
+    pub reorder: u32,
 }
 
 impl Default for NicConfig {
@@ -456,6 +459,7 @@ impl Default for NicConfig {
             timeout: None,
             reliability: Reliability::GoBackN,
             nack_interval: Time::from_us(500),
+            reorder: 0,
         }
     }
 }

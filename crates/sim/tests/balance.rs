@@ -140,6 +140,12 @@ fn go_back_n_survives_spraying_and_selective_repeat_wastes_less() {
     }
     let again = |o: &Outcome| o.totals.retransmitted;
     assert!(again(&selective) * 3 < again(&back), "{} {}", again(&selective), again(&back));
+    // nothing is lost: a receiver that expects reordering asks for nothing
+    cfg.nic.reliability = Reliability::SelectiveRepeat;
+    cfg.nic.reorder = 1000;
+    let patient = run(&topology, &flows, &cfg);
+    assert!(patient.totals.reordered > 0);
+    assert_eq!((again(&patient), patient.totals.completed), (0, 40));
 }
 
 /// Datagrams are delivered in whatever order they come, and a flow is complete when all have come.

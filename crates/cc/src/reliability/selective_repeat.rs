@@ -8,6 +8,10 @@
 //! unacknowledged packet and the next new one (BDP-FC). A short timeout serves flows with few
 //! packets in flight, whose losses no later packet would reveal.
 //!
+//! Where packets may overtake each other, a packet out of order is no sign of a loss. With
+//! [`Config::reorder`] a packet is taken for lost only when one that far behind it has arrived, or
+//! by the timeout. IRN, which has one path per flow, has none of it.
+//!
 //! Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, sections 3.1 and 3.2.
 
 use super::Response;
@@ -97,6 +101,8 @@ pub struct Config {
     pub few: u64,
     /// Timeouts can be switched off, where flow control keeps the network lossless.
     pub timeouts: bool,
+    /// A packet is taken for lost when one more than so many numbers above it has arrived.
+    pub reorder: u64,
 }
 
 impl Config {
@@ -109,6 +115,7 @@ impl Config {
             rto_high: Time::from_us(320),
             few: 3,
             timeouts: true,
+            reorder: 0,
         }
     }
 
@@ -125,6 +132,8 @@ struct Recovery {
     until: u64,
     /// Holes below were sent again; never a packet that is known to have arrived.
     resent: u64,
+    /// The packet expected is lost for sure, whatever has arrived.
+    certain: bool,
 }
 
 /// The sending side of a flow.
@@ -159,8 +168,10 @@ impl Sender {
     /// The hole to fill next, if recovery has one.
     fn hole(&self) -> Option<u64> {
         let r = self.recovery?;
-        // The packet expected is lost for sure; others only if a later one arrived.
-        let end = self.highest_arrived.max(self.acked() + 1).min(self.next_new);
+        // The packet expected may be lost for sure; others only if a later one arrived.
+        let certain = if r.certain { self.acked() + 1 } else { 0 };
+        let revealed = self.highest_arrived.saturating_sub(self.config.reorder);
+        let end = revealed.max(certain).min(self.next_new);
         (r.resent < end).then_some(r.resent)
     }
 
@@ -232,8 +243,12 @@ impl Sender {
             self.arrived.insert(received);
             self.highest_arrived = self.highest_arrived.max(received);
         }
-        if !self.finished() && self.recovery.is_none() {
-            self.recovery = Some(Recovery { until: self.next_new, resent: self.acked() });
+        // without reordering a NACK is proof of a loss
+        let certain = self.config.reorder == 0;
+        let lost = certain || self.highest_arrived > self.acked() + self.config.reorder;
+        if lost && !self.finished() && self.recovery.is_none() {
+            let (until, resent) = (self.next_new, self.acked());
+            self.recovery = Some(Recovery { until, resent, certain });
         }
         self.skip_arrived();
         newly
@@ -244,7 +259,7 @@ impl Sender {
         if !self.finished() {
             let resent = self.acked();
             let until = self.recovery.map_or(self.next_new, |r| r.until);
-            self.recovery = Some(Recovery { until, resent });
+            self.recovery = Some(Recovery { until, resent, certain: true });
             self.skip_arrived();
         }
     }
@@ -297,6 +312,31 @@ mod tests {
         assert_eq!(send_all(&mut s).len(), 4);
         s.on_ack(2);
         assert_eq!(send_all(&mut s), [(4, false), (5, false)]);
+    }
+
+    /// 0 is overtaken by 1 to 3, which is no sign of a loss; 4 makes it one.
+    #[test]
+    fn a_reordering_that_is_allowed_for_sends_nothing_again() {
+        let config = Config { reorder: 3, ..Config::paper(8) };
+        let mut s = Sender::new(12, config);
+        send_all(&mut s);
+        for received in 1..=3 {
+            assert_eq!((s.on_nack(0, received), s.has_hole()), (0, false));
+        }
+        let mut late = s.clone();
+        late.on_ack(4);
+        assert_eq!(send_all(&mut late), [(8, false), (9, false), (10, false), (11, false)]);
+        s.on_nack(0, 4);
+        assert_eq!((s.peek(), s.next_packet()), (Some(0), Some((0, true))));
+        assert_eq!(s.next_packet(), None, "5 to 7 may be on their way");
+        // 6 and 7 arrive, 5 does not: nothing behind it is far enough, only the timeout helps
+        s.on_ack(5);
+        s.on_nack(5, 6);
+        s.on_nack(5, 7);
+        assert!(!s.has_hole() && s.peek() == Some(8));
+        send_all(&mut s);
+        s.on_timeout();
+        assert_eq!(s.next_packet(), Some((5, true)));
     }
 
     #[test]

@@ -333,6 +333,13 @@ pub const NIC: Section = Section {
              missing (IRN).",
         ),
         key(
+            "reorder",
+            Kind::Whole { min: 0, max: 1_000_000 },
+            "0",
+            "Selective repeat: a packet is taken for lost when one more than so many packets behind it \
+             has arrived. More than a window: only the timeout repairs losses.",
+        ),
+        key(
             "nack-interval",
             Kind::Time(&[]),
             "500us",

@@ -142,6 +142,14 @@ pub(super) fn nic(item: Option<&Item>, tcp: &TcpSpec, out: &mut Diagnostics) -> 
         let warning = Diagnostic::warning(title).at(span, "only go-back-N keeps it");
         f.out.push(warning.help("every packet out of order is answered by a NACK: leave this out"));
     }
+    let reorder = f.whole("reorder");
+    if reliability == Reliability::GoBackN
+        && let Some(span) = reorder.span.filter(|_| reorder.value > 0)
+    {
+        let error = Diagnostic::error("`reorder` goes with selective repeat");
+        let error = error.at(span, "go-back-N takes packets in order only");
+        f.out.push(error.help("add `reliability = \"selective-repeat\"`"));
+    }
     let config = NicConfig {
         discipline,
         payload: payload.value,
@@ -157,6 +165,7 @@ pub(super) fn nic(item: Option<&Item>, tcp: &TcpSpec, out: &mut Diagnostics) -> 
         timeout: None,
         reliability,
         nack_interval: nack_interval.value,
+        reorder: reorder.value as u32,
     };
     NicSpec { config, timeout, ack_priority_at: ack_priority.span }
 }

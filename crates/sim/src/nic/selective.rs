@@ -39,8 +39,9 @@ pub(super) fn sender(
     // a bandwidth-delay product of zero is one that nobody knows
     let cap = if nic.window == WindowConfig::FromCc && bdp > 0 { bdp } else { u64::MAX };
     // The NIC keeps the timer.
-    let config =
-        selective_repeat::Config { timeouts: false, ..selective_repeat::Config::paper(cap) };
+    let reorder = u64::from(nic.reorder);
+    let paper = selective_repeat::Config::paper(cap);
+    let config = selective_repeat::Config { timeouts: false, reorder, ..paper };
     let repeat = selective_repeat::Sender::new(u64::from(total), config);
     Some(Box::new(Machine::Repeat(repeat)))
 }

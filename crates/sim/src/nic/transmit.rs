@@ -273,8 +273,7 @@ impl Nic {
             return;
         }
         let header = env.shared.config.nic.header;
-        let size =
-            |slot| slots[slot as usize].as_ref().map_or(0, |s: &Box<Sender>| s.next_frame(header));
+        let size = |slot: u32| slots[slot as usize].as_deref().map_or(0, |s| s.next_frame(header));
         if let Some(slot) = port.ready.take_turn(blocked, size) {
             self.send_packet(o, slot, now, env);
             if !self.end_if_done(slot, now, env) {

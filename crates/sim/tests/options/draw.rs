@@ -260,7 +260,8 @@ fn hosts(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
     }
     if one_in(s, 3) {
         cfg.nic.reliability = Reliability::SelectiveRepeat;
-        what.push("selective repeat".into());
+        cfg.nic.reorder = one_of(s, &[0, 0, 1, 5, 1000]);
+        what.push(format!("selective repeat, reorder {}", cfg.nic.reorder));
     }
     cfg.nic.window = match s.below(4) {
         0 => WindowConfig::Unlimited,

@@ -35,7 +35,7 @@ static BRAKE: SchemeInfo = SchemeInfo {
 impl Brake {
     fn new(setup: &NodeSetup<'_>) -> Self {
         let rates: Vec<Rate> = setup.ports.iter().map(|p| p.rate).collect();
-        Self { schedule: setup.schedule.clone(), told: vec![256; rates.len()], rates }
+        Self { schedule: *setup.schedule, told: vec![256; rates.len()], rates }
     }
 
     /// Tells the neighbour at `ingress` its share if it has changed by more than 1/8.
