@@ -81,6 +81,15 @@ fn pipelined() -> Experiment {
     read("pipelined.toml", text)
 }
 
+/// Flows of two ranges of sizes over TCP.
+fn tcp() -> Experiment {
+    let text = "[topology]\nkind = \"star\"\nhosts = 3\n[nic]\ntransport = \"tcp\"\n\
+        [[traffic]]\nkind = \"flow\"\nfrom = \"h0\"\nto = \"h2\"\nsize = \"1MB\"\n\
+        [[traffic]]\nkind = \"burst\"\nfrom = \"h1\"\nto = \"h2\"\nsize = \"200KB\"\n\
+        [report]\nsizes = [\"0..500KB\", \"500KB..\"]\n";
+    read("tcp.toml", text)
+}
+
 /// A comparison with several seeds and a run without an outcome.
 fn several(e: &Experiment) -> Comparison<'_> {
     let variant = e.variant(Some("gfc"), None, 1).expect("a scheme");
@@ -178,13 +187,14 @@ fn every_key_of_the_summary_is_in_the_book() {
     let sections = sections(&page("data.md"));
     let sampled = sampled();
     let (lossy, ring) = (load("lossy", &["nic.timeout=never"]), load("ring-deadlock", &[]));
-    let pipelined = pipelined();
+    let (pipelined, tcp) = (pipelined(), tcp());
     let summaries = [
         report::summary(&compare(&sampled, &["pfc"], &[1])),
         report::summary(&several(&sampled)),
         report::summary(&compare(&lossy, &["none"], &[1])),
         report::summary(&compare(&ring, &["pfc"], &[1])),
         report::summary(&compare(&pipelined, &["pfc"], &[1])),
+        report::summary(&compare(&tcp, &["pfc"], &[1])),
     ];
     assert_eq!(summaries[2]["finish"]["how"], "stalled");
     assert_eq!(summaries[3]["finish"]["how"], "deadlock");
