@@ -57,11 +57,36 @@ pub struct Ack<'a> {
     pub newly_acked: u64,
     /// The data packet it answers carried a congestion mark.
     pub ecn: bool,
-    /// Time since the data packet it answers was sent.
+    /// Time since the data packet it answers was sent; zero unless the algorithm asks for it
+    /// ([`Needs::rtt`]).
     pub rtt: Time,
-    /// What the switches on the forward path wrote, first hop first. Empty without telemetry. A
-    /// NIC that received more hops than it can tell apart must not report the stack.
+    /// What the switches on the forward path wrote, first hop first; empty unless the algorithm
+    /// asks for it ([`Needs::telemetry`]). A NIC that received more hops than it can tell apart
+    /// must not report the stack.
     pub hops: &'a [IntHop],
+}
+
+/// What an algorithm reacts to. NICs and switches provide what is asked for here and nothing else,
+/// because each of these costs time per packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Congestion marks that switches set: [`Ack::ecn`], or [`CongestionControl::on_cnp`].
+    pub marks: bool,
+    /// The round-trip time of each acknowledged packet: [`Ack::rtt`].
+    pub rtt: bool,
+    /// The records that every switch on the way writes: [`Ack::hops`].
+    pub telemetry: bool,
+}
+
+impl Needs {
+    /// No feedback at all.
+    pub const NOTHING: Self = Self { marks: false, rtt: false, telemetry: false };
+    /// Congestion marks only.
+    pub const MARKS: Self = Self { marks: true, ..Self::NOTHING };
+    /// The round-trip time only.
+    pub const RTT: Self = Self { rtt: true, ..Self::NOTHING };
+    /// Telemetry only.
+    pub const TELEMETRY: Self = Self { telemetry: true, ..Self::NOTHING };
 }
 
 /// What an event did to the pace of a flow.
@@ -76,7 +101,8 @@ pub enum Pacing {
     Retime,
 }
 
-/// Which of a flow's timers.
+/// Which of a flow's timers. The names are those of DCQCN; an algorithm of one's own may use each
+/// for what it likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum TimerKind {
@@ -143,10 +169,15 @@ impl Timers {
 /// A flow's congestion control at its sender.
 ///
 /// The NIC calls these when the thing happened, at a non-decreasing `now`, and reads
-/// [`rate`](Self::rate) and [`window`](Self::window) afterwards. All hooks but
+/// [`rate`](Self::rate) and [`window`](Self::window) afterwards. All `on_` hooks but
 /// [`on_ack`](Self::on_ack) default to doing nothing, and calling them when an algorithm does not
 /// need them is harmless.
-pub trait CongestionControl: Clone + Debug {
+pub trait CongestionControl: Debug + Send {
+    /// What the algorithm reacts to. What is not asked for here is not reported: see [`Ack`].
+    fn needs() -> Needs
+    where
+        Self: Sized;
+
     /// An ACK or NACK of this flow arrived. Called for every one, also for the one that completes
     /// the flow.
     fn on_ack(&mut self, ack: &Ack<'_>, timers: &mut Timers) -> Pacing;

@@ -21,38 +21,40 @@
 //! circulation differ widely: see [`DcqcnParams::profile`]. DCQCN (Zhu et al., SIGCOMM 2015) gives
 //! the ideas in section 5; the timers here follow the HPCC authors' ns-3 model.
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, TimerKind, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, TimerKind, Timers};
 use crate::params::params;
 use crate::step::Step;
-use crate::window::{Window, WindowKind};
-use weir_core::{Bytes, Rate, Time};
+use crate::window::{Window, WindowKind, rate_and_window};
+use weir_core::param::Kind;
+use weir_core::{Rate, Time};
 
 params! {
     /// Parameters of deployed DCQCN. Defaults: `hpcc-ns3`, see
     /// [`DcqcnParams::profile`].
     DcqcnParams {
         /// Gain of the marking estimate alpha.
-        g: f64 = 1.0 / 256.0, "fraction";
+        g: f64 = "1/256", Kind::Share;
         /// Period of the alpha update.
-        alpha_timer: Time = Time::from_us(1), "time from 100 ns";
+        alpha_timer: Time = "1us", Kind::Period;
         /// Period of the check whether to cut.
-        decrease_timer: Time = Time::from_us(4), "time from 100 ns";
+        decrease_timer: Time = "4us", Kind::Period;
         /// Period of the raise; starts over at each cut.
-        increase_timer: Time = Time::from_us(300), "time from 100 ns";
+        increase_timer: Time = "300us", Kind::Period;
         /// Raises that only go halfway back to the target rate (F).
-        fast_recovery: u32 = 1, "raises";
+        fast_recovery: u32 = "1", Kind::COUNT_32;
         /// Additive step of the target rate.
-        ai: Step = Step::per(Rate::from_bps(5_000_000), Rate::from_gbps(25)), "rate, or rate per line rate";
+        ai: Step = "5Mbps per 25Gbps", Kind::RateStep;
         /// Step of the target rate after the additive phase.
-        hai: Step = Step::per(Rate::from_bps(50_000_000), Rate::from_gbps(25)), "rate, or rate per line rate";
+        hai: Step = "50Mbps per 25Gbps", Kind::RateStep;
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_gbps(1), "rate above 0";
+        min_rate: Rate = "1Gbps", Kind::PositiveRate;
         /// Let every cut set the target, also when nothing was raised since the last one.
-        clamp: bool = false, "true, false";
-        /// Receivers send notification packets of their own, at most one per flow in this time; 0: the mark is echoed on the ACK.
-        cnp_interval: Time = Time::ZERO, "time";
+        clamp: bool = "false", Kind::Bool;
+        /// Receivers send notification packets of their own, at most one per flow in this time; 0:
+        /// the mark is echoed on the ACK.
+        cnp_interval: Time = "0ns", Kind::Time(&[]);
         /// What limits the bytes in flight.
-        window: WindowKind = WindowKind::None, "none, static, variable";
+        window: WindowKind = "none", Kind::Choice(&["none", "static", "variable"]);
     }
 }
 
@@ -193,6 +195,10 @@ impl Dcqcn {
 }
 
 impl CongestionControl for Dcqcn {
+    fn needs() -> Needs {
+        Needs::MARKS
+    }
+
     #[inline]
     fn on_ack(&mut self, ack: &Ack<'_>, timers: &mut Timers) -> Pacing {
         if ack.ecn && self.config.echo {
@@ -235,15 +241,7 @@ impl CongestionControl for Dcqcn {
         self.config.line_rate = line_rate.as_bps();
     }
 
-    #[inline]
-    fn rate(&self) -> Rate {
-        Rate::from_bps(self.rate)
-    }
-
-    #[inline]
-    fn window(&self) -> Option<Bytes> {
-        self.window.at(self.rate())
-    }
+    rate_and_window!();
 }
 
 #[cfg(test)]

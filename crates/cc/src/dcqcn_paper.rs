@@ -18,34 +18,35 @@
 //!
 //! Deviations: rates are whole bit/s, rounded down, and bounded below by `min_rate`.
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, TimerKind, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, TimerKind, Timers};
 use crate::params::params;
-use crate::window::{Window, WindowKind};
+use crate::window::{Window, WindowKind, rate_and_window};
+use weir_core::param::Kind;
 use weir_core::{Bytes, Rate, Time};
 
 params! {
     /// Parameters of DCQCN as published. Defaults: the paper's, for 40 Gb/s.
     DcqcnPaperParams {
         /// Gain of the marking estimate alpha.
-        g: f64 = 1.0 / 256.0, "fraction";
+        g: f64 = "1/256", Kind::Share;
         /// Alpha decays after this time without a notification.
-        alpha_timer: Time = Time::from_us(55), "time from 100 ns";
+        alpha_timer: Time = "55us", Kind::Period;
         /// Period of the raise timer.
-        increase_timer: Time = Time::from_us(55), "time from 100 ns";
+        increase_timer: Time = "55us", Kind::Period;
         /// Bytes between raises of the byte counter.
-        byte_counter: Bytes = Bytes::new(10_000_000), "bytes";
+        byte_counter: Bytes = "10MB", Kind::Size(&[]);
         /// Steps of fast recovery (F).
-        fast_recovery: u32 = 5, "raises";
+        fast_recovery: u32 = "5", Kind::COUNT_32;
         /// Additive step of the target rate.
-        ai: Rate = Rate::from_bps(40_000_000), "rate";
+        ai: Rate = "40Mbps", Kind::Rate;
         /// Unit of the hyper increase.
-        hai: Rate = Rate::from_bps(200_000_000), "rate";
+        hai: Rate = "200Mbps", Kind::Rate;
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_bps(100_000_000), "rate above 0";
+        min_rate: Rate = "100Mbps", Kind::PositiveRate;
         /// Receivers send at most one notification per flow in this time.
-        cnp_interval: Time = Time::from_us(50), "time";
+        cnp_interval: Time = "50us", Kind::Time(&[]);
         /// What limits the bytes in flight.
-        window: WindowKind = WindowKind::None, "none, static, variable";
+        window: WindowKind = "none", Kind::Choice(&["none", "static", "variable"]);
     }
 }
 
@@ -113,6 +114,10 @@ impl DcqcnPaper {
 }
 
 impl CongestionControl for DcqcnPaper {
+    fn needs() -> Needs {
+        Needs::MARKS
+    }
+
     /// Marks echoed on ACKs are not looked at: notifications are packets.
     fn on_ack(&mut self, _: &Ack<'_>, _: &mut Timers) -> Pacing {
         Pacing::Same
@@ -161,15 +166,7 @@ impl CongestionControl for DcqcnPaper {
         }
     }
 
-    #[inline]
-    fn rate(&self) -> Rate {
-        Rate::from_bps(self.rate)
-    }
-
-    #[inline]
-    fn window(&self) -> Option<Bytes> {
-        self.window.at(self.rate())
-    }
+    rate_and_window!();
 }
 
 #[cfg(test)]

@@ -19,22 +19,23 @@
 //! equations 1 and 2; the rate form follows the HPCC authors' ns-3 model: no slow start, flows
 //! begin at line rate with alpha = 1.
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, Timers};
 use crate::params::params;
-use crate::window::{Window, WindowKind};
-use weir_core::{Bytes, Rate};
+use crate::window::{Window, WindowKind, rate_and_window};
+use weir_core::Rate;
+use weir_core::param::Kind;
 
 params! {
     /// Parameters of DCTCP. Defaults: the HPCC evaluation's values.
     DctcpParams {
         /// Gain of the marking estimate alpha.
-        g: f64 = 1.0 / 16.0, "fraction";
+        g: f64 = "1/16", Kind::Share;
         /// Step per RTT: one packet of 1000 B in 13 us.
-        ai: Rate = Rate::from_bps(615_000_000), "rate";
+        ai: Rate = "615Mbps", Kind::Rate;
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_gbps(1), "rate above 0";
+        min_rate: Rate = "1Gbps", Kind::PositiveRate;
         /// What limits the bytes in flight.
-        window: WindowKind = WindowKind::Variable, "none, static, variable";
+        window: WindowKind = "variable", Kind::Choice(&["none", "static", "variable"]);
     }
 }
 
@@ -93,6 +94,10 @@ impl Dctcp {
 }
 
 impl CongestionControl for Dctcp {
+    fn needs() -> Needs {
+        Needs::MARKS
+    }
+
     fn on_ack(&mut self, ack: &Ack<'_>, _: &mut Timers) -> Pacing {
         let before = self.rate;
         self.marked = self.marked.wrapping_add(u32::from(ack.ecn));
@@ -115,21 +120,14 @@ impl CongestionControl for Dctcp {
         if self.rate == before { Pacing::Same } else { Pacing::NextPacket }
     }
 
-    #[inline]
-    fn rate(&self) -> Rate {
-        Rate::from_bps(self.rate)
-    }
-
-    #[inline]
-    fn window(&self) -> Option<Bytes> {
-        self.window.at(self.rate())
-    }
+    rate_and_window!();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{ack, path_100g};
+    use weir_core::Bytes;
     use weir_core::Time;
 
     fn feed(flow: &mut Dctcp, seq: u64, snd_nxt: u64, ecn: bool) -> u64 {

@@ -37,37 +37,49 @@ impl Marking {
             Mark::No
         }
     }
+}
 
-    /// A published parameter set for a port of `rate`:
-    ///
-    /// * `dcqcn`: 100 kB, 400 kB per 25 Gb/s and 0.2 (the HPCC evaluation);
-    /// * `dcqcn-paper`: 5 kB, 200 kB, 0.01 at any rate (the DCQCN paper, 40 Gb/s);
-    /// * `dcqcn-ns3-rdma`: 40 kB, 1000 kB, 1 (that simulator's sample);
-    /// * `dctcp`: 30 kB per 10 Gb/s, all or nothing.
-    pub fn profile(name: &str, rate: Rate) -> Option<Self> {
-        let scaled = |kb: u64, per_gbps: u64| {
-            let product = u128::from(kb * 1000) * u128::from(rate.as_bps());
-            (product / u128::from(per_gbps * 1_000_000_000)) as u64
-        };
-        let (kmin, kmax, pmax) = match name {
-            "dcqcn" => (scaled(100, 25), scaled(400, 25), 0.2),
-            "dcqcn-paper" => (5_000, 200_000, 0.01),
-            "dcqcn-ns3-rdma" => (40_000, 1_000_000, 1.0),
-            "dctcp" => (scaled(30, 10), scaled(30, 10), 1.0),
-            _ => return None,
-        };
-        Some(Self { kmin, kmax, pmax })
+/// A published parameter set of marking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// Up to this many bytes nothing is marked.
+    pub kmin: Bytes,
+    /// Above this many bytes everything is marked.
+    pub kmax: Bytes,
+    /// The probability at `kmax`, in percent.
+    pub percent: u32,
+    /// The thresholds are for ports of this speed, and in proportion for others; `None`: for any.
+    pub per: Option<Rate>,
+}
+
+impl Profile {
+    /// * `dcqcn`: the HPCC evaluation;
+    /// * `dcqcn-paper`: the DCQCN paper, at 40 Gb/s;
+    /// * `dcqcn-ns3-rdma`: that simulator's sample;
+    /// * `dctcp`: all or nothing.
+    pub const ALL: [Self; 4] = [
+        Self::new("dcqcn", 100, 400, 20, Some(Rate::from_gbps(25))),
+        Self::new("dcqcn-paper", 5, 200, 1, None),
+        Self::new("dcqcn-ns3-rdma", 40, 1000, 100, None),
+        Self::new("dctcp", 30, 30, 100, Some(Rate::from_gbps(10))),
+    ];
+
+    const fn new(
+        name: &'static str,
+        kmin: u64,
+        kmax: u64,
+        percent: u32,
+        per: Option<Rate>,
+    ) -> Self {
+        Self { name, kmin: Bytes::from_kb(kmin), kmax: Bytes::from_kb(kmax), percent, per }
     }
 
-    /// The names [`Marking::profile`] knows.
-    pub const PROFILES: &[&str] = &["dcqcn", "dcqcn-paper", "dcqcn-ns3-rdma", "dctcp"];
-
-    /// Marks nothing, whatever the queue.
-    pub const NEVER: Self = Self { kmin: u64::MAX, kmax: u64::MAX, pmax: 0.0 };
-
-    /// All-or-nothing marking above `k`.
-    pub const fn step(k: Bytes) -> Self {
-        Self { kmin: k.get(), kmax: k.get(), pmax: 1.0 }
+    /// The profile called `name`.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        const ALL: &[Profile] = &Profile::ALL;
+        ALL.iter().find(|p| p.name == name)
     }
 }
 
@@ -77,23 +89,25 @@ mod tests {
 
     #[test]
     fn certain_above_kmax_never_up_to_kmin_and_linear_between() {
-        let m = Marking::profile("dcqcn", Rate::from_gbps(100)).unwrap();
-        assert_eq!((m.kmin, m.kmax), (400_000, 1_600_000));
+        let m = Marking { kmin: 400_000, kmax: 1_600_000, pmax: 0.2 };
         assert_eq!(m.decide(400_000), Mark::No);
         assert_eq!(m.decide(1_000_000), Mark::If(0.1));
         assert_eq!(m.decide(1_600_000), Mark::If(0.2));
         assert_eq!(m.decide(1_600_001), Mark::Yes);
-        assert_eq!(Marking::NEVER.decide(1 << 60), Mark::No);
     }
 
     #[test]
-    fn dctcp_marks_all_or_nothing() {
-        let m = Marking::profile("dctcp", Rate::from_gbps(100)).unwrap();
-        assert_eq!(m, Marking::step(Bytes::new(300_000)));
+    fn equal_thresholds_mark_all_or_nothing() {
+        let m = Marking { kmin: 300_000, kmax: 300_000, pmax: 1.0 };
         assert_eq!((m.decide(300_000), m.decide(300_001)), (Mark::No, Mark::Yes));
-        for name in Marking::PROFILES {
-            assert!(Marking::profile(name, Rate::from_gbps(40)).is_some());
+    }
+
+    #[test]
+    fn profiles_are_found_by_name() {
+        for profile in &Profile::ALL {
+            assert_eq!(Profile::find(profile.name), Some(profile));
+            assert!(profile.kmin <= profile.kmax && profile.percent <= 100, "{profile:?}");
         }
-        assert_eq!(Marking::profile("red", Rate::from_gbps(40)), None);
+        assert_eq!(Profile::find("red"), None);
     }
 }

@@ -19,20 +19,22 @@
 //! The reference rate Rc and the stage are only updated once per RTT (first ACK beyond what had
 //! been sent at the last update); other ACKs react from the same Rc ("fast react"), so one queue
 //! is not answered twice. A stack from other ports than the stored one (the flow has another path
-//! now) is stored and not reacted to: there is nothing to compare it with. So is the first one; one that is older than
-//! the stored one, overtaken on its way, is ignored. With `multi_rate` U, Rc and stage are kept per hop and the smallest
-//! resulting rate counts. A rate change re-times the gap after the packet sent last.
+//! now) is stored and not reacted to: there is nothing to compare it with. So is the first one; one
+//! that is older than the stored one, overtaken on its way, is ignored. With `multi_rate` U, Rc and
+//! stage are kept per hop and the smallest resulting rate counts. A rate change re-times the gap
+//! after the packet sent last.
 //!
 //! HPCC (Li et al., SIGCOMM 2019), Algorithm 1 in its rate form: R = W / T. Deviations, as in the
 //! authors' ns-3 model: `max_stage` 0 makes every step multiplicative (the paper has 5), and the
 //! first RTT only records.
 
-use crate::control::{Ack, CongestionControl, IntHop, MAX_HOPS, Pacing, Path, Timers};
+use crate::control::{Ack, CongestionControl, IntHop, MAX_HOPS, Needs, Pacing, Path, Timers};
 use crate::params::{ParamValue, params};
 use crate::step::Step;
 use crate::timely::as_ns;
-use crate::window::{Window, WindowKind};
-use weir_core::{Bytes, Rate, Time};
+use crate::window::{Window, WindowKind, rate_and_window};
+use weir_core::param::{FromText, Kind};
+use weir_core::{Rate, Time};
 
 /// How telemetry crosses the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,18 +69,22 @@ impl Telemetry {
     }
 }
 
-impl ParamValue for Telemetry {
-    fn read(text: &str) -> Result<Self, String> {
+impl FromText for Telemetry {
+    fn from_text(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text == "exact" {
             return Ok(Self::Exact);
         }
         match text.strip_prefix("packed:").map(str::parse) {
             Some(Ok(multi)) if multi > 0 => Ok(Self::Packed { multi }),
-            _ => Err("write `exact` or `packed:4` (the multiplier of the units)".into()),
+            _ => Err(format!(
+                "`{text}` is neither `exact` nor `packed:4` (the multiplier of the units)"
+            )),
         }
     }
+}
 
+impl ParamValue for Telemetry {
     fn write(&self) -> String {
         match self {
             Self::Exact => "exact".into(),
@@ -91,23 +97,23 @@ params! {
     /// Parameters of HPCC. Defaults: the HPCC evaluation's values.
     HpccParams {
         /// Target utilisation of the busiest link.
-        eta: f64 = 0.95, "fraction";
+        eta: f64 = "0.95", Kind::Share;
         /// Additive steps before a multiplicative one; 0 makes every step multiplicative.
-        max_stage: u32 = 0, "steps";
+        max_stage: u32 = "0", Kind::COUNT_32;
         /// Additive step.
-        ai: Step = Step::per(Rate::from_bps(10_000_000), Rate::from_gbps(25)), "rate, or rate per line rate";
+        ai: Step = "10Mbps per 25Gbps", Kind::RateStep;
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_gbps(1), "rate above 0";
+        min_rate: Rate = "1Gbps", Kind::PositiveRate;
         /// React to every ACK, not only once per RTT.
-        fast_react: bool = true, "true, false";
+        fast_react: bool = "true", Kind::Bool;
         /// Keep a rate per hop and send at the smallest.
-        multi_rate: bool = false, "true, false";
+        multi_rate: bool = "false", Kind::Bool;
         /// Between the updates of the reference rate, look only at hops that report a queue.
-        sample_feedback: bool = false, "true, false";
+        sample_feedback: bool = "false", Kind::Bool;
         /// How telemetry crosses the wire.
-        telemetry: Telemetry = Telemetry::Exact, "exact, packed:N";
+        telemetry: Telemetry = "exact", Kind::Special("`\"exact\"` or `\"packed:N\"`");
         /// What limits the bytes in flight.
-        window: WindowKind = WindowKind::Variable, "none, static, variable";
+        window: WindowKind = "variable", Kind::Choice(&["none", "static", "variable"]);
     }
 }
 
@@ -200,7 +206,8 @@ impl Hpcc {
             || stored.iter().map(|h| h.port).eq(hops.iter().map(|h| h.port))
     }
 
-    /// Whether a stack of the same path is older than the stored one. (Time that wraps does not tell.)
+    /// Whether a stack of the same path is older than the stored one. (Time that wraps does not
+    /// tell.)
     fn is_late(&self, hops: &[IntHop]) -> bool {
         !self.config.packed && hops.iter().zip(&self.hops).any(|(new, old)| new.time < old.time)
     }
@@ -317,6 +324,10 @@ fn wrapped(new: u64, old: u64, modulus: u64) -> u64 {
 }
 
 impl CongestionControl for Hpcc {
+    fn needs() -> Needs {
+        Needs::TELEMETRY
+    }
+
     fn on_ack(&mut self, ack: &Ack<'_>, _: &mut Timers) -> Pacing {
         let full = ack.seq > self.last_update;
         if !full && !self.config.fast_react {
@@ -347,15 +358,7 @@ impl CongestionControl for Hpcc {
         }
     }
 
-    #[inline]
-    fn rate(&self) -> Rate {
-        Rate::from_bps(self.rate)
-    }
-
-    #[inline]
-    fn window(&self) -> Option<Bytes> {
-        self.window.at(self.rate())
-    }
+    rate_and_window!();
 }
 
 #[cfg(test)]
@@ -536,9 +539,9 @@ mod tests {
     #[test]
     fn telemetry_reads_back() {
         for t in [Telemetry::Exact, Telemetry::Packed { multi: 4 }] {
-            assert_eq!(Telemetry::read(&t.write()), Ok(t));
+            assert_eq!(Telemetry::from_text(&t.write()), Ok(t));
         }
-        assert!(Telemetry::read("packed:0").is_err());
+        assert!(Telemetry::from_text("packed:0").is_err());
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! All algorithms behind one name, one parameter set and one state.
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, TimerKind, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, TimerKind, Timers};
 use crate::dcqcn::{Dcqcn, DcqcnParams};
 use crate::dcqcn_paper::{DcqcnPaper, DcqcnPaperParams};
 use crate::dctcp::{Dctcp, DctcpParams};
-use crate::hpcc::{Hpcc, HpccParams};
+use crate::hpcc::{Hpcc, HpccParams, Telemetry};
 use crate::none::{LineRate, NoneParams};
+use crate::own::OwnCc;
 use crate::params::{ParamError, ParamInfo};
 use crate::swift::{Swift, SwiftParams};
 use crate::timely::{Timely, TimelyParams};
+use weir_core::param::{self, Param};
 use weir_core::{Bytes, Rate, Time};
 
 macro_rules! algorithms {
@@ -34,10 +36,24 @@ macro_rules! algorithms {
             }
         }
 
+        impl CcKind {
+            /// What it reacts to.
+            pub fn needs(self) -> Needs {
+                match self { $( Self::$variant => <$state as CongestionControl>::needs(), )* }
+            }
+
+            /// The table of its parameters.
+            pub const fn params(self) -> &'static [Param] {
+                match self { $( Self::$variant => <$params>::PARAMS, )* }
+            }
+        }
+
         /// An algorithm with its parameters: makes the state of each flow.
         #[derive(Clone, Debug, PartialEq)]
         pub enum CcParams {
             $( $(#[doc = $doc])* $variant($params), )*
+            /// An algorithm that is not in this crate.
+            Own(OwnCc),
         }
 
         impl CcParams {
@@ -46,23 +62,32 @@ macro_rules! algorithms {
                 match kind { $( CcKind::$variant => Self::$variant(Default::default()), )* }
             }
 
-            /// Which algorithm.
-            pub const fn kind(&self) -> CcKind {
-                match self { $( Self::$variant(_) => CcKind::$variant, )* }
+            /// Which algorithm; `None` for one that is not in this crate.
+            pub const fn kind(&self) -> Option<CcKind> {
+                match self {
+                    $( Self::$variant(_) => Some(CcKind::$variant), )*
+                    Self::Own(_) => None,
+                }
             }
 
             /// The parameters with their present values.
             pub fn list(&self) -> Vec<ParamInfo> {
-                match self { $( Self::$variant(p) => p.list(), )* }
+                match self {
+                    $( Self::$variant(p) => p.list(), )*
+                    Self::Own(_) => Vec::new(),
+                }
             }
 
             /// Sets the parameter `name` from text.
             pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
-                let done = match self { $( Self::$variant(p) => p.set(name, value), )* };
-                done.unwrap_or_else(|| {
+                let done = match self {
+                    $( Self::$variant(p) => p.set(name, value), )*
+                    Self::Own(_) => None,
+                };
+                done.map(|result| result.map_err(ParamError::Value)).unwrap_or_else(|| {
                     let names: Vec<_> = self.list().iter().map(|p| p.name).collect();
                     Err(ParamError::Unknown {
-                        algorithm: self.kind().name(),
+                        algorithm: self.name(),
                         name: name.into(),
                         valid: names.join(", "),
                     })
@@ -71,59 +96,97 @@ macro_rules! algorithms {
 
             /// The state of a flow that starts on `path`.
             pub fn start(&self, path: &Path) -> Cc {
-                match self { $( Self::$variant(p) => Cc::$variant(<$state>::new(p, path)), )* }
+                match self {
+                    $( Self::$variant(p) => Cc::$variant(<$state>::new(p, path)), )*
+                    Self::Own(own) => Cc::Own(own.start(path)),
+                }
             }
         }
 
-        /// The congestion control state of one flow, whatever the algorithm.
-        ///
+        /// The congestion control state of one flow, whatever the algorithm. Its methods are those
+        /// of [`CongestionControl`].
         #[expect(
             clippy::large_enum_variant,
-            reason = "HPCC's is the largest by far, but one run uses one algorithm: flat beats boxed"
+            reason = "HPCC's is the largest by far, but one run uses one algorithm: flat beats \
+                      boxed"
         )]
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         pub enum Cc {
             $( $(#[doc = $doc])* $variant($state), )*
+            /// An algorithm that is not in this crate.
+            Own(Box<dyn CongestionControl>),
         }
 
-        impl CongestionControl for Cc {
+        impl Cc {
+            /// See [`CongestionControl::on_ack`].
             #[inline]
-            fn on_ack(&mut self, ack: &Ack<'_>, timers: &mut Timers) -> Pacing {
-                match self { $( Self::$variant(s) => s.on_ack(ack, timers), )* }
+            pub fn on_ack(&mut self, ack: &Ack<'_>, timers: &mut Timers) -> Pacing {
+                match self {
+                    $( Self::$variant(s) => s.on_ack(ack, timers), )*
+                    Self::Own(s) => s.on_ack(ack, timers),
+                }
             }
 
+            /// See [`CongestionControl::on_cnp`].
             #[inline]
-            fn on_cnp(&mut self, now: Time, timers: &mut Timers) -> Pacing {
-                match self { $( Self::$variant(s) => s.on_cnp(now, timers), )* }
+            pub fn on_cnp(&mut self, now: Time, timers: &mut Timers) -> Pacing {
+                match self {
+                    $( Self::$variant(s) => s.on_cnp(now, timers), )*
+                    Self::Own(s) => s.on_cnp(now, timers),
+                }
             }
 
+            /// See [`CongestionControl::on_sent`].
             #[inline]
-            fn on_sent(&mut self, now: Time, frame_bytes: u64, timers: &mut Timers) -> Pacing {
-                match self { $( Self::$variant(s) => s.on_sent(now, frame_bytes, timers), )* }
+            pub fn on_sent(&mut self, now: Time, frame_bytes: u64, timers: &mut Timers) -> Pacing {
+                match self {
+                    $( Self::$variant(s) => s.on_sent(now, frame_bytes, timers), )*
+                    Self::Own(s) => s.on_sent(now, frame_bytes, timers),
+                }
             }
 
+            /// See [`CongestionControl::on_timer`].
             #[inline]
-            fn on_timer(&mut self, kind: TimerKind, now: Time, timers: &mut Timers) -> Pacing {
-                match self { $( Self::$variant(s) => s.on_timer(kind, now, timers), )* }
+            pub fn on_timer(&mut self, kind: TimerKind, now: Time, timers: &mut Timers) -> Pacing {
+                match self {
+                    $( Self::$variant(s) => s.on_timer(kind, now, timers), )*
+                    Self::Own(s) => s.on_timer(kind, now, timers),
+                }
             }
 
+            /// See [`CongestionControl::on_timeout`].
             #[inline]
-            fn on_timeout(&mut self, now: Time) -> Pacing {
-                match self { $( Self::$variant(s) => s.on_timeout(now), )* }
+            pub fn on_timeout(&mut self, now: Time) -> Pacing {
+                match self {
+                    $( Self::$variant(s) => s.on_timeout(now), )*
+                    Self::Own(s) => s.on_timeout(now),
+                }
             }
 
-            fn on_nic(&mut self, line_rate: Rate) {
-                match self { $( Self::$variant(s) => s.on_nic(line_rate), )* }
+            /// See [`CongestionControl::on_nic`].
+            pub fn on_nic(&mut self, line_rate: Rate) {
+                match self {
+                    $( Self::$variant(s) => s.on_nic(line_rate), )*
+                    Self::Own(s) => s.on_nic(line_rate),
+                }
             }
 
+            /// See [`CongestionControl::rate`].
             #[inline]
-            fn rate(&self) -> Rate {
-                match self { $( Self::$variant(s) => s.rate(), )* }
+            pub fn rate(&self) -> Rate {
+                match self {
+                    $( Self::$variant(s) => s.rate(), )*
+                    Self::Own(s) => s.rate(),
+                }
             }
 
+            /// See [`CongestionControl::window`].
             #[inline]
-            fn window(&self) -> Option<Bytes> {
-                match self { $( Self::$variant(s) => s.window(), )* }
+            pub fn window(&self) -> Option<Bytes> {
+                match self {
+                    $( Self::$variant(s) => s.window(), )*
+                    Self::Own(s) => s.window(),
+                }
             }
         }
     };
@@ -156,9 +219,36 @@ impl Cc {
 }
 
 impl CcParams {
+    /// The algorithm's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Own(own) => own.name(),
+            known => known.kind().expect("any other is in this crate").name(),
+        }
+    }
+
+    /// What the algorithm reacts to.
+    pub fn needs(&self) -> Needs {
+        match self {
+            Self::Own(own) => own.needs(),
+            known => known.kind().expect("any other is in this crate").needs(),
+        }
+    }
+
+    /// How telemetry crosses the wire; `None` for an algorithm that needs none.
+    pub fn telemetry(&self) -> Option<Telemetry> {
+        match self {
+            Self::Hpcc(p) => Some(p.telemetry),
+            other => other.needs().telemetry.then_some(Telemetry::Exact),
+        }
+    }
+
     /// The published parameter set called `name`, where the algorithm has several.
     pub fn profile(kind: CcKind, name: &str) -> Result<Self, ParamError> {
-        let bad = |why: String| ParamError::Bad { name: "profile", value: name.into(), why };
+        let bad = |why: String| {
+            let why = format!("`{name}` is not a parameter set: {why}");
+            ParamError::Value(param::ParamError { name: "profile", why })
+        };
         match kind {
             CcKind::Dcqcn => DcqcnParams::profile(name)
                 .map(Self::Dcqcn)
@@ -170,7 +260,7 @@ impl CcParams {
     /// The least rate the algorithm sends at; `None` where it has none but the window.
     pub fn min_rate(&self) -> Option<Rate> {
         match self {
-            Self::None(_) | Self::Swift(_) => None,
+            Self::None(_) | Self::Swift(_) | Self::Own(_) => None,
             Self::Dcqcn(p) => Some(p.min_rate),
             Self::DcqcnPaper(p) => Some(p.min_rate),
             Self::Timely(p) => Some(p.min_rate),
@@ -190,30 +280,7 @@ impl CcParams {
     }
 }
 
-/// What an algorithm reacts to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
-    /// Nothing.
-    Nothing,
-    /// Congestion marks that switches set.
-    Marks,
-    /// Records that every switch on the way writes.
-    Telemetry,
-    /// The round-trip time.
-    Delay,
-}
-
 impl CcKind {
-    /// What it reacts to.
-    pub const fn signal(self) -> Signal {
-        match self {
-            Self::None => Signal::Nothing,
-            Self::Dcqcn | Self::DcqcnPaper | Self::Dctcp => Signal::Marks,
-            Self::Hpcc => Signal::Telemetry,
-            Self::Timely | Self::Swift => Signal::Delay,
-        }
-    }
-
     /// The names of its published parameter sets, the default first; empty where there is one.
     pub const fn profiles(self) -> &'static [&'static str] {
         match self {
@@ -242,7 +309,7 @@ mod tests {
     fn every_profile_is_found_by_name_and_others_are_refused() {
         for &kind in CcKind::ALL {
             for name in kind.profiles() {
-                assert_eq!(CcParams::profile(kind, name).map(|p| p.kind()), Ok(kind));
+                assert_eq!(CcParams::profile(kind, name).map(|p| p.kind()), Ok(Some(kind)));
             }
             let text = CcParams::profile(kind, "other").unwrap_err().to_string();
             assert!(text.contains(if kind == CcKind::Dcqcn { "nic" } else { kind.name() }));
@@ -290,9 +357,9 @@ mod tests {
             let mut params = CcParams::new(kind);
             for p in params.list() {
                 assert_eq!(params.set(p.name, &p.value), Ok(()), "{} {}", kind.name(), p.name);
-                assert!(!p.doc.is_empty());
             }
             assert_eq!(params, CcParams::new(kind));
+            assert!(kind.params().iter().all(|p| !p.doc.is_empty()));
             assert!(params.set("no-such", "1").unwrap_err().to_string().contains(kind.name()));
         }
         assert!("cubic".parse::<CcKind>().unwrap_err().to_string().contains("none"));

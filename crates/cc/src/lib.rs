@@ -22,14 +22,17 @@
 //! | [`dctcp`] | marks; the marked fraction once per round-trip time |
 //! | [`swift`] | a target for the round-trip time |
 //!
-//! Around them: [`ecn`] decides which packets a switch marks, [`cnp`] when a receiver sends a
-//! notification, [`reliability`] what is sent again after a loss.
+//! Around them: [`ecn`] decides which packets a switch marks, [`reliability`] what is sent again
+//! after a loss with selective repeat (go-back-N is a few lines of each NIC), and [`tcp`] is a
+//! whole transport.
 //!
 //! [`CcParams`] names an algorithm with its parameters, [`CcParams::start`] makes the state of one
-//! flow, [`Cc`] is that state for any algorithm (an enum: cheap to clone and to store in a flat
-//! array).
+//! flow, [`Cc`] is that state for any algorithm (an enum, so that calls need no dynamic dispatch).
+//! [`OwnCc`] puts an algorithm of one's own in the same place.
+//!
+//! Each algorithm says what it reacts to ([`CongestionControl::needs`]); NICs and switches provide
+//! that and nothing else.
 
-pub mod cnp;
 mod control;
 pub mod dcqcn;
 pub mod dcqcn_paper;
@@ -38,6 +41,7 @@ pub mod ecn;
 pub mod hpcc;
 mod kind;
 pub mod none;
+mod own;
 pub mod params;
 pub mod reliability;
 mod step;
@@ -48,8 +52,11 @@ mod testing;
 pub mod timely;
 mod window;
 
-pub use control::{Ack, CongestionControl, IntHop, MAX_HOPS, Pacing, Path, TimerKind, Timers};
-pub use kind::{Cc, CcKind, CcParams, Signal};
+pub use control::{
+    Ack, CongestionControl, IntHop, MAX_HOPS, Needs, Pacing, Path, TimerKind, Timers,
+};
+pub use kind::{Cc, CcKind, CcParams};
+pub use own::OwnCc;
 pub use params::{ParamError, ParamInfo};
 pub use step::Step;
 pub use window::{Window, WindowKind};

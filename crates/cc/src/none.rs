@@ -7,16 +7,17 @@
 //! |---|---|---|
 //! | `window` | `none` | `none` or `static` (one bandwidth-delay product) |
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, Timers};
 use crate::params::params;
 use crate::window::{Window, WindowKind};
+use weir_core::param::Kind;
 use weir_core::{Bytes, Rate};
 
 params! {
     /// Parameters of sending without congestion control.
     NoneParams {
         /// What limits the bytes in flight.
-        window: WindowKind = WindowKind::None, "none, static";
+        window: WindowKind = "none", Kind::Choice(&["none", "static", "variable"]);
     }
 }
 
@@ -35,6 +36,10 @@ impl LineRate {
 }
 
 impl CongestionControl for LineRate {
+    fn needs() -> Needs {
+        Needs::NOTHING
+    }
+
     fn on_ack(&mut self, _: &Ack<'_>, _: &mut Timers) -> Pacing {
         Pacing::Same
     }

@@ -2,6 +2,7 @@
 
 use crate::params::ParamValue;
 use weir_core::Rate;
+use weir_core::param::FromText;
 
 /// How much a rate grows at once: a fixed rate, or one that is proportional to the line rate.
 ///
@@ -44,8 +45,8 @@ impl From<Rate> for Step {
     }
 }
 
-impl ParamValue for Step {
-    fn read(text: &str) -> Result<Self, String> {
+impl FromText for Step {
+    fn from_text(text: &str) -> Result<Self, String> {
         let rate = |text: &str| {
             let why =
                 "write a rate such as `40Mbps`, or `5Mbps per 25Gbps` to follow the line rate";
@@ -54,12 +55,14 @@ impl ParamValue for Step {
         match text.split_once(" per ") {
             None => rate(text).map(Self::from),
             Some((step, line)) => match rate(line)? {
-                line if line.as_bps() == 0 => Err("a step is not per zero".into()),
+                line if line.as_bps() == 0 => Err(format!("`{text}` follows a line rate of zero")),
                 line => Ok(Self::per(rate(step)?, line)),
             },
         }
     }
+}
 
+impl ParamValue for Step {
     fn write(&self) -> String {
         match self.per {
             None => self.rate.to_string(),
@@ -75,11 +78,11 @@ mod tests {
     #[test]
     fn a_step_reads_back_as_printed() {
         for text in ["40Mbps", "5Mbps per 25Gbps", "0bps"] {
-            let step = Step::read(text).unwrap();
-            assert_eq!(Step::read(&step.write()), Ok(step), "{text}");
+            let step = Step::from_text(text).unwrap();
+            assert_eq!(Step::from_text(&step.write()), Ok(step), "{text}");
         }
         for text in ["5Mbps per 0bps", "fast", "5Mbps per", "per 25Gbps", "5Mbps per fast"] {
-            assert!(Step::read(text).is_err(), "{text}");
+            assert!(Step::from_text(text).is_err(), "{text}");
         }
     }
 

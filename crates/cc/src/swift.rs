@@ -19,33 +19,34 @@
 //! which the paper leaves to its maximum window. The paper gives the parameters'
 //! meaning but few values: the defaults are our reading for 100 Gb/s.
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, Timers};
 use crate::params::params;
+use weir_core::param::Kind;
 use weir_core::{Bytes, Rate, Time};
 
 params! {
     /// Parameters of Swift.
     SwiftParams {
         /// The part of the target that does not depend on anything.
-        base_target: Time = Time::from_us(25), "time";
+        base_target: Time = "25us", Kind::Time(&[]);
         /// The part of the target per switch on the way.
-        hop_scale: Time = Time::from_us(1), "time";
+        hop_scale: Time = "1us", Kind::Time(&[]);
         /// The most that flow scaling adds to the target.
-        fs_range: Time = Time::from_us(100), "time";
+        fs_range: Time = "100us", Kind::Time(&[]);
         /// The window in packets at which flow scaling adds the most.
-        fs_min_cwnd: f64 = 0.1, "packets";
+        fs_min_cwnd: f64 = "0.1", Kind::Number;
         /// The window in packets at which flow scaling adds nothing.
-        fs_max_cwnd: f64 = 100.0, "packets";
+        fs_max_cwnd: f64 = "100", Kind::Number;
         /// Packets by which the window grows per RTT.
-        ai: f64 = 1.0, "packets";
+        ai: f64 = "1", Kind::Number;
         /// Strength of cuts.
-        beta: f64 = 0.8, "fraction";
+        beta: f64 = "0.8", Kind::Share;
         /// The largest cut.
-        max_mdf: f64 = 0.5, "fraction";
+        max_mdf: f64 = "0.5", Kind::Share;
         /// The smallest window in packets.
-        min_cwnd: f64 = 0.001, "packets";
+        min_cwnd: f64 = "0.001", Kind::Number;
         /// Timeouts in a row after which the window is the smallest.
-        retx_reset: u32 = 5, "timeouts";
+        retx_reset: u32 = "5", Kind::COUNT_32;
     }
 }
 
@@ -127,6 +128,10 @@ impl Swift {
 }
 
 impl CongestionControl for Swift {
+    fn needs() -> Needs {
+        Needs::RTT
+    }
+
     fn on_ack(&mut self, ack: &Ack<'_>, _: &mut Timers) -> Pacing {
         self.timeouts = 0;
         self.rtt = ack.rtt.as_ps();

@@ -20,33 +20,34 @@
 //! parameter instead of 5 ai; the first RTT only records a sample. Rates are whole bit/s, rounded
 //! down.
 
-use crate::control::{Ack, CongestionControl, Pacing, Path, Timers};
+use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, Timers};
 use crate::params::params;
 use crate::step::Step;
-use crate::window::{Window, WindowKind};
-use weir_core::{Bytes, Rate, Time};
+use crate::window::{Window, WindowKind, rate_and_window};
+use weir_core::param::Kind;
+use weir_core::{Rate, Time};
 
 params! {
     /// Parameters of TIMELY. Defaults: the HPCC evaluation's values.
     TimelyParams {
         /// Weight of a new sample in the RTT difference.
-        alpha: f64 = 0.875, "fraction";
+        alpha: f64 = "0.875", Kind::Share;
         /// Strength of cuts.
-        beta: f64 = 0.8, "fraction";
+        beta: f64 = "0.8", Kind::Share;
         /// Below this RTT the rate always rises.
-        t_low: Time = Time::from_us(50), "time";
+        t_low: Time = "50us", Kind::Time(&[]);
         /// Above this RTT the rate always falls.
-        t_high: Time = Time::from_us(500), "time";
+        t_high: Time = "500us", Kind::Time(&[]);
         /// The RTT difference is divided by this to give the gradient.
-        min_rtt: Time = Time::from_us(20), "time";
+        min_rtt: Time = "20us", Kind::Time(&[]);
         /// Additive step.
-        ai: Step = Step::per(Rate::from_bps(10_000_000), Rate::from_gbps(10)), "rate, or rate per line rate";
+        ai: Step = "10Mbps per 10Gbps", Kind::RateStep;
         /// Additive step from the sixth raise in a row on.
-        hai: Step = Step::per(Rate::from_bps(50_000_000), Rate::from_gbps(10)), "rate, or rate per line rate";
+        hai: Step = "50Mbps per 10Gbps", Kind::RateStep;
         /// The rate is never cut below.
-        min_rate: Rate = Rate::from_gbps(1), "rate above 0";
+        min_rate: Rate = "1Gbps", Kind::PositiveRate;
         /// What limits the bytes in flight.
-        window: WindowKind = WindowKind::None, "none, static, variable";
+        window: WindowKind = "none", Kind::Choice(&["none", "static", "variable"]);
     }
 }
 
@@ -137,6 +138,10 @@ impl Timely {
 }
 
 impl CongestionControl for Timely {
+    fn needs() -> Needs {
+        Needs::RTT
+    }
+
     fn on_ack(&mut self, ack: &Ack<'_>, _: &mut Timers) -> Pacing {
         if ack.seq <= self.last_update {
             return Pacing::Same;
@@ -153,15 +158,7 @@ impl CongestionControl for Timely {
         if first { Pacing::Same } else { Pacing::NextPacket }
     }
 
-    #[inline]
-    fn rate(&self) -> Rate {
-        Rate::from_bps(self.rate)
-    }
-
-    #[inline]
-    fn window(&self) -> Option<Bytes> {
-        self.window.at(self.rate())
-    }
+    rate_and_window!();
 }
 
 #[cfg(test)]

@@ -51,6 +51,22 @@ impl Window {
     }
 }
 
+/// The two answers of an algorithm that keeps a `rate` in bit/s and a [`Window`].
+macro_rules! rate_and_window {
+    () => {
+        #[inline]
+        fn rate(&self) -> weir_core::Rate {
+            weir_core::Rate::from_bps(self.rate)
+        }
+
+        #[inline]
+        fn window(&self) -> Option<weir_core::Bytes> {
+            self.window.at(self.rate())
+        }
+    };
+}
+pub(crate) use rate_and_window;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -304,7 +304,8 @@ fn bad_grids_are_shown_with_line_and_caret() {
         ),
         (
             &format!(
-                "{head}[parameters]\na = {{ key = \"switch.buffer\", values = [\"1MB\", \"soup\"] }}\n"
+                "{head}[parameters]\na = {{ key = \"switch.buffer\", values = [\"1MB\", \"soup\"] \
+                 }}\n"
             ),
             "soup",
             3,
@@ -316,28 +317,32 @@ fn bad_grids_are_shown_with_line_and_caret() {
         ),
         (
             &format!(
-                "{head}[parameters]\na = {{ key = \"switch.buffer\", from = \"1MB\", to = \"1MB\", steps = 2 }}\n"
+                "{head}[parameters]\na = {{ key = \"switch.buffer\", from = \"1MB\", to = \"1MB\", \
+                 steps = 2 }}\n"
             ),
             "empty",
             3,
         ),
         (
             &format!(
-                "{head}[parameters]\na = {{ key = \"traffic.0.kind\", from = \"poisson\", to = \"flow\", steps = 2 }}\n"
+                "{head}[parameters]\na = {{ key = \"traffic.0.kind\", from = \"poisson\", to = \
+                 \"flow\", steps = 2 }}\n"
             ),
             "not a number",
             3,
         ),
         (
             &format!(
-                "{head}[parameters]\na = {{ key = \"traffic.0.kind\", from = 1, to = 4, steps = 2 }}\n"
+                "{head}[parameters]\na = {{ key = \"traffic.0.kind\", from = 1, to = 4, steps = 2 \
+                 }}\n"
             ),
             "kind",
             3,
         ),
         (
             &format!(
-                "{head}[parameters]\na = {{ key = \"switch.buffer\", from = \"1MB\", to = \"1ms\", steps = 2 }}\n"
+                "{head}[parameters]\na = {{ key = \"switch.buffer\", from = \"1MB\", to = \"1ms\", \
+                 steps = 2 }}\n"
             ),
             "different quantities",
             3,

@@ -23,11 +23,11 @@ pub struct HostPair {
 /// What one node tells its neighbour.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ControlMessage {
-    /// An 802.1Qbb frame: for each priority whose bit is set in `enable`, pause for `quanta`
+    /// An 802.1Qbb frame: for each priority in `enable`, pause for `quanta`
     /// (units of 512 bit times at the receiving port's speed); zero resumes.
     Pfc {
-        /// Bit `p` says that `quanta[p]` is valid.
-        enable: u8,
+        /// For which priorities `quanta` is valid.
+        enable: PrioritySet,
         /// Pause times.
         quanta: [u16; Priority::COUNT],
     },
@@ -91,15 +91,15 @@ pub enum ControlMessage {
     /// GFC: the stage of each enabled priority (rate = line rate / 2^stage;
     /// [`ControlMessage::STAGE_STOP`] = rate zero).
     Stage {
-        /// Bit `p` says that `stage[p]` is valid.
-        enable: u8,
+        /// For which priorities `stage` is valid.
+        enable: PrioritySet,
         /// Stage ids.
         stage: [u8; Priority::COUNT],
     },
     /// Time-based GFC: the ingress occupancy of each enabled priority in units of 64 B.
     Occupancy {
-        /// Bit `p` says that `units[p]` is valid.
-        enable: u8,
+        /// For which priorities `units` is valid.
+        enable: PrioritySet,
         /// Occupancies.
         units: [u16; Priority::COUNT],
     },
@@ -167,9 +167,9 @@ impl ControlMessage {
     /// messages. Empty for reports that pause nothing by themselves.
     pub fn pauses(&self) -> Vec<Pause> {
         let one = |priority, pause, scope| vec![Pause { priority, pause, scope, state: false }];
-        let enabled = |enable: u8| PrioritySet::from_bits(enable).iter();
         match self {
-            Self::Pfc { enable, quanta } => enabled(*enable)
+            Self::Pfc { enable, quanta } => enable
+                .iter()
                 .map(|priority| {
                     let pause = quanta[priority.index()] > 0;
                     Pause { priority, pause, scope: PauseScope::Priority, state: true }
@@ -194,7 +194,8 @@ impl ControlMessage {
             Self::BackPressureTuples { flows } => {
                 pauses_of(flows.iter().map(|(_, _, priority, xoff)| (*priority, *xoff)))
             }
-            Self::Stage { enable, stage } => enabled(*enable)
+            Self::Stage { enable, stage } => enable
+                .iter()
                 .map(|priority| {
                     let stage = stage[priority.index()];
                     let scope = PauseScope::Stage(stage);
@@ -213,7 +214,7 @@ impl ControlMessage {
     pub fn pfc(priority: Priority, quanta: u16) -> Self {
         let mut times = [0; Priority::COUNT];
         times[priority.index()] = quanta;
-        Self::Pfc { enable: 1 << priority.get(), quanta: times }
+        Self::Pfc { enable: PrioritySet::only(priority), quanta: times }
     }
 
     /// The frame's bytes: headers and FCS included, preamble and gap excluded.

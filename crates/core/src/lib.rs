@@ -7,6 +7,7 @@
 //! | [`Bytes`] | an amount of data |
 //! | [`NodeId`], [`PortId`], [`FlowId`], ... | typed indices |
 //! | [`Packet`] | a 32-byte `Copy` value that moves through queues and wires |
+//! | [`param::Param`] | a parameter of anything that scenarios set: name, kind, default, meaning |
 //! | [`rng::Stream`] | a random stream named by (seed, purpose, index), the same on every machine |
 //!
 //! Nothing in here knows about events, schemes or topologies.
@@ -14,7 +15,9 @@
 pub mod control;
 pub mod ids;
 pub mod markup;
+pub mod nearest;
 pub mod packet;
+pub mod param;
 pub mod prefetch;
 pub mod priorities;
 pub mod rng;
@@ -22,6 +25,7 @@ pub mod units;
 
 pub use control::ControlMessage;
 pub use ids::{ClassId, FlowId, LinkId, NodeId, PortId, Priority, QueueId};
+pub use nearest::nearest;
 pub use packet::{Packet, PacketKind};
 pub use priorities::PrioritySet;
 pub use units::{Bytes, ParseUnitError, Rate, Ratio, Time};

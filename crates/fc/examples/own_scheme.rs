@@ -8,8 +8,8 @@ use weir_fc::*;
 
 const LIMIT: Param = Param {
     name: "limit",
-    kind: Kind::Bytes,
-    default: "30KB",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Is("30KB"),
     doc: "Egress queue length beyond which its feeders are paused.",
 };
 
@@ -35,7 +35,7 @@ pub(crate) struct Door {
 impl Door {
     pub(crate) fn new(values: &Values, setup: &NodeSetup<'_>) -> Self {
         let limit = values.bytes(&LIMIT).expect("has a default").get();
-        Self { schedule: setup.schedule.clone(), limit, shut: BTreeSet::new() }
+        Self { schedule: *setup.schedule, limit, shut: BTreeSet::new() }
     }
 }
 
@@ -63,7 +63,7 @@ impl FlowControl for Door {
 
     fn control(&mut self, _: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
         let ControlMessage::Pfc { enable, quanta } = m else { return };
-        for p in Priority::ALL.into_iter().filter(|p| enable & 1 << p.get() != 0) {
+        for p in enable.iter() {
             let target = Target::Priority(p);
             if quanta[p.index()] > 0 { a.hold(port, target) } else { a.open(port, target) }
         }

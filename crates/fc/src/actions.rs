@@ -11,15 +11,67 @@ pub enum Target {
     Priority(Priority),
 }
 
-/// Names a timer of a scheme. A key is armed at most once; arming it again moves it.
+/// Names a timer of a scheme, made with [`timers!`](crate::timers). A key is armed at most once;
+/// arming it again moves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimerKey {
-    /// The scheme's own kind number.
+    /// Which of the scheme's timers, as a number.
     pub kind: u8,
     /// The port concerned.
     pub port: PortId,
     /// A queue, a priority, a table entry.
     pub index: u32,
+}
+
+/// Declares the timers of a scheme as an enum. Numbers tell the timers of a scheme apart from those
+/// of another scheme inside it, and order timers that fire at the same instant.
+///
+/// ```
+/// use weir_core::PortId;
+/// weir_fc::timers! {
+///     /// The timers of a scheme.
+///     enum Timer {
+///         /// Repeats what was said at a port.
+///         Refresh = 0,
+///         /// Lets a queue go on.
+///         Resume = 1,
+///     }
+/// }
+/// let key = Timer::Resume.key(PortId(2), 7);
+/// assert_eq!(Timer::of(key), Timer::Resume);
+/// assert_eq!((key.port, key.index), (PortId(2), 7));
+/// ```
+#[macro_export]
+macro_rules! timers {
+    (
+        $(#[$doc:meta])*
+        $vis:vis enum $name:ident { $( $(#[$each:meta])* $timer:ident = $number:expr, )* }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        $vis enum $name {
+            $( $(#[$each])* $timer = $number, )*
+        }
+
+        impl $name {
+            /// The timer of a port; `index` tells several of a kind apart.
+            $vis fn key(self, port: weir_core::PortId, index: u32) -> $crate::TimerKey {
+                $crate::TimerKey { kind: self as u8, port, index }
+            }
+
+            /// Which timer a key stands for.
+            ///
+            /// # Panics
+            /// When it is not one of these.
+            $vis fn of(key: $crate::TimerKey) -> Self {
+                match key.kind {
+                    $( kind if kind == Self::$timer as u8 => Self::$timer, )*
+                    other => unreachable!("no timer of this scheme has number {other}"),
+                }
+            }
+        }
+    };
 }
 
 /// One request.

@@ -10,9 +10,10 @@
 //! *Messages:* PFC frames ([`crate::pfc`]).
 //!
 //! *State*, per (input i, output o, priority): the counter C and the signal E; per (input,
-//! priority): the ingress state I. The decision is D = I or any E with o ≠ i. The OFC paper describes
-//! CaPFC in one sentence that can also mean D = I and any E: `trigger = and`. Then an ingress may
-//! grow beyond its threshold while no egress is long, and nothing but the memory bounds it.
+//! priority): the ingress state I. The decision is D = I or any E with o ≠ i. The OFC paper
+//! describes CaPFC in one sentence that can also mean D = I and any E: `trigger = and`. Then an
+//! ingress may grow beyond its threshold while no egress is long, and nothing but the memory bounds
+//! it.
 //!
 //! *Listings:* Algorithm 1 (Stop-Max) is `Egress::enqueue`, `Egress::dequeue` and
 //! `FlowControl::admit`; Algorithm 2 (Stop-Calibrate) is `Egress::heavy`.
@@ -31,59 +32,61 @@
 //! them ("passes", "drops below") with `ingress-test = strict`.
 
 use crate::{
-    Actions, Admit, FlowControl, IngressBound, IngressWait, Interest, Kind, Mmu, NodeSetup,
-    NodeView, OnFull, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize,
-    TimerKey, Values, Violation, pfc, threshold,
+    Actions, Admit, Fallback, FlowControl, IngressBound, IngressWait, Interest, Kind, Mmu,
+    NodeSetup, NodeView, OnFull, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo,
+    StateSize, TimerKey, Values, Violation, pfc, threshold,
 };
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Ratio};
 
 /// Which inputs are paused.
 pub const POLICY: Param = Param {
     name: "policy",
     kind: Kind::Choice(&["stop-max", "stop-calibrate"]),
-    default: "stop-max",
-    doc: "Above the egress threshold pause the heaviest input, or the inputs that together brought `cut`.",
+    fallback: Fallback::Is("stop-max"),
+    doc: "Above the egress threshold pause the heaviest input, or the inputs that together brought \
+          `cut`.",
 };
 /// How much of the congestion Stop-Calibrate stops.
 pub const CUT: Param = Param {
     name: "cut",
-    kind: Kind::Ratio,
-    default: "80%",
+    kind: Kind::Fraction,
+    fallback: Fallback::Is("80%"),
     doc: "Stop-Calibrate: part of the counted packets whose inputs are paused, heaviest first.",
 };
 /// Egress pause threshold.
 pub const EGRESS_XOFF: Param = Param {
     name: "egress-xoff",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Egress length above which inputs are paused; default: 68/75 of xoff.",
 };
 /// Egress resume threshold.
 pub const EGRESS_XON: Param = Param {
     name: "egress-xon",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Egress length at which the pauses of an egress end; default: xon.",
 };
 /// Egress warning threshold.
 pub const EGRESS_WARN: Param = Param {
     name: "egress-warn",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Egress length from which packets are counted per input; default: egress-xon.",
 };
 /// Egress limit.
 pub const EGRESS_MAX: Param = Param {
     name: "egress-max",
-    kind: Kind::Bytes,
-    default: "",
-    doc: "Longest egress queue of a lossless priority; a packet beyond is dropped; default: no limit.",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
+    doc: "Longest egress queue of a lossless priority; a packet beyond is dropped; default: no \
+          limit.",
 };
 /// How the ingress thresholds are compared.
 pub const INGRESS_TEST: Param = Param {
     name: "ingress-test",
     kind: Kind::Choice(&["inclusive", "strict"]),
-    default: "inclusive",
+    fallback: Fallback::Is("inclusive"),
     doc: "Ingress pauses at xoff and resumes at xon (inclusive), or above and below them (strict).",
 };
 
@@ -91,8 +94,9 @@ pub const INGRESS_TEST: Param = Param {
 pub const TRIGGER: Param = Param {
     name: "trigger",
     kind: Kind::Choice(&["or", "and"]),
-    default: "or",
-    doc: "or: an input is paused when its own queue is full or an egress says so, as published; and: only when both are true, which bounds no ingress.",
+    fallback: Fallback::Is("or"),
+    doc: "or: an input is paused when its own queue is full or an egress says so, as published; \
+          and: only when both are true, which bounds no ingress.",
 };
 
 /// The catalogue entry.
@@ -287,12 +291,12 @@ pub struct Capfc {
     pfc: pfc::Pfc,
     role: Role,
     config: Config,
-    lossless: u8,
+    lossless: PrioritySet,
     ports: usize,
     /// Where a lossless priority's outputs (or inputs) begin among those of all.
     lane: [usize; Priority::COUNT],
-    /// I, one bit per priority, by input.
-    full: Vec<u8>,
+    /// I, by input: its full queues.
+    full: Vec<PrioritySet>,
     /// How many outputs other than itself have an input congested, by class and input.
     signals: Vec<u32>,
     /// By class and output.
@@ -307,7 +311,7 @@ impl Capfc {
     /// CaPFC for the node described by `setup`.
     pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         let ports = setup.ports.len();
-        let lanes = setup.lossless.count_ones() as usize * ports;
+        let lanes = setup.lossless.len() * ports;
         Ok(Self {
             pfc: pfc::Pfc::new(values, setup)?,
             role: setup.role,
@@ -315,10 +319,10 @@ impl Capfc {
             lossless: setup.lossless,
             ports,
             lane: Priority::ALL.map(|p| {
-                let below = setup.lossless & ((1 << p.get()) - 1);
-                below.count_ones() as usize * ports
+                let below = setup.lossless.iter().take_while(|q| q.get() < p.get());
+                below.count() * ports
             }),
-            full: vec![0; ports],
+            full: vec![PrioritySet::EMPTY; ports],
             signals: vec![0; lanes],
             egress: vec![Egress::new(ports); lanes],
         })
@@ -327,7 +331,7 @@ impl Capfc {
     /// Whether the scheme governs `priority`.
     #[inline]
     fn governs(&self, priority: Priority) -> bool {
-        self.role == Role::Switch && self.lossless & 1 << priority.get() != 0
+        self.role == Role::Switch && self.lossless.contains(priority)
     }
 
     /// Index of (priority, port); the priority is lossless.
@@ -346,10 +350,11 @@ impl Capfc {
         }
     }
 
-    /// D = I or any E (with `trigger = and`: I and any E): pauses or resumes the neighbour at `input` when it changes.
+    /// D = I or any E (with `trigger = and`: I and any E): pauses or resumes the neighbour at
+    /// `input` when it changes.
     #[inline(always)]
     fn decide(&mut self, v: &NodeView<'_>, input: PortId, priority: Priority, a: &mut Actions) {
-        let full = self.full[input.index()] & 1 << priority.get() != 0;
+        let full = self.full[input.index()].contains(priority);
         let congested = self.signals[self.at(priority, input)] > 0;
         let stop = if self.config.both { full && congested } else { full || congested };
         self.pfc.set_paused(v.now, input, priority, stop, a);
@@ -400,15 +405,14 @@ impl FlowControl for Capfc {
         if !self.governs(priority) {
             return;
         }
-        let bit = 1 << priority.get();
-        let was = self.full[ingress.index()] & bit != 0;
+        let was = self.full[ingress.index()].contains(priority);
         let is = if was {
             !self.has_drained(v, ingress, priority)
         } else {
             self.is_full(v, ingress, priority)
         };
         if was != is {
-            self.full[ingress.index()] ^= bit;
+            self.full[ingress.index()].set(priority, is);
             self.decide(v, ingress, priority, a);
         }
     }
@@ -434,7 +438,7 @@ impl FlowControl for Capfc {
     ) -> QueueId {
         if self.governs(p.priority) {
             if self.is_full(v, p.ingress, p.priority) {
-                self.full[p.ingress.index()] |= 1 << p.priority.get();
+                self.full[p.ingress.index()].set(p.priority, true);
             }
             let at = self.at(p.priority, egress);
             let length = v.q_out(egress, p.priority);
@@ -453,7 +457,7 @@ impl FlowControl for Capfc {
             return;
         }
         if self.has_drained(v, p.ingress, p.priority) {
-            self.full[p.ingress.index()] &= !(1 << p.priority.get());
+            self.full[p.ingress.index()].set(p.priority, false);
         }
         let at = self.at(p.priority, from.port);
         let levels = self.config.levels[from.port.index()];
@@ -487,7 +491,7 @@ impl FlowControl for Capfc {
             *o != ingress && self.egress[self.at(priority, *o)].congested[ingress.index()]
         };
         IngressWait {
-            own: self.full[ingress.index()] & 1 << priority.get() != 0,
+            own: self.full[ingress.index()].contains(priority),
             egresses: (0..self.ports).map(PortId::from_index).filter(congests).collect(),
         }
     }
@@ -495,7 +499,7 @@ impl FlowControl for Capfc {
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
         let wrong = |what: String| Err(Violation { scheme: INFO.name, what });
         self.pfc.audit(v, drained).or_else(|e| wrong(e.what))?;
-        if drained && self.full.iter().any(|&f| f != 0) {
+        if drained && self.full.iter().any(|f| !f.is_empty()) {
             return wrong(format!("inputs {:?} are full in an empty switch", self.full));
         }
         if drained && self.egress.iter().any(|e| e.touched) {

@@ -25,27 +25,28 @@
 //! priority stands in a rank of its own above all weighted ones.
 
 use crate::{
-    Action, Actions, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
-    Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey,
-    Values, Violation, pfc, threshold,
+    Action, Actions, Fallback, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup,
+    NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target,
+    TimerKey, Values, Violation, pfc, threshold,
 };
 use std::collections::BTreeSet;
 use weir_core::packet::flags;
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId};
 
 /// The low sub-class's pause threshold.
 pub const XOFF_LOW: Param = Param {
     name: "xoff-low",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Ingress length at which the low sub-class is paused; default: 68/75 of xoff.",
 };
 /// Which PFC class stands for the high sub-class.
 pub const HIGH_OFFSET: Param = Param {
     name: "high-offset",
-    kind: Kind::Integer { min: 1, max: 7 },
-    default: "",
-    doc: "The high sub-class of priority p is paused as PFC class p + this (modulo 8); default: as the next free class above p.",
+    kind: Kind::Whole { min: 1, max: 7 },
+    fallback: Fallback::Absent("derived"),
+    doc: "The high sub-class of priority p is paused as PFC class p + this (modulo 8); default: as \
+          the next free class above p.",
 };
 
 /// The catalogue entry.
@@ -69,7 +70,7 @@ pub struct Gpfc {
     role: Role,
     /// By port.
     xoff_low: Vec<Bytes>,
-    lossless: u8,
+    lossless: PrioritySet,
     layout: QueueLayout,
     /// Queues of the low and the high sub-class of each priority; the same where there are none.
     queue_of: [[u32; 2]; Priority::COUNT],
@@ -94,7 +95,7 @@ fn with_sub_classes(setup: &NodeSetup<'_>) -> (QueueLayout, [[u32; 2]; Priority:
             // above all that share the rank: a strict group between them would part them
             let same = (i..).take_while(|&g| ranks.get(g) == Some(&ranks[i]));
             for spec in same.map(|g| plain.queues[g]) {
-                if setup.lossless & 1 << spec.priority.get() != 0 {
+                if setup.lossless.contains(spec.priority) {
                     queue_of[spec.priority.index()][1] = layout.queues.len() as u32;
                     layout.queues.push(spec);
                     layout.groups.push(Group { queues: 1, quantum: None });
@@ -104,7 +105,7 @@ fn with_sub_classes(setup: &NodeSetup<'_>) -> (QueueLayout, [[u32; 2]; Priority:
         let spec = plain.queues[i];
         let [low, high] = &mut queue_of[spec.priority.index()];
         *low = layout.queues.len() as u32;
-        if setup.lossless & 1 << spec.priority.get() == 0 {
+        if !setup.lossless.contains(spec.priority) {
             *high = *low;
         }
         layout.queues.push(spec);
@@ -117,31 +118,33 @@ fn with_sub_classes(setup: &NodeSetup<'_>) -> (QueueLayout, [[u32; 2]; Priority:
 /// is neither lossless nor another's. (Of other priorities: themselves, and never used.)
 fn high_classes(
     offset: Option<u64>,
-    lossless: u8,
+    lossless: PrioritySet,
 ) -> Result<[Priority; Priority::COUNT], ParamError> {
     let mut classes = Priority::ALL;
     let mut taken = lossless;
-    for p in pfc::priorities(lossless) {
+    for p in lossless.iter() {
         let above = |by: usize| Priority::ALL[(p.index() + by) % Priority::COUNT];
         let high = match offset {
             Some(offset) => above(offset as usize),
             None => {
-                let free = (1..Priority::COUNT).map(above).find(|c| taken & 1 << c.get() == 0);
+                let free = (1..Priority::COUNT).map(above).find(|c| !taken.contains(*c));
                 free.ok_or_else(|| {
                     ParamError(format!(
-                        "{} lossless priorities leave no free PFC class for their high sub-classes: at most 4 can be lossless",
-                        lossless.count_ones()
+                        "{} lossless priorities leave no free PFC class for their high \
+                         sub-classes: at most 4 can be lossless",
+                        lossless.len()
                     ))
                 })?
             }
         };
-        if lossless & 1 << high.get() != 0 {
+        if lossless.contains(high) {
             return Err(ParamError(format!(
-                "high-offset is {}: class {high}, the high sub-class of priority {p}, is itself a lossless priority",
+                "high-offset is {}: class {high}, the high sub-class of priority {p}, is itself a \
+                 lossless priority",
                 offset.unwrap_or_default()
             )));
         }
-        taken |= 1 << high.get();
+        taken.set(high, true);
         classes[p.index()] = high;
     }
     Ok(classes)
@@ -173,7 +176,7 @@ impl Gpfc {
 
     #[inline]
     fn is_lossless(&self, priority: Priority) -> bool {
-        self.lossless & 1 << priority.get() != 0
+        self.lossless.contains(priority)
     }
 
     /// The PFC class that pauses packets like `p`, of a lossless priority.
@@ -183,7 +186,7 @@ impl Gpfc {
 
     /// The queue that PFC class `class` stands for, if it stands for a sub-class.
     fn queue_of_class(&self, class: Priority) -> Option<QueueId> {
-        pfc::priorities(self.lossless).find_map(|p| {
+        self.lossless.iter().find_map(|p| {
             let [low, high] = self.queue_of[p.index()];
             match class {
                 _ if class == p => Some(QueueId(low)),

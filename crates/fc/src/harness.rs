@@ -23,8 +23,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use weir_core::{
-    Bytes, ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Rate,
-    Time,
+    Bytes, ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority, PrioritySet,
+    QueueId, Rate, Time,
 };
 
 /// The priority the bench's packets have.
@@ -75,7 +75,7 @@ pub struct Bench<S: ?Sized = dyn FlowControl> {
     books: Books,
     layouts: Arc<[QueueLayout]>,
     queues: Vec<Vec<VecDeque<Packet>>>,
-    held_priorities: Vec<u8>,
+    held_priorities: Vec<PrioritySet>,
     held_queues: Vec<Vec<bool>>,
     timers: BTreeMap<TimerKey, Time>,
     limits: BTreeMap<(PortId, Priority), Rate>,
@@ -156,7 +156,7 @@ fn node_setup<'a>(
         role,
         ports,
         schedule,
-        lossless: 1 << PRIORITY.get(),
+        lossless: PrioritySet::only(PRIORITY),
         thresholds,
         max_frame: Bytes::new(1518),
         response: weir_core::Time::ZERO,
@@ -256,8 +256,12 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         thresholds: Thresholds,
     ) -> Self {
         let ports = setup.len();
-        let config =
-            MmuConfig { buffer: Bytes::MAX, thresholds, lossless: 1 << PRIORITY.get(), exempt: 0 };
+        let config = MmuConfig {
+            buffer: Bytes::MAX,
+            thresholds,
+            lossless: PrioritySet::only(PRIORITY),
+            exempt: PrioritySet::EMPTY,
+        };
         let layouts: Arc<[QueueLayout]> =
             (0..ports).map(|p| scheme.layout(PortId::from_index(p))).collect();
         let sizes = layouts.iter().map(|l| l.queues.len());
@@ -273,7 +277,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
             },
             queues: sizes.clone().map(|n| vec![VecDeque::new(); n]).collect(),
             held_queues: sizes.map(|n| vec![false; n]).collect(),
-            held_priorities: vec![0; ports],
+            held_priorities: vec![PrioritySet::EMPTY; ports],
             timers: BTreeMap::new(),
             limits: BTreeMap::new(),
             sent: Vec::new(),
@@ -368,8 +372,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         let mut active = 0;
         for q in 0..self.queues[o].len() {
             let spec = self.spec(o, q);
-            let held =
-                self.held_queues[o][q] || self.held_priorities[o] & 1 << spec.priority.get() != 0;
+            let held = self.held_queues[o][q] || self.held_priorities[o].contains(spec.priority);
             self.books.ports[o].queues[q].held = held;
             active += u32::from(spec.data && !held && self.books.ports[o].queues[q].packets > 0);
         }
@@ -409,9 +412,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         let o = port.index();
         match target {
             Target::Priority(p) => {
-                let bit = 1 << p.get();
-                let mask = &mut self.held_priorities[o];
-                *mask = if held { *mask | bit } else { *mask & !bit };
+                self.held_priorities[o].set(p, held);
             }
             Target::Queue(q) => {
                 if q.index() >= self.held_queues[o].len() {

@@ -21,24 +21,25 @@ pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
 use crate::perflow::{Backstop, HopBdp, NicFlows, Own, Plan, Table, Upstream, active_with};
 use crate::{
-    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
-    QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
+    Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
 };
 use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, QueueId};
 
 /// The threshold in hop bandwidth-delay products.
 pub const PAUSE_FACTOR: Param = Param {
     name: "pause-factor",
-    kind: Kind::Ratio,
-    default: "1",
+    kind: Kind::Fraction,
+    fallback: Fallback::Is("1"),
     doc: "Pause threshold in hop bandwidth-delay products over N_active.",
 };
 /// When a flow resumes.
 pub const RESUME: Param = Param {
     name: "resume",
     kind: Kind::Choice(&["level", "marks"]),
-    default: "level",
-    doc: "level: when the flow's queue is back at the threshold; marks: when the last packet that exceeded it has left.",
+    fallback: Fallback::Is("level"),
+    doc: "level: when the flow's queue is back at the threshold; marks: when the last packet that \
+          exceeded it has left.",
 };
 
 /// The catalogue entry.

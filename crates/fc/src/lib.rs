@@ -26,6 +26,29 @@
 //! | [`Mmu`] | buffer memory: admission and pause thresholds |
 //! | [`SchemeInfo`] | its name, parameters and constructor: the line in the catalogue |
 //!
+//! PFC at a switch with two ports, driven by hand: it pauses its neighbour when the ingress has
+//! reached xoff, and resumes it when the packets have left.
+//!
+//! ```
+//! use weir_core::{ControlMessage, PortId};
+//! use weir_fc::harness::{Bench, PRIORITY};
+//! use weir_fc::{Values, scheme};
+//!
+//! let (input, output) = (PortId(0), PortId(1));
+//! let pfc = scheme("pfc").expect("PFC is a scheme");
+//! let mut switch = Bench::switch(pfc, &Values::new(), 2);
+//! let packets = 75; // of 1000 B: xoff of the bench is 75 KB
+//! let mut queue = None;
+//! for seq in 0..packets {
+//!     assert!(switch.take_sent().is_empty());
+//!     queue = Some(switch.arrive(switch.packet(input, 1000).seq(seq), output));
+//! }
+//! let pause = ControlMessage::pfc(PRIORITY, u16::MAX);
+//! assert_eq!(switch.take_sent(), [(input, pause)]);
+//! while switch.depart(output, queue.expect("packets came")).is_some() {}
+//! assert_eq!(switch.take_sent(), [(input, ControlMessage::pfc(PRIORITY, 0))]);
+//! ```
+//!
 //! # Writing a scheme
 //!
 //! One file: the state machine, its parameter table and its [`SchemeInfo`]; then one line in
@@ -57,11 +80,11 @@ pub use layout::{Group, OnDemand, PrioritySchedule, QueueLayout, QueueSpec};
 pub use mmu::{
     EgressLimit, Mmu, MmuConfig, PortThresholds, Refusal, SharedLimits, StageLimits, Thresholds,
 };
-pub use params::{Kind, Param, ParamError, Value, Values};
+pub use params::{Fallback, Kind, Param, ParamError, Value, Values};
 pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
 
 use std::ops::Range;
-use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, Priority, QueueId};
+use weir_core::{Bytes, ControlMessage, NodeId, Packet, PortId, Priority, PrioritySet, QueueId};
 
 /// All schemes there are, in the order they are listed and compared.
 pub const SCHEMES: &[&SchemeInfo] = &[
@@ -205,9 +228,9 @@ pub trait FlowControl: Send {
         Admit::Accept
     }
 
-    /// Whether the scheme can govern a pipelined switch, or why not; asked once. There `q_in` counts
-    /// a packet until the processor has moved it to an egress queue, and `q_out` from then on;
-    /// [`ingress_changed`](Self::ingress_changed) reports the former, `arrive` and `depart` the
+    /// Whether the scheme can govern a pipelined switch, or why not; asked once. There `q_in`
+    /// counts a packet until the processor has moved it to an egress queue, and `q_out` from then
+    /// on; [`ingress_changed`](Self::ingress_changed) reports the former, `arrive` and `depart` the
     /// latter.
     fn fits_pipeline(&self) -> Result<(), &'static str> {
         Err("it does not watch the ingress FIFOs in front of the packet processor")
@@ -329,7 +352,7 @@ pub struct NodeSetup<'a> {
     /// How priorities share a port.
     pub schedule: &'a PrioritySchedule,
     /// Bit `p` set: priority `p` is lossless.
-    pub lossless: u8,
+    pub lossless: PrioritySet,
     /// The buffer's thresholds.
     pub thresholds: &'a Thresholds,
     /// The largest data frame.

@@ -22,7 +22,7 @@ pub use staged::{EgressLimit, SharedLimits, StageLimits};
 use staged::Staged;
 use std::ops::Range;
 use weir_core::prefetch::prefetch;
-use weir_core::{Bytes, PortId, Priority};
+use weir_core::{Bytes, PortId, Priority, PrioritySet};
 
 /// The fixed thresholds of one ingress port, for each of its lossless priorities. They differ
 /// between ports: a faster one fills the same memory in less time, and the headroom depends on the
@@ -71,10 +71,10 @@ pub struct MmuConfig {
     pub buffer: Bytes,
     /// How it is divided.
     pub thresholds: Thresholds,
-    /// Bit `p` set: priority `p` is lossless, thresholds apply to it.
-    pub lossless: u8,
-    /// Bit `p` set: packets of priority `p` (ACKs, CNPs) are always admitted.
-    pub exempt: u8,
+    /// The lossless priorities: thresholds apply to them.
+    pub lossless: PrioritySet,
+    /// Priorities whose packets (ACKs, CNPs) are always admitted.
+    pub exempt: PrioritySet,
 }
 
 /// Why a packet was not admitted.
@@ -146,7 +146,7 @@ impl Levels {
 
 impl Ingress {
     fn new(config: &MmuConfig, slot: usize) -> Self {
-        let lossless = config.lossless & 1 << (slot % Priority::COUNT) != 0;
+        let lossless = config.lossless.contains(Priority::ALL[slot % Priority::COUNT]);
         let limit = match &config.thresholds {
             Thresholds::Static(of) if lossless => of[slot / Priority::COUNT].limit.get(),
             _ => u64::MAX,
@@ -180,7 +180,7 @@ impl Mmu {
         let slots = ports * Priority::COUNT;
         let (shared, dynamic) = match &config.thresholds {
             Thresholds::Dynamic { reserve, headroom, .. } => {
-                let lossless = u64::from(config.lossless.count_ones());
+                let lossless = config.lossless.len() as u64;
                 let set_aside: u64 =
                     headroom.iter().map(|h| (h.get() + reserve.get()) * lossless).sum();
                 (config.buffer.get().saturating_sub(set_aside), true)
@@ -238,7 +238,7 @@ impl Mmu {
     /// Whether `priority` is lossless.
     #[inline]
     pub fn is_lossless(&self, priority: Priority) -> bool {
-        self.config.lossless & 1 << priority.get() != 0
+        self.config.lossless.contains(priority)
     }
 
     /// The dynamic threshold of `port` now.
@@ -287,9 +287,9 @@ impl Mmu {
         if self.is_lossless(priority) { self.levels[port.index()] } else { Levels::NONE }
     }
 
-    /// From now on this ingress is quiet while the bytes it holds are in `range`: the scheme needs no
-    /// notification of its packets. A lossless ingress with dynamic thresholds is never quiet: the
-    /// memory itself counts each of its packets in the shared pool.
+    /// From now on this ingress is quiet while the bytes it holds are in `range`: the scheme needs
+    /// no notification of its packets. A lossless ingress with dynamic thresholds is never quiet:
+    /// the memory itself counts each of its packets in the shared pool.
     pub fn hush(&mut self, port: PortId, priority: Priority, range: Range<Bytes>) {
         let careful = self.dynamic && self.is_lossless(priority);
         let ingress = &mut self.ingress[slot(port, priority)];
@@ -339,7 +339,7 @@ impl Mmu {
         size: u64,
     ) -> Result<(), Refusal> {
         let s = slot(port, priority);
-        if self.config.exempt & 1 << priority.get() == 0 {
+        if !self.config.exempt.contains(priority) {
             if self.used + size > self.config.buffer.get() {
                 return Err(Refusal::BufferFull);
             }
@@ -473,7 +473,7 @@ impl Mmu {
         }
         if let Thresholds::Dynamic { reserve, .. } = self.config.thresholds {
             let shared: u64 = (0..self.ingress.len())
-                .filter(|s| self.config.lossless & 1 << (s % Priority::COUNT) != 0)
+                .filter(|s| self.config.lossless.contains(Priority::ALL[s % Priority::COUNT]))
                 .map(|s| self.beyond_reserve(s, reserve))
                 .sum();
             if shared != self.shared_used {

@@ -17,44 +17,47 @@
 //! *Thresholds* are the buffer's ([`crate::mmu`]), static or dynamic.
 //!
 //! *Pipelined switch:* an ingress counts what the packet processor has not moved on yet. PFC says
-//! nothing about a full egress queue; `on-full` makes the two variants of the CaPFC paper, PFC_wdrop
-//! and PFC_wstop, out of it.
+//! nothing about a full egress queue; `on-full` makes the two variants of the CaPFC paper,
+//! PFC_wdrop and PFC_wstop, out of it.
 
 use crate::{
-    Actions, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, OnFull, Param,
-    ParamError, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target, TimerKey,
-    Values, Violation,
+    Actions, Fallback, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, OnFull,
+    Param, ParamError, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target,
+    TimerKey, Values, Violation,
 };
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Time};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Time};
 
 /// Whether a pause expires by itself.
 pub const TIMER: Param = Param {
     name: "timer",
     kind: Kind::Choice(&["timed", "sticky"]),
-    default: "timed",
-    doc: "timed: pauses expire after their quanta and are refreshed; sticky: a pause lasts until a RESUME.",
+    fallback: Fallback::Is("timed"),
+    doc: "timed: pauses expire after their quanta and are refreshed; sticky: a pause lasts until a \
+          RESUME.",
 };
 /// The pause time put into a frame.
 pub const PAUSE_QUANTA: Param = Param {
     name: "pause-quanta",
-    kind: Kind::Integer { min: 1, max: 65_535 },
-    default: "65535",
+    kind: Kind::Whole { min: 1, max: 65_535 },
+    fallback: Fallback::Is("65535"),
     doc: "Pause time of a PAUSE frame in quanta of 512 bit times.",
 };
 /// How often a standing pause is repeated.
 pub const REFRESH: Param = Param {
     name: "refresh",
-    kind: Kind::Time,
-    default: "",
-    doc: "Interval at which a standing pause is repeated (timed only); default: half the pause time.",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
+    doc: "Interval at which a standing pause is repeated (timed only); default: half the pause \
+          time.",
 };
 
 /// What happens at a full egress queue.
 pub const ON_FULL: Param = Param {
     name: "on-full",
     kind: Kind::Choice(&["drop", "stop"]),
-    default: "",
-    doc: "Pipelined switch, full egress queue: drop the packet or stop the processor; default: as [switch] says.",
+    fallback: Fallback::Absent("derived"),
+    doc: "Pipelined switch, full egress queue: drop the packet or stop the processor; default: as \
+          [switch] says.",
 };
 
 /// The catalogue entry.
@@ -72,16 +75,23 @@ pub const INFO: SchemeInfo = SchemeInfo {
 /// Bytes of one pause quantum: 512 bit times.
 const QUANTUM: u64 = 64;
 
-const EXPIRY: u8 = 0;
-const REFRESHING: u8 = 1;
+crate::timers! {
+    /// The timers of PFC.
+    pub(crate) enum Timer {
+        /// A pause of the neighbour ends: (port, priority).
+        Expiry = 0,
+        /// Standing pauses of a port are repeated.
+        Refresh = 1,
+    }
+}
 
 /// One port: as the pausing side of its ingress, and as the paused side of its egress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Port {
-    /// Bit `p`: we have paused the neighbour's priority `p`.
-    sent: u8,
-    /// Bit `p`: the neighbour has paused our priority `p`.
-    held: u8,
+    /// What we have paused of the neighbour's.
+    sent: PrioritySet,
+    /// What the neighbour has paused of ours.
+    held: PrioritySet,
     refresh: Time,
     quantum: Time,
 }
@@ -91,7 +101,7 @@ struct Port {
 pub struct Pfc {
     schedule: PrioritySchedule,
     queue_of: [u32; Priority::COUNT],
-    lossless: u8,
+    lossless: PrioritySet,
     timed: bool,
     quanta: u16,
     on_full: Option<OnFull>,
@@ -103,16 +113,11 @@ fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>,
 }
 
 fn expiry(port: PortId, priority: Priority) -> TimerKey {
-    TimerKey { kind: EXPIRY, port, index: u32::from(priority.get()) }
+    Timer::Expiry.key(port, u32::from(priority.get()))
 }
 
 fn refreshing(port: PortId) -> TimerKey {
-    TimerKey { kind: REFRESHING, port, index: 0 }
-}
-
-/// The priorities whose bit is set.
-pub(crate) fn priorities(mask: u8) -> impl Iterator<Item = Priority> {
-    Priority::ALL.into_iter().filter(move |p| mask & 1 << p.get() != 0)
+    Timer::Refresh.key(port, 0)
 }
 
 impl Pfc {
@@ -127,7 +132,8 @@ impl Pfc {
             let refresh = values.time(&REFRESH).unwrap_or(pause / 2);
             if timed && (refresh == Time::ZERO || refresh >= pause) {
                 return Err(ParamError(format!(
-                    "refresh must be above zero and below the pause time: {} quanta last {pause} at {}",
+                    "refresh must be above zero and below the pause time: {} quanta last {pause} \
+                     at {}",
                     quanta, port.rate
                 )));
             }
@@ -137,7 +143,7 @@ impl Pfc {
             ports.push(Port { refresh, quantum, ..Port::default() });
         }
         Ok(Self {
-            schedule: setup.schedule.clone(),
+            schedule: *setup.schedule,
             queue_of: setup.schedule.queue_of(),
             lossless: setup.lossless,
             timed,
@@ -151,18 +157,18 @@ impl Pfc {
         })
     }
 
-    /// One frame with the same time for all priorities of `mask`.
-    fn frame(&self, mask: u8, quanta: u16) -> ControlMessage {
+    /// One frame with the same time for all of these priorities.
+    fn frame(&self, enable: PrioritySet, quanta: u16) -> ControlMessage {
         let mut times = [0; Priority::COUNT];
-        for p in priorities(mask) {
+        for p in enable.iter() {
             times[p.index()] = quanta;
         }
-        ControlMessage::Pfc { enable: mask, quanta: times }
+        ControlMessage::Pfc { enable, quanta: times }
     }
 
     /// Whether `priority` is lossless.
     pub(crate) fn governs(&self, priority: Priority) -> bool {
-        self.lossless & 1 << priority.get() != 0
+        self.lossless.contains(priority)
     }
 
     /// The queue of `priority`.
@@ -172,12 +178,12 @@ impl Pfc {
 
     /// Whether the neighbour at `port` has been told to stop `priority`.
     pub(crate) fn has_paused(&self, port: PortId, priority: Priority) -> bool {
-        self.ports[port.index()].sent & 1 << priority.get() != 0
+        self.ports[port.index()].sent.contains(priority)
     }
 
     /// Whether the neighbour at `port` has told us to stop `priority`.
     pub(crate) fn is_paused(&self, port: PortId, priority: Priority) -> bool {
-        self.ports[port.index()].held & 1 << priority.get() != 0
+        self.ports[port.index()].held.contains(priority)
     }
 
     /// Sees to it that the neighbour at `port` has stopped `priority`, or has not: for schemes
@@ -201,24 +207,22 @@ impl Pfc {
     #[cold]
     #[inline(never)]
     fn pause(&mut self, now: Time, port: PortId, priority: Priority, a: &mut Actions) {
-        let bit = 1 << priority.get();
-        a.send(port, self.frame(bit, self.quanta));
+        a.send(port, self.frame(PrioritySet::only(priority), self.quanta));
         let state = &mut self.ports[port.index()];
-        if self.timed && state.sent == 0 {
+        if self.timed && state.sent.is_empty() {
             a.arm_background(refreshing(port), now + state.refresh);
         }
-        state.sent |= bit;
+        state.sent.set(priority, true);
     }
 
     /// Tells the neighbour at `port` that `priority` may go on.
     #[cold]
     #[inline(never)]
     fn resume(&mut self, port: PortId, priority: Priority, a: &mut Actions) {
-        let bit = 1 << priority.get();
-        a.send(port, self.frame(bit, 0));
+        a.send(port, self.frame(PrioritySet::only(priority), 0));
         let state = &mut self.ports[port.index()];
-        state.sent &= !bit;
-        if self.timed && state.sent == 0 {
+        state.sent.set(priority, false);
+        if self.timed && state.sent.is_empty() {
             a.cancel(refreshing(port));
         }
     }
@@ -240,7 +244,7 @@ impl FlowControl for Pfc {
         priority: Priority,
         a: &mut Actions,
     ) {
-        if self.lossless & 1 << priority.get() == 0 {
+        if !self.lossless.contains(priority) {
             return;
         }
         if v.books.mmu.should_pause(ingress, priority) {
@@ -275,9 +279,8 @@ impl FlowControl for Pfc {
         _egress: PortId,
         a: &mut Actions,
     ) -> QueueId {
-        let bit = 1 << p.priority.get();
-        if self.lossless & bit != 0
-            && self.ports[p.ingress.index()].sent & bit == 0
+        if self.lossless.contains(p.priority)
+            && !self.ports[p.ingress.index()].sent.contains(p.priority)
             && v.books.mmu.should_pause(p.ingress, p.priority)
         {
             self.pause(v.now, p.ingress, p.priority, a);
@@ -287,9 +290,8 @@ impl FlowControl for Pfc {
 
     #[inline]
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, _from: PortQueue, a: &mut Actions) {
-        let bit = 1 << p.priority.get();
         // A NIC sends its own packets: it has no ingress to resume.
-        if self.ports[p.ingress.index()].sent & bit != 0
+        if self.ports[p.ingress.index()].sent.contains(p.priority)
             && v.books.mmu.may_resume(p.ingress, p.priority)
         {
             self.resume(p.ingress, p.priority, a);
@@ -299,19 +301,17 @@ impl FlowControl for Pfc {
     fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
         let ControlMessage::Pfc { enable, quanta } = m else { return };
         let state = &mut self.ports[port.index()];
-        for priority in priorities(*enable) {
-            let bit = 1 << priority.get();
+        for priority in enable.iter() {
             let time = quanta[priority.index()];
             if time > 0 {
-                state.held |= bit;
+                state.held.set(priority, true);
                 a.hold(port, Target::Priority(priority));
                 if self.timed {
                     // overwrites a pause that still runs, also with a shorter time
                     let until = v.now + state.quantum * u64::from(time);
                     a.arm_background(expiry(port, priority), until);
                 }
-            } else if state.held & bit != 0 {
-                state.held &= !bit;
+            } else if state.held.set(priority, false) {
                 a.open(port, Target::Priority(priority));
                 a.cancel(expiry(port, priority));
             }
@@ -320,37 +320,39 @@ impl FlowControl for Pfc {
 
     fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
         let state = &mut self.ports[key.port.index()];
-        match key.kind {
-            EXPIRY => {
-                state.held &= !(1 << key.index);
-                a.open(key.port, Target::Priority(Priority::ALL[key.index as usize]));
+        match Timer::of(key) {
+            Timer::Expiry => {
+                let priority = Priority::ALL[key.index as usize];
+                state.held.set(priority, false);
+                a.open(key.port, Target::Priority(priority));
             }
-            _ => {
+            Timer::Refresh => {
                 a.arm_background(key, v.now + state.refresh);
-                let mask = state.sent;
-                a.send(key.port, self.frame(mask, self.quanta));
+                let paused = state.sent;
+                a.send(key.port, self.frame(paused, self.quanta));
             }
         }
     }
 
     fn link(&mut self, _v: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
         let state = &mut self.ports[port.index()];
-        for priority in priorities(std::mem::take(&mut state.held)) {
+        for priority in std::mem::take(&mut state.held).iter() {
             a.open(port, Target::Priority(priority));
             a.cancel(expiry(port, priority));
         }
-        if std::mem::take(&mut state.sent) != 0 {
+        if !std::mem::take(&mut state.sent).is_empty() {
             a.cancel(refreshing(port));
         }
     }
 
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
         for (i, port) in self.ports.iter().enumerate() {
-            if drained && port.sent != 0 {
+            if drained && !port.sent.is_empty() {
                 return Err(Violation {
                     scheme: INFO.name,
                     what: format!(
-                        "port {i} still pauses priorities {:#010b} of its neighbour at {}, with nothing left in the network",
+                        "port {i} still pauses priorities {} of its neighbour at {}, with nothing left in \
+                         the network",
                         port.sent, v.now
                     ),
                 });

@@ -18,46 +18,51 @@
 //! All arithmetic is in integers: slopes in bytes per second.
 
 use crate::{
-    Actions, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
+    Actions, Fallback, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
     ParamError, PortQueue, PortSetup, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values,
     Violation, pfc, threshold,
 };
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Ratio, Time};
+use weir_core::{
+    Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Ratio, Time,
+};
 
 /// Which of the two algorithms.
 pub const MODE: Param = Param {
     name: "mode",
     kind: Kind::Choice(&["ofc", "paper"]),
-    default: "ofc",
-    doc: "ofc: pause when the egress is longer than average; paper: when the ingress will reach xoff.",
+    fallback: Fallback::Is("ofc"),
+    doc: "ofc: pause when the egress is longer than average; paper: when the ingress will reach \
+          xoff.",
 };
 /// The ingress length below which nothing is paused.
 pub const INGRESS_FLOOR: Param = Param {
     name: "ingress-floor",
-    kind: Kind::Bytes,
-    default: "",
-    doc: "Shortest ingress queue that is paused ahead of xoff; default: 68/75 of xoff (ofc), half of xon (paper).",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
+    doc: "Shortest ingress queue that is paused ahead of xoff; default: 68/75 of xoff (ofc), half \
+          of xon (paper).",
 };
 /// How often the slope is sampled.
 pub const SAMPLE: Param = Param {
     name: "sample",
-    kind: Kind::Time,
-    default: "1us",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Is("1us"),
     doc: "paper: shortest time between two samples of an ingress queue.",
 };
 /// How much a sample counts.
 pub const WEIGHT: Param = Param {
     name: "weight",
-    kind: Kind::Ratio,
-    default: "1/2",
+    kind: Kind::Fraction,
+    fallback: Fallback::Is("1/2"),
     doc: "paper: weight of the newest sample in the smoothed slope, at most 1.",
 };
 /// How far to look ahead.
 pub const HORIZON: Param = Param {
     name: "horizon",
-    kind: Kind::Time,
-    default: "",
-    doc: "paper: how far ahead the queue is extrapolated; default: feedback latency plus hop round trip.",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
+    doc: "paper: how far ahead the queue is extrapolated; default: feedback latency plus hop round \
+          trip.",
 };
 
 /// The catalogue entry.
@@ -148,7 +153,7 @@ pub struct Ppfc {
     mode: Mode,
     /// By port.
     floor: Vec<Bytes>,
-    lossless: u8,
+    lossless: PrioritySet,
     /// By port and priority; empty in `ofc` mode.
     trends: Vec<Trend>,
 }
@@ -217,7 +222,7 @@ impl Ppfc {
 
     #[inline]
     fn governs(&self, priority: Priority) -> bool {
-        self.role == Role::Switch && self.lossless & 1 << priority.get() != 0
+        self.role == Role::Switch && self.lossless.contains(priority)
     }
 
     /// The index of an ingress queue in `trends`.

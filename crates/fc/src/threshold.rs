@@ -32,7 +32,7 @@ pub(crate) fn each_port<T>(
 /// Whether the node watches thresholds at all: a NIC does not, nor a switch without lossless
 /// priorities.
 pub(crate) fn watches(setup: &NodeSetup<'_>) -> bool {
-    setup.role == Role::Switch && setup.lossless != 0
+    setup.role == Role::Switch && !setup.lossless.is_empty()
 }
 
 /// The lower pause threshold called `name`, by port: as given, or `alpha` times the pause
@@ -69,6 +69,7 @@ pub(crate) fn lower(
 mod tests {
     use super::*;
     use crate::{PortSetup, PortThresholds, PrioritySchedule};
+    use weir_core::PrioritySet;
     use weir_core::{NodeId, Rate, Time};
 
     fn with<T>(thresholds: &Thresholds, role: Role, f: impl Fn(&NodeSetup<'_>) -> T) -> T {
@@ -77,7 +78,7 @@ mod tests {
             role,
             ports: &[PortSetup { rate: Rate::from_gbps(40), delay: Time::ZERO }; 2],
             schedule: &PrioritySchedule::default(),
-            lossless: 8,
+            lossless: PrioritySet::from_bits(8),
             thresholds,
             max_frame: Bytes::new(1518),
             response: weir_core::Time::ZERO,

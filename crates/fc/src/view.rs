@@ -34,8 +34,8 @@ impl PortSetup {
         self.rate.time_for(bytes.saturating_add(Bytes::new(20)))
     }
 
-    /// Refuses to have frames of the smallest size sent `every` so often if they take longer than that: more and more
-    /// would wait, and nothing else would ever be sent.
+    /// Refuses to have frames of the smallest size sent `every` so often if they take longer than
+    /// that: more and more would wait, and nothing else would ever be sent.
     pub(crate) fn check_interval(&self, what: &str, every: Time) -> Result<(), ParamError> {
         let takes = self.frame_time(Bytes::new(MIN_FRAME));
         if every > takes {

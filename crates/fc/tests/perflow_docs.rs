@@ -21,8 +21,8 @@ fn every_parameter_and_its_default_is_on_the_schemes_page() {
             let row = rows.iter().find(|row| row[1] == name);
             let row = row.unwrap_or_else(|| panic!("{}: {name} is missing", info.name));
             // a derived default is described in words
-            if !param.default.is_empty() {
-                assert_eq!(row[2], param.default, "{}: {name}", info.name);
+            if !param.default().is_empty() {
+                assert_eq!(row[2], param.default(), "{}: {name}", info.name);
             }
         }
     }
@@ -52,7 +52,7 @@ fn the_overview_lists_the_modes_of_every_shipped_scenario() {
         let name = file.file_stem().expect("a name").to_string_lossy();
         let text = read(&file.to_string_lossy());
         let mode = |info: &SchemeInfo| {
-            let default = info.params.iter().find(|p| p.name == "mode").expect("a mode").default;
+            let default = info.params.iter().find(|p| p.name == "mode").expect("a mode").default();
             let given = stated(&text, info.name).map(|mode| format!("{mode}, stated"));
             given.unwrap_or_else(|| default.to_owned())
         };

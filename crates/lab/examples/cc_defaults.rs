@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p weir-lab --example cc_defaults`
 
-use weir_cc::{CcKind, Signal};
+use weir_cc::CcKind;
 use weir_lab::{Experiment, Variant, format};
 
 const FABRICS: [&str; 3] = ["dumbbell", "ffc-incast", "flowsail-fig15"];
@@ -18,10 +18,7 @@ fn main() {
         for cc in ["dcqcn", "dctcp", "hpcc", "timely", "swift"] {
             let cc: CcKind = cc.parse().expect("it is in the catalogue");
             let (marks, pauses, fct) = run(&e, cc);
-            let marks = match cc.signal() {
-                Signal::Marks => marks.to_string(),
-                _ => "-".into(),
-            };
+            let marks = if cc.needs().marks { marks.to_string() } else { "-".into() };
             let cc = cc.name();
             println!("| {name} | `{cc}` | {marks} | {pauses} | {without} | {fct} |");
         }

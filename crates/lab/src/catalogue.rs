@@ -4,11 +4,10 @@
 
 use crate::scenario::traffic::shown;
 use serde::Serialize;
-use serde_json::{Value, json};
+use weir_cc::CcKind;
 use weir_cc::tcp::TcpParams;
-use weir_cc::{CcKind, CcParams};
+use weir_core::param::{Fallback, Kind};
 use weir_fc::SCHEMES;
-use weir_traffic::params::Fallback;
 
 /// A parameter as documented.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -23,9 +22,9 @@ pub struct Param {
     pub required: bool,
     /// What it means.
     pub doc: String,
-    /// What a schema allows.
+    /// The same for programs.
     #[serde(skip)]
-    pub schema: Value,
+    pub kind: Kind,
 }
 
 /// Something that can be chosen.
@@ -43,38 +42,26 @@ pub struct Entry {
     pub params: Vec<Param>,
 }
 
-/// A string or a number: how quantities may be written.
-fn quantity() -> Value {
-    json!({ "type": ["string", "number"] })
+/// A parameter from the table of its owner.
+fn param(p: &weir_core::param::Param) -> Param {
+    let (default, required) = match p.fallback {
+        Fallback::Required => (String::new(), true),
+        Fallback::Is(text) => (text.to_owned(), false),
+        Fallback::Absent("" | "derived") => (String::new(), false),
+        Fallback::Absent(what) => (format!("({what})"), false),
+    };
+    Param {
+        name: p.name.into(),
+        takes: p.kind.describe(),
+        default,
+        required,
+        doc: sentence(p.doc),
+        kind: p.kind,
+    }
 }
 
 /// All flow control schemes.
 pub fn schemes() -> Vec<Entry> {
-    let param = |p: &weir_fc::Param| {
-        use weir_fc::Kind;
-        let (takes, schema) = match p.kind {
-            Kind::Bytes => ("a size such as `64KB`".into(), quantity()),
-            Kind::Time => ("a time such as `1.5us`".into(), quantity()),
-            Kind::Rate => ("a rate such as `100Gbps`".into(), quantity()),
-            Kind::Ratio => ("a fraction such as `1/8`".into(), quantity()),
-            Kind::Integer { min, max } => (
-                format!("a whole number from {min} to {max}"),
-                json!({ "type": "integer", "minimum": min, "maximum": max }),
-            ),
-            Kind::Bool => ("`true` or `false`".into(), json!({ "type": "boolean" })),
-            Kind::Choice(words) => {
-                (format!("one of `{}`", words.join("`, `")), json!({ "enum": words }))
-            }
-        };
-        Param {
-            name: p.name.into(),
-            takes,
-            default: p.default.into(),
-            required: false,
-            doc: p.doc.into(),
-            schema,
-        }
-    };
     let entry = |s: &&weir_fc::SchemeInfo| Entry {
         name: s.name.into(),
         title: s.title.into(),
@@ -88,26 +75,9 @@ pub fn schemes() -> Vec<Entry> {
 /// The parameter that chooses a published parameter set, where there are several.
 fn profiles(kind: CcKind) -> Option<Param> {
     let names = kind.profiles();
-    Some(Param {
-        name: "profile".into(),
-        takes: names.join(", "),
-        default: (*names.first()?).into(),
-        required: false,
-        doc: "A published parameter set; what is given beside it replaces its values.".into(),
-        schema: json!({ "enum": names }),
-    })
-}
-
-/// A parameter of an algorithm at the hosts.
-fn host_param(p: weir_cc::ParamInfo) -> Param {
-    Param {
-        name: p.name.replace('_', "-"),
-        takes: p.unit.into(),
-        default: p.value,
-        required: false,
-        doc: p.doc.into(),
-        schema: json!({ "type": ["string", "number", "boolean"] }),
-    }
+    let doc = "A published parameter set; what is given beside it replaces its values.";
+    let profile = weir_core::param::Param::new("profile", Kind::Choice(names), names.first()?, doc);
+    Some(param(&profile))
 }
 
 /// TCP.
@@ -117,7 +87,7 @@ pub fn tcp() -> Entry {
         title: "TCP".into(),
         doc: "Slow start, congestion avoidance and NewReno, with ECN or DCTCP.".into(),
         reference: "RFC 5681, RFC 6582, RFC 6298, RFC 3168, RFC 8257".into(),
-        params: TcpParams::default().list().into_iter().map(host_param).collect(),
+        params: TcpParams::PARAMS.iter().map(param).collect(),
     }
 }
 
@@ -128,34 +98,13 @@ pub fn algorithms() -> Vec<Entry> {
         title: kind.name().into(),
         doc: kind.summary().into(),
         reference: String::new(),
-        params: profiles(kind)
-            .into_iter()
-            .chain(CcParams::new(kind).list().into_iter().map(host_param))
-            .collect(),
+        params: profiles(kind).into_iter().chain(kind.params().iter().map(param)).collect(),
     };
     CcKind::ALL.iter().map(entry).collect()
 }
 
 /// All ready-made topologies.
 pub fn topologies() -> Vec<Entry> {
-    let param = |p: &weir_net::build::ParamInfo| Param {
-        name: p.name.into(),
-        takes: match p.unit {
-            "count" => "a whole number".into(),
-            "rate" => "a rate such as `100Gbps`".into(),
-            "time" => "a time such as `1us`".into(),
-            "links" => "links such as `spine0-leaf0`".into(),
-            other => other.into(),
-        },
-        default: p.default.into(),
-        required: false,
-        doc: p.doc.into(),
-        schema: match p.unit {
-            "count" => json!({ "type": "integer", "minimum": 0 }),
-            "links" => json!({ "type": ["string", "array"], "items": { "type": "string" } }),
-            _ => quantity(),
-        },
-    };
     let entry = |t: &weir_net::build::TopologyInfo| Entry {
         name: t.name.into(),
         title: t.name.into(),
@@ -168,30 +117,12 @@ pub fn topologies() -> Vec<Entry> {
 
 /// All traffic patterns.
 pub fn patterns() -> Vec<Entry> {
-    let param = |p: &'static weir_traffic::params::ParamDoc| {
-        use weir_traffic::params::Kind;
-        let takes = match p.kind {
-            Kind::Choice(words) => format!("one of `{}`", words.join("`, `")),
-            kind => kind.describe().to_owned(),
+    let param = |p: &'static weir_core::param::Param| {
+        let default = match p.name {
+            "priority" => "the lowest lossless priority".to_owned(),
+            _ => param(p).default,
         };
-        let single = json!({ "type": ["string", "number", "boolean"] });
-        let schema = match p.kind {
-            Kind::Choice(words) => json!({ "enum": words }),
-            Kind::Flag => json!({ "type": "boolean" }),
-            kind if kind.is_list() => json!({ "anyOf": [
-                single, { "type": "array", "items": single }
-            ] }),
-            _ => single,
-        };
-        let (default, required) = match p.fallback {
-            Fallback::Required => (String::new(), true),
-            Fallback::Is(_) if p.name == "priority" => {
-                ("the lowest lossless priority".to_owned(), false)
-            }
-            Fallback::Is(text) => (text.to_owned(), false),
-            Fallback::Absent(what) => (format!("({what})"), false),
-        };
-        Param { name: shown(p.name), takes, default, required, doc: sentence(p.doc), schema }
+        Param { name: shown(p.name), default, ..param(p) }
     };
     let entry = |e: &'static weir_traffic::params::Entry| Entry {
         name: e.name.into(),

@@ -97,7 +97,7 @@ pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
     let Some(need) = headroom_need(e) else { return };
     let frame = e.scenario.nic.config.max_frame();
     let ports = e.topology.switches().map(|n| e.topology.ports(n).len()).max().unwrap_or(0) as u64;
-    let lossless = u64::from(spec.config.lossless.count_ones());
+    let lossless = spec.config.lossless.len() as u64;
     match spec.config.thresholds {
         ThresholdConfig::Pool => {}
         ThresholdConfig::PerSpeed { .. } => per_speed_buffer(e, out),
@@ -146,7 +146,7 @@ pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
 fn dynamic_buffer(e: &Experiment, reserve: Bytes, given: Option<Bytes>, out: &mut Diagnostics) {
     let (s, spec) = (&e.scenario, &e.scenario.switch);
     let (frame, latency) = (s.nic.config.max_frame(), spec.config.latency);
-    let lossless = u64::from(spec.config.lossless.count_ones());
+    let lossless = spec.config.lossless.len() as u64;
     let set_aside = |switch: NodeId| -> (Bytes, usize) {
         let ports = e.topology.ports(switch);
         let each = ports.iter().map(|end| {
@@ -175,7 +175,7 @@ fn per_speed_buffer(e: &Experiment, out: &mut Diagnostics) {
         return;
     }
     let (frame, latency) = (s.nic.config.max_frame(), spec.config.latency);
-    let lossless = u64::from(spec.config.lossless.count_ones());
+    let lossless = spec.config.lossless.len() as u64;
     // all that the ingresses of a switch may hold, and the highest pause threshold
     let of_switch = |n: NodeId| -> (Bytes, Bytes) {
         let (mut all, mut highest) = (0u64, Bytes::ZERO);

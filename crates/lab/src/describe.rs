@@ -86,11 +86,12 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     let mut add = |name: &str, value: String| rows.push((name.to_owned(), value));
     add("thresholds", thresholds(e, c));
     add("buffer per switch", c.switch.buffer.to_string());
-    add("lossless priorities", priorities(c.switch.lossless));
+    add("lossless priorities", c.switch.lossless.to_string());
     if let Some(need) = headroom_need(e) {
         let link = e.topology.link(need.link);
         let (a, b) = (e.topology.name(link.a.0), e.topology.name(link.b.0));
         add("headroom needed", format!("{} (link {a}-{b})", need.bytes));
+        add("headroom given", headroom_given(c, need.bytes));
     }
     let weights = c.switch.schedule.weights;
     add("scheduling", scheduling(weights));
@@ -116,7 +117,7 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     };
     add("NIC queues", queues);
     if c.nic.reliability == Reliability::Tcp {
-        let params = c.tcp.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value));
+        let params = c.tcp.list().into_iter().map(|p| (p.name.to_owned(), p.value));
         add("transport", with_params("TCP", &params.collect::<Vec<_>>()));
         let acks = match c.nic.acks_with_data {
             true => "of their data".to_owned(),
@@ -132,9 +133,9 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
         add("after a loss", "only what is missing is sent again (selective repeat)".into());
     }
     add("scheme", with_params(c.scheme.info.title, &scheme_params(c)));
-    let cc: Vec<_> = c.cc.list().into_iter().map(|p| (p.name.replace('_', "-"), p.value)).collect();
     if c.nic.reliability != Reliability::Tcp {
-        add("congestion control", with_params(c.cc.kind().name(), &cc));
+        let cc: Vec<_> = c.cc.list().into_iter().map(|p| (p.name.to_owned(), p.value)).collect();
+        add("congestion control", with_params(c.cc.name(), &cc));
     }
     let routing = match c.routing {
         Routing::Ecmp => "ECMP over shortest paths",
@@ -158,6 +159,34 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     let seeds: Vec<String> = e.scenario.run.seeds.iter().map(u64::to_string).collect();
     add("seeds", seeds.join(", "));
     rows
+}
+
+/// The headroom of a lossless ingress as configured, against what the neediest link needs.
+fn headroom_given(c: &Config, need: Bytes) -> String {
+    // the packet that crosses the threshold is stored, too
+    let frame = c.nic.max_frame();
+    let verdict = |given: Bytes| match need.saturating_sub(given) {
+        Bytes::ZERO => format!("{given}: enough"),
+        short => format!("{given}: TOO LITTLE by {short}, packets can be lost"),
+    };
+    let pauses = (c.scheme.info.ingress_bound)(&c.scheme.values) != IngressBound::Memory;
+    match c.switch.thresholds {
+        _ if !pauses => "none: the scheme does not pause at the ingress".into(),
+        ThresholdConfig::Pool => "none: one pool, no pauses".into(),
+        ThresholdConfig::Static { limit: IngressLimit::Unlimited, .. } => {
+            "as much as there is memory".into()
+        }
+        ThresholdConfig::Static { xoff, limit: IngressLimit::Bytes(limit), .. } => {
+            let above = limit.saturating_sub(xoff).saturating_add(Bytes::new(1));
+            verdict(above.saturating_sub(frame))
+        }
+        ThresholdConfig::Dynamic { headroom: Some(given), .. } => {
+            verdict(given.saturating_sub(frame))
+        }
+        ThresholdConfig::Static { .. }
+        | ThresholdConfig::PerSpeed { .. }
+        | ThresholdConfig::Dynamic { .. } => "as needed by the link of each port".into(),
+    }
 }
 
 /// How priorities share a port.
@@ -251,12 +280,6 @@ fn thresholds_text(c: &Config, thresholds: ThresholdConfig) -> String {
     }
 }
 
-fn priorities(mask: u8) -> String {
-    let set = Priority::ALL.into_iter().filter(|p| mask & 1 << p.get() != 0);
-    let set: Vec<String> = set.map(|p| p.to_string()).collect();
-    if set.is_empty() { "none".into() } else { set.join(", ") }
-}
-
 fn window(w: WindowConfig) -> String {
     match w {
         WindowConfig::FromCc => "as the congestion control says".into(),
@@ -267,19 +290,7 @@ fn window(w: WindowConfig) -> String {
 
 /// The parameters of the scheme as they will be used; derived ones are left out.
 pub fn scheme_params(c: &Config) -> Vec<(String, String)> {
-    use weir_fc::Value;
-    let shown = |p: &weir_fc::Param| {
-        let text = match c.scheme.values.get(p)? {
-            Value::Bytes(v) => v.to_string(),
-            Value::Time(v) => v.to_string(),
-            Value::Rate(v) => v.to_string(),
-            Value::Ratio(v) => v.to_string(),
-            Value::Integer(v) => v.to_string(),
-            Value::Bool(v) => v.to_string(),
-            Value::Choice(v) => v.to_owned(),
-        };
-        Some((p.name.to_owned(), text))
-    };
+    let shown = |p: &weir_fc::Param| Some((p.name.to_owned(), c.scheme.values.get(p)?.to_string()));
     c.scheme.info.params.iter().filter_map(shown).collect()
 }
 

@@ -9,9 +9,10 @@ use crate::scenario::{
 use crate::text::{Diagnostic, Diagnostics};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use weir_cc::CcKind;
+use weir_cc::ecn::Profile;
 use weir_cc::tcp::EcnMode;
-use weir_cc::{CcKind, Signal};
-use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
+use weir_core::{Bytes, NodeId, PortId, Priority, PrioritySet, Rate, Ratio, Time};
 use weir_fc::{
     FlowControl, NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds,
 };
@@ -204,10 +205,10 @@ impl Experiment {
 
     /// The retransmission timeout where packets can be lost: so long that no pause triggers it.
     ///
-    /// Without flow control nothing is paused: 1 ms. Otherwise a packet on its way waits at most for
-    /// what the switches before it have stored; on a path through three tiers these are five. As long
-    /// as the slowest link takes to send five full memories, and 10 ms where that is less or memory
-    /// has no limit. (A sender that is held with nothing in flight runs no timer.)
+    /// Without flow control nothing is paused: 1 ms. Otherwise a packet on its way waits at most
+    /// for what the switches before it have stored; on a path through three tiers these are five.
+    /// As long as the slowest link takes to send five full memories, and 10 ms where that is less
+    /// or memory has no limit. (A sender that is held with nothing in flight runs no timer.)
     fn patience(&self, scheme: &SchemeInfo) -> Time {
         const SWITCHES: u64 = 5;
         if scheme.name == "none" {
@@ -291,7 +292,7 @@ fn marking(ecn: Ecn, cc: CcKind, tcp: Option<EcnMode>) -> (Option<EcnConfig>, Ec
         Ecn::Off => return (None, EcnScale::default()),
         Ecn::Profile(name) => (name, false),
         Ecn::Auto if tcp.is_some_and(|mode| mode != EcnMode::Off) => ("dctcp", true),
-        Ecn::Auto if cc.signal() == Signal::Marks => (cc.name(), true),
+        Ecn::Auto if cc.needs().marks => (cc.name(), true),
         Ecn::Auto => return (None, EcnScale::default()),
     };
     match published(profile) {
@@ -302,16 +303,9 @@ fn marking(ecn: Ecn, cc: CcKind, tcp: Option<EcnMode>) -> (Option<EcnConfig>, Ec
 
 /// A published marking profile, and the port speed it is for, if it depends on that.
 fn published(profile: &str) -> Option<(EcnConfig, Option<Rate>)> {
-    let (kmin, kmax, percent, per) = match profile {
-        "dcqcn" => (100, 400, 20, Some(25)),
-        "dcqcn-paper" => (5, 200, 1, None),
-        "dcqcn-ns3-rdma" => (40, 1000, 100, None),
-        "dctcp" => (30, 30, 100, Some(10)),
-        _ => return None,
-    };
-    let pmax = Ratio::new(percent, 100)?;
-    let ecn = EcnConfig { kmin: Bytes::from_kb(kmin), kmax: Bytes::from_kb(kmax), pmax };
-    Some((ecn, per.map(Rate::from_gbps)))
+    let p = Profile::find(profile)?;
+    let pmax = Ratio::new(p.percent, 100)?;
+    Some((EcnConfig { kmin: p.kmin, kmax: p.kmax, pmax }, p.per))
 }
 
 /// A network and the paths on it.
@@ -375,7 +369,7 @@ fn put_traffic(
 /// The priority of traffic that does not say: the lowest lossless one.
 pub(crate) fn default_priority(scenario: &Scenario) -> Priority {
     let lossless = scenario.switch.config.lossless;
-    Priority::ALL.into_iter().find(|p| lossless & 1 << p.get() != 0).unwrap_or_default()
+    lossless.iter().next().unwrap_or_default()
 }
 
 /// What traffic must know of the network.
@@ -479,7 +473,7 @@ pub(crate) fn ask(scheme: &Scheme) -> Option<Box<dyn FlowControl>> {
         role: Role::Nic,
         ports: &[port],
         schedule: &PrioritySchedule::default(),
-        lossless: 0,
+        lossless: PrioritySet::EMPTY,
         thresholds: &Thresholds::Pool,
         max_frame: Bytes::new(1518),
         response: Time::ZERO,
@@ -491,32 +485,12 @@ pub(crate) fn ask(scheme: &Scheme) -> Option<Box<dyn FlowControl>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_cc::ecn::Marking;
-
-    /// The profiles here are those that `weir-cc` publishes, at every speed.
-    #[test]
-    fn marking_profiles_are_the_published_ones() {
-        for name in Marking::PROFILES {
-            let (ecn, per) = published(name).unwrap();
-            for gbps in [10, 40, 100] {
-                let rate = Rate::from_gbps(gbps);
-                let at = |bytes: Bytes| match per {
-                    Some(per) => bytes.get() * rate.as_bps() / per.as_bps(),
-                    None => bytes.get(),
-                };
-                let here =
-                    Marking { kmin: at(ecn.kmin), kmax: at(ecn.kmax), pmax: ecn.pmax.as_f64() };
-                assert_eq!(Some(here), Marking::profile(name, rate), "{name} at {rate}");
-            }
-        }
-        assert_eq!(published("red"), None);
-    }
 
     #[test]
     fn auto_marks_for_every_congestion_control_that_needs_marks() {
         for &cc in CcKind::ALL {
             let (ecn, scale) = marking(Ecn::Auto, cc, None);
-            assert_eq!(ecn.is_some(), cc.signal() == Signal::Marks, "{}", cc.name());
+            assert_eq!(ecn.is_some(), cc.needs().marks, "{}", cc.name());
             assert_eq!(scale.before_pause, ecn.is_some());
         }
     }

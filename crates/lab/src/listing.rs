@@ -30,7 +30,8 @@ pub fn schemes(layout: Layout) -> String {
     let schemes = catalogue(&catalogue::schemes(), layout);
     let algorithms = catalogue(&catalogue::algorithms(), layout);
     format!(
-        "{}\n{schemes}\n\n{}\n{algorithms}\n\n  weir schemes NAME  shows every parameter with its unit and default",
+        "{}\n{schemes}\n\n{}\n{algorithms}\n\n  weir schemes NAME  shows every parameter with its \
+         unit and default",
         paint("flow control, between neighbours", layout.colour, "1;4"),
         paint("congestion control, at the senders", layout.colour, "1;4"),
     )

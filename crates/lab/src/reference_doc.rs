@@ -55,7 +55,7 @@ fn key_table(out: &mut String, keys: &[Key]) {
             Kind::Table(_, words) => format!("a table, or `\"{}\"`", words.join("\"` or `\"")),
             kind => kind.describe(),
         };
-        let default = match key.default {
+        let default = match key.default() {
             "" => String::new(),
             text => format!("`{text}`"),
         };

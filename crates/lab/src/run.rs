@@ -66,7 +66,7 @@ impl Run {
         if e.scenario.run.allow_loss || !self.variant.scheme.lossless {
             return None;
         }
-        let lossless = |p: Priority| self.config.switch.lossless & 1 << p.get() != 0;
+        let lossless = |p: Priority| self.config.switch.lossless.contains(p);
         let broken = |d: &&weir_sim::outcome::DropRecord| {
             d.reason.breaks_losslessness() && lossless(d.priority)
         };

@@ -47,16 +47,24 @@ fn described(mut schema: Value, doc: &str, default: &str) -> Value {
 }
 
 fn property(key: &Key) -> Value {
-    let quantity = json!({ "type": ["string", "integer"] });
+    described(values(key.kind, key.doc), key.doc, key.default())
+}
+
+/// What a schema allows for a parameter of this kind.
+fn values(kind: Kind, doc: &str) -> Value {
     let list = |item: Value| json!({ "anyOf": [item.clone(), { "type": "array", "items": item }] });
     let whole = |min: u64, max: u64| match max {
         u64::MAX => json!({ "type": "integer", "minimum": min }),
         _ => json!({ "type": "integer", "minimum": min, "maximum": max }),
     };
-    let schema = match key.kind {
-        Kind::Text => json!({ "type": "string" }),
-        Kind::Size(_) | Kind::Time(_) => quantity,
-        Kind::Fraction | Kind::Quantity => json!({ "type": ["string", "number"] }),
+    let text = || json!({ "type": "string" });
+    let number = || json!({ "type": ["string", "number"] });
+    match kind {
+        Kind::Text | Kind::File | Kind::Host | Kind::Path | Kind::Special(_) => text(),
+        Kind::Size(_) | Kind::Time(_) | Kind::Period => json!({ "type": ["string", "integer"] }),
+        Kind::Sizes | Kind::Times => json!({ "type": ["string", "integer"] }),
+        Kind::Rate | Kind::PositiveRate | Kind::RateStep => number(),
+        Kind::Fraction | Kind::Share | Kind::Number | Kind::Quantity => number(),
         Kind::Below(n) => json!({ "type": "number", "minimum": 0, "exclusiveMaximum": n }),
         Kind::Whole { min, max } => whole(min, max),
         Kind::WholeOr { min, max, words } => {
@@ -65,17 +73,12 @@ fn property(key: &Key) -> Value {
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Wholes { min, max } => list(whole(min, max)),
-        Kind::Names | Kind::Ranges(_) => list(json!({ "type": "string" })),
-        Kind::Ports => json!({
-            "type": "object",
-            "additionalProperties": list(json!({ "type": "string" })),
-        }),
-        Kind::Table(keys, []) => table(keys, key.doc),
-        Kind::Table(keys, words) => {
-            json!({ "anyOf": [{ "enum": words }, table(keys, key.doc)] })
-        }
-    };
-    described(schema, key.doc, key.default)
+        Kind::Names | Kind::Ranges(_) | Kind::Hosts | Kind::Groups | Kind::Paths => list(text()),
+        Kind::Links | Kind::Rows => list(text()),
+        Kind::Ports => json!({ "type": "object", "additionalProperties": list(text()) }),
+        Kind::Table(keys, []) => table(keys, doc),
+        Kind::Table(keys, words) => json!({ "anyOf": [{ "enum": words }, table(keys, doc)] }),
+    }
 }
 
 fn table(keys: &[Key], doc: &str) -> Value {
@@ -90,8 +93,9 @@ fn table(keys: &[Key], doc: &str) -> Value {
 }
 
 fn params(entry: &Entry) -> Map<String, Value> {
-    let each =
-        |p: &catalogue::Param| (p.name.clone(), described(p.schema.clone(), &p.doc, &p.default));
+    let each = |p: &catalogue::Param| {
+        (p.name.clone(), described(values(p.kind, &p.doc), &p.doc, &p.default))
+    };
     entry.params.iter().map(each).collect()
 }
 
@@ -148,7 +152,7 @@ fn chosen(tag: &str, section: &Section, entries: &[Entry]) -> Value {
         });
         properties.insert(entry.name.clone(), own);
     }
-    let default = section.keys.iter().find(|k| k.name == tag).map_or("", |k| k.default);
+    let default = section.keys.iter().find(|k| k.name == tag).map_or("", |k| k.default());
     properties.insert(
         tag.into(),
         json!({ "enum": names, "default": default, "description": "Which one." }),

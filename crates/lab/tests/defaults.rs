@@ -1,6 +1,6 @@
 //! What a scenario means that says little: thresholds, marking, priorities.
 
-use weir_cc::{CcKind, Signal};
+use weir_cc::CcKind;
 use weir_core::{Bytes, PortId, Rate};
 use weir_lab::Experiment;
 use weir_lab::experiment::Variant;
@@ -34,7 +34,7 @@ fn marking_comes_before_pausing_on_every_topology() {
         for switch in ["", dynamic] {
             let text = format!("[topology]\nkind = \"{kind}\"\n{switch}{TRAFFIC}");
             let Ok(e) = read(&text) else { panic!("{kind} does not build") };
-            for &cc in CcKind::ALL.iter().filter(|cc| cc.signal() == Signal::Marks) {
+            for &cc in CcKind::ALL.iter().filter(|cc| cc.needs().marks) {
                 let config = e.config(variant(cc));
                 let thresholds = SwitchThresholds::new(&e.topology, &config);
                 for node in e.topology.switches() {
@@ -65,7 +65,8 @@ fn default_pause_thresholds_follow_the_speed_of_ports() {
         ("1Gbps", "1Gbps", 15_180, 15_180),
     ] {
         let text = format!(
-            "[topology]\nkind = \"leaf-spine\"\nrate = \"{rate}\"\nspine-rate = \"{spine}\"\n{TRAFFIC}"
+            "[topology]\nkind = \"leaf-spine\"\nrate = \"{rate}\"\nspine-rate = \
+             \"{spine}\"\n{TRAFFIC}"
         );
         let e = read(&text).unwrap();
         let config = e.config(variant(CcKind::None));
@@ -241,7 +242,7 @@ fn with_defaults_marks_come_and_pauses_are_fewer_on_three_fabrics() {
             let cc: CcKind = cc.parse().unwrap();
             let (marks, pauses) = run(cc);
             assert!(pauses < without, "{name}, {}: {pauses} of {without}", cc.name());
-            assert_eq!(marks > 0, cc.signal() == weir_cc::Signal::Marks, "{name}, {}", cc.name());
+            assert_eq!(marks > 0, cc.needs().marks, "{name}, {}", cc.name());
         }
     }
 }

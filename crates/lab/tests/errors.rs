@@ -113,7 +113,7 @@ fn an_override_is_checked_like_the_file() {
     let set = ["traffic.0.size=3 apples".to_owned()];
     let problems = Experiment::read("my.toml", GOOD, Files::default(), &set).unwrap_err();
     let expected = "\
-error: `size` is `3 apples`: unknown unit `apples` in `3 apples`: a size takes one of B, KB, MB, GB, TB, KiB, MiB, GiB
+error: `size`: unknown unit `apples` in `3 apples`: a size takes one of B, KB, MB, GB, TB, KiB, MiB, GiB
  --> --set:1:16
   |
 1 | traffic.0.size=3 apples

@@ -47,12 +47,12 @@ fn check_key(section: &str, header: &str, key: &Key) {
     let text = format!("{REST}{header}\n{company}{} = {NONSENSE}\n", key.name);
     let found = problems(&text);
     assert!(found.contains(NONSENSE), "`{}` of {header} is not read: {found}", key.name);
-    if !key.default.is_empty() {
+    if !key.default().is_empty() {
         let value = match key.kind {
             Kind::Wholes { .. } | Kind::Whole { .. } | Kind::Bool | Kind::Below(_) => {
-                key.default.to_owned()
+                key.default().to_owned()
             }
-            _ => format!("{:?}", key.default),
+            _ => format!("{:?}", key.default()),
         };
         let text = format!("{REST}{header}\n{company}{} = {value}\n", key.name);
         assert_eq!(problems(&text), "", "the default of `{}` of {header}", key.name);

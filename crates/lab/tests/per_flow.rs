@@ -92,8 +92,8 @@ fn sources_that_keep_what_they_make_catch_up() {
 }
 
 /// Whatever the switches do: one queue in the NIC keeps packets in the order in which they were
-/// made, 3 : 1 : 1, and P2 carries 40 Gb/s of the first two. That is so where sources keep what they
-/// make; and under PFC, whose holds last for hundreds of packets, where they discard.
+/// made, 3 : 1 : 1, and P2 carries 40 Gb/s of the first two. That is so where sources keep what
+/// they make; and under PFC, whose holds last for hundreds of packets, where they discard.
 #[test]
 fn one_queue_in_the_nic_undoes_what_any_scheme_gains() {
     let kept = ["ideal", "flowsail", "bfc", "pfc"].map(|scheme| (scheme, "backlog"));

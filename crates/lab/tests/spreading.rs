@@ -7,8 +7,8 @@
 //!                                S4 ─ w
 //! ```
 //!
-//! Hosts have 40 Gb/s and trunks 200 Gb/s, so that the only congested ports are those to `hot` and to
-//! `hot2`. Of what passes these trunks only g (and u or w) is guilty of it.
+//! Hosts have 40 Gb/s and trunks 200 Gb/s, so that the only congested ports are those to `hot` and
+//! to `hot2`. Of what passes these trunks only g (and u or w) is guilty of it.
 
 use weir_core::Time;
 use weir_lab::Experiment;
@@ -62,7 +62,8 @@ fn on_the_chain(scheme: &str, flows: &[Flows], check: impl FnOnce(&Experiment, &
     let mut text = CHAIN.to_owned();
     for (from, to, size) in flows.iter().copied().flatten() {
         text += &format!(
-            "[[traffic]]\nclass = \"{from}\"\nkind = \"flow\"\nfrom = \"{from}\"\nto = \"{to}\"\nsize = \"{size}\"\n"
+            "[[traffic]]\nclass = \"{from}\"\nkind = \"flow\"\nfrom = \"{from}\"\nto = \
+             \"{to}\"\nsize = \"{size}\"\n"
         );
     }
     let e = Experiment::read("chain", &text, Files::default(), &[])
@@ -150,9 +151,9 @@ fn two_trees_in_one_switch_stay_apart() {
 }
 
 /// Two trees that share trunks: still none of the innocent is held, and g ends as if alone. But an
-/// ingress sends one RESUME for all it has paused, when it has drained as a whole (Algorithm 1, lines
-/// 16 to 20): u, whose congestion is soon over, waits for g's bytes to leave S2. That costs it less
-/// than a quarter of its time; under PFC it takes twice as long as alone.
+/// ingress sends one RESUME for all it has paused, when it has drained as a whole (Algorithm 1,
+/// lines 16 to 20): u, whose congestion is soon over, waits for g's bytes to leave S2. That costs
+/// it less than a quarter of its time; under PFC it takes twice as long as alone.
 #[test]
 fn trees_that_share_an_ingress_share_its_resume() {
     let alone = fct("ofc", &[BURSTS, BY_THE_CHAIN], "u");

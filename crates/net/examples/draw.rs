@@ -1,5 +1,6 @@
 //! Draws a ready-made topology: `cargo run -p weir-net --example draw leaf-spine spines=3 > x.svg`.
-//! An argument `mark=P_d` points at a named port, `mark=tor0:agg1` at the port of tor0 towards agg1.
+//! An argument `mark=P_d` points at a named port, `mark=tor0:agg1` at the port of tor0 towards
+//! agg1.
 
 use std::process::ExitCode;
 use weir_net::{Topology, build, draw};

@@ -6,6 +6,14 @@ use weir_core::NodeId;
 /// valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TopologyError {
+    /// A parameter that does not read.
+    #[error("`{name}`: {why}")]
+    Unreadable {
+        /// The parameter.
+        name: String,
+        /// What was given, and what is valid.
+        why: String,
+    },
     /// A parameter of a ready-made topology is out of its range or cannot be read.
     #[error("`{name}` is {value}: {valid}")]
     Parameter {

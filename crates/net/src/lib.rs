@@ -26,14 +26,13 @@ mod builder;
 pub mod draw;
 mod error;
 pub mod limits;
-pub mod nearest;
 mod path;
 mod routes;
 mod topology;
 
 pub use builder::TopologyBuilder;
 pub use error::TopologyError;
-pub use nearest::nearest;
 pub use path::{PathError, validate_path};
 pub use routes::{Forwarding, NextHops, Routes};
 pub use topology::{Layer, Link, Node, NodeKind, PortEnd, Topology};
+pub use weir_core::nearest;

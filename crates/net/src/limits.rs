@@ -11,8 +11,8 @@ pub const MAX_LINKS: u64 = 1 << 22;
 pub const MAX_PORTS: usize = u16::MAX as usize;
 /// The most entries a forwarding table may have (4 bytes each).
 pub const MAX_ROUTES: u64 = 1 << 28;
-/// The slowest link. What is sent on it arrives at a time that the simulator's clocks can show, also at
-/// the end of the longest run.
+/// The slowest link. What is sent on it arrives at a time that the simulator's clocks can show,
+/// also at the end of the longest run.
 pub const MIN_RATE: Rate = Rate::from_bps(100_000);
 /// The fastest link.
 pub const MAX_RATE: Rate = Rate::from_gbps(100_000);

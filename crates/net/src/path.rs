@@ -1,8 +1,8 @@
 //! Paths written by hand.
 
 use crate::error::hint;
-use crate::nearest;
 use crate::topology::Topology;
+use weir_core::nearest;
 use weir_core::{NodeId, PortId};
 
 /// What is wrong with a path.

@@ -2,7 +2,7 @@
 
 use crate::builder::TopologyBuilder;
 use crate::error::TopologyError;
-use crate::nearest;
+use weir_core::nearest;
 use weir_core::{LinkId, NodeId, PortId, Rate, Time};
 
 /// What a node does.

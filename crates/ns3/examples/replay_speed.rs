@@ -1,8 +1,8 @@
 //! Measures packet-hops per CPU second.
 //!
-//! `replay_speed CONFIG [REPEATS]` runs a configuration again and again; `replay_speed fabric [US]` generates a
-//! leaf-spine network of 320 hosts under Web Search traffic and runs it for US microseconds of
-//! arrivals.
+//! `replay_speed CONFIG [REPEATS]` runs a configuration again and again; `replay_speed fabric [US]`
+//! generates a leaf-spine network of 320 hosts under Web Search traffic and runs it for US
+//! microseconds of arrivals.
 
 use std::path::Path;
 use weir_core::rng::Stream;

@@ -80,7 +80,9 @@ pub fn run(inputs: &Inputs, recorder: &mut dyn Recorder) -> Outcome {
         CcParams::Hpcc(p) => run_with(inputs, recorder, |path| Hpcc::new(p, path)),
         CcParams::Timely(p) => run_with(inputs, recorder, |path| Timely::new(p, path)),
         CcParams::Dctcp(p) => run_with(inputs, recorder, |path| Dctcp::new(p, path)),
-        other => run_with(inputs, recorder, |path| other.start(path)),
+        CcParams::DcqcnPaper(_) | CcParams::Swift(_) | CcParams::Own(_) => {
+            unreachable!("no CC_MODE stands for it")
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
-use weir_core::{Bytes, FlowId, PortId, Priority, QueueId, Rate, Ratio, Time};
+use weir_core::{Bytes, FlowId, PortId, Priority, PrioritySet, QueueId, Rate, Ratio, Time};
 use weir_fc::harness::Bench;
 use weir_fc::{Mmu, MmuConfig, Thresholds, Values};
 use weir_net::build::{self, k_ary};
@@ -40,8 +40,8 @@ fn buffer(c: &mut Criterion) {
     let config = |thresholds| MmuConfig {
         buffer: Bytes::from_kb(16_000),
         thresholds,
-        lossless: 1 << 3,
-        exempt: 1 << 7,
+        lossless: PrioritySet::from_bits(1 << 3),
+        exempt: PrioritySet::from_bits(1 << 7),
     };
     let fixed = Thresholds::uniform(Bytes::from_kb(75), Bytes::from_kb(45), Bytes::MAX, 16);
     let dynamic = Thresholds::Dynamic {

@@ -5,8 +5,8 @@
 //!     [--scheme NAME [--set PARAMETER=VALUE]...]
 //! ```
 //!
-//! One row per scheme: the deadlocked runs among seeds 1 to SEEDS (40) for 240, 400 and 640 flows of
-//! KILOBYTES (15). With `--scheme` one row: that scheme with parameters as a scenario would give
+//! One row per scheme: the deadlocked runs among seeds 1 to SEEDS (40) for 240, 400 and 640 flows
+//! of KILOBYTES (15). With `--scheme` one row: that scheme with parameters as a scenario would give
 //! them, such as `--scheme ofc --set flow-key=flow --set alpha=0.7`.
 
 #[path = "../tests/common/mod.rs"]

@@ -1,8 +1,8 @@
 //! How fast the engine is: the k=16 fat-tree of the benchmark suite, or a smaller one.
 //!
 //! `cargo run --release -p weir-sim --example speed -- [K] [MICROSECONDS] [SCHEME] [ENGINE]`
-//! where SCHEME may have parameters (`bfc,frames=periodic`) and ENGINE is `auto`, `sequential`, or a
-//! number of threads for the window engine.
+//! where SCHEME may have parameters (`bfc,frames=periodic`) and ENGINE is `auto`, `sequential`, or
+//! a number of threads for the window engine.
 
 use std::time::Instant;
 use weir_core::{Bytes, Priority, Rate, Ratio, Time};
@@ -81,7 +81,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let out = weir_sim::run(&topology, &plan, &config, &mut ())?;
     let wall = started.elapsed().as_secs_f64();
     println!(
-        "{:?} {} flows, {} packet-hops, {} events ({:.2} per hop), {} control frames, digest {:016x}",
+        "{:?} {} flows, {} packet-hops, {} events ({:.2} per hop), {} control frames, digest \
+         {:016x}",
         out.finish,
         out.totals.completed,
         out.totals.packet_hops,

@@ -1,16 +1,16 @@
-//! Many first-in first-out queues of packets in one store, each packet with a time.
+//! Many first-in first-out queues of packets in one common store; each packet has a time.
 //!
-//! Wires carry every packet of the network, but few at a time: what one node has just read is the
-//! place the next one should write to, while it is still in a cache. So wires take their memory
-//! in links of a few places, from a common store that hands out first what came back last. The
-//! queues of a switch do the same.
+//! A queue ([`Chain`]) is a linked list of blocks, called links, of eight packets each. The free
+//! list of the store is last-in first-out, so a packet is usually written to memory that was read a
+//! moment ago and is still in a cache. Wires and the queues of a switch are chains.
 
 use weir_core::prefetch::prefetch;
 use weir_core::{Packet, Time};
 
 /// How many packets a link holds; a power of two. With their times they take five cache lines.
 const LINK: u32 = 8;
-/// No packet, and no link. It looks like the last place of a link: there is no room behind it.
+/// Stands for "no packet" and "no link". As a position it is the last of a link, so that code which
+/// looks for room behind it finds none.
 const NONE: u32 = u32::MAX;
 
 /// A first-in first-out queue of packets in a [`Store`].
@@ -40,8 +40,8 @@ impl Chain {
     }
 }
 
-/// The message if a look-up fails that every packet makes. `[]` would name index and length, and keep both
-/// at hand for it: that costs each of these look-ups an instruction.
+/// The panic message of look-ups on the path of every packet. Indexing with `[]` would keep index
+/// and length in registers for its message, which costs each of these look-ups an instruction.
 pub(crate) const NO_LINK: &str = "the links of a chain are in its store";
 
 /// The link a place is in.
@@ -57,28 +57,29 @@ struct Entry {
     packet: Packet,
 }
 
-/// What was first in a chain. The packet stands in the store until the next one is put there.
+/// The packet taken from the head of a chain. It stays readable in the store until another packet
+/// is written to its place.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Taken<'a> {
     pub(crate) packet: &'a Packet,
     pub(crate) time: Time,
-    /// The time of the one that is first now.
+    /// The time of the packet that is at the head now.
     pub(crate) next: Option<Time>,
 }
 
 /// Where the packets of all chains are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Store {
-    /// Link after link; behind the last one a place that nobody takes, so that every place has one
-    /// behind it.
+    /// All links, one after the other, and one unused place at the end, so that `place + 1` is
+    /// always within bounds.
     places: Vec<Entry>,
     ends: Ends,
 }
 
-/// How links hang together.
+/// The lists that links are in.
 #[derive(Clone, Debug)]
 struct Ends {
-    /// By link: the one behind it in its chain, or among the free ones.
+    /// By link: the next link of its chain, or of the free list.
     next: Vec<u32>,
     free: u32,
 }
@@ -90,7 +91,7 @@ impl Default for Ends {
 }
 
 impl Ends {
-    /// Appends a link, of which there is a free one, and takes the first place of it.
+    /// Appends a link from the free list, which is not empty, to a chain; returns its first place.
     #[inline(always)]
     fn extend(&mut self, chain: &mut Chain) {
         let link = self.free;
@@ -104,8 +105,9 @@ impl Ends {
         chain.last = link * LINK;
     }
 
-    /// The first packet of a chain is the last of its link, or of all: gives the link back, goes on to
-    /// the next one, if there is one, and returns the time of the packet there.
+    /// The packet being removed is the last of its link, or of the chain: returns the link to the
+    /// free list, moves the head to the next link, if any, and returns the time of the packet
+    /// there.
     #[inline(always)]
     fn leave(&mut self, chain: &mut Chain, places: &[Entry]) -> Option<Time> {
         let link = link_of(chain.first);
@@ -117,7 +119,7 @@ impl Ends {
             return None;
         }
         chain.first = behind * LINK;
-        // time enough until the eight of this link are gone
+        // the link after next: it is needed only when the eight packets of this one are gone
         let next = *self.next.get(behind as usize).expect(NO_LINK);
         if let Some(link) = link_at(places, next) {
             prefetch(link);
@@ -149,7 +151,7 @@ impl Store {
         &mut place.packet
     }
 
-    /// Makes a link; `filler` stands in it.
+    /// Allocates a link, filled with `filler`.
     #[cold]
     fn grow(&mut self, filler: &Packet) {
         let link = self.ends.next.len() as u32;
@@ -160,7 +162,7 @@ impl Store {
         self.ends.free = link;
     }
 
-    /// Asks for the first packets to be at hand soon.
+    /// Prefetches the first packets.
     #[inline(always)]
     pub(crate) fn prefetch(&self, chain: &Chain) {
         if !chain.is_empty()
@@ -170,13 +172,13 @@ impl Store {
         }
     }
 
-    /// Asks for the place behind the last packet to be at hand soon.
+    /// Prefetches the place where the next packet will be written.
     pub(crate) fn prefetch_end(&self, chain: &Chain) {
         if !chain.is_full()
             && let Some(place) = self.places.get(chain.last as usize + 1)
         {
             prefetch(place);
-            // its end may be in another line
+            // its end may be in another cache line
             prefetch(&place.packet.local_tag);
         }
     }
@@ -308,7 +310,7 @@ mod tests {
         store.pop(&mut a);
         store.pop(&mut b);
         assert_eq!(push(&mut store, &mut c, 3), (1, 2));
-        // eight fit a link, the ninth takes the one that came back before
+        // eight fit a link; the ninth takes the link that was freed last
         assert_eq!((4..12).map(|seq| push(&mut store, &mut c, seq)).last(), Some((0, 2)));
         assert!(store.iter(&c).map(|p| p.seq).eq(3..12));
     }

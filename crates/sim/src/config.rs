@@ -4,9 +4,10 @@ mod balance;
 
 pub use balance::Balance;
 
+use weir_cc::ecn::Marking;
 use weir_cc::tcp::TcpParams;
 use weir_cc::{CcKind, CcParams};
-use weir_core::{Bytes, LinkId, NodeId, Priority, Rate, Ratio, Time};
+use weir_core::{Bytes, LinkId, NodeId, Priority, PrioritySet, Rate, Ratio, Time};
 use weir_fc::{OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
 use weir_net::analysis::Headroom;
 
@@ -238,6 +239,13 @@ pub struct EcnConfig {
     pub pmax: Ratio,
 }
 
+impl EcnConfig {
+    /// The rule by which a port marks.
+    pub fn marking(self) -> Marking {
+        Marking { kmin: self.kmin.get(), kmax: self.kmax.get(), pmax: self.pmax.as_f64() }
+    }
+}
+
 /// What the watchdog does with a stuck queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchdogAction {
@@ -315,7 +323,7 @@ pub struct SwitchConfig {
     /// How it is divided.
     pub thresholds: ThresholdConfig,
     /// Bit `p` set: priority `p` is lossless.
-    pub lossless: u8,
+    pub lossless: PrioritySet,
     /// How priorities share a port.
     pub schedule: PrioritySchedule,
     /// ECN marking; `None` for never.
@@ -360,7 +368,7 @@ impl Default for SwitchConfig {
                 xon: Bytes::from_kb(45),
                 limit: IngressLimit::Lossless,
             },
-            lossless: 1 << 3,
+            lossless: PrioritySet::from_bits(1 << 3),
             schedule: PrioritySchedule::default(),
             ecn: None,
             ecn_scale: EcnScale::default(),

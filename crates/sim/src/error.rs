@@ -48,7 +48,8 @@ pub enum SimError {
     },
     /// Packets went missing or were made up.
     #[error(
-        "packets do not add up at {at}: {sent} sent, {arrived} arrived, {dropped} dropped, {inside} in the network"
+        "packets do not add up at {at}: {sent} sent, {arrived} arrived, {dropped} dropped, \
+         {inside} in the network"
     )]
     Conservation {
         /// When.
@@ -64,7 +65,8 @@ pub enum SimError {
     },
     /// A flow's packets overtook each other.
     #[error(
-        "packet {seq} of flow {flow} arrived behind a later one at {at}, though nothing was resent and no route changed"
+        "packet {seq} of flow {flow} arrived behind a later one at {at}, though nothing was resent \
+         and no route changed"
     )]
     Reordered {
         /// When.

@@ -18,7 +18,36 @@
 //! | `probe/` | what is measured along the way |
 //! | `deadlock.rs` | cyclic waits, and runs in which nothing moves any more |
 //!
-//! A run is a pure function of its inputs: the same bytes on every machine.
+//! A run is a pure function of its inputs: the same bytes on every machine. Two hosts send 1 MB
+//! each to a third through one switch, under PFC:
+//!
+//! ```
+//! use weir_core::{Bytes, NodeId, PortId, Priority, Time};
+//! use weir_net::build::star;
+//! use weir_sim::{Config, Finish};
+//! use weir_traffic::{Fabric, FlowSpec, Traffic, pattern::List};
+//!
+//! let topology = star::build(&star::Params { hosts: 3, ..star::Params::default() })?;
+//! let rate = topology.rate(NodeId(0), PortId(0));
+//! let mut traffic = Traffic::new(Fabric::uniform(topology.hosts(), rate)?);
+//! traffic.class("pair")?;
+//! let flow = |src| FlowSpec {
+//!     priority: Priority::ALL[3],
+//!     ..FlowSpec::new(NodeId(src), NodeId(2), Bytes::new(1_000_000))
+//! };
+//! traffic.add(List { flows: vec![flow(0), flow(1)] })?;
+//!
+//! let config = Config::new(weir_fc::scheme("pfc").expect("PFC is a scheme"));
+//! let outcome = weir_sim::run(&topology, &traffic, &config, &mut ())?;
+//! assert_eq!(outcome.finish, Finish::Drained);
+//! assert_eq!(outcome.totals.dropped, 0);
+//! // 2 MB through one link of 100 Gb/s take 160 us, and a little more for headers and gaps
+//! let last = outcome.flows.iter().filter_map(|f| f.fct()).max().expect("both ended");
+//! assert!(last > Time::from_us(160) && last < Time::from_us(170), "{last}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `examples/own_cc.rs` runs a congestion control of one's own.
 
 mod chain;
 pub mod config;

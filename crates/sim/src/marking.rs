@@ -53,7 +53,7 @@ impl<'a> SwitchThresholds<'a> {
             ThresholdConfig::Dynamic { shift, reserve, headroom, .. } => (shift, reserve, headroom),
         };
         let c = self.config;
-        let lossless = u64::from(c.switch.lossless.count_ones());
+        let lossless = c.switch.lossless.len() as u64;
         let set_aside = self.links(switch).map(|l| {
             let frame = c.nic.max_frame();
             let auto = || dynamic_headroom(l.rate, l.delay, c.switch.latency, frame, &c.link);

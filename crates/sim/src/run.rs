@@ -149,9 +149,9 @@ fn check_transport(config: &Config) -> Result<(), SimError> {
             false => Ok(()),
         };
     }
-    if config.cc.kind() != CcKind::None {
+    if config.cc.kind() != Some(CcKind::None) {
         let valid = "TCP is its own congestion control: `none`";
-        return setting("congestion control", config.cc.kind().name().into(), valid);
+        return setting("congestion control", config.cc.name().into(), valid);
     }
     if nic.window != WindowConfig::FromCc {
         let valid = "TCP has a congestion window and a receive window of its own";
@@ -415,8 +415,8 @@ mod tests {
         }
     }
 
-    /// Hosts of one thread send to each other through the cores: the other thread, with nothing else to
-    /// do, gets all of these. (That nothing else changes is for the tests of engines.)
+    /// Hosts of one thread send to each other through the cores: the other thread, with nothing
+    /// else to do, gets all of these. (That nothing else changes is for the tests of engines.)
     #[test]
     fn cores_go_where_there_is_less_to_do() {
         let topology = build::k_ary::build(&k_ary::Params { k: 4, ..Default::default() }).unwrap();

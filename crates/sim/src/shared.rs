@@ -7,10 +7,9 @@ use crate::error::SimError;
 use crate::link::Outages;
 use crate::marking::SwitchThresholds;
 use std::sync::Arc;
-use weir_cc::CcParams;
 use weir_cc::hpcc::Telemetry;
 use weir_core::control::MIN_FRAME;
-use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
+use weir_core::{Bytes, LinkId, NodeId, PortId, PrioritySet, Time};
 use weir_fc::{IngressBound, MmuConfig, NodeSetup, PortSetup, PortThresholds, Role, Thresholds};
 use weir_net::analysis::{LongestPath, RttModel};
 use weir_net::{Routes, Topology, validate_path};
@@ -96,10 +95,7 @@ impl<'a> Shared<'a> {
             base_rtt: longest.map_or(Time::ZERO, |l| l.rtt),
             bdp: longest.map_or(Bytes::ZERO, |l| l.bdp),
             longest_path: longest.map_or(0, |l| l.diameter.saturating_sub(1)),
-            telemetry: match &config.cc {
-                CcParams::Hpcc(hpcc) => Some(hpcc.telemetry),
-                _ => None,
-            },
+            telemetry: config.cc.telemetry(),
             cnp_interval: config.cc.cnp_interval(),
         })
     }
@@ -191,18 +187,21 @@ impl Shared<'_> {
     pub(crate) fn mmu(&self, role: Role, ports: &[PortSetup]) -> MmuConfig {
         let switch = &self.config.switch;
         let nic = &self.config.nic;
-        let exempt = if nic.acks_with_data { 0 } else { 1 << nic.ack_priority.get() };
+        let exempt = match nic.acks_with_data {
+            true => PrioritySet::EMPTY,
+            false => PrioritySet::only(nic.ack_priority),
+        };
         match role {
             Role::Nic => MmuConfig {
                 buffer: Bytes::MAX,
                 thresholds: Thresholds::Pool,
                 lossless: switch.lossless,
-                exempt: 0xff,
+                exempt: PrioritySet::ALL,
             },
             Role::Switch => MmuConfig {
                 buffer: switch.buffer,
                 thresholds: self.thresholds(ports),
-                lossless: switch.lossless & !exempt,
+                lossless: switch.lossless - exempt,
                 exempt,
             },
         }

@@ -1,8 +1,9 @@
-//! A tournament over a fixed set of clocks: which is the earliest, ties to the lowest index.
+//! A tournament tree over a fixed set of clocks: it finds the earliest; of equal ones, that with
+//! the lowest index.
 //!
-//! A node has one clock per input wire and one per port. With a handful of clocks that change
-//! one at a time, playing a tournament in heats of sixteen is cheaper than any queue, and the
-//! tie rule (lowest index) *is* the canonical event order: the node lays its clocks out in it.
+//! A node has one clock per input wire and one per port, and few of them change between two
+//! queries. A tree with sixteen children per inner node is then cheaper than a priority queue.
+//! Clocks are numbered in the canonical order of events, so the tie rule is that order.
 
 use weir_core::Time;
 use weir_core::prefetch::prefetch;
@@ -18,25 +19,27 @@ pub(crate) const END: Time = Time::from_ps((f64::INFINITY.to_bits() >> INDEX_BIT
 /// they cannot show lies beyond every run.
 pub const HORIZON: Time = Time::from_ps(1 << 46);
 
-/// How many meet at a time.
+/// Children per inner node of the tree: how many keys are compared at a time.
 const HEAT: usize = 16;
 
-/// Clocks and who is earliest among them.
+/// Clocks, and the earliest of them.
 ///
-/// The winner has left: its places stand at "never". When it comes back, the best of the others is
-/// known without waiting for it.
+/// The winner's own places in the tree hold "never", so that the minimum of the tree is the best of
+/// the others: when the winner gets a new time, one comparison with it decides.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament {
     /// The winner's key.
     root: u64,
-    /// Where one heat decides.
+    /// The only heat, where there are at most sixteen clocks.
     heat: Option<Box<Heat>>,
-    /// Otherwise round after round, from the clocks to the last heat: the winner of heat `i` of a
-    /// round takes place `i % HEAT` in heat `i / HEAT` of the next one. A clock alone needs none.
+    /// Otherwise the heats of each round, from the clocks to the root: the winner of heat `i` of a
+    /// round is at place `i % HEAT` of heat `i / HEAT` of the next one. A single clock needs no
+    /// heat.
     rounds: Box<[Box<[Heat]>]>,
 }
 
-/// Sixteen keys: time above, index below, so that comparing them is the whole contest.
+/// Sixteen keys. A key has the time in its upper and the index in its lower bits, so one comparison
+/// decides by time and then by index.
 ///
 /// They are held as the floating-point numbers that have these bits: of such numbers, if
 /// they are positive, the smaller one has the smaller bits, and finding the smallest of sixteen
@@ -50,7 +53,7 @@ fn key(i: usize, t: Time) -> u64 {
     t.min(END).as_ps() << INDEX_BITS | i as u64
 }
 
-/// The key of a clock that stands at "never", where it does not matter whose it is.
+/// The key of a clock at "never", where its index does not matter.
 const NEVER: u64 = END.as_ps() << INDEX_BITS;
 
 impl Heat {
@@ -88,7 +91,7 @@ fn index(key: u64) -> usize {
     (key & ((1 << INDEX_BITS) - 1)) as usize
 }
 
-/// All places that clock `i` has in `rounds`, if it wins, are taken by `key`.
+/// Writes `key` to all places that clock `i` has in `rounds` when it is the winner.
 fn put_all(rounds: &mut [Box<[Heat]>], mut i: usize, key: u64) {
     for heats in rounds {
         heats[i / HEAT].put(i, key);
@@ -96,7 +99,8 @@ fn put_all(rounds: &mut [Box<[Heat]>], mut i: usize, key: u64) {
     }
 }
 
-/// The winner, clock `i`, comes back with `key`; returns the new winner's, which has left.
+/// The winner, clock `i`, gets `key`; returns the key of the new winner, whose places then hold
+/// "never".
 #[inline(never)]
 fn play_again(rounds: &mut [Box<[Heat]>], mut i: usize, mut key: u64) -> u64 {
     for heats in rounds.iter_mut() {
@@ -109,8 +113,8 @@ fn play_again(rounds: &mut [Box<[Heat]>], mut i: usize, mut key: u64) -> u64 {
     key
 }
 
-/// Clock `i`, which is not the one of the `best` key, shows `key`; returns the new winner's, which
-/// has left.
+/// Clock `i`, which is not the winner (`best`), gets `key`; returns the key of the new winner,
+/// whose places then hold "never".
 #[inline(never)]
 fn play_on(rounds: &mut [Box<[Heat]>], best: u64, mut i: usize, mut key: u64) -> u64 {
     let mut winner = index(best);
@@ -124,7 +128,7 @@ fn play_on(rounds: &mut [Box<[Heat]>], best: u64, mut i: usize, mut key: u64) ->
         heat.put(i, key);
         (i, winner) = (i / HEAT, winner / HEAT);
         if i == winner {
-            // the others of the winner's heat are not in the next one until it comes back
+            // the next round has no entry of the winner's heat until the winner gets a new key
             break;
         }
         key = heat.min();
@@ -132,8 +136,8 @@ fn play_on(rounds: &mut [Box<[Heat]>], best: u64, mut i: usize, mut key: u64) ->
     best
 }
 
-/// Checks that this thread compares keys as they are: a library may have told the processor to
-/// take the smallest numbers for zero, which would mix up the order of events.
+/// Checks that this thread compares keys exactly: a library may have set the processor to treat
+/// subnormal numbers as zero, which would change the order of events.
 ///
 /// # Panics
 /// When it does not.
@@ -159,7 +163,7 @@ impl Tournament {
         Self { root: NEVER, heat, rounds: rounds.into() }
     }
 
-    /// Asks for the clocks to be at hand soon.
+    /// Prefetches the clocks.
     pub(crate) fn prefetch(&self) {
         if let Some(heat) = &self.heat {
             prefetch(&**heat);
@@ -173,7 +177,8 @@ impl Tournament {
         Self::or_never(self.earliest())
     }
 
-    /// The earliest time, or one past every run. [`Tournament::or_never`] tells them apart.
+    /// The earliest time, or a time later than any run lasts, which [`Tournament::or_never`] turns
+    /// into "never".
     #[inline(always)]
     pub(crate) fn earliest(&self) -> Time {
         Time::from_ps(self.root >> INDEX_BITS)

@@ -45,18 +45,20 @@ impl WireNumbers {
 /// See [`NO_LINK`](crate::chain::NO_LINK).
 const NO_WIRE: &str = "wires are of this network";
 
-/// One wire: what is in flight, and where it ends. All a transmission touches is in one place.
+/// One wire: what is in flight, and where it ends. The fields that a transmission reads and writes
+/// share a cache line.
 #[derive(Debug)]
 struct Wire {
-    /// Nothing if it ends in another part.
+    /// Packets in flight; empty if the wire ends in another part.
     packets: Chain,
     node: NodeId,
     port: PortId,
-    /// The part of its node.
+    /// The part of the node at its end.
     part: u16,
 }
 
-/// All wires, as one part of the network knows them: with what is in flight to its own nodes.
+/// All wires of the network, as one part of it sees them: only wires that end in this part hold
+/// packets.
 #[derive(Debug)]
 pub(crate) struct Wires {
     /// Which part.
@@ -71,13 +73,14 @@ pub(crate) struct Wires {
     first: Arc<[u32]>,
     /// When each node of this part has something to do next, wires included.
     next: Vec<Time>,
-    /// Ports whose wire was empty when its node looked last and is no more, one bit each; the words of
-    /// a node of the network start at `fresh_start`.
+    /// One bit per port: its wire was empty when the node last looked and holds a packet now. The
+    /// words of a node start at `fresh_start`.
     fresh: Vec<u64>,
     fresh_start: Vec<u32>,
-    /// Nodes whose `next` was brought forward by a wire, for engines that keep an agenda.
+    /// Nodes whose next event became earlier because of a packet on a wire, for engines that keep a
+    /// calendar.
     woken: Option<Vec<NodeId>>,
-    /// What goes to other parts when threads meet.
+    /// Packets for other parts, handed over when threads meet.
     outboxes: Vec<Mail>,
     pub(crate) extras: Extras,
 }
@@ -90,8 +93,8 @@ struct Crossing {
     packet: Packet,
 }
 
-/// What goes from one part to another when threads meet. What packets carry in the side pool
-/// goes with them: few do, so it stands apart.
+/// The packets that go from one part to another when threads meet, and what they carry in the side
+/// pool, which few of them do.
 #[derive(Debug, Default)]
 pub(crate) struct Mail {
     crossings: Vec<Crossing>,
@@ -143,8 +146,8 @@ impl Wires {
         self.own
     }
 
-    /// Puts a packet on a wire. It arrives as the far end needs it, with its ingress written in and
-    /// without the mark of this node.
+    /// Puts a packet on a wire, with the ingress port of the far end and without this node's local
+    /// tag.
     #[inline(always)]
     pub(crate) fn send(&mut self, id: WireId, arrival: Time, packet: &Packet) {
         let wire = self.wires.get_mut(id.0 as usize).expect(NO_WIRE);
@@ -187,8 +190,8 @@ impl Wires {
         mail.crossings.push(Crossing { wire, arrival, packet });
     }
 
-    /// Hands over what was kept for part `to`, and takes the emptied mail of last time for the
-    /// next. Tells when the first of it arrives.
+    /// Hands over what was kept for part `to` and takes the emptied buffer of the last time in
+    /// exchange; returns when the first packet of it arrives.
     pub(crate) fn hand_over(&mut self, to: usize, mail: &mut Mail) -> Time {
         std::mem::swap(&mut self.outboxes[to], mail);
         mail.first.unwrap_or(Time::NEVER)
@@ -211,7 +214,7 @@ impl Wires {
         }
     }
 
-    /// Asks for the wires into a node to be at hand soon.
+    /// Prefetches the wires into a node.
     pub(crate) fn prefetch(&self, node: NodeId, ports: usize) {
         prefetch(self.wires_into(node, ports));
         if let Some(word) = self.fresh.get(self.fresh_start[node.index()] as usize) {
@@ -219,19 +222,19 @@ impl Wires {
         }
     }
 
-    /// Asks for what is on the wires into a node.
+    /// Prefetches what is on the wires into a node.
     pub(crate) fn prefetch_packets(&self, node: NodeId, ports: usize) {
         for wire in self.wires_into(node, ports) {
             self.flights.prefetch(&wire.packets);
         }
     }
 
-    /// Asks for a wire out of a node to be at hand soon.
+    /// Prefetches a wire out of a node.
     pub(crate) fn prefetch_way(&self, wire: WireId) {
         prefetch(&self.wires[wire.0 as usize]);
     }
 
-    /// Asks for the place where the next packet on a wire will stand.
+    /// Prefetches the place where the next packet on a wire will be written.
     pub(crate) fn prefetch_end(&self, wire: WireId) {
         self.flights.prefetch_end(&self.wires[wire.0 as usize].packets);
     }
@@ -241,7 +244,7 @@ impl Wires {
         &self.wires[first..first + ports]
     }
 
-    /// Starts noting which nodes are brought forward.
+    /// Starts recording the nodes whose next event becomes earlier.
     pub(crate) fn track_woken(&mut self) {
         self.woken = Some(Vec::new());
     }
@@ -285,13 +288,13 @@ impl Wires {
         self.next[node.index()]
     }
 
-    /// `node` says when it has something to do next.
+    /// Sets when `node` has something to do next.
     #[inline]
     pub(crate) fn set_next(&mut self, node: NodeId, t: Time) {
         self.next[node.index()] = t;
     }
 
-    /// Nodes that were brought forward since the last call; hand the list back emptied.
+    /// Nodes whose next event became earlier since the last call; hand the list back emptied.
     #[inline]
     pub(crate) fn take_woken(&mut self) -> Vec<NodeId> {
         self.woken.take().unwrap_or_default()
@@ -309,11 +312,11 @@ impl Wires {
         self.outboxes.iter().all(|mail| mail.crossings.is_empty())
     }
 
-    /// What is in flight to `node` of this part goes on in part `to`. All parts have to be told that
-    /// the wires end there now ([`Wires::reroute`]).
+    /// Moves what is in flight to `node` of this part to part `to`. All parts must then be told
+    /// that the wires end there ([`Wires::reroute`]).
     ///
     /// # Panics
-    /// When a packet carries more than itself.
+    /// When a packet carries something in the side pool.
     pub(crate) fn move_to(&mut self, to: &mut Self, node: NodeId, ports: usize) {
         let first = self.first[node.index()] as usize;
         for w in first..first + ports {
@@ -340,7 +343,7 @@ impl Wires {
         }
     }
 
-    /// Whether a packet in flight to `node` carries more than itself.
+    /// Whether a packet in flight to `node` carries something in the side pool.
     pub(crate) fn carries_extras(&self, node: NodeId, ports: usize) -> bool {
         self.wires_into(node, ports)
             .iter()
@@ -375,7 +378,8 @@ impl Inbox {
     /// The node is about to handle everything before `until`.
     ///
     /// # Panics
-    /// When something arrives before what the node has handled already: it ran ahead too far.
+    /// When a packet arrives before the time up to which the node has run: the lookahead was
+    /// violated.
     #[inline]
     pub(crate) fn check(&mut self, node: NodeId, until: Time) {
         let next = self.next();
@@ -383,7 +387,7 @@ impl Inbox {
         self.done = until;
     }
 
-    /// Asks for the clocks to be at hand soon.
+    /// Prefetches the clocks.
     pub(crate) fn prefetch(&self) {
         self.heads.prefetch();
     }
@@ -393,7 +397,7 @@ impl Inbox {
         Self { heads: Tournament::new(ports), first: 0, done: Time::ZERO }
     }
 
-    /// When the next packet arrives, or a time past every run.
+    /// When the next packet arrives, or a time later than any run lasts.
     #[inline(always)]
     pub(crate) fn next(&self) -> Time {
         self.heads.earliest()
@@ -414,7 +418,8 @@ impl IntStack {
         Self { hops: [IntHop::default(); MAX_HOPS], len: 0, answers: None }
     }
 
-    /// Adds a hop; a path longer than the stack loses its telemetry, which `hops` then says.
+    /// Adds a hop. If the path is longer than the stack, the telemetry is discarded: `hops` is
+    /// empty.
     pub(crate) fn push(&mut self, hop: IntHop) {
         if let Some(slot) = self.hops.get_mut(usize::from(self.len)) {
             *slot = hop;

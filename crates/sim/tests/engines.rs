@@ -147,8 +147,8 @@ fn with_a_host_on_two_pods() {
 }
 
 /// Two pods send to each other for a while, then two others: threads that share the pods evenly do
-/// not share the work, and hand cores to and fro, with whatever is in them and on its way to them. With
-/// telemetry in their packets cores stay where they are, until there is none.
+/// not share the work, and hand cores to and fro, with whatever is in them and on its way to them.
+/// With telemetry in their packets cores stay where they are, until there is none.
 #[test]
 fn where_the_work_moves_from_pod_to_pod() {
     let topology =
@@ -257,8 +257,8 @@ proptest! {
         all_agree(&topology, &mesh(&topology, flows, size, 100, seed), &cfg);
     }
 
-    /// A link fails and comes back: flows change their paths, their packets and ACKs overtake each other,
-    /// and what congestion control was told of ports is of others suddenly.
+    /// A link fails and comes back: flows change their paths, their packets and ACKs overtake each
+    /// other, and what congestion control was told of ports is of others suddenly.
     #[test]
     fn when_a_link_fails_under_any_congestion_control(
         cc in prop::sample::select(weir_cc::CcKind::ALL.to_vec()),

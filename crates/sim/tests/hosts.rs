@@ -5,7 +5,7 @@ mod common;
 use common::{config, flow, run, set, star};
 use weir_cc::CcParams;
 use weir_cc::hpcc::{HpccParams, Telemetry};
-use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Ratio, Time};
+use weir_core::{Bytes, NodeId, PortId, Priority, PrioritySet, Rate, Ratio, Time};
 use weir_sim::config::{
     EcnConfig, NicDiscipline, Stop, ThresholdConfig, WatchdogAction, WatchdogConfig, WindowConfig,
 };
@@ -119,7 +119,7 @@ fn a_stalled_run_says_what_is_waiting() {
 #[test]
 fn weighted_priorities_share_a_link_by_their_weights() {
     let mut cfg = config("pfc");
-    cfg.switch.lossless = 0b1010;
+    cfg.switch.lossless = PrioritySet::from_bits(0b1010);
     cfg.switch.schedule.weights[3] = 3;
     cfg.switch.schedule.weights[1] = 1;
     cfg.stop = Stop::At(us(400));
@@ -133,7 +133,7 @@ fn weighted_priorities_share_a_link_by_their_weights() {
 #[test]
 fn a_strict_priority_goes_first() {
     let mut cfg = config("pfc");
-    cfg.switch.lossless = 0b1010;
+    cfg.switch.lossless = PrioritySet::from_bits(0b1010);
     let low = FlowSpec { priority: Priority::ALL[1], ..flow(1, 2, 300_000) };
     let out = run(&star(3, "1us"), &[flow(0, 2, 300_000), low], &cfg);
     // the high flow is delayed by at most one low frame
@@ -141,9 +141,9 @@ fn a_strict_priority_goes_first() {
     assert!(out.flows[0].fct().unwrap() <= alone + Time::from_ps(123_040));
 }
 
-/// Two packets reach a switch at the very instant at which the wire to their host becomes free. They
-/// are there before the transmitter looks: the higher priority goes first although it came by the
-/// later port, and of two equal ones the one that came by the earlier port.
+/// Two packets reach a switch at the very instant at which the wire to their host becomes free.
+/// They are there before the transmitter looks: the higher priority goes first although it came by
+/// the later port, and of two equal ones the one that came by the earlier port.
 #[test]
 fn arrivals_come_before_the_transmitter_of_the_same_instant() {
     // one packet of 1500 B takes 123.04 ns on every wire
@@ -151,7 +151,7 @@ fn arrivals_come_before_the_transmitter_of_the_same_instant() {
     for latency in [Time::ZERO, Time::from_ns(500)] {
         let finish = |priority: usize| {
             let mut cfg = config("pfc");
-            cfg.switch.lossless = 0b10_1000;
+            cfg.switch.lossless = PrioritySet::from_bits(0b10_1000);
             cfg.switch.latency = latency;
             let early = FlowSpec { start: frame, ..flow(1, 3, 1500) };
             let late = FlowSpec { priority: Priority::ALL[priority], src: NodeId(2), ..early };

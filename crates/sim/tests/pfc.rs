@@ -53,14 +53,14 @@ fn an_incast_loses_packets_with_half_the_headroom() {
 ///
 /// A packet is 1518 B in memory, 1538 B = 123.04 ns (call it T) on the wire. Packet k = 1, 2, ..
 /// of each sender reaches the switch at kT + 1 us, h0's just before h1's. The first of h0 leaves at
-/// once; from then on the egress sends one packet per T, in order of arrival: h0's number j leaves at
-/// (2j - 1)T + 1 us, h1's at 2jT + 1 us. After its arrival k, h0 has k - j packets in memory with
-/// j = floor((k + 1)/2) gone before or at that instant, except that at odd k > 1 the departure of
-/// number (k + 1)/2 at the same instant comes after the arrival: there j = (k - 1)/2.
+/// once; from then on the egress sends one packet per T, in order of arrival: h0's number j leaves
+/// at (2j - 1)T + 1 us, h1's at 2jT + 1 us. After its arrival k, h0 has k - j packets in memory
+/// with j = floor((k + 1)/2) gone before or at that instant, except that at odd k > 1 the departure
+/// of number (k + 1)/2 at the same instant comes after the arrival: there j = (k - 1)/2.
 ///
 /// PAUSE when 1518 * count >= 15 000: count 10. h0 reaches 10 first at k = 19 (19 - 9), h1, which
-/// loses j = floor(k/2) with even k's departure after its arrival (j = k/2 - 1), at k = 18 (18 - 8):
-/// h1 is paused first, at 18T + 1 us, then h0 at 19T + 1 us.
+/// loses j = floor(k/2) with even k's departure after its arrival (j = k/2 - 1), at k = 18 (18 -
+/// 8): h1 is paused first, at 18T + 1 us, then h0 at 19T + 1 us.
 ///
 /// A PAUSE is 84 B = 6.72 ns on a free wire and 1 us on the cable: h1 stops at 18T + 2006.72 ns.
 #[test]
@@ -170,8 +170,8 @@ fn a_ring_with_cyclic_routes_deadlocks_and_the_run_says_so() {
     assert!(out.totals.in_network > 0 && out.totals.completed < flows.len() as u64);
 }
 
-/// A ring deadlocks while its switches repeat their pauses every 128 ns, for a millisecond after the last
-/// packet moved: wires were busy for a part of the run only, and never for longer than it.
+/// A ring deadlocks while its switches repeat their pauses every 128 ns, for a millisecond after
+/// the last packet moved: wires were busy for a part of the run only, and never for longer than it.
 #[test]
 fn frames_after_the_end_do_not_count_as_utilisation() {
     use common::circles::Circle;

@@ -6,7 +6,7 @@ use common::fabrics::{mesh, network};
 use common::random::{Case, case};
 use common::{DATA, config, flow, run, set, star, try_run};
 use proptest::prelude::*;
-use weir_core::{Bytes, NodeId, Priority, Rate, Time};
+use weir_core::{Bytes, NodeId, Priority, PrioritySet, Rate, Time};
 use weir_fc::{OnFull, SharedLimits, StageLimits};
 use weir_net::Topology;
 use weir_net::build::{self, star};
@@ -27,7 +27,7 @@ fn kb(n: u64) -> Bytes {
 /// The CaPFC paper's switch: ingress 60/50/40 KB, egress 60 KB; two lossless priorities.
 fn pipelined(scheme: &str, on_full: OnFull) -> Config {
     let mut cfg = config(scheme);
-    cfg.switch.lossless = 1 << DATA.get() | 1 << OTHER.get();
+    cfg.switch.lossless = PrioritySet::from_bits(1 << DATA.get() | 1 << OTHER.get());
     cfg.switch.thresholds =
         ThresholdConfig::Static { xoff: kb(50), xon: kb(40), limit: IngressLimit::Bytes(kb(60)) };
     cfg.switch.pipeline = Some(PipelineConfig { on_full, ..PipelineConfig::default() });
@@ -176,7 +176,8 @@ fn one_file_can_compare_both_variants_of_pfc() {
 }
 
 /// Lines 2 and 3 of Algorithm 1: with its pause threshold at MAX, CaPFC pauses too late, and what
-/// does not fit is dropped whatever the switch would do; at MAX = `egress-max` by the scheme itself.
+/// does not fit is dropped whatever the switch would do; at MAX = `egress-max` by the scheme
+/// itself.
 #[test]
 fn capfc_drops_at_max() {
     let topology = gigabit(7);
@@ -247,7 +248,7 @@ fn a_fifo_without_flow_control_overflows_at_its_limit() {
 #[test]
 fn a_lossy_priority_is_dropped_and_never_stops_the_processor() {
     let mut cfg = pipelined("pfc", OnFull::Stop);
-    cfg.switch.lossless = 1 << OTHER.get();
+    cfg.switch.lossless = PrioritySet::from_bits(1 << OTHER.get());
     let out = run(&gigabit(7), &congested(), &cfg);
     assert!(lost(&out, DropReason::EgressFull) > 0);
     assert_eq!((processor(&out).stops, out.totals.completed), (0, 5));
@@ -276,7 +277,7 @@ fn what_a_pipelined_switch_cannot_do_is_refused_with_the_reason() {
     let error = |cfg: &Config| try_run(&topology, &flows, cfg).unwrap_err().to_string();
     for scheme in ["ofc", "bfc", "ideal", "flowsail", "ffc"] {
         let mut cfg = pipelined(scheme, OnFull::Drop);
-        cfg.switch.lossless = 1 << DATA.get();
+        cfg.switch.lossless = PrioritySet::from_bits(1 << DATA.get());
         let said = error(&cfg);
         let why = "cannot govern a pipelined switch: it does not watch the ingress FIFOs";
         assert!(said.contains(scheme) && said.contains(why), "{said}");
@@ -374,8 +375,8 @@ fn is_lossless(drawn: &Drawn) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The simulator itself checks that books balance and packets add up. Beyond that: everything is
-    /// delivered, or a circle waits; nothing is lost that must not be; the processor works no
+    /// The simulator itself checks that books balance and packets add up. Beyond that: everything
+    /// is delivered, or a circle waits; nothing is lost that must not be; the processor works no
     /// faster than it can.
     #[test]
     fn everything_is_delivered_and_nothing_lost_without_a_reason(

@@ -1,7 +1,6 @@
 //! All patterns by name.
 
 use crate::error::TrafficError;
-use crate::nearest::nearest;
 use crate::params::{Entry, Names, Params, Reader};
 use crate::pattern::{
     AllToAll, Burst, Constant, Flow, Incast, LongLived, OnOff, Pattern, Permutation, Poisson,
@@ -10,6 +9,7 @@ use crate::pattern::{
 };
 use list::Table;
 use weir_core::ClassId;
+use weir_core::nearest;
 
 type Read = fn(&mut Reader<'_>) -> Result<Box<dyn Pattern>, TrafficError>;
 

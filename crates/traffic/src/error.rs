@@ -3,11 +3,15 @@
 use crate::size::UnknownTable;
 use thiserror::Error;
 use weir_core::NodeId;
+use weir_core::param::{ParamError, hint};
 
 /// A traffic plan that cannot be generated. Each error names the parameter, the value found and
 /// what is valid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TrafficError {
+    /// A parameter that does not read.
+    #[error(transparent)]
+    Unreadable(#[from] ParamError),
     /// A parameter outside its range.
     #[error("`{parameter}` is {value}: {valid}")]
     Value {
@@ -42,7 +46,7 @@ pub enum TrafficError {
     },
     /// A name that no pattern has.
     #[error("there is no traffic pattern `{name}`{}: the patterns are {}",
-        hint(nearest), known.join(", "))]
+        hint(nearest.as_deref()), known.join(", "))]
     UnknownPattern {
         /// What was asked for.
         name: String,
@@ -53,7 +57,7 @@ pub enum TrafficError {
     },
     /// A name that no parameter of the pattern has.
     #[error("pattern `{pattern}` has no parameter `{name}`{}: it takes {}",
-        hint(nearest), known.join(", "))]
+        hint(nearest.as_deref()), known.join(", "))]
     UnknownParameter {
         /// The pattern.
         pattern: &'static str,
@@ -75,7 +79,7 @@ pub enum TrafficError {
         doc: &'static str,
     },
     /// A host, path or file name that means nothing in this scenario.
-    #[error("`{parameter}` names {what} `{name}`, which does not exist{}", hint(nearest))]
+    #[error("`{parameter}` names {what} `{name}`, which does not exist{}", hint(nearest.as_deref()))]
     UnknownName {
         /// The parameter.
         parameter: &'static str,
@@ -131,13 +135,10 @@ impl TrafficError {
             | Self::UnknownName { parameter, .. }
             | Self::UnknownTable { parameter, .. }
             | Self::File { parameter, .. } => Some(parameter),
+            Self::Unreadable(error) => Some(error.name),
             Self::UnknownParameter { name, .. } => Some(name),
             Self::TooManyClasses { .. } => Some("class"),
             Self::ToItself { .. } | Self::UnknownPattern { .. } | Self::Endless => None,
         }
     }
-}
-
-fn hint(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
 }

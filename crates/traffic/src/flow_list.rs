@@ -20,11 +20,11 @@
 
 use crate::error::TrafficError;
 use crate::flow::{FlowSpec, WhileHeld};
-use crate::nearest::nearest;
 use crate::plan::MAX_CLASSES;
 use crate::text::{FromText, shorten};
 use std::io::{self, Read, Write};
 use thiserror::Error;
+use weir_core::nearest;
 use weir_core::{Bytes, ClassId, NodeId, Priority, Rate, Time};
 
 const COLUMNS: [&str; 11] = [
@@ -341,7 +341,10 @@ impl<C: Cells + ?Sized> Row<'_, C> {
 
     fn optional<T: FromText>(&self, column: usize) -> Result<Option<T>, FlowListError> {
         self.cell(column)
-            .map(|cell| T::from_text(cell).map_err(|valid| self.bad(column, valid)))
+            .map(|cell| {
+                let wrong = |why: String| self.bad(column, why.replace(cell, &shorten(cell)));
+                T::from_text(cell).map_err(wrong)
+            })
             .transpose()
     }
 

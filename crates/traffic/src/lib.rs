@@ -43,7 +43,6 @@ pub mod flow;
 pub mod flow_list;
 pub mod hosts;
 pub mod load;
-mod nearest;
 pub mod params;
 pub mod pattern;
 pub mod plan;

@@ -4,12 +4,12 @@
 //! defaults used, because the [`Reader`] parses that very text when nothing was given.
 
 use crate::error::TrafficError;
-use crate::nearest::nearest;
 use crate::pattern::Pair;
 use crate::size::{SizeTable, Sizes, builtin_table};
-use crate::text::FromText;
 use std::collections::{BTreeMap, BTreeSet};
-use weir_core::{Bytes, ClassId, NodeId, Ratio};
+use weir_core::param::word;
+pub use weir_core::param::{Fallback, FromText, Kind, Param};
+use weir_core::{Bytes, ClassId, NodeId, Ratio, nearest};
 
 /// A pattern as documented: its name, what it does and what it takes.
 #[derive(Clone, Copy, Debug)]
@@ -19,33 +19,20 @@ pub struct Entry {
     /// What it does, in a sentence or two.
     pub doc: &'static str,
     /// Its parameters, in groups.
-    pub groups: &'static [&'static [ParamDoc]],
+    pub groups: &'static [&'static [Param]],
 }
 
 impl Entry {
     /// All its parameters.
-    pub fn params(&self) -> impl Iterator<Item = &'static ParamDoc> {
+    pub fn params(&self) -> impl Iterator<Item = &'static Param> {
         self.groups.iter().flat_map(|group| group.iter())
     }
-}
-
-/// One parameter as documented.
-#[derive(Clone, Copy, Debug)]
-pub struct ParamDoc {
-    /// The name in scenarios.
-    pub name: &'static str,
-    /// What happens when it is not given.
-    pub fallback: Fallback,
-    /// What is written there.
-    pub kind: Kind,
-    /// What it means.
-    pub doc: &'static str,
 }
 
 /// A table of parameters: name, kind, fallback, meaning.
 macro_rules! params {
     ($($name:literal $kind:expr, $fallback:expr, $doc:literal;)*) => {
-        &[$($crate::params::ParamDoc {
+        &[$(weir_core::param::Param {
             name: $name,
             fallback: $fallback,
             kind: $kind,
@@ -54,97 +41,6 @@ macro_rules! params {
     };
 }
 pub(crate) use params;
-
-/// What happens when a parameter is not given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fallback {
-    /// It must be given.
-    Required,
-    /// It takes this value.
-    Is(&'static str),
-    /// Absence has a meaning of its own, described here.
-    Absent(&'static str),
-}
-
-/// What is written for a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A size, such as `64KB`.
-    Size,
-    /// A size, a range `50KB..200KB`, a table such as `websearch`, or a file `mine.cdf`.
-    Sizes,
-    /// A time, such as `1.5us`.
-    Time,
-    /// A range of times `0us..30us`, or one time.
-    Times,
-    /// A rate, such as `100Gbps`.
-    Rate,
-    /// A number.
-    Number,
-    /// A whole number.
-    Count,
-    /// A fraction: `1/8`, `0.125` or `12.5%`.
-    Fraction,
-    /// `true` or `false`.
-    Flag,
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// A host.
-    Host,
-    /// Hosts, or groups of hosts.
-    Hosts,
-    /// A list of groups of hosts; each entry is one group.
-    Groups,
-    /// A static path of the scenario.
-    Path,
-    /// A list of static paths.
-    Paths,
-    /// A priority, 0 to 7.
-    Priority,
-    /// A name of one's own choice.
-    Name,
-    /// A file.
-    File,
-    /// A list of whole numbers.
-    Counts,
-    /// Rows of a CSV table, the names of the columns first.
-    Rows,
-}
-
-impl Kind {
-    /// What to write, with an example where that helps.
-    pub const fn describe(self) -> &'static str {
-        match self {
-            Self::Size => "a size, such as `64KB`",
-            Self::Sizes => {
-                "a size `64KB`, a range `50KB..200KB`, a table `websearch` or a file `mine.cdf`"
-            }
-            Self::Time => "a time, such as `1.5us`",
-            Self::Times => "a time `30us` or a range `0us..30us`",
-            Self::Rate => "a rate, such as `100Gbps`",
-            Self::Number => "a number",
-            Self::Count => "a whole number",
-            Self::Fraction => "a fraction: `1/8`, `0.125` or `12.5%`",
-            Self::Flag => "`true` or `false`",
-            Self::Choice(_) => "one of the words listed",
-            Self::Host => "a host",
-            Self::Hosts => "hosts or groups of hosts",
-            Self::Groups => "a list of groups of hosts",
-            Self::Path => "a static path of the scenario",
-            Self::Paths => "a list of static paths of the scenario",
-            Self::Priority => "a priority, 0 to 7",
-            Self::Name => "a name",
-            Self::File => "a file",
-            Self::Counts => "a list of whole numbers",
-            Self::Rows => "rows of CSV, the names of the columns first",
-        }
-    }
-
-    /// Whether several values may be given.
-    pub const fn is_list(self) -> bool {
-        matches!(self, Self::Hosts | Self::Groups | Self::Paths | Self::Counts | Self::Rows)
-    }
-}
 
 /// The parameters given for one pattern: names and what was written, a list where several values
 /// were.
@@ -243,7 +139,7 @@ impl<'a> Reader<'a> {
         self.entry.params().map(|p| p.name).filter(|name| !self.read.contains(name)).collect()
     }
 
-    fn doc(&mut self, name: &'static str) -> &'static ParamDoc {
+    fn doc(&mut self, name: &'static str) -> &'static Param {
         self.read.insert(name);
         self.entry
             .params()
@@ -281,11 +177,8 @@ impl<'a> Reader<'a> {
     /// One value, or `None` where absence has a meaning.
     pub fn optional<T: FromText>(&mut self, name: &'static str) -> Result<Option<T>, TrafficError> {
         let Some(texts) = self.texts(name)? else { return Ok(None) };
-        let parse = |text: &String| {
-            T::from_text(text)
-                .map_err(|valid| TrafficError::value(name, format!("`{text}`"), valid))
-        };
-        texts.first().map(parse).transpose()
+        let param = self.doc(name);
+        Ok(texts.first().map(|text| param.read(text)).transpose()?)
     }
 
     /// One value.
@@ -296,11 +189,9 @@ impl<'a> Reader<'a> {
     /// A list of values; empty when absent.
     pub fn list<T: FromText>(&mut self, name: &'static str) -> Result<Vec<T>, TrafficError> {
         let texts = self.texts(name)?.unwrap_or_default();
-        let parse = |text: &String| {
-            T::from_text(text)
-                .map_err(|valid| TrafficError::value(name, format!("`{text}`"), valid))
-        };
-        texts.iter().map(parse).collect()
+        let param = self.doc(name);
+        let read = |text: &String| T::from_text(text).map_err(|why| param.error(why).into());
+        texts.iter().map(read).collect()
     }
 
     /// The value that stands for the word given.
@@ -316,13 +207,7 @@ impl<'a> Reader<'a> {
             "the words documented for `{name}` are those it takes"
         );
         let text: String = self.get(name)?;
-        words.iter().find(|(word, _)| *word == text).map(|&(_, value)| value).ok_or_else(|| {
-            let hint = nearest(&text, known.iter().copied())
-                .map(|word| format!(", did you mean `{word}`?"))
-                .unwrap_or_default();
-            let valid = format!("it is one of {}{hint}", known.join(", "));
-            TrafficError::value(name, format!("`{text}`"), valid)
-        })
+        word(&text, words).map_err(|why| doc.error(why).into())
     }
 
     /// Hosts; `None` when absent, which stands for all.

@@ -1,68 +1,13 @@
 //! Values that are written as text in parameters and flow lists.
 
 use crate::flow::WhileHeld;
-use weir_core::{Bytes, Priority, Rate, Ratio, Time};
-
-/// A value that can be written as text.
-pub trait FromText: Sized {
-    /// The value that `text` stands for, or what would be valid.
-    fn from_text(text: &str) -> Result<Self, String>;
-}
-
-macro_rules! from_text {
-    ($($type:ty),*) => {$(
-        impl FromText for $type {
-            fn from_text(text: &str) -> Result<Self, String> {
-                text.parse::<$type>().map_err(|e| e.to_string())
-            }
-        }
-    )*};
-    ($($type:ty: $valid:literal),* $(,)?) => {$(
-        impl FromText for $type {
-            fn from_text(text: &str) -> Result<Self, String> {
-                text.trim().parse::<$type>().map_err(|_| $valid.into())
-            }
-        }
-    )*};
-}
-
-from_text!(Time, Rate, Ratio);
-from_text! {
-    f64: "write a number",
-    u64: "write a whole number from 0",
-    u32: "write a whole number from 0 to 4294967295",
-    bool: "write `true` or `false`",
-}
-
-impl FromText for String {
-    fn from_text(text: &str) -> Result<Self, String> {
-        Ok(text.into())
-    }
-}
-
-impl FromText for Bytes {
-    fn from_text(text: &str) -> Result<Self, String> {
-        match text.trim() {
-            "unlimited" => Ok(Self::MAX),
-            text => text.parse::<Self>().map_err(|e| e.to_string()),
-        }
-    }
-}
-
-impl FromText for Priority {
-    fn from_text(text: &str) -> Result<Self, String> {
-        let valid = || "write a whole number from 0 to 7".to_owned();
-        text.trim().parse().ok().and_then(Self::new).ok_or_else(valid)
-    }
-}
+pub use weir_core::param::FromText;
+use weir_core::param::word;
+use weir_core::{Ratio, Time};
 
 impl FromText for WhileHeld {
     fn from_text(text: &str) -> Result<Self, String> {
-        match text.trim() {
-            "backlog" => Ok(Self::Backlog),
-            "discard" => Ok(Self::Discard),
-            _ => Err("write `backlog` or `discard`".into()),
-        }
+        word(text, &[("backlog", Self::Backlog), ("discard", Self::Discard)])
     }
 }
 
@@ -75,10 +20,12 @@ impl FromText for Share {
         let number: Option<f64> = text.trim().parse().ok();
         if let Some(n) = number.filter(|n| *n > 1.0 && n.is_finite()) {
             let percent = n * 100.0;
-            return Err(format!("that would be {percent} %: write `{n}%`, or `{percent}%`"));
+            return Err(format!("`{text}` would be {percent} %: write `{n}%`, or `{percent}%`"));
         }
         let number = number.or_else(|| Ratio::from_text(text).ok().map(Ratio::as_f64));
-        number.map(Self).ok_or_else(|| "write a share such as `0.6`, `60%` or `3/5`".into())
+        number
+            .map(Self)
+            .ok_or_else(|| format!("`{text}` is not a share: write `0.6`, `60%` or `3/5`"))
     }
 }
 

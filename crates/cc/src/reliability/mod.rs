@@ -1,7 +1,8 @@
 //! What is sent again after a loss, without I/O.
 //!
-//! Two schemes, each a sender and a receiver: [`go_back_n`] throws away what comes out of order
-//! and starts over from the gap; [`selective_repeat`] (IRN) keeps it and fills only the gaps.
+//! [`selective_repeat`] (IRN) is a sender and a receiver that keep what comes out of order and fill
+//! only the gaps. Go-back-N needs no more than the next packet of either side and is part of each
+//! NIC.
 //! Sequence numbers count packets of a flow, from 0.
 //!
 //! ```text
@@ -11,14 +12,11 @@
 //! A sender whose [`rto`](selective_repeat::Sender::rto) is `Some` wants a timer that starts over
 //! with every acknowledgement of something new; when it expires, call `on_timeout`.
 
-pub mod go_back_n;
 pub mod selective_repeat;
 
 /// What a receiver answers to a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Response {
-    /// Nothing.
-    Silent,
     /// Everything below `expected` arrived.
     Ack {
         /// The next packet expected in order.

@@ -384,7 +384,6 @@ mod tests {
                     match response {
                         Response::Ack { expected } => s.on_ack(expected),
                         Response::Nack { expected, received } => s.on_nack(expected, received),
-                        Response::Silent => 0,
                     };
                 }
                 if !s.has_next() {

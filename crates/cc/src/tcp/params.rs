@@ -1,7 +1,8 @@
 //! What can be set about TCP.
 
-use crate::params::{ParamValue, params};
+use crate::params::{params, words};
 use std::num::NonZeroU32;
+use weir_core::param::Kind;
 use weir_core::{Bytes, Time};
 
 /// How ECN marks are echoed and answered.
@@ -26,110 +27,46 @@ pub enum Handshake {
     Packets,
 }
 
-impl ParamValue for EcnMode {
-    fn read(text: &str) -> Result<Self, String> {
-        match text.trim() {
-            "off" => Ok(Self::Off),
-            "rfc3168" => Ok(Self::Rfc3168),
-            "dctcp" => Ok(Self::Dctcp),
-            _ => Err("write `off`, `rfc3168` or `dctcp`".into()),
-        }
-    }
+words!(EcnMode: "off" => Off, "rfc3168" => Rfc3168, "dctcp" => Dctcp);
+words!(Handshake: "none" => None, "delay" => Delay, "packets" => Packets);
 
-    fn write(&self) -> String {
-        match self {
-            Self::Off => "off",
-            Self::Rfc3168 => "rfc3168",
-            Self::Dctcp => "dctcp",
-        }
-        .into()
-    }
-}
-
-impl ParamValue for Handshake {
-    fn read(text: &str) -> Result<Self, String> {
-        match text.trim() {
-            "none" => Ok(Self::None),
-            "delay" => Ok(Self::Delay),
-            "packets" => Ok(Self::Packets),
-            _ => Err("write `none`, `delay` or `packets`".into()),
-        }
-    }
-
-    fn write(&self) -> String {
-        match self {
-            Self::None => "none",
-            Self::Delay => "delay",
-            Self::Packets => "packets",
-        }
-        .into()
-    }
-}
-
-impl ParamValue for NonZeroU32 {
-    fn read(text: &str) -> Result<Self, String> {
-        text.trim().parse().map_err(|_| "write a whole number from 1".into())
-    }
-
-    fn write(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl ParamValue for Option<NonZeroU32> {
-    fn read(text: &str) -> Result<Self, String> {
-        match text.trim() {
-            "off" => Ok(None),
-            text => {
-                text.parse().map(Some).map_err(|_| "write a whole number from 1, or `off`".into())
-            }
-        }
-    }
-
-    fn write(&self) -> String {
-        self.map_or_else(|| "off".into(), |n| n.to_string())
-    }
-}
-
-/// `n`, which is not zero.
-const fn count(n: u32) -> NonZeroU32 {
-    NonZeroU32::new(n).expect("a default is not zero")
-}
+const AT_LEAST_ONE: Kind = Kind::Whole { min: 1, max: u32::MAX as u64 };
+const ONE_OR_OFF: Kind = Kind::WholeOr { min: 1, max: u32::MAX as u64, words: &["off"] };
 
 params! {
     /// Parameters of TCP. Defaults: the RFCs', and Linux's where they leave the choice.
     TcpParams {
         /// Initial window (RFC 6928: 10; RFC 3390 with 1460 B: 3).
-        initial_window: NonZeroU32 = count(10), "segments";
+        initial_window: NonZeroU32 = "10", AT_LEAST_ONE;
         /// The window never exceeds what the receiver advertises, which is this.
-        receive_window: Bytes = Bytes::new(6 << 20), "bytes";
+        receive_window: Bytes = "6MiB", Kind::Size(&[]);
         /// How ECN marks are echoed and answered.
-        ecn: EcnMode = EcnMode::Rfc3168, "off, rfc3168, dctcp";
+        ecn: EcnMode = "rfc3168", Kind::Choice(&["off", "rfc3168", "dctcp"]);
         /// DCTCP: gain of the marking estimate alpha.
-        dctcp_gain: f64 = 1.0 / 16.0, "fraction";
+        dctcp_gain: f64 = "1/16", Kind::Share;
         /// Duplicate ACKs that start fast retransmit; `off` leaves recovery to the timeout, which
         /// tolerates any reordering.
-        dup_threshold: Option<NonZeroU32> = Some(count(3)), "ACKs, or off";
+        dup_threshold: Option<NonZeroU32> = "3", ONE_OR_OFF;
         /// Most segments that one ACK counts for in slow start (RFC 5681: 1, RFC 3465: 2);
         /// `off` counts all it acknowledges, as Linux does.
-        growth_limit: Option<NonZeroU32> = None, "segments, or off";
+        growth_limit: Option<NonZeroU32> = "off", ONE_OR_OFF;
         /// The retransmission timeout is never shorter (RFC 6298: 1 s, Linux: 200 ms).
-        rto_min: Time = Time::from_ms(200), "time from 100 ns";
+        rto_min: Time = "200ms", Kind::Period;
         /// The retransmission timeout before the first round-trip time is known.
-        rto_initial: Time = Time::from_ms(1000), "time from 100 ns";
+        rto_initial: Time = "1000ms", Kind::Period;
         /// The same where the SYN was sent again.
-        rto_fallback: Time = Time::from_ms(3000), "time from 100 ns";
+        rto_fallback: Time = "3000ms", Kind::Period;
         /// Back-off stops here.
-        rto_max: Time = Time::from_ms(120_000), "time from 100 ns";
+        rto_max: Time = "120000ms", Kind::Period;
         /// The least that variation adds to the timeout (the clock granularity G of RFC 6298;
         /// Linux: RTO_min).
-        granularity: Time = Time::ZERO, "time";
+        granularity: Time = "0ns", Kind::Time(&[]);
         /// Data segments per ACK; 1 is without delayed ACKs, 2 is the usual delayed ACK.
-        ack_every: NonZeroU32 = count(1), "segments";
+        ack_every: NonZeroU32 = "1", AT_LEAST_ONE;
         /// A delayed ACK is sent after this long at the latest.
-        ack_delay: Time = Time::from_ms(40), "time from 100 ns";
+        ack_delay: Time = "40ms", Kind::Period;
         /// How a connection is opened.
-        handshake: Handshake = Handshake::Packets, "none, delay, packets";
+        handshake: Handshake = "packets", Kind::Choice(&["none", "delay", "packets"]);
     }
 }
 
@@ -151,10 +88,10 @@ mod tests {
             let before = params.clone();
             for p in before.list() {
                 assert_eq!(params.set(p.name, &p.value), Some(Ok(())), "{}", p.name);
-                assert!(!p.doc.is_empty());
             }
             assert_eq!(params, before);
         }
+        assert!(TcpParams::PARAMS.iter().all(|p| !p.doc.is_empty()));
     }
 
     #[test]

@@ -44,7 +44,8 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         let used = weir_lab::threads(&e.topology, &e.config(variants[0]));
         if used < asked {
             terminal.note(&format!(
-                "{used} of {asked} threads are used: windows of this network are too small for more (--threads {asked}! forces it)"
+                "{used} of {asked} threads are used: windows of this network are too small for \
+                 more (--threads {asked}! forces it)"
             ));
         }
     }

@@ -40,8 +40,8 @@ use crate::perflow::{
     BUCKETS, Backstop, Draws, HopBdp, Keys, OWN_TIMERS, Own, Plan, TABLE, Table, active_with,
 };
 use crate::{
-    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
-    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
+    Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
 };
 use heard::Heard;
 use std::collections::VecDeque;
@@ -52,71 +52,76 @@ use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, QueueId, Time,
 /// How many data queues a port has.
 pub const QUEUES: Param = Param {
     name: "queues",
-    kind: Kind::Integer { min: 1, max: 128 },
-    default: "32",
+    kind: Kind::Whole { min: 1, max: 128 },
+    fallback: Fallback::Is("32"),
     doc: "Data queues per egress port.",
 };
 /// How flows get their queue.
 pub const ASSIGNMENT: Param = Param {
     name: "assignment",
     kind: Kind::Choice(&["dynamic", "static"]),
-    default: "dynamic",
-    doc: "dynamic: an active flow gets an empty queue while there is one, else a random one; static: a hash of the flow (stochastic fair queueing).",
+    fallback: Fallback::Is("dynamic"),
+    doc: "dynamic: an active flow gets an empty queue while there is one, else a random one; \
+          static: a hash of the flow (stochastic fair queueing).",
 };
 /// Whether anything is paused.
 pub const PAUSING: Param = Param {
     name: "pausing",
     kind: Kind::Bool,
-    default: "true",
+    fallback: Fallback::Is("true"),
     doc: "false: queues are assigned but nothing is ever paused (plain stochastic fair queueing).",
 };
 /// When pause states travel.
 pub const FRAMES: Param = Param {
     name: "frames",
     kind: Kind::Choice(&["immediate", "periodic", "both"]),
-    default: "immediate",
-    doc: "immediate: a frame per change; periodic: a bitmap every period, at once for a resume; both: immediate frames and bitmaps.",
+    fallback: Fallback::Is("immediate"),
+    doc: "immediate: a frame per change; periodic: a bitmap every period, at once for a resume; \
+          both: immediate frames and bitmaps.",
 };
 /// The time between bitmaps, and between paced resumes.
 pub const PERIOD: Param = Param {
     name: "period",
-    kind: Kind::Time,
-    default: "",
-    doc: "Time between bitmaps and between paced resumes of a queue; default: half the hop round trip, at least ten times what a bitmap takes on the wire.",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
+    doc: "Time between bitmaps and between paced resumes of a queue; default: half the hop round \
+          trip, at least ten times what a bitmap takes on the wire.",
 };
 /// The bitmap's size.
 pub const BITS: Param = Param {
     name: "bits",
-    kind: Kind::Integer { min: 256, max: 32_768 },
-    default: "1024",
+    kind: Kind::Whole { min: 256, max: 32_768 },
+    fallback: Fallback::Is("1024"),
     doc: "Bits of a bitmap; upstream queues are counted modulo this number.",
 };
 /// The threshold in hop bandwidth-delay products.
 pub const PAUSE_FACTOR: Param = Param {
     name: "pause-factor",
-    kind: Kind::Ratio,
-    default: "",
-    doc: "Pause threshold in hop bandwidth-delay products over N_active; default: 1, or 1 + period/HRTT with periodic frames.",
+    kind: Kind::Fraction,
+    fallback: Fallback::Absent("derived"),
+    doc: "Pause threshold in hop bandwidth-delay products over N_active; default: 1, or 1 + \
+          period/HRTT with periodic frames.",
 };
 /// How long an idle flow keeps its queue.
 pub const STICKY: Param = Param {
     name: "sticky",
-    kind: Kind::Time,
-    default: "",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "How long a flow without packets keeps its queue; default: three hop round trips.",
 };
 /// Whether first packets overtake.
 pub const FIRST_PACKET: Param = Param {
     name: "first-packet",
     kind: Kind::Bool,
-    default: "false",
-    doc: "true: the first packet of a flow that has nothing queued takes a strict-priority queue and never pauses.",
+    fallback: Fallback::Is("false"),
+    doc: "true: the first packet of a flow that has nothing queued takes a strict-priority queue \
+          and never pauses.",
 };
 /// How resumes are spread.
 pub const RESUMING: Param = Param {
     name: "resume",
     kind: Kind::Choice(&["at-once", "paced"]),
-    default: "at-once",
+    fallback: Fallback::Is("at-once"),
     doc: "paced: each queue resumes at most one upstream queue per period.",
 };
 
@@ -124,7 +129,8 @@ pub const RESUMING: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "bfc",
     title: "BFC",
-    summary: "Gives active flows queues of their own while there are any and pauses the queue of the previous hop that congests one.",
+    summary: "Gives active flows queues of their own while there are any and pauses the queue of \
+              the previous hop that congests one.",
     reference: "Goyal et al., Backpressure Flow Control, NSDI 2022",
     params: &[
         QUEUES,
@@ -152,8 +158,15 @@ const DEFAULT_BUCKETS: u64 = 7200;
 /// Queue numbers that fit the tag on the wire.
 const TAGS: u32 = 1 << 16;
 
-const TICK: u8 = OWN_TIMERS;
-const RESUME: u8 = OWN_TIMERS + 1;
+crate::timers! {
+    /// The timers of BFC.
+    enum Timer {
+        /// A bitmap of a port is due.
+        Tick = OWN_TIMERS,
+        /// A queue of a port may go on.
+        Resume = OWN_TIMERS + 1,
+    }
+}
 
 /// `Packet::local_tag` of a counted packet.
 const COUNTED: u8 = 1;
@@ -265,7 +278,8 @@ impl Bfc {
             let needed = bitmap_time(bits, port);
             if frames != Frames::Immediate && *period <= needed {
                 return Err(ParamError(format!(
-                    "a period of {period} is too short: a bitmap of {bits} bits takes {needed} at {}",
+                    "a period of {period} is too short: a bitmap of {bits} bits takes {needed} at \
+                     {}",
                     port.rate
                 )));
             }
@@ -474,9 +488,9 @@ impl FlowControl for Bfc {
         if self.backstop.timer(v, key, a) {
             return;
         }
-        match key.kind {
-            TICK => self.told.tick(v.now, key.port, a),
-            _ => {
+        match Timer::of(key) {
+            Timer::Tick => self.told.tick(v.now, key.port, a),
+            Timer::Resume => {
                 let from = PortQueue { port: key.port, queue: QueueId(key.index) };
                 self.told.resume_one(v.now, from, a);
             }
@@ -504,7 +518,8 @@ impl FlowControl for Bfc {
         }
         if let Some((port, index)) = self.told.any_left() {
             return Self::violation(format!(
-                "upstream queue {index} at port {port} is still counted or paused at {}, with nothing left in the network",
+                "upstream queue {index} at port {port} is still counted or paused at {}, with \
+                 nothing left in the network",
                 v.now
             ));
         }
@@ -512,7 +527,8 @@ impl FlowControl for Bfc {
             let port = at / self.plan.classes();
             if let Some((_, key, e)) = egress.flows.iter().find(|(_, _, e)| e.packets > 0) {
                 return Self::violation(format!(
-                    "port {port} counts {} packets of flow {key:#x}, with nothing left in the network",
+                    "port {port} counts {} packets of flow {key:#x}, with nothing left in the \
+                     network",
                     e.packets
                 ));
             }

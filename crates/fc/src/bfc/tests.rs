@@ -4,7 +4,7 @@ use super::*;
 use crate::harness::{Bench, PRIORITY, TestPacket};
 use crate::perflow::testing::given;
 use std::collections::BTreeSet;
-use weir_core::{Priority, Rate};
+use weir_core::{Priority, PrioritySet, Rate};
 
 const UP: PortId = PortId(0);
 const OUT: PortId = PortId(1);
@@ -275,7 +275,7 @@ fn a_nic_stamps_its_slot_and_has_no_queue_of_first_packets() {
         role: Role::Nic,
         ports: &ports,
         schedule: &schedule,
-        lossless: 1 << PRIORITY.get(),
+        lossless: PrioritySet::only(PRIORITY),
         thresholds: &crate::Thresholds::Pool,
         max_frame: weir_core::Bytes::new(1518),
         response: weir_core::Time::ZERO,
@@ -529,7 +529,7 @@ fn bitmaps_without_a_period_are_refused() {
         role: Role::Switch,
         ports: &[crate::PortSetup { rate: Rate::from_gbps(40), delay: Time::ZERO }],
         schedule: &schedule,
-        lossless: 8,
+        lossless: PrioritySet::from_bits(8),
         thresholds: &crate::Thresholds::Pool,
         max_frame: weir_core::Bytes::new(1518),
         response: weir_core::Time::ZERO,

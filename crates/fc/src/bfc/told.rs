@@ -1,7 +1,6 @@
 //! The pausing side: counters per upstream queue and the frames they cause.
 
-use super::{Frames, RESUME, TICK};
-use crate::perflow::timer;
+use super::{Frames, Timer};
 use crate::{Actions, PortQueue};
 use std::collections::{BTreeMap, VecDeque};
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
@@ -55,7 +54,7 @@ impl Told {
         let port = &mut self.ingresses[ingress.index()];
         if self.frames != Frames::Immediate && !port.ticking {
             port.ticking = true;
-            a.arm_background(timer(TICK, ingress, 0), now + self.period[ingress.index()]);
+            a.arm_background(Timer::Tick.key(ingress, 0), now + self.period[ingress.index()]);
         }
     }
 
@@ -103,7 +102,7 @@ impl Told {
                 if pacer.next <= now {
                     self.resume_one(now, from, a);
                 } else {
-                    a.arm(timer(RESUME, from.port, from.queue.0), pacer.next);
+                    a.arm(Timer::Resume.key(from.port, from.queue.0), pacer.next);
                 }
             }
         }
@@ -123,7 +122,7 @@ impl Told {
                 let pacer = self.pacers.entry(from).or_default();
                 pacer.next = now + period;
                 if more {
-                    a.arm(timer(RESUME, from.port, from.queue.0), pacer.next);
+                    a.arm(Timer::Resume.key(from.port, from.queue.0), pacer.next);
                 }
                 return;
             }
@@ -154,7 +153,7 @@ impl Told {
 
     /// Time for the next bitmap.
     pub(super) fn tick(&mut self, now: Time, ingress: PortId, a: &mut Actions) {
-        a.arm_background(timer(TICK, ingress, 0), now + self.period[ingress.index()]);
+        a.arm_background(Timer::Tick.key(ingress, 0), now + self.period[ingress.index()]);
         a.send(ingress, self.bitmap(ingress));
     }
 

@@ -287,7 +287,11 @@ fn lossless_priorities_do_not_share_their_counters() {
     let p4 = Priority::ALL[4];
     let egress: &[(&Param, &str)] = &[(&EGRESS_XOFF, "6KB"), (&EGRESS_XON, "3KB")];
     let mut b = Bench::around(5, "10KB", "5KB", |setup| {
-        Capfc::new(&values(egress), &NodeSetup { lossless: 0b1_1000, ..setup.clone() }).unwrap()
+        Capfc::new(
+            &values(egress),
+            &NodeSetup { lossless: PrioritySet::from_bits(0b1_1000), ..setup.clone() },
+        )
+        .unwrap()
     });
     for _ in 0..6 {
         b.arrive(b.packet(C, 1000), OUT);

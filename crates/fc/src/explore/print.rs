@@ -133,9 +133,9 @@ mod tests {
         assert_ne!(fingerprint(&"ab"), fingerprint(&"abc"));
     }
 
-    /// Ten thousand numbers: each of the 128 bits is set in half of their fingerprints, and each bit
-    /// of the first number flips it with probability one half; five standard deviations are
-    /// 250 of 10 000, and 20 of 64.
+    /// Ten thousand numbers: each of the 128 bits is set in half of their fingerprints, and each
+    /// bit of the first number flips it with probability one half; five standard deviations are 250
+    /// of 10 000, and 20 of 64.
     #[test]
     fn every_bit_is_as_good_as_any() {
         let mut ones = [0u32; 128];

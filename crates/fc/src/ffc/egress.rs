@@ -1,8 +1,8 @@
 //! One egress port: the transmit queue, its lanes, and the flows in them.
 
-use super::PACE;
+use super::Timer;
 use super::frames::Name;
-use crate::perflow::{Table, timer};
+use crate::perflow::Table;
 use crate::{Actions, Target, TimerKey};
 use weir_core::{Bytes, PortId, QueueId, Rate, Time};
 
@@ -41,7 +41,8 @@ pub(super) struct Limits {
     pub pace: Option<Rate>,
 }
 
-/// One controlled priority of an egress port. Queue 0 is the transmit queue, queue `1 + l` lane `l`.
+/// One controlled priority of an egress port. Queue 0 is the transmit queue, queue `1 + l` lane
+/// `l`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Egress {
     pub port: PortId,
@@ -70,7 +71,7 @@ impl Egress {
     }
 
     fn pace_timer(&self, lane: u32) -> TimerKey {
-        timer(PACE, self.port, self.class * self.lanes.len() as u32 + lane)
+        Timer::Pace.key(self.port, self.class * self.lanes.len() as u32 + lane)
     }
 
     /// The flow under `key`, new if need be.

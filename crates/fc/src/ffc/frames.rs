@@ -1,7 +1,6 @@
 //! Back-pressure frames: several flows in one.
 
-use super::{FLUSH, REFRESHING};
-use crate::perflow::timer;
+use super::Timer;
 use crate::{Actions, NodeSetup, NodeView};
 use weir_core::control::HostPair;
 use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, Time};
@@ -113,7 +112,7 @@ impl Frames {
             && let Some(every) = self.refresh
             && !std::mem::replace(&mut self.refreshing[port.index()], true)
         {
-            a.arm_background(timer(REFRESHING, port, 0), now + every);
+            a.arm_background(Timer::Refresh.key(port, 0), now + every);
         }
         let pending = &mut self.pending[port.index()];
         match pending.binary_search_by_key(&name, |(n, _)| *n) {
@@ -125,7 +124,7 @@ impl Frames {
                 if self.gather == Time::ZERO {
                     self.flush(port, a);
                 } else if self.pending[port.index()].len() == 1 {
-                    a.arm(timer(FLUSH, port, 0), now + self.gather);
+                    a.arm(Timer::Flush.key(port, 0), now + self.gather);
                 }
             }
         }
@@ -147,8 +146,9 @@ impl Frames {
         flows.chunks(self.tuple.most()).map(|some| self.tuple.frame(some))
     }
 
-    /// Repeats the flows that stand stopped at the neighbour at `port`; without any, no more. Where so many do
-    /// that repeating them takes more than half of the wire, they are repeated less often.
+    /// Repeats the flows that stand stopped at the neighbour at `port`; without any, no more. Where
+    /// so many do that repeating them takes more than half of the wire, they are repeated less
+    /// often.
     pub(super) fn refresh(
         &mut self,
         v: &NodeView<'_>,
@@ -168,7 +168,7 @@ impl Frames {
                     takes += v.books.setup[port.index()].frame_time(frame.frame_bytes());
                     a.send(port, frame);
                 }
-                a.arm_background(timer(REFRESHING, port, 0), v.now + every.max(takes * 2));
+                a.arm_background(Timer::Refresh.key(port, 0), v.now + every.max(takes * 2));
             }
             _ => self.refreshing[port.index()] = false,
         }

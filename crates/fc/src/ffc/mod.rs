@@ -24,10 +24,10 @@
 //! and `serve`; 4 `Egress::hear`; 5 `Egress::give`.
 //!
 //! *Deviations and choices.* The root flow is the one with most bytes in the transmit queue,
-//! beyond an equal share, and one is picked at most per round trip of propagation. Lanes give packets back to
-//! the tail of the transmit queue, behind what the flow had left there, so order holds by
-//! itself. A flow keeps its lane until the lane is empty. Without a free lane it stays in the
-//! transmit queue, which is counted, and gets a lane with its next packet if it is stopped.
+//! beyond an equal share, and one is picked at most per round trip of propagation. Lanes give
+//! packets back to the tail of the transmit queue, behind what the flow had left there, so order
+//! holds by itself. A flow keeps its lane until the lane is empty. Without a free lane it stays in
+//! the transmit queue, which is counted, and gets a lane with its next packet if it is stopped.
 
 mod audit;
 mod egress;
@@ -39,8 +39,8 @@ pub use crate::perflow::BACKSTOP;
 
 use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table};
 use crate::{
-    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
-    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
+    Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Limits};
 use frames::{Frames, Tuple};
@@ -49,71 +49,73 @@ use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 /// When a transmit queue is congested.
 pub const THRESHOLD: Param = Param {
     name: "threshold",
-    kind: Kind::Bytes,
-    default: "40KB",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Is("40KB"),
     doc: "Transmit queue length beyond which a root flow is picked out.",
 };
 /// When lanes give packets back.
 pub const DRAIN_BELOW: Param = Param {
     name: "drain-below",
-    kind: Kind::Bytes,
-    default: "",
-    doc: "Lanes give packets back while the transmit queue is below this; default: the threshold, where congestion begins and ends.",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
+    doc: "Lanes give packets back while the transmit queue is below this; default: the threshold, \
+          where congestion begins and ends.",
 };
 /// When a lane stops its flow upstream.
 pub const LANE_HIGH: Param = Param {
     name: "lane-high",
-    kind: Kind::Bytes,
-    default: "20KB",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Is("20KB"),
     doc: "Lane length beyond which its flow is stopped at the previous hop.",
 };
 /// When a lane lets its flow go on.
 pub const LANE_LOW: Param = Param {
     name: "lane-low",
-    kind: Kind::Bytes,
-    default: "10KB",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Is("10KB"),
     doc: "Lane length at which a stopped flow may go on.",
 };
 /// How many lanes there are.
 pub const LANES: Param = Param {
     name: "lanes",
-    kind: Kind::Integer { min: 1, max: 1024 },
-    default: "16",
+    kind: Kind::Whole { min: 1, max: 1024 },
+    fallback: Fallback::Is("16"),
     doc: "Lanes per egress port.",
 };
 /// What tells flows apart.
 pub const KEY: Param = Param {
     name: "key",
     kind: Kind::Choice(&["3-tuple", "5-tuple"]),
-    default: "3-tuple",
+    fallback: Fallback::Is("3-tuple"),
     doc: "3-tuple: source, destination and priority; 5-tuple: every flow by itself.",
 };
 /// The time between two root flows.
 pub const ROOT_INTERVAL: Param = Param {
     name: "root-interval",
-    kind: Kind::Time,
-    default: "",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Shortest time between two root flows of a port; default: twice the propagation delay.",
 };
 /// Whether lanes are paced.
 pub const PACER: Param = Param {
     name: "pacer",
     kind: Kind::Bool,
-    default: "true",
-    doc: "true: draining lanes share the line rate; false: they give packets back as fast as the transmit queue shrinks.",
+    fallback: Fallback::Is("true"),
+    doc: "true: draining lanes share the line rate; false: they give packets back as fast as the \
+          transmit queue shrinks.",
 };
 /// How long changes wait for each other.
 pub const GATHER: Param = Param {
     name: "gather",
-    kind: Kind::Time,
-    default: "0ns",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Is("0ns"),
     doc: "How long a change waits for others to share its frame.",
 };
 /// Whether standing stops are repeated.
 pub const REFRESH: Param = Param {
     name: "refresh",
-    kind: Kind::Time,
-    default: "",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Interval at which standing stops are repeated; default: never.",
 };
 
@@ -121,7 +123,8 @@ pub const REFRESH: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "ffc",
     title: "FFC/DVL",
-    summary: "Moves the root flow of a congestion to a lane of its own and stops it, alone, hop by hop.",
+    summary: "Moves the root flow of a congestion to a lane of its own and stops it, alone, hop by \
+              hop.",
     reference: "Yu, Flow-based Flow Control and Dynamic Virtual Lane, IEEE 802.1 DCB",
     params: &[
         THRESHOLD,
@@ -141,9 +144,17 @@ pub const INFO: SchemeInfo = SchemeInfo {
     build,
 };
 
-const PACE: u8 = OWN_TIMERS;
-const FLUSH: u8 = OWN_TIMERS + 1;
-const REFRESHING: u8 = OWN_TIMERS + 2;
+crate::timers! {
+    /// The timers of FFC.
+    enum Timer {
+        /// A lane may give a packet back: (port, class and lane).
+        Pace = OWN_TIMERS,
+        /// The frame that a port gathers is sent.
+        Flush = OWN_TIMERS + 1,
+        /// Standing stops of a port are repeated.
+        Refresh = OWN_TIMERS + 2,
+    }
+}
 
 /// FFC at one node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -379,10 +390,10 @@ impl FlowControl for Ffc {
         if self.backstop.timer(v, key, a) {
             return;
         }
-        match key.kind {
-            PACE => a.retry(key.port),
-            FLUSH => self.frames.flush(key.port, a),
-            _ => {
+        match Timer::of(key) {
+            Timer::Pace => a.retry(key.port),
+            Timer::Flush => self.frames.flush(key.port, a),
+            Timer::Refresh => {
                 let stopped = self.stopped_at(key.port);
                 self.frames.refresh(v, key.port, &stopped, a);
             }

@@ -1,7 +1,7 @@
 //! The tables of one egress port: flows (NFT and CFT) and queues (QT).
 
-use super::{RELEASE, Reading};
-use crate::perflow::{Table, Upstream, timer};
+use super::{Reading, Timer};
+use crate::perflow::{Table, Upstream};
 use crate::{Actions, Target};
 use weir_core::{FlowId, PortId, Priority, QueueId, Time};
 
@@ -173,7 +173,7 @@ impl Egress {
             return;
         }
         let due = c.last + self.quiet;
-        let key = timer(RELEASE + self.class, self.port, i);
+        let key = Timer::Release { class: self.class }.key(self.port, i);
         if now < due {
             if !std::mem::replace(&mut c.armed, true) {
                 a.arm_background(key, due);

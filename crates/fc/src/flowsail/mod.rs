@@ -53,8 +53,8 @@ use crate::perflow::{
     active_with,
 };
 use crate::{
-    Actions, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError, PortQueue,
-    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
+    Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
+    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Queue};
 use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId};
@@ -62,37 +62,40 @@ use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, Qu
 /// How many data queues a port has.
 pub const QUEUES: Param = Param {
     name: "queues",
-    kind: Kind::Integer { min: 2, max: 128 },
-    default: "8",
+    kind: Kind::Whole { min: 2, max: 128 },
+    fallback: Fallback::Is("8"),
     doc: "Data queues per egress port, the isolation queue included.",
 };
 /// The lower threshold.
 pub const Q_LOW: Param = Param {
     name: "q-low",
-    kind: Kind::Ratio,
-    default: "1",
-    doc: "Queue length, in hop bandwidth-delay products over N_active, beyond which flows above their fair share are paused.",
+    kind: Kind::Fraction,
+    fallback: Fallback::Is("1"),
+    doc: "Queue length, in hop bandwidth-delay products over N_active, beyond which flows above \
+          their fair share are paused.",
 };
 /// The upper threshold.
 pub const Q_HIGH: Param = Param {
     name: "q-high",
-    kind: Kind::Ratio,
-    default: "3",
-    doc: "Queue length, in hop bandwidth-delay products over N_active, beyond which every flow is paused.",
+    kind: Kind::Fraction,
+    fallback: Fallback::Is("3"),
+    doc: "Queue length, in hop bandwidth-delay products over N_active, beyond which every flow is \
+          paused.",
 };
 /// How long a flow stays in the isolation queue's table.
 pub const QUIET: Param = Param {
     name: "release",
-    kind: Kind::Time,
-    default: "",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "How long a resumed flow without packets stays isolated; default: two hop round trips.",
 };
 /// Whether a pause stops what is already queued.
 pub const HOLD_ORIGINAL: Param = Param {
     name: "hold-original",
     kind: Kind::Bool,
-    default: "true",
-    doc: "true: a pause also holds the queue that earlier packets of the flow stand in, with everyone in it; false: these are still sent.",
+    fallback: Fallback::Is("true"),
+    doc: "true: a pause also holds the queue that earlier packets of the flow stand in, with \
+          everyone in it; false: these are still sent.",
 };
 /// How the printed algorithms are read.
 pub const READING: Param = Param {
@@ -107,16 +110,19 @@ pub const READING: Param = Param {
         "hold-once",
         "early-release",
     ]),
-    default: "text",
-    doc: "text: the paper's text where its listings contradict it; otherwise one detail as the listings print it.",
+    fallback: Fallback::Is("text"),
+    doc: "text: the paper's text where its listings contradict it; otherwise one detail as the \
+          listings print it.",
 };
 
 /// The catalogue entry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "flowsail",
     title: "FlowSail",
-    summary: "Pauses flows beyond their share of a long queue by name; the previous hop moves them to one isolation queue.",
-    reference: "Li et al., Towards Fine-grained and Practical Flow Control for Datacenter Networks, ICNP 2023",
+    summary: "Pauses flows beyond their share of a long queue by name; the previous hop moves them \
+              to one isolation queue.",
+    reference: "Li et al., Towards Fine-grained and Practical Flow Control for Datacenter \
+                Networks, ICNP 2023",
     params: &[
         QUEUES,
         Q_LOW,
@@ -139,8 +145,28 @@ const DEFAULT_BUCKETS: u64 = 1024;
 /// Bits of a table entry, as the paper states them.
 const ENTRY_BITS: u64 = 50;
 
-/// The first of as many kinds of timers as there are controlled priorities.
-const RELEASE: u8 = OWN_TIMERS;
+/// The timers of FlowSail: one kind, told apart by class, so that classes do not meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Timer {
+    /// It is asked again whether a flow of this class can be released.
+    Release {
+        /// Which of the controlled priorities.
+        class: u8,
+    },
+}
+
+impl Timer {
+    /// The timer of flow `index` at a port.
+    fn key(self, port: PortId, index: u32) -> TimerKey {
+        let Self::Release { class } = self;
+        TimerKey { kind: OWN_TIMERS + class, port, index }
+    }
+
+    /// Which timer a key stands for, which is not one of the backstop's.
+    fn of(key: TimerKey) -> Self {
+        Self::Release { class: key.kind - OWN_TIMERS }
+    }
+}
 
 /// `Packet::local_tag` of a packet that met congestion.
 const CONGESTED: u8 = 1;
@@ -500,8 +526,8 @@ impl FlowControl for FlowSail {
         if self.backstop.timer(v, key, a) {
             return;
         }
-        let class = usize::from(key.kind - RELEASE);
-        let e = &mut self.egresses[self.plan.at(key.port, class)];
+        let Timer::Release { class } = Timer::of(key);
+        let e = &mut self.egresses[self.plan.at(key.port, usize::from(class))];
         if let Some(c) = e.flows.at_mut(key.index).and_then(|f| f.congested.as_mut()) {
             c.armed = false;
             e.release(v.now, key.index, a);

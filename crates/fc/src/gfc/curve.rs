@@ -102,7 +102,8 @@ impl<'a> Plan<'a> {
                 Bytes::new(end)
             ))),
             None => Err(ParamError(format!(
-                "{} should lie {} below {}, which is only {}: give a larger buffer or a shorter period",
+                "{} should lie {} below {}, which is only {}: give a larger buffer or a shorter \
+                 period",
                 param.name,
                 Bytes::new(gap),
                 B_M.name,

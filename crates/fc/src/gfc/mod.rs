@@ -36,74 +36,77 @@ mod curve;
 mod tests;
 
 use crate::{
-    Actions, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
+    Actions, Fallback, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
     ParamError, PortQueue, PrioritySchedule, QueueLayout, Role, SchemeInfo, StateSize, Target,
-    TimerKey, Values, Violation, pfc, threshold,
+    TimerKey, Values, Violation, threshold,
 };
 use curve::{Curve, Plan};
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Rate};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Rate};
 
 /// Whose GFC.
 pub const MODE: Param = Param {
     name: "mode",
     kind: Kind::Choice(&["paper", "ofc"]),
-    default: "paper",
+    fallback: Fallback::Is("paper"),
     doc: "paper: the rate is never zero; ofc: zero at xoff, as the OFC paper's baseline.",
 };
 /// How the upstream learns of the queue.
 pub const FEEDBACK: Param = Param {
     name: "feedback",
     kind: Kind::Choice(&["buffer", "time", "conceptual"]),
-    default: "buffer",
-    doc: "buffer: stages, sent when they change; time: occupancy, sent periodically; conceptual: occupancy, sent on every change.",
+    fallback: Fallback::Is("buffer"),
+    doc: "buffer: stages, sent when they change; time: occupancy, sent periodically; conceptual: \
+          occupancy, sent on every change.",
 };
 /// The buffer's end.
 pub const B_M: Param = Param {
     name: "b-m",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Ingress length that must not be reached; default: xoff plus C tau (paper), xoff (ofc).",
 };
 /// The first stage's threshold.
 pub const B_1: Param = Param {
     name: "b-1",
-    kind: Kind::Bytes,
-    default: "",
-    doc: "buffer: ingress length of the first stage; default: b-m minus 2 C tau (paper), 68/75 of xoff (ofc).",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
+    doc: "buffer: ingress length of the first stage; default: b-m minus 2 C tau (paper), 68/75 of \
+          xoff (ofc).",
 };
 /// Where the rate begins to fall.
 pub const B_0: Param = Param {
     name: "b-0",
-    kind: Kind::Bytes,
-    default: "",
-    doc: "time, conceptual: ingress length up to which the rate is full; default: the largest that is safe.",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
+    doc: "time, conceptual: ingress length up to which the rate is full; default: the largest that \
+          is safe.",
 };
 /// The lowest rate.
 pub const MIN_RATE: Param = Param {
     name: "min-rate",
     kind: Kind::Rate,
-    default: "8kbps",
+    fallback: Fallback::Is("8kbps"),
     doc: "The rate is not lowered below this (buffer: below the first power-of-two part under it).",
 };
 /// How often occupancy is reported.
 pub const PERIOD: Param = Param {
     name: "period",
-    kind: Kind::Time,
-    default: "",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "time: interval between reports; default: the feedback latency.",
 };
 /// How far the queue must fall below a threshold to leave its stage.
 pub const DOWN_HYSTERESIS: Param = Param {
     name: "down-hysteresis",
-    kind: Kind::Bytes,
-    default: "0B",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Is("0B"),
     doc: "buffer: a stage is left when the queue is this far below its threshold.",
 };
 /// What the receiver of a frame takes to act on it.
 pub const RESPONSE: Param = Param {
     name: "response",
-    kind: Kind::Time,
-    default: "0ns",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Is("0ns"),
     doc: "Part of the feedback latency: how long a receiver takes to act on a frame.",
 };
 
@@ -129,8 +132,13 @@ fn ingress_bound(values: &Values) -> IngressBound {
 /// Bytes per unit of an occupancy report.
 const UNIT: u64 = 64;
 
-/// Timer kind: the report of a port is due.
-const REPORT: u8 = 0;
+crate::timers! {
+    /// The timers of GFC.
+    enum Timer {
+        /// The occupancies of a port's ingress are due.
+        Report = 0,
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Feedback {
@@ -158,7 +166,7 @@ pub struct Gfc {
     schedule: PrioritySchedule,
     queue_of: [u32; Priority::COUNT],
     role: Role,
-    lossless: u8,
+    lossless: PrioritySet,
     feedback: Feedback,
     min_rate: Rate,
     /// By port.
@@ -200,7 +208,7 @@ impl Gfc {
             false => Ok(Curve::flat(&setup.ports[i])),
         };
         Ok(Self {
-            schedule: setup.schedule.clone(),
+            schedule: *setup.schedule,
             queue_of: setup.schedule.queue_of(),
             role: setup.role,
             lossless: setup.lossless,
@@ -215,7 +223,7 @@ impl Gfc {
 
     #[inline]
     fn governs(&self, priority: Priority) -> bool {
-        self.role == Role::Switch && self.lossless & 1 << priority.get() != 0
+        self.role == Role::Switch && self.lossless.contains(priority)
     }
 
     /// What `ingress` should say about `priority` now.
@@ -253,11 +261,12 @@ impl Gfc {
             told[priority.index()] = new;
             let mut values = [0; Priority::COUNT];
             values[priority.index()] = new;
-            a.send(ingress, self.message(1 << priority.get(), values));
+            a.send(ingress, self.message(PrioritySet::only(priority), values));
         }
     }
 
-    /// Something came in by `ingress`: tells the neighbour now, or sees to it that reports are sent.
+    /// Something came in by `ingress`: tells the neighbour now, or sees to it that reports are
+    /// sent.
     fn look(&mut self, v: &NodeView<'_>, ingress: PortId, priority: Priority, a: &mut Actions) {
         self.update(v, ingress, priority, a);
         let i = ingress.index();
@@ -267,7 +276,7 @@ impl Gfc {
         }
     }
 
-    fn message(&self, enable: u8, values: PerPriority) -> ControlMessage {
+    fn message(&self, enable: PrioritySet, values: PerPriority) -> ControlMessage {
         match self.feedback {
             Feedback::Stages { .. } => {
                 ControlMessage::Stage { enable, stage: values.map(|k| k as u8) }
@@ -299,7 +308,7 @@ impl Gfc {
     }
 
     fn timer_key(port: PortId) -> TimerKey {
-        TimerKey { kind: REPORT, port, index: 0 }
+        Timer::Report.key(port, 0)
     }
 }
 
@@ -367,7 +376,7 @@ impl FlowControl for Gfc {
             ControlMessage::Occupancy { enable, units } => (*enable, *units, false),
             _ => return,
         };
-        for priority in pfc::priorities(enable & self.lossless) {
+        for priority in (enable & self.lossless).iter() {
             self.obey(port, priority, values[priority.index()], stages, a);
         }
     }
@@ -375,9 +384,10 @@ impl FlowControl for Gfc {
     /// A report is due: the occupancies of all lossless priorities. The timer goes on while
     /// there is something in the ingress, or a limit to be lifted.
     fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        let Timer::Report = Timer::of(key);
         let mut new = [0; Priority::COUNT];
         let mut empty = true;
-        for priority in pfc::priorities(self.lossless) {
+        for priority in self.lossless.iter() {
             new[priority.index()] = self.to_tell(v, key.port, priority);
             empty &= v.q_in(key.port, priority).get() == 0;
         }
@@ -398,7 +408,7 @@ impl FlowControl for Gfc {
         if std::mem::take(&mut self.reporting[i]) {
             a.cancel(Self::timer_key(port));
         }
-        for priority in pfc::priorities(self.lossless) {
+        for priority in self.lossless.iter() {
             if std::mem::take(&mut self.heard[i][priority.index()]) != 0 {
                 a.limit(port, priority, None);
                 a.open(port, Target::Priority(priority));

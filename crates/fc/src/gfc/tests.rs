@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::harness::{Bench, PRIORITY};
-use weir_core::{Bytes, Time};
+use weir_core::{Bytes, PrioritySet, Time};
 
 const UP: PortId = PortId(0);
 const OUT: PortId = PortId(1);
@@ -38,13 +38,13 @@ fn serve(b: &mut Bench<Gfc>, n: u32) {
 fn stage(k: u8) -> ControlMessage {
     let mut stage = [0; 8];
     stage[PRIORITY.index()] = k;
-    ControlMessage::Stage { enable: 1 << PRIORITY.get(), stage }
+    ControlMessage::Stage { enable: PrioritySet::only(PRIORITY), stage }
 }
 
 fn occupancy(units: u16) -> ControlMessage {
     let mut all = [0; 8];
     all[PRIORITY.index()] = units;
-    ControlMessage::Occupancy { enable: 1 << PRIORITY.get(), units: all }
+    ControlMessage::Occupancy { enable: PrioritySet::only(PRIORITY), units: all }
 }
 
 fn told(b: &mut Bench<Gfc>) -> Vec<ControlMessage> {
@@ -125,7 +125,10 @@ mod stages {
         assert_eq!(limit(&b), Some(5_000_000_000));
         assert!(!b.is_held(OUT, Q));
         assert!(b.scheme().audit(&b.view(), true).unwrap_err().what.contains("is limited"));
-        b.control(OUT, &ControlMessage::Stage { enable: 1 << 5, stage: [4; 8] });
+        b.control(
+            OUT,
+            &ControlMessage::Stage { enable: PrioritySet::from_bits(1 << 5), stage: [4; 8] },
+        );
         assert_eq!(b.limits().len(), 1, "priority 5 is not lossless");
         b.control(OUT, &stage(0));
         assert_eq!(limit(&b), None);
@@ -326,7 +329,8 @@ fn a_switch_without_lossless_priorities_needs_no_thresholds() {
     let mut built = false;
     Bench::around(1, "75KB", "45KB", |setup| {
         let thresholds = crate::Thresholds::Pool;
-        let setup = NodeSetup { lossless: 0, thresholds: &thresholds, ..setup.clone() };
+        let setup =
+            NodeSetup { lossless: PrioritySet::EMPTY, thresholds: &thresholds, ..setup.clone() };
         built = Gfc::new(&Values::new(), &setup).is_ok();
         crate::none::NoFlowControl::new(setup.schedule)
     });

@@ -144,7 +144,10 @@ fn a_timed_pause_expires_and_is_refreshed() {
     let mut quanta = [0; 8];
     quanta[3] = 65_535;
     quanta[4] = 65_535;
-    assert_eq!(b.take_sent(), [(UP, ControlMessage::Pfc { enable: 0b1_1000, quanta })]);
+    assert_eq!(
+        b.take_sent(),
+        [(UP, ControlMessage::Pfc { enable: PrioritySet::from_bits(0b1_1000), quanta })]
+    );
     assert!(b.scheme().audit(&b.view(), true).unwrap_err().scheme == "gpfc");
 }
 
@@ -217,6 +220,7 @@ fn the_class_of_the_high_sub_class_must_be_free() {
     let refused = |lossless, offset: &str| {
         let mut error = None;
         Bench::around(1, "75KB", "45KB", |setup| {
+            let lossless = PrioritySet::from_bits(lossless);
             let setup = NodeSetup { lossless, ..setup.clone() };
             error = Gpfc::new(&values(&[(&HIGH_OFFSET, offset)]), &setup).err().map(|e| e.0);
             crate::none::NoFlowControl::new(setup.schedule)
@@ -231,8 +235,9 @@ fn the_class_of_the_high_sub_class_must_be_free() {
 #[test]
 fn high_sub_classes_take_the_next_free_classes() {
     let high = |lossless| {
+        let lossless = PrioritySet::from_bits(lossless);
         let classes = high_classes(None, lossless).map_err(|e| e.0)?;
-        Ok::<_, String>(pfc::priorities(lossless).map(|p| classes[p.index()].get()).collect())
+        Ok::<_, String>(lossless.iter().map(|p| classes[p.index()].get()).collect())
     };
     assert_eq!(high(0b1000), Ok(vec![4]));
     // above 3, 4 and 5: 6 is free, then 7, then 0

@@ -1,5 +1,5 @@
-//! The edges of admission: the last byte, classes outside the thresholds, headroom in use while there is
-//! shared memory again.
+//! The edges of admission: the last byte, classes outside the thresholds, headroom in use while
+//! there is shared memory again.
 
 use super::*;
 
@@ -10,7 +10,8 @@ const IN: PortId = PortId(0);
 const IN2: PortId = PortId(1);
 
 fn memory(buffer: u64, thresholds: Thresholds) -> Mmu {
-    let (buffer, lossless, exempt) = (Bytes::new(buffer), 1 << P.get(), 1 << EXEMPT.get());
+    let (lossless, exempt) = (PrioritySet::only(P), PrioritySet::only(EXEMPT));
+    let buffer = Bytes::new(buffer);
     Mmu::new(MmuConfig { buffer, thresholds, lossless, exempt }, 2)
 }
 
@@ -74,8 +75,8 @@ fn the_shared_pool_is_given_away_to_the_last_byte() {
     assert_eq!((m.shared_used, m.headroom_used[slot(IN, P)]), (1000, 0));
 }
 
-/// 4000 B with 1000 B of headroom twice share 2000 B. Port 0 takes 500 B and port 1 the other 1500 B,
-/// so that 400 B more of port 0 go to its headroom. When port 1 is empty again, 1500 B are free.
+/// 4000 B with 1000 B of headroom twice share 2000 B. Port 0 takes 500 B and port 1 the other 1500
+/// B, so that 400 B more of port 0 go to its headroom. When port 1 is empty again, 1500 B are free.
 #[test]
 fn headroom_in_use_pauses_although_there_is_shared_memory_again() {
     let mut m = dynamic(4000, 1000);

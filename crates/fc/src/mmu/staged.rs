@@ -7,9 +7,9 @@
 //!
 //! * [`StageLimits::Dedicated`]: every egress queue (port, priority) has its own limit; the ingress
 //!   limit is that of the static thresholds.
-//! * [`StageLimits::Shared`]: every queue has some dedicated memory and shares a pool beyond it. What
-//!   a queue, a port and all ports of a side use beyond dedicated memory is limited, on the ingress
-//!   and on the egress side; so is what the whole switch uses.
+//! * [`StageLimits::Shared`]: every queue has some dedicated memory and shares a pool beyond it.
+//!   What a queue, a port and all ports of a side use beyond dedicated memory is limited, on the
+//!   ingress and on the egress side; so is what the whole switch uses.
 
 use super::{Ingress, Mmu, Refusal, Thresholds, slot};
 use crate::PortBook;
@@ -195,7 +195,7 @@ impl Mmu {
         size: u16,
     ) -> Option<EgressLimit> {
         let staged = self.staged.as_ref()?;
-        if self.config.exempt & 1 << priority.get() != 0 {
+        if self.config.exempt.contains(priority) {
             return None;
         }
         let size = u64::from(size);
@@ -226,6 +226,7 @@ impl Mmu {
 mod tests {
     use super::*;
     use crate::MmuConfig;
+    use weir_core::PrioritySet;
 
     const P: Priority = Priority::ALL[3];
     const LOSSY: Priority = Priority::ALL[1];
@@ -237,7 +238,12 @@ mod tests {
         let [xoff, xon, limit] = [5000, 4000, limit].map(Bytes::new);
         let thresholds = Thresholds::uniform(xoff, xon, limit, 2);
         let buffer = Bytes::MAX;
-        let config = MmuConfig { buffer, thresholds, lossless: 1 << 3, exempt: 1 << 7 };
+        let config = MmuConfig {
+            buffer,
+            thresholds,
+            lossless: PrioritySet::from_bits(1 << 3),
+            exempt: PrioritySet::from_bits(1 << 7),
+        };
         Mmu::new(config, 2).in_stages(limits)
     }
 

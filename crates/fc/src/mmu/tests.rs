@@ -6,7 +6,12 @@ const IN: PortId = PortId(0);
 
 fn static_mmu(limit: u64) -> Mmu {
     let thresholds = Thresholds::uniform(Bytes::new(3000), Bytes::new(1500), Bytes::new(limit), 2);
-    let config = MmuConfig { buffer: Bytes::MAX, thresholds, lossless: 1 << 3, exempt: 1 << 7 };
+    let config = MmuConfig {
+        buffer: Bytes::MAX,
+        thresholds,
+        lossless: PrioritySet::from_bits(1 << 3),
+        exempt: PrioritySet::from_bits(1 << 7),
+    };
     Mmu::new(config, 2)
 }
 
@@ -17,8 +22,12 @@ fn dynamic(buffer: u64, reserve: u64, headroom: u64, shift: u8) -> Mmu {
         headroom: vec![Bytes::new(headroom); 2],
         shift: vec![shift; 2],
     };
-    let config =
-        MmuConfig { buffer: Bytes::new(buffer), thresholds, lossless: 1 << 3, exempt: 1 << 7 };
+    let config = MmuConfig {
+        buffer: Bytes::new(buffer),
+        thresholds,
+        lossless: PrioritySet::from_bits(1 << 3),
+        exempt: PrioritySet::from_bits(1 << 7),
+    };
     Mmu::new(config, 2)
 }
 
@@ -48,8 +57,12 @@ fn the_limit_refuses_and_the_exempt_class_passes() {
 
 #[test]
 fn a_pool_drops_at_its_end() {
-    let config =
-        MmuConfig { buffer: Bytes::new(100), thresholds: Thresholds::Pool, lossless: 0, exempt: 0 };
+    let config = MmuConfig {
+        buffer: Bytes::new(100),
+        thresholds: Thresholds::Pool,
+        lossless: PrioritySet::EMPTY,
+        exempt: PrioritySet::EMPTY,
+    };
     let mut m = Mmu::new(config, 1);
     assert_eq!(m.admit(IN, P, 101), Err(Refusal::BufferFull));
     m.admit(IN, P, 100).unwrap();
@@ -135,7 +148,8 @@ fn each_port_has_thresholds_of_its_own() {
         limit: Bytes::new(limit),
     };
     let thresholds = Thresholds::Static(vec![of(3000, 1500, 4000), of(12_000, 6000, 16_000)]);
-    let config = MmuConfig { buffer: Bytes::MAX, thresholds, lossless: 1 << 3, exempt: 1 << 7 };
+    let (lossless, exempt) = (PrioritySet::from_bits(1 << 3), PrioritySet::from_bits(1 << 7));
+    let config = MmuConfig { buffer: Bytes::MAX, thresholds, lossless, exempt };
     let mut m = Mmu::new(config, 2);
     for (port, xoff, xon, limit) in [(0, 3000, 1500, 4000), (1, 12_000, 6000, 16_000)] {
         let port = PortId(port);

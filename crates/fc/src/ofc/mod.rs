@@ -57,9 +57,9 @@ mod tables;
 mod tests;
 
 use crate::{
-    Actions, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
-    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values, Verdict, Violation,
-    threshold,
+    Actions, Fallback, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
+    Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values, Verdict,
+    Violation, threshold,
 };
 use card::Card;
 use hierarchy::{Hierarchy, Lane, Queues, Rules};
@@ -77,71 +77,76 @@ pub const LOAD_FACTOR_PERCENT: u64 = 70;
 /// The lower pause threshold.
 pub const XOFF_CONGESTED: Param = Param {
     name: "xoff-congested",
-    kind: Kind::Bytes,
-    default: "",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Absent("derived"),
     doc: "Lower pause threshold, for ingress and egress; default: alpha times xoff.",
 };
 /// The lower pause threshold as a part of the pause threshold.
 pub const ALPHA: Param = Param {
     name: "alpha",
-    kind: Kind::Ratio,
-    default: "",
+    kind: Kind::Fraction,
+    fallback: Fallback::Absent("derived"),
     doc: "Lower pause threshold as a part of xoff, instead of xoff-congested; default: 68/75.",
 };
 /// What makes a flow.
 pub const FLOW_KEY: Param = Param {
     name: "flow-key",
     kind: Kind::Choice(&["flow", "pair"]),
-    default: "flow",
+    fallback: Fallback::Is("flow"),
     doc: "What is paused as one flow: a single flow (5-tuple), or all packets between two hosts.",
 };
 /// How the urgent state pauses.
 pub const URGENT_WILDCARD: Param = Param {
     name: "urgent-wildcard",
     kind: Kind::Bool,
-    default: "true",
+    fallback: Fallback::Is("true"),
     doc: "Urgent state: pause every flow (true), or list the flows seen so far (false).",
 };
 /// How the three queues change roles.
 pub const ROTATION: Param = Param {
     name: "rotation",
     kind: Kind::Choice(&["swap", "back", "modulo"]),
-    default: "swap",
-    doc: "After a drain the backups have swapped roles; back and modulo are literal readings, both wrong.",
+    fallback: Fallback::Is("swap"),
+    doc: "After a drain the backups have swapped roles; back and modulo are literal readings, both \
+          wrong.",
 };
 /// What frames do while a drain lasts.
 pub const DURING_DRAIN: Param = Param {
     name: "during-drain",
     kind: Kind::Choice(&["pending", "at-once", "whole-frames"]),
-    default: "pending",
-    doc: "A RESUME during a drain waits for its end; at-once and whole-frames are other readings, both wrong.",
+    fallback: Fallback::Is("pending"),
+    doc: "A RESUME during a drain waits for its end; at-once and whole-frames are other readings, \
+          both wrong.",
 };
 /// When a resumed port may be an origin again.
 pub const ORIGIN_TEST: Param = Param {
     name: "origin-test",
     kind: Kind::Choice(&["mark", "receipt"]),
-    default: "mark",
-    doc: "A resumed port may be an origin again when what was paused has left; receipt (at once) is the literal reading.",
+    fallback: Fallback::Is("mark"),
+    doc: "A resumed port may be an origin again when what was paused has left; receipt (at once) \
+          is the literal reading.",
 };
 /// When the resume threshold is tested.
 pub const RESUME_TEST: Param = Param {
     name: "resume-test",
     kind: Kind::Choice(&["dequeue", "enqueue"]),
-    default: "dequeue",
-    doc: "Test the resume threshold when a packet leaves; enqueue is the literal reading, and wrong.",
+    fallback: Fallback::Is("dequeue"),
+    doc: "Test the resume threshold when a packet leaves; enqueue is the literal reading, and \
+          wrong.",
 };
 /// What the table of pauses sent holds.
 pub const PAUSE_TABLE: Param = Param {
     name: "pause-table",
     kind: Kind::Choice(&["union", "overwrite"]),
-    default: "union",
-    doc: "Remember all flows told to pause; overwrite (the last frame's only) is the literal reading, and wrong.",
+    fallback: Fallback::Is("union"),
+    doc: "Remember all flows told to pause; overwrite (the last frame's only) is the literal \
+          reading, and wrong.",
 };
 /// Whose flows are named.
 pub const SCOPE: Param = Param {
     name: "scope",
     kind: Kind::Choice(&["ingress", "port"]),
-    default: "ingress",
+    fallback: Fallback::Is("ingress"),
     doc: "Name only flows that came in by the ingress; port (whole tables) is the literal reading.",
 };
 
@@ -289,7 +294,7 @@ fn with_backups(setup: &NodeSetup<'_>) -> (QueueLayout, [Queues; Priority::COUNT
     let mut queues = [Queues::default(); Priority::COUNT];
     for (group, spec) in plain.groups.iter().zip(&plain.queues) {
         let ranked = group.quantum.is_none();
-        let lossless = setup.lossless & 1 << spec.priority.get() != 0;
+        let lossless = setup.lossless.contains(spec.priority);
         let at = &mut queues[spec.priority.index()];
         at.ranked = ranked;
         if lossless {
@@ -321,7 +326,7 @@ impl Ofc {
         let ports = setup.ports.len();
         let mut class = [None; Priority::COUNT];
         let mut classes = 0;
-        for priority in crate::pfc::priorities(setup.lossless) {
+        for priority in setup.lossless.iter() {
             class[priority.index()] = Some(classes);
             classes += 1;
         }
@@ -494,7 +499,8 @@ impl FlowControl for Ofc {
                     (0..3).map(|q| u64::from(v.queue(port, lane.queue(q)).packets)).sum();
                 if counted != queued {
                     return wrong(format!(
-                        "port {port} holds {queued} packets of priority {priority}, flow_in_port_tab counts {counted}"
+                        "port {port} holds {queued} packets of priority {priority}, \
+                         flow_in_port_tab counts {counted}"
                     ));
                 }
                 if drained && !self.told[at].is_nothing() {

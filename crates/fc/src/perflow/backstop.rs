@@ -8,8 +8,8 @@ use super::OWN_TIMERS;
 use super::plan::Plan;
 use crate::pfc::Pfc;
 use crate::{
-    Actions, FlowControl, IngressBound, Interest, Kind, NodeSetup, NodeView, Param, ParamError,
-    PortQueue, Role, Thresholds, TimerKey, Values, Violation,
+    Actions, Fallback, FlowControl, IngressBound, Interest, Kind, NodeSetup, NodeView, Param,
+    ParamError, PortQueue, Role, Thresholds, TimerKey, Values, Violation,
 };
 use weir_core::{ControlMessage, Packet, PortId, Priority};
 
@@ -17,8 +17,9 @@ use weir_core::{ControlMessage, Packet, PortId, Priority};
 pub const BACKSTOP: Param = Param {
     name: "backstop",
     kind: Kind::Choice(&["none", "pfc"]),
-    default: "none",
-    doc: "pfc: PFC with the buffer's thresholds stands behind the scheme; none: a full buffer drops.",
+    fallback: Fallback::Is("none"),
+    doc: "pfc: PFC with the buffer's thresholds stands behind the scheme; none: a full buffer \
+          drops.",
 };
 
 /// What bounds an ingress of a scheme that may have PFC behind it.

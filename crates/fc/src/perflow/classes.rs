@@ -9,7 +9,7 @@ use crate::ideal::Ideal;
 use crate::{FlowControl, NodeSetup, ParamError, SchemeInfo, Values, bfc, ffc, flowsail, ideal};
 use weir_core::control::HostPair;
 use weir_core::packet::flags;
-use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, QueueId};
+use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, PrioritySet, QueueId};
 
 const UP: PortId = PortId(0);
 const OUT: PortId = PortId(1);
@@ -27,7 +27,8 @@ fn bench<S: FlowControl>(
 ) -> Bench<S> {
     let values = given(info, params);
     Bench::around(3, "75KB", "45KB", |setup| {
-        new(&values, &NodeSetup { lossless: 0b10_1000, ..setup.clone() }).unwrap()
+        new(&values, &NodeSetup { lossless: PrioritySet::from_bits(0b10_1000), ..setup.clone() })
+            .unwrap()
     })
 }
 

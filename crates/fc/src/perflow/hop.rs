@@ -1,14 +1,15 @@
 //! What fits into one hop round trip.
 
-use crate::{Kind, NodeSetup, Param, ParamError, Role, Values};
+use crate::{Fallback, Kind, NodeSetup, Param, ParamError, Role, Values};
 use weir_core::{PortId, Ratio, Time};
 
 /// The hop round trip the thresholds are computed from.
 pub const HOP_RTT: Param = Param {
     name: "hop-rtt",
-    kind: Kind::Time,
-    default: "",
-    doc: "Hop round trip in the thresholds; default: twice the propagation delay and the time of a full frame over the upstream link, the time of a control frame and its response time.",
+    kind: Kind::Time(&[]),
+    fallback: Fallback::Absent("derived"),
+    doc: "Hop round trip in the thresholds; default: twice the propagation delay and the time of a \
+          full frame over the upstream link, the time of a control frame and its response time.",
 };
 
 /// Hop round trips and bandwidth-delay products of a node: the round trip is that of the
@@ -75,7 +76,8 @@ impl HopBdp {
             return Ok(());
         }
         Err(ParamError(format!(
-            "the threshold that {by} make is at most {} B at a switch, less than one frame of {} B: every packet would be beyond it",
+            "the threshold that {by} make is at most {} B at a switch, less than one frame of {} \
+             B: every packet would be beyond it",
             self.largest,
             setup.max_frame.get()
         )))

@@ -10,9 +10,9 @@
 //! | [`Backstop`] | PFC behind a scheme that may lose packets |
 //! | [`Draws`] | the scheme's random choices |
 //!
-//! They control every lossless priority, each with queues and flow tables of its own; packets of the
-//! others pass through plain queues. What is per port whatever the priority: N_active, which counts
-//! the data queues of all controlled priorities, since they share the wire.
+//! They control every lossless priority, each with queues and flow tables of its own; packets of
+//! the others pass through plain queues. What is per port whatever the priority: N_active, which
+//! counts the data queues of all controlled priorities, since they share the wire.
 
 mod backstop;
 #[cfg(test)]
@@ -32,7 +32,7 @@ pub(crate) use plan::{Own, Plan};
 pub(crate) use table::{BUCKETS, Keys, TABLE, Table};
 pub(crate) use upstream::Upstream;
 
-use crate::{NodeView, TimerKey};
+use crate::NodeView;
 use std::hash::{Hash, Hasher};
 use weir_core::{PortId, QueueId, rng::Stream};
 
@@ -51,12 +51,6 @@ pub(crate) fn active_with(v: &NodeView<'_>, port: PortId, queue: QueueId) -> u64
     let own = v.queue(port, queue);
     let joins = own.packets == 0 && !own.held;
     u64::from(v.active(port) + u32::from(joins)).max(1)
-}
-
-/// A timer of a per-flow scheme.
-pub(crate) fn timer(kind: u8, port: PortId, index: u32) -> TimerKey {
-    debug_assert!(kind >= OWN_TIMERS, "kinds below are the backstop's");
-    TimerKey { kind, port, index }
 }
 
 /// A scheme's random choices: drawn from a stream of its own, or fixed from outside.

@@ -50,7 +50,7 @@ impl Plan {
             queue_of: [0; Priority::COUNT],
             layout: QueueLayout { inspects_heads: own.inspects_heads, ..QueueLayout::default() },
         };
-        for priority in crate::pfc::priorities(setup.lossless) {
+        for priority in setup.lossless.iter() {
             plan.class_of[priority.index()] = Some(plan.classes.len() as u8);
             plan.classes.push(Class { priority, first: 0 });
         }
@@ -183,6 +183,7 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::{PortSetup, PrioritySchedule, Thresholds};
+    use weir_core::PrioritySet;
     use weir_core::{Bytes, NodeId, PortId, Rate, Time};
 
     fn plan_of(role: Role, schedule: &PrioritySchedule, lossless: u8, own: Own) -> Plan {
@@ -192,7 +193,7 @@ mod tests {
             role,
             ports: &ports,
             schedule,
-            lossless,
+            lossless: PrioritySet::from_bits(lossless),
             thresholds: &Thresholds::Pool,
             max_frame: Bytes::new(1518),
             response: Time::ZERO,

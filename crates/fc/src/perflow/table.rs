@@ -1,6 +1,6 @@
 //! Per-flow state of one egress port.
 
-use crate::{Kind, NodeSetup, Param, Values};
+use crate::{Fallback, Kind, NodeSetup, Param, Values};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,15 +11,16 @@ use weir_core::{FlowId, rng};
 pub(crate) const TABLE: Param = Param {
     name: "table",
     kind: Kind::Choice(&["exact", "hashed"]),
-    default: "exact",
-    doc: "exact: every flow has its own entry; hashed: flows in the same bucket share one and are treated as one flow.",
+    fallback: Fallback::Is("exact"),
+    doc: "exact: every flow has its own entry; hashed: flows in the same bucket share one and are \
+          treated as one flow.",
 };
 
 /// The size of a hashed table.
 pub(crate) const BUCKETS: Param = Param {
     name: "buckets",
-    kind: Kind::Integer { min: 1, max: 1 << 24 },
-    default: "",
+    kind: Kind::Whole { min: 1, max: 1 << 24 },
+    fallback: Fallback::Absent("derived"),
     doc: "Entries per egress port of a hashed table; default: what the scheme's authors use.",
 };
 

@@ -106,7 +106,7 @@ fn one_refresh_frame_carries_all_paused_priorities_of_a_port() {
         role: crate::Role::Switch,
         ports: &[crate::PortSetup { rate: Rate::from_gbps(40), delay: Time::ZERO }],
         schedule: &schedule,
-        lossless: 0b11,
+        lossless: PrioritySet::from_bits(0b11),
         thresholds: &thresholds,
         max_frame: Bytes::new(1518),
         response: weir_core::Time::ZERO,
@@ -126,8 +126,8 @@ fn one_refresh_frame_carries_all_paused_priorities_of_a_port() {
     let cancel = crate::Action::Cancel { key: refreshing(UP) };
     assert_eq!(a.as_slice()[1..], [resume(Priority::ALL[1]), cancel]);
     assert_eq!(
-        pfc.frame(0b11, 7),
-        ControlMessage::Pfc { enable: 3, quanta: [7, 7, 0, 0, 0, 0, 0, 0] }
+        pfc.frame(PrioritySet::from_bits(0b11), 7),
+        ControlMessage::Pfc { enable: PrioritySet::from_bits(3), quanta: [7, 7, 0, 0, 0, 0, 0, 0] }
     );
 }
 
@@ -144,7 +144,12 @@ fn a_lossy_priority_pauses_nobody_however_much_it_holds() {
         shift: vec![0],
     };
     let buffer = Bytes::new(10_000);
-    let config = crate::MmuConfig { buffer, thresholds, lossless: 1 << 3, exempt: 0 };
+    let config = crate::MmuConfig {
+        buffer,
+        thresholds,
+        lossless: PrioritySet::from_bits(1 << 3),
+        exempt: PrioritySet::EMPTY,
+    };
     let mut books = b.view().books.clone();
     books.mmu = crate::Mmu::new(config, 1);
     books.mmu.admit(UP, lossy, 9500).unwrap();
@@ -195,7 +200,7 @@ fn a_later_frame_overwrites_the_time_also_with_a_shorter_one() {
 fn bits_that_are_not_set_leave_their_priority_alone() {
     let mut b = bench("timed");
     b.control(OUT, &pause(100));
-    b.control(OUT, &ControlMessage::Pfc { enable: 1, quanta: [0; 8] });
+    b.control(OUT, &ControlMessage::Pfc { enable: PrioritySet::from_bits(1), quanta: [0; 8] });
     assert!(b.is_held(OUT, Q));
     b.control(OUT, &pause(0));
     assert!(!b.is_held(OUT, Q));
@@ -210,7 +215,7 @@ fn a_resume_without_a_pause_asks_for_nothing() {
     pfc.control(&bench.view(), OUT, &pause(100), &mut a);
     a = Actions::new();
     // priority 2 was never paused; priority 3 is opened and its expiry disarmed
-    let both = ControlMessage::Pfc { enable: 0b1100, quanta: [0; 8] };
+    let both = ControlMessage::Pfc { enable: PrioritySet::from_bits(0b1100), quanta: [0; 8] };
     pfc.control(&bench.view(), OUT, &both, &mut a);
     assert_eq!(a.as_slice().len(), 2, "{:?}", a.as_slice());
 }
@@ -257,7 +262,7 @@ fn a_refresh_that_comes_too_late_or_faster_than_frames_can_be_sent_is_refused() 
         role: crate::Role::Switch,
         ports: &[crate::PortSetup { rate: Rate::from_gbps(40), delay: Time::ZERO }],
         schedule: &schedule,
-        lossless: 8,
+        lossless: PrioritySet::from_bits(8),
         thresholds: &crate::Thresholds::Pool,
         max_frame: Bytes::new(1518),
         response: weir_core::Time::ZERO,

@@ -11,14 +11,14 @@ use weir_traffic::FlowSpec;
 pub(crate) fn acks(e: &Experiment, out: &mut Diagnostics) {
     let (switch, nic) = (&e.scenario.switch, &e.scenario.nic);
     let acks = nic.config.ack_priority;
-    if nic.config.acks_with_data || switch.config.lossless & 1 << acks.get() == 0 {
+    if nic.config.acks_with_data || !switch.config.lossless.contains(acks) {
         return;
     }
     let title = format!("priority {acks} cannot be lossless: it is that of the ACKs");
     let error = Diagnostic::error(title)
         .maybe_at(nic.ack_priority_at.or(switch.lossless_at), "")
         .help("ACKs are neither paused nor dropped, and what shares their priority is not either");
-    let free = Priority::ALL.into_iter().rev().find(|p| switch.config.lossless & 1 << p.get() == 0);
+    let free = Priority::ALL.into_iter().rev().find(|p| !switch.config.lossless.contains(*p));
     out.push(match free {
         Some(free) => error.help(format!("write `ack-priority = {free}` in `[nic]`")),
         None => error.help("leave one priority out of `lossless` in `[switch]`"),
@@ -43,7 +43,7 @@ impl Protection {
         flows: &[FlowSpec],
         out: &mut Diagnostics,
     ) {
-        let mask = e.scenario.switch.config.lossless;
+        let protected = e.scenario.switch.config.lossless;
         let acks = e.scenario.nic.config.ack_priority;
         let own = !e.scenario.nic.config.acks_with_data;
         if own && flows.iter().any(|f| f.priority == acks) {
@@ -52,7 +52,7 @@ impl Protection {
                 .maybe_at(spec.place("priority"), "the priority of the ACKs");
             out.push(warning.help("give it another priority, or set `ack-priority` in `[nic]`"));
         }
-        let is_lossless = |f: &&FlowSpec| mask & 1 << f.priority.get() != 0;
+        let is_lossless = |f: &&FlowSpec| protected.contains(f.priority);
         let lossless = flows.iter().filter(is_lossless).count();
         self.lossless += lossless;
         self.others += flows.len() - lossless;

@@ -3,7 +3,7 @@
 use crate::experiment::{Experiment, Variant};
 use crate::text::{Diagnostic, Diagnostics, Span};
 use weir_cc::tcp::EcnMode;
-use weir_cc::{CcKind, MAX_HOPS, Signal};
+use weir_cc::{CcKind, MAX_HOPS, Needs};
 use weir_core::{Bytes, NodeId};
 use weir_fc::IngressBound;
 use weir_sim::config::{Config, IngressLimit, Reliability, ThresholdConfig, headroom};
@@ -14,7 +14,7 @@ pub(crate) fn signals(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
     let s = &e.scenario;
     let cc = variant.cc;
     let is_tcp = s.nic.config.reliability == Reliability::Tcp;
-    if cc.signal() == Signal::Nothing && !is_tcp || out.has_errors() {
+    if cc.needs() == Needs::NOTHING && !is_tcp || out.has_errors() {
         return;
     }
     let config = e.config(variant);
@@ -26,7 +26,7 @@ pub(crate) fn signals(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
         out.push(warning.help("constant-rate sources send at their rate: use another pattern"));
     }
     let is_dctcp = is_tcp && config.tcp.ecn == EcnMode::Dctcp;
-    if cc.signal() == Signal::Marks || is_dctcp {
+    if cc.needs().marks || is_dctcp {
         marks(e, name, at, &config, out);
     }
     let slowest = e.topology.hosts().iter().map(|&h| e.topology.rate(h, weir_core::PortId(0)));
@@ -54,7 +54,7 @@ pub(crate) fn transport(e: &Experiment, out: &mut Diagnostics) {
 /// HPCC learns nothing from paths that are longer than its records: `switches` is the most on a
 /// path.
 pub(crate) fn telemetry(e: &Experiment, cc: CcKind, switches: usize, out: &mut Diagnostics) {
-    if cc.signal() != Signal::Telemetry || switches <= MAX_HOPS {
+    if !cc.needs().telemetry || switches <= MAX_HOPS {
         return;
     }
     let title =
@@ -133,7 +133,7 @@ fn longest_queue(
         _ => u64::MAX,
     };
     let all = links.iter().map(of_link).fold(0, u64::saturating_add);
-    let lossless = u64::from(config.switch.lossless.count_ones());
+    let lossless = config.switch.lossless.len() as u64;
     let least = links.iter().map(of_link).min().unwrap_or(0);
     Bytes::new((all - least).saturating_mul(lossless)).min(buffer)
 }

@@ -2,7 +2,6 @@
 
 use super::Group;
 use crate::run::Run;
-use weir_cc::Signal;
 
 impl Group {
     /// What the congestion control reacts to and got in no run, in words, and what that means.
@@ -20,10 +19,12 @@ impl Group {
 
 /// What the congestion control reacts to and did not get in this run: `marks` or `telemetry`.
 pub fn missing_signal(run: &Run) -> Option<&'static str> {
-    let outcome = &run.outcome;
-    match run.variant.cc.signal() {
-        Signal::Marks if outcome.ports.iter().all(|p| p.ecn_marked == 0) => Some("marks"),
-        Signal::Telemetry if outcome.totals.telemetry == 0 => Some("telemetry"),
-        _ => None,
+    let (needs, outcome) = (run.variant.cc.needs(), &run.outcome);
+    if needs.marks && outcome.ports.iter().all(|p| p.ecn_marked == 0) {
+        Some("marks")
+    } else if needs.telemetry && outcome.totals.telemetry == 0 {
+        Some("telemetry")
+    } else {
+        None
     }
 }

@@ -7,7 +7,8 @@ use weir_traffic::FlowSpec;
 /// A flow that the original's format cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a flow from node {src} to node {dst} {what}, which a flow file of the HPCC ns-3 simulator cannot say"
+    "a flow from node {src} to node {dst} {what}, which a flow file of the HPCC ns-3 simulator \
+     cannot say"
 )]
 pub struct NotAFlow {
     src: u32,

@@ -65,7 +65,7 @@ pub fn summary(name: &str, inputs: &Inputs, run: &Ns3Run) -> Value {
         "scenario": name,
         "engine": "ns3",
         "scheme": "pfc",
-        "cc": inputs.config.congestion_control().kind().name(),
+        "cc": inputs.config.congestion_control().name(),
         "finish": finish(run),
         "valid": run.invalid().is_none(),
         "invalid_because": run.invalid(),

@@ -15,7 +15,7 @@ pub fn text(name: &str, inputs: &Inputs, run: &Ns3Run, layout: Layout) -> String
         format::plural(hosts, "host"),
         format::plural(switches, "switch"),
         format::plural(inputs.flows.len() as u64, "flow"),
-        inputs.config.congestion_control().kind().name(),
+        inputs.config.congestion_control().name(),
     );
     let table = flows(inputs, run).render(layout.width, layout.colour);
     format!("  {}\n\n{table}\n\n{}", paint(&title, layout.colour, "1"), foot(run))

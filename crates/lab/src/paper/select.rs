@@ -328,10 +328,8 @@ impl Reader<'_> {
             self.error(format!("{owner} needs `{key}`"), at, "");
         }
         let text = self.text(table, key);
-        if let Some((text, at)) = &text {
-            if text.trim().is_empty() {
-                self.error(format!("`{key}` is empty"), *at, "");
-            }
+        if let Some((_, at)) = text.as_ref().filter(|(text, _)| text.trim().is_empty()) {
+            self.error(format!("`{key}` is empty"), *at, "");
         }
         text.map(|(text, _)| text.trim().to_owned()).unwrap_or_default()
     }

@@ -13,7 +13,7 @@ macro_rules! builtin {
     ($($name:literal,)*) => {
         &[$(BuiltIn {
             name: $name,
-            text: include_str!(concat!("../../../../scenarios/", $name, ".toml")),
+            text: include_str!(concat!("../../scenarios/", $name, ".toml")),
         },)*]
     };
 }
@@ -24,6 +24,7 @@ pub const BUILT_IN: &[BuiltIn] = builtin![
     "incast",
     "ring-deadlock",
     "dumbbell",
+    "leaf-spine",
     "lossy",
     "flowsail-fig8",
     "flowsail-efficiency",

@@ -94,8 +94,7 @@ impl FlowControlSpec {
             let param = info.params.iter().find(|p| p.name == arg.name);
             let param = param.expect("unknown names were refused");
             if let Err(error) = self.values[at].1.set(param, &arg.joined()) {
-                let error = Diagnostic::error(format!("`{}`: {error}", arg.name));
-                out.push(error.at(arg.span, param.doc));
+                out.push(Diagnostic::error(error.to_string()).at(arg.span, param.doc));
             }
         }
     }
@@ -112,7 +111,7 @@ pub struct CongestionControlSpec {
 impl CongestionControlSpec {
     /// An algorithm with the parameters given for it.
     pub fn with(&self, kind: CcKind) -> CcParams {
-        let given = self.params.iter().find(|p| p.kind() == kind);
+        let given = self.params.iter().find(|p| p.kind() == Some(kind));
         given.cloned().unwrap_or_else(|| CcParams::new(kind))
     }
 }
@@ -154,12 +153,10 @@ impl CongestionControlSpec {
         out: &mut Diagnostics,
     ) {
         let mut params = self.with(kind);
-        let mut names: Vec<String> =
-            params.list().iter().map(|p| p.name.replace('_', "-")).collect();
+        let mut names: Vec<&str> = kind.params().iter().map(|p| p.name).collect();
         if !kind.profiles().is_empty() {
-            names.push("profile".into());
+            names.push("profile");
         }
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (profile, others): (Vec<Arg>, Vec<Arg>) =
             args::read(entries, header, &names, out).into_iter().partition(|a| a.name == "profile");
         for arg in profile {
@@ -173,11 +170,10 @@ impl CongestionControlSpec {
         }
         for arg in others {
             if let Err(error) = params.set(&arg.name, &arg.joined()) {
-                let text = error.to_string().replace(&arg.name.replace('-', "_"), &arg.name);
-                out.push(Diagnostic::error(text).at(arg.span, ""));
+                out.push(Diagnostic::error(error.to_string()).at(arg.span, ""));
             }
         }
-        self.params.retain(|p| p.kind() != kind);
+        self.params.retain(|p| p.kind() != Some(kind));
         self.params.push(params);
     }
 }

@@ -4,7 +4,7 @@
 use super::keys::{Key, Kind, Section};
 use crate::text::{Diagnostic, Diagnostics, Entry, Item, Span, Table, Value};
 use std::fmt::Display;
-use std::str::FromStr;
+use weir_core::param::FromText;
 use weir_core::{Bytes, Ratio, Time};
 use weir_net::nearest;
 
@@ -136,10 +136,22 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A value of any type that reads itself, or `None` when nothing (right) was written.
+    /// A value as its key reads it, or `None` when nothing (right) was written.
+    fn read<T: FromText>(&mut self, name: &str) -> Option<At<T>> {
+        let (text, span) = self.single(name)?;
+        match self.key(name).read(&text) {
+            Ok(value) => Some(At { value, span: Some(span) }),
+            Err(error) => {
+                self.out.push(Diagnostic::error(error.to_string()).at(span, ""));
+                None
+            }
+        }
+    }
+
+    /// A quantity, or `None` when nothing (right) was written.
     fn parsed<T: Quantity>(&mut self, name: &str) -> Option<At<T>> {
         let (text, span) = self.single(name)?;
-        match read_quantity(name, &text) {
+        match read_quantity(self.key(name), &text) {
             Ok(value) => Some(At { value, span: Some(span) }),
             Err(title) => {
                 self.out.push(Diagnostic::error(title).at(span, ""));
@@ -148,12 +160,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn default<T: FromStr<Err: Display>>(&self, name: &str) -> At<T> {
-        let text = self.key(name).default;
-        match text.parse() {
-            Ok(value) => At::default(value),
-            Err(error) => panic!("the default `{text}` of `{name}` does not read: {error}"),
-        }
+    fn default<T: FromText>(&self, name: &str) -> At<T> {
+        At::default(self.key(name).read_default())
     }
 
     /// Text; `None` when not given.
@@ -215,7 +223,7 @@ impl<'a> Fields<'a> {
             if let Some(word) = word(&text) {
                 return At { value: word, span: Some(span) };
             }
-            match read_quantity(name, &text) {
+            match read_quantity(self.key(name), &text) {
                 Ok(value) => return At { value: Or::Is(value), span: Some(span) },
                 Err(title) => {
                     let label = format!("`{name}` takes {}", self.key(name).kind.describe());
@@ -226,7 +234,7 @@ impl<'a> Fields<'a> {
                 }
             }
         }
-        match word(self.key(name).default) {
+        match word(self.key(name).default()) {
             Some(word) => At::default(word),
             None => self.default(name).map(Or::Is),
         }
@@ -244,62 +252,25 @@ impl<'a> Fields<'a> {
 
     /// A whole number.
     pub(super) fn whole(&mut self, name: &str) -> At<u64> {
-        let Kind::Whole { min, max } = self.key(name).kind else {
-            panic!("`{name}` is no whole number")
-        };
-        if let Some((text, span)) = self.single(name) {
-            match text.parse() {
-                Ok(n) if (min..=max).contains(&n) => return At { value: n, span: Some(span) },
-                _ => {
-                    let title =
-                        format!("`{name}` is {}, not `{text}`", self.key(name).kind.describe());
-                    self.out.push(Diagnostic::error(title).at(span, ""));
-                }
-            }
-        }
-        self.default(name)
+        self.read(name).unwrap_or_else(|| self.default(name))
     }
 
     /// A whole number or a word.
     pub(super) fn whole_or_word(&mut self, name: &str) -> At<Or<u64>> {
-        let Kind::WholeOr { min, max, words } = self.key(name).kind else {
+        let Kind::WholeOr { words, .. } = self.key(name).kind else {
             panic!("`{name}` is no whole number or word")
         };
-        if let Some((text, span)) = self.single(name) {
-            if let Some(word) = words.iter().find(|w| **w == text) {
-                return At { value: Or::Word(word), span: Some(span) };
-            }
-            match text.parse() {
-                Ok(n) if (min..=max).contains(&n) => {
-                    return At { value: Or::Is(n), span: Some(span) };
-                }
-                _ => {
-                    let title =
-                        format!("`{name}` is {}, not `{text}`", self.key(name).kind.describe());
-                    let error = Diagnostic::error(title).at(span, "");
-                    self.out.push(error.nearest(nearest(&text, words.iter().copied())));
-                }
-            }
+        if let Some((text, span)) = self.single(name)
+            && let Some(word) = words.iter().find(|w| **w == text)
+        {
+            return At { value: Or::Word(word), span: Some(span) };
         }
-        self.default(name).map(Or::Is)
+        self.read(name).unwrap_or_else(|| self.default(name)).map(Or::Is)
     }
 
-    /// A number from 0 to below its limit.
+    /// A number.
     pub(super) fn number(&mut self, name: &str) -> At<f64> {
-        let Kind::Below(limit) = self.key(name).kind else { panic!("`{name}` is no number") };
-        if let Some((text, span)) = self.single(name) {
-            match text.parse::<f64>() {
-                Ok(x) if x >= 0.0 && x < f64::from(limit) => {
-                    return At { value: x, span: Some(span) };
-                }
-                _ => {
-                    let title =
-                        format!("`{name}` is {}, not `{text}`", self.key(name).kind.describe());
-                    self.out.push(Diagnostic::error(title).at(span, ""));
-                }
-            }
-        }
-        self.default(name)
+        self.read(name).unwrap_or_else(|| self.default(name))
     }
 
     /// True or false.
@@ -327,7 +298,7 @@ impl<'a> Fields<'a> {
             let error = Diagnostic::error(title).at(span, label);
             self.out.push(error.nearest(nearest(&text, words.iter().copied())));
         }
-        let default = self.key(name).default;
+        let default = self.key(name).default();
         At::default(words.iter().find(|w| **w == default).unwrap_or(&words[0]))
     }
 
@@ -400,7 +371,7 @@ impl<'a> Fields<'a> {
 }
 
 /// A unit with a largest value that makes sense: beyond it sums of several would overflow.
-pub(crate) trait Quantity: FromStr<Err: Display> {
+pub(crate) trait Quantity: FromText {
     /// What is too large about it, if it is.
     fn too_large(&self) -> Option<&'static str>;
 }
@@ -424,10 +395,10 @@ impl Quantity for Ratio {
     }
 }
 
-fn read_quantity<T: Quantity>(name: &str, text: &str) -> Result<T, String> {
-    let value: T = text.parse().map_err(|error| format!("`{name}`: {error}"))?;
+fn read_quantity<T: Quantity>(key: &Key, text: &str) -> Result<T, String> {
+    let value: T = key.read(text).map_err(|error| error.to_string())?;
     match value.too_large() {
-        Some(most) => Err(format!("`{name}` is {text}, which is too much: {most}")),
+        Some(most) => Err(format!("`{}` is {text}, which is too much: {most}", key.name)),
         None => Ok(value),
     }
 }

@@ -3,7 +3,7 @@
 use super::fields::{At, Fields, Or};
 use super::{keys, pipeline};
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
-use weir_core::{Bytes, Priority, Ratio};
+use weir_core::{Bytes, Priority, PrioritySet, Ratio};
 use weir_fc::PrioritySchedule;
 use weir_sim::config::{
     EcnAt, EcnConfig, EcnScale, IngressLimit, SwitchConfig, ThresholdConfig, WatchdogAction,
@@ -54,7 +54,7 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
     });
     let lossless = f.wholes("lossless");
     let lossless_at = lossless.as_ref().and_then(|list| list.span);
-    let lossless = lossless.map_or(1 << 3, |list| mask(&list.value));
+    let lossless = lossless.map_or(PrioritySet::only(Priority::ALL[3]), |list| set(&list.value));
     let ecn_at = f.item("ecn").map(|item| item.span);
     let schedule = schedule(&mut f);
     let latency = f.time("latency");
@@ -98,8 +98,8 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
     spec
 }
 
-fn mask(priorities: &[u64]) -> u8 {
-    priorities.iter().fold(0, |mask, p| mask | 1 << p)
+fn set(priorities: &[u64]) -> PrioritySet {
+    priorities.iter().filter_map(|p| Priority::ALL.get(*p as usize)).copied().collect()
 }
 
 /// `weights` and `quantum`, of a switch or a NIC.

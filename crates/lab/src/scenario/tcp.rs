@@ -30,15 +30,12 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> TcpSpec {
         _ => TcpParams::default(),
     };
     let mss = f.bytes("mss");
-    let names: Vec<String> = params.list().iter().map(|p| p.name.replace('_', "-")).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let known = names.iter().copied().chain(section.keys.iter().map(|k| k.name));
+    let known = TcpParams::PARAMS.iter().chain(section.keys).map(|p| p.name);
     let known: Vec<&str> = known.collect();
     let given = args::read(f.rest(), &section.header(), &known, f.out);
     for arg in &given {
         if let Some(Err(error)) = params.set(&arg.name, &arg.joined()) {
-            let text = error.to_string().replace(&arg.name.replace('-', "_"), &arg.name);
-            f.out.push(Diagnostic::error(text).at(arg.span, ""));
+            f.out.push(Diagnostic::error(error.to_string()).at(arg.span, ""));
         }
     }
     let place = |name: &str| given.iter().find(|a| a.name == name).map(|a| a.span);

@@ -91,7 +91,9 @@ impl TopologySpec {
 fn at_fault(error: &TopologyError, args: &[Arg], kind: Option<Span>) -> Diagnostic {
     let find = |name: &str| args.iter().find(|a| a.name == name.replace('_', "-"));
     let arg = match error {
-        TopologyError::Parameter { name, .. } => find(name),
+        TopologyError::Unreadable { name, .. } | TopologyError::Parameter { name, .. } => {
+            find(name)
+        }
         // `delay`, `trunk-delay`: whichever is written as the value complained about
         TopologyError::LinkValue { what, value, .. } => args.iter().find(|a| {
             let text = a.joined();

@@ -88,7 +88,8 @@ pub enum Sample {
     },
 }
 
-/// A row of the comparison: a scheme with parameters, a congestion control, changes of the scenario.
+/// A row of the comparison: a scheme with parameters, a congestion control, changes of the
+/// scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariantSpec {
     /// What tables call it.

@@ -119,8 +119,8 @@ fn numeric<'a>(
     columns.filter(|(_, kind)| *kind != Kind::Text).map(|(name, _)| name)
 }
 
-/// Adds what the rows of a table say about each variant, point, class and range of sizes. Rows of one cell follow
-/// each other in runs of seeds, but classes alternate.
+/// Adds what the rows of a table say about each variant, point, class and range of sizes. Rows of
+/// one cell follow each other in runs of seeds, but classes alternate.
 fn collect(table: &Table, key_columns: usize, metrics: &[&str], out: &mut Vec<Value>) {
     let part = ["class", "sizes"].map(|name| table.column(name));
     let columns: Vec<Option<usize>> = metrics.iter().map(|m| table.column(m)).collect();

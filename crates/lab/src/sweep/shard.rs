@@ -55,7 +55,8 @@ impl Shard {
             };
             if id < first || last < first || last - first + 1 != count {
                 return Err(format!(
-                    "the job array {first}-{last} has {count} tasks: with gaps in it, give --shard I/N"
+                    "the job array {first}-{last} has {count} tasks: with gaps in it, give --shard \
+                     I/N"
                 ));
             }
             return Self::new(id - first, count).map(Some);

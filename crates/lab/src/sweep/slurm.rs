@@ -124,7 +124,8 @@ mod tests {
             "--partition=short\n",
             "#SBATCH --mem=2G\n",
             "--job-name=my-sweep-run\n",
-            "exec '/opt/my tools/weir' --quiet sweep run /data/x --shard \"$SLURM_ARRAY_TASK_ID/20\" --jobs 2\n",
+            "exec '/opt/my tools/weir' --quiet sweep run /data/x --shard \
+             \"$SLURM_ARRAY_TASK_ID/20\" --jobs 2\n",
         ] {
             assert!(text.contains(part), "{part} is not in\n{text}");
         }

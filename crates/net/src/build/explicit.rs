@@ -12,10 +12,10 @@
 //! port   P_d s1 h2             # a name for the port of s1 that leads to h2
 //! ```
 
-use crate::nearest;
 use crate::{Layer, NodeKind, Topology, TopologyBuilder, TopologyError};
 use std::collections::BTreeMap;
 use std::str::FromStr;
+use weir_core::nearest;
 use weir_core::{NodeId, Rate, Time};
 
 /// A network as lists of names.

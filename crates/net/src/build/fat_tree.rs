@@ -46,6 +46,22 @@ topology! {
     failed: Vec<(String, String)> = "",
 }
 
+impl Params {
+    /// The defaults with one rate and one delay for all links.
+    pub(crate) fn uniform(rate: Rate, delay: Time, failed: &[(String, String)]) -> Self {
+        Self {
+            rate,
+            tor_rate: rate,
+            agg_rate: rate,
+            delay,
+            tor_delay: delay,
+            agg_delay: delay,
+            failed: failed.to_vec(),
+            ..Self::default()
+        }
+    }
+}
+
 /// Builds it. Hosts, ToRs and aggs are numbered pod after pod; ports lead down first, then up,
 /// in the order of the names.
 pub fn build(p: &Params) -> Result<Topology, TopologyError> {

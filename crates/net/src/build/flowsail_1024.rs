@@ -29,13 +29,7 @@ pub fn build(p: &Params) -> Result<Topology, TopologyError> {
         aggs_per_pod: 8,
         cores: 64,
         hosts_per_tor: 16,
-        rate: p.rate,
-        tor_rate: p.rate,
-        agg_rate: p.rate,
-        delay: p.delay,
-        tor_delay: p.delay,
-        agg_delay: p.delay,
-        failed: p.failed.clone(),
+        ..fat_tree::Params::uniform(p.rate, p.delay, &p.failed)
     })
 }
 

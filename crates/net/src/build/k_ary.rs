@@ -34,13 +34,7 @@ pub fn build(p: &Params) -> Result<Topology, TopologyError> {
         aggs_per_pod: half,
         cores: half * half,
         hosts_per_tor: half,
-        rate: p.rate,
-        tor_rate: p.rate,
-        agg_rate: p.rate,
-        delay: p.delay,
-        tor_delay: p.delay,
-        agg_delay: p.delay,
-        failed: p.failed.clone(),
+        ..fat_tree::Params::uniform(p.rate, p.delay, &p.failed)
     })
 }
 

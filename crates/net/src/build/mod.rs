@@ -57,9 +57,9 @@ pub mod star;
 pub mod torus;
 
 use crate::error::TopologyError;
-use crate::nearest;
 use crate::topology::Topology;
-pub use params::{ParamInfo, ParamValue};
+use weir_core::nearest;
+use weir_core::param::Param;
 
 /// What there is to know about a ready-made topology.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ pub struct TopologyInfo {
     /// What it looks like, in a sentence or two.
     pub doc: &'static str,
     /// Its parameters, in the order of the `Params` struct.
-    pub params: &'static [ParamInfo],
+    pub params: &'static [Param],
     /// Builds it from parameters as text; what is not given keeps its default, and of two
     /// values for one parameter the later counts.
     pub build: BuildFn,
@@ -157,11 +157,12 @@ mod tests {
     use super::testing::is_consistent;
     use super::*;
     use proptest::prelude::*;
+    use weir_core::param::Kind;
 
     #[test]
     fn every_topology_builds_with_its_listed_defaults() {
         for info in catalogue() {
-            let defaults: Vec<_> = info.params.iter().map(|p| (p.name, p.default)).collect();
+            let defaults: Vec<_> = info.params.iter().map(|p| (p.name, p.default())).collect();
             let listed = (info.build)(&defaults).unwrap_or_else(|e| panic!("{}: {e}", info.name));
             assert_eq!(Ok(&listed), (info.build)(&[]).as_ref(), "{}", info.name);
             assert!(is_consistent(&listed), "{}", info.name);
@@ -194,7 +195,7 @@ mod tests {
         for (name, args, says) in [
             ("fat-tre", [("", "")], "did you mean `fat-tree`?"),
             ("star", [("host", "4")], "no parameter `host` (did you mean `hosts`?); it has hosts,"),
-            ("star", [("hosts", "four")], "`hosts` is `four`: it must be a whole number"),
+            ("star", [("hosts", "four")], "`hosts`: `four` is not a whole number"),
             ("star", [("hosts", "0")], "`hosts` is 0: it must be 1 to 65535"),
             ("star", [("rate", "0Gbps")], "`rate` is 0 b/s: it must be at least 100 kb/s"),
             ("star", [("rate", "99kbps")], "`rate` is 99 kb/s: it must be at least 100 kb/s"),
@@ -236,10 +237,10 @@ mod tests {
         ) {
             let info = which.get(catalogue());
             let args: Vec<_> = info.params.iter().zip(&counts).map(|(param, count)| {
-                (param.name, match param.unit {
-                    "rate" => rate,
-                    "time" => delay,
-                    "links" => failed,
+                (param.name, match param.kind {
+                    Kind::Rate => rate,
+                    Kind::Time(_) => delay,
+                    Kind::Links => failed,
                     _ => count,
                 })
             }).collect();
@@ -254,7 +255,7 @@ mod tests {
     fn huge_sizes_are_refused_at_once() {
         let most = u32::MAX.to_string();
         for info in catalogue() {
-            for param in info.params.iter().filter(|p| p.unit == "count") {
+            for param in info.params.iter().filter(|p| p.kind == Kind::COUNT_32) {
                 let error = (info.build)(&[(param.name, &most)]).unwrap_err().to_string();
                 let says_why = error.contains("at most") || error.contains(param.name);
                 assert!(says_why, "{} {}: {error}", info.name, param.name);

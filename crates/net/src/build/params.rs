@@ -3,74 +3,50 @@
 
 use crate::error::TopologyError;
 use crate::limits::MIN_RATE;
-use std::fmt::Display;
 use std::ops::RangeInclusive;
+use weir_core::param::{FromText, Kind};
 use weir_core::{Rate, Time};
 
-/// What there is to know about one parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParamInfo {
-    /// Its name in scenario files; the `Params` struct has `_` for each `-`.
-    pub name: &'static str,
-    /// Its default, as it would be written.
-    pub default: &'static str,
-    /// What it is counted in: "count", "rate", "time", "links".
-    pub unit: &'static str,
-    /// What it means.
-    pub doc: &'static str,
+/// A type that a field of `Params` can have: what is written for it, and how that is read.
+pub(crate) trait Field: Sized {
+    /// What is written.
+    const KIND: Kind;
+    /// Reads it, or says what is valid.
+    fn read(text: &str) -> Result<Self, String>;
 }
 
-/// A type that a parameter can have.
-pub trait ParamValue: Sized {
-    /// What such a parameter is counted in.
-    const UNIT: &'static str;
-    /// Reads the text of the parameter called `name`.
-    fn read(name: &str, text: &str) -> Result<Self, TopologyError>;
+macro_rules! fields {
+    ($($type:ty: $kind:expr;)*) => {$(
+        impl Field for $type {
+            const KIND: Kind = $kind;
+            fn read(text: &str) -> Result<Self, String> {
+                Self::from_text(text)
+            }
+        }
+    )*};
 }
-
-fn unreadable(name: &str, text: &str, valid: impl Display) -> TopologyError {
-    TopologyError::Parameter {
-        name: name.to_owned(),
-        value: format!("`{text}`"),
-        valid: valid.to_string(),
-    }
-}
-
-impl ParamValue for u32 {
-    const UNIT: &'static str = "count";
-    fn read(name: &str, text: &str) -> Result<Self, TopologyError> {
-        let digits: String = text.trim().chars().filter(|&c| c != '_').collect();
-        digits.parse().map_err(|_| {
-            unreadable(name, text, format_args!("it must be a whole number up to {}", Self::MAX))
-        })
-    }
-}
-
-impl ParamValue for Rate {
-    const UNIT: &'static str = "rate";
-    fn read(name: &str, text: &str) -> Result<Self, TopologyError> {
-        text.parse().map_err(|error| unreadable(name, text, error))
-    }
-}
-
-impl ParamValue for Time {
-    const UNIT: &'static str = "time";
-    fn read(name: &str, text: &str) -> Result<Self, TopologyError> {
-        text.parse().map_err(|error| unreadable(name, text, error))
-    }
+fields! {
+    u32: Kind::COUNT_32;
+    Rate: Kind::Rate;
+    Time: Kind::Time(&[]);
 }
 
 /// Pairs of node names, written `spine0-leaf0, spine1-leaf2`.
-impl ParamValue for Vec<(String, String)> {
-    const UNIT: &'static str = "links";
-    fn read(name: &str, text: &str) -> Result<Self, TopologyError> {
+impl Field for Vec<(String, String)> {
+    const KIND: Kind = Kind::Links;
+    fn read(text: &str) -> Result<Self, String> {
         let pair = |word: &str| match word.split_once('-') {
             Some((a, b)) if !a.is_empty() && !b.is_empty() => Ok((a.to_owned(), b.to_owned())),
-            _ => Err(unreadable(name, word, "links are written like spine0-leaf0")),
+            _ => Err(format!("`{word}` is not a link: links are written like spine0-leaf0")),
         };
         let words = text.split(|c: char| c == ',' || c.is_whitespace());
         words.filter(|word| !word.is_empty()).map(pair).collect()
     }
+}
+
+/// The value of the field called `name`.
+pub(crate) fn field<T: Field>(name: &str, text: &str) -> Result<T, TopologyError> {
+    T::read(text).map_err(|why| TopologyError::Unreadable { name: name.to_owned(), why })
 }
 
 /// Refuses a count outside its range, naming the parameter.
@@ -116,10 +92,9 @@ macro_rules! topology {
 
         impl Default for Params {
             fn default() -> Self {
-                use $crate::build::ParamValue;
+                use $crate::build::params::field;
                 Self {
-                    $( $field: <$ty>::read(stringify!($field), $default)
-                        .expect("defaults are valid"), )*
+                    $( $field: field(stringify!($field), $default).expect("defaults are valid"), )*
                 }
             }
         }
@@ -127,12 +102,11 @@ macro_rules! topology {
         impl Params {
             /// Reads parameters from text, starting from the defaults.
             pub fn from_args(args: &[(&str, &str)]) -> Result<Self, $crate::TopologyError> {
-                use $crate::build::ParamValue;
                 #[allow(unused_mut, reason = "a topology may have no parameters")]
                 let mut params = Self::default();
                 for &(name, text) in args {
                     match name.replace('-', "_").as_str() {
-                        $( stringify!($field) => params.$field = <$ty>::read(name, text)?, )*
+                        $( stringify!($field) => params.$field = $crate::build::params::field(name, text)?, )*
                         _ => return Err($crate::build::params::unknown(&INFO, name)),
                     }
                 }
@@ -145,35 +119,16 @@ macro_rules! topology {
             name: $name,
             doc: $about,
             params: &[$(
-                $crate::build::ParamInfo {
-                    name: {
-                        const FIELD: &str = stringify!($field);
-                        const KEY: [u8; FIELD.len()] = $crate::build::params::kebab(FIELD);
-                        match std::str::from_utf8(&KEY) {
-                            Ok(key) => key,
-                            Err(_) => FIELD,
-                        }
-                    },
-                    default: $default,
-                    unit: <$ty as $crate::build::ParamValue>::UNIT,
-                    doc: concat!($($doc),+).trim_ascii(),
-                },
+                weir_core::param::Param::new(
+                    weir_core::kebab!($field),
+                    <$ty as $crate::build::params::Field>::KIND,
+                    $default,
+                    concat!($($doc),+).trim_ascii(),
+                ),
             )*],
             build: |args| build(&Params::from_args(args)?),
         };
     };
-}
-
-/// `hosts_per_tor` as scenario files write it: `hosts-per-tor`.
-pub(crate) const fn kebab<const N: usize>(field: &str) -> [u8; N] {
-    let mut key = [0; N];
-    let mut i = 0;
-    while i < N {
-        let c = field.as_bytes()[i];
-        key[i] = if c == b'_' { b'-' } else { c };
-        i += 1;
-    }
-    key
 }
 
 /// The error for a parameter that a topology does not have.
@@ -182,7 +137,7 @@ pub(crate) fn unknown(info: &super::TopologyInfo, name: &str) -> TopologyError {
     TopologyError::UnknownParameter {
         topology: info.name,
         name: name.to_owned(),
-        nearest: crate::nearest(name, names()).map(str::to_owned),
+        nearest: weir_core::nearest(name, names()).map(str::to_owned),
         valid: names().collect::<Vec<_>>().join(", "),
     }
 }

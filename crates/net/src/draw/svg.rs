@@ -198,7 +198,8 @@ impl Canvas {
     fn rect(&mut self, class: &str, r: Rect, radius: f64) {
         let _ = writeln!(
             self.text,
-            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"{radius}\"/>",
+            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
+             rx=\"{radius}\"/>",
             r.x - r.w / 2.0 + self.shift,
             r.y - r.h / 2.0,
             r.w,

@@ -88,13 +88,13 @@ pub struct Forwarding<'a> {
 }
 
 impl Forwarding<'_> {
-    /// Asks for the table to be at hand soon.
+    /// Prefetches the table.
     pub fn prefetch(&self) {
         prefetch(self.row);
     }
 
-    /// The port towards host `dst`; `None` when there is no route or `dst` is not a host, or no node. The
-    /// flow's hash is asked for only where there is a choice.
+    /// The port towards host `dst`; `None` when there is no route or `dst` is not a host, or no
+    /// node. The flow's hash is asked for only where there is a choice.
     #[inline(always)]
     pub fn next_hop(&self, dst: NodeId, flow_hash: impl FnOnce() -> u64) -> Option<PortId> {
         let column = *self.columns_of.get(dst.index())?;

@@ -119,7 +119,7 @@ fn what_the_original_takes_is_taken_with_its_meaning() {
     let read = |text: &str| Config::parse(Path::new("c"), &format!("{files}{text}")).unwrap();
     for mode in [2, 4, 9] {
         let (config, warnings) = read(&format!("CC_MODE {mode}"));
-        assert_eq!(config.congestion_control().kind().name(), "none");
+        assert_eq!(config.congestion_control().name(), "none");
         assert_eq!((config.data_overhead(), config.ack_size()), (48, 60));
         assert!(warnings.to_string().contains(&format!("CC_MODE {mode} has no meaning")));
     }

@@ -1,10 +1,11 @@
 //! The stored runs of the reference simulator.
 //!
 //! `golden/*.txt` hold runs of the reference (alibaba-edu/High-Precision-Congestion-Control,
-//! commit 9f4be2a) packed into a few files: a case begins with `#case`, `#counters` are totals where
-//! they were recorded (of a packet trace with zeros for padding: its bytes and their FNV-1a hash), `#queue NODE PORT MAX DATA MARKED` the largest egress queue in bytes and the
-//! data packets that left it (all, and marked), `#file NAME` is followed by that file's text, and
-//! `#same NAME CASE` stands for the same text as in an earlier case.
+//! commit 9f4be2a) packed into a few files: a case begins with `#case`, `#counters` are totals
+//! where they were recorded (of a packet trace with zeros for padding: its bytes and their FNV-1a
+//! hash), `#queue NODE PORT MAX DATA MARKED` the largest egress queue in bytes and the data packets
+//! that left it (all, and marked), `#file NAME` is followed by that file's text, and `#same NAME
+//! CASE` stands for the same text as in an earlier case.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Who does how much: nodes move to other threads when one has more to do than another.
 //!
-//! What a node has to do depends on the traffic, which nobody knows when nodes are divided. Moving a
-//! node is cheap if it is in the highest tier: threads meet before and after that tier runs, so
+//! What a node has to do depends on the traffic, which nobody knows when nodes are divided. Moving
+//! a node is cheap if it is in the highest tier: threads meet before and after that tier runs, so
 //! nothing else about who runs when depends on whose it is. Results depend on it even less.
 
 use super::Part;
@@ -9,8 +9,8 @@ use super::partition::Partition;
 use weir_core::NodeId;
 use weir_net::Topology;
 
-/// Moves are made while one part has more to do than another by more than one in so many packet-hops of
-/// both: below, they would cost more than they gain.
+/// Moves are made while one part has more to do than another by more than one in so many
+/// packet-hops of both: below, they would cost more than they gain.
 const TOLERANCE: u64 = 32;
 /// Fewer packet-hops than this say nothing about the next ones.
 const ENOUGH: u64 = 5_000;
@@ -88,8 +88,8 @@ impl Balance {
     }
 }
 
-/// Which nodes should move, so that parts would have had equally much to do. None moves twice: it may
-/// turn out that it has to stay.
+/// Which nodes should move, so that parts would have had equally much to do. None moves twice: it
+/// may turn out that it has to stay.
 fn choose(mut work: Vec<Work>) -> Vec<Move> {
     let mut moves = Vec::new();
     loop {
@@ -128,8 +128,8 @@ fn hand_over(parts: &mut [Part], from: usize, to: usize, place: usize, ports: us
 }
 
 impl Part {
-    /// Whether nothing of the node at `place` is in the side pool of this part, where it would have to
-    /// stay.
+    /// Whether nothing of the node at `place` is in the side pool of this part, where it would have
+    /// to stay.
     fn can_lose(&self, place: usize, ports: usize) -> bool {
         let node = &self.nodes[place];
         !node.uses_extras() && !self.wires.carries_extras(node.id(), ports)

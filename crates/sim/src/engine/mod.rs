@@ -3,8 +3,8 @@
 //! Nodes interact only through wires, and what a node sends cannot arrive in less than one
 //! **lookahead** (propagation plus the shortest frame's time). So when the earliest pending
 //! event of the whole network is at `t`, every node may be run up to `t + lookahead` on its
-//! own: nothing that happens elsewhere can reach it before. (A node whose neighbours are ahead of it
-//! may run one lookahead beyond *them*: [`tiers`].) Each node handles its own events in
+//! own: nothing that happens elsewhere can reach it before. (A node whose neighbours are ahead of
+//! it may run one lookahead beyond *them*: [`tiers`].) Each node handles its own events in
 //! canonical order; results do not depend on the order in which an engine visits nodes.
 
 pub(crate) mod balance;

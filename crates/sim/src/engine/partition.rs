@@ -7,8 +7,8 @@ use weir_net::{Layer, Topology};
 /// A division of the nodes into parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Partition {
-    /// The nodes of each part. If there are several parts, those of the highest tier come last: they
-    /// may move to another part.
+    /// The nodes of each part. If there are several parts, those of the highest tier come last:
+    /// they may move to another part.
     pub(crate) parts: Vec<Vec<NodeId>>,
     /// For each part: how many of its nodes come before those.
     pub(crate) settled: Vec<usize>,

@@ -40,8 +40,9 @@ struct Plan {
 #[derive(Clone, Debug, Default)]
 struct Stretch {
     visits: Vec<Visit>,
-    /// Visits of the next sweep that need nothing from other threads: done while the others are still
-    /// on their way to the meeting. Without them the slower one of every stretch would be waited for.
+    /// Visits of the next sweep that need nothing from other threads: done while the others are
+    /// still on their way to the meeting. Without them the slower one of every stretch would be
+    /// waited for.
     ahead: Vec<Visit>,
 }
 
@@ -366,8 +367,8 @@ mod tests {
     use super::*;
     use weir_net::build::{self, k_ary};
 
-    /// The tiers a part of a 4-ary fat-tree visits, stretch by stretch: those of this sweep and those
-    /// of the next one.
+    /// The tiers a part of a 4-ary fat-tree visits, stretch by stretch: those of this sweep and
+    /// those of the next one.
     fn plan(parts: usize) -> Vec<[String; 2]> {
         let topology = build::k_ary::build(&k_ary::Params { k: 4, ..Default::default() }).unwrap();
         let tiers = Tiers::new(&topology);

@@ -6,7 +6,7 @@ use super::{Nic, NicTimer};
 use crate::config::Reliability;
 use crate::link;
 use crate::node::Env;
-use weir_cc::{Ack, CongestionControl, Timers};
+use weir_cc::{Ack, Timers};
 use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{NodeView, PortQueue};
 

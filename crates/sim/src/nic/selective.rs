@@ -105,7 +105,7 @@ impl Receiver {
         }
         match response {
             Response::Nack { .. } => PacketKind::Nack,
-            Response::Ack { .. } | Response::Silent => PacketKind::Ack,
+            Response::Ack { .. } => PacketKind::Ack,
         }
     }
 }

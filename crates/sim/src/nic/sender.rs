@@ -6,11 +6,15 @@ use crate::config::{NicConfig, WindowConfig};
 use crate::probe::held::HoldClock;
 use std::collections::VecDeque;
 use weir_cc::reliability::selective_repeat;
-use weir_cc::{Cc, CongestionControl, Path, Timers};
+use weir_cc::{Cc, Path, Timers};
 use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, Time, packet::flags};
 use weir_traffic::{FlowSpec, WhileHeld};
 
 /// What decides which packet is next, where that is not go-back-N.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a flow has it in a box, and all flows have the same"
+)]
 pub(crate) enum Machine {
     /// Selective repeat: which packets arrived.
     Repeat(selective_repeat::Sender),

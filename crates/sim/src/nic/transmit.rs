@@ -7,7 +7,7 @@ use crate::config::Reliability;
 use crate::node::Env;
 use crate::wire::IntStack;
 use std::cmp::Reverse;
-use weir_cc::{CcKind, CongestionControl, Pacing, Path, TimerKind, Timers};
+use weir_cc::{Pacing, Path, TimerKind, Timers};
 use weir_core::{Bytes, PortId, QueueId, Time, packet::flags};
 use weir_fc::{NodeView, PortQueue};
 
@@ -28,8 +28,7 @@ impl Nic {
             mtu: config.nic.payload,
             hops: env.shared.longest_path,
         };
-        // the others go by marks or telemetry
-        let wants_rtt = matches!(config.cc.kind(), CcKind::Timely | CcKind::Swift);
+        let wants_rtt = config.cc.needs().rtt;
         let cc = config.cc.start(&path);
         let mut sender = Box::new(Sender::new(spec, port, cc, wants_rtt, &path, &config.nic));
         if config.nic.reliability == Reliability::Tcp && spec.rate.is_none() {

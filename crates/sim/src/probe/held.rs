@@ -56,8 +56,8 @@ impl HoldClock {
     }
 }
 
-/// The holds of one port, of a switch or a NIC: how many are in force at each priority, and how long
-/// there was at least one.
+/// The holds of one port, of a switch or a NIC: how many are in force at each priority, and how
+/// long there was at least one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PortHolds {
     in_force: [u32; Priority::COUNT],
@@ -128,8 +128,8 @@ struct Loss {
 }
 
 impl HeldFlows {
-    /// A packet of `flow` leaves a queue whose clock went from `entered` to `now`, and whose last hold
-    /// ended at `ended`.
+    /// A packet of `flow` leaves a queue whose clock went from `entered` to `now`, and whose last
+    /// hold ended at `ended`.
     #[inline]
     pub(crate) fn leave(
         &mut self,

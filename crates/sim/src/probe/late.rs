@@ -17,8 +17,8 @@ pub(crate) struct LateFrames {
 }
 
 impl LateFrames {
-    /// Of more frames than this the earliest count as before the end. In the millisecond after which
-    /// a deadlock is told these are more than frames of 64 B at 40 Gb/s.
+    /// Of more frames than this the earliest count as before the end. In the millisecond after
+    /// which a deadlock is told these are more than frames of 64 B at 40 Gb/s.
     const MOST: usize = 1 << 16;
 
     /// A control frame has just started at `now` in a node that was last active at `active`.
@@ -77,7 +77,8 @@ mod tests {
         }
         let busy = |end| late.busy(&tx, 300, ns(0), ns(end));
         assert_eq!([150, 230, 400, 450, 900].map(busy), [100, 130, 200, 250, 300].map(ns));
-        // the node is active again: the frame that had ended by then is before the end, whenever that is
+        // the node is active again: the frame that had ended by then is before the end, whenever
+        // that is
         tx.send(ns(600), &test_packet(0, 100), &mut wires);
         late.note(ns(600), &tx, ns(550));
         assert_eq!(late.frames.len(), 1);

@@ -24,8 +24,8 @@ pub(crate) struct LengthProbe {
 /// The integral of a length over time, in bytes times picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Area(
-    /// What went times when it did, minus what came times when it did: the integral until now if
-    /// the length is zero now.
+    /// Sum of departed bytes times time minus arrived bytes times time: the integral of the length
+    /// up to now if the length is zero now.
     u128,
 );
 
@@ -86,7 +86,7 @@ impl LengthProbe {
         self.length = length;
     }
 
-    /// Asks for the bin that will count next to be at hand soon.
+    /// Prefetches the bin that will count next.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
         if let Some(bin) = self.bins.get(bin(self.length)) {
@@ -132,7 +132,8 @@ impl LengthProbe {
         end.max(self.since)
     }
 
-    /// The distribution until `end`; `area` is the integral. Only the present length is known after it.
+    /// The distribution until `end`; `area` is the integral. Only the present length is known after
+    /// it.
     pub(crate) fn stats(&mut self, end: Time, area: u128) -> QueueStats {
         if end > self.since {
             self.advance(end);

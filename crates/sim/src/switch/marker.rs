@@ -1,12 +1,12 @@
 //! ECN: which packets a switch marks.
 
-use crate::config::{Config, EcnConfig, Reliability};
+use crate::config::{Config, Reliability};
+use weir_cc::ecn::{Mark, Marking};
 use weir_cc::tcp::EcnMode;
 use weir_core::rng::Stream;
 use weir_core::{Packet, packet::flags};
 
-/// Marks packets that leave a long queue behind, RED-like: never up to K_min, always above
-/// K_max, in between with a probability that grows to P_max.
+/// Marks packets that leave a long queue behind, as [`Marking`] says.
 pub(crate) struct Marker {
     draws: Stream,
     /// Retransmissions are not ECN-capable (RFC 3168, section 6.1.5).
@@ -27,12 +27,12 @@ impl Marker {
 
     /// Whether a packet is to be marked that leaves `left` bytes behind in its queue, at a port with
     /// these thresholds.
-    pub(crate) fn marks(&mut self, ecn: Option<&EcnConfig>, left: u64) -> bool {
-        let Some(ecn) = ecn else { return false };
-        let (kmin, kmax) = (ecn.kmin.get(), ecn.kmax.get());
-        left > kmax
-            || (left > kmin
-                && self.draws.unit()
-                    < ecn.pmax.as_f64() * (left - kmin) as f64 / (kmax - kmin) as f64)
+    pub(crate) fn marks(&mut self, marking: Option<&Marking>, left: u64) -> bool {
+        let Some(marking) = marking else { return false };
+        match marking.decide(left) {
+            Mark::No => false,
+            Mark::Yes => true,
+            Mark::If(probability) => self.draws.unit() < probability,
+        }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) mod transmit;
 pub(crate) mod watchdog;
 
 use crate::chain::Store;
-use crate::config::{EcnAt, WatchdogConfig};
+use crate::config::{EcnAt, EcnConfig, WatchdogConfig};
 use crate::node::{Ahead, Env};
 use crate::probe::held::HeldFlows;
 use crate::probe::length::LengthProbe;
@@ -210,7 +210,7 @@ impl Switch {
         let mut ports: Vec<Port> =
             (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, wires)).collect();
         for (port, ecn) in ports.iter_mut().zip(shared.thresholds.marking(id)) {
-            port.ecn = ecn;
+            port.ecn = ecn.map(EcnConfig::marking);
         }
         let pipeline = shared.config.switch.pipeline.as_ref();
         let processor = pipeline.map(|p| Processor::new(p, &*fc, ports.len())).transpose()?;

@@ -4,7 +4,7 @@ use super::marker::Marker;
 use super::scheduler::Scheduler;
 use super::shortcuts::Obstacles;
 use crate::chain::{Chain, Store, Taken};
-use crate::config::{EcnAt, EcnConfig};
+use crate::config::EcnAt;
 use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
 use crate::outcome::QueueStats;
@@ -15,6 +15,7 @@ use crate::shared::Shared;
 use crate::wire::{WireNumbers, Wires};
 use std::collections::VecDeque;
 use weir_cc::IntHop;
+use weir_cc::ecn::Marking;
 use weir_core::prefetch::prefetch;
 use weir_core::{
     NodeId, Packet, PacketKind, PortId, Priority, PrioritySet, QueueId, Rate, Time, packet::flags,
@@ -82,7 +83,7 @@ pub(crate) struct Port {
     pub(crate) control_sent: u64,
     pub(crate) marked: u64,
     /// How it marks.
-    pub(crate) ecn: Option<EcnConfig>,
+    pub(crate) ecn: Option<Marking>,
     /// It marks packets as they leave their queues.
     marks_on_exit: bool,
     pub(crate) dropped: u64,
@@ -357,14 +358,22 @@ impl Port {
                 && self.marks_on_exit
                 && packet.kind == PacketKind::Data
                 && marker.marks(self.ecn.as_ref(), left)
-                && marker.may_mark(packet)
             {
-                self.marked += 1;
-                marked = Packet { flags: packet.flags | flags::CE, ..*packet };
+                marked = self.mark(packet, marker);
                 packet = &marked;
             }
         }
         self.tx.send(now, packet, wires);
+    }
+
+    /// The packet with a mark, if it is ECN-capable.
+    #[inline(never)]
+    fn mark(&mut self, packet: &Packet, marker: &Marker) -> Packet {
+        if !marker.may_mark(packet) {
+            return *packet;
+        }
+        self.marked += 1;
+        Packet { flags: packet.flags | flags::CE, ..*packet }
     }
 
     /// What a packet reports, and what a rate limit must know of it.

@@ -21,19 +21,19 @@ struct Ring {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Scheduler {
-    /// Bit per queue: non-empty and not held. The first 64 stand apart: most ports have no
-    /// more, and their scheduling should touch nothing else.
+    /// One bit per queue: non-empty and not held. The first 64 are a field of their own, because most
+    /// ports have no more queues and their scheduling then reads nothing else.
     ready: u64,
-    /// Bit per queue below 64 that is alone in its rank, with none above it that has a greater
-    /// number: no turn to take.
+    /// One bit per queue below 64: it is alone in its rank, and no queue of a higher rank has a greater
+    /// number. Such a queue is served without looking at turns.
     alone: u64,
     more_ready: Box<[u64]>,
-    /// The strict group with most queues. Most ports have only one with several, and its turns
-    /// should touch nothing else.
+    /// The strict group with most queues. Most ports have only one group of several queues, and its
+    /// turns then read nothing else.
     main: Ring,
     uses_deficits: bool,
-    /// Bit per queue below 64 of the table that ranks below one made on demand: while it is ready, the
-    /// order of numbers is not the order of ranks. All bits: it may never be.
+    /// One bit per queue below 64 of the table: it ranks below a queue made on demand, so while it is
+    /// ready, the order of numbers is not the order of ranks. All bits set: the orders never agree.
     late: u64,
     turns: Box<Turns>,
 }
@@ -72,20 +72,20 @@ impl Rank {
     }
 }
 
-/// What is looked at when turns are taken.
+/// The state of turns.
 #[derive(Clone, Debug)]
 struct Turns {
     layout: QueueLayout,
     /// How many queues there are now.
     len: usize,
     ranks: Vec<Rank>,
-    /// By group. What changes of the main one is not kept up to date here.
+    /// By group. The entry of the main group is not kept up to date.
     rings: Vec<Ring>,
     /// Which group the main ring is.
     main: usize,
     /// By group: its rank.
     rank_of: Vec<usize>,
-    /// By group of a weighted rank: bytes it has earned and not sent.
+    /// By group of a weighted rank: its deficit, the bytes it may still send.
     deficit: Vec<u64>,
     /// By queue of the table: its group.
     group_of: Vec<u16>,
@@ -194,7 +194,7 @@ impl Scheduler {
             || !layout.on_demand.is_empty()
     }
 
-    /// Asks for what turns touch to be at hand soon.
+    /// Prefetches the state of turns.
     pub(crate) fn prefetch(&self) {
         prefetch(&self.main);
     }
@@ -331,7 +331,7 @@ impl Scheduler {
         undisputed.or_else(|| self.select_in_group(blocked, size))
     }
 
-    /// The first ready queue, if it shares its place with no other.
+    /// The first ready queue, if it is alone in its rank.
     #[inline(always)]
     pub(crate) fn undisputed(&self) -> Option<QueueId> {
         let first = self.ready;
@@ -455,8 +455,8 @@ impl Scheduler {
         }
     }
 
-    /// A packet of queue `q`, alone among those that could go, goes out without a search: its turn is
-    /// over, and what it would have earned in it is lost again.
+    /// The only ready queue, `q`, sends a packet without a search: its turn is over, and its group keeps
+    /// no deficit from it.
     #[inline(always)]
     pub(crate) fn passed(&mut self, q: usize) {
         let q = q as u32;
@@ -467,8 +467,8 @@ impl Scheduler {
         }
     }
 
-    /// Whether a queue shares its place with no other: it takes no turns. Perhaps false of queues
-    /// beyond the first 64.
+    /// Whether a queue is alone in its rank and takes no turns. May be false for queues beyond the first
+    /// 64.
     #[inline(always)]
     pub(crate) fn is_alone(&self, q: QueueId) -> bool {
         q.0 < 64 && self.alone & 1 << q.0 != 0

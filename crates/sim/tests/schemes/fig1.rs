@@ -1,5 +1,5 @@
-//! The OFC paper's Fig. 1: F0 and F1 share the way Sa - Sb - Sc; at Sc F1 meets six bursts at P_d, F0
-//! leaves by P_b, which is free.
+//! The OFC paper's Fig. 1: F0 and F1 share the way Sa - Sb - Sc; at Sc F1 meets six bursts at P_d,
+//! F0 leaves by P_b, which is free.
 
 use crate::common::{config, flow, run, set};
 use weir_core::{Bytes, NodeId, Time};

@@ -9,8 +9,8 @@ use weir_fc::{
 use weir_sim::config::Scheme;
 use weir_traffic::FlowSpec;
 
-/// Two queues of data that take turns, of which the first takes all that arrives. What is done with a
-/// head depends on its size.
+/// Two queues of data that take turns, of which the first takes all that arrives. What is done with
+/// a head depends on its size.
 struct Heads(QueueLayout);
 
 static HEADS: SchemeInfo = SchemeInfo {
@@ -110,9 +110,9 @@ impl FlowControl for Heads {
     idle_hooks!();
 }
 
-/// One packet at a time, every 10 us, finds its port idle: at the switch 1 us and its own length after
-/// it started, at its receiver as long after that, or after it has waited. The last one comes 200 ns
-/// after one that has left a mark behind, which waits: it may not overtake it.
+/// One packet at a time, every 10 us, finds its port idle: at the switch 1 us and its own length
+/// after it started, at its receiver as long after that, or after it has waited. The last one comes
+/// 200 ns after one that has left a mark behind, which waits: it may not overtake it.
 #[test]
 fn what_a_scheme_says_of_a_head_that_was_never_queued_is_done() {
     let mut cfg = config("none");

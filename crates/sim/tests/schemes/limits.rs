@@ -9,8 +9,8 @@ use weir_sim::Outcome;
 use weir_sim::config::Scheme;
 use weir_traffic::FlowSpec;
 
-/// Packets of one priority limit data at [`OUT`] or lift the limit, as their size says. The scheme hears
-/// of no others, so they pass ports that are idle.
+/// Packets of one priority limit data at [`OUT`] or lift the limit, as their size says. The scheme
+/// hears of no others, so they pass ports that are idle.
 struct Signals(QueueLayout);
 
 const SIGNAL: Priority = Priority::ALL[5];
@@ -91,8 +91,8 @@ fn departure(out: &Outcome, flow: &FlowSpec) -> Time {
     flow.start + found.fct().unwrap() - on_wire(flow.size.get()) - HOP
 }
 
-/// A limit comes and goes; a packet is sent, another passes. While it is on the wire the limit comes
-/// back: what is left of it takes ten times as long, and the next packet waits for that.
+/// A limit comes and goes; a packet is sent, another passes. While it is on the wire the limit
+/// comes back: what is left of it takes ten times as long, and the next packet waits for that.
 #[test]
 fn a_limit_that_comes_back_knows_of_the_packet_that_passed() {
     let flows = [
@@ -115,8 +115,8 @@ fn a_limit_that_comes_back_knows_of_the_packet_that_passed() {
     assert_eq!(departure(&out, &flows[5]), next);
 }
 
-/// What is left of the gap after a limited packet when the limit is lifted is shorter by then, but there:
-/// a packet that arrives within it waits.
+/// What is left of the gap after a limited packet when the limit is lifted is shorter by then, but
+/// there: a packet that arrives within it waits.
 #[test]
 fn a_gap_outlasts_its_limit() {
     let flows = [signal(0, LIMIT), data(100), signal(600, LIFT), data(600)];

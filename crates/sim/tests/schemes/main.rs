@@ -52,6 +52,7 @@ mod flushed;
 mod heads;
 mod invariants;
 mod limits;
+mod own_cc;
 mod own_message;
 mod own_scheme;
 mod priorities;
@@ -63,3 +64,7 @@ mod waits;
 /// The example of the guide "Write your own scheme", as it is.
 #[path = "../../../fc/examples/own_scheme.rs"]
 mod door;
+
+/// The example of the guide "Write your own congestion control", as it is.
+#[path = "../../examples/own_cc.rs"]
+mod brake;

@@ -6,6 +6,17 @@ use weir_fc::Values;
 use weir_sim::Finish;
 use weir_sim::config::{Scheme, ThresholdConfig};
 
+/// A file of the repository.
+pub(crate) fn read(path: &str) -> String {
+    let path = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// The lines of a text without indentation and empty lines.
+pub(crate) fn trimmed(text: &str) -> Vec<String> {
+    text.lines().map(str::trim).filter(|l| !l.is_empty()).map(str::to_owned).collect()
+}
+
 #[test]
 fn the_example_runs_to_its_end() {
     door::main();

@@ -1,5 +1,5 @@
-//! Every scheme with random weights, strict ranks and sets of lossless priorities, on small networks
-//! with flows of many priorities.
+//! Every scheme with random weights, strict ranks and sets of lossless priorities, on small
+//! networks with flows of many priorities.
 //!
 //! A run checks its own invariants (see `invariants`). On top of that everything must arrive: the
 //! networks have no cyclic dependencies, no bit is lost and memory is without end, so there is no
@@ -9,7 +9,7 @@ use crate::common::random::{Case, case};
 use crate::common::{set, try_run};
 use crate::invariants::{MODES, Mode};
 use proptest::prelude::*;
-use weir_core::{Bytes, Priority, Time};
+use weir_core::{Bytes, Priority, PrioritySet, Time};
 use weir_fc::PrioritySchedule;
 use weir_net::Topology;
 use weir_sim::config::{IngressLimit, Stop};
@@ -69,7 +69,7 @@ fn settings(case: &mut Case, scheme: &str, mode: Mode, classes: &Classes) -> Con
     mode.iter().for_each(|(name, value)| set(&mut cfg, name, value));
     // ACKs stay outside the lossless set
     let lossless = suits(scheme, mode, classes.lossless) & !(1 << classes.ack);
-    cfg.switch.lossless = lossless;
+    cfg.switch.lossless = PrioritySet::from_bits(lossless);
     cfg.nic.ack_priority = Priority::ALL[usize::from(classes.ack)];
     cfg.switch.schedule =
         PrioritySchedule { weights: classes.weights, quantum: Bytes::new(classes.quantum) };
@@ -78,11 +78,10 @@ fn settings(case: &mut Case, scheme: &str, mode: Mode, classes: &Classes) -> Con
     cfg
 }
 
-/// The flows of the case. Most of them have lossless priorities, and where `incast` says so most go to
-/// one host, so that many meet at a port.
+/// The flows of the case. Most of them have lossless priorities, and where `incast` says so most go
+/// to one host, so that many meet at a port.
 fn flows(case: &Case, classes: &Classes, cfg: &Config, topology: &Topology) -> Vec<FlowSpec> {
-    let lossless: Vec<Priority> =
-        Priority::ALL.into_iter().filter(|p| cfg.switch.lossless & 1 << p.get() != 0).collect();
+    let lossless: Vec<Priority> = cfg.switch.lossless.iter().collect();
     let mut flows = case.flows(topology);
     for (i, flow) in flows.iter_mut().enumerate() {
         let mut draw = weir_core::rng::mix(classes.priorities ^ i as u64);
@@ -134,7 +133,7 @@ fn pauses_are_logged_with_their_priority() {
         .collect();
     for (scheme, _) in MODES.iter().filter(|(name, _)| *name != "none") {
         let mut cfg = crate::common::config(scheme);
-        cfg.switch.lossless = 0b10_1000;
+        cfg.switch.lossless = PrioritySet::from_bits(0b10_1000);
         let out = try_run(&topology, &flows, &cfg).expect("a valid run");
         let logged = out.pauses.iter().fold(0u8, |seen, e| seen | 1 << e.priority.get());
         // G-PFC's high sub-classes have the next free classes, 4 and 6

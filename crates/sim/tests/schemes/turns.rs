@@ -44,9 +44,9 @@ impl FlowControl for Turns {
     idle_hooks!();
 }
 
-/// Packets of 1538 B on the wire take 123.04 ns and a link of 1 us. h0's first one is at the switch at
-/// 1.12304 us and goes straight through. While it is on the wire h1's comes, at 1.17304 us, and as it
-/// leaves, at 1.24608 us, h0's second one. Both wait then, and it is the turn of h1's queue.
+/// Packets of 1538 B on the wire take 123.04 ns and a link of 1 us. h0's first one is at the switch
+/// at 1.12304 us and goes straight through. While it is on the wire h1's comes, at 1.17304 us, and
+/// as it leaves, at 1.24608 us, h0's second one. Both wait then, and it is the turn of h1's queue.
 #[test]
 fn the_queue_of_a_packet_that_passed_comes_last() {
     let mut cfg = config("none");

@@ -93,8 +93,8 @@ impl FlowControl for Shut {
     idle_hooks!();
 }
 
-/// Packets of 1538 B on the wire take 123.04 ns and a link of 1 us. The first is held when it comes,
-/// at 1.12304 us; the second comes a packet later and waits behind it from then on.
+/// Packets of 1538 B on the wire take 123.04 ns and a link of 1 us. The first is held when it
+/// comes, at 1.12304 us; the second comes a packet later and waits behind it from then on.
 #[test]
 fn a_queue_behind_another_waits_since_its_own_head_came() {
     let mut cfg = config("none");
@@ -106,8 +106,8 @@ fn a_queue_behind_another_waits_since_its_own_head_came() {
     assert_eq!(since(BEHIND), Some(Time::from_ps(1_123_040 + 123_040)));
 }
 
-/// The first flow's only packet waits from 1.12304 us on and is sent at 50 us. What comes 150 us later
-/// has waited since it came, not since the first did.
+/// The first flow's only packet waits from 1.12304 us on and is sent at 50 us. What comes 150 us
+/// later has waited since it came, not since the first did.
 #[test]
 fn a_wait_ends_with_its_packet() {
     let mut cfg = config("none");

@@ -119,7 +119,7 @@ fn a_pause_holds_the_acks_of_its_class() {
 #[test]
 fn acks_of_one_class_do_not_wait_for_those_of_another() {
     let mut cfg = with_data("pfc");
-    cfg.switch.lossless = 0b1100;
+    cfg.switch.lossless = weir_core::PrioritySet::from_bits(0b1100);
     let other = FlowSpec { priority: Priority::ALL[2], ..flow(5, 1, segments(300)) };
     let victim = flow(0, 1, segments(300));
     let both = beside_a_pause(&cfg, &[victim, other]);

@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
         SIZES,
         START,
         params! {
-            "gap" Kind::Time, Fallback::Is("0s"),
+            "gap" Kind::Time(&[]), Fallback::Is("0s"),
                 "time between the starts of successive flows of a host";
         },
         MARKING,

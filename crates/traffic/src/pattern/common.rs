@@ -5,26 +5,26 @@ use crate::error::TrafficError;
 use crate::fabric::Fabric;
 use crate::flow::FlowSpec;
 use crate::load::{Intensity, LoadRef};
-use crate::params::{Fallback, Kind, ParamDoc, Reader, params};
+use crate::params::{Fallback, Kind, Param, Reader, params};
 use crate::text::Share;
 use weir_core::Time;
 
 /// The parameters of patterns over given pairs of hosts.
-pub(crate) const PAIRS: &[ParamDoc] = params! {
+pub(crate) const PAIRS: &[Param] = params! {
     "senders" Kind::Hosts, Fallback::Required, "the hosts that send, one flow each";
     "receivers" Kind::Hosts, Fallback::Required,
         "the host that receives all flows, or one host for each sender";
     "path" Kind::Path, Fallback::Absent("left to routing"), "static path to take";
-    "start" Kind::Time, Fallback::Is("0s"), "when the flows start";
+    "start" Kind::Time(&[]), Fallback::Is("0s"), "when the flows start";
 };
 
 /// When sources cease to send.
-pub(crate) const STOP: &[ParamDoc] = params! {
-    "stop" Kind::Time, Fallback::Absent("the end of the run"), "when the sources cease to send";
+pub(crate) const STOP: &[Param] = params! {
+    "stop" Kind::Time(&[]), Fallback::Absent("the end of the run"), "when the sources cease to send";
 };
 
 /// The parameters of patterns with a load.
-pub(crate) const INTENSITY: &[ParamDoc] = params! {
+pub(crate) const INTENSITY: &[Param] = params! {
     "load" Kind::Fraction, Fallback::Absent("what the arrivals make"),
         "offered payload as a share of the capacity that `load-ref` names";
     "load_ref" Kind::Choice(&["host", "core", "core-exact"]), Fallback::Is("host"),
@@ -32,7 +32,7 @@ pub(crate) const INTENSITY: &[ParamDoc] = params! {
          flows crossed the core; or those links by the flows that do cross it";
     "per_second" Kind::Number, Fallback::Absent("what `load` or `mean-gap` makes"),
         "arrivals per second";
-    "mean_gap" Kind::Time, Fallback::Absent("what `load` or `per-second` makes"),
+    "mean_gap" Kind::Time(&[]), Fallback::Absent("what `load` or `per-second` makes"),
         "mean time between arrivals";
     "rate_of" Kind::Choice(&["network", "host"]), Fallback::Is("network"),
         "whose arrivals `per-second` or `mean-gap` counts: those of all hosts together, or of each \
@@ -40,30 +40,30 @@ pub(crate) const INTENSITY: &[ParamDoc] = params! {
 };
 
 /// The parameters of patterns that go on for some time.
-pub(crate) const SPAN: &[ParamDoc] = params! {
-    "start" Kind::Time, Fallback::Is("0s"), "when arrivals begin";
-    "stop" Kind::Time, Fallback::Absent("the end of the traffic"), "when arrivals cease";
+pub(crate) const SPAN: &[Param] = params! {
+    "start" Kind::Time(&[]), Fallback::Is("0s"), "when arrivals begin";
+    "stop" Kind::Time(&[]), Fallback::Absent("the end of the traffic"), "when arrivals cease";
 };
 
 /// When flows start.
-pub(crate) const START: &[ParamDoc] = params! {
-    "start" Kind::Time, Fallback::Is("0s"), "when the flows start";
+pub(crate) const START: &[Param] = params! {
+    "start" Kind::Time(&[]), Fallback::Is("0s"), "when the flows start";
 };
 
 /// Who takes part.
-pub(crate) const HOSTS: &[ParamDoc] = params! {
+pub(crate) const HOSTS: &[Param] = params! {
     "hosts" Kind::Hosts, Fallback::Absent("all hosts"), "the hosts that take part";
 };
 
 /// Who sends to whom.
-pub(crate) const ENDS: &[ParamDoc] = params! {
+pub(crate) const ENDS: &[Param] = params! {
     "senders" Kind::Hosts, Fallback::Absent("all hosts"), "the hosts that send";
     "receivers" Kind::Hosts, Fallback::Absent("all hosts"),
         "the hosts that receive; never the sender itself";
 };
 
 /// How large flows are.
-pub(crate) const SIZES: &[ParamDoc] = params! {
+pub(crate) const SIZES: &[Param] = params! {
     "size" Kind::Sizes, Fallback::Required, "payload of the flows";
     "scale" Kind::Fraction, Fallback::Is("1"),
         "what the sizes of a table are multiplied by; `1/10` divides them by ten";

@@ -37,7 +37,7 @@ pub(crate) const ENTRY: Entry = Entry {
         STOP,
         params! {
             "rate" Kind::Rate, Fallback::Required, "what each source produces";
-            "size" Kind::Size, Fallback::Is("unlimited"),
+            "size" Kind::Size(&["unlimited"]), Fallback::Is("unlimited"),
                 "payload that each source produces in all";
             "while_held" Kind::Choice(&["backlog", "discard"]), Fallback::Is("backlog"),
                 "what is produced while flow control holds the source: kept, or thrown away";

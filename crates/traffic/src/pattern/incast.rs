@@ -53,16 +53,16 @@ pub(crate) const ENTRY: Entry = Entry {
           random. Give one of `load`, `per-second` and `mean-gap`; the latter two count events.",
     groups: &[
         params! {
-            "degree" Kind::Count, Fallback::Required, "flows per event";
+            "degree" Kind::COUNT, Fallback::Required, "flows per event";
         },
         SIZES,
         INTENSITY,
         params! {
-            "replacement" Kind::Flag, Fallback::Is("false"),
+            "replacement" Kind::Bool, Fallback::Is("false"),
                 "whether one sender may be drawn several times for an event";
             "spacing" Kind::Choice(&["poisson", "even"]), Fallback::Is("poisson"),
                 "distribution of the gaps between events";
-            "events" Kind::Count, Fallback::Absent("no limit"), "how many events in all";
+            "events" Kind::COUNT, Fallback::Absent("no limit"), "how many events in all";
         },
         ENDS,
         SPAN,

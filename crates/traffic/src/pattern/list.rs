@@ -30,7 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
              rate, while_held, stop, path, high";
         "flows" Kind::Rows, Fallback::Absent("they are in `file`"),
             "the same rows in the scenario itself, one text each, the names of the columns first";
-        "priority" Kind::Priority, Fallback::Is("0"), "802.1Q priority of flows that have none";
+        "priority" Kind::PRIORITY, Fallback::Is("0"), "802.1Q priority of flows that have none";
     }],
 };
 

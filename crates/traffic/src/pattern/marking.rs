@@ -3,7 +3,7 @@
 use super::Pair;
 use crate::error::TrafficError;
 use crate::flow::FlowSpec;
-use crate::params::{Fallback, Kind, ParamDoc, Reader, params};
+use crate::params::{Fallback, Kind, Param, Reader, params};
 use crate::text::FromText;
 use weir_core::{Bytes, ClassId, Priority, Time};
 
@@ -31,11 +31,11 @@ pub struct Marking {
 }
 
 /// The parameters that every pattern takes.
-pub(crate) const MARKING: &[ParamDoc] = params! {
-    "class" Kind::Name, Fallback::Absent("the name of the pattern"),
+pub(crate) const MARKING: &[Param] = params! {
+    "class" Kind::Text, Fallback::Absent("the name of the pattern"),
         "label of the flows in reports";
-    "priority" Kind::Priority, Fallback::Is("0"), "802.1Q priority of the packets";
-    "high" Kind::Name, Fallback::Is("10KB"),
+    "priority" Kind::PRIORITY, Fallback::Is("0"), "802.1Q priority of the packets";
+    "high" Kind::Text, Fallback::Is("10KB"),
         "flows in the high sub-class of G-PFC: `never`, `always`, or those smaller than a size";
 };
 
@@ -80,7 +80,9 @@ impl FromText for SubClass {
             "always" => Ok(Self::High),
             size => match Bytes::from_text(size) {
                 Ok(limit) => Ok(Self::Below(limit)),
-                Err(_) => Err("write `never`, `always` or a size such as `10KB`".into()),
+                Err(_) => Err(format!(
+                    "`{text}` is neither `never` nor `always` nor a size such as `10KB`"
+                )),
             },
         }
     }

@@ -45,8 +45,8 @@ pub(crate) const ENTRY: Entry = Entry {
     doc: "Hosts alternate between a burst to a random receiver and silence.",
     groups: &[
         params! {
-            "on" Kind::Time, Fallback::Required, "mean duration of a burst at `rate`";
-            "off" Kind::Time, Fallback::Required, "mean silence between bursts";
+            "on" Kind::Time(&[]), Fallback::Required, "mean duration of a burst at `rate`";
+            "off" Kind::Time(&[]), Fallback::Required, "mean silence between bursts";
             "timing" Kind::Choice(&["exponential", "even"]), Fallback::Is("exponential"),
                 "distribution of both durations";
             "rate" Kind::Rate, Fallback::Absent("the rate of the sender's NIC"), "rate of a burst";

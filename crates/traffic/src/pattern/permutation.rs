@@ -34,7 +34,7 @@ pub(crate) const ENTRY: Entry = Entry {
         HOSTS,
         SIZES,
         params! {
-            "shift" Kind::Count, Fallback::Absent("drawn at random"),
+            "shift" Kind::COUNT, Fallback::Absent("drawn at random"),
                 "host i sends to host i + shift, around the list";
         },
         START,

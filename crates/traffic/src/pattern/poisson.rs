@@ -75,7 +75,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ENDS,
         SPAN,
         params! {
-            "flows" Kind::Count, Fallback::Absent("no limit"), "how many flows in all";
+            "flows" Kind::COUNT, Fallback::Absent("no limit"), "how many flows in all";
         },
         MARKING,
     ],

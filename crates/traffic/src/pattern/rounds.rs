@@ -92,20 +92,20 @@ pub(crate) const ENTRY: Entry = Entry {
     groups: &[params! {
         "rack_a" Kind::Hosts, Fallback::Required, "the rack that the long flows come from";
         "rack_b" Kind::Hosts, Fallback::Required, "the rack they go to";
-        "degree" Kind::Count, Fallback::Required,
+        "degree" Kind::COUNT, Fallback::Required,
             "flows towards one receiver in each round: one long, the others bursts";
-        "victims" Kind::Count, Fallback::Is("2"), "long flows to other hosts in each round";
+        "victims" Kind::COUNT, Fallback::Is("2"), "long flows to other hosts in each round";
         "burst" Kind::Times, Fallback::Is("0us..30us"), "how long a burst lasts at line rate";
-        "long" Kind::Size, Fallback::Is("1MB"), "size of a long flow";
-        "burst_percent" Kind::Count, Fallback::Is("80"),
+        "long" Kind::Size(&["unlimited"]), Fallback::Is("1MB"), "size of a long flow";
+        "burst_percent" Kind::COUNT, Fallback::Is("80"),
             "bursts to other hosts are added until bursts make up this much of the flows";
-        "period" Kind::Time, Fallback::Is("1ms"), "time between the starts of rounds";
-        "flows" Kind::Count, Fallback::Is("2000"),
+        "period" Kind::Time(&[]), Fallback::Is("1ms"), "time between the starts of rounds";
+        "flows" Kind::COUNT, Fallback::Is("2000"),
             "rounds go on until at least so many flows have started";
         "incast_senders" Kind::Choice(&["local", "remote"]), Fallback::Is("local"),
             "where the bursts of the incast come from: the receiver's rack or the other one";
-        "start" Kind::Time, Fallback::Is("0s"), "start of the first round";
-        "priority" Kind::Priority, Fallback::Is("0"), "802.1Q priority of the packets";
+        "start" Kind::Time(&[]), Fallback::Is("0s"), "start of the first round";
+        "priority" Kind::PRIORITY, Fallback::Is("0"), "802.1Q priority of the packets";
     }],
 };
 

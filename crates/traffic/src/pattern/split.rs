@@ -106,16 +106,16 @@ pub(crate) const ENTRY: Entry = Entry {
                 "for each type the group of hosts that receive, as many as send";
             "paths" Kind::Paths, Fallback::Absent("left to routing"),
                 "for each type the static path";
-            "flows" Kind::Count, Fallback::Required, "how many flows in all";
+            "flows" Kind::COUNT, Fallback::Required, "how many flows in all";
             "split" Kind::Choice(&["composition", "multinomial"]), Fallback::Is("composition"),
                 "all ordered sums equally likely, or every flow chooses its type by itself";
             "size" Kind::Sizes, Fallback::Is("15KB"), "payload of the flows";
             "scale" Kind::Fraction, Fallback::Is("1"),
                 "what the sizes of a table are multiplied by";
-            "start" Kind::Time, Fallback::Is("0s"), "earliest start";
-            "window" Kind::Time, Fallback::Is("30us"),
+            "start" Kind::Time(&[]), Fallback::Is("0s"), "earliest start";
+            "window" Kind::Time(&[]), Fallback::Is("30us"),
                 "flows start uniformly within so long after `start`";
-            "high_types" Kind::Counts, Fallback::Absent("what `high` says"),
+            "high_types" Kind::COUNTS, Fallback::Absent("what `high` says"),
                 "the types, counted from 1, in the high sub-class of G-PFC; the others are low";
         },
         MARKING,

@@ -1,9 +1,9 @@
 //! The tables that come with Weir.
 
 use super::table::SizeTable;
-use crate::nearest::nearest;
 use std::sync::{Arc, LazyLock};
 use thiserror::Error;
+use weir_core::nearest;
 
 /// A table that comes with Weir.
 #[derive(Clone, Debug)]

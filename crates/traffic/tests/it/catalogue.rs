@@ -218,25 +218,28 @@ fn constant_and_long_lived_sources_carry_their_settings() {
 /// Values of the right kind, most of them at the edges.
 fn edges(kind: Kind) -> &'static [&'static str] {
     match kind {
-        Kind::Size => &["1", "64KB", "unlimited", "18446744073709551614B", "0"],
+        Kind::Size(_) => &["1", "64KB", "unlimited", "18446744073709551614B", "0"],
         Kind::Sizes => {
             &["1", "64KB", "unlimited", "1B..18446744073709551614B", "datamining", "mine.cdf"]
         }
-        Kind::Time => &["0s", "1ps", "10us", "18446744s"],
+        Kind::Time(_) => &["0s", "1ps", "10us", "18446744s"],
         Kind::Times => &["0us..30us", "1ps", "0s..18446744s"],
         Kind::Rate => &["1bps", "100Gbps", "18446744Tbps", "0bps"],
         Kind::Number => &["1", "1e-6", "1e12", "NaN", "-1"],
-        Kind::Count | Kind::Counts => &["0", "1", "2", "3", "31", "99", "4294967295", "1000000"],
         Kind::Fraction => &["1", "0.5", "1e-6", "1/10", "99%", "1e9", "4294967295"],
-        Kind::Flag => &["true", "false"],
+        Kind::Bool => &["true", "false"],
         Kind::Choice(words) => words,
         Kind::Host => &["h0", "h31"],
         Kind::Hosts | Kind::Groups => &["h0", "h0..h2", "h0..h32", "h30..h32", "h5..h5"],
         Kind::Path | Kind::Paths => &["p0", "p9"],
-        Kind::Priority => &["0", "7"],
-        Kind::Name => &["never", "always", "1KB"],
+        Kind::PRIORITY => &["0", "7"],
+        Kind::Whole { .. } | Kind::Wholes { .. } => {
+            &["0", "1", "2", "3", "31", "99", "4294967295", "1000000"]
+        }
+        Kind::Text => &["never", "always", "1KB"],
         Kind::File => &["flows.csv"],
         Kind::Rows => &["src,dst,size,start", "h0,h1,1KB,0s", "src,dst,size,start\nh0,h1,1KB,0s"],
+        other => panic!("no pattern takes {}", other.describe()),
     }
 }
 

@@ -20,7 +20,8 @@ fn the_last_instant_of_the_sticky_period_still_counts() {
 }
 
 /// Flow 0 came by a port with a round trip of 20 us and is remembered for 60 us; flow 1, idle after
-/// it, came by one of 2 us. At 10 us its record is still behind that of flow 0, but its time is over.
+/// it, came by one of 2 us. At 10 us its record is still behind that of flow 0, but its time is
+/// over.
 #[test]
 fn an_entry_past_its_time_is_not_used_although_it_is_still_there() {
     let values = given(&INFO, &[]);

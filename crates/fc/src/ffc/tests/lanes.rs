@@ -1,8 +1,8 @@
-//! Who counts for a share, when a waiting lane is looked at again, and packets that never left theirs.
+//! Who counts for a share, when a waiting lane is looked at again, and packets that never left
+//! theirs.
 
 use super::*;
 use crate::Action;
-use crate::perflow::timer;
 
 /// Flows 20 and 30 hold 3000 B each, half of the transmit queue: neither is a root flow. Flow 40
 /// is known, because the next hop has stopped it, but has nothing in the queue: it is not a third
@@ -84,7 +84,7 @@ fn when_its_pace_allows_the_next_packet_the_port_is_looked_at_again() {
     let mut b = with_root(&[]);
     let mut asked = Actions::new();
     let view = b.clone();
-    b.scheme_mut().timer(&view.view(), timer(PACE, OUT, 0), &mut asked);
+    b.scheme_mut().timer(&view.view(), Timer::Pace.key(OUT, 0), &mut asked);
     assert_eq!(asked.as_slice(), [Action::Retry { port: OUT }]);
 }
 

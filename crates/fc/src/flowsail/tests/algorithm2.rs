@@ -113,8 +113,8 @@ fn as_printed_a_new_congested_flow_does_not_hold_the_isolation_queue() {
     assert!(b.depart(OUT, ISOLATION).is_some());
 }
 
-/// As printed the first PAUSE of a flow is not counted, but its RESUME is taken back: the count is -1,
-/// and the second PAUSE brings it to 0. With a bound it goes from 0 to 1.
+/// As printed the first PAUSE of a flow is not counted, but its RESUME is taken back: the count is
+/// -1, and the second PAUSE brings it to 0. With a bound it goes from 0 to 1.
 #[test]
 fn as_printed_the_count_of_the_isolation_queue_falls_below_zero_unless_it_is_bounded() {
     let sends = |reading| {

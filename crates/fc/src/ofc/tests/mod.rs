@@ -9,7 +9,7 @@ mod readings;
 use super::*;
 use crate::harness::{Bench, PRIORITY};
 use weir_core::control::HostPair;
-use weir_core::{FlowId, NodeId};
+use weir_core::{FlowId, NodeId, PrioritySet};
 
 /// Two ingresses and two egresses.
 pub(super) const UP: PortId = PortId(0);
@@ -164,7 +164,10 @@ fn weighted_priorities_keep_their_backups_in_their_own_group() {
 fn lossless_priorities_do_not_share_their_tables() {
     let p4 = Priority::ALL[4];
     let mut b = Bench::around(4, "10KB", "3KB", |setup| {
-        scheme(&[(&XOFF_CONGESTED, "6KB")], &NodeSetup { lossless: 0b1_1000, ..setup.clone() })
+        scheme(
+            &[(&XOFF_CONGESTED, "6KB")],
+            &NodeSetup { lossless: PrioritySet::from_bits(0b1_1000), ..setup.clone() },
+        )
     });
     // 7 6 5, then backups and normal queue of 4, then of 3
     assert_eq!(b.scheme().queues[4], Queues { backup: 3, normal: 5, ranked: true });

@@ -226,16 +226,17 @@ fn solid(quantity: &impl ToString) -> String {
 fn hosts(p: &Pieces, ack_priority: u8) -> String {
     let high = if p.ack_high_priority { "   # as ACK_HIGH_PRIO 1" } else { "" };
     format!(
-        "\n[nic]\npayload = \"{}\"\nheader = \"{}\"\nack = \"{}\"\nack-priority = {ack_priority}{high}\n",
+        "\n[nic]\npayload = \"{}\"\nheader = \"{}\"\nack = \"{}\"\nack-priority = \
+         {ack_priority}{high}\n",
         p.payload, p.data_overhead, p.ack_size
     )
 }
 
 fn congestion_control(p: &Pieces) -> String {
     let cc = &p.congestion_control;
-    let mut out = format!("\n[congestion-control]\nalgorithm = \"{}\"\n", cc.kind().name());
+    let mut out = format!("\n[congestion-control]\nalgorithm = \"{}\"\n", cc.name());
     for param in cc.list() {
-        let _ = writeln!(out, "{} = {}", param.name.replace('_', "-"), quoted(&param.value));
+        let _ = writeln!(out, "{} = {}", param.name, quoted(&param.value));
     }
     out
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use weir_cc::CcKind;
 use weir_core::{Bytes, Rate, Ratio, Time};
 use weir_ns3::import::{LinkPiece, Pieces};
 use weir_sim::config::{LinkConfig, dynamic_headroom};
@@ -178,8 +177,7 @@ fn weights(used: &[u8], ack_priority: u8, notes: &mut Vec<String>) -> Option<[u8
 
 /// Marking for the ports at the hosts' speed: a scenario has one rule for all ports.
 fn ecn(p: &Pieces, notes: &mut Vec<String>) -> String {
-    let marks = matches!(p.congestion_control.kind(), CcKind::Dcqcn | CcKind::Dctcp);
-    if !marks || p.marking.is_empty() {
+    if !p.congestion_control.needs().marks || p.marking.is_empty() {
         return "\"off\"".into();
     }
     let at_host =

@@ -7,7 +7,7 @@
 /// word (and at least one letter) may be wrong. Ties go to the earlier candidate.
 ///
 /// ```
-/// use weir_net::nearest;
+/// use weir_core::nearest;
 /// assert_eq!(nearest("spnie0", ["leaf0", "spine0"]), Some("spine0"));
 /// assert_eq!(nearest("banana", ["leaf0", "spine0"]), None);
 /// ```

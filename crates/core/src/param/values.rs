@@ -1,0 +1,150 @@
+//! Values of parameters, where whoever reads them does not know their types.
+
+use super::{FromText, Kind, Param, ParamError};
+use crate::{Bytes, Rate, Ratio, Time};
+use std::fmt;
+
+/// A value that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A size.
+    Bytes(Bytes),
+    /// A time.
+    Time(Time),
+    /// A speed.
+    Rate(Rate),
+    /// A fraction.
+    Ratio(Ratio),
+    /// A whole number.
+    Integer(u64),
+    /// A truth value.
+    Bool(bool),
+    /// One of the words of a choice.
+    Choice(&'static str),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(v) => v.fmt(f),
+            Self::Time(v) => v.fmt(f),
+            Self::Rate(v) => v.fmt(f),
+            Self::Ratio(v) => v.fmt(f),
+            Self::Integer(v) => v.fmt(f),
+            Self::Bool(v) => v.fmt(f),
+            Self::Choice(v) => v.fmt(f),
+        }
+    }
+}
+
+impl Value {
+    /// What `text` stands for in a parameter of this kind.
+    ///
+    /// # Panics
+    /// When values of this kind are not read this way: a mistake in a table.
+    fn read(kind: Kind, text: &str) -> Result<Self, String> {
+        kind.check(text)?;
+        Ok(match kind {
+            Kind::Size(_) => Self::Bytes(FromText::from_text(text)?),
+            Kind::Time(_) | Kind::Period => Self::Time(FromText::from_text(text)?),
+            Kind::Rate | Kind::PositiveRate => Self::Rate(FromText::from_text(text)?),
+            Kind::Fraction => Self::Ratio(FromText::from_text(text)?),
+            Kind::Whole { .. } => Self::Integer(FromText::from_text(text)?),
+            Kind::Bool => Self::Bool(FromText::from_text(text)?),
+            Kind::Choice(words) => {
+                Self::Choice(words.iter().find(|w| **w == text.trim()).expect("it was checked"))
+            }
+            other => panic!("{other:?} is not read as a value"),
+        })
+    }
+}
+
+/// The values given for parameters; what is not given has its default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values {
+    given: Vec<(&'static str, Value)>,
+}
+
+impl Values {
+    /// Nothing given: all defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives `param` the value written as `text`. Giving it twice keeps the last.
+    pub fn set(&mut self, param: &Param, text: &str) -> Result<(), ParamError> {
+        let value = Value::read(param.kind, text).map_err(|why| param.error(why))?;
+        self.given.retain(|(name, _)| *name != param.name);
+        self.given.push((param.name, value));
+        Ok(())
+    }
+
+    /// The value of `param`: what was given, or the default, or `None` where it has none.
+    pub fn get(&self, param: &Param) -> Option<Value> {
+        let given = self.given.iter().find(|(name, _)| *name == param.name).map(|(_, v)| *v);
+        given.or_else(|| match param.default() {
+            "" => None,
+            text => Some(Value::read(param.kind, text).expect("a default reads as its kind")),
+        })
+    }
+}
+
+macro_rules! getter {
+    ($(#[$doc:meta])* $name:ident, $variant:ident, $ty:ty) => {
+        $(#[$doc])*
+        ///
+        /// # Panics
+        /// When the parameter is of another kind: a mistake in its owner's table.
+        pub fn $name(&self, param: &Param) -> Option<$ty> {
+            self.get(param).map(|v| match v {
+                Value::$variant(v) => v,
+                other => panic!("parameter {} holds {other:?}", param.name),
+            })
+        }
+    };
+}
+
+impl Values {
+    getter!(/// A size.
+        bytes, Bytes, Bytes);
+    getter!(/// A time.
+        time, Time, Time);
+    getter!(/// A speed.
+        rate, Rate, Rate);
+    getter!(/// A fraction.
+        ratio, Ratio, Ratio);
+    getter!(/// A whole number.
+        integer, Integer, u64);
+    getter!(/// A truth value.
+        bool, Bool, bool);
+    getter!(/// A word.
+        choice, Choice, &'static str);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: Param = Param::new("size", Kind::Size(&[]), "68KB", "A size.");
+    const MODE: Param = Param::new("mode", Kind::Choice(&["timed", "sticky"]), "timed", "A mode.");
+    const DERIVED: Param = Param::new("d", Kind::Time(&[]), "", "Derived.");
+
+    #[test]
+    fn a_default_stands_until_a_value_is_given() {
+        let mut v = Values::new();
+        assert_eq!(v.bytes(&SIZE), Some(Bytes::new(68_000)));
+        v.set(&SIZE, "1KiB").unwrap();
+        v.set(&SIZE, "2KiB").unwrap();
+        assert_eq!(v.bytes(&SIZE), Some(Bytes::new(2048)));
+        assert_eq!(v.choice(&MODE), Some("timed"));
+        assert_eq!(v.time(&DERIVED), None);
+    }
+
+    #[test]
+    fn a_wrong_value_names_the_parameter_and_the_valid_ones() {
+        let mut v = Values::new();
+        let error = v.set(&MODE, "tined").unwrap_err().to_string();
+        assert!(error.starts_with("`mode`: `tined` is not one of `timed`, `sticky`"), "{error}");
+        assert!(v.set(&SIZE, "3 apples").unwrap_err().why.contains("KiB"));
+    }
+}
