@@ -200,7 +200,7 @@ impl Gfc {
             false => Ok(Curve::flat(&setup.ports[i])),
         };
         Ok(Self {
-            schedule: setup.schedule.clone(),
+            schedule: *setup.schedule,
             queue_of: setup.schedule.queue_of(),
             role: setup.role,
             lossless: setup.lossless,

@@ -130,6 +130,11 @@ pub struct Collected<'a> {
 }
 
 impl Collected<'_> {
+    /// Whether there is anything to show: runs were planned, or none are needed.
+    pub fn was_planned(&self) -> bool {
+        self.plan.is_some() || matches!(self.experiment.work, Work::FlowSizes(_))
+    }
+
     /// The claim of a verdict.
     pub fn claim(&self, verdict: &Verdict) -> &Claim {
         &self.paper.claims[verdict.claim]
