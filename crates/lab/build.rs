@@ -1,7 +1,7 @@
 //! Puts the files of `papers/` into the program.
 //!
 //! `papers` beside this file is a link to the directory at the root of the repository; a package
-//! has the files themselves. Pictures of results stay outside.
+//! has the files themselves. Of results only the summary is inside.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,8 @@ fn walk(directory: &Path, name: &Path, files: &mut Vec<(String, PathBuf)>) {
         if path.is_dir() {
             println!("cargo::rerun-if-changed={}", path.display());
             walk(&path, &name, files);
+        } else if name.starts_with("results") && name != Path::new("results/experiments.csv") {
+            // only the summary is listed
         } else if name.extension().is_some_and(|e| ENDINGS.iter().any(|known| e == *known)) {
             let parts: Vec<_> = name.iter().map(|p| p.to_string_lossy().into_owned()).collect();
             files.push((parts.join("/"), path));

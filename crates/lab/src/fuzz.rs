@@ -28,6 +28,7 @@ pub const READERS: &[Reader] = &[
     ("graph", graph),
     ("scenario", scenario),
     ("fct", fct_file),
+    ("paper", paper),
     ("ns3_config", ns3_config),
     ("ns3_topology", ns3_topology),
     ("ns3_flows", ns3_flows),
@@ -63,6 +64,16 @@ pub fn units(bytes: &[u8]) {
     }
     try_one::<Rate>(text);
     try_one::<Ratio>(text);
+}
+
+/// Experiments and claims of papers, each as a file by itself, about a fixed set of variants,
+/// parameters and classes. Scenarios and grids are not resolved here: they have targets and checks
+/// of their own.
+pub fn paper(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let (sources, diagnostics) = crate::paper::read_alone(text);
+    let shown = diagnostics.render(&sources, false);
+    assert_eq!(shown.is_empty(), diagnostics.is_empty());
 }
 
 /// Tables of flow sizes.

@@ -9,7 +9,7 @@ use serde_json::json;
 use std::path::PathBuf;
 use weir_lab::format;
 use weir_lab::listing::wrap;
-use weir_lab::paper::catalogue::{Chosen, choose};
+use weir_lab::paper::catalogue::{Chosen, choose, published};
 use weir_lab::paper::run::{self, Collected, Counts, Planned, Setting, Trouble};
 use weir_lab::paper::{Claim, Mode, Outcome, Verdict};
 use weir_lab::sweep::directory::SweepDir;
@@ -226,6 +226,10 @@ fn list(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
             Column::numbers("full", 8).under("runs"),
             Column::numbers("figures", 2),
             Column::numbers("claims", 5),
+            Column::numbers("CPU time", 6).under("published full run"),
+            Column::numbers("reproduced", 7).under("published full run"),
+            Column::numbers("direction", 7).under("published full run"),
+            Column::numbers("not", 7).under("published full run"),
         ]);
         for &at in &c.experiments {
             let e = &paper.experiments[at];
@@ -234,7 +238,7 @@ fn list(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
                 n => format::count(n as u64),
             };
             let claims = paper.claims.iter().filter(|claim| claim.experiment == e.id).count();
-            table.row(vec![
+            let mut row = vec![
                 e.id.clone(),
                 e.title.clone(),
                 e.place.clone(),
@@ -242,7 +246,14 @@ fn list(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
                 runs(Mode::Full),
                 e.figures.len().to_string(),
                 claims.to_string(),
-            ]);
+            ];
+            // a directory of a user has nothing published
+            let inside = paper.directory.is_none();
+            if let Some(p) = published(&paper.id, &e.id).filter(|_| inside) {
+                row.push(format::time_ps(p.cpu_seconds * 1e12));
+                row.extend(p.verdicts.map(|n| n.to_string()));
+            }
+            table.row(row);
         }
         print(&format!("{}\n", table.render(terminal.out.width, terminal.out.colour)))?;
     }

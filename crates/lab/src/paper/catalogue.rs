@@ -308,3 +308,50 @@ fn add(chosen: &mut Vec<Chosen>, paper: Paper, only: Option<usize>) -> Result<()
     }
     Ok(())
 }
+
+/// What a full run of an experiment came to, as published with the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Published {
+    /// Processor time.
+    pub cpu_seconds: f64,
+    /// Claims that are reproduced, hold in direction, and do not hold.
+    pub verdicts: [u64; 3],
+}
+
+/// The published results of an experiment, if there are any.
+pub fn published(paper: &str, experiment: &str) -> Option<Published> {
+    let (_, text) = FILES.iter().find(|(path, _)| *path == "results/experiments.csv")?;
+    find_published(text, paper, experiment)
+}
+
+fn find_published(text: &str, paper: &str, experiment: &str) -> Option<Published> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let heads = reader.headers().ok()?.clone();
+    let rows = reader.records().filter_map(Result::ok);
+    rows.into_iter().find_map(|row| {
+        let cell = |name: &str| row.get(heads.iter().position(|head| head == name)?);
+        if (cell("paper")?, cell("experiment")?) != (paper, experiment) {
+            return None;
+        }
+        let count = |name: &str| cell(name)?.parse::<u64>().ok();
+        Some(Published {
+            cpu_seconds: cell("cpu_seconds")?.parse().ok()?,
+            verdicts: [count("reproduced")?, count("same_direction")?, count("not_reproduced")?],
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_results_are_found_by_paper_and_experiment() {
+        let text = "paper,experiment,runs,cpu_seconds,reproduced,same_direction,not_reproduced\n\
+            a,X-1,10,2.5,3,2,1\nb,X-2,10,7,0,0,4\n";
+        let expected = Published { cpu_seconds: 2.5, verdicts: [3, 2, 1] };
+        assert_eq!(find_published(text, "a", "X-1"), Some(expected));
+        assert_eq!(find_published(text, "a", "X-2"), None);
+        assert_eq!(find_published("no,such\n1,2\n", "a", "X-1"), None);
+    }
+}

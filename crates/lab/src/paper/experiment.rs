@@ -247,7 +247,8 @@ fn work(r: &mut Reader<'_>, root: &Table, files: &Files) -> Option<Work> {
     Grid::from_table(root, r).map(|grid| Work::Sweep(Box::new(grid)))
 }
 
-fn quick(r: &mut Reader<'_>, root: &Table, grid: &Grid) -> Quick {
+/// Reads `[quick]`.
+pub(super) fn quick(r: &mut Reader<'_>, root: &Table, grid: &Grid) -> Quick {
     let Some(item) = root.get("quick") else { return Quick::default() };
     let Some(table) = r.table("[quick]", item) else { return Quick::default() };
     r.refuse_unknown(table, "[quick]", QUICK);

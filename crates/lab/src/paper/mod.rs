@@ -37,3 +37,39 @@ pub use figure::{FigureKind, FigureSpec, PanelSpec};
 pub use select::{Scope, Selector};
 pub use tables::{Cell, Tables};
 pub use verdict::{Outcome, Verdict};
+
+use crate::sweep::grid::Grid;
+use crate::sweep::reader::Reader;
+use crate::text::{Diagnostics, Sources, parse};
+
+/// Reads a text as a file of claims and as an experiment, against a scope that is always the same;
+/// what is accepted is put into words. For fuzzing.
+pub(crate) fn read_alone(text: &str) -> (Sources, Diagnostics) {
+    let texts = |all: &[&str]| all.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
+    let scope = Scope {
+        id: "X".into(),
+        variants: texts(&["PFC", "OFC"]),
+        parameters: texts(&["load", "size"]),
+        points: vec![texts(&["40", "1KB"]), texts(&["60", "1KB"]), texts(&["80", "1KB"])],
+        classes: Some(texts(&["victim"])),
+        ports: texts(&["core"]),
+        sizes: texts(&["0..10KB"]),
+        analytic: false,
+    };
+    let (mut sources, mut out) = (Sources::default(), Diagnostics::default());
+    let id = sources.add("file.toml", text);
+    for claim in claim::read(&sources, id, &[&scope], &mut out) {
+        let words = [claim.paper(), claim.quantity(), claim.rule_words()];
+        assert!(words.iter().all(|w| !w.is_empty()), "{claim:?}");
+        let verdicts = verdict::judge(0, &claim, &Tables::default(), true);
+        assert!(!verdicts.is_empty() || claim.of.is_empty(), "{claim:?}");
+    }
+    let root = parse(&sources, id, &mut out);
+    let mut r = Reader { id, sources: &sources, out: &mut out };
+    let figures = figure::read(&mut r, &root, &scope);
+    assert!(figures.iter().all(|f| !f.panels.is_empty()), "{figures:?}");
+    if let Some(grid) = Grid::from_table(&root, &mut r) {
+        experiment::quick(&mut r, &root, &grid);
+    }
+    (sources, out)
+}
