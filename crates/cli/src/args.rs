@@ -21,6 +21,7 @@ First steps:
   weir scenarios                      scenarios to start from
   weir run incast --out out/incast    one run, with a page of figures
   weir check my.toml                  what a scenario amounts to, without running it
+  weir paper run all                  experiments of papers, their numbers beside ours
 
 Exit codes:
   0    done (a deadlock is a result, unless --deny deadlock)

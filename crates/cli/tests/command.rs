@@ -123,10 +123,11 @@ fn output_without_a_terminal_has_no_colours_and_no_bar() {
     }
 }
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 12] = [
     ".weir-results",
     "flows.csv",
     "index.html",
+    "pause-edges.csv",
     "pauses.csv",
     "perf.json",
     "ports.csv",
@@ -134,6 +135,7 @@ const FILES: [&str; 10] = [
     "scenario.toml",
     "series.csv",
     "summary.json",
+    "victims.csv",
 ];
 
 fn listing(path: &Path) -> Vec<String> {
@@ -247,6 +249,74 @@ fn a_topology_can_be_drawn() {
     let text = stdout(&["topo", "ring-deadlock", "--svg", svg.to_str().expect("a path of text")]);
     assert!(text.contains("sw1 -> sw2 -> sw3 -> sw0 -> sw1"), "{text}");
     assert!(fs::read_to_string(svg).expect("a drawing").starts_with("<svg"));
+}
+
+#[test]
+fn a_window_of_time_limits_what_is_said_about_pauses_and_nothing_else() {
+    let run = |extra: &[&str]| {
+        let args: Vec<&str> =
+            ["run", "ofc-fig1", "--scheme", "pfc"].iter().chain(extra).copied().collect();
+        stdout(&args)
+    };
+    let whole = run(&["-q"]);
+    assert!(whole.contains("because of  between"), "{whole}");
+    assert!(whole.contains("victim   h0 to h8    142 us  Sb to Sc  P_d of Sc"), "{whole}");
+    // the incast is over by 300 us
+    let late = run(&["-q", "--from", "300us"]);
+    assert!(late.contains("pauses from 300 us began at Sa to Sb"), "{late}");
+    assert!(!late.contains("because of"), "{late}");
+    let table = |text: &str| {
+        text.lines()
+            .skip_while(|l| !l.contains("class"))
+            .take(5)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(table(&whole), table(&late), "completion times are those of the whole run");
+    let compare = |extra: &[&str]| {
+        let args = ["compare", "ofc-fig1", "--schemes", "pfc", "-q"];
+        stdout(&args.iter().chain(extra).copied().collect::<Vec<_>>())
+    };
+    let late = compare(&["--from", "300us", "--to", "1ms"]);
+    assert!(late.contains("victims of pauses from 300 us up to 1.00 ms"), "{late}");
+    assert!(compare(&[]).contains("142 us") && !late.contains("142 us"), "{late}");
+    let out = scratch("window").join("out");
+    run(&["--from", "300us", "--to", "1ms", "--out", out.to_str().expect("a path of text")]);
+    let read = |name: &str| fs::read_to_string(out.join(name)).expect("a file");
+    assert!(read("index.html").contains("weir run ofc-fig1 --scheme pfc --from 300us --to 1ms"));
+    assert_eq!(read("victims.csv").lines().count(), 1, "headings only");
+    for (from, to) in [("2ms", "1ms"), ("1ms", "1ms"), ("1", "2ms")] {
+        let refused = weir(&["run", "incast", "--from", from, "--to", to]);
+        let text = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{text}");
+        assert!(text.contains("--from"), "{text}");
+    }
+}
+
+#[test]
+fn a_check_says_whether_the_headroom_is_enough() {
+    let given = |sets: &[&str]| {
+        let mut args = vec!["check", "incast", "-q"];
+        sets.iter().for_each(|set| args.extend(["--set", set]));
+        let text = stdout(&args);
+        let line = text.lines().find(|l| l.contains("headroom given")).expect("a line");
+        line.split_once("headroom given").expect("it is there").1.trim().to_owned()
+    };
+    assert_eq!(given(&[]), "as needed by the link of each port");
+    // 28 160 B are needed; the packet that crosses xoff may take 1517 B of what is above it
+    let limit = |bytes: u64| format!("switch.thresholds.limit={bytes}B");
+    assert_eq!(given(&[&limit(75_000 + 1517 + 28_160)]), "28.16 KB: enough");
+    let short = given(&[&limit(75_000 + 1517 + 28_159)]);
+    assert_eq!(short, "28.159 KB: TOO LITTLE by 1 B, packets can be lost");
+    assert_eq!(given(&["switch.thresholds.limit=unlimited"]), "as much as there is memory");
+    let none = given(&["flow-control.scheme=none"]);
+    assert_eq!(none, "none: the scheme does not pause at the ingress");
+    let dynamic = ["switch.thresholds={alpha='1/8',headroom='20KB'}", "switch.buffer=12MB"];
+    assert!(
+        given(&dynamic).starts_with("18.482 KB: TOO LITTLE by 9.678 KB"),
+        "{}",
+        given(&dynamic)
+    );
 }
 
 /// The commands that the help lists.

@@ -35,7 +35,7 @@ pub(crate) struct Door {
 impl Door {
     pub(crate) fn new(values: &Values, setup: &NodeSetup<'_>) -> Self {
         let limit = values.bytes(&LIMIT).expect("has a default").get();
-        Self { schedule: setup.schedule.clone(), limit, shut: BTreeSet::new() }
+        Self { schedule: *setup.schedule, limit, shut: BTreeSet::new() }
     }
 }
 

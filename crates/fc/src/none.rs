@@ -36,7 +36,7 @@ fn build(_: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, Para
 impl NoFlowControl {
     /// No flow control on queues scheduled like this.
     pub fn new(schedule: &PrioritySchedule) -> Self {
-        Self { schedule: schedule.clone(), queue_of: schedule.queue_of() }
+        Self { schedule: *schedule, queue_of: schedule.queue_of() }
     }
 }
 

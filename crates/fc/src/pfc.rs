@@ -143,7 +143,7 @@ impl Pfc {
             ports.push(Port { refresh, quantum, ..Port::default() });
         }
         Ok(Self {
-            schedule: setup.schedule.clone(),
+            schedule: *setup.schedule,
             queue_of: setup.schedule.queue_of(),
             lossless: setup.lossless,
             timed,

@@ -91,6 +91,7 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
         let link = e.topology.link(need.link);
         let (a, b) = (e.topology.name(link.a.0), e.topology.name(link.b.0));
         add("headroom needed", format!("{} (link {a}-{b})", need.bytes));
+        add("headroom given", headroom_given(c, need.bytes));
     }
     let weights = c.switch.schedule.weights;
     add("scheduling", scheduling(weights));
@@ -158,6 +159,34 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     let seeds: Vec<String> = e.scenario.run.seeds.iter().map(u64::to_string).collect();
     add("seeds", seeds.join(", "));
     rows
+}
+
+/// The headroom of a lossless ingress as configured, against what the neediest link needs.
+fn headroom_given(c: &Config, need: Bytes) -> String {
+    // the packet that crosses the threshold is stored, too
+    let frame = c.nic.max_frame();
+    let verdict = |given: Bytes| match need.saturating_sub(given) {
+        Bytes::ZERO => format!("{given}: enough"),
+        short => format!("{given}: TOO LITTLE by {short}, packets can be lost"),
+    };
+    let pauses = (c.scheme.info.ingress_bound)(&c.scheme.values) != IngressBound::Memory;
+    match c.switch.thresholds {
+        _ if !pauses => "none: the scheme does not pause at the ingress".into(),
+        ThresholdConfig::Pool => "none: one pool, no pauses".into(),
+        ThresholdConfig::Static { limit: IngressLimit::Unlimited, .. } => {
+            "as much as there is memory".into()
+        }
+        ThresholdConfig::Static { xoff, limit: IngressLimit::Bytes(limit), .. } => {
+            let above = limit.saturating_sub(xoff).saturating_add(Bytes::new(1));
+            verdict(above.saturating_sub(frame))
+        }
+        ThresholdConfig::Dynamic { headroom: Some(given), .. } => {
+            verdict(given.saturating_sub(frame))
+        }
+        ThresholdConfig::Static { .. }
+        | ThresholdConfig::PerSpeed { .. }
+        | ThresholdConfig::Dynamic { .. } => "as needed by the link of each port".into(),
+    }
 }
 
 /// How priorities share a port.

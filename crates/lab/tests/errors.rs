@@ -35,6 +35,17 @@ fn the_unchanged_scenario_has_no_problem() {
     assert_eq!(e.scenario.name, "my");
 }
 
+/// Arrivals are so rare that few would start before the clock ends; `traffic-until` cuts them off.
+#[test]
+fn flows_that_never_start_are_not_too_late() {
+    let rare =
+        "size = \"4.2MB\"\n[[traffic]]\nkind = \"poisson\"\nsize = \"1MB\"\nper-second = 1\n";
+    let text =
+        GOOD.replace("size = \"4.2MB\"\n", &format!("{rare}[run]\ntraffic-until = \"1ms\"\n"));
+    let e = Experiment::read("my.toml", &text, Files::default(), &[]);
+    assert!(e.is_ok(), "{}", e.err().expect("an error").render(false));
+}
+
 #[test]
 fn xon_above_xoff_is_shown_with_both_values() {
     let expected = r#"error: xon must be below xoff

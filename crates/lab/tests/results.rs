@@ -172,7 +172,8 @@ fn samples_and_pauses_are_tables_too() {
     assert_eq!(stop.len(), go.len(), "everything was delivered");
     let first = stop.first().expect("the burst exceeds xoff");
     assert!(number(first, "at_ps") < u128::from(Time::from_us(20).as_ps()));
-    assert!(!first["cause"].is_empty() && !first["cause"].ends_with("held"), "a root: {first:?}");
+    assert!(!first["cause"].is_empty() && first["cause_held"] == "0", "a root: {first:?}");
+    assert!(stop.iter().any(|row| row["cause_held"] == "1"), "the incast's pauses spread");
     assert!(r.page.contains("<figure id=\"timeline-pfc\">"));
 }
 

@@ -8,7 +8,7 @@ use weir_lab::stats::Estimate;
 use weir_lab::sweep::directory::SweepDir;
 use weir_lab::sweep::draft::Draft;
 use weir_lab::sweep::merge::Merged;
-use weir_lab::sweep::metrics::{FLOWS, RUN};
+use weir_lab::sweep::metrics::{FLOWS, PORTS, RUN, STATE};
 use weir_lab::sweep::shard::Shard;
 use weir_lab::sweep::worker::{self, Options, work};
 use weir_lab::{Experiment, sweep};
@@ -83,6 +83,56 @@ fn the_book_has_every_column() {
     };
     RUN.iter().for_each(|m| named(m.name, "run", m.doc));
     FLOWS.iter().for_each(|m| named(m.name, "run, class, sizes", m.doc));
+    PORTS.iter().for_each(|m| named(m.name, "ports", m.doc));
+    STATE.iter().for_each(|m| named(m.name, "table", m.doc));
+}
+
+const GROUPED: &str = "[topology]\nkind = \"explicit\"\nhosts = [\"h0\", \"h1\", \"h2\"]\n\
+    switches = [\"s0\", \"s1\"]\nlinks = [\"h0 s0\", \"h1 s0\", \"s0 s1\", \"h2 s1\"]\n\
+    ports = [\"P_d s1 h2\"]\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+    [[traffic]]\nkind = \"burst\"\nfrom = [\"h0\", \"h1\"]\nto = \"h2\"\nsize = \"100KB\"\n\
+    [switch]\nthresholds = { xoff = \"1MB\", xon = \"500KB\" }\n[report]\nports = { between = \"s0 -> s1\", last = \"* -> P_d\", both = [\"s0 -> s1\", \"s1 -> h*\"] }\n";
+
+/// Two hosts at line rate meet at s0: its port to s1 gets 20 Gb/s and sends 10, so that half of what
+/// arrives waits; the last port gets no more than it sends.
+#[test]
+fn groups_of_ports_and_tables_of_the_scheme_have_rows() {
+    let dir = scratch("ports-scenario");
+    let file = dir.join("grouped.toml");
+    fs::write(&file, GROUPED).expect("written");
+    let name = file.to_str().expect("text");
+    let merged = merged("ports", &format!("scenario = {name:?}\nschemes = [\"pfc\", \"ofc\"]\n"));
+    let table = &merged.ports;
+    let at = |name: &str| table.column(name).expect("a column");
+    let pfc: Vec<_> = table.rows.iter().filter(|row| row[0] == "PFC").collect();
+    let names: Vec<&str> = pfc.iter().map(|row| row[at("ports")].as_str()).collect();
+    assert_eq!(names, ["", "between", "last", "both"]);
+    let of = |group: usize, name: &str| pfc[group][at(name)].parse::<f64>().expect("a number");
+    let peak = of(1, "queue_max_bytes");
+    // 100 KB of 200 KB, headers and the first packets apart
+    assert!((95_000.0..112_000.0).contains(&peak), "{peak}");
+    assert_eq!(peak, of(0, "queue_max_bytes"), "the longest of all");
+    assert!(of(2, "queue_max_bytes") < 3_000.0, "a packet or two");
+    // a mean over two ports is half the sum of both
+    let (one, two) = (of(1, "queue_mean_bytes"), of(2, "queue_mean_bytes"));
+    assert!((of(3, "queue_mean_bytes") - (one + two) / 2.0).abs() < 1e-6);
+    assert!((of(1, "utilisation") - of(2, "utilisation")).abs() < 0.01, "all bytes pass both");
+    let ofc: Vec<_> = merged.state.rows.iter().filter(|row| row[0] == "OFC").collect();
+    let table = merged.state.column("table").expect("a column");
+    assert!(ofc.iter().any(|row| row[table] == "flow_in_port_tab"), "{ofc:?}");
+}
+
+/// Two runs that differ in nothing but the groups of ports that are asked for have different rows.
+#[test]
+fn another_group_of_ports_is_another_run() {
+    let dir = scratch("groups");
+    fs::write(dir.join("grouped.toml"), GROUPED).expect("written");
+    let grid = "scenario = \"grouped.toml\"\nseeds = [1]\n[parameters]\n\
+        last = { key = \"report.ports.last\", values = [\"* -> P_d\", \"s1 -> *\"] }\n";
+    fs::write(dir.join("grid.toml"), grid).expect("written");
+    let draft = Draft::read(dir.join("grid.toml").to_str().expect("text")).expect("a grid");
+    let plan = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false))).plan;
+    assert_ne!(plan.runs[0].id, plan.runs[1].id);
 }
 
 #[test]

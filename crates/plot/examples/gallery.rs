@@ -112,7 +112,14 @@ fn grouped() -> Figure {
 fn boxes() -> Figure {
     let five = |i: usize, k: usize| {
         let m = (1.0 + i as f64 * 0.2) * (k + 1) as f64 * 1e8;
-        BoxPlot { low: m * 0.3, lower: m * 0.7, middle: m, upper: m * 1.4, high: m * 2.1 }
+        BoxPlot {
+            low: m * 0.3,
+            lower: m * 0.7,
+            middle: m,
+            upper: m * 1.4,
+            high: m * 2.1,
+            style: None,
+        }
     };
     let all = |i: usize| series(i, Shape::Boxes((0..3).map(|k| Some(five(i, k))).collect()));
     let names = ["all", "uncongested", "congested"].map(str::to_owned).to_vec();

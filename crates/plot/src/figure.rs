@@ -129,6 +129,8 @@ pub struct BoxPlot {
     pub upper: f64,
     /// Upper end of the line.
     pub high: f64,
+    /// A look of its own instead of the series'.
+    pub style: Option<Style>,
 }
 
 /// A level to compare with.

@@ -5,11 +5,15 @@ use weir_cc::tcp::TcpParams;
 const PAGE: &str = include_str!("../../../../docs/src/tcp.md");
 const TESTS: [&str; 3] =
     [include_str!("traces.rs"), include_str!("recovery.rs"), include_str!("delivery.rs")];
-const UNITS: [(&str, &str); 4] = [
+const UNITS: [(&str, &str); 8] = [
     ("window", include_str!("../../src/tcp/window.rs")),
     ("receiver", include_str!("../../src/tcp/receiver.rs")),
     ("rtt", include_str!("../../src/tcp/rtt.rs")),
     ("reassembly", include_str!("../../src/tcp/reassembly.rs")),
+    ("alone", include_str!("../../../sim/tests/tcp/alone.rs")),
+    ("losses", include_str!("../../../sim/tests/tcp/losses.rs")),
+    ("marks", include_str!("../../../sim/tests/tcp/marks.rs")),
+    ("acks", include_str!("../../../sim/tests/tcp/acks.rs")),
 ];
 
 #[test]
@@ -38,6 +42,7 @@ fn the_page_names_tests_that_exist() {
 #[test]
 fn the_page_lists_every_parameter() {
     for p in TcpParams::default().list() {
-        assert!(PAGE.contains(&format!("\n| `{}` |", p.name)), "{}", p.name);
+        let key = p.name.replace('_', "-");
+        assert!(PAGE.contains(&format!("\n| `{key}` |")), "{key}");
     }
 }

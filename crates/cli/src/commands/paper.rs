@@ -46,6 +46,38 @@ pub(crate) enum Verb {
     Claims(Which),
     /// Check all files, and resolve every run without making it
     Check(Which),
+    /// Write the page and the figures of what was run; `run` does so at its end
+    Report(ReportArgs),
+    /// Write numbers, drawings and verdicts of full runs for a repository
+    Publish(PublishArgs),
+}
+
+/// `weir paper report`.
+#[derive(Args, Debug)]
+pub(crate) struct ReportArgs {
+    /// Papers, experiments, `all`, or directories of your own; default: all papers
+    #[arg(value_name = "ID|PAPER|DIR")]
+    names: Vec<String>,
+    /// Of the full runs instead of the quick ones
+    #[arg(long)]
+    full: bool,
+    /// Where results are kept
+    #[arg(short, long, value_name = "DIR", default_value = "weir-out/papers")]
+    out: PathBuf,
+}
+
+/// `weir paper publish`.
+#[derive(Args, Debug)]
+pub(crate) struct PublishArgs {
+    /// Papers, experiments, `all`, or directories of your own; default: all papers
+    #[arg(value_name = "ID|PAPER|DIR")]
+    names: Vec<String>,
+    /// Where results are kept
+    #[arg(long, value_name = "DIR", default_value = "weir-out/papers")]
+    from: PathBuf,
+    /// Where they are published
+    #[arg(short, long, value_name = "DIR", default_value = "papers/results")]
+    output: PathBuf,
 }
 
 /// Papers, experiments or directories.
@@ -112,6 +144,8 @@ pub(crate) fn paper(args: &Paper, terminal: &Terminal) -> anyhow::Result<Status>
     let names = match &args.verb {
         Verb::List(which) | Verb::Claims(which) | Verb::Check(which) => &which.names,
         Verb::Run(args) => &args.names,
+        Verb::Report(args) => &args.names,
+        Verb::Publish(args) => &args.names,
     };
     let chosen = match choose(names) {
         Ok(chosen) => chosen,
@@ -127,7 +161,52 @@ pub(crate) fn paper(args: &Paper, terminal: &Terminal) -> anyhow::Result<Status>
         Verb::Claims(which) if which.json => claims_json(&chosen),
         Verb::Claims(_) => claims(&chosen, terminal),
         Verb::Check(_) => check(&chosen, terminal),
+        Verb::Report(args) => report(&chosen, args, terminal),
+        Verb::Publish(args) => publish(&chosen, args, terminal),
     }
+}
+
+/// The page of everything that was run in this directory, not only of what was run last.
+fn write_page(chosen: &[Chosen], setting: &Setting) -> anyhow::Result<PathBuf> {
+    let mut papers = choose(&[]).unwrap_or_default();
+    papers.extend(chosen.iter().filter(|c| c.paper.directory.is_some()).cloned());
+    let mut all = run::collect(&papers, setting)?;
+    all.retain(Collected::was_planned);
+    Ok(weir_lab::paper::report::write(&all, setting)?)
+}
+
+/// The page and the figures of what there is.
+fn report(chosen: &[Chosen], args: &ReportArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    let mode = if args.full { Mode::Full } else { Mode::Quick };
+    let setting = Setting { out: args.out.clone(), mode, seeds: None, any_build: false };
+    let mut all = run::collect(chosen, &setting)?;
+    // an experiment that was never planned here has nothing to show
+    all.retain(Collected::was_planned);
+    if all.is_empty() {
+        let mode = mode.name();
+        anyhow::bail!("no {mode} runs below {}: `weir paper run all --{mode}`", shown(&args.out));
+    }
+    for c in &all {
+        run::write(c, &setting)?;
+    }
+    let page = weir_lab::paper::report::write(&all, &setting)?;
+    print(&Counts::new(&all).words())?;
+    terminal.note(&format!("report: {}", shown(&page)));
+    Ok(Status::Done)
+}
+
+fn publish(chosen: &[Chosen], args: &PublishArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    let out = args.from.clone();
+    let setting = Setting { out, mode: Mode::Full, seeds: None, any_build: false };
+    let mut all = run::collect(chosen, &setting)?;
+    all.retain(Collected::was_planned);
+    if all.is_empty() {
+        anyhow::bail!("no full runs below {}: `weir paper run all --full`", shown(&args.from));
+    }
+    let written = weir_lab::paper::publish::publish(&all, &args.output)?;
+    let written = format::plural(written as u64, "experiment");
+    terminal.note(&format!("{written} published: {}", shown(&args.output)));
+    Ok(Status::Done)
 }
 
 fn list(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
@@ -300,8 +379,10 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
         }
         Err(Trouble::Sweep(error)) => return Err(error.into()),
     };
-    for p in &planned {
-        terminal.warnings(&p.warnings.0, &p.warnings.1);
+    let odd = planned.iter().filter(|p| !p.warnings.0.is_empty()).count();
+    if odd > 0 {
+        let experiments = format::plural(odd as u64, "experiment");
+        terminal.note(&format!("{experiments} with warnings: `weir paper check` shows them"));
     }
     if args.engine == Engine::Slurm {
         return submit(&planned, args, terminal);
@@ -326,8 +407,13 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
         terminal.warn(&format!("{invalid} runs are invalid: a lossless class lost packets"));
         status = Status::InvalidRun;
     }
+    let page = write_page(chosen, &setting)?;
     let out = run::mode_directory(&setting.out, setting.mode);
-    terminal.note(&format!("tables and verdicts: {}/PAPER/EXPERIMENT/*.csv", shown(&out)));
+    terminal.note(&format!(
+        "report: {}     tables and verdicts: {}/PAPER/EXPERIMENT/*.csv",
+        shown(&page),
+        shown(&out)
+    ));
     Ok(status)
 }
 

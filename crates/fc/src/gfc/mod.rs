@@ -208,7 +208,7 @@ impl Gfc {
             false => Ok(Curve::flat(&setup.ports[i])),
         };
         Ok(Self {
-            schedule: setup.schedule.clone(),
+            schedule: *setup.schedule,
             queue_of: setup.schedule.queue_of(),
             role: setup.role,
             lossless: setup.lossless,

@@ -70,7 +70,8 @@ impl Paper {
                 directory.display()
             )))
         };
-        for entry in std::fs::read_dir(directory).map_err(cannot)? {
+        let here = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+        for entry in std::fs::read_dir(here).map_err(cannot)? {
             names.push(entry.map_err(cannot)?.file_name().to_string_lossy().into_owned());
         }
         names.sort();
@@ -220,16 +221,30 @@ impl Head {
     }
 }
 
-/// What a command line means: `all`, a paper, an experiment, or a directory.
+/// What a command line means: `all`, a paper, an experiment, a directory, or the file of one of
+/// its experiments.
 pub fn choose(words: &[String]) -> Result<Vec<Chosen>, Problems> {
     let mut chosen: Vec<Chosen> = Vec::new();
     let all = ["all".to_owned()];
     let words = if words.is_empty() { &all } else { words };
     let mut inside: Option<Vec<Paper>> = None;
     for word in words {
-        let directory = Path::new(word);
-        if word.contains(std::path::is_separator) || directory.is_dir() {
-            add(&mut chosen, Paper::load(directory)?, None)?;
+        let path = Path::new(word);
+        if path.extension().is_some_and(|e| e == "toml") {
+            let paper = Paper::load(path.parent().unwrap_or(Path::new("")))?;
+            let stem = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into());
+            let at = paper.experiments.iter().position(|e| e.stem == stem);
+            let Some(at) = at else {
+                let error = Diagnostic::error(format!("`{word}` is no experiment of its paper"));
+                let names: Vec<&str> = paper.experiments.iter().map(|e| e.stem.as_str()).collect();
+                let nearest = weir_net::nearest(&stem, names.iter().copied());
+                return Err(Problems::plain(error.nearest(nearest)));
+            };
+            add(&mut chosen, paper, Some(at))?;
+            continue;
+        }
+        if word.contains(std::path::is_separator) || path.is_dir() {
+            add(&mut chosen, Paper::load(path)?, None)?;
             continue;
         }
         if inside.is_none() {

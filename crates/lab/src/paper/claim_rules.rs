@@ -56,7 +56,8 @@ pub(crate) fn shown(metric: &str, x: f64) -> String {
 
 /// A share as a percentage with one decimal.
 pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    let text = format!("{:.1}", share * 100.0);
+    format!("{} %", if text == "-0.0" { "0.0" } else { &text })
 }
 
 /// A number that a paper states, in the unit of a metric; a plain number or a share without one.

@@ -19,10 +19,16 @@ mod claim_rules;
 pub mod experiment;
 pub mod figure;
 pub mod flow_sizes;
+pub mod page;
+pub mod plot;
+pub mod publish;
+pub mod report;
 pub mod run;
 pub mod select;
 pub mod tables;
 pub mod verdict;
+#[cfg(test)]
+mod verdict_tests;
 
 pub use catalogue::Paper;
 pub use claim::{Claim, Operand, Pick, Rule};

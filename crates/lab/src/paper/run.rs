@@ -130,6 +130,11 @@ pub struct Collected<'a> {
 }
 
 impl Collected<'_> {
+    /// Whether there is anything to show: runs were planned, or none are needed.
+    pub fn was_planned(&self) -> bool {
+        self.plan.is_some() || matches!(self.experiment.work, Work::FlowSizes(_))
+    }
+
     /// The claim of a verdict.
     pub fn claim(&self, verdict: &Verdict) -> &Claim {
         &self.paper.claims[verdict.claim]
@@ -313,8 +318,12 @@ impl Counts {
             (self.left_out, "only in full"),
             (self.missing, "missing"),
         ];
-        let some = parts.iter().filter(|(n, what)| *n > 0 || what.ends_with("reproduced"));
-        some.map(|(n, what)| format!("{n} {what}")).collect::<Vec<_>>().join(", ")
+        // the three verdicts always, the others where there are any
+        let some = parts.iter().enumerate().filter(|(i, (n, _))| *n > 0 || *i < 3);
+        some.map(|(_, part)| part)
+            .map(|(n, what)| format!("{n} {what}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 

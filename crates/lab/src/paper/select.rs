@@ -165,7 +165,9 @@ pub(crate) fn unknown(
 ) {
     let names: Vec<&str> = there_are.iter().map(AsRef::as_ref).collect();
     let error = Diagnostic::error(format!("there is no {what} `{name}`")).at(at, "");
-    let error = error.nearest(weir_net::nearest(name, names.iter().copied()));
+    // a unit that was left out is more than a slip of the pen: `fct_mean` for `fct_mean_ps`
+    let begins = || names.iter().copied().find(|n| name.len() > 2 && n.starts_with(name));
+    let error = error.nearest(weir_net::nearest(name, names.iter().copied()).or_else(begins));
     r.out.push(match names.is_empty() {
         true => error.help(format!("there is no {what} at all")),
         false => error.help(format!("there are: {}", names.join(", "))),
@@ -326,10 +328,8 @@ impl Reader<'_> {
             self.error(format!("{owner} needs `{key}`"), at, "");
         }
         let text = self.text(table, key);
-        if let Some((text, at)) = &text {
-            if text.trim().is_empty() {
-                self.error(format!("`{key}` is empty"), *at, "");
-            }
+        if let Some((_, at)) = text.as_ref().filter(|(text, _)| text.trim().is_empty()) {
+            self.error(format!("`{key}` is empty"), *at, "");
         }
         text.map(|(text, _)| text.trim().to_owned()).unwrap_or_default()
     }

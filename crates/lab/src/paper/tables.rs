@@ -218,3 +218,46 @@ impl<'a> Column<'a> {
         }
     }
 }
+
+#[cfg(test)]
+impl Tables {
+    /// Tables with one metric of runs, made by hand: variant, values of the parameters, numbers of
+    /// seeds 1, 2, ...
+    pub(super) fn by_hand(
+        parameters: &[&str],
+        metric: &str,
+        cells: &[(&str, &[&str], &[f64])],
+    ) -> Self {
+        let at = RUN.iter().map(|m| m.name).chain(FLOWS.iter().map(|m| m.name));
+        let at = at.into_iter().position(|m| m == metric).expect("a metric of runs");
+        let mut tables = Self {
+            parameters: parameters.iter().map(|p| (*p).to_owned()).collect(),
+            variants: in_order(cells.iter().map(|(variant, ..)| *variant)),
+            ..Self::default()
+        };
+        for (cell, (variant, values, numbers)) in cells.iter().enumerate() {
+            let values = values.iter().map(|v| (*v).to_owned()).collect();
+            tables.cells.push(((*variant).to_owned(), values));
+            for (seed, x) in numbers.iter().enumerate() {
+                let mut run = vec![String::new(); RUN.len() + FLOWS.len()];
+                // a number that is none stands for a run without this figure
+                run[at] = if x.is_nan() { String::new() } else { x.to_string() };
+                let record = Record {
+                    id: String::new(),
+                    weir: String::new(),
+                    build: String::new(),
+                    status: Status::Ok,
+                    reason: String::new(),
+                    attempt: 1,
+                    run,
+                    classes: Vec::new(),
+                    ports: Vec::new(),
+                    state: Vec::new(),
+                    cpu_seconds: 0.0,
+                };
+                tables.rows.push(Row { cell, seed: seed as u64 + 1, result: Ok(record) });
+            }
+        }
+        tables
+    }
+}

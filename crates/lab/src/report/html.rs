@@ -4,7 +4,7 @@ use crate::table::{Align, TextTable};
 use weir_core::markup::escape;
 use weir_plot::{Data, Figure, Size, draw, svg};
 
-pub(super) fn html_table(t: &TextTable) -> String {
+pub(crate) fn html_table(t: &TextTable) -> String {
     let used = |i: usize| t.rows.iter().any(|row| row.get(i).is_some_and(|cell| !cell.is_empty()));
     let shown: Vec<usize> = (0..t.columns.len()).filter(|&i| used(i)).collect();
     let class = |i: usize| match t.columns[i].align {
@@ -54,7 +54,7 @@ fn group_heads(t: &TextTable, shown: &[usize]) -> String {
     out
 }
 
-pub(super) fn data_table(data: &Data) -> String {
+pub(crate) fn data_table(data: &Data) -> String {
     let mut out = String::from("<div class=\"data\"><table><thead><tr>");
     for head in &data.header {
         out.push_str(&format!("<th>{}</th>", escape(head)));
@@ -77,15 +77,20 @@ const NARROW: Size = Size { width: 380.0, text: 11.0, line: 1.6, columns: 1, sha
 /// More rows of one series than this are no table to look at; all are in the CSV.
 const MOST_ROWS: usize = 60;
 
-/// A figure with its words and its numbers. The drawing is there twice, for wide and for narrow
-/// screens; the style of the page shows one of them.
-pub(super) fn figure(f: &Figure) -> String {
+/// A figure with its words and its numbers, and the option that draws it alone.
+pub(crate) fn figure(f: &Figure) -> String {
+    figure_with(f, &format!("<code>--figure {}</code>", escape(&f.id)))
+}
+
+/// A figure with its words, its numbers and `tools` beside them. The drawing is there twice, for
+/// wide and for narrow screens; the style of the page shows one of them.
+pub(crate) fn figure_with(f: &Figure, tools: &str) -> String {
     let drawn = |size: &Size| svg::inline(&draw::scene(f, size), &f.title);
     format!(
         "<figure id=\"{id}\">\n<h3>{title}</h3>\n<figcaption>{caption}</figcaption>\n\
          <div class=\"broad\">{broad}</div>\n<div class=\"narrow\">{narrow}</div>\n\
          <div class=\"tools\"><details><summary>data</summary>{data}</details><a href=\"#{id}\" \
-         data-save=\"{id}\">save as SVG</a><code>--figure {id}</code></div>\n</figure>\n",
+         data-save=\"{id}\">save as SVG</a>{tools}</div>\n</figure>\n",
         id = escape(&f.id),
         title = escape(&f.title),
         caption = escape(&f.caption),
@@ -96,7 +101,7 @@ pub(super) fn figure(f: &Figure) -> String {
 }
 
 /// A picture of the network, with facts about it.
-pub(super) fn topology_figure(id: &str, svg: &str, data: &Data) -> String {
+pub(crate) fn topology_figure(id: &str, svg: &str, data: &Data) -> String {
     format!(
         "<figure id=\"{id}\"><div class=\"wide\">{svg}</div>\n<div class=\"tools\"><details>\
          <summary>data</summary>{}</details><a href=\"#{id}\" data-save=\"{id}\">save as \

@@ -4,7 +4,7 @@ mod deadlocks;
 mod destination;
 mod directory;
 pub mod figures;
-mod html;
+pub(crate) mod html;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -17,7 +17,7 @@ pub use destination::{Destination, MARK, State, WriteError};
 pub(crate) use directory::json_text;
 pub use directory::{Formats, write};
 pub use page::page;
-pub(crate) use page::{CSS as PAGE_CSS, figure_style};
+pub(crate) use page::{CSS as PAGE_CSS, SCRIPT as PAGE_SCRIPT, figure_style};
 pub(crate) use summary::SCHEMA;
 pub use summary::{run_summary, summary};
 pub(crate) use tables::FLOW_COLUMNS;

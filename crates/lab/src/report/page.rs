@@ -12,7 +12,7 @@ use weir_plot::style::{Theme, css_variables};
 use weir_plot::{Data, svg};
 
 pub(crate) const CSS: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+pub(crate) const SCRIPT: &str = include_str!("page.js");
 
 /// Colours and rules of the figures; light on paper, whatever the screen.
 pub(crate) fn figure_style() -> String {

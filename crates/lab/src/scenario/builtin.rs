@@ -24,6 +24,7 @@ pub const BUILT_IN: &[BuiltIn] = builtin![
     "incast",
     "ring-deadlock",
     "dumbbell",
+    "leaf-spine",
     "lossy",
     "flowsail-fig8",
     "flowsail-efficiency",

@@ -15,7 +15,7 @@ pub mod directory;
 pub mod draft;
 pub mod expand;
 pub mod grid;
-mod hash;
+pub(crate) mod hash;
 pub mod merge;
 pub mod metrics;
 mod page;

@@ -301,7 +301,7 @@ fn row(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot: S
 
 fn box_plot(frame: &Frame<'_>, scene: &mut Scene, series: &Series, b: &BoxPlot, slot: Slot) {
     let (begin, width) = slot.along(frame.plot.w);
-    let (x, paint) = (frame.plot.x + begin, series.style.paint);
+    let (x, paint) = (frame.plot.x + begin, b.style.unwrap_or(series.style).paint);
     let middle = x + width / 2.0;
     let [low, lower, median, upper, high] =
         [b.low, b.lower, b.middle, b.upper, b.high].map(|v| frame.up(v));

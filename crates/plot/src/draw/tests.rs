@@ -85,8 +85,14 @@ fn bars(n: usize, rows: bool) -> Figure {
 }
 
 fn boxes() -> Figure {
-    let five =
-        |k: f64| BoxPlot { low: k, lower: 2.0 * k, middle: 3.0 * k, upper: 4.0 * k, high: 9.0 * k };
+    let five = |k: f64| BoxPlot {
+        low: k,
+        lower: 2.0 * k,
+        middle: 3.0 * k,
+        upper: 4.0 * k,
+        high: 9.0 * k,
+        style: None,
+    };
     let series = SCHEMES[..6].iter().enumerate().map(|(i, name)| Series {
         name: (*name).into(),
         style: Style::new(i, 0),

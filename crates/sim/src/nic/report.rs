@@ -22,6 +22,8 @@ impl Nic {
     pub(super) fn record_of(&self, s: &Sender, acked: Option<Time>, now: Time) -> FlowRecord {
         let clock = &self.ports[usize::from(s.port)].priority_clocks[s.priority().index()];
         let lost = s.held_total.unwrap_or_else(|| s.held_time(clock.read(now), now));
+        // a run that is stuck ends with its last event: a flow that stopped later was held until then
+        let lost = lost.min(now.saturating_sub(s.spec.start));
         let held = HeldAt { node: self.id, port: PortId(s.port), time: lost };
         FlowRecord {
             id: s.spec.id,

@@ -11,6 +11,10 @@ use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, Time, packet::flags
 use weir_traffic::{FlowSpec, WhileHeld};
 
 /// What decides which packet is next, where that is not go-back-N.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a flow has it in a box, and all flows have the same"
+)]
 pub(crate) enum Machine {
     /// Selective repeat: which packets arrived.
     Repeat(selective_repeat::Sender),

@@ -109,7 +109,10 @@ impl Switch {
         // a queue that has yet to be made holds nothing
         let found = books.ports[at.port.index()].queues.get(at.queue.index());
         let found = found.map_or(0, |q| q.bytes);
-        if packet.kind == PacketKind::Data && marker.marks(port.ecn.as_ref(), found) {
+        if packet.kind == PacketKind::Data
+            && marker.marks(port.ecn.as_ref(), found)
+            && marker.may_mark(packet)
+        {
             port.marked += 1;
             packet.flags |= flags::CE;
         }

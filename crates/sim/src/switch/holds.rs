@@ -220,6 +220,10 @@ impl Switch {
     pub(crate) fn stuck_queues(&self) -> Vec<StuckQueue> {
         let mut stuck = Vec::new();
         for (o, port) in self.ports.iter().enumerate() {
+            // only schemes that look at heads put marks into queues, which have no length
+            if port.queue.length() == 0 && !port.inspects_heads {
+                continue;
+            }
             for (q, queue) in port.queues.iter().enumerate() {
                 let Some(head) = self.queued(o, q).next() else { continue };
                 let at = PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };

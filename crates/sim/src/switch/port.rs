@@ -358,14 +358,22 @@ impl Port {
                 && self.marks_on_exit
                 && packet.kind == PacketKind::Data
                 && marker.marks(self.ecn.as_ref(), left)
-                && marker.may_mark(packet)
             {
-                self.marked += 1;
-                marked = Packet { flags: packet.flags | flags::CE, ..*packet };
+                marked = self.mark(packet, marker);
                 packet = &marked;
             }
         }
         self.tx.send(now, packet, wires);
+    }
+
+    /// The packet with a mark, if it is ECN-capable.
+    #[inline(never)]
+    fn mark(&mut self, packet: &Packet, marker: &Marker) -> Packet {
+        if !marker.may_mark(packet) {
+            return *packet;
+        }
+        self.marked += 1;
+        Packet { flags: packet.flags | flags::CE, ..*packet }
     }
 
     /// What a packet reports, and what a rate limit must know of it.

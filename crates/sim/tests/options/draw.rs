@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use weir_cc::tcp::{EcnMode, Handshake};
 use weir_cc::{CcKind, CcParams};
 use weir_core::rng::Stream;
-use weir_core::{Bytes, Priority, PrioritySet, Rate, Ratio, Time};
+use weir_core::{Bytes, PortId, Priority, PrioritySet, Rate, Ratio, Time};
 use weir_fc::{OnFull, PrioritySchedule, StageLimits};
 use weir_net::Topology;
 use weir_net::build::{self, dumbbell, leaf_spine, ring, star};
@@ -64,7 +64,8 @@ impl Case {
         let scheme = one_of(&mut s, weir_fc::SCHEMES).name;
         let rate = Rate::from_gbps(one_of(&mut s, &[3, 10, 40, 100]));
         let delay = Time::from_ns(s.between(1, 2000));
-        let (topology, shape) = network(&mut s, rate, delay);
+        let speeds = Speeds::draw(number, rate);
+        let (topology, shape) = network(&mut s, rate, speeds.trunk, delay);
         let mut cfg = config(scheme);
         cfg.seed = number;
         let mut what = vec![scheme.to_owned(), shape.to_owned()];
@@ -76,6 +77,7 @@ impl Case {
             what.push(format!("{mode:?}"));
         }
         switches(&mut s, &mut cfg, &mut what);
+        speeds.apply(&mut cfg, &mut what);
         pipeline(&mut s, &mut cfg, &mut what);
         balance(&mut s, &mut cfg, &mut what);
         hosts(&mut s, &mut cfg, &mut what);
@@ -85,16 +87,62 @@ impl Case {
         Self { topology, circular: shape == "ring", flows, config: cfg, what }
     }
 
-    /// How long a link, all of which are alike, takes for the last packet of a flow.
+    /// Whether a flow may use several trunks at a time that are slower than its host's link: it is
+    /// faster then than alone on any one path.
+    pub(crate) fn spreads_over_slow_trunks(&self) -> bool {
+        let rates = || self.topology.links().iter().map(|l| l.rate);
+        !self.config.balance.keeps_order() && rates().min() < Some(self.host_rate())
+    }
+
+    fn host_rate(&self) -> Rate {
+        self.topology.rate(self.topology.hosts()[0], PortId(0))
+    }
+
+    /// How long a host's link takes for the payload of a flow.
+    pub(crate) fn on_first_link(&self, f: &FlowRecord) -> Time {
+        if f.size == Bytes::MAX { Time::ZERO } else { self.host_rate().time_for(f.size) }
+    }
+
+    /// How long the slowest link takes for the last packet of a flow.
     pub(crate) fn last_frame(&self, f: &FlowRecord) -> Time {
         let nic = &self.config.nic;
         let last = (f.size.get().max(1) - 1) % nic.payload.get() + 1;
         let bytes = Bytes::new(last) + nic.header + self.config.link.overhead;
-        self.topology.links()[0].rate.time_for(bytes)
+        let slowest = self.topology.links().iter().map(|l| l.rate).min();
+        slowest.expect("a network has links").time_for(bytes)
     }
 }
 
-fn network(s: &mut Stream, rate: Rate, delay: Time) -> (Topology, &'static str) {
+/// One case in six has thresholds that follow the speed of ports, and trunks of another speed where
+/// there are trunks. It is drawn apart: the other options of a case do not depend on it.
+struct Speeds {
+    trunk: Rate,
+    thresholds: Option<ThresholdConfig>,
+}
+
+impl Speeds {
+    fn draw(number: u64, rate: Rate) -> Self {
+        let mut s = Stream::new(number, "speeds", 0);
+        if !one_in(&mut s, 6) {
+            return Self { trunk: rate, thresholds: None };
+        }
+        let (times, part) = one_of(&mut s, &[(1, 1), (4, 1), (10, 1), (1, 2), (1, 4)]);
+        let xoff = s.between(6_000, 80_000);
+        let xon = Bytes::new(xoff * s.between(10, 85) / 100);
+        let thresholds = ThresholdConfig::PerSpeed { xoff: Bytes::new(xoff), xon, per: rate };
+        let trunk = Rate::from_bps(rate.as_bps() * times / part);
+        Self { trunk, thresholds: Some(thresholds) }
+    }
+
+    fn apply(&self, cfg: &mut Config, what: &mut Vec<String>) {
+        if let Some(thresholds) = self.thresholds {
+            cfg.switch.thresholds = thresholds;
+            what.push(format!("thresholds by speed, trunks of {}", self.trunk));
+        }
+    }
+}
+
+fn network(s: &mut Stream, rate: Rate, trunk: Rate, delay: Time) -> (Topology, &'static str) {
     let shape = one_of(s, &["star", "star", "dumbbell", "dumbbell", "leaf-spine", "ring"]);
     let topology = match shape {
         "star" => build::star::build(&star::Params { hosts: s.between(3, 6) as u32, rate, delay }),
@@ -104,7 +152,7 @@ fn network(s: &mut Stream, rate: Rate, delay: Time) -> (Topology, &'static str) 
             trunks: s.between(1, 2) as u32,
             rate,
             delay,
-            trunk_rate: rate,
+            trunk_rate: trunk,
             trunk_delay: delay,
         }),
         "leaf-spine" => build::leaf_spine::build(&leaf_spine::Params {
@@ -113,7 +161,7 @@ fn network(s: &mut Stream, rate: Rate, delay: Time) -> (Topology, &'static str) 
             hosts_per_leaf: 2,
             rate,
             delay,
-            spine_rate: rate,
+            spine_rate: trunk,
             spine_delay: delay,
             ..leaf_spine::Params::default()
         }),

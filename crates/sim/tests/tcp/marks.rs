@@ -4,7 +4,7 @@ use crate::common::{flow, run, star};
 use crate::{ACK, SEGMENT, segments, tcp};
 use weir_cc::tcp::EcnMode;
 use weir_core::{Bytes, Ratio, Time};
-use weir_sim::config::{EcnConfig, Stop, ThresholdConfig};
+use weir_sim::config::{EcnAt, EcnConfig, Stop, ThresholdConfig};
 use weir_sim::{Config, Outcome};
 
 /// From the start of a segment to its ACK over a switch and links of 1 us, without queueing.
@@ -106,8 +106,9 @@ fn two_flows_share_a_link_fairly() {
 /// behind, those sent again are not.
 #[test]
 fn retransmissions_are_not_marked_under_rfc_3168() {
-    let marked = |ecn| {
+    let marked = |ecn, ecn_at| {
         let mut cfg = marking(ecn, 0);
+        cfg.switch.ecn_at = ecn_at;
         cfg.switch.buffer = Bytes::new(20 * 1518);
         // one window each, most of which is lost; what is sent again comes in bursts, too
         cfg.tcp.dup_threshold = None;
@@ -118,7 +119,9 @@ fn retransmissions_are_not_marked_under_rfc_3168() {
             out.flows.iter().map(|f| f.packets - f.retransmitted - f.lost.min(10)).sum();
         (out.ports.iter().map(|p| p.ecn_marked).sum::<u64>(), first)
     };
-    let (rfc, first) = marked(EcnMode::Rfc3168);
-    assert!(rfc <= first, "{rfc} marks on {first} segments that were sent once and arrived");
-    assert!(marked(EcnMode::Dctcp).0 > rfc);
+    for at in [EcnAt::Dequeue, EcnAt::Enqueue] {
+        let (rfc, first) = marked(EcnMode::Rfc3168, at);
+        assert!(rfc <= first, "{rfc} marks on {first} segments that were sent once and arrived");
+        assert!(marked(EcnMode::Dctcp, at).0 > rfc, "{at:?}");
+    }
 }

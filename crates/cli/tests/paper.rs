@@ -1,0 +1,302 @@
+//! `weir paper` from outside, on the example of the book: runs are made once, go on after a crash,
+//! and give the same verdicts whatever happened; mistakes in files are shown with their line.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+    command.args(args).env("NO_COLOR", "1").env("COLUMNS", "200").stdin(Stdio::null());
+    command
+}
+
+fn weir(args: &[&str]) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = command(args).output().expect("it can be started");
+    let text = [stdout, stderr].map(|b| String::from_utf8(b).expect("text")).concat();
+    (status.code(), text)
+}
+
+fn ok(args: &[&str]) -> String {
+    let (code, text) = weir(args);
+    assert_eq!(code, Some(0), "{args:?}: {text}");
+    text
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("paper-{name}"));
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("the scratch directory can be made");
+    path
+}
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/my-paper")
+}
+
+/// A copy of the example in which files may be changed.
+fn copy(name: &str) -> (PathBuf, PathBuf) {
+    let dir = scratch(name);
+    let paper = dir.join("paper");
+    fs::create_dir(&paper).expect("made");
+    for entry in fs::read_dir(example()).expect("the example") {
+        let entry = entry.expect("readable");
+        fs::copy(entry.path(), paper.join(entry.file_name())).expect("copied");
+    }
+    (paper, dir.join("out"))
+}
+
+fn replace(file: &Path, from: &str, to: &str) {
+    let text = fs::read_to_string(file).expect("read");
+    assert!(text.contains(from), "{from:?} is not in {}", file.display());
+    fs::write(file, text.replace(from, to)).expect("written");
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path that is text")
+}
+
+/// The tables below a directory, by path.
+fn tables(out: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![out.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(&directory).expect("a directory") {
+            let path = entry.expect("readable").path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|e| e == "csv") {
+                let name = path.strip_prefix(out).expect("below").display().to_string();
+                found.insert(name, fs::read(&path).expect("read"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_paper_of_ones_own_is_run_and_judged_the_same_by_one_and_two_jobs() {
+    let dir = scratch("jobs");
+    let (example, one, two) = (example(), dir.join("one"), dir.join("two"));
+    let run = |out: &Path, jobs| {
+        ok(&["paper", "run", text(&example), "--out", text(out), "--jobs", jobs])
+    };
+    let shown = run(&one, "1");
+    assert!(shown.contains("8 of 8 runs done"), "{shown}");
+    assert!(shown.contains("quick: 1 ms of traffic instead of 4"), "{shown}");
+    assert!(shown.contains("only in full"), "the middle degree is left out: {shown}");
+    assert!(shown.contains("not measured"), "{shown}");
+    run(&two, "2");
+    let tables = (tables(&one), tables(&two));
+    assert_eq!(tables.0, tables.1);
+    let names: Vec<&str> = tables.0.keys().map(String::as_str).collect();
+    let of = |experiment: &str, names: &[&str]| {
+        names.iter().map(|n| format!("quick/my-paper/{experiment}/{n}.csv")).collect::<Vec<_>>()
+    };
+    let first = of("my-1", &["classes", "ports", "runs", "state", "verdicts"]);
+    assert_eq!(names, [first, of("my-2", &["shares", "verdicts"])].concat());
+}
+
+#[test]
+fn a_killed_run_goes_on_and_ends_with_the_same_tables() {
+    let dir = scratch("killed");
+    let (example, whole, killed) = (example(), dir.join("whole"), dir.join("killed"));
+    let args = |out| ["paper", "run", text(&example), "--full", "--jobs", "1", "--out", text(out)];
+    ok(&args(&whole));
+    let mut child = begun(&args(&killed), &killed);
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    let shown = ok(&args(&killed));
+    let before = shown.split("30 of 30 runs done: ").nth(1).expect("a summary");
+    let before: usize = before.split(' ').next().and_then(|n| n.parse().ok()).expect("a number");
+    assert!(before > 0, "nothing was kept: {shown}");
+    assert_eq!(tables(&whole), tables(&killed));
+    // all is there: nothing is run again
+    assert!(ok(&args(&killed)).contains("30 of 30 runs done: 30 before, 0 now"));
+}
+
+/// A run of which the first record is on the disk.
+fn begun(args: &[&str], out: &Path) -> Child {
+    let spawned = command(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+    let mut child = spawned.expect("started");
+    let results = out.join("full/my-paper/my-1/results");
+    let written = || {
+        let files = fs::read_dir(&results).ok()?;
+        let sizes = files.map(|f| f.and_then(|f| f.metadata()).map_or(0, |m| m.len()));
+        Some(sizes.sum::<u64>() > 0)
+    };
+    while written() != Some(true) && child.try_wait().expect("a child").is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_how_to_go_on() {
+    let out = scratch("interrupted");
+    let example = example();
+    // enough seeds that it is not over before the signal
+    let seeds = ["--full", "--seeds", "200", "--jobs", "1", "--out", text(&out)];
+    let child = begun(&[&["paper", "run", text(&example)][..], &seeds].concat(), &out);
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
+    let output = child.wait_with_output().expect("it ends");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{errors}");
+    assert!(errors.contains("the same command goes on with the others"), "{errors}");
+}
+
+#[test]
+fn seeds_and_single_experiments_can_be_chosen() {
+    let out = scratch("seeds");
+    let file = example().join("incast.toml");
+    let shown = ok(&["paper", "run", text(&file), "--seeds", "1", "--out", text(&out)]);
+    assert!(shown.contains("4 of 4 runs done"), "{shown}");
+    assert!(!shown.contains("MY-2"), "{shown}");
+    let (code, shown) = weir(&["paper", "run", text(&file), "--seeds", "0"]);
+    assert!(code == Some(2) && shown.contains("no seeds"), "{shown}");
+}
+
+#[test]
+fn runs_that_two_experiments_have_are_made_once() {
+    let (paper, out) = copy("twice");
+    let again = fs::read_to_string(paper.join("incast.toml")).expect("read");
+    fs::write(paper.join("again.toml"), again.replace("MY-1", "MY-3")).expect("written");
+    replace(&paper.join("paper.toml"), "\"sizes\"", "\"sizes\", \"again\"");
+    let shown = ok(&["paper", "run", text(&paper), "--out", text(&out)]);
+    assert!(shown.contains("8 of 8 runs done: 0 before, 8 now"), "{shown}");
+    let all = tables(&out);
+    let runs = |id: &str| all[&format!("quick/my-paper/{id}/runs.csv")].clone();
+    assert_eq!(runs("my-1"), runs("my-3"));
+    let shown = ok(&["paper", "run", text(&paper), "--out", text(&out)]);
+    assert!(shown.contains("0 now"), "{shown}");
+}
+
+#[test]
+fn a_labelled_re_run_uses_the_runs_of_another_experiment() {
+    let (paper, out) = copy("re-run");
+    let text_of = "id = \"MY-TB\"\ntitle = \"The testbed\"\nshows = \"The same runs.\"\n\
+        re-run-of = \"MY-1\"\n[[figure]]\nid = \"q\"\ntitle = \"Queue\"\nkind = \"bars\"\n\
+        metric = \"queue_mean_bytes\"\nports = \"between\"\nat = { degree = 6 }\n";
+    fs::write(paper.join("tb.toml"), text_of).expect("written");
+    replace(&paper.join("paper.toml"), "\"sizes\"", "\"sizes\", \"tb\"");
+    let claim = "\n[[claim]]\nid = \"tb\"\nexperiment = \"MY-TB\"\nsays = \"less\"\nkind = \"ordering\"\n\
+        metric = \"queue_mean_bytes\"\nports = \"between\"\nat = { degree = 6 }\norder = [\"OFC\", \"PFC\"]\n";
+    let claims = paper.join("claims.toml");
+    fs::write(&claims, fs::read_to_string(&claims).expect("read") + claim).expect("written");
+    let tb = paper.join("tb.toml");
+    let shown = ok(&["paper", "run", text(&tb), "--out", text(&out)]);
+    assert!(shown.contains("8 of 8 runs done") && shown.contains("MY-TB"), "{shown}");
+    let names: Vec<String> = tables(&out).into_keys().collect();
+    assert_eq!(names, ["quick/my-paper/my-tb/verdicts.csv"]);
+}
+
+#[test]
+fn a_claim_without_a_number_says_why_and_ends_with_one() {
+    let (paper, out) = copy("missing");
+    replace(&paper.join("claims.toml"), "flow_in_port_tab", "no_such_tab");
+    let (code, shown) = weir(&["paper", "run", text(&paper), "--out", text(&out)]);
+    assert_eq!(code, Some(1), "{shown}");
+    assert!(shown.contains("missing: state: OFC (table no_such_tab), seed 1: no table"), "{shown}");
+    assert!(shown.contains("1 missing"), "{shown}");
+}
+
+#[test]
+fn a_cluster_gets_a_job_array_for_each_experiment() {
+    let out = scratch("slurm");
+    let args = ["--engine", "slurm", "--tasks", "2", "--dry-run", "--out", text(&out)];
+    let shown = ok(&[&["paper", "run", text(&example())][..], &args].concat());
+    assert!(shown.contains("array.sbatch"), "{shown}");
+    let script =
+        fs::read_to_string(out.join("quick/my-paper/my-1/array.sbatch")).expect("a script");
+    assert!(script.contains("sweep run") && script.contains("--array=0-1"), "{script}");
+}
+
+#[test]
+fn lists_and_rules_need_no_runs() {
+    let example = example();
+    let list = ok(&["paper", "list", text(&example)]);
+    for word in ["MY-1", "MY-2", "Incasts between two racks", "8", "30"] {
+        assert!(list.contains(word), "{word}: {list}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&ok(&["paper", "list", text(&example), "--json"])).expect("JSON");
+    assert_eq!(json[0]["experiments"][0]["runs_full"], 30);
+    let rules = ok(&["paper", "claims", text(&example)]);
+    assert!(rules.contains("reproduced if at most 500 KB at every point"), "{rules}");
+    let json: serde_json::Value =
+        serde_json::from_str(&ok(&["paper", "claims", text(&example), "--json"])).expect("JSON");
+    assert_eq!(json.as_array().map(Vec::len), Some(7));
+    assert!(ok(&["paper", "check", text(&example)]).contains("MY-1: quick 8 runs, full 30 runs"));
+}
+
+/// A change of one file of the example, and what is said about it.
+#[test]
+fn mistakes_are_found_when_files_are_read() {
+    for (file, from, to, expected) in [
+        ("paper.toml", "\"sizes\"", "\"size\"", "`sizes.toml` is not among the experiments"),
+        ("paper.toml", "id = \"my-paper\"", "id = \"My paper\"", "lower-case letters"),
+        ("paper.toml", "short", "shrot", "did you mean `short`?"),
+        ("incast.toml", "across = \"degree\"", "across = \"degre\"", "did you mean `degree`?"),
+        ("incast.toml", "class = \"background\"", "class = \"backgruond\"", "`background`?"),
+        ("incast.toml", "sizes = \"0..10KB\"", "sizes = \"0..1KB\"", "did you mean `0..10KB`?"),
+        ("incast.toml", "fct_mean_ps", "fct_mean", "did you mean `fct_mean_ps`?"),
+        ("incast.toml", "degree = [2, 6]", "dgree = [2, 6]", "did you mean `degree`?"),
+        ("incast.toml", "says = ", "say = ", "[quick] needs `says`"),
+        ("incast.toml", "kind = \"lines\"", "kind = \"line\"", "did you mean `lines`?"),
+        ("incast.toml", "incast.scenario.toml", "incst.scenario.toml", "cannot read"),
+        ("incast.toml", "across = \"degree\"\n", "", "lines need `across`"),
+        ("incast.toml", "[quick]", "[qiuck]", "did you mean `quick`?"),
+        (
+            "incast.scenario.toml",
+            "left -> right",
+            "lfet -> right",
+            "no switch port is `lfet -> right`",
+        ),
+        ("incast.scenario.toml", "\"* -> h*\"", "\"h*\"", "`h*` names no ports"),
+        ("incast.scenario.toml", "class = \"incast\"", "class = \"in\"", "no entry `incast`"),
+        ("sizes.toml", "websearch", "websaerch", "did you mean `websearch`?"),
+        ("sizes.toml", "40Gbps", "40Gbqs", "40Gbqs"),
+        ("sizes.toml", "by = \"rate\"", "by = \"load\"", "no parameter of MY-2 `load`"),
+        ("claims.toml", "experiment = \"MY-2\"", "experiment = \"MY-3\"", "no experiment `MY-3`"),
+        (
+            "claims.toml",
+            "order = [\"OFC\", \"PFC\"]",
+            "order = [\"OFC\", \"PCF\"]",
+            "did you mean `PFC`?",
+        ),
+        ("claims.toml", "at = { degree = 4 }", "at = { degree = 5 }", "its values are 2, 4, 6"),
+        ("claims.toml", "ports = \"down\"", "ports = \"donw\"", "did you mean `down`?"),
+        ("claims.toml", "id = \"gain\"", "id = \"bystanders\"", "two claims are called"),
+        ("claims.toml", "paper = \"500KB\"", "paper = \"500us\"", "wrong unit"),
+    ] {
+        let (paper, out) = copy("mistakes");
+        replace(&paper.join(file), from, to);
+        for verb in [&["claims"][..], &["run", "--out", text(&out)]] {
+            // what only resolving finds is found before anything is run
+            let resolved = file.contains("scenario") && verb[0] == "claims";
+            let verb = if resolved { &["check"][..] } else { verb };
+            let (code, shown) = weir(&[&["paper"], verb, &[text(&paper)]].concat());
+            assert_eq!(code, Some(2), "{file}: {from} -> {to}: {shown}");
+            assert!(shown.contains(expected), "{file}: {from} -> {to}: {shown}");
+            let place = format!("{}:", text(&paper.join(file)));
+            let elsewhere = file.contains("scenario") || to == "\"size\"";
+            assert!(shown.contains(&place) || elsewhere, "no place: {shown}");
+        }
+    }
+}
+
+#[test]
+fn names_that_do_not_exist_are_refused_with_the_nearest() {
+    for (name, expected) in [
+        ("no-such-directory/", "cannot read `no-such-directory/`"),
+        ("fs-f1q", "did you mean `FS-F1a`?"),
+        ("ofx", "did you mean `ofc`?"),
+    ] {
+        let (code, shown) = weir(&["paper", "claims", name]);
+        assert!(code == Some(2) && shown.contains(expected), "{name}: {shown}");
+    }
+}

@@ -1,0 +1,652 @@
+//! From a figure of an experiment and the numbers of its runs to a drawing.
+
+use super::claim_rules;
+use super::figure::{self, FigureKind, FigureSpec, PanelSpec};
+use super::select::Selector;
+use super::tables::Cell;
+use crate::stats::Estimate;
+use crate::sweep::metrics::{FLOWS, PORTS, RUN, STATE};
+use crate::sweep::quantity::{self, Quantity};
+use std::collections::BTreeMap;
+use weir_fc::SCHEMES;
+use weir_plot::{
+    Across, Axis, Bar, BoxPlot, Figure, Layout, Panel, Point, Rule, Series, Shape, Style, Unit,
+};
+
+/// A variant, and what decides about its look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// What tables call it.
+    pub label: String,
+    /// Its flow control; empty where there is none.
+    pub scheme: String,
+    /// Its congestion control.
+    pub cc: String,
+}
+
+/// Where the numbers of a figure come from.
+pub trait Numbers {
+    /// The variants, in order.
+    fn subjects(&self) -> Vec<Subject>;
+    /// Names of the parameters.
+    fn parameters(&self) -> Vec<String>;
+    /// What is selected, by variant and point.
+    fn select(&self, selector: &Selector) -> Vec<Cell>;
+}
+
+/// Colours of congestion controls over PFC: those of schemes that no experiment has beside them.
+const CONTROLS: [(&str, &str); 6] = [
+    ("dcqcn", "ppfc"),
+    ("timely", "gfc"),
+    ("hpcc", "gpfc"),
+    ("dctcp", "capfc"),
+    ("swift", "ofc"),
+    ("dcqcn-paper", "ffc"),
+];
+
+/// The look of every variant: a scheme has the same colour in all figures, and so has a congestion
+/// control over PFC; variants of one of them differ in dash, marker and fill.
+pub fn looks(subjects: &[Subject]) -> Vec<Style> {
+    let place = |name: &str| SCHEMES.iter().position(|s| s.name == name);
+    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+    let look = |(i, s): (usize, &Subject)| {
+        let control = CONTROLS.iter().find(|(cc, _)| *cc == s.cc).map(|(_, like)| *like);
+        let name = match s.scheme.as_str() {
+            "pfc" | "none" => control.unwrap_or(s.scheme.as_str()),
+            scheme => scheme,
+        };
+        let subject = place(name).unwrap_or(i);
+        let earlier = seen.entry(subject).or_default();
+        *earlier += 1;
+        Style::new(subject, *earlier - 1)
+    };
+    subjects.iter().enumerate().map(look).collect()
+}
+
+/// What a metric is measured in.
+fn unit_of(metric: &str) -> Unit {
+    match claim_rules::unit(metric) {
+        // a mean of zeros and ones
+        _ if matches!(metric, "deadlock" | "stalled") => Unit::Share,
+        quantity => axis_unit(quantity),
+    }
+}
+
+/// The unit of an axis for quantities.
+fn axis_unit(unit: quantity::Unit) -> Unit {
+    match unit {
+        quantity::Unit::Time => Unit::Time,
+        quantity::Unit::Bytes => Unit::Bytes,
+        quantity::Unit::Rate => Unit::Rate,
+        quantity::Unit::Percent => Unit::Share,
+        quantity::Unit::Number => Unit::Number,
+    }
+}
+
+/// What a metric is, for an axis.
+fn words_of(metric: &str) -> String {
+    let docs = RUN.iter().map(|m| (m.name, m.doc));
+    let docs = docs.chain(FLOWS.iter().map(|m| (m.name, m.doc)));
+    let docs = docs.chain(PORTS.iter().map(|m| (m.name, m.doc)));
+    let mut docs = docs.chain(STATE.iter().map(|m| (m.name, m.doc)));
+    let stem = metric.split('_').next().unwrap_or_default();
+    let thing = match stem {
+        "fct" => "completion time",
+        "slowdown" => "slowdown",
+        "buffer" => "memory in use",
+        _ => "",
+    };
+    let part = metric.split('_').nth(1).unwrap_or_default();
+    let percentile = |p: &str| match p.strip_prefix('p') {
+        Some("999") => Some("99.9th percentile of the".to_owned()),
+        Some(n) if n.parse::<u32>().is_ok() => Some(format!("{n}th percentile of the")),
+        _ => None,
+    };
+    match (thing, part) {
+        ("", _) => {}
+        (thing, "") => return thing.to_owned(),
+        (thing, "mean") => return format!("mean {thing}"),
+        (thing, "max") => return format!("largest {thing}"),
+        (thing, "min") => return format!("smallest {thing}"),
+        (thing, "p50") => return format!("median {thing}"),
+        (thing, p) => {
+            if let Some(which) = percentile(p) {
+                return format!("{which} {thing}");
+            }
+        }
+    }
+    match metric {
+        "deadlock" => return "runs that deadlock".to_owned(),
+        "stalled" => return "runs that stall".to_owned(),
+        _ => {}
+    }
+    let doc = docs.find(|(name, _)| *name == metric).map(|(_, doc)| doc);
+    doc.map_or_else(|| metric.replace('_', " "), |doc| first_part(doc).to_owned())
+}
+
+/// A sentence up to its first comma, colon or semicolon.
+fn first_part(doc: &str) -> &str {
+    doc.split([',', ':', ';']).next().unwrap_or(doc).trim()
+}
+
+/// Draws one figure of an experiment.
+pub fn draw(id: &str, spec: &FigureSpec, numbers: &dyn Numbers, note: &str) -> Figure {
+    let subjects = numbers.subjects();
+    let looks = looks(&subjects);
+    let mut shown: Vec<(String, Style)> =
+        subjects.into_iter().map(|s| s.label).zip(looks).collect();
+    if !spec.variants.is_empty() {
+        let find = |v: &String| shown.iter().find(|(label, _)| label == v).cloned();
+        shown = spec.variants.iter().filter_map(find).collect();
+    }
+    let drawer = Drawer { spec, shown, parameters: numbers.parameters(), numbers };
+    let panels = drawer.panels();
+    let several = panels.iter().any(has_errors);
+    let interval = if several { "Means with 95 % confidence intervals over seeds." } else { "" };
+    let words = [spec.caption.as_str(), interval, note];
+    let caption: Vec<&str> = words.into_iter().filter(|w| !w.is_empty()).collect();
+    Figure {
+        id: format!("{}-{}", id.to_lowercase(), spec.id),
+        title: spec.title.clone(),
+        caption: caption.join(" "),
+        panels,
+        layout: Layout::Grid,
+    }
+}
+
+fn has_errors(panel: &Panel) -> bool {
+    panel.series.iter().any(|s| match &s.shape {
+        Shape::Line(points) => points.iter().any(|p| p.error > 0.0),
+        Shape::Bars(bars) => bars.iter().flatten().any(|b| b.error > 0.0),
+        _ => false,
+    })
+}
+
+/// What stands across or makes the series: a variant, or the value of a parameter.
+#[derive(Clone, Copy)]
+enum Key {
+    Variant,
+    Parameter(usize),
+}
+
+struct Drawer<'a> {
+    spec: &'a FigureSpec,
+    shown: Vec<(String, Style)>,
+    parameters: Vec<String>,
+    numbers: &'a dyn Numbers,
+}
+
+impl Drawer<'_> {
+    fn panels(&self) -> Vec<Panel> {
+        let mut panels = Vec::new();
+        for panel in &self.spec.panels {
+            let Some(by) = &self.spec.panels_by else {
+                panels.push(self.panel(panel));
+                continue;
+            };
+            for value in self.values_of(by, &panel.select) {
+                let mut one = panel.clone();
+                one.select.at.push((by.clone(), value.clone()));
+                let head = format!("{by} {value}");
+                one.title = match panel.title.is_empty() {
+                    true => head,
+                    false => format!("{}, {head}", panel.title),
+                };
+                panels.push(self.panel(&one));
+            }
+        }
+        share_axes(&mut panels);
+        panels
+    }
+
+    fn panel(&self, panel: &PanelSpec) -> Panel {
+        let (across, series, unit) = match self.spec.kind {
+            FigureKind::Lines => self.lines(&panel.select),
+            FigureKind::Bars => self.bars(&panel.select),
+            FigureKind::Boxes => self.boxes(&panel.select),
+            FigureKind::Cdf => self.distribution(&panel.select),
+        };
+        let up = match self.spec.kind {
+            FigureKind::Cdf => Axis::linear("share of values not above", Unit::Share, 1.0),
+            _ => self.axis(&panel.select.metric, unit, &series),
+        };
+        let rules = self.spec.rules.iter();
+        let rules = rules.map(|(at, label)| Rule { at: *at, label: label.clone() }).collect();
+        Panel { title: panel.title.clone(), across, up, series, rules }
+    }
+
+    /// The label of an axis for a metric.
+    fn label(&self, metric: &str) -> String {
+        let words = self.spec.label.clone().unwrap_or_else(|| words_of(metric));
+        match &self.spec.relative_to {
+            Some(variant) if self.spec.label.is_none() => format!("{words}, {variant} = 1"),
+            _ => words,
+        }
+    }
+
+    fn axis(&self, metric: &str, unit: Unit, series: &[Series]) -> Axis {
+        let label = self.label(metric);
+        let mut ends = Vec::new();
+        for s in series {
+            match &s.shape {
+                Shape::Line(points) => {
+                    ends.extend(points.iter().flat_map(|p| [p.y - p.error, p.y + p.error, p.y]));
+                }
+                Shape::Bars(bars) => {
+                    let bars = bars.iter().flatten().filter_map(|b| Some((b.value?, b.error)));
+                    ends.extend(bars.flat_map(|(v, e)| [v, v + e]));
+                }
+                Shape::Boxes(all) => {
+                    ends.extend(all.iter().flatten().flat_map(|b| [b.low, b.high]))
+                }
+                Shape::Steps(_) | Shape::Spans(_) => {}
+            }
+        }
+        ends.extend(self.spec.rules.iter().map(|(at, _)| *at));
+        let most = ends.iter().copied().fold(0.0, f64::max);
+        let positive = || ends.iter().copied().filter(|x| *x > 0.0);
+        let least = positive().fold(f64::INFINITY, f64::min);
+        let lines = self.spec.kind == FigureKind::Lines;
+        match self.spec.log {
+            true => Axis::log(&label, unit, least.max(most * 1e-6), most),
+            false if lines && !self.spec.from_zero && least > 0.6 * most => {
+                Axis::between(&label, unit, least, most)
+            }
+            false if ends.iter().any(|x| *x < 0.0) && lines => {
+                let low = ends.iter().copied().fold(0.0, f64::min);
+                Axis::between(&label, unit, low, most)
+            }
+            false => Axis::linear(&label, unit, most),
+        }
+    }
+
+    /// The parameter of this name, or the variants.
+    fn key(&self, name: Option<&String>) -> Key {
+        let place = name.and_then(|n| self.parameters.iter().position(|p| p == n));
+        place.map_or(Key::Variant, Key::Parameter)
+    }
+
+    fn of<'c>(&self, key: Key, cell: &'c Cell) -> &'c str {
+        match key {
+            Key::Variant => &cell.variant,
+            Key::Parameter(i) => cell.values.get(i).map_or("", String::as_str),
+        }
+    }
+
+    /// Everything that a key can be, in order, with its look.
+    fn all(&self, key: Key, cells: &[Cell]) -> Vec<(String, Style)> {
+        match key {
+            Key::Variant => {
+                let there = |v: &&(String, Style)| cells.iter().any(|c| c.variant == v.0);
+                self.shown.iter().filter(there).cloned().collect()
+            }
+            Key::Parameter(_) => {
+                let mut values: Vec<String> = Vec::new();
+                for cell in cells {
+                    let value = self.of(key, cell);
+                    if !values.iter().any(|v| v == value) {
+                        values.push(value.to_owned());
+                    }
+                }
+                values.into_iter().enumerate().map(|(i, v)| (v, Style::new(i, 0))).collect()
+            }
+        }
+    }
+
+    fn values_of(&self, parameter: &str, select: &Selector) -> Vec<String> {
+        let cells = self.cells(&self.any_metric(select));
+        self.all(self.key(Some(&parameter.to_owned())), &cells).into_iter().map(|v| v.0).collect()
+    }
+
+    /// A selector whose metric is a column: families are named by their first one.
+    fn any_metric(&self, select: &Selector) -> Selector {
+        let family = match self.spec.kind {
+            FigureKind::Boxes => figure::five(&select.metric).map(|five| five[0].clone()),
+            FigureKind::Cdf => {
+                figure::percentiles(&select.metric).and_then(|all| Some(all.first()?.1.clone()))
+            }
+            FigureKind::Lines | FigureKind::Bars => None,
+        };
+        let metric = family.unwrap_or_else(|| select.metric.clone());
+        Selector { metric, ..select.clone() }
+    }
+
+    /// The cells of the variants that are shown, divided by those of another variant if so asked.
+    fn cells(&self, select: &Selector) -> Vec<Cell> {
+        let all = self.numbers.select(select);
+        let shown = |c: &&Cell| self.shown.iter().any(|(label, _)| *label == c.variant);
+        let Some(base) = &self.spec.relative_to else {
+            return all.iter().filter(shown).cloned().collect();
+        };
+        let relative = |cell: &Cell| {
+            let same = |c: &&Cell| c.variant == *base && c.values == cell.values;
+            let base = all.iter().find(same)?;
+            let ratio = |(seed, x): &(u64, f64)| {
+                let other = base.seeds.iter().find(|(s, _)| s == seed)?.1;
+                (other != 0.0).then_some((*seed, x / other))
+            };
+            let seeds = cell.seeds.iter().filter_map(ratio).collect();
+            Some(Cell { seeds, ..cell.clone() })
+        };
+        all.iter().filter(shown).filter_map(relative).collect()
+    }
+
+    fn unit(&self, metric: &str) -> Unit {
+        if self.spec.relative_to.is_some() { Unit::Number } else { unit_of(metric) }
+    }
+
+    fn lines(&self, select: &Selector) -> (Across, Vec<Series>, Unit) {
+        let cells = self.cells(select);
+        let (x, by) = (self.key(self.spec.across.as_ref()), self.key(self.spec.by.as_ref()));
+        let names: Vec<String> = self.all(x, &cells).into_iter().map(|v| v.0).collect();
+        let numbers: Option<Vec<Quantity>> = names.iter().map(|n| Quantity::read(n)).collect();
+        let place = |text: &str| match &numbers {
+            Some(_) => Quantity::read(text).map(|q| q.number),
+            None => names.iter().position(|n| n == text).map(|i| i as f64),
+        };
+        let series = self.all(by, &cells).into_iter().map(|(name, style)| {
+            let own = cells.iter().filter(|c| self.of(by, c) == name);
+            let mut points: Vec<Point> = own
+                .filter_map(|c| {
+                    let e = estimate(c)?;
+                    Some(Point { x: place(self.of(x, c))?, y: e.mean, error: e.half_width })
+                })
+                .collect();
+            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            Series { name: self.series_name(by, &name), style, shape: Shape::Line(points) }
+        });
+        let series = series.collect();
+        let label = self.spec.across.clone().unwrap_or_default();
+        let across = match numbers {
+            Some(quantities) => Across::Values(value_axis(&label, &quantities)),
+            None => Across::Names { label, names },
+        };
+        (across, series, self.unit(&select.metric))
+    }
+
+    fn series_name(&self, by: Key, name: &str) -> String {
+        match by {
+            Key::Variant => name.to_owned(),
+            Key::Parameter(i) => format!("{} {name}", self.parameters[i]),
+        }
+    }
+
+    fn bars(&self, select: &Selector) -> (Across, Vec<Series>, Unit) {
+        let cells = self.cells(select);
+        let unit = self.unit(&select.metric);
+        let bar = |c: &Cell| {
+            let e = estimate(c);
+            let (value, error) = (e.map(|e| e.mean), e.map_or(0.0, |e| e.half_width));
+            let note = if e.is_none() { "no value".to_owned() } else { String::new() };
+            Bar { value, error, note, ..Bar::default() }
+        };
+        let (x, by) = (self.key(self.spec.across.as_ref()), self.key(self.spec.by.as_ref()));
+        let names = self.all(x, &cells);
+        if let (Key::Variant, Key::Variant) = (x, by) {
+            let bars = names.iter().map(|(name, style)| {
+                let cell = cells.iter().find(|c| c.variant == *name)?;
+                Some(Bar { style: Some(*style), ..bar(cell) })
+            });
+            let shape = Shape::Bars(bars.collect());
+            let series = vec![Series { name: String::new(), style: Style::new(0, 0), shape }];
+            let names = names.into_iter().map(|n| n.0).collect();
+            return (Across::Rows { names }, series, unit);
+        }
+        let series = self.all(by, &cells).into_iter().map(|(name, style)| {
+            let find = |at: &(String, Style)| {
+                let same = |c: &&Cell| self.of(x, c) == at.0 && self.of(by, c) == name;
+                cells.iter().find(same).map(bar)
+            };
+            let bars = names.iter().map(find).collect();
+            Series { name: self.series_name(by, &name), style, shape: Shape::Bars(bars) }
+        });
+        let series = series.collect();
+        (self.names(names), series, unit)
+    }
+
+    fn names(&self, names: Vec<(String, Style)>) -> Across {
+        let label = self.spec.across.clone().unwrap_or_default();
+        Across::Names { label, names: names.into_iter().map(|n| n.0).collect() }
+    }
+
+    fn boxes(&self, select: &Selector) -> (Across, Vec<Series>, Unit) {
+        let columns = figure::five(&select.metric).unwrap_or_default();
+        let five: Vec<Vec<Cell>> = columns
+            .iter()
+            .map(|metric| self.cells(&Selector { metric: metric.clone(), ..select.clone() }))
+            .collect();
+        let (x, by) = (self.key(self.spec.across.as_ref()), self.key(self.spec.by.as_ref()));
+        let names = self.all(x, &five[0]);
+        let one = |at: &str, of: &str, style: Option<Style>| {
+            let value = |cells: &Vec<Cell>| {
+                let same = |c: &&Cell| self.of(x, c) == at && self.of(by, c) == of;
+                cells.iter().find(same).and_then(estimate).map(|e| e.mean)
+            };
+            let [low, lower, middle, upper, high] = [0, 1, 2, 3, 4].map(|i| value(&five[i]));
+            let (low, lower, middle) = (low?, lower?, middle?);
+            Some(BoxPlot { low, lower, middle, upper: upper?, high: high?, style })
+        };
+        let unit = self.unit(&columns[0]);
+        let series = match (x, by) {
+            (Key::Variant, Key::Variant) => {
+                let boxes = names.iter().map(|(n, style)| one(n, n, Some(*style))).collect();
+                let (name, style) = (String::new(), Style::new(0, 0));
+                vec![Series { name, style, shape: Shape::Boxes(boxes) }]
+            }
+            _ => {
+                let of = |(name, style): (String, Style)| {
+                    let boxes = names.iter().map(|(at, _)| one(at, &name, None)).collect();
+                    let name = self.series_name(by, &name);
+                    Series { name, style, shape: Shape::Boxes(boxes) }
+                };
+                self.all(by, &five[0]).into_iter().map(of).collect()
+            }
+        };
+        (self.names(names), series, unit)
+    }
+
+    /// Percentiles joined by lines: what lies between two of them is not known.
+    fn distribution(&self, select: &Selector) -> (Across, Vec<Series>, Unit) {
+        let columns = figure::percentiles(&select.metric).unwrap_or_default();
+        let metric = |name: &str| Selector { metric: name.to_owned(), ..select.clone() };
+        let cells: Vec<(f64, Vec<Cell>)> =
+            columns.iter().map(|(share, name)| (*share, self.cells(&metric(name)))).collect();
+        let by = self.key(self.spec.by.as_ref());
+        let all = cells.first().map(|(_, c)| self.all(by, c)).unwrap_or_default();
+        let unit = columns.first().map_or(Unit::Number, |(_, name)| self.unit(name));
+        let mut values = Vec::new();
+        let mut series = Vec::new();
+        for (name, style) in all {
+            let value = |(share, cells): &(f64, Vec<Cell>)| {
+                let cell = cells.iter().find(|c| self.of(by, c) == name)?;
+                Some(Point { x: estimate(cell)?.mean, y: *share, error: 0.0 })
+            };
+            let points: Vec<Point> = cells.iter().filter_map(value).collect();
+            values.extend(points.iter().map(|p| p.x));
+            let name = self.series_name(by, &name);
+            series.push(Series { name, style, shape: Shape::Line(points) });
+        }
+        let most = values.iter().copied().fold(0.0, f64::max);
+        let least = values.iter().copied().filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min);
+        let label = self.label(&select.metric);
+        let axis = match self.spec.log {
+            true => Axis::log(&label, unit, least.max(most * 1e-6), most),
+            false => Axis::linear(&label, unit, most),
+        };
+        (Across::Values(axis), series, unit)
+    }
+}
+
+fn estimate(cell: &Cell) -> Option<Estimate> {
+    let samples: Vec<f64> = cell.seeds.iter().map(|(_, x)| *x).collect();
+    Estimate::new(&samples)
+}
+
+/// The axis of a parameter.
+fn value_axis(label: &str, values: &[Quantity]) -> Axis {
+    let unit = values.first().map_or(Unit::Number, |q| axis_unit(q.unit));
+    let low = values.iter().map(|q| q.number).fold(f64::INFINITY, f64::min);
+    let high = values.iter().map(|q| q.number).fold(f64::NEG_INFINITY, f64::max);
+    // several values that span decades stand evenly on a logarithmic axis
+    match low > 0.0 && high / low >= 20.0 {
+        true => Axis::log(label, unit, low, high),
+        false if values.is_empty() => Axis::linear(label, unit, 1.0),
+        false => Axis::between(label, unit, low, high),
+    }
+}
+
+/// Panels of one metric have one scale, so that they can be compared by eye, unless one of them
+/// would be flat then.
+fn share_axes(panels: &mut [Panel]) {
+    let Some(first) = panels.first().map(|p| (p.up.label.clone(), p.up.unit, p.up.scale)) else {
+        return;
+    };
+    let alike = panels.iter().all(|p| (p.up.label.clone(), p.up.unit, p.up.scale) == first);
+    let highest = panels.iter().map(|p| p.up.high).fold(f64::NEG_INFINITY, f64::max);
+    let lowest = panels.iter().map(|p| p.up.low).fold(f64::INFINITY, f64::min);
+    if alike && panels.iter().all(|p| p.up.high * 4.0 >= highest) {
+        for p in panels {
+            (p.up.low, p.up.high) = (lowest, highest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixed(Vec<(&'static str, Vec<Cell>)>);
+
+    impl Numbers for Fixed {
+        fn subjects(&self) -> Vec<Subject> {
+            let one = |(label, scheme, cc): (&str, &str, &str)| Subject {
+                label: label.into(),
+                scheme: scheme.into(),
+                cc: cc.into(),
+            };
+            [("PFC", "pfc", "none"), ("OFC", "ofc", "none")].map(one).to_vec()
+        }
+
+        fn parameters(&self) -> Vec<String> {
+            vec!["load".into()]
+        }
+
+        fn select(&self, s: &Selector) -> Vec<Cell> {
+            let fits = |c: &&Cell| s.at.iter().all(|(_, v)| *v == c.values[0]);
+            let all = self.0.iter().find(|(m, _)| *m == s.metric);
+            all.map_or_else(Vec::new, |(_, cells)| cells.iter().filter(fits).cloned().collect())
+        }
+    }
+
+    fn cell(variant: &str, load: &str, values: &[f64]) -> Cell {
+        let seeds = values.iter().enumerate().map(|(i, x)| (i as u64, *x)).collect();
+        Cell { variant: variant.into(), values: vec![load.into()], seeds, missing: Vec::new() }
+    }
+
+    fn spec(kind: FigureKind, metric: &str) -> FigureSpec {
+        let select = Selector { metric: metric.into(), ..Selector::default() };
+        FigureSpec {
+            id: "f".into(),
+            title: "t".into(),
+            caption: String::new(),
+            kind,
+            panels: vec![PanelSpec { title: String::new(), select }],
+            panels_by: None,
+            across: None,
+            by: None,
+            variants: Vec::new(),
+            relative_to: None,
+            log: false,
+            from_zero: false,
+            label: None,
+            rules: Vec::new(),
+        }
+    }
+
+    fn two_loads() -> Fixed {
+        let cells = vec![
+            cell("PFC", "60%", &[2e9, 4e9]),
+            cell("PFC", "40%", &[1e9, 3e9]),
+            cell("OFC", "40%", &[1e9, 1e9]),
+            cell("OFC", "60%", &[1e9, 2e9]),
+        ];
+        Fixed(vec![("fct_mean_ps", cells)])
+    }
+
+    #[test]
+    fn lines_are_in_order_of_the_parameter_with_intervals_over_seeds() {
+        let spec =
+            FigureSpec { across: Some("load".into()), ..spec(FigureKind::Lines, "fct_mean_ps") };
+        let figure = draw("A-1", &spec, &two_loads(), "quick");
+        let panel = &figure.panels[0];
+        let Shape::Line(points) = &panel.series[0].shape else { panic!("a line") };
+        assert_eq!(points.iter().map(|p| (p.x, p.y)).collect::<Vec<_>>(), [(0.4, 2e9), (0.6, 3e9)]);
+        // deviation sqrt(2) x 1e9, t(1) = 12.706, n = 2
+        assert!((points[0].error - 12.706e9).abs() < 1e6, "{points:?}");
+        assert_eq!(figure.id, "a-1-f");
+        assert!(figure.caption.ends_with("over seeds. quick"), "{}", figure.caption);
+        assert_eq!(panel.up.title(), "mean completion time (ms)");
+    }
+
+    /// Each seed is divided by the same seed of the other variant.
+    #[test]
+    fn values_relative_to_a_variant_are_paired_by_seed() {
+        let spec = FigureSpec {
+            across: Some("load".into()),
+            relative_to: Some("PFC".into()),
+            ..spec(FigureKind::Lines, "fct_mean_ps")
+        };
+        let figure = draw("A-1", &spec, &two_loads(), "");
+        let Shape::Line(ofc) = &figure.panels[0].series[1].shape else { panic!("a line") };
+        // 40 %: 1/1 and 1/3; 60 %: 1/2 and 2/4
+        assert!((ofc[0].y - 2.0 / 3.0).abs() < 1e-12 && ofc[1].y == 0.5 && ofc[1].error == 0.0);
+        assert_eq!(figure.panels[0].up.unit, Unit::Number);
+    }
+
+    #[test]
+    fn bars_of_variants_lie_in_rows_and_a_panel_per_value_is_drawn() {
+        let spec =
+            FigureSpec { panels_by: Some("load".into()), ..spec(FigureKind::Bars, "fct_mean_ps") };
+        let figure = draw("A-1", &spec, &two_loads(), "");
+        let titles: Vec<&str> = figure.panels.iter().map(|p| p.title.as_str()).collect();
+        assert_eq!(titles, ["load 60%", "load 40%"]);
+        assert!(matches!(&figure.panels[0].across, Across::Rows { names } if names.len() == 2));
+        assert_eq!(figure.panels[0].up.high, figure.panels[1].up.high);
+    }
+
+    #[test]
+    fn a_variant_without_a_number_says_so() {
+        let cells = vec![cell("PFC", "1", &[5.0]), cell("OFC", "1", &[])];
+        let spec = spec(FigureKind::Bars, "fct_mean_ps");
+        let figure = draw("A-1", &spec, &Fixed(vec![("fct_mean_ps", cells)]), "");
+        let Shape::Bars(bars) = &figure.panels[0].series[0].shape else { panic!("bars") };
+        assert_eq!(bars[1].as_ref().map(|b| b.note.as_str()), Some("no value"));
+    }
+
+    #[test]
+    fn congestion_controls_over_pfc_have_colours_of_their_own() {
+        let subject = |label: &str, scheme: &str, cc: &str| Subject {
+            label: label.into(),
+            scheme: scheme.into(),
+            cc: cc.into(),
+        };
+        let all = [
+            subject("DCQCN", "pfc", "dcqcn"),
+            subject("HPCC", "pfc", "hpcc"),
+            subject("TIMELY", "pfc", "timely"),
+            subject("DCTCP", "pfc", "dctcp"),
+            subject("PFC", "pfc", "none"),
+            subject("BFC-8Q", "bfc", "none"),
+            subject("BFC-32Q", "bfc", "none"),
+            subject("FlowSail", "flowsail", "none"),
+        ];
+        let looks = looks(&all);
+        for i in 0..all.len() {
+            for j in 0..i {
+                let same = looks[i].paint == looks[j].paint;
+                assert_eq!(same, (j, i) == (5, 6), "{} {}", all[i].label, all[j].label);
+            }
+        }
+        assert_ne!(looks[5].dash, looks[6].dash);
+    }
+}

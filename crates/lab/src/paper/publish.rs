@@ -1,0 +1,128 @@
+//! Results for a repository: numbers, drawings and verdicts of full runs, without the runs.
+//!
+//! ```text
+//!   papers/results/
+//!     experiments.csv                 runs, processor time and counts of verdicts, per experiment
+//!     ofc/ofc-e1/verdicts.csv         what the paper says, what came out, and by which rule
+//!     ofc/ofc-e1/runs.txt             how many runs, and the hash of all of their digests
+//!     ofc/ofc-e1/ofc-e1-fct.svg .csv  drawings, and the numbers behind them
+//! ```
+//!
+//! But for processor times in `experiments.csv`, all files are functions of the experiments: who
+//! runs one again gets the same bytes.
+
+use super::Mode;
+use super::report::{figure_files, figures};
+use super::run::{Collected, Counts, verdicts_csv};
+use crate::sweep::SweepError;
+use crate::sweep::directory::SweepDir;
+use crate::sweep::hash::sha256;
+use crate::sweep::merge::Merged;
+use crate::sweep::store::replace;
+use std::path::Path;
+
+const HEADS: [&str; 11] = [
+    "paper",
+    "experiment",
+    "runs",
+    "cpu_seconds",
+    "reproduced",
+    "same_direction",
+    "not_reproduced",
+    "not_measured",
+    "calibrated",
+    "missing",
+    "weir",
+];
+
+/// Writes what is published of complete experiments below `to`; rows of experiments that are not
+/// among them stay in `experiments.csv`. Returns how many experiments were written.
+pub fn publish(all: &[Collected<'_>], to: &Path) -> Result<usize, SweepError> {
+    for c in all {
+        let (total, done) = c.tables.counts();
+        if done < total {
+            let (id, left) = (&c.experiment.id, total - done);
+            return Err(SweepError::Other(format!(
+                "{id}: {left} of {total} runs have no result; only complete experiments are \
+                 published: run `weir paper run {id} --full` again"
+            )));
+        }
+    }
+    for c in all {
+        let directory = to.join(&c.paper.id).join(c.experiment.id.to_lowercase());
+        std::fs::create_dir_all(&directory).map_err(|e| SweepError::io(&directory, e))?;
+        replace(&directory.join("verdicts.csv"), &verdicts_csv(c))?;
+        replace(&directory.join("runs.txt"), runs(c)?.as_bytes())?;
+        for figure in figures(c, Mode::Full) {
+            for (name, bytes) in figure_files(&figure, "", false) {
+                replace(&directory.join(name), &bytes)?;
+            }
+        }
+    }
+    let path = to.join("experiments.csv");
+    let table = table(&path, all)?;
+    replace(&path, &table)?;
+    Ok(all.len())
+}
+
+/// How many runs there are, and the hash of what they are and what came out.
+fn runs(c: &Collected<'_>) -> Result<String, SweepError> {
+    let Some(plan) = &c.plan else {
+        return Ok("no runs: worked out from size tables\n".to_owned());
+    };
+    let results = SweepDir::new(&c.directory).read_results(plan)?;
+    let merged = Merged::new(plan, &results);
+    let columns = ["id", "digest"].map(|name| merged.runs.column(name));
+    let mut lines: Vec<String> = merged
+        .runs
+        .rows
+        .iter()
+        .map(|row| {
+            let cell = |at: Option<usize>| at.map_or("", |i| row[i].as_str());
+            format!("{} {}\n", cell(columns[0]), cell(columns[1]))
+        })
+        .collect();
+    lines.sort_unstable();
+    let hash = sha256(lines.concat().as_bytes());
+    Ok(format!("runs {}\nsha256 {hash}\n", lines.len()))
+}
+
+/// The table of all experiments: rows that were there and are not replaced, and new ones, in order.
+fn table(path: &Path, all: &[Collected<'_>]) -> Result<Vec<u8>, SweepError> {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    if let Ok(text) = std::fs::read_to_string(path) {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let wrong = |e: csv::Error| SweepError::Other(format!("{}: {e}", path.display()));
+        for record in reader.records() {
+            let row: Vec<String> = record.map_err(wrong)?.iter().map(str::to_owned).collect();
+            let same = |c: &Collected<'_>| c.experiment.id == row[1] && c.paper.id == row[0];
+            if row.len() == HEADS.len() && !all.iter().any(same) {
+                rows.push(row);
+            }
+        }
+    }
+    for c in all {
+        let counts = Counts::new([c]);
+        let seconds = format!("{:.1}", c.tables.cpu_seconds);
+        let mut row = vec![c.paper.id.clone(), c.experiment.id.clone()];
+        row.extend([c.tables.counts().0.to_string(), seconds]);
+        let verdicts = [
+            counts.reproduced,
+            counts.same_direction,
+            counts.not_reproduced,
+            counts.not_measured,
+            counts.calibrated,
+            counts.missing,
+        ];
+        row.extend(verdicts.map(|n| n.to_string()));
+        row.push(crate::sweep::version().to_owned());
+        rows.push(row);
+    }
+    rows.sort();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(HEADS).expect("writing to memory");
+    for row in rows {
+        writer.write_record(row).expect("as many cells as heads");
+    }
+    Ok(writer.into_inner().expect("writing to memory"))
+}

@@ -1,0 +1,219 @@
+//! What is shown of experiments: figures as files, and the page with everything.
+
+use super::page::{self, ClaimRow, Mark, Part, Section};
+use super::plot::{self, Numbers, Subject};
+use super::run::{Collected, Setting, mode_directory};
+use super::select::Selector;
+use super::tables::Cell;
+use super::verdict::{Outcome, Verdict};
+use super::{Mode, Paper};
+use crate::format;
+use crate::sweep::store::replace;
+use crate::sweep::{SweepError, version};
+use std::path::{Path, PathBuf};
+use weir_plot::draw::{self, Size};
+use weir_plot::scene::{Anchor, Item, Scene};
+use weir_plot::{Figure, Paint, Theme, print, svg};
+
+impl Numbers for Collected<'_> {
+    fn subjects(&self) -> Vec<Subject> {
+        let of = |label: &String| {
+            let cell =
+                self.plan.as_ref().and_then(|p| p.cells.iter().find(|c| c.variant == *label));
+            let (scheme, cc) =
+                cell.map_or_else(Default::default, |c| (c.scheme.clone(), c.cc.clone()));
+            Subject { label: label.clone(), scheme, cc }
+        };
+        self.tables.variants.iter().map(of).collect()
+    }
+
+    fn parameters(&self) -> Vec<String> {
+        self.tables.parameters.clone()
+    }
+
+    fn select(&self, selector: &Selector) -> Vec<Cell> {
+        self.tables.select(selector)
+    }
+}
+
+/// What a figure of a scaled-down run says about itself; empty for a full one.
+fn scaled(c: &Collected<'_>, mode: Mode) -> String {
+    let says = c.paper.runs_of(c.experiment).quick.says.trim().trim_end_matches('.');
+    match mode {
+        Mode::Quick if !says.is_empty() => says.to_owned(),
+        Mode::Quick if c.plan.is_some() => "as the full run".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// All figures of an experiment.
+pub fn figures(c: &Collected<'_>, mode: Mode) -> Vec<Figure> {
+    let note = match scaled(c, mode) {
+        says if says.is_empty() => says,
+        says => format!("Quick run: {says}."),
+    };
+    let draw = |spec| plot::draw(&c.experiment.id, spec, c, &note);
+    c.experiment.figures.iter().map(draw).collect()
+}
+
+/// Adds a line below a drawing: a figure that leaves the page keeps what must be known about it.
+fn remark(mut scene: Scene, text: &str, size: &Size) -> Scene {
+    if !text.is_empty() {
+        let small = size.text * 0.85;
+        let at = (size.text * 0.3, scene.height + small * 1.2);
+        let item = Item::text(at, text, small, Anchor::Start).painted(Paint::Soft);
+        let wide = item.text_area().map_or(0.0, |area| area.right());
+        scene.width = scene.width.max(wide);
+        scene.push(item);
+        scene.height += small * 1.8;
+    }
+    scene
+}
+
+/// Name and content of the files of a figure: drawing and numbers.
+pub(super) fn figure_files(figure: &Figure, says: &str, png: bool) -> Vec<(String, Vec<u8>)> {
+    /// Pixels per point: legible on a screen of twice the usual density.
+    const PIXELS: f64 = 2.0;
+    let size = Size::PAGE;
+    let text = match says.is_empty() {
+        true => String::new(),
+        false => format!("quick run: {says}"),
+    };
+    let scene = remark(draw::scene(figure, &size), &text, &size);
+    let name = |end: &str| format!("{}.{end}", figure.id);
+    let mut files = vec![
+        (name("svg"), svg::file(&scene, &figure.title).into_bytes()),
+        (name("csv"), figure.csv().into_bytes()),
+    ];
+    if png {
+        files.push((name("png"), print::png(&scene, PIXELS, Theme::Light).unwrap_or_default()));
+    }
+    files
+}
+
+/// Writes `index.html` and the files of all figures; returns the path of the page.
+pub fn write(all: &[Collected<'_>], setting: &Setting) -> Result<PathBuf, SweepError> {
+    let directory = mode_directory(&setting.out, setting.mode);
+    let files = directory.join("figures");
+    std::fs::create_dir_all(&files).map_err(|e| SweepError::io(&files, e))?;
+    for c in all {
+        let says = scaled(c, setting.mode);
+        for figure in figures(c, setting.mode) {
+            for (name, bytes) in figure_files(&figure, &says, true) {
+                replace(&files.join(name), &bytes)?;
+            }
+        }
+    }
+    let page = page::page(&parts(all, setting), setting.mode.name(), version());
+    let path = directory.join("index.html");
+    replace(&path, page.as_bytes())?;
+    Ok(path)
+}
+
+/// Papers and experiments as the page shows them.
+fn parts(all: &[Collected<'_>], setting: &Setting) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for c in all {
+        if parts.last().is_none_or(|p| p.id != c.paper.id) {
+            parts.push(part(c.paper));
+        }
+        if let Some(part) = parts.last_mut() {
+            part.sections.push(section(c, setting));
+        }
+    }
+    parts
+}
+
+fn part(p: &Paper) -> Part {
+    Part {
+        id: p.id.clone(),
+        short: p.short.clone(),
+        title: p.title.clone(),
+        notes: p.notes.clone(),
+        sections: Vec::new(),
+    }
+}
+
+fn section(c: &Collected<'_>, setting: &Setting) -> Section {
+    let e = c.experiment;
+    let (total, done) = c.tables.counts();
+    let runs = match c.plan {
+        None => "Worked out from size tables; no runs.".to_owned(),
+        Some(_) => format!(
+            "{} of {}, {} of processor time.",
+            format::count(done as u64),
+            format::plural(total as u64, "run"),
+            format::time_ps(c.tables.cpu_seconds * 1e12)
+        ),
+    };
+    let mut trouble = Vec::new();
+    if done < total {
+        trouble.push(format!("{} of {total} runs have no result.", total - done));
+    }
+    match c.tables.invalid() {
+        0 => {}
+        n => trouble.push(format!("{n} runs lost packets of a lossless class.")),
+    }
+    Section {
+        id: e.id.clone(),
+        title: e.title.clone(),
+        place: e.place.clone(),
+        shows: e.shows.clone(),
+        scaled: scaled(c, setting.mode),
+        runs,
+        trouble,
+        command: command(c, setting),
+        files: files(c),
+        figures: figures(c, setting.mode),
+        claims: c.verdicts.iter().map(|v| claim_row(c, v)).collect(),
+    }
+}
+
+/// What to type to get the experiment again.
+fn command(c: &Collected<'_>, setting: &Setting) -> String {
+    let name = match &c.paper.directory {
+        None => c.experiment.id.clone(),
+        Some(_) => c.paper.argument(),
+    };
+    format!("weir paper run {} --{}", format::shell_word(&name), setting.mode.name())
+}
+
+/// The experiment's own file and its scenario.
+fn files(c: &Collected<'_>) -> Vec<(String, String)> {
+    let runs_of = c.paper.runs_of(c.experiment);
+    let name = |file: &str| Path::new(file).file_name().map(|n| n.to_string_lossy().into_owned());
+    let mut files = vec![(name(&c.experiment.file).unwrap_or_default(), c.experiment.text.clone())];
+    if let super::experiment::Work::Sweep(grid) = &runs_of.work {
+        let scenario = &grid.scenario.0;
+        if let Ok(text) = c.paper.files.text(scenario) {
+            files.push((name(scenario).unwrap_or_default(), text));
+        }
+    }
+    files
+}
+
+fn claim_row(c: &Collected<'_>, v: &Verdict) -> ClaimRow {
+    let claim = c.claim(v);
+    let reading = [claim.reading.as_str(), v.reading.as_str()];
+    let reading: Vec<&str> = reading.into_iter().filter(|r| !r.is_empty()).collect();
+    let (mark, measured) = match &v.outcome {
+        Outcome::Reproduced => (Mark::Reproduced, v.measured.clone()),
+        Outcome::SameDirection => (Mark::SameDirection, v.measured.clone()),
+        Outcome::NotReproduced => (Mark::NotReproduced, v.measured.clone()),
+        Outcome::NotMeasured(why) => (Mark::NotMeasured, why.clone()),
+        Outcome::LeftOut(why) => (Mark::LeftOut, why.clone()),
+        Outcome::Missing(why) => (Mark::Missing, why.clone()),
+    };
+    ClaimRow {
+        id: format!("{}-{}", c.paper.id, claim.id),
+        place: claim.place.clone(),
+        says: claim.says.clone(),
+        reading: reading.join("; "),
+        paper: v.paper.clone(),
+        measured,
+        rule: v.rule.clone(),
+        mark,
+        calibrated: claim.calibrated,
+        discussion: claim.discussion.clone(),
+    }
+}
