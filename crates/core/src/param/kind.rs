@@ -210,13 +210,14 @@ impl Kind {
 fn whole(text: &str, min: u64, max: u64, or: &str) -> Result<(), String> {
     match u64::from_text(text) {
         Ok(n) if (min..=max).contains(&n) => Ok(()),
-        _ => Err(format!("`{text}` is not a whole number from {}{or}", span(min, max))),
+        _ => Err(format!("`{text}` is not a whole number from {min} to {max}{or}")),
     }
 }
 
-/// `"1 to 7"`, or `"1"` without an upper bound.
+/// `"1 to 7"`, or `"1"` where only the type bounds it.
 fn span(min: u64, max: u64) -> String {
-    if max == u64::MAX { min.to_string() } else { format!("{min} to {max}") }
+    let unbounded = max == u64::MAX || max == u64::from(u32::MAX);
+    if unbounded { min.to_string() } else { format!("{min} to {max}") }
 }
 
 /// Words as TOML strings.
