@@ -22,10 +22,15 @@ addEventListener("load", () => setTimeout(() => {
   document.querySelectorAll("details").forEach((d) => { d.open = true; });
   const say = (what) => { if (problems.length < 40) problems.push(what); };
   let texts = 0;
-  for (const svg of document.querySelectorAll("figure svg")) {
+  // the page of a sweep: a panel for each variant
+  const facet = document.getElementById("facet");
+  if (facet) { facet.value = "0"; facet.dispatchEvent(new Event("change")); }
+  for (const svg of document.querySelectorAll("figure svg, #figures svg")) {
     const edge = svg.getBoundingClientRect();
     if (edge.width === 0) continue;
-    const id = svg.closest("figure").id;
+    const id = (svg.closest("figure") || svg.parentElement).id;
+    const scale = edge.width / (svg.viewBox.baseVal.width || edge.width);
+    if (facet && scale < 0.95) say(`figure ${id}: drawn ${edge.width} px wide, at ${scale} of its size`);
     const boxes = [];
     for (const text of svg.querySelectorAll("text")) {
       if (!text.textContent.trim()) continue;

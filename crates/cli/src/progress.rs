@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use weir_lab::format;
 use weir_lab::run::{Meter, Reading};
+use weir_lab::sweep::survey::Survey;
 use weir_lab::sweep::worker::Meter as SweepMeter;
 
 /// Longest time between two looks at the meter on a terminal.
@@ -30,10 +31,13 @@ pub(crate) fn watch<T>(
 pub(crate) fn watch_sweep<T>(
     title: &str,
     meter: &SweepMeter,
+    others: Option<Survey>,
     terminal: &Terminal,
     work: impl FnOnce() -> T,
 ) -> T {
-    while_shown(terminal, work, |done| sweep_lines(title, meter, terminal.interactive, done))
+    while_shown(terminal, work, |done| {
+        sweep_lines(title, meter, others, terminal.interactive, done);
+    })
 }
 
 /// Does `work` while `show` runs on a thread of its own until it finds `done` set.
@@ -56,7 +60,13 @@ fn while_shown<T>(
     })
 }
 
-fn sweep_lines(title: &str, meter: &SweepMeter, interactive: bool, done: &AtomicBool) {
+fn sweep_lines(
+    title: &str,
+    meter: &SweepMeter,
+    mut others: Option<Survey>,
+    interactive: bool,
+    done: &AtomicBool,
+) {
     let start = Instant::now();
     let bar = interactive.then(|| {
         let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
@@ -65,9 +75,18 @@ fn sweep_lines(title: &str, meter: &SweepMeter, interactive: bool, done: &Atomic
         bar.set_prefix(title.to_owned());
         bar
     });
-    let mut next = LINE;
+    let (mut next, mut survey, mut elsewhere) = (LINE, Duration::ZERO, None);
     while !done.load(Ordering::Acquire) {
-        let (share, text) = sweep_state(meter, start.elapsed().as_secs_f64());
+        // the first look comes when the worker knows what had a result before
+        let known = meter.whole.load(Ordering::Relaxed) > 0;
+        if let Some(others) = others.as_mut().filter(|_| known && start.elapsed() >= survey) {
+            elsewhere = Some(others.look());
+            survey = start.elapsed() + LINE;
+        }
+        let (share, mut text) = sweep_state(meter, start.elapsed().as_secs_f64());
+        if let Some(elsewhere) = elsewhere {
+            text += &whole_state(meter, elsewhere, start.elapsed().as_secs_f64());
+        }
         if let Some(bar) = &bar {
             bar.set_position((share * 1000.0) as u64);
             bar.set_message(text);
@@ -117,6 +136,20 @@ fn several_state(meter: &SweepMeter, elapsed: f64) -> (f64, String) {
         }
         _ => (0.0, String::new()),
     }
+}
+
+/// What is known of the sweep of which this worker has a share: `elsewhere` runs were done by
+/// others meanwhile.
+fn whole_state(meter: &SweepMeter, elsewhere: usize, elapsed: f64) -> String {
+    let get = |n: &std::sync::atomic::AtomicUsize| n.load(Ordering::Relaxed);
+    let (whole, now) = (get(&meter.whole), get(&meter.done) + elsewhere);
+    let done = (get(&meter.whole_before) + now).min(whole);
+    // alone, this worker says nothing about the time that others will take
+    let left = match elsewhere {
+        0 => String::new(),
+        _ => format!(", {} left", clock(elapsed / now as f64 * (whole - done) as f64)),
+    };
+    format!("; whole sweep {done}/{whole}{left}")
 }
 
 /// Speed and time to go.
@@ -199,5 +232,19 @@ mod tests {
         assert_eq!(percent(&meter, &meter.read()), 99);
         meter.report(1, 5, 5, 1.0);
         assert_eq!(percent(&meter, &meter.read()), 100);
+    }
+
+    /// 10 of 100 runs had a result; this worker has made 20 in 60 s and others 25: 45 are left at 45 a
+    /// minute.
+    #[test]
+    fn a_worker_with_a_share_says_how_far_the_whole_sweep_is() {
+        let meter = SweepMeter::default();
+        for (counter, n) in [(&meter.whole, 100), (&meter.whole_before, 10), (&meter.done, 20)] {
+            counter.store(n, Ordering::Relaxed);
+        }
+        assert_eq!(whole_state(&meter, 25, 60.0), "; whole sweep 55/100, 1:00 min left");
+        assert_eq!(whole_state(&meter, 0, 60.0), "; whole sweep 30/100");
+        // records of runs that somebody else made, too
+        assert_eq!(whole_state(&meter, 99, 60.0), "; whole sweep 100/100, 0 s left");
     }
 }

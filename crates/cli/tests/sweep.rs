@@ -373,4 +373,5 @@ fn a_million_runs_are_asked_for_twice() {
     let errors = String::from_utf8(output.stderr).expect("text");
     assert_eq!(output.status.code(), Some(2));
     assert!(errors.contains("1000000 runs") && errors.contains("--yes"), "{errors}");
+    assert!(errors.contains("1 variants x 1000 points x 1000 seeds"), "{errors}");
 }

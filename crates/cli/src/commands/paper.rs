@@ -338,7 +338,7 @@ fn run_here(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow:
     let options = Options { shard: Shard::ALL, jobs, limit: None };
     let meter = Meter::default();
     let result = super::simulate::with_flag(&meter.interrupt, || {
-        crate::progress::watch_sweep("papers", &meter, terminal, || {
+        crate::progress::watch_sweep("papers", &meter, None, terminal, || {
             work_all(&directories, &options, &meter)
         })
     })?;

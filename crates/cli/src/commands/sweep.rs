@@ -17,6 +17,7 @@ use weir_lab::sweep::shard::Shard;
 use weir_lab::sweep::slurm::{self, Job};
 use weir_lab::sweep::status::{self, Status as Progress};
 use weir_lab::sweep::store::replace;
+use weir_lab::sweep::survey::Survey;
 use weir_lab::sweep::worker::{Meter, Options, work};
 
 /// More runs than this are asked for with `--yes`.
@@ -202,7 +203,11 @@ fn plan(args: &PlanArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     };
     let runs = draft.runs();
     if runs > MANY && !args.yes {
-        bail!("{}: {runs} runs; if that is what you want, say so with --yes", args.grid);
+        let factors = draft.factors().map(|(n, what)| format!("{n} {what}")).join(" x ");
+        bail!(
+            "{}: {runs} runs ({factors}); if that is what you want, say so with --yes",
+            args.grid
+        );
     }
     if runs > 20_000_000 {
         bail!("{}: {runs} runs are more than one plan can hold; divide the grid", args.grid);
@@ -258,8 +263,11 @@ fn run_here(dir: &Path, options: &Options, terminal: &Terminal) -> anyhow::Resul
     let directory = SweepDir::new(dir);
     let resume = format!("weir sweep run {} --shard {}", shown(dir), options.shard);
     let title = if options.shard == Shard::ALL { "sweep".into() } else { options.shard.name() };
+    let others = (options.shard != Shard::ALL).then(|| Survey::new(directory.results(), &title));
     let result = super::simulate::with_flag(&meter.interrupt, || {
-        crate::progress::watch_sweep(&title, &meter, terminal, || work(&directory, options, &meter))
+        crate::progress::watch_sweep(&title, &meter, others, terminal, || {
+            work(&directory, options, &meter)
+        })
     })?;
     let done = result.with_context(|| {
         format!("stopped; finished runs are kept, and `{resume}` goes on with the others")

@@ -101,9 +101,14 @@ impl Draft {
 
     /// How many runs there will be, with the seeds of the scenario if the grid has none.
     pub fn runs(&self) -> u128 {
+        self.factors().iter().fold(1, |product, (n, _)| product.saturating_mul(*n))
+    }
+
+    /// What this number is the product of.
+    pub fn factors(&self) -> [(u128, &'static str); 3] {
         let variants = self.grid.variants.len().max(1) as u128;
         let seeds = self.grid.seeds.as_ref().map_or(1, Vec::len) as u128;
-        expand::count(&self.grid).saturating_mul(variants).saturating_mul(seeds)
+        [(variants, "variants"), (expand::count(&self.grid), "points"), (seeds, "seeds")]
     }
 
     /// Resolves all cells. Mistakes of several cells are reported together.

@@ -29,6 +29,7 @@ pub mod shard;
 pub mod slurm;
 pub mod status;
 pub mod store;
+pub mod survey;
 pub mod worker;
 
 use std::path::{Path, PathBuf};

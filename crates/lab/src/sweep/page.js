@@ -71,8 +71,16 @@ function series(rows, x, by, metric, xs) {
   });
 }
 
+// As wide as there is room for, so that letters have their size on any screen.
+function size(panels) {
+  const room = $('figures').clientWidth || 620;
+  const columns = Math.min(panels, Math.max(1, Math.floor((room + 16) / 496)));
+  const width = Math.max(300, Math.min(832, (room - 16 * (columns - 1)) / columns));
+  return { W: Math.floor(width), H: Math.round(Math.max(250, Math.min(400, width * 0.53))) };
+}
+
 function panel(title, all, xs, numeric, scale, xName, yName) {
-  const W = 620, H = 330, L = 78, R = 14, B = 46, TOP = 26;
+  const { W, H } = scale.size, L = 70, R = 10, B = 46, TOP = 30;
   const place = numeric ? number : v => xs.indexOf(v);
   const pos = xs.map(place);
   let [x0, x1] = [Math.min(...pos), Math.max(...pos)];
@@ -80,12 +88,13 @@ function panel(title, all, xs, numeric, scale, xName, yName) {
   if (x0 === x1) { x0 -= numeric ? Math.abs(x0) / 2 || 1 : 1; x1 += numeric ? Math.abs(x1) / 2 || 1 : 1; }
   if (!numeric) { x0 -= 0.4; x1 += 0.4; }
   const fx = v => logX ? Math.log(v) : v;
-  const px = v => L + (fx(v) - fx(x0)) / (fx(x1) - fx(x0)) * (W - L - R - 40) + 20;
+  const px = v => L + (fx(v) - fx(x0)) / (fx(x1) - fx(x0)) * (W - L - R - 48) + 24;
   const { y0, y1, logY } = scale;
   const fy = v => logY ? Math.log(Math.max(v, y0)) : v;
   const py = v => TOP + (fy(y1) - fy(Math.min(Math.max(v, y0), y1))) / (fy(y1) - fy(y0)) * (H - TOP - B);
-  let s = `<svg class="figure" viewBox="0 0 ${W} ${H}" role="img" aria-label="${esc(yName)} against ${esc(xName)}">`;
-  s += `<text class="head" x="${L}" y="15">${esc(title)}</text>`;
+  let s = `<svg class="figure" viewBox="0 0 ${W} ${H}" style="max-width: ${W}px" role="img" aria-label="${esc(yName)} against ${esc(xName)}">`;
+  s += `<text class="label" x="4" y="15">${esc(yName)}</text>`;
+  s += `<text class="head end" x="${W - R}" y="15">${esc(title)}</text>`;
   for (const v of ticks(y0, y1, logY)) {
     s += `<line class="grid" x1="${L}" x2="${W - R}" y1="${py(v)}" y2="${py(v)}"/>`;
     s += `<text class="end label" x="${L - 6}" y="${py(v) + 4}">${show(v, yName)}</text>`;
@@ -147,12 +156,17 @@ function draw() {
   let y1 = Math.max(...values, 0), y0 = logY ? Math.min(...positive) : Math.min(0, ...values);
   if (logY && y0 === y1) y0 = y1 / 10;
   if (!(y1 > y0)) y1 = y0 + 1;
-  const scale = { logX: $('log-x').checked, logY, y0: logY ? y0 / 1.15 : y0, y1: logY ? y1 * 1.15 : y0 + (y1 - y0) * 1.05 };
+  const steps = ticks(y0, y1, false), step = steps.length > 1 ? steps[1] - steps[0] : y1 - y0;
+  const scale = { logX: $('log-x').checked, logY, y0: logY ? y0 / 1.15 : y0, size: size(panels.length),
+    y1: logY ? y1 * 1.15 : Math.ceil(y1 / step - 1e-9) * step };
   $('figures').innerHTML = values.length === 0 ? '<p class="warn">No run has this figure.</p>'
     : panels.map(p => panel(p.title, p.all, xs, numeric, scale, xName, yName)).join('');
   $('legend').innerHTML = by.at < 0 ? '' : by.values.map((name, i) => `<span><svg width="34" height="12"><path class="s${i % 12}" ` +
     `fill="none" stroke-width="2" stroke-dasharray="${DASHES[i % DASHES.length]}" d="M0 6H34"/><circle class="f${i % 12}" cx="17" cy="6" r="3.2"/></svg> ${esc(name)}</span>`).join('');
-  $('doc').textContent = `${yName}: ${DATA.docs[metric]}. Bars are 95 % confidence intervals of the mean over runs.`;
+  const only = DATA.keys.map((name, i) => [name, $('filter-' + i)]).filter(([, box]) => !box.parentElement.hidden && box.value !== '');
+  const where = [$('class').value && `class ${$('class').value}`, ...only.map(([name, box]) => `${name} ${box.value}`)].filter(Boolean);
+  $('doc').textContent = `${yName}${where.length ? ` (${where.join(', ')})` : ''}: ${DATA.docs[metric]}. ` +
+    'Bars are 95 % confidence intervals of the mean over runs.';
   let t = `<table><thead><tr><th class="words">${facet < 0 ? '' : esc(DATA.keys[facet])}</th><th class="words">variant</th><th>${esc(xName)}</th>` +
     '<th>runs</th><th>mean</th><th>low</th><th>high</th></tr></thead><tbody>';
   panels.forEach(p => p.all.forEach(s => s.points.forEach(q => {
@@ -190,5 +204,7 @@ function begin() {
     });
   });
   draw();
+  let width = innerWidth;
+  addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; draw(); } });
 }
 begin();

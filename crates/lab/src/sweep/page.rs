@@ -11,13 +11,17 @@ use weir_core::markup::escape;
 const SCRIPT: &str = include_str!("page.js");
 const CSS: &str = "\
 .choose { display: flex; flex-wrap: wrap; gap: .5rem 1.2rem; margin: 1rem 0; font-size: .92rem; }
-.choose label { white-space: nowrap; }
+.choose label { white-space: nowrap; display: inline-flex; align-items: center; gap: .35rem; }
+.choose input { margin: 0; }
+#filters { display: contents; }
+#filters label[hidden] { display: none; }
 .choose select { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 4px; padding: .15rem .3rem; max-width: 16rem; }
 #legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; font-size: .92rem; }
 #legend svg { width: 34px; min-width: 0; height: 12px; display: inline-block; vertical-align: middle; }
 #figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1rem; }
-#figures svg { width: 100%; max-width: 52rem; }
+#figures svg { width: 100%; min-width: 0; }
 #table { max-height: 28rem; overflow: auto; }
+@media print { .choose { display: none; } }
 svg.figure { font-size: 12px; }
 svg.figure text { fill: var(--fg); }
 svg.figure .end { text-anchor: end; } svg.figure .mid { text-anchor: middle; }

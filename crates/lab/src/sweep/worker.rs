@@ -38,6 +38,10 @@ pub struct Meter {
     pub done: AtomicUsize,
     /// Those of them that failed.
     pub failed: AtomicUsize,
+    /// Runs of the whole sweep.
+    pub whole: AtomicUsize,
+    /// Those that had a result when the worker began.
+    pub whole_before: AtomicUsize,
     /// Whether it waits for another worker of its share.
     pub waiting: AtomicBool,
     /// Set to end early.
@@ -159,6 +163,10 @@ pub fn work_all(
     let before = total - open;
     meter.total.store(total, Ordering::Relaxed);
     meter.before.store(before, Ordering::Relaxed);
+    let all = || shares.iter().map(|s| pending(&s.plan, &s.results, Shard::ALL));
+    let (whole, left) = all().fold((0, 0), |(n, l), (jobs, total)| (n + total, l + jobs.len()));
+    meter.whole.store(whole, Ordering::Relaxed);
+    meter.whole_before.store(whole - left, Ordering::Relaxed);
     let _ = meter.parts.set(crews.iter().map(Crew::part).collect());
     run(crews, options.jobs, meter)?;
     if twice {

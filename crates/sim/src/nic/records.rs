@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finished_flow_takes_72_bytes() {
-        assert_eq!(size_of::<Ended>(), 72);
+    fn a_finished_flow_takes_64_bytes() {
+        assert_eq!(size_of::<Ended>(), 64);
     }
 }
