@@ -81,6 +81,14 @@ fn pipelined() -> Experiment {
     read("pipelined.toml", text)
 }
 
+/// Hosts with TCP.
+fn tcp() -> Experiment {
+    let text = "[topology]\nkind = \"star\"\nhosts = 5\n[nic]\ntransport = \"tcp\"\n\
+        [[traffic]]\nkind = \"burst\"\nfrom = \"h1..h4\"\nto = \"h0\"\nsize = \"50KB\"\n\
+        [report]\nsizes = [\"0..1MB\"]\n";
+    read("tcp.toml", text)
+}
+
 /// A comparison with several seeds and a run without an outcome.
 fn several(e: &Experiment) -> Comparison<'_> {
     let variant = e.variant(Some("gfc"), None, 1).expect("a scheme");
@@ -177,13 +185,14 @@ fn every_key_of_the_summary_is_in_the_book() {
     let sections = sections(&page("data.md"));
     let sampled = sampled();
     let (lossy, ring) = (load("lossy", &["nic.timeout=never"]), load("ring-deadlock", &[]));
-    let pipelined = pipelined();
+    let (pipelined, tcp) = (pipelined(), tcp());
     let summaries = [
         report::summary(&compare(&sampled, &["pfc"], &[1])),
         report::summary(&several(&sampled)),
         report::summary(&compare(&lossy, &["none"], &[1])),
         report::summary(&compare(&ring, &["pfc"], &[1])),
         report::summary(&compare(&pipelined, &["pfc"], &[1])),
+        report::summary(&compare(&tcp, &["pfc"], &[1])),
     ];
     assert_eq!(summaries[2]["finish"]["how"], "stalled");
     assert_eq!(summaries[3]["finish"]["how"], "deadlock");
