@@ -161,7 +161,6 @@ pub const RUN: &[Metric<OfRun>] = metrics![
     "stall_ps" Whole "time during which pipelined switches stood still, switches added up"
         |v| whole(v.run.outcome.switches.iter().filter_map(|s| s.processor.as_ref())
             .map(|p| p.stopped.as_ps()).sum());
-    "timeouts" Whole "retransmission timers that ran out" |v| whole(v.run.outcome.totals.timeouts);
     "packet_hops" Whole "packets of all kinds that crossed a link"
         |v| whole(v.run.outcome.totals.packet_hops);
     "traffic" Text "hash of the flows that were started: equal on equal traffic"

@@ -13,7 +13,7 @@ use weir_lab::findings::{Comparison, Window};
 use weir_lab::report::{self, Formats};
 use weir_lab::run::{Failed, Failure, Meter, run_all};
 use weir_lab::scenario::Files;
-use weir_lab::sweep::metrics::{FLOWS, HEAD, RUN};
+use weir_lab::sweep::metrics::{FLOWS, HEAD, PORTS, RUN, STATE};
 use weir_lab::{Experiment, Time, Variant, ns3};
 
 fn page(name: &str) -> String {
@@ -125,7 +125,7 @@ fn every_file_and_every_column_is_in_the_book_in_its_order() {
             tables += 1;
         }
     }
-    assert_eq!(tables, files.iter().filter(|f| f.ends_with(".csv")).count() - 2, "but sweeps'");
+    assert_eq!(tables, files.iter().filter(|f| f.ends_with(".csv")).count() - 3, "but sweeps'");
     let (mut flows, name) = (Vec::new(), |_| String::new());
     weir_lab::write_flows(&mut flows, [], &name, &|_| String::new(), &[]).expect("in memory");
     let header = String::from_utf8(flows).expect("text");
@@ -241,10 +241,16 @@ fn every_key_of_a_compatible_run_is_in_the_book() {
 /// Besides the columns of parameters, whose names a grid chooses.
 #[test]
 fn every_column_of_a_sweep_is_in_the_book() {
-    let documented: BTreeSet<String> =
-        sections(&page("sweeps.md"))["The tables"].iter().cloned().collect();
+    let sections = sections(&page("sweeps.md"));
+    let same = |heading: &str, columns: Vec<&str>| {
+        let unique: BTreeSet<&str> = columns.iter().copied().collect();
+        assert_eq!(unique.len(), columns.len(), "two columns of one name: {columns:?}");
+        let documented: BTreeSet<&str> = sections[heading].iter().map(String::as_str).collect();
+        assert_eq!(documented, unique, "{heading}");
+    };
     let metrics = RUN.iter().map(|m| m.name).chain(FLOWS.iter().map(|m| m.name));
-    let columns = metrics.chain(HEAD).chain(["reason", "class", "sizes"]);
-    let columns: BTreeSet<String> = columns.map(str::to_owned).collect();
-    assert_eq!(documented, columns);
+    same("The tables", metrics.chain(HEAD).chain(["reason", "class", "sizes"]).collect());
+    let of_ports = PORTS.iter().map(|m| m.name).chain(["ports"]);
+    let of_state = STATE.iter().map(|m| m.name).chain(["table"]);
+    same("ports.csv and state.csv", of_ports.chain(of_state).collect());
 }
