@@ -121,12 +121,15 @@ pub struct View {
     pub columns: Vec<Figure>,
 }
 
+/// What a row has in a column.
+type Cell = dyn Fn(&Figures, usize) -> String;
+
 /// A column of the main table.
 struct Part {
     column: Column,
     shows: Shown,
     /// What a row has there.
-    cell: Box<dyn Fn(&Figures, usize) -> String>,
+    cell: Box<Cell>,
 }
 
 impl Part {

@@ -96,7 +96,7 @@ impl<'a> Comparison<'a> {
             id: s.id.clone(),
             scheme: s.variant.scheme,
             cc: s.variant.cc,
-            experiment: &*s.experiment,
+            experiment: &s.experiment,
             runs: Vec::new(),
         };
         let mut groups: Vec<Group<'a>> = lineup.settings.iter().map(group).collect();
