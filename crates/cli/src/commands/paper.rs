@@ -171,7 +171,7 @@ fn write_page(chosen: &[Chosen], setting: &Setting) -> anyhow::Result<PathBuf> {
     let mut papers = choose(&[]).unwrap_or_default();
     papers.extend(chosen.iter().filter(|c| c.paper.directory.is_some()).cloned());
     let mut all = run::collect(&papers, setting)?;
-    all.retain(Collected::was_planned);
+    all.retain(|c| c.was_planned(setting));
     Ok(weir_lab::paper::report::write(&all, setting)?)
 }
 
@@ -181,7 +181,7 @@ fn report(chosen: &[Chosen], args: &ReportArgs, terminal: &Terminal) -> anyhow::
     let setting = Setting { out: args.out.clone(), mode, seeds: None, any_build: false };
     let mut all = run::collect(chosen, &setting)?;
     // an experiment that was never planned here has nothing to show
-    all.retain(Collected::was_planned);
+    all.retain(|c| c.was_planned(&setting));
     if all.is_empty() {
         let mode = mode.name();
         anyhow::bail!("no {mode} runs below {}: `weir paper run all --{mode}`", shown(&args.out));
@@ -199,7 +199,7 @@ fn publish(chosen: &[Chosen], args: &PublishArgs, terminal: &Terminal) -> anyhow
     let out = args.from.clone();
     let setting = Setting { out, mode: Mode::Full, seeds: None, any_build: false };
     let mut all = run::collect(chosen, &setting)?;
-    all.retain(Collected::was_planned);
+    all.retain(|c| c.was_planned(&setting));
     if all.is_empty() {
         anyhow::bail!("no full runs below {}: `weir paper run all --full`", shown(&args.from));
     }

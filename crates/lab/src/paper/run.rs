@@ -130,9 +130,10 @@ pub struct Collected<'a> {
 }
 
 impl Collected<'_> {
-    /// Whether there is anything to show: runs were planned, or none are needed.
-    pub fn was_planned(&self) -> bool {
-        self.plan.is_some() || matches!(self.experiment.work, Work::FlowSizes(_))
+    /// Whether there is anything to show: runs were planned, or it needs none and was asked for.
+    pub fn was_planned(&self, setting: &Setting) -> bool {
+        let own = setting.directory(self.paper, self.experiment);
+        self.plan.is_some() || own.join("verdicts.csv").exists()
     }
 
     /// The claim of a verdict.
