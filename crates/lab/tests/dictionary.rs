@@ -36,8 +36,8 @@ fn sections(page: &str) -> BTreeMap<String, Vec<String>> {
     for line in page.lines() {
         if let Some(text) = line.strip_prefix('#') {
             heading = text.trim_start_matches('#').trim().replace('`', "");
-        } else if line.starts_with("| ") {
-            let cell = line[2..].split(" | ").next().unwrap_or_default();
+        } else if let Some(row) = line.strip_prefix("| ") {
+            let cell = row.split(" | ").next().unwrap_or_default();
             let names = cell.split('`').skip(1).step_by(2).flat_map(expand);
             found.entry(heading.clone()).or_default().extend(names);
         }

@@ -42,8 +42,9 @@ fn flows_that_never_start_are_not_too_late() {
         "size = \"4.2MB\"\n[[traffic]]\nkind = \"poisson\"\nsize = \"1MB\"\nper-second = 1\n";
     let text =
         GOOD.replace("size = \"4.2MB\"\n", &format!("{rare}[run]\ntraffic-until = \"1ms\"\n"));
-    let e = Experiment::read("my.toml", &text, Files::default(), &[]);
-    assert!(e.is_ok(), "{}", e.err().expect("an error").render(false));
+    if let Err(problems) = Experiment::read("my.toml", &text, Files::default(), &[]) {
+        panic!("{}", problems.render(false));
+    }
 }
 
 #[test]

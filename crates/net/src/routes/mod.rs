@@ -193,11 +193,11 @@ impl Routes {
                 None => {
                     good.clear();
                     search.towards(graph, target, &mut good);
-                    for row in 0..graph.len() {
-                        let ports = good.row(row as u32);
+                    for (row, last) in (0..).zip(&mut last) {
+                        let ports = good.row(row);
                         // towards most destinations a node uses the ports it used for the one before
-                        if column == 0 || ports != before.row(row as u32) {
-                            last[row] = groups.entry(ports);
+                        if column == 0 || ports != before.row(row) {
+                            *last = groups.entry(ports);
                         }
                     }
                     std::mem::swap(&mut good, &mut before);

@@ -64,8 +64,7 @@ fn witnessed<const RTT: bool, const TELEMETRY: bool>() -> (Time, usize) {
         seen: Arc::clone(&shared),
     });
     incast(CcParams::Own(cc));
-    let found = *seen.lock().expect("nobody panicked");
-    found
+    *seen.lock().expect("nobody panicked")
 }
 
 #[test]
