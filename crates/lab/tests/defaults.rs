@@ -94,7 +94,7 @@ fn published_profiles_are_chosen_by_name_and_follow_the_port() {
     let config = e.config(variant(CcKind::Dcqcn));
     let listed = config.cc.list();
     let value = |name| listed.iter().find(|p| p.name == name).unwrap().value.clone();
-    assert_eq!((value("cnp_interval"), value("min_rate")), ("4 us".into(), "2 Gb/s".into()));
+    assert_eq!((value("cnp-interval"), value("min-rate")), ("4 us".into(), "2 Gb/s".into()));
     let thresholds = SwitchThresholds::new(&e.topology, &config);
     let leaf = e.topology.node_by_name("leaf0").unwrap();
     for p in (0..e.topology.ports(leaf).len()).map(PortId::from_index) {
