@@ -1,26 +1,65 @@
 //! Pieces of a page: tables and figures as HTML.
 
-use crate::table::{Align, TextTable};
+use crate::table::{Align, TextTable, width};
 use weir_core::markup::escape;
 use weir_plot::{Data, Figure, Size, draw, svg};
 
+/// Characters that fit beside each other on a page of 1280 px, and the room between columns.
+const PAGE_CHARACTERS: usize = 135;
+const BETWEEN: usize = 2;
+
+/// A table; one that is too wide for a page is broken between groups of columns, and every part
+/// begins with the names of the rows.
 pub(crate) fn html_table(t: &TextTable) -> String {
     let used = |i: usize| t.rows.iter().any(|row| row.get(i).is_some_and(|cell| !cell.is_empty()));
     let shown: Vec<usize> = (0..t.columns.len()).filter(|&i| used(i)).collect();
+    parts(t, &shown).iter().map(|part| table_of(t, part)).collect()
+}
+
+/// Columns of a table as they stand on a page below each other.
+fn parts(t: &TextTable, shown: &[usize]) -> Vec<Vec<usize>> {
+    let Some((&names, rest)) = shown.split_first() else { return vec![Vec::new()] };
+    let wide = |i: usize| {
+        let cells = t.rows.iter().filter_map(|row| row.get(i));
+        let cells = cells.map(|cell| width(cell.split(" ±").next().unwrap_or_default()));
+        // the interval stands below its value, in small letters
+        let below = t.rows.iter().filter_map(|row| row.get(i)?.split_once(" ±"));
+        let below = below.map(|(_, half)| (width(half) + 1) * 4 / 5);
+        cells.chain(below).max().unwrap_or(0).max(width(&t.columns[i].head)) + BETWEEN
+    };
+    let same_group = |a: &usize, b: &usize| {
+        let group = &t.columns[*a].group;
+        !group.is_empty() && *group == t.columns[*b].group
+    };
+    let mut parts = vec![vec![names]];
+    let mut taken = wide(names);
+    for group in rest.chunk_by(same_group) {
+        let needed: usize = group.iter().map(|&i| wide(i)).sum();
+        if taken + needed > PAGE_CHARACTERS && parts.last().is_some_and(|p| p.len() > 1) {
+            parts.push(vec![names]);
+            taken = wide(names);
+        }
+        taken += needed;
+        parts.last_mut().expect("there is one").extend(group);
+    }
+    parts
+}
+
+fn table_of(t: &TextTable, shown: &[usize]) -> String {
     let class = |i: usize| match t.columns[i].align {
         Align::Left => " class=\"words\"",
         Align::Right => "",
     };
     let mut out = String::from("<div class=\"wide\"><table><thead><tr>");
-    out.push_str(&group_heads(t, &shown));
+    out.push_str(&group_heads(t, shown));
     out.push_str("</tr><tr>");
-    for &i in &shown {
+    for &i in shown {
         out.push_str(&format!("<th{}>{}</th>", class(i), escape(&t.columns[i].head)));
     }
     out.push_str("</tr></thead><tbody>");
     for (n, row) in t.rows.iter().enumerate() {
         out.push_str(if t.faint.contains(&n) { "<tr class=\"faint\">" } else { "<tr>" });
-        for &i in &shown {
+        for &i in shown {
             let cell = row.get(i).map_or("", String::as_str);
             out.push_str(&format!("<td{}>{}</td>", class(i), with_interval(cell)));
         }
@@ -108,4 +147,28 @@ pub(crate) fn topology_figure(id: &str, svg: &str, data: &Data) -> String {
          SVG</a></div></figure>",
         data_table(data)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Column;
+
+    /// Names of 16 characters and twelve columns of as many, in groups of two: (1 + 6) x 18 = 126 fit
+    /// into 135, a further group does not.
+    #[test]
+    fn a_wide_table_is_broken_between_groups_and_repeats_the_names() {
+        let mut columns = vec![Column::words("scheme", 9)];
+        for i in 0..12 {
+            columns.push(Column::numbers("a", 1).under(&format!("group {}", i / 2)));
+        }
+        let mut table = TextTable::new(columns);
+        table.row((0..13).map(|_| "x".repeat(16)).collect());
+        let parts = parts(&table, &(0..13).collect::<Vec<_>>());
+        assert_eq!(parts, [vec![0, 1, 2, 3, 4, 5, 6], vec![0, 7, 8, 9, 10, 11, 12]]);
+        assert_eq!(html_table(&table).matches("<table>").count(), 2);
+        // a narrow one stays whole
+        table.rows[0] = (0..13).map(|_| "x".repeat(5)).collect();
+        assert_eq!(html_table(&table).matches("<table>").count(), 1);
+    }
 }
