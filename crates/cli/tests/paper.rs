@@ -131,7 +131,7 @@ fn only_complete_full_runs_are_published_and_always_alike() {
     };
     let first = dir.join("first");
     let (code, shown) = publish(&first, &dir.join("none"));
-    assert!(code == Some(1) && shown.contains("no full runs"), "{code:?} {shown}");
+    assert!(code == Some(2) && shown.contains("no full runs"), "{code:?} {shown}");
     assert!(!dir.join("none").exists());
     for name in ["first", "second"] {
         let out = dir.join(name);

@@ -139,11 +139,11 @@ fn section(c: &Collected<'_>, setting: &Setting) -> Section {
     let (total, done) = c.tables.counts();
     let runs = match c.plan {
         None => "Worked out from size tables; no runs.".to_owned(),
+        // processor times differ from run to run: they stand in `experiments.csv`
         Some(_) => format!(
-            "{} of {}, {} of processor time.",
+            "{} of {} have a result.",
             format::count(done as u64),
-            format::plural(total as u64, "run"),
-            format::time_ps(c.tables.cpu_seconds * 1e12)
+            format::plural(total as u64, "run")
         ),
     };
     let mut trouble = Vec::new();
