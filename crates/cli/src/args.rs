@@ -245,7 +245,7 @@ pub(crate) struct Compare {
     /// Congestion control of rows that do not name one, instead of the scenario's
     #[arg(long, value_name = "NAME")]
     pub cc: Option<String>,
-    /// Columns of the table: [CLASS:]METRIC[@SIZES], separated by commas; `list` shows them
+    /// Columns of the table: `[CLASS:]METRIC[@SIZES]`, separated by commas; `list` shows them
     #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// One seed instead of the scenario's
