@@ -226,36 +226,43 @@ impl Drawer<'_> {
 
     fn axis(&self, metric: &str, unit: Unit, series: &[Series]) -> Axis {
         let label = self.label(metric);
-        let mut ends = Vec::new();
+        let (mut values, mut ends) = (Vec::new(), Vec::new());
+        let mut add = |value: f64, error: f64| {
+            values.push(value);
+            ends.extend([value - error, value + error]);
+        };
         for s in series {
             match &s.shape {
-                Shape::Line(points) => {
-                    ends.extend(points.iter().flat_map(|p| [p.y - p.error, p.y + p.error, p.y]));
-                }
+                Shape::Line(points) => points.iter().for_each(|p| add(p.y, p.error)),
                 Shape::Bars(bars) => {
                     let bars = bars.iter().flatten().filter_map(|b| Some((b.value?, b.error)));
-                    ends.extend(bars.flat_map(|(v, e)| [v, v + e]));
+                    bars.for_each(|(value, error)| add(value, error));
                 }
                 Shape::Boxes(all) => {
-                    ends.extend(all.iter().flatten().flat_map(|b| [b.low, b.high]))
+                    all.iter().flatten().for_each(|b| {
+                        add(b.low, 0.0);
+                        add(b.high, 0.0);
+                    });
                 }
                 Shape::Steps(_) | Shape::Spans(_) => {}
             }
         }
-        ends.extend(self.spec.rules.iter().map(|(at, _)| *at));
-        let most = ends.iter().copied().fold(0.0, f64::max);
-        let positive = || ends.iter().copied().filter(|x| *x > 0.0);
-        let least = positive().fold(f64::INFINITY, f64::min);
+        self.spec.rules.iter().for_each(|(at, _)| add(*at, 0.0));
+        // An interval of two or three seeds may be many times as long as any value: it is cut off
+        // rather than let it flatten all values.
+        let highest = values.iter().copied().fold(0.0, f64::max);
+        let most = ends.iter().copied().fold(highest, f64::max).min(highest * 1.5);
+        let positive =
+            |all: &[f64]| all.iter().copied().filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min);
+        let least = positive(&ends).min(positive(&values)).max(positive(&values) / 2.0);
+        let lowest = values.iter().copied().fold(0.0, f64::min);
         let lines = self.spec.kind == FigureKind::Lines;
         match self.spec.log {
             true => Axis::log(&label, unit, least.max(most * 1e-6), most),
             false if lines && !self.spec.from_zero && least > 0.6 * most => {
                 Axis::between(&label, unit, least, most)
             }
-            false if ends.iter().any(|x| *x < 0.0) && lines => {
-                let low = ends.iter().copied().fold(0.0, f64::min);
-                Axis::between(&label, unit, low, most)
-            }
+            false if lowest < 0.0 && lines => Axis::between(&label, unit, lowest, most),
             false => Axis::linear(&label, unit, most),
         }
     }
@@ -612,6 +619,16 @@ mod tests {
         assert_eq!(titles, ["load 60%", "load 40%"]);
         assert!(matches!(&figure.panels[0].across, Across::Rows { names } if names.len() == 2));
         assert_eq!(figure.panels[0].up.high, figure.panels[1].up.high);
+    }
+
+    /// t(1) = 12.7 makes the interval of two seeds 13 times as long as they differ.
+    #[test]
+    fn long_intervals_do_not_flatten_the_values() {
+        let cells = vec![cell("PFC", "1", &[2.0, 4.0]), cell("OFC", "1", &[2.0, 2.0])];
+        let spec = spec(FigureKind::Bars, "slowdown_mean");
+        let figure = draw("A-1", &spec, &Fixed(vec![("slowdown_mean", cells)]), "");
+        let up = &figure.panels[0].up;
+        assert!(up.high > 3.0 && up.high < 5.0, "{up:?}");
     }
 
     #[test]
