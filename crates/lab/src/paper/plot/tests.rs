@@ -1,0 +1,147 @@
+//! Figures of made-up numbers.
+
+use super::*;
+
+struct Fixed(Vec<(&'static str, Vec<Cell>)>);
+
+impl Numbers for Fixed {
+    fn subjects(&self) -> Vec<Subject> {
+        let one = |(label, scheme, cc): (&str, &str, &str)| Subject {
+            label: label.into(),
+            scheme: scheme.into(),
+            cc: cc.into(),
+        };
+        [("PFC", "pfc", "none"), ("OFC", "ofc", "none")].map(one).to_vec()
+    }
+
+    fn parameters(&self) -> Vec<String> {
+        vec!["load".into()]
+    }
+
+    fn select(&self, s: &Selector) -> Vec<Cell> {
+        let fits = |c: &&Cell| s.at.iter().all(|(_, v)| *v == c.values[0]);
+        let all = self.0.iter().find(|(m, _)| *m == s.metric);
+        all.map_or_else(Vec::new, |(_, cells)| cells.iter().filter(fits).cloned().collect())
+    }
+}
+
+fn cell(variant: &str, load: &str, values: &[f64]) -> Cell {
+    let seeds = values.iter().enumerate().map(|(i, x)| (i as u64, *x)).collect();
+    Cell { variant: variant.into(), values: vec![load.into()], seeds, missing: Vec::new() }
+}
+
+fn spec(kind: FigureKind, metric: &str) -> FigureSpec {
+    let select = Selector { metric: metric.into(), ..Selector::default() };
+    FigureSpec {
+        id: "f".into(),
+        title: "t".into(),
+        caption: String::new(),
+        kind,
+        panels: vec![PanelSpec { title: String::new(), select }],
+        panels_by: None,
+        across: None,
+        by: None,
+        variants: Vec::new(),
+        relative_to: None,
+        log: false,
+        from_zero: false,
+        label: None,
+        rules: Vec::new(),
+    }
+}
+
+fn two_loads() -> Fixed {
+    let cells = vec![
+        cell("PFC", "60%", &[2e9, 4e9]),
+        cell("PFC", "40%", &[1e9, 3e9]),
+        cell("OFC", "40%", &[1e9, 1e9]),
+        cell("OFC", "60%", &[1e9, 2e9]),
+    ];
+    Fixed(vec![("fct_mean_ps", cells)])
+}
+
+#[test]
+fn lines_are_in_order_of_the_parameter_with_intervals_over_seeds() {
+    let spec = FigureSpec { across: Some("load".into()), ..spec(FigureKind::Lines, "fct_mean_ps") };
+    let figure = draw("A-1", &spec, &two_loads(), "quick");
+    let panel = &figure.panels[0];
+    let Shape::Line(points) = &panel.series[0].shape else { panic!("a line") };
+    assert_eq!(points.iter().map(|p| (p.x, p.y)).collect::<Vec<_>>(), [(0.4, 2e9), (0.6, 3e9)]);
+    // deviation sqrt(2) x 1e9, t(1) = 12.706, n = 2
+    assert!((points[0].error - 12.706e9).abs() < 1e6, "{points:?}");
+    assert_eq!(figure.id, "a-1-f");
+    assert!(figure.caption.ends_with("over seeds. quick"), "{}", figure.caption);
+    assert_eq!(panel.up.title(), "mean completion time (ms)");
+}
+
+/// Each seed is divided by the same seed of the other variant.
+#[test]
+fn values_relative_to_a_variant_are_paired_by_seed() {
+    let spec = FigureSpec {
+        across: Some("load".into()),
+        relative_to: Some("PFC".into()),
+        ..spec(FigureKind::Lines, "fct_mean_ps")
+    };
+    let figure = draw("A-1", &spec, &two_loads(), "");
+    let Shape::Line(ofc) = &figure.panels[0].series[1].shape else { panic!("a line") };
+    // 40 %: 1/1 and 1/3; 60 %: 1/2 and 2/4
+    assert!((ofc[0].y - 2.0 / 3.0).abs() < 1e-12 && ofc[1].y == 0.5 && ofc[1].error == 0.0);
+    assert_eq!(figure.panels[0].up.unit, Unit::Number);
+}
+
+#[test]
+fn bars_of_variants_lie_in_rows_and_a_panel_per_value_is_drawn() {
+    let spec =
+        FigureSpec { panels_by: Some("load".into()), ..spec(FigureKind::Bars, "fct_mean_ps") };
+    let figure = draw("A-1", &spec, &two_loads(), "");
+    let titles: Vec<&str> = figure.panels.iter().map(|p| p.title.as_str()).collect();
+    assert_eq!(titles, ["load 60%", "load 40%"]);
+    assert!(matches!(&figure.panels[0].across, Across::Rows { names } if names.len() == 2));
+    assert_eq!(figure.panels[0].up.high, figure.panels[1].up.high);
+}
+
+/// t(1) = 12.7 makes the interval of two seeds 13 times as long as they differ.
+#[test]
+fn long_intervals_do_not_flatten_the_values() {
+    let cells = vec![cell("PFC", "1", &[2.0, 4.0]), cell("OFC", "1", &[2.0, 2.0])];
+    let spec = spec(FigureKind::Bars, "slowdown_mean");
+    let figure = draw("A-1", &spec, &Fixed(vec![("slowdown_mean", cells)]), "");
+    let up = &figure.panels[0].up;
+    assert!(up.high > 3.0 && up.high < 5.0, "{up:?}");
+}
+
+#[test]
+fn a_variant_without_a_number_says_so() {
+    let cells = vec![cell("PFC", "1", &[5.0]), cell("OFC", "1", &[])];
+    let spec = spec(FigureKind::Bars, "fct_mean_ps");
+    let figure = draw("A-1", &spec, &Fixed(vec![("fct_mean_ps", cells)]), "");
+    let Shape::Bars(bars) = &figure.panels[0].series[0].shape else { panic!("bars") };
+    assert_eq!(bars[1].as_ref().map(|b| b.note.as_str()), Some("no value"));
+}
+
+#[test]
+fn congestion_controls_over_pfc_have_colours_of_their_own() {
+    let subject = |label: &str, scheme: &str, cc: &str| Subject {
+        label: label.into(),
+        scheme: scheme.into(),
+        cc: cc.into(),
+    };
+    let all = [
+        subject("DCQCN", "pfc", "dcqcn"),
+        subject("HPCC", "pfc", "hpcc"),
+        subject("TIMELY", "pfc", "timely"),
+        subject("DCTCP", "pfc", "dctcp"),
+        subject("PFC", "pfc", "none"),
+        subject("BFC-8Q", "bfc", "none"),
+        subject("BFC-32Q", "bfc", "none"),
+        subject("FlowSail", "flowsail", "none"),
+    ];
+    let looks = looks(&all);
+    for i in 0..all.len() {
+        for j in 0..i {
+            let same = looks[i].paint == looks[j].paint;
+            assert_eq!(same, (j, i) == (5, 6), "{} {}", all[i].label, all[j].label);
+        }
+    }
+    assert_ne!(looks[5].dash, looks[6].dash);
+}
