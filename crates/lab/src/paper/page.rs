@@ -134,22 +134,22 @@ pub struct Part {
 }
 
 impl Part {
-    fn claims(&self) -> impl Iterator<Item = &ClaimRow> {
-        self.sections.iter().flat_map(|s| &s.claims)
-    }
-
     /// How many of its statements came out how; those that settings were chosen for are apart.
     pub fn counts(&self) -> ([usize; 6], usize) {
-        let mut counts = [0; 6];
-        let mut calibrated = 0;
-        for claim in self.claims() {
-            match claim.calibrated {
-                true => calibrated += 1,
-                false => counts[Mark::ALL.iter().position(|m| *m == claim.mark).unwrap_or(5)] += 1,
-            }
-        }
-        (counts, calibrated)
+        count(self.sections.iter().flat_map(|s| &s.claims))
     }
+}
+
+fn count<'a>(claims: impl IntoIterator<Item = &'a ClaimRow>) -> ([usize; 6], usize) {
+    let mut counts = [0; 6];
+    let mut calibrated = 0;
+    for claim in claims {
+        match claim.calibrated {
+            true => calibrated += 1,
+            false => counts[Mark::ALL.iter().position(|m| *m == claim.mark).unwrap_or(5)] += 1,
+        }
+    }
+    (counts, calibrated)
 }
 
 const CSS: &str = "\
@@ -235,8 +235,7 @@ fn summary(parts: &[Part]) -> String {
         let name = format!("<b><a href=\"#{}\">{}</a></b>", part.id, escape(&part.short));
         out.push_str(&row(&name, "", counts, calibrated));
         for s in &part.sections {
-            let one = Part { sections: vec![s.clone()], ..part.clone() };
-            let (counts, calibrated) = one.counts();
+            let (counts, calibrated) = count(&s.claims);
             let name = format!("<a href=\"#{0}\">{0}</a> {1}", escape(&s.id), escape(&s.title));
             out.push_str(&row(&name, &escape(&s.place), counts, calibrated));
         }

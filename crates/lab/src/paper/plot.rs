@@ -4,11 +4,10 @@ use super::claim_rules;
 use super::figure::{self, FigureKind, FigureSpec, PanelSpec};
 use super::select::Selector;
 use super::tables::Cell;
+use crate::report::figures::look::styles;
 use crate::stats::Estimate;
 use crate::sweep::metrics::{FLOWS, PORTS, RUN, STATE};
 use crate::sweep::quantity::{self, Quantity};
-use std::collections::BTreeMap;
-use weir_fc::SCHEMES;
 use weir_plot::{
     Across, Axis, Bar, BoxPlot, Figure, Layout, Panel, Point, Rule, Series, Shape, Style, Unit,
 };
@@ -47,20 +46,15 @@ const CONTROLS: [(&str, &str); 6] = [
 /// The look of every variant: a scheme has the same colour in all figures, and so has a congestion
 /// control over PFC; variants of one of them differ in dash, marker and fill.
 pub fn looks(subjects: &[Subject]) -> Vec<Style> {
-    let place = |name: &str| SCHEMES.iter().position(|s| s.name == name);
-    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
-    let look = |(i, s): (usize, &Subject)| {
+    let like = |s: &'_ Subject| {
         let control = CONTROLS.iter().find(|(cc, _)| *cc == s.cc).map(|(_, like)| *like);
-        let name = match s.scheme.as_str() {
-            "pfc" | "none" => control.unwrap_or(s.scheme.as_str()),
-            scheme => scheme,
-        };
-        let subject = place(name).unwrap_or(i);
-        let earlier = seen.entry(subject).or_default();
-        *earlier += 1;
-        Style::new(subject, *earlier - 1)
+        match (s.scheme.as_str(), control) {
+            ("pfc" | "none", Some(like)) => like.to_owned(),
+            _ => s.scheme.clone(),
+        }
     };
-    subjects.iter().enumerate().map(look).collect()
+    let names: Vec<String> = subjects.iter().map(like).collect();
+    styles(names.iter().map(String::as_str))
 }
 
 /// What a metric is measured in.

@@ -1,6 +1,7 @@
 //! What a row of a comparison is called in figures, and how it looks: the same everywhere.
 
 use crate::findings::Comparison;
+use std::collections::BTreeMap;
 use weir_fc::SCHEMES;
 use weir_plot::Style;
 
@@ -15,22 +16,25 @@ pub(crate) struct Look {
     pub style: Style,
 }
 
-/// The look of scheme `name`: its place in the list of all schemes, so that it has the same colour
-/// in every figure of every comparison. `variant` counts earlier rows of the same scheme.
-fn style(name: &str, variant: usize) -> Style {
-    let subject = SCHEMES.iter().position(|s| s.name == name).unwrap_or(SCHEMES.len());
-    Style::new(subject, variant)
+/// The looks of rows, by the names of their schemes: the colour is the place in the list of all
+/// schemes, so that a scheme has the same one in every figure; rows of one scheme differ in dash,
+/// marker and fill. A row without a scheme has the colour of its place.
+pub(crate) fn styles<'a>(schemes: impl IntoIterator<Item = &'a str>) -> Vec<Style> {
+    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+    let style = |(i, name): (usize, &str)| {
+        let subject = SCHEMES.iter().position(|s| s.name == name).unwrap_or(i);
+        let earlier = seen.entry(subject).or_default();
+        *earlier += 1;
+        Style::new(subject, *earlier - 1)
+    };
+    schemes.into_iter().enumerate().map(style).collect()
 }
 
 /// Names and looks of all rows, in their order.
 pub(crate) fn looks(c: &Comparison<'_>) -> Vec<Look> {
-    let schemes: Vec<&str> = c.groups.iter().map(|g| g.scheme.name).collect();
-    let look = |(i, g): (usize, &crate::findings::Group<'_>)| {
-        let scheme = g.scheme.name;
-        let variant = schemes[..i].iter().filter(|s| **s == scheme).count();
-        Look { id: g.id.clone(), name: g.label.clone(), style: style(scheme, variant) }
-    };
-    c.groups.iter().enumerate().map(look).collect()
+    let styles = styles(c.groups.iter().map(|g| g.scheme.name));
+    let rows = c.groups.iter().zip(styles);
+    rows.map(|(g, style)| Look { id: g.id.clone(), name: g.label.clone(), style }).collect()
 }
 
 #[cfg(test)]
@@ -39,12 +43,14 @@ mod tests {
 
     #[test]
     fn every_scheme_has_a_colour_of_its_own() {
-        for (i, a) in SCHEMES.iter().enumerate() {
-            for b in &SCHEMES[..i] {
-                assert_ne!(style(a.name, 0).paint, style(b.name, 0).paint, "{} {}", a.name, b.name);
-            }
-            assert_eq!(style(a.name, 0).paint, style(a.name, 1).paint);
-            assert_ne!(style(a.name, 0).dash, style(a.name, 1).dash);
+        let twice = SCHEMES.iter().chain(SCHEMES).map(|s| s.name);
+        let styles = styles(twice);
+        let (first, second) = styles.split_at(SCHEMES.len());
+        for (i, a) in first.iter().enumerate() {
+            let name = SCHEMES[i].name;
+            assert!(first[..i].iter().all(|b| b.paint != a.paint), "{name}");
+            assert_eq!(a.paint, second[i].paint);
+            assert_ne!(a.dash, second[i].dash);
         }
     }
 }
