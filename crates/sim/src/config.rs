@@ -2,6 +2,7 @@
 
 mod balance;
 
+pub use crate::probe::ProbeConfig;
 pub use balance::Balance;
 
 use weir_cc::ecn::Marking;
@@ -499,23 +500,6 @@ pub enum Stop {
     Drained,
     /// At this time, or when drained.
     At(Time),
-}
-
-/// What to record beyond the totals.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProbeConfig {
-    /// Sample queue lengths at this interval.
-    pub series: Option<Time>,
-    /// The most pause and resume events to keep for the timeline and the pause tree.
-    pub pause_events: usize,
-    /// Leave queue and pause statistics before this time out.
-    pub warm_up: Time,
-}
-
-impl Default for ProbeConfig {
-    fn default() -> Self {
-        Self { series: None, pause_events: 100_000, warm_up: Time::ZERO }
-    }
 }
 
 /// Bytes that can still arrive by a link after the decision to pause it, in the worst case

@@ -15,7 +15,7 @@
 //! | `engine/` | who runs which node when; results do not depend on it |
 //! | `switch/`, `nic/` | the two kinds of nodes |
 //! | `wire.rs`, `link.rs` | what is between them |
-//! | `probe/` | what is measured along the way |
+//! | [`probe`] | what is measured along the way, and how to measure something else |
 //! | `deadlock.rs` | cyclic waits, and runs in which nothing moves any more |
 //!
 //! A run is a pure function of its inputs: the same bytes on every machine. Two hosts send 1 MB
@@ -61,7 +61,7 @@ pub mod marking;
 mod nic;
 mod node;
 pub mod outcome;
-mod probe;
+pub mod probe;
 mod report;
 mod responses;
 pub mod run;

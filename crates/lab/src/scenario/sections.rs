@@ -191,6 +191,7 @@ pub(super) fn probe(item: Option<&Item>, out: &mut Diagnostics) -> ProbeConfig {
         series,
         pause_events: f.whole("pause-events").value as usize,
         warm_up: f.time("warm-up").value,
+        own: Vec::new(),
     }
 }
 

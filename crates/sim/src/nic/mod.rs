@@ -19,6 +19,7 @@ pub(crate) mod transmit;
 
 use crate::frame::control_packet;
 use crate::node::{Ahead, Env};
+use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::Tally;
@@ -86,7 +87,8 @@ pub(crate) struct HostCount {
 #[repr(C)]
 pub(crate) struct Nic {
     pub(crate) id: NodeId,
-    /// No bit errors and no outages at any port: no need to look for damage.
+    /// No bit errors and no outages at any port: no need to look for damage. And no probe hears of
+    /// what comes in.
     undamaged: bool,
     pub(crate) ports: Vec<NicPort>,
     inbox: Inbox,
@@ -120,6 +122,7 @@ pub(crate) struct Nic {
     pub(crate) disorder: Option<(Time, FlowId, u32)>,
     /// ACKs that travel in the class of their data, by flow.
     pub(super) streams: Streams,
+    pub(crate) probes: Probes,
 }
 
 impl Nic {
@@ -146,6 +149,7 @@ impl Nic {
         let mmu = Mmu::new(mmu, setup.len());
         let hears = |p: &Priority| fc.interest(&mmu, PortId(0), *p) == Interest::Every;
         let quiet = Priority::ALL.into_iter().filter(|p| shortcuts && !hears(p)).collect();
+        let probes = Probes::new(&shared.probe_setup(id, Role::Nic));
         let mut nic = Self {
             id,
             quiet,
@@ -172,6 +176,7 @@ impl Nic {
             receivers: FxHashMap::default(),
             bit_errors: Stream::new(shared.config.seed, "bit-errors", u64::from(id.0)),
             undamaged: shortcuts
+                && !probes.hear(Hears::ARRIVED)
                 && shared.byte_survival_ln == 0.0
                 && ports.iter().all(|p| p.outages.is_empty()),
             ports,
@@ -179,6 +184,7 @@ impl Nic {
             count: HostCount::default(),
             traffic: TrafficHash::default(),
             tally: Tally::default(),
+            probes,
             disorder: None,
             streams: Streams::default(),
         };
@@ -305,8 +311,9 @@ impl Nic {
         match event {
             Admin::Epoch(i) => self.epoch = i,
             Admin::WarmUpOver => {
+                self.probes.restart(now);
                 for port in &mut self.ports {
-                    port.restart_statistics(now);
+                    port.meter.restart(now, &port.tx);
                 }
             }
             Admin::Link { port, up } => {
@@ -345,7 +352,7 @@ impl Nic {
                         self.tally.control_bytes += message.frame_bytes().get();
                         let mut packet = control_packet(&message, 0);
                         packet.extra = env.wires.extras.messages.put(message);
-                        p.control_sent += 1;
+                        p.meter.control_sent += 1;
                         p.control.push_back(packet);
                         self.wake(port.index(), now);
                     }
@@ -382,7 +389,8 @@ impl Nic {
                 let priority = sender.priority();
                 let p = &mut self.ports[port.index()];
                 sender.note_hold(held, p.priority_clocks[priority.index()].read(now), now);
-                p.holds.count(priority, held, now);
+                p.meter.holds.count(priority, held, now);
+                self.probes.held(now, port, target, held);
                 let single_queue = p.fifo.is_some();
                 if !held {
                     self.lift(q.0, now);
@@ -397,6 +405,7 @@ impl Nic {
                 if !self.ports[port.index()].hold_priority(priority, held, now) {
                     return;
                 }
+                self.probes.held(now, port, target, held);
                 if !held {
                     self.lift_priority(port, priority, now);
                 }

@@ -153,7 +153,8 @@ impl Nic {
             // woken for a paced flow while the wire is busy, or the link is down
         } else if let Some(frame) = port.control.pop_front() {
             port.tx.send(now, &frame, env.wires);
-            port.late.note(now, &port.tx, self.tally.last_activity);
+            port.meter.late.note(now, &port.tx, self.tally.last_activity);
+            self.probes.sent(now, o, &frame);
         } else if port.ack_may_go(now) {
             let ack = port.acks.pop_front().expect("an ACK waits");
             self.tally.last_activity = now;
@@ -161,6 +162,7 @@ impl Nic {
                 self.send_ack_with_data(o, ack, now, env);
             } else {
                 port.tx.send(now, &ack, env.wires);
+                self.probes.sent(now, o, &ack);
             }
         } else {
             self.send_data(o, now, env);
@@ -338,6 +340,7 @@ impl Nic {
             limits.started(now, packet.priority, size);
         }
         port.tx.send(now, &packet, env.wires);
+        self.probes.sent(now, o, &packet);
         self.count.data_sent += 1;
         self.tally.last_activity = now;
         let mut timers = Timers::new();

@@ -331,14 +331,14 @@ impl Switch {
                 self.ingress_changed(packet.ingress, p, now, env);
                 let queue = self.scheme.arrive(&mut self.books, packet, egress, now);
                 let at = PortQueue { port: egress, queue };
-                if self.marks_on_entry {
-                    self.mark_on_entry(packet, at);
+                if self.acts_on_entry {
+                    self.act_on_entry(packet, at, now);
                 }
                 self.queue(packet, at, now, env);
             }
             Exit::Lost(reason) => {
                 self.leave_ingress(packet, now);
-                self.ports[egress.index()].dropped += 1;
+                self.ports[egress.index()].meter.dropped += 1;
                 self.drop_forwarded(packet, reason, now, env);
             }
             Exit::Stops(limit) => self.processor().stop(packet, egress, limit, now),

@@ -3,7 +3,8 @@
 //! The plain path is [`forward`](super::forward) and [`transmit`](super::transmit); every packet
 //! could take it, and with [`Config::shortcuts`](crate::Config::shortcuts) off every packet does.
 //! Results are the same, byte for byte, but for the number of events
-//! (`crates/sim/tests/schemes/shortcuts.rs`). The entries are [`Shortcuts`] and [`Straight`]: where no
+//! (`crates/sim/tests/schemes/shortcuts.rs`). Where a [probe](crate::probe) hears of packets they
+//! are off. The entries are [`Shortcuts`] and [`Straight`]: where no
 //! shortcut applies they end in the plain path.
 //!
 //! A port is **idle** for a packet if its wire is free, or becomes free at this very instant and
@@ -35,6 +36,8 @@ use weir_net::Forwarding;
 pub(super) struct Shortcuts;
 
 impl Path for Shortcuts {
+    const PROBED: bool = false;
+
     #[inline(always)]
     fn forward(
         switch: &mut Switch,
@@ -57,6 +60,7 @@ pub(super) struct Straight;
 
 impl Path for Straight {
     const PIPELINE: bool = false;
+    const PROBED: bool = false;
 
     #[inline(always)]
     fn receive(
@@ -300,7 +304,7 @@ impl Switch {
     /// Sends the head of queue `q` at a port whose clock is the earliest, and advances the clock.
     #[inline(always)]
     fn send_due(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) {
-        let next = self.send(o, q, now, env);
+        let next = self.send::<false>(o, q, now, env);
         if self.scheme.actions.is_empty() {
             self.clocks.advance_to(next);
         } else {

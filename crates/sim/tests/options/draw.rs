@@ -1,5 +1,6 @@
 //! Draws one case: a small network, its flows, and every option at random.
 
+use crate::common::witness::WITNESS;
 use crate::common::{config, flow, set};
 use std::num::NonZeroU32;
 use weir_cc::tcp::{EcnMode, Handshake};
@@ -83,6 +84,10 @@ impl Case {
         hosts(&mut s, &mut cfg, &mut what);
         let flows = flows(&mut s, &topology, rate, &cfg);
         cfg.stop = Stop::At(Time::from_ms(2000));
+        if number % 4 == 1 {
+            cfg.probes.own.push(WITNESS);
+            what.push("a probe".into());
+        }
         let what = format!("case {number}: {}", what.join(", "));
         Self { topology, circular: shape == "ring", flows, config: cfg, what }
     }
