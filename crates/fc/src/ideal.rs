@@ -24,6 +24,7 @@ use crate::{
     Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
     PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
 };
+use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, QueueId};
 
 /// The threshold in hop bandwidth-delay products.
@@ -193,6 +194,22 @@ impl FlowControl for Ideal {
             e.upstream.pause(p.ingress, p.priority, p.flow, a);
         }
         queue
+    }
+
+    /// A flow that is not known would take the first free queue, whose length is this packet, and give
+    /// it back. (A queue that has yet to be made is made by `arrive`.)
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
+        let flows = &self.egresses[self.plan.at(egress, class)];
+        let queue = self.plan.data(class, flows.next_index());
+        let passes = queue.index() < v.books.ports[egress.index()].queues.len()
+            && u64::from(p.size) <= self.threshold.bytes(p.ingress, egress)
+            && flows.find(p.flow.get()).is_none();
+        passes.then_some(queue)
+    }
+
+    fn prefetch(&self) {
+        prefetch(self.egresses.as_slice());
     }
 
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {

@@ -291,6 +291,20 @@ pub trait FlowControl: Send {
         Verdict::Send
     }
 
+    /// `p` comes to an `egress` that is idle and would leave at this very instant: nothing is queued
+    /// there but order marks perhaps, nothing could be sent and nothing is held. Answers with the
+    /// queue that `p` would pass, with tags and state as after `arrive`, `serve` (if heads are inspected)
+    /// and `depart`; or with `None`, nothing changed, and these are called. Only where they would ask
+    /// for nothing and the packet would be sent; books are without it. A switch may ask for packets of
+    /// [`Interest::Every`]: most packets find an idle port, and a scheme often knows that they leave
+    /// no trace.
+    fn pass(&mut self, _v: &NodeView<'_>, _p: &mut Packet, _egress: PortId) -> Option<QueueId> {
+        None
+    }
+
+    /// Asks for what packets will touch soon to be at hand: see [`weir_core::prefetch`].
+    fn prefetch(&self) {}
+
     /// A mark was thrown away with the queue it stood in: the link failed, or the watchdog
     /// emptied the queue. Packets thrown away with it are reported by `depart`.
     fn mark_lost(&mut self, _v: &NodeView<'_>, _at: PortQueue, _mark: &Packet, _a: &mut Actions) {}

@@ -270,6 +270,21 @@ impl Mmu {
         Ok(())
     }
 
+    /// Whether a packet of `size` bytes could be stored, by the plain accounts alone, and released at
+    /// the same instant. Only the peak shows it.
+    #[inline(always)]
+    pub fn transit(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
+        let ingress = self.ingress.get(slot(port, priority)).expect(NO_PORT);
+        let used = self.used + u64::from(size);
+        let fits = ingress.bytes + u64::from(size) <= ingress.limit
+            && used <= self.config.buffer.get()
+            && !self.careful;
+        if fits && used > self.peak {
+            self.peak = used;
+        }
+        fits
+    }
+
     /// XON: above it [`Mmu::may_resume`] is false. [`Bytes::MAX`] with dynamic thresholds, where it
     /// may be true at any length.
     pub fn resume_threshold(&self, port: PortId, priority: Priority) -> Bytes {

@@ -37,13 +37,14 @@ mod tests;
 
 pub use crate::perflow::BACKSTOP;
 
-use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table};
+use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table, place, tag};
 use crate::{
     Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
     PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Limits};
 use frames::{Frames, Tuple};
+use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 
 /// When a transmit queue is congested.
@@ -300,6 +301,7 @@ impl FlowControl for Ffc {
         let name = self.tuple.name(p);
         let e = &mut self.egresses[at];
         let i = e.flow(self.tuple.key(name), name);
+        p.local_tag = tag(i, false);
         if e.flows.at(i).is_some_and(|f| f.xoff && f.lane.is_none()) {
             e.take_lane(v.now, i, a);
         }
@@ -313,6 +315,20 @@ impl FlowControl for Ffc {
         let length = v.queue(egress, e.transmit()).bytes + u64::from(p.size);
         e.check(v.now, length, a);
         e.transmit()
+    }
+
+    /// A flow that is not known would have its bytes in the transmit queue, and be forgotten.
+    fn pass(&mut self, _v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
+        let e = &self.egresses[self.plan.at(egress, class)];
+        let passes = !e.gated
+            && u64::from(p.size) <= e.limits.threshold
+            && e.flows.find(self.tuple.key(self.tuple.name(p))).is_none();
+        passes.then(|| e.transmit())
+    }
+
+    fn prefetch(&self) {
+        prefetch(self.egresses.as_slice());
     }
 
     #[inline]
@@ -350,7 +366,10 @@ impl FlowControl for Ffc {
         let at = self.plan.at(from.port, class);
         let e = &mut self.egresses[at];
         let size = u64::from(p.size);
-        if let Some((i, f)) = e.flows.get_mut(self.tuple.key(self.tuple.name(p))) {
+        let key = self.tuple.key(self.tuple.name(p));
+        let found = e.flows.find_near(key, place(p.local_tag));
+        p.local_tag = 0;
+        if let Some((i, f)) = found.and_then(|i| Some((i, e.flows.at_mut(i)?))) {
             if from.queue > QueueId(e.first) {
                 // no packet goes from a lane to the wire: it was thrown away with its lane
                 f.lane_bytes = f.lane_bytes.saturating_sub(size);

@@ -50,13 +50,14 @@ pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
 use crate::perflow::{
     BUCKETS, Backstop, Draws, HopBdp, Keys, NicFlows, OWN_TIMERS, Own, Plan, TABLE, Table,
-    active_with,
+    active_with, flagged, place, tag,
 };
 use crate::{
     Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
     PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Queue};
+use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId};
 
 /// How many data queues a port has.
@@ -168,9 +169,6 @@ impl Timer {
     }
 }
 
-/// `Packet::local_tag` of a packet that met congestion.
-const CONGESTED: u8 = 1;
-
 /// Which correction of the printed algorithms is taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Reading {
@@ -256,6 +254,7 @@ impl FlowSail {
                 queues: vec![Queue::default(); queues as usize],
                 quiet: values.time(&QUIET).unwrap_or(hop.rtt(port) * 2),
                 holds_original,
+                marks: 0,
                 reading,
             }
         };
@@ -355,13 +354,14 @@ impl FlowSail {
         hit: bool,
         a: &mut Actions,
     ) {
+        p.local_tag = tag(i, hit);
+        if !hit && self.reading != Reading::TwoCounters {
+            return;
+        }
         let e = &mut self.egresses[at];
         let table = usize::from(queue == e.isolation());
         let f = e.flows.at_mut(i).expect("the packet's flow");
-        if hit {
-            p.local_tag = CONGESTED;
-            f.pause_num[table] += 1;
-        }
+        f.pause_num[table] += u32::from(hit);
         if self.reading == Reading::TwoCounters {
             if f.pause_num[table] == 1 {
                 let (priority, flow) = (p.priority, p.flow);
@@ -376,7 +376,8 @@ impl FlowSail {
     fn left(&mut self, v: &NodeView<'_>, p: &Packet, at: usize, queue: u32, a: &mut Actions) {
         let e = &mut self.egresses[at];
         let isolated = queue == e.isolation();
-        let Some((i, f)) = e.flows.get_mut(self.keys.of(p.flow)) else { return };
+        let found = e.flows.find_near(self.keys.of(p.flow), place(p.local_tag));
+        let Some((i, f)) = found.and_then(|i| Some((i, e.flows.at_mut(i)?))) else { return };
         let size = u64::from(p.size);
         let bytes = match &mut f.congested {
             Some(c) if isolated => {
@@ -387,7 +388,7 @@ impl FlowSail {
         };
         *bytes = bytes.saturating_sub(size);
         let emptied = *bytes == 0;
-        if p.local_tag == CONGESTED {
+        if flagged(p.local_tag) {
             let n = &mut f.pause_num[usize::from(isolated)];
             *n = n.saturating_sub(1);
             if self.reading == Reading::TwoCounters && *n == 0 {
@@ -468,6 +469,27 @@ impl FlowControl for FlowSail {
         let hit = self.is_congested(v, p, at, i, queue);
         self.identify(p, at, (i, queue), hit, a);
         self.plan.data(class, queue)
+    }
+
+    /// A flow that is not known would have an entry, an empty queue and no share that is too large,
+    /// and be forgotten: what is left is the draw of its queue. (A mark may wait in the isolation
+    /// queue, which is none of the flow's.) One that is isolated has been active.
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
+        if u64::from(p.size) > self.low.bytes(p.ingress, egress) {
+            return None;
+        }
+        let e = &mut self.egresses[self.plan.at(egress, class)];
+        let isolation = e.isolation();
+        let queue = match e.flows.find(self.keys.of(p.flow)) {
+            None => self.draws.below(isolation),
+            Some(i) => e.pass(v.now, i).then_some(isolation)?,
+        };
+        Some(self.plan.data(class, queue))
+    }
+
+    fn prefetch(&self) {
+        prefetch(self.egresses.as_slice());
     }
 
     #[inline]

@@ -404,6 +404,20 @@ impl FlowControl for Ofc {
         QueueId(self.queues[p.priority.index()].normal)
     }
 
+    /// Below both thresholds nobody is told anything, and while nobody is paused here heads are sent.
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let Packet { ingress, priority, size, .. } = *p;
+        if !self.is_lossless(priority) {
+            return None;
+        }
+        let bytes = v.q_in(ingress, priority).saturating_add(Bytes::new(u64::from(size)));
+        let passes = bytes < self.config.xoff_congested[ingress.index()]
+            && bytes < v.books.mmu.pause_threshold(ingress, priority)
+            && self.told[self.at(priority, ingress)].is_nothing()
+            && self.egress[self.at(priority, egress)].is_at_rest();
+        passes.then(|| QueueId(self.queues[priority.index()].normal))
+    }
+
     fn serve(
         &mut self,
         _v: &NodeView<'_>,

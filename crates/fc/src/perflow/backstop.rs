@@ -58,6 +58,12 @@ impl Backstop {
         Ok(Self(Some(Pfc::new(&Values::new(), setup)?)))
     }
 
+    /// Whether nothing stands behind the scheme.
+    #[inline]
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
     #[inline]
     pub(crate) fn arrive(
         &mut self,

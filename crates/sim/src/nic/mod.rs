@@ -23,7 +23,7 @@ use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::Tally;
-use crate::timers::Timers;
+use crate::timers::{Name, Timers};
 use crate::tree::Tournament;
 use crate::wire::{Inbox, WireNumbers, Wires};
 use port::NicPort;
@@ -57,6 +57,12 @@ pub(crate) enum NicTimer {
     Stop(u32),
     /// TCP: an ACK has been held back for long enough.
     DelayedAck(FlowId),
+}
+
+impl Name for NicTimer {
+    fn number(self) -> Option<usize> {
+        if let Self::Timeout(slot) = self { Some(slot as usize) } else { None }
+    }
 }
 
 /// What a NIC does next, or has done.
@@ -259,7 +265,7 @@ impl Nic {
     /// Handles what comes before the next packet, which is due at `packet`.
     #[inline(never)]
     fn on_others(&mut self, packet: Time, until: Time, env: &mut Env<'_, '_>) -> Due {
-        let (timer, admin, flow) = (self.timers.next(), self.schedule.next(), self.next_flow());
+        let (timer, admin, flow) = (self.timers.settle(), self.schedule.next(), self.next_flow());
         let now = packet.min(timer).min(admin).min(flow);
         if now >= until {
             env.wires.set_next(self.id, Tournament::or_never(now));

@@ -6,6 +6,7 @@ use super::{Nic, NicTimer};
 use crate::config::Reliability;
 use crate::link;
 use crate::node::Env;
+use weir_cc::hpcc::Telemetry;
 use weir_cc::{Ack, Timers};
 use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{NodeView, PortQueue};
@@ -268,8 +269,8 @@ impl Nic {
     fn on_ack(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
         let stack = (p.extra != Packet::NO_EXTRA).then(|| {
             let mut stack = env.wires.extras.telemetry.take(p.extra);
-            if let Some(telemetry) = env.shared.telemetry {
-                stack.hops = stack.hops.map(|hop| telemetry.record(hop));
+            if let Some(packed @ Telemetry::Packed { .. }) = env.shared.telemetry {
+                stack.hops = stack.hops.map(|hop| packed.record(hop));
             }
             stack
         });

@@ -5,7 +5,6 @@ use super::tcp::TcpFlow;
 use super::{Nic, NicTimer};
 use crate::config::Reliability;
 use crate::node::Env;
-use crate::wire::IntStack;
 use std::cmp::Reverse;
 use weir_cc::{Pacing, Path, TimerKind, Timers};
 use weir_core::{Bytes, PortId, QueueId, Time, packet::flags};
@@ -334,7 +333,7 @@ impl Nic {
             fc.depart(&view, &mut packet, from, actions);
         }
         if env.shared.telemetry.is_some() && !packet.has(flags::DATAGRAM) {
-            packet.extra = env.wires.extras.telemetry.put(IntStack::new());
+            packet.extra = env.wires.extras.telemetry.start();
         }
         if let Some(limits) = &mut port.limits {
             limits.started(now, packet.priority, size);

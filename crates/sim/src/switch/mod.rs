@@ -63,6 +63,8 @@ pub(crate) enum SwitchTimer {
     Watchdog(PortId, Priority),
 }
 
+impl crate::timers::Name for SwitchTimer {}
+
 /// Which path packets take; results do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
@@ -340,6 +342,7 @@ impl Switch {
                     self.books.mmu.prefetch(PortId::from_index(p));
                 }
                 prefetch(self.books.ports.as_slice());
+                self.scheme.fc.prefetch();
                 self.clocks.prefetch();
                 self.inbox.prefetch();
                 wires.prefetch(self.id, self.ports.len());
@@ -423,7 +426,7 @@ impl Switch {
     /// What comes first, if the next packet is due at `packet`.
     #[inline(never)]
     fn due(&mut self, packet: Time, until: Time) -> Due {
-        let (timer, admin) = (self.timers.next(), self.schedule.next());
+        let (timer, admin) = (self.timers.settle(), self.schedule.next());
         let now = packet.min(timer).min(admin);
         if now >= until {
             return Due::Nothing(now);
