@@ -43,7 +43,7 @@ use crate::{
     PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Limits};
-use frames::{Frames, Tuple};
+use frames::{Frames, Name, Tuple};
 use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 
@@ -241,36 +241,56 @@ impl Ffc {
         self.egresses.iter().map(|e| e.exhausted).sum()
     }
 
+    /// Whether an egress other than `at` has told the neighbour at `ingress` to stop the flow. With
+    /// the 3-tuple the flows of a host pair may leave by several ports, and the neighbour knows
+    /// the pair only: it is stopped while any of them wants it.
+    fn told_elsewhere(&self, at: usize, name: Name, ingress: PortId) -> bool {
+        let key = self.tuple.key(name);
+        let told = |e: &Egress| {
+            let flow = e.flows.find(key).and_then(|i| e.flows.at(i));
+            flow.is_some_and(|f| f.name == name && f.told.contains(&ingress))
+        };
+        self.tuple == Tuple::Three
+            && self.egresses.iter().enumerate().any(|(i, e)| i != at && told(e))
+    }
+
     /// Step 3: a packet of flow `i` went to its lane.
     fn lane_grew(&mut self, v: &NodeView<'_>, p: &Packet, at: usize, i: u32, a: &mut Actions) {
         let Some(f) = self.egresses[at].flows.at_mut(i) else { return };
         f.lane_bytes += u64::from(p.size);
         if f.lane_bytes > self.lane_high && !f.told.contains(&p.ingress) {
             f.told.push(p.ingress);
-            self.frames.tell(v.now, p.ingress, f.name, true, a);
+            let name = f.name;
+            if !self.told_elsewhere(at, name, p.ingress) {
+                self.frames.tell(v.now, p.ingress, name, true, a);
+            }
         }
     }
 
     /// Step 6: a packet of flow `i` left its lane.
     fn lane_shrank(&mut self, v: &NodeView<'_>, at: usize, i: u32, a: &mut Actions) {
-        let e = &mut self.egresses[at];
-        let Some(f) = e.flows.at_mut(i) else { return };
+        let Some(f) = self.egresses[at].flows.at_mut(i) else { return };
+        let empty = f.lane_bytes == 0;
         if f.lane_bytes <= self.lane_low {
+            let name = f.name;
             for port in std::mem::take(&mut f.told) {
-                self.frames.tell(v.now, port, f.name, false, a);
+                if !self.told_elsewhere(at, name, port) {
+                    self.frames.tell(v.now, port, name, false, a);
+                }
             }
         }
-        if f.lane_bytes == 0 {
-            e.settle(i, a);
+        if empty {
+            self.egresses[at].settle(i, a);
         }
     }
 
     /// Names of the flows that stand stopped at the neighbour at `port`.
-    fn stopped_at(&self, port: PortId) -> Vec<frames::Name> {
+    fn stopped_at(&self, port: PortId) -> Vec<Name> {
         let flows = self.egresses.iter().flat_map(|e| e.flows.iter());
         let told = |f: &egress::Flow| f.told.contains(&port);
         let mut names: Vec<_> = flows.filter(|(_, _, f)| told(f)).map(|(_, _, f)| f.name).collect();
         names.sort_unstable();
+        names.dedup();
         names
     }
 }
