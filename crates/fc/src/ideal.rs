@@ -46,7 +46,8 @@ pub const RESUME: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "ideal",
     title: "ideal FC",
-    summary: "A queue and a pause for every flow: what no switch can have, as the yardstick.",
+    summary: "A queue and a pause for every flow: impossible in a real switch, used as a \
+              reference.",
     reference: "Li et al., FlowSail, ICNP 2023, section II-B; Kung and Morris, 1995",
     params: &[PAUSE_FACTOR, RESUME, HOP_RTT, BACKSTOP],
     lossless: false,

@@ -466,7 +466,10 @@ impl Mmu {
         let sum: u64 = self.ingress.iter().map(|i| i.bytes).sum();
         let forwarded = self.staged.as_ref().map_or(0, |s| s.forwarded());
         if sum + forwarded != self.used {
-            return Err(format!("ingress books add up to {sum} B, the buffer to {} B", self.used));
+            return Err(format!(
+                "ingress counters add up to {sum} B, the buffer to {} B",
+                self.used
+            ));
         }
         if let Some(staged) = &self.staged {
             staged.audit(self.used)?;

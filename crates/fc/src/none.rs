@@ -14,7 +14,7 @@ use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "none",
     title: "none (lossy)",
-    summary: "No flow control: a full buffer drops, the transport retransmits.",
+    summary: "No flow control: a full buffer drops packets, and the transport retransmits them.",
     reference: "baseline",
     params: &[],
     lossless: false,

@@ -47,8 +47,8 @@ pub const REFRESH: Param = Param {
     name: "refresh",
     kind: Kind::Time(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "Interval at which a standing pause is repeated (timed only); default: half the pause \
-          time.",
+    doc: "Interval at which a PAUSE is repeated while the pause lasts (timed only); default: half \
+          the pause time.",
 };
 
 /// What happens at a full egress queue.
@@ -56,15 +56,16 @@ pub const ON_FULL: Param = Param {
     name: "on-full",
     kind: Kind::Choice(&["drop", "stop"]),
     fallback: Fallback::Absent("derived"),
-    doc: "Pipelined switch, full egress queue: drop the packet or stop the processor; default: as \
-          [switch] says.",
+    doc: "Pipelined switch, full egress queue: drop the packet or stop the processor; default: \
+          the setting of [switch].",
 };
 
 /// The catalogue entry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "pfc",
     title: "PFC",
-    summary: "Stops a whole priority of a link when the bytes it brought in reach a threshold.",
+    summary: "Pauses a whole priority of a link when the bytes that arrived by it reach a \
+              threshold.",
     reference: "IEEE 802.1Qbb",
     params: &[TIMER, PAUSE_QUANTA, REFRESH, ON_FULL],
     lossless: true,

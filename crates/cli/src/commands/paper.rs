@@ -484,8 +484,9 @@ fn submit(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow::R
         let jobs = args.jobs.map_or(1, usize::from);
         submit_to_slurm(&p.directory.path, &args.cluster, jobs, terminal)?;
     }
-    terminal
-        .note("when the jobs have ended, the same command without --engine slurm judges the claims");
+    terminal.note(
+        "when the jobs have ended, the same command without --engine slurm judges the claims",
+    );
     Ok(Status::Done)
 }
 

@@ -209,10 +209,7 @@ fn plan(args: &PlanArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     let runs = draft.runs();
     if runs > MANY && !args.yes {
         let factors = draft.factors().map(|(n, what)| format!("{n} {what}")).join(" x ");
-        bail!(
-            "{}: {runs} runs ({factors}); confirm such a large plan with --yes",
-            args.grid
-        );
+        bail!("{}: {runs} runs ({factors}); confirm such a large plan with --yes", args.grid);
     }
     if runs > 20_000_000 {
         bail!("{}: {runs} runs exceed the limit of 20 million; divide the grid", args.grid);
@@ -313,8 +310,7 @@ fn show_status(args: &StatusArgs) -> anyhow::Result<Status> {
 fn retry(directory: &SweepDir, terminal: &Terminal) -> anyhow::Result<Status> {
     let n = status::retry(directory)?;
     let runs = format::plural(n as u64, "failed run");
-    terminal
-        .note(&format!("{runs} will be repeated by weir sweep run {}", shown(&directory.path)));
+    terminal.note(&format!("{runs} will be repeated by weir sweep run {}", shown(&directory.path)));
     Ok(Status::Done)
 }
 

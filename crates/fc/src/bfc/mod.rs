@@ -129,8 +129,8 @@ pub const RESUMING: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "bfc",
     title: "BFC",
-    summary: "Gives active flows queues of their own while there are any and pauses the queue of \
-              the previous hop that congests one.",
+    summary: "Gives each active flow its own queue while queues are free, and pauses the queue of \
+              the previous hop that feeds a long one.",
     reference: "Goyal et al., Backpressure Flow Control, NSDI 2022",
     params: &[
         QUEUES,

@@ -51,15 +51,15 @@ pub const THRESHOLD: Param = Param {
     name: "threshold",
     kind: Kind::Size(&[]),
     fallback: Fallback::Is("40KB"),
-    doc: "Transmit queue length beyond which a root flow is picked out.",
+    doc: "Transmit queue length beyond which a root flow is selected.",
 };
 /// When lanes give packets back.
 pub const DRAIN_BELOW: Param = Param {
     name: "drain-below",
     kind: Kind::Size(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "Lanes give packets back while the transmit queue is below this; default: the threshold, \
-          where congestion begins and ends.",
+    doc: "Lanes return packets to the transmit queue while it is below this; default: the \
+          threshold, where congestion begins and ends.",
 };
 /// When a lane stops its flow upstream.
 pub const LANE_HIGH: Param = Param {
@@ -73,7 +73,7 @@ pub const LANE_LOW: Param = Param {
     name: "lane-low",
     kind: Kind::Size(&[]),
     fallback: Fallback::Is("10KB"),
-    doc: "Lane length at which a stopped flow may go on.",
+    doc: "Lane length at which a stopped flow is resumed.",
 };
 /// How many lanes there are.
 pub const LANES: Param = Param {
@@ -101,7 +101,7 @@ pub const PACER: Param = Param {
     name: "pacer",
     kind: Kind::Bool,
     fallback: Fallback::Is("true"),
-    doc: "true: draining lanes share the line rate; false: they give packets back as fast as the \
+    doc: "true: draining lanes share the line rate; false: they return packets as fast as the \
           transmit queue shrinks.",
 };
 /// How long changes wait for each other.
@@ -116,15 +116,15 @@ pub const REFRESH: Param = Param {
     name: "refresh",
     kind: Kind::Time(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "Interval at which standing stops are repeated; default: never.",
+    doc: "Interval at which stops are repeated while they last; default: never.",
 };
 
 /// The catalogue entry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "ffc",
     title: "FFC/DVL",
-    summary: "Moves the root flow of a congestion to a lane of its own and stops it, alone, hop by \
-              hop.",
+    summary: "Moves the flow that causes congestion to a separate lane and stops only this flow, \
+              hop by hop.",
     reference: "Yu, Flow-based Flow Control and Dynamic Virtual Lane, IEEE 802.1 DCB",
     params: &[
         THRESHOLD,

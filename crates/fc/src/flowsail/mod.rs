@@ -94,8 +94,8 @@ pub const HOLD_ORIGINAL: Param = Param {
     name: "hold-original",
     kind: Kind::Bool,
     fallback: Fallback::Is("true"),
-    doc: "true: a pause also holds the queue that earlier packets of the flow stand in, with \
-          everyone in it; false: these are still sent.",
+    doc: "true: a pause also holds the queue with earlier packets of the flow, and so all flows \
+          in it; false: these packets are still sent.",
 };
 /// How the printed algorithms are read.
 pub const READING: Param = Param {
@@ -119,8 +119,8 @@ pub const READING: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "flowsail",
     title: "FlowSail",
-    summary: "Pauses flows beyond their share of a long queue by name; the previous hop moves them \
-              to one isolation queue.",
+    summary: "Pauses single flows that exceed their share of a long queue; the previous hop moves \
+              them to one isolation queue.",
     reference: "Li et al., Towards Fine-grained and Practical Flow Control for Datacenter \
                 Networks, ICNP 2023",
     params: &[

@@ -86,7 +86,7 @@ pub const MIN_RATE: Param = Param {
     name: "min-rate",
     kind: Kind::Rate,
     fallback: Fallback::Is("8kbps"),
-    doc: "The rate is not lowered below this (buffer: below the first power-of-two part under it).",
+    doc: "Lowest rate (buffer: the first power-of-two fraction below it).",
 };
 /// How often occupancy is reported.
 pub const PERIOD: Param = Param {

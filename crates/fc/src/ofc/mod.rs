@@ -139,8 +139,8 @@ pub const PAUSE_TABLE: Param = Param {
     name: "pause-table",
     kind: Kind::Choice(&["union", "overwrite"]),
     fallback: Fallback::Is("union"),
-    doc: "Remember all flows told to pause; overwrite (the last frame's only) is the literal \
-          reading, and wrong.",
+    doc: "Remember all flows that were paused; overwrite (only those of the last frame) is the \
+          literal reading, and wrong.",
 };
 /// Whose flows are named.
 pub const SCOPE: Param = Param {

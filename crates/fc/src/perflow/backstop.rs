@@ -18,8 +18,7 @@ pub const BACKSTOP: Param = Param {
     name: "backstop",
     kind: Kind::Choice(&["none", "pfc"]),
     fallback: Fallback::Is("none"),
-    doc: "pfc: PFC with the buffer's thresholds stands behind the scheme; none: a full buffer \
-          drops.",
+    doc: "pfc: PFC with the buffer's thresholds as a backstop; none: a full buffer drops packets.",
 };
 
 /// What bounds an ingress of a scheme that may have PFC behind it.

@@ -204,7 +204,7 @@ fn read_link(
     };
     let (a, b, rest) = match words[..] {
         [a, b, ref rest @ ..] if rest.len() <= 2 => (a, b, rest),
-        _ => return fail("a link has two ends, and perhaps a rate and a delay".into()),
+        _ => return fail("a link has two ends and optionally a rate and a delay".into()),
     };
     let rate = match (rest.first().map(|text| text.parse()), rate) {
         (Some(Ok(rate)), _) | (None, Some(rate)) => rate,

@@ -247,7 +247,7 @@ impl Switch {
         let balance = shared.config.balance;
         if !balance.keeps_order() {
             hooks.fc.fits_many_paths().map_err(|why| {
-                ParamError(format!("it cannot govern flows that take several paths: {why}"))
+                ParamError(format!("it does not support flows that take several paths: {why}"))
             })?;
         }
         let schedule = &shared.config.switch.schedule;

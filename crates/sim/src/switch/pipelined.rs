@@ -103,7 +103,7 @@ impl Processor {
         ports: usize,
     ) -> Result<Self, ParamError> {
         fc.fits_pipeline()
-            .map_err(|why| ParamError(format!("it cannot govern a pipelined switch: {why}")))?;
+            .map_err(|why| ParamError(format!("it does not support pipelined switches: {why}")))?;
         let (before, after) = match config.delay_at {
             DelayAt::Before => (config.delay, Time::ZERO),
             DelayAt::After => (Time::ZERO, config.delay),
@@ -219,7 +219,8 @@ impl Processor {
             let book = Priority::ALL.map(|p| mmu.q_in(PortId::from_index(i), p).get());
             if *of_port != book {
                 return Err(format!(
-                    "port {i} has {of_port:?} B by priority in front of the processor, its book says {book:?}"
+                    "port {i} has {of_port:?} B by priority in front of the processor, its \
+                     counter says {book:?}"
                 ));
             }
         }
