@@ -1,4 +1,4 @@
-//! Shared buffer memory: who may store a packet, and when an ingress should be paused.
+//! Shared buffer memory: whether a packet may be stored, and when an ingress should be paused.
 //!
 //! A packet is charged to its **ingress** (port, priority) for as long as it is in the
 //! switch. Three admission models:

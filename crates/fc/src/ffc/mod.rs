@@ -1,11 +1,11 @@
 //! Flow-based Flow Control with Dynamic Virtual Lanes (FFC/DVL), Yu, IEEE 802.1 DCB.
 //!
-//! *Problem:* PFC stops a whole priority, innocent flows with it. *Idea:* when a transmit queue
-//! grows beyond a threshold, the **root flow** of the congestion is picked out and its later
-//! packets go to a lane of their own, so that they no longer stand in anyone's way. A lane
-//! that fills makes a back-pressure frame (BPF) stop that flow at the previous hop, which gives
-//! it a lane in turn and holds it; when the lane has drained a cancelling frame (CBPF)
-//! lets it go on. When the transmit queue is short again the lanes return their packets to
+//! *Problem:* PFC stops a whole priority, also flows that do not cause the congestion. *Idea:* when
+//! a transmit queue grows beyond a threshold, the **root flow** of the congestion is selected and
+//! its later packets go to a separate lane, so that they no longer block other flows. When a lane
+//! fills, a back-pressure frame (BPF) stops that flow at the previous hop, which puts
+//! it into a lane in turn and holds it; when the lane has drained, a cancelling frame (CBPF)
+//! resumes it. When the transmit queue is short again, the lanes return their packets to
 //! it, paced.
 //!
 //! ```text
@@ -24,9 +24,9 @@
 //! and `serve`; 4 `Egress::hear`; 5 `Egress::give`.
 //!
 //! *Deviations and choices.* The root flow is the one with most bytes in the transmit queue,
-//! beyond an equal share, and one is picked at most per round trip of propagation. Lanes give
-//! packets back to the tail of the transmit queue, behind what the flow had left there, so order
-//! holds by itself. A flow keeps its lane until the lane is empty. Without a free lane it stays in
+//! beyond an equal share, and at most one is selected per round trip of propagation. Lanes return
+//! packets to the tail of the transmit queue, behind earlier packets of the flow, so order
+//! is kept. A flow keeps its lane until the lane is empty. Without a free lane it stays in
 //! the transmit queue, which is counted, and gets a lane with its next packet if it is stopped.
 
 mod audit;
@@ -68,7 +68,7 @@ pub const LANE_HIGH: Param = Param {
     fallback: Fallback::Is("20KB"),
     doc: "Lane length beyond which its flow is stopped at the previous hop.",
 };
-/// When a lane lets its flow go on.
+/// When a lane resumes its flow.
 pub const LANE_LOW: Param = Param {
     name: "lane-low",
     kind: Kind::Size(&[]),

@@ -13,7 +13,7 @@ use crate::{
 };
 use weir_core::{ControlMessage, Packet, PortId, Priority};
 
-/// Whether PFC stands behind the scheme.
+/// Whether PFC is the backstop of the scheme.
 pub const BACKSTOP: Param = Param {
     name: "backstop",
     kind: Kind::Choice(&["none", "pfc"]),

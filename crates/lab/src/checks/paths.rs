@@ -1,4 +1,4 @@
-//! Whether scheme and transport can live with the switches and the paths of the scenario.
+//! Whether scheme and transport support the switches and the paths of the scenario.
 
 use crate::experiment::{Experiment, Variant, ask};
 use crate::text::{Diagnostic, Diagnostics};

@@ -1,4 +1,4 @@
-//! Who paused whom, and why, as nested lists.
+//! Pause trees (which port paused which, and why) as nested lists.
 //!
 //! Long lists are folded; a field above them shows the lines with a name only.
 

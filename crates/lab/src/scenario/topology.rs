@@ -1,4 +1,4 @@
-//! `[topology]`: a ready-made fabric by name, or a graph of one's own.
+//! `[topology]`: a ready-made fabric by name, or an explicit graph.
 
 use super::Files;
 use super::args::{self, Arg};

@@ -315,7 +315,7 @@ impl Switch {
         self.clocks.min().min(self.timers.next()).min(self.schedule.next())
     }
 
-    /// Asks for what a visit will touch to be at hand soon.
+    /// Prefetches what a visit will touch.
     pub(crate) fn prefetch(&self, ahead: Ahead, env: &Env<'_, '_>) {
         let wires = &*env.wires;
         match ahead {

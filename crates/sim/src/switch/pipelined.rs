@@ -395,7 +395,7 @@ impl Switch {
         self.ingress_changed(ingress, priority, now, env);
     }
 
-    /// Lets a stopped processor go on if what it waits for has happened.
+    /// Restarts a stopped processor if what it waits for has happened.
     #[inline]
     pub(super) fn retry(&mut self, now: Time, routes: &Forwarding<'_>, env: &mut Env<'_, '_>) {
         if let Some(stop) = self.processor.as_ref().and_then(|p| p.stop) {
