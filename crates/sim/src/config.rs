@@ -37,7 +37,7 @@ pub struct Config {
     pub paths: Vec<Vec<NodeId>>,
     /// Links that fail and recover.
     pub failures: Vec<LinkFailure>,
-    /// How long after a failure or recovery routes have changed.
+    /// Time from a failure or recovery to the change of routes.
     pub convergence: Time,
     /// When to stop.
     pub stop: Stop,
@@ -261,11 +261,11 @@ pub enum WatchdogAction {
 /// The PFC watchdog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchdogConfig {
-    /// A priority held this long without a break is stuck.
+    /// A priority that is held this long without interruption is stuck.
     pub detect: Time,
-    /// It is itself again after this long without a hold.
+    /// Normal operation resumes after this time without a hold.
     pub restore: Time,
-    /// What to do meanwhile.
+    /// What to do while it is stuck.
     pub action: WatchdogAction,
 }
 
@@ -282,9 +282,9 @@ pub enum DelayAt {
 /// bounded egress queues. Thresholds of the ingress are the static ones of [`SwitchConfig`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipelineConfig {
-    /// Packets per second of the processor, whatever their size.
+    /// Packets per second of the processor, independent of their size.
     pub rate: u64,
-    /// Latency of a packet besides its processing.
+    /// Latency of a packet in addition to its processing.
     pub delay: Time,
     /// Where that is.
     pub delay_at: DelayAt,

@@ -12,7 +12,7 @@
 //! | [`run()`] | builds a world from a topology, traffic and a [`Config`], simulates it, reports |
 //! | [`config`] | every setting a model uses |
 //! | [`outcome`] | what a run found out |
-//! | `engine/` | who runs which node when; results do not depend on it |
+//! | `engine/` | which node runs when; results do not depend on it |
 //! | `switch/`, `nic/` | the two kinds of nodes |
 //! | `wire.rs`, `link.rs` | what is between them |
 //! | [`probe`] | what is measured along the way, and how to measure something else |
@@ -47,7 +47,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `examples/own_cc.rs` runs a congestion control of one's own.
+//! `examples/own_cc.rs` runs your own congestion control.
 
 mod chain;
 pub mod config;

@@ -79,7 +79,7 @@ impl Node {
         }
     }
 
-    /// Asks for what a visit will touch to be at hand soon.
+    /// Prefetches what a visit will touch.
     #[inline]
     pub(crate) fn prefetch(&self, ahead: Ahead, env: &Env<'_, '_>) {
         match self {
@@ -112,7 +112,7 @@ impl Node {
         }
     }
 
-    /// The same, control frames in their response time aside: frames that are repeated for ever
+    /// The same, control frames in their response time aside: frames that are repeated forever
     /// move nothing.
     pub(crate) fn has_foreground_traffic(&self) -> bool {
         match self {

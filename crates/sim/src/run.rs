@@ -145,7 +145,11 @@ fn check_transport(config: &Config) -> Result<(), SimError> {
     let nic = &config.nic;
     if nic.reliability != Reliability::Tcp {
         return match nic.acks_with_data {
-            true => setting("ack-priority", "data".into(), "only TCP's ACKs travel with the data"),
+            true => setting(
+                "ack-priority",
+                "data".into(),
+                "only TCP's ACKs can have the priority of their data",
+            ),
             false => Ok(()),
         };
     }
@@ -172,7 +176,11 @@ fn check_pipeline(config: &Config, pipeline: &PipelineConfig) -> Result<(), SimE
     let setting = |what, value: String, valid| Err(SimError::Setting { what, value, valid });
     if config.switch.latency != Time::ZERO {
         let value = config.switch.latency.to_string();
-        return setting("latency", value, "a pipelined switch has a pipeline delay instead");
+        return setting(
+            "latency",
+            value,
+            "a pipelined switch has `delay` in `[switch.pipeline]` instead",
+        );
     }
     if matches!(config.switch.thresholds, ThresholdConfig::Dynamic { .. }) {
         return setting("thresholds", "dynamic".into(), "those of a pipelined switch are static");

@@ -175,8 +175,8 @@ pub fn page(parts: &[Part], mode: &str, version: &str) -> String {
     let scaled = parts.iter().flat_map(|p| &p.sections).any(|s| !s.scaled.is_empty());
     let banner = match scaled {
         true => {
-            "<p class=\"warn\">A quick run: experiments are scaled down, each says how. Verdicts are \
-             those of the scaled-down runs and are no judgement of a paper; <code>weir paper run \
+            "<p class=\"warn\">A quick run: experiments are scaled down, each says how. Verdicts \
+             apply to the scaled-down runs and do not judge a paper; <code>weir paper run \
              all --full</code> runs everything at the papers' scale.</p>\n"
         }
         false => "",
@@ -222,7 +222,7 @@ fn summary(parts: &[Part]) -> String {
     let mut out = String::from(
         "<section id=\"verdicts\">\n<h2>Verdicts</h2>\n<p class=\"soft\">Each statement is judged by \
          a rule that was fixed before the runs. Calibrated: a setting was chosen with the published \
-         number in view, so that agreement confirms nothing; counted apart.</p>\n\
+         number in view, so that agreement confirms nothing; counted separately.</p>\n\
          <div class=\"wide\"><table><thead><tr><th class=\"words\">experiment</th>\
          <th class=\"words\">in the paper</th>",
     );

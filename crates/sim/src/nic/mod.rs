@@ -51,7 +51,7 @@ pub(crate) enum NicTimer {
     Scheme(TimerKey),
     /// One of a flow's congestion control.
     Cc(TimerKind, u32),
-    /// A flow has heard nothing for too long.
+    /// A flow has received no ACK for its timeout.
     Timeout(u32),
     /// An open-ended flow ceases to send.
     Stop(u32),
@@ -208,7 +208,7 @@ impl Nic {
         self.clocks.min().min(self.timers.next()).min(self.schedule.next()).min(self.next_flow())
     }
 
-    /// Asks for what a visit will touch to be at hand soon.
+    /// Prefetches what a visit will touch.
     pub(crate) fn prefetch(&self, ahead: Ahead, wires: &Wires) {
         match ahead {
             Ahead::Node => prefetch(self),

@@ -349,7 +349,7 @@ impl Nic {
             let clock = &port.priority_clocks[s.priority().index()];
             s.held_total = Some(s.held_time(clock.read(now), now));
         }
-        // With selective repeat new packets may follow a loss for ever: they leave the timer alone.
+        // With selective repeat new packets may follow a loss forever: they leave the timer alone.
         let starts_timer = !s.is_datagram() && (idle || s.machine.is_none());
         if let Some(timeout) = nic.timeout.filter(|_| starts_timer) {
             self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
@@ -394,7 +394,7 @@ impl Nic {
         self.settle(slot, now);
     }
 
-    /// Nothing was heard for the timeout: goes back to the first unacknowledged packet, or sends
+    /// No ACK arrived within the timeout: goes back to the first unacknowledged packet, or sends
     /// again what is missing.
     pub(super) fn on_timeout(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
         let Some(s) = &mut self.slots[slot as usize] else { return };

@@ -1,4 +1,4 @@
-//! Carries out what the scheme asks for.
+//! Carries out the actions of a scheme.
 
 use super::{Switch, SwitchTimer};
 use crate::frame::{control_packet, mark_packet};

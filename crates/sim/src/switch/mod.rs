@@ -250,7 +250,7 @@ impl Switch {
         let balance = shared.config.balance;
         if !balance.keeps_order() {
             hooks.fc.fits_many_paths().map_err(|why| {
-                ParamError(format!("it cannot govern flows that take several paths: {why}"))
+                ParamError(format!("it does not support flows that take several paths: {why}"))
             })?;
         }
         let schedule = &shared.config.switch.schedule;
@@ -319,7 +319,7 @@ impl Switch {
         self.clocks.min().min(self.timers.next()).min(self.schedule.next())
     }
 
-    /// Asks for what a visit will touch to be at hand soon.
+    /// Prefetches what a visit will touch.
     pub(crate) fn prefetch(&self, ahead: Ahead, env: &Env<'_, '_>) {
         let wires = &*env.wires;
         match ahead {

@@ -106,7 +106,7 @@ impl Processor {
         ports: usize,
     ) -> Result<Self, ParamError> {
         fc.fits_pipeline()
-            .map_err(|why| ParamError(format!("it cannot govern a pipelined switch: {why}")))?;
+            .map_err(|why| ParamError(format!("it does not support pipelined switches: {why}")))?;
         let (before, after) = match config.delay_at {
             DelayAt::Before => (config.delay, Time::ZERO),
             DelayAt::After => (Time::ZERO, config.delay),
@@ -234,7 +234,8 @@ impl Processor {
             let book = Priority::ALL.map(|p| mmu.q_in(PortId::from_index(i), p).get());
             if *of_port != book {
                 return Err(format!(
-                    "port {i} has {of_port:?} B by priority in front of the processor, its book says {book:?}"
+                    "port {i} has {of_port:?} B by priority in front of the processor, its \
+                     counter says {book:?}"
                 ));
             }
         }
@@ -406,7 +407,7 @@ impl Switch {
         self.ingress_changed(ingress, priority, now, env);
     }
 
-    /// Lets a stopped processor go on if what it waits for has happened.
+    /// Restarts a stopped processor if what it waits for has happened.
     #[inline]
     pub(super) fn retry(&mut self, now: Time, routes: &Forwarding<'_>, env: &mut Env<'_, '_>) {
         if let Some(stop) = self.processor.as_ref().and_then(|p| p.stop) {

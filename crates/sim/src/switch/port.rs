@@ -132,7 +132,7 @@ impl Port {
         port
     }
 
-    /// Asks for what packets touch to be at hand soon.
+    /// Prefetches what packets touch.
     pub(crate) fn prefetch(&self) {
         prefetch(&self.tx);
         prefetch(&self.queue);

@@ -45,7 +45,7 @@ impl Switch {
                 let book = &self.books.ports[o].queues[q];
                 if bytes != book.bytes || packets().count() as u64 != u64::from(book.packets) {
                     return Err(violation(format!(
-                        "port {o} queue {q} holds {bytes} B, its book says {} B",
+                        "port {o} queue {q} holds {bytes} B, its counter says {} B",
                         book.bytes
                     )));
                 }
@@ -56,7 +56,7 @@ impl Switch {
             }
             if q_out != self.books.ports[o].q_out {
                 return Err(violation(format!(
-                    "port {o} holds {q_out:?} B by priority, its book says {:?}",
+                    "port {o} holds {q_out:?} B by priority, its counter says {:?}",
                     self.books.ports[o].q_out
                 )));
             }

@@ -43,7 +43,7 @@ const MODES: &[(&str, Mode)] = &[
 /// One case, the same for the same number.
 pub(crate) struct Case {
     pub(crate) topology: Topology,
-    /// Its links form a circle, in which packets can wait for each other for ever.
+    /// Its links form a circle, in which packets can wait for each other forever.
     pub(crate) circular: bool,
     pub(crate) flows: Vec<FlowSpec>,
     pub(crate) config: Config,
