@@ -1,23 +1,26 @@
 //! `weir paper`: experiments of papers, with the papers' numbers beside ours.
 
+mod lists;
+mod verdicts;
+
 use super::sweep::{Cluster, Engine, cores, shown, submit_to_slurm};
 use crate::Status;
 use crate::terminal::{Terminal, print, tell};
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use serde_json::json;
+use lists::{check, claims, claims_json, list, list_json};
 use std::path::PathBuf;
+use verdicts::{show_counts, show_verdicts, tell_undiscussed};
 use weir_lab::format;
-use weir_lab::listing::wrap;
-use weir_lab::paper::catalogue::{Chosen, choose, published};
-use weir_lab::paper::run::{self, Collected, Counts, Planned, Setting, Trouble};
-use weir_lab::paper::{Claim, Mode, Outcome, Verdict};
+use weir_lab::paper::catalogue::{Chosen, choose};
+use weir_lab::paper::discussion::undiscussed;
+use weir_lab::paper::run::{self, Planned, Setting, Trouble};
+use weir_lab::paper::{Counts, Mode};
 use weir_lab::sweep::directory::SweepDir;
 use weir_lab::sweep::seeds;
 use weir_lab::sweep::shard::Shard;
 use weir_lab::sweep::status::Status as Progress;
 use weir_lab::sweep::worker::{Meter, Options, work_all};
-use weir_lab::table::{Column, TextTable, paint, width};
 
 /// `weir paper`.
 #[derive(Args, Debug)]
@@ -192,7 +195,10 @@ fn report(chosen: &[Chosen], args: &ReportArgs, terminal: &Terminal) -> anyhow::
         run::write(c, &setting)?;
     }
     let page = weir_lab::paper::report::write(&all, &setting)?;
-    print(&Counts::new(&all).words())?;
+    show_counts(&Counts::new(&all).words(), terminal)?;
+    if args.full {
+        tell_undiscussed(&undiscussed(&all), terminal);
+    }
     terminal.note(&format!("report: {}", shown(&page)));
     Ok(Status::Done)
 }
@@ -205,175 +211,10 @@ fn publish(chosen: &[Chosen], args: &PublishArgs, terminal: &Terminal) -> anyhow
     if all.is_empty() {
         anyhow::bail!("no full runs below {}: `weir paper run all --full`", shown(&args.from));
     }
+    tell_undiscussed(&undiscussed(&all), terminal);
     let written = weir_lab::paper::publish::publish(&all, &args.output)?;
     let written = format::plural(written as u64, "experiment");
     terminal.note(&format!("{written} published: {}", shown(&args.output)));
-    Ok(Status::Done)
-}
-
-fn list(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
-    for c in chosen {
-        let paper = &c.paper;
-        let year = paper.year.map(|y| format!(", {y}")).unwrap_or_default();
-        print(&paint(
-            &format!("{} · {}{year}", paper.short, paper.title),
-            terminal.out.colour,
-            "1",
-        ))?;
-        let mut table = TextTable::new(vec![
-            Column::words("id", 9),
-            Column::words("title", 4),
-            Column::words("where", 3),
-            Column::numbers("quick", 8).under("runs"),
-            Column::numbers("full", 8).under("runs"),
-            Column::numbers("figures", 2),
-            Column::numbers("claims", 5),
-            Column::numbers("CPU time", 6).under("published full run"),
-            Column::numbers("reproduced", 7).under("published full run"),
-            Column::numbers("direction", 7).under("published full run"),
-            Column::numbers("not", 7).under("published full run"),
-        ]);
-        for &at in &c.experiments {
-            let e = &paper.experiments[at];
-            let runs = |mode| match e.runs(mode, &paper.sources, &paper.files) {
-                0 => "-".to_owned(),
-                n => format::count(n as u64),
-            };
-            let claims = paper.claims.iter().filter(|claim| claim.experiment == e.id).count();
-            let mut row = vec![
-                e.id.clone(),
-                e.title.clone(),
-                e.place.clone(),
-                runs(Mode::Quick),
-                runs(Mode::Full),
-                e.figures.len().to_string(),
-                claims.to_string(),
-            ];
-            // a directory of a user has nothing published
-            let inside = paper.directory.is_none();
-            if let Some(p) = published(&paper.id, &e.id).filter(|_| inside) {
-                row.push(format::time_ps(p.cpu_seconds * 1e12));
-                row.extend(p.verdicts.map(|n| n.to_string()));
-            }
-            table.row(row);
-        }
-        print(&format!("{}\n", table.render(terminal.out.width, terminal.out.colour)))?;
-    }
-    Ok(Status::Done)
-}
-
-fn claims(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
-    for c in chosen {
-        for &at in &c.experiments {
-            let e = &c.paper.experiments[at];
-            print(&paint(&format!("{} · {}", e.id, e.title), terminal.out.colour, "1"))?;
-            let own = |claim: &&Claim| claim.experiment == e.id;
-            for claim in c.paper.claims.iter().filter(own) {
-                print(&one_claim(claim, terminal))?;
-            }
-            print("")?;
-        }
-    }
-    Ok(Status::Done)
-}
-
-fn one_claim(claim: &Claim, terminal: &Terminal) -> String {
-    let room = terminal.out.width.saturating_sub(8).clamp(40, 110);
-    let place = match claim.place.is_empty() {
-        true => String::new(),
-        false => format!("  ({})", claim.place),
-    };
-    let calibrated = if claim.calibrated { "  [calibrated: cannot confirm]" } else { "" };
-    let head = paint(&claim.id, terminal.out.colour, "1");
-    let mut lines = vec![format!("  {head}{place}{calibrated}")];
-    let mut add = |what: &str, text: &str| {
-        for (i, line) in wrap(text, room).into_iter().enumerate() {
-            let what = if i == 0 { what } else { "" };
-            lines.push(format!("    {what:<9}{line}"));
-        }
-    };
-    add("says", &claim.says);
-    if !claim.reading.is_empty() {
-        add("reading", &claim.reading);
-    }
-    add("measured", &claim.quantity());
-    add("rule", &claim.rule_words());
-    lines.join("\n")
-}
-
-/// Resolves every run of both modes.
-fn check(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
-    let mut wrong = false;
-    for c in chosen {
-        for &at in &c.experiments {
-            let (paper, e) = (&c.paper, &c.paper.experiments[at]);
-            let mut counts = Vec::new();
-            for mode in [Mode::Quick, Mode::Full] {
-                let Some(draft) = e.draft(mode, None, &paper.sources, &paper.files) else {
-                    continue;
-                };
-                match draft.and_then(|draft| draft.plan()) {
-                    Err(problems) => {
-                        terminal.problems(&problems);
-                        wrong = true;
-                    }
-                    Ok(planned) => {
-                        terminal.warnings(&planned.warnings, &planned.sources);
-                        let runs = format::plural(planned.plan.runs.len() as u64, "run");
-                        counts.push(format!("{} {runs}", mode.name()));
-                    }
-                }
-            }
-            if !counts.is_empty() {
-                terminal.note(&format!("{}: {}", e.id, counts.join(", ")));
-            }
-        }
-    }
-    Ok(if wrong { Status::BadInput } else { Status::Done })
-}
-
-fn list_json(chosen: &[Chosen]) -> anyhow::Result<Status> {
-    let papers: Vec<_> = chosen
-        .iter()
-        .map(|c| {
-            let p = &c.paper;
-            let experiment = |at: &usize| {
-                let e = &p.experiments[*at];
-                let runs = |mode| u64::try_from(e.runs(mode, &p.sources, &p.files)).ok();
-                let claims = p.claims.iter().filter(|claim| claim.experiment == e.id).count();
-                json!({
-                    "id": e.id, "title": e.title, "where": e.place, "shows": e.shows,
-                    "runs_quick": runs(Mode::Quick), "runs_full": runs(Mode::Full),
-                    "quick": e.quick.says, "claims": claims,
-                    "figures": e.figures.iter().map(|f| &f.id).collect::<Vec<_>>(),
-                })
-            };
-            json!({
-                "id": p.id, "title": p.title, "short": p.short, "year": p.year, "notes": p.notes,
-                "experiments": c.experiments.iter().map(experiment).collect::<Vec<_>>(),
-            })
-        })
-        .collect();
-    print(&serde_json::to_string_pretty(&papers)?)?;
-    Ok(Status::Done)
-}
-
-fn claims_json(chosen: &[Chosen]) -> anyhow::Result<Status> {
-    let mut all = Vec::new();
-    for c in chosen {
-        for e in c.experiments.iter().map(|&at| &c.paper.experiments[at]) {
-            for claim in c.paper.claims.iter().filter(|claim| claim.experiment == e.id) {
-                all.push(json!({
-                    "paper": c.paper.id, "experiment": e.id, "id": claim.id,
-                    "where": claim.place, "says": claim.says, "kind": claim.kind(),
-                    "reading": claim.reading, "calibrated": claim.calibrated,
-                    "stated": claim.paper(), "measured": claim.quantity(),
-                    "rule": claim.rule_words(),
-                }));
-            }
-        }
-    }
-    print(&serde_json::to_string_pretty(&all)?)?;
     Ok(Status::Done)
 }
 
@@ -488,68 +329,4 @@ fn submit(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow::R
         "when the jobs have ended, the same command without --engine slurm judges the claims",
     );
     Ok(Status::Done)
-}
-
-fn show_verdicts(all: &[Collected<'_>], mode: Mode, terminal: &Terminal) -> anyhow::Result<()> {
-    for c in all.iter().filter(|c| !c.verdicts.is_empty()) {
-        let head = format!("{} · {}", c.experiment.id, c.experiment.title);
-        print(&paint(&head, terminal.out.colour, "1"))?;
-        if mode == Mode::Quick && !c.experiment.quick.says.is_empty() {
-            print(&format!("  quick: {}", c.experiment.quick.says))?;
-        }
-        print(&verdict_table(c, mode, terminal))?;
-        for v in c.verdicts.iter().filter(|v| matches!(v.outcome, Outcome::Missing(_))) {
-            let text = format!("  missing: {}: {}", c.claim(v).id, v.outcome.why());
-            print(&paint(&text, terminal.out.colour, "31"))?;
-        }
-        print("")?;
-    }
-    let counts = Counts::new(all).words();
-    let quick = if mode == Mode::Quick { "quick: " } else { "" };
-    print(&paint(&format!("{quick}{counts}"), terminal.out.colour, "1"))?;
-    if mode == Mode::Quick {
-        print("Runs are scaled down; --full compares at the papers' scale.")?;
-    }
-    Ok(())
-}
-
-fn verdict_table(c: &Collected<'_>, mode: Mode, terminal: &Terminal) -> String {
-    let mut table = TextTable::new(vec![
-        Column::words("claim", 8),
-        Column::words("paper", 5),
-        Column::words("measured", 7),
-        Column::words("verdict", 9),
-    ]);
-    // what is longer stands in verdicts.csv
-    let room = terminal.out.width.saturating_sub(24) / 3;
-    let cut = |text: &str, room: usize| match width(text) > room.max(16) {
-        true => text.chars().take(room.max(16) - 1).chain(['…']).collect(),
-        false => text.to_owned(),
-    };
-    for v in &c.verdicts {
-        let claim = c.claim(v);
-        let id = match v.reading.is_empty() {
-            true => claim.id.clone(),
-            false => format!("{} · {}", claim.id, v.reading),
-        };
-        let measured = match v.outcome {
-            Outcome::NotMeasured(_) | Outcome::LeftOut(_) => v.outcome.why(),
-            _ => &v.measured,
-        };
-        table.row(vec![
-            cut(&id, room),
-            cut(&v.paper, room),
-            cut(measured, room + 8),
-            verdict(v, claim, mode),
-        ]);
-    }
-    table.render(terminal.out.width, terminal.out.colour)
-}
-
-fn verdict(v: &Verdict, claim: &Claim, mode: Mode) -> String {
-    let judged =
-        matches!(v.outcome, Outcome::Reproduced | Outcome::SameDirection | Outcome::NotReproduced);
-    let quick = if judged && mode == Mode::Quick { "quick: " } else { "" };
-    let calibrated = if judged && claim.calibrated { " (calibrated)" } else { "" };
-    format!("{quick}{}{calibrated}", v.outcome.name())
 }

@@ -1,6 +1,7 @@
 //! Finding papers: those inside the program, and directories of users.
 
 use super::claim::{self, Claim};
+use super::discussion::{self, Discussion};
 use super::experiment::{Experiment, Work};
 use super::select::unknown;
 use crate::scenario::{Files, Problems};
@@ -28,6 +29,8 @@ pub struct Paper {
     pub experiments: Vec<Experiment>,
     /// All of them.
     pub claims: Vec<Claim>,
+    /// Why numbers differ from the paper's.
+    pub discussions: Vec<Discussion>,
     /// All texts.
     pub sources: Sources,
     /// Where its files are.
@@ -126,12 +129,34 @@ impl Paper {
                 Err(error) => out.push(error),
             }
         }
+        let mut discussions = Vec::new();
+        if names.iter().any(|n| n == discussion::FILE) {
+            match add(&mut sources, discussion::FILE) {
+                Ok(id) => {
+                    let ids: Vec<&str> = experiments.iter().map(|e| e.id.as_str()).collect();
+                    discussions = discussion::read(&sources, id, &claims, &ids, &mut out);
+                }
+                Err(error) => out.push(error),
+            }
+        }
         if out.has_errors() {
             out.sort();
             return Err(Problems { sources, diagnostics: out });
         }
         let Head { id, title, short, year, notes, .. } = head;
-        Ok(Self { id, title, short, year, notes, experiments, claims, sources, files, directory })
+        Ok(Self {
+            id,
+            title,
+            short,
+            year,
+            notes,
+            experiments,
+            claims,
+            discussions,
+            sources,
+            files,
+            directory,
+        })
     }
 
     /// How a command line names it.
@@ -209,7 +234,9 @@ impl Head {
         }
         let experiments = r.texts(&root, "experiments");
         let listed = |stem: &str| experiments.iter().any(|(name, _)| name == stem);
-        let own = |stem: &str| stem != "paper" && stem != "claims" && !stem.ends_with(".scenario");
+        let own = |stem: &str| {
+            !matches!(stem, "paper" | "claims" | "discussion") && !stem.ends_with(".scenario")
+        };
         for stem in names.iter().filter_map(|n| n.strip_suffix(".toml")).filter(|s| own(s)) {
             if !listed(stem) {
                 let at = root.get("experiments").map_or(at, |i| i.span);

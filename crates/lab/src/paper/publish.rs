@@ -12,8 +12,9 @@
 //! runs one again gets the same bytes.
 
 use super::Mode;
+use super::counts::Counts;
 use super::report::{figure_files, figures};
-use super::run::{Collected, Counts, verdicts_csv};
+use super::run::{Collected, verdicts_csv};
 use crate::sweep::SweepError;
 use crate::sweep::directory::SweepDir;
 use crate::sweep::hash::sha256;

@@ -11,7 +11,7 @@ mod fields;
 pub mod keys;
 mod names;
 mod pipeline;
-mod ports;
+pub(crate) mod ports;
 pub mod reference;
 mod report;
 mod routing;

@@ -131,7 +131,7 @@ fn switch_ports(topology: &Topology) -> impl Iterator<Item = PortAt> {
 }
 
 /// Whether a text is as a pattern with `*` and `?` says.
-fn matches(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);
