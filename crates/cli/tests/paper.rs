@@ -270,6 +270,56 @@ fn lists_and_rules_need_no_runs() {
     assert!(ok(&["paper", "check", text(&example)]).contains("MY-1: quick 8 runs, full 30 runs"));
 }
 
+/// A discussion says why a claim is not reproduced; no result depends on it.
+#[test]
+fn claims_that_are_not_reproduced_need_a_discussion_and_it_costs_no_run() {
+    let (paper, out) = copy("discussed");
+    replace(&paper.join("claims.toml"), "paper = \"500KB\"", "paper = \"1B\"");
+    let report = || ok(&["paper", "report", text(&paper), "--full", "--out", text(&out)]);
+    let run = || ok(&["paper", "run", text(&paper), "--full", "--out", text(&out)]);
+    run();
+    let before = tables(&out);
+    let shown = report();
+    assert!(shown.contains("no discussion says why:\n    MY-1: queue"), "{shown}");
+    let said = "[[discussion]]\nclaims = \"q*\"\ntitle = \"Queues\"\ntext = \"A byte is less than a packet.\"\n\
+        sensitivity = \"MY-2\"\n";
+    fs::write(paper.join("discussion.toml"), said).expect("written");
+    let shown = report();
+    assert!(!shown.contains("no discussion"), "{shown}");
+    assert!(run().contains("30 of 30 runs done: 30 before, 0 now"));
+    assert_eq!(tables(&out), before);
+    let page = fs::read_to_string(out.join("full/index.html")).expect("a page");
+    assert!(page.contains("A byte is less than a packet.") && page.contains("my-paper-why-1"));
+    fs::write(paper.join("discussion.toml"), said.replace("q*", "x*")).expect("written");
+    let (code, shown) = weir(&["paper", "check", text(&paper)]);
+    assert_eq!(code, Some(2), "{shown}");
+    assert!(shown.contains("no claim is called `x*`") && shown.contains("discussion.toml:2"));
+}
+
+/// Texts are shortened and columns left out, so that no line is broken by the terminal.
+#[test]
+fn lists_and_verdicts_fit_the_terminal() {
+    let out = scratch("narrow");
+    let example = example();
+    let narrow = |args: &[&str], columns: &str| {
+        let output = command(args).env("COLUMNS", columns).output().expect("started");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    for columns in [60, 80, 100, 120] {
+        let run = ["paper", "run", text(&example), "--out", text(&out)];
+        for args in [&["paper", "list"][..], &run] {
+            let shown = narrow(args, &columns.to_string());
+            let table = shown.lines().filter(|line| line.starts_with("  "));
+            for line in table.filter(|line| !line.starts_with("  quick:")) {
+                assert!(line.chars().count() <= columns, "{columns}: {line}");
+            }
+            let kept = ["FS-F10c", "title", "quick", "full"];
+            assert!(args.len() > 2 || kept.iter().all(|word| shown.contains(word)), "{shown}");
+        }
+    }
+    assert!(narrow(&["paper", "list", "ofc"], "300").lines().all(|l| l.chars().count() <= 120));
+}
+
 /// A change of one file of the example, and what is said about it.
 #[test]
 fn mistakes_are_found_when_files_are_read() {
@@ -293,7 +343,7 @@ fn mistakes_are_found_when_files_are_read() {
             "lfet -> right",
             "no switch port is `lfet -> right`",
         ),
-        ("incast.scenario.toml", "\"* -> h*\"", "\"h*\"", "`h*` names no ports"),
+        ("incast.scenario.toml", "\"* -> h*\"", "\"h*\"", "`h*` does not name ports"),
         ("incast.scenario.toml", "class = \"incast\"", "class = \"in\"", "no entry `incast`"),
         ("sizes.toml", "websearch", "websaerch", "did you mean `websearch`?"),
         ("sizes.toml", "40Gbps", "40Gbqs", "40Gbqs"),

@@ -1,7 +1,8 @@
 //! The papers that come along: their files fit together, and their quick runs can be planned.
 
 use weir_lab::paper::Mode;
-use weir_lab::paper::catalogue::all_inside;
+use weir_lab::paper::catalogue::{all_inside, choose};
+use weir_lab::paper::discussion::undiscussed_published;
 use weir_lab::paper::experiment::Work;
 
 #[test]
@@ -29,4 +30,11 @@ fn all_papers_can_be_read_and_their_quick_runs_planned() {
         }
     }
     assert!(papers.iter().all(|p| !p.experiments.is_empty()) && papers.len() >= 5);
+}
+
+/// What is published as not reproduced was looked into.
+#[test]
+fn every_claim_that_is_published_as_not_reproduced_is_discussed() {
+    let all = choose(&[]).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    assert_eq!(undiscussed_published(&all), []);
 }

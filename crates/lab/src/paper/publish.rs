@@ -12,8 +12,9 @@
 //! runs one again gets the same bytes.
 
 use super::Mode;
+use super::counts::Counts;
 use super::report::{figure_files, figures};
-use super::run::{Collected, Counts, verdicts_csv};
+use super::run::{Collected, verdicts_csv};
 use crate::sweep::SweepError;
 use crate::sweep::directory::SweepDir;
 use crate::sweep::hash::sha256;
@@ -68,7 +69,7 @@ pub fn publish(all: &[Collected<'_>], to: &Path) -> Result<usize, SweepError> {
 /// How many runs there are, and the hash of what they are and what came out.
 fn runs(c: &Collected<'_>) -> Result<String, SweepError> {
     let Some(plan) = &c.plan else {
-        return Ok("no runs: worked out from size tables\n".to_owned());
+        return Ok("no runs: computed from size tables\n".to_owned());
     };
     let results = SweepDir::new(&c.directory).read_results(plan)?;
     let merged = Merged::new(plan, &results);
