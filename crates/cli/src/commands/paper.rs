@@ -81,6 +81,10 @@ pub(crate) struct PublishArgs {
     /// Where they are published
     #[arg(short, long, value_name = "DIR", default_value = "papers/results")]
     output: PathBuf,
+    /// Only write the pages of what is published there again: texts have changed, no runs are
+    /// needed
+    #[arg(long, conflicts_with = "from")]
+    pages: bool,
 }
 
 /// Papers, experiments or directories.
@@ -98,7 +102,8 @@ pub(crate) struct Which {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A second start goes on where the first one ended, whatever ended it. The directory of an experiment,
-OUT/quick/PAPER/EXPERIMENT, is that of a sweep: `weir sweep status` and `weir sweep run` understand it.
+OUT/quick/PAPER/EXPERIMENT, is that of a sweep: `weir sweep status` and `weir sweep run` \
+understand it.
 
 Exit codes: 1 if a run failed or a claim has no number, 3 if a lossless class lost packets.")]
 pub(crate) struct RunArgs {
@@ -202,6 +207,12 @@ fn report(chosen: &[Chosen], args: &ReportArgs, terminal: &Terminal) -> anyhow::
 }
 
 fn publish(chosen: &[Chosen], args: &PublishArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    if args.pages {
+        let papers: Vec<_> = chosen.iter().map(|c| &c.paper).collect();
+        weir_lab::paper::publish::pages(&papers, &args.output)?;
+        terminal.note(&format!("pages: {}", shown(&args.output)));
+        return Ok(Status::Done);
+    }
     let out = args.from.clone();
     let setting = Setting { out, mode: Mode::Full, seeds: None, any_build: false };
     let mut all = run::collect(chosen, &setting)?;
