@@ -170,7 +170,8 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     pub threads: EngineConfig,
     /// How often to run each; the fastest counts
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: u32,
     /// Print JSON instead of a table
     #[arg(long)]
@@ -304,7 +305,8 @@ pub(crate) struct FigureArgs {
     #[arg(long, value_enum, value_name = "FORMAT", requires = "figure")]
     pub format: Option<FigureFormat>,
     /// How large: one column of a paper, two columns, or as on the page
-    #[arg(long, value_enum, value_name = "SIZE", default_value_t = FigureSize::Column, requires = "figure")]
+    #[arg(long, value_enum, value_name = "SIZE", requires = "figure")]
+    #[arg(default_value_t = FigureSize::Column)]
     pub size: FigureSize,
     /// Where to write it, - for standard output; default: SCENARIO-NAME.FORMAT
     #[arg(short, long = "output", value_name = "FILE", requires = "figure")]
@@ -498,7 +500,8 @@ the last ACK; in flows.csv of native runs it is the exact time, to the last byte
 Examples:
   weir fct results/fct.txt other/fct.txt
   weir fct results/fct.txt out/incast/flows.csv --class background --svg slowdown.svg
-  weir fct out/web/flows.csv --sizes 0..10KB,10KB..100KB,100KB..   by range, with intervals over seeds")]
+  weir fct out/web/flows.csv --sizes 0..10KB,10KB..100KB,100KB..   by range, with intervals over \
+  seeds")]
 pub(crate) struct Fct {
     /// Files: flows.csv of ours, or fct.txt of the HPCC ns-3 simulator
     #[arg(value_name = "FILE", required = true)]
@@ -509,12 +512,13 @@ pub(crate) struct Fct {
     /// Only flows that finished before this time, such as 3s
     #[arg(long, value_name = "TIME")]
     pub before: Option<weir_lab::Time>,
-    /// Ranges of sizes instead of buckets, such as 0..10KB,10KB..; means over the seeds of a file with
-    /// 95 % confidence intervals
+    /// Ranges of sizes instead of buckets, such as 0..10KB,10KB..; means over the seeds of a file
+    /// with 95 % confidence intervals
     #[arg(long, value_name = "A..B,...", conflicts_with_all = ["buckets", "svg"])]
     pub sizes: Option<String>,
     /// How many buckets
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub buckets: u16,
     /// Write the table as CSV to this file
     #[arg(long, value_name = "FILE")]

@@ -48,8 +48,8 @@ pub(crate) fn floor(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
     let title = format!("{} cannot promise to be lossless in a circle of buffers", info.title);
     let room = two_frames(e);
     let warning = Diagnostic::warning(title).help(format!(
-        "the circle is {}: an ingress in it may receive {least} although nothing leaves, and use up \
-         {room} above b-m in {} or more",
+        "the circle is {}: an ingress in it may receive {least} although nothing leaves, and use \
+         up {room} above b-m in {} or more",
         circle.describe(&e.topology),
         least.max(Rate::from_bps(1)).time_for(room),
     ));

@@ -1,6 +1,9 @@
 //! The keys of a scenario file as data: one table serves the reader, its error messages, the
 //! JSON schema and the reference in the book.
 
+mod run;
+
+pub use run::{PROBE, REFERENCE, REPORT, RUN, VARIANT};
 pub use weir_core::param::{Kind, Param as Key};
 
 /// A table of a scenario file.
@@ -181,9 +184,9 @@ pub const SWITCH: Section = Section {
             Kind::Table(THRESHOLDS, &["auto", "pool"]),
             "auto",
             "When an ingress is paused: static `{ xoff, xon }`, dynamic `{ alpha }`, or \
-             `\"pool\"` for one tail-drop pool without pauses. `\"auto\"` is static and follows the \
-             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of each ingress port, xoff at least \
-             ten of the largest frames.",
+             `\"pool\"` for one tail-drop pool without pauses. `\"auto\"` is static and follows \
+             the speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of each ingress port, xoff at \
+             least ten of the largest frames.",
         ),
         key(
             "lossless",
@@ -264,16 +267,16 @@ pub const NIC: Section = Section {
             "queues",
             Kind::Choice(&["per-flow", "by-priority", "fifo"]),
             "per-flow",
-            "`per-flow`: a queue per flow, served in turn whatever their priorities. `by-priority`: \
-             priorities share the wire by `weights`, the flows of a priority take turns. `fifo`: one \
-             queue for all, whose head holds the rest.",
+            "`per-flow`: a queue per flow, served in turn whatever their priorities. \
+             `by-priority`: priorities share the wire by `weights`, the flows of a priority take \
+             turns. `fifo`: one queue for all, whose head holds the rest.",
         ),
         key(
             "weights",
             Kind::Wholes { min: 0, max: 1000 },
             "",
-            "With `by-priority`, eight weights as in `[switch]`: 0 is strict priority. Default: all \
-             strict.",
+            "With `by-priority`, eight weights as in `[switch]`: 0 is strict priority. Default: \
+             all strict.",
         ),
         key(
             "quantum",
@@ -285,8 +288,9 @@ pub const NIC: Section = Section {
             "transport",
             Kind::Choice(&["roce", "tcp"]),
             "roce",
-            "What flows use: RDMA over Ethernet with the congestion control of `[congestion-control]`, \
-             or TCP, which has its own (`[tcp]`). Constant-rate sources are datagrams either way.",
+            "What flows use: RDMA over Ethernet with the congestion control of \
+             `[congestion-control]`, or TCP, which has its own (`[tcp]`). Constant-rate sources \
+             are datagrams either way.",
         ),
         key(
             "payload",
@@ -305,25 +309,25 @@ pub const NIC: Section = Section {
             "ack-priority",
             Kind::WholeOr { min: 0, max: 7, words: &["data"] },
             "7",
-            "Priority of ACKs, which are neither paused nor dropped for lack of memory. `data` (TCP): \
-             ACKs travel at the priority of their data, and are stored, paused and dropped as data \
-             are.",
+            "Priority of ACKs, which are neither paused nor dropped for lack of memory. `data` \
+             (TCP): ACKs travel at the priority of their data, and are stored, paused and dropped \
+             as data are.",
         ),
         key(
             "window",
             Kind::Size(&["from-cc", "unlimited"]),
             "from-cc",
-            "Payload a flow may have in flight; `from-cc`: as its congestion control says, and with \
-             selective repeat at most one bandwidth-delay product.",
+            "Payload a flow may have in flight; `from-cc`: as its congestion control says, and \
+             with selective repeat at most one bandwidth-delay product.",
         ),
         key(
             "timeout",
             Kind::Time(&["never", "auto"]),
             "auto",
-            "Retransmission timeout. `auto`: never where packets cannot be lost (otherwise: a scheme \
-             that is not lossless, bit errors, failing links, a watchdog); 1ms under `none`; else \
-             10ms, or five times as long as the slowest link takes to send a full switch memory, so \
-             that no pause triggers it.",
+            "Retransmission timeout. `auto`: never where packets cannot be lost (otherwise: a \
+             scheme that is not lossless, bit errors, failing links, a watchdog); 1ms under \
+             `none`; else 10ms, or five times as long as the slowest link takes to send a full \
+             switch memory, so that no pause triggers it.",
         ),
         key(
             "reliability",
@@ -336,8 +340,8 @@ pub const NIC: Section = Section {
             "reorder",
             Kind::Whole { min: 0, max: 1_000_000 },
             "0",
-            "Selective repeat: a packet is taken for lost when one more than so many packets behind it \
-             has arrived. More than a window: only the timeout repairs losses.",
+            "Selective repeat: a packet is taken for lost when one more than so many packets \
+             behind it has arrived. More than a window: only the timeout repairs losses.",
         ),
         key(
             "nack-interval",
@@ -353,15 +357,17 @@ pub const NIC: Section = Section {
 pub const TCP: Section = Section {
     name: "tcp",
     repeated: false,
-    doc: "TCP, where `transport = \"tcp\"` in `[nic]`. Parameters that are written replace those of \
+    doc: "TCP, where `transport = \"tcp\"` in `[nic]`. Parameters that are written replace those \
+         of \
           the `profile`.",
     keys: &[
         key(
             "profile",
             Kind::Choice(&["linux", "detail"]),
             "linux",
-            "Whose hosts: `linux` has the defaults below, `detail` those of DeTail and CaPFC: no fast \
-             retransmit, since packets of a flow may take different paths, and an RTO_min of 10 ms.",
+            "Whose hosts: `linux` has the defaults below, `detail` those of DeTail and CaPFC: no \
+             fast retransmit, since packets of a flow may take different paths, and an RTO_min of \
+             10 ms.",
         ),
         key("mss", Kind::Size(&[]), "1460B", "Payload of a full segment."),
     ],
@@ -436,15 +442,16 @@ pub const ROUTING: Section = Section {
             Kind::Choice(&["flow", "adaptive", "random", "round-robin", "flowlet"]),
             "flow",
             "Who takes which of several equal paths. `flow`: one per flow, by hash. By packet: \
-             `adaptive`, to a port with few drain bytes (DeTail); `random`; `round-robin`. `flowlet`: \
-             a flow draws anew after a silence. All but `flow` can reorder packets.",
+             `adaptive`, to a port with few drain bytes (DeTail); `random`; `round-robin`. \
+             `flowlet`: a flow draws anew after a silence. All but `flow` can reorder packets.",
         ),
         key(
             "drain-low",
             Kind::Size(&[]),
             "16KB",
-            "Adaptive: a port is drawn from those with fewer drain bytes than this, if there are any. \
-             Drain bytes are what leaves the port before a new packet of the same priority could.",
+            "Adaptive: a port is drawn from those with fewer drain bytes than this, if there are \
+             any. Drain bytes are what leaves the port before a new packet of the same priority \
+             could.",
         ),
         key(
             "drain-high",
@@ -464,140 +471,6 @@ pub const ROUTING: Section = Section {
             "100us",
             "How long after a failure or recovery routes have changed.",
         ),
-    ],
-};
-
-/// `[probe]`.
-pub const PROBE: Section = Section {
-    name: "probe",
-    repeated: false,
-    doc: "What to record beyond totals.",
-    keys: &[
-        key(
-            "series",
-            Kind::Time(&["off"]),
-            "off",
-            "Sample queues at this interval, for plots over time; runs of more than two million \
-             samples double it.",
-        ),
-        key(
-            "pause-events",
-            Kind::Whole { min: 0, max: 100_000_000 },
-            "100000",
-            "How many pauses and resumes to keep for the timeline and the pause tree.",
-        ),
-        key(
-            "warm-up",
-            Kind::Time(&[]),
-            "0ns",
-            "Leave what happens before out of queue and pause statistics, and flows that start \
-             before out of tables and figures.",
-        ),
-    ],
-};
-
-/// `[run]`.
-pub const RUN: Section = Section {
-    name: "run",
-    repeated: false,
-    doc: "When to stop, and which seeds.",
-    keys: &[
-        key(
-            "until",
-            Kind::Time(&["drained"]),
-            "drained",
-            "Stop at this time, or when all flows are done and the network is empty.",
-        ),
-        key(
-            "traffic-until",
-            Kind::Time(&["never"]),
-            "never",
-            "No flow starts at or after this time; traffic without an end needs it, or a time in \
-             `until`.",
-        ),
-        key("seeds", Kind::Wholes { min: 0, max: u64::MAX }, "1", "One run for each."),
-        key(
-            "allow-loss",
-            Kind::Bool,
-            "false",
-            "Whether a lossless scheme that loses packets for lack of memory is still a result.",
-        ),
-    ],
-};
-
-/// Keys of `[[variant]]` besides the parameters of its scheme and the keys of the scenario.
-pub const VARIANT: Section = Section {
-    name: "variant",
-    repeated: true,
-    doc: "A row of `weir compare`, and of sweeps that have none of their own. Parameters of its \
-          scheme stand beside `scheme`, changes of the scenario by their section: \
-          `switch.buffer = \"12MB\"`. `weir run --variant LABEL` runs one of them; without, `weir \
-          run` runs what `[flow-control]` says.",
-    keys: &[
-        key("label", Kind::Text, "", "What tables and figures call it; default: the scheme."),
-        key("scheme", Kind::Text, "", "The scheme instead of the scenario's."),
-        key("cc", Kind::Text, "", "The congestion control instead of the scenario's."),
-    ],
-};
-
-/// `[report]`.
-pub const REPORT: Section = Section {
-    name: "report",
-    repeated: false,
-    doc: "How results are divided.",
-    keys: &[
-        key(
-            "ports",
-            Kind::Ports,
-            "",
-            "Groups of switch ports that get figures of their own in sweeps: a name, and the ports as \
-         `switch -> neighbour`, with `*` for any text and `?` for any character; a list for several.",
-        ),
-        key(
-            "sizes",
-            Kind::Ranges(&["auto"]),
-            "auto",
-            "Ranges of flow sizes that get figures of their own: from a size up to, but not including, \
-         another; they may overlap. `auto`: below 10 KB, 10 KB to 100 KB and from 100 KB on where \
-         traffic draws sizes from a table, else none.",
-        ),
-    ],
-};
-
-/// `[[reference]]`.
-pub const REFERENCE: Section = Section {
-    name: "reference",
-    repeated: true,
-    doc: "A published number to print beside ours: of a scheme or of a variant.",
-    keys: &[
-        key("scheme", Kind::Text, "", "The scheme it is for."),
-        key("variant", Kind::Text, "", "The variant it is for, by its label; instead of `scheme`."),
-        key(
-            "against",
-            Kind::Text,
-            "",
-            "The label of another row: the number is how many times the metric of this row is that \
-             of the other.",
-        ),
-        key("class", Kind::Text, "", "The class of flows it is for; default: all flows."),
-        key(
-            "sizes",
-            Kind::Text,
-            "",
-            "The range of flow sizes it is for, one of `sizes` in `[report]`; default: all.",
-        ),
-        key(
-            "metric",
-            Kind::Text,
-            "",
-            "What was measured: a metric of `weir compare --columns list`, such as `slowdown_p99` or \
-             `deadlock` (the share of runs); `fct-mean`, `fct-max` and `rate` for short; \
-             `queue-mean` or `queue-max` of the port that is hottest under the first scheme; \
-             `table-mean`.",
-        ),
-        key("table", Kind::Text, "", "`table-mean`: the table of the scheme it is for."),
-        key("value", Kind::Quantity, "", "The number with its unit."),
-        key("source", Kind::Text, "", "Where it stands: paper, table, figure."),
     ],
 };
 
