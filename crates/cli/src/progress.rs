@@ -105,7 +105,7 @@ fn sweep_lines(
 fn sweep_state(meter: &SweepMeter, elapsed: f64) -> (f64, String) {
     let get = |n: &std::sync::atomic::AtomicUsize| n.load(Ordering::Relaxed);
     if meter.waiting.load(Ordering::Relaxed) {
-        return (0.0, "another worker has this share; waiting for it".to_owned());
+        return (0.0, "another worker is running this share; waiting for it".to_owned());
     }
     let (total, now) = (get(&meter.total), get(&meter.done));
     let done = get(&meter.before) + now;

@@ -385,7 +385,7 @@ fn a_scenario_comes_from_standard_input_too() {
 fn names_that_are_commands_are_refused() {
     for (set, part) in [
         ("traffic.0.class=\"\\u001b[31mred\"", "control character"),
-        ("traffic.0.class==1+1", "take it for a formula"),
+        ("traffic.0.class==1+1", "read it as a formula"),
         ("title=\"\\u0007\"", "control characters"),
     ] {
         let output = weir(&["run", "incast", "--set", set]);
@@ -404,9 +404,9 @@ fn names_that_are_commands_are_refused() {
 fn what_cannot_be_done_within_the_clock_is_refused_at_once() {
     for (set, part) in [
         // 1 TB at 100 Gb/s takes 80 s
-        ("traffic.0.size=1TB", "a flow of 1 TB cannot be done within"),
+        ("traffic.0.size=1TB", "a flow of 1 TB cannot finish within"),
         // eight flows of 200 GB into one link of 100 Gb/s take 128 s, one takes 16 s
-        ("traffic.0.size=200GB", "the flows of `h0` cannot be done within"),
+        ("traffic.0.size=200GB", "the flows of `h0` cannot finish within"),
     ] {
         let output = weir(&["run", "incast", "--set", set]);
         let text = String::from_utf8_lossy(&output.stderr);
@@ -456,11 +456,14 @@ fn check_looks_at_the_congestion_control_it_is_given() {
     let file = one_flow("check-cc", "kind = \"star\"\nhosts = 2", off);
     for args in [&["check", &file, "--cc", "dcqcn"][..], &["run", &file, "--cc", "dcqcn"]] {
         let told = String::from_utf8_lossy(&weir(args).stderr).into_owned();
-        assert!(told.contains("`dcqcn` can get no marks: no switch marks"), "{args:?}: {told}");
+        assert!(
+            told.contains("`dcqcn` cannot receive ECN marks: no switch marks"),
+            "{args:?}: {told}"
+        );
     }
     assert!(stdout(&["check", &file, "--cc", "dctcp"]).contains("dctcp"));
     let json = stdout(&["check", &file, "--cc", "dcqcn", "--json"]);
-    assert!(json.contains("can get no marks"), "{json}");
+    assert!(json.contains("cannot receive ECN marks"), "{json}");
     assert!(weir(&["check", &file]).stderr.is_empty());
     assert_eq!(code(&["check", &file, "--cc", "cubic"]), 2);
 }
@@ -473,16 +476,16 @@ fn variants_columns_and_sizes_that_make_no_sense_are_refused() {
         (&["--variant", "x: bfc, queue=3"], "did you mean `queues`?"),
         (&["--variant", "x: bfc, queues=0"], "--variant:1:"),
         (&["--variant", "x: bfc, 3"], "a variant is `LABEL: SCHEME, KEY=VALUE, ...`"),
-        (&["--variant", "x: bfc", "--variant", "x: pfc"], "two variants are called `x`"),
+        (&["--variant", "x: bfc", "--variant", "x: pfc"], "two variants have the label `x`"),
         (&["--variant", "x: pfc, switch.bufer=1MB"], "did you mean `buffer`?"),
         (&["--variant", "x: pfc, cc=cubic"], "there is no congestion control `cubic`"),
         (&["--variant", "x: pfc, traffic.0.class=other"], "has other classes of traffic"),
-        (&["--schemes", "pfc,pfc"], "two variants are called `PFC`"),
+        (&["--schemes", "pfc,pfc"], "two variants have the label `PFC`"),
         (&["--columns", "slowdown_p98"], "did you mean `slowdown_p9"),
         (&["--columns", "deadlock,nobody:slowdown_p99"], "no traffic has the class `nobody`"),
-        (&["--columns", "slowdown_p99@0..1KB"], "no range of `sizes` in `[report]`"),
-        (&["--columns", "incast:deadlock"], "is a figure of a whole run"),
-        (&["--set", "report.sizes=[\"5KB..1KB\"]"], "no size lies in `5KB..1KB`"),
+        (&["--columns", "slowdown_p99@0..1KB"], "not a range of `sizes` in `[report]`"),
+        (&["--columns", "incast:deadlock"], "is a metric of the whole run"),
+        (&["--set", "report.sizes=[\"5KB..1KB\"]"], "the range `5KB..1KB` is empty"),
     ] {
         let output = weir(&[&["compare", "incast"], args].concat());
         let said = String::from_utf8_lossy(&output.stderr);

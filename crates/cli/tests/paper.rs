@@ -385,7 +385,7 @@ fn mistakes_are_found_when_files_are_read() {
             "lfet -> right",
             "no switch port is `lfet -> right`",
         ),
-        ("incast.scenario.toml", "\"* -> h*\"", "\"h*\"", "`h*` names no ports"),
+        ("incast.scenario.toml", "\"* -> h*\"", "\"h*\"", "`h*` does not name ports"),
         ("incast.scenario.toml", "class = \"incast\"", "class = \"in\"", "no entry `incast`"),
         ("sizes.toml", "websearch", "websaerch", "did you mean `websearch`?"),
         ("sizes.toml", "40Gbps", "40Gbqs", "40Gbqs"),

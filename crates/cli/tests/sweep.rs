@@ -291,7 +291,7 @@ fn bad_grids_are_shown_with_line_and_caret() {
     for (text, title, line) in [
         ("scenari = \"x\"\n", "unknown key `scenari`", 1),
         ("scenario = \"nowhere.toml\"\n", "cannot read", 1),
-        (&format!("{head}seeds = \"5..1\"\n"), "no range of seeds", 2),
+        (&format!("{head}seeds = \"5..1\"\n"), "not a range of seeds", 2),
         (&format!("{head}seeds = []\n"), "no seeds", 2),
         (
             &format!("{head}[parameters]\na = {{ key = \"switch.buffer\", values = [] }}\n"),

@@ -54,14 +54,14 @@ pub fn read(name: &str, text: &str, wanted: &Wanted) -> Result<Vec<Seeded>, Stri
             let help = d.help.as_ref().map_or_else(String::new, |help| format!(" ({help})"));
             format!("{name}{line}: {}{help}", d.message)
         }
-        None => format!("{name}: it cannot be read"),
+        None => format!("{name}: cannot be read"),
     })?;
     let dport = match &wanted.class {
         None => None,
         Some(class) => Some(ns3::class_port(class).ok_or_else(|| {
             format!(
-                "{name}: flows of this file are told apart by their destination port: \
-                 write `background` (100), `incast` (200) or a port instead of `{class}`"
+                "{name}: classes of this file are destination ports: write `background` (100), \
+                 `incast` (200) or a port instead of `{class}`"
             )
         })?),
     };
@@ -225,7 +225,7 @@ pub fn figure(table: &Table) -> Figure {
     Figure {
         id: "slowdown-by-size".into(),
         title: "FCT slowdown by flow size".into(),
-        caption: "Each point stands at the largest size of its bucket of flows.".into(),
+        caption: "Each point is drawn at the largest size of its bucket of flows.".into(),
         panels: readings.map(panel).into(),
         layout: plot::Layout::Grid,
     }

@@ -1,8 +1,7 @@
 //! Control frames between their arrival and their effect.
 
-use crate::timers::Timers;
+use crate::timers::{Name, Timers};
 use std::collections::VecDeque;
-use std::hash::Hash;
 use weir_core::{ControlMessage, PortId, Time};
 
 /// Frames whose response time runs, at one node. One timer, named `K` among the node's, stands for
@@ -13,7 +12,7 @@ pub(crate) struct Responses<K> {
     timer: K,
 }
 
-impl<K: Ord + Hash + Copy> Responses<K> {
+impl<K: Name> Responses<K> {
     pub(crate) fn new(timer: K) -> Self {
         Self { waiting: VecDeque::new(), timer }
     }

@@ -26,12 +26,12 @@ use weir_lab::sweep::worker::{Meter, Options, work_all};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  weir paper list                        all experiments of all papers
-  weir paper claims ofc                  what the paper says, and by which rules it is judged
-  weir paper run all                     every experiment, scaled down; minutes
-  weir paper run OFC-E1 --full           one experiment at the paper's scale
-  weir paper run my-paper/               a directory of your own
-  weir paper check my-paper/             whether a paper of your own can be run")]
+  weir paper list                all experiments of all papers
+  weir paper claims ofc          the paper's claims, and the rules to judge them
+  weir paper run all             every experiment, scaled down to minutes
+  weir paper run OFC-E1 --full   one experiment at the paper's scale
+  weir paper run my-paper/       your own directory
+  weir paper check my-paper/     check your own files without a run")]
 pub(crate) struct Paper {
     /// What to do.
     #[command(subcommand)]
@@ -43,15 +43,15 @@ pub(crate) struct Paper {
 pub(crate) enum Verb {
     /// List papers and their experiments
     List(Which),
-    /// Run experiments and compare the papers' numbers with ours; start it again to go on
+    /// Run experiments, or continue, and compare the papers' numbers with ours
     Run(RunArgs),
-    /// Show what papers say and by which rules it is judged; needs no runs
+    /// Show the claims of papers and the rules that judge them; needs no runs
     Claims(Which),
-    /// Check all files, and resolve every run without making it
+    /// Check all files and resolve every run, without running anything
     Check(Which),
-    /// Write the page and the figures of what was run; `run` does so at its end
+    /// Write the page and figures again from existing results; `run` does this at its end
     Report(ReportArgs),
-    /// Write numbers, drawings and verdicts of full runs for a repository
+    /// Write numbers, figures and verdicts of full runs, for a repository
     Publish(PublishArgs),
 }
 
@@ -61,10 +61,10 @@ pub(crate) struct ReportArgs {
     /// Papers, experiments, `all`, or directories of your own; default: all papers
     #[arg(value_name = "ID|PAPER|DIR")]
     names: Vec<String>,
-    /// Of the full runs instead of the quick ones
+    /// Report the full runs instead of the quick ones
     #[arg(long)]
     full: bool,
-    /// Where results are kept
+    /// Directory of the results
     #[arg(short, long, value_name = "DIR", default_value = "weir-out/papers")]
     out: PathBuf,
 }
@@ -75,10 +75,10 @@ pub(crate) struct PublishArgs {
     /// Papers, experiments, `all`, or directories of your own; default: all papers
     #[arg(value_name = "ID|PAPER|DIR")]
     names: Vec<String>,
-    /// Where results are kept
+    /// Directory of the results
     #[arg(long, value_name = "DIR", default_value = "weir-out/papers")]
     from: PathBuf,
-    /// Where they are published
+    /// Directory to write to
     #[arg(short, long, value_name = "DIR", default_value = "papers/results")]
     output: PathBuf,
     /// Only write the pages of what is published there again: texts have changed, no runs are
@@ -101,34 +101,35 @@ pub(crate) struct Which {
 /// `weir paper run`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A second start goes on where the first one ended, whatever ended it. The directory of an experiment,
-OUT/quick/PAPER/EXPERIMENT, is that of a sweep: `weir sweep status` and `weir sweep run` \
-understand it.
+Run the same command again to continue after Ctrl-C or a crash. The directory
+of an experiment, OUT/quick/PAPER/EXPERIMENT, is that of a sweep: `weir sweep
+status` and `weir sweep run` accept it.
 
-Exit codes: 1 if a run failed or a claim has no number, 3 if a lossless class lost packets.")]
+Exit codes: 1 if a run failed or a claim has no number, 3 if a lossless
+priority lost packets.")]
 pub(crate) struct RunArgs {
     /// Papers, experiments, `all`, or directories of your own
     #[arg(value_name = "ID|PAPER|all|DIR", required = true)]
     names: Vec<String>,
-    /// Scaled down: minutes for everything (the default)
+    /// Run scaled-down experiments, which take minutes (the default)
     #[arg(long, conflicts_with = "full")]
     quick: bool,
-    /// At the papers' scale
+    /// Run experiments at the papers' scale
     #[arg(long)]
     full: bool,
-    /// So many seeds (1 to N), or a list such as 1..10, instead of the experiments' own
+    /// Seeds 1 to N, or a list such as 1..10, instead of the experiments' own
     #[arg(long, value_name = "N", value_parser = read_seeds)]
     seeds: Option<Seeds>,
-    /// How many runs at a time; default: as many as there are processors
+    /// Number of runs at a time; default: the number of processors
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Where results are kept
+    /// Directory of the results
     #[arg(short, long, value_name = "DIR", default_value = "weir-out/papers")]
     out: PathBuf,
-    /// Count results of every build of this version
+    /// Accept results of every build of this version
     #[arg(long)]
     any_build: bool,
-    /// Where runs are made
+    /// Where to make the runs
     #[arg(long, value_enum, value_name = "ENGINE", default_value = "local")]
     engine: Engine,
     #[command(flatten)]
@@ -141,7 +142,7 @@ pub(crate) struct Seeds(Vec<u64>);
 
 fn read_seeds(text: &str) -> Result<Seeds, String> {
     match text.trim().parse::<u64>() {
-        Ok(0) => Err("there are no seeds: nothing would be run".to_owned()),
+        Ok(0) => Err("0 seeds: there would be no runs".to_owned()),
         Ok(n) => seeds::parse(&format!("1..{n}")).map(Seeds),
         Err(_) => seeds::parse(text).map(Seeds),
     }
@@ -267,7 +268,7 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
     }
     let invalid: usize = all.iter().map(|c| c.tables.invalid()).sum();
     if invalid > 0 {
-        terminal.warn(&format!("{invalid} runs are invalid: a lossless class lost packets"));
+        terminal.warn(&format!("{invalid} runs are invalid: a lossless priority lost packets"));
         status = Status::InvalidRun;
     }
     let page = write_page(chosen, &setting)?;
@@ -291,10 +292,10 @@ fn run_here(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow:
             work_all(&directories, &options, &meter)
         })
     })?;
-    let done = result.context("stopped; finished runs are kept, and the same command goes on")?;
+    let done = result.context("stopped; finished runs are kept, and the same command continues")?;
     if done.interrupted {
         let made = format::plural(done.made as u64, "run");
-        tell(&format!("interrupted after {made}; the same command goes on with the others"));
+        tell(&format!("interrupted after {made}; the same command continues with the others"));
         return Ok(Status::Interrupted);
     }
     terminal.note(&format!(
@@ -314,7 +315,7 @@ fn run_here(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow:
             let first = format!("{}: {}", plan.describe(run), record.reason);
             terminal.complain(&format!("{}: {n} runs failed, the first: {first}", p.id));
             tell(&format!(
-                "  weir sweep status {dir} lists them, weir sweep retry {dir} forgets them"
+                "  weir sweep status {dir} lists them, weir sweep retry {dir} clears them"
             ));
         }
     }
@@ -334,7 +335,8 @@ fn submit(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow::R
         let jobs = args.jobs.map_or(1, usize::from);
         submit_to_slurm(&p.directory.path, &args.cluster, jobs, terminal)?;
     }
-    terminal
-        .note("when the jobs are over, the same command without --engine slurm judges the claims");
+    terminal.note(
+        "when the jobs have ended, the same command without --engine slurm judges the claims",
+    );
     Ok(Status::Done)
 }

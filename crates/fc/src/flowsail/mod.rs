@@ -1,12 +1,12 @@
 //! FlowSail, Li et al., ICNP 2023.
 //!
-//! *Problem:* BFC pauses whole queues; with the eight queues of a real switch flows share
-//! them, and the innocent are paused with the guilty. *Idea:* count bytes per flow, and
-//! when a queue is too long pause, by name, only the flows with more than a fair share of it.
+//! *Problem:* BFC pauses whole queues. With the eight queues of a real switch several flows share
+//! a queue, and all are paused because of one. *Idea:* count bytes per flow, and
+//! when a queue is too long, pause only the flows with more than a fair share of it.
 //! The previous hop sends later packets of a paused flow to one **isolation queue**, which is
-//! held while any of its flows is paused, so that the other queues go on. Two order marks,
-//! one at the end of the flow's old queue and one in the isolation queue, keep it in order:
-//! the isolation queue stops at its mark until the other one has come out.
+//! held while any of its flows is paused; the other queues continue to send. Two order marks,
+//! one at the end of the flow's old queue and one in the isolation queue, keep the flow in order:
+//! the isolation queue stops at its mark until the other mark has left its queue.
 //!
 //! ```text
 //!   PAUSE(f) arrives: f has packets a, b in q1, held; c comes later
@@ -50,13 +50,14 @@ pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
 use crate::perflow::{
     BUCKETS, Backstop, Draws, HopBdp, Keys, NicFlows, OWN_TIMERS, Own, Plan, TABLE, Table,
-    active_with,
+    active_with, flagged, place, tag,
 };
 use crate::{
     Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
     PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Queue};
+use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId};
 
 /// How many data queues a port has.
@@ -94,8 +95,8 @@ pub const HOLD_ORIGINAL: Param = Param {
     name: "hold-original",
     kind: Kind::Bool,
     fallback: Fallback::Is("true"),
-    doc: "true: a pause also holds the queue that earlier packets of the flow stand in, with \
-          everyone in it; false: these are still sent.",
+    doc: "true: a pause also holds the queue with earlier packets of the flow, and so all flows \
+          in it; false: these packets are still sent.",
 };
 /// How the printed algorithms are read.
 pub const READING: Param = Param {
@@ -119,8 +120,8 @@ pub const READING: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "flowsail",
     title: "FlowSail",
-    summary: "Pauses flows beyond their share of a long queue by name; the previous hop moves them \
-              to one isolation queue.",
+    summary: "Pauses single flows that exceed their share of a long queue; the previous hop moves \
+              them to one isolation queue.",
     reference: "Li et al., Towards Fine-grained and Practical Flow Control for Datacenter \
                 Networks, ICNP 2023",
     params: &[
@@ -148,7 +149,7 @@ const ENTRY_BITS: u64 = 50;
 /// The timers of FlowSail: one kind, told apart by class, so that classes do not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
-    /// It is asked again whether a flow of this class can be released.
+    /// Tests again whether a flow of this class can be released.
     Release {
         /// Which of the controlled priorities.
         class: u8,
@@ -167,9 +168,6 @@ impl Timer {
         Self::Release { class: key.kind - OWN_TIMERS }
     }
 }
-
-/// `Packet::local_tag` of a packet that met congestion.
-const CONGESTED: u8 = 1;
 
 /// Which correction of the printed algorithms is taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -256,6 +254,7 @@ impl FlowSail {
                 queues: vec![Queue::default(); queues as usize],
                 quiet: values.time(&QUIET).unwrap_or(hop.rtt(port) * 2),
                 holds_original,
+                marks: 0,
                 reading,
             }
         };
@@ -355,13 +354,14 @@ impl FlowSail {
         hit: bool,
         a: &mut Actions,
     ) {
+        p.local_tag = tag(i, hit);
+        if !hit && self.reading != Reading::TwoCounters {
+            return;
+        }
         let e = &mut self.egresses[at];
         let table = usize::from(queue == e.isolation());
         let f = e.flows.at_mut(i).expect("the packet's flow");
-        if hit {
-            p.local_tag = CONGESTED;
-            f.pause_num[table] += 1;
-        }
+        f.pause_num[table] += u32::from(hit);
         if self.reading == Reading::TwoCounters {
             if f.pause_num[table] == 1 {
                 let (priority, flow) = (p.priority, p.flow);
@@ -376,7 +376,8 @@ impl FlowSail {
     fn left(&mut self, v: &NodeView<'_>, p: &Packet, at: usize, queue: u32, a: &mut Actions) {
         let e = &mut self.egresses[at];
         let isolated = queue == e.isolation();
-        let Some((i, f)) = e.flows.get_mut(self.keys.of(p.flow)) else { return };
+        let found = e.flows.find_near(self.keys.of(p.flow), place(p.local_tag));
+        let Some((i, f)) = found.and_then(|i| Some((i, e.flows.at_mut(i)?))) else { return };
         let size = u64::from(p.size);
         let bytes = match &mut f.congested {
             Some(c) if isolated => {
@@ -387,7 +388,7 @@ impl FlowSail {
         };
         *bytes = bytes.saturating_sub(size);
         let emptied = *bytes == 0;
-        if p.local_tag == CONGESTED {
+        if flagged(p.local_tag) {
             let n = &mut f.pause_num[usize::from(isolated)];
             *n = n.saturating_sub(1);
             if self.reading == Reading::TwoCounters && *n == 0 {
@@ -468,6 +469,27 @@ impl FlowControl for FlowSail {
         let hit = self.is_congested(v, p, at, i, queue);
         self.identify(p, at, (i, queue), hit, a);
         self.plan.data(class, queue)
+    }
+
+    /// A flow that is not known would have an entry, an empty queue and no share that is too large,
+    /// and be forgotten: what is left is the draw of its queue. (A mark may wait in the isolation
+    /// queue, which is none of the flow's.) One that is isolated has been active.
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
+        if u64::from(p.size) > self.low.bytes(p.ingress, egress) {
+            return None;
+        }
+        let e = &mut self.egresses[self.plan.at(egress, class)];
+        let isolation = e.isolation();
+        let queue = match e.flows.find(self.keys.of(p.flow)) {
+            None => self.draws.below(isolation),
+            Some(i) => e.pass(v.now, i).then_some(isolation)?,
+        };
+        Some(self.plan.data(class, queue))
+    }
+
+    fn prefetch(&self) {
+        prefetch(self.egresses.as_slice());
     }
 
     #[inline]

@@ -94,6 +94,23 @@ impl<E> Table<E> {
         if self.index.is_empty() { None } else { self.index.get(&key).copied() }
     }
 
+    /// [`Table::find`] where the entry was at `hint` before.
+    #[inline]
+    pub(crate) fn find_near(&self, key: u64, hint: Option<u32>) -> Option<u32> {
+        let is_there =
+            |i: u32| matches!(self.slots.get(i as usize), Some(Some((k, _))) if *k == key);
+        hint.filter(|i| is_there(*i)).or_else(|| self.find(key))
+    }
+
+    /// The index that the next entry gets.
+    #[inline]
+    pub(crate) fn next_index(&self) -> u32 {
+        match self.taken.trailing_ones() {
+            first_free if (first_free as usize) < FEW => first_free,
+            _ => self.free.peek().map_or(self.slots.len() as u32, |Reverse(i)| *i),
+        }
+    }
+
     #[inline]
     pub(crate) fn at(&self, i: u32) -> Option<&E> {
         Some(&self.slots.get(i as usize)?.as_ref()?.1)
@@ -113,6 +130,7 @@ impl<E> Table<E> {
     /// Adds an entry that is not there yet.
     pub(crate) fn insert(&mut self, key: u64, entry: E) -> u32 {
         debug_assert!(self.find(key).is_none(), "one entry per key");
+        debug_assert!(self.free.iter().all(|Reverse(i)| (*i as usize) < self.slots.len()));
         let first_free = self.taken.trailing_ones() as usize;
         let i = if first_free < FEW {
             self.taken |= 1 << first_free;
@@ -145,15 +163,22 @@ impl<E> Table<E> {
         self.taken.count_ones() as usize + self.index.len()
     }
 
+    /// The slots that may be in use.
+    fn in_use(&self) -> usize {
+        let few = (u32::BITS - self.taken.leading_zeros()) as usize;
+        if self.index.is_empty() { few } else { self.slots.len() }
+    }
+
     /// All entries in index order: index, key, entry.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u64, &E)> {
-        let slots = self.slots.iter().enumerate();
+        let slots = self.slots[..self.in_use()].iter().enumerate();
         slots.filter_map(|(i, s)| s.as_ref().map(|(key, e)| (i as u32, *key, e)))
     }
 
     /// All entries in index order, to change them.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut E)> {
-        let slots = self.slots.iter_mut().enumerate();
+        let end = self.in_use();
+        let slots = self.slots[..end].iter_mut().enumerate();
         slots.filter_map(|(i, s)| s.as_mut().map(|(_, e)| (i as u32, e)))
     }
 }
@@ -225,7 +250,13 @@ mod tests {
             let key = rng::mix(step ^ 1) % (step + 1);
             let at = list.iter().position(|e| *e == Some(key)).map(|i| i as u32);
             assert_eq!(t.find(key), at);
+            assert_eq!(t.find_near(key, Some(step as u32 % 50)), at);
+            assert_eq!(t.find_near(key, at), at);
             assert_eq!(t.len(), list.iter().flatten().count());
+            let all = t.iter().map(|(i, key, _)| (i as usize, key));
+            assert!(all.eq(list.iter().enumerate().filter_map(|(i, k)| Some((i, (*k)?)))));
+            let free = list.iter().position(Option::is_none).unwrap_or(list.len());
+            assert_eq!(t.next_index() as usize, free);
         }
         assert!(list.len() > 2 * FEW, "{}", list.len());
     }

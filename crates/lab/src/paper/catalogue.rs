@@ -186,7 +186,7 @@ fn borrow_scopes(experiments: &mut [Experiment], sources: &Sources, out: &mut Di
                 e.scope = super::Scope { id: e.id.clone(), ..scope.clone() };
             }
             Some(_) => {
-                let title = format!("`{of}` uses the runs of another experiment itself");
+                let title = format!("`{of}` itself uses the runs of another experiment");
                 out.push(Diagnostic::error(title).at(at, "name the one that has them"));
             }
             None => {
@@ -223,7 +223,7 @@ impl Head {
         }
         if matches!(name.as_str(), "all" | "results") {
             let at = root.get("id").map_or(at, |i| i.span);
-            r.error(format!("`{name}` means something else on the command line"), at, "");
+            r.error(format!("`{name}` is reserved on the command line"), at, "");
         }
         let title = r.required(&root, "title", "paper.toml", at);
         let short = r.text(&root, "short").map_or_else(|| name.clone(), |(text, _)| text);
@@ -241,7 +241,7 @@ impl Head {
             if !listed(stem) {
                 let at = root.get("experiments").map_or(at, |i| i.span);
                 let title = format!("`{stem}.toml` is not among the experiments");
-                r.error(title, at, "list it, or call it .scenario.toml if it is a scenario");
+                r.error(title, at, "add it, or name it .scenario.toml if it is a scenario");
             }
         }
         Self { id: name, title, short, year, notes, experiments }
@@ -262,7 +262,8 @@ pub fn choose(words: &[String]) -> Result<Vec<Chosen>, Problems> {
             let stem = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into());
             let at = paper.experiments.iter().position(|e| e.stem == stem);
             let Some(at) = at else {
-                let error = Diagnostic::error(format!("`{word}` is no experiment of its paper"));
+                let error =
+                    Diagnostic::error(format!("`{word}` is not an experiment of its paper"));
                 let names: Vec<&str> = paper.experiments.iter().map(|e| e.stem.as_str()).collect();
                 let nearest = weir_net::nearest(&stem, names.iter().copied());
                 return Err(Problems::plain(error.nearest(nearest)));

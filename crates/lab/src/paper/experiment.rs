@@ -294,7 +294,7 @@ fn quick_parameters(r: &mut Reader<'_>, table: &Table, grid: &Grid) -> Vec<(usiz
         };
         if items.is_empty() {
             r.error(
-                format!("parameter `{name}` has no values: nothing would be run"),
+                format!("parameter `{name}` has no values: there would be no runs"),
                 item.span,
                 "",
             );

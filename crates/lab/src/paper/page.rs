@@ -187,8 +187,8 @@ pub fn page(parts: &[Part], total: &Counts, mode: &str, version: &str) -> String
     let banner = match scaled {
         true => {
             "<p class=\"warn\">A quick run: experiments are scaled down, each says how. Verdicts \
-             are those of the scaled-down runs and are no judgement of a paper; <code>weir paper \
-             run all --full</code> runs everything at the papers' scale.</p>\n"
+             apply to the scaled-down runs and do not judge a paper; <code>weir paper run \
+             all --full</code> runs everything at the papers' scale.</p>\n"
         }
         false => "",
     };
@@ -242,7 +242,7 @@ fn summary(parts: &[Part], total: &Counts) -> String {
     let mut out = String::from(
         "<section id=\"verdicts\">\n<h2>Verdicts</h2>\n<p class=\"soft\">Each statement is judged \
          by a rule that was fixed before the runs, once for each of its readings. Two kinds of \
-         verdicts say nothing about a paper and are counted apart. Calibrated: a setting was \
+         verdicts say nothing about a paper and are counted separately. Calibrated: a setting was \
          chosen with the published number in view. Own checks: no paper has them; they test \
          choices made here.</p>\n",
     );

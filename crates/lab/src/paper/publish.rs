@@ -95,7 +95,7 @@ fn clear(directory: &Path) -> Result<(), SweepError> {
 /// How many runs there are, and the hash of what they are and what came out.
 fn runs(c: &Collected<'_>) -> Result<String, SweepError> {
     let Some(plan) = &c.plan else {
-        return Ok("no runs: worked out from size tables\n".to_owned());
+        return Ok("no runs: computed from size tables\n".to_owned());
     };
     let results = SweepDir::new(&c.directory).read_results(plan)?;
     let merged = Merged::new(plan, &results);

@@ -147,7 +147,7 @@ fn section(c: &Collected<'_>, setting: &Setting) -> Section {
     let e = c.experiment;
     let (total, done) = c.tables.counts();
     let runs = match c.plan {
-        None => "Worked out from size tables; no runs.".to_owned(),
+        None => "Computed from size tables; no runs.".to_owned(),
         // processor times differ from run to run: they stand in `experiments.csv`
         Some(_) => format!(
             "{} of {} have a result.",

@@ -173,8 +173,7 @@ fn collect_one<'a>(
             if let Some((id, _)) = results.runs.iter().find(|(_, k)| k.conflict.is_some()) {
                 let shown = directory.display();
                 return Err(SweepError::Other(format!(
-                    "two results of run {id} differ: remove the file in {shown}/results that is \
-                     wrong"
+                    "two results of run {id} differ: remove the wrong file from {shown}/results"
                 )));
             }
             let tables = Tables::new(&runs_of.scope, &found, &results);

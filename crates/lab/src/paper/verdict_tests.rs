@@ -340,7 +340,7 @@ fn mistakes_are_shown_with_their_line_and_the_nearest_name() {
                 .into(),
             "`direction`",
         ),
-        ("kind = \"not-measured\"\nwhy = \"x\"\nof = \"A\"".into(), "does not look at `of`"),
+        ("kind = \"not-measured\"\nwhy = \"x\"\nof = \"A\"".into(), "does not use `of`"),
         ("kind = \"not-measured\"".into(), "needs `why`"),
     ] {
         let message = read(&text).expect_err(&text);

@@ -32,7 +32,7 @@ pub fn page(c: &Comparison<'_>, command: &str) -> String {
         ("results", "Results", results(c, &numbers)),
         ("completion", "Completion times", completion(c)),
         ("queues", "Queues and memory", queues(c, &numbers)),
-        ("pauses", "Pauses: who stopped whom", pauses(c)),
+        ("pauses", "Pauses: which port paused which", pauses(c)),
         ("topology", "Topology", topology(c, &numbers)),
         ("scenario", "Scenario", scenario(c, command)),
     ];
@@ -94,7 +94,8 @@ fn warnings(c: &Comparison<'_>) -> String {
         if let Some((asked, used)) = asked.zip(used).filter(|(asked, used)| asked != used) {
             let (asked, used) = (crate::format::time(asked), crate::format::time(used));
             texts.push(format!(
-                "{title}, seed {seed}: so long a run keeps samples at every {used}, not {asked}"
+                "{title}, seed {seed}: the run is so long that samples are {used} apart, not \
+                 {asked}"
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! Who paused whom, and why, as nested lists.
+//! Pause trees (which port paused which, and why) as nested lists.
 //!
 //! Long lists are folded; a field above them shows the lines with a name only.
 
@@ -57,10 +57,9 @@ fn fold(summary: &str, items: &str) -> String {
 
 fn one_tree(e: &Experiment, tree: &PauseTree, room: &mut usize) -> String {
     let root = match tree.root {
-        Some(port) => format!(
-            "<span class=\"root\">{}</span> could not keep up with what came for it",
-            escape(&port.name(&e.topology))
-        ),
+        Some(port) => {
+            format!("<span class=\"root\">{}</span> was congested", escape(&port.name(&e.topology)))
+        }
         None => "pauses whose cause is not known".into(),
     };
     *room = room.saturating_sub(1);
@@ -124,7 +123,7 @@ fn victims(e: &Experiment, tree: &PauseTree) -> String {
     if tree.victims.is_empty() {
         return String::new();
     }
-    let mut out = String::from("<p>Victims, held although they never go through that port: ");
+    let mut out = String::from("<p>Victims, held although their path does not include that port: ");
     let names: Vec<String> = tree
         .victims
         .iter()

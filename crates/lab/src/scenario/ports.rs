@@ -80,7 +80,7 @@ fn patterns(item: &Item, out: &mut Diagnostics) -> Vec<PortPattern> {
                 found.push(PortPattern { node, peer, at: item.span });
             }
             _ => {
-                let title = format!("`{text}` names no ports");
+                let title = format!("`{text}` does not name ports");
                 out.push(Diagnostic::error(title).at(item.span, LABEL));
             }
         }

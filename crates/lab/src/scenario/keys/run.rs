@@ -1,4 +1,4 @@
-//! What is run, measured and reported.
+//! Keys of what is run, measured and reported.
 
 use super::{Kind, Section, key};
 
@@ -6,27 +6,27 @@ use super::{Kind, Section, key};
 pub const PROBE: Section = Section {
     name: "probe",
     repeated: false,
-    doc: "What to record beyond totals.",
+    doc: "What to record in addition to totals.",
     keys: &[
         key(
             "series",
             Kind::Time(&["off"]),
             "off",
-            "Sample queues at this interval, for plots over time; runs of more than two million \
-             samples double it.",
+            "Sample queues at this interval, for plots over time; the interval doubles in runs \
+             with more than two million samples.",
         ),
         key(
             "pause-events",
             Kind::Whole { min: 0, max: 100_000_000 },
             "100000",
-            "How many pauses and resumes to keep for the timeline and the pause tree.",
+            "Number of pauses and resumes to record for the timeline and the pause tree.",
         ),
         key(
             "warm-up",
             Kind::Time(&[]),
             "0ns",
-            "Leave what happens before out of queue and pause statistics, and flows that start \
-             before out of tables and figures.",
+            "Queue and pause statistics begin at this time, and flows that start earlier are left \
+             out of tables and figures.",
         ),
     ],
 };
@@ -50,12 +50,12 @@ pub const RUN: Section = Section {
             "No flow starts at or after this time; traffic without an end needs it, or a time in \
              `until`.",
         ),
-        key("seeds", Kind::Wholes { min: 0, max: u64::MAX }, "1", "One run for each."),
+        key("seeds", Kind::Wholes { min: 0, max: u64::MAX }, "1", "One run for each seed."),
         key(
             "allow-loss",
             Kind::Bool,
             "false",
-            "Whether a lossless scheme that loses packets for lack of memory is still a result.",
+            "Whether a run is valid although a lossless scheme lost packets for lack of memory.",
         ),
     ],
 };
@@ -64,14 +64,14 @@ pub const RUN: Section = Section {
 pub const VARIANT: Section = Section {
     name: "variant",
     repeated: true,
-    doc: "A row of `weir compare`, and of sweeps that have none of their own. Parameters of its \
-          scheme stand beside `scheme`, changes of the scenario by their section: \
-          `switch.buffer = \"12MB\"`. `weir run --variant LABEL` runs one of them; without, `weir \
-          run` runs what `[flow-control]` says.",
+    doc: "A row of `weir compare`, and of sweeps without variants. Parameters of its scheme are \
+          in the same table as `scheme`, changes of the scenario are written with their section: \
+          `switch.buffer = \"12MB\"`. `weir run --variant LABEL` runs one of them; without it, \
+          `weir run` runs the scheme of `[flow-control]`.",
     keys: &[
-        key("label", Kind::Text, "", "What tables and figures call it; default: the scheme."),
-        key("scheme", Kind::Text, "", "The scheme instead of the scenario's."),
-        key("cc", Kind::Text, "", "The congestion control instead of the scenario's."),
+        key("label", Kind::Text, "", "Its name in tables and figures; default: the scheme."),
+        key("scheme", Kind::Text, "", "The scheme, instead of the scenario's."),
+        key("cc", Kind::Text, "", "The congestion control, instead of the scenario's."),
     ],
 };
 
@@ -79,14 +79,14 @@ pub const VARIANT: Section = Section {
 pub const REPORT: Section = Section {
     name: "report",
     repeated: false,
-    doc: "How results are divided.",
+    doc: "How tables of results are divided.",
     keys: &[
         key(
             "ports",
             Kind::Ports,
             "",
-            "Groups of switch ports that get figures of their own in sweeps: a name, and the ports \
-             as \
+            "Groups of switch ports with separate rows in the tables of sweeps: a name, and the \
+             ports as \
          `switch -> neighbour`, with `*` for any text and `?` for any character; a list for \
          several.",
         ),
@@ -94,9 +94,8 @@ pub const REPORT: Section = Section {
             "sizes",
             Kind::Ranges(&["auto"]),
             "auto",
-            "Ranges of flow sizes that get figures of their own: from a size up to, but not \
-             including, \
-         another; they may overlap. `auto`: below 10 KB, 10 KB to 100 KB and from 100 KB on where \
+            "Ranges of flow sizes with separate rows in tables; the upper end is not included, \
+             and ranges may overlap. `auto`: below 10 KB, 10 KB to 100 KB and from 100 KB on where \
          traffic draws sizes from a table, else none.",
         ),
     ],
@@ -106,7 +105,7 @@ pub const REPORT: Section = Section {
 pub const REFERENCE: Section = Section {
     name: "reference",
     repeated: true,
-    doc: "A published number to print beside ours: of a scheme or of a variant.",
+    doc: "A published number of a scheme or variant, printed beside ours.",
     keys: &[
         key("scheme", Kind::Text, "", "The scheme it is for."),
         key("variant", Kind::Text, "", "The variant it is for, by its label; instead of `scheme`."),
@@ -114,8 +113,7 @@ pub const REFERENCE: Section = Section {
             "against",
             Kind::Text,
             "",
-            "The label of another row: the number is how many times the metric of this row is that \
-             of the other.",
+            "The label of another row: the number is the ratio of this row's metric to that row's.",
         ),
         key("class", Kind::Text, "", "The class of flows it is for; default: all flows."),
         key(
@@ -130,11 +128,11 @@ pub const REFERENCE: Section = Section {
             "",
             "What was measured: a metric of `weir compare --columns list`, such as `slowdown_p99` \
              or `deadlock` (the share of runs); `fct-mean`, `fct-max` and `rate` for short; \
-             `queue-mean` or `queue-max` of the port that is hottest under the first scheme; \
+             `queue-mean` or `queue-max` of the most congested port under the first scheme; \
              `table-mean`.",
         ),
         key("table", Kind::Text, "", "`table-mean`: the table of the scheme it is for."),
         key("value", Kind::Quantity, "", "The number with its unit."),
-        key("source", Kind::Text, "", "Where it stands: paper, table, figure."),
+        key("source", Kind::Text, "", "Its source: paper, table, figure."),
     ],
 };
