@@ -82,9 +82,7 @@ impl LengthProbe {
     /// The length is `length` from `now` on. What does not last does not count.
     #[inline(always)]
     pub(crate) fn set(&mut self, now: Time, length: u64) {
-        if now != self.since {
-            self.advance(now);
-        }
+        self.advance(now);
         self.length = length;
         self.bin = bin(length);
         // It counts at the next change. Lengths that follow each other seldom share a cache line, and
@@ -116,6 +114,9 @@ impl LengthProbe {
     /// The length was in the highest bin so far, or beyond it.
     #[inline(never)]
     fn advance_at_the_top(&mut self, span: u64) {
+        if span == 0 {
+            return;
+        }
         if self.bin > self.bins.len() {
             let top = std::mem::take(&mut self.top);
             self.bins.push(top);

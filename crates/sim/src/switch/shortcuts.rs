@@ -56,12 +56,14 @@ impl Path for Shortcuts {
     }
 }
 
-/// [`Shortcuts`] in a switch without forwarding latency whose wires never damage a packet.
-pub(super) struct Straight;
+/// [`Shortcuts`] in a switch without forwarding latency whose wires never damage a packet, with or
+/// without packets that carry telemetry.
+pub(super) struct Straight<const TELEMETRY: bool>;
 
-impl Path for Straight {
+impl<const TELEMETRY: bool> Path for Straight<TELEMETRY> {
     const PIPELINE: bool = false;
     const PROBED: bool = false;
+    const TELEMETRY: bool = TELEMETRY;
 
     #[inline(always)]
     fn receive(
