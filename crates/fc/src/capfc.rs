@@ -395,25 +395,15 @@ impl FlowControl for Capfc {
     }
 
     /// I, from the ingress FIFO's own counter.
-    fn ingress_changed(
-        &mut self,
-        v: &NodeView<'_>,
-        ingress: PortId,
-        priority: Priority,
-        a: &mut Actions,
-    ) {
-        if !self.governs(priority) {
+    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
+        if !self.governs(p) {
             return;
         }
-        let was = self.full[ingress.index()].contains(priority);
-        let is = if was {
-            !self.has_drained(v, ingress, priority)
-        } else {
-            self.is_full(v, ingress, priority)
-        };
+        let was = self.full[i.index()].contains(p);
+        let is = if was { !self.has_drained(v, i, p) } else { self.is_full(v, i, p) };
         if was != is {
-            self.full[ingress.index()].set(priority, is);
-            self.decide(v, ingress, priority, a);
+            self.full[i.index()].set(p, is);
+            self.decide(v, i, p, a);
         }
     }
 

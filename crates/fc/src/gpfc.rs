@@ -264,16 +264,10 @@ impl FlowControl for Gpfc {
         Ok(())
     }
 
-    fn ingress_changed(
-        &mut self,
-        v: &NodeView<'_>,
-        ingress: PortId,
-        priority: Priority,
-        a: &mut Actions,
-    ) {
-        if self.is_lossless(priority) {
-            self.pause_if_full(v, ingress, priority, a);
-            self.resume_if_drained(v, ingress, priority, a);
+    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
+        if self.is_lossless(p) {
+            self.pause_if_full(v, i, p, a);
+            self.resume_if_drained(v, i, p, a);
         }
     }
 

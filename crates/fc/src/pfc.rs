@@ -238,20 +238,14 @@ impl FlowControl for Pfc {
         Ok(())
     }
 
-    fn ingress_changed(
-        &mut self,
-        v: &NodeView<'_>,
-        ingress: PortId,
-        priority: Priority,
-        a: &mut Actions,
-    ) {
-        if !self.lossless.contains(priority) {
+    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
+        if !self.lossless.contains(p) {
             return;
         }
-        if v.books.mmu.should_pause(ingress, priority) {
-            self.set_paused(v.now, ingress, priority, true, a);
-        } else if v.books.mmu.may_resume(ingress, priority) {
-            self.set_paused(v.now, ingress, priority, false, a);
+        if v.books.mmu.should_pause(i, p) {
+            self.set_paused(v.now, i, p, true, a);
+        } else if v.books.mmu.may_resume(i, p) {
+            self.set_paused(v.now, i, p, false, a);
         }
     }
 
@@ -352,8 +346,8 @@ impl FlowControl for Pfc {
                 return Err(Violation {
                     scheme: INFO.name,
                     what: format!(
-                        "port {i} still pauses priorities {} of its neighbour at {}, with nothing left in \
-                         the network",
+                        "port {i} still pauses priorities {} of its neighbour at {}, with nothing \
+                         left in the network",
                         port.sent, v.now
                     ),
                 });

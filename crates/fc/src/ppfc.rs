@@ -325,16 +325,10 @@ impl FlowControl for Ppfc {
         Ok(())
     }
 
-    fn ingress_changed(
-        &mut self,
-        v: &NodeView<'_>,
-        ingress: PortId,
-        priority: Priority,
-        a: &mut Actions,
-    ) {
-        if self.governs(priority) {
-            self.grew(v, ingress, None, priority, a);
-            self.shrank(v, ingress, priority, a);
+    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
+        if self.governs(p) {
+            self.grew(v, i, None, p, a);
+            self.shrank(v, i, p, a);
         }
     }
 

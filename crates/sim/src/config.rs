@@ -1,6 +1,7 @@
 //! What a run is made of, resolved: every number a model uses, and nothing to look up.
 
 mod balance;
+mod check;
 
 pub use crate::probe::ProbeConfig;
 pub use balance::Balance;
@@ -430,8 +431,8 @@ pub struct NicConfig {
     pub ack: Bytes,
     /// Priority of ACKs; they are never dropped for lack of memory.
     pub ack_priority: Priority,
-    /// TCP: ACKs, and SYN-ACKs, travel at the priority of their data instead, and are stored, paused
-    /// and dropped as data are.
+    /// TCP: ACKs, and SYN-ACKs, travel at the priority of their data instead, and are stored,
+    /// paused and dropped as data are.
     pub acks_with_data: bool,
     /// Bytes in flight.
     pub window: WindowConfig,
@@ -441,8 +442,8 @@ pub struct NicConfig {
     pub reliability: Reliability,
     /// Go-back-N: a NACK for the same packet is repeated after this long.
     pub nack_interval: Time,
-    /// Selective repeat: a packet is taken for lost when one more than so many packets behind it has
-    /// arrived; 0 where nothing overtakes.
+    /// Selective repeat: a packet is taken for lost when one more than so many packets behind it
+    /// has arrived; 0 where nothing overtakes.
     pub reorder: u32,
 }
 

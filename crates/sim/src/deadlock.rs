@@ -9,9 +9,9 @@
 
 use crate::node::Node;
 use crate::outcome::{Deadlock, Finish, Stuck};
-use crate::run::World;
 use crate::switch::Switch;
 use crate::switch::holds::StuckQueue;
+use crate::world::World;
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Time};
 use weir_fc::PortQueue;
 

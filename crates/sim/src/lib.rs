@@ -51,8 +51,10 @@
 
 mod chain;
 pub mod config;
+mod corruption;
 mod deadlock;
 mod engine;
+mod env;
 mod error;
 mod frame;
 mod limit;
@@ -71,6 +73,7 @@ mod tally;
 mod timers;
 mod tree;
 mod wire;
+mod world;
 
 pub use config::Config;
 pub use error::SimError;

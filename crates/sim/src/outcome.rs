@@ -255,8 +255,8 @@ pub struct TcpRecord {
 }
 
 impl FlowRecord {
-    /// Flow completion time: last payload byte at the receiver less start. A TCP flow starts with its
-    /// SYN, so that the handshake counts.
+    /// Flow completion time: last payload byte at the receiver less start. A TCP flow starts with
+    /// its SYN, so that the handshake counts.
     pub fn fct(&self) -> Option<Time> {
         self.finish.map(|t| t - self.start)
     }

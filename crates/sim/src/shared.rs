@@ -320,11 +320,6 @@ impl Shared<'_> {
         events.sort_by_key(|e| e.0);
         events
     }
-
-    /// Probability that a frame of `size` bytes has a bit error.
-    pub(crate) fn frame_error(&self, size: u16) -> f64 {
-        -libm::expm1(f64::from(size) * self.byte_survival_ln)
-    }
 }
 
 /// Something that happens to a node from outside, on a schedule.

@@ -178,8 +178,8 @@ impl Sender {
         }
     }
 
-    /// Payload of the segment that [`poll_transmit`](Self::poll_transmit) would give; zero for a SYN
-    /// and where there is none.
+    /// Payload of the segment that [`poll_transmit`](Self::poll_transmit) would give; zero for a
+    /// SYN and where there is none.
     pub fn next_bytes(&self) -> Bytes {
         let next = match self.opening {
             Opening::Done => self.next_segment(),

@@ -321,15 +321,9 @@ impl FlowControl for Gfc {
         Ok(())
     }
 
-    fn ingress_changed(
-        &mut self,
-        v: &NodeView<'_>,
-        ingress: PortId,
-        priority: Priority,
-        a: &mut Actions,
-    ) {
-        if self.governs(priority) {
-            self.look(v, ingress, priority, a);
+    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
+        if self.governs(p) {
+            self.look(v, i, p, a);
         }
     }
 

@@ -3,8 +3,9 @@
 //! Flows come from the host's traffic stream, take a slot, and share the wire round robin;
 //! each asks its congestion control how fast it may go. Packets are made when they are sent:
 //! a flow waiting in a NIC is a counter, not a queue of packets. [`sender`] holds what a
-//! flow knows, [`transmit`] picks and sends, [`receive`] takes in packets and answers them; [`selective`] is what is
-//! different with selective repeat, [`tcp`] with TCP, and [`streams`] with ACKs that flow control holds.
+//! flow knows, [`transmit`] picks and sends, [`receive`] takes in packets and answers them;
+//! [`selective`] is what is different with selective repeat, [`tcp`] with TCP, and [`streams`] with
+//! ACKs that flow control holds.
 
 pub(crate) mod port;
 pub(crate) mod ready;
@@ -17,8 +18,8 @@ pub(crate) mod streams;
 pub(crate) mod tcp;
 pub(crate) mod transmit;
 
+use crate::env::{Ahead, Env};
 use crate::frame::control_packet;
-use crate::node::{Ahead, Env};
 use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
@@ -140,8 +141,8 @@ impl Nic {
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
         let mmu = shared.mmu(Role::Nic, &setup);
-        // A NIC has no thresholds of its own, but its scheme may have to know those of the ingress at
-        // the other end of its link, which has the same speed.
+        // A NIC has no thresholds of its own, but its scheme may have to know those of the ingress
+        // at the other end of its link, which has the same speed.
         let neighbours = shared.mmu(Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(

@@ -4,8 +4,8 @@ use super::selective::{self, Kept};
 use super::tcp::TcpReceiver;
 use super::{Nic, NicTimer};
 use crate::config::Reliability;
-use crate::link;
-use crate::node::Env;
+use crate::corruption;
+use crate::env::Env;
 use weir_cc::hpcc::Telemetry;
 use weir_cc::{Ack, Timers};
 use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
@@ -128,7 +128,7 @@ impl Nic {
         self.probes.arrived(now, PortId::from_index(i), p);
         let port = &self.ports[i];
         let damage =
-            link::damage(p, &port.tx, &port.outages, &mut self.bit_errors, env.shared, now);
+            corruption::damage(p, &port.tx, &port.outages, &mut self.bit_errors, env.shared, now);
         if let Some(reason) = damage {
             self.tally.drop(now, p);
             self.probes.dropped(now, reason, p);
@@ -287,8 +287,8 @@ impl Nic {
         };
         let (una, nxt) = (s.una, s.nxt);
         let done = s.is_done();
-        // A shortcut: a flow that could send before and can still, or has nothing left to send, need
-        // not be settled again.
+        // A shortcut: a flow that could send before and can still, or has nothing left to send,
+        // need not be settled again.
         let unchanged = s.machine.is_none()
             && nxt == nxt_before
             && (nxt >= s.total || s.ready)

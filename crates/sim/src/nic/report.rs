@@ -22,7 +22,8 @@ impl Nic {
     pub(super) fn record_of(&self, s: &Sender, acked: Option<Time>, now: Time) -> FlowRecord {
         let clock = &self.ports[usize::from(s.port)].priority_clocks[s.priority().index()];
         let lost = s.held_total.unwrap_or_else(|| s.held_time(clock.read(now), now));
-        // a run that is stuck ends with its last event: a flow that stopped later was held until then
+        // a run that is stuck ends with its last event: a flow that stopped later was held until
+        // then
         let lost = lost.min(now.saturating_sub(s.spec.start));
         let held = HeldAt { node: self.id, port: PortId(s.port), time: lost };
         FlowRecord {
@@ -102,7 +103,7 @@ impl Nic {
         for (slot, s) in self.slots.iter().enumerate() {
             let Some(s) = s else { continue };
             let port = &self.ports[usize::from(s.port)];
-            let priority_held = port.held_priorities & 1 << s.priority().get() != 0;
+            let priority_held = port.held_priorities.contains(s.priority());
             let since =
                 s.hold_clock.since().or_else(|| port.priority_clocks[s.priority().index()].since());
             let waits_for = if s.held || priority_held {

@@ -7,7 +7,7 @@
 //! What is held waits in the stream, and joins the ACKs of the port when the stream is opened.
 
 use super::Nic;
-use crate::node::Env;
+use crate::env::Env;
 use crate::outcome::Stuck;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, VecDeque};

@@ -10,8 +10,8 @@
 
 use super::{Nic, NicTimer};
 use crate::config::NicConfig;
+use crate::env::Env;
 use crate::nic::sender::Sender;
-use crate::node::Env;
 use crate::outcome::TcpRecord;
 use weir_cc::Path;
 use weir_cc::tcp::{self, Ack, Arrival, Segment, TcpParams};

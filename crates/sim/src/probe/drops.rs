@@ -1,6 +1,6 @@
 //! Packets that were lost, by reason and by flow.
 
-use super::{Hears, Probe, ProbeInfo};
+use super::interface::{Hears, Probe, ProbeInfo};
 use crate::outcome::{DropReason, DropRecord, Outcome};
 use std::collections::BTreeMap;
 use weir_core::{FlowId, NodeId, Packet, PacketKind, Priority, Time};

@@ -1,6 +1,6 @@
 //! How long queues were held, and how much of that each flow felt.
 
-use super::Probe;
+use super::interface::Probe;
 use crate::outcome::{HeldAt, Outcome};
 use rustc_hash::FxHashMap;
 use weir_core::{FlowId, NodeId, PortId, Priority, PrioritySet, QueueId, Time};

@@ -1,6 +1,6 @@
 //! Pauses and resumes in the order in which switches sent them, for timelines and pause trees.
 
-use super::{Hears, PauseSent, Probe, ProbeConfig, ProbeInfo, ProbeSetup};
+use super::interface::{Hears, PauseSent, Probe, ProbeConfig, ProbeInfo, ProbeSetup};
 use crate::outcome::{Outcome, PauseEvent};
 use weir_core::{NodeId, Time};
 use weir_fc::Role;

@@ -5,7 +5,7 @@
 //! kept. When it is reached, every second sample is dropped and the interval doubles; the samples
 //! then still cover the whole run, as they would have with the longer interval from the start.
 
-use super::{Hears, Probe, ProbeInfo, ProbeSetup, Sight};
+use super::interface::{Hears, Probe, ProbeInfo, ProbeSetup, Sight};
 use crate::outcome::{Outcome, Sample};
 use weir_core::{NodeId, PortId, Time};
 use weir_fc::Role;

@@ -1,6 +1,6 @@
 //! How large a scheme's tables are over time.
 
-use super::{Hears, Probe, ProbeInfo, ProbeSetup, Sight};
+use super::interface::{Hears, Probe, ProbeInfo, ProbeSetup, Sight};
 use crate::outcome::{Outcome, TableStats};
 use weir_core::{NodeId, Time};
 use weir_fc::{Role, StateSize};

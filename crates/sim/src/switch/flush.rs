@@ -1,7 +1,7 @@
 //! Throwing queues away: their link has failed, or the watchdog has found them stuck.
 
 use super::Switch;
-use crate::node::Env;
+use crate::env::Env;
 use crate::outcome::DropReason;
 use weir_core::{PacketKind, PortId, QueueId, Time};
 use weir_fc::{NodeView, PortQueue};

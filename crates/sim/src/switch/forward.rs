@@ -8,8 +8,8 @@
 //! and in tests with shortcuts off, packets come this way.
 
 use super::{Path, Switch};
-use crate::link;
-use crate::node::Env;
+use crate::corruption;
+use crate::env::Env;
 use crate::outcome::DropReason;
 use weir_core::{Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{PortQueue, Refusal};
@@ -30,8 +30,14 @@ impl Switch {
             self.probes.arrived(now, packet.ingress, packet);
         }
         let port = &self.ports[packet.ingress.index()];
-        let damage =
-            link::damage(packet, &port.tx, &port.outages, &mut self.bit_errors, env.shared, now);
+        let damage = corruption::damage(
+            packet,
+            &port.tx,
+            &port.outages,
+            &mut self.bit_errors,
+            env.shared,
+            now,
+        );
         if let Some(reason) = damage {
             self.lose(now, reason, packet, env);
         } else if packet.kind == PacketKind::Control {

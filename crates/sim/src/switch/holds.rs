@@ -1,8 +1,8 @@
 //! Carries out the actions of a scheme.
 
 use super::{Switch, SwitchTimer};
+use crate::env::Env;
 use crate::frame::{control_packet, mark_packet};
-use crate::node::Env;
 use crate::outcome::PauseScope;
 use crate::probe::PauseSent;
 use weir_core::control::Pause;

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! [`forward`] is the way in and [`transmit`] the way out: the plain path. [`shortcuts`] spare
-//! steps of it where their result is known beforehand. [`hooks`] calls the scheme, [`holds`] carries
-//! out what it asks for, [`watchdog`] guards against pauses that never end.
+//! steps of it where their result is known beforehand. [`hooks`] calls the scheme, [`holds`]
+//! carries out what it asks for, [`watchdog`] guards against pauses that never end.
 
 pub(crate) mod balancer;
 mod flush;
@@ -16,6 +16,7 @@ pub(crate) mod forward;
 pub(crate) mod holds;
 pub(crate) mod hooks;
 pub(crate) mod marker;
+mod obstacles;
 pub(crate) mod pipelined;
 pub(crate) mod port;
 pub(crate) mod report;
@@ -26,7 +27,7 @@ pub(crate) mod watchdog;
 
 use crate::chain::Store;
 use crate::config::{EcnAt, EcnConfig, WatchdogConfig};
-use crate::node::{Ahead, Env};
+use crate::env::{Ahead, Env};
 use crate::probe::length::LengthProbe;
 use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
@@ -263,7 +264,8 @@ impl Switch {
         let probes = Probes::new(&shared.probe_setup(id, Role::Switch));
         let way = match shared.config.shortcuts {
             _ if pipeline.is_some() => Way::Pipelined,
-            // only the plain path asks the balancer, marks what it queues, and tells probes of packets
+            // only the plain path asks the balancer, marks what it queues, and tells probes of
+            // packets
             true if balancer.is_some() || marks_on_entry => Way::Plain,
             true if probes.hear(Hears::PACKETS) => Way::Plain,
             false => Way::Plain,

@@ -7,18 +7,18 @@
 //!  wire ─► [ port 2 ] ──┘   ports in turn            admit └─► ...
 //! ```
 //!
-//! A packet waits in the FIFO of its port, whatever its priority, and is counted by (port, priority)
-//! there until it is in an egress queue. The processor takes the same time for every packet. The
-//! latency of the pipeline lies in front of the processor or behind it ([`DelayAt`]). A packet whose
-//! egress queue is full is dropped, or **stops** the processor, and everything behind it, until there
-//! is room ([`OnFull`]). Control frames do not pass the processor.
+//! A packet waits in the FIFO of its port, whatever its priority, and is counted by (port,
+//! priority) there until it is in an egress queue. The processor takes the same time for every
+//! packet. The latency of the pipeline lies in front of the processor or behind it ([`DelayAt`]). A
+//! packet whose egress queue is full is dropped, or **stops** the processor, and everything behind
+//! it, until there is room ([`OnFull`]). Control frames do not pass the processor.
 //!
 //! Ports, schedulers, holds, control frames and timers are those of the shared-memory switch; this
 //! module replaces [`forward`](super::forward), and takes no shortcuts.
 
 use super::{Path, Switch};
 use crate::config::{DelayAt, PipelineConfig};
-use crate::node::Env;
+use crate::env::Env;
 use crate::outcome::{DropReason, ProcessorRecord};
 use crate::probe::length::{Area, LengthProbe};
 use std::collections::VecDeque;
@@ -434,8 +434,9 @@ impl Switch {
         self.process(now, routes, env);
     }
 
-    /// The egress port to blame for stopping a neighbour: the one that has stopped the processor, or
-    /// the longest of those that the scheme names. If there is neither, the processor is to blame.
+    /// The egress port to blame for stopping a neighbour: the one that has stopped the processor,
+    /// or the longest of those that the scheme names. If there is neither, the processor is to
+    /// blame.
     pub(super) fn main_egress_behind(
         &self,
         processor: &Processor,

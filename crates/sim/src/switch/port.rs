@@ -1,8 +1,8 @@
 //! One port of a switch.
 
 use super::marker::Marker;
+use super::obstacles::Obstacles;
 use super::scheduler::Scheduler;
-use super::shortcuts::Obstacles;
 use crate::chain::{Chain, Store, Taken};
 use crate::config::EcnAt;
 use crate::limit::Limits;
@@ -228,7 +228,7 @@ impl Port {
     }
 
     /// The queue whose turn it is, of a priority outside `blocked`.
-    pub(crate) fn select(&mut self, blocked: u8, stored: &Store) -> Option<QueueId> {
+    pub(crate) fn select(&mut self, blocked: PrioritySet, stored: &Store) -> Option<QueueId> {
         let Self { scheduler, queues, .. } = self;
         scheduler.select(blocked, |q| {
             stored.front(&queues[q.index()].fifo).map_or(0, |(_, p)| u64::from(p.size))
@@ -284,8 +284,8 @@ impl Port {
         self.enqueue::<MARKS>(book, stored, q, packet, now)
     }
 
-    /// Takes the head of a queue out and keeps its books; it still stands in the store. With `MARKS`,
-    /// it may be a mark.
+    /// Takes the head of a queue out and keeps its books; it still stands in the store. With
+    /// `MARKS`, it may be a mark.
     #[inline(always)]
     pub(crate) fn dequeue<'a, const MARKS: bool>(
         &mut self,

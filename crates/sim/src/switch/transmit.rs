@@ -8,9 +8,9 @@
 //! send.
 
 use super::{NO_PORT, Switch};
+use crate::env::Env;
 use crate::limit::Limits;
-use crate::node::Env;
-use weir_core::{Packet, PacketKind, PortId, QueueId, Time};
+use weir_core::{Packet, PacketKind, PortId, PrioritySet, QueueId, Time};
 use weir_fc::{PortQueue, Verdict};
 
 impl Switch {
@@ -46,7 +46,7 @@ impl Switch {
         loop {
             let Self { ports, books, scheme, stored, .. } = self;
             let port = &mut ports[o];
-            let blocked = port.limits().map_or(0, |l| l.blocked(now));
+            let blocked = port.limits().map_or(PrioritySet::EMPTY, |l| l.blocked(now));
             let Some(q) = port.select(blocked, stored) else { return };
             let verdict = if port.inspects_heads {
                 let queue = &port.queues[q.index()];
@@ -180,7 +180,8 @@ impl Switch {
         }
         let ready = (0..scheduler.len())
             .filter(|&q| scheduler.is_ready(q))
-            .fold(0, |mask, q| mask | 1 << scheduler.spec(q).priority.get());
+            .map(|q| scheduler.spec(q).priority)
+            .collect();
         limits.next_after(free, ready)
     }
 

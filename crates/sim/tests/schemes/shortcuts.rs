@@ -17,8 +17,8 @@ use weir_sim::probe::ProbeInfo;
 use weir_sim::{Config, Outcome, SimError};
 use weir_traffic::FlowSpec;
 
-/// Runs with and without shortcuts and probes and compares everything but the number of events: what is
-/// spared may be an event.
+/// Runs with and without shortcuts and probes and compares everything but the number of events:
+/// what is spared may be an event.
 fn same_without(topology: &Topology, flows: &[FlowSpec], cfg: &Config) -> Option<Outcome> {
     let outcome = |engine, shortcuts, probes: &[ProbeInfo]| {
         let mut cfg = Config { engine, shortcuts, ..cfg.clone() };
