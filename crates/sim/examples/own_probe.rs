@@ -1,4 +1,5 @@
-//! A probe of one's own: *Waits* measures how long packets wait in the egress queues of a switch.
+//! An example of a new probe: *Waits* measures how long packets wait in the egress queues of
+//! a switch.
 
 use std::collections::BTreeMap;
 use weir_core::{Bytes, FlowId, NodeId, Packet, PacketKind, PortId, Priority, Time};

@@ -229,7 +229,7 @@ mod tests {
         t.arm(2u8, at(5), false);
         assert_eq!((t.settle(), t.soonest()), (at(5), at(5)));
         t.cancel(2);
-        assert_eq!((t.settle(), t.soonest()), (at(8), at(9)));
+        assert_eq!((t.settle(), t.soonest()), (at(9), at(8)));
         t.bound(at(20));
         assert_eq!(t.soonest(), at(9));
     }

@@ -276,19 +276,17 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn take(&mut self, inbox: &mut Inbox) -> (usize, &Packet) {
         let port = inbox.heads.winner();
-        if !self.extras.telemetry.items.is_empty() {
-            self.prefetch_telemetry(inbox.first as usize + port);
-        }
         let wire = self.wires.get_mut(inbox.first as usize + port).expect(NO_WIRE);
         let Taken { packet, next, .. } = self.flights.pop(&mut wire.packets);
         inbox.heads.advance_to(next);
         (port, packet)
     }
 
-    /// Prefetches the telemetry of the packet behind the head of a wire. A packet's telemetry has
+    /// Prefetches the telemetry of the packet behind the earliest one of an inbox, on its wire. It has
     /// been touched by the last switch only, a link's delay ago.
     #[inline(never)]
-    fn prefetch_telemetry(&self, wire: usize) {
+    pub(crate) fn prefetch_telemetry(&self, inbox: &Inbox) {
+        let wire = inbox.first as usize + inbox.heads.winner();
         if let Some(packet) = self.flights.second(&self.wires[wire].packets) {
             self.extras.telemetry.prefetch(packet.extra);
         }

@@ -252,6 +252,9 @@ impl Nic {
                 }
             }
             if arrival == now {
+                if env.shared.telemetry.is_some() {
+                    env.wires.prefetch_telemetry(&self.inbox);
+                }
                 let (port, packet) = env.wires.take(&mut self.inbox);
                 let packet = *packet;
                 self.on_arrival(port, &packet, now, env);

@@ -74,6 +74,8 @@ enum Way {
     Shortcuts,
     /// [`Straight`].
     Straight,
+    /// The same, with telemetry.
+    Reporting,
     /// [`Pipelined`]: another model, with results of its own.
     Pipelined,
 }
@@ -86,6 +88,8 @@ trait Path: Sized {
     const PROCESSOR: bool = false;
     /// Whether probes may hear of its packets.
     const PROBED: bool = true;
+    /// Whether packets may carry telemetry.
+    const TELEMETRY: bool = true;
 
     /// A packet comes in from a wire.
     #[inline(always)]
@@ -263,7 +267,10 @@ impl Switch {
             true if balancer.is_some() || marks_on_entry => Way::Plain,
             true if probes.hear(Hears::PACKETS) => Way::Plain,
             false => Way::Plain,
-            true if undamaged && latency == Time::ZERO => Way::Straight,
+            true if undamaged && latency == Time::ZERO => match shared.telemetry {
+                None => Way::Straight,
+                Some(_) => Way::Reporting,
+            },
             true => Way::Shortcuts,
         };
         let mut switch = Self {
@@ -362,7 +369,8 @@ impl Switch {
         match self.way {
             Way::Plain => self.run_by::<Plain>(until, env),
             Way::Shortcuts => self.run_by::<Shortcuts>(until, env),
-            Way::Straight => self.run_by::<Straight>(until, env),
+            Way::Straight => self.run_by::<Straight<false>>(until, env),
+            Way::Reporting => self.run_by::<Straight<true>>(until, env),
             Way::Pipelined => self.run_by::<Pipelined>(until, env),
         }
     }
@@ -404,6 +412,9 @@ impl Switch {
                 }
             }
             if arrival <= clock {
+                if P::TELEMETRY && env.shared.telemetry.is_some() {
+                    env.wires.prefetch_telemetry(&self.inbox);
+                }
                 let mut packet = *env.wires.take(&mut self.inbox).1;
                 self.tally.hops += 1;
                 P::receive(self, &mut packet, now, &routes, env);
