@@ -228,14 +228,34 @@ const HEADS: [&str; 10] = [
     "statements",
     "readings",
     "✓ reproduced",
-    "≈ same direction",
-    "✗ not reproduced",
+    "≈ direction",
+    "✗ not",
     "not measured",
     "only in full",
     "no data",
     "calibrated",
-    "own checks ✓ ≈ ✗",
+    "own ✓ ≈ ✗",
 ];
+
+/// Cells of counts below [`HEADS`].
+fn cells(c: &Counts) -> [String; 10] {
+    let cell = |n: usize| if n == 0 { String::new() } else { n.to_string() };
+    let [yes, near, no] = c.three().map(cell);
+    let own = c.own.iter().any(|n| *n > 0);
+    let own = if own { c.own.map(|n| n.to_string()).join(" / ") } else { String::new() };
+    let [statements, readings] = [c.statements, c.readings()].map(cell);
+    let [none, left_out, missing, calibrated] =
+        [c.not_measured, c.left_out, c.missing, c.calibrated].map(cell);
+    [statements, readings, yes, near, no, none, left_out, missing, calibrated, own]
+}
+
+/// The columns that are shown: the three verdicts and their basis always, the others where there is
+/// anything.
+fn columns(total: &Counts) -> Vec<usize> {
+    const ALWAYS: usize = 5;
+    let all = cells(total);
+    (0..HEADS.len()).filter(|&i| i < ALWAYS || !all[i].is_empty()).collect()
+}
 
 /// Papers with the counts of their verdicts, then their experiments.
 fn summary(parts: &[Part], total: &Counts) -> String {
@@ -246,46 +266,40 @@ fn summary(parts: &[Part], total: &Counts) -> String {
          chosen with the published number in view. Own checks: no paper has them; they test \
          choices made here.</p>\n",
     );
-    out.push_str(&head("paper", false));
+    let shown = columns(total);
+    out.push_str(&head("paper", &shown));
     for part in parts {
         let name = format!("<a href=\"#{}\">{}</a>", part.id, escape(&part.short));
-        out.push_str(&row("", &[&name], &part.counts));
+        out.push_str(&row("", &name, &part.counts, &shown));
     }
     if parts.len() > 1 {
-        out.push_str(&row(" class=\"total\"", &["all papers"], total));
+        out.push_str(&row(" class=\"total\"", "all papers", total, &shown));
     }
     out.push_str("</tbody></table></div>\n");
     for part in parts {
         out.push_str(&format!("<h3>{}</h3>\n", escape(&part.short)));
-        out.push_str(&head("experiment", true));
+        out.push_str(&head("experiment", &shown));
         for s in &part.sections {
             let name = format!("<a href=\"#{0}\">{0}</a> {1}", escape(&s.id), escape(&s.title));
-            out.push_str(&row("", &[&name, &escape(&s.place)], &s.counts));
+            out.push_str(&row("", &name, &s.counts, &shown));
         }
         out.push_str("</tbody></table></div>\n");
     }
     out + "</section>\n"
 }
 
-fn head(what: &str, place: bool) -> String {
-    let mut out = format!(
-        "<div class=\"wide\"><table><thead><tr><th class=\"words\">{what}</th>{}",
-        if place { "<th class=\"words\">in the paper</th>" } else { "" }
-    );
-    HEADS.iter().for_each(|h| out.push_str(&format!("<th>{h}</th>")));
-    out + "</tr></thead><tbody>\n"
+fn head(what: &str, shown: &[usize]) -> String {
+    let heads: String = shown.iter().map(|&i| format!("<th>{}</th>", HEADS[i])).collect();
+    format!(
+        "<div class=\"wide\"><table><thead><tr><th class=\"words\">{what}</th>{heads}</tr></thead>\
+         <tbody>\n"
+    )
 }
 
-fn row(class: &str, words: &[&str], c: &Counts) -> String {
-    let cell = |n: usize| if n == 0 { String::new() } else { n.to_string() };
-    let mut cells = vec![cell(c.statements), cell(c.readings())];
-    cells.extend(c.three().map(cell));
-    cells.extend([c.not_measured, c.left_out, c.missing, c.calibrated].map(cell));
-    let own = c.own.iter().any(|n| *n > 0);
-    cells.push(if own { c.own.map(|n| n.to_string()).join(" / ") } else { String::new() });
-    let words: String = words.iter().map(|w| format!("<td class=\"words\">{w}</td>")).collect();
-    let cells: String = cells.iter().map(|c| format!("<td>{c}</td>")).collect();
-    format!("<tr{class}>{words}{cells}</tr>\n")
+fn row(class: &str, name: &str, c: &Counts, shown: &[usize]) -> String {
+    let all = cells(c);
+    let cells: String = shown.iter().map(|&i| format!("<td>{}</td>", all[i])).collect();
+    format!("<tr{class}><td class=\"words\">{name}</td>{cells}</tr>\n")
 }
 
 /// Text as paragraphs: an empty line begins a new one.
@@ -504,8 +518,9 @@ mod tests {
     fn statements_and_readings_are_counted_and_own_checks_apart() {
         let page = shown(&lab(), "quick");
         assert!(page.contains("Of 2 statements in 3 readings, 2 readings are reproduced"));
+        // what no experiment has is no column
         let row = "<a href=\"#a\">A</a></td><td>2</td><td>3</td><td>2</td><td></td><td>1</td>\
-            <td></td><td></td><td></td><td>4</td><td>5 / 0 / 6</td></tr>";
+            <td>4</td><td>5 / 0 / 6</td></tr>";
         assert!(page.contains(row), "{page}");
     }
 

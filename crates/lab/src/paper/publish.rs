@@ -15,6 +15,7 @@
 //! experiments: who runs one again gets the same bytes.
 
 use super::counts::Counts;
+use super::experiment::Work;
 use super::report::{figure_files, figures};
 use super::results_pages;
 use super::run::{Collected, verdicts_csv};
@@ -132,9 +133,13 @@ fn table(path: &Path, all: &[Collected<'_>]) -> Result<Vec<u8>, SweepError> {
         let counts = Counts::new([c]);
         let own = c.experiment.own_check;
         let three = if own { counts.own } else { counts.three() };
-        let seconds = format!("{:.1}", c.tables.cpu_seconds);
+        // runs that two experiments use are counted with the one that has them
+        let (runs, seconds) = match c.experiment.work {
+            Work::ReRun(_) => (0, 0.0),
+            _ => (c.tables.counts().0, c.tables.cpu_seconds),
+        };
         let mut row = vec![c.paper.id.clone(), c.experiment.id.clone()];
-        row.extend([own.to_string(), c.tables.counts().0.to_string(), seconds]);
+        row.extend([own.to_string(), runs.to_string(), format!("{seconds:.1}")]);
         let others = [counts.not_measured, counts.calibrated, counts.missing];
         row.extend(three.into_iter().chain(others).map(|n| n.to_string()));
         row.push(crate::sweep::version().to_owned());

@@ -9,7 +9,7 @@
 use super::catalogue::{Paper, all_inside};
 use super::counts::{Counted, Counts};
 use super::discussion::Discussion;
-use super::experiment::Experiment;
+use super::experiment::{Experiment, Work};
 use super::verdict::Outcome;
 use crate::format;
 use crate::sweep::SweepError;
@@ -145,11 +145,11 @@ fn counts<'a>(all: impl IntoIterator<Item = &'a Published>) -> Counts {
     }))
 }
 
-/// Text that Markdown shows as it is; one line.
+/// Text that Markdown shows as it is, in one line; what stands between backticks is code.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     for c in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
-        if matches!(c, '\\' | '|' | '<' | '>' | '*' | '`' | '[' | ']' | '~' | '$') {
+        if matches!(c, '\\' | '|' | '<' | '>' | '*' | '[' | ']' | '~' | '$') {
             out.push('\\');
         }
         out.push(c);
@@ -267,7 +267,11 @@ fn experiment(to: &Path, paper: &Paper, e: &Experiment, p: &Published) -> String
     let _ = write!(
         out,
         "{}; again: `weir paper run {name} --full`. Tables: [{directory}]({directory}).\n\n",
-        format::plural(p.runs, "run")
+        match &e.work {
+            Work::ReRun(of) => format!("The runs of {of}"),
+            Work::FlowSizes(_) => "Worked out from size tables, without runs".to_owned(),
+            Work::Sweep(_) => format::plural(p.runs, "run"),
+        }
     );
     out
 }
@@ -357,7 +361,7 @@ mod tests {
 
     #[test]
     fn texts_do_not_become_markup() {
-        assert_eq!(plain("a | b\n <c> *d* `e` [f] 5~6"), r"a \| b \<c\> \*d\* \`e\` \[f\] 5\~6");
+        assert_eq!(plain("a | b\n <c> *d* `e` [f] 5~6"), r"a \| b \<c\> \*d\* `e` \[f\] 5\~6");
         assert_eq!(paragraphs("one\ntwo\n\nthree\n"), "one two\n\nthree\n\n");
     }
 

@@ -26,7 +26,7 @@ pub(super) fn list(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Sta
         ))?;
         let mut table = TextTable::new(vec![
             Column::words("id", 9),
-            Column::words("title", 6).at_least(24),
+            Column::words("title", 6).at_least(30),
             Column::words("where", 2).at_least(12),
             Column::numbers("quick", 8).under("runs"),
             Column::numbers("full", 8).under("runs"),

@@ -34,6 +34,9 @@ pub(super) fn show_verdicts(
     Ok(())
 }
 
+/// A file is wider than people read.
+const WIDEST: usize = 140;
+
 fn verdict_table(c: &Collected<'_>, mode: Mode, terminal: &Terminal) -> String {
     // what is shortened stands in verdicts.csv
     let mut table = TextTable::new(vec![
@@ -61,7 +64,7 @@ fn verdict_table(c: &Collected<'_>, mode: Mode, terminal: &Terminal) -> String {
             table.row(vec![name, paper, measured.to_owned(), verdict(v, claim, mode)]);
         }
     }
-    table.render(terminal.out.width, terminal.out.colour)
+    table.render(terminal.out.width.min(WIDEST), terminal.out.colour)
 }
 
 fn verdict(v: &Verdict, claim: &Claim, mode: Mode) -> String {
