@@ -170,7 +170,7 @@ fn impossible_values_are_refused_with_a_place_and_a_reason() {
         (
             traffic,
             "size = \"1MB\"\n[[failure]]\nlink = [\"Sa\", \"Sb\"]\ndown = \"2us\"\nup = \"1us\"",
-            "after",
+            "must be later than",
         ),
         (
             traffic,

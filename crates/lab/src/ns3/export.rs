@@ -75,7 +75,8 @@ mod tests {
         let endless = flow(u64::MAX, Time::ZERO, 0);
         let paced = FlowSpec { rate: Some(Rate::from_gbps(1)), ..flow(1, Time::ZERO, 0) };
         let pinned = FlowSpec { path: Some(0), ..flow(1, Time::ZERO, 0) };
-        for (flow, part) in [(endless, "no end"), (paced, "a rate"), (pinned, "a path")] {
+        for (flow, part) in [(endless, "no end"), (paced, "its own rate"), (pinned, "its own path")]
+        {
             let message = flow_file(&[flow], &[]).unwrap_err().to_string();
             assert!(message.contains(part) && message.contains("node 4"), "{message}");
         }
