@@ -172,7 +172,8 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     pub threads: EngineConfig,
     /// Repetitions of each benchmark; the fastest counts
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: u32,
     /// Print JSON instead of a table
     #[arg(long)]
@@ -309,7 +310,8 @@ pub(crate) struct FigureArgs {
     #[arg(long, value_enum, value_name = "FORMAT", requires = "figure")]
     pub format: Option<FigureFormat>,
     /// Size of the figure
-    #[arg(long, value_enum, value_name = "SIZE", default_value_t = FigureSize::Column, requires = "figure")]
+    #[arg(long, value_enum, value_name = "SIZE", requires = "figure")]
+    #[arg(default_value_t = FigureSize::Column)]
     pub size: FigureSize,
     /// File of the figure, - for standard output; default: SCENARIO-NAME.FORMAT
     #[arg(short, long = "output", value_name = "FILE", requires = "figure")]
@@ -524,7 +526,8 @@ pub(crate) struct Fct {
     #[arg(long, value_name = "A..B,...", conflicts_with_all = ["buckets", "svg"])]
     pub sizes: Option<String>,
     /// Number of buckets
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub buckets: u16,
     /// Write the table as CSV to this file
     #[arg(long, value_name = "FILE")]

@@ -234,8 +234,8 @@ mod tests {
         assert_eq!(percent(&meter, &meter.read()), 100);
     }
 
-    /// 10 of 100 runs had a result; this worker has made 20 in 60 s and others 25: 45 are left at 45 a
-    /// minute.
+    /// 10 of 100 runs had a result; this worker has made 20 in 60 s and others 25: 45 are left at
+    /// 45 a minute.
     #[test]
     fn a_worker_with_a_share_says_how_far_the_whole_sweep_is() {
         let meter = SweepMeter::default();

@@ -38,7 +38,8 @@ const GRID: &str = "scenario = \"scenario.toml\"\nseeds = \"1..40\"\n[parameters
     size = { key = \"traffic.0.size\", values = [\"20KB\", \"200KB\"] }\n\
     [[variant]]\nscheme = \"pfc\"\n[[variant]]\nlabel = \"OFC\"\nscheme = \"ofc\"\n";
 
-const SCENARIO: &str = "[topology]\nkind = \"star\"\nhosts = 6\nrate = \"40Gbps\"\ndelay = \"20ns\"\n\
+const SCENARIO: &str = "[topology]\nkind = \"star\"\nhosts = 6\nrate = \"40Gbps\"\ndelay = \
+     \"20ns\"\n\
     [[traffic]]\nkind = \"poisson\"\nclass = \"p\"\nload = \"60%\"\nsize = \"20KB\"\n\
     [run]\ntraffic-until = \"200us\"\n";
 

@@ -240,7 +240,11 @@ pub fn drawing(table: &Table) -> String {
 
 /// The table as JSON.
 pub fn as_json(table: &Table) -> Value {
-    let stats = |s: &Stats| json!({ "flows": s.flows, "mean": s.mean, "p50": s.p50, "p95": s.p95, "p99": s.p99 });
+    let stats = |s: &Stats| {
+        json!({
+            "flows": s.flows, "mean": s.mean, "p50": s.p50, "p95": s.p95, "p99": s.p99,
+        })
+    };
     let buckets: Vec<Value> = table
         .buckets
         .iter()
@@ -360,7 +364,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_the_reader_panic(text in "(size,slowdown|\\PC{0,9})(\n[-0-9a-f., \"]{0,30}){0,5}") {
+        fn no_text_makes_the_reader_panic(
+            text in "(size,slowdown|\\PC{0,9})(\n[-0-9a-f., \"]{0,30}){0,5}",
+        ) {
             let _ = read("x", &text, &Wanted { class: None, before: Some(Time::from_us(1)) });
         }
     }

@@ -139,7 +139,8 @@ pub const RUN: &[Metric<OfRun>] = metrics![
         |v| whole(v.run.outcome.totals.control_frames);
     "control_bytes" Whole "bytes of these frames"
         |v| whole(v.run.outcome.totals.control_bytes.get());
-    "ecn_marked" Whole "packets marked" |v| whole(v.run.outcome.ports.iter().map(|p| p.ecn_marked).sum());
+    "ecn_marked" Whole "packets marked"
+        |v| whole(v.run.outcome.ports.iter().map(|p| p.ecn_marked).sum());
     "queue_mean_bytes" Real "mean queue at the switch port with the longest queue"
         |v| real(v.hottest.map(|p| p.queue.mean));
     "queue_p99_bytes" Whole "length that this queue did not exceed for 99 % of the time"

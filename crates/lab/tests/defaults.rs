@@ -88,7 +88,8 @@ fn default_pause_thresholds_follow_the_speed_of_ports() {
 fn published_profiles_are_chosen_by_name_and_follow_the_port() {
     let text = format!(
         "[topology]\nkind = \"leaf-spine\"\nspine-rate = \"400Gbps\"\n[switch]\necn = \"dcqcn\"\n\
-         [congestion-control]\nalgorithm = \"dcqcn\"\nmin-rate = \"2Gbps\"\nprofile = \"nic\"\n{TRAFFIC}"
+         [congestion-control]\nalgorithm = \"dcqcn\"\nmin-rate = \"2Gbps\"\nprofile = \
+         \"nic\"\n{TRAFFIC}"
     );
     let e = read(&text).unwrap();
     let config = e.config(variant(CcKind::Dcqcn));
@@ -287,8 +288,8 @@ fn a_rate_floor_in_a_circle_of_buffers_is_named() {
     assert_eq!(said("incast", &[]), [""; 0], "no circle");
 }
 
-/// 20 000 named paths and as many flows that use them: 0.4 s where names are looked up in a map, and
-/// 400 million comparisons of names where each is looked for in a list.
+/// 20 000 named paths and as many flows that use them: 0.4 s where names are looked up in a map,
+/// and 400 million comparisons of names where each is looked for in a list.
 #[test]
 fn twenty_thousand_paths_are_read_and_found() {
     let mut text = String::from(

@@ -70,7 +70,8 @@ error: unknown key `tresholds`
   | ^^^^^^^^^ `[switch]` has no such key
   |
   = help: did you mean `thresholds`?
-  = help: `[switch]` takes model, buffer, thresholds, lossless, weights, quantum, ecn, latency, watchdog, pipeline, shared-pool";
+  = help: `[switch]` takes model, buffer, thresholds, lossless, weights, quantum, ecn, latency, \
+  watchdog, pipeline, shared-pool";
     assert_eq!(errors("thresholds", "tresholds"), expected);
 }
 
@@ -114,7 +115,8 @@ fn an_override_is_checked_like_the_file() {
     let set = ["traffic.0.size=3 apples".to_owned()];
     let problems = Experiment::read("my.toml", GOOD, Files::default(), &set).unwrap_err();
     let expected = "\
-error: `size`: unknown unit `apples` in `3 apples`: a size takes one of B, KB, MB, GB, TB, KiB, MiB, GiB
+error: `size`: unknown unit `apples` in `3 apples`: a size takes one of B, KB, MB, GB, TB, KiB, \
+MiB, GiB
  --> --set:1:16
   |
 1 | traffic.0.size=3 apples
@@ -236,7 +238,8 @@ fn a_nack_interval_that_does_nothing_is_a_warning() {
 #[test]
 fn a_load_above_capacity_is_a_warning_with_the_link() {
     let text = "[topology]\nkind = \"dumbbell\"\nleft = 4\nright = 4\n\
-                [[traffic]]\nkind = \"poisson\"\nload = 80%\nsize = \"10KB\"\n[run]\nuntil = \"1ms\"\n"
+                [[traffic]]\nkind = \"poisson\"\nload = 80%\nsize = \"10KB\"\n[run]\nuntil = \
+                \"1ms\"\n"
         .replace("80%", "\"80%\"");
     let e = Experiment::read("my.toml", &text, Files::default(), &[]).expect("only a warning");
     let text = e.warnings.render(&e.scenario.sources, false);
@@ -277,7 +280,8 @@ error: `sizes`: the range `100KB..10KB` is empty: its end is not above its start
  --> my.toml:9:20
   |
 9 | sizes = [\"..10KB\", \"100KB..10KB\"]
-  |                    ^^^^^^^^^^^^^ write \"10KB..100KB\", \"..10KB\" or \"100KB..\"; the upper end is not included";
+  |                    ^^^^^^^^^^^^^ write \"10KB..100KB\", \"..10KB\" or \"100KB..\"; the upper \
+  end is not included";
     assert_eq!(sizes("[\"..10KB\", \"100KB..10KB\"]"), expected);
     for (list, part) in [
         ("[\"10KB\"]", "it has no `..`"),

@@ -14,6 +14,8 @@ fn all_papers_can_be_read_and_their_quick_runs_planned() {
             assert!(!ids.contains(&e.id.to_lowercase()), "{} stands in two papers", e.id);
             ids.push(e.id.to_lowercase());
             assert!(!e.figures.is_empty(), "{} has no figure", e.id);
+            let ours = e.place.starts_with("not in the ");
+            assert_eq!(e.own_check, ours, "{}: `own-check` is for what no paper has", e.id);
             let Some(draft) = e.draft(Mode::Quick, None, &paper.sources, &paper.files) else {
                 assert!(!matches!(e.work, Work::Sweep(_)));
                 continue;

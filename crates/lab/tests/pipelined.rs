@@ -56,7 +56,8 @@ fn the_defaults_are_the_documented_ones() {
 
 #[test]
 fn every_key_of_the_pipeline_has_its_effect() {
-    let text = "pipeline = { rate = 500000, delay = \"3us\", delay-at = \"after\", egress = \"70KB\", \
+    let text = "pipeline = { rate = 500000, delay = \"3us\", delay-at = \"after\", egress = \
+         \"70KB\", \
                 on-full = \"stop\" }";
     let p = read(&format!("{PIPELINED}{text}")).scenario.switch.config.pipeline.unwrap();
     assert_eq!((p.rate, p.delay.to_string().as_str()), (500_000, "3 us"));

@@ -1,5 +1,5 @@
-//! Scenarios that spread packets over paths, and hosts that schedule by priority: what is read, what
-//! is refused, what is warned about.
+//! Scenarios that spread packets over paths, and hosts that schedule by priority: what is read,
+//! what is refused, what is warned about.
 
 use weir_core::{Bytes, Time};
 use weir_fc::PrioritySchedule;

@@ -65,6 +65,8 @@ mod tests {
     const A: PortId = PortId(0);
     const B: PortId = PortId(1);
 
+    impl Name for char {}
+
     fn frame(quanta: u16) -> ControlMessage {
         ControlMessage::pfc(Priority::ALL[3], quanta)
     }
@@ -78,10 +80,10 @@ mod tests {
         }
         assert_eq!((timers.pop(), timers.pop()), (Some((us(1), 'r', false)), None), "one timer");
         assert_eq!(r.pop(&mut timers), (A, frame(1)));
-        assert_eq!(timers.next(), us(2));
+        assert_eq!(timers.settle(), us(2));
         r.forget(B, &mut timers);
-        assert_eq!(timers.next(), us(3), "the next one of the other port");
+        assert_eq!(timers.settle(), us(3), "the next one of the other port");
         r.forget(A, &mut timers);
-        assert_eq!((timers.next(), timers.foreground()), (Time::NEVER, 0));
+        assert_eq!((timers.settle(), timers.foreground()), (Time::NEVER, 0));
     }
 }

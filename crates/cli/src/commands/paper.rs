@@ -81,6 +81,10 @@ pub(crate) struct PublishArgs {
     /// Directory to write to
     #[arg(short, long, value_name = "DIR", default_value = "papers/results")]
     output: PathBuf,
+    /// Only write the pages of what is published there again: texts have changed, no runs are
+    /// needed
+    #[arg(long, conflicts_with = "from")]
+    pages: bool,
 }
 
 /// Papers, experiments or directories.
@@ -204,6 +208,12 @@ fn report(chosen: &[Chosen], args: &ReportArgs, terminal: &Terminal) -> anyhow::
 }
 
 fn publish(chosen: &[Chosen], args: &PublishArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    if args.pages {
+        let papers: Vec<_> = chosen.iter().map(|c| &c.paper).collect();
+        weir_lab::paper::publish::pages(&papers, &args.output)?;
+        terminal.note(&format!("pages: {}", shown(&args.output)));
+        return Ok(Status::Done);
+    }
     let out = args.from.clone();
     let setting = Setting { out, mode: Mode::Full, seeds: None, any_build: false };
     let mut all = run::collect(chosen, &setting)?;

@@ -15,7 +15,7 @@ use weir_lab::lineup::{Lineup, Otherwise, Request};
 use weir_lab::report::{Destination, Formats};
 use weir_lab::run::{Failed, Failure, Meter, run_each};
 use weir_lab::{EngineConfig, Experiment, Finish, Variant};
-use weir_lab::{describe, format, report, summary, table};
+use weir_lab::{describe, format, report, run_text, table};
 
 /// `weir run`.
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     if args.json {
         print(&serde_json::to_string_pretty(&report::summary(&c))?)?;
     } else {
-        print(&summary::text(&c, terminal.out))?;
+        print(&run_text::text(&c, terminal.out))?;
         next_steps(&c, &saved, &command, terminal);
     }
     Ok(verdict(&c, &args.deny, terminal))
@@ -192,7 +192,8 @@ fn destination(out: Option<&Path>, e: &Experiment) -> anyhow::Result<Option<Dest
     Ok(out.map(|out| Destination::check(out, &e.inputs())).transpose()?)
 }
 
-/// Runs all rows with all seeds; `None` when it was interrupted before there was anything. Runs that
+/// Runs all rows with all seeds; `None` when it was interrupted before there was anything. Runs
+/// that
 /// fail are part of the result as long as there are others.
 fn simulate<'a>(
     lineup: &'a Lineup,

@@ -305,6 +305,10 @@ impl FlowControl for Ffc {
     }
 
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        // a NIC's packets leave no trace
+        if self.role == Role::Nic {
+            return Interest::Never(self.plan.other(priority));
+        }
         self.backstop.interest(&self.plan, priority)
     }
 

@@ -44,7 +44,7 @@ impl Flow {
         self.pause_num[0] + self.pause_num[1]
     }
 
-    fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.bytes == 0
             && self.congested.is_none()
             && self.marks == 0
@@ -62,8 +62,9 @@ pub(super) struct Queue {
     pub holds: i32,
 }
 
-/// One controlled priority of an egress port.
+/// One controlled priority of an egress port. What every packet touches comes first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[repr(C)]
 pub(super) struct Egress {
     pub port: PortId,
     /// The place of its priority among the controlled ones.
@@ -71,9 +72,9 @@ pub(super) struct Egress {
     pub priority: Priority,
     /// The id of queue 0.
     pub first: u32,
-    pub flows: Table<Flow>,
     /// QT; the last one is the isolation queue.
     pub queues: Vec<Queue>,
+    pub flows: Table<Flow>,
     /// Order marks in its queues.
     pub marks: u32,
     /// How long a congested flow must be quiet before it is a normal one again.

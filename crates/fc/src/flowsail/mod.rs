@@ -49,7 +49,7 @@ mod tests;
 pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
 use crate::perflow::{
-    BUCKETS, Backstop, Draws, HopBdp, Keys, NicFlows, OWN_TIMERS, Own, Plan, TABLE, Table,
+    BUCKETS, Backstop, Draws, HopBdp, Keys, NicFlows, OWN_TIMERS, Own, Pairs, Plan, TABLE, Table,
     active_with, flagged, place, tag,
 };
 use crate::{
@@ -214,8 +214,8 @@ pub struct FlowSail {
     role: Role,
     keys: Keys,
     reading: Reading,
-    low: HopBdp,
-    high: HopBdp,
+    /// The lower and the upper threshold.
+    thresholds: Pairs<(u64, u64)>,
     /// By port and class.
     egresses: Vec<Egress>,
     nic: NicFlows,
@@ -225,7 +225,8 @@ pub struct FlowSail {
 
 fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
     let flowsail = FlowSail::new(values, setup)?;
-    flowsail.low.check("q-low and hop-rtt", setup)?;
+    let low = values.ratio(&Q_LOW).expect("has a default");
+    HopBdp::new(values, setup).scaled(low).check("q-low and hop-rtt", setup)?;
     Ok(Box::new(flowsail))
 }
 
@@ -263,8 +264,7 @@ impl FlowSail {
             keys: Keys::new(values, DEFAULT_BUCKETS),
             reading,
             egresses: Table::per_class(setup, &plan).into_iter().enumerate().map(egress).collect(),
-            low: hop.clone().scaled(low),
-            high: hop.scaled(high),
+            thresholds: hop.clone().scaled(low).beside(&hop.scaled(high)),
             nic: NicFlows::default(),
             draws: Draws::new(setup.seed, INFO.name, setup.node),
             backstop: Backstop::new(values, setup)?,
@@ -325,10 +325,11 @@ impl FlowSail {
         let length = v.queue(egress, id).bytes + u64::from(p.size);
         // length > threshold / N_active, without the division
         let scaled = length * active_with(v, egress, id);
-        if scaled > self.high.bytes(p.ingress, egress) {
+        let (low, high) = self.thresholds.get(p.ingress, egress);
+        if scaled > high {
             return true;
         }
-        if scaled <= self.low.bytes(p.ingress, egress) {
+        if scaled <= low {
             return false;
         }
         let flows = e.queues[queue as usize].flows;
@@ -375,12 +376,12 @@ impl FlowSail {
     /// Algorithm 2, lines 1-14: `p` has left the queue with this index.
     fn left(&mut self, v: &NodeView<'_>, p: &Packet, at: usize, queue: u32, a: &mut Actions) {
         let e = &mut self.egresses[at];
-        let isolated = queue == e.isolation();
+        let from_isolation = queue == e.isolation();
         let found = e.flows.find_near(self.keys.of(p.flow), place(p.local_tag));
         let Some((i, f)) = found.and_then(|i| Some((i, e.flows.at_mut(i)?))) else { return };
         let size = u64::from(p.size);
         let bytes = match &mut f.congested {
-            Some(c) if isolated => {
+            Some(c) if from_isolation => {
                 c.last = v.now;
                 &mut c.bytes
             }
@@ -389,7 +390,7 @@ impl FlowSail {
         *bytes = bytes.saturating_sub(size);
         let emptied = *bytes == 0;
         if flagged(p.local_tag) {
-            let n = &mut f.pause_num[usize::from(isolated)];
+            let n = &mut f.pause_num[usize::from(from_isolation)];
             *n = n.saturating_sub(1);
             if self.reading == Reading::TwoCounters && *n == 0 {
                 let (priority, flow) = (p.priority, p.flow);
@@ -398,12 +399,16 @@ impl FlowSail {
                 f.upstream.resume(p.priority, a);
             }
         }
+        let (isolated, idle) = (f.congested.is_some(), f.is_idle());
         if emptied {
             let flows = &mut e.queues[queue as usize].flows;
             *flows = flows.saturating_sub(1);
         }
-        e.release(v.now, i, a);
-        e.forget(i);
+        if isolated {
+            e.release(v.now, i, a);
+        } else if idle {
+            e.flows.remove(i);
+        }
     }
 
     fn hear(&mut self, v: &NodeView<'_>, port: PortId, state: FlowState, a: &mut Actions) {
@@ -452,6 +457,10 @@ impl FlowControl for FlowSail {
     }
 
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        // a NIC's packets leave no trace
+        if self.role == Role::Nic {
+            return Interest::Never(self.plan.other(priority));
+        }
         self.backstop.interest(&self.plan, priority)
     }
 
@@ -476,7 +485,8 @@ impl FlowControl for FlowSail {
     /// queue, which is none of the flow's.) One that is isolated has been active.
     fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
         let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
-        if u64::from(p.size) > self.low.bytes(p.ingress, egress) {
+        let (low, high) = self.thresholds.get(p.ingress, egress);
+        if u64::from(p.size) > low.min(high) {
             return None;
         }
         let e = &mut self.egresses[self.plan.at(egress, class)];

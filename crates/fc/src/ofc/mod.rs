@@ -380,7 +380,7 @@ impl FlowControl for Ofc {
     }
 
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
-        match self.is_lossless(priority) {
+        match self.is_lossless(priority) && self.role == Role::Switch {
             true => Interest::Every,
             false => Interest::Never(QueueId(self.queues[priority.index()].normal)),
         }

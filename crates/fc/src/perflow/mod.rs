@@ -26,7 +26,7 @@ mod upstream;
 pub use backstop::BACKSTOP;
 pub(crate) use backstop::{Backstop, ingress_bound};
 pub use hop::HOP_RTT;
-pub(crate) use hop::HopBdp;
+pub(crate) use hop::{HopBdp, Pairs};
 pub(crate) use nic::NicFlows;
 pub(crate) use plan::{Own, Plan};
 pub(crate) use table::{BUCKETS, Keys, TABLE, Table};

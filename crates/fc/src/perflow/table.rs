@@ -48,19 +48,44 @@ impl Keys {
     }
 }
 
-/// So many entries are found by looking at the keys of all: few flows have packets in one port at
+/// So many entries are found by looking at the tags of all: few flows have packets in one port at
 /// a time, and they come and go with every other packet.
 const FEW: usize = 16;
+
+/// Eight bits of a key, mixed, so that most keys are told apart without a look at them.
+#[inline(always)]
+fn tag(key: u64) -> u8 {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
+}
+
+/// The highest bit of each of eight tags: zero if the tag is not this one. (Behind one that is, a bit
+/// may be set for one that is not.)
+#[inline(always)]
+fn matches(tags: [u8; 8], tag: u8) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    let differ = u64::from_le_bytes(tags) ^ ONES.wrapping_mul(u64::from(tag));
+    differ.wrapping_sub(ONES) & !differ & (ONES << 7)
+}
 
 /// A slab of entries found by key. An entry keeps its index while it lives, and the smallest
 /// free index is reused, so that they can name queues and marks.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Table<E> {
     /// Bit per slot of the first few: taken.
     taken: u32,
-    keys: [u64; FEW],
+    /// How many slots beyond are taken.
+    beyond: u32,
     slots: Vec<Option<(u64, E)>>,
-    /// The slots beyond: where each key is, and which are free.
+    /// Of the first few; that of a free one means nothing.
+    tags: [[u8; 8]; FEW / 8],
+    /// Of the slots beyond. Apart: few tables need it.
+    rest: Box<Rest>,
+}
+
+/// Where each key is, and which slots are free.
+#[derive(Clone, Debug, Default)]
+struct Rest {
     index: FxHashMap<u64, u32>,
     free: BinaryHeap<Reverse<u32>>,
 }
@@ -69,10 +94,10 @@ impl<E> Table<E> {
     pub(crate) fn new() -> Self {
         Self {
             taken: 0,
-            keys: [0; FEW],
+            beyond: 0,
             slots: Vec::new(),
-            index: FxHashMap::default(),
-            free: BinaryHeap::new(),
+            tags: [[0; 8]; FEW / 8],
+            rest: Box::default(),
         }
     }
 
@@ -83,23 +108,34 @@ impl<E> Table<E> {
 
     #[inline]
     pub(crate) fn find(&self, key: u64) -> Option<u32> {
+        let tag = tag(key);
         let mut taken = self.taken;
-        while taken != 0 {
-            let i = taken.trailing_zeros();
-            if self.keys[i as usize % FEW] == key {
-                return Some(i);
+        for (word, tags) in self.tags.iter().enumerate() {
+            if taken == 0 {
+                break;
             }
-            taken &= taken - 1;
+            let mut found = matches(*tags, tag);
+            while found != 0 {
+                let i = word as u32 * 8 + found.trailing_zeros() / 8;
+                if self.is_at(key, i) {
+                    return Some(i);
+                }
+                found &= found - 1;
+            }
+            taken >>= 8;
         }
-        if self.index.is_empty() { None } else { self.index.get(&key).copied() }
+        if self.beyond == 0 { None } else { self.rest.index.get(&key).copied() }
     }
 
     /// [`Table::find`] where the entry was at `hint` before.
     #[inline]
     pub(crate) fn find_near(&self, key: u64, hint: Option<u32>) -> Option<u32> {
-        let is_there =
-            |i: u32| matches!(self.slots.get(i as usize), Some(Some((k, _))) if *k == key);
-        hint.filter(|i| is_there(*i)).or_else(|| self.find(key))
+        hint.filter(|i| self.is_at(key, *i)).or_else(|| self.find(key))
+    }
+
+    #[inline]
+    fn is_at(&self, key: u64, i: u32) -> bool {
+        matches!(self.slots.get(i as usize), Some(Some((k, _))) if *k == key)
     }
 
     /// The index that the next entry gets.
@@ -107,7 +143,7 @@ impl<E> Table<E> {
     pub(crate) fn next_index(&self) -> u32 {
         match self.taken.trailing_ones() {
             first_free if (first_free as usize) < FEW => first_free,
-            _ => self.free.peek().map_or(self.slots.len() as u32, |Reverse(i)| *i),
+            _ => self.rest.free.peek().map_or(self.slots.len() as u32, |Reverse(i)| *i),
         }
     }
 
@@ -130,15 +166,15 @@ impl<E> Table<E> {
     /// Adds an entry that is not there yet.
     pub(crate) fn insert(&mut self, key: u64, entry: E) -> u32 {
         debug_assert!(self.find(key).is_none(), "one entry per key");
-        debug_assert!(self.free.iter().all(|Reverse(i)| (*i as usize) < self.slots.len()));
         let first_free = self.taken.trailing_ones() as usize;
         let i = if first_free < FEW {
             self.taken |= 1 << first_free;
-            self.keys[first_free] = key;
+            self.tags[first_free / 8][first_free % 8] = tag(key);
             first_free
         } else {
-            let i = self.free.pop().map_or(self.slots.len() as u32, |Reverse(i)| i);
-            self.index.insert(key, i);
+            let i = self.rest.free.pop().map_or(self.slots.len() as u32, |Reverse(i)| i);
+            self.rest.index.insert(key, i);
+            self.beyond += 1;
             i as usize
         };
         if i == self.slots.len() {
@@ -153,20 +189,21 @@ impl<E> Table<E> {
             if (i as usize) < FEW {
                 self.taken &= !(1 << i);
             } else {
-                self.index.remove(&key);
-                self.free.push(Reverse(i));
+                self.rest.index.remove(&key);
+                self.rest.free.push(Reverse(i));
+                self.beyond -= 1;
             }
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.taken.count_ones() as usize + self.index.len()
+        (self.taken.count_ones() + self.beyond) as usize
     }
 
     /// The slots that may be in use.
     fn in_use(&self) -> usize {
         let few = (u32::BITS - self.taken.leading_zeros()) as usize;
-        if self.index.is_empty() { few } else { self.slots.len() }
+        if self.beyond == 0 { few } else { self.slots.len() }
     }
 
     /// All entries in index order: index, key, entry.

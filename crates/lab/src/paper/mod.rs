@@ -25,6 +25,7 @@ pub mod page;
 pub mod plot;
 pub mod publish;
 pub mod report;
+mod results_pages;
 pub mod run;
 pub mod select;
 pub mod tables;

@@ -170,11 +170,13 @@ table.claims .why { display: block; margin-top: .25rem; font-size: .92em; }
 .discussion { border-left: 4px solid var(--line); padding: 0 1rem; margin: 1rem 0; }
 .discussion h4 { margin: .25rem 0; }
 tr.total td { border-top: 2px solid var(--line); font-weight: 600; }
-.scaled { border-left: 4px solid var(--c1); background: var(--panel); padding: .5rem 1rem; border-radius: 4px; }
+.scaled { border-left: 4px solid var(--c1); background: var(--panel); padding: .5rem 1rem; \
+border-radius: 4px; }
 h2 .soft, h3 .soft { font-weight: 400; font-size: .85em; }
 section.paper > h2 { font-size: 1.35rem; }
 section.experiment { margin-top: 2.5rem; }
-section.experiment > h3 { font-size: 1.12rem; border-top: 1px solid var(--line); padding-top: 1rem; }
+section.experiment > h3 { font-size: 1.12rem; border-top: 1px solid var(--line); padding-top: \
+1rem; }
 section.experiment figure h3 { font-size: 1rem; border: 0; margin-top: 1.25rem; }
 @media print { table.claims td { min-width: 0; } table.claims td:nth-child(2) { min-width: 0; } }
 ";
@@ -197,9 +199,10 @@ pub fn page(parts: &[Part], total: &Counts, mode: &str, version: &str) -> String
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>Paper lab · Weir</title>\n\
-         <style id=\"figure-style\">\n{figures}</style>\n<style>\n{PAGE_CSS}{CSS}</style>\n</head>\n\
-         <body>\n<header>\n<h1>Paper lab</h1>\n<p class=\"soft\">{mode} run · {count} experiments · \
-         weir {version}</p>\n</header>\n<p class=\"answer\">{answer}</p>\n{banner}\
+         <style id=\"figure-style\">\n{figures}</style>\n<style>\n{PAGE_CSS}{CSS}</style>\n\
+         </head>\n\
+         <body>\n<header>\n<h1>Paper lab</h1>\n<p class=\"soft\">{mode} run · {count} experiments \
+         · weir {version}</p>\n</header>\n<p class=\"answer\">{answer}</p>\n{banner}\
          <nav><a href=\"#verdicts\">Verdicts</a>{links}</nav>\n{summary}\n{body}\
          <script>\n{PAGE_SCRIPT}</script>\n</body>\n</html>\n",
         figures = figure_style(),
@@ -237,10 +240,11 @@ const HEADS: [&str; 10] = [
 /// Papers with the counts of their verdicts, then their experiments.
 fn summary(parts: &[Part], total: &Counts) -> String {
     let mut out = String::from(
-        "<section id=\"verdicts\">\n<h2>Verdicts</h2>\n<p class=\"soft\">Each statement is judged by \
-         a rule that was fixed before the runs, once for each of its readings. Two kinds of verdicts say \
-         nothing about a paper and are counted separately. Calibrated: a setting was chosen with \
-         the published number in view. Own checks: no paper has them; they test choices made here.</p>\n",
+        "<section id=\"verdicts\">\n<h2>Verdicts</h2>\n<p class=\"soft\">Each statement is judged \
+         by a rule that was fixed before the runs, once for each of its readings. Two kinds of \
+         verdicts say nothing about a paper and are counted separately. Calibrated: a setting was \
+         chosen with the published number in view. Own checks: no paper has them; they test \
+         choices made here.</p>\n",
     );
     out.push_str(&head("paper", false));
     for part in parts {
@@ -328,7 +332,8 @@ fn section(s: &Section) -> String {
         .collect();
     format!(
         "<section class=\"experiment\" id=\"{id}\">\n<h3>{id}: {title} <span class=\"soft\">{place}\
-         </span></h3>\n{scaled}{trouble}{shows}{figures}{claims}\n{whys}<p class=\"soft\">{runs}</p>\n\
+         </span></h3>\n{scaled}{trouble}{shows}{figures}{claims}\n{whys}<p \
+         class=\"soft\">{runs}</p>\n\
          <pre>{command}</pre>\n{files}</section>\n",
         title = escape(&s.title),
         place = escape(&s.place),
@@ -386,7 +391,8 @@ fn claim(c: &ClaimRow) -> String {
             false => format!("<span class=\"soft\">{}:</span> ", escape(&f.variant)),
         };
         out.push_str(&format!(
-            "{begin}<td>{variant}{measured}</td><td><span class=\"mark {class}\">{sign} {words}</span>\
+            "{begin}<td>{variant}{measured}</td><td><span class=\"mark {class}\">{sign} \
+             {words}</span>\
              {calibrated}{links}</td></tr>\n",
             begin = if i == 0 { "" } else { "<tr>" },
             measured = escape(&f.measured),

@@ -226,7 +226,9 @@ pub fn verdicts_csv(c: &Collected<'_>) -> Vec<u8> {
         "where",
         "says",
         "reading",
+        "variant",
         "calibrated",
+        "own_check",
         "stated",
         "rule",
         "measured",
@@ -241,16 +243,16 @@ pub fn verdicts_csv(c: &Collected<'_>) -> Vec<u8> {
     for v in &c.verdicts {
         let claim = c.claim(v);
         let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
-        let reading = [claim.reading.as_str(), v.reading.as_str()];
-        let reading: Vec<&str> = reading.into_iter().filter(|r| !r.is_empty()).collect();
         let cells = [
             c.paper.id.clone(),
             c.experiment.id.clone(),
             claim.id.clone(),
             claim.place.clone(),
             claim.says.clone(),
-            reading.join("; "),
+            claim.reading.clone(),
+            v.reading.clone(),
             claim.calibrated.to_string(),
+            c.experiment.own_check.to_string(),
             v.paper.clone(),
             v.rule.clone(),
             v.measured.clone(),

@@ -42,6 +42,19 @@ impl Outcome {
         }
     }
 
+    /// The outcome of this name; `why` there is no comparison.
+    pub fn named(name: &str, why: String) -> Option<Self> {
+        let all = [
+            Self::Reproduced,
+            Self::SameDirection,
+            Self::NotReproduced,
+            Self::NotMeasured(why.clone()),
+            Self::LeftOut(why.clone()),
+            Self::Missing(why),
+        ];
+        all.into_iter().find(|o| o.name() == name)
+    }
+
     /// Why there is no comparison.
     pub fn why(&self) -> &str {
         match self {

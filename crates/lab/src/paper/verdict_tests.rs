@@ -256,7 +256,8 @@ fn a_number_that_is_missing_is_said_and_never_left_out() {
     let v = at_60(text, &[("A", f64::NAN), ("B", 1.0)]);
     let why = "A (load = 60), seed 1: it has no `slowdown_mean`";
     assert_eq!(v.outcome, Outcome::Missing(why.into()));
-    // a quick run leaves out what it says it does; a figure that a run lacks is missing all the same
+    // a quick run leaves out what it says it does; a figure that a run lacks is missing all the
+    // same
     let text = format!("at = {{ load = 60 }}\n{text}");
     let cells: [(&str, &[&str], &[f64]); 1] = [("A", &["60"], &[1.0])];
     let tables = Tables::by_hand(&["load"], "slowdown_mean", &cells);
@@ -295,33 +296,56 @@ fn mistakes_are_shown_with_their_line_and_the_nearest_name() {
     for (text, expected) in [
         (format!("{value}metric = \"slowdown_mena\"\nof = \"A\""), "did you mean `slowdown_mean`?"),
         (format!("{value}metric = \"slowdown_mean\"\nof = \"D\""), "no variant of X `D`"),
-        (format!("{value}metric = \"slowdown_mean\"\nclass = \"victims\"\nof = \"A\""), "`victim`?"),
+        (
+            format!(
+                "{value}metric = \"slowdown_mean\"\nclass = \"victims\"\nof = \
+             \"A\""
+            ),
+            "`victim`?",
+        ),
         (format!("{value}metric = \"finish\"\nof = \"A\""), "no metric of runs `finish`"),
         ("kind = \"valeu\"".into(), "did you mean `value`?"),
         (
-            "kind = \"value\"\nmetric = \"fct_mean_ps\"\npaper = \"1KB\"\nof = \"A\"\nat = { load = 60 }"
+            "kind = \"value\"\nmetric = \"fct_mean_ps\"\npaper = \"1KB\"\nof = \"A\"\nat = { load \
+             = 60 }"
                 .into(),
             "wrong unit",
         ),
-        ("kind = \"value\"\nmetric = \"fct_mean_ps\"\npaper = 1\nof = \"A\"".into(), "which `load`?"),
         (
-            "kind = \"value\"\nmetric = \"fct_mean_ps\"\npaper = 1\nof = \"A\"\nat = { load = 50 }".into(),
+            "kind = \"value\"\nmetric = \"fct_mean_ps\"\npaper = 1\nof = \"A\"".into(),
+            "which \
+             `load`?",
+        ),
+        (
+            "kind = \"value\"\nmetric = \"fct_mean_ps\"\npaper = 1\nof = \"A\"\nat = { load = 50 \
+             }"
+            .into(),
             "its values are 40, 60, 80",
         ),
         (
-            "kind = \"value\"\nmetric = \"fct_mean_ps\"\npaper = 1\nof = \"A\"\nat = { laod = 60 }".into(),
+            "kind = \"value\"\nmetric = \"fct_mean_ps\"\npaper = 1\nof = \"A\"\nat = { laod = 60 \
+             }"
+            .into(),
             "did you mean `load`?",
         ),
         (
-            "kind = \"flat\"\nmetric = \"fct_mean_ps\"\npaper = 1\nof = \"A\"\nat = { load = 60 }".into(),
+            "kind = \"flat\"\nmetric = \"fct_mean_ps\"\npaper = 1\nof = \"A\"\nat = { load = 60 \
+             }"
+            .into(),
             "needs `over`",
         ),
-        ("kind = \"monotone\"\nmetric = \"fct_mean_ps\"\nof = \"A\"\nover = \"load\"".into(), "`direction`"),
+        (
+            "kind = \"monotone\"\nmetric = \"fct_mean_ps\"\nof = \"A\"\nover = \
+             \"load\""
+                .into(),
+            "`direction`",
+        ),
         ("kind = \"not-measured\"\nwhy = \"x\"\nof = \"A\"".into(), "does not use `of`"),
         ("kind = \"not-measured\"".into(), "needs `why`"),
     ] {
         let message = read(&text).expect_err(&text);
-        assert!(message.contains(expected) && message.contains("claims.toml:"), "{text}\n{message}");
+        let placed = message.contains("claims.toml:");
+        assert!(message.contains(expected) && placed, "{text}\n{message}");
     }
 }
 
@@ -329,7 +353,8 @@ fn mistakes_are_shown_with_their_line_and_the_nearest_name() {
 #[test]
 fn rules_are_words() {
     let claim = claim(
-        "kind = \"ratio\"\nof = \"A\"\nagainst = [\"B\", \"C\"]\npaper = 3.0\nover = \"load\"\npick = \"max\"",
+        "kind = \"ratio\"\nof = \"A\"\nagainst = [\"B\", \"C\"]\npaper = 3.0\nover = \
+         \"load\"\npick = \"max\"",
     );
     assert_eq!(claim.paper(), "up to 3.00 times");
     assert_eq!(claim.quantity(), "slowdown_mean: (B, C) / (A), over load");

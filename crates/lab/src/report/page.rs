@@ -191,8 +191,8 @@ fn queues(c: &Comparison<'_>, numbers: &Figures) -> String {
     let mut out: String = figures::queues(c, numbers).iter().map(figure).collect();
     if c.experiment.scenario.probe.series.is_none() {
         out.push_str(
-            "<p class=\"soft\">For queues over time, add <code>[probe] series = \"2us\"</code> to the \
-             scenario.</p>",
+            "<p class=\"soft\">For queues over time, add <code>[probe] series = \"2us\"</code> to \
+             the scenario.</p>",
         );
     }
     out
@@ -212,7 +212,8 @@ fn pauses(c: &Comparison<'_>) -> String {
         let timeline = timeline.as_ref().map(figure).unwrap_or_default();
         let open = if out.is_empty() { " open" } else { "" };
         out.push_str(&format!(
-            "<details{open}><summary>{title}, seed {}</summary>\n<h3>Pause tree: {title}{window}</h3>\n\
+            "<details{open}><summary>{title}, seed {}</summary>\n<h3>Pause tree: \
+             {title}{window}</h3>\n\
              {tree}\n{timeline}</details>\n",
             run.variant.seed
         ));
@@ -246,8 +247,8 @@ fn scenario(c: &Comparison<'_>, command: &str) -> String {
     );
     data.extend(e.scenario.probe.series.map(|_| format!("series.{kind}")));
     let mut out = format!(
-        "<p>To get this page again:</p>\n<pre>{}</pre>\n<p class=\"soft\">weir {}. Data beside this \
-         page: {}, perf.json.</p>\n",
+        "<p>To get this page again:</p>\n<pre>{}</pre>\n<p class=\"soft\">weir {}. Data beside \
+         this page: {}, perf.json.</p>\n",
         escape(command),
         env!("CARGO_PKG_VERSION"),
         data.join(", "),

@@ -30,8 +30,8 @@ pub(super) fn tree(e: &Experiment, run: &Run) -> String {
     let mut out = String::from("<div class=\"trees\">");
     if items.len() > OPEN_TREES || MOST_LINES - room > MOST_OPEN {
         out.push_str(
-            "<label class=\"filter\">only lines with <input type=\"search\" placeholder=\"a switch or \
-             host\"></label>",
+            "<label class=\"filter\">only lines with <input type=\"search\" placeholder=\"a switch \
+             or host\"></label>",
         );
     }
     out.push_str(&format!("<ul class=\"tree\">{}", open.concat()));

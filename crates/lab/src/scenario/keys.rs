@@ -1,6 +1,9 @@
 //! The keys of a scenario file as data: one table serves the reader, its error messages, the
 //! JSON schema and the reference in the book.
 
+mod run;
+
+pub use run::{PROBE, REFERENCE, REPORT, RUN, VARIANT};
 pub use weir_core::param::{Kind, Param as Key};
 
 /// A table of a scenario file.
@@ -222,9 +225,9 @@ pub const SWITCH: Section = Section {
             Kind::Table(THRESHOLDS, &["auto", "pool"]),
             "auto",
             "When an ingress is paused: static `{ xoff, xon }`, dynamic `{ alpha }`, or \
-             `\"pool\"` for one tail-drop pool without pauses. `\"auto\"` is static and follows the \
-             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of each ingress port, xoff at least \
-             ten of the largest frames.",
+             `\"pool\"` for one tail-drop pool without pauses. `\"auto\"` is static and follows \
+             the speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of each ingress port, xoff at \
+             least ten of the largest frames.",
         ),
         key(
             "lossless",
@@ -318,8 +321,8 @@ pub const NIC: Section = Section {
             "weights",
             Kind::Wholes { min: 0, max: 1000 },
             "",
-            "With `by-priority`, eight weights as in `[switch]`: 0 is strict priority. Default: all \
-             strict.",
+            "With `by-priority`, eight weights as in `[switch]`: 0 is strict priority. Default: \
+             all strict.",
         ),
         key(
             "quantum",
@@ -408,8 +411,8 @@ pub const TCP: Section = Section {
             Kind::Choice(&["linux", "detail"]),
             "linux",
             "Parameter set: `linux` has the defaults below, `detail` those of DeTail and CaPFC: \
-             no fast \
-             retransmit, since packets of a flow may take different paths, and an RTO_min of 10 ms.",
+             no fast retransmit, since packets of a flow may take different paths, and an RTO_min \
+             of 10 ms.",
         ),
         key("mss", Kind::Size(&[]), "1460B", "Payload of a full segment."),
     ],
@@ -485,8 +488,7 @@ pub const ROUTING: Section = Section {
             Kind::Choice(&["flow", "adaptive", "random", "round-robin", "flowlet"]),
             "flow",
             "How packets are spread over several equal paths. `flow`: one per flow, by hash. By \
-             packet: \
-             `adaptive`, to a port with few drain bytes (DeTail); `random`; `round-robin`. \
+             packet: `adaptive`, to a port with few drain bytes (DeTail); `random`; `round-robin`. \
              `flowlet`: a flow draws a new path after a gap. All except `flow` can reorder \
              packets.",
         ),
@@ -494,8 +496,8 @@ pub const ROUTING: Section = Section {
             "drain-low",
             Kind::Size(&[]),
             "16KB",
-            "Adaptive: a port is drawn from those with fewer drain bytes than this, if there are any. \
-             Drain bytes are the bytes that leave the port before a new packet of the same \
+            "Adaptive: a port is drawn from those with fewer drain bytes than this, if there are \
+             any. Drain bytes are the bytes that leave the port before a new packet of the same \
              priority.",
         ),
         key(
@@ -517,140 +519,6 @@ pub const ROUTING: Section = Section {
             "100us",
             "Time from a failure or recovery to the change of routes.",
         ),
-    ],
-};
-
-/// `[probe]`.
-pub const PROBE: Section = Section {
-    name: "probe",
-    repeated: false,
-    doc: "What to record in addition to totals.",
-    keys: &[
-        key(
-            "series",
-            Kind::Time(&["off"]),
-            "off",
-            "Sample queues at this interval, for plots over time; the interval doubles in runs \
-             with more than two million samples.",
-        ),
-        key(
-            "pause-events",
-            Kind::Whole { min: 0, max: 100_000_000 },
-            "100000",
-            "Number of pauses and resumes to record for the timeline and the pause tree.",
-        ),
-        key(
-            "warm-up",
-            Kind::Time(&[]),
-            "0ns",
-            "Queue and pause statistics begin at this time, and flows that start earlier are left \
-             out of tables and figures.",
-        ),
-    ],
-};
-
-/// `[run]`.
-pub const RUN: Section = Section {
-    name: "run",
-    repeated: false,
-    doc: "When to stop, and which seeds.",
-    keys: &[
-        key(
-            "until",
-            Kind::Time(&["drained"]),
-            "drained",
-            "Stop at this time, or when all flows are done and the network is empty.",
-        ),
-        key(
-            "traffic-until",
-            Kind::Time(&["never"]),
-            "never",
-            "No flow starts at or after this time; traffic without an end needs it, or a time in \
-             `until`.",
-        ),
-        key("seeds", Kind::Wholes { min: 0, max: u64::MAX }, "1", "One run for each seed."),
-        key(
-            "allow-loss",
-            Kind::Bool,
-            "false",
-            "Whether a run is valid although a lossless scheme lost packets for lack of memory.",
-        ),
-    ],
-};
-
-/// Keys of `[[variant]]` besides the parameters of its scheme and the keys of the scenario.
-pub const VARIANT: Section = Section {
-    name: "variant",
-    repeated: true,
-    doc: "A row of `weir compare`, and of sweeps without variants. Parameters of its scheme are \
-          in the same table as `scheme`, changes of the scenario are written with their section: \
-          `switch.buffer = \"12MB\"`. `weir run --variant LABEL` runs one of them; without it, \
-          `weir run` runs the scheme of `[flow-control]`.",
-    keys: &[
-        key("label", Kind::Text, "", "Its name in tables and figures; default: the scheme."),
-        key("scheme", Kind::Text, "", "The scheme, instead of the scenario's."),
-        key("cc", Kind::Text, "", "The congestion control, instead of the scenario's."),
-    ],
-};
-
-/// `[report]`.
-pub const REPORT: Section = Section {
-    name: "report",
-    repeated: false,
-    doc: "How tables of results are divided.",
-    keys: &[
-        key(
-            "ports",
-            Kind::Ports,
-            "",
-            "Groups of switch ports with separate rows in the tables of sweeps: a name, and the \
-             ports as \
-         `switch -> neighbour`, with `*` for any text and `?` for any character; a list for several.",
-        ),
-        key(
-            "sizes",
-            Kind::Ranges(&["auto"]),
-            "auto",
-            "Ranges of flow sizes with separate rows in tables; the upper end is not included, \
-             and ranges may overlap. `auto`: below 10 KB, 10 KB to 100 KB and from 100 KB on where \
-         traffic draws sizes from a table, else none.",
-        ),
-    ],
-};
-
-/// `[[reference]]`.
-pub const REFERENCE: Section = Section {
-    name: "reference",
-    repeated: true,
-    doc: "A published number of a scheme or variant, printed beside ours.",
-    keys: &[
-        key("scheme", Kind::Text, "", "The scheme it is for."),
-        key("variant", Kind::Text, "", "The variant it is for, by its label; instead of `scheme`."),
-        key(
-            "against",
-            Kind::Text,
-            "",
-            "The label of another row: the number is the ratio of this row's metric to that row's.",
-        ),
-        key("class", Kind::Text, "", "The class of flows it is for; default: all flows."),
-        key(
-            "sizes",
-            Kind::Text,
-            "",
-            "The range of flow sizes it is for, one of `sizes` in `[report]`; default: all.",
-        ),
-        key(
-            "metric",
-            Kind::Text,
-            "",
-            "What was measured: a metric of `weir compare --columns list`, such as `slowdown_p99` or \
-             `deadlock` (the share of runs); `fct-mean`, `fct-max` and `rate` for short; \
-             `queue-mean` or `queue-max` of the most congested port under the first scheme; \
-             `table-mean`.",
-        ),
-        key("table", Kind::Text, "", "`table-mean`: the table of the scheme it is for."),
-        key("value", Kind::Quantity, "", "The number with its unit."),
-        key("source", Kind::Text, "", "Its source: paper, table, figure."),
     ],
 };
 

@@ -120,13 +120,32 @@ pub(crate) struct HeldFlows {
 }
 
 /// Time that a flow lost at a port.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Loss {
     total: Time,
     /// The end of the last hold that is counted.
     until: Time,
-    /// By queue: what its clock showed at the last departure.
-    counted: Vec<(QueueId, Time)>,
+    /// By queue: what its clock showed at the last departure. Most flows use one queue of a port.
+    first: (QueueId, Time),
+    more: Vec<(QueueId, Time)>,
+}
+
+impl Loss {
+    /// What the clock of `queue` showed when a packet left it last.
+    #[inline]
+    fn counted(&mut self, queue: QueueId) -> &mut Time {
+        if self.first.0 == queue {
+            return &mut self.first.1;
+        }
+        let place = match self.more.iter().position(|(q, _)| *q == queue) {
+            Some(place) => place,
+            None => {
+                self.more.push((queue, Time::ZERO));
+                self.more.len() - 1
+            }
+        };
+        &mut self.more[place].1
+    }
 }
 
 impl HeldFlows {
@@ -149,19 +168,14 @@ impl HeldFlows {
         if entered == now {
             return;
         }
-        let Loss { total, until, counted } = self.lost.entry((flow, port)).or_default();
-        let place = match counted.iter().position(|(q, _)| *q == queue) {
-            Some(place) => place,
-            None => {
-                counted.push((queue, Time::ZERO));
-                counted.len() - 1
-            }
-        };
-        let alone = counted.len() == 1;
-        let lost = now.saturating_sub(entered.max(counted[place].1));
-        counted[place].1 = now;
-        *total += if alone { lost } else { lost.min(ended.saturating_sub(*until)) };
-        *until = ended.max(*until);
+        let first = (queue, Time::ZERO);
+        let new = || Loss { total: Time::ZERO, until: Time::ZERO, first, more: Vec::new() };
+        let loss = self.lost.entry((flow, port)).or_insert_with(new);
+        let before = std::mem::replace(loss.counted(queue), now);
+        let lost = now.saturating_sub(entered.max(before));
+        let alone = loss.more.is_empty();
+        loss.total += if alone { lost } else { lost.min(ended.saturating_sub(loss.until)) };
+        loss.until = ended.max(loss.until);
     }
 
     /// What was found, sorted by (flow, port).

@@ -18,7 +18,7 @@
 //! | [`Switch::queue_quietly`] | nothing but memory decides on admission, ingress quiet with the packet | `arrive` | the scheme has named the queue and needs no notification |
 //! | [`Switch::pass`] | egress idle, nothing queued or held there; the scheme says that the packet passes | memory books, `arrive`, `serve`, `depart`, queue, clock | the scheme is as after these calls, which would ask for nothing; the scheduler could choose no other packet |
 //! | [`Switch::store_and_send`] | egress idle, the scheme asked for nothing in `arrive` (and in `serve`, which says `Send`), nothing else can be sent | queue, clock | the packet would be first in its queue and chosen at this instant; `depart` sees the same books |
-//! | [`Switch::transmit_shortcut`] | no control frames, no limits, link up; the next head is not inspected | the loop of choice and verdict | the plain path would choose the same queue and send its head |
+//! | [`Switch::transmit_shortcut`] | no control frames, no limits, link up; the next head is not inspected, or the scheme sends it and asks for nothing | the loop of choice and verdict | the plain path would choose the same queue and send its head |
 //! | [`Hooks::arrive`], [`Hooks::serve`], [`Hooks::depart`] | a priority of which the scheme never hears | these calls | the scheme would name the same queue and ask for nothing |
 //! | quiet departure in [`Switch::send`] | ingress quiet with and without the packet | `depart` | the scheme needs no notification |
 //!
@@ -305,7 +305,7 @@ impl Switch {
         {
             self.send_due(o, q, now, env);
         } else if port.inspects_heads {
-            self.transmit(o, now, env);
+            self.transmit_inspected(o, now, env);
         } else {
             self.transmit_in_turn(o, now, env);
         }
@@ -315,6 +315,28 @@ impl Switch {
     #[inline(always)]
     fn is_inspected(&self, port: &Port, q: QueueId) -> bool {
         !self.scheme.never_hears(port.queues[q.index()].priority)
+    }
+
+    /// [`Switch::transmit_shortcut`] where the scheme inspects heads.
+    #[inline(never)]
+    fn transmit_inspected(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
+        let Self { ports, books, scheme, stored, .. } = self;
+        let port = &mut ports[o];
+        let Some(q) = port.select(0, stored) else { return self.clocks.advance(Time::NEVER) };
+        let queue = &port.queues[q.index()];
+        let head = stored.front(&queue.fifo).expect("a ready queue has a head").1;
+        let at = PortQueue { port: PortId::from_index(o), queue: q };
+        let sends = head.kind != PacketKind::Mark;
+        let verdict = scheme.serve(books, at, queue.priority, head, now);
+        if verdict == Verdict::Send && sends && scheme.actions.is_empty() {
+            self.end_wait(o, q);
+            self.send_due(o, q, now, env);
+            return;
+        }
+        if !self.follow(o, q, verdict, now, env) {
+            self.transmit_data(o, now, env);
+        }
+        self.set_clock(o, now);
     }
 
     /// [`Switch::transmit_shortcut`] where queues take turns.
