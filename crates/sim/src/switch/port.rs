@@ -272,7 +272,7 @@ impl Port {
             if counters.packets == 1 && !counters.held && queue.data {
                 book.active += 1;
             }
-            self.queue.set(now, self.queue.length() + u64::from(packet.size));
+            self.queue.set_ahead(now, self.queue.length() + u64::from(packet.size));
             self.area.add(now, packet.size);
             self.obstacles.note(Obstacles::QUEUED, true);
         }
@@ -324,7 +324,7 @@ impl Port {
                 book.active -= 1;
             }
             let left = self.queue.length() - u64::from(packet.size);
-            self.queue.set(now, left);
+            self.queue.set_ahead(now, left);
             self.area.remove(now, packet.size);
             if left == 0 {
                 self.obstacles.note(Obstacles::QUEUED, false);
