@@ -11,7 +11,8 @@
 //!
 //! ```text
 //! notification   alpha and cut flags set; the first one starts the timers, with alpha = 1, RT = RC
-//! alpha timer    alpha = (1-g) alpha + g  if a notification came since the last time, else (1-g) alpha
+//! alpha timer    alpha = (1-g) alpha + g  if a notification came since the last time,
+//!                else (1-g) alpha
 //! cut timer      if a notification came: RT = RC (if raised since the last cut, or clamp),
 //!                RC = max(min, RC (1 - alpha/2)), stage = 0, the raise timer starts over
 //! raise timer    stage = F: RT += AI; stage > F: RT += HAI; RC = RC/2 + RT/2; stage += 1

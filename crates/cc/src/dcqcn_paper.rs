@@ -8,7 +8,8 @@
 //! faster and faster (hyper increase).
 //!
 //! ```text
-//! CNP            RT = RC; RC = RC (1 - alpha/2); alpha = (1-g) alpha + g; timer, counter start over
+//! CNP            RT = RC; RC = RC (1 - alpha/2); alpha = (1-g) alpha + g;
+//!                timer and counter start over
 //! alpha timer    (no CNP for alpha_timer) alpha = (1-g) alpha
 //! timer          T += 1, then raise
 //! byte counter   (every byte_counter bytes) BC += 1, then raise

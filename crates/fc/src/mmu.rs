@@ -1,4 +1,4 @@
-//! Shared buffer memory: who may store a packet, and when an ingress should be paused.
+//! Shared buffer memory: whether a packet may be stored, and when an ingress should be paused.
 //!
 //! A packet is charged to its **ingress** (port, priority) for as long as it is in the
 //! switch. Three admission models:
@@ -481,7 +481,10 @@ impl Mmu {
         let sum: u64 = self.ingress.iter().map(|i| i.bytes).sum();
         let forwarded = self.staged.as_ref().map_or(0, |s| s.forwarded());
         if sum + forwarded != self.used {
-            return Err(format!("ingress books add up to {sum} B, the buffer to {} B", self.used));
+            return Err(format!(
+                "ingress counters add up to {sum} B, the buffer to {} B",
+                self.used
+            ));
         }
         if let Some(staged) = &self.staged {
             staged.audit(self.used)?;

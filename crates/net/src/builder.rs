@@ -163,7 +163,7 @@ impl TopologyBuilder {
     }
 
     /// The builder that would make `topo` with only the links that `keep` chooses.
-    pub(crate) fn remake(
+    fn remake(
         topo: &Topology,
         keep: impl Fn(LinkId) -> bool,
         missing: Vec<(NodeId, NodeId)>,
@@ -286,4 +286,26 @@ fn port_table(used: &[u32], links: &[Link]) -> (Vec<u32>, Vec<PortEnd>) {
         }
     }
     (start, ports)
+}
+
+impl Topology {
+    /// The same network without some links, each given by the names of its ends. Of several
+    /// parallel links each mention takes one away. Ports are numbered anew.
+    pub fn without_links(&self, failed: &[(String, String)]) -> Result<Self, TopologyError> {
+        if failed.is_empty() {
+            return Ok(self.clone());
+        }
+        let mut gone = vec![false; self.links.len()];
+        let mut missing = self.missing.clone();
+        for (a, b) in failed {
+            let (a, b) = (self.find(a)?, self.find(b)?);
+            let links = self.links_between(a, b)?;
+            let Some(link) = links.into_iter().find(|link| !gone[link.index()]) else {
+                return Err(self.no_such_link(a, b));
+            };
+            gone[link.index()] = true;
+            missing.push((a, b));
+        }
+        TopologyBuilder::remake(self, |link| !gone[link.index()], missing).finish()
+    }
 }

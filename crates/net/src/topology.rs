@@ -1,6 +1,5 @@
 //! A network as data: nodes, links and ports in flat arrays.
 
-use crate::builder::TopologyBuilder;
 use crate::error::TopologyError;
 use weir_core::nearest;
 use weir_core::{LinkId, NodeId, PortId, Rate, Time};
@@ -212,7 +211,7 @@ impl Topology {
         if found.is_empty() { Err(self.no_such_link(a, b)) } else { Ok(found) }
     }
 
-    fn no_such_link(&self, a: NodeId, b: NodeId) -> TopologyError {
+    pub(crate) fn no_such_link(&self, a: NodeId, b: NodeId) -> TopologyError {
         const SHOWN: usize = 8;
         let mut names: Vec<_> =
             self.ports(a).iter().take(SHOWN).map(|end| self.name(end.peer)).collect();
@@ -267,25 +266,5 @@ impl Topology {
     /// Links that were left out as failed from the start, as pairs of nodes.
     pub fn missing(&self) -> &[(NodeId, NodeId)] {
         &self.missing
-    }
-
-    /// The same network without some links, each given by the names of its ends. Of several
-    /// parallel links each mention takes one away. Ports are numbered anew.
-    pub fn without_links(&self, failed: &[(String, String)]) -> Result<Self, TopologyError> {
-        if failed.is_empty() {
-            return Ok(self.clone());
-        }
-        let mut gone = vec![false; self.links.len()];
-        let mut missing = self.missing.clone();
-        for (a, b) in failed {
-            let (a, b) = (self.find(a)?, self.find(b)?);
-            let links = self.links_between(a, b)?;
-            let Some(link) = links.into_iter().find(|link| !gone[link.index()]) else {
-                return Err(self.no_such_link(a, b));
-            };
-            gone[link.index()] = true;
-            missing.push((a, b));
-        }
-        TopologyBuilder::remake(self, |link| !gone[link.index()], missing).finish()
     }
 }

@@ -278,7 +278,10 @@ mod tests {
     proptest! {
         #[test]
         fn does_what_deques_do(
-            ops in prop::collection::vec((0usize..3, prop::option::weighted(0.6, any::<u8>())), 0..300),
+            ops in prop::collection::vec(
+                (0usize..3, prop::option::weighted(0.6, any::<u8>())),
+                0..300,
+            ),
         ) {
             let mut store = Store::default();
             let mut chains = [Chain::default(); 3];

@@ -9,9 +9,9 @@
 
 use crate::node::Node;
 use crate::outcome::{Deadlock, Finish, Stuck};
-use crate::run::World;
 use crate::switch::Switch;
 use crate::switch::holds::StuckQueue;
+use crate::world::World;
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Time};
 use weir_fc::PortQueue;
 
@@ -191,7 +191,7 @@ fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
     if world.nodes().any(Node::has_foreground_traffic) || world.carries_traffic() {
         return None;
     }
-    // Responses to control frames are no progress: a scheme may repeat them for ever.
+    // Responses to control frames are no progress: a scheme may repeat them forever.
     let last = world.nodes().map(|n| n.tally().last_activity).max()?;
     let patience = patience(world) + world.shared.config.link.response;
     if world.now.saturating_sub(last) < patience {

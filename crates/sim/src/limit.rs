@@ -1,6 +1,6 @@
 //! Rate limits per priority of a port (GFC).
 
-use weir_core::{Bytes, Priority, Rate, Time};
+use weir_core::{Bytes, Priority, PrioritySet, Rate, Time};
 
 #[derive(Clone, Copy, Debug)]
 struct Limit {
@@ -51,17 +51,13 @@ impl Limits {
     }
 
     /// Priorities that may not start at `t`.
-    pub(crate) fn blocked(&self, t: Time) -> u8 {
-        (0..Priority::COUNT).filter(|&p| self.of[p].next > t).fold(0, |mask, p| mask | 1 << p)
+    pub(crate) fn blocked(&self, t: Time) -> PrioritySet {
+        Priority::ALL.into_iter().filter(|p| self.of[p.index()].next > t).collect()
     }
 
-    /// The first time after `t` at which one of the priorities in `mask` may start.
-    pub(crate) fn next_after(&self, t: Time, mask: u8) -> Time {
-        (0..Priority::COUNT)
-            .filter(|p| mask & 1 << p != 0)
-            .map(|p| self.of[p].next.max(t))
-            .min()
-            .unwrap_or(Time::NEVER)
+    /// The first time after `t` at which one of these priorities may start.
+    pub(crate) fn next_after(&self, t: Time, priorities: PrioritySet) -> Time {
+        priorities.iter().map(|p| self.of[p.index()].next.max(t)).min().unwrap_or(Time::NEVER)
     }
 }
 
@@ -70,18 +66,20 @@ mod tests {
     use super::*;
 
     const P: Priority = Priority::ALL[3];
+    const ONLY: PrioritySet = PrioritySet::only(P);
+    const NONE: PrioritySet = PrioritySet::EMPTY;
 
     #[test]
     fn a_limited_priority_waits_out_its_packets_at_its_rate() {
         let line = Rate::from_gbps(40);
         let mut l = Limits::new(line, P, Time::ZERO);
         l.set(Time::ZERO, P, Some(Rate::from_gbps(10)));
-        assert_eq!(l.blocked(Time::ZERO), 0);
+        assert_eq!(l.blocked(Time::ZERO), NONE);
         l.started(Time::ZERO, P, 1000);
         // 1000 B at 10 Gb/s: 800 ns
-        assert_eq!(l.blocked(Time::from_ns(799)), 1 << 3);
-        assert_eq!(l.blocked(Time::from_ns(800)), 0);
-        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(800));
+        assert_eq!(l.blocked(Time::from_ns(799)), ONLY);
+        assert_eq!(l.blocked(Time::from_ns(800)), NONE);
+        assert_eq!(l.next_after(Time::ZERO, ONLY), Time::from_ns(800));
     }
 
     #[test]
@@ -92,14 +90,14 @@ mod tests {
         l.started(Time::ZERO, P, 1000);
         // 400 ns at 20 Gb/s; at 100 ns the rate is halved: 300 ns left become 600 ns
         l.set(Time::from_ns(100), P, Some(Rate::from_gbps(10)));
-        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(700));
+        assert_eq!(l.next_after(Time::ZERO, ONLY), Time::from_ns(700));
         // and doubled again at 500 ns: 200 ns left become 100 ns
         l.set(Time::from_ns(500), P, Some(Rate::from_gbps(20)));
-        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(600));
+        assert_eq!(l.next_after(Time::ZERO, ONLY), Time::from_ns(600));
         // without a limit the 90 ns left take 45 ns
         l.set(Time::from_ns(510), P, None);
-        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(555));
-        assert_eq!(l.blocked(Time::from_ns(555)), 0);
+        assert_eq!(l.next_after(Time::ZERO, ONLY), Time::from_ns(555));
+        assert_eq!(l.blocked(Time::from_ns(555)), NONE);
     }
 
     #[test]
@@ -108,8 +106,8 @@ mod tests {
         // 1000 B have 100 ns to go when the rate is quartered: 400 ns
         let mut l = Limits::new(line, P, Time::from_ns(200));
         l.set(Time::from_ns(100), P, Some(Rate::from_gbps(10)));
-        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(500));
-        assert_eq!(l.blocked(Time::from_ns(200)), 1 << 3, "the others wait for the wire only");
+        assert_eq!(l.next_after(Time::ZERO, ONLY), Time::from_ns(500));
+        assert_eq!(l.blocked(Time::from_ns(200)), ONLY, "the others wait for the wire only");
     }
 
     #[test]
@@ -132,13 +130,13 @@ mod tests {
         l.started(Time::ZERO, P, 1000);
         // at 400 ns of 800 ns half a packet is left: 100 ns at the line's rate
         l.set(Time::from_ns(400), P, None);
-        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(500));
+        assert_eq!(l.next_after(Time::ZERO, ONLY), Time::from_ns(500));
         l.set(Time::from_ns(400), P, Some(Rate::from_gbps(10)));
-        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(800));
+        assert_eq!(l.next_after(Time::ZERO, ONLY), Time::from_ns(800));
         // without a limit packets are measured at the line's rate, for the next limit
         l.set(Time::from_ns(800), P, None);
         l.started(Time::from_ns(800), P, 1000);
         l.set(Time::from_ns(900), P, Some(Rate::from_gbps(20)));
-        assert_eq!(l.next_after(Time::ZERO, 1 << 3), Time::from_ns(1100));
+        assert_eq!(l.next_after(Time::ZERO, ONLY), Time::from_ns(1100));
     }
 }

@@ -1,10 +1,7 @@
 //! The sending half of a port: serialisation onto a wire.
 
-use crate::outcome::DropReason;
-use crate::shared::Shared;
 use crate::tree::{END, HORIZON};
 use crate::wire::{WireId, Wires};
-use weir_core::rng::Stream;
 use weir_core::{Bytes, Packet, Priority, Rate, Time};
 use weir_net::limits::{MAX_DELAY, MIN_RATE};
 
@@ -58,7 +55,7 @@ impl Transmitter {
         self.wire
     }
 
-    /// Asks for the wire to be at hand soon.
+    /// Prefetches the wire.
     pub(crate) fn prefetch_way(&self, wires: &Wires) {
         wires.prefetch_way(self.wire);
     }
@@ -125,29 +122,6 @@ impl Outages {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-}
-
-/// Why a frame that arrives now is dropped: it was in flight during an outage of its link, or it
-/// has a bit error. `tx` is the sending half of the port it comes in by: both directions of a link
-/// have the same rate and delay.
-#[inline]
-pub(crate) fn damage(
-    frame: &Packet,
-    tx: &Transmitter,
-    outages: &Outages,
-    bit_errors: &mut Stream,
-    shared: &Shared<'_>,
-    now: Time,
-) -> Option<DropReason> {
-    if !outages.is_empty() {
-        let left = now.saturating_sub(tx.delay + tx.serialisation(frame.size));
-        if outages.hit(left, now) {
-            return Some(DropReason::LinkDown);
-        }
-    }
-    let has_error =
-        shared.byte_survival_ln < 0.0 && bit_errors.unit() < shared.frame_error(frame.size);
-    has_error.then_some(DropReason::BitError)
 }
 
 #[cfg(test)]

@@ -78,8 +78,9 @@ impl<'a> SwitchThresholds<'a> {
     ///
     /// Thresholds that follow the speed of ports are those of the port's. Where marking is to
     /// come before pausing, `kmax` is at most half of the pause threshold, half of the memory, and
-    /// half of what an egress queue of a pipelined switch may hold; `kmin` is lowered in proportion: when any single ingress has filled the queue
-    /// up to its pause threshold, every packet has been marked for a while.
+    /// half of what an egress queue of a pipelined switch may hold; `kmin` is lowered in
+    /// proportion: when any single ingress has filled the queue up to its pause threshold, every
+    /// packet has been marked for a while.
     pub fn marking(&self, switch: NodeId) -> Vec<Option<EcnConfig>> {
         let scale = self.config.switch.ecn_scale;
         let ecn = self.config.switch.ecn.filter(|_| self.is_ecn_capable());

@@ -1,29 +1,20 @@
 //! The whole run on one screen: build, simulate, report.
 
-use crate::config::{
-    Config, EngineConfig, PipelineConfig, Reliability, Stop, ThresholdConfig, WindowConfig,
-};
+use crate::config::{Config, Stop};
 use crate::deadlock;
+use crate::engine::Part;
 use crate::engine::partition::Partition;
-use crate::engine::sequential::Sequential;
-use crate::engine::window::Window;
-use crate::engine::{Engine, Part};
 use crate::error::SimError;
-use crate::nic::Nic;
 use crate::node::Node;
 use crate::outcome::{Finish, Outcome};
-use crate::probe::series::Series;
 use crate::report;
 use crate::shared::{self, Prepared, Shared};
-use crate::switch::Switch;
 use crate::tree::HORIZON;
-use crate::wire::{WireNumbers, Wires};
-use rustc_hash::FxHashMap;
+use crate::world::World;
 use std::ops::ControlFlow;
-use weir_cc::CcKind;
-use weir_core::{Bytes, NodeId, Time};
+use weir_core::Time;
 use weir_net::Topology;
-use weir_traffic::{HostFlows, Traffic};
+use weir_traffic::Traffic;
 
 /// Global conditions (the end, deadlocks, interruption) are looked at on this grid of
 /// simulated time, the same for every engine.
@@ -67,7 +58,7 @@ pub fn run(
     config: &Config,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, SimError> {
-    check(config)?;
+    config.check()?;
     run_prepared(topology, &Prepared::new(topology, config), traffic, config, observer)
 }
 
@@ -80,7 +71,7 @@ pub fn run_prepared(
     config: &Config,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, SimError> {
-    check(config)?;
+    config.check()?;
     let fresh;
     let prepared = match prepared.fits(config) {
         true => prepared,
@@ -102,189 +93,7 @@ pub fn threads(topology: &Topology, config: &Config) -> usize {
     Partition::new(topology, shared::threads(topology, config)).parts.len()
 }
 
-/// Settings that no model can work with.
-fn check(config: &Config) -> Result<(), SimError> {
-    let setting = |what, value: String, valid| Err(SimError::Setting { what, value, valid });
-    let frame = config.nic.max_frame();
-    if frame > Bytes::new(u64::from(u16::MAX)) {
-        return Err(SimError::FrameTooLarge(frame));
-    }
-    if config.nic.payload == Bytes::ZERO {
-        return setting("payload", "0 B".into(), "a packet carries at least one byte");
-    }
-    if config.nic.ack == Bytes::ZERO || config.nic.ack.get() > u64::from(u16::MAX) {
-        return setting("ack", config.nic.ack.to_string(), "1 to 65535 B");
-    }
-    if !(0.0..1.0).contains(&config.link.bit_error_rate) {
-        let value = config.link.bit_error_rate.to_string();
-        return setting("bit-error-rate", value, "a probability from 0 to below 1");
-    }
-    if config.link.overhead.get() > u64::from(u16::MAX) {
-        return setting("overhead", config.link.overhead.to_string(), "at most 65535 B");
-    }
-    if let Stop::At(t) = config.stop
-        && t > HORIZON
-    {
-        return setting("until", t.to_string(), "a run lasts at most 2^46 ps, about 70 s");
-    }
-    check_transport(config)?;
-    if let Some(pipeline) = config.switch.pipeline {
-        check_pipeline(config, &pipeline)?;
-    }
-    if let Some(ecn) = config.switch.ecn
-        && ecn.kmin > ecn.kmax
-    {
-        return setting("kmin", ecn.kmin.to_string(), "kmin must not be above kmax");
-    }
-    Ok(())
-}
-
-/// Settings of hosts that do not go together.
-fn check_transport(config: &Config) -> Result<(), SimError> {
-    let setting = |what, value: String, valid| Err(SimError::Setting { what, value, valid });
-    let nic = &config.nic;
-    if nic.reliability != Reliability::Tcp {
-        return match nic.acks_with_data {
-            true => setting("ack-priority", "data".into(), "only TCP's ACKs travel with the data"),
-            false => Ok(()),
-        };
-    }
-    if config.cc.kind() != Some(CcKind::None) {
-        let valid = "TCP is its own congestion control: `none`";
-        return setting("congestion control", config.cc.name().into(), valid);
-    }
-    if nic.window != WindowConfig::FromCc {
-        let valid = "TCP has a congestion window and a receive window of its own";
-        return setting("window", format!("{:?}", nic.window), valid);
-    }
-    if let Some(timeout) = nic.timeout {
-        let valid = "TCP has a timer of its own, which starts from `rto_min`";
-        return setting("timeout", timeout.to_string(), valid);
-    }
-    Ok(())
-}
-
-/// A processor takes at least a picosecond per packet.
-const MAX_PROCESSOR_RATE: u64 = 1_000_000_000_000;
-
-/// Settings that a pipelined switch cannot work with.
-fn check_pipeline(config: &Config, pipeline: &PipelineConfig) -> Result<(), SimError> {
-    let setting = |what, value: String, valid| Err(SimError::Setting { what, value, valid });
-    if config.switch.latency != Time::ZERO {
-        let value = config.switch.latency.to_string();
-        return setting("latency", value, "a pipelined switch has a pipeline delay instead");
-    }
-    if matches!(config.switch.thresholds, ThresholdConfig::Dynamic { .. }) {
-        return setting("thresholds", "dynamic".into(), "those of a pipelined switch are static");
-    }
-    if pipeline.rate == 0 || pipeline.rate > MAX_PROCESSOR_RATE {
-        let valid = "1 to 10^12 packets per second";
-        return setting("processor rate", pipeline.rate.to_string(), valid);
-    }
-    let frame = config.nic.max_frame();
-    let longest = config.switch.longest_egress().unwrap_or(Bytes::MAX);
-    if longest < frame {
-        let valid = "an egress queue holds at least one full frame";
-        return setting("egress limit", longest.to_string(), valid);
-    }
-    Ok(())
-}
-
-/// All nodes and what is between them.
-pub(crate) struct World<'a> {
-    pub(crate) shared: &'a Shared<'a>,
-    pub(crate) parts: Vec<Part>,
-    partition: Partition,
-    pub(crate) series: Series,
-    pub(crate) now: Time,
-}
-
-impl<'a> World<'a> {
-    fn build(shared: &'a Shared<'a>, traffic: &Traffic) -> Result<Self, SimError> {
-        let topology = shared.topology;
-        let partition = Partition::new(topology, shared.threads());
-        let mut sources: FxHashMap<NodeId, HostFlows> =
-            traffic.sources(shared.config.seed).into_iter().map(|s| (s.host(), s)).collect();
-        let scheme = shared.config.scheme.info.name;
-        let numbers = WireNumbers::new(topology, &partition.parts);
-        let mut parts = Vec::with_capacity(partition.parts.len());
-        for (p, ids) in partition.parts.iter().enumerate() {
-            let mut nodes = Vec::with_capacity(ids.len());
-            for &id in ids {
-                let node = if topology.is_host(id) {
-                    let source =
-                        sources.remove(&id).expect("the traffic was planned for these hosts");
-                    Nic::new(id, source, shared, &numbers).map(|n| Node::Nic(Box::new(n)))
-                } else {
-                    Switch::new(id, shared, &numbers).map(|s| Node::Switch(Box::new(s)))
-                };
-                nodes.push(node.map_err(|error| SimError::Scheme { scheme, error })?);
-            }
-            parts.push(Part::new(nodes, Wires::new(topology, &partition.parts, &numbers, p)));
-        }
-        let ports = topology.switches().map(|n| topology.ports(n).len()).sum();
-        let series = Series::new(shared.config.probes.series, ports);
-        let mut world = Self { shared, parts, partition, series, now: Time::ZERO };
-        world.pin_paths(traffic)?;
-        Ok(world)
-    }
-
-    /// All nodes, in no particular order.
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
-        self.parts.iter().flat_map(|p| &p.nodes)
-    }
-
-    /// One node.
-    pub(crate) fn node(&self, id: NodeId) -> &Node {
-        let (part, place) = self.partition.place[id.index()];
-        &self.parts[part as usize].nodes[place as usize]
-    }
-
-    fn node_mut(&mut self, id: NodeId) -> &mut Node {
-        let (part, place) = self.partition.place[id.index()];
-        &mut self.parts[part as usize].nodes[place as usize]
-    }
-
-    /// Whether anything but control frames is in flight.
-    pub(crate) fn carries_traffic(&self) -> bool {
-        self.parts.iter().any(|p| p.wires.carries_traffic())
-    }
-
-    /// Tells switches the next hops of flows with a static path.
-    fn pin_paths(&mut self, traffic: &Traffic) -> Result<(), SimError> {
-        if self.shared.paths.is_empty() {
-            return Ok(());
-        }
-        let shared = self.shared;
-        if traffic.endless() {
-            return Err(weir_traffic::TrafficError::Endless.into());
-        }
-        for flow in traffic.sources(shared.config.seed).into_iter().flatten() {
-            let Some(path) = flow.path.and_then(|i| shared.paths.get(i as usize)) else {
-                continue;
-            };
-            for (node, port) in path {
-                if let Node::Switch(s) = self.node_mut(*node) {
-                    s.pin(flow.id, *port);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn engine(&mut self) -> Box<dyn Engine> {
-        let (lookahead, topology) = (self.shared.lookahead(), self.shared.topology);
-        let window =
-            |parts: &mut [Part]| Box::new(Window::new(parts, topology, &self.partition, lookahead));
-        match (self.shared.config.engine, &mut self.parts[..]) {
-            (EngineConfig::Stepwise, [part]) => Box::new(Sequential::new(part, Time::from_ps(1))),
-            (EngineConfig::Window { .. }, parts) => window(parts),
-            (EngineConfig::Auto { .. }, parts @ [_]) if self.shared.window_pays() => window(parts),
-            (_, [part]) => Box::new(Sequential::new(part, lookahead)),
-            (_, parts) => window(parts),
-        }
-    }
-
+impl World<'_> {
     /// Moves from grid point to grid point until there is a reason to stop.
     fn simulate(&mut self, observer: &mut dyn Observer) -> Finish {
         let mut engine = self.engine();
@@ -293,16 +102,17 @@ impl<'a> World<'a> {
             Stop::At(t) => t,
         };
         let mut watch = deadlock::Watch::new(self);
-        self.look_at_tables();
+        self.at_grid_point();
         loop {
+            // Samples must not change the instants at which the run as a whole is looked at.
             let grid = self.next_grid().min(stop);
-            let target = grid.min(self.series.due());
-            engine.advance(&mut self.parts, &mut self.partition, self.shared, target);
-            self.now = target;
-            if target == grid {
-                self.look_at_tables();
+            while self.sample_at < grid {
+                self.advance(&mut *engine, self.sample_at);
+                self.sample();
             }
-            if target == self.series.due() {
+            self.advance(&mut *engine, grid);
+            self.at_grid_point();
+            if self.sample_at == grid {
                 self.sample();
             }
             if let Some(finish) = self.finished(stop, &mut watch) {
@@ -332,35 +142,6 @@ impl<'a> World<'a> {
         watch.find(self)
     }
 
-    /// All flows over and nothing but control frames anywhere.
-    fn drained(&self) -> bool {
-        self.nodes().all(|n| match n {
-            Node::Nic(n) => n.all_flows_over() && n.packets_inside() == 0,
-            Node::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipeline.is_empty(),
-        }) && !self.carries_traffic()
-    }
-
-    fn look_at_tables(&mut self) {
-        let (now, start) = (self.now, self.shared.config.probes.warm_up);
-        for node in self.parts.iter_mut().flat_map(|p| &mut p.nodes) {
-            if let Node::Switch(s) = node {
-                s.look_at_tables(now, start);
-            }
-        }
-    }
-
-    fn sample(&mut self) {
-        let mut samples = std::mem::take(&mut self.series.samples);
-        let switches: Vec<NodeId> = self.shared.topology.switches().collect();
-        for id in switches {
-            if let Node::Switch(s) = self.node(id) {
-                s.sample(self.now, &mut samples);
-            }
-        }
-        self.series.samples = samples;
-        self.series.taken();
-    }
-
     fn progress(&self) -> Progress {
         let mut p = Progress {
             now: self.now,
@@ -379,30 +160,13 @@ impl<'a> World<'a> {
         }
         p
     }
-
-    /// Takes the world apart: all nodes by id, and what is left on the wires.
-    pub(crate) fn into_remains(self) -> Remains<'a> {
-        let (nodes, wires): (Vec<_>, Vec<_>) =
-            self.parts.into_iter().map(|p| (p.nodes, p.wires)).unzip();
-        let mut nodes: Vec<Node> = nodes.into_iter().flatten().collect();
-        nodes.sort_unstable_by_key(Node::id);
-        Remains { shared: self.shared, nodes, wires, series: self.series, now: self.now }
-    }
-}
-
-/// A world that has stopped.
-pub(crate) struct Remains<'a> {
-    pub(crate) shared: &'a Shared<'a>,
-    /// By id.
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) wires: Vec<Wires>,
-    pub(crate) series: Series,
-    pub(crate) now: Time,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::EngineConfig;
+    use weir_core::{Bytes, NodeId};
     use weir_net::build::{self, k_ary};
     use weir_traffic::pattern::List;
     use weir_traffic::{Fabric, FlowSpec};

@@ -305,7 +305,8 @@ mod tests {
                 }
                 let min = *clocks.iter().min().unwrap();
                 prop_assert_eq!(tree.min(), min);
-                let wins = clocks[..i].iter().all(|&c| t < c) && clocks[i..].iter().all(|&c| t <= c);
+                let (before, after) = clocks.split_at(i);
+                let wins = before.iter().all(|&c| t < c) && after.iter().all(|&c| t <= c);
                 prop_assert_eq!(tree.would_win(i, t) || t == Time::NEVER, wins || t == Time::NEVER);
                 if min != Time::NEVER {
                     prop_assert_eq!(tree.winner(), clocks.iter().position(|&c| c == min).unwrap());

@@ -304,7 +304,8 @@ fn a_nic_shares_its_wire_by_rank_and_weight() {
 
 /// Hosts 0 to 2 send four packets each to host 3, all at once: they come to the switch three at a
 /// time, at 223, 346, 469 and 592 ns. They find 0 0 1, 2 3 4, 4 5 6 and 6 7 8 packets of 1518 B in
-/// their queue; those that leave it leave 0, 4, 6 and 8 behind at these times, and then 7 6 5 4 3 2 1 0.
+/// their queue; those that leave it leave 0, 4, 6 and 8 behind at these times, and then 7 6 5 4 3 2
+/// 1 0.
 #[test]
 fn marks_at_the_entry_count_what_a_packet_finds() {
     let topology = common::star(4, "100ns");

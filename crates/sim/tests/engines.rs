@@ -71,8 +71,8 @@ fn on_a_leaf_spine_with_hpcc_and_bit_errors() {
     all_agree(&topology, &mesh(&topology, 100, 150_000, 200, 5), &cfg);
 }
 
-/// TCP with everything that sets its timers: handshakes, delayed ACKs, bit errors and a link that fails;
-/// with ACKs of their own priority and in the class of their data.
+/// TCP with everything that sets its timers: handshakes, delayed ACKs, bit errors and a link that
+/// fails; with ACKs of their own priority and in the class of their data.
 #[test]
 fn on_a_leaf_spine_with_tcp_losses_and_failures() {
     let topology = build::leaf_spine::build(&leaf_spine::Params::default()).unwrap();

@@ -32,7 +32,10 @@ proptest! {
 
     /// A buffer of a few packets drops; go-back-N with a timeout repairs it.
     #[test]
-    fn without_flow_control_losses_are_counted_and_repaired(case in case(), buffer in 4_000u64..60_000) {
+    fn without_flow_control_losses_are_counted_and_repaired(
+        case in case(),
+        buffer in 4_000u64..60_000,
+    ) {
         let mut cfg = case.config("none");
         cfg.switch.thresholds = ThresholdConfig::Pool;
         cfg.switch.buffer = Bytes::new(buffer);

@@ -212,8 +212,8 @@ fn a_switch_without_links_harms_nobody() {
     assert_eq!((out.finish, out.totals.completed), (Finish::Drained, 1));
 }
 
-/// A bit error may hit the frame that lifts GFC's last limit: the flows that are over by then do not
-/// miss it, and the host stays limited in an empty network. That is no fault of the books.
+/// A bit error may hit the frame that lifts GFC's last limit: the flows that are over by then do
+/// not miss it, and the host stays limited in an empty network. That is no fault of the books.
 #[test]
 fn a_lost_control_frame_after_the_last_packet_harms_nobody() {
     let mut misheard = 0;

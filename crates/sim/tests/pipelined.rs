@@ -280,7 +280,7 @@ fn what_a_pipelined_switch_cannot_do_is_refused_with_the_reason() {
         let mut cfg = pipelined(scheme, OnFull::Drop);
         cfg.switch.lossless = PrioritySet::from_bits(1 << DATA.get());
         let said = error(&cfg);
-        let why = "cannot govern a pipelined switch: it does not watch the ingress FIFOs";
+        let why = "does not support pipelined switches: it does not watch the ingress FIFOs";
         assert!(said.contains(scheme) && said.contains(why), "{said}");
     }
     let mut cfg = pipelined("pfc", OnFull::Drop);
@@ -431,11 +431,11 @@ proptest! {
     }
 }
 
-/// Three flows of one host take turns at wire speed, and the FIFO in front of the processor takes few
-/// frames, as long as its delay lasts: what is lost repeats with a period that is a multiple of three.
-/// Nothing is random, so each NACK makes a flow send its whole window in the same pattern, in which
-/// the packet that its receiver waits for is lost again; and what is sent starts the timer anew.
-/// Selective repeat, which sends less, gets out of step and through.
+/// Three flows of one host take turns at wire speed, and the FIFO in front of the processor takes
+/// few frames, as long as its delay lasts: what is lost repeats with a period that is a multiple of
+/// three. Nothing is random, so each NACK makes a flow send its whole window in the same pattern,
+/// in which the packet that its receiver waits for is lost again; and what is sent starts the timer
+/// anew. Selective repeat, which sends less, gets out of step and through.
 #[test]
 fn go_back_n_may_lose_the_same_packet_for_ever() {
     let params = star::Params { hosts: 6, rate: Rate::from_gbps(3), delay: Time::from_ns(1343) };

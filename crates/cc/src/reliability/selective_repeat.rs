@@ -402,7 +402,9 @@ mod tests {
         /// new at the receiver exactly once.
         #[test]
         fn any_pattern_of_loss_is_recovered(
-            losses in prop::collection::vec(any::<bool>(), 0..300), packets in 1..60u64, cap in 1..20u64
+            losses in prop::collection::vec(any::<bool>(), 0..300),
+            packets in 1..60u64,
+            cap in 1..20u64
         ) {
             let mut losses = losses.into_iter();
             let mut lost = || losses.next().unwrap_or(false);

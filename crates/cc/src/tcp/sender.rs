@@ -115,7 +115,7 @@ pub struct Sender {
     counts: Counts,
 }
 
-/// How often a sender reacted to the network; timeouts are counted by whoever keeps the timer.
+/// How often a sender reacted to the network; timeouts are counted by the owner of the timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// The window was cut for ECN marks.
@@ -178,8 +178,8 @@ impl Sender {
         }
     }
 
-    /// Payload of the segment that [`poll_transmit`](Self::poll_transmit) would give; zero for a SYN
-    /// and where there is none.
+    /// Payload of the segment that [`poll_transmit`](Self::poll_transmit) would give; zero for a
+    /// SYN and where there is none.
     pub fn next_bytes(&self) -> Bytes {
         let next = match self.opening {
             Opening::Done => self.next_segment(),

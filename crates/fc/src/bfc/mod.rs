@@ -1,8 +1,8 @@
 //! Backpressure Flow Control (BFC), Goyal et al., NSDI 2022.
 //!
-//! *Problem:* PFC stops whole priorities; a queue per flow would stop only the guilty but
-//! no switch has that many queues. *Idea:* only flows with packets in the switch need a
-//! queue, and they are few; each gets an empty one while there is one. A packet that finds
+//! *Problem:* PFC stops whole priorities. With a queue per flow only congested flows would be
+//! stopped, but no switch has that many queues. *Idea:* only flows with packets in the switch need
+//! a queue, and they are few; each gets an empty queue while there is one. A packet that finds
 //! its queue longer than what the port drains in a hop round trip is counted against the
 //! **queue it came from at the previous hop**, whose number it carries. A queue of the
 //! neighbour with counted packets here is paused, and resumed when the last of them leaves.
@@ -131,8 +131,8 @@ pub const RESUMING: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "bfc",
     title: "BFC",
-    summary: "Gives active flows queues of their own while there are any and pauses the queue of \
-              the previous hop that congests one.",
+    summary: "Gives each active flow its own queue while queues are free, and pauses the queue of \
+              the previous hop that feeds a long one.",
     reference: "Goyal et al., Backpressure Flow Control, NSDI 2022",
     params: &[
         QUEUES,
@@ -165,7 +165,7 @@ crate::timers! {
     enum Timer {
         /// A bitmap of a port is due.
         Tick = OWN_TIMERS,
-        /// A queue of a port may go on.
+        /// A queue of a port may be resumed.
         Resume = OWN_TIMERS + 1,
     }
 }

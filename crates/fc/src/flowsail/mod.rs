@@ -1,12 +1,12 @@
 //! FlowSail, Li et al., ICNP 2023.
 //!
-//! *Problem:* BFC pauses whole queues; with the eight queues of a real switch flows share
-//! them, and the innocent are paused with the guilty. *Idea:* count bytes per flow, and
-//! when a queue is too long pause, by name, only the flows with more than a fair share of it.
+//! *Problem:* BFC pauses whole queues. With the eight queues of a real switch several flows share
+//! a queue, and all are paused because of one. *Idea:* count bytes per flow, and
+//! when a queue is too long, pause only the flows with more than a fair share of it.
 //! The previous hop sends later packets of a paused flow to one **isolation queue**, which is
-//! held while any of its flows is paused, so that the other queues go on. Two order marks,
-//! one at the end of the flow's old queue and one in the isolation queue, keep it in order:
-//! the isolation queue stops at its mark until the other one has come out.
+//! held while any of its flows is paused; the other queues continue to send. Two order marks,
+//! one at the end of the flow's old queue and one in the isolation queue, keep the flow in order:
+//! the isolation queue stops at its mark until the other mark has left its queue.
 //!
 //! ```text
 //!   PAUSE(f) arrives: f has packets a, b in q1, held; c comes later
@@ -95,8 +95,8 @@ pub const HOLD_ORIGINAL: Param = Param {
     name: "hold-original",
     kind: Kind::Bool,
     fallback: Fallback::Is("true"),
-    doc: "true: a pause also holds the queue that earlier packets of the flow stand in, with \
-          everyone in it; false: these are still sent.",
+    doc: "true: a pause also holds the queue with earlier packets of the flow, and so all flows \
+          in it; false: these packets are still sent.",
 };
 /// How the printed algorithms are read.
 pub const READING: Param = Param {
@@ -120,8 +120,8 @@ pub const READING: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "flowsail",
     title: "FlowSail",
-    summary: "Pauses flows beyond their share of a long queue by name; the previous hop moves them \
-              to one isolation queue.",
+    summary: "Pauses single flows that exceed their share of a long queue; the previous hop moves \
+              them to one isolation queue.",
     reference: "Li et al., Towards Fine-grained and Practical Flow Control for Datacenter \
                 Networks, ICNP 2023",
     params: &[
@@ -149,7 +149,7 @@ const ENTRY_BITS: u64 = 50;
 /// The timers of FlowSail: one kind, told apart by class, so that classes do not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
-    /// It is asked again whether a flow of this class can be released.
+    /// Tests again whether a flow of this class can be released.
     Release {
         /// Which of the controlled priorities.
         class: u8,

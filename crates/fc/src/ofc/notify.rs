@@ -60,7 +60,8 @@ impl Ofc {
         Pause::Flows(if !hierarchy.is_paused(self.config.rules) {
             here.collect() // line 6: the congestion starts here
         } else if self.config.scope == Scope::Ingress || hierarchy.all {
-            here.filter(|&f| hierarchy.is_congested(f, self.config.rules)).collect() // line 8: it comes from below
+            // line 8: it comes from below
+            here.filter(|&f| hierarchy.is_congested(f, self.config.rules)).collect()
         } else {
             hierarchy.paused.clone()
         })

@@ -36,10 +36,10 @@ use crate::NodeView;
 use std::hash::{Hash, Hasher};
 use weir_core::{PortId, QueueId, rng::Stream};
 
-/// Why ideal flow control, FlowSail and FFC need flows with one path: each of their egress tables tells
-/// the previous hop by itself. (BFC counts by ingress, whatever the egress.)
-pub(crate) const ONE_PATH: &str = "each egress port pauses and resumes a flow by itself: with packets \
-    of a flow at two ports, the RESUME of one would lift the PAUSE of the other";
+/// Why ideal flow control, FlowSail and FFC need flows with one path: each of their egress tables
+/// tells the previous hop by itself. (BFC counts by ingress, whatever the egress.)
+pub(crate) const ONE_PATH: &str = "each egress port pauses and resumes a flow by itself: with \
+    packets of a flow at two ports, the RESUME of one would lift the PAUSE of the other";
 
 /// Timer kinds from here on belong to the schemes, those below to the PFC behind them.
 pub(crate) const OWN_TIMERS: u8 = 16;

@@ -228,12 +228,16 @@ mod tests {
         fn no_parameters_make_a_builder_panic(
             which in any::<prop::sample::Index>(),
             counts in prop::collection::vec(
-                prop::sample::select(vec!["0", "1", "2", "3", "4", "6", "70000", "4294967295", "x"]),
+                prop::sample::select(
+                    vec!["0", "1", "2", "3", "4", "6", "70000", "4294967295", "x"]
+                ),
                 12,
             ),
             rate in prop::sample::select(vec!["0bps", "1bps", "40Gbps", "18446744Tbps", "fast"]),
             delay in prop::sample::select(vec!["0", "20ns", "18446744s", ""]),
-            failed in prop::sample::select(vec!["", "sw0-sw1", "tor0-agg0 tor0-agg0", "h0-sw0", "-"]),
+            failed in prop::sample::select(
+                vec!["", "sw0-sw1", "tor0-agg0 tor0-agg0", "h0-sw0", "-"]
+            ),
         ) {
             let info = which.get(catalogue());
             let args: Vec<_> = info.params.iter().zip(&counts).map(|(param, count)| {

@@ -116,8 +116,8 @@ impl Forwarding<'_> {
 pub enum NextHops<'a> {
     /// There is one way.
     One(PortId),
-    /// These are equally good, in ascending order. The number is the same wherever in this table the
-    /// same ports are.
+    /// These are equally good, in ascending order. The number is the same wherever in this table
+    /// the same ports are.
     Any(u32, &'a [PortId]),
 }
 
@@ -195,7 +195,8 @@ impl Routes {
                     search.towards(graph, target, &mut good);
                     for (row, last) in (0..).zip(&mut last) {
                         let ports = good.row(row);
-                        // towards most destinations a node uses the ports it used for the one before
+                        // towards most destinations a node uses the ports it used for the one
+                        // before
                         if column == 0 || ports != before.row(row) {
                             *last = groups.entry(ports);
                         }

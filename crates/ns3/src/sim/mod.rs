@@ -28,8 +28,8 @@ mod switch;
 mod trace;
 mod wire;
 
-use crate::Inputs;
 use crate::hash_order::HashOrder;
+use crate::inputs::Inputs;
 use crate::mmu::{Mmu, QUEUES};
 use crate::queue::{Event, EventQueue};
 use crate::random::{Generator, Streams};

@@ -31,7 +31,8 @@ pub enum Balance {
 }
 
 impl Balance {
-    /// Whether the packets of a flow cannot overtake each other, as long as routes stay as they are.
+    /// Whether the packets of a flow cannot overtake each other, as long as routes stay as they
+    /// are.
     pub fn keeps_order(self) -> bool {
         self == Self::Flow
     }

@@ -3,7 +3,7 @@
 use super::calendar::Calendar;
 use super::partition::Partition;
 use super::{Engine, Part};
-use crate::node::Env;
+use crate::env::Env;
 use crate::shared::Shared;
 use crate::tree;
 use weir_core::Time;

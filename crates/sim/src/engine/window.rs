@@ -5,7 +5,7 @@ use super::barrier::Barrier;
 use super::partition::Partition;
 use super::tiers::Tiers;
 use super::{Engine, Part};
-use crate::node::{Ahead, Env};
+use crate::env::{Ahead, Env};
 use crate::shared::Shared;
 use crate::tree;
 use crate::wire::Mail;

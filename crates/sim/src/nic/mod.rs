@@ -3,8 +3,9 @@
 //! Flows come from the host's traffic stream, take a slot, and share the wire round robin;
 //! each asks its congestion control how fast it may go. Packets are made when they are sent:
 //! a flow waiting in a NIC is a counter, not a queue of packets. [`sender`] holds what a
-//! flow knows, [`transmit`] picks and sends, [`receive`] takes in packets and answers them; [`selective`] is what is
-//! different with selective repeat, [`tcp`] with TCP, and [`streams`] with ACKs that flow control holds.
+//! flow knows, [`transmit`] picks and sends, [`receive`] takes in packets and answers them;
+//! [`selective`] is what is different with selective repeat, [`tcp`] with TCP, and [`streams`] with
+//! ACKs that flow control holds.
 
 pub(crate) mod port;
 pub(crate) mod ready;
@@ -17,8 +18,9 @@ pub(crate) mod streams;
 pub(crate) mod tcp;
 pub(crate) mod transmit;
 
+use crate::env::{Ahead, Env};
 use crate::frame::control_packet;
-use crate::node::{Ahead, Env};
+use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::Tally;
@@ -50,7 +52,7 @@ pub(crate) enum NicTimer {
     Scheme(TimerKey),
     /// One of a flow's congestion control.
     Cc(TimerKind, u32),
-    /// A flow has heard nothing for too long.
+    /// A flow has received no ACK for its timeout.
     Timeout(u32),
     /// An open-ended flow ceases to send.
     Stop(u32),
@@ -92,7 +94,8 @@ pub(crate) struct HostCount {
 #[repr(C)]
 pub(crate) struct Nic {
     pub(crate) id: NodeId,
-    /// No bit errors and no outages at any port: no need to look for damage.
+    /// No bit errors and no outages at any port: no need to look for damage. And no probe hears of
+    /// what comes in.
     undamaged: bool,
     pub(crate) ports: Vec<NicPort>,
     inbox: Inbox,
@@ -126,6 +129,7 @@ pub(crate) struct Nic {
     pub(crate) disorder: Option<(Time, FlowId, u32)>,
     /// ACKs that travel in the class of their data, by flow.
     pub(super) streams: Streams,
+    pub(crate) probes: Probes,
 }
 
 impl Nic {
@@ -137,8 +141,8 @@ impl Nic {
     ) -> Result<Self, ParamError> {
         let setup = shared.port_setup(id);
         let mmu = shared.mmu(Role::Nic, &setup);
-        // A NIC has no thresholds of its own, but its scheme may have to know those of the ingress at
-        // the other end of its link, which has the same speed.
+        // A NIC has no thresholds of its own, but its scheme may have to know those of the ingress
+        // at the other end of its link, which has the same speed.
         let neighbours = shared.mmu(Role::Switch, &setup);
         let scheme = &shared.config.scheme;
         let fc = (scheme.info.build)(
@@ -152,6 +156,7 @@ impl Nic {
         let mmu = Mmu::new(mmu, setup.len());
         let hears = |p: &Priority| fc.interest(&mmu, PortId(0), *p) == Interest::Every;
         let quiet = Priority::ALL.into_iter().filter(|p| shortcuts && !hears(p)).collect();
+        let probes = Probes::new(&shared.probe_setup(id, Role::Nic));
         let mut nic = Self {
             id,
             quiet,
@@ -178,6 +183,7 @@ impl Nic {
             receivers: FxHashMap::default(),
             bit_errors: Stream::new(shared.config.seed, "bit-errors", u64::from(id.0)),
             undamaged: shortcuts
+                && !probes.hear(Hears::ARRIVED)
                 && shared.byte_survival_ln == 0.0
                 && ports.iter().all(|p| p.outages.is_empty()),
             ports,
@@ -185,6 +191,7 @@ impl Nic {
             count: HostCount::default(),
             traffic: TrafficHash::default(),
             tally: Tally::default(),
+            probes,
             disorder: None,
             streams: Streams::default(),
         };
@@ -202,7 +209,7 @@ impl Nic {
         self.clocks.min().min(self.timers.next()).min(self.schedule.next()).min(self.next_flow())
     }
 
-    /// Asks for what a visit will touch to be at hand soon.
+    /// Prefetches what a visit will touch.
     pub(crate) fn prefetch(&self, ahead: Ahead, wires: &Wires) {
         match ahead {
             Ahead::Node => prefetch(self),
@@ -314,8 +321,9 @@ impl Nic {
         match event {
             Admin::Epoch(i) => self.epoch = i,
             Admin::WarmUpOver => {
+                self.probes.restart(now);
                 for port in &mut self.ports {
-                    port.restart_statistics(now);
+                    port.meter.restart(now, &port.tx);
                 }
             }
             Admin::Link { port, up } => {
@@ -354,7 +362,7 @@ impl Nic {
                         self.tally.control_bytes += message.frame_bytes().get();
                         let mut packet = control_packet(&message, 0);
                         packet.extra = env.wires.extras.messages.put(message);
-                        p.control_sent += 1;
+                        p.meter.control_sent += 1;
                         p.control.push_back(packet);
                         self.wake(port.index(), now);
                     }
@@ -391,7 +399,8 @@ impl Nic {
                 let priority = sender.priority();
                 let p = &mut self.ports[port.index()];
                 sender.note_hold(held, p.priority_clocks[priority.index()].read(now), now);
-                p.holds.count(priority, held, now);
+                p.meter.holds.count(priority, held, now);
+                self.probes.held(now, port, target, held);
                 let single_queue = p.fifo.is_some();
                 if !held {
                     self.lift(q.0, now);
@@ -406,6 +415,7 @@ impl Nic {
                 if !self.ports[port.index()].hold_priority(priority, held, now) {
                     return;
                 }
+                self.probes.held(now, port, target, held);
                 if !held {
                     self.lift_priority(port, priority, now);
                 }

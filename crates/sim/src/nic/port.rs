@@ -4,19 +4,19 @@ use super::ready::ReadyFlows;
 use crate::config::NicDiscipline;
 use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
-use crate::probe::held::{HoldClock, PortHolds};
-use crate::probe::late::LateFrames;
+use crate::probe::held::HoldClock;
+use crate::probe::port::PortMeter;
 use crate::shared::Shared;
 use crate::wire::WireNumbers;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use weir_core::{NodeId, Packet, Priority, Rate, Time};
+use weir_core::{NodeId, Packet, Priority, PrioritySet, Rate, Time};
 
 /// One port.
 #[repr(C)]
 pub(crate) struct NicPort {
     pub(crate) tx: Transmitter,
-    pub(crate) held_priorities: u8,
+    pub(crate) held_priorities: PrioritySet,
     pub(crate) limits: Option<Box<Limits>>,
     pub(crate) control: VecDeque<Packet>,
     pub(crate) acks: VecDeque<Packet>,
@@ -28,10 +28,7 @@ pub(crate) struct NicPort {
     pub(crate) ready: ReadyFlows,
     pub(crate) priority_clocks: [HoldClock; Priority::COUNT],
     pub(crate) outages: Outages,
-    pub(crate) holds: PortHolds,
-    pub(crate) control_sent: u64,
-    pub(crate) late: LateFrames,
-    pub(crate) base: (u64, u64),
+    pub(crate) meter: PortMeter,
 }
 
 impl NicPort {
@@ -53,31 +50,26 @@ impl NicPort {
             },
             fifo: (shared.config.nic.discipline == NicDiscipline::Fifo).then(VecDeque::new),
             paced: BinaryHeap::new(),
-            held_priorities: 0,
+            held_priorities: PrioritySet::EMPTY,
             priority_clocks: [HoldClock::default(); Priority::COUNT],
             limits: None,
             outages: shared.outages(end.link),
-            holds: PortHolds::default(),
-            control_sent: 0,
-            late: LateFrames::default(),
-            base: (0, 0),
+            meter: PortMeter::default(),
         }
     }
 
     /// Holds or opens a whole priority; false when nothing changed.
     pub(crate) fn hold_priority(&mut self, priority: Priority, held: bool, now: Time) -> bool {
-        let bit = 1 << priority.get();
-        if (self.held_priorities & bit != 0) == held {
+        if !self.held_priorities.set(priority, held) {
             return false;
         }
-        self.held_priorities ^= bit;
         let clock = &mut self.priority_clocks[priority.index()];
         if held {
             clock.start(now);
         } else {
             clock.stop(now);
         }
-        self.holds.count(priority, held, now);
+        self.meter.holds.count(priority, held, now);
         true
     }
 
@@ -94,7 +86,7 @@ impl NicPort {
         self.tx.up
             && self.control.is_empty()
             && self.acks.is_empty()
-            && self.blocked(t) & 1 << priority.get() == 0
+            && !self.blocked(t).contains(priority)
     }
 
     /// Whether an ACK waits whose priority may start at `t`; it stands in front then.
@@ -102,7 +94,7 @@ impl NicPort {
     pub(crate) fn ack_may_go(&mut self, t: Time) -> bool {
         match self.acks.front() {
             None => false,
-            Some(ack) if self.blocked(t) & 1 << ack.priority.get() == 0 => true,
+            Some(ack) if !self.blocked(t).contains(ack.priority) => true,
             Some(_) => self.bring_ack_to_front(t),
         }
     }
@@ -112,7 +104,7 @@ impl NicPort {
     #[cold]
     fn bring_ack_to_front(&mut self, t: Time) -> bool {
         let blocked = self.blocked(t);
-        let free = |ack: &Packet| blocked & 1 << ack.priority.get() == 0;
+        let free = |ack: &Packet| !blocked.contains(ack.priority);
         let Some(i) = self.acks.iter().position(free) else { return false };
         if let Some(ack) = self.acks.remove(i) {
             self.acks.push_front(ack);
@@ -121,19 +113,14 @@ impl NicPort {
     }
 
     /// Priorities of the ACKs that wait.
-    pub(crate) fn priorities_of_acks(&self) -> u8 {
-        self.acks.iter().fold(0, |set, ack| set | 1 << ack.priority.get())
+    pub(crate) fn priorities_of_acks(&self) -> PrioritySet {
+        self.acks.iter().map(|ack| ack.priority).collect()
     }
 
     /// Priorities whose data may not start at `t`.
     #[inline(always)]
-    pub(crate) fn blocked(&self, t: Time) -> u8 {
-        self.held_priorities | self.limits.as_ref().map_or(0, |l| l.blocked(t))
-    }
-
-    pub(crate) fn restart_statistics(&mut self, now: Time) {
-        self.base = (self.tx.packets, self.tx.wire_bytes);
-        self.holds.restart(now);
-        self.control_sent = 0;
+    pub(crate) fn blocked(&self, t: Time) -> PrioritySet {
+        let limited = self.limits.as_ref().map_or(PrioritySet::EMPTY, |l| l.blocked(t));
+        self.held_priorities | limited
     }
 }

@@ -1,7 +1,7 @@
 //! Flows that can send now, by priority, and whose turn it is.
 
 use crate::switch::scheduler::Scheduler;
-use weir_core::{Priority, QueueId};
+use weir_core::{Priority, PrioritySet, QueueId};
 use weir_fc::{PrioritySchedule, QueueLayout};
 
 #[derive(Clone, Debug, Default)]
@@ -37,8 +37,8 @@ impl Bits {
     }
 }
 
-/// Priorities that share the wire by rank and weight: the scheduler of a switch port, with one queue
-/// per priority.
+/// Priorities that share the wire by rank and weight: the scheduler of a switch port, with one
+/// queue per priority.
 #[derive(Clone, Debug)]
 struct Ranks {
     scheduler: Scheduler,
@@ -79,7 +79,7 @@ impl Ranks {
     fn take_turn(
         &mut self,
         flows: &[Bits; Priority::COUNT],
-        blocked: u8,
+        blocked: PrioritySet,
         size: impl Fn(u32) -> u64,
     ) -> Option<u32> {
         let Self { scheduler, priority_of, cursors, .. } = self;
@@ -98,8 +98,8 @@ impl Ranks {
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct ReadyFlows {
-    /// Bit `p`: a flow of priority `p` is ready.
-    any: u8,
+    /// Priorities with a ready flow.
+    any: PrioritySet,
     cursor: u32,
     by_priority: [Bits; Priority::COUNT],
     /// Unless all flows take turns whatever their priority.
@@ -117,39 +117,41 @@ impl ReadyFlows {
     pub(crate) fn set(&mut self, slot: u32, priority: Priority, ready: bool) {
         let bits = &mut self.by_priority[priority.index()];
         bits.set(slot, ready);
-        let bit = 1 << priority.get();
-        let any = if bits.count > 0 { self.any | bit } else { self.any & !bit };
-        if let Some(ranks) = &mut self.ranks
-            && any != self.any
+        let there = bits.count > 0;
+        if self.any.set(priority, there)
+            && let Some(ranks) = &mut self.ranks
         {
-            ranks.set(priority, any & bit != 0);
+            ranks.set(priority, there);
         }
-        self.any = any;
     }
 
     /// Priorities with a ready flow.
     #[inline]
-    pub(crate) fn priorities(&self) -> u8 {
+    pub(crate) fn priorities(&self) -> PrioritySet {
         self.any
     }
 
     /// The next slot in turn, of priorities outside `blocked`; the turn moves past it. `size` tells
     /// the size of the next frame of a slot: weights share bytes.
     #[inline(always)]
-    pub(crate) fn take_turn(&mut self, blocked: u8, size: impl Fn(u32) -> u64) -> Option<u32> {
-        let open = self.any & !blocked;
-        if open == 0 {
+    pub(crate) fn take_turn(
+        &mut self,
+        blocked: PrioritySet,
+        size: impl Fn(u32) -> u64,
+    ) -> Option<u32> {
+        let open = self.any - blocked;
+        if open.is_empty() {
             return None;
         }
         if let Some(ranks) = &mut self.ranks {
             return ranks.take_turn(&self.by_priority, blocked, size);
         }
-        let slot = self.next_of_few(open).or_else(|| self.next_of_many(open))?;
+        let slot = self.next_of_few(open.bits()).or_else(|| self.next_of_many(open.bits()))?;
         self.cursor = slot + 1;
         Some(slot)
     }
 
-    /// [`ReadyFlows::take_turn`] if only one priority is open, and has only few slots.
+    /// [`ReadyFlows::take_turn`] if only one priority is open (a bit each), and has only few slots.
     #[inline(always)]
     fn next_of_few(&self, open: u8) -> Option<u32> {
         let bits = &self.by_priority[open.trailing_zeros() as usize % Priority::COUNT];
@@ -181,6 +183,8 @@ impl ReadyFlows {
 mod tests {
     use super::*;
 
+    const NONE: PrioritySet = PrioritySet::EMPTY;
+
     #[test]
     fn turns_go_round_over_all_priorities_and_skip_the_blocked_ones() {
         let (low, high) = (Priority::ALL[1], Priority::ALL[3]);
@@ -189,17 +193,22 @@ mod tests {
         r.set(70, high, true);
         r.set(5, high, true);
         let mut turns = |blocked| r.take_turn(blocked, |_| 1).unwrap();
-        assert_eq!([turns(0), turns(0), turns(0), turns(0)], [0, 5, 70, 0]);
-        assert_eq!([turns(1 << 1), turns(1 << 1), turns(1 << 1)], [5, 70, 5]);
-        assert_eq!(r.take_turn(0b1010, |_| 1), None);
+        assert_eq!([NONE; 4].map(&mut turns), [0, 5, 70, 0]);
+        assert_eq!([PrioritySet::only(low); 3].map(&mut turns), [5, 70, 5]);
+        assert_eq!(r.take_turn(PrioritySet::from_iter([low, high]), |_| 1), None);
         r.set(5, high, false);
         r.set(70, high, false);
-        assert_eq!(r.priorities(), 1 << 1);
-        assert_eq!(r.take_turn(0, |_| 1), Some(0));
+        assert_eq!(r.priorities(), PrioritySet::only(low));
+        assert_eq!(r.take_turn(NONE, |_| 1), Some(0));
     }
 
     /// Frames sent of each slot in `n` turns, `size` bytes each by slot.
-    fn shares(r: &mut ReadyFlows, blocked: u8, n: u32, size: impl Fn(u32) -> u64) -> [u32; 4] {
+    fn shares(
+        r: &mut ReadyFlows,
+        blocked: PrioritySet,
+        n: u32,
+        size: impl Fn(u32) -> u64,
+    ) -> [u32; 4] {
         let mut sent = [0; 4];
         for _ in 0..n {
             sent[r.take_turn(blocked, &size).unwrap() as usize] += 1;
@@ -220,27 +229,31 @@ mod tests {
     #[test]
     fn strict_priorities_go_before_those_below() {
         let mut r = four([0; 8]);
-        assert_eq!(shares(&mut r, 0, 10, |_| 1518), [0, 0, 0, 10]);
-        assert_eq!(shares(&mut r, 1 << 5, 10, |_| 1518), [0, 0, 10, 0], "5 is held");
+        assert_eq!(shares(&mut r, NONE, 10, |_| 1518), [0, 0, 0, 10]);
+        assert_eq!(
+            shares(&mut r, PrioritySet::only(Priority::ALL[5]), 10, |_| 1518),
+            [0, 0, 10, 0],
+            "5 is held"
+        );
         r.set(3, Priority::ALL[5], false);
         r.set(2, Priority::ALL[4], false);
-        assert_eq!(shares(&mut r, 0, 10, |_| 1518), [5, 5, 0, 0], "flows take turns");
+        assert_eq!(shares(&mut r, NONE, 10, |_| 1518), [5, 5, 0, 0], "flows take turns");
         r.set(3, Priority::ALL[5], true);
-        assert_eq!(shares(&mut r, 0, 3, |_| 1518), [0, 0, 0, 3]);
+        assert_eq!(shares(&mut r, NONE, 3, |_| 1518), [0, 0, 0, 3]);
     }
 
     /// Priority 5 is strict and done; 3 and 4 share by 1 : 2, whatever the number of their flows.
     #[test]
     fn weighted_priorities_share_bytes_by_weight() {
         let mut r = four([0, 0, 0, 1, 2, 0, 0, 0]);
-        assert_eq!(shares(&mut r, 0, 5, |_| 1500), [0, 0, 0, 5]);
+        assert_eq!(shares(&mut r, NONE, 5, |_| 1500), [0, 0, 0, 5]);
         r.set(3, Priority::ALL[5], false);
-        assert_eq!(shares(&mut r, 0, 600, |_| 1500), [100, 100, 400, 0]);
+        assert_eq!(shares(&mut r, NONE, 600, |_| 1500), [100, 100, 400, 0]);
         // frames of slot 2 are half as long: twice as many of them for the same bytes
-        let sent = shares(&mut r, 0, 1000, |slot| if slot == 2 { 750 } else { 1500 });
+        let sent = shares(&mut r, NONE, 1000, |slot| if slot == 2 { 750 } else { 1500 });
         assert_eq!(sent, [100, 100, 800, 0]);
         // a held priority leaves the wire to the other
-        assert_eq!(shares(&mut r, 1 << 4, 10, |_| 1500), [5, 5, 0, 0]);
-        assert_eq!(r.take_turn(0xff, |_| 1500), None);
+        assert_eq!(shares(&mut r, PrioritySet::only(Priority::ALL[4]), 10, |_| 1500), [5, 5, 0, 0]);
+        assert_eq!(r.take_turn(PrioritySet::ALL, |_| 1500), None);
     }
 }

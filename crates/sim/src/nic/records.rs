@@ -1,7 +1,7 @@
 //! What a host keeps of its finished flows until the end of the run.
 //!
-//! A run may have millions of flows, so they are kept small: what is zero or nothing for most of them
-//! stands apart. They are kept in chunks: a vector that doubles would take up to twice their
+//! A run may have millions of flows, so they are kept small: what is zero or nothing for most of
+//! them stands apart. They are kept in chunks: a vector that doubles would take up to twice their
 //! memory, and all of it until the last record has been moved on. Chunks are freed one by one.
 
 use crate::outcome::{FlowRecord, HeldAt, TcpRecord};

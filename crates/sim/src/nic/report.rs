@@ -4,9 +4,9 @@ use super::Nic;
 use super::sender::Sender;
 use super::tcp::TcpFlow;
 use crate::outcome::{FlowRecord, HeldAt, PortRecord, QueueStats, Stuck};
-use crate::switch::report::utilisation;
-use weir_core::{Bytes, FlowId, PortId, Priority, QueueId, Time};
-use weir_fc::{NodeView, Violation};
+use crate::probe::Sight;
+use weir_core::{Bytes, FlowId, PortId, PrioritySet, QueueId, Time};
+use weir_fc::{NodeView, StateSize, Violation};
 
 /// What the receiver of a flow knows about it.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,8 @@ impl Nic {
     pub(super) fn record_of(&self, s: &Sender, acked: Option<Time>, now: Time) -> FlowRecord {
         let clock = &self.ports[usize::from(s.port)].priority_clocks[s.priority().index()];
         let lost = s.held_total.unwrap_or_else(|| s.held_time(clock.read(now), now));
-        // a run that is stuck ends with its last event: a flow that stopped later was held until then
+        // a run that is stuck ends with its last event: a flow that stopped later was held until
+        // then
         let lost = lost.min(now.saturating_sub(s.spec.start));
         let held = HeldAt { node: self.id, port: PortId(s.port), time: lost };
         FlowRecord {
@@ -88,25 +89,10 @@ impl Nic {
     }
 
     /// One record per port that did anything.
-    pub(crate) fn port_records(&mut self, start: Time, end: Time) -> Vec<PortRecord> {
-        let span = end.saturating_sub(start);
+    pub(crate) fn port_records(&self, start: Time, end: Time) -> Vec<PortRecord> {
         let records = self.ports.iter().enumerate().map(|(o, port)| {
-            let wire_bytes = port.tx.wire_bytes - port.base.1;
-            PortRecord {
-                node: self.id,
-                port: PortId::from_index(o),
-                rate: port.tx.rate,
-                packets: port.tx.packets - port.base.0,
-                wire_bytes: Bytes::new(wire_bytes),
-                utilisation: utilisation(port.late.busy(&port.tx, wire_bytes, start, end), span),
-                queue: QueueStats::default(),
-                control_sent: port.control_sent,
-                pauses_sent: [0; Priority::COUNT],
-                holds: port.holds.started,
-                held_time: port.holds.time(start, end),
-                ecn_marked: 0,
-                dropped: 0,
-            }
+            let at = (self.id, PortId::from_index(o));
+            port.meter.record(at, &port.tx, QueueStats::default(), (start, end))
         });
         records.filter(|r| r.packets > 0).collect()
     }
@@ -117,7 +103,7 @@ impl Nic {
         for (slot, s) in self.slots.iter().enumerate() {
             let Some(s) = s else { continue };
             let port = &self.ports[usize::from(s.port)];
-            let priority_held = port.held_priorities & 1 << s.priority().get() != 0;
+            let priority_held = port.held_priorities.contains(s.priority());
             let since =
                 s.hold_clock.since().or_else(|| port.priority_clocks[s.priority().index()].since());
             let waits_for = if s.held || priority_held {
@@ -152,5 +138,31 @@ impl Nic {
     /// Whether every flow that started is over.
     pub(crate) fn all_flows_over(&self) -> bool {
         self.upcoming.is_none() && self.slots.iter().all(Option::is_none)
+    }
+}
+
+impl Sight for Nic {
+    fn ports(&self) -> usize {
+        self.ports.len()
+    }
+
+    fn queue(&self, _: PortId) -> Bytes {
+        Bytes::ZERO
+    }
+
+    fn ingress(&self, _: PortId) -> Bytes {
+        Bytes::ZERO
+    }
+
+    fn held(&self, port: PortId) -> PrioritySet {
+        self.ports[port.index()].meter.holds.held()
+    }
+
+    fn memory(&self) -> Bytes {
+        Bytes::ZERO
+    }
+
+    fn tables(&self) -> StateSize {
+        self.fc.state_size()
     }
 }

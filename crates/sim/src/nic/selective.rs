@@ -9,7 +9,7 @@ use super::Nic;
 use super::receive::Receiver;
 use super::sender::{Machine, Sender};
 use crate::config::{NicConfig, Reliability, WindowConfig};
-use crate::node::Env;
+use crate::env::Env;
 use std::collections::VecDeque;
 use weir_cc::Path;
 use weir_cc::reliability::{Response, selective_repeat};

@@ -10,8 +10,8 @@
 
 use super::{Nic, NicTimer};
 use crate::config::NicConfig;
+use crate::env::Env;
 use crate::nic::sender::Sender;
-use crate::node::Env;
 use crate::outcome::TcpRecord;
 use weir_cc::Path;
 use weir_cc::tcp::{self, Ack, Arrival, Segment, TcpParams};
@@ -139,6 +139,7 @@ impl Nic {
             limits.started(now, packet.priority, u64::from(packet.size));
         }
         port.tx.send(now, &packet, env.wires);
+        self.probes.sent(now, o, &packet);
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }

@@ -4,10 +4,10 @@ use super::sender::{Machine, Sender};
 use super::tcp::TcpFlow;
 use super::{Nic, NicTimer};
 use crate::config::Reliability;
-use crate::node::Env;
+use crate::env::Env;
 use std::cmp::Reverse;
 use weir_cc::{Pacing, Path, TimerKind, Timers};
-use weir_core::{Bytes, PortId, QueueId, Time, packet::flags};
+use weir_core::{Bytes, PortId, PrioritySet, QueueId, Time, packet::flags};
 use weir_fc::{NodeView, PortQueue};
 
 impl Nic {
@@ -152,7 +152,8 @@ impl Nic {
             // woken for a paced flow while the wire is busy, or the link is down
         } else if let Some(frame) = port.control.pop_front() {
             port.tx.send(now, &frame, env.wires);
-            port.late.note(now, &port.tx, self.tally.last_activity);
+            port.meter.late.note(now, &port.tx, self.tally.last_activity);
+            self.probes.sent(now, o, &frame);
         } else if port.ack_may_go(now) {
             let ack = port.acks.pop_front().expect("an ACK waits");
             self.tally.last_activity = now;
@@ -160,6 +161,7 @@ impl Nic {
                 self.send_ack_with_data(o, ack, now, env);
             } else {
                 port.tx.send(now, &ack, env.wires);
+                self.probes.sent(now, o, &ack);
             }
         } else {
             self.send_data(o, now, env);
@@ -176,7 +178,7 @@ impl Nic {
             return Time::NEVER;
         }
         let free = port.tx.busy_until.max(now);
-        if port.ready.priorities() & !port.blocked(free) != 0 {
+        if !(port.ready.priorities() - port.blocked(free)).is_empty() {
             return free;
         }
         self.next_of_others(o, free, now, env)
@@ -190,21 +192,22 @@ impl Nic {
         let blocked = port.blocked(free);
         let mut waiting = port.ready.priorities();
         if !port.acks.is_empty() {
-            let own = 1 << nic.ack_priority.get();
-            waiting |= if nic.acks_with_data { port.priorities_of_acks() } else { own };
+            let own = PrioritySet::only(nic.ack_priority);
+            let acks = if nic.acks_with_data { port.priorities_of_acks() } else { own };
+            waiting = waiting | acks;
         }
         if let Some(&head) = port.fifo.as_ref().and_then(|f| f.front()) {
             let s = self.slots[head as usize].as_ref().expect("flows in the queue have a slot");
             if !s.held {
-                waiting |= 1 << s.priority().get();
+                waiting.set(s.priority(), true);
             }
         }
-        if !port.control.is_empty() || waiting & !blocked != 0 {
+        if !port.control.is_empty() || !(waiting - blocked).is_empty() {
             return free;
         }
         let paced = port.paced.peek().map_or(Time::NEVER, |Reverse((t, _))| (*t).max(now));
         match &port.limits {
-            Some(limits) => paced.min(limits.next_after(free, waiting & !port.held_priorities)),
+            Some(limits) => paced.min(limits.next_after(free, waiting - port.held_priorities)),
             None => paced,
         }
     }
@@ -235,7 +238,8 @@ impl Nic {
         let stuck = self.fifo_is_stuck(o, slot);
         let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
         s.produced += 1;
-        // Its last packet waits, as it does in a queue of its own: the receiver knows the end by it.
+        // Its last packet waits, as it does in a queue of its own: the receiver knows the end by
+        // it.
         if stuck && s.discards() && s.has_more_to_produce() {
             s.discarded += 1;
             s.total = s.total.saturating_sub(1).max(s.nxt);
@@ -251,14 +255,15 @@ impl Nic {
     }
 
     /// Whether the head of the single queue is held; if it is empty, whether the priority of `slot`
-    /// is. (A flow that is held itself puts its packet into the empty queue, where it holds the rest.)
+    /// is. (A flow that is held itself puts its packet into the empty queue, where it holds the
+    /// rest.)
     fn fifo_is_stuck(&self, o: usize, slot: u32) -> bool {
         let port = &self.ports[o];
         let head = port.fifo.as_ref().and_then(|f| f.front()).copied();
         let empty = head.is_none();
         let head = head.unwrap_or(slot);
         let s = self.slots[head as usize].as_ref().expect("flows in the queue have a slot");
-        s.held && !empty || port.held_priorities & 1 << s.priority().get() != 0
+        s.held && !empty || port.held_priorities.contains(s.priority())
     }
 
     /// Picks the next flow and sends its packet.
@@ -284,7 +289,7 @@ impl Nic {
 
     /// Sends the packet at the head of the single queue.
     #[inline(never)]
-    fn send_from_fifo(&mut self, o: usize, blocked: u8, now: Time, env: &mut Env<'_, '_>) {
+    fn send_from_fifo(&mut self, o: usize, blocked: PrioritySet, now: Time, env: &mut Env<'_, '_>) {
         let Some(&slot) = self.ports[o].fifo.as_ref().and_then(|f| f.front()) else { return };
         let s = self.slots[slot as usize].as_mut().expect("the slot is taken");
         if !s.is_datagram() && !s.has_data() {
@@ -295,7 +300,7 @@ impl Nic {
             }
             return;
         }
-        if s.held || blocked & 1 << s.priority().get() != 0 {
+        if s.held || blocked.contains(s.priority()) {
             return;
         }
         self.send_packet(o, slot, now, env);
@@ -337,6 +342,7 @@ impl Nic {
             limits.started(now, packet.priority, size);
         }
         port.tx.send(now, &packet, env.wires);
+        self.probes.sent(now, o, &packet);
         self.count.data_sent += 1;
         self.tally.last_activity = now;
         let mut timers = Timers::new();
@@ -346,7 +352,7 @@ impl Nic {
             let clock = &port.priority_clocks[s.priority().index()];
             s.held_total = Some(s.held_time(clock.read(now), now));
         }
-        // With selective repeat new packets may follow a loss for ever: they leave the timer alone.
+        // With selective repeat new packets may follow a loss forever: they leave the timer alone.
         let starts_timer = !s.is_datagram() && (idle || s.machine.is_none());
         if let Some(timeout) = nic.timeout.filter(|_| starts_timer) {
             self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
@@ -391,7 +397,7 @@ impl Nic {
         self.settle(slot, now);
     }
 
-    /// Nothing was heard for the timeout: goes back to the first unacknowledged packet, or sends
+    /// No ACK arrived within the timeout: goes back to the first unacknowledged packet, or sends
     /// again what is missing.
     pub(super) fn on_timeout(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
         let Some(s) = &mut self.slots[slot as usize] else { return };

@@ -1,6 +1,7 @@
 //! How long queues were held, and how much of that each flow felt.
 
-use crate::outcome::HeldAt;
+use super::interface::Probe;
+use crate::outcome::{HeldAt, Outcome};
 use rustc_hash::FxHashMap;
 use weir_core::{FlowId, NodeId, PortId, Priority, PrioritySet, QueueId, Time};
 
@@ -114,6 +115,7 @@ impl PortHolds {
 /// of the hold, so that the sum is never more than the time that has passed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HeldFlows {
+    node: NodeId,
     lost: FxHashMap<(FlowId, PortId), Loss>,
 }
 
@@ -147,6 +149,10 @@ impl Loss {
 }
 
 impl HeldFlows {
+    pub(crate) fn new(node: NodeId) -> Self {
+        Self { node, ..Self::default() }
+    }
+
     /// A packet of `flow` leaves a queue whose clock went from `entered` to `now`, and whose last
     /// hold ended at `ended`.
     #[inline]
@@ -173,13 +179,23 @@ impl HeldFlows {
     }
 
     /// What was found, sorted by (flow, port).
-    pub(crate) fn into_records(self, node: NodeId) -> Vec<(FlowId, HeldAt)> {
-        let mut lost: Vec<_> = self.lost.into_iter().collect();
-        lost.sort_unstable_by_key(|(key, _)| *key);
-        let record = |((flow, port), loss): ((FlowId, PortId), Loss)| {
-            (flow, HeldAt { node, port, time: loss.total })
+    fn records(&self) -> Vec<(FlowId, HeldAt)> {
+        let mut lost: Vec<_> = self.lost.iter().collect();
+        lost.sort_unstable_by_key(|(key, _)| **key);
+        let record = |(&(flow, port), loss): (&(FlowId, PortId), &Loss)| {
+            (flow, HeldAt { node: self.node, port, time: loss.total })
         };
         lost.into_iter().map(record).collect()
+    }
+}
+
+impl Probe for HeldFlows {
+    fn report(&mut self, _: Time, outcome: &mut Outcome) {
+        for (id, at) in self.records() {
+            let flow = outcome.flow_mut(id).expect("what is held was sent by a flow");
+            flow.held.push(at);
+        }
+        self.lost = FxHashMap::default();
     }
 }
 
@@ -219,7 +235,7 @@ mod tests {
     fn two_packets_waiting_for_one_pause_lose_it_once() {
         let f = FlowId::new(NodeId(1), 0);
         let (port, q) = (PortId(2), QueueId(0));
-        let mut h = HeldFlows::default();
+        let mut h = HeldFlows::new(NodeId(7));
         // both queued before a pause of 10, leaving after it
         h.leave(f, port, q, ns(0), ns(10), ns(50));
         h.leave(f, port, q, ns(0), ns(10), ns(50));
@@ -227,7 +243,7 @@ mod tests {
         h.leave(f, port, q, ns(15), ns(20), ns(90));
         // no pause in between: nothing noted
         h.leave(FlowId::new(NodeId(1), 1), port, q, ns(20), ns(20), ns(90));
-        let records = h.into_records(NodeId(7));
+        let records = h.records();
         assert_eq!(records, [(f, HeldAt { node: NodeId(7), port, time: ns(15) })]);
     }
 
@@ -236,12 +252,12 @@ mod tests {
     #[test]
     fn what_is_held_in_two_queues_at_once_counts_once() {
         let f = FlowId::new(NodeId(1), 0);
-        let mut h = HeldFlows::default();
+        let mut h = HeldFlows::new(NodeId(7));
         h.leave(f, PortId(2), QueueId(0), ns(0), ns(60), ns(60));
         h.leave(f, PortId(2), QueueId(1), ns(0), ns(80), ns(100));
         // a second packet of the other queue has waited for the same hold
         h.leave(f, PortId(2), QueueId(1), ns(0), ns(80), ns(100));
         let at = HeldAt { node: NodeId(7), port: PortId(2), time: ns(100) };
-        assert_eq!(h.into_records(NodeId(7)), [(f, at)]);
+        assert_eq!(h.records(), [(f, at)]);
     }
 }

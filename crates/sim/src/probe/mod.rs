@@ -1,7 +1,146 @@
-//! What is measured along the way. Probes belong to a node; they are merged when the run ends.
+//! What is measured along the way.
+//!
+//! A **probe** is an object of one node. It says which events it hears ([`Hears`]), is told of them
+//! in the canonical order of the node ([`Probe`]), and writes what it found into the [`Outcome`]
+//! when the run ends. It changes nothing: results are the same with and without it. A probe is one
+//! file and one line: in [`PROBES`] if every run has it, in
+//! [`ProbeConfig::own`] of the runs that ask for it otherwise.
+//!
+//! | hears | of what | cost while no probe hears it |
+//! |---|---|---|
+//! | [`Hears::ARRIVED`] | packets that came in from a wire | nothing |
+//! | [`Hears::QUEUED`] | packets that join an egress queue of a switch | nothing |
+//! | [`Hears::SENT`] | packets that start on a wire | two instructions per packet of a host, none in switches |
+//! | [`Hears::DROPPED`] | packets that are lost | always heard |
+//! | [`Hears::HELD`] | queues and priorities that are held or opened | two instructions per hold |
+//! | [`Hears::PAUSED`] | pauses and resumes that a switch sends | always heard |
+//! | [`Hears::GRID`] | the instants, 10 us apart, at which the run as a whole is looked at | a test per node and instant |
+//! | [`Probe::due`] | instants of the probe's own | a test per instant |
+//!
+//! Where a probe hears of packets, switches take the plain path
+//! ([`shortcuts`](crate::Config::shortcuts) may leave a packet out of its queue).
+//!
+//! Beside probes there are **meters**, which count every packet of every run: [`length`] (bytes
+//! over time), [`port`] (holds, wire time, counters) and [`held`] (time that flows lost). They
+//! stand in the ports themselves, in cache lines that a packet touches anyway, and are called
+//! directly.
 
+pub(crate) mod drops;
 pub(crate) mod held;
+mod interface;
 pub(crate) mod late;
 pub(crate) mod length;
+pub(crate) mod pauses;
+pub(crate) mod port;
 pub(crate) mod series;
 pub(crate) mod tables;
+
+use crate::outcome::{DropReason, Outcome};
+use held::HeldFlows;
+pub use interface::{Hears, PauseSent, Probe, ProbeConfig, ProbeInfo, ProbeSetup, Sight};
+use weir_core::{Packet, PortId, Time};
+use weir_fc::{PortQueue, Target};
+
+/// The probes of every run.
+pub const PROBES: &[ProbeInfo] = &[drops::INFO, pauses::INFO, tables::INFO, series::INFO];
+
+/// The probes of one node.
+#[derive(Default)]
+pub(crate) struct Probes {
+    /// Called directly: it hears of every packet that waited for a hold.
+    pub(crate) held_flows: HeldFlows,
+    hears: Hears,
+    all: Vec<(ProbeInfo, Box<dyn Probe>)>,
+}
+
+impl Probes {
+    /// Those of every run and those that the run asks for.
+    pub(crate) fn new(setup: &ProbeSetup<'_>) -> Self {
+        let infos = PROBES.iter().chain(&setup.config.own);
+        let all: Vec<_> = infos.filter_map(|i| Some((*i, (i.build)(setup)?))).collect();
+        let hears = all.iter().fold(Hears::NOTHING, |set, (info, _)| set.and(info.hears));
+        Self { held_flows: HeldFlows::new(setup.node), hears, all }
+    }
+
+    /// Whether a probe hears any of these events.
+    #[inline(always)]
+    pub(crate) fn hear(&self, events: Hears) -> bool {
+        self.hears.any(events)
+    }
+
+    /// Tells those that hear `event`.
+    #[cold]
+    fn tell(&mut self, event: Hears, mut what: impl FnMut(&mut dyn Probe)) {
+        for (info, probe) in &mut self.all {
+            if info.hears.any(event) {
+                what(&mut **probe);
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn arrived(&mut self, now: Time, port: PortId, packet: &Packet) {
+        if self.hear(Hears::ARRIVED) {
+            self.tell(Hears::ARRIVED, |p| p.arrived(now, port, packet));
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn queued(&mut self, now: Time, at: PortQueue, packet: &Packet) {
+        if self.hear(Hears::QUEUED) {
+            self.tell(Hears::QUEUED, |p| p.queued(now, at, packet));
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, now: Time, port: usize, packet: &Packet) {
+        if self.hear(Hears::SENT) {
+            self.tell(Hears::SENT, |p| p.sent(now, PortId::from_index(port), packet));
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn held(&mut self, now: Time, port: PortId, target: Target, held: bool) {
+        if self.hear(Hears::HELD) {
+            self.tell(Hears::HELD, |p| p.held(now, port, target, held));
+        }
+    }
+
+    pub(crate) fn dropped(&mut self, now: Time, reason: DropReason, packet: &Packet) {
+        self.tell(Hears::DROPPED, |p| p.dropped(now, reason, packet));
+    }
+
+    pub(crate) fn paused(&mut self, now: Time, pause: &PauseSent<'_>) {
+        self.tell(Hears::PAUSED, |p| p.paused(now, pause));
+    }
+
+    pub(crate) fn grid(&mut self, now: Time, node: &dyn Sight) {
+        self.tell(Hears::GRID, |p| p.grid(now, node));
+    }
+
+    /// When a probe is due next.
+    pub(crate) fn due(&self) -> Time {
+        self.all.iter().map(|(_, p)| p.due()).min().unwrap_or(Time::NEVER)
+    }
+
+    pub(crate) fn sample(&mut self, now: Time, node: &dyn Sight) {
+        for (info, probe) in self.all.iter_mut().filter(|(_, p)| p.due() == now) {
+            probe.sample(now, node);
+            assert!(probe.due() > now, "probe `{}` stays due at {now}", info.name);
+        }
+    }
+
+    pub(crate) fn restart(&mut self, now: Time) {
+        self.all.iter_mut().for_each(|(_, p)| p.restart(now));
+    }
+
+    pub(crate) fn report(&mut self, end: Time, outcome: &mut Outcome) {
+        self.held_flows.report(end, outcome);
+        self.all.iter_mut().for_each(|(_, p)| p.report(end, outcome));
+    }
+}
+
+/// The last step of the probes of a run.
+pub(crate) fn finish(outcome: &mut Outcome, config: &ProbeConfig) {
+    PROBES.iter().chain(&config.own).for_each(|info| (info.finish)(outcome, config));
+}

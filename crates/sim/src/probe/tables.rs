@@ -1,22 +1,52 @@
 //! How large a scheme's tables are over time.
 
-use crate::outcome::TableStats;
-use weir_core::Time;
-use weir_fc::StateSize;
+use super::interface::{Hears, Probe, ProbeInfo, ProbeSetup, Sight};
+use crate::outcome::{Outcome, TableStats};
+use weir_core::{NodeId, Time};
+use weir_fc::{Role, StateSize};
+
+/// See [`PROBES`](super::PROBES).
+pub(super) const INFO: ProbeInfo = ProbeInfo {
+    name: "tables",
+    summary: "the sizes of a scheme's tables in switches",
+    hears: Hears::GRID,
+    build,
+    finish: |_, _| {},
+};
 
 /// Sizes, looked at from time to time; in between a table counts as it was.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TableProbe {
+struct Tables {
+    node: NodeId,
     now: Vec<(&'static str, u64)>,
     /// By table: bytes times picoseconds, and the largest size.
     sums: Vec<(u128, u64)>,
+    /// What was before is left out.
     start: Time,
     at: Time,
 }
 
-impl TableProbe {
-    /// The tables have these sizes at `at`. What was before `start` is left out.
-    pub(crate) fn look(&mut self, at: Time, start: Time, size: StateSize) {
+fn build(setup: &ProbeSetup<'_>) -> Option<Box<dyn Probe>> {
+    let start = setup.config.warm_up;
+    let tables = Tables { node: setup.node, start, ..Tables::default() };
+    (setup.role == Role::Switch).then(|| Box::new(tables) as _)
+}
+
+impl Probe for Tables {
+    fn grid(&mut self, now: Time, node: &dyn Sight) {
+        self.look(now, node.tables());
+    }
+
+    fn report(&mut self, end: Time, outcome: &mut Outcome) {
+        let switch = outcome.switch_mut(self.node).expect("every switch has a record");
+        switch.tables = self.stats(end);
+    }
+}
+
+impl Tables {
+    /// The tables have these sizes at `at`.
+    fn look(&mut self, at: Time, size: StateSize) {
+        let start = self.start;
         let time = u128::from(at.saturating_sub(self.at.max(start)).as_ps());
         for ((sum, _), (_, bytes)) in self.sums.iter_mut().zip(&self.now) {
             *sum += u128::from(*bytes) * time;
@@ -27,11 +57,11 @@ impl TableProbe {
                 *most = (*most).max(*bytes);
             }
         }
-        (self.now, self.start, self.at) = (size.tables, start, at);
+        (self.now, self.at) = (size.tables, at);
     }
 
     /// What was seen until `end`, after which nothing has happened.
-    pub(crate) fn stats(&self, end: Time) -> Vec<TableStats> {
+    fn stats(&self, end: Time) -> Vec<TableStats> {
         let span = end.saturating_sub(self.start).as_ps();
         let late = u128::from(self.at.saturating_sub(end).as_ps());
         let each = self.now.iter().zip(&self.sums);
@@ -55,9 +85,9 @@ mod tests {
     #[test]
     fn a_table_counts_as_it_was_when_last_looked_at() {
         let us = Time::from_us;
-        let mut p = TableProbe::default();
+        let mut p = Tables::default();
         for (at, bytes) in [(0, 0), (10, 8), (20, 40), (40, 16), (50, 16)] {
-            p.look(us(at), Time::ZERO, size(bytes));
+            p.look(us(at), size(bytes));
         }
         // nothing happened after 45 us: (8 * 10 + 40 * 20 + 16 * 5) / 45
         let stats = p.stats(us(45));
@@ -67,12 +97,12 @@ mod tests {
     #[test]
     fn a_warm_up_is_left_out() {
         let us = Time::from_us;
-        let mut p = TableProbe::default();
+        let mut p = Tables { start: us(15), ..Tables::default() };
         for (at, bytes) in [(0, 800), (10, 8), (20, 40), (30, 40)] {
-            p.look(us(at), us(15), size(bytes));
+            p.look(us(at), size(bytes));
         }
         // 8 B for 5 us and 40 B for 10 us
         assert_eq!(p.stats(us(30)), [TableStats { name: "a", mean: 440.0 / 15.0, max: 40 }]);
-        assert_eq!(TableProbe::default().stats(us(1)), []);
+        assert_eq!(Tables::default().stats(us(1)), []);
     }
 }

@@ -12,7 +12,7 @@ use super::Switch;
 use crate::config::Balance;
 use rustc_hash::FxHashMap;
 use weir_core::rng::Stream;
-use weir_core::{FlowId, NodeId, Packet, PortId, Priority, Time, packet::flags};
+use weir_core::{FlowId, NodeId, Packet, PortId, Priority, PrioritySet, Time, packet::flags};
 use weir_fc::{PortBook, PrioritySchedule};
 use weir_net::{Forwarding, NextHops};
 
@@ -31,25 +31,25 @@ pub(crate) struct Balancer {
     balance: Balance,
     draws: Stream,
     /// By priority: the priorities whose queued bytes leave before a new packet of it.
-    ahead: [u8; Priority::COUNT],
+    ahead: [PrioritySet; Priority::COUNT],
     /// Round robin: the next place in each set of ports.
     turns: FxHashMap<u32, u32>,
     /// By flow and destination: ACKs go the other way under the same flow.
     flowlets: FxHashMap<(FlowId, NodeId), Flowlet>,
     /// Look for flowlets that are over when there are more.
     most_flowlets: usize,
-    /// Drain bytes of the ports at hand.
+    /// Drain bytes of the candidate ports.
     drain: Vec<u64>,
 }
 
 /// The priorities whose packets go before a new one of each priority, itself included: strict ones
 /// from itself up; before a weighted one all strict ones.
-fn ahead(schedule: &PrioritySchedule) -> [u8; Priority::COUNT] {
+fn ahead(schedule: &PrioritySchedule) -> [PrioritySet; Priority::COUNT] {
     let is_strict = |p: &Priority| schedule.quantum_of(*p).is_none();
     Priority::ALL.map(|own| {
         let goes_before = |p: &Priority| is_strict(p) && (*p >= own || !is_strict(&own));
         let strict = Priority::ALL.into_iter().filter(goes_before);
-        strict.fold(1 << own.get(), |mask, p| mask | 1 << p.get())
+        strict.chain([own]).collect()
     })
 }
 
@@ -133,11 +133,7 @@ impl Balancer {
         let ahead = self.ahead[priority.index()];
         let drain = |port: &PortId| -> u64 {
             let q_out = &books[port.index()].q_out;
-            Priority::ALL
-                .iter()
-                .filter(|p| ahead & 1 << p.get() != 0)
-                .map(|p| q_out[p.index()])
-                .sum()
+            ahead.iter().map(|p| q_out[p.index()]).sum()
         };
         self.drain.clear();
         self.drain.extend(ports.iter().map(drain));
@@ -260,11 +256,11 @@ mod tests {
     #[test]
     fn drain_bytes_are_what_leaves_before_a_new_packet() {
         let mut schedule = PrioritySchedule::default();
-        assert_eq!(ahead(&schedule)[3], 0b1111_1000);
-        assert_eq!(ahead(&schedule)[7], 0b1000_0000);
+        assert_eq!(ahead(&schedule)[3].bits(), 0b1111_1000);
+        assert_eq!(ahead(&schedule)[7].bits(), 0b1000_0000);
         // 5 and 7 are strict, the others share by weight
         schedule.weights = [1, 1, 1, 1, 1, 0, 1, 0];
-        let masks = ahead(&schedule);
+        let masks = ahead(&schedule).map(PrioritySet::bits);
         assert_eq!((masks[3], masks[6]), (0b1010_1000, 0b1110_0000));
         assert_eq!((masks[5], masks[7]), (0b1010_0000, 0b1000_0000));
         // bytes of another weighted class do not count, those of a strict one do

@@ -25,8 +25,8 @@ impl Marker {
         !(self.spares_resent && packet.has(flags::RESENT))
     }
 
-    /// Whether a packet is to be marked that leaves `left` bytes behind in its queue, at a port with
-    /// these thresholds.
+    /// Whether a packet is to be marked that leaves `left` bytes behind in its queue, at a port
+    /// with these thresholds.
     pub(crate) fn marks(&mut self, marking: Option<&Marking>, left: u64) -> bool {
         let Some(marking) = marking else { return false };
         match marking.decide(left) {

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! [`forward`] is the way in and [`transmit`] the way out: the plain path. [`shortcuts`] spare
-//! steps of it where their result is known beforehand. [`hooks`] calls the scheme, [`holds`] carries
-//! out what it asks for, [`watchdog`] guards against pauses that never end.
+//! steps of it where their result is known beforehand. [`hooks`] calls the scheme, [`holds`]
+//! carries out what it asks for, [`watchdog`] guards against pauses that never end.
 
 pub(crate) mod balancer;
 mod flush;
@@ -16,6 +16,7 @@ pub(crate) mod forward;
 pub(crate) mod holds;
 pub(crate) mod hooks;
 pub(crate) mod marker;
+mod obstacles;
 pub(crate) mod pipelined;
 pub(crate) mod port;
 pub(crate) mod report;
@@ -26,13 +27,12 @@ pub(crate) mod watchdog;
 
 use crate::chain::Store;
 use crate::config::{EcnAt, EcnConfig, WatchdogConfig};
-use crate::node::{Ahead, Env};
-use crate::probe::held::HeldFlows;
+use crate::env::{Ahead, Env};
 use crate::probe::length::LengthProbe;
-use crate::probe::tables::TableProbe;
+use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
-use crate::tally::{PauseLog, Tally};
+use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
 use crate::wire::{Inbox, WireNumbers};
@@ -87,6 +87,8 @@ trait Path: Sized {
     const PIPELINE: bool = true;
     /// Whether there is a packet processor.
     const PROCESSOR: bool = false;
+    /// Whether probes may hear of its packets.
+    const PROBED: bool = true;
     /// Whether packets may carry telemetry.
     const TELEMETRY: bool = true;
 
@@ -183,7 +185,9 @@ pub(crate) struct Switch {
     /// Chooses among equally good ports, unless a hash of the flow does.
     balancer: Option<Box<Balancer>>,
     marker: Marker,
-    /// Packets are marked as they join their queues, not as they leave them.
+    /// Packets are marked as they join their queues, not as they leave them, or a probe hears of
+    /// them.
+    acts_on_entry: bool,
     marks_on_entry: bool,
     bit_errors: Stream,
     way: Way,
@@ -191,13 +195,11 @@ pub(crate) struct Switch {
     /// Since when heads wait that the scheme has left waiting. Apart from the queues: only few
     /// schemes do.
     waits: FxHashMap<PortQueue, Time>,
-    pub(crate) held_flows: HeldFlows,
     pub(crate) buffer: LengthProbe,
-    tables: TableProbe,
     /// At its last visit it had packets enough to be at most of its ports.
     busy: bool,
     pub(crate) tally: Tally,
-    pub(crate) pauses: PauseLog,
+    pub(crate) probes: Probes,
 }
 
 impl Switch {
@@ -253,16 +255,19 @@ impl Switch {
         let balance = shared.config.balance;
         if !balance.keeps_order() {
             hooks.fc.fits_many_paths().map_err(|why| {
-                ParamError(format!("it cannot govern flows that take several paths: {why}"))
+                ParamError(format!("it does not support flows that take several paths: {why}"))
             })?;
         }
         let schedule = &shared.config.switch.schedule;
         let balancer = Balancer::new(balance, schedule, seed, id).map(Box::new);
         let marks_on_entry = shared.config.switch.ecn_at == EcnAt::Enqueue;
+        let probes = Probes::new(&shared.probe_setup(id, Role::Switch));
         let way = match shared.config.shortcuts {
             _ if pipeline.is_some() => Way::Pipelined,
-            // only the plain path asks the balancer, and marks what it queues
+            // only the plain path asks the balancer, marks what it queues, and tells probes of
+            // packets
             true if balancer.is_some() || marks_on_entry => Way::Plain,
+            true if probes.hear(Hears::PACKETS) => Way::Plain,
             false => Way::Plain,
             true if undamaged && latency == Time::ZERO => match shared.telemetry {
                 None => Way::Straight,
@@ -289,17 +294,16 @@ impl Switch {
             responding: Responses::new(SwitchTimer::Response),
             pinned: FxHashMap::default(),
             balancer,
+            acts_on_entry: marks_on_entry || probes.hear(Hears::QUEUED),
             marks_on_entry,
             marker: Marker::new(Stream::new(seed, "ecn", index), shared.config),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             waits: FxHashMap::default(),
-            held_flows: HeldFlows::default(),
             buffer: LengthProbe::default(),
-            tables: TableProbe::default(),
             busy: false,
             tally: Tally::default(),
-            pauses: PauseLog::new(shared.config.probes.pause_events),
+            probes,
         };
         for port in 0..switch.ports.len() {
             switch.scheme.refresh(&mut switch.books, PortId::from_index(port));
@@ -324,7 +328,7 @@ impl Switch {
         self.clocks.min().min(self.timers.next()).min(self.schedule.next())
     }
 
-    /// Asks for what a visit will touch to be at hand soon.
+    /// Prefetches what a visit will touch.
     pub(crate) fn prefetch(&self, ahead: Ahead, env: &Env<'_, '_>) {
         let wires = &*env.wires;
         match ahead {
@@ -481,6 +485,7 @@ impl Switch {
             Admin::Epoch(i) => self.epoch = i,
             Admin::Link { port, up } => self.on_link(port, up, now, env),
             Admin::WarmUpOver => {
+                self.probes.restart(now);
                 self.buffer.restart(now);
                 if let Some(processor) = &mut self.processor {
                     processor.restart_statistics(now);

@@ -2,7 +2,7 @@
 //! groups of a weighted rank, round robin between the queues of a group.
 
 use weir_core::prefetch::prefetch;
-use weir_core::{Priority, QueueId};
+use weir_core::{Priority, PrioritySet, QueueId};
 use weir_fc::{QueueLayout, QueueSpec};
 
 /// The queues of a group: every `step`-th from `first`, below `end`.
@@ -21,19 +21,20 @@ struct Ring {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Scheduler {
-    /// One bit per queue: non-empty and not held. The first 64 are a field of their own, because most
-    /// ports have no more queues and their scheduling then reads nothing else.
+    /// One bit per queue: non-empty and not held. The first 64 are a field of their own, because
+    /// most ports have no more queues and their scheduling then reads nothing else.
     ready: u64,
-    /// One bit per queue below 64: it is alone in its rank, and no queue of a higher rank has a greater
-    /// number. Such a queue is served without looking at turns.
+    /// One bit per queue below 64: it is alone in its rank, and no queue of a higher rank has a
+    /// greater number. Such a queue is served without looking at turns.
     alone: u64,
     more_ready: Box<[u64]>,
     /// The strict group with most queues. Most ports have only one group of several queues, and its
     /// turns then read nothing else.
     main: Ring,
     uses_deficits: bool,
-    /// One bit per queue below 64 of the table: it ranks below a queue made on demand, so while it is
-    /// ready, the order of numbers is not the order of ranks. All bits set: the orders never agree.
+    /// One bit per queue below 64 of the table: it ranks below a queue made on demand, so while it
+    /// is ready, the order of numbers is not the order of ranks. All bits set: the orders never
+    /// agree.
     late: u64,
     turns: Box<Turns>,
 }
@@ -301,7 +302,7 @@ impl Scheduler {
     }
 
     /// Whether a ready queue has a priority outside `blocked`.
-    pub(crate) fn any_ready_but(&self, blocked: u8) -> bool {
+    pub(crate) fn any_ready_but(&self, blocked: PrioritySet) -> bool {
         (0..self.turns.len).any(|q| self.is_ready(q) && self.allowed(q as u32, blocked))
     }
 
@@ -326,8 +327,12 @@ impl Scheduler {
     /// The queue whose turn it is among the ready ones whose priority is not in `blocked` (a
     /// rate limit). `size` tells the size of a queue's head.
     #[inline]
-    pub(crate) fn select(&mut self, blocked: u8, size: impl Fn(QueueId) -> u64) -> Option<QueueId> {
-        let undisputed = if blocked == 0 { self.undisputed() } else { None };
+    pub(crate) fn select(
+        &mut self,
+        blocked: PrioritySet,
+        size: impl Fn(QueueId) -> u64,
+    ) -> Option<QueueId> {
+        let undisputed = if blocked.is_empty() { self.undisputed() } else { None };
         undisputed.or_else(|| self.select_in_group(blocked, size))
     }
 
@@ -340,8 +345,12 @@ impl Scheduler {
     }
 
     /// [`Scheduler::select`] where a turn has to be taken.
-    fn select_in_group(&mut self, blocked: u8, size: impl Fn(QueueId) -> u64) -> Option<QueueId> {
-        if blocked == 0
+    fn select_in_group(
+        &mut self,
+        blocked: PrioritySet,
+        size: impl Fn(QueueId) -> u64,
+    ) -> Option<QueueId> {
+        if blocked.is_empty()
             && self.ready.is_power_of_two()
             && !self.uses_deficits
             && !self.any_more_ready()
@@ -379,7 +388,7 @@ impl Scheduler {
     fn select_in_rank(
         &mut self,
         rank: usize,
-        blocked: u8,
+        blocked: PrioritySet,
         size: &impl Fn(QueueId) -> u64,
     ) -> Option<u32> {
         let Rank { groups: (g, _), weighted, .. } = self.turns.ranks[rank];
@@ -392,14 +401,18 @@ impl Scheduler {
     }
 
     #[inline]
-    fn allowed(&self, q: u32, blocked: u8) -> bool {
-        blocked == 0 || blocked & 1 << self.spec(q as usize).priority.get() == 0
+    fn allowed(&self, q: u32, blocked: PrioritySet) -> bool {
+        blocked.is_empty() || !blocked.contains(self.spec(q as usize).priority)
     }
 
     /// The queue of a group whose turn it is.
     #[inline]
-    fn next_in(&self, ring: &Ring, blocked: u8) -> Option<u32> {
+    fn next_in(&self, ring: &Ring, blocked: PrioritySet) -> Option<u32> {
         let Ring { first, end, step, cursor } = *ring;
+        if end == first + 1 {
+            return (self.is_ready(first as usize) && self.allowed(first, blocked))
+                .then_some(first);
+        }
         let search = |from: u32, to: u32| {
             let mut from = from;
             while let Some(q) = self.next_ready(from, to) {
@@ -419,7 +432,7 @@ impl Scheduler {
     fn deficit_round_robin(
         &mut self,
         rank: usize,
-        blocked: u8,
+        blocked: PrioritySet,
         size: &impl Fn(QueueId) -> u64,
     ) -> Option<u32> {
         let (first, end) = self.turns.ranks[rank].groups;
@@ -455,8 +468,8 @@ impl Scheduler {
         }
     }
 
-    /// The only ready queue, `q`, sends a packet without a search: its turn is over, and its group keeps
-    /// no deficit from it.
+    /// The only ready queue, `q`, sends a packet without a search: its turn is over, and its group
+    /// keeps no deficit from it.
     #[inline(always)]
     pub(crate) fn passed(&mut self, q: usize) {
         let q = q as u32;
@@ -467,8 +480,8 @@ impl Scheduler {
         }
     }
 
-    /// Whether a queue is alone in its rank and takes no turns. May be false for queues beyond the first
-    /// 64.
+    /// Whether a queue is alone in its rank and takes no turns. May be false for queues beyond the
+    /// first 64.
     #[inline(always)]
     pub(crate) fn is_alone(&self, q: QueueId) -> bool {
         q.0 < 64 && self.alone & 1 << q.0 != 0
@@ -492,7 +505,9 @@ impl Scheduler {
     fn lose_deficit(&mut self, q: usize) {
         let g = self.group_of(q as u32);
         let rank = self.turns.rank_of[g];
-        if !self.turns.ranks[rank].weighted || self.next_in(self.ring(g), 0).is_some() {
+        if !self.turns.ranks[rank].weighted
+            || self.next_in(self.ring(g), PrioritySet::EMPTY).is_some()
+        {
             return;
         }
         self.turns.deficit[g] = 0;
@@ -502,14 +517,14 @@ impl Scheduler {
         }
     }
 
-    /// What the group of queue `q` has left of its visit, to be put back if the head that was chosen
-    /// is not sent after all.
+    /// What the group of queue `q` has left of its visit, to be put back if the head that was
+    /// chosen is not sent after all.
     pub(crate) fn visit(&self, q: QueueId) -> Option<u64> {
         self.uses_deficits.then(|| self.turns.deficit[self.group_of(q.0)])
     }
 
-    /// The head of queue `q`, of `size` bytes, was chosen, and was moved or left instead of sent: its
-    /// group is visited as before. `left` is what [`Scheduler::visit`] said.
+    /// The head of queue `q`, of `size` bytes, was chosen, and was moved or left instead of sent:
+    /// its group is visited as before. `left` is what [`Scheduler::visit`] said.
     pub(crate) fn revisit(&mut self, q: QueueId, left: Option<u64>, size: u64) {
         let Some(left) = left else { return };
         let g = self.group_of(q.0);

@@ -3,12 +3,13 @@
 //! The plain path is [`forward`](super::forward) and [`transmit`](super::transmit); every packet
 //! could take it, and with [`Config::shortcuts`](crate::Config::shortcuts) off every packet does.
 //! Results are the same, byte for byte, but for the number of events
-//! (`crates/sim/tests/schemes/shortcuts.rs`). The entries are [`Shortcuts`] and [`Straight`]: where no
+//! (`crates/sim/tests/schemes/shortcuts.rs`). Where a [probe](crate::probe) hears of packets they
+//! are off. The entries are [`Shortcuts`] and [`Straight`]: where no
 //! shortcut applies they end in the plain path.
 //!
 //! A port is **idle** for a packet if its wire is free, or becomes free at this very instant and
-//! its transmitter is the next to act ([`Switch::is_idle`]). An ingress is **quiet** while its bytes
-//! are in the range in which the scheme needs no notification.
+//! its transmitter is the next to act ([`Switch::is_idle`]). An ingress is **quiet** while its
+//! bytes are in the range in which the scheme needs no notification.
 //!
 //! | shortcut | condition | what it spares | why the result is the same |
 //! |---|---|---|---|
@@ -25,40 +26,24 @@
 //! [`Hooks::serve`]: super::hooks::Hooks::serve
 //! [`Hooks::depart`]: super::hooks::Hooks::depart
 
+use super::obstacles::Obstacles;
 use super::port::{Port, Queue};
 use super::{NO_PORT, Path, Switch};
-use crate::node::Env;
-use weir_core::{Packet, PacketKind, PortId, QueueId, Time};
+use crate::env::Env;
+use weir_core::{Packet, PacketKind, PortId, PrioritySet, QueueId, Time};
 use weir_fc::{PortBook, PortQueue, Verdict};
 use weir_net::Forwarding;
 
-/// The plain path with shortcuts.
-pub(super) struct Shortcuts;
+/// The plain path with shortcuts; `STRAIGHT` in a switch without forwarding latency whose wires
+/// never damage a packet, `TELEMETRY` if packets may carry some.
+pub(super) struct Shortcuts<const STRAIGHT: bool = false, const TELEMETRY: bool = true>;
 
-impl Path for Shortcuts {
-    #[inline(always)]
-    fn forward(
-        switch: &mut Switch,
-        packet: &mut Packet,
-        now: Time,
-        routes: &Forwarding<'_>,
-        env: &mut Env<'_, '_>,
-    ) {
-        switch.forward_shortcut(packet, now, routes, env);
-    }
+/// See [`Shortcuts`].
+pub(super) type Straight<const TELEMETRY: bool> = Shortcuts<true, TELEMETRY>;
 
-    #[inline(always)]
-    fn transmit(switch: &mut Switch, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        switch.transmit_shortcut(o, now, env);
-    }
-}
-
-/// [`Shortcuts`] in a switch without forwarding latency whose wires never damage a packet, with or
-/// without packets that carry telemetry.
-pub(super) struct Straight<const TELEMETRY: bool>;
-
-impl<const TELEMETRY: bool> Path for Straight<TELEMETRY> {
-    const PIPELINE: bool = false;
+impl<const STRAIGHT: bool, const TELEMETRY: bool> Path for Shortcuts<STRAIGHT, TELEMETRY> {
+    const PIPELINE: bool = !STRAIGHT;
+    const PROBED: bool = false;
     const TELEMETRY: bool = TELEMETRY;
 
     #[inline(always)]
@@ -69,7 +54,11 @@ impl<const TELEMETRY: bool> Path for Straight<TELEMETRY> {
         routes: &Forwarding<'_>,
         env: &mut Env<'_, '_>,
     ) {
-        switch.forward_shortcut(packet, now, routes, env);
+        if STRAIGHT {
+            switch.forward_shortcut(packet, now, routes, env);
+        } else {
+            switch.receive::<Self>(packet, now, routes, env);
+        }
     }
 
     #[inline(always)]
@@ -265,7 +254,7 @@ impl Switch {
         let o = at.port.index();
         self.buffer.set(now, self.books.mmu.used().get());
         self.enqueue(o, at.queue, packet, now);
-        let turn = self.ports[o].select(0, &self.stored);
+        let turn = self.ports[o].select(PrioritySet::EMPTY, &self.stored);
         assert_eq!(turn, Some(at.queue), "no other queue could send");
         if !self.follow(o, at.queue, verdict, now, env) {
             self.transmit_data(o, now, env);
@@ -320,7 +309,7 @@ impl Switch {
     fn transmit_inspected(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
         let Self { ports, books, scheme, stored, .. } = self;
         let port = &mut ports[o];
-        let Some(q) = port.select(0, stored) else { return self.clocks.advance(Time::NEVER) };
+        let Some(q) = port.select(PrioritySet::EMPTY, stored) else { return self.clocks.advance(Time::NEVER) };
         let queue = &port.queues[q.index()];
         let head = stored.front(&queue.fifo).expect("a ready queue has a head").1;
         let at = PortQueue { port: PortId::from_index(o), queue: q };
@@ -340,7 +329,7 @@ impl Switch {
     /// [`Switch::transmit_shortcut`] where queues take turns.
     #[inline(never)]
     fn transmit_in_turn(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        match self.ports[o].select(0, &self.stored) {
+        match self.ports[o].select(PrioritySet::EMPTY, &self.stored) {
             Some(q) => self.send_due(o, q, now, env),
             None => self.clocks.advance(Time::NEVER),
         }
@@ -349,7 +338,7 @@ impl Switch {
     /// Sends the head of queue `q` at a port whose clock is the earliest, and advances the clock.
     #[inline(always)]
     fn send_due(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) {
-        let next = self.send(o, q, now, env);
+        let next = self.send::<false>(o, q, now, env);
         if self.scheme.actions.is_empty() {
             self.clocks.advance_to(next);
         } else {
@@ -363,46 +352,6 @@ impl Switch {
     fn transmit_and_look_at_limits(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
         self.transmit(o, now, env);
         self.ports[o].look_at_limits();
-    }
-}
-
-/// What can stand in the way of a packet at a port: one bit each, so that one look is enough.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Obstacles(u8);
-
-impl Obstacles {
-    /// Packets are queued.
-    pub(super) const QUEUED: u8 = 1;
-    /// A queue or a priority is held.
-    pub(super) const HELD: u8 = 1 << 1;
-    /// Control frames wait for the wire.
-    pub(super) const CONTROL: u8 = 1 << 2;
-    /// The scheme inspects heads before they are sent.
-    pub(super) const INSPECTED: u8 = 1 << 3;
-    /// More than the memory decides on admission: the link is down, the watchdog has found a
-    /// priority stuck, or the scheme decides.
-    pub(super) const GUARDED: u8 = 1 << 4;
-    /// Queues take turns.
-    pub(super) const TURNS: u8 = 1 << 5;
-    /// Rates are limited, or were when the port was looked at last.
-    pub(super) const LIMITED: u8 = 1 << 6;
-    /// The link is down.
-    pub(super) const DOWN: u8 = 1 << 7;
-
-    /// Notes whether an obstacle is there.
-    #[inline(always)]
-    pub(super) fn note(&mut self, obstacle: u8, there: bool) {
-        self.0 = self.0 & !obstacle | if there { obstacle } else { 0 };
-    }
-
-    #[inline(always)]
-    fn any(self, of: u8) -> bool {
-        self.0 & of != 0
-    }
-
-    #[inline(always)]
-    fn any_but(self, harmless: u8) -> bool {
-        self.0 & !harmless != 0
     }
 }
 

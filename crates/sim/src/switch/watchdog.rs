@@ -3,7 +3,7 @@
 
 use super::{Switch, SwitchTimer};
 use crate::config::WatchdogAction;
-use crate::node::Env;
+use crate::env::Env;
 use crate::outcome::DropReason;
 use weir_core::{PortId, Priority, Time};
 

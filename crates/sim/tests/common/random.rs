@@ -6,7 +6,7 @@ use weir_core::{Bytes, Rate, Time};
 use weir_net::Topology;
 use weir_net::build::{self, dumbbell, leaf_spine, ofc_chain, star};
 use weir_sim::config::{IngressLimit, ThresholdConfig, WindowConfig};
-use weir_sim::{Config, Outcome};
+use weir_sim::{Config, Finish, Outcome};
 use weir_traffic::FlowSpec;
 
 /// A small network.
@@ -70,13 +70,29 @@ prop_compose! {
         xon_percent in 0u64..100,
         window in prop::option::of(1_500u64..100_000),
         seed in any::<u64>(),
-        flows in prop::collection::vec((any::<u32>(), any::<u32>(), 1u64..120_000, 0u64..20_000), 1..24),
+        flows in prop::collection::vec(
+            (any::<u32>(), any::<u32>(), 1u64..120_000, 0u64..20_000),
+            1..24,
+        ),
     ) -> Case {
         Case { shape, gbps, delay_ns, xoff, xon_percent, window, seed, flows }
     }
 }
 
 impl Case {
+    /// Everything arrived, in packets of `payload` bytes, and what was lost was sent again.
+    pub(crate) fn all_delivered(&self, out: &Outcome, payload: u64) -> Result<(), TestCaseError> {
+        prop_assert_eq!(&out.finish, &Finish::Drained);
+        prop_assert_eq!(out.totals.completed, self.flows.len() as u64);
+        for f in &out.flows {
+            prop_assert_eq!(f.delivered, f.size);
+            prop_assert!(f.acked.is_some());
+            prop_assert_eq!(f.packets, f.size.get().div_ceil(payload) + f.retransmitted);
+            prop_assert!(f.retransmitted >= f.lost, "what is lost is sent again: {:?}", f);
+        }
+        Ok(())
+    }
+
     pub(crate) fn topology(&self) -> Topology {
         build(self.shape, Rate::from_gbps(self.gbps), Time::from_ns(self.delay_ns))
     }

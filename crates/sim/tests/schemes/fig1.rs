@@ -150,10 +150,10 @@ fn a_limit_in_bytes_holds_without_flow_control_too() {
 /// Entries of OFC's tables, 24, 8 and 16 B each: the most in one switch, and the sum over the three
 /// switches of the most in each.
 ///
-/// Sa and Sb have F0 and F1; Sc has F1 and the six bursts, and F0 while one of its packets is stored,
-/// which looks every 10 us need not meet. Sc pauses F1 to F7, Sb and Sa pass the pause of F1 on, and
-/// Sb names F0 once (see above), when Sc names nobody: an entry more in Sb's pause table and in Sa's
-/// list of congested flows.
+/// Sa and Sb have F0 and F1; Sc has F1 and the six bursts, and F0 while one of its packets is
+/// stored, which looks every 10 us need not meet. Sc pauses F1 to F7, Sb and Sa pass the pause of
+/// F1 on, and Sb names F0 once (see above), when Sc names nobody: an entry more in Sb's pause table
+/// and in Sa's list of congested flows.
 #[test]
 fn the_tables_hold_what_the_flows_need() {
     let out = fig1("ofc", &[]);

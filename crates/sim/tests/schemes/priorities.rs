@@ -154,7 +154,8 @@ macro_rules! with_random_priorities {
             $(
                 #[test]
                 fn $name(case in case(), classes in classes(), drawn in any::<usize>()) {
-                    delivers_everything($scheme, crate::invariants::mode($scheme, drawn), case, &classes)?;
+                    let mode = crate::invariants::mode($scheme, drawn);
+                    delivers_everything($scheme, mode, case, &classes)?;
                 }
             )*
         }

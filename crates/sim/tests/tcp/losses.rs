@@ -52,8 +52,8 @@ fn a_lost_syn_is_sent_again_and_the_flow_starts_with_one_segment() {
     assert_eq!((f.lost, f.answers_lost), (0, 2), "the SYNs are no data");
 }
 
-/// A flow of 100 segments over two links of 10 ns that sends all at once, of which exactly number 50
-/// is lost: the sender's link fails for a nanosecond while it is on it.
+/// A flow of 100 segments over two links of 10 ns that sends all at once, of which exactly number
+/// 50 is lost: the sender's link fails for a nanosecond while it is on it.
 fn lose_one(threshold: Option<u32>) -> Outcome {
     let mut cfg = tcp("pfc");
     cfg.tcp.initial_window = count(100);
@@ -75,8 +75,8 @@ fn duplicate_acks_repair_a_loss() {
     assert!(f.fct().unwrap() < SEGMENT * 150, "{:?}", f.fct());
 }
 
-/// Without fast retransmit the timer does, 1 ms after the last ACK of something new, which is that of
-/// number 49. All later segments have arrived and are kept: none of them is sent again.
+/// Without fast retransmit the timer does, 1 ms after the last ACK of something new, which is that
+/// of number 49. All later segments have arrived and are kept: none of them is sent again.
 #[test]
 fn without_fast_retransmit_the_timer_repairs_a_loss() {
     let f = &lose_one(None).flows[0];
@@ -117,8 +117,8 @@ fn overtake(threshold: Option<u32>) -> Outcome {
     out
 }
 
-/// Early segments of the short way and late ones of the long way come in turns, so that there is one
-/// duplicate ACK at a time.
+/// Early segments of the short way and late ones of the long way come in turns, so that there is
+/// one duplicate ACK at a time.
 #[test]
 fn reordering_looks_like_loss_to_fast_retransmit_and_to_nothing_else() {
     let f = &overtake(Some(1)).flows[0];
@@ -210,13 +210,6 @@ proptest! {
             cfg.nic.discipline = NicDiscipline::Fifo;
         }
         let out = case.run(&cfg);
-        prop_assert_eq!(&out.finish, &Finish::Drained);
-        prop_assert_eq!(out.totals.completed, case.flows.len() as u64);
-        for f in &out.flows {
-            prop_assert_eq!(f.delivered, f.size);
-            prop_assert!(f.acked.is_some());
-            prop_assert_eq!(f.packets, f.size.get().div_ceil(1460) + f.retransmitted);
-            prop_assert!(f.retransmitted >= f.lost, "what is lost is sent again: {:?}", f);
-        }
+        case.all_delivered(&out, 1460)?;
     }
 }

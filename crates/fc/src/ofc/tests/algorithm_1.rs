@@ -228,8 +228,8 @@ fn the_urgent_state_ends_with_a_wildcard() {
 }
 
 /// Ports of two speeds. A slow ingress names flows before it is in the urgent state, however much a
-/// queue of the fast egress may hold; a fast ingress does when the slow egress's queue is long, once
-/// its own share is.
+/// queue of the fast egress may hold; a fast ingress does when the slow egress's queue is long,
+/// once its own share is.
 #[test]
 fn ports_of_two_speeds_have_thresholds_of_their_own() {
     // lower thresholds: 8 packets for the slow ports, 80 for the fast ones

@@ -5,6 +5,9 @@ use proptest::prelude::*;
 use weir_core::Bytes;
 use weir_fc::{Group, OnDemand, PrioritySchedule};
 
+/// Nothing is blocked.
+const NONE: PrioritySet = PrioritySet::EMPTY;
+
 /// So many queues of one strict group.
 fn ring_of(queues: u32) -> QueueLayout {
     QueueLayout {
@@ -32,12 +35,12 @@ fn a_higher_priority_goes_first() {
     let mut s = weighted(&[], 1500);
     s.set_ready(7, true);
     s.set_ready(2, true);
-    assert_eq!(s.select(0, |_| 1), Some(QueueId(2)));
+    assert_eq!(s.select(NONE, |_| 1), Some(QueueId(2)));
     // priority 5 is queue 2: rate limited, the next one is served
-    assert_eq!(s.select(1 << 5, |_| 1), Some(QueueId(7)));
+    assert_eq!(s.select(PrioritySet::from_bits(1 << 5), |_| 1), Some(QueueId(7)));
     s.set_ready(2, false);
-    assert_eq!(s.select(0, |_| 1), Some(QueueId(7)));
-    assert!(!s.any_ready_but(1));
+    assert_eq!(s.select(NONE, |_| 1), Some(QueueId(7)));
+    assert!(!s.any_ready_but(PrioritySet::from_bits(1)));
 }
 
 #[test]
@@ -50,11 +53,11 @@ fn round_robin_continues_after_the_last_one_served() {
     for q in [1, 65, 69] {
         s.set_ready(q, true);
     }
-    let mut turn = || s.select(0, |_| 1).unwrap().0;
+    let mut turn = || s.select(NONE, |_| 1).unwrap().0;
     assert_eq!([turn(), turn(), turn(), turn()], [1, 65, 69, 1]);
     s.grow(130);
     s.set_ready(130, true);
-    let mut turn = || s.select(0, |_| 1).unwrap().0;
+    let mut turn = || s.select(NONE, |_| 1).unwrap().0;
     assert_eq!([turn(), turn(), turn(), turn()], [65, 69, 130, 1]);
 }
 
@@ -64,24 +67,24 @@ fn round_robin_continues_after_the_last_one_served() {
 fn a_queue_that_is_alone_takes_its_turn() {
     let mut s = Scheduler::new(&ring_of(70));
     s.set_ready(5, true);
-    assert_eq!(s.select(0, |_| 1), Some(QueueId(5)));
+    assert_eq!(s.select(NONE, |_| 1), Some(QueueId(5)));
     for q in [4, 6] {
         s.set_ready(q, true);
     }
-    assert_eq!([(); 3].map(|()| s.select(0, |_| 1).unwrap().0), [6, 4, 5]);
+    assert_eq!([(); 3].map(|()| s.select(NONE, |_| 1).unwrap().0), [6, 4, 5]);
     for q in [4, 6] {
         s.set_ready(q, false);
     }
     s.set_ready(69, true);
-    assert_eq!([(); 3].map(|()| s.select(0, |_| 1).unwrap().0), [69, 5, 69]);
-    assert_eq!(s.select(1 << 3, |_| 1), None, "it may not go");
+    assert_eq!([(); 3].map(|()| s.select(NONE, |_| 1).unwrap().0), [69, 5, 69]);
+    assert_eq!(s.select(PrioritySet::from_bits(1 << 3), |_| 1), None, "it may not go");
     s.set_ready(69, false);
-    assert_eq!(s.select(1 << 3, |_| 1), None, "nor may it alone");
+    assert_eq!(s.select(PrioritySet::from_bits(1 << 3), |_| 1), None, "nor may it alone");
 }
 
 proptest! {
-    /// Whether a packet is sent at once or is queued, chosen and sent, the queues behind it have the
-    /// same turns after it.
+    /// Whether a packet is sent at once or is queued, chosen and sent, the queues behind it have
+    /// the same turns after it.
     #[test]
     fn who_passes_takes_its_turn(
         deficits in any::<bool>(),
@@ -94,7 +97,7 @@ proptest! {
         let mut s = Scheduler::new(&layout);
         for (i, ready, size) in steps {
             s.set_ready(i, ready);
-            if let Some(chosen) = s.select(0, |_| size) && ready {
+            if let Some(chosen) = s.select(NONE, |_| size) && ready {
                 s.emptied(chosen.index());
             }
         }
@@ -105,7 +108,7 @@ proptest! {
         s.emptied(q);
         let mut queued = s.clone();
         queued.set_ready(q, true);
-        prop_assert_eq!(queued.select(0, |_| 2000), Some(QueueId(q as u32)));
+        prop_assert_eq!(queued.select(NONE, |_| 2000), Some(QueueId(q as u32)));
         queued.emptied(q);
         s.passed(q);
         prop_assert_eq!(&s.turns.deficit, &queued.turns.deficit);
@@ -139,7 +142,7 @@ proptest! {
             plain.ready.resize(s.len().max(plain.ready.len()), false);
             plain.ready[q] = ready;
             // now and then a priority is rate limited
-            let blocked = if blocked > 5 { 1 << (blocked % 4) } else { 0 };
+            let blocked = PrioritySet::from_bits(if blocked > 5 { 1 << (blocked % 4) } else { 0 });
             let chosen = s.select(blocked, |q| size + u64::from(q.0 % 7));
             prop_assert_eq!(chosen, plain.select(blocked, |q| size + u64::from(q.0 % 7)));
             if let Some(chosen) = chosen && size % 3 == 0 {
@@ -197,20 +200,19 @@ impl Plain {
     }
 
     /// The group's queue whose turn it is, and the position after it.
-    fn next_in(&self, g: usize, blocked: u8) -> Option<(usize, usize)> {
+    fn next_in(&self, g: usize, blocked: PrioritySet) -> Option<(usize, usize)> {
         let all = 0..self.ready.len();
         let members: Vec<usize> = all.filter(|q| self.layout.group_of(*q) == Some(g)).collect();
         let turn = members.iter().map(|q| self.layout.spec(*q).expect("in the layout"));
-        let can = |(q, spec): (&usize, &QueueSpec)| {
-            self.ready[*q] && blocked & 1 << spec.priority.get() == 0
-        };
+        let can =
+            |(q, spec): (&usize, &QueueSpec)| self.ready[*q] && !blocked.contains(spec.priority);
         let able: Vec<bool> = members.iter().zip(turn).map(can).collect();
         let n = members.len();
         let i = (self.after[g]..n).chain(0..self.after[g].min(n)).find(|i| able[*i])?;
         Some((members[i], if i + 1 == n { 0 } else { i + 1 }))
     }
 
-    fn select(&mut self, blocked: u8, size: impl Fn(QueueId) -> u64) -> Option<QueueId> {
+    fn select(&mut self, blocked: PrioritySet, size: impl Fn(QueueId) -> u64) -> Option<QueueId> {
         let ranks = self.layout.ranks();
         for rank in 0..self.visit.len() {
             let groups: Vec<usize> = (0..ranks.len()).filter(|g| ranks[*g] == rank).collect();
@@ -251,7 +253,7 @@ impl Plain {
     fn emptied(&mut self, q: usize) {
         self.ready[q] = false;
         let g = self.layout.group_of(q).expect("in the layout");
-        if self.layout.groups[g].quantum.is_some() && self.next_in(g, 0).is_none() {
+        if self.layout.groups[g].quantum.is_some() && self.next_in(g, NONE).is_none() {
             self.deficit[g] = 0;
             let rank = self.layout.ranks()[g];
             if self.visit[rank].0 == g {
@@ -270,7 +272,7 @@ fn a_weight_is_shared_by_all_queues_of_its_group() {
     let mut s = Scheduler::new(&QueueLayout { groups, ..ring_of(4) });
     (0..4).for_each(|q| s.set_ready(q, true));
     let mut sent = [0; 4];
-    (0..600).for_each(|_| sent[s.select(0, |_| 1500).unwrap().index()] += 1);
+    (0..600).for_each(|_| sent[s.select(NONE, |_| 1500).unwrap().index()] += 1);
     assert_eq!(sent, [300, 100, 100, 100]);
 }
 
@@ -284,13 +286,13 @@ fn a_head_that_is_moved_or_left_costs_nothing() {
     s.set_ready(0, true);
     s.set_ready(2, true);
     for _ in 0..3 {
-        assert_eq!(s.select(0, |_| 1000), Some(QueueId(0)));
+        assert_eq!(s.select(NONE, |_| 1000), Some(QueueId(0)));
         let visit = s.visit(QueueId(0));
         s.emptied(0);
         s.set_ready(0, true);
         s.revisit(QueueId(0), visit, 1000);
     }
-    let mut turn = || s.select(0, |_| 1000).unwrap().0;
+    let mut turn = || s.select(NONE, |_| 1000).unwrap().0;
     assert_eq!([turn(), turn(), turn(), turn()], [0, 2, 0, 2]);
 }
 
@@ -309,7 +311,7 @@ fn a_queue_made_on_demand_keeps_the_rank_of_its_group() {
     s.grow(3);
     (0..4).for_each(|q| s.set_ready(q, true));
     let mut order = Vec::new();
-    while let Some(q) = s.select(0, |_| 1) {
+    while let Some(q) = s.select(NONE, |_| 1) {
         s.emptied(q.index());
         order.push(q.0);
     }
@@ -327,7 +329,7 @@ fn deficit_round_robin_shares_bytes_within_one_quantum() {
     let size = |q: QueueId| if q.0 == 6 { 900 } else { 1400 };
     let mut sent = [0i64; 2];
     for _ in 0..10_000 {
-        let q = s.select(0, size).unwrap();
+        let q = s.select(NONE, size).unwrap();
         sent[q.index() - 6] += size(q) as i64;
         assert!((sent[0] - 2 * sent[1]).abs() <= 3000 + 2 * 1400, "{sent:?}");
     }
@@ -340,16 +342,16 @@ fn a_paused_queue_keeps_its_deficit_and_earns_nothing() {
     s.set_ready(7, true);
     // 1500 B do not fit a first quantum of 1000: queue 6 saves 1000, queue 7 sends its 400
     let size = |q: QueueId| if q.0 == 6 { 1500 } else { 400 };
-    assert_eq!(s.select(0, size), Some(QueueId(7)));
+    assert_eq!(s.select(NONE, size), Some(QueueId(7)));
     s.set_ready(6, false);
     for _ in 0..10 {
-        assert_eq!(s.select(0, size), Some(QueueId(7)));
+        assert_eq!(s.select(NONE, size), Some(QueueId(7)));
     }
     assert_eq!(s.turns.deficit[6], 1000);
     s.set_ready(6, true);
     s.set_ready(7, false);
     // the next visit makes it 2000
-    assert_eq!(s.select(0, size), Some(QueueId(6)));
+    assert_eq!(s.select(NONE, size), Some(QueueId(6)));
     assert_eq!(s.turns.deficit[6], 500);
 }
 
@@ -359,16 +361,16 @@ fn a_port_may_have_more_queues_than_a_word_has_bits() {
     let mut s = Scheduler::new(&QueueLayout { groups: vec![one; 130], ..ring_of(130) });
     s.set_ready(129, true);
     s.set_ready(64, true);
-    assert_eq!(s.select(0, |_| 1), Some(QueueId(64)));
+    assert_eq!(s.select(NONE, |_| 1), Some(QueueId(64)));
     s.emptied(64);
-    assert_eq!(s.select(0, |_| 1), Some(QueueId(129)));
+    assert_eq!(s.select(NONE, |_| 1), Some(QueueId(129)));
 }
 
 #[test]
 fn an_empty_queue_loses_its_deficit() {
     let mut s = weighted(&[(3, 1), (1, 1)], 1000);
     s.set_ready(6, true);
-    assert_eq!(s.select(0, |_| 600), Some(QueueId(6)));
+    assert_eq!(s.select(NONE, |_| 600), Some(QueueId(6)));
     s.emptied(6);
     assert!(!s.any_ready());
     assert_eq!(s.turns.deficit[6], 0);

@@ -1,0 +1,170 @@
+//! All nodes and what is between them.
+
+use crate::config::EngineConfig;
+use crate::engine::partition::Partition;
+use crate::engine::sequential::Sequential;
+use crate::engine::window::Window;
+use crate::engine::{Engine, Part};
+use crate::error::SimError;
+use crate::nic::Nic;
+use crate::node::Node;
+use crate::probe::Hears;
+use crate::shared::Shared;
+use crate::switch::Switch;
+use crate::wire::{WireNumbers, Wires};
+use rustc_hash::FxHashMap;
+use weir_core::{Bytes, NodeId, Time};
+use weir_traffic::{HostFlows, Traffic};
+
+/// The network of a run at an instant.
+pub(crate) struct World<'a> {
+    pub(crate) shared: &'a Shared<'a>,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) partition: Partition,
+    /// When a probe is to take its next sample.
+    pub(crate) sample_at: Time,
+    pub(crate) now: Time,
+}
+
+impl<'a> World<'a> {
+    pub(crate) fn build(shared: &'a Shared<'a>, traffic: &Traffic) -> Result<Self, SimError> {
+        let topology = shared.topology;
+        let partition = Partition::new(topology, shared.threads());
+        let mut sources: FxHashMap<NodeId, HostFlows> =
+            traffic.sources(shared.config.seed).into_iter().map(|s| (s.host(), s)).collect();
+        let scheme = shared.config.scheme.info.name;
+        let numbers = WireNumbers::new(topology, &partition.parts);
+        let mut parts = Vec::with_capacity(partition.parts.len());
+        for (p, ids) in partition.parts.iter().enumerate() {
+            let mut nodes = Vec::with_capacity(ids.len());
+            for &id in ids {
+                let node = if topology.is_host(id) {
+                    let source =
+                        sources.remove(&id).expect("the traffic was planned for these hosts");
+                    Nic::new(id, source, shared, &numbers).map(|n| Node::Nic(Box::new(n)))
+                } else {
+                    Switch::new(id, shared, &numbers).map(|s| Node::Switch(Box::new(s)))
+                };
+                nodes.push(node.map_err(|error| SimError::Scheme { scheme, error })?);
+            }
+            parts.push(Part::new(nodes, Wires::new(topology, &partition.parts, &numbers, p)));
+        }
+        let sample_at = next_sample(&parts);
+        let mut world = Self { shared, parts, partition, sample_at, now: Time::ZERO };
+        world.pin_paths(traffic)?;
+        Ok(world)
+    }
+
+    /// All nodes, in no particular order.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.parts.iter().flat_map(|p| &p.nodes)
+    }
+
+    /// One node.
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        let (part, place) = self.partition.place[id.index()];
+        &self.parts[part as usize].nodes[place as usize]
+    }
+
+    fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        let (part, place) = self.partition.place[id.index()];
+        &mut self.parts[part as usize].nodes[place as usize]
+    }
+
+    /// Whether anything but control frames is in flight.
+    pub(crate) fn carries_traffic(&self) -> bool {
+        self.parts.iter().any(|p| p.wires.carries_traffic())
+    }
+
+    /// Tells switches the next hops of flows with a static path.
+    fn pin_paths(&mut self, traffic: &Traffic) -> Result<(), SimError> {
+        if self.shared.paths.is_empty() {
+            return Ok(());
+        }
+        let shared = self.shared;
+        if traffic.endless() {
+            return Err(weir_traffic::TrafficError::Endless.into());
+        }
+        for flow in traffic.sources(shared.config.seed).into_iter().flatten() {
+            let Some(path) = flow.path.and_then(|i| shared.paths.get(i as usize)) else {
+                continue;
+            };
+            for (node, port) in path {
+                if let Node::Switch(s) = self.node_mut(*node) {
+                    s.pin(flow.id, *port);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn engine(&mut self) -> Box<dyn Engine> {
+        let (lookahead, topology) = (self.shared.lookahead(), self.shared.topology);
+        let window =
+            |parts: &mut [Part]| Box::new(Window::new(parts, topology, &self.partition, lookahead));
+        match (self.shared.config.engine, &mut self.parts[..]) {
+            (EngineConfig::Stepwise, [part]) => Box::new(Sequential::new(part, Time::from_ps(1))),
+            (EngineConfig::Window { .. }, parts) => window(parts),
+            (EngineConfig::Auto { .. }, parts @ [_]) if self.shared.window_pays() => window(parts),
+            (_, [part]) => Box::new(Sequential::new(part, lookahead)),
+            (_, parts) => window(parts),
+        }
+    }
+
+    /// Moves everything up to `target`.
+    pub(crate) fn advance(&mut self, engine: &mut dyn Engine, target: Time) {
+        engine.advance(&mut self.parts, &mut self.partition, self.shared, target);
+        self.now = target;
+    }
+
+    /// All flows over and nothing but control frames anywhere.
+    pub(crate) fn drained(&self) -> bool {
+        self.nodes().all(|n| match n {
+            Node::Nic(n) => n.all_flows_over() && n.packets_inside() == 0,
+            Node::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipeline.is_empty(),
+        }) && !self.carries_traffic()
+    }
+
+    /// Lets probes look at their nodes.
+    pub(crate) fn at_grid_point(&mut self) {
+        let now = self.now;
+        for node in self.parts.iter_mut().flat_map(|p| &mut p.nodes) {
+            if node.probes().hear(Hears::GRID) {
+                node.show(|probes, sight| probes.grid(now, sight));
+            }
+        }
+    }
+
+    /// Lets probes that are due take their samples.
+    pub(crate) fn sample(&mut self) {
+        let now = self.now;
+        for node in self.parts.iter_mut().flat_map(|p| &mut p.nodes) {
+            node.show(|probes, sight| probes.sample(now, sight));
+        }
+        self.sample_at = next_sample(&self.parts);
+    }
+
+    /// Takes the world apart: all nodes by id, and what is left on the wires.
+    pub(crate) fn into_remains(self) -> Remains<'a> {
+        let (nodes, wires): (Vec<_>, Vec<_>) =
+            self.parts.into_iter().map(|p| (p.nodes, p.wires)).unzip();
+        let mut nodes: Vec<Node> = nodes.into_iter().flatten().collect();
+        nodes.sort_unstable_by_key(Node::id);
+        Remains { shared: self.shared, nodes, wires, now: self.now }
+    }
+}
+
+/// When a probe is to take its next sample.
+fn next_sample(parts: &[Part]) -> Time {
+    let nodes = parts.iter().flat_map(|p| &p.nodes);
+    nodes.map(|n| n.probes().due()).min().unwrap_or(Time::NEVER)
+}
+
+/// A world that has stopped.
+pub(crate) struct Remains<'a> {
+    pub(crate) shared: &'a Shared<'a>,
+    /// By id.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) wires: Vec<Wires>,
+    pub(crate) now: Time,
+}
