@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use weir_lab::Experiment;
 use weir_lab::findings::{ClassSummary, Comparison};
 use weir_lab::run::{Meter, run_all};
 use weir_lab::stats::Estimate;
@@ -11,7 +12,6 @@ use weir_lab::sweep::merge::Merged;
 use weir_lab::sweep::metrics::{FLOWS, PORTS, RUN, STATE};
 use weir_lab::sweep::shard::Shard;
 use weir_lab::sweep::worker::{self, Options, work};
-use weir_lab::{Experiment, sweep};
 
 fn scratch(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lab-sweep-{name}"));
@@ -134,25 +134,6 @@ fn another_group_of_ports_is_another_run() {
     let draft = Draft::read(dir.join("grid.toml").to_str().expect("text")).expect("a grid");
     let plan = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false))).plan;
     assert_ne!(plan.runs[0].id, plan.runs[1].id);
-}
-
-#[test]
-fn the_sweeps_that_come_along_can_be_planned() {
-    let sweeps = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sweeps");
-    let mut seen = 0;
-    for entry in fs::read_dir(sweeps).expect("sweeps") {
-        let path = entry.expect("entry").path();
-        let name = path.to_str().expect("text");
-        if name.ends_with(".toml") && !name.ends_with(".scenario.toml") {
-            let draft = Draft::read(name).unwrap_or_else(|p| panic!("{}", p.render(false)));
-            let runs = draft.runs();
-            let planned = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false)));
-            assert_eq!(planned.plan.runs.len() as u128, runs);
-            assert_eq!(planned.plan.head.weir, sweep::version());
-            seen += 1;
-        }
-    }
-    assert!(seen > 0);
 }
 
 const SIZED: &str = "[topology]\nkind = \"star\"\nhosts = 8\n\
