@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use weir_lab::Experiment;
 use weir_lab::findings::{ClassSummary, Comparison};
 use weir_lab::run::{Meter, run_all};
 use weir_lab::stats::Estimate;
@@ -11,7 +12,6 @@ use weir_lab::sweep::merge::Merged;
 use weir_lab::sweep::metrics::{FLOWS, PORTS, RUN, STATE};
 use weir_lab::sweep::shard::Shard;
 use weir_lab::sweep::worker::{self, Options, work};
-use weir_lab::{Experiment, sweep};
 
 fn scratch(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lab-sweep-{name}"));
