@@ -102,7 +102,7 @@ impl Nic {
                 queue: QueueStats::default(),
                 control_sent: port.control_sent,
                 pauses_sent: [0; Priority::COUNT],
-                holds: port.holds.started,
+                holds: port.holds.started(),
                 held_time: port.holds.time(start, end),
                 ecn_marked: 0,
                 dropped: 0,

@@ -115,6 +115,9 @@ impl LengthProbe {
     fn advance_at_the_top(&mut self, bin: usize, span: u64) {
         if bin > self.bins.len() {
             let top = std::mem::take(&mut self.top);
+            // to the end of the octave and no further: there are as many probes as ports
+            let room = (bin + 1).next_multiple_of(SUB as usize);
+            self.bins.reserve_exact(room - self.bins.len());
             self.bins.push(top);
             self.bins.resize(bin, 0);
         }

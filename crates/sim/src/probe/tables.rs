@@ -12,9 +12,27 @@ pub(crate) struct TableProbe {
     sums: Vec<(u128, u64)>,
     start: Time,
     at: Time,
+    /// How many events the node had handled then; `None` before the first look.
+    events: Option<u64>,
 }
 
 impl TableProbe {
+    /// Whether sizes may have changed since the last look, or a warm-up that ends at `start` was not
+    /// over then, now that the node has handled `events` events. Otherwise a look would change nothing
+    /// that [`TableProbe::catch_up`] does not make up for.
+    #[inline]
+    pub(crate) fn is_due(&mut self, start: Time, events: u64) -> bool {
+        self.events.replace(events) != Some(events) || self.at < start
+    }
+
+    /// The tables had the sizes of the last look until `at`.
+    pub(crate) fn catch_up(&mut self, at: Time, start: Time) {
+        if at > self.at {
+            let tables = self.now.clone();
+            self.look(at, start, StateSize { tables });
+        }
+    }
+
     /// The tables have these sizes at `at`. What was before `start` is left out.
     pub(crate) fn look(&mut self, at: Time, start: Time, size: StateSize) {
         let time = u128::from(at.saturating_sub(self.at.max(start)).as_ps());
@@ -62,6 +80,26 @@ mod tests {
         // nothing happened after 45 us: (8 * 10 + 40 * 20 + 16 * 5) / 45
         let stats = p.stats(us(45));
         assert_eq!(stats, [TableStats { name: "a", mean: 960.0 / 45.0, max: 40 }]);
+    }
+
+    /// Looks while nothing happens can be left out, also where a warm-up ends meanwhile.
+    #[test]
+    fn a_table_of_an_idle_node_need_not_be_looked_at() {
+        let us = Time::from_us;
+        for start in [us(0), us(15), us(35)] {
+            let (mut always, mut due) = (TableProbe::default(), TableProbe::default());
+            for (at, bytes, events) in
+                [(0, 0, 0), (10, 8, 3), (20, 8, 3), (30, 8, 3), (40, 8, 3), (50, 4, 9), (60, 4, 9)]
+            {
+                always.look(us(at), start, size(bytes));
+                if due.is_due(start, events) {
+                    due.look(us(at), start, size(bytes));
+                }
+            }
+            due.catch_up(us(60), start);
+            assert_eq!(due.stats(us(55)), always.stats(us(55)), "{start}");
+            assert_eq!(due.stats(us(60)), always.stats(us(60)), "{start}");
+        }
     }
 
     #[test]

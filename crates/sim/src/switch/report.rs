@@ -88,7 +88,7 @@ impl Switch {
                 queue: port.statistics(end),
                 control_sent: port.control_sent,
                 pauses_sent: port.pauses_sent,
-                holds: port.holds.started,
+                holds: port.holds.started(),
                 held_time: port.holds.time(start, end),
                 ecn_marked: port.marked,
                 dropped: port.dropped,
@@ -113,7 +113,14 @@ impl Switch {
 
     /// Notes how large the scheme's tables are.
     pub(crate) fn look_at_tables(&mut self, at: Time, start: Time) {
-        self.tables.look(at, start, self.scheme.fc.state_size());
+        if self.tables.is_due(start, self.tally.hops + self.tally.events) {
+            self.tables.look(at, start, self.scheme.fc.state_size());
+        }
+    }
+
+    /// No table was looked at after `at`.
+    pub(crate) fn looked_at_tables(&mut self, at: Time, start: Time) {
+        self.tables.catch_up(at, start);
     }
 
     /// The state of all ports at `at`.
