@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+/// Of the results only these are inside.
+const SUMMARY: [&str; 2] = ["results/experiments.csv", "results/not-reproduced.csv"];
 const ENDINGS: [&str; 4] = ["toml", "csv", "txt", "json"];
 
 fn main() {
@@ -36,7 +38,7 @@ fn walk(directory: &Path, name: &Path, files: &mut Vec<(String, PathBuf)>) {
         if path.is_dir() {
             println!("cargo::rerun-if-changed={}", path.display());
             walk(&path, &name, files);
-        } else if name.starts_with("results") && name != Path::new("results/experiments.csv") {
+        } else if name.starts_with("results") && !SUMMARY.iter().any(|own| name == Path::new(own)) {
             // only the summary is listed
         } else if name.extension().is_some_and(|e| ENDINGS.iter().any(|known| e == *known)) {
             let parts: Vec<_> = name.iter().map(|p| p.to_string_lossy().into_owned()).collect();

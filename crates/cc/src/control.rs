@@ -101,7 +101,7 @@ pub enum Pacing {
     Retime,
 }
 
-/// Which of a flow's timers. The names are those of DCQCN; an algorithm of one's own may use each
+/// Which of a flow's timers. The names are those of DCQCN; your own algorithm may use each
 /// for what it likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]

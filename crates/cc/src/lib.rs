@@ -28,7 +28,7 @@
 //!
 //! [`CcParams`] names an algorithm with its parameters, [`CcParams::start`] makes the state of one
 //! flow, [`Cc`] is that state for any algorithm (an enum, so that calls need no dynamic dispatch).
-//! [`OwnCc`] puts an algorithm of one's own in the same place.
+//! [`OwnCc`] adds a user-defined algorithm.
 //!
 //! Each algorithm says what it reacts to ([`CongestionControl::needs`]); NICs and switches provide
 //! that and nothing else.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 type Start = dyn Fn(&Path) -> Box<dyn CongestionControl> + Send + Sync;
 
-/// An algorithm of one's own: its name, what it reacts to and how a flow starts.
+/// A user-defined algorithm: its name, its signals and how a flow starts.
 ///
 /// ```
 /// use weir_cc::{CcParams, OwnCc, dctcp::{Dctcp, DctcpParams}};

@@ -17,31 +17,32 @@ const ABOUT: &str = "A laboratory for lossless data-centre networks: what will t
 
 const FIRST_STEPS: &str = "\
 First steps:
-  weir compare                        what PFC does to an innocent flow, and what others do
-  weir scenarios                      scenarios to start from
-  weir run incast --out out/incast    one run, with a page of figures
-  weir check my.toml                  what a scenario amounts to, without running it
-  weir paper run all                  experiments of papers, their numbers beside ours
+  weir compare                       a victim of PFC, under every scheme
+  weir scenarios                     scenarios to start from
+  weir run incast --out out/incast   one run, with a page of figures
+  weir check my.toml                 resolved settings, without a run
+  weir paper run all                 the papers' numbers beside ours
 
 Exit codes:
   0    done (a deadlock is a result, unless --deny deadlock)
   1    a check failed (--deny)
-  2    bad input: a scenario or argument that makes no sense
-  3    an invalid run: the books do not balance, or a lossless class lost packets
-  130  interrupted; what there was is written and marked";
+  2    bad input: an invalid scenario or argument
+  3    invalid run: an invariant failed, or a lossless priority lost packets
+  130  interrupted; partial results are written and labelled";
 
 /// A laboratory for lossless data-centre networks.
 #[derive(Parser, Debug)]
 #[command(name = "weir", version, about = ABOUT, styles = STYLES, after_help = FIRST_STEPS)]
 #[command(subcommand_required = false, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// Say nothing but results and errors
-    #[arg(short, long, global = true)]
+    /// Print only results and errors
+    #[arg(short, long, global = true, display_order = 900)]
     pub quiet: bool,
     /// When to use colours; NO_COLOR is respected
     #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    #[arg(display_order = 901)]
     pub color: Colour,
-    /// Write what the source tree keeps of the program's own making to standard output
+    /// Write a generated file of the source tree to standard output
     #[arg(long, hide = true, value_enum)]
     pub generate: Option<Generate>,
     /// What to do.
@@ -74,17 +75,17 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Run a scenario under one scheme
     Run(Run),
-    /// Make thousands of runs, resumable, on this machine or a cluster
+    /// Make many runs over grids of parameters, on this machine or a cluster; resumable
     Sweep(crate::commands::Sweep),
-    /// Run the experiments of papers and compare their numbers with ours
+    /// Repeat the experiments of papers and compare their numbers with ours
     Paper(crate::commands::Paper),
-    /// Say what a scenario amounts to, without running it
+    /// Check a scenario and print its resolved settings, without running it
     #[command(after_help = "\
 Examples:
-  weir check incast                          what the defaults resolve to
-  weir check my.toml --set switch.buffer=2MB the same with another buffer")]
+  weir check incast                            every setting, with defaults
+  weir check my.toml --set switch.buffer=2MB   the same with another buffer")]
     Check(Check),
-    /// Describe the topology of a scenario, and draw it
+    /// Describe the topology of a scenario, or draw it
     #[command(after_help = "\
 Examples:
   weir topo ofc-fig1
@@ -92,7 +93,7 @@ Examples:
     Topo(Topo),
     /// Write the flows of a scenario, as CSV or for the HPCC ns-3 simulator
     #[command(after_help = "\
-The columns can be read back by a scenario with `kind = \"list\"`.
+A scenario can read the CSV file with `kind = \"list\"`.
 
 Examples:
   weir traffic dumbbell > flows.csv
@@ -109,24 +110,24 @@ Examples:
     Patterns(Named),
     /// List the flow size tables
     Workloads(Named),
-    /// Run a configuration of the HPCC ns-3 simulator and get its numbers, line by line
+    /// Run a configuration of the HPCC ns-3 simulator, with the same output line by line
     Ns3(Ns3),
     /// Convert the files of another simulator into a scenario
     Import(Import),
-    /// Show slowdown by flow size, for results of ours and of the HPCC ns-3 simulator
+    /// Show slowdown by flow size, from results of Weir or the HPCC ns-3 simulator
     Fct(Fct),
     /// Print the JSON schema of scenario files, for editors
     Schema,
-    /// Time the benchmarks: packet-hops per processor second
+    /// Run the benchmarks: packet-hops per processor second
     Bench(Bench),
-    /// Write completions for a shell
+    /// Write shell completions to standard output
     #[command(after_help = "\
 Examples:
   weir completions bash > ~/.local/share/bash-completion/completions/weir
   weir completions zsh > \"${fpath[1]}/_weir\"
   weir completions fish > ~/.config/fish/completions/weir.fish")]
     Completions(Completions),
-    /// Write the man page, or that of one command
+    /// Write the man page, or the man page of one command, to standard output
     #[command(after_help = "\
 Examples:
   weir man | man -l -
@@ -137,7 +138,7 @@ Examples:
 /// `weir completions`.
 #[derive(Args, Debug)]
 pub(crate) struct Completions {
-    /// For which shell
+    /// The shell
     #[arg(value_enum, value_name = "SHELL")]
     pub shell: clap_complete::Shell,
 }
@@ -145,7 +146,7 @@ pub(crate) struct Completions {
 /// `weir man`.
 #[derive(Args, Debug)]
 pub(crate) struct Man {
-    /// Of which command, such as `compare` or `sweep plan`; default: of the whole
+    /// A command, such as `compare` or `sweep plan`; default: the whole program
     #[arg(value_name = "COMMAND")]
     pub command: Vec<String>,
 }
@@ -153,8 +154,9 @@ pub(crate) struct Man {
 /// `weir bench`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A packet-hop is one packet (data, ACK or control frame) crossing one link. A figure is void when
-the machine was busy: when the time on the wall exceeds the processor time by more than 5 %.
+A packet-hop is one packet (data, ACK or control frame) crossing one link.
+A measurement is void if the machine was busy, that is, if the wall-clock
+time exceeds the processor time by more than 5 %.
 
 Examples:
   weir bench
@@ -166,18 +168,19 @@ pub(crate) struct Bench {
     /// Flow control scheme
     #[arg(long, value_name = "NAME", default_value = "pfc")]
     pub scheme: String,
-    /// Threads: N uses fewer when windows are too small, N! forces it
+    /// Number of threads; fewer are used if there is too little work for N, unless written N!
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     pub threads: EngineConfig,
-    /// How often to run each; the fastest counts
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// Repetitions of each benchmark; the fastest counts
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: u32,
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
 }
 
-/// `4`, or `4!` to insist.
+/// `4`, or `4!` to force it.
 fn threads(text: &str) -> Result<EngineConfig, String> {
     let (number, forced) = match text.strip_suffix('!') {
         Some(number) => (number, true),
@@ -186,7 +189,7 @@ fn threads(text: &str) -> Result<EngineConfig, String> {
     match number.parse() {
         Ok(threads @ 1..=1024) if forced => Ok(EngineConfig::Window { threads }),
         Ok(threads @ 1..=1024) => Ok(EngineConfig::Auto { threads }),
-        _ => Err(format!("`{text}` is no number of threads: write 1 to 1024, or 4! to insist")),
+        _ => Err(format!("`{text}` is not a number of threads: write 1 to 1024, or 4! to force 4")),
     }
 }
 
@@ -196,7 +199,8 @@ pub(crate) struct Input {
     /// A scenario file, - for standard input, or a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
-    /// Change a value of the scenario, such as switch.thresholds.xoff=90KB or traffic.0.size=1MB
+    /// Change a value of the scenario, such as switch.buffer=2MB or traffic.0.size=1MB; may be
+    /// repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
     /// Print JSON instead of text
@@ -217,59 +221,61 @@ pub(crate) struct Check {
 /// `weir compare`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Rows are the variants of the scenario ([[variant]]) or, if it has none, all schemes; --schemes and
---variant name others. All have the same traffic.
+Without --schemes and --variant, the rows of the table are the variants of
+the scenario ([[variant]]) or, if it has none, all schemes. All rows have the
+same traffic.
 
 Examples:
-  weir compare                                 OFC's Fig. 1 under every scheme
+  weir compare                          OFC's Fig. 1 under every scheme
   weir compare incast --schemes pfc,none
-  weir compare incast --variant 'BFC-8Q: bfc, queues=8' --variant 'BFC-32Q: bfc, queues=32'
-  weir compare incast --variant pfc --variant 'DCQCN+PFC: pfc, cc=dcqcn, switch.buffer=12MB'
+  weir compare incast --variant pfc --variant 'BFC-32Q: bfc, queues=32'
+  weir compare incast --variant 'DCQCN: pfc, cc=dcqcn, switch.buffer=12MB'
   weir compare dumbbell --columns victim:slowdown_p99,pauses_sent
-  weir compare dumbbell --seeds 1..10          ten seeds, with confidence intervals
+  weir compare dumbbell --seeds 1..10   means with confidence intervals
   weir compare my.toml --set switch.buffer=2MB --out out/my
-  weir compare --figure list                   figures that can be asked for
+  weir compare --figure list            the names of all figures
   weir compare dumbbell --seeds 1..5 --figure slowdown-by-size --format pdf")]
 pub(crate) struct Compare {
     /// A scenario file, - for standard input, or a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO", default_value = "ofc-fig1")]
     pub scenario: String,
-    /// Which schemes, the first is what the others are compared with; default: the variants of the
+    /// Schemes to run; the others are compared with the first. Default: the variants of the
     /// scenario, or all schemes
     #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
     pub schemes: Vec<String>,
-    /// A row `LABEL: SCHEME, cc=NAME, KEY=VALUE, ...` with parameters of the scheme and any keys of
-    /// the scenario, or the label of one of the scenario's variants; may be repeated
+    /// One row: `LABEL: SCHEME, cc=NAME, KEY=VALUE, ...` with parameters of the scheme or keys of
+    /// the scenario, or the label of a variant of the scenario; may be repeated
     #[arg(long = "variant", value_name = "VARIANT")]
     pub variants: Vec<String>,
-    /// Congestion control of rows that do not name one, instead of the scenario's
+    /// Congestion control of rows that name none, instead of the scenario's
     #[arg(long, value_name = "NAME")]
     pub cc: Option<String>,
-    /// Columns of the table: `[CLASS:]METRIC[@SIZES]`, separated by commas; `list` shows them
+    /// Columns of the table: `[CLASS:]METRIC[@SIZES]`, separated by commas; `list` prints all
+    /// metrics
     #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// One seed instead of the scenario's
+    /// One seed, instead of the scenario's
     #[arg(long, value_name = "N", conflicts_with = "seeds")]
     pub seed: Option<u64>,
-    /// Several seeds instead of the scenario's: 1..10 or 1,2,5
+    /// Several seeds, instead of the scenario's: 1..10 or 1,2,5
     #[arg(long, value_name = "LIST")]
     pub seeds: Option<String>,
-    /// Change a value of the scenario
+    /// Change a value of the scenario; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
-    /// Write data and a page of figures to this directory: new, empty, or of earlier results
+    /// Write data and a page of figures to this directory (new, empty, or with earlier results)
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write tables as Parquet too (in builds with `--features parquet`)
+    /// Also write tables as Parquet (in builds with `--features parquet`)
     #[arg(long, requires = "out")]
     pub parquet: bool,
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
-    /// How many runs at a time; default: as many as there are processors
+    /// Number of runs at a time; default: the number of processors
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Send every packet the plain way, without shortcuts; never changes a result
+    /// Send every packet on the plain path, without shortcuts; the result is the same
     #[arg(long, hide = true)]
     pub no_shortcuts: bool,
     /// Results that make the command fail
@@ -297,16 +303,17 @@ pub(crate) struct WindowArgs {
 /// One figure of a comparison.
 #[derive(Args, Debug)]
 pub(crate) struct FigureArgs {
-    /// Write one figure instead of printing the table; `list` shows their names
+    /// Write one figure instead of printing the table; `list` prints all names
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
     pub figure: Option<String>,
-    /// What to write it as; default: as the file name of -o ends, else svg
+    /// Format of the figure; default: by the extension of -o, else svg
     #[arg(long, value_enum, value_name = "FORMAT", requires = "figure")]
     pub format: Option<FigureFormat>,
-    /// How large: one column of a paper, two columns, or as on the page
-    #[arg(long, value_enum, value_name = "SIZE", default_value_t = FigureSize::Column, requires = "figure")]
+    /// Size of the figure
+    #[arg(long, value_enum, value_name = "SIZE", requires = "figure")]
+    #[arg(default_value_t = FigureSize::Column)]
     pub size: FigureSize,
-    /// Where to write it, - for standard output; default: SCENARIO-NAME.FORMAT
+    /// File of the figure, - for standard output; default: SCENARIO-NAME.FORMAT
     #[arg(short, long = "output", value_name = "FILE", requires = "figure")]
     pub output: Option<PathBuf>,
 }
@@ -314,13 +321,13 @@ pub(crate) struct FigureArgs {
 /// What a figure is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FigureFormat {
-    /// For papers; text as outlines, no fonts needed.
+    /// For papers; text as outlines, without fonts.
     Pdf,
-    /// For pages, and to be edited.
+    /// For web pages and for editing.
     Svg,
     /// 300 pixels per inch.
     Png,
-    /// The numbers behind it, in base units.
+    /// The numbers of the figure, in base units.
     Csv,
 }
 
@@ -340,11 +347,11 @@ pub(crate) enum FigureSize {
 #[command(after_help = "\
 Examples:
   weir run incast
-  weir run ofc-fig1 --scheme pfc --out out/fig1       then open out/fig1/index.html
+  weir run ofc-fig1 --scheme pfc --out out/fig1   writes out/fig1/index.html
   weir run my.toml --set traffic.0.load=60% --seed 3
-  weir run my.toml --variant BFC-32Q                  a row of its [[variant]]s
-  weir run my.toml --from 1ms --to 2ms --out out/my   pauses and victims of this millisecond
-  weir run ring-deadlock --deny deadlock              exits with 1 if it deadlocks")]
+  weir run my.toml --variant BFC-32Q              one of its [[variant]]s
+  weir run my.toml --from 1ms --to 2ms            pauses of this millisecond
+  weir run ring-deadlock --deny deadlock          exit code 1 on a deadlock")]
 pub(crate) struct Run {
     /// A scenario file, - for standard input, or a built-in scenario (see `weir scenarios`)
     #[arg(value_name = "SCENARIO")]
@@ -352,32 +359,33 @@ pub(crate) struct Run {
     /// Flow control scheme instead of the scenario's
     #[arg(long, value_name = "NAME", conflicts_with = "variant")]
     pub scheme: Option<String>,
-    /// One of the scenario's variants by its label, or a variant as in `weir compare`
+    /// The label of a variant of the scenario, or a variant as in `weir compare`
     #[arg(long, value_name = "VARIANT")]
     pub variant: Option<String>,
     /// Congestion control instead of the scenario's
     #[arg(long, value_name = "NAME")]
     pub cc: Option<String>,
-    /// One seed instead of the scenario's, all of which are run
+    /// One seed; default: all seeds of the scenario
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Change a value of the scenario, such as switch.thresholds.xoff=90KB or traffic.0.size=1MB
+    /// Change a value of the scenario, such as switch.buffer=2MB or traffic.0.size=1MB; may be
+    /// repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
-    /// Write data and a page of figures to this directory: new, empty, or of earlier results
+    /// Write data and a page of figures to this directory (new, empty, or with earlier results)
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write tables as Parquet too (in builds with `--features parquet`)
+    /// Also write tables as Parquet (in builds with `--features parquet`)
     #[arg(long, requires = "out")]
     pub parquet: bool,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
-    /// Threads: N uses fewer when there is too little to do at a time, N! forces it; never
-    /// changes a result
+    /// Number of threads; fewer are used if there is too little work for N, unless written N!.
+    /// The result is the same for any number
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     pub threads: EngineConfig,
-    /// Send every packet the plain way, without shortcuts; never changes a result
+    /// Send every packet on the plain path, without shortcuts; the result is the same
     #[arg(long, hide = true)]
     pub no_shortcuts: bool,
     /// Results that make the command fail
@@ -393,7 +401,7 @@ pub(crate) struct Run {
 pub(crate) enum Deny {
     /// A deadlock.
     Deadlock,
-    /// A run that stops although there is something to send.
+    /// A run that cannot make progress although bytes are undelivered.
     Stall,
     /// Any lost packet.
     Loss,
@@ -405,7 +413,7 @@ pub(crate) struct Topo {
     /// The scenario.
     #[command(flatten)]
     pub input: Input,
-    /// Draw it to this file
+    /// Draw the topology to this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 }
@@ -416,10 +424,10 @@ pub(crate) struct Traffic {
     /// The scenario.
     #[command(flatten)]
     pub input: Input,
-    /// Seed instead of the scenario's first
+    /// Seed; default: the first seed of the scenario
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// How to write them
+    /// Format of the flows
     #[arg(long, value_enum, default_value_t = FlowFormat::Csv, value_name = "FORMAT")]
     pub format: FlowFormat,
 }
@@ -429,16 +437,17 @@ pub(crate) struct Traffic {
 pub(crate) enum FlowFormat {
     /// A table that scenarios read with `kind = "list"`.
     Csv,
-    /// FLOW_FILE of the HPCC ns-3 simulator; nodes are numbered as `weir topo` lists them.
+    /// FLOW_FILE of the HPCC ns-3 simulator; nodes have the numbers of `weir topo`.
     Ns3,
 }
 
 /// `weir ns3`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Reads the configuration with its topology, flow and trace files unchanged, and writes fct.txt,
-pfc.txt, qlen.txt and mix.tr where it says, or with --out into one directory. Our own results stand
-beside them: summary.json, flows.csv and perf.json.
+Reads the configuration with its topology, flow and trace files unchanged, and
+writes fct.txt, pfc.txt, qlen.txt and mix.tr to the paths in the configuration,
+or with --out to one directory. Also writes summary.json, flows.csv and
+perf.json beside fct.txt.
 
 Examples:
   weir ns3 mix/config.txt
@@ -474,16 +483,16 @@ pub(crate) enum ImportFrom {
 /// `weir import ns3`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-What cannot be carried over stands in comments at the head of the scenario.
+Comments at the top of the scenario list what could not be converted.
 
 Examples:
-  weir import ns3 mix/config.txt > scenario.toml           flows stand in the scenario
-  weir import ns3 mix/config.txt --out scenario.toml       flows go to scenario.flows.csv")]
+  weir import ns3 mix/config.txt > my.toml       with the flows inside
+  weir import ns3 mix/config.txt --out my.toml   with flows in my.flows.csv")]
 pub(crate) struct ImportNs3 {
     /// The configuration file
     #[arg(value_name = "CONFIG")]
     pub config: PathBuf,
-    /// Write the scenario to this file and the flows beside it
+    /// Write the scenario to this file, and the flows to a CSV file in the same directory
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -491,35 +500,39 @@ pub(crate) struct ImportNs3 {
 /// `weir fct`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Flows are sorted by size and cut into buckets of equal count. Slowdown is completion time over the
-time alone in the network, at least 1. In fct.txt that is the original's estimate, and time runs to
-the last ACK; in flows.csv of native runs it is the exact time, to the last byte.
+Flows are sorted by size and divided into buckets of equal count. Slowdown is
+the completion time divided by the ideal completion time, at least 1. In
+fct.txt a flow ends with its last ACK, and the ideal time is the estimate of
+the ns-3 simulator. In flows.csv of native runs a flow ends with its last byte,
+and the ideal time is exact.
 
 Examples:
   weir fct results/fct.txt other/fct.txt
-  weir fct results/fct.txt out/incast/flows.csv --class background --svg slowdown.svg
-  weir fct out/web/flows.csv --sizes 0..10KB,10KB..100KB,100KB..   by range, with intervals over seeds")]
+  weir fct a/fct.txt b/flows.csv --class background --svg slowdown.svg
+  weir fct out/web/flows.csv --sizes 0..10KB,10KB..100KB,100KB..")]
 pub(crate) struct Fct {
-    /// Files: flows.csv of ours, or fct.txt of the HPCC ns-3 simulator
+    /// Result files: flows.csv of Weir, or fct.txt of the HPCC ns-3 simulator
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Only this class; in fct.txt background is port 100 and incast 200, or write the port
+    /// Only this class; in fct.txt, background is port 100 and incast is port 200, or give a port
+    /// number
     #[arg(long, value_name = "NAME")]
     pub class: Option<String>,
     /// Only flows that finished before this time, such as 3s
     #[arg(long, value_name = "TIME")]
     pub before: Option<weir_lab::Time>,
-    /// Ranges of sizes instead of buckets, such as 0..10KB,10KB..; means over the seeds of a file with
-    /// 95 % confidence intervals
+    /// Ranges of sizes instead of buckets, such as 0..10KB,10KB..; shows means over the seeds of
+    /// each file with 95 % confidence intervals
     #[arg(long, value_name = "A..B,...", conflicts_with_all = ["buckets", "svg"])]
     pub sizes: Option<String>,
-    /// How many buckets
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    /// Number of buckets
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub buckets: u16,
     /// Write the table as CSV to this file
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// Draw it to this file
+    /// Draw the slowdown to this file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Print JSON instead of a table
@@ -530,7 +543,7 @@ pub(crate) struct Fct {
 /// Something of a list.
 #[derive(Args, Debug)]
 pub(crate) struct Named {
-    /// Show only this one, with every detail
+    /// Show only this one, in full
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
     /// Print JSON instead of text

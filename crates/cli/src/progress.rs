@@ -105,7 +105,7 @@ fn sweep_lines(
 fn sweep_state(meter: &SweepMeter, elapsed: f64) -> (f64, String) {
     let get = |n: &std::sync::atomic::AtomicUsize| n.load(Ordering::Relaxed);
     if meter.waiting.load(Ordering::Relaxed) {
-        return (0.0, "another worker has this share; waiting for it".to_owned());
+        return (0.0, "another worker is running this share; waiting for it".to_owned());
     }
     let (total, now) = (get(&meter.total), get(&meter.done));
     let done = get(&meter.before) + now;
@@ -234,8 +234,8 @@ mod tests {
         assert_eq!(percent(&meter, &meter.read()), 100);
     }
 
-    /// 10 of 100 runs had a result; this worker has made 20 in 60 s and others 25: 45 are left at 45 a
-    /// minute.
+    /// 10 of 100 runs had a result; this worker has made 20 in 60 s and others 25: 45 are left at
+    /// 45 a minute.
     #[test]
     fn a_worker_with_a_share_says_how_far_the_whole_sweep_is() {
         let meter = SweepMeter::default();

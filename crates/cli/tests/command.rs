@@ -1,34 +1,12 @@
-//! The `weir` command from outside: what it prints, which files it leaves, how it exits.
+//! The `weir` command from outside: what it prints and how it exits.
 
+mod common;
+
+use common::{code, scratch, stdout, weir};
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-fn weir(args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
-    command.args(args).env("NO_COLOR", "1").env("COLUMNS", "200").stdin(Stdio::null());
-    command.output().expect("the program can be started")
-}
-
-fn code(args: &[&str]) -> i32 {
-    let output = weir(args);
-    output.status.code().unwrap_or_else(|| panic!("{args:?}: {output:?}"))
-}
-
-fn stdout(args: &[&str]) -> String {
-    let output = weir(args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("output is text")
-}
-
-/// A directory of its own for one test, empty.
-fn scratch(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).expect("the scratch directory can be made");
-    path
-}
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 #[test]
 fn exit_codes_are_those_in_the_help() {
@@ -121,79 +99,6 @@ fn output_without_a_terminal_has_no_colours_and_no_bar() {
     for text in [output.stdout, output.stderr] {
         assert!(!text.contains(&0x1b), "{}", String::from_utf8_lossy(&text));
     }
-}
-
-const FILES: [&str; 12] = [
-    ".weir-results",
-    "flows.csv",
-    "index.html",
-    "pause-edges.csv",
-    "pauses.csv",
-    "perf.json",
-    "ports.csv",
-    "queues.csv",
-    "scenario.toml",
-    "series.csv",
-    "summary.json",
-    "victims.csv",
-];
-
-fn listing(path: &Path) -> Vec<String> {
-    let entries = fs::read_dir(path).expect("a directory");
-    let names = entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned());
-    let mut names: Vec<String> = names.collect();
-    names.sort();
-    names
-}
-
-#[test]
-fn results_are_complete_repeatable_and_replace_each_other() {
-    let base = scratch("results");
-    let (a, b) = (base.join("a"), base.join("b"));
-    for out in [&a, &b, &a] {
-        let out = out.to_str().expect("a path of text");
-        assert_eq!(code(&["run", "incast", "-q", "--out", out]), 0);
-    }
-    assert_eq!(listing(&base), ["a", "b"], "no temporary directory is left");
-    assert_eq!(listing(&a), FILES);
-    for file in FILES.into_iter().filter(|file| *file != "perf.json") {
-        let read = |dir: &Path| fs::read(dir.join(file)).expect("a result file");
-        assert_eq!(read(&a), read(&b), "{file} is a function of scenario and seed");
-    }
-    let flows = fs::read_to_string(a.join("flows.csv")).expect("a result file");
-    // a line of headings and eight senders
-    assert_eq!(flows.lines().count(), 9);
-}
-
-/// Parquet is not in every build: one without it says how to get it, before anything runs.
-#[test]
-fn parquet_is_written_or_refused() {
-    let out = scratch("parquet").join("out");
-    let path = out.to_str().expect("a path of text");
-    assert_eq!(code(&["run", "incast", "--parquet"]), 2, "it is no good without --out");
-    let output = weir(&["run", "incast", "-q", "--out", path, "--parquet"]);
-    let text = String::from_utf8_lossy(&output.stderr);
-    if cfg!(feature = "parquet") {
-        assert!(output.status.success(), "{text}");
-        let bytes = fs::read(out.join("flows.parquet")).expect("a table");
-        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
-    } else {
-        assert_eq!(output.status.code(), Some(2));
-        assert!(text.contains("--features parquet"), "{text}");
-        assert!(!out.exists());
-    }
-}
-
-#[test]
-fn a_directory_with_other_things_in_it_is_left_alone() {
-    let base = scratch("foreign");
-    fs::write(base.join("thesis.tex"), "years of work").expect("a file");
-    let out = base.to_str().expect("a path of text");
-    let output = weir(&["run", "incast", "-q", "--out", out]);
-    assert_eq!(output.status.code(), Some(2));
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("thesis.tex") && text.contains("new or empty directory"), "{text}");
-    assert_eq!(listing(&base), ["thesis.tex"]);
 }
 
 #[test]
@@ -382,104 +287,6 @@ fn bash_completes_commands_options_and_shells() {
     assert!(complete(&["weir", "completions", "z"]).contains("zsh"));
 }
 
-/// Starts a run that takes long and presses Ctrl-C once.
-#[cfg(target_os = "linux")]
-fn interrupted(out: &Path) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_weir"))
-        .args(["run", "incast", "-q", "--set", "traffic.0.size=50GB", "--out"])
-        .arg(out)
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("the program can be started");
-    let status = format!("/proc/{}/status", child.id());
-    // SIGINT is bit 1 of the mask of caught signals: set once the handler is there
-    let listens = || {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let mask = text.lines().find_map(|l| l.strip_prefix("SigCgt:"));
-        mask.and_then(|m| u64::from_str_radix(m.trim(), 16).ok()).is_some_and(|m| m & 2 != 0)
-    };
-    while !listens() {
-        assert!(child.try_wait().expect("a child").is_none(), "it ended before it could listen");
-        std::thread::yield_now();
-    }
-    let id = child.id().to_string();
-    let kill = Command::new("kill").args(["-INT", &id]).status().expect("kill");
-    assert!(kill.success());
-    assert_eq!(child.wait().expect("a child").code(), Some(130));
-}
-
-/// Ctrl-C once: what there is gets written and marked, without a digest, and never in place of
-/// complete results.
-#[test]
-#[cfg(target_os = "linux")]
-fn an_interrupt_writes_what_there_is() {
-    let base = scratch("interrupt");
-    let out = base.join("out");
-    interrupted(&out);
-    let partial = |directory: &Path| {
-        let summary = fs::read_to_string(directory.join("summary.json")).expect("what there is");
-        assert!(
-            summary.contains("\"how\": \"interrupted\"") && summary.contains("\"digest\": null")
-        );
-        assert!(summary.contains("\"partial\": true"), "{summary}");
-        let names = listing(directory);
-        assert!(names.iter().any(|n| n == "flows.partial.csv"), "{names:?}");
-        assert!(!names.iter().any(|n| n == "flows.csv"), "{names:?}");
-        let page = fs::read_to_string(directory.join("index.html")).expect("a page");
-        assert!(page.contains("INTERRUPTED"));
-    };
-    partial(&out);
-    // partial results are replaced, complete ones are not
-    let path = out.to_str().expect("a path of text");
-    assert_eq!(code(&["run", "incast", "-q", "--out", path]), 0);
-    let before = fs::read(out.join("summary.json")).expect("a result file");
-    interrupted(&out);
-    assert_eq!(fs::read(out.join("summary.json")).expect("a result file"), before);
-    assert_eq!(listing(&base), ["out", "out.interrupted"]);
-    partial(&base.join("out.interrupted"));
-}
-
-/// A scenario with a flow list beside it, and the directory of both.
-fn with_list(name: &str) -> (PathBuf, String) {
-    let base = scratch(name);
-    fs::write(base.join("flows.csv"), stdout(&["traffic", "ofc-fig1"])).expect("a file");
-    let text =
-        "[topology]\nkind = \"ofc-chain\"\n[[traffic]]\nkind = \"list\"\nfile = \"flows.csv\"\n";
-    fs::write(base.join("scenario.toml"), text).expect("a file");
-    let file = base.join("scenario.toml").to_str().expect("a path of text").to_owned();
-    (base, file)
-}
-
-#[test]
-fn results_never_replace_what_a_run_reads() {
-    let (base, file) = with_list("own-inputs");
-    let before = fs::read(base.join("flows.csv")).expect("a file");
-    let output = weir(&["run", &file, "-q", "--out", base.to_str().expect("a path of text")]);
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{text}");
-    assert!(output.stdout.is_empty(), "nothing is simulated before the check");
-    assert_eq!(text.lines().count(), 1, "{text}");
-    assert_eq!(listing(&base), ["flows.csv", "scenario.toml"]);
-    assert_eq!(fs::read(base.join("flows.csv")).expect("a file"), before);
-    // a directory of results from which the next run reads
-    let out = base.join("out");
-    let out = out.to_str().expect("a path of text");
-    assert_eq!(code(&["run", &file, "-q", "--out", out]), 0);
-    let text = fs::read_to_string(&file).expect("a file").replace("flows.csv", "out/flows.csv");
-    fs::write(&file, text).expect("a file");
-    let output = weir(&["check", &file]);
-    assert_eq!(output.status.code(), Some(2), "flows.csv of results is no flow list");
-    fs::copy(base.join("flows.csv"), base.join("out/flows.csv")).expect("a copy");
-    let output = weir(&["run", &file, "-q", "--out", out]);
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("which this run reads, is in it"), "{text}");
-    // single files
-    let output = weir(&["topo", &file, "--svg", &file]);
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("which is the same file"), "{text}");
-    assert!(fs::read_to_string(&file).expect("a file").starts_with("[topology]"));
-}
-
 #[test]
 fn a_scheme_that_cannot_finish_is_a_row_with_its_reason() {
     let args = ["compare", "ring-deadlock", "-q", "--schemes", "pfc,gfc,bfc"];
@@ -578,7 +385,7 @@ fn a_scenario_comes_from_standard_input_too() {
 fn names_that_are_commands_are_refused() {
     for (set, part) in [
         ("traffic.0.class=\"\\u001b[31mred\"", "control character"),
-        ("traffic.0.class==1+1", "take it for a formula"),
+        ("traffic.0.class==1+1", "read it as a formula"),
         ("title=\"\\u0007\"", "control characters"),
     ] {
         let output = weir(&["run", "incast", "--set", set]);
@@ -597,9 +404,9 @@ fn names_that_are_commands_are_refused() {
 fn what_cannot_be_done_within_the_clock_is_refused_at_once() {
     for (set, part) in [
         // 1 TB at 100 Gb/s takes 80 s
-        ("traffic.0.size=1TB", "a flow of 1 TB cannot be done within"),
+        ("traffic.0.size=1TB", "a flow of 1 TB cannot finish within"),
         // eight flows of 200 GB into one link of 100 Gb/s take 128 s, one takes 16 s
-        ("traffic.0.size=200GB", "the flows of `h0` cannot be done within"),
+        ("traffic.0.size=200GB", "the flows of `h0` cannot finish within"),
     ] {
         let output = weir(&["run", "incast", "--set", set]);
         let text = String::from_utf8_lossy(&output.stderr);
@@ -649,11 +456,14 @@ fn check_looks_at_the_congestion_control_it_is_given() {
     let file = one_flow("check-cc", "kind = \"star\"\nhosts = 2", off);
     for args in [&["check", &file, "--cc", "dcqcn"][..], &["run", &file, "--cc", "dcqcn"]] {
         let told = String::from_utf8_lossy(&weir(args).stderr).into_owned();
-        assert!(told.contains("`dcqcn` can get no marks: no switch marks"), "{args:?}: {told}");
+        assert!(
+            told.contains("`dcqcn` cannot receive ECN marks: no switch marks"),
+            "{args:?}: {told}"
+        );
     }
     assert!(stdout(&["check", &file, "--cc", "dctcp"]).contains("dctcp"));
     let json = stdout(&["check", &file, "--cc", "dcqcn", "--json"]);
-    assert!(json.contains("can get no marks"), "{json}");
+    assert!(json.contains("cannot receive ECN marks"), "{json}");
     assert!(weir(&["check", &file]).stderr.is_empty());
     assert_eq!(code(&["check", &file, "--cc", "cubic"]), 2);
 }
@@ -666,16 +476,16 @@ fn variants_columns_and_sizes_that_make_no_sense_are_refused() {
         (&["--variant", "x: bfc, queue=3"], "did you mean `queues`?"),
         (&["--variant", "x: bfc, queues=0"], "--variant:1:"),
         (&["--variant", "x: bfc, 3"], "a variant is `LABEL: SCHEME, KEY=VALUE, ...`"),
-        (&["--variant", "x: bfc", "--variant", "x: pfc"], "two variants are called `x`"),
+        (&["--variant", "x: bfc", "--variant", "x: pfc"], "two variants have the label `x`"),
         (&["--variant", "x: pfc, switch.bufer=1MB"], "did you mean `buffer`?"),
         (&["--variant", "x: pfc, cc=cubic"], "there is no congestion control `cubic`"),
         (&["--variant", "x: pfc, traffic.0.class=other"], "has other classes of traffic"),
-        (&["--schemes", "pfc,pfc"], "two variants are called `PFC`"),
+        (&["--schemes", "pfc,pfc"], "two variants have the label `PFC`"),
         (&["--columns", "slowdown_p98"], "did you mean `slowdown_p9"),
         (&["--columns", "deadlock,nobody:slowdown_p99"], "no traffic has the class `nobody`"),
-        (&["--columns", "slowdown_p99@0..1KB"], "no range of `sizes` in `[report]`"),
-        (&["--columns", "incast:deadlock"], "is a figure of a whole run"),
-        (&["--set", "report.sizes=[\"5KB..1KB\"]"], "no size lies in `5KB..1KB`"),
+        (&["--columns", "slowdown_p99@0..1KB"], "not a range of `sizes` in `[report]`"),
+        (&["--columns", "incast:deadlock"], "is a metric of the whole run"),
+        (&["--set", "report.sizes=[\"5KB..1KB\"]"], "the range `5KB..1KB` is empty"),
     ] {
         let output = weir(&[&["compare", "incast"], args].concat());
         let said = String::from_utf8_lossy(&output.stderr);

@@ -191,7 +191,7 @@ fn traffic_that_a_flow_file_cannot_say_is_refused() {
                     from = \"h0\"\nto = \"h1\"\nrate = \"1Gbps\"\nsize = \"1MB\"\n";
     write(&base, "rate.toml", scenario);
     let said = refused(&base, &["traffic", "rate.toml", "--format", "ns3"]);
-    assert!(said.contains("has a rate or a stop of its own"), "{said}");
+    assert!(said.contains("has its own rate or stop time"), "{said}");
 }
 
 #[test]

@@ -60,6 +60,11 @@ fn text(path: &Path) -> &str {
 
 /// The tables below a directory, by path.
 fn tables(out: &Path) -> BTreeMap<String, Vec<u8>> {
+    files(out, &["csv"])
+}
+
+/// The files with these endings below a directory, by path.
+fn files(out: &Path, endings: &[&str]) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![out.to_owned()];
     while let Some(directory) = open.pop() {
@@ -67,7 +72,7 @@ fn tables(out: &Path) -> BTreeMap<String, Vec<u8>> {
             let path = entry.expect("readable").path();
             if path.is_dir() {
                 open.push(path);
-            } else if path.extension().is_some_and(|e| e == "csv") {
+            } else if path.extension().is_some_and(|e| endings.iter().any(|known| e == *known)) {
                 let name = path.strip_prefix(out).expect("below").display().to_string();
                 found.insert(name, fs::read(&path).expect("read"));
             }
@@ -133,16 +138,26 @@ fn only_complete_full_runs_are_published_and_always_alike() {
     let (code, shown) = publish(&first, &dir.join("none"));
     assert!(code == Some(2) && shown.contains("no full runs"), "{code:?} {shown}");
     assert!(!dir.join("none").exists());
-    for name in ["first", "second"] {
+    for (name, jobs) in [("first", "1"), ("second", "2")] {
         let out = dir.join(name);
-        ok(&["paper", "run", text(&example), "--full", "--out", text(&out)]);
+        ok(&["paper", "run", text(&example), "--full", "--jobs", jobs, "--out", text(&out)]);
         let (code, shown) = publish(&out, &dir.join(format!("{name}-results")));
         assert_eq!(code, Some(0), "{shown}");
     }
-    let mut all = [tables(&dir.join("first-results")), tables(&dir.join("second-results"))];
-    assert!(all[0].contains_key("my-paper/my-1/verdicts.csv"), "{:?}", all[0].keys());
-    all.iter_mut().for_each(|t| assert!(t.remove("experiments.csv").is_some()));
-    assert_eq!(all[0], all[1]);
+    let published =
+        |name: &str| files(&dir.join(format!("{name}-results")), &["csv", "svg", "txt", "md"]);
+    let mut all = ["first", "second"].map(published);
+    for name in ["my-1/verdicts.csv", "my-1/my-1-fct.svg", "my-1/runs.txt", "my-2/my-2-share.csv"] {
+        assert!(all[0].contains_key(&format!("my-paper/{name}")), "{:?}", all[0].keys());
+    }
+    for name in ["experiments.csv", "README.md"] {
+        all.iter_mut().for_each(|t| assert!(t.remove(name).is_some(), "{name}"));
+    }
+    assert_eq!(all[0].keys().collect::<Vec<_>>(), all[1].keys().collect::<Vec<_>>());
+    for (name, bytes) in &all[0] {
+        assert!(*bytes == all[1][name], "{name} differs");
+    }
+    pages_are_written_again(&dir.join("first-results"));
     let runs = |name: &str| {
         let path = dir.join(format!("{name}-results/my-paper/my-1/runs.txt"));
         fs::read_to_string(path).expect("a hash")
@@ -152,6 +167,30 @@ fn only_complete_full_runs_are_published_and_always_alike() {
     // drawings of a full run do not call themselves quick
     let page = fs::read_to_string(first.join("full/index.html")).expect("a page");
     assert!(page.contains("<svg") && page.contains("MY-1") && !page.contains("A quick run"));
+}
+
+/// Pages show what is published, and change with the texts alone.
+fn pages_are_written_again(results: &Path) {
+    let page = |name: &str| fs::read_to_string(results.join(name)).expect("a page");
+    let before = page("my-paper.md");
+    for part in [
+        "## MY-1\n",
+        "(my-paper/my-1/my-1-fct.svg)",
+        "| guess 4 | Ports to hosts never hold more than 500 KB | at most 500 KB | PFC: ",
+        "| Chips are not simulated | not measured |",
+    ] {
+        assert!(before.contains(part), "{part}: {before}");
+    }
+    assert!(page("README.md").contains("| [MY-1](my-paper.md#my-1) | Incasts between two racks"));
+    let (paper, _) = copy("pages");
+    let said = "[[discussion]]\nexperiment = \"MY-1\"\ntext = \"Said later.\"\n";
+    fs::write(paper.join("discussion.toml"), said).expect("written");
+    ok(&["paper", "publish", text(&paper), "--pages", "-o", text(results)]);
+    assert!(page("my-paper.md").contains("Said later.\n\nAbout `bystanders`, "));
+    ok(&["paper", "publish", text(&example()), "--pages", "-o", text(results)]);
+    assert_eq!(page("my-paper.md"), before);
+    let (code, shown) = weir(&["paper", "publish", "--pages", "-o", "no-such-directory"]);
+    assert!(code == Some(2) && shown.contains("no-such-directory/experiments.csv"), "{shown}");
 }
 
 /// A run of which the first record is on the disk.
@@ -220,8 +259,10 @@ fn a_labelled_re_run_uses_the_runs_of_another_experiment() {
         metric = \"queue_mean_bytes\"\nports = \"between\"\nat = { degree = 6 }\n";
     fs::write(paper.join("tb.toml"), text_of).expect("written");
     replace(&paper.join("paper.toml"), "\"sizes\"", "\"sizes\", \"tb\"");
-    let claim = "\n[[claim]]\nid = \"tb\"\nexperiment = \"MY-TB\"\nsays = \"less\"\nkind = \"ordering\"\n\
-        metric = \"queue_mean_bytes\"\nports = \"between\"\nat = { degree = 6 }\norder = [\"OFC\", \"PFC\"]\n";
+    let claim = "\n[[claim]]\nid = \"tb\"\nexperiment = \"MY-TB\"\nsays = \"less\"\nkind = \
+         \"ordering\"\n\
+        metric = \"queue_mean_bytes\"\nports = \"between\"\nat = { degree = 6 }\norder = [\"OFC\", \
+        \"PFC\"]\n";
     let claims = paper.join("claims.toml");
     fs::write(&claims, fs::read_to_string(&claims).expect("read") + claim).expect("written");
     let tb = paper.join("tb.toml");
@@ -270,6 +311,57 @@ fn lists_and_rules_need_no_runs() {
     assert!(ok(&["paper", "check", text(&example)]).contains("MY-1: quick 8 runs, full 30 runs"));
 }
 
+/// A discussion says why a claim is not reproduced; no result depends on it.
+#[test]
+fn claims_that_are_not_reproduced_need_a_discussion_and_it_costs_no_run() {
+    let (paper, out) = copy("discussed");
+    replace(&paper.join("claims.toml"), "paper = \"500KB\"", "paper = \"1B\"");
+    let report = || ok(&["paper", "report", text(&paper), "--full", "--out", text(&out)]);
+    let run = || ok(&["paper", "run", text(&paper), "--full", "--out", text(&out)]);
+    run();
+    let before = tables(&out);
+    let shown = report();
+    assert!(shown.contains("no discussion says why:\n    MY-1: queue"), "{shown}");
+    let said = "[[discussion]]\nclaims = \"q*\"\ntitle = \"Queues\"\ntext = \"A byte is less than \
+         a packet.\"\n\
+        sensitivity = \"MY-2\"\n";
+    fs::write(paper.join("discussion.toml"), said).expect("written");
+    let shown = report();
+    assert!(!shown.contains("no discussion"), "{shown}");
+    assert!(run().contains("30 of 30 runs done: 30 before, 0 now"));
+    assert_eq!(tables(&out), before);
+    let page = fs::read_to_string(out.join("full/index.html")).expect("a page");
+    assert!(page.contains("A byte is less than a packet.") && page.contains("my-paper-why-1"));
+    fs::write(paper.join("discussion.toml"), said.replace("q*", "x*")).expect("written");
+    let (code, shown) = weir(&["paper", "check", text(&paper)]);
+    assert_eq!(code, Some(2), "{shown}");
+    assert!(shown.contains("no claim is called `x*`") && shown.contains("discussion.toml:2"));
+}
+
+/// Texts are shortened and columns left out, so that no line is broken by the terminal.
+#[test]
+fn lists_and_verdicts_fit_the_terminal() {
+    let out = scratch("narrow");
+    let example = example();
+    let narrow = |args: &[&str], columns: &str| {
+        let output = command(args).env("COLUMNS", columns).output().expect("started");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    for columns in [60, 80, 100, 120] {
+        let run = ["paper", "run", text(&example), "--out", text(&out)];
+        for args in [&["paper", "list"][..], &run] {
+            let shown = narrow(args, &columns.to_string());
+            let table = shown.lines().filter(|line| line.starts_with("  "));
+            for line in table.filter(|line| !line.starts_with("  quick:")) {
+                assert!(line.chars().count() <= columns, "{columns}: {line}");
+            }
+            let kept = ["FS-F10c", "title", "quick", "full"];
+            assert!(args.len() > 2 || kept.iter().all(|word| shown.contains(word)), "{shown}");
+        }
+    }
+    assert!(narrow(&["paper", "list", "ofc"], "300").lines().all(|l| l.chars().count() <= 120));
+}
+
 /// A change of one file of the example, and what is said about it.
 #[test]
 fn mistakes_are_found_when_files_are_read() {
@@ -293,7 +385,7 @@ fn mistakes_are_found_when_files_are_read() {
             "lfet -> right",
             "no switch port is `lfet -> right`",
         ),
-        ("incast.scenario.toml", "\"* -> h*\"", "\"h*\"", "`h*` names no ports"),
+        ("incast.scenario.toml", "\"* -> h*\"", "\"h*\"", "`h*` does not name ports"),
         ("incast.scenario.toml", "class = \"incast\"", "class = \"in\"", "no entry `incast`"),
         ("sizes.toml", "websearch", "websaerch", "did you mean `websearch`?"),
         ("sizes.toml", "40Gbps", "40Gbqs", "40Gbqs"),

@@ -38,7 +38,8 @@ const GRID: &str = "scenario = \"scenario.toml\"\nseeds = \"1..40\"\n[parameters
     size = { key = \"traffic.0.size\", values = [\"20KB\", \"200KB\"] }\n\
     [[variant]]\nscheme = \"pfc\"\n[[variant]]\nlabel = \"OFC\"\nscheme = \"ofc\"\n";
 
-const SCENARIO: &str = "[topology]\nkind = \"star\"\nhosts = 6\nrate = \"40Gbps\"\ndelay = \"20ns\"\n\
+const SCENARIO: &str = "[topology]\nkind = \"star\"\nhosts = 6\nrate = \"40Gbps\"\ndelay = \
+     \"20ns\"\n\
     [[traffic]]\nkind = \"poisson\"\nclass = \"p\"\nload = \"60%\"\nsize = \"20KB\"\n\
     [run]\ntraffic-until = \"200us\"\n";
 
@@ -290,7 +291,7 @@ fn bad_grids_are_shown_with_line_and_caret() {
     for (text, title, line) in [
         ("scenari = \"x\"\n", "unknown key `scenari`", 1),
         ("scenario = \"nowhere.toml\"\n", "cannot read", 1),
-        (&format!("{head}seeds = \"5..1\"\n"), "no range of seeds", 2),
+        (&format!("{head}seeds = \"5..1\"\n"), "not a range of seeds", 2),
         (&format!("{head}seeds = []\n"), "no seeds", 2),
         (
             &format!("{head}[parameters]\na = {{ key = \"switch.buffer\", values = [] }}\n"),

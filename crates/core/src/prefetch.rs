@@ -14,6 +14,12 @@ pub fn prefetch<T: ?Sized>(value: &T) {
     }
 }
 
+/// Asks for the cache line in which element `i` of a slice begins; there need not be one.
+#[inline(always)]
+pub fn prefetch_at<T>(slice: &[T], i: usize) {
+    hint(slice.as_ptr().wrapping_add(i).cast());
+}
+
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[expect(unsafe_code, reason = "there is no safe way to say it, and nothing that could go wrong")]

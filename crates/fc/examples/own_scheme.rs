@@ -1,5 +1,5 @@
-//! A flow control scheme of one's own: *Door* pauses whoever feeds a long egress queue and
-//! lets them in again when the queue has shrunk to half of that. It speaks PFC frames.
+//! An example of a new flow control scheme: *Door* pauses every ingress that feeds a long egress
+//! queue and resumes them when the queue has shrunk to half of the limit. It sends PFC frames.
 
 use std::collections::BTreeSet;
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
@@ -10,13 +10,13 @@ const LIMIT: Param = Param {
     name: "limit",
     kind: Kind::Size(&[]),
     fallback: Fallback::Is("30KB"),
-    doc: "Egress queue length beyond which its feeders are paused.",
+    doc: "Egress queue length beyond which the ingresses that feed it are paused.",
 };
 
 pub(crate) static INFO: SchemeInfo = SchemeInfo {
     name: "door",
     title: "Door",
-    summary: "Pauses whoever feeds a long egress queue.",
+    summary: "Pauses every ingress that feeds a long egress queue.",
     reference: "the guide to writing schemes",
     params: &[LIMIT],
     lossless: false,
@@ -28,7 +28,7 @@ pub(crate) static INFO: SchemeInfo = SchemeInfo {
 pub(crate) struct Door {
     schedule: PrioritySchedule,
     limit: u64,
-    /// Whom we have paused for the sake of which queue: (egress, priority), ingress.
+    /// Which ingress is paused because of which queue: (egress, priority), ingress.
     shut: BTreeSet<((PortId, Priority), PortId)>,
 }
 

@@ -1,4 +1,4 @@
-//! What a scheme asks its node to do.
+//! Actions that a scheme requests from its node.
 
 use weir_core::{ControlMessage, PortId, Priority, QueueId, Rate, Time};
 

@@ -43,15 +43,15 @@ pub const POLICY: Param = Param {
     name: "policy",
     kind: Kind::Choice(&["stop-max", "stop-calibrate"]),
     fallback: Fallback::Is("stop-max"),
-    doc: "Above the egress threshold pause the heaviest input, or the inputs that together brought \
-          `cut`.",
+    doc: "Above the egress threshold, pause the input with the most packets, or the inputs that \
+          together brought `cut`.",
 };
 /// How much of the congestion Stop-Calibrate stops.
 pub const CUT: Param = Param {
     name: "cut",
     kind: Kind::Fraction,
     fallback: Fallback::Is("80%"),
-    doc: "Stop-Calibrate: part of the counted packets whose inputs are paused, heaviest first.",
+    doc: "Stop-Calibrate: share of the counted packets whose inputs are paused, largest first.",
 };
 /// Egress pause threshold.
 pub const EGRESS_XOFF: Param = Param {
@@ -95,8 +95,8 @@ pub const TRIGGER: Param = Param {
     name: "trigger",
     kind: Kind::Choice(&["or", "and"]),
     fallback: Fallback::Is("or"),
-    doc: "or: an input is paused when its own queue is full or an egress says so, as published; \
-          and: only when both are true, which bounds no ingress.",
+    doc: "or: an input is paused when its own queue is full or an egress requests it, as \
+          published; and: only when both are true, which does not bound the ingress.",
 };
 
 /// The catalogue entry.

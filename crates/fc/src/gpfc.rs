@@ -1,8 +1,8 @@
 //! G-PFC: packet-priority aware PFC (Cui and Rim, "G-PFC: A Packet-Priority Aware PFC Scheme for
 //! the Datacenter", APNOMS 2020), as far as its abstract and the OFC paper describe it.
 //!
-//! *Problem:* inside one lossless priority the large, patient flows fill the buffer and the
-//! pause that follows stops the small, urgent ones as well. *Idea:* the priority has two
+//! *Problem:* within one lossless priority, large flows fill the buffer, and the
+//! pause that follows also stops small, latency-sensitive flows. *Idea:* the priority has two
 //! sub-classes, high and low. A lower threshold pauses the low one, PFC's own threshold both;
 //! high packets have their own queue, served first, and resume earlier.
 //!
@@ -21,8 +21,8 @@
 //! and for all, so nothing is reordered.
 //!
 //! *What is ours:* the paper gives no listing. Sub-queues, thresholds and signalling are a
-//! reconstruction; X_LOW is 68/75 of X_OFF as in the OFC paper. A high sub-queue of a weighted
-//! priority stands in a rank of its own above all weighted ones.
+//! reconstruction; X_LOW is 68/75 of X_OFF as in the OFC paper. The high sub-queue of a weighted
+//! priority has a rank above all weighted queues.
 
 use crate::{
     Action, Actions, Fallback, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup,
@@ -332,7 +332,7 @@ impl FlowControl for Gpfc {
         }
     }
 
-    /// The slot must not stay held for whoever gets it next.
+    /// The slot must not stay held for the next flow that uses it.
     fn flow_ends(&mut self, _v: &NodeView<'_>, slot: PortQueue, p: &Packet, a: &mut Actions) {
         if self.slots.remove(&(slot.port, self.class_of(p), slot.queue)) {
             a.open(slot.port, Target::Queue(slot.queue));

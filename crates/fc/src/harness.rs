@@ -488,7 +488,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
                 Verdict::Send => return Some(self.send_head(port, q)),
             }
         }
-        panic!("port {port} serves its queue {q} for ever");
+        panic!("port {port} serves its queue {q} forever");
     }
 
     fn send_head(&mut self, port: PortId, q: QueueId) -> Packet {

@@ -1,11 +1,11 @@
 //! Ideal flow control: a queue per flow and a pause per flow.
 //!
-//! *Problem:* every practical scheme makes flows share something, and the innocent wait with
-//! the guilty. *Idea:* give each flow a queue of its own at every port, as per-VC flow
-//! control of ATM networks did (Kung and Morris, 1995) and as FlowSail (section II-B) takes
-//! for the ideal. A flow whose queue is longer than its share of what the port drains in a
+//! *Problem:* in every practical scheme flows share queues or pauses, so flows without congestion
+//! wait behind congested ones. *Idea:* each flow has its own queue at every port, as in per-VC flow
+//! control of ATM networks (Kung and Morris, 1995) and in FlowSail's definition of the ideal
+//! (section II-B). A flow whose queue is longer than its share of what the port drains in a
 //! hop round trip is paused at the previous hop, alone. No switch has that many queues: this is
-//! the yardstick for the others.
+//! the reference for the others.
 //!
 //! *Messages:* a 64 B PAUSE or RESUME frame naming one flow.
 //!
@@ -14,7 +14,7 @@
 //! one of its departures, is at or below the threshold of that moment; `marks`: when the
 //! last packet that found the queue too long has left, as BFC does it.
 //!
-//! *Where it is:* `arrive` and `depart` decide for the previous hop, `control` obeys the next one.
+//! *Where it is:* `arrive` and `depart` pause the previous hop, `control` reacts to the next one.
 //! On a NIC every flow has its own slot anyway.
 
 pub use crate::perflow::{BACKSTOP, HOP_RTT};
@@ -24,6 +24,7 @@ use crate::{
     Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
     PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
 };
+use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, QueueId};
 
 /// The threshold in hop bandwidth-delay products.
@@ -46,7 +47,8 @@ pub const RESUME: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "ideal",
     title: "ideal FC",
-    summary: "A queue and a pause for every flow: what no switch can have, as the yardstick.",
+    summary: "A queue and a pause for every flow: impossible in a real switch, used as a \
+              reference.",
     reference: "Li et al., FlowSail, ICNP 2023, section II-B; Kung and Morris, 1995",
     params: &[PAUSE_FACTOR, RESUME, HOP_RTT, BACKSTOP],
     lossless: false,
@@ -168,6 +170,10 @@ impl FlowControl for Ideal {
     }
 
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        // a NIC's packets leave no trace
+        if self.role == Role::Nic {
+            return Interest::Never(self.plan.other(priority));
+        }
         self.backstop.interest(&self.plan, priority)
     }
 
@@ -193,6 +199,22 @@ impl FlowControl for Ideal {
             e.upstream.pause(p.ingress, p.priority, p.flow, a);
         }
         queue
+    }
+
+    /// A flow that is not known would take the first free queue, whose length is this packet, and give
+    /// it back. (A queue that has yet to be made is made by `arrive`.)
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
+        let flows = &self.egresses[self.plan.at(egress, class)];
+        let queue = self.plan.data(class, flows.next_index());
+        let passes = queue.index() < v.books.ports[egress.index()].queues.len()
+            && u64::from(p.size) <= self.threshold.bytes(p.ingress, egress)
+            && flows.find(p.flow.get()).is_none();
+        passes.then_some(queue)
+    }
+
+    fn prefetch(&self) {
+        prefetch(self.egresses.as_slice());
     }
 
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {

@@ -1,7 +1,7 @@
 //! Per-hop flow control as state machines that never see a clock, a socket or an event queue.
 //!
-//! A scheme is one object per node, switch or NIC. It is **told** what happened and
-//! **answers** with what to do; the node owns the buffers, the scheme owns the decisions:
+//! A scheme is one object per node, switch or NIC. The node calls its hooks when something
+//! happens, and the scheme returns actions. The node owns the buffers, the scheme decides:
 //!
 //! ```text
 //!            packet in                                   packet out
@@ -20,9 +20,9 @@
 //! | type | role |
 //! |---|---|
 //! | [`FlowControl`] | the scheme |
-//! | [`NodeView`] | what it may read: the node's books at an instant |
-//! | [`Actions`] | what it asks for |
-//! | [`QueueLayout`] | the queues it wants and how they are served |
+//! | [`NodeView`] | what it may read: the node's counters at an instant |
+//! | [`Actions`] | what it requests |
+//! | [`QueueLayout`] | the queues it needs and how they are served |
 //! | [`Mmu`] | buffer memory: admission and pause thresholds |
 //! | [`SchemeInfo`] | its name, parameters and constructor: the line in the catalogue |
 //!
@@ -135,38 +135,38 @@ pub enum OnFull {
     Stop,
 }
 
-/// What to do with the head of a queue whose turn it is.
+/// What to do with the head of the queue that is next to be served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Transmit it. (A mark cannot be sent: it is swallowed.)
     Send,
     /// Put it at the tail of another queue of the same port, and choose again.
     Move(QueueId),
-    /// Take it out and forget it; only for marks.
+    /// Remove it; only for marks.
     Swallow,
-    /// Leave it and hold this queue; the scheme opens it again, or asks for a `retry`.
+    /// Leave it and hold this queue; the scheme opens it again, or requests a `retry`.
     Wait,
 }
 
-/// Which packets of an ingress (port, priority) a scheme has to hear of. What it need not hear of
-/// spares calls; results do not depend on it.
+/// For which packets of an ingress (port, priority) a scheme must be called. Other packets need no
+/// calls, which saves time; results do not depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Interest {
     /// Every packet.
     Every,
-    /// No packet: `arrive` would name this queue and `arrive`, `serve` and `depart` would change
-    /// nothing and ask for nothing, ever.
+    /// No packet: `arrive` would always name this queue, and `arrive`, `serve` and `depart` would
+    /// never change state or request an action.
     Never(QueueId),
-    /// No packet that comes or goes while the bytes of the ingress are in this range, counted with
-    /// the packet on arrival, and with it and without it on departure: `arrive` would name this
-    /// queue and neither would change anything or ask for anything. The scheme may hear of a
-    /// departure without having heard of the arrival, and the other way round. Only for schemes
-    /// that do not inspect heads.
+    /// Only packets that arrive or depart while the bytes of the ingress are outside this range,
+    /// counted with the packet on arrival, and with it and without it on departure. Inside the
+    /// range `arrive` would name this queue, and neither hook would change state or request an
+    /// action. `depart` may be called for a packet without `arrive`, and the other way round.
+    /// Only for schemes that do not inspect heads.
     Outside(QueueId, Range<Bytes>),
 }
 
 impl Interest {
-    /// The queue of packets that the scheme does not hear of.
+    /// The queue of packets for which the scheme is not called.
     pub fn unheard(&self) -> Option<QueueId> {
         match self {
             Self::Every => None,
@@ -190,7 +190,7 @@ pub struct Violation {
 pub struct IngressWait {
     /// Packets that came in by it.
     pub own: bool,
-    /// The queues of its priority at these egress ports, whoever filled them.
+    /// The queues of its priority at these egress ports, by whichever ingress they were filled.
     pub egresses: Vec<PortId>,
 }
 
@@ -210,25 +210,25 @@ pub struct StateSize {
 
 /// A flow control scheme at one node.
 ///
-/// Hooks are called with the books as they are **after** what is reported, except where
+/// Hooks are called with the counters **after** the reported event, except where
 /// noted. What is put into `Actions` is carried out, in order, when the hook returns. All
-/// hooks must tolerate what a network can do to them: duplicate, late and lost frames.
+/// hooks must tolerate duplicate, late and lost frames.
 pub trait FlowControl: Send {
     /// The egress queues of `port`. Called once, before anything else.
     fn layout(&self, port: PortId) -> QueueLayout;
 
-    /// Whether [`FlowControl::admit`] is to be asked; read once. Most schemes leave admission
-    /// to the buffer, and are spared the question per packet.
+    /// Whether [`FlowControl::admit`] is to be called; read once. Most schemes leave admission
+    /// to the buffer and need no call per packet.
     fn gates_admission(&self) -> bool {
         false
     }
 
-    /// May `p`, bound for `egress`, be stored? Called before the buffer is asked.
+    /// May `p`, bound for `egress`, be stored? Called before the buffer decides.
     fn admit(&mut self, _v: &NodeView<'_>, _p: &Packet, _egress: PortId) -> Admit {
         Admit::Accept
     }
 
-    /// Whether the scheme can govern a pipelined switch, or why not; asked once. There `q_in`
+    /// Whether the scheme supports pipelined switches, or why not; called once. There `q_in`
     /// counts a packet until the processor has moved it to an egress queue, and `q_out` from then
     /// on; [`ingress_changed`](Self::ingress_changed) reports the former, `arrive` and `depart` the
     /// latter.
@@ -236,8 +236,8 @@ pub trait FlowControl: Send {
         Err("it does not watch the ingress FIFOs in front of the packet processor")
     }
 
-    /// Whether the scheme can govern switches that send packets of one flow out by several ports, or
-    /// why not; asked once, and only where they do.
+    /// Whether the scheme supports switches that send packets of one flow by several ports, or
+    /// why not; called once, and only where they do.
     fn fits_many_paths(&self) -> Result<(), &'static str> {
         Ok(())
     }
@@ -254,17 +254,17 @@ pub trait FlowControl: Send {
     }
 
     /// Pipelined switch only: what to do when an egress queue is full, if the scheme and not the
-    /// switch decides that; asked once.
+    /// switch decides that; called once.
     fn on_full(&self) -> Option<OnFull> {
         None
     }
 
-    /// Which packets that come in by `ingress` with `priority` the scheme has to hear of. Only the
-    /// range of [`Interest::Outside`] may depend on anything but `priority`. A switch asks at the
-    /// start, when the link at `ingress` has failed or returned, and after every `depart` of such a
-    /// packet; it keeps to the answer until it calls `arrive` for one. A NIC asks at the start, and
-    /// calls `depart` for [`Interest::Every`] only. A scheme that leaves this out hears of every
-    /// packet.
+    /// For which packets that arrive by `ingress` with `priority` the scheme must be called. Only
+    /// the range of [`Interest::Outside`] may depend on anything but `priority`. A switch calls
+    /// this at the start, when the link at `ingress` has failed or recovered, and after every
+    /// `depart` of such a packet; the answer is valid until it calls `arrive` for one. A NIC calls
+    /// it at the start, and calls `depart` for [`Interest::Every`] only. By default the scheme is
+    /// called for every packet.
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, _priority: Priority) -> Interest {
         Interest::Every
     }
@@ -280,7 +280,7 @@ pub trait FlowControl: Send {
         a: &mut Actions,
     ) -> QueueId;
 
-    /// It is the turn of `head`. Called only when the layout says `inspects_heads`.
+    /// `head` is next to be sent. Called only when the layout says `inspects_heads`.
     fn serve(
         &mut self,
         _v: &NodeView<'_>,
@@ -291,38 +291,51 @@ pub trait FlowControl: Send {
         Verdict::Send
     }
 
-    /// A mark was thrown away with the queue it stood in: the link failed, or the watchdog
-    /// emptied the queue. Packets thrown away with it are reported by `depart`.
+    /// `p` arrives for an `egress` that is idle: nothing is queued there except order marks, nothing
+    /// is held, and `p` would leave at once. Returns the queue that `p` passes through, with tags and
+    /// state as after `arrive`, `serve` (if heads are inspected) and `depart`; or `None` with nothing
+    /// changed, and then these are called. Allowed only if they would request no action and the
+    /// packet would be sent; the books do not count it. A switch may call this for packets of
+    /// [`Interest::Every`]: most packets find an idle port, and often leave no state behind.
+    fn pass(&mut self, _v: &NodeView<'_>, _p: &mut Packet, _egress: PortId) -> Option<QueueId> {
+        None
+    }
+
+    /// Prefetches memory that the next packets will need: see [`weir_core::prefetch`].
+    fn prefetch(&self) {}
+
+    /// A mark was discarded with its queue: the link failed, or the watchdog
+    /// emptied the queue. Packets discarded with it are reported by `depart`.
     fn mark_lost(&mut self, _v: &NodeView<'_>, _at: PortQueue, _mark: &Packet, _a: &mut Actions) {}
 
     /// `p` starts on the wire and is no longer counted. `p.wire_tag` is the scheme's to set for
     /// the next hop. On a NIC `from.queue` is the flow slot.
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions);
 
-    /// The neighbour at `port` says `m`.
+    /// The message `m` arrived from the neighbour at `port`.
     fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions);
 
     /// The timer `key` fires; it is no longer armed.
     fn timer(&mut self, _v: &NodeView<'_>, _key: TimerKey, _a: &mut Actions) {}
 
-    /// The link at `port` went down or came up. Both ends forget what they told each other:
-    /// holds of the port are to be opened, pauses sent are void.
+    /// The link at `port` failed or recovered. Both ends clear their state about each other:
+    /// holds of the port must be opened, and pauses sent by it are void.
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions);
 
     /// NIC only: a flow takes a slot. `p` is the header its packets will have.
     fn flow_starts(&mut self, _v: &NodeView<'_>, _slot: PortQueue, _p: &Packet, _a: &mut Actions) {}
 
-    /// NIC only: the slot is given back; it may be reused for another flow.
+    /// NIC only: the slot is released; it may be reused for another flow.
     fn flow_ends(&mut self, _v: &NodeView<'_>, _slot: PortQueue, _p: &Packet, _a: &mut Actions) {}
 
-    /// The queue of the same port that has to move before `head` may go, if there is one
-    /// (schemes whose `serve` says `Wait`). Asked rarely, for the deadlock graph.
+    /// The queue of the same port that must move before `head` may be sent, if there is one
+    /// (schemes whose `serve` returns `Wait`). Called rarely, for the deadlock graph.
     fn head_waits_for(&self, _at: PortQueue, _head: &Packet) -> Option<QueueId> {
         None
     }
 
-    /// What has to leave this node before the neighbour at `ingress`, stopped at `priority`,
-    /// is let go on. Asked rarely, for the deadlock graph.
+    /// What must leave this node before the neighbour at `ingress`, paused at `priority`,
+    /// is resumed. Called rarely, for the deadlock graph.
     fn ingress_waits_for(&self, _ingress: PortId, _priority: Priority) -> IngressWait {
         IngressWait::default()
     }
@@ -331,16 +344,16 @@ pub trait FlowControl: Send {
     /// the network is empty: then nothing may be left paused and tables must be empty.
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation>;
 
-    /// What it keeps, now.
+    /// The present size of its state.
     fn state_size(&self) -> StateSize;
 
-    /// What it counts for reports, by name: events that are no state.
+    /// Counters for reports, by name, of events that are not state.
     fn counts(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 }
 
-/// What a scheme is told about its node when it is made.
+/// What a scheme knows about its node when it is created.
 #[derive(Clone, Debug)]
 pub struct NodeSetup<'a> {
     /// The node.

@@ -1,4 +1,4 @@
-//! Shared buffer memory: who may store a packet, and when an ingress should be paused.
+//! Shared buffer memory: whether a packet may be stored, and when an ingress should be paused.
 //!
 //! A packet is charged to its **ingress** (port, priority) for as long as it is in the
 //! switch. Three admission models:
@@ -270,6 +270,21 @@ impl Mmu {
         Ok(())
     }
 
+    /// Whether a packet of `size` bytes could be stored, by the plain accounts alone, and released at
+    /// the same instant. Only the peak shows it.
+    #[inline(always)]
+    pub fn transit(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
+        let ingress = self.ingress.get(slot(port, priority)).expect(NO_PORT);
+        let used = self.used + u64::from(size);
+        let fits = ingress.bytes + u64::from(size) <= ingress.limit
+            && used <= self.config.buffer.get()
+            && !self.careful;
+        if fits && used > self.peak {
+            self.peak = used;
+        }
+        fits
+    }
+
     /// XON: above it [`Mmu::may_resume`] is false. [`Bytes::MAX`] with dynamic thresholds, where it
     /// may be true at any length.
     pub fn resume_threshold(&self, port: PortId, priority: Priority) -> Bytes {
@@ -466,7 +481,10 @@ impl Mmu {
         let sum: u64 = self.ingress.iter().map(|i| i.bytes).sum();
         let forwarded = self.staged.as_ref().map_or(0, |s| s.forwarded());
         if sum + forwarded != self.used {
-            return Err(format!("ingress books add up to {sum} B, the buffer to {} B", self.used));
+            return Err(format!(
+                "ingress counters add up to {sum} B, the buffer to {} B",
+                self.used
+            ));
         }
         if let Some(staged) = &self.staged {
             staged.audit(self.used)?;

@@ -1,8 +1,8 @@
 //! No flow control: the lossy baseline.
 //!
-//! *Problem it solves:* none; it shows what the others are for. *Idea:* one queue per
+//! *Problem it solves:* none; it is the baseline for the others. *Idea:* one queue per
 //! priority, nothing is ever held; a packet that finds the buffer full is dropped and the
-//! transport repairs it. *Messages:* none. *Parameters:* none.
+//! transport retransmits it. *Messages:* none. *Parameters:* none.
 
 use crate::{
     Actions, FlowControl, IngressBound, Interest, Mmu, NodeSetup, NodeView, ParamError, PortQueue,
@@ -14,7 +14,7 @@ use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "none",
     title: "none (lossy)",
-    summary: "No flow control: a full buffer drops, the transport retransmits.",
+    summary: "No flow control: a full buffer drops packets, and the transport retransmits them.",
     reference: "baseline",
     params: &[],
     lossless: false,

@@ -1,10 +1,10 @@
 //! Priority Flow Control, IEEE 802.1Qbb (802.1Q clause 36).
 //!
-//! *Problem:* a full buffer must not drop. *Idea:* every ingress (port, priority) watches
-//! the bytes it has brought in that are still in the switch. When they reach the pause
-//! threshold it tells the neighbour to stop that priority, when they have fallen to the
-//! resume threshold it lets it go on. A pause stops the whole priority of the link, guilty
-//! and innocent flows alike; what that does is what the other schemes are about.
+//! *Problem:* packets must not be dropped for lack of memory. *Idea:* every ingress (port,
+//! priority) counts the bytes that arrived by it and are still in the switch. When they reach the
+//! pause threshold it asks the neighbour to stop that priority; when they have fallen to the
+//! resume threshold it asks it to resume. A pause stops the whole priority of the link, also
+//! flows that do not cause the congestion; the other schemes try to avoid that.
 //!
 //! *Messages:* one 64 B frame with a pause time per priority, in quanta of 512 bit times
 //! of the receiving port; zero resumes.
@@ -16,9 +16,9 @@
 //!
 //! *Thresholds* are the buffer's ([`crate::mmu`]), static or dynamic.
 //!
-//! *Pipelined switch:* an ingress counts what the packet processor has not moved on yet. PFC says
-//! nothing about a full egress queue; `on-full` makes the two variants of the CaPFC paper,
-//! PFC_wdrop and PFC_wstop, out of it.
+//! *Pipelined switch:* an ingress counts what the packet processor has not yet moved. PFC does
+//! not specify what happens at a full egress queue; `on-full` selects one of the two variants of
+//! the CaPFC paper, PFC_wdrop and PFC_wstop.
 
 use crate::{
     Actions, Fallback, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, OnFull,
@@ -47,8 +47,8 @@ pub const REFRESH: Param = Param {
     name: "refresh",
     kind: Kind::Time(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "Interval at which a standing pause is repeated (timed only); default: half the pause \
-          time.",
+    doc: "Interval at which a PAUSE is repeated while the pause lasts (timed only); default: half \
+          the pause time.",
 };
 
 /// What happens at a full egress queue.
@@ -56,15 +56,16 @@ pub const ON_FULL: Param = Param {
     name: "on-full",
     kind: Kind::Choice(&["drop", "stop"]),
     fallback: Fallback::Absent("derived"),
-    doc: "Pipelined switch, full egress queue: drop the packet or stop the processor; default: as \
-          [switch] says.",
+    doc: "Pipelined switch, full egress queue: drop the packet or stop the processor; default: \
+          the setting of [switch].",
 };
 
 /// The catalogue entry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "pfc",
     title: "PFC",
-    summary: "Stops a whole priority of a link when the bytes it brought in reach a threshold.",
+    summary: "Pauses a whole priority of a link when the bytes that arrived by it reach a \
+              threshold.",
     reference: "IEEE 802.1Qbb",
     params: &[TIMER, PAUSE_QUANTA, REFRESH, ON_FULL],
     lossless: true,
@@ -215,7 +216,7 @@ impl Pfc {
         state.sent.set(priority, true);
     }
 
-    /// Tells the neighbour at `port` that `priority` may go on.
+    /// Resumes `priority` of the neighbour at `port`.
     #[cold]
     #[inline(never)]
     fn resume(&mut self, port: PortId, priority: Priority, a: &mut Actions) {
@@ -258,7 +259,7 @@ impl FlowControl for Pfc {
         self.on_full
     }
 
-    /// Below XOFF until the neighbour is told to stop, and then above XON.
+    /// Below XOFF until the neighbour is paused, and then above XON.
     fn interest(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Interest {
         let queue = self.queue_of(priority);
         if !self.governs(priority) {

@@ -39,7 +39,7 @@ pub const INGRESS_FLOOR: Param = Param {
     name: "ingress-floor",
     kind: Kind::Size(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "Shortest ingress queue that is paused ahead of xoff; default: 68/75 of xoff (ofc), half \
+    doc: "Shortest ingress queue that is paused before xoff; default: 68/75 of xoff (ofc), half \
           of xon (paper).",
 };
 /// How often the slope is sampled.
@@ -69,7 +69,7 @@ pub const HORIZON: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "ppfc",
     title: "P-PFC",
-    summary: "PFC that pauses ahead of its threshold: when an egress is longer than average, or \
+    summary: "PFC that pauses before its threshold: when an egress is longer than average, or \
               when the ingress queue is about to reach it.",
     reference: "Tian et al., P-PFC, TPDS 2020; as a baseline in the OFC paper",
     params: &[

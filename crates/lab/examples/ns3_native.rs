@@ -75,8 +75,8 @@ fn main() {
         return over_seeds(&chosen, &changes, seeds);
     }
     println!(
-        "| case | hosts | flows | mean FCT ns-3 (us) | native (us) | mean % | p99 % | worst flow % | \
-         pauses ns-3 | native | |\n|---|---|---|---|---|---|---|---|---|---|---|"
+        "| case | hosts | flows | mean FCT ns-3 (us) | native (us) | mean % | p99 % | worst flow % \
+         | pauses ns-3 | native | |\n|---|---|---|---|---|---|---|---|---|---|---|"
     );
     for case in &chosen {
         let inputs = stored::inputs(case);

@@ -75,7 +75,7 @@ pub fn schemes() -> Vec<Entry> {
 /// The parameter that chooses a published parameter set, where there are several.
 fn profiles(kind: CcKind) -> Option<Param> {
     let names = kind.profiles();
-    let doc = "A published parameter set; what is given beside it replaces its values.";
+    let doc = "A published parameter set; parameters given here replace its values.";
     let profile = weir_core::param::Param::new("profile", Kind::Choice(names), names.first()?, doc);
     Some(param(&profile))
 }

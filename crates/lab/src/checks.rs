@@ -46,14 +46,14 @@ pub fn headroom_need(e: &Experiment) -> Option<HeadroomNeed> {
 pub(crate) fn names(e: &Experiment, out: &mut Diagnostics) {
     let mut check = |what: &str, name: &str, at: Option<Span>| {
         let label = if name.chars().any(char::is_control) {
-            "there is a control character in it"
+            "it contains a control character"
         } else if name.starts_with(['=', '+', '-', '@']) {
-            "a spreadsheet would take it for a formula"
+            "a spreadsheet would read it as a formula"
         } else {
             return;
         };
         let error = Diagnostic::error(format!("`{name}` cannot be the name of a {what}"));
-        let help = "names have no control characters and begin with none of `=`, `+`, `-`, `@`";
+        let help = "a name must not contain control characters, or begin with `=`, `+`, `-` or `@`";
         out.push(error.maybe_at(at, label).help(help));
     };
     let s = &e.scenario;
@@ -85,8 +85,8 @@ fn pipeline(e: &Experiment, out: &mut Diagnostics) {
     let (spec, frame) = (&e.scenario.switch, e.scenario.nic.config.max_frame());
     let Some(longest) = spec.config.longest_egress() else { return };
     if longest < frame {
-        let error = Diagnostic::error("an egress queue would never take a full frame");
-        let label = format!("a queue holds at most {longest}, a frame has {frame}");
+        let error = Diagnostic::error("an egress queue is too small for a full frame");
+        let label = format!("a queue holds at most {longest}, a frame is {frame}");
         out.push(error.maybe_at(spec.egress_at, label));
     }
 }
@@ -159,7 +159,7 @@ fn dynamic_buffer(e: &Experiment, reserve: Bytes, given: Option<Bytes>, out: &mu
     };
     let Some((all, ports)) = e.topology.switches().map(set_aside).max() else { return };
     if all >= spec.config.buffer {
-        let title = "headroom and reserve leave nothing of the buffer to share";
+        let title = "headroom and reserve use the whole buffer; no shared memory is left";
         let label = format!("{all} of {} with {ports} ports", spec.config.buffer);
         out.push(
             Diagnostic::error(title)
@@ -210,9 +210,11 @@ fn per_speed_buffer(e: &Experiment, out: &mut Diagnostics) {
 fn static_buffer(e: &Experiment, all: Bytes, out: &mut Diagnostics) {
     let spec = &e.scenario.switch;
     if spec.config.buffer < all {
-        let warning = Diagnostic::warning("the buffer may be full before every ingress pauses")
+        let warning = Diagnostic::warning("the buffer can overflow before every ingress pauses")
             .maybe_at(spec.buffer_at, format!("all limits of a switch add up to {all}"));
-        out.push(warning.help(format!("give it {all}, or lower xoff; what does not fit is lost")));
+        out.push(warning.help(format!(
+            "set the buffer to {all}, or lower xoff; packets that do not fit are lost"
+        )));
     }
 }
 
@@ -252,8 +254,8 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
         let endless = |i: &usize| e.traffic.endless_alone(*i);
         let spec = (0..e.scenario.traffic.len()).find(endless).map(|i| &e.scenario.traffic[i]);
         let at = e.scenario.run.stop_at.or_else(|| spec.and_then(|s| s.at));
-        let error =
-            Diagnostic::error("the traffic never ends, and neither would the run").maybe_at(at, "");
+        let error = Diagnostic::error("the traffic never ends, so the run would never end")
+            .maybe_at(at, "");
         out.push(error.help("add `until = \"10ms\"` or `traffic-until = \"10ms\"` to `[run]`"));
         return;
     }
@@ -266,7 +268,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     for (i, spec) in e.scenario.traffic.iter().enumerate() {
         let sample = sample(e, i);
         if forever && sample.iter().any(|f| f.size == Bytes::MAX && f.stop.is_none()) {
-            let error = Diagnostic::error("a flow without end never lets the run drain")
+            let error = Diagnostic::error("a flow without an end keeps the run from draining")
                 .maybe_at(spec.place("size"), "");
             out.push(error.help("add `until = \"10ms\"` to `[run]`, or `stop` to the traffic"));
         }
@@ -288,7 +290,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
                 let [src, dst] = [flow.src, flow.dst].map(|n| e.topology.name(n));
                 let title = format!("there is no path from `{src}` to `{dst}`");
                 let error = Diagnostic::error(title).maybe_at(spec.place("to"), "");
-                out.push(error.help("connect them in the topology, or leave the pair out"));
+                out.push(error.help("connect them in the topology, or remove the pair"));
                 break;
             };
             longest = longest.max(path.len() - 1);
@@ -315,7 +317,7 @@ fn out_of_range(e: &Experiment, spec: &TrafficSpec, flows: &[FlowSpec], out: &mu
         out.push(error.help(format!("a flow has at most 4294967295 packets, {most} here")));
     }
     if let Some(flow) = flows.iter().find(|f| f.start >= HORIZON) {
-        let title = format!("a flow that starts at {} is too late", flow.start);
+        let title = format!("a flow starts at {}, which is too late", flow.start);
         let error = Diagnostic::error(title).maybe_at(spec.place("start"), "");
         out.push(error.help(format!("a run simulates at most {HORIZON}")));
     }
@@ -347,12 +349,14 @@ fn beyond_the_clock(
             let (begins, name) = (u128::from(flow.start.as_ps()), e.topology.name(host));
             let title = if begins + takes > clock {
                 format!(
-                    "a flow of {} cannot be done within {HORIZON}, the end of the clock",
+                    "a flow of {} cannot finish within {HORIZON}, the longest time that can be \
+                     simulated",
                     flow.size
                 )
             } else if *busy > clock {
                 format!(
-                    "the flows of `{name}` cannot be done within {HORIZON}, the end of the clock"
+                    "the flows of `{name}` cannot finish within {HORIZON}, the longest time that \
+                     can be simulated"
                 )
             } else {
                 continue;
@@ -415,7 +419,11 @@ fn overloaded(e: &Experiment, load: &[f64], seen: &[u64], out: &mut Diagnostics)
     let percent = ratio * 100.0;
     let title = format!("the traffic offers {percent:.0} % of what link {from}-{to} can carry");
     let warning = Diagnostic::warning(title).maybe_at(at, "");
-    out.push(warning.help("queues grow for as long as it lasts: lower the load, or mean it"));
+    out.push(
+        warning.help(
+            "queues grow as long as the traffic lasts: lower the load unless this is intended",
+        ),
+    );
 }
 
 /// Published numbers that are about classes this scenario does not have.
@@ -447,7 +455,7 @@ pub(crate) fn references(e: &Experiment, out: &mut Diagnostics) {
             let titles = || weir_fc::SCHEMES.iter().map(|s| s.title);
             let known = |l: &str| labels.contains(&l) || titles().any(|t| t == l);
             if let Some(label) = label.as_deref().filter(|l| !labels.is_empty() && !known(l)) {
-                let title = format!("no variant of this scenario is called `{label}`");
+                let title = format!("this scenario has no variant `{label}`");
                 let mut warning = wrong(title, label, at, &labels, "variants");
                 warning.level = crate::text::Level::Warning;
                 out.push(warning);

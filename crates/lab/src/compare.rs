@@ -66,7 +66,8 @@ impl Figures {
         let of_run = |g: &Group<'_>| -> Vec<Option<PortAt>> {
             g.runs.iter().map(|r| hottest_port(&g.experiment.topology, r)).collect()
         };
-        // ports of one network are compared; where rows have networks of their own, each has its own
+        // ports of one network are compared; where rows have networks of their own, each has its
+        // own
         let common = c.one_network();
         let first = c.groups.first().map(of_run).unwrap_or_default();
         let classes = c.class_order();

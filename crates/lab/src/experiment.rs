@@ -229,11 +229,14 @@ impl Experiment {
         if self.scenario.nic.config.reliability != Reliability::Tcp || cc == CcKind::None {
             return Ok(());
         }
-        let title = format!("`{}` cannot control TCP, which controls itself", cc.name());
+        let title = format!(
+            "`{}` cannot be used with TCP, which has its own congestion control",
+            cc.name()
+        );
         let error = Diagnostic::error(title);
         let help = match cc {
             CcKind::Dctcp => "write `ecn = \"dctcp\"` in `[tcp]`, and no congestion control",
-            _ => "leave the congestion control out, or write `transport = \"roce\"` in `[nic]`",
+            _ => "remove the congestion control, or write `transport = \"roce\"` in `[nic]`",
         };
         Err(error.help(help))
     }
@@ -361,7 +364,7 @@ fn put_traffic(
         }
     }
     if scenario.traffic.is_empty() && !out.has_errors() {
-        let error = Diagnostic::error("the scenario has no `[[traffic]]`: nothing would be sent");
+        let error = Diagnostic::error("the scenario has no `[[traffic]]`");
         let names: Vec<&str> = weir_traffic::catalogue::entries().map(|e| e.name).collect();
         let help = format!("add [[traffic]] with `kind`, one of {}", names.join(", "));
         out.push(error.help(help));
@@ -455,7 +458,7 @@ fn find_links(
                         found.push(LinkFailure { link, down: failure.down, up: failure.up });
                     }
                     None => {
-                        let title = format!("link {}-{} fails for good twice", a.value, b.value);
+                        let title = format!("link {}-{} fails permanently twice", a.value, b.value);
                         out.push(Diagnostic::error(title).maybe_at(a.span, ""));
                     }
                 }

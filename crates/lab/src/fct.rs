@@ -54,14 +54,14 @@ pub fn read(name: &str, text: &str, wanted: &Wanted) -> Result<Vec<Seeded>, Stri
             let help = d.help.as_ref().map_or_else(String::new, |help| format!(" ({help})"));
             format!("{name}{line}: {}{help}", d.message)
         }
-        None => format!("{name}: it cannot be read"),
+        None => format!("{name}: cannot be read"),
     })?;
     let dport = match &wanted.class {
         None => None,
         Some(class) => Some(ns3::class_port(class).ok_or_else(|| {
             format!(
-                "{name}: flows of this file are told apart by their destination port: \
-                 write `background` (100), `incast` (200) or a port instead of `{class}`"
+                "{name}: classes of this file are destination ports: write `background` (100), \
+                 `incast` (200) or a port instead of `{class}`"
             )
         })?),
     };
@@ -225,7 +225,7 @@ pub fn figure(table: &Table) -> Figure {
     Figure {
         id: "slowdown-by-size".into(),
         title: "FCT slowdown by flow size".into(),
-        caption: "Each point stands at the largest size of its bucket of flows.".into(),
+        caption: "Each point is drawn at the largest size of its bucket of flows.".into(),
         panels: readings.map(panel).into(),
         layout: plot::Layout::Grid,
     }
@@ -240,7 +240,11 @@ pub fn drawing(table: &Table) -> String {
 
 /// The table as JSON.
 pub fn as_json(table: &Table) -> Value {
-    let stats = |s: &Stats| json!({ "flows": s.flows, "mean": s.mean, "p50": s.p50, "p95": s.p95, "p99": s.p99 });
+    let stats = |s: &Stats| {
+        json!({
+            "flows": s.flows, "mean": s.mean, "p50": s.p50, "p95": s.p95, "p99": s.p99,
+        })
+    };
     let buckets: Vec<Value> = table
         .buckets
         .iter()
@@ -360,7 +364,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_the_reader_panic(text in "(size,slowdown|\\PC{0,9})(\n[-0-9a-f., \"]{0,30}){0,5}") {
+        fn no_text_makes_the_reader_panic(
+            text in "(size,slowdown|\\PC{0,9})(\n[-0-9a-f., \"]{0,30}){0,5}",
+        ) {
             let _ = read("x", &text, &Wanted { class: None, before: Some(Time::from_us(1)) });
         }
     }

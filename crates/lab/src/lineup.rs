@@ -207,7 +207,8 @@ fn no_variant(text: &str, theirs: &[VariantSpec], sources: &mut Sources) -> Diag
         .help(format!("its variants are {}", labels.join(", ")))
 }
 
-/// Refuses a row whose classes of traffic are others than the scenario's: nothing could be compared.
+/// Refuses a row whose classes of traffic are others than the scenario's: nothing could be
+/// compared.
 fn same_classes(
     spec: &VariantSpec,
     base: &Experiment,

@@ -120,25 +120,27 @@ pub const RUN: &[Metric<OfRun>] = metrics![
         |v| finish(&v.run.outcome.finish).to_owned();
     "deadlock" Whole "1 if it ended in a deadlock, else 0"
         |v| whole(u64::from(matches!(v.run.outcome.finish, Finish::Deadlock(_))));
-    "stalled" Whole "1 if bytes were left that nothing could move, without a circle; else 0"
+    "stalled" Whole "1 if bytes were undelivered and nothing could move them, without a cycle; \
+                     else 0"
         |v| whole(u64::from(matches!(v.run.outcome.finish, Finish::Stalled(_))));
-    "deadlock_ps" Whole "when the circle of the deadlock closed"
+    "deadlock_ps" Whole "time at which the cycle of the deadlock closed"
         |v| match &v.run.outcome.finish {
             Finish::Deadlock(d) => whole(d.closed.as_ps()),
             _ => String::new(),
         };
-    "end_ps" Whole "when the last thing happened" |v| whole(v.run.outcome.end.as_ps());
-    "dropped" Whole "packets lost, for whatever reason" |v| whole(v.run.outcome.totals.dropped);
+    "end_ps" Whole "time of the last event" |v| whole(v.run.outcome.end.as_ps());
+    "dropped" Whole "packets lost, for any reason" |v| whole(v.run.outcome.totals.dropped);
     "pauses_sent" Whole "pause requests that ports sent to their neighbours"
         |v| whole(v.run.outcome.ports.iter().flat_map(|p| p.pauses_sent).sum());
-    "port_held_ps" Whole "time during which a priority of a port was held, ports and priorities \
-        added up"
+    "port_held_ps" Whole "time during which a priority of a port was held, summed over ports and \
+                          priorities"
         |v| whole(v.run.outcome.ports.iter().flat_map(|p| p.held_time).map(|t| t.as_ps()).sum());
     "control_frames" Whole "control frames sent"
         |v| whole(v.run.outcome.totals.control_frames);
     "control_bytes" Whole "bytes of these frames"
         |v| whole(v.run.outcome.totals.control_bytes.get());
-    "ecn_marked" Whole "packets marked" |v| whole(v.run.outcome.ports.iter().map(|p| p.ecn_marked).sum());
+    "ecn_marked" Whole "packets marked"
+        |v| whole(v.run.outcome.ports.iter().map(|p| p.ecn_marked).sum());
     "queue_mean_bytes" Real "mean queue at the switch port with the longest queue"
         |v| real(v.hottest.map(|p| p.queue.mean));
     "queue_p99_bytes" Whole "length that this queue did not exceed for 99 % of the time"
@@ -158,7 +160,8 @@ pub const RUN: &[Metric<OfRun>] = metrics![
     "tables_max_bytes" Whole "largest size of these tables in one switch"
         |v| whole(v.run.outcome.switches.iter().map(|s| s.tables.iter().map(|t| t.max).sum())
             .max().unwrap_or(0));
-    "stall_ps" Whole "time during which pipelined switches stood still, switches added up"
+    "stall_ps" Whole "time during which processors of pipelined switches were stopped, summed \
+                      over switches"
         |v| whole(v.run.outcome.switches.iter().filter_map(|s| s.processor.as_ref())
             .map(|p| p.stopped.as_ps()).sum());
     "packet_hops" Whole "packets of all kinds that crossed a link"
@@ -182,7 +185,7 @@ pub const FLOWS: &[Metric<OfFlows>] = metrics![
     "fct_p99_ps" Whole "its 99th percentile" |v| time(v.stats.fct.percentile(99.0));
     "fct_p999_ps" Whole "its 99.9th percentile" |v| time(v.stats.fct.percentile(99.9));
     "fct_max_ps" Whole "the longest" |v| time(v.stats.fct.max());
-    "slowdown_mean" Real "mean of completion time over the time alone in the network"
+    "slowdown_mean" Real "mean of completion time divided by ideal completion time"
         |v| real(v.stats.slowdown.mean());
     "slowdown_min" Real "the smallest" |v| real(v.stats.slowdown.min());
     "slowdown_p25" Real "its 25th percentile" |v| real(v.stats.slowdown.percentile(25.0));
@@ -193,7 +196,7 @@ pub const FLOWS: &[Metric<OfFlows>] = metrics![
     "slowdown_p99" Real "its 99th percentile" |v| real(v.stats.slowdown.percentile(99.0));
     "slowdown_p999" Real "its 99.9th percentile" |v| real(v.stats.slowdown.percentile(99.9));
     "slowdown_max" Real "the largest" |v| real(v.stats.slowdown.max());
-    "throughput_mean_bps" Real "mean over the flows that completed of size over completion time"
+    "throughput_mean_bps" Real "mean over completed flows of size divided by completion time"
         |v| real(v.stats.throughput.mean());
     "rate_mean_bps" Real "mean rate of flows without an end" |v| real(v.stats.rate.mean());
     "held_mean_ps" Real "mean over the flows of the longest hold at one hop"
@@ -220,7 +223,8 @@ pub const PORTS: &[Metric<OfPorts>] = metrics![
         |v| whole(v.ports.iter().map(|p| p.queue.p99.get()).max().unwrap_or(0));
     "queue_max_bytes" Whole "longest queue" |v| whole(v.ports.iter().map(|p| p.queue.max.get())
         .max().unwrap_or(0));
-    "held_ps" Whole "time during which a priority of a port was held, ports and priorities added up"
+    "held_ps" Whole "time during which a priority of a port was held, summed over ports and \
+                     priorities"
         |v| whole(v.ports.iter().flat_map(|p| p.held_time).map(|t| t.as_ps()).sum());
     "pauses_sent" Whole "pause requests that they sent"
         |v| whole(v.ports.iter().flat_map(|p| p.pauses_sent).sum());

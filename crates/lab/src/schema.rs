@@ -106,7 +106,7 @@ fn params(entry: &Entry) -> Map<String, Value> {
 }
 
 fn explicit() -> Option<Value> {
-    let mut schema = table(keys::EXPLICIT, "A graph of one's own.");
+    let mut schema = table(keys::EXPLICIT, "Your own graph.");
     schema["properties"]["kind"] = json!({ "const": "explicit" });
     schema["required"] = json!(["kind"]);
     Some(schema)

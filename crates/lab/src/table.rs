@@ -1,6 +1,7 @@
 //! Tables of text: aligned, and narrow enough for the terminal.
 //!
-//! A table that is too wide drops its least important columns instead of wrapping.
+//! A table that is too wide shortens the texts of columns that allow it, then drops its least
+//! important columns; it never wraps.
 
 /// To which side the cells of a column are moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,17 +23,26 @@ pub struct Column {
     pub align: Align,
     /// Columns with a lower value are dropped first; those with the highest stay.
     pub keep: u8,
+    /// Texts may be shortened to this width.
+    pub least: Option<usize>,
 }
 
 impl Column {
     /// A column of words.
     pub fn words(head: &str, keep: u8) -> Self {
-        Self { group: String::new(), head: head.into(), align: Align::Left, keep }
+        Self { group: String::new(), head: head.into(), align: Align::Left, keep, least: None }
     }
 
     /// A column of numbers.
     pub fn numbers(head: &str, keep: u8) -> Self {
-        Self { group: String::new(), head: head.into(), align: Align::Right, keep }
+        Self { group: String::new(), head: head.into(), align: Align::Right, keep, least: None }
+    }
+
+    /// Allows its texts to be shortened to `least` columns where the table is too wide.
+    #[must_use]
+    pub const fn at_least(mut self, least: usize) -> Self {
+        self.least = Some(least);
+        self
     }
 
     /// Puts it under a common heading.
@@ -63,6 +73,15 @@ pub fn width(text: &str) -> usize {
     text.chars().count()
 }
 
+/// A text in at most `room` columns: what is cut off leaves `…`.
+pub fn shorten(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(room.saturating_sub(1)).collect();
+    kept.trim_end().to_owned() + "…"
+}
+
 impl TextTable {
     /// An empty table.
     pub fn new(columns: Vec<Column>) -> Self {
@@ -84,18 +103,36 @@ impl TextTable {
         columns.map(|(i, c)| cells(i).max().unwrap_or(0).max(width(&c.head))).collect()
     }
 
+    /// How wide a table of these columns is.
+    fn total(&self, shown: &[usize], widths: &[usize]) -> usize {
+        // a long common heading may widen its columns
+        let mut widths = widths.to_vec();
+        let _ = self.groups(shown, &mut widths);
+        INDENT + shown.iter().map(|&i| widths[i] + GAP).sum::<usize>().saturating_sub(GAP)
+    }
+
+    /// Takes room from the widest columns that allow it until the table fits, if it can.
+    fn shrink(&self, shown: &[usize], widths: &mut [usize], limit: usize) {
+        while self.total(shown, widths) > limit {
+            let least =
+                |i: usize| self.columns[i].least.map(|n| n.max(width(&self.columns[i].head)));
+            let can = shown.iter().copied().filter(|&i| least(i).is_some_and(|n| widths[i] > n));
+            let Some(widest) = can.max_by_key(|&i| widths[i]) else { return };
+            widths[widest] -= 1;
+        }
+    }
+
     /// The columns that fit into `limit` and have something in them, in order.
     fn visible(&self, limit: usize) -> Vec<usize> {
         let widths = self.widths();
         let empty = |i: usize| self.rows.iter().all(|row| self.cell(row, i).is_empty());
         let mut shown: Vec<usize> = (0..self.columns.len()).filter(|&i| !empty(i)).collect();
-        let total = |shown: &[usize]| {
-            // a long common heading may widen its columns
+        let fits = |shown: &[usize]| {
             let mut widths = widths.clone();
-            let _ = self.groups(shown, &mut widths);
-            INDENT + shown.iter().map(|&i| widths[i] + GAP).sum::<usize>().saturating_sub(GAP)
+            self.shrink(shown, &mut widths, limit);
+            self.total(shown, &widths) <= limit
         };
-        while total(&shown) > limit && shown.len() > 1 {
+        while !fits(&shown) && shown.len() > 1 {
             let least = shown.iter().rev().min_by_key(|&&i| self.columns[i].keep).copied();
             shown.retain(|&i| Some(i) != least);
         }
@@ -111,6 +148,7 @@ impl TextTable {
     pub fn render(&self, limit: usize, colour: bool) -> String {
         let shown = self.visible(limit);
         let mut widths = self.widths();
+        self.shrink(&shown, &mut widths, limit);
         let groups = self.groups(&shown, &mut widths);
         let mut lines = Vec::new();
         if let Some(groups) = groups {
@@ -137,11 +175,11 @@ impl TextTable {
             if k > 0 {
                 line.push_str(&" ".repeat(GAP));
             }
-            let text = cell(i);
-            let fill = " ".repeat(widths[i].saturating_sub(width(text)));
+            let text = shorten(cell(i), widths[i]);
+            let fill = " ".repeat(widths[i].saturating_sub(width(&text)));
             match self.columns[i].align {
-                Align::Left => line.extend([text, &fill]),
-                Align::Right => line.extend([&fill, text]),
+                Align::Left => line.extend([text.as_str(), &fill]),
+                Align::Right => line.extend([fill.as_str(), &text]),
             }
         }
         line.trim_end().to_owned()
@@ -223,6 +261,25 @@ mod tests {
         }
         let narrow = table().render(30, false);
         assert!(narrow.contains("FCT") && !narrow.contains("notes") && !narrow.contains("sent"));
+    }
+
+    /// Long texts give way before any column does, the longest first.
+    #[test]
+    fn texts_are_shortened_before_columns_are_dropped() {
+        let mut t = TextTable::new(vec![
+            Column::words("id", 9),
+            Column::words("title", 4).at_least(8),
+            Column::words("where", 3).at_least(6),
+            Column::numbers("runs", 8),
+        ]);
+        t.row(["X-1", "a title of many words", "Section 4, Fig. 3", "12"].map(Into::into).to_vec());
+        let line = |limit| t.render(limit, false).lines().nth(1).unwrap().to_owned();
+        assert_eq!(line(80), "  X-1  a title of many words  Section 4, Fig. 3    12");
+        assert_eq!(line(40), "  X-1  a title of m…  Section 4,…     12");
+        assert_eq!(line(29), "  X-1  a title…  Secti…    12");
+        assert_eq!(line(27), "  X-1  a title of ma…    12");
+        assert!((13..80).all(|limit| t.render(limit, false).lines().all(|l| width(l) <= limit)));
+        assert!(t.fits(40) && !t.fits(27));
     }
 
     #[test]

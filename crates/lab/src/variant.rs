@@ -44,9 +44,9 @@ pub struct VariantSpec {
     pub label: String,
     /// Where it is written.
     pub at: Span,
-    /// The scheme instead of the scenario's.
+    /// The scheme, instead of the scenario's.
     pub scheme: Option<(String, Span)>,
-    /// The congestion control instead of the scenario's.
+    /// The congestion control, instead of the scenario's.
     pub cc: Option<(String, Span)>,
     /// Parameters of the scheme and keys of the scenario.
     pub changes: Vec<Change>,
@@ -102,7 +102,7 @@ fn read(table: &Table, span: Span, out: &mut Diagnostics) -> Option<VariantSpec>
     let Some((label, at)) = named else {
         if ["label", "scheme"].iter().all(|key| table.get(key).is_none()) {
             let error = Diagnostic::error("a variant needs `label` or `scheme`");
-            out.push(error.at(span, "what tables call it"));
+            out.push(error.at(span, "its name in tables"));
         }
         return None;
     };
@@ -114,15 +114,16 @@ fn read(table: &Table, span: Span, out: &mut Diagnostics) -> Option<VariantSpec>
         }
         let section = key.split('.').next().unwrap_or_default();
         if section == "variant" {
-            out.push(Diagnostic::error("a variant has no variants of its own").at(*at, ""));
+            out.push(Diagnostic::error("a variant cannot contain variants").at(*at, ""));
         } else if SECTIONS.iter().any(|s| s.name == section) {
             flatten(key, *at, item, &[], &mut changes, out);
         } else if let Some((scheme, _)) = &scheme {
             let before = [("flow-control".to_owned(), *at), (scheme.clone(), *at)];
             flatten(key, *at, item, &before, &mut changes, out);
         } else {
-            let error = Diagnostic::error(format!("`{key}` is no section of a scenario"));
-            let error = error.at(*at, "a parameter of a scheme stands beside `scheme`");
+            let error = Diagnostic::error(format!("`{key}` is not a section of a scenario"));
+            let error =
+                error.at(*at, "write parameters of the scheme in the same table as `scheme`");
             out.push(error.nearest(nearest(section, SECTIONS.iter().map(|s| s.name))));
         }
     }
@@ -134,7 +135,7 @@ fn check_label(label: &str, at: Span, out: &mut Diagnostics) {
     const LONGEST: usize = 60;
     let why = match label {
         _ if label.trim().is_empty() => "it is empty",
-        _ if label.chars().any(char::is_control) => "it has control characters in it",
+        _ if label.chars().any(char::is_control) => "it contains control characters",
         _ if label.chars().count() > LONGEST => "it is longer than 60 characters",
         _ => return,
     };
@@ -145,9 +146,9 @@ fn check_label(label: &str, at: Span, out: &mut Diagnostics) {
 pub(crate) fn check(specs: &[VariantSpec], out: &mut Diagnostics) {
     for (i, spec) in specs.iter().enumerate() {
         if let Some(other) = specs[..i].iter().find(|v| v.label == spec.label) {
-            let error = Diagnostic::error(format!("two variants are called `{}`", spec.label));
+            let error = Diagnostic::error(format!("two variants have the label `{}`", spec.label));
             let error = error.at(spec.at, "").context(other.at, "the first");
-            out.push(error.help("give each a `label` of its own"));
+            out.push(error.help("give each a different `label`"));
             return;
         }
     }
@@ -210,7 +211,7 @@ pub(crate) fn parse(
         let written = &text[part.clone()];
         let Some((key, value)) = written.split_once('=') else {
             if i > 0 || written.is_empty() {
-                let what = if written.is_empty() { "something is missing here" } else { "" };
+                let what = if written.is_empty() { "an entry is empty" } else { "" };
                 let error = Diagnostic::error("a variant is `LABEL: SCHEME, KEY=VALUE, ...`");
                 let error = error.at(id.span(part.start..part.end.max(part.start + 1)), what);
                 out.push(error.help("for example --variant 'BFC-32Q: bfc, queues=32'"));
@@ -309,11 +310,11 @@ mod tests {
         for (text, part) in [
             ("", "LABEL: SCHEME"),
             ("x: pfc, 7", "LABEL: SCHEME"),
-            ("x: pfc,, a=1", "something is missing here"),
-            ("x: queues=7", "`queues` is no section of a scenario"),
+            ("x: pfc,, a=1", "an entry is empty"),
+            ("x: queues=7", "`queues` is not a section of a scenario"),
             (": pfc", "it is empty"),
             ("x: pfc, a..b=1", "empty parts"),
-            ("x: pfc, variant.0=1", "no variants of its own"),
+            ("x: pfc, variant.0=1", "cannot contain variants"),
         ] {
             let found = parsed(text).unwrap_err();
             assert!(found.contains(part) && found.contains("--variant:1:"), "{text}: {found}");

@@ -49,8 +49,8 @@ pub(crate) fn text(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<Stri
     }
     if let Some(end) = log_end(run) {
         let text = format!(
-            "the pause log was full at {}: what came later is not in it (`pause-events` in [probe] \
-             says how many are kept)",
+            "the pause log was full at {}: later pauses are not included (raise `pause-events` in \
+             [probe])",
             format::time(end)
         );
         let lines = wrap(&text, layout.width.saturating_sub(2).max(20)).into_iter();

@@ -88,7 +88,8 @@ fn default_pause_thresholds_follow_the_speed_of_ports() {
 fn published_profiles_are_chosen_by_name_and_follow_the_port() {
     let text = format!(
         "[topology]\nkind = \"leaf-spine\"\nspine-rate = \"400Gbps\"\n[switch]\necn = \"dcqcn\"\n\
-         [congestion-control]\nalgorithm = \"dcqcn\"\nmin-rate = \"2Gbps\"\nprofile = \"nic\"\n{TRAFFIC}"
+         [congestion-control]\nalgorithm = \"dcqcn\"\nmin-rate = \"2Gbps\"\nprofile = \
+         \"nic\"\n{TRAFFIC}"
     );
     let e = read(&text).unwrap();
     let config = e.config(variant(CcKind::Dcqcn));
@@ -121,7 +122,7 @@ fn a_congestion_control_that_can_get_no_signal_is_found_before_the_run() {
     for (text, part) in [
         (base("ecn = \"off\"", "dcqcn"), "no switch marks"),
         (base("ecn = { kmin = \"9MB\", kmax = \"9MB\" }", "dctcp"), "no queue can grow beyond"),
-        (base("ecn = \"dcqcn\"", "dcqcn"), "pausing comes before marking"),
+        (base("ecn = \"dcqcn\"", "dcqcn"), "pauses begin before ECN marking"),
         (base("", "dcqcn").replace("hosts = 3", "hosts = 3\nrate = \"1Gbps\""), "slow down"),
         (base("", "hpcc").replace("star\"\nhosts = 3", "torus\"\nx = 24\ny = 1"), "no telemetry"),
     ] {
@@ -258,12 +259,12 @@ fn a_congestion_control_chosen_for_a_run_is_checked_like_that_of_the_file() {
         e.warnings_about(variant).iter().map(|w| w.title.clone()).collect()
     };
     let off = read(&text("ecn = \"off\"")).unwrap();
-    assert_eq!(titles(&off, "dcqcn"), ["`dcqcn` can get no marks: no switch marks"]);
+    assert_eq!(titles(&off, "dcqcn"), ["`dcqcn` cannot receive ECN marks: no switch marks"]);
     assert_eq!(titles(&off, "hpcc"), [""; 0]);
     assert_eq!(titles(&read(&text("")).unwrap(), "dcqcn"), [""; 0]);
     let long = text("").replace("star\"\nhosts = 3", "torus\"\nx = 24\ny = 1");
     let found = titles(&read(&long).unwrap(), "hpcc");
-    assert_eq!(found, ["`hpcc` gets no telemetry from paths with more than 8 switches"]);
+    assert_eq!(found, ["`hpcc` receives no telemetry on paths with more than 8 switches"]);
 }
 
 /// Rates that are never zero fill every buffer in the end where buffers wait for each other: GFC on
@@ -278,7 +279,7 @@ fn a_rate_floor_in_a_circle_of_buffers_is_named() {
         warnings.iter().map(|w| format!("{} {}", w.title, w.help.join(" "))).collect()
     };
     let found = said("ring-deadlock", &[]).join(" ");
-    assert!(found.contains("GFC cannot promise to be lossless"), "{found}");
+    assert!(found.contains("GFC cannot guarantee losslessness"), "{found}");
     // 2 x 1518 B at 8 kb/s
     assert!(found.contains("8 kb/s") && found.contains("3.036 s"), "{found}");
     assert_eq!(said("ring-deadlock", &["flow-control.gfc.mode=ofc"]), [""; 0], "it stops");
@@ -287,8 +288,8 @@ fn a_rate_floor_in_a_circle_of_buffers_is_named() {
     assert_eq!(said("incast", &[]), [""; 0], "no circle");
 }
 
-/// 20 000 named paths and as many flows that use them: 0.4 s where names are looked up in a map, and
-/// 400 million comparisons of names where each is looked for in a list.
+/// 20 000 named paths and as many flows that use them: 0.4 s where names are looked up in a map,
+/// and 400 million comparisons of names where each is looked for in a list.
 #[test]
 fn twenty_thousand_paths_are_read_and_found() {
     let mut text = String::from(

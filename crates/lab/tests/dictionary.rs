@@ -66,7 +66,8 @@ fn compare<'a>(e: &'a Experiment, schemes: &[&str], seeds: &[u64]) -> Comparison
 /// Pauses, a series, ranges of sizes, a window.
 fn sampled() -> Experiment {
     let text = "name = \"sampled\"\n[topology]\nkind = \"ofc-chain\"\n\
-        [[traffic]]\nkind = \"flow\"\nclass = \"victim\"\nfrom = \"h0\"\nto = \"h8\"\nsize = \"1MB\"\n\
+        [[traffic]]\nkind = \"flow\"\nclass = \"victim\"\nfrom = \"h0\"\nto = \"h8\"\nsize = \
+        \"1MB\"\n\
         [[traffic]]\nkind = \"burst\"\nfrom = \"h1..h7\"\nto = \"h9\"\nsize = \"200KB\"\n\
         [report]\nsizes = [\"0..500KB\", \"500KB..\"]\n[probe]\nseries = \"5us\"\n";
     let mut e = read("sampled.toml", text);

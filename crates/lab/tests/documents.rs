@@ -10,7 +10,7 @@ fn check(path: &str, made: &str, command: &str) {
 
 #[test]
 fn the_scenario_reference_is_current() {
-    let made = weir_lab::reference_doc::markdown();
+    let made = weir_lab::scenario_doc::markdown();
     let command = "cargo run -- --generate scenario-reference";
     check("docs/src/scenario-reference.md", &made, command);
 }

@@ -53,7 +53,7 @@ fn xon_above_xoff_is_shown_with_both_values() {
  --> my.toml:6:37
   |
 6 | thresholds = { xoff = "45KB", xon = "75KB" }
-  |                                     ^^^^^^ 75 KB is not below xoff (45 KB): a paused ingress would resume before it has drained
+  |                                     ^^^^^^ 75 KB is not below xoff (45 KB): an ingress would resume without having drained
   |
   = help: the OFC paper uses xoff 75 KB and xon 45 KB on 40 Gb/s links"#;
     let found = errors(r#"xoff = "75KB", xon = "45KB""#, r#"xoff = "45KB", xon = "75KB""#);
@@ -70,7 +70,8 @@ error: unknown key `tresholds`
   | ^^^^^^^^^ `[switch]` has no such key
   |
   = help: did you mean `thresholds`?
-  = help: `[switch]` takes model, buffer, thresholds, lossless, weights, quantum, ecn, latency, watchdog, pipeline, shared-pool";
+  = help: `[switch]` takes model, buffer, thresholds, lossless, weights, quantum, ecn, latency, \
+  watchdog, pipeline, shared-pool";
     assert_eq!(errors("thresholds", "tresholds"), expected);
 }
 
@@ -114,7 +115,8 @@ fn an_override_is_checked_like_the_file() {
     let set = ["traffic.0.size=3 apples".to_owned()];
     let problems = Experiment::read("my.toml", GOOD, Files::default(), &set).unwrap_err();
     let expected = "\
-error: `size`: unknown unit `apples` in `3 apples`: a size takes one of B, KB, MB, GB, TB, KiB, MiB, GiB
+error: `size`: unknown unit `apples` in `3 apples`: a size takes one of B, KB, MB, GB, TB, KiB, \
+MiB, GiB
  --> --set:1:16
   |
 1 | traffic.0.size=3 apples
@@ -152,7 +154,7 @@ fn impossible_values_are_refused_with_a_place_and_a_reason() {
         (traffic, "size = \"0B\"", "at least 1 B"),
         (traffic, "size = 99999999TB", "expected"),
         (traffic, "size = \"9999TB\"", "too large"),
-        (traffic, "size = \"unlimited\"", "never lets the run drain"),
+        (traffic, "size = \"unlimited\"", "keeps the run from draining"),
         (traffic, "size = \"1MB\"\nstart = \"18446744s\"", "too late"),
         (traffic, "size = \"1MB\"\npath = \"east\"", "static path"),
         (
@@ -190,14 +192,18 @@ fn impossible_values_are_refused_with_a_place_and_a_reason() {
         (
             "xoff = \"75KB\", xon = \"45KB\"",
             "alpha = \"1/3\", buffer = \"12MB\"",
-            "no power of two",
+            "not a power of two",
         ),
         (
             "xoff = \"75KB\", xon = \"45KB\"",
             "alpha = \"1/8\", xoff = \"1KB\"",
             "either static or dynamic",
         ),
-        ("xoff = \"75KB\", xon = \"45KB\"", "alpha = \"1/8\", buffer = \"20KB\"", "leave nothing"),
+        (
+            "xoff = \"75KB\", xon = \"45KB\"",
+            "alpha = \"1/8\", buffer = \"20KB\"",
+            "no shared memory is left",
+        ),
         ("xoff = \"75KB\", xon = \"45KB\"", "limit = \"70KB\"", "must not be below xoff"),
     ];
     for (old, new, part) in cases {
@@ -223,7 +229,7 @@ fn a_nack_interval_that_does_nothing_is_a_warning() {
     let text = format!("{GOOD}{nic}");
     let e = Experiment::read("my.toml", &text, Files::default(), &[]).expect("only a warning");
     let text = e.warnings.render(&e.scenario.sources, false);
-    assert!(text.contains("`nack-interval` does nothing with selective repeat"), "{text}");
+    assert!(text.contains("`nack-interval` has no effect with selective repeat"), "{text}");
     assert!(text.contains("--> my.toml:15:"), "{text}");
     let reliability = e.scenario.nic.config.reliability;
     assert_eq!(reliability, weir_sim::config::Reliability::SelectiveRepeat);
@@ -232,7 +238,8 @@ fn a_nack_interval_that_does_nothing_is_a_warning() {
 #[test]
 fn a_load_above_capacity_is_a_warning_with_the_link() {
     let text = "[topology]\nkind = \"dumbbell\"\nleft = 4\nright = 4\n\
-                [[traffic]]\nkind = \"poisson\"\nload = 80%\nsize = \"10KB\"\n[run]\nuntil = \"1ms\"\n"
+                [[traffic]]\nkind = \"poisson\"\nload = 80%\nsize = \"10KB\"\n[run]\nuntil = \
+                \"1ms\"\n"
         .replace("80%", "\"80%\"");
     let e = Experiment::read("my.toml", &text, Files::default(), &[]).expect("only a warning");
     let text = e.warnings.render(&e.scenario.sources, false);
@@ -269,18 +276,19 @@ fn a_range_of_sizes_that_is_none_is_shown_where_it_stands() {
         errors("[[traffic]]", &report)
     };
     let expected = "\
-error: `sizes`: no size lies in `100KB..10KB`: it ends where it begins, or before
+error: `sizes`: the range `100KB..10KB` is empty: its end is not above its start
  --> my.toml:9:20
   |
 9 | sizes = [\"..10KB\", \"100KB..10KB\"]
-  |                    ^^^^^^^^^^^^^ write \"10KB..100KB\", \"..10KB\" or \"100KB..\": from a size up to below another";
+  |                    ^^^^^^^^^^^^^ write \"10KB..100KB\", \"..10KB\" or \"100KB..\"; the upper \
+  end is not included";
     assert_eq!(sizes("[\"..10KB\", \"100KB..10KB\"]"), expected);
     for (list, part) in [
-        ("[\"10KB\"]", "there is no `..` in it"),
+        ("[\"10KB\"]", "it has no `..`"),
         ("\"10Kb..\"", "unknown unit `Kb`"),
         ("[\"0..1KB\", \"..1000B\"]", "`sizes` has the range `..1000B` twice"),
-        ("[1, 2]", "a number cannot stand in `sizes`"),
-        ("true", "true or false cannot stand in `sizes`"),
+        ("[1, 2]", "a number cannot be a value of `sizes`"),
+        ("true", "true or false cannot be a value of `sizes`"),
     ] {
         let found = sizes(list);
         assert!(found.contains(part) && found.contains("my.toml:9:"), "{list}: {found}");

@@ -4,7 +4,8 @@ use weir_lab::Experiment;
 use weir_lab::scenario::Files;
 use weir_lab::scenario::keys::{self, Key, Kind, SECTIONS};
 
-const REST: &str = "[topology]\nkind = \"star\"\n[[traffic]]\nkind = \"flow\"\nfrom = \"h0\"\nto = \"h1\"\nsize = \"1KB\"\n";
+const REST: &str = "[topology]\nkind = \"star\"\n[[traffic]]\nkind = \"flow\"\nfrom = \"h0\"\nto = \
+     \"h1\"\nsize = \"1KB\"\n";
 
 /// Sections with fixed keys that the scenario above does not have.
 fn fixed() -> impl Iterator<Item = &'static keys::Section> {

@@ -1,7 +1,8 @@
 //! The papers that come along: their files fit together, and their quick runs can be planned.
 
 use weir_lab::paper::Mode;
-use weir_lab::paper::catalogue::all_inside;
+use weir_lab::paper::catalogue::{all_inside, choose};
+use weir_lab::paper::discussion::undiscussed_published;
 use weir_lab::paper::experiment::Work;
 
 #[test]
@@ -13,6 +14,8 @@ fn all_papers_can_be_read_and_their_quick_runs_planned() {
             assert!(!ids.contains(&e.id.to_lowercase()), "{} stands in two papers", e.id);
             ids.push(e.id.to_lowercase());
             assert!(!e.figures.is_empty(), "{} has no figure", e.id);
+            let ours = e.place.starts_with("not in the ");
+            assert_eq!(e.own_check, ours, "{}: `own-check` is for what no paper has", e.id);
             let Some(draft) = e.draft(Mode::Quick, None, &paper.sources, &paper.files) else {
                 assert!(!matches!(e.work, Work::Sweep(_)));
                 continue;
@@ -29,4 +32,11 @@ fn all_papers_can_be_read_and_their_quick_runs_planned() {
         }
     }
     assert!(papers.iter().all(|p| !p.experiments.is_empty()) && papers.len() >= 5);
+}
+
+/// What is published as not reproduced was looked into.
+#[test]
+fn every_claim_that_is_published_as_not_reproduced_is_discussed() {
+    let all = choose(&[]).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    assert_eq!(undiscussed_published(&all), []);
 }

@@ -103,12 +103,12 @@ fn one_queue_in_the_nic_undoes_what_any_scheme_gains() {
     }
 }
 
-/// Holds of single flows are about as short as the time between two packets of f1. Whether f2 and f3
-/// make theirs while the head is held then depends on the phase of the sources, and so does what they
-/// discard; but in every phase they lose much more than with a queue of their own, where they keep 19.5
-/// Gb/s, and P2 is busy. Where the queue that holds f1 holds others for as long (BFC, FlowSail), each
-/// source loses the same share: 60 : 20 : 20 with f1 + f2 = 40 is 30, 10, 10. Ideal FC holds f1 for
-/// one packet at a time: f2 gets between a half and 1.4 times that.
+/// Holds of single flows are about as short as the time between two packets of f1. Whether f2 and
+/// f3 make theirs while the head is held then depends on the phase of the sources, and so does what
+/// they discard; but in every phase they lose much more than with a queue of their own, where they
+/// keep 19.5 Gb/s, and P2 is busy. Where the queue that holds f1 holds others for as long (BFC,
+/// FlowSail), each source loses the same share: 60 : 20 : 20 with f1 + f2 = 40 is 30, 10, 10.
+/// Ideal FC holds f1 for one packet at a time: f2 gets between a half and 1.4 times that.
 #[test]
 fn sources_that_discard_behind_a_held_head_are_cut_in_every_phase() {
     for scheme in ["ideal", "flowsail", "bfc"] {

@@ -56,7 +56,8 @@ fn the_defaults_are_the_documented_ones() {
 
 #[test]
 fn every_key_of_the_pipeline_has_its_effect() {
-    let text = "pipeline = { rate = 500000, delay = \"3us\", delay-at = \"after\", egress = \"70KB\", \
+    let text = "pipeline = { rate = 500000, delay = \"3us\", delay-at = \"after\", egress = \
+         \"70KB\", \
                 on-full = \"stop\" }";
     let p = read(&format!("{PIPELINED}{text}")).scenario.switch.config.pipeline.unwrap();
     assert_eq!((p.rate, p.delay.to_string().as_str()), (500_000, "3 us"));
@@ -73,19 +74,19 @@ fn every_key_of_the_pipeline_has_its_effect() {
 #[test]
 fn what_does_not_fit_together_is_named() {
     let found = error("pipeline = { rate = 5 }");
-    assert!(found.contains("`pipeline` is about a pipelined switch"), "{found}");
+    assert!(found.contains("`pipeline` applies to pipelined switches only"), "{found}");
     assert!(found.contains("my.toml:8:12") && found.contains("model = \"pipelined\""), "{found}");
     let found = error("shared-pool = { total = \"1MB\" }");
-    assert!(found.contains("`shared-pool` is about a pipelined switch"), "{found}");
+    assert!(found.contains("`shared-pool` applies to pipelined switches only"), "{found}");
     let found = error(&format!("{PIPELINED}latency = \"1us\""));
-    assert!(found.contains("has a pipeline delay instead"), "{found}");
+    assert!(found.contains("has `delay` in `[switch.pipeline]` instead"), "{found}");
     let found = error(&format!("{PIPELINED}buffer = \"1MB\"\nthresholds = {{ alpha = \"1/8\" }}"));
     assert!(found.contains("a pipelined switch has static thresholds"), "{found}");
     let both = "pipeline = { egress = \"60KB\" }\nshared-pool = { total = \"1MB\" }";
     let found = error(&format!("{PIPELINED}{both}"));
     assert!(found.contains("an egress queue has one limit"), "{found}");
     let found = error(&format!("{PIPELINED}pipeline = {{ egress = \"1KB\" }}"));
-    assert!(found.contains("a queue holds at most 1 KB, a frame has 1.518 KB"), "{found}");
+    assert!(found.contains("a queue holds at most 1 KB, a frame is 1.518 KB"), "{found}");
     let found =
         error(&format!("{PIPELINED}shared-pool = {{ dedicated = \"0B\", port = \"1KB\" }}"));
     assert!(found.contains("a queue holds at most 1 KB"), "{found}");

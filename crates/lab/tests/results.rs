@@ -177,8 +177,9 @@ fn samples_and_pauses_are_tables_too() {
     assert!(r.page.contains("<figure id=\"timeline-pfc\">"));
 }
 
-/// HPCC's packets have room for the records of eight switches. Between hosts that are closer all ACKs bring
-/// telemetry; between hosts at opposite ends of a torus of 24 switches in a row none does.
+/// HPCC's packets have room for the records of eight switches. Between hosts that are closer all
+/// ACKs bring telemetry; between hosts at opposite ends of a torus of 24 switches in a row none
+/// does.
 #[test]
 fn a_signal_that_never_came_is_a_field_of_the_summary() {
     let run = |cc: &str, to: &str| {

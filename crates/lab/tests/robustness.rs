@@ -154,12 +154,18 @@ proptest! {
     fn no_order_of_a_format_s_words_makes_its_reader_panic(
         which in 0..READERS.len(),
         seed in any::<prop::sample::Index>(),
-        words in prop::collection::vec((any::<prop::sample::Index>(), prop::option::weighted(0.1, wild())), 0..60),
+        words in prop::collection::vec(
+            (any::<prop::sample::Index>(), prop::option::weighted(0.1, wild())),
+            0..60,
+        ),
     ) {
         let seed = seed.get(&seeds(READERS[which].0)).clone();
         let known = tokens(&String::from_utf8_lossy(&seed));
         let text: String =
-            words.iter().map(|(i, wild)| wild.as_ref().unwrap_or_else(|| i.get(&known)).as_str()).collect();
+            words
+                .iter()
+                .map(|(i, wild)| wild.as_ref().unwrap_or_else(|| i.get(&known)).as_str())
+                .collect();
         READERS[which].1(text.as_bytes());
     }
 }

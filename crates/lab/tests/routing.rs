@@ -1,5 +1,5 @@
-//! Scenarios that spread packets over paths, and hosts that schedule by priority: what is read, what
-//! is refused, what is warned about.
+//! Scenarios that spread packets over paths, and hosts that schedule by priority: what is read,
+//! what is refused, what is warned about.
 
 use weir_core::{Bytes, Time};
 use weir_fc::PrioritySchedule;
@@ -57,10 +57,10 @@ fn every_balance_reaches_the_run() {
 #[test]
 fn settings_of_another_balance_are_refused() {
     let found = error("[routing]\ndrain-low = \"1KB\"");
-    assert!(found.contains("`drain-low` goes with `balance = \"adaptive\"`"), "{found}");
+    assert!(found.contains("`drain-low` needs `balance = \"adaptive\"`"), "{found}");
     assert!(found.contains("my.toml:10"), "{found}");
     let found = error("[routing]\nbalance = \"random\"\nflowlet-gap = \"1us\"");
-    assert!(found.contains("goes with `balance = \"flowlet\"`"), "{found}");
+    assert!(found.contains("needs `balance = \"flowlet\"`"), "{found}");
     assert!(found.contains("the balance is `random`"), "{found}");
     let found = error("[routing]\nbalance = \"adaptive\"\ndrain-low = \"40KB\"");
     assert!(found.contains("40 KB is above drain-high (32 KB)"), "{found}");
@@ -76,7 +76,7 @@ fn settings_of_another_balance_are_refused() {
 fn go_back_n_on_several_paths_is_warned_about_and_gets_a_timeout() {
     let spray = "[routing]\nbalance = \"random\"\n";
     let e = read(spray);
-    assert!(warnings(&e).contains("go-back-N takes packets that were overtaken"));
+    assert!(warnings(&e).contains("go-back-N treats reordered packets as lost"));
     assert_eq!(e.config(e.own_variant()).nic.timeout, Some(Time::from_ms(10)));
     let tolerant = read(&format!("{spray}[nic]\nreliability = \"selective-repeat\""));
     assert_eq!(warnings(&tolerant), "");
@@ -84,7 +84,7 @@ fn go_back_n_on_several_paths_is_warned_about_and_gets_a_timeout() {
     let patient = config("[nic]\nreliability = \"selective-repeat\"\nreorder = 50\n");
     assert_eq!(patient.nic.reorder, 50);
     let found = error("[nic]\nreorder = 50\n");
-    assert!(found.contains("`reorder` goes with selective repeat"), "{found}");
+    assert!(found.contains("`reorder` needs selective repeat"), "{found}");
     // flowlets rarely reorder: no warning, but a timeout
     let flowlets = read("[routing]\nbalance = \"flowlet\"");
     assert_eq!(warnings(&flowlets), "");
@@ -107,13 +107,13 @@ fn schemes_that_do_not_fit_are_refused_when_the_scenario_is_read() {
             (
                 several,
                 "[routing]\nbalance = \"adaptive\"\n[nic]\nreliability = \"selective-repeat\"\n",
-                "cannot govern flows with several paths",
+                "does not support flows with several paths",
                 "the RESUME of one would lift the PAUSE of the other",
             ),
             (
                 pipelined,
                 "[switch]\nmodel = \"pipelined\"\n",
-                "cannot govern a pipelined switch",
+                "does not support pipelined switches",
                 "ingress FIFOs in front of the packet processor",
             ),
         ] {
@@ -143,7 +143,7 @@ fn a_nic_takes_the_weights_of_a_switch() {
     );
     for queues in ["per-flow", "fifo"] {
         let found = error(&format!("[nic]\nqueues = \"{queues}\"\nweights = [0, 0]"));
-        assert!(found.contains("`weights` goes with `queues = \"by-priority\"`"), "{found}");
+        assert!(found.contains("`weights` needs `queues = \"by-priority\"`"), "{found}");
         assert!(found.contains("`weights` has 2 entries"), "{found}");
     }
     let found = error("[nic]\nqueues = \"by-priority\"\nquantum = \"0B\"");
@@ -185,7 +185,7 @@ fn automatic_marks_come_below_the_limit_of_an_egress_queue() {
             assert_eq!((ecn.kmin, ecn.kmax), (Bytes::new(7_500), Bytes::new(30_000)));
         }
     }
-    assert!(!warnings(&e).contains("can get no marks"), "{}", warnings(&e));
+    assert!(!warnings(&e).contains("cannot receive ECN marks"), "{}", warnings(&e));
 }
 
 /// The shipped file: three classes with priorities of their own, at the rates of the paper's text.

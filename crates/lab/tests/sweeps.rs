@@ -91,10 +91,11 @@ const GROUPED: &str = "[topology]\nkind = \"explicit\"\nhosts = [\"h0\", \"h1\",
     switches = [\"s0\", \"s1\"]\nlinks = [\"h0 s0\", \"h1 s0\", \"s0 s1\", \"h2 s1\"]\n\
     ports = [\"P_d s1 h2\"]\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
     [[traffic]]\nkind = \"burst\"\nfrom = [\"h0\", \"h1\"]\nto = \"h2\"\nsize = \"100KB\"\n\
-    [switch]\nthresholds = { xoff = \"1MB\", xon = \"500KB\" }\n[report]\nports = { between = \"s0 -> s1\", last = \"* -> P_d\", both = [\"s0 -> s1\", \"s1 -> h*\"] }\n";
+    [switch]\nthresholds = { xoff = \"1MB\", xon = \"500KB\" }\n[report]\nports = { between = \"s0 \
+    -> s1\", last = \"* -> P_d\", both = [\"s0 -> s1\", \"s1 -> h*\"] }\n";
 
-/// Two hosts at line rate meet at s0: its port to s1 gets 20 Gb/s and sends 10, so that half of what
-/// arrives waits; the last port gets no more than it sends.
+/// Two hosts at line rate meet at s0: its port to s1 gets 20 Gb/s and sends 10, so that half of
+/// what arrives waits; the last port gets no more than it sends.
 #[test]
 fn groups_of_ports_and_tables_of_the_scheme_have_rows() {
     let dir = scratch("ports-scenario");

@@ -119,20 +119,20 @@ fn switches_mark_for_tcp_unless_its_ecn_is_off() {
 fn what_is_not_about_tcp_is_refused_with_the_reason() {
     for (key, says) in [
         ("payload = \"1KB\"", "`mss` in `[tcp]`"),
-        ("reliability = \"go-back-n\"", "its own way to repair losses"),
+        ("reliability = \"go-back-n\"", "its own loss recovery"),
         ("window = \"1MB\"", "`receive-window`"),
         ("timeout = \"1ms\"", "`rto-min`"),
         ("nack-interval = \"1ms\"", "no NACKs"),
     ] {
         let why = error(&format!("{TCP}{key}"), "");
-        assert!(why.contains("is not about TCP") && why.contains(says), "{key}: {why}");
+        assert!(why.contains("does not apply to TCP") && why.contains(says), "{key}: {why}");
     }
     let why = error(TCP, "[congestion-control]\nalgorithm = \"dcqcn\"");
-    assert!(why.contains("`dcqcn` cannot control TCP"), "{why}");
+    assert!(why.contains("`dcqcn` cannot be used with TCP"), "{why}");
     let why = error(TCP, "[congestion-control]\nalgorithm = \"dctcp\"");
     assert!(why.contains("ecn = \"dctcp\""), "{why}");
     let why = read(TCP, "").variant(None, Some("hpcc"), 1).unwrap_err().render(false);
-    assert!(why.contains("`hpcc` cannot control TCP"), "{why}");
+    assert!(why.contains("`hpcc` cannot be used with TCP"), "{why}");
     assert!(read(TCP, "").variant(None, Some("none"), 1).is_ok());
     let why = error("ack-priority = \"data\"", "");
     assert!(why.contains("ACKs of RoCE"), "{why}");
@@ -154,7 +154,7 @@ fn settings_without_effect_are_pointed_out() {
     assert!(warnings(TCP, "[tcp]\nack-delay = \"1ms\"").contains("`ack-delay` does nothing"));
     assert!(warnings(TCP, "[tcp]\ndctcp-gain = 0.5").contains("`dctcp-gain` does nothing"));
     let blind = "[tcp]\necn = \"dctcp\"\n[switch]\necn = \"off\"";
-    assert!(warnings(TCP, blind).contains("`TCP` can get no marks"));
+    assert!(warnings(TCP, blind).contains("`TCP` cannot receive ECN marks"));
     assert_eq!(warnings(TCP, ""), "");
     assert_eq!(warnings(TCP, "[tcp]\nprofile = \"detail\""), "");
 }
@@ -163,7 +163,7 @@ fn settings_without_effect_are_pointed_out() {
 #[test]
 fn the_priority_of_acks_may_be_lossless_where_they_travel_with_data() {
     let all = "[switch]\nlossless = [0, 1, 2, 3, 4, 5, 6, 7]";
-    assert!(error(TCP, all).contains("that of the ACKs"));
+    assert!(error(TCP, all).contains("the priority of ACKs"));
     read(&format!("{TCP}ack-priority = \"data\""), all);
 }
 

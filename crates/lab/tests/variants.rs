@@ -213,7 +213,11 @@ fn grid(variants: &[String], seeds: &[u64], sets: &[String]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 12,
+        failure_persistence: None,
+        ..Default::default()
+    })]
     #[test]
     fn variants_seeds_sizes_and_columns_cross(
         picks in prop::sample::subsequence(SAME, 1..=3),
@@ -222,7 +226,9 @@ proptest! {
         sizes in prop::option::of(prop::sample::subsequence(
             vec!["..3KB", "1KB..40001B", "10KB..100KB", "0..", "5MB.."], 0..=3)),
         columns in prop::sample::subsequence(
-            vec!["slowdown_p99", "web:fct_mean_ps", "incast:completed", "finish", "pauses_sent"], 0..=3),
+            vec!["slowdown_p99", "web:fct_mean_ps", "incast:completed", "finish", "pauses_sent"],
+            0..=3,
+        ),
         width in 44usize..220,
         number in 0u64..1_000_000_000,
     ) {
@@ -311,7 +317,8 @@ fn published_numbers_stand_beside_ours() {
     let directory = scratch("published");
     let file = directory.join("scenario.toml");
     let references = "\
-        [[variant]]\nscheme = \"pfc\"\n[[variant]]\nlabel = \"BFC-8Q\"\nscheme = \"bfc\"\nqueues = 8\n\
+        [[variant]]\nscheme = \"pfc\"\n[[variant]]\nlabel = \"BFC-8Q\"\nscheme = \"bfc\"\nqueues = \
+        8\n\
         [[reference]]\nvariant = \"BFC-8Q\"\nclass = \"web\"\nmetric = \"slowdown_p99\"\n\
         value = 7.77\nsource = \"Fig. 1\"\n\
         [[reference]]\nvariant = \"BFC-8Q\"\nclass = \"web\"\nsizes = \"0..10KB\"\n\

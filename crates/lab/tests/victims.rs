@@ -159,8 +159,8 @@ fn tables_of_pauses_join_by_the_names_of_ports_and_keep_to_the_window() {
     assert_eq!(summary["pause_trees"][0]["longest_held"][0]["bound"], "window");
 }
 
-/// A flow that starts during a pause is held until the RESUME has reached its port, not only until it
-/// was decided: a PAUSE of 3.6 us over a link of 666 ns.
+/// A flow that starts during a pause is held until the RESUME has reached its port, not only until
+/// it was decided: a PAUSE of 3.6 us over a link of 666 ns.
 #[test]
 fn a_hold_lasts_until_the_resume_takes_effect() {
     let text = r#"

@@ -105,7 +105,7 @@ pub enum TopologyError {
         valid: &'static str,
     },
     /// A host without any link can neither send nor receive.
-    #[error("host `{host}` has no link: connect it or leave it out")]
+    #[error("host `{host}` has no link: connect it or remove it")]
     Unconnected {
         /// The host.
         host: String,

@@ -1,4 +1,4 @@
-//! Data-centre networks on paper: who is wired to whom, which way packets go, and what can be
+//! Data-centre networks: links between nodes, paths of packets, and what can be
 //! known about a fabric before anything runs on it.
 //!
 //! | type | what it is |

@@ -26,7 +26,7 @@ pub(crate) fn seconds(x: f64) -> u64 {
     scaled(x, 1_000_000_000)
 }
 
-/// How long `bytes` take at `rate` bit/s, in nanoseconds. A rate of zero takes for ever.
+/// How long `bytes` take at `rate` bit/s, in nanoseconds. A rate of zero takes forever.
 #[inline]
 pub(crate) fn transmission(bytes: u64, rate: u64) -> u64 {
     let x = (bytes as f64 * 8.0) / rate as f64;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The run can go on; the user should know.
+    /// The run can continue; the user should know.
     Warning,
     /// The run cannot start.
     Error,

@@ -204,7 +204,7 @@ fn notes(inputs: &Inputs) -> Vec<String> {
     note(config.back_to_zero, "L2_BACK_TO_ZERO is left out: losses go back to the missing packet");
     note(config.ack_interval != 1, "L2_ACK_INTERVAL is left out: every packet is acknowledged");
     note(!config.rate_bound, "RATE_BOUND 0 is left out: flows are paced at their rate");
-    note(config.pause_time == 0, "PAUSE_TIME below 1 is left out: pauses do pause");
+    note(config.pause_time == 0, "PAUSE_TIME below 1 is left out: pauses have their usual effect");
     note(
         config.cc_mode == CcMode::Hpcc,
         "telemetry carries exact values instead of 24, 20 and 17 bits",

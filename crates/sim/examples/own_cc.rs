@@ -1,5 +1,6 @@
-//! A congestion control of one's own, run through the simulator: *Brake* halves its rate when the
-//! round-trip time is above twice that of the empty network, and adds a packet's worth otherwise.
+//! An example of a new congestion control, run through the simulator: *Brake* halves its rate
+//! when the round-trip time is above twice that of the empty network, and adds a packet's worth
+//! otherwise.
 
 use weir_cc::{Ack, CcKind, CcParams, CongestionControl, Needs, OwnCc, Pacing, Path, Timers};
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Time};

@@ -189,6 +189,21 @@ impl Store {
         if chain.is_empty() { None } else { Some(self.at(chain.first)) }
     }
 
+    /// The packet behind the one that came first.
+    #[inline]
+    pub(crate) fn second(&self, chain: &Chain) -> Option<&Packet> {
+        let Chain { first, last } = *chain;
+        if first == last {
+            return None;
+        }
+        let place = if (first + 1).is_multiple_of(LINK) {
+            self.ends.next.get(link_of(first) as usize)? * LINK
+        } else {
+            first + 1
+        };
+        Some(&self.places.get(place as usize)?.packet)
+    }
+
     #[inline(always)]
     fn at(&self, at: u32) -> (Time, &Packet) {
         let Entry { time, packet } = &self.places[at as usize];
@@ -291,6 +306,7 @@ mod tests {
                 }
                 for (chain, deque) in chains.iter().zip(&deques) {
                     prop_assert_eq!(chain.is_empty(), deque.is_empty());
+                    prop_assert_eq!(store.second(chain), deque.get(1).map(|(_, p)| p));
                     prop_assert!(store.iter(chain).eq(deque.iter().map(|(_, p)| p)));
                 }
             }

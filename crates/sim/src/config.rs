@@ -2,6 +2,7 @@
 
 mod balance;
 
+pub use crate::probe::ProbeConfig;
 pub use balance::Balance;
 
 use weir_cc::ecn::Marking;
@@ -36,7 +37,7 @@ pub struct Config {
     pub paths: Vec<Vec<NodeId>>,
     /// Links that fail and recover.
     pub failures: Vec<LinkFailure>,
-    /// How long after a failure or recovery routes have changed.
+    /// Time from a failure or recovery to the change of routes.
     pub convergence: Time,
     /// When to stop.
     pub stop: Stop,
@@ -260,11 +261,11 @@ pub enum WatchdogAction {
 /// The PFC watchdog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchdogConfig {
-    /// A priority held this long without a break is stuck.
+    /// A priority that is held this long without interruption is stuck.
     pub detect: Time,
-    /// It is itself again after this long without a hold.
+    /// Normal operation resumes after this time without a hold.
     pub restore: Time,
-    /// What to do meanwhile.
+    /// What to do while it is stuck.
     pub action: WatchdogAction,
 }
 
@@ -281,9 +282,9 @@ pub enum DelayAt {
 /// bounded egress queues. Thresholds of the ingress are the static ones of [`SwitchConfig`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipelineConfig {
-    /// Packets per second of the processor, whatever their size.
+    /// Packets per second of the processor, independent of their size.
     pub rate: u64,
-    /// Latency of a packet besides its processing.
+    /// Latency of a packet in addition to its processing.
     pub delay: Time,
     /// Where that is.
     pub delay_at: DelayAt,
@@ -499,23 +500,6 @@ pub enum Stop {
     Drained,
     /// At this time, or when drained.
     At(Time),
-}
-
-/// What to record beyond the totals.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProbeConfig {
-    /// Sample queue lengths at this interval.
-    pub series: Option<Time>,
-    /// The most pause and resume events to keep for the timeline and the pause tree.
-    pub pause_events: usize,
-    /// Leave queue and pause statistics before this time out.
-    pub warm_up: Time,
-}
-
-impl Default for ProbeConfig {
-    fn default() -> Self {
-        Self { series: None, pause_events: 100_000, warm_up: Time::ZERO }
-    }
 }
 
 /// Bytes that can still arrive by a link after the decision to pause it, in the worst case

@@ -191,7 +191,7 @@ fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
     if world.nodes().any(Node::has_foreground_traffic) || world.carries_traffic() {
         return None;
     }
-    // Responses to control frames are no progress: a scheme may repeat them for ever.
+    // Responses to control frames are no progress: a scheme may repeat them forever.
     let last = world.nodes().map(|n| n.tally().last_activity).max()?;
     let patience = patience(world) + world.shared.config.link.response;
     if world.now.saturating_sub(last) < patience {

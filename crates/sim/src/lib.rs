@@ -12,10 +12,10 @@
 //! | [`run()`] | builds a world from a topology, traffic and a [`Config`], simulates it, reports |
 //! | [`config`] | every setting a model uses |
 //! | [`outcome`] | what a run found out |
-//! | `engine/` | who runs which node when; results do not depend on it |
+//! | `engine/` | which node runs when; results do not depend on it |
 //! | `switch/`, `nic/` | the two kinds of nodes |
 //! | `wire.rs`, `link.rs` | what is between them |
-//! | `probe/` | what is measured along the way |
+//! | [`probe`] | what is measured along the way, and how to measure something else |
 //! | `deadlock.rs` | cyclic waits, and runs in which nothing moves any more |
 //!
 //! A run is a pure function of its inputs: the same bytes on every machine. Two hosts send 1 MB
@@ -47,7 +47,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `examples/own_cc.rs` runs a congestion control of one's own.
+//! `examples/own_cc.rs` runs your own congestion control.
 
 mod chain;
 pub mod config;
@@ -61,7 +61,7 @@ pub mod marking;
 mod nic;
 mod node;
 pub mod outcome;
-mod probe;
+pub mod probe;
 mod report;
 mod responses;
 pub mod run;

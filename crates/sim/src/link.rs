@@ -58,7 +58,7 @@ impl Transmitter {
         self.wire
     }
 
-    /// Asks for the wire to be at hand soon.
+    /// Prefetches the wire.
     pub(crate) fn prefetch_way(&self, wires: &Wires) {
         wires.prefetch_way(self.wire);
     }

@@ -1,6 +1,7 @@
 //! A node as the engine sees it: something that can be run up to a time.
 
 use crate::nic::Nic;
+use crate::probe::{Probes, Sight};
 use crate::shared::Shared;
 use crate::switch::Switch;
 use crate::wire::Wires;
@@ -78,7 +79,7 @@ impl Node {
         }
     }
 
-    /// Asks for what a visit will touch to be at hand soon.
+    /// Prefetches what a visit will touch.
     #[inline]
     pub(crate) fn prefetch(&self, ahead: Ahead, env: &Env<'_, '_>) {
         match self {
@@ -111,7 +112,7 @@ impl Node {
         }
     }
 
-    /// The same, control frames in their response time aside: frames that are repeated for ever
+    /// The same, control frames in their response time aside: frames that are repeated forever
     /// move nothing.
     pub(crate) fn has_foreground_traffic(&self) -> bool {
         match self {
@@ -132,6 +133,30 @@ impl Node {
     pub(crate) fn last_activity(&self) -> Time {
         let tally = self.tally();
         tally.last_activity.max(tally.last_response)
+    }
+
+    pub(crate) fn probes(&self) -> &Probes {
+        match self {
+            Self::Switch(s) => &s.probes,
+            Self::Nic(n) => &n.probes,
+        }
+    }
+
+    pub(crate) fn probes_mut(&mut self) -> &mut Probes {
+        match self {
+            Self::Switch(s) => &mut s.probes,
+            Self::Nic(n) => &mut n.probes,
+        }
+    }
+
+    /// Lets probes look at this node.
+    pub(crate) fn show(&mut self, look: impl FnOnce(&mut Probes, &dyn Sight)) {
+        let mut probes = std::mem::take(self.probes_mut());
+        match self {
+            Self::Switch(s) => look(&mut probes, &**s),
+            Self::Nic(n) => look(&mut probes, &**n),
+        }
+        *self.probes_mut() = probes;
     }
 
     pub(crate) fn tally(&self) -> &crate::tally::Tally {

@@ -4,10 +4,10 @@ use crate::config::Config;
 use crate::error::SimError;
 use crate::nic::Nic;
 use crate::node::Node;
-use crate::outcome::{DropRecord, Finish, FlowRecord, HeldAt, Outcome, PauseEvent, Totals};
+use crate::outcome::{Finish, FlowRecord, Outcome, Totals};
+use crate::probe;
 use crate::run::Remains;
 use crate::shared::Shared;
-use crate::tally::Lost;
 use weir_core::rng::mix;
 use weir_core::{Bytes, FlowId, NodeId, Packet, PacketKind, PortId, Time};
 use weir_fc::Violation;
@@ -20,10 +20,52 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         _ => world.nodes.iter().map(Node::last_activity).max().unwrap_or(Time::ZERO),
     };
     audit(&world, &finish)?;
-    let mut totals = totals(&world, end)?;
+    let totals = totals(&world, end)?;
     check_order(&world)?;
     let flows = flows(&mut world, end);
-    for flow in &flows {
+    let probes = &world.shared.config.probes;
+    let mut outcome = Outcome {
+        end,
+        finish,
+        totals,
+        flows,
+        ports: Vec::new(),
+        switches: Vec::new(),
+        drops: Vec::new(),
+        pauses: Vec::new(),
+        pauses_left_out: 0,
+        series: Vec::new(),
+        series_interval: probes.series,
+        measurements: Vec::new(),
+        digest: 0,
+        traffic_hash: 0,
+    };
+    let mut hash = TrafficHash::default();
+    for node in &mut world.nodes {
+        match node {
+            Node::Switch(s) => {
+                outcome.ports.extend(s.port_records(probes.warm_up, end));
+                outcome.switches.push(s.record(end));
+            }
+            Node::Nic(n) => {
+                outcome.ports.extend(n.port_records(probes.warm_up, end));
+                hash.merge(n.traffic);
+            }
+        }
+    }
+    outcome.traffic_hash = hash.value();
+    world.nodes.iter_mut().for_each(|node| node.probes_mut().report(end, &mut outcome));
+    probe::finish(&mut outcome, probes);
+    add_flows(&mut outcome.totals, &outcome.flows);
+    if outcome.finish != Finish::Interrupted {
+        outcome.digest = digest(&outcome.flows);
+    }
+    Ok(outcome)
+}
+
+/// Adds what only the records of flows say.
+fn add_flows(totals: &mut Totals, flows: &[FlowRecord]) {
+    for flow in flows {
         totals.retransmitted += flow.retransmitted;
         totals.reordered += flow.reordered;
         totals.discarded += flow.discarded;
@@ -33,38 +75,6 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         totals.fast_retransmits += flow.tcp.map_or(0, |tcp| tcp.fast_retransmits);
         totals.completed += u64::from(flow.finish.is_some());
     }
-    let start = world.shared.config.probes.warm_up;
-    let mut ports = Vec::new();
-    let mut switches = Vec::new();
-    let mut hash = TrafficHash::default();
-    for node in &mut world.nodes {
-        match node {
-            Node::Switch(s) => {
-                ports.extend(s.port_records(start, end));
-                switches.push(s.record(end));
-            }
-            Node::Nic(n) => {
-                ports.extend(n.port_records(start, end));
-                hash.merge(n.traffic);
-            }
-        }
-    }
-    let (pauses, pauses_left_out) = pauses(&mut world);
-    Ok(Outcome {
-        end,
-        totals,
-        digest: if finish == Finish::Interrupted { 0 } else { digest(&flows) },
-        flows,
-        ports,
-        switches,
-        drops: drops(&world),
-        pauses,
-        pauses_left_out,
-        series_interval: world.series.interval(),
-        series: world.series.samples,
-        traffic_hash: hash.value(),
-        finish,
-    })
 }
 
 /// Everything on a wire.
@@ -152,7 +162,7 @@ fn check_order(world: &Remains<'_>) -> Result<(), SimError> {
     }
 }
 
-/// Joins senders, receivers and what happened on the way, by flow.
+/// Joins senders and receivers, by flow.
 fn flows(world: &mut Remains<'_>, end: Time) -> Vec<FlowRecord> {
     let nics = |nodes: &mut Vec<Node>, f: &mut dyn FnMut(&mut Nic)| {
         for node in nodes {
@@ -177,23 +187,6 @@ fn flows(world: &mut Remains<'_>, end: Time) -> Vec<FlowRecord> {
         // What a source discarded, or did not get to before it stopped, is missing.
         let complete = flows[i].size == Bytes::MAX || flows[i].size == flows[i].delivered;
         flows[i].finish = d.finish.filter(|_| complete);
-    }
-    let mut held: Vec<(FlowId, HeldAt)> = Vec::new();
-    let mut lost: Vec<(FlowId, Lost)> = Vec::new();
-    for node in &mut world.nodes {
-        lost.extend(node.tally().lost());
-        if let Node::Switch(s) = node {
-            held.extend(std::mem::take(&mut s.held_flows).into_records(s.id));
-        }
-    }
-    for (id, n) in lost {
-        let i = find(&flows, id).expect("what is lost was sent by a flow");
-        flows[i].lost += n.data;
-        flows[i].answers_lost += n.answers;
-    }
-    for (id, at) in held {
-        let i = find(&flows, id).expect("what is held was sent by a flow");
-        flows[i].held.push(at);
     }
     for flow in &mut flows {
         flow.ideal = ideal(world.shared, flow);
@@ -244,29 +237,6 @@ fn lone_flow_time(
         distance += onward;
     }
     arrived
-}
-
-fn drops(world: &Remains<'_>) -> Vec<DropRecord> {
-    let mut all: Vec<DropRecord> =
-        world.nodes.iter().flat_map(|n| n.tally().drops()).copied().collect();
-    all.sort_by_key(|d| (d.reason, d.priority, d.node));
-    all
-}
-
-fn pauses(world: &mut Remains<'_>) -> (Vec<PauseEvent>, u64) {
-    let mut all = Vec::new();
-    let mut left_out = 0;
-    for node in &mut world.nodes {
-        if let Node::Switch(s) = node {
-            all.append(&mut s.pauses.events);
-            left_out += s.pauses.left_out;
-        }
-    }
-    all.sort_by_key(|e| (e.at, e.node, e.port));
-    let keep = world.shared.config.probes.pause_events;
-    left_out += all.len().saturating_sub(keep) as u64;
-    all.truncate(keep);
-    (all, left_out)
 }
 
 /// A hash over all per-flow results: what has to be equal for two runs to be equal.

@@ -1,8 +1,7 @@
 //! Control frames between their arrival and their effect.
 
-use crate::timers::Timers;
+use crate::timers::{Name, Timers};
 use std::collections::VecDeque;
-use std::hash::Hash;
 use weir_core::{ControlMessage, PortId, Time};
 
 /// Frames whose response time runs, at one node. One timer, named `K` among the node's, stands for
@@ -13,7 +12,7 @@ pub(crate) struct Responses<K> {
     timer: K,
 }
 
-impl<K: Ord + Hash + Copy> Responses<K> {
+impl<K: Name> Responses<K> {
     pub(crate) fn new(timer: K) -> Self {
         Self { waiting: VecDeque::new(), timer }
     }
@@ -66,6 +65,8 @@ mod tests {
     const A: PortId = PortId(0);
     const B: PortId = PortId(1);
 
+    impl Name for char {}
+
     fn frame(quanta: u16) -> ControlMessage {
         ControlMessage::pfc(Priority::ALL[3], quanta)
     }
@@ -79,10 +80,10 @@ mod tests {
         }
         assert_eq!((timers.pop(), timers.pop()), (Some((us(1), 'r', false)), None), "one timer");
         assert_eq!(r.pop(&mut timers), (A, frame(1)));
-        assert_eq!(timers.next(), us(2));
+        assert_eq!(timers.settle(), us(2));
         r.forget(B, &mut timers);
-        assert_eq!(timers.next(), us(3), "the next one of the other port");
+        assert_eq!(timers.settle(), us(3), "the next one of the other port");
         r.forget(A, &mut timers);
-        assert_eq!((timers.next(), timers.foreground()), (Time::NEVER, 0));
+        assert_eq!((timers.settle(), timers.foreground()), (Time::NEVER, 0));
     }
 }

@@ -12,7 +12,7 @@ use crate::error::SimError;
 use crate::nic::Nic;
 use crate::node::Node;
 use crate::outcome::{Finish, Outcome};
-use crate::probe::series::Series;
+use crate::probe::Hears;
 use crate::report;
 use crate::shared::{self, Prepared, Shared};
 use crate::switch::Switch;
@@ -145,7 +145,11 @@ fn check_transport(config: &Config) -> Result<(), SimError> {
     let nic = &config.nic;
     if nic.reliability != Reliability::Tcp {
         return match nic.acks_with_data {
-            true => setting("ack-priority", "data".into(), "only TCP's ACKs travel with the data"),
+            true => setting(
+                "ack-priority",
+                "data".into(),
+                "only TCP's ACKs can have the priority of their data",
+            ),
             false => Ok(()),
         };
     }
@@ -172,7 +176,11 @@ fn check_pipeline(config: &Config, pipeline: &PipelineConfig) -> Result<(), SimE
     let setting = |what, value: String, valid| Err(SimError::Setting { what, value, valid });
     if config.switch.latency != Time::ZERO {
         let value = config.switch.latency.to_string();
-        return setting("latency", value, "a pipelined switch has a pipeline delay instead");
+        return setting(
+            "latency",
+            value,
+            "a pipelined switch has `delay` in `[switch.pipeline]` instead",
+        );
     }
     if matches!(config.switch.thresholds, ThresholdConfig::Dynamic { .. }) {
         return setting("thresholds", "dynamic".into(), "those of a pipelined switch are static");
@@ -195,10 +203,9 @@ pub(crate) struct World<'a> {
     pub(crate) shared: &'a Shared<'a>,
     pub(crate) parts: Vec<Part>,
     partition: Partition,
-    pub(crate) series: Series,
+    /// When a probe is to take its next sample.
+    sample_at: Time,
     pub(crate) now: Time,
-    /// When the tables of schemes were looked at last.
-    looked: Time,
 }
 
 impl<'a> World<'a> {
@@ -222,10 +229,8 @@ impl<'a> World<'a> {
             let others = others.into_iter().map(|o| o.join().expect("parts are built"));
             mine.map(|mine| mine()).into_iter().chain(others).collect::<Result<Vec<_>, _>>()
         })?;
-        let ports = topology.switches().map(|n| topology.ports(n).len()).sum();
-        let series = Series::new(shared.config.probes.series, ports);
-        let mut world =
-            Self { shared, parts, partition, series, now: Time::ZERO, looked: Time::ZERO };
+        let sample_at = next_sample(&parts);
+        let mut world = Self { shared, parts, partition, sample_at, now: Time::ZERO };
         world.pin_paths(traffic)?;
         Ok(world)
     }
@@ -296,16 +301,17 @@ impl<'a> World<'a> {
             Stop::At(t) => t,
         };
         let mut watch = deadlock::Watch::new(self);
-        self.look_at_tables();
+        self.at_grid_point();
         loop {
+            // Samples must not change the instants at which the run as a whole is looked at.
             let grid = self.next_grid().min(stop);
-            let target = grid.min(self.series.due());
-            engine.advance(&mut self.parts, &mut self.partition, self.shared, target);
-            self.now = target;
-            if target == grid {
-                self.look_at_tables();
+            while self.sample_at < grid {
+                self.advance(&mut *engine, self.sample_at);
+                self.sample();
             }
-            if target == self.series.due() {
+            self.advance(&mut *engine, grid);
+            self.at_grid_point();
+            if self.sample_at == grid {
                 self.sample();
             }
             if let Some(finish) = self.finished(stop, &mut watch) {
@@ -315,6 +321,12 @@ impl<'a> World<'a> {
                 return Finish::Interrupted;
             }
         }
+    }
+
+    /// Moves everything up to `target`.
+    fn advance(&mut self, engine: &mut dyn Engine, target: Time) {
+        engine.advance(&mut self.parts, &mut self.partition, self.shared, target);
+        self.now = target;
     }
 
     /// The next grid point at which there can be something to see: idle stretches are skipped.
@@ -343,26 +355,23 @@ impl<'a> World<'a> {
         }) && !self.carries_traffic()
     }
 
-    fn look_at_tables(&mut self) {
-        let (now, start) = (self.now, self.shared.config.probes.warm_up);
-        self.looked = now;
+    /// Lets probes look at their nodes.
+    fn at_grid_point(&mut self) {
+        let now = self.now;
         for node in self.parts.iter_mut().flat_map(|p| &mut p.nodes) {
-            if let Node::Switch(s) = node {
-                s.look_at_tables(now, start);
+            if node.probes().hear(Hears::GRID) {
+                node.show(|probes, sight| probes.grid(now, sight));
             }
         }
     }
 
+    /// Lets probes that are due take their samples.
     fn sample(&mut self) {
-        let mut samples = std::mem::take(&mut self.series.samples);
-        let switches: Vec<NodeId> = self.shared.topology.switches().collect();
-        for id in switches {
-            if let Node::Switch(s) = self.node(id) {
-                s.sample(self.now, &mut samples);
-            }
+        let now = self.now;
+        for node in self.parts.iter_mut().flat_map(|p| &mut p.nodes) {
+            node.show(|probes, sight| probes.sample(now, sight));
         }
-        self.series.samples = samples;
-        self.series.taken();
+        self.sample_at = next_sample(&self.parts);
     }
 
     fn progress(&self) -> Progress {
@@ -390,12 +399,7 @@ impl<'a> World<'a> {
             self.parts.into_iter().map(|p| (p.nodes, p.wires)).unzip();
         let mut nodes: Vec<Node> = nodes.into_iter().flatten().collect();
         nodes.sort_unstable_by_key(Node::id);
-        for node in &mut nodes {
-            if let Node::Switch(s) = node {
-                s.looked_at_tables(self.looked, self.shared.config.probes.warm_up);
-            }
-        }
-        Remains { shared: self.shared, nodes, wires, series: self.series, now: self.now }
+        Remains { shared: self.shared, nodes, wires, now: self.now }
     }
 }
 
@@ -422,13 +426,18 @@ fn build_part(
     Ok(Part::new(nodes, Wires::new(topology, &partition.parts, numbers, part)))
 }
 
+/// When a probe is to take its next sample.
+fn next_sample(parts: &[Part]) -> Time {
+    let nodes = parts.iter().flat_map(|p| &p.nodes);
+    nodes.map(|n| n.probes().due()).min().unwrap_or(Time::NEVER)
+}
+
 /// A world that has stopped.
 pub(crate) struct Remains<'a> {
     pub(crate) shared: &'a Shared<'a>,
     /// By id.
     pub(crate) nodes: Vec<Node>,
     pub(crate) wires: Vec<Wires>,
-    pub(crate) series: Series,
     pub(crate) now: Time,
 }
 

@@ -6,6 +6,7 @@ use crate::config::{
 use crate::error::SimError;
 use crate::link::Outages;
 use crate::marking::SwitchThresholds;
+use crate::probe::ProbeSetup;
 use std::sync::Arc;
 use weir_cc::hpcc::Telemetry;
 use weir_core::control::MIN_FRAME;
@@ -32,6 +33,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) bdp: Bytes,
     /// Switches on the longest path.
     pub(crate) longest_path: u32,
+    /// The ports of all switches.
+    switch_ports: usize,
     /// Switches write telemetry into data packets, in this form.
     pub(crate) telemetry: Option<Telemetry>,
     /// How far apart receivers send congestion notification packets, if they do.
@@ -94,6 +97,7 @@ impl<'a> Shared<'a> {
             byte_survival_ln: 8.0 * libm::log1p(-config.link.bit_error_rate),
             base_rtt: longest.map_or(Time::ZERO, |l| l.rtt),
             bdp: longest.map_or(Bytes::ZERO, |l| l.bdp),
+            switch_ports: topology.switches().map(|n| topology.ports(n).len()).sum(),
             longest_path: longest.map_or(0, |l| l.diameter.saturating_sub(1)),
             telemetry: config.cc.telemetry(),
             cnp_interval: config.cc.cnp_interval(),
@@ -270,6 +274,17 @@ impl Shared<'_> {
             max_frame: self.config.nic.max_frame(),
             response: self.config.link.response,
             seed: self.config.seed,
+        }
+    }
+
+    /// What a probe is told about a node.
+    pub(crate) fn probe_setup(&self, node: NodeId, role: Role) -> ProbeSetup<'_> {
+        ProbeSetup {
+            node,
+            role,
+            ports: self.topology.ports(node).len(),
+            switch_ports: self.switch_ports,
+            config: &self.config.probes,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Timers of one node: few, seldom armed, often cancelled.
+//! Timers of one node: often moved, seldom fired.
 
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -8,26 +8,62 @@ use weir_core::Time;
 
 /// Timers named by `K`; each name is armed at most once. Those that fire together do so in the
 /// order of their names.
+///
+/// Most timers are moved to a later time, again and again, and never fire: a retransmission timeout
+/// moves with every packet. So a timer that moves keeps its place in the heap, which is too early
+/// then, and is put right when it comes to the top ([`Timers::settle`]). Between two calls of that
+/// the next time is a bound: nothing is due before.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Timers<K> {
     /// The earlier of the next two.
     soonest: Time,
-    /// The earliest live entry.
+    /// No timer is due before.
     next: Time,
     /// Set by the node: something else is due then.
     bound: Time,
     foreground: usize,
     heap: BinaryHeap<Reverse<(Time, K)>>,
-    /// When each is due; heap entries that disagree are stale.
-    armed: FxHashMap<K, (Time, bool)>,
+    /// The timers that have a place in the heap: those with a number, and the others. Heap entries
+    /// that disagree are stale.
+    numbered: Vec<Option<Timer>>,
+    named: FxHashMap<K, Timer>,
 }
 
-impl<K: Ord + Hash + Copy> Timers<K> {
+/// The name of a timer.
+pub(crate) trait Name: Ord + Hash + Copy {
+    /// A small number that no other name has, for timers that are armed with every packet: they are
+    /// found without a search.
+    fn number(self) -> Option<usize> {
+        None
+    }
+}
+
+/// A timer with a place in the heap.
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    /// Where its place is: not after `due`.
+    place: Time,
+    /// When it fires.
+    due: Time,
+    /// It has not been cancelled.
+    armed: bool,
+    background: bool,
+}
+
+impl Timer {
+    /// Whether it keeps a run alive.
+    fn is_foreground(&self) -> bool {
+        self.armed && !self.background
+    }
+}
+
+impl<K: Name> Timers<K> {
     pub(crate) fn new() -> Self {
         Self {
             heap: BinaryHeap::new(),
-            armed: FxHashMap::default(),
+            numbered: Vec::new(),
+            named: FxHashMap::default(),
             next: Time::NEVER,
             bound: Time::NEVER,
             soonest: Time::NEVER,
@@ -35,7 +71,7 @@ impl<K: Ord + Hash + Copy> Timers<K> {
         }
     }
 
-    /// When the next one is due.
+    /// When the next one is due, or earlier.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.next
@@ -47,7 +83,7 @@ impl<K: Ord + Hash + Copy> Timers<K> {
         self.soonest = self.next.min(t);
     }
 
-    /// When the next one is due, or the bound is reached: until then a node need not look at
+    /// No timer is due before, nor is the bound reached: until then a node need not look at
     /// anything but its packets.
     #[inline(always)]
     pub(crate) fn soonest(&self) -> Time {
@@ -61,42 +97,99 @@ impl<K: Ord + Hash + Copy> Timers<K> {
 
     /// (Re-)arms `key`.
     pub(crate) fn arm(&mut self, key: K, at: Time, background: bool) {
-        if let Some((_, was_background)) = self.armed.insert(key, (at, background)) {
-            self.foreground -= usize::from(!was_background);
-        }
+        let new = Timer { place: at, due: at, armed: true, background };
         self.foreground += usize::from(!background);
+        match self.known(key) {
+            None => self.add(key, new),
+            Some(timer) => {
+                let was_foreground = timer.is_foreground();
+                let stays = timer.place <= at;
+                *timer = Timer { place: timer.place.min(at), ..new };
+                self.foreground -= usize::from(was_foreground);
+                if stays {
+                    return;
+                }
+            }
+        }
         self.heap.push(Reverse((at, key)));
-        self.settle();
+        self.next = self.next.min(at);
+        self.soonest = self.soonest.min(at);
     }
 
     /// Disarms `key`, if it is armed.
     pub(crate) fn cancel(&mut self, key: K) {
-        if let Some((_, background)) = self.armed.remove(&key) {
-            self.foreground -= usize::from(!background);
-            self.settle();
+        if let Some(timer) = self.known(key) {
+            let was_foreground = timer.is_foreground();
+            timer.armed = false;
+            self.foreground -= usize::from(was_foreground);
+        }
+    }
+
+    /// The timer of this name, if it has a place.
+    #[inline]
+    fn known(&mut self, key: K) -> Option<&mut Timer> {
+        match key.number() {
+            Some(n) => self.numbered.get_mut(n)?.as_mut(),
+            None => self.named.get_mut(&key),
+        }
+    }
+
+    fn add(&mut self, key: K, timer: Timer) {
+        match key.number() {
+            Some(n) => {
+                if self.numbered.len() <= n {
+                    self.numbered.resize(n + 1, None);
+                }
+                self.numbered[n] = Some(timer);
+            }
+            None => _ = self.named.insert(key, timer),
+        }
+    }
+
+    fn remove(&mut self, key: K) -> Option<Timer> {
+        match key.number() {
+            Some(n) => self.numbered.get_mut(n)?.take(),
+            None => self.named.remove(&key),
         }
     }
 
     /// Takes the next one out.
     pub(crate) fn pop(&mut self) -> Option<(Time, K, bool)> {
-        let Reverse((at, key)) = self.heap.pop()?;
-        let (_, background) = self.armed.remove(&key).expect("the top entry is live");
-        self.foreground -= usize::from(!background);
         self.settle();
-        Some((at, key, background))
+        let Reverse((at, key)) = self.heap.pop()?;
+        let timer = self.remove(key).expect("the top entry is live");
+        self.foreground -= usize::from(timer.is_foreground());
+        self.next = self.heap.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
+        self.soonest = self.next.min(self.bound);
+        Some((at, key, timer.background))
     }
 
-    /// Drops stale entries from the top.
-    fn settle(&mut self) {
+    /// Puts the top of the heap right; returns when the next one is due.
+    pub(crate) fn settle(&mut self) -> Time {
         self.next = Time::NEVER;
-        while let Some(Reverse((at, key))) = self.heap.peek() {
-            if self.armed.get(key).is_some_and(|(due, _)| due == at) {
-                self.next = *at;
-                break;
+        while let Some(&Reverse((at, key))) = self.heap.peek() {
+            match self.known(key).filter(|timer| timer.place == at) {
+                Some(timer) if timer.armed && timer.due == at => {
+                    self.next = at;
+                    break;
+                }
+                Some(timer) if timer.armed => {
+                    timer.place = timer.due;
+                    let moved = Reverse((timer.due, key));
+                    if let Some(mut top) = self.heap.peek_mut() {
+                        *top = moved;
+                    }
+                }
+                found => {
+                    if found.is_some() {
+                        self.remove(key);
+                    }
+                    self.heap.pop();
+                }
             }
-            self.heap.pop();
         }
         self.soonest = self.next.min(self.bound);
+        self.next
     }
 }
 
@@ -108,16 +201,23 @@ mod tests {
         Time::from_ns(ns)
     }
 
+    /// Some names have a number.
+    impl Name for u8 {
+        fn number(self) -> Option<usize> {
+            (self > 5).then(|| usize::from(self - 6))
+        }
+    }
+
     #[test]
     fn timers_fire_by_time_then_by_name() {
         let mut t = Timers::new();
         t.arm(2u8, at(5), false);
         t.arm(1u8, at(5), true);
         t.arm(3u8, at(4), true);
-        assert_eq!(t.next(), at(4));
+        assert_eq!(t.settle(), at(4));
         let order: Vec<u8> = std::iter::from_fn(|| t.pop()).map(|(_, k, _)| k).collect();
         assert_eq!(order, [3, 1, 2]);
-        assert_eq!(t.next(), Time::NEVER);
+        assert_eq!(t.settle(), Time::NEVER);
     }
 
     #[test]
@@ -127,11 +227,63 @@ mod tests {
         assert_eq!(t.soonest(), at(8));
         t.arm(1u8, at(9), false);
         t.arm(2u8, at(5), false);
-        assert_eq!((t.soonest(), t.next()), (at(5), at(5)));
+        assert_eq!((t.settle(), t.soonest()), (at(5), at(5)));
         t.cancel(2);
-        assert_eq!((t.soonest(), t.next()), (at(8), at(9)));
+        assert_eq!((t.settle(), t.soonest()), (at(8), at(9)));
         t.bound(at(20));
         assert_eq!(t.soonest(), at(9));
+    }
+
+    /// Moved, cancelled and fired in any order, they do what a list does that is searched.
+    #[test]
+    fn many_timers_fire_as_a_plain_list_says() {
+        let (mut timers, mut list) = (Timers::new(), std::collections::BTreeMap::new());
+        let mut now = 0;
+        for step in 0..20_000u64 {
+            let draw = weir_core::rng::mix(step);
+            let (key, background) = ((draw >> 8) as u8 % 12, draw >> 20 & 1 != 0);
+            match draw % 8 {
+                0 => {
+                    timers.cancel(key);
+                    list.remove(&key);
+                }
+                1 => {
+                    let first = list.iter().map(|(k, (at, b))| (*at, *k, *b)).min();
+                    assert_eq!(timers.pop(), first);
+                    if let Some((at, key, _)) = first {
+                        (now, _) = (at.as_ps() / 1000, list.remove(&key));
+                    }
+                }
+                _ => {
+                    let due = at(now + (draw >> 32) % 50);
+                    timers.arm(key, due, background);
+                    list.insert(key, (due, background));
+                }
+            }
+            let next = list.values().map(|(at, _)| *at).min().unwrap_or(Time::NEVER);
+            assert!(timers.next() <= next && timers.soonest() <= next);
+            if draw >> 40 & 3 == 0 {
+                assert_eq!((timers.settle(), timers.next()), (next, next));
+            }
+            assert_eq!(timers.foreground(), list.values().filter(|(_, b)| !b).count());
+        }
+    }
+
+    /// A timer that moves with every packet leaves nothing behind.
+    #[test]
+    fn a_timer_that_is_moved_takes_one_place() {
+        for name in [1u8, 7] {
+            let mut t = Timers::new();
+            for i in 0..1000 {
+                t.arm(name, at(100 + i), false);
+            }
+            assert_eq!((t.heap.len(), t.next(), t.settle()), (1, at(100), at(1099)));
+            for i in 0..1000 {
+                t.cancel(name);
+                t.arm(name, at(2000 + i), true);
+            }
+            assert_eq!((t.heap.len(), t.settle(), t.foreground()), (1, at(2999), 0));
+        }
     }
 
     #[test]
@@ -140,10 +292,10 @@ mod tests {
         t.arm(1u8, at(5), false);
         t.arm(1u8, at(9), false);
         t.arm(2u8, at(7), true);
-        assert_eq!((t.next(), t.foreground()), (at(7), 1));
+        assert_eq!((t.settle(), t.foreground()), (at(7), 1));
         t.cancel(2);
         t.cancel(2);
-        assert_eq!(t.next(), at(9));
+        assert_eq!(t.settle(), at(9));
         // moved earlier: the entry at 9 must not fire a second time
         t.arm(1u8, at(6), false);
         assert_eq!(t.pop(), Some((at(6), 1, false)));

@@ -286,10 +286,22 @@ impl Wires {
     #[inline(always)]
     pub(crate) fn take(&mut self, inbox: &mut Inbox) -> (usize, &Packet) {
         let port = inbox.heads.winner();
+        if !self.extras.telemetry.items.is_empty() {
+            self.prefetch_telemetry(inbox.first as usize + port);
+        }
         let wire = self.wires.get_mut(inbox.first as usize + port).expect(NO_WIRE);
         let Taken { packet, next, .. } = self.flights.pop(&mut wire.packets);
         inbox.heads.advance_to(next);
         (port, packet)
+    }
+
+    /// Prefetches the telemetry of the packet behind the head of a wire. A packet's telemetry has
+    /// been touched by the last switch only, a link's delay ago.
+    #[inline(never)]
+    fn prefetch_telemetry(&self, wire: usize) {
+        if let Some(packet) = self.flights.second(&self.wires[wire].packets) {
+            self.extras.telemetry.prefetch(packet.extra);
+        }
     }
 
     /// When `node` has something to do next.
@@ -448,13 +460,16 @@ impl Inbox {
     }
 }
 
-/// What the switches on the way wrote into a packet, and what its receiver added.
+/// What the switches on the way wrote into a packet, and what its receiver added. What a switch reads
+/// is in the first cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub(crate) struct IntStack {
-    pub(crate) hops: [IntHop; MAX_HOPS],
+    /// How many hops there are: one more than fit if there were more.
     pub(crate) len: u8,
     /// Selective repeat: the packet an ACK or NACK answers.
     pub(crate) answers: Option<u32>,
+    pub(crate) hops: [IntHop; MAX_HOPS],
 }
 
 impl IntStack {
@@ -467,8 +482,10 @@ impl IntStack {
     pub(crate) fn push(&mut self, hop: IntHop) {
         if let Some(slot) = self.hops.get_mut(usize::from(self.len)) {
             *slot = hop;
+            self.len += 1;
+        } else {
+            self.len = MAX_HOPS as u8 + 1;
         }
-        self.len = self.len.saturating_add(1);
     }
 
     /// The hops, or nothing when there were more than fit.
@@ -511,10 +528,65 @@ impl<T> Slab<T> {
         self.items[at as usize].take().expect("a packet's extra is taken once")
     }
 
+    /// How many are in use.
+    pub(crate) fn len(&self) -> usize {
+        self.items.len() - self.free.len()
+    }
+}
+
+/// Telemetry of all packets that carry some: a slab whose entries are used again without being
+/// written anew, since hops beyond the length mean nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Stacks {
+    items: Vec<IntStack>,
+    free: Vec<u32>,
+}
+
+impl Stacks {
+    /// The length of an entry that is free.
+    const FREE: u8 = u8::MAX;
+
+    /// An entry without hops.
+    pub(crate) fn start(&mut self) -> u32 {
+        let Some(at) = self.free.pop() else {
+            self.items.push(IntStack::new());
+            return (self.items.len() - 1) as u32;
+        };
+        let stack = &mut self.items[at as usize];
+        (stack.len, stack.answers) = (0, None);
+        at
+    }
+
+    pub(crate) fn put(&mut self, stack: IntStack) -> u32 {
+        let at = self.start();
+        self.items[at as usize] = stack;
+        at
+    }
+
     /// # Panics
-    /// See [`Slab::take`].
-    pub(crate) fn get_mut(&mut self, at: u32) -> &mut T {
-        self.items[at as usize].as_mut().expect("a packet's extra is there until taken")
+    /// When there is nothing at `at`: a packet was used after it was consumed.
+    pub(crate) fn take(&mut self, at: u32) -> IntStack {
+        let stack = *self.get_mut(at);
+        self.items[at as usize].len = Self::FREE;
+        self.free.push(at);
+        stack
+    }
+
+    /// # Panics
+    /// See [`Stacks::take`].
+    #[inline]
+    pub(crate) fn get_mut(&mut self, at: u32) -> &mut IntStack {
+        let stack = &mut self.items[at as usize];
+        assert_ne!(stack.len, Self::FREE, "a packet's telemetry is there until taken");
+        stack
+    }
+
+    /// Asks for what a switch reads of an entry to be at hand soon.
+    #[inline]
+    fn prefetch(&self, at: u32) {
+        if let Some(stack) = self.items.get(at as usize) {
+            prefetch(&stack.len);
+        }
     }
 
     /// How many are in use.
@@ -527,7 +599,7 @@ impl<T> Slab<T> {
 #[derive(Debug, Default)]
 pub(crate) struct Extras {
     pub(crate) messages: Slab<ControlMessage>,
-    pub(crate) telemetry: Slab<IntStack>,
+    pub(crate) telemetry: Stacks,
 }
 
 impl Extras {

@@ -280,7 +280,7 @@ fn what_a_pipelined_switch_cannot_do_is_refused_with_the_reason() {
         let mut cfg = pipelined(scheme, OnFull::Drop);
         cfg.switch.lossless = PrioritySet::from_bits(1 << DATA.get());
         let said = error(&cfg);
-        let why = "cannot govern a pipelined switch: it does not watch the ingress FIFOs";
+        let why = "does not support pipelined switches: it does not watch the ingress FIFOs";
         assert!(said.contains(scheme) && said.contains(why), "{said}");
     }
     let mut cfg = pipelined("pfc", OnFull::Drop);

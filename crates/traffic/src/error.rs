@@ -37,7 +37,7 @@ pub enum TrafficError {
         node: NodeId,
     },
     /// The same host twice where each may stand once.
-    #[error("`{parameter}` lists {node} twice: each host may stand once")]
+    #[error("`{parameter}` lists {node} twice: name each host once")]
     Twice {
         /// The parameter.
         parameter: &'static str,
@@ -109,7 +109,7 @@ pub enum TrafficError {
         message: String,
     },
     /// More classes than a label can tell apart.
-    #[error("class `{name}` is one too many: there can be {}", crate::plan::MAX_CLASSES)]
+    #[error("class `{name}` exceeds the limit of {} classes", crate::plan::MAX_CLASSES)]
     TooManyClasses {
         /// The class that found no place.
         name: String,

@@ -62,7 +62,7 @@ pub enum FlowListError {
         column: &'static str,
     },
     /// A column that is there twice.
-    #[error("line 1: column `{column}` is there twice")]
+    #[error("line 1: column `{column}` appears twice")]
     RepeatedColumn {
         /// Its name.
         column: &'static str,
@@ -514,7 +514,7 @@ mod tests {
         for (text, parts) in [
             ("src,dst,size\n", &["line 1", "`start` is missing"][..]),
             ("src,dst,size,strat\n", &["`strat`", "did you mean `start`?"]),
-            ("src,dst,size,start,src\n", &["`src` is there twice"]),
+            ("src,dst,size,start,src\n", &["`src` appears twice"]),
             ("src,dst,size,start\nh1,h2,5\n", &["line 2", "3 cells", "4 columns"]),
             ("src,dst,size,start\n\nh1,h2,5KB,0s\nh1,h777,5,0s\n", &["line 4", "h777", "no host"]),
             ("src,dst,size,start\nh1,h1,5,0s\n", &["line 2", "`h1` to itself"]),

@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
         match (self.params.0.get(name), doc.fallback) {
             (Some(given), _) => {
                 if given.len() != 1 && !doc.kind.is_list() {
-                    let valid = format!("one value is wanted: {}", doc.kind.describe());
+                    let valid = format!("give one value: {}", doc.kind.describe());
                     let found = format!("a list of {}", given.len());
                     return Err(TrafficError::value(name, found, valid));
                 }
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
         let path: Option<String> = self.optional("path")?;
         if receivers.len() != 1 && receivers.len() != senders.len() {
             let valid =
-                format!("name one receiver, or one for each of the {} senders", senders.len());
+                format!("give one receiver, or one for each of the {} senders", senders.len());
             let found = format!("a list of {}", receivers.len());
             return Err(TrafficError::value("receivers", found, valid));
         }
@@ -333,7 +333,8 @@ impl<'a> Reader<'a> {
         let sizes =
             text.as_deref().map(|t| self.parse_sizes(name, t.trim(), scale_by)).transpose()?;
         if self.given(scale) && !matches!(sizes, Some(Sizes::Table { .. })) {
-            let valid = format!("only the sizes of a table are scaled, `{name}` names none");
+            let valid =
+                format!("only the sizes of a table can be scaled, and `{name}` is not a table");
             return Err(TrafficError::value(scale, scale_by, valid));
         }
         Ok(sizes)

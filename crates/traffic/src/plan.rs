@@ -92,7 +92,7 @@ impl Traffic {
         self.draw(seed, pattern..pattern + 1, Time::NEVER)
     }
 
-    /// Whether one pattern of the plan yields flows for ever unless it is cut off.
+    /// Whether one pattern of the plan yields flows forever unless it is cut off.
     pub fn endless_alone(&self, pattern: usize) -> bool {
         self.patterns[pattern].endless()
     }

@@ -115,7 +115,7 @@ pub struct Sender {
     counts: Counts,
 }
 
-/// How often a sender reacted to the network; timeouts are counted by whoever keeps the timer.
+/// How often a sender reacted to the network; timeouts are counted by the owner of the timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// The window was cut for ECN marks.

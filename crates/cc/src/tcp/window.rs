@@ -130,7 +130,7 @@ impl CongestionWindow {
         self.cwnd = self.cwnd.saturating_add(self.mss);
     }
 
-    /// Fast recovery goes on after `bytes` were acknowledged (step 3, partial acknowledgement).
+    /// Fast recovery continues after `bytes` were acknowledged (step 3, partial acknowledgement).
     pub fn deflate(&mut self, bytes: u64) {
         self.cwnd = self.cwnd.saturating_sub(bytes);
         if bytes >= self.mss {

@@ -21,13 +21,13 @@ pub(crate) fn fct(args: &Fct, terminal: &Terminal) -> anyhow::Result<Status> {
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
         let read = fct::read(&name, &text, &wanted).map_err(anyhow::Error::msg)?;
         for s in read.iter().filter(|s| s.series().samples.is_empty()) {
-            terminal.warn(&format!("{}: no flow finished that counts", s.name));
+            terminal.warn(&format!("{}: no flow that counts has finished", s.name));
         }
         runs.extend(read);
     }
     let series: Vec<Series> = runs.iter().map(Seeded::series).collect();
     if series.iter().all(|s| s.samples.is_empty()) {
-        bail!("there is nothing to show: no flow of these files finished and counts");
+        bail!("nothing to show: no flow that counts has finished in these files");
     }
     let save = |path: &Path, text: String| {
         std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))

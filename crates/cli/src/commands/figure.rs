@@ -105,7 +105,7 @@ fn format(told: Option<Format>, output: Option<&Path>) -> anyhow::Result<Format>
         (None, None, None) => Ok(Format::Svg),
         (None, None, Some(ending)) => {
             let all: Vec<&str> = Format::ALL.iter().map(|f| f.ending()).collect();
-            bail!("`.{ending}` is no format of a figure: there are {}", all.join(", "))
+            bail!("`.{ending}` is not a format of figures: choose one of {}", all.join(", "))
         }
     }
 }

@@ -136,7 +136,7 @@ pub(crate) fn schema() -> anyhow::Result<Status> {
 /// `weir --generate`.
 pub(crate) fn generate(what: Generate) -> anyhow::Result<Status> {
     let text = match what {
-        Generate::ScenarioReference => weir_lab::reference_doc::markdown(),
+        Generate::ScenarioReference => weir_lab::scenario_doc::markdown(),
     };
     print(text.trim_end())?;
     Ok(Status::Done)

@@ -85,7 +85,7 @@ fn check_outputs(outputs: &[PathBuf], inputs: &[PathBuf]) -> anyhow::Result<()> 
         keep_inputs(output, inputs)?;
         // devices such as /dev/null take any number of results
         if outputs[..i].contains(output) && !output.starts_with("/dev") {
-            bail!("cannot write {}: two results would go to this file", output.display());
+            bail!("cannot write {}: two results have this file name", output.display());
         }
     }
     Ok(())
@@ -133,7 +133,7 @@ pub(crate) fn ns3(args: &Ns3, terminal: &Terminal) -> anyhow::Result<Status> {
 
 fn verdict(run: &ns3::Ns3Run, terminal: &Terminal) -> Status {
     if run.interrupted() {
-        terminal.complain("interrupted: the results are those so far and have no digest");
+        terminal.complain("interrupted: these are partial results, without a digest");
         return Status::Interrupted;
     }
     if let Some(why) = run.invalid() {
@@ -165,7 +165,8 @@ pub(crate) fn import_ns3(args: &ImportNs3, terminal: &Terminal) -> anyhow::Resul
     save(out, &made.scenario)?;
     if !terminal.quiet {
         let (out, list) = (out.display(), list.display());
-        terminal.note(&format!("{out} and {list}; what differs is said at the head"));
+        terminal
+            .note(&format!("{out} and {list}; comments at the top of {out} list the differences"));
     }
     Ok(Status::Done)
 }

@@ -1,34 +1,37 @@
 //! `weir paper`: experiments of papers, with the papers' numbers beside ours.
 
+mod lists;
+mod verdicts;
+
 use super::sweep::{Cluster, Engine, cores, shown, submit_to_slurm};
 use crate::Status;
 use crate::terminal::{Terminal, print, tell};
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use serde_json::json;
+use lists::{check, claims, claims_json, list, list_json};
 use std::path::PathBuf;
+use verdicts::{show_counts, show_verdicts, tell_undiscussed};
 use weir_lab::format;
-use weir_lab::listing::wrap;
-use weir_lab::paper::catalogue::{Chosen, choose, published};
-use weir_lab::paper::run::{self, Collected, Counts, Planned, Setting, Trouble};
-use weir_lab::paper::{Claim, Mode, Outcome, Verdict};
+use weir_lab::paper::catalogue::{Chosen, choose};
+use weir_lab::paper::discussion::undiscussed;
+use weir_lab::paper::run::{self, Planned, Setting, Trouble};
+use weir_lab::paper::{Counts, Mode};
 use weir_lab::sweep::directory::SweepDir;
 use weir_lab::sweep::seeds;
 use weir_lab::sweep::shard::Shard;
 use weir_lab::sweep::status::Status as Progress;
 use weir_lab::sweep::worker::{Meter, Options, work_all};
-use weir_lab::table::{Column, TextTable, paint, width};
 
 /// `weir paper`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  weir paper list                        all experiments of all papers
-  weir paper claims ofc                  what the paper says, and by which rules it is judged
-  weir paper run all                     every experiment, scaled down; minutes
-  weir paper run OFC-E1 --full           one experiment at the paper's scale
-  weir paper run my-paper/               a directory of your own
-  weir paper check my-paper/             whether a paper of your own can be run")]
+  weir paper list                all experiments of all papers
+  weir paper claims ofc          the paper's claims, and the rules to judge them
+  weir paper run all             every experiment, scaled down to minutes
+  weir paper run OFC-E1 --full   one experiment at the paper's scale
+  weir paper run my-paper/       your own directory
+  weir paper check my-paper/     check your own files without a run")]
 pub(crate) struct Paper {
     /// What to do.
     #[command(subcommand)]
@@ -40,15 +43,15 @@ pub(crate) struct Paper {
 pub(crate) enum Verb {
     /// List papers and their experiments
     List(Which),
-    /// Run experiments and compare the papers' numbers with ours; start it again to go on
+    /// Run experiments, or continue, and compare the papers' numbers with ours
     Run(RunArgs),
-    /// Show what papers say and by which rules it is judged; needs no runs
+    /// Show the claims of papers and the rules that judge them; needs no runs
     Claims(Which),
-    /// Check all files, and resolve every run without making it
+    /// Check all files and resolve every run, without running anything
     Check(Which),
-    /// Write the page and the figures of what was run; `run` does so at its end
+    /// Write the page and figures again from existing results; `run` does this at its end
     Report(ReportArgs),
-    /// Write numbers, drawings and verdicts of full runs for a repository
+    /// Write numbers, figures and verdicts of full runs, for a repository
     Publish(PublishArgs),
 }
 
@@ -58,10 +61,10 @@ pub(crate) struct ReportArgs {
     /// Papers, experiments, `all`, or directories of your own; default: all papers
     #[arg(value_name = "ID|PAPER|DIR")]
     names: Vec<String>,
-    /// Of the full runs instead of the quick ones
+    /// Report the full runs instead of the quick ones
     #[arg(long)]
     full: bool,
-    /// Where results are kept
+    /// Directory of the results
     #[arg(short, long, value_name = "DIR", default_value = "weir-out/papers")]
     out: PathBuf,
 }
@@ -72,12 +75,16 @@ pub(crate) struct PublishArgs {
     /// Papers, experiments, `all`, or directories of your own; default: all papers
     #[arg(value_name = "ID|PAPER|DIR")]
     names: Vec<String>,
-    /// Where results are kept
+    /// Directory of the results
     #[arg(long, value_name = "DIR", default_value = "weir-out/papers")]
     from: PathBuf,
-    /// Where they are published
+    /// Directory to write to
     #[arg(short, long, value_name = "DIR", default_value = "papers/results")]
     output: PathBuf,
+    /// Only write the pages of what is published there again: texts have changed, no runs are
+    /// needed
+    #[arg(long, conflicts_with = "from")]
+    pages: bool,
 }
 
 /// Papers, experiments or directories.
@@ -94,33 +101,35 @@ pub(crate) struct Which {
 /// `weir paper run`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A second start goes on where the first one ended, whatever ended it. The directory of an experiment,
-OUT/quick/PAPER/EXPERIMENT, is that of a sweep: `weir sweep status` and `weir sweep run` understand it.
+Run the same command again to continue after Ctrl-C or a crash. The directory
+of an experiment, OUT/quick/PAPER/EXPERIMENT, is that of a sweep: `weir sweep
+status` and `weir sweep run` accept it.
 
-Exit codes: 1 if a run failed or a claim has no number, 3 if a lossless class lost packets.")]
+Exit codes: 1 if a run failed or a claim has no number, 3 if a lossless
+priority lost packets.")]
 pub(crate) struct RunArgs {
     /// Papers, experiments, `all`, or directories of your own
     #[arg(value_name = "ID|PAPER|all|DIR", required = true)]
     names: Vec<String>,
-    /// Scaled down: minutes for everything (the default)
+    /// Run scaled-down experiments, which take minutes (the default)
     #[arg(long, conflicts_with = "full")]
     quick: bool,
-    /// At the papers' scale
+    /// Run experiments at the papers' scale
     #[arg(long)]
     full: bool,
-    /// So many seeds (1 to N), or a list such as 1..10, instead of the experiments' own
+    /// Seeds 1 to N, or a list such as 1..10, instead of the experiments' own
     #[arg(long, value_name = "N", value_parser = read_seeds)]
     seeds: Option<Seeds>,
-    /// How many runs at a time; default: as many as there are processors
+    /// Number of runs at a time; default: the number of processors
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Where results are kept
+    /// Directory of the results
     #[arg(short, long, value_name = "DIR", default_value = "weir-out/papers")]
     out: PathBuf,
-    /// Count results of every build of this version
+    /// Accept results of every build of this version
     #[arg(long)]
     any_build: bool,
-    /// Where runs are made
+    /// Where to make the runs
     #[arg(long, value_enum, value_name = "ENGINE", default_value = "local")]
     engine: Engine,
     #[command(flatten)]
@@ -133,7 +142,7 @@ pub(crate) struct Seeds(Vec<u64>);
 
 fn read_seeds(text: &str) -> Result<Seeds, String> {
     match text.trim().parse::<u64>() {
-        Ok(0) => Err("there are no seeds: nothing would be run".to_owned()),
+        Ok(0) => Err("0 seeds: there would be no runs".to_owned()),
         Ok(n) => seeds::parse(&format!("1..{n}")).map(Seeds),
         Err(_) => seeds::parse(text).map(Seeds),
     }
@@ -190,12 +199,21 @@ fn report(chosen: &[Chosen], args: &ReportArgs, terminal: &Terminal) -> anyhow::
         run::write(c, &setting)?;
     }
     let page = weir_lab::paper::report::write(&all, &setting)?;
-    print(&Counts::new(&all).words())?;
+    show_counts(&Counts::new(&all).words(), terminal)?;
+    if args.full {
+        tell_undiscussed(&undiscussed(&all), terminal);
+    }
     terminal.note(&format!("report: {}", shown(&page)));
     Ok(Status::Done)
 }
 
 fn publish(chosen: &[Chosen], args: &PublishArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    if args.pages {
+        let papers: Vec<_> = chosen.iter().map(|c| &c.paper).collect();
+        weir_lab::paper::publish::pages(&papers, &args.output)?;
+        terminal.note(&format!("pages: {}", shown(&args.output)));
+        return Ok(Status::Done);
+    }
     let out = args.from.clone();
     let setting = Setting { out, mode: Mode::Full, seeds: None, any_build: false };
     let mut all = run::collect(chosen, &setting)?;
@@ -203,175 +221,10 @@ fn publish(chosen: &[Chosen], args: &PublishArgs, terminal: &Terminal) -> anyhow
     if all.is_empty() {
         anyhow::bail!("no full runs below {}: `weir paper run all --full`", shown(&args.from));
     }
+    tell_undiscussed(&undiscussed(&all), terminal);
     let written = weir_lab::paper::publish::publish(&all, &args.output)?;
     let written = format::plural(written as u64, "experiment");
     terminal.note(&format!("{written} published: {}", shown(&args.output)));
-    Ok(Status::Done)
-}
-
-fn list(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
-    for c in chosen {
-        let paper = &c.paper;
-        let year = paper.year.map(|y| format!(", {y}")).unwrap_or_default();
-        print(&paint(
-            &format!("{} · {}{year}", paper.short, paper.title),
-            terminal.out.colour,
-            "1",
-        ))?;
-        let mut table = TextTable::new(vec![
-            Column::words("id", 9),
-            Column::words("title", 4),
-            Column::words("where", 3),
-            Column::numbers("quick", 8).under("runs"),
-            Column::numbers("full", 8).under("runs"),
-            Column::numbers("figures", 2),
-            Column::numbers("claims", 5),
-            Column::numbers("CPU time", 6).under("published full run"),
-            Column::numbers("reproduced", 7).under("published full run"),
-            Column::numbers("direction", 7).under("published full run"),
-            Column::numbers("not", 7).under("published full run"),
-        ]);
-        for &at in &c.experiments {
-            let e = &paper.experiments[at];
-            let runs = |mode| match e.runs(mode, &paper.sources, &paper.files) {
-                0 => "-".to_owned(),
-                n => format::count(n as u64),
-            };
-            let claims = paper.claims.iter().filter(|claim| claim.experiment == e.id).count();
-            let mut row = vec![
-                e.id.clone(),
-                e.title.clone(),
-                e.place.clone(),
-                runs(Mode::Quick),
-                runs(Mode::Full),
-                e.figures.len().to_string(),
-                claims.to_string(),
-            ];
-            // a directory of a user has nothing published
-            let inside = paper.directory.is_none();
-            if let Some(p) = published(&paper.id, &e.id).filter(|_| inside) {
-                row.push(format::time_ps(p.cpu_seconds * 1e12));
-                row.extend(p.verdicts.map(|n| n.to_string()));
-            }
-            table.row(row);
-        }
-        print(&format!("{}\n", table.render(terminal.out.width, terminal.out.colour)))?;
-    }
-    Ok(Status::Done)
-}
-
-fn claims(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
-    for c in chosen {
-        for &at in &c.experiments {
-            let e = &c.paper.experiments[at];
-            print(&paint(&format!("{} · {}", e.id, e.title), terminal.out.colour, "1"))?;
-            let own = |claim: &&Claim| claim.experiment == e.id;
-            for claim in c.paper.claims.iter().filter(own) {
-                print(&one_claim(claim, terminal))?;
-            }
-            print("")?;
-        }
-    }
-    Ok(Status::Done)
-}
-
-fn one_claim(claim: &Claim, terminal: &Terminal) -> String {
-    let room = terminal.out.width.saturating_sub(8).clamp(40, 110);
-    let place = match claim.place.is_empty() {
-        true => String::new(),
-        false => format!("  ({})", claim.place),
-    };
-    let calibrated = if claim.calibrated { "  [calibrated: cannot confirm]" } else { "" };
-    let head = paint(&claim.id, terminal.out.colour, "1");
-    let mut lines = vec![format!("  {head}{place}{calibrated}")];
-    let mut add = |what: &str, text: &str| {
-        for (i, line) in wrap(text, room).into_iter().enumerate() {
-            let what = if i == 0 { what } else { "" };
-            lines.push(format!("    {what:<9}{line}"));
-        }
-    };
-    add("says", &claim.says);
-    if !claim.reading.is_empty() {
-        add("reading", &claim.reading);
-    }
-    add("measured", &claim.quantity());
-    add("rule", &claim.rule_words());
-    lines.join("\n")
-}
-
-/// Resolves every run of both modes.
-fn check(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
-    let mut wrong = false;
-    for c in chosen {
-        for &at in &c.experiments {
-            let (paper, e) = (&c.paper, &c.paper.experiments[at]);
-            let mut counts = Vec::new();
-            for mode in [Mode::Quick, Mode::Full] {
-                let Some(draft) = e.draft(mode, None, &paper.sources, &paper.files) else {
-                    continue;
-                };
-                match draft.and_then(|draft| draft.plan()) {
-                    Err(problems) => {
-                        terminal.problems(&problems);
-                        wrong = true;
-                    }
-                    Ok(planned) => {
-                        terminal.warnings(&planned.warnings, &planned.sources);
-                        let runs = format::plural(planned.plan.runs.len() as u64, "run");
-                        counts.push(format!("{} {runs}", mode.name()));
-                    }
-                }
-            }
-            if !counts.is_empty() {
-                terminal.note(&format!("{}: {}", e.id, counts.join(", ")));
-            }
-        }
-    }
-    Ok(if wrong { Status::BadInput } else { Status::Done })
-}
-
-fn list_json(chosen: &[Chosen]) -> anyhow::Result<Status> {
-    let papers: Vec<_> = chosen
-        .iter()
-        .map(|c| {
-            let p = &c.paper;
-            let experiment = |at: &usize| {
-                let e = &p.experiments[*at];
-                let runs = |mode| u64::try_from(e.runs(mode, &p.sources, &p.files)).ok();
-                let claims = p.claims.iter().filter(|claim| claim.experiment == e.id).count();
-                json!({
-                    "id": e.id, "title": e.title, "where": e.place, "shows": e.shows,
-                    "runs_quick": runs(Mode::Quick), "runs_full": runs(Mode::Full),
-                    "quick": e.quick.says, "claims": claims,
-                    "figures": e.figures.iter().map(|f| &f.id).collect::<Vec<_>>(),
-                })
-            };
-            json!({
-                "id": p.id, "title": p.title, "short": p.short, "year": p.year, "notes": p.notes,
-                "experiments": c.experiments.iter().map(experiment).collect::<Vec<_>>(),
-            })
-        })
-        .collect();
-    print(&serde_json::to_string_pretty(&papers)?)?;
-    Ok(Status::Done)
-}
-
-fn claims_json(chosen: &[Chosen]) -> anyhow::Result<Status> {
-    let mut all = Vec::new();
-    for c in chosen {
-        for e in c.experiments.iter().map(|&at| &c.paper.experiments[at]) {
-            for claim in c.paper.claims.iter().filter(|claim| claim.experiment == e.id) {
-                all.push(json!({
-                    "paper": c.paper.id, "experiment": e.id, "id": claim.id,
-                    "where": claim.place, "says": claim.says, "kind": claim.kind(),
-                    "reading": claim.reading, "calibrated": claim.calibrated,
-                    "stated": claim.paper(), "measured": claim.quantity(),
-                    "rule": claim.rule_words(),
-                }));
-            }
-        }
-    }
-    print(&serde_json::to_string_pretty(&all)?)?;
     Ok(Status::Done)
 }
 
@@ -415,7 +268,7 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
     }
     let invalid: usize = all.iter().map(|c| c.tables.invalid()).sum();
     if invalid > 0 {
-        terminal.warn(&format!("{invalid} runs are invalid: a lossless class lost packets"));
+        terminal.warn(&format!("{invalid} runs are invalid: a lossless priority lost packets"));
         status = Status::InvalidRun;
     }
     let page = write_page(chosen, &setting)?;
@@ -439,10 +292,10 @@ fn run_here(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow:
             work_all(&directories, &options, &meter)
         })
     })?;
-    let done = result.context("stopped; finished runs are kept, and the same command goes on")?;
+    let done = result.context("stopped; finished runs are kept, and the same command continues")?;
     if done.interrupted {
         let made = format::plural(done.made as u64, "run");
-        tell(&format!("interrupted after {made}; the same command goes on with the others"));
+        tell(&format!("interrupted after {made}; the same command continues with the others"));
         return Ok(Status::Interrupted);
     }
     terminal.note(&format!(
@@ -462,7 +315,7 @@ fn run_here(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow:
             let first = format!("{}: {}", plan.describe(run), record.reason);
             terminal.complain(&format!("{}: {n} runs failed, the first: {first}", p.id));
             tell(&format!(
-                "  weir sweep status {dir} lists them, weir sweep retry {dir} forgets them"
+                "  weir sweep status {dir} lists them, weir sweep retry {dir} clears them"
             ));
         }
     }
@@ -482,71 +335,8 @@ fn submit(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow::R
         let jobs = args.jobs.map_or(1, usize::from);
         submit_to_slurm(&p.directory.path, &args.cluster, jobs, terminal)?;
     }
-    terminal
-        .note("when the jobs are over, the same command without --engine slurm judges the claims");
+    terminal.note(
+        "when the jobs have ended, the same command without --engine slurm judges the claims",
+    );
     Ok(Status::Done)
-}
-
-fn show_verdicts(all: &[Collected<'_>], mode: Mode, terminal: &Terminal) -> anyhow::Result<()> {
-    for c in all.iter().filter(|c| !c.verdicts.is_empty()) {
-        let head = format!("{} · {}", c.experiment.id, c.experiment.title);
-        print(&paint(&head, terminal.out.colour, "1"))?;
-        if mode == Mode::Quick && !c.experiment.quick.says.is_empty() {
-            print(&format!("  quick: {}", c.experiment.quick.says))?;
-        }
-        print(&verdict_table(c, mode, terminal))?;
-        for v in c.verdicts.iter().filter(|v| matches!(v.outcome, Outcome::Missing(_))) {
-            let text = format!("  missing: {}: {}", c.claim(v).id, v.outcome.why());
-            print(&paint(&text, terminal.out.colour, "31"))?;
-        }
-        print("")?;
-    }
-    let counts = Counts::new(all).words();
-    let quick = if mode == Mode::Quick { "quick: " } else { "" };
-    print(&paint(&format!("{quick}{counts}"), terminal.out.colour, "1"))?;
-    if mode == Mode::Quick {
-        print("Runs are scaled down; --full compares at the papers' scale.")?;
-    }
-    Ok(())
-}
-
-fn verdict_table(c: &Collected<'_>, mode: Mode, terminal: &Terminal) -> String {
-    let mut table = TextTable::new(vec![
-        Column::words("claim", 8),
-        Column::words("paper", 5),
-        Column::words("measured", 7),
-        Column::words("verdict", 9),
-    ]);
-    // what is longer stands in verdicts.csv
-    let room = terminal.out.width.saturating_sub(24) / 3;
-    let cut = |text: &str, room: usize| match width(text) > room.max(16) {
-        true => text.chars().take(room.max(16) - 1).chain(['…']).collect(),
-        false => text.to_owned(),
-    };
-    for v in &c.verdicts {
-        let claim = c.claim(v);
-        let id = match v.reading.is_empty() {
-            true => claim.id.clone(),
-            false => format!("{} · {}", claim.id, v.reading),
-        };
-        let measured = match v.outcome {
-            Outcome::NotMeasured(_) | Outcome::LeftOut(_) => v.outcome.why(),
-            _ => &v.measured,
-        };
-        table.row(vec![
-            cut(&id, room),
-            cut(&v.paper, room),
-            cut(measured, room + 8),
-            verdict(v, claim, mode),
-        ]);
-    }
-    table.render(terminal.out.width, terminal.out.colour)
-}
-
-fn verdict(v: &Verdict, claim: &Claim, mode: Mode) -> String {
-    let judged =
-        matches!(v.outcome, Outcome::Reproduced | Outcome::SameDirection | Outcome::NotReproduced);
-    let quick = if judged && mode == Mode::Quick { "quick: " } else { "" };
-    let calibrated = if judged && claim.calibrated { " (calibrated)" } else { "" };
-    format!("{quick}{}{calibrated}", v.outcome.name())
 }

@@ -15,7 +15,7 @@ use weir_lab::lineup::{Lineup, Otherwise, Request};
 use weir_lab::report::{Destination, Formats};
 use weir_lab::run::{Failed, Failure, Meter, run_each};
 use weir_lab::{EngineConfig, Experiment, Finish, Variant};
-use weir_lab::{describe, format, report, summary, table};
+use weir_lab::{describe, format, report, run_text, table};
 
 /// `weir run`.
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     if args.json {
         print(&serde_json::to_string_pretty(&report::summary(&c))?)?;
     } else {
-        print(&summary::text(&c, terminal.out))?;
+        print(&run_text::text(&c, terminal.out))?;
         next_steps(&c, &saved, &command, terminal);
     }
     Ok(verdict(&c, &args.deny, terminal))
@@ -74,7 +74,8 @@ fn note_threads(e: &Experiment, variant: Variant, terminal: &Terminal) {
         let used = weir_lab::threads(&e.topology, &e.config(variant));
         if used < asked {
             terminal.note(&format!(
-                "{used} of {asked} threads are used: windows of this network are too small for more (--threads {asked}! forces it)"
+                "{used} of {asked} threads are used: this network has too little work for more \
+                 (--threads {asked}! forces {asked})"
             ));
         }
     }
@@ -85,8 +86,8 @@ fn note_threads(e: &Experiment, variant: Variant, terminal: &Terminal) {
         let useful = weir_lab::threads(&e.topology, &config);
         if useful < forced {
             terminal.note(&format!(
-                "{forced} threads are forced, but windows of this network have work for {useful}: \
-                 the run may be slower than with --threads {useful}"
+                "{forced} threads are forced, but this network has work for {useful}: the run may \
+                 be slower than with --threads {useful}"
             ));
         }
     }
@@ -191,7 +192,8 @@ fn destination(out: Option<&Path>, e: &Experiment) -> anyhow::Result<Option<Dest
     Ok(out.map(|out| Destination::check(out, &e.inputs())).transpose()?)
 }
 
-/// Runs all rows with all seeds; `None` when it was interrupted before there was anything. Runs that
+/// Runs all rows with all seeds; `None` when it was interrupted before there was anything. Runs
+/// that
 /// fail are part of the result as long as there are others.
 fn simulate<'a>(
     lineup: &'a Lineup,
@@ -294,7 +296,7 @@ fn window_words(args: &WindowArgs) -> String {
 pub(super) fn formats(parquet: bool) -> anyhow::Result<Formats> {
     Formats::new(parquet).context(
         "this program was built without Parquet: build it with `cargo build --release --features \
-         parquet`, or leave `--parquet` out",
+         parquet`, or omit `--parquet`",
     )
 }
 
@@ -332,8 +334,8 @@ fn next_steps(c: &Comparison<'_>, saved: &Option<PathBuf>, command: &str, termin
 /// What the runs mean for the exit code, the gravest first.
 fn verdict(c: &Comparison<'_>, deny: &[Deny], terminal: &Terminal) -> Status {
     if c.partial() {
-        let what = "interrupted: the results are those so far";
-        terminal.complain(&format!("{what}, and runs that were interrupted have no digest"));
+        let what = "interrupted: these are partial results";
+        terminal.complain(&format!("{what}; interrupted runs have no digest"));
         return Status::Interrupted;
     }
     let mut status = Status::Done;

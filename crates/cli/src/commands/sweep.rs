@@ -20,18 +20,20 @@ use weir_lab::sweep::store::replace;
 use weir_lab::sweep::survey::Survey;
 use weir_lab::sweep::worker::{Meter, Options, work};
 
-/// More runs than this are asked for with `--yes`.
+/// A plan with more runs than this needs `--yes`.
 const MANY: u128 = 100_000;
 
 /// `weir sweep`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  weir sweep plan grid.toml -o out/sweep     check the grid, write what is to be run
-  weir sweep run out/sweep                   run it; start it again to go on after Ctrl-C or a crash
-  weir sweep status out/sweep                what is done, what is missing and why
-  weir sweep merge out/sweep                 runs.csv, classes.csv and a page that plots them
-  weir sweep submit out/sweep --engine slurm the same on a cluster")]
+  weir sweep plan grid.toml -o out/sweep       check the grid, plan its runs
+  weir sweep run out/sweep                     run it, or continue
+  weir sweep status out/sweep                  what is done or missing, and why
+  weir sweep merge out/sweep                   tables, and a page of plots
+  weir sweep submit out/sweep --engine slurm   the same on a cluster
+
+Run the same command again to continue after Ctrl-C or a crash.")]
 pub(crate) struct Sweep {
     /// What to do.
     #[command(subcommand)]
@@ -43,15 +45,15 @@ pub(crate) struct Sweep {
 pub(crate) enum Verb {
     /// Check a grid file and write the plan of its runs
     Plan(PlanArgs),
-    /// Run a plan, or a share of it; what has a result is skipped
+    /// Run a plan, or a share of it; skips runs that have a result
     Run(RunArgs),
-    /// Say what is done, what is missing and why
+    /// Show which runs are done, which are missing and why
     Status(StatusArgs),
-    /// Forget failures, so that the next `run` tries these runs again
+    /// Clear failures, so that the next `run` repeats the failed runs
     Retry(DirArgs),
-    /// Write tables and a page of all results
+    /// Write tables and a page from all results
     Merge(MergeArgs),
-    /// Run everything here, or hand it to a cluster
+    /// Run and merge everything on this machine, or submit it to a cluster
     Submit(SubmitArgs),
 }
 
@@ -61,13 +63,14 @@ pub(crate) struct PlanArgs {
     /// The grid file
     #[arg(value_name = "GRID")]
     grid: String,
-    /// The directory of the sweep; results of runs that stay in the plan stay
+    /// The directory of the sweep; results of runs that are still in the plan are kept
     #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
-    /// Plan more than 100 000 runs
+    /// Allow more than 100 000 runs
     #[arg(long)]
     yes: bool,
-    /// Count results of every build of this version, for clusters whose nodes build it themselves
+    /// Accept results of every build of this version, for clusters whose nodes have different
+    /// builds
     #[arg(long)]
     any_build: bool,
 }
@@ -83,8 +86,9 @@ pub(crate) struct DirArgs {
 /// `weir sweep run`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Without --shard, the share comes from SLURM_ARRAY_TASK_ID, else from WEIR_SHARD_INDEX or
-JOB_COMPLETION_INDEX (Kubernetes) with WEIR_SHARD_COUNT; without any of them it is everything.")]
+Without --shard, the share is taken from SLURM_ARRAY_TASK_ID, else from
+WEIR_SHARD_INDEX or JOB_COMPLETION_INDEX (Kubernetes) with WEIR_SHARD_COUNT.
+If none of these is set, all runs are made.")]
 pub(crate) struct RunArgs {
     /// The directory of the sweep
     #[arg(value_name = "DIR")]
@@ -92,10 +96,10 @@ pub(crate) struct RunArgs {
     /// Only share I of N, counted from 0
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// How many runs at a time; default: as many as there are processors
+    /// Number of runs at a time; default: the number of processors
     #[arg(long, value_name = "K")]
     jobs: Option<usize>,
-    /// Stop after so many runs
+    /// Stop after N runs
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }
@@ -117,10 +121,10 @@ pub(crate) struct MergeArgs {
     /// The directory of the sweep
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Write what there is although runs are missing
+    /// Merge the existing results even if runs are missing
     #[arg(long)]
     partial: bool,
-    /// Write tables as Parquet too (in builds with `--features parquet`)
+    /// Also write tables as Parquet (in builds with `--features parquet`)
     #[arg(long)]
     parquet: bool,
 }
@@ -128,7 +132,7 @@ pub(crate) struct MergeArgs {
 /// Where a sweep is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// Here.
+    /// This machine.
     Local,
     /// A SLURM cluster.
     Slurm,
@@ -137,34 +141,35 @@ pub(crate) enum Engine {
 /// `weir sweep submit`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Without --tasks a few runs are made here to see how long they take (their results are kept), and
-there are so many tasks that each lasts about five minutes.
+Without --tasks, a few runs are made on this machine to measure how long they
+take (their results are kept). The number of tasks is then chosen so that each
+lasts about five minutes.
 
 Examples:
   weir sweep submit out/sweep --engine local
-  weir sweep submit out/sweep --engine slurm --tasks 100 --time 30:00 --at-a-time 20
+  weir sweep submit out/sweep --engine slurm --tasks 100 --at-a-time 20
   weir sweep submit out/sweep --engine slurm --sbatch=--account=lab --dry-run")]
 pub(crate) struct SubmitArgs {
     /// The directory of the sweep
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Where it is run
+    /// Where to run the sweep
     #[arg(long, value_enum, value_name = "ENGINE")]
     engine: Engine,
-    /// Processors, and runs at a time, of a task
+    /// Processors of a task, and its number of runs at a time
     #[arg(long, value_name = "K", default_value_t = 1)]
     jobs: usize,
     #[command(flatten)]
     cluster: Cluster,
 }
 
-/// How a sweep is handed to a cluster.
+/// How a sweep is submitted to a cluster.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Cluster {
-    /// How many tasks; default: so many that a task lasts minutes
+    /// Number of tasks; default: chosen so that a task lasts about five minutes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     tasks: Option<u32>,
-    /// At most so many tasks at a time
+    /// Largest number of tasks at a time
     #[arg(long, value_name = "M")]
     at_a_time: Option<usize>,
     /// Time limit of a task
@@ -176,7 +181,7 @@ pub(crate) struct Cluster {
     /// Another option for sbatch, such as --sbatch=--mem=4G
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     sbatch: Vec<String>,
-    /// Write the scripts and submit nothing
+    /// Write the job scripts without submitting them
     #[arg(long)]
     dry_run: bool,
 }
@@ -204,13 +209,10 @@ fn plan(args: &PlanArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     let runs = draft.runs();
     if runs > MANY && !args.yes {
         let factors = draft.factors().map(|(n, what)| format!("{n} {what}")).join(" x ");
-        bail!(
-            "{}: {runs} runs ({factors}); if that is what you want, say so with --yes",
-            args.grid
-        );
+        bail!("{}: {runs} runs ({factors}); confirm such a large plan with --yes", args.grid);
     }
     if runs > 20_000_000 {
-        bail!("{}: {runs} runs are more than one plan can hold; divide the grid", args.grid);
+        bail!("{}: {runs} runs exceed the limit of 20 million; divide the grid", args.grid);
     }
     let mut planned = match draft.plan() {
         Ok(planned) => planned,
@@ -270,11 +272,11 @@ fn run_here(dir: &Path, options: &Options, terminal: &Terminal) -> anyhow::Resul
         })
     })?;
     let done = result.with_context(|| {
-        format!("stopped; finished runs are kept, and `{resume}` goes on with the others")
+        format!("stopped; finished runs are kept, and `{resume}` continues with the others")
     })?;
     if done.interrupted {
         let made = format::plural(done.made as u64, "run");
-        eprintln!("interrupted after {made}; `{resume}` goes on with the others");
+        eprintln!("interrupted after {made}; `{resume}` continues with the others");
         return Ok(Status::Interrupted);
     }
     terminal.note(&format!(
@@ -288,7 +290,7 @@ fn run_here(dir: &Path, options: &Options, terminal: &Terminal) -> anyhow::Resul
     if done.failed > 0 {
         let dir = shown(dir);
         terminal
-            .note(&format!("weir sweep status {dir} says why; weir sweep retry {dir} forgets it"));
+            .note(&format!("weir sweep status {dir} says why; weir sweep retry {dir} clears them"));
     }
     Ok(Status::Done)
 }
@@ -308,8 +310,7 @@ fn show_status(args: &StatusArgs) -> anyhow::Result<Status> {
 fn retry(directory: &SweepDir, terminal: &Terminal) -> anyhow::Result<Status> {
     let n = status::retry(directory)?;
     let runs = format::plural(n as u64, "failed run");
-    terminal
-        .note(&format!("{runs} will be tried again by weir sweep run {}", shown(&directory.path)));
+    terminal.note(&format!("{runs} will be repeated by weir sweep run {}", shown(&directory.path)));
     Ok(Status::Done)
 }
 
@@ -324,12 +325,12 @@ fn merge(args: &MergeArgs, terminal: &Terminal) -> anyhow::Result<Status> {
         let dir = shown(&args.dir);
         if progress.conflicts.is_empty() {
             eprintln!(
-                "not merged: `weir sweep run {dir}` runs what is missing, --partial goes without"
+                "not merged: `weir sweep run {dir}` makes the missing runs, or use --partial"
             );
             return Ok(Status::CheckFailed);
         }
         eprintln!(
-            "not merged: results of one run differ; remove the file in {dir}/results that is wrong"
+            "not merged: results of one run differ; remove the wrong file from {dir}/results"
         );
         return Ok(Status::InvalidRun);
     }
@@ -356,7 +357,7 @@ fn submit(args: &SubmitArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-/// Hands the plan in a directory to SLURM: a job array, and a job that merges its results.
+/// Submits the plan in a directory to SLURM: a job array, and a job that merges its results.
 pub(super) fn submit_to_slurm(
     dir: &Path,
     args: &Cluster,
@@ -396,10 +397,10 @@ pub(super) fn submit_to_slurm(
     print(&format!("job array {id} with {} tasks, then merge in job {merging}", job.tasks))
 }
 
-/// Hands a script to SLURM; returns the number of the job.
+/// Submits a script to SLURM; returns the number of the job.
 fn sbatch(words: &[&std::ffi::OsStr]) -> anyhow::Result<String> {
     let output = Command::new("sbatch").arg("--parsable").args(words).output();
-    let output = output.context("cannot start sbatch: is this a machine of the cluster?")?;
+    let output = output.context("cannot start sbatch; run this on a node of the cluster")?;
     if !output.status.success() {
         bail!("sbatch: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
@@ -407,7 +408,7 @@ fn sbatch(words: &[&std::ffi::OsStr]) -> anyhow::Result<String> {
     Ok(text.trim().split(';').next().unwrap_or_default().to_owned())
 }
 
-/// Makes a few runs to see how long they take.
+/// Makes a few runs to measure how long they take.
 fn measured_tasks(directory: &SweepDir, jobs: usize, terminal: &Terminal) -> anyhow::Result<usize> {
     const FEW: usize = 8;
     const LONG: Duration = Duration::from_secs(10);

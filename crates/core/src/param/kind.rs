@@ -200,7 +200,7 @@ impl Kind {
                 Self::SHORTEST_PERIOD
             )),
             Self::Size(words) if text.trim() == "unlimited" && !words.contains(&"unlimited") => {
-                Err("a size is wanted, such as `64KB`: it cannot be `unlimited`".into())
+                Err("a size such as `64KB` is needed: it cannot be `unlimited`".into())
             }
             _ => Ok(()),
         }

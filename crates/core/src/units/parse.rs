@@ -25,7 +25,7 @@ pub enum ParseUnitError {
         /// Something valid.
         example: &'static str,
     },
-    /// A unit nobody knows.
+    /// An unknown unit.
     #[error("unknown unit `{unit}` in `{text}`: {what} takes one of {units}")]
     UnknownUnit {
         /// What was written.

@@ -74,7 +74,7 @@ impl Rate {
 
     /// How long `bytes` occupy the wire: `ceil(bytes * 8 * 10^12 / rate)` picoseconds.
     ///
-    /// A rate of zero takes for ever.
+    /// A rate of zero takes forever.
     #[inline]
     pub const fn time_for(self, bytes: Bytes) -> Time {
         if self.0 == 0 {

@@ -1,8 +1,8 @@
 //! Backpressure Flow Control (BFC), Goyal et al., NSDI 2022.
 //!
-//! *Problem:* PFC stops whole priorities; a queue per flow would stop only the guilty but
-//! no switch has that many queues. *Idea:* only flows with packets in the switch need a
-//! queue, and they are few; each gets an empty one while there is one. A packet that finds
+//! *Problem:* PFC stops whole priorities. With a queue per flow only congested flows would be
+//! stopped, but no switch has that many queues. *Idea:* only flows with packets in the switch need
+//! a queue, and they are few; each gets an empty queue while there is one. A packet that finds
 //! its queue longer than what the port drains in a hop round trip is counted against the
 //! **queue it came from at the previous hop**, whose number it carries. A queue of the
 //! neighbour with counted packets here is paused, and resumed when the last of them leaves.
@@ -38,6 +38,7 @@ pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
 use crate::perflow::{
     BUCKETS, Backstop, Draws, HopBdp, Keys, OWN_TIMERS, Own, Plan, TABLE, Table, active_with,
+    flagged, place, tag,
 };
 use crate::{
     Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
@@ -47,6 +48,7 @@ use heard::Heard;
 use std::collections::VecDeque;
 use told::Told;
 use weir_core::packet::flags;
+use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, QueueId, Time, rng};
 
 /// How many data queues a port has.
@@ -129,8 +131,8 @@ pub const RESUMING: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "bfc",
     title: "BFC",
-    summary: "Gives active flows queues of their own while there are any and pauses the queue of \
-              the previous hop that congests one.",
+    summary: "Gives each active flow its own queue while queues are free, and pauses the queue of \
+              the previous hop that feeds a long one.",
     reference: "Goyal et al., Backpressure Flow Control, NSDI 2022",
     params: &[
         QUEUES,
@@ -163,13 +165,10 @@ crate::timers! {
     enum Timer {
         /// A bitmap of a port is due.
         Tick = OWN_TIMERS,
-        /// A queue of a port may go on.
+        /// A queue of a port may be resumed.
         Resume = OWN_TIMERS + 1,
     }
 }
-
-/// `Packet::local_tag` of a counted packet.
-const COUNTED: u8 = 1;
 
 /// When pause states travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -367,40 +366,44 @@ impl Bfc {
         length * active_with(v, egress, queue) > self.threshold.bytes(p.ingress, egress)
     }
 
-    /// The flow's entry with one more packet: its packets and its queue.
+    /// The flow's entry with one more packet: its index, its packets and its queue.
     fn enter(
         &mut self,
         v: &NodeView<'_>,
         p: &Packet,
         egress: PortId,
         class: usize,
-    ) -> (u32, QueueId) {
+    ) -> (u32, u32, QueueId) {
         let key = self.keys.of(p.flow);
         let until = v.now + self.sticky[p.ingress.index()];
         let at = self.plan.at(egress, class);
         self.egresses[at].purge(v.now);
-        if let Some((_, e)) = self.egresses[at].flows.get_mut(key)
+        if let Some((i, e)) = self.egresses[at].flows.get_mut(key)
             && (e.packets > 0 || v.now <= e.until)
         {
             e.packets += 1;
             e.until = until;
-            return (e.packets, e.queue);
+            return (i, e.packets, e.queue);
         }
         let queue = self.queue_for(v, p.flow, egress, class);
         let entry = Entry { packets: 1, queue, until };
         let flows = &mut self.egresses[at].flows;
-        match flows.get_mut(key) {
-            Some((_, e)) => *e = entry,
-            None => _ = flows.insert(key, entry),
-        }
-        (1, queue)
+        let i = match flows.get_mut(key) {
+            Some((i, e)) => {
+                *e = entry;
+                i
+            }
+            None => flows.insert(key, entry),
+        };
+        (i, 1, queue)
     }
 
     /// The flow's entry with one packet less.
     fn leave(&mut self, now: Time, p: &Packet, at: usize) {
         let until = now + self.sticky[p.ingress.index()];
         let Egress { flows, idle } = &mut self.egresses[at];
-        if let Some((i, e)) = flows.get_mut(self.keys.of(p.flow)) {
+        let found = flows.find_near(self.keys.of(p.flow), place(p.local_tag));
+        if let Some((i, e)) = found.and_then(|i| Some((i, flows.at_mut(i)?))) {
             e.packets = e.packets.saturating_sub(1);
             e.until = until;
             if e.packets == 0 {
@@ -448,17 +451,59 @@ impl FlowControl for Bfc {
         self.backstop.arrive(v, p, egress, a);
         let Some(class) = self.plan.class(p.priority) else { return self.plan.other(p.priority) };
         self.told.arrived(v.now, p.ingress, a);
-        let (packets, queue) = self.enter(v, p, egress, class);
+        let (i, packets, queue) = self.enter(v, p, egress, class);
+        p.local_tag = tag(i, false);
         if self.first_packets && p.has(flags::FIRST) {
             // never counted, so that no neighbour ever pauses the queue of first packets
             return if packets == 1 { self.plan.other(p.priority) } else { queue };
         }
         // a lone packet is no backlog
         if self.pausing && packets > 1 && self.should_count(v, p, egress, queue) {
-            p.local_tag = COUNTED;
+            p.local_tag = tag(i, true);
             self.told.count(p, a);
         }
         queue
+    }
+
+    /// A packet that finds its port empty is the only one of its flow: it is not counted, and its
+    /// flow's entry is idle again at once.
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
+        if !self.told.is_quiet(p.ingress) {
+            return None;
+        }
+        let at = self.plan.at(egress, class);
+        self.egresses[at].purge(v.now);
+        let key = self.keys.of(p.flow);
+        let until = v.now + self.sticky[p.ingress.index()];
+        let known = self.egresses[at].flows.find(key);
+        let old = known.and_then(|i| self.egresses[at].flows.at(i));
+        if old.is_some_and(|e| e.packets > 0) {
+            return None;
+        }
+        let mut queue = match old.filter(|e| v.now <= e.until) {
+            Some(e) => e.queue,
+            None => self.queue_for(v, p.flow, egress, class),
+        };
+        let entry = Entry { packets: 0, queue, until };
+        let Egress { flows, idle } = &mut self.egresses[at];
+        let i = match known.and_then(|i| Some((i, flows.at_mut(i)?))) {
+            Some((i, e)) => {
+                *e = entry;
+                i
+            }
+            None => flows.insert(key, entry),
+        };
+        idle.push_back((until, i));
+        if self.first_packets && p.has(flags::FIRST) {
+            queue = self.plan.other(p.priority);
+        }
+        p.wire_tag = queue.0;
+        Some(queue)
+    }
+
+    fn prefetch(&self) {
+        prefetch(self.egresses.as_slice());
     }
 
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
@@ -466,7 +511,7 @@ impl FlowControl for Bfc {
             self.backstop.depart(v, p, from, a);
             let Some(class) = self.plan.class(p.priority) else { return };
             self.leave(v.now, p, self.plan.at(from.port, class));
-            if p.local_tag == COUNTED {
+            if flagged(p.local_tag) {
                 self.told.discount(v.now, p.ingress, p.wire_tag, from, a);
             }
         }

@@ -58,6 +58,12 @@ impl Told {
         }
     }
 
+    /// Whether a packet that comes in by `ingress` starts nothing.
+    #[inline]
+    pub(super) fn is_quiet(&self, ingress: PortId) -> bool {
+        self.frames == Frames::Immediate || self.ingresses[ingress.index()].ticking
+    }
+
     fn counter(&mut self, ingress: PortId, index: u32) -> &mut Counter {
         let counters = &mut self.ingresses[ingress.index()].counters;
         if counters.len() <= index as usize {

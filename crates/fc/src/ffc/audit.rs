@@ -21,7 +21,7 @@ pub(super) fn audit(
             return fail(format!("flow {key:#x} is left after a drain: {f:?}"));
         }
         if !f.told.is_empty() && f.lane_bytes <= low {
-            return fail(format!("flow {key:#x} is stopped upstream for nothing: {f:?}"));
+            return fail(format!("flow {key:#x} is paused upstream without a reason: {f:?}"));
         }
         match f.lane {
             None if f.lane_bytes > 0 => return fail(format!("flow {key:#x} has no lane: {f:?}")),

@@ -1,11 +1,11 @@
 //! Flow-based Flow Control with Dynamic Virtual Lanes (FFC/DVL), Yu, IEEE 802.1 DCB.
 //!
-//! *Problem:* PFC stops a whole priority, innocent flows with it. *Idea:* when a transmit queue
-//! grows beyond a threshold, the **root flow** of the congestion is picked out and its later
-//! packets go to a lane of their own, so that they no longer stand in anyone's way. A lane
-//! that fills makes a back-pressure frame (BPF) stop that flow at the previous hop, which gives
-//! it a lane in turn and holds it; when the lane has drained a cancelling frame (CBPF)
-//! lets it go on. When the transmit queue is short again the lanes return their packets to
+//! *Problem:* PFC stops a whole priority, also flows that do not cause the congestion. *Idea:* when
+//! a transmit queue grows beyond a threshold, the **root flow** of the congestion is selected and
+//! its later packets go to a separate lane, so that they no longer block other flows. When a lane
+//! fills, a back-pressure frame (BPF) stops that flow at the previous hop, which puts
+//! it into a lane in turn and holds it; when the lane has drained, a cancelling frame (CBPF)
+//! resumes it. When the transmit queue is short again, the lanes return their packets to
 //! it, paced.
 //!
 //! ```text
@@ -24,9 +24,9 @@
 //! and `serve`; 4 `Egress::hear`; 5 `Egress::give`.
 //!
 //! *Deviations and choices.* The root flow is the one with most bytes in the transmit queue,
-//! beyond an equal share, and one is picked at most per round trip of propagation. Lanes give
-//! packets back to the tail of the transmit queue, behind what the flow had left there, so order
-//! holds by itself. A flow keeps its lane until the lane is empty. Without a free lane it stays in
+//! beyond an equal share, and at most one is selected per round trip of propagation. Lanes return
+//! packets to the tail of the transmit queue, behind earlier packets of the flow, so order
+//! is kept. A flow keeps its lane until the lane is empty. Without a free lane it stays in
 //! the transmit queue, which is counted, and gets a lane with its next packet if it is stopped.
 
 mod audit;
@@ -37,13 +37,14 @@ mod tests;
 
 pub use crate::perflow::BACKSTOP;
 
-use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table};
+use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table, place, tag};
 use crate::{
     Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
     PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Limits};
-use frames::{Frames, Tuple};
+use frames::{Frames, Name, Tuple};
+use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 
 /// When a transmit queue is congested.
@@ -51,15 +52,15 @@ pub const THRESHOLD: Param = Param {
     name: "threshold",
     kind: Kind::Size(&[]),
     fallback: Fallback::Is("40KB"),
-    doc: "Transmit queue length beyond which a root flow is picked out.",
+    doc: "Transmit queue length beyond which a root flow is selected.",
 };
 /// When lanes give packets back.
 pub const DRAIN_BELOW: Param = Param {
     name: "drain-below",
     kind: Kind::Size(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "Lanes give packets back while the transmit queue is below this; default: the threshold, \
-          where congestion begins and ends.",
+    doc: "Lanes return packets to the transmit queue while it is below this; default: the \
+          threshold, where congestion begins and ends.",
 };
 /// When a lane stops its flow upstream.
 pub const LANE_HIGH: Param = Param {
@@ -68,12 +69,12 @@ pub const LANE_HIGH: Param = Param {
     fallback: Fallback::Is("20KB"),
     doc: "Lane length beyond which its flow is stopped at the previous hop.",
 };
-/// When a lane lets its flow go on.
+/// When a lane resumes its flow.
 pub const LANE_LOW: Param = Param {
     name: "lane-low",
     kind: Kind::Size(&[]),
     fallback: Fallback::Is("10KB"),
-    doc: "Lane length at which a stopped flow may go on.",
+    doc: "Lane length at which a stopped flow is resumed.",
 };
 /// How many lanes there are.
 pub const LANES: Param = Param {
@@ -101,7 +102,7 @@ pub const PACER: Param = Param {
     name: "pacer",
     kind: Kind::Bool,
     fallback: Fallback::Is("true"),
-    doc: "true: draining lanes share the line rate; false: they give packets back as fast as the \
+    doc: "true: draining lanes share the line rate; false: they return packets as fast as the \
           transmit queue shrinks.",
 };
 /// How long changes wait for each other.
@@ -116,15 +117,15 @@ pub const REFRESH: Param = Param {
     name: "refresh",
     kind: Kind::Time(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "Interval at which standing stops are repeated; default: never.",
+    doc: "Interval at which stops are repeated while they last; default: never.",
 };
 
 /// The catalogue entry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "ffc",
     title: "FFC/DVL",
-    summary: "Moves the root flow of a congestion to a lane of its own and stops it, alone, hop by \
-              hop.",
+    summary: "Moves the flow that causes congestion to a separate lane and stops only this flow, \
+              hop by hop.",
     reference: "Yu, Flow-based Flow Control and Dynamic Virtual Lane, IEEE 802.1 DCB",
     params: &[
         THRESHOLD,
@@ -240,36 +241,56 @@ impl Ffc {
         self.egresses.iter().map(|e| e.exhausted).sum()
     }
 
+    /// Whether an egress other than `at` has told the neighbour at `ingress` to stop the flow. With
+    /// the 3-tuple the flows of a host pair may leave by several ports, and the neighbour knows
+    /// the pair only: it is stopped while any of them wants it.
+    fn told_elsewhere(&self, at: usize, name: Name, ingress: PortId) -> bool {
+        let key = self.tuple.key(name);
+        let told = |e: &Egress| {
+            let flow = e.flows.find(key).and_then(|i| e.flows.at(i));
+            flow.is_some_and(|f| f.name == name && f.told.contains(&ingress))
+        };
+        self.tuple == Tuple::Three
+            && self.egresses.iter().enumerate().any(|(i, e)| i != at && told(e))
+    }
+
     /// Step 3: a packet of flow `i` went to its lane.
     fn lane_grew(&mut self, v: &NodeView<'_>, p: &Packet, at: usize, i: u32, a: &mut Actions) {
         let Some(f) = self.egresses[at].flows.at_mut(i) else { return };
         f.lane_bytes += u64::from(p.size);
         if f.lane_bytes > self.lane_high && !f.told.contains(&p.ingress) {
             f.told.push(p.ingress);
-            self.frames.tell(v.now, p.ingress, f.name, true, a);
+            let name = f.name;
+            if !self.told_elsewhere(at, name, p.ingress) {
+                self.frames.tell(v.now, p.ingress, name, true, a);
+            }
         }
     }
 
     /// Step 6: a packet of flow `i` left its lane.
     fn lane_shrank(&mut self, v: &NodeView<'_>, at: usize, i: u32, a: &mut Actions) {
-        let e = &mut self.egresses[at];
-        let Some(f) = e.flows.at_mut(i) else { return };
+        let Some(f) = self.egresses[at].flows.at_mut(i) else { return };
+        let empty = f.lane_bytes == 0;
         if f.lane_bytes <= self.lane_low {
+            let name = f.name;
             for port in std::mem::take(&mut f.told) {
-                self.frames.tell(v.now, port, f.name, false, a);
+                if !self.told_elsewhere(at, name, port) {
+                    self.frames.tell(v.now, port, name, false, a);
+                }
             }
         }
-        if f.lane_bytes == 0 {
-            e.settle(i, a);
+        if empty {
+            self.egresses[at].settle(i, a);
         }
     }
 
     /// Names of the flows that stand stopped at the neighbour at `port`.
-    fn stopped_at(&self, port: PortId) -> Vec<frames::Name> {
+    fn stopped_at(&self, port: PortId) -> Vec<Name> {
         let flows = self.egresses.iter().flat_map(|e| e.flows.iter());
         let told = |f: &egress::Flow| f.told.contains(&port);
         let mut names: Vec<_> = flows.filter(|(_, _, f)| told(f)).map(|(_, _, f)| f.name).collect();
         names.sort_unstable();
+        names.dedup();
         names
     }
 }
@@ -284,6 +305,10 @@ impl FlowControl for Ffc {
     }
 
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        // a NIC's packets leave no trace
+        if self.role == Role::Nic {
+            return Interest::Never(self.plan.other(priority));
+        }
         self.backstop.interest(&self.plan, priority)
     }
 
@@ -300,6 +325,7 @@ impl FlowControl for Ffc {
         let name = self.tuple.name(p);
         let e = &mut self.egresses[at];
         let i = e.flow(self.tuple.key(name), name);
+        p.local_tag = tag(i, false);
         if e.flows.at(i).is_some_and(|f| f.xoff && f.lane.is_none()) {
             e.take_lane(v.now, i, a);
         }
@@ -313,6 +339,20 @@ impl FlowControl for Ffc {
         let length = v.queue(egress, e.transmit()).bytes + u64::from(p.size);
         e.check(v.now, length, a);
         e.transmit()
+    }
+
+    /// A flow that is not known would have its bytes in the transmit queue, and be forgotten.
+    fn pass(&mut self, _v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
+        let e = &self.egresses[self.plan.at(egress, class)];
+        let passes = !e.gated
+            && u64::from(p.size) <= e.limits.threshold
+            && e.flows.find(self.tuple.key(self.tuple.name(p))).is_none();
+        passes.then(|| e.transmit())
+    }
+
+    fn prefetch(&self) {
+        prefetch(self.egresses.as_slice());
     }
 
     #[inline]
@@ -350,7 +390,10 @@ impl FlowControl for Ffc {
         let at = self.plan.at(from.port, class);
         let e = &mut self.egresses[at];
         let size = u64::from(p.size);
-        if let Some((i, f)) = e.flows.get_mut(self.tuple.key(self.tuple.name(p))) {
+        let key = self.tuple.key(self.tuple.name(p));
+        let found = e.flows.find_near(key, place(p.local_tag));
+        p.local_tag = 0;
+        if let Some((i, f)) = found.and_then(|i| Some((i, e.flows.at_mut(i)?))) {
             if from.queue > QueueId(e.first) {
                 // no packet goes from a lane to the wire: it was thrown away with its lane
                 f.lane_bytes = f.lane_bytes.saturating_sub(size);

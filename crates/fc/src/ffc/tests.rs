@@ -529,7 +529,7 @@ fn books_that_disagree_with_the_queues_are_reported() {
     assert!(after(|f| f.xoff = true).contains(disagree), "the lane is not held");
     assert!(after(|f| f.lane = None).contains("has no lane"));
     assert!(after(|f| f.bytes += 1).contains("5000 B queued and 5001 B counted"));
-    assert!(after(|f| f.told.push(UP)).contains("stopped upstream for nothing"));
+    assert!(after(|f| f.told.push(UP)).contains("paused upstream without a reason"));
 }
 
 #[test]

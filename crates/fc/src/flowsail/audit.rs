@@ -56,7 +56,7 @@ fn tally(e: &Egress, f: &Flow, queues: &mut [Queue], bytes: &mut [u64]) {
 /// What cannot be, whatever came before.
 fn contradiction(f: &Flow) -> Option<&'static str> {
     if f.upstream.is_paused() && f.pauses() == 0 {
-        return Some("is paused upstream for nothing");
+        return Some("is paused upstream without a reason");
     }
     let packets = f.bytes + f.congested.as_ref().map_or(0, |c| c.bytes);
     (packets == 0 && f.pauses() > 0).then_some("counts packets it does not have")

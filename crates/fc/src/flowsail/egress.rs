@@ -44,7 +44,7 @@ impl Flow {
         self.pause_num[0] + self.pause_num[1]
     }
 
-    fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.bytes == 0
             && self.congested.is_none()
             && self.marks == 0
@@ -62,8 +62,9 @@ pub(super) struct Queue {
     pub holds: i32,
 }
 
-/// One controlled priority of an egress port.
+/// One controlled priority of an egress port. What every packet touches comes first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[repr(C)]
 pub(super) struct Egress {
     pub port: PortId,
     /// The place of its priority among the controlled ones.
@@ -71,9 +72,11 @@ pub(super) struct Egress {
     pub priority: Priority,
     /// The id of queue 0.
     pub first: u32,
-    pub flows: Table<Flow>,
     /// QT; the last one is the isolation queue.
     pub queues: Vec<Queue>,
+    pub flows: Table<Flow>,
+    /// Order marks in its queues.
+    pub marks: u32,
     /// How long a congested flow must be quiet before it is a normal one again.
     pub quiet: Time,
     /// A pause holds the queue that the flow's earlier packets stand in.
@@ -121,6 +124,7 @@ impl Egress {
         let new = f.congested.is_none();
         if new && buffered {
             f.marks += 2;
+            self.marks += 2;
             a.mark(port, QueueId(self.first + isolation), i);
             a.mark(port, QueueId(self.first + normal), i);
         }
@@ -187,6 +191,22 @@ impl Egress {
         self.forget(i);
     }
 
+    /// Whether a packet of flow `i`, for which it is not paused, passes while no packet is queued here:
+    /// only if it is isolated, no mark is in its way, and its release is asked for later already.
+    pub(super) fn pass(&mut self, now: Time, i: u32) -> bool {
+        let free = self.marks == 0;
+        let found = self.flows.at_mut(i).filter(|f| f.bytes == 0 && free);
+        match found.and_then(|f| f.congested.as_mut()) {
+            Some(c)
+                if c.paused.is_empty() && c.bytes == 0 && c.armed && self.quiet > Time::ZERO =>
+            {
+                c.last = now;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Drops what is known of flow `i` if that is nothing.
     pub(super) fn forget(&mut self, i: u32) {
         if self.flows.at(i).is_some_and(Flow::is_idle) {
@@ -228,7 +248,10 @@ impl Egress {
 
     fn mark_gone(&mut self, now: Time, i: u32, a: &mut Actions) {
         if let Some(f) = self.flows.at_mut(i) {
-            f.marks = f.marks.saturating_sub(1);
+            if f.marks > 0 {
+                f.marks -= 1;
+                self.marks -= 1;
+            }
         }
         self.release(now, i, a);
         self.forget(i);

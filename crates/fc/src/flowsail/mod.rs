@@ -1,12 +1,12 @@
 //! FlowSail, Li et al., ICNP 2023.
 //!
-//! *Problem:* BFC pauses whole queues; with the eight queues of a real switch flows share
-//! them, and the innocent are paused with the guilty. *Idea:* count bytes per flow, and
-//! when a queue is too long pause, by name, only the flows with more than a fair share of it.
+//! *Problem:* BFC pauses whole queues. With the eight queues of a real switch several flows share
+//! a queue, and all are paused because of one. *Idea:* count bytes per flow, and
+//! when a queue is too long, pause only the flows with more than a fair share of it.
 //! The previous hop sends later packets of a paused flow to one **isolation queue**, which is
-//! held while any of its flows is paused, so that the other queues go on. Two order marks,
-//! one at the end of the flow's old queue and one in the isolation queue, keep it in order:
-//! the isolation queue stops at its mark until the other one has come out.
+//! held while any of its flows is paused; the other queues continue to send. Two order marks,
+//! one at the end of the flow's old queue and one in the isolation queue, keep the flow in order:
+//! the isolation queue stops at its mark until the other mark has left its queue.
 //!
 //! ```text
 //!   PAUSE(f) arrives: f has packets a, b in q1, held; c comes later
@@ -49,14 +49,15 @@ mod tests;
 pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
 use crate::perflow::{
-    BUCKETS, Backstop, Draws, HopBdp, Keys, NicFlows, OWN_TIMERS, Own, Plan, TABLE, Table,
-    active_with,
+    BUCKETS, Backstop, Draws, HopBdp, Keys, NicFlows, OWN_TIMERS, Own, Pairs, Plan, TABLE, Table,
+    active_with, flagged, place, tag,
 };
 use crate::{
     Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
     PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Queue};
+use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId};
 
 /// How many data queues a port has.
@@ -94,8 +95,8 @@ pub const HOLD_ORIGINAL: Param = Param {
     name: "hold-original",
     kind: Kind::Bool,
     fallback: Fallback::Is("true"),
-    doc: "true: a pause also holds the queue that earlier packets of the flow stand in, with \
-          everyone in it; false: these are still sent.",
+    doc: "true: a pause also holds the queue with earlier packets of the flow, and so all flows \
+          in it; false: these packets are still sent.",
 };
 /// How the printed algorithms are read.
 pub const READING: Param = Param {
@@ -119,8 +120,8 @@ pub const READING: Param = Param {
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "flowsail",
     title: "FlowSail",
-    summary: "Pauses flows beyond their share of a long queue by name; the previous hop moves them \
-              to one isolation queue.",
+    summary: "Pauses single flows that exceed their share of a long queue; the previous hop moves \
+              them to one isolation queue.",
     reference: "Li et al., Towards Fine-grained and Practical Flow Control for Datacenter \
                 Networks, ICNP 2023",
     params: &[
@@ -148,7 +149,7 @@ const ENTRY_BITS: u64 = 50;
 /// The timers of FlowSail: one kind, told apart by class, so that classes do not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
-    /// It is asked again whether a flow of this class can be released.
+    /// Tests again whether a flow of this class can be released.
     Release {
         /// Which of the controlled priorities.
         class: u8,
@@ -167,9 +168,6 @@ impl Timer {
         Self::Release { class: key.kind - OWN_TIMERS }
     }
 }
-
-/// `Packet::local_tag` of a packet that met congestion.
-const CONGESTED: u8 = 1;
 
 /// Which correction of the printed algorithms is taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -216,8 +214,8 @@ pub struct FlowSail {
     role: Role,
     keys: Keys,
     reading: Reading,
-    low: HopBdp,
-    high: HopBdp,
+    /// The lower and the upper threshold.
+    thresholds: Pairs<(u64, u64)>,
     /// By port and class.
     egresses: Vec<Egress>,
     nic: NicFlows,
@@ -227,7 +225,8 @@ pub struct FlowSail {
 
 fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
     let flowsail = FlowSail::new(values, setup)?;
-    flowsail.low.check("q-low and hop-rtt", setup)?;
+    let low = values.ratio(&Q_LOW).expect("has a default");
+    HopBdp::new(values, setup).scaled(low).check("q-low and hop-rtt", setup)?;
     Ok(Box::new(flowsail))
 }
 
@@ -256,6 +255,7 @@ impl FlowSail {
                 queues: vec![Queue::default(); queues as usize],
                 quiet: values.time(&QUIET).unwrap_or(hop.rtt(port) * 2),
                 holds_original,
+                marks: 0,
                 reading,
             }
         };
@@ -264,8 +264,7 @@ impl FlowSail {
             keys: Keys::new(values, DEFAULT_BUCKETS),
             reading,
             egresses: Table::per_class(setup, &plan).into_iter().enumerate().map(egress).collect(),
-            low: hop.clone().scaled(low),
-            high: hop.scaled(high),
+            thresholds: hop.clone().scaled(low).beside(&hop.scaled(high)),
             nic: NicFlows::default(),
             draws: Draws::new(setup.seed, INFO.name, setup.node),
             backstop: Backstop::new(values, setup)?,
@@ -326,10 +325,11 @@ impl FlowSail {
         let length = v.queue(egress, id).bytes + u64::from(p.size);
         // length > threshold / N_active, without the division
         let scaled = length * active_with(v, egress, id);
-        if scaled > self.high.bytes(p.ingress, egress) {
+        let (low, high) = self.thresholds.get(p.ingress, egress);
+        if scaled > high {
             return true;
         }
-        if scaled <= self.low.bytes(p.ingress, egress) {
+        if scaled <= low {
             return false;
         }
         let flows = e.queues[queue as usize].flows;
@@ -355,13 +355,14 @@ impl FlowSail {
         hit: bool,
         a: &mut Actions,
     ) {
+        p.local_tag = tag(i, hit);
+        if !hit && self.reading != Reading::TwoCounters {
+            return;
+        }
         let e = &mut self.egresses[at];
         let table = usize::from(queue == e.isolation());
         let f = e.flows.at_mut(i).expect("the packet's flow");
-        if hit {
-            p.local_tag = CONGESTED;
-            f.pause_num[table] += 1;
-        }
+        f.pause_num[table] += u32::from(hit);
         if self.reading == Reading::TwoCounters {
             if f.pause_num[table] == 1 {
                 let (priority, flow) = (p.priority, p.flow);
@@ -375,11 +376,12 @@ impl FlowSail {
     /// Algorithm 2, lines 1-14: `p` has left the queue with this index.
     fn left(&mut self, v: &NodeView<'_>, p: &Packet, at: usize, queue: u32, a: &mut Actions) {
         let e = &mut self.egresses[at];
-        let isolated = queue == e.isolation();
-        let Some((i, f)) = e.flows.get_mut(self.keys.of(p.flow)) else { return };
+        let from_isolation = queue == e.isolation();
+        let found = e.flows.find_near(self.keys.of(p.flow), place(p.local_tag));
+        let Some((i, f)) = found.and_then(|i| Some((i, e.flows.at_mut(i)?))) else { return };
         let size = u64::from(p.size);
         let bytes = match &mut f.congested {
-            Some(c) if isolated => {
+            Some(c) if from_isolation => {
                 c.last = v.now;
                 &mut c.bytes
             }
@@ -387,8 +389,8 @@ impl FlowSail {
         };
         *bytes = bytes.saturating_sub(size);
         let emptied = *bytes == 0;
-        if p.local_tag == CONGESTED {
-            let n = &mut f.pause_num[usize::from(isolated)];
+        if flagged(p.local_tag) {
+            let n = &mut f.pause_num[usize::from(from_isolation)];
             *n = n.saturating_sub(1);
             if self.reading == Reading::TwoCounters && *n == 0 {
                 let (priority, flow) = (p.priority, p.flow);
@@ -397,12 +399,16 @@ impl FlowSail {
                 f.upstream.resume(p.priority, a);
             }
         }
+        let (isolated, idle) = (f.congested.is_some(), f.is_idle());
         if emptied {
             let flows = &mut e.queues[queue as usize].flows;
             *flows = flows.saturating_sub(1);
         }
-        e.release(v.now, i, a);
-        e.forget(i);
+        if isolated {
+            e.release(v.now, i, a);
+        } else if idle {
+            e.flows.remove(i);
+        }
     }
 
     fn hear(&mut self, v: &NodeView<'_>, port: PortId, state: FlowState, a: &mut Actions) {
@@ -451,6 +457,10 @@ impl FlowControl for FlowSail {
     }
 
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        // a NIC's packets leave no trace
+        if self.role == Role::Nic {
+            return Interest::Never(self.plan.other(priority));
+        }
         self.backstop.interest(&self.plan, priority)
     }
 
@@ -468,6 +478,28 @@ impl FlowControl for FlowSail {
         let hit = self.is_congested(v, p, at, i, queue);
         self.identify(p, at, (i, queue), hit, a);
         self.plan.data(class, queue)
+    }
+
+    /// A flow that is not known would have an entry, an empty queue and no share that is too large,
+    /// and be forgotten: what is left is the draw of its queue. (A mark may wait in the isolation
+    /// queue, which is none of the flow's.) One that is isolated has been active.
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
+        let (low, high) = self.thresholds.get(p.ingress, egress);
+        if u64::from(p.size) > low.min(high) {
+            return None;
+        }
+        let e = &mut self.egresses[self.plan.at(egress, class)];
+        let isolation = e.isolation();
+        let queue = match e.flows.find(self.keys.of(p.flow)) {
+            None => self.draws.below(isolation),
+            Some(i) => e.pass(v.now, i).then_some(isolation)?,
+        };
+        Some(self.plan.data(class, queue))
+    }
+
+    fn prefetch(&self) {
+        prefetch(self.egresses.as_slice());
     }
 
     #[inline]

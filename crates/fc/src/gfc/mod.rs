@@ -1,10 +1,10 @@
 //! GFC: gentle flow control (Qian et al., "Gentle Flow Control: Avoiding Deadlock in Lossless
 //! Networks", SIGCOMM 2019).
 //!
-//! *Problem:* a paused port holds buffer and waits; where buffers wait for each other in a
-//! circle, all wait for ever. *Idea:* never stop. The upstream port's **rate** is lowered as
+//! *Problem:* a paused port occupies buffer while it waits. If buffers wait for each other in a
+//! cycle, all wait forever. *Idea:* never stop. The upstream port's **rate** is lowered as
 //! the ingress queue grows, steeply enough that the queue cannot reach its limit before the
-//! rate has followed, and never to zero, so that nobody ever waits.
+//! lower rate takes effect, and never to zero, so that no port waits for another.
 //!
 //! With C the link's rate, τ the feedback latency and q the ingress queue:
 //!
@@ -15,8 +15,8 @@
 //! | `conceptual` | the same | q, whenever it changes | B_0 ≤ B_m − 4Cτ |
 //!
 //! Why `buffer` holds: at B_k the old rate C/2^(k−1) lasts for at most τ and adds at most
-//! Cτ/2^(k−1) ≤ (B_m − B_k)/2, which is where the next threshold is. The argument is about fluid;
-//! a packet that has started is finished, so q can pass B_m by two frames.
+//! Cτ/2^(k−1) ≤ (B_m − B_k)/2, which is where the next threshold is. The argument assumes fluid;
+//! a packet that has started is finished, so q can exceed B_m by two frames.
 //!
 //! *Modes:* `paper` as above. `ofc` is what the OFC paper calls GFC: thresholds below X_OFF
 //! lower the rate, and at X_OFF it **is** zero, until the queue has drained to X_ON: B_m is X_OFF,
@@ -86,7 +86,7 @@ pub const MIN_RATE: Param = Param {
     name: "min-rate",
     kind: Kind::Rate,
     fallback: Fallback::Is("8kbps"),
-    doc: "The rate is not lowered below this (buffer: below the first power-of-two part under it).",
+    doc: "Lowest rate (buffer: the first power-of-two fraction below it).",
 };
 /// How often occupancy is reported.
 pub const PERIOD: Param = Param {

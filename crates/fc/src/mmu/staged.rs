@@ -31,7 +31,7 @@ pub enum StageLimits {
 /// holds beyond its dedicated memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedLimits {
-    /// Memory of its own for each (port, priority).
+    /// Dedicated memory of each (port, priority).
     pub dedicated: Bytes,
     /// The pool: what the packets in the switch, by the ingress they came in by, may share.
     pub pool: Bytes,

@@ -30,7 +30,7 @@ impl Card {
         }
     }
 
-    /// The slot must not stay held for whoever gets it next.
+    /// The slot must not stay held for the next flow that uses it.
     pub(super) fn flow_ends(
         &mut self,
         slot: PortQueue,

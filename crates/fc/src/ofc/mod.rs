@@ -1,14 +1,14 @@
 //! OFC: original-congestion based fine-grained priority flow control (Xiao et al., "OFC: An
 //! Original congestion-based Fine-grained Priority Flow Control").
 //!
-//! *Problem:* a PFC pause stops every flow of a priority, also those that have nothing to do
-//! with the congestion, and as queues fill hop by hop it spreads. *Idea:* the port whose
-//! egress is congested although nobody paused it is the **origin**; it names the flows in its
-//! queue in the PAUSE. Switches further up do not name their own flows but pass on the names
-//! they were given, so only flows through the origin are paused along the whole tree. The
-//! paused side keeps the packets of paused flows apart in two backup queues, arranged so
-//! that no flow is reordered; only in the urgent state, with the ingress at the full
-//! threshold, everything is paused.
+//! *Problem:* a PFC pause stops every flow of a priority, also those that do not contribute to
+//! the congestion, and as queues fill hop by hop it spreads. *Idea:* a port whose
+//! egress is congested without being paused is the **origin**; its PAUSE lists the flows in its
+//! queue. Switches further upstream do not list their own flows but propagate the list
+//! they received, so only flows through the origin are paused along the whole tree. The
+//! paused side keeps the packets of paused flows separate in two backup queues, arranged so
+//! that no flow is reordered. Only in the urgent state, with the ingress at the full
+//! threshold, is everything paused.
 //!
 //! *Messages:* [`ControlMessage::OfcTuples`] (24 + 13n bytes, at least 64; at most 114 flows in
 //! a frame, longer lists take several frames). With `flow-key = pair`
@@ -39,7 +39,7 @@
 //! | | | `whole-frames`: all frames wait | sends paused flows |
 //! | `origin-test` | `mark`: a resumed port is an origin again when its backlog has left | `receipt`: Algorithm 2 line 8 | names innocent flows while it drains |
 //! | `resume-test` | `dequeue` | `enqueue`: Algorithm 1 line 1 | a wholly paused ingress never resumes |
-//! | `pause-table` | `union`, PAUSE on growth | `overwrite`: Algorithm 1 line 14 | flows stay paused for ever |
+//! | `pause-table` | `union`, PAUSE on growth | `overwrite`: Algorithm 1 line 14 | flows stay paused forever |
 //! | `scope` | `ingress`: flows that came in here | `port`: the tables as a whole | names flows the neighbour does not send |
 //! | `urgent-wildcard` | true | false: lists known flows | unknown flows still come |
 //! | `flow-key` | `flow`: the 5-tuple of the text | `pair`: (src, dst), of which the table sizes speak | pauses other flows between the same hosts |
@@ -139,8 +139,8 @@ pub const PAUSE_TABLE: Param = Param {
     name: "pause-table",
     kind: Kind::Choice(&["union", "overwrite"]),
     fallback: Fallback::Is("union"),
-    doc: "Remember all flows told to pause; overwrite (the last frame's only) is the literal \
-          reading, and wrong.",
+    doc: "Remember all flows that were paused; overwrite (only those of the last frame) is the \
+          literal reading, and wrong.",
 };
 /// Whose flows are named.
 pub const SCOPE: Param = Param {
@@ -380,7 +380,7 @@ impl FlowControl for Ofc {
     }
 
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
-        match self.is_lossless(priority) {
+        match self.is_lossless(priority) && self.role == Role::Switch {
             true => Interest::Every,
             false => Interest::Never(QueueId(self.queues[priority.index()].normal)),
         }
@@ -402,6 +402,20 @@ impl FlowControl for Ofc {
             }
         }
         QueueId(self.queues[p.priority.index()].normal)
+    }
+
+    /// Below both thresholds nobody is told anything, and while nobody is paused here heads are sent.
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let Packet { ingress, priority, size, .. } = *p;
+        if !self.is_lossless(priority) {
+            return None;
+        }
+        let bytes = v.q_in(ingress, priority).saturating_add(Bytes::new(u64::from(size)));
+        let passes = bytes < self.config.xoff_congested[ingress.index()]
+            && bytes < v.books.mmu.pause_threshold(ingress, priority)
+            && self.told[self.at(priority, ingress)].is_nothing()
+            && self.egress[self.at(priority, egress)].is_at_rest();
+        passes.then(|| QueueId(self.queues[priority.index()].normal))
     }
 
     fn serve(

@@ -13,13 +13,12 @@ use crate::{
 };
 use weir_core::{ControlMessage, Packet, PortId, Priority};
 
-/// Whether PFC stands behind the scheme.
+/// Whether PFC is the backstop of the scheme.
 pub const BACKSTOP: Param = Param {
     name: "backstop",
     kind: Kind::Choice(&["none", "pfc"]),
     fallback: Fallback::Is("none"),
-    doc: "pfc: PFC with the buffer's thresholds stands behind the scheme; none: a full buffer \
-          drops.",
+    doc: "pfc: PFC with the buffer's thresholds as a backstop; none: a full buffer drops packets.",
 };
 
 /// What bounds an ingress of a scheme that may have PFC behind it.
@@ -56,6 +55,12 @@ impl Backstop {
             ));
         }
         Ok(Self(Some(Pfc::new(&Values::new(), setup)?)))
+    }
+
+    /// Whether nothing stands behind the scheme.
+    #[inline]
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_none()
     }
 
     #[inline]

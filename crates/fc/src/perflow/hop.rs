@@ -12,6 +12,31 @@ pub const HOP_RTT: Param = Param {
           full frame over the upstream link, the time of a control frame and its response time.",
 };
 
+/// A value for each pair of an ingress and an egress port: one for all if they are the same, so that
+/// packets of all ports find it in the same place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Pairs<T> {
+    values: Vec<T>,
+    /// How far apart the values of two neighbouring ingress ports are, and of two egress ports.
+    steps: (usize, usize),
+}
+
+impl<T: Copy + PartialEq> Pairs<T> {
+    /// The values of `ports` ports, in rows by ingress.
+    fn new(mut values: Vec<T>, ports: usize) -> Self {
+        let same = values.windows(2).all(|pair| pair[0] == pair[1]);
+        if same {
+            values.truncate(1);
+        }
+        Self { values, steps: if same { (0, 0) } else { (ports, 1) } }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, ingress: PortId, egress: PortId) -> T {
+        self.values[ingress.index() * self.steps.0 + egress.index() * self.steps.1]
+    }
+}
+
 /// Hop round trips and bandwidth-delay products of a node: the round trip is that of the
 /// link to the **upstream** neighbour, which a pause has to cross; the bandwidth is that of
 /// the **egress**, at which the queue drains.
@@ -21,8 +46,7 @@ pub const HOP_RTT: Param = Param {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct HopBdp {
     rtt: Vec<Time>,
-    /// Row: ingress, column: egress.
-    bytes: Vec<u64>,
+    bytes: Pairs<u64>,
     /// The least any of them may be.
     least: u64,
     /// The largest of them, whatever the least.
@@ -36,7 +60,8 @@ impl HopBdp {
             .map(|i| given.unwrap_or_else(|| setup.hop_rtt(PortId::from_index(i))))
             .collect();
         let least = if given.is_some() { 0 } else { setup.max_frame.get() };
-        let mut hop = Self { rtt, bytes: Vec::new(), least, largest: 0 };
+        let bytes = Pairs::new(Vec::new(), 0);
+        let mut hop = Self { rtt, bytes, least, largest: 0 };
         let nothing = vec![Time::ZERO; setup.ports.len()];
         hop.fill(setup, &nothing);
         hop
@@ -47,19 +72,27 @@ impl HopBdp {
             let window = *rtt + *extra;
             setup.ports.iter().map(move |p| p.rate.bytes_in(window).get())
         };
-        self.bytes = self.rtt.iter().zip(extra).flat_map(row).collect();
-        self.bound();
+        self.bound(self.rtt.iter().zip(extra).flat_map(row).collect());
     }
 
-    fn bound(&mut self) {
-        self.largest = self.bytes.iter().copied().max().unwrap_or(0);
-        self.bytes.iter_mut().for_each(|b| *b = (*b).max(self.least));
+    /// Takes these products, in rows by ingress.
+    fn bound(&mut self, mut bytes: Vec<u64>) {
+        self.largest = bytes.iter().copied().max().unwrap_or(0);
+        bytes.iter_mut().for_each(|b| *b = (*b).max(self.least));
+        self.bytes = Pairs::new(bytes, self.rtt.len());
+    }
+
+    /// All pairs of ports, in rows by ingress.
+    fn pairs(&self) -> impl Iterator<Item = (PortId, PortId)> + use<> {
+        let ports = self.rtt.len();
+        (0..ports * ports)
+            .map(move |i| (PortId::from_index(i / ports), PortId::from_index(i % ports)))
     }
 
     /// The same with every product multiplied by `factor`.
     pub(crate) fn scaled(mut self, factor: Ratio) -> Self {
-        self.bytes.iter_mut().for_each(|b| *b = factor.of(*b));
-        self.bound();
+        let scaled = self.pairs().map(|(i, e)| factor.of(self.bytes(i, e))).collect();
+        self.bound(scaled);
         self
     }
 
@@ -67,6 +100,12 @@ impl HopBdp {
     pub(crate) fn widened(mut self, setup: &NodeSetup<'_>, extra: &[Time]) -> Self {
         self.fill(setup, extra);
         self
+    }
+
+    /// These products, each with that of `other` beside it.
+    pub(crate) fn beside(&self, other: &Self) -> Pairs<(u64, u64)> {
+        let both = self.pairs().map(|(i, e)| (self.bytes(i, e), other.bytes(i, e)));
+        Pairs::new(both.collect(), self.rtt.len())
     }
 
     /// Refuses thresholds, made by the parameters `by`, of which none takes a frame: every queue
@@ -92,7 +131,7 @@ impl HopBdp {
     /// Bytes that `egress` sends in a round trip to the neighbour at `ingress`.
     #[inline]
     pub(crate) fn bytes(&self, ingress: PortId, egress: PortId) -> u64 {
-        self.bytes[ingress.index() * self.rtt.len() + egress.index()]
+        self.bytes.get(ingress, egress)
     }
 }
 
@@ -144,6 +183,24 @@ mod tests {
             assert_eq!(rows[0], [5660, 22_640, 56_600]);
             assert_eq!(rows[1], [5790, 23_160, 57_900]);
             assert_eq!(rows[2], [7816, 31_264, 78_160]);
+        });
+    }
+
+    #[test]
+    fn equal_links_share_one_product_and_others_have_their_own() {
+        at([(40, 1); 3], Time::ZERO, |setup| {
+            let hop = HopBdp::new(&Values::new(), setup);
+            assert_eq!((hop.bytes.values.len(), rows(&hop)), (1, [[13_160; 3]; 3]));
+            let twice = hop.clone().scaled(Ratio::new(2, 1).unwrap());
+            let both = hop.beside(&twice);
+            assert_eq!(both.values, [(13_160, 26_320)]);
+            assert_eq!(both.get(PortId(2), PortId(1)), (13_160, 26_320));
+        });
+        at([(10, 1), (40, 2), (100, 3)], Time::ZERO, |setup| {
+            let hop = HopBdp::new(&Values::new(), setup);
+            let both = hop.beside(&hop.clone().scaled(Ratio::new(2, 1).unwrap()));
+            assert_eq!((hop.bytes.values.len(), both.values.len()), (9, 9));
+            assert_eq!(both.get(PortId(1), PortId(2)), (57_900, 115_800));
         });
     }
 

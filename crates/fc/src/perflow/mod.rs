@@ -26,7 +26,7 @@ mod upstream;
 pub use backstop::BACKSTOP;
 pub(crate) use backstop::{Backstop, ingress_bound};
 pub use hop::HOP_RTT;
-pub(crate) use hop::HopBdp;
+pub(crate) use hop::{HopBdp, Pairs};
 pub(crate) use nic::NicFlows;
 pub(crate) use plan::{Own, Plan};
 pub(crate) use table::{BUCKETS, Keys, TABLE, Table};
@@ -43,6 +43,26 @@ pub(crate) const ONE_PATH: &str = "each egress port pauses and resumes a flow by
 
 /// Timer kinds from here on belong to the schemes, those below to the PFC behind them.
 pub(crate) const OWN_TIMERS: u8 = 16;
+
+/// A tag of a packet that says where its flow stands in a table, if that fits, and whether `flag` is
+/// set: the scheme finds the flow again without a search.
+#[inline]
+pub(crate) fn tag(i: u32, flag: bool) -> u8 {
+    let place = if i < 127 { i as u8 + 1 } else { 0 };
+    place << 1 | u8::from(flag)
+}
+
+/// Where the flow of a packet with this [`tag`] was, if the tag says so.
+#[inline]
+pub(crate) fn place(tag: u8) -> Option<u32> {
+    u32::from(tag >> 1).checked_sub(1)
+}
+
+/// Whether the flag of this [`tag`] is set.
+#[inline]
+pub(crate) fn flagged(tag: u8) -> bool {
+    tag & 1 != 0
+}
 
 /// N_active of `port` once a packet has joined `queue`: the data queues that are neither
 /// empty nor held, at least one.
@@ -100,6 +120,15 @@ pub(crate) mod testing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tag_holds_a_flag_and_a_place_that_fits() {
+        for (i, flag) in [(0, false), (0, true), (126, true), (127, false), (u32::MAX, true)] {
+            let tag = tag(i, flag);
+            assert_eq!((place(tag), flagged(tag)), ((i < 127).then_some(i), flag));
+        }
+        assert_eq!((place(0), flagged(0)), (None, false), "as packets come");
+    }
 
     #[test]
     fn a_fixed_draw_is_its_number_modulo_the_choices() {

@@ -67,7 +67,9 @@ impl NicFlows {
                 if pause { a.hold(port, target) } else { a.open(port, target) }
             }
         }
-        self.forget(port, key);
+        if held.slots.is_empty() && held.paused.is_empty() {
+            self.keys.remove(&(port, key));
+        }
     }
 
     /// The link changed: nothing is paused any more.

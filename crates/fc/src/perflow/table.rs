@@ -48,19 +48,44 @@ impl Keys {
     }
 }
 
-/// So many entries are found by looking at the keys of all: few flows have packets in one port at
+/// So many entries are found by looking at the tags of all: few flows have packets in one port at
 /// a time, and they come and go with every other packet.
 const FEW: usize = 16;
+
+/// Eight bits of a key, mixed, so that most keys are told apart without a look at them.
+#[inline(always)]
+fn tag(key: u64) -> u8 {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
+}
+
+/// The highest bit of each of eight tags: zero if the tag is not this one. (Behind one that is, a bit
+/// may be set for one that is not.)
+#[inline(always)]
+fn matches(tags: [u8; 8], tag: u8) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    let differ = u64::from_le_bytes(tags) ^ ONES.wrapping_mul(u64::from(tag));
+    differ.wrapping_sub(ONES) & !differ & (ONES << 7)
+}
 
 /// A slab of entries found by key. An entry keeps its index while it lives, and the smallest
 /// free index is reused, so that they can name queues and marks.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Table<E> {
     /// Bit per slot of the first few: taken.
     taken: u32,
-    keys: [u64; FEW],
+    /// How many slots beyond are taken.
+    beyond: u32,
     slots: Vec<Option<(u64, E)>>,
-    /// The slots beyond: where each key is, and which are free.
+    /// Of the first few; that of a free one means nothing.
+    tags: [[u8; 8]; FEW / 8],
+    /// Of the slots beyond. Apart: few tables need it.
+    rest: Box<Rest>,
+}
+
+/// Where each key is, and which slots are free.
+#[derive(Clone, Debug, Default)]
+struct Rest {
     index: FxHashMap<u64, u32>,
     free: BinaryHeap<Reverse<u32>>,
 }
@@ -69,10 +94,10 @@ impl<E> Table<E> {
     pub(crate) fn new() -> Self {
         Self {
             taken: 0,
-            keys: [0; FEW],
+            beyond: 0,
             slots: Vec::new(),
-            index: FxHashMap::default(),
-            free: BinaryHeap::new(),
+            tags: [[0; 8]; FEW / 8],
+            rest: Box::default(),
         }
     }
 
@@ -83,15 +108,43 @@ impl<E> Table<E> {
 
     #[inline]
     pub(crate) fn find(&self, key: u64) -> Option<u32> {
+        let tag = tag(key);
         let mut taken = self.taken;
-        while taken != 0 {
-            let i = taken.trailing_zeros();
-            if self.keys[i as usize % FEW] == key {
-                return Some(i);
+        for (word, tags) in self.tags.iter().enumerate() {
+            if taken == 0 {
+                break;
             }
-            taken &= taken - 1;
+            let mut found = matches(*tags, tag);
+            while found != 0 {
+                let i = word as u32 * 8 + found.trailing_zeros() / 8;
+                if self.is_at(key, i) {
+                    return Some(i);
+                }
+                found &= found - 1;
+            }
+            taken >>= 8;
         }
-        if self.index.is_empty() { None } else { self.index.get(&key).copied() }
+        if self.beyond == 0 { None } else { self.rest.index.get(&key).copied() }
+    }
+
+    /// [`Table::find`] where the entry was at `hint` before.
+    #[inline]
+    pub(crate) fn find_near(&self, key: u64, hint: Option<u32>) -> Option<u32> {
+        hint.filter(|i| self.is_at(key, *i)).or_else(|| self.find(key))
+    }
+
+    #[inline]
+    fn is_at(&self, key: u64, i: u32) -> bool {
+        matches!(self.slots.get(i as usize), Some(Some((k, _))) if *k == key)
+    }
+
+    /// The index that the next entry gets.
+    #[inline]
+    pub(crate) fn next_index(&self) -> u32 {
+        match self.taken.trailing_ones() {
+            first_free if (first_free as usize) < FEW => first_free,
+            _ => self.rest.free.peek().map_or(self.slots.len() as u32, |Reverse(i)| *i),
+        }
     }
 
     #[inline]
@@ -116,11 +169,12 @@ impl<E> Table<E> {
         let first_free = self.taken.trailing_ones() as usize;
         let i = if first_free < FEW {
             self.taken |= 1 << first_free;
-            self.keys[first_free] = key;
+            self.tags[first_free / 8][first_free % 8] = tag(key);
             first_free
         } else {
-            let i = self.free.pop().map_or(self.slots.len() as u32, |Reverse(i)| i);
-            self.index.insert(key, i);
+            let i = self.rest.free.pop().map_or(self.slots.len() as u32, |Reverse(i)| i);
+            self.rest.index.insert(key, i);
+            self.beyond += 1;
             i as usize
         };
         if i == self.slots.len() {
@@ -135,25 +189,33 @@ impl<E> Table<E> {
             if (i as usize) < FEW {
                 self.taken &= !(1 << i);
             } else {
-                self.index.remove(&key);
-                self.free.push(Reverse(i));
+                self.rest.index.remove(&key);
+                self.rest.free.push(Reverse(i));
+                self.beyond -= 1;
             }
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.taken.count_ones() as usize + self.index.len()
+        (self.taken.count_ones() + self.beyond) as usize
+    }
+
+    /// The slots that may be in use.
+    fn in_use(&self) -> usize {
+        let few = (u32::BITS - self.taken.leading_zeros()) as usize;
+        if self.beyond == 0 { few } else { self.slots.len() }
     }
 
     /// All entries in index order: index, key, entry.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u64, &E)> {
-        let slots = self.slots.iter().enumerate();
+        let slots = self.slots[..self.in_use()].iter().enumerate();
         slots.filter_map(|(i, s)| s.as_ref().map(|(key, e)| (i as u32, *key, e)))
     }
 
     /// All entries in index order, to change them.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut E)> {
-        let slots = self.slots.iter_mut().enumerate();
+        let end = self.in_use();
+        let slots = self.slots[..end].iter_mut().enumerate();
         slots.filter_map(|(i, s)| s.as_mut().map(|(_, e)| (i as u32, e)))
     }
 }
@@ -225,7 +287,13 @@ mod tests {
             let key = rng::mix(step ^ 1) % (step + 1);
             let at = list.iter().position(|e| *e == Some(key)).map(|i| i as u32);
             assert_eq!(t.find(key), at);
+            assert_eq!(t.find_near(key, Some(step as u32 % 50)), at);
+            assert_eq!(t.find_near(key, at), at);
             assert_eq!(t.len(), list.iter().flatten().count());
+            let all = t.iter().map(|(i, key, _)| (i as usize, key));
+            assert!(all.eq(list.iter().enumerate().filter_map(|(i, k)| Some((i, (*k)?)))));
+            let free = list.iter().position(Option::is_none).unwrap_or(list.len());
+            assert_eq!(t.next_index() as usize, free);
         }
         assert!(list.len() > 2 * FEW, "{}", list.len());
     }

@@ -48,11 +48,12 @@ pub(crate) fn floor(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
         return;
     }
     let (Ok(Some(circle)), Some(least)) = (circle(e), values.rate(&gfc::MIN_RATE)) else { return };
-    let title = format!("{} cannot promise to be lossless in a circle of buffers", info.title);
+    let title =
+        format!("{} cannot guarantee losslessness with a cyclic buffer dependency", info.title);
     let room = two_frames(e);
     let warning = Diagnostic::warning(title).help(format!(
-        "the circle is {}: an ingress in it may receive {least} although nothing leaves, and use up \
-         {room} above b-m in {} or more",
+        "the cycle is {}: an ingress in it can receive {least} while no packet leaves, and so use \
+         up {room} above b-m within {} or more",
         circle.describe(&e.topology),
         least.max(Rate::from_bps(1)).time_for(room),
     ));

@@ -1,4 +1,4 @@
-//! Whether scheme and transport can live with the switches and the paths of the scenario.
+//! Whether scheme and transport support the switches and the paths of the scenario.
 
 use crate::experiment::{Experiment, Variant, ask};
 use crate::text::{Diagnostic, Diagnostics};
@@ -14,18 +14,18 @@ pub(crate) fn scheme(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
     if s.switch.config.pipeline.is_some()
         && let Err(why) = fc.fits_pipeline()
     {
-        let error = Diagnostic::error(format!("{title} cannot govern a pipelined switch"));
+        let error = Diagnostic::error(format!("{title} does not support pipelined switches"));
         let names: Vec<&str> = fitting(|fc| fc.fits_pipeline().is_ok());
-        let help = format!("those that can: {}", names.join(", "));
+        let help = format!("supported: {}", names.join(", "));
         out.push(error.maybe_at(at, why).help(help));
     }
     if !s.routing.balance.keeps_order()
         && let Err(why) = fc.fits_many_paths()
     {
-        let error = Diagnostic::error(format!("{title} cannot govern flows with several paths"));
+        let error = Diagnostic::error(format!("{title} does not support flows with several paths"));
         let error = error.maybe_at(at.or(s.routing.balance_at), why);
         let names: Vec<&str> = fitting(|fc| fc.fits_many_paths().is_ok());
-        let help = format!("write `balance = \"flow\"`, or take one of {}", names.join(", "));
+        let help = format!("write `balance = \"flow\"`, or choose one of {}", names.join(", "));
         out.push(error.help(help));
     }
 }
@@ -42,12 +42,12 @@ pub(crate) fn order(e: &Experiment, out: &mut Diagnostics) {
     if !s.routing.balance.is_per_packet() || s.nic.config.reliability != Reliability::GoBackN {
         return;
     }
-    let title = "go-back-N takes packets that were overtaken for lost ones";
+    let title = "go-back-N treats reordered packets as lost";
     let label = "packets of a flow take different paths";
     let warning = Diagnostic::warning(title).maybe_at(s.routing.balance_at, label);
     out.push(warning.help(
-        "what comes too early is thrown away and sent again: write `reliability = \
-         \"selective-repeat\"` in `[nic]`, or mean it",
+        "packets that arrive early are discarded and sent again: write `reliability = \
+         \"selective-repeat\"` in `[nic]` unless this is intended",
     ));
 }
 

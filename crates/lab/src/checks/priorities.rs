@@ -14,14 +14,14 @@ pub(crate) fn acks(e: &Experiment, out: &mut Diagnostics) {
     if nic.config.acks_with_data || !switch.config.lossless.contains(acks) {
         return;
     }
-    let title = format!("priority {acks} cannot be lossless: it is that of the ACKs");
+    let title = format!("priority {acks} cannot be lossless: it is the priority of ACKs");
     let error = Diagnostic::error(title)
         .maybe_at(nic.ack_priority_at.or(switch.lossless_at), "")
-        .help("ACKs are neither paused nor dropped, and what shares their priority is not either");
+        .help("ACKs are never paused or dropped, nor is data with their priority");
     let free = Priority::ALL.into_iter().rev().find(|p| !switch.config.lossless.contains(*p));
     out.push(match free {
         Some(free) => error.help(format!("write `ack-priority = {free}` in `[nic]`")),
-        None => error.help("leave one priority out of `lossless` in `[switch]`"),
+        None => error.help("remove one priority from `lossless` in `[switch]`"),
     });
 }
 
@@ -48,8 +48,8 @@ impl Protection {
         let own = !e.scenario.nic.config.acks_with_data;
         if own && flows.iter().any(|f| f.priority == acks) {
             let title = format!("traffic of priority {acks} is never paused or dropped");
-            let warning = Diagnostic::warning(title)
-                .maybe_at(spec.place("priority"), "the priority of the ACKs");
+            let warning =
+                Diagnostic::warning(title).maybe_at(spec.place("priority"), "the priority of ACKs");
             out.push(warning.help("give it another priority, or set `ack-priority` in `[nic]`"));
         }
         let is_lossless = |f: &&FlowSpec| protected.contains(f.priority);

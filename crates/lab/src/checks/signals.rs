@@ -23,7 +23,11 @@ pub(crate) fn signals(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
     if !s.traffic.is_empty() && s.traffic.iter().all(|t| t.entry.name == "constant") {
         let title = format!("`{name}` has nothing to control");
         let warning = Diagnostic::warning(title).maybe_at(at, "");
-        out.push(warning.help("constant-rate sources send at their rate: use another pattern"));
+        out.push(
+            warning.help(
+                "constant-rate sources do not react to congestion control: use another pattern",
+            ),
+        );
     }
     let is_dctcp = is_tcp && config.tcp.ecn == EcnMode::Dctcp;
     if cc.needs().marks || is_dctcp {
@@ -37,7 +41,7 @@ pub(crate) fn signals(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
         let warning = Diagnostic::warning(title).maybe_at(at, "");
         let tenth = weir_core::Rate::from_bps((line.as_bps() / 100).max(1));
         out.push(warning.help(format!(
-            "there are NICs of {line}: write `min-rate = \"{}bps\"` or so",
+            "the rate of NICs is {line}: write `min-rate = \"{}bps\"`, for example",
             tenth.as_bps()
         )));
     }
@@ -57,10 +61,12 @@ pub(crate) fn telemetry(e: &Experiment, cc: CcKind, switches: usize, out: &mut D
     if !cc.needs().telemetry || switches <= MAX_HOPS {
         return;
     }
-    let title =
-        format!("`{}` gets no telemetry from paths with more than {MAX_HOPS} switches", cc.name());
-    let warning = Diagnostic::warning(title)
-        .maybe_at(place(e, cc), format!("there are paths with {switches}"));
+    let title = format!(
+        "`{}` receives no telemetry on paths with more than {MAX_HOPS} switches",
+        cc.name()
+    );
+    let warning =
+        Diagnostic::warning(title).maybe_at(place(e, cc), format!("some paths have {switches}"));
     out.push(warning.help("flows on such paths stay at line rate"));
 }
 
@@ -74,9 +80,10 @@ fn place(e: &Experiment, cc: CcKind) -> Option<Span> {
 fn marks(e: &Experiment, name: &str, at: Option<Span>, config: &Config, out: &mut Diagnostics) {
     let s = &e.scenario;
     if config.switch.ecn.is_none() {
-        let warning = Diagnostic::warning(format!("`{name}` can get no marks: no switch marks"))
-            .maybe_at(s.switch.ecn_at.or(at), "");
-        out.push(warning.help("write `ecn = \"auto\"` in `[switch]`, or leave it out"));
+        let warning =
+            Diagnostic::warning(format!("`{name}` cannot receive ECN marks: no switch marks"))
+                .maybe_at(s.switch.ecn_at.or(at), "");
+        out.push(warning.help("write `ecn = \"auto\"` in `[switch]`, or omit `ecn`"));
         return;
     }
     let thresholds = SwitchThresholds::new(&e.topology, config);
@@ -94,12 +101,12 @@ fn marks(e: &Experiment, name: &str, at: Option<Span>, config: &Config, out: &mu
         }
     }
     if !reachable {
-        let title = format!("`{name}` can get no marks: no queue can grow beyond kmin");
+        let title = format!("`{name}` cannot receive ECN marks: no queue can grow beyond kmin");
         let warning = Diagnostic::warning(title).maybe_at(s.switch.ecn_at.or(at), "");
         out.push(warning.help("lower kmin, or raise the pause thresholds or the buffer"));
     } else if let (Some((kmin, pause)), true) = (first_late, config.scheme.info.lossless) {
-        let title = "pausing comes before marking";
-        let label = format!("marks from {kmin} on, pauses from {pause} on");
+        let title = "pauses begin before ECN marking";
+        let label = format!("marking starts at {kmin}, pausing at {pause}");
         let warning = Diagnostic::warning(title).maybe_at(s.switch.ecn_at.or(at), label);
         out.push(warning.help("`ecn = \"auto\"` marks before an ingress pauses"));
     }
@@ -171,7 +178,7 @@ pub(crate) fn refresh(e: &Experiment, out: &mut Diagnostics) {
     // Half of the pause for the refresh interval, half for the wait.
     let least = (frame + pause).get().div_ceil(32);
     out.push(warning.help(format!(
-        "on link {a}-{b} it lasts {lasts}, and a refresh may wait for a frame: write \
-         `pause-quanta` of at least {least}, or a shorter `refresh`; packets can be lost"
+        "on link {a}-{b} it lasts {lasts}, and a refresh can be delayed by a frame: write \
+         `pause-quanta` of at least {least}, or a shorter `refresh`; otherwise packets can be lost"
     )));
 }

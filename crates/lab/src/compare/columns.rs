@@ -25,7 +25,7 @@ pub const SYNTAX: &str = "[CLASS:]METRIC[@SIZES]";
 impl Figure {
     /// A metric of the flows of a class.
     pub(super) fn of_class(name: &str, class: &str) -> Self {
-        let metric = metrics::find(name).expect("a metric of the table");
+        let metric = metrics::find(name).expect("a metric in the table");
         Self { metric, class: class.to_owned(), sizes: String::new() }
     }
 
@@ -62,7 +62,7 @@ impl Figure {
         if !metric.of_flows && (class, sizes) != ("", "") {
             let what = if class.is_empty() { sizes } else { class };
             return Err(format!(
-                "`{}` is a figure of a whole run, not of flows: leave `{what}` out",
+                "`{}` is a metric of the whole run, not of flows: omit `{what}`",
                 metric.name
             ));
         }
@@ -81,7 +81,7 @@ impl Figure {
                 false => format!("there are {}", all.join(", ")),
             };
             return Err(format!(
-                "`{sizes}` is no range of `sizes` in `[report]`: {there} (add it with \
+                "`{sizes}` is not a range of `sizes` in `[report]`: {there} (add it with \
                  `--set 'report.sizes=[\"{sizes}\"]'`)"
             ));
         }

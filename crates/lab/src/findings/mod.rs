@@ -149,8 +149,8 @@ impl<'a> Comparison<'a> {
         self.groups.iter().all(same)
     }
 
-    /// The seeds with which a row did not have the traffic of the first row. A run that ended before
-    /// all flows had started says nothing about that.
+    /// The seeds with which a row did not have the traffic of the first row. A run that ended
+    /// before all flows had started says nothing about that.
     pub fn other_traffic(&self, group: &Group<'_>) -> Vec<u64> {
         let regular = |r: &&Run| matches!(r.outcome.finish, Finish::Drained | Finish::TimeLimit);
         let Some(first) = self.groups.first() else { return Vec::new() };

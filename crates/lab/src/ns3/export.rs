@@ -8,7 +8,7 @@ use weir_traffic::FlowSpec;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a flow from node {src} to node {dst} {what}, which a flow file of the HPCC ns-3 simulator \
-     cannot say"
+     cannot express"
 )]
 pub struct NotAFlow {
     src: u32,
@@ -29,10 +29,10 @@ pub fn flow_file(flows: &[FlowSpec], classes: &[String]) -> Result<String, NotAF
             return Err(fail("has no end"));
         }
         if f.rate.is_some() || f.stop.is_some() {
-            return Err(fail("has a rate or a stop of its own"));
+            return Err(fail("has its own rate or stop time"));
         }
         if f.path.is_some() {
-            return Err(fail("has a path of its own"));
+            return Err(fail("has its own path"));
         }
         let class = classes.get(f.class.index()).map(String::as_str).unwrap_or_default();
         let ns = f.start.as_ps().div_ceil(1000);

@@ -58,8 +58,8 @@ impl Ns3Run {
         match self.reason {
             StopReason::StopTime | StopReason::Interrupted => None,
             StopReason::Stuck { time_ns } => Some(format!(
-                "a timer with a period below 1 us fired at {time_ns} ns, where the original runs \
-                 for ever: RP_TIMER, ALPHA_RESUME_INTERVAL and RATE_DECREASE_INTERVAL are whole \
+                "a timer with a period below 1 us fired at {time_ns} ns, at which the original \
+                 never ends: RP_TIMER, ALPHA_RESUME_INTERVAL and RATE_DECREASE_INTERVAL are whole \
                  microseconds"
             )),
             StopReason::NoRoute { time_ns, from, to } => Some(format!(

@@ -38,7 +38,7 @@ impl Places {
                 Err(source) => return Err(WriteError { path: path.clone(), source }),
             };
             if !head.is_empty() && !head.contains(mark) {
-                let what = "it is there already and is no result: name another directory";
+                let what = "it exists and is not a result of Weir: name another directory";
                 let source = io::Error::new(io::ErrorKind::AlreadyExists, what);
                 return Err(WriteError { path: path.clone(), source });
             }

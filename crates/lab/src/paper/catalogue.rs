@@ -1,6 +1,7 @@
 //! Finding papers: those inside the program, and directories of users.
 
 use super::claim::{self, Claim};
+use super::discussion::{self, Discussion};
 use super::experiment::{Experiment, Work};
 use super::select::unknown;
 use crate::scenario::{Files, Problems};
@@ -28,6 +29,8 @@ pub struct Paper {
     pub experiments: Vec<Experiment>,
     /// All of them.
     pub claims: Vec<Claim>,
+    /// Why numbers differ from the paper's.
+    pub discussions: Vec<Discussion>,
     /// All texts.
     pub sources: Sources,
     /// Where its files are.
@@ -126,12 +129,34 @@ impl Paper {
                 Err(error) => out.push(error),
             }
         }
+        let mut discussions = Vec::new();
+        if names.iter().any(|n| n == discussion::FILE) {
+            match add(&mut sources, discussion::FILE) {
+                Ok(id) => {
+                    let ids: Vec<&str> = experiments.iter().map(|e| e.id.as_str()).collect();
+                    discussions = discussion::read(&sources, id, &claims, &ids, &mut out);
+                }
+                Err(error) => out.push(error),
+            }
+        }
         if out.has_errors() {
             out.sort();
             return Err(Problems { sources, diagnostics: out });
         }
         let Head { id, title, short, year, notes, .. } = head;
-        Ok(Self { id, title, short, year, notes, experiments, claims, sources, files, directory })
+        Ok(Self {
+            id,
+            title,
+            short,
+            year,
+            notes,
+            experiments,
+            claims,
+            discussions,
+            sources,
+            files,
+            directory,
+        })
     }
 
     /// How a command line names it.
@@ -161,7 +186,7 @@ fn borrow_scopes(experiments: &mut [Experiment], sources: &Sources, out: &mut Di
                 e.scope = super::Scope { id: e.id.clone(), ..scope.clone() };
             }
             Some(_) => {
-                let title = format!("`{of}` uses the runs of another experiment itself");
+                let title = format!("`{of}` itself uses the runs of another experiment");
                 out.push(Diagnostic::error(title).at(at, "name the one that has them"));
             }
             None => {
@@ -198,7 +223,7 @@ impl Head {
         }
         if matches!(name.as_str(), "all" | "results") {
             let at = root.get("id").map_or(at, |i| i.span);
-            r.error(format!("`{name}` means something else on the command line"), at, "");
+            r.error(format!("`{name}` is reserved on the command line"), at, "");
         }
         let title = r.required(&root, "title", "paper.toml", at);
         let short = r.text(&root, "short").map_or_else(|| name.clone(), |(text, _)| text);
@@ -209,12 +234,14 @@ impl Head {
         }
         let experiments = r.texts(&root, "experiments");
         let listed = |stem: &str| experiments.iter().any(|(name, _)| name == stem);
-        let own = |stem: &str| stem != "paper" && stem != "claims" && !stem.ends_with(".scenario");
+        let own = |stem: &str| {
+            !matches!(stem, "paper" | "claims" | "discussion") && !stem.ends_with(".scenario")
+        };
         for stem in names.iter().filter_map(|n| n.strip_suffix(".toml")).filter(|s| own(s)) {
             if !listed(stem) {
                 let at = root.get("experiments").map_or(at, |i| i.span);
                 let title = format!("`{stem}.toml` is not among the experiments");
-                r.error(title, at, "list it, or call it .scenario.toml if it is a scenario");
+                r.error(title, at, "add it, or name it .scenario.toml if it is a scenario");
             }
         }
         Self { id: name, title, short, year, notes, experiments }
@@ -235,7 +262,8 @@ pub fn choose(words: &[String]) -> Result<Vec<Chosen>, Problems> {
             let stem = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into());
             let at = paper.experiments.iter().position(|e| e.stem == stem);
             let Some(at) = at else {
-                let error = Diagnostic::error(format!("`{word}` is no experiment of its paper"));
+                let error =
+                    Diagnostic::error(format!("`{word}` is not an experiment of its paper"));
                 let names: Vec<&str> = paper.experiments.iter().map(|e| e.stem.as_str()).collect();
                 let nearest = weir_net::nearest(&stem, names.iter().copied());
                 return Err(Problems::plain(error.nearest(nearest)));

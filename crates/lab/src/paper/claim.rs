@@ -252,7 +252,7 @@ fn refuse_idle(r: &mut Reader<'_>, table: &Table, kind: &str) {
         let name = name.as_str();
         let selects = measured && (KEYS.contains(&name) || name == "variant");
         if OWN.contains(&name) && !common.contains(&name) && !takes.contains(&name) && !selects {
-            let title = format!("a claim of kind {kind} does not look at `{name}`");
+            let title = format!("a claim of kind {kind} does not use `{name}`");
             r.error(title, *at, &format!("it takes {}", takes.join(", ")));
         }
     }
@@ -516,7 +516,7 @@ impl Context<'_, '_> {
                 self.r.check_point(&operand.select, scope, over, place(key));
                 let fixed = over.iter().find(|name| operand.select.fixed(name).is_some());
                 if let Some(name) = fixed {
-                    let title = format!("`{name}` has one value and is gone through as well");
+                    let title = format!("`{name}` is fixed to one value and also iterated over");
                     self.r.error(title, place(key), "");
                 }
             }
@@ -529,7 +529,7 @@ impl Context<'_, '_> {
         if along && over.len() != 1 {
             self.needs("over", "one parameter");
             if over.len() > 1 {
-                self.r.error("this goes along one parameter", place("over"), "");
+                self.r.error("this needs exactly one parameter", place("over"), "");
             }
         }
         let values = match (along, over) {

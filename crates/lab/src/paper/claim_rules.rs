@@ -49,15 +49,30 @@ pub(crate) fn shown(metric: &str, x: f64) -> String {
         Unit::Bytes => format::bytes_f64(x),
         Unit::Rate => format::rate_bps(x),
         Unit::Percent => percent(x),
-        Unit::Number if libm::fabs(x) < 1.0 && x != 0.0 => format!("{x:.3}"),
-        Unit::Number => format::significant(x),
+        Unit::Number if libm::fabs(x) < 1.0 && x != 0.0 => unsigned_zero(format!("{x:.3}")),
+        Unit::Number => unsigned_zero(format::significant(x)),
     }
 }
 
 /// A share as a percentage with one decimal.
 pub(crate) fn percent(share: f64) -> String {
-    let text = format!("{:.1}", share * 100.0);
-    format!("{} %", if text == "-0.0" { "0.0" } else { &text })
+    format!("{} %", unsigned_zero(format!("{:.1}", share * 100.0)))
+}
+
+/// A share with its sign; what is rounded to nothing has none.
+pub(crate) fn signed_percent(share: f64) -> String {
+    match percent(share) {
+        text if share > 0.0 && text != "0.0 %" => format!("+{text}"),
+        text => text,
+    }
+}
+
+/// `-0.0` is written as `0.0`.
+fn unsigned_zero(text: String) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
+        _ => text,
+    }
 }
 
 /// A number that a paper states, in the unit of a metric; a plain number or a share without one.
@@ -85,25 +100,62 @@ pub(crate) fn stated(r: &mut Reader<'_>, item: &Item, metric: &str) -> Option<f6
     Some(found.number)
 }
 
-/// A variant and what is looked at of it.
-pub(crate) fn operand(o: &Operand) -> String {
+/// What is looked at of a variant: `class victim`, `degree = 4`.
+fn parts(o: &Operand) -> Vec<String> {
     let s = &o.select;
     let parts =
         [("class", &s.class), ("sizes", &s.sizes), ("ports", &s.ports), ("table", &s.table)];
     let mut of: Vec<String> =
         parts.iter().filter(|(_, v)| !v.is_empty()).map(|(k, v)| format!("{k} {v}")).collect();
     of.extend(s.at.iter().map(|(name, value)| format!("{name} = {value}")));
-    match of.is_empty() {
-        true => o.variant.clone(),
-        false => format!("{} ({})", o.variant, of.join(", ")),
+    of
+}
+
+fn with_parts(name: &str, parts: &[String]) -> String {
+    match parts {
+        [] => name.to_owned(),
+        some => format!("{name} ({})", some.join(", ")),
     }
 }
 
-fn list(operands: &[Operand]) -> String {
-    operands.iter().map(operand).collect::<Vec<_>>().join(", ")
+/// A variant and what is looked at of it.
+pub(crate) fn operand(o: &Operand) -> String {
+    with_parts(&o.variant, &parts(o))
 }
 
 impl Claim {
+    fn operands(&self) -> impl Iterator<Item = &Operand> {
+        let order: &[Operand] = match &self.rule {
+            Rule::Ordering { order, .. } => order,
+            _ => &[],
+        };
+        self.of.iter().chain(&self.against).chain(order)
+    }
+
+    /// What all operands have in common, which is said once.
+    fn common(&self) -> Vec<String> {
+        let mut operands = self.operands();
+        let Some(first) = operands.next() else { return Vec::new() };
+        let mut common = parts(first);
+        operands.for_each(|o| common.retain(|part| parts(o).contains(part)));
+        common
+    }
+
+    /// The name of an operand: its variant, and what distinguishes it from the others.
+    pub(crate) fn label(&self, o: &Operand) -> String {
+        let common = self.common();
+        let mut own = parts(o);
+        own.retain(|part| !common.contains(part));
+        if o.select.metric != self.metric() {
+            own.insert(0, o.select.metric.clone());
+        }
+        with_parts(&o.variant, &own)
+    }
+
+    fn list(&self, operands: &[Operand]) -> String {
+        operands.iter().map(|o| self.label(o)).collect::<Vec<_>>().join(", ")
+    }
+
     /// The metric that it is about.
     pub fn metric(&self) -> &str {
         let order = match &self.rule {
@@ -140,6 +192,18 @@ impl Claim {
         }
     }
 
+    /// A number with half the width of its interval. `words` is the number as it stands alone.
+    pub(crate) fn with_interval(&self, words: &str, half: f64) -> String {
+        match self.rule {
+            Rule::Linear => format!("{words} ± {half:.3}"),
+            Rule::Ratio { .. } => {
+                let number = words.trim_end_matches(" times");
+                format!("{number} ± {} times", format::significant(half))
+            }
+            _ => format!("{words} ± {}", self.number(half)),
+        }
+    }
+
     /// Whether it looks at `of` divided by `against` along a parameter or against a limit.
     pub fn quotient(&self) -> bool {
         let divides = matches!(
@@ -163,7 +227,7 @@ impl Claim {
                 _ => stated(e),
             },
             Rule::Ordering { order, .. } => {
-                order.iter().map(operand).collect::<Vec<_>>().join(" < ")
+                order.iter().map(|o| self.label(o)).collect::<Vec<_>>().join(" < ")
             }
             Rule::Flat(x) => format!("varies by at most {}", percent(*x)),
             Rule::Monotone { rising: true } => "rising".into(),
@@ -179,7 +243,8 @@ impl Claim {
 
     /// What is measured, in words.
     pub fn quantity(&self) -> String {
-        let (metric, of, against) = (self.metric(), list(&self.of), list(&self.against));
+        let (of, against) = (self.list(&self.of), self.list(&self.against));
+        let metric = with_parts(self.metric(), &self.common());
         let over = match self.over.is_empty() {
             true => String::new(),
             false => format!(", over {}", self.over.join(" and ")),
@@ -189,7 +254,7 @@ impl Claim {
             Rule::Ratio { inverse: false, .. } => format!("{metric}: ({against}) / ({of}){over}"),
             Rule::Ratio { inverse: true, .. } => format!("{metric}: ({of}) / ({against}){over}"),
             Rule::Equal => format!("{metric}: {of} against {against}{over}"),
-            Rule::Ordering { order, .. } => format!("{metric}: {}{over}", list(order)),
+            Rule::Ordering { order, .. } => format!("{metric}: {}{over}", self.list(order)),
             Rule::NotMeasured { why } => format!("not measured: {why}"),
             _ if self.quotient() => format!("{metric}: ({of}) / ({against}){over}"),
             _ => format!("{metric} of {of}{over}"),
@@ -224,10 +289,10 @@ impl Claim {
                     (false, true) => ", equality within the margin allowed",
                 };
                 match self.over.is_empty() {
-                    true => format!("reproduced if {paper}{tie}"),
+                    true => format!("reproduced in this order{tie}"),
                     false => format!(
-                        "reproduced if {paper} at every point{tie}; same direction if it holds for \
-                         the means over the points"
+                        "reproduced in this order at every point{tie}; same direction if it holds \
+                         for the means over the points"
                     ),
                 }
             }

@@ -61,6 +61,8 @@ pub struct Experiment {
     pub title: String,
     /// Where in the paper.
     pub place: String,
+    /// Whether no paper has it: it tests a choice that was made here.
+    pub own_check: bool,
     /// What it shows, in paragraphs.
     pub shows: String,
     /// The name of its file, without the ending.
@@ -81,7 +83,8 @@ pub struct Experiment {
     source: SourceId,
 }
 
-const OWN: &[&str] = &["id", "where", "shows", "re-run-of", "quick", "kind", "sizes", "figure"];
+const OWN: &[&str] =
+    &["id", "where", "own-check", "shows", "re-run-of", "quick", "kind", "sizes", "figure"];
 const QUICK: &[&str] = &["says", "seeds", "set", "parameters", "variants", "scenario"];
 
 impl Experiment {
@@ -107,6 +110,7 @@ impl Experiment {
         }
         let title = r.required(&root, "title", "an experiment", at);
         let place = r.text(&root, "where").map(|(t, _)| t).unwrap_or_default();
+        let own_check = r.truth(&root, "own-check").unwrap_or(false);
         let shows = r.required(&root, "shows", "an experiment", at);
         let work = work(&mut r, &root, files)?;
         let quick = match &work {
@@ -125,6 +129,7 @@ impl Experiment {
             id,
             title,
             place,
+            own_check,
             shows,
             stem,
             file,
@@ -289,7 +294,7 @@ fn quick_parameters(r: &mut Reader<'_>, table: &Table, grid: &Grid) -> Vec<(usiz
         };
         if items.is_empty() {
             r.error(
-                format!("parameter `{name}` has no values: nothing would be run"),
+                format!("parameter `{name}` has no values: there would be no runs"),
                 item.span,
                 "",
             );

@@ -170,7 +170,7 @@ fn one(r: &mut Reader<'_>, table: &Table, at: Span, scope: &Scope) -> Option<Fig
     for (panel, at) in &panels {
         r.check_point(&panel.select, scope, &free, *at);
         if let Some(name) = free.iter().find(|name| panel.select.fixed(name).is_some()) {
-            r.error(format!("`{name}` has one value here and is gone through as well"), *at, "");
+            r.error(format!("`{name}` is fixed to one value here and also iterated over"), *at, "");
         }
     }
     let variants = r.texts(table, "variants");

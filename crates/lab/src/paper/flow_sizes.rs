@@ -146,7 +146,7 @@ fn tables(
             Err(_) => match files.text(&name).map(|text| text.parse::<SizeTable>()) {
                 Ok(Ok(sizes)) => Arc::new(sizes),
                 Ok(Err(error)) => {
-                    r.error(format!("`{name}` is no size table: {error}"), item.span, "");
+                    r.error(format!("`{name}` is not a size table: {error}"), item.span, "");
                     continue;
                 }
                 Err(_) => {

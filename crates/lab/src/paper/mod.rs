@@ -16,6 +16,8 @@
 pub mod catalogue;
 pub mod claim;
 mod claim_rules;
+pub mod counts;
+pub mod discussion;
 pub mod experiment;
 pub mod figure;
 pub mod flow_sizes;
@@ -23,6 +25,7 @@ pub mod page;
 pub mod plot;
 pub mod publish;
 pub mod report;
+mod results_pages;
 pub mod run;
 pub mod select;
 pub mod tables;
@@ -32,6 +35,8 @@ mod verdict_tests;
 
 pub use catalogue::Paper;
 pub use claim::{Claim, Operand, Pick, Rule};
+pub use counts::Counts;
+pub use discussion::Discussion;
 pub use experiment::{Experiment, Mode};
 pub use figure::{FigureKind, FigureSpec, PanelSpec};
 pub use select::{Scope, Selector};

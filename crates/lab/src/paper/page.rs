@@ -1,6 +1,7 @@
 //! `index.html` of the paper lab: figures, numbers and verdicts of all experiments in one file that
 //! opens offline, in light and dark, and prints.
 
+use super::counts::Counts;
 use crate::report::html::figure_with;
 use crate::report::{PAGE_CSS, PAGE_SCRIPT, figure_style};
 use weir_core::markup::escape;
@@ -24,16 +25,6 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// All of them, best first.
-    pub const ALL: [Self; 6] = [
-        Self::Reproduced,
-        Self::SameDirection,
-        Self::NotReproduced,
-        Self::NotMeasured,
-        Self::LeftOut,
-        Self::Missing,
-    ];
-
     /// In words.
     pub const fn words(self) -> &'static str {
         match self {
@@ -75,20 +66,48 @@ pub struct ClaimRow {
     pub place: String,
     /// What it says.
     pub says: String,
-    /// Which reading, or which variant.
+    /// Which reading.
     pub reading: String,
     /// The paper's number.
     pub paper: String,
-    /// Ours.
-    pub measured: String,
+    /// What is measured.
+    pub quantity: String,
     /// By which rule it is judged.
     pub rule: String,
-    /// How it came out, and why it has no data.
-    pub mark: Mark,
+    /// What came out; several if it is read for several variants.
+    pub findings: Vec<Finding>,
     /// Whether a setting was chosen with this number in view.
     pub calibrated: bool,
     /// Why it differs.
     pub discussion: String,
+    /// Discussions of the paper that are about it: their places on the page.
+    pub discussed: Vec<String>,
+}
+
+/// What came out of a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// For which variant, if there are several.
+    pub variant: String,
+    /// Our number.
+    pub measured: String,
+    /// How it came out.
+    pub mark: Mark,
+}
+
+/// Why some statements came out as they did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// Its place on the page.
+    pub id: String,
+    /// A line above it.
+    pub title: String,
+    /// Paragraphs.
+    pub text: String,
+    /// The statements it is about, by name.
+    pub about: Vec<String>,
+    /// Experiments that test it.
+    pub sensitivity: Vec<String>,
 }
 
 /// An experiment of the page.
@@ -116,6 +135,10 @@ pub struct Section {
     pub figures: Vec<Figure>,
     /// Statements.
     pub claims: Vec<ClaimRow>,
+    /// How many came out how.
+    pub counts: Counts,
+    /// Why they came out so; what stands with an earlier experiment is not repeated.
+    pub discussions: Vec<Why>,
 }
 
 /// A paper of the page.
@@ -129,27 +152,10 @@ pub struct Part {
     pub title: String,
     /// What a reader should know before the numbers.
     pub notes: String,
+    /// How many of its statements came out how.
+    pub counts: Counts,
     /// Its experiments.
     pub sections: Vec<Section>,
-}
-
-impl Part {
-    /// How many of its statements came out how; those that settings were chosen for are apart.
-    pub fn counts(&self) -> ([usize; 6], usize) {
-        count(self.sections.iter().flat_map(|s| &s.claims))
-    }
-}
-
-fn count<'a>(claims: impl IntoIterator<Item = &'a ClaimRow>) -> ([usize; 6], usize) {
-    let mut counts = [0; 6];
-    let mut calibrated = 0;
-    for claim in claims {
-        match claim.calibrated {
-            true => calibrated += 1,
-            false => counts[Mark::ALL.iter().position(|m| *m == claim.mark).unwrap_or(5)] += 1,
-        }
-    }
-    (counts, calibrated)
 }
 
 const CSS: &str = "\
@@ -161,22 +167,27 @@ table.claims td { white-space: normal; text-align: left; vertical-align: top; mi
 table.claims td:nth-child(2) { min-width: 16rem; }
 table.claims .rule { display: block; color: var(--soft); font-size: .85em; }
 table.claims .why { display: block; margin-top: .25rem; font-size: .92em; }
-.scaled { border-left: 4px solid var(--c1); background: var(--panel); padding: .5rem 1rem; border-radius: 4px; }
+.discussion { border-left: 4px solid var(--line); padding: 0 1rem; margin: 1rem 0; }
+.discussion h4 { margin: .25rem 0; }
+tr.total td { border-top: 2px solid var(--line); font-weight: 600; }
+.scaled { border-left: 4px solid var(--c1); background: var(--panel); padding: .5rem 1rem; \
+border-radius: 4px; }
 h2 .soft, h3 .soft { font-weight: 400; font-size: .85em; }
 section.paper > h2 { font-size: 1.35rem; }
 section.experiment { margin-top: 2.5rem; }
-section.experiment > h3 { font-size: 1.12rem; border-top: 1px solid var(--line); padding-top: 1rem; }
+section.experiment > h3 { font-size: 1.12rem; border-top: 1px solid var(--line); padding-top: \
+1rem; }
 section.experiment figure h3 { font-size: 1rem; border: 0; margin-top: 1.25rem; }
 @media print { table.claims td { min-width: 0; } table.claims td:nth-child(2) { min-width: 0; } }
 ";
 
 /// The whole page. `mode` is what the runs were called: quick or full.
-pub fn page(parts: &[Part], mode: &str, version: &str) -> String {
+pub fn page(parts: &[Part], total: &Counts, mode: &str, version: &str) -> String {
     let scaled = parts.iter().flat_map(|p| &p.sections).any(|s| !s.scaled.is_empty());
     let banner = match scaled {
         true => {
-            "<p class=\"warn\">A quick run: experiments are scaled down, each says how. Verdicts are \
-             those of the scaled-down runs and are no judgement of a paper; <code>weir paper run \
+            "<p class=\"warn\">A quick run: experiments are scaled down, each says how. Verdicts \
+             apply to the scaled-down runs and do not judge a paper; <code>weir paper run \
              all --full</code> runs everything at the papers' scale.</p>\n"
         }
         false => "",
@@ -188,68 +199,93 @@ pub fn page(parts: &[Part], mode: &str, version: &str) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>Paper lab · Weir</title>\n\
-         <style id=\"figure-style\">\n{figures}</style>\n<style>\n{PAGE_CSS}{CSS}</style>\n</head>\n\
-         <body>\n<header>\n<h1>Paper lab</h1>\n<p class=\"soft\">{mode} run · {count} experiments · \
-         weir {version}</p>\n</header>\n<p class=\"answer\">{answer}</p>\n{banner}\
+         <style id=\"figure-style\">\n{figures}</style>\n<style>\n{PAGE_CSS}{CSS}</style>\n\
+         </head>\n\
+         <body>\n<header>\n<h1>Paper lab</h1>\n<p class=\"soft\">{mode} run · {count} experiments \
+         · weir {version}</p>\n</header>\n<p class=\"answer\">{answer}</p>\n{banner}\
          <nav><a href=\"#verdicts\">Verdicts</a>{links}</nav>\n{summary}\n{body}\
          <script>\n{PAGE_SCRIPT}</script>\n</body>\n</html>\n",
         figures = figure_style(),
         mode = escape(mode),
         version = escape(version),
         count = parts.iter().map(|p| p.sections.len()).sum::<usize>(),
-        answer = answer(parts),
-        summary = summary(parts),
+        answer = answer(total),
+        summary = summary(parts, total),
     )
 }
 
 /// The count of verdicts in one sentence.
-fn answer(parts: &[Part]) -> String {
-    let mut totals = [0; 6];
-    for part in parts {
-        let (counts, _) = part.counts();
-        totals.iter_mut().zip(counts).for_each(|(t, n)| *t += n);
-    }
-    let judged: usize = totals[..3].iter().sum();
+fn answer(total: &Counts) -> String {
+    let [yes, near, no] = total.three();
     format!(
-        "Of {judged} statements that were checked, {} are reproduced, {} point in the same \
-         direction, {} are not reproduced.",
-        totals[0], totals[1], totals[2]
+        "Of {}, {yes} readings are reproduced, {near} point in the same direction, {no} are not \
+         reproduced.",
+        total.basis()
     )
 }
 
-/// Papers and experiments with the counts of their verdicts.
-fn summary(parts: &[Part]) -> String {
+const HEADS: [&str; 10] = [
+    "statements",
+    "readings",
+    "✓ reproduced",
+    "≈ same direction",
+    "✗ not reproduced",
+    "not measured",
+    "only in full",
+    "no data",
+    "calibrated",
+    "own checks ✓ ≈ ✗",
+];
+
+/// Papers with the counts of their verdicts, then their experiments.
+fn summary(parts: &[Part], total: &Counts) -> String {
     let mut out = String::from(
-        "<section id=\"verdicts\">\n<h2>Verdicts</h2>\n<p class=\"soft\">Each statement is judged by \
-         a rule that was fixed before the runs. Calibrated: a setting was chosen with the published \
-         number in view, so that agreement confirms nothing; counted apart.</p>\n\
-         <div class=\"wide\"><table><thead><tr><th class=\"words\">experiment</th>\
-         <th class=\"words\">in the paper</th>",
+        "<section id=\"verdicts\">\n<h2>Verdicts</h2>\n<p class=\"soft\">Each statement is judged \
+         by a rule that was fixed before the runs, once for each of its readings. Two kinds of \
+         verdicts say nothing about a paper and are counted separately. Calibrated: a setting was \
+         chosen with the published number in view. Own checks: no paper has them; they test \
+         choices made here.</p>\n",
     );
-    for mark in Mark::ALL {
-        out.push_str(&format!("<th>{} {}</th>", mark.sign(), mark.words()));
-    }
-    out.push_str("<th>calibrated</th></tr></thead><tbody>\n");
+    out.push_str(&head("paper", false));
     for part in parts {
-        let (counts, calibrated) = part.counts();
-        let name = format!("<b><a href=\"#{}\">{}</a></b>", part.id, escape(&part.short));
-        out.push_str(&row(&name, "", counts, calibrated));
-        for s in &part.sections {
-            let (counts, calibrated) = count(&s.claims);
-            let name = format!("<a href=\"#{0}\">{0}</a> {1}", escape(&s.id), escape(&s.title));
-            out.push_str(&row(&name, &escape(&s.place), counts, calibrated));
-        }
+        let name = format!("<a href=\"#{}\">{}</a>", part.id, escape(&part.short));
+        out.push_str(&row("", &[&name], &part.counts));
     }
-    out + "</tbody></table></div>\n</section>\n"
+    if parts.len() > 1 {
+        out.push_str(&row(" class=\"total\"", &["all papers"], total));
+    }
+    out.push_str("</tbody></table></div>\n");
+    for part in parts {
+        out.push_str(&format!("<h3>{}</h3>\n", escape(&part.short)));
+        out.push_str(&head("experiment", true));
+        for s in &part.sections {
+            let name = format!("<a href=\"#{0}\">{0}</a> {1}", escape(&s.id), escape(&s.title));
+            out.push_str(&row("", &[&name, &escape(&s.place)], &s.counts));
+        }
+        out.push_str("</tbody></table></div>\n");
+    }
+    out + "</section>\n"
 }
 
-fn row(name: &str, place: &str, counts: [usize; 6], calibrated: usize) -> String {
-    let cell = |n: usize| match n {
-        0 => "<td></td>".to_owned(),
-        n => format!("<td>{n}</td>"),
-    };
-    let cells: String = counts.into_iter().chain([calibrated]).map(cell).collect();
-    format!("<tr><td class=\"words\">{name}</td><td class=\"words\">{place}</td>{cells}</tr>\n")
+fn head(what: &str, place: bool) -> String {
+    let mut out = format!(
+        "<div class=\"wide\"><table><thead><tr><th class=\"words\">{what}</th>{}",
+        if place { "<th class=\"words\">in the paper</th>" } else { "" }
+    );
+    HEADS.iter().for_each(|h| out.push_str(&format!("<th>{h}</th>")));
+    out + "</tr></thead><tbody>\n"
+}
+
+fn row(class: &str, words: &[&str], c: &Counts) -> String {
+    let cell = |n: usize| if n == 0 { String::new() } else { n.to_string() };
+    let mut cells = vec![cell(c.statements), cell(c.readings())];
+    cells.extend(c.three().map(cell));
+    cells.extend([c.not_measured, c.left_out, c.missing, c.calibrated].map(cell));
+    let own = c.own.iter().any(|n| *n > 0);
+    cells.push(if own { c.own.map(|n| n.to_string()).join(" / ") } else { String::new() });
+    let words: String = words.iter().map(|w| format!("<td class=\"words\">{w}</td>")).collect();
+    let cells: String = cells.iter().map(|c| format!("<td>{c}</td>")).collect();
+    format!("<tr{class}>{words}{cells}</tr>\n")
 }
 
 /// Text as paragraphs: an empty line begins a new one.
@@ -296,12 +332,14 @@ fn section(s: &Section) -> String {
         .collect();
     format!(
         "<section class=\"experiment\" id=\"{id}\">\n<h3>{id}: {title} <span class=\"soft\">{place}\
-         </span></h3>\n{scaled}{trouble}{shows}{figures}{claims}\n<p class=\"soft\">{runs}</p>\n\
+         </span></h3>\n{scaled}{trouble}{shows}{figures}{claims}\n{whys}<p \
+         class=\"soft\">{runs}</p>\n\
          <pre>{command}</pre>\n{files}</section>\n",
         title = escape(&s.title),
         place = escape(&s.place),
         shows = paragraphs(&s.shows, ""),
         claims = claims(&s.claims),
+        whys = s.discussions.iter().map(why).collect::<String>(),
         runs = escape(&s.runs),
         command = escape(&s.command),
     )
@@ -316,61 +354,123 @@ fn claims(rows: &[ClaimRow]) -> String {
          <th class=\"words\">the paper says</th><th class=\"words\">paper</th>\
          <th class=\"words\">here</th><th class=\"words\">verdict</th></tr></thead><tbody>\n",
     );
-    for c in rows {
-        let reading = match c.reading.is_empty() {
+    rows.iter().for_each(|c| out.push_str(&claim(c)));
+    out + "</tbody></table></div>"
+}
+
+/// A statement with a line for each finding; what they have in common is said once.
+fn claim(c: &ClaimRow) -> String {
+    let lines = match c.findings.len() {
+        0 | 1 => String::new(),
+        n => format!(" rowspan=\"{n}\""),
+    };
+    let reading = match c.reading.is_empty() {
+        true => String::new(),
+        false => format!(" <span class=\"soft\">({})</span>", escape(&c.reading)),
+    };
+    let why = match c.discussion.is_empty() {
+        true => String::new(),
+        false => format!("<span class=\"why\">{}</span>", escape(c.discussion.trim())),
+    };
+    let links: String =
+        c.discussed.iter().map(|id| format!(" <a href=\"#{}\">why</a>", escape(id))).collect();
+    let calibrated = if c.calibrated { " <span class=\"soft\">calibrated</span>" } else { "" };
+    let mut out = format!(
+        "<tr id=\"{id}\"><td{lines}>{place}</td><td{lines}>{says}{reading}<span class=\"rule\">\
+         {quantity}</span><span class=\"rule\">{rule}</span>{why}</td><td{lines}>{paper}</td>",
+        id = escape(&c.id),
+        place = escape(&c.place),
+        says = escape(&c.says),
+        quantity = escape(&c.quantity),
+        rule = escape(&c.rule),
+        paper = escape(&c.paper),
+    );
+    for (i, f) in c.findings.iter().enumerate() {
+        let variant = match f.variant.is_empty() {
             true => String::new(),
-            false => format!(" <span class=\"soft\">({})</span>", escape(&c.reading)),
+            false => format!("<span class=\"soft\">{}:</span> ", escape(&f.variant)),
         };
-        let why = match c.discussion.is_empty() {
-            true => String::new(),
-            false => format!("<span class=\"why\">{}</span>", escape(c.discussion.trim())),
-        };
-        let calibrated = if c.calibrated { " <span class=\"soft\">calibrated</span>" } else { "" };
         out.push_str(&format!(
-            "<tr id=\"{id}\"><td>{place}</td><td>{says}{reading}<span class=\"rule\">{rule}</span>{why}\
-             </td><td>{paper}</td><td>{measured}</td>\
-             <td><span class=\"mark {class}\">{sign} {words}</span>{calibrated}</td></tr>\n",
-            id = escape(&c.id),
-            place = escape(&c.place),
-            says = escape(&c.says),
-            rule = escape(&c.rule),
-            paper = escape(&c.paper),
-            measured = escape(&c.measured),
-            class = c.mark.class(),
-            sign = c.mark.sign(),
-            words = c.mark.words(),
+            "{begin}<td>{variant}{measured}</td><td><span class=\"mark {class}\">{sign} \
+             {words}</span>\
+             {calibrated}{links}</td></tr>\n",
+            begin = if i == 0 { "" } else { "<tr>" },
+            measured = escape(&f.measured),
+            class = f.mark.class(),
+            sign = f.mark.sign(),
+            words = f.mark.words(),
         ));
     }
-    out + "</tbody></table></div>"
+    out
+}
+
+fn why(w: &Why) -> String {
+    let title = match w.title.is_empty() {
+        true => String::new(),
+        false => format!("<h4>{}</h4>\n", escape(&w.title)),
+    };
+    let link = |id: &String| format!("<a href=\"#{0}\">{0}</a>", escape(id));
+    let tested: Vec<String> = w.sensitivity.iter().map(link).collect();
+    let tested = match tested.is_empty() {
+        true => String::new(),
+        false => format!(" Tested by {}.", tested.join(", ")),
+    };
+    let about: Vec<String> = w.about.iter().map(|id| escape(id)).collect();
+    format!(
+        "<div class=\"discussion\" id=\"{}\">\n{title}{}<p class=\"soft\">About {}.{tested}</p>\n\
+         </div>\n",
+        escape(&w.id),
+        paragraphs(&w.text, ""),
+        about.join(", ")
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn claim(mark: Mark, calibrated: bool) -> ClaimRow {
+    fn row_of(marks: &[(&str, Mark)]) -> ClaimRow {
         let text = |t: &str| t.to_owned();
+        let finding = |(variant, mark): &(&str, Mark)| Finding {
+            variant: text(variant),
+            measured: text("24 % ± 1"),
+            mark: *mark,
+        };
         ClaimRow {
             id: text("c"),
             place: text("Fig. 1"),
             says: text("a < b & \"c\""),
             reading: String::new(),
             paper: text("26 %"),
-            measured: text("24 % ± 1"),
+            quantity: text("fct_mean_ps (class victim)"),
             rule: text("within 25 %"),
-            mark,
-            calibrated,
+            findings: marks.iter().map(finding).collect(),
+            calibrated: false,
             discussion: String::new(),
+            discussed: vec![text("a-why-1")],
         }
     }
 
     fn lab() -> Vec<Part> {
+        let counts = Counts {
+            statements: 2,
+            reproduced: 2,
+            not_reproduced: 1,
+            calibrated: 4,
+            own: [5, 0, 6],
+            ..Counts::default()
+        };
         let claims = vec![
-            claim(Mark::Reproduced, false),
-            claim(Mark::NotReproduced, false),
-            claim(Mark::Reproduced, true),
-            claim(Mark::NotMeasured, false),
+            row_of(&[("", Mark::Reproduced)]),
+            row_of(&[("x", Mark::NotReproduced), ("y", Mark::Reproduced)]),
         ];
+        let why = Why {
+            id: "a-why-1".into(),
+            title: "A < B".into(),
+            text: "because\n\nof it".into(),
+            about: vec!["c".into()],
+            sensitivity: vec!["A-1S".into()],
+        };
         let section = Section {
             id: "A-1".into(),
             title: "t".into(),
@@ -383,27 +483,60 @@ mod tests {
             files: vec![("a.toml".into(), "x = \"<y>\"".into())],
             figures: Vec::new(),
             claims,
+            counts,
+            discussions: vec![why],
         };
         vec![Part {
             id: "a".into(),
             short: "A".into(),
             title: "On A".into(),
             notes: String::new(),
+            counts,
             sections: vec![section],
         }]
     }
 
-    /// Neither what settings were chosen for nor what cannot be measured counts as checked.
+    fn shown(parts: &[Part], mode: &str) -> String {
+        page(parts, &parts[0].counts, mode, "1.0")
+    }
+
     #[test]
-    fn the_sentence_counts_what_was_checked() {
-        assert_eq!(lab()[0].counts(), ([1, 0, 1, 1, 0, 0], 1));
-        let page = page(&lab(), "quick", "1.0");
-        assert!(page.contains("Of 2 statements that were checked, 1 are reproduced"));
+    fn statements_and_readings_are_counted_and_own_checks_apart() {
+        let page = shown(&lab(), "quick");
+        assert!(page.contains("Of 2 statements in 3 readings, 2 readings are reproduced"));
+        let row = "<a href=\"#a\">A</a></td><td>2</td><td>3</td><td>2</td><td></td><td>1</td>\
+            <td></td><td></td><td></td><td>4</td><td>5 / 0 / 6</td></tr>";
+        assert!(page.contains(row), "{page}");
+    }
+
+    /// What the findings of a statement share stands once beside all of them.
+    #[test]
+    fn a_statement_stands_once_beside_its_readings() {
+        let row = claim(&row_of(&[("x", Mark::NotReproduced), ("y", Mark::Reproduced)]));
+        for (text, times) in [
+            ("fct_mean_ps (class victim)", 1),
+            ("rowspan=\"2\"", 3),
+            ("<tr", 2),
+            ("</tr>", 2),
+            ("<span class=\"soft\">x:</span>", 1),
+            ("href=\"#a-why-1\"", 2),
+        ] {
+            assert_eq!(row.matches(text).count(), times, "{text}: {row}");
+        }
+        assert!(!claim(&row_of(&[("", Mark::Reproduced)])).contains("rowspan"));
+    }
+
+    #[test]
+    fn a_discussion_says_what_it_is_about_and_what_tests_it() {
+        let page = shown(&lab(), "full");
+        assert!(page.contains("id=\"a-why-1\"") && page.contains("<h4>A &lt; B</h4>"));
+        assert!(page.contains("<p>because</p>\n<p>of it</p>"));
+        assert!(page.contains("About c. Tested by <a href=\"#A-1S\">A-1S</a>."));
     }
 
     #[test]
     fn texts_of_users_are_text_and_a_quick_run_says_so() {
-        let page = page(&lab(), "quick", "1.0");
+        let page = shown(&lab(), "quick");
         assert!(
             page.contains("a &lt; b &amp; &quot;c&quot;") && page.contains("<p>two &lt;b&gt;</p>")
         );
@@ -411,6 +544,6 @@ mod tests {
         assert!(page.contains("a run failed"));
         let mut full = lab();
         full[0].sections[0].scaled.clear();
-        assert!(!super::page(&full, "full", "1.0").contains("A quick run"));
+        assert!(!shown(&full, "full").contains("A quick run"));
     }
 }

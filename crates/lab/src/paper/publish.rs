@@ -2,18 +2,23 @@
 //!
 //! ```text
 //!   papers/results/
+//!     README.md                       verdicts of all papers; runs and time of experiments
+//!     ofc.md                          figures, verdicts and discussions of a paper
 //!     experiments.csv                 runs, processor time and counts of verdicts, per experiment
+//!     not-reproduced.csv              claims that are not reproduced
 //!     ofc/ofc-e1/verdicts.csv         what the paper says, what came out, and by which rule
 //!     ofc/ofc-e1/runs.txt             how many runs, and the hash of all of their digests
 //!     ofc/ofc-e1/ofc-e1-fct.svg .csv  drawings, and the numbers behind them
 //! ```
 //!
-//! But for processor times in `experiments.csv`, all files are functions of the experiments: who
-//! runs one again gets the same bytes.
+//! But for processor times in `experiments.csv` and `README.md`, all files are functions of the
+//! experiments: who runs one again gets the same bytes.
 
-use super::Mode;
+use super::counts::Counts;
 use super::report::{figure_files, figures};
-use super::run::{Collected, Counts, verdicts_csv};
+use super::results_pages;
+use super::run::{Collected, verdicts_csv};
+use super::{Mode, Paper};
 use crate::sweep::SweepError;
 use crate::sweep::directory::SweepDir;
 use crate::sweep::hash::sha256;
@@ -21,9 +26,10 @@ use crate::sweep::merge::Merged;
 use crate::sweep::store::replace;
 use std::path::Path;
 
-const HEADS: [&str; 11] = [
+const HEADS: [&str; 12] = [
     "paper",
     "experiment",
+    "own_check",
     "runs",
     "cpu_seconds",
     "reproduced",
@@ -50,6 +56,7 @@ pub fn publish(all: &[Collected<'_>], to: &Path) -> Result<usize, SweepError> {
     }
     for c in all {
         let directory = to.join(&c.paper.id).join(c.experiment.id.to_lowercase());
+        clear(&directory)?;
         std::fs::create_dir_all(&directory).map_err(|e| SweepError::io(&directory, e))?;
         replace(&directory.join("verdicts.csv"), &verdicts_csv(c))?;
         replace(&directory.join("runs.txt"), runs(c)?.as_bytes())?;
@@ -62,13 +69,33 @@ pub fn publish(all: &[Collected<'_>], to: &Path) -> Result<usize, SweepError> {
     let path = to.join("experiments.csv");
     let table = table(&path, all)?;
     replace(&path, &table)?;
+    let mut papers: Vec<&Paper> = all.iter().map(|c| c.paper).collect();
+    papers.dedup_by_key(|p| &p.id);
+    results_pages::write(to, &papers)?;
     Ok(all.len())
+}
+
+/// Writes the pages of published results again, for texts that have changed; needs no runs.
+pub fn pages(papers: &[&Paper], to: &Path) -> Result<(), SweepError> {
+    results_pages::write(to, papers)
+}
+
+/// Removes what was published before: figures may have other names now.
+fn clear(directory: &Path) -> Result<(), SweepError> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Ok(()) };
+    for path in entries.flatten().map(|e| e.path()) {
+        let ours = ["csv", "txt", "svg"];
+        if path.extension().is_some_and(|e| ours.iter().any(|known| e == *known)) {
+            std::fs::remove_file(&path).map_err(|e| SweepError::io(&path, e))?;
+        }
+    }
+    Ok(())
 }
 
 /// How many runs there are, and the hash of what they are and what came out.
 fn runs(c: &Collected<'_>) -> Result<String, SweepError> {
     let Some(plan) = &c.plan else {
-        return Ok("no runs: worked out from size tables\n".to_owned());
+        return Ok("no runs: computed from size tables\n".to_owned());
     };
     let results = SweepDir::new(&c.directory).read_results(plan)?;
     let merged = Merged::new(plan, &results);
@@ -103,18 +130,13 @@ fn table(path: &Path, all: &[Collected<'_>]) -> Result<Vec<u8>, SweepError> {
     }
     for c in all {
         let counts = Counts::new([c]);
+        let own = c.experiment.own_check;
+        let three = if own { counts.own } else { counts.three() };
         let seconds = format!("{:.1}", c.tables.cpu_seconds);
         let mut row = vec![c.paper.id.clone(), c.experiment.id.clone()];
-        row.extend([c.tables.counts().0.to_string(), seconds]);
-        let verdicts = [
-            counts.reproduced,
-            counts.same_direction,
-            counts.not_reproduced,
-            counts.not_measured,
-            counts.calibrated,
-            counts.missing,
-        ];
-        row.extend(verdicts.map(|n| n.to_string()));
+        row.extend([own.to_string(), c.tables.counts().0.to_string(), seconds]);
+        let others = [counts.not_measured, counts.calibrated, counts.missing];
+        row.extend(three.into_iter().chain(others).map(|n| n.to_string()));
         row.push(crate::sweep::version().to_owned());
         rows.push(row);
     }

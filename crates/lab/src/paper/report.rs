@@ -1,6 +1,9 @@
 //! What is shown of experiments: figures as files, and the page with everything.
 
-use super::page::{self, ClaimRow, Mark, Part, Section};
+use super::claim::Rule;
+use super::counts::Counts;
+use super::discussion::Discussion;
+use super::page::{self, ClaimRow, Finding, Mark, Part, Section, Why};
 use super::plot::{self, Numbers, Subject};
 use super::run::{Collected, Setting, mode_directory};
 use super::select::Selector;
@@ -96,15 +99,15 @@ pub fn write(all: &[Collected<'_>], setting: &Setting) -> Result<PathBuf, SweepE
     let directory = mode_directory(&setting.out, setting.mode);
     let files = directory.join("figures");
     std::fs::create_dir_all(&files).map_err(|e| SweepError::io(&files, e))?;
-    for c in all {
-        let says = scaled(c, setting.mode);
-        for figure in figures(c, setting.mode) {
-            for (name, bytes) in figure_files(&figure, &says, true) {
+    let parts = parts(all, setting);
+    for section in parts.iter().flat_map(|p| &p.sections) {
+        for figure in &section.figures {
+            for (name, bytes) in figure_files(figure, &section.scaled, true) {
                 replace(&files.join(name), &bytes)?;
             }
         }
     }
-    let page = page::page(&parts(all, setting), setting.mode.name(), version());
+    let page = page::page(&parts, &Counts::new(all), setting.mode.name(), version());
     let path = directory.join("index.html");
     replace(&path, page.as_bytes())?;
     Ok(path)
@@ -115,21 +118,27 @@ fn parts(all: &[Collected<'_>], setting: &Setting) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for c in all {
         if parts.last().is_none_or(|p| p.id != c.paper.id) {
-            parts.push(part(c.paper));
+            let own = all.iter().filter(|other| other.paper.id == c.paper.id);
+            parts.push(part(c.paper, Counts::new(own)));
         }
         if let Some(part) = parts.last_mut() {
-            part.sections.push(section(c, setting));
+            let before = part.sections.iter().flat_map(|s: &Section| &s.discussions);
+            let before: Vec<String> = before.map(|w| w.id.clone()).collect();
+            let mut section = section(c, setting);
+            section.discussions.retain(|w| !before.contains(&w.id));
+            part.sections.push(section);
         }
     }
     parts
 }
 
-fn part(p: &Paper) -> Part {
+fn part(p: &Paper, counts: Counts) -> Part {
     Part {
         id: p.id.clone(),
         short: p.short.clone(),
         title: p.title.clone(),
         notes: p.notes.clone(),
+        counts,
         sections: Vec::new(),
     }
 }
@@ -138,7 +147,7 @@ fn section(c: &Collected<'_>, setting: &Setting) -> Section {
     let e = c.experiment;
     let (total, done) = c.tables.counts();
     let runs = match c.plan {
-        None => "Worked out from size tables; no runs.".to_owned(),
+        None => "Computed from size tables; no runs.".to_owned(),
         // processor times differ from run to run: they stand in `experiments.csv`
         Some(_) => format!(
             "{} of {} have a result.",
@@ -165,8 +174,30 @@ fn section(c: &Collected<'_>, setting: &Setting) -> Section {
         command: command(c, setting),
         files: files(c),
         figures: figures(c, setting.mode),
-        claims: c.verdicts.iter().map(|v| claim_row(c, v)).collect(),
+        claims: c.verdicts.chunk_by(|a, b| a.claim == b.claim).map(|v| claim_row(c, v)).collect(),
+        counts: Counts::new([c]),
+        discussions: discussions(c),
     }
+}
+
+/// The place of a discussion on the page.
+fn why_id(p: &Paper, discussion: usize) -> String {
+    format!("{}-why-{}", p.id, discussion + 1)
+}
+
+/// The discussions of claims that this experiment has verdicts on.
+fn discussions(c: &Collected<'_>) -> Vec<Why> {
+    let judged = |claim: &usize| c.verdicts.iter().any(|v| v.claim == *claim);
+    let all = c.paper.discussions.iter().enumerate();
+    let own = all.filter(|(_, d)| d.claims.iter().any(judged));
+    let why = |(i, d): (usize, &Discussion)| Why {
+        id: why_id(c.paper, i),
+        title: d.title.clone(),
+        text: d.text.clone(),
+        about: d.claims.iter().map(|claim| c.paper.claims[*claim].id.clone()).collect(),
+        sensitivity: d.sensitivity.clone(),
+    };
+    own.map(why).collect()
 }
 
 /// What to type to get the experiment again.
@@ -192,28 +223,33 @@ fn files(c: &Collected<'_>) -> Vec<(String, String)> {
     files
 }
 
-fn claim_row(c: &Collected<'_>, v: &Verdict) -> ClaimRow {
-    let claim = c.claim(v);
-    let reading = [claim.reading.as_str(), v.reading.as_str()];
-    let reading: Vec<&str> = reading.into_iter().filter(|r| !r.is_empty()).collect();
-    let (mark, measured) = match &v.outcome {
-        Outcome::Reproduced => (Mark::Reproduced, v.measured.clone()),
-        Outcome::SameDirection => (Mark::SameDirection, v.measured.clone()),
-        Outcome::NotReproduced => (Mark::NotReproduced, v.measured.clone()),
-        Outcome::NotMeasured(why) => (Mark::NotMeasured, why.clone()),
-        Outcome::LeftOut(why) => (Mark::LeftOut, why.clone()),
-        Outcome::Missing(why) => (Mark::Missing, why.clone()),
+/// A claim with its verdicts.
+fn claim_row(c: &Collected<'_>, verdicts: &[Verdict]) -> ClaimRow {
+    let (index, claim) = (verdicts[0].claim, c.claim(&verdicts[0]));
+    let finding = |v: &Verdict| {
+        let (mark, measured) = match &v.outcome {
+            Outcome::Reproduced => (Mark::Reproduced, &v.measured),
+            Outcome::SameDirection => (Mark::SameDirection, &v.measured),
+            Outcome::NotReproduced => (Mark::NotReproduced, &v.measured),
+            Outcome::NotMeasured(why) => (Mark::NotMeasured, why),
+            Outcome::LeftOut(why) => (Mark::LeftOut, why),
+            Outcome::Missing(why) => (Mark::Missing, why),
+        };
+        Finding { variant: v.reading.clone(), measured: measured.clone(), mark }
     };
+    let measured = !matches!(claim.rule, Rule::NotMeasured { .. });
     ClaimRow {
         id: format!("{}-{}", c.paper.id, claim.id),
         place: claim.place.clone(),
         says: claim.says.clone(),
-        reading: reading.join("; "),
-        paper: v.paper.clone(),
-        measured,
-        rule: v.rule.clone(),
-        mark,
+        reading: claim.reading.clone(),
+        paper: claim.paper(),
+        // why it is not measured stands beside its verdict
+        quantity: if measured { claim.quantity() } else { String::new() },
+        rule: if measured { claim.rule_words() } else { String::new() },
+        findings: verdicts.iter().map(finding).collect(),
         calibrated: claim.calibrated,
         discussion: claim.discussion.clone(),
+        discussed: c.paper.discussed(index).map(|i| why_id(c.paper, i)).collect(),
     }
 }

@@ -173,7 +173,7 @@ fn collect_one<'a>(
             if let Some((id, _)) = results.runs.iter().find(|(_, k)| k.conflict.is_some()) {
                 let shown = directory.display();
                 return Err(SweepError::Other(format!(
-                    "two results of run {id} differ: remove the file in {shown}/results that is wrong"
+                    "two results of run {id} differ: remove the wrong file from {shown}/results"
                 )));
             }
             let tables = Tables::new(&runs_of.scope, &found, &results);
@@ -226,7 +226,9 @@ pub fn verdicts_csv(c: &Collected<'_>) -> Vec<u8> {
         "where",
         "says",
         "reading",
+        "variant",
         "calibrated",
+        "own_check",
         "stated",
         "rule",
         "measured",
@@ -241,16 +243,16 @@ pub fn verdicts_csv(c: &Collected<'_>) -> Vec<u8> {
     for v in &c.verdicts {
         let claim = c.claim(v);
         let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
-        let reading = [claim.reading.as_str(), v.reading.as_str()];
-        let reading: Vec<&str> = reading.into_iter().filter(|r| !r.is_empty()).collect();
         let cells = [
             c.paper.id.clone(),
             c.experiment.id.clone(),
             claim.id.clone(),
             claim.place.clone(),
             claim.says.clone(),
-            reading.join("; "),
+            claim.reading.clone(),
+            v.reading.clone(),
             claim.calibrated.to_string(),
+            c.experiment.own_check.to_string(),
             v.paper.clone(),
             v.rule.clone(),
             v.measured.clone(),
@@ -264,68 +266,6 @@ pub fn verdicts_csv(c: &Collected<'_>) -> Vec<u8> {
         writer.write_record(&cells).expect("as many cells as heads");
     }
     writer.into_inner().expect("writing to memory")
-}
-
-/// How many verdicts there are of each kind. Claims whose number a setting was chosen by are
-/// counted apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Within the margin.
-    pub reproduced: usize,
-    /// The direction holds.
-    pub same_direction: usize,
-    /// Neither.
-    pub not_reproduced: usize,
-    /// Cannot be checked here.
-    pub not_measured: usize,
-    /// Left out by the quick run.
-    pub left_out: usize,
-    /// Without a number.
-    pub missing: usize,
-    /// Calibrated, whatever they came to.
-    pub calibrated: usize,
-}
-
-impl Counts {
-    /// Counts the verdicts of some experiments.
-    pub fn new<'a>(all: impl IntoIterator<Item = &'a Collected<'a>>) -> Self {
-        let mut counts = Self::default();
-        for c in all {
-            c.verdicts.iter().for_each(|v| counts.add(c.claim(v).calibrated, &v.outcome));
-        }
-        counts
-    }
-
-    fn add(&mut self, calibrated: bool, outcome: &Outcome) {
-        *match outcome {
-            Outcome::Missing(_) => &mut self.missing,
-            Outcome::LeftOut(_) => &mut self.left_out,
-            Outcome::NotMeasured(_) => &mut self.not_measured,
-            _ if calibrated => &mut self.calibrated,
-            Outcome::Reproduced => &mut self.reproduced,
-            Outcome::SameDirection => &mut self.same_direction,
-            Outcome::NotReproduced => &mut self.not_reproduced,
-        } += 1;
-    }
-
-    /// In a sentence.
-    pub fn words(&self) -> String {
-        let parts = [
-            (self.reproduced, "reproduced"),
-            (self.same_direction, "in the same direction"),
-            (self.not_reproduced, "not reproduced"),
-            (self.calibrated, "calibrated, not counted"),
-            (self.not_measured, "not measured"),
-            (self.left_out, "only in full"),
-            (self.missing, "missing"),
-        ];
-        // the three verdicts always, the others where there are any
-        let some = parts.iter().enumerate().filter(|(i, (n, _))| *n > 0 || *i < 3);
-        some.map(|(_, part)| part)
-            .map(|(n, what)| format!("{n} {what}"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    }
 }
 
 /// The directory that holds the results of a mode.

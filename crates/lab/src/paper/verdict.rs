@@ -6,7 +6,7 @@
 
 use super::claim::{Claim, Expected, Operand, Pick, Rule};
 use super::claim_rules::{
-    FLAT_FACTOR, LEAST_POINTS, NEAR, STRAIGHT, VALUE_FACTOR, operand, percent, shown,
+    FLAT_FACTOR, LEAST_POINTS, NEAR, STRAIGHT, VALUE_FACTOR, operand, shown, signed_percent,
 };
 use super::tables::Tables;
 use crate::stats::student_t;
@@ -40,6 +40,19 @@ impl Outcome {
             Self::LeftOut(_) => "only in full",
             Self::Missing(_) => "missing",
         }
+    }
+
+    /// The outcome of this name; `why` there is no comparison.
+    pub fn named(name: &str, why: String) -> Option<Self> {
+        let all = [
+            Self::Reproduced,
+            Self::SameDirection,
+            Self::NotReproduced,
+            Self::NotMeasured(why.clone()),
+            Self::LeftOut(why.clone()),
+            Self::Missing(why),
+        ];
+        all.into_iter().find(|o| o.name() == name)
     }
 
     /// Why there is no comparison.
@@ -86,7 +99,7 @@ pub fn judge(index: usize, claim: &Claim, tables: &Tables, quick: bool) -> Vec<V
     let one = |of: &[Operand]| {
         let mut verdict = Verdict {
             claim: index,
-            reading: if several { operand(&of[0]) } else { String::new() },
+            reading: if several { claim.label(&of[0]) } else { String::new() },
             measured: String::new(),
             value: None,
             interval: None,
@@ -124,8 +137,7 @@ fn fill(verdict: &mut Verdict, claim: &Claim, of: &[Operand], data: &Data) {
         _ => found.words,
     };
     if let Some((low, high)) = verdict.interval.filter(|(low, high)| low < high) {
-        let half = (high - low) / 2.0;
-        verdict.measured.push_str(&format!(" ± {}", claim.number(half)));
+        verdict.measured = claim.with_interval(&verdict.measured, (high - low) / 2.0);
     }
 }
 
@@ -382,10 +394,12 @@ fn extent(numbers: &[f64]) -> (f64, f64) {
 }
 
 fn span_words(claim: &Claim, low: f64, high: f64) -> String {
-    match low == high {
-        true => claim.number(low),
-        false => format!("{} to {}", claim.number(low), claim.number(high)),
-    }
+    span(claim.number(low), &claim.number(high))
+}
+
+/// From one number to another; once if both are written alike.
+fn span(low: String, high: &str) -> String {
+    if low == high { low } else { format!("{low} to {high}") }
 }
 
 /// Picks the number that decides, where larger is worse unless `least`.
@@ -406,11 +420,7 @@ fn equal(claim: &Claim, differences: &[f64]) -> Finding {
     let chosen = picked(claim, &differences);
     let within = |share: f64| chosen.iter().all(|x| libm::fabs(*x) <= share);
     let (low, high) = extent(&chosen);
-    let sign = |x: f64| format!("{}{}", if x > 0.0 { "+" } else { "" }, percent(x));
-    let words = match low == high {
-        true => sign(low),
-        false => format!("{} to {}", sign(low), sign(high)),
-    };
+    let words = span(signed_percent(low), &signed_percent(high));
     let value = (low == high).then_some(low);
     Finding { outcome: decide(within(claim.margin), within(NEAR)), value, words }
 }
@@ -450,7 +460,7 @@ fn ordering_words(claim: &Claim, order: &[Operand], means: &[Vec<f64>]) -> Strin
     let holds = (0..points).filter(|p| in_order(&at(*p), strict, claim.margin)).count();
     let mean = |row: &Vec<f64>| row.iter().sum::<f64>() / row.len() as f64;
     let one = |(o, row): (&Operand, &Vec<f64>)| {
-        format!("{} {}", operand(o), shown(&o.select.metric, mean(row)))
+        format!("{} {}", claim.label(o), shown(&o.select.metric, mean(row)))
     };
     let all: Vec<String> = order.iter().zip(means).map(one).collect();
     match points {

@@ -18,9 +18,9 @@ pub(super) fn section(c: &Comparison<'_>) -> String {
             let (what, stuck) = match &run.outcome.finish {
                 Finish::Deadlock(d) => {
                     let at = crate::format::time(d.closed);
-                    (format!("deadlocked: the circle closed at {at}"), &d.cycle)
+                    (format!("deadlocked: the cycle closed at {at}"), &d.cycle)
                 }
-                Finish::Stalled(stuck) => ("stalled: nothing could move any more".into(), stuck),
+                Finish::Stalled(stuck) => ("stalled: no packet could move".into(), stuck),
                 _ => continue,
             };
             let title = escape(&look.name);

@@ -214,14 +214,14 @@ fn look(directory: &Path) -> io::Result<Found> {
         other => other?,
     };
     if !meta.is_dir() {
-        let what = "it is there already and is no directory: name another one";
+        let what = "it exists and is not a directory: name another one";
         return refuse(ErrorKind::NotADirectory, what);
     }
     let real = fs::canonicalize(directory)?;
     let here = std::env::current_dir().and_then(fs::canonicalize);
     if here.is_ok_and(|here| here.starts_with(&real)) {
-        let what = "it is the current directory or one above it, and results replace a directory \
-                    as a whole: name one of its own";
+        let what = "it is the current directory or one above it, and results replace a whole \
+                    directory: name a separate one";
         return refuse(ErrorKind::InvalidInput, what);
     }
     Ok(Found::Directory(real))
@@ -251,15 +251,15 @@ fn contents(directory: &Path) -> io::Result<Option<State>> {
     let Some((first, _)) = names.first() else { return Ok(None) };
     if !names.iter().any(|(name, _)| name == MARK) {
         let what = format!(
-            "it holds `{first}` and is no directory of results (there is no `{MARK}` in it): name \
-             a new or empty directory, or another directory of results"
+            "it contains `{first}` and is not a directory of results (it has no `{MARK}`): name a \
+             new or empty directory, or one with earlier results"
         );
         return refuse(ErrorKind::AlreadyExists, what);
     }
     let ours = |name: &str| name == MARK || OURS.contains(&name.replace(".partial.", ".").as_str());
     if let Some((name, _)) = names.iter().find(|(name, kind)| !kind.is_file() || !ours(name)) {
         let what = format!(
-            "besides results it holds `{name}`, which would be lost: move that away, or name \
+            "it contains `{name}`, which is not a result and would be lost: move it, or name \
              another directory"
         );
         return refuse(ErrorKind::AlreadyExists, what);
@@ -274,7 +274,8 @@ fn keep_inputs(directory: &Path, inputs: &[PathBuf]) -> io::Result<()> {
     for input in inputs {
         if fs::canonicalize(input).is_ok_and(|input| input.starts_with(directory)) {
             let name = input.display();
-            let what = format!("`{name}`, which this run reads, is in it: name another directory");
+            let what =
+                format!("it contains `{name}`, which this run reads: name another directory");
             return refuse(ErrorKind::AlreadyExists, what);
         }
     }
@@ -346,10 +347,14 @@ mod tests {
         assert!(!partial.holds_complete_results());
         assert_eq!(names(&base.join("a/b")), ["out"], "nothing is left beside it");
         fs::write(out.join("notes.txt"), "mine").expect("a file");
-        assert!(why(&out, &[]).contains("`notes.txt`, which would be lost"), "{}", why(&out, &[]));
+        assert!(
+            why(&out, &[]).contains("`notes.txt`, which is not a result"),
+            "{}",
+            why(&out, &[])
+        );
         fs::remove_file(out.join("notes.txt")).expect("it is there");
         fs::remove_file(out.join(MARK)).expect("it is there");
-        assert!(why(&out, &[]).contains("holds `flows.csv` and is no directory of results"));
+        assert!(why(&out, &[]).contains("contains `flows.csv` and is not a directory of results"));
         fs::remove_dir_all(base).expect("it is ours");
     }
 
@@ -360,7 +365,7 @@ mod tests {
         new.replace_with(&files("1"), State::Complete).expect("it can be written");
         let input = base.join(FILE);
         let text = why(&base, std::slice::from_ref(&input));
-        assert!(text.contains("which this run reads, is in it"), "{text}");
+        assert!(text.contains("which this run reads"), "{text}");
         assert_eq!(fs::read_to_string(input).expect("a file"), "1");
         fs::remove_dir_all(base).expect("it is ours");
     }
@@ -385,7 +390,7 @@ mod tests {
         let base = scratch("kinds");
         let file = base.join("file");
         fs::write(&file, "").expect("a file");
-        assert!(why(&file, &[]).ends_with("is no directory: name another one"));
+        assert!(why(&file, &[]).ends_with("is not a directory: name another one"));
         assert!(why(&file.join("out"), &[]).contains("ot a directory"));
         assert!(why(Path::new("."), &[]).contains("current directory"));
         assert!(why(Path::new(""), &[]).contains("name is empty"));

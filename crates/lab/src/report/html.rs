@@ -154,8 +154,8 @@ mod tests {
     use super::*;
     use crate::table::Column;
 
-    /// Names of 16 characters and twelve columns of as many, in groups of two: (1 + 6) x 18 = 126 fit
-    /// into 135, a further group does not.
+    /// Names of 16 characters and twelve columns of as many, in groups of two: (1 + 6) x 18 = 126
+    /// fit into 135, a further group does not.
     #[test]
     fn a_wide_table_is_broken_between_groups_and_repeats_the_names() {
         let mut columns = vec![Column::words("scheme", 9)];

@@ -11,7 +11,7 @@ mod page;
 mod parquet;
 mod pause_section;
 mod pause_tables;
-mod summary;
+mod summary_json;
 mod tables;
 
 pub use destination::{Destination, MARK, State, WriteError};
@@ -19,8 +19,8 @@ pub(crate) use directory::json_text;
 pub use directory::{Formats, write};
 pub use page::page;
 pub(crate) use page::{CSS as PAGE_CSS, SCRIPT as PAGE_SCRIPT, figure_style};
-pub(crate) use summary::SCHEMA;
-pub use summary::{run_summary, summary};
+pub(crate) use summary_json::SCHEMA;
+pub use summary_json::{run_summary, summary};
 pub(crate) use tables::FLOW_COLUMNS;
 
 /// A table of a sweep as Parquet.

@@ -32,7 +32,7 @@ pub fn page(c: &Comparison<'_>, command: &str) -> String {
         ("results", "Results", results(c, &numbers)),
         ("completion", "Completion times", completion(c)),
         ("queues", "Queues and memory", queues(c, &numbers)),
-        ("pauses", "Pauses: who stopped whom", pauses(c)),
+        ("pauses", "Pauses: which port paused which", pauses(c)),
         ("topology", "Topology", topology(c, &numbers)),
         ("scenario", "Scenario", scenario(c, command)),
     ];
@@ -94,7 +94,8 @@ fn warnings(c: &Comparison<'_>) -> String {
         if let Some((asked, used)) = asked.zip(used).filter(|(asked, used)| asked != used) {
             let (asked, used) = (crate::format::time(asked), crate::format::time(used));
             texts.push(format!(
-                "{title}, seed {seed}: so long a run keeps samples at every {used}, not {asked}"
+                "{title}, seed {seed}: the run is so long that samples are {used} apart, not \
+                 {asked}"
             ));
         }
     }
@@ -190,8 +191,8 @@ fn queues(c: &Comparison<'_>, numbers: &Figures) -> String {
     let mut out: String = figures::queues(c, numbers).iter().map(figure).collect();
     if c.experiment.scenario.probe.series.is_none() {
         out.push_str(
-            "<p class=\"soft\">For queues over time, add <code>[probe] series = \"2us\"</code> to the \
-             scenario.</p>",
+            "<p class=\"soft\">For queues over time, add <code>[probe] series = \"2us\"</code> to \
+             the scenario.</p>",
         );
     }
     out
@@ -211,7 +212,8 @@ fn pauses(c: &Comparison<'_>) -> String {
         let timeline = timeline.as_ref().map(figure).unwrap_or_default();
         let open = if out.is_empty() { " open" } else { "" };
         out.push_str(&format!(
-            "<details{open}><summary>{title}, seed {}</summary>\n<h3>Pause tree: {title}{window}</h3>\n\
+            "<details{open}><summary>{title}, seed {}</summary>\n<h3>Pause tree: \
+             {title}{window}</h3>\n\
              {tree}\n{timeline}</details>\n",
             run.variant.seed
         ));
@@ -245,8 +247,8 @@ fn scenario(c: &Comparison<'_>, command: &str) -> String {
     );
     data.extend(e.scenario.probe.series.map(|_| format!("series.{kind}")));
     let mut out = format!(
-        "<p>To get this page again:</p>\n<pre>{}</pre>\n<p class=\"soft\">weir {}. Data beside this \
-         page: {}, perf.json.</p>\n",
+        "<p>To get this page again:</p>\n<pre>{}</pre>\n<p class=\"soft\">weir {}. Data beside \
+         this page: {}, perf.json.</p>\n",
         escape(command),
         env!("CARGO_PKG_VERSION"),
         data.join(", "),

@@ -1,4 +1,4 @@
-//! Who paused whom, and why, as nested lists.
+//! Pause trees (which port paused which, and why) as nested lists.
 //!
 //! Long lists are folded; a field above them shows the lines with a name only.
 
@@ -30,8 +30,8 @@ pub(super) fn tree(e: &Experiment, run: &Run) -> String {
     let mut out = String::from("<div class=\"trees\">");
     if items.len() > OPEN_TREES || MOST_LINES - room > MOST_OPEN {
         out.push_str(
-            "<label class=\"filter\">only lines with <input type=\"search\" placeholder=\"a switch or \
-             host\"></label>",
+            "<label class=\"filter\">only lines with <input type=\"search\" placeholder=\"a switch \
+             or host\"></label>",
         );
     }
     out.push_str(&format!("<ul class=\"tree\">{}", open.concat()));
@@ -57,10 +57,9 @@ fn fold(summary: &str, items: &str) -> String {
 
 fn one_tree(e: &Experiment, tree: &PauseTree, room: &mut usize) -> String {
     let root = match tree.root {
-        Some(port) => format!(
-            "<span class=\"root\">{}</span> could not keep up with what came for it",
-            escape(&port.name(&e.topology))
-        ),
+        Some(port) => {
+            format!("<span class=\"root\">{}</span> was congested", escape(&port.name(&e.topology)))
+        }
         None => "pauses whose cause is not known".into(),
     };
     *room = room.saturating_sub(1);
@@ -124,7 +123,7 @@ fn victims(e: &Experiment, tree: &PauseTree) -> String {
     if tree.victims.is_empty() {
         return String::new();
     }
-    let mut out = String::from("<p>Victims, held although they never go through that port: ");
+    let mut out = String::from("<p>Victims, held although their path does not include that port: ");
     let names: Vec<String> = tree
         .victims
         .iter()

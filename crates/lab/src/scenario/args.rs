@@ -59,7 +59,7 @@ fn one(name: &str, key: Span, item: &Item, out: &mut Diagnostics) -> Option<Arg>
     let mut values = Vec::new();
     for value in items {
         let Some(text) = value.value.text() else {
-            let title = format!("{} cannot stand in `{name}`", value.value.what());
+            let title = format!("{} cannot be a value of `{name}`", value.value.what());
             out.push(Diagnostic::error(title).at(value.span, "write a string or a number"));
             return None;
         };

@@ -258,7 +258,7 @@ impl<'a> Fields<'a> {
     /// A whole number or a word.
     pub(super) fn whole_or_word(&mut self, name: &str) -> At<Or<u64>> {
         let Kind::WholeOr { words, .. } = self.key(name).kind else {
-            panic!("`{name}` is no whole number or word")
+            panic!("`{name}` is not a whole number or a word")
         };
         if let Some((text, span)) = self.single(name)
             && let Some(word) = words.iter().find(|w| **w == text)
@@ -316,7 +316,7 @@ impl<'a> Fields<'a> {
                 Some(n) if (min..=max).contains(&n) => numbers.push(n),
                 _ => {
                     let text = item.value.text().unwrap_or_else(|| item.value.what().into());
-                    self.wrong(name, item, format_args!("`{text}` cannot stand in `{name}`"));
+                    self.wrong(name, item, format_args!("`{text}` cannot be a value of `{name}`"));
                     return None;
                 }
             }
@@ -335,7 +335,7 @@ impl<'a> Fields<'a> {
         for item in items {
             let Value::Text(text) = &item.value else {
                 let what = item.value.what();
-                self.wrong(name, item, format_args!("{what} cannot stand in `{name}`"));
+                self.wrong(name, item, format_args!("{what} cannot be a value of `{name}`"));
                 return None;
             };
             names.push(At { value: text.clone(), span: Some(item.span) });
@@ -398,7 +398,7 @@ impl Quantity for Ratio {
 fn read_quantity<T: Quantity>(key: &Key, text: &str) -> Result<T, String> {
     let value: T = key.read(text).map_err(|error| error.to_string())?;
     match value.too_large() {
-        Some(most) => Err(format!("`{}` is {text}, which is too much: {most}", key.name)),
+        Some(most) => Err(format!("`{}` is {text}, which is too large: {most}", key.name)),
         None => Ok(value),
     }
 }

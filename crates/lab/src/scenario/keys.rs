@@ -1,6 +1,9 @@
 //! The keys of a scenario file as data: one table serves the reader, its error messages, the
 //! JSON schema and the reference in the book.
 
+mod run;
+
+pub use run::{PROBE, REFERENCE, REPORT, RUN, VARIANT};
 pub use weir_core::param::{Kind, Param as Key};
 
 /// A table of a scenario file.
@@ -31,11 +34,16 @@ const fn key(name: &'static str, kind: Kind, default: &'static str, doc: &'stati
 pub const ROOT: Section = Section {
     name: "",
     repeated: false,
-    doc: "What the scenario is called.",
+    doc: "Name and description of the scenario.",
     keys: &[
-        key("name", Kind::Text, "", "Short name, used for directories; default: that of the file."),
+        key(
+            "name",
+            Kind::Text,
+            "",
+            "Short name, used for directories; default: the name of the file.",
+        ),
         key("title", Kind::Text, "", "One line for tables and pages."),
-        key("notes", Kind::Text, "", "Anything a reader should know: sources, choices, caveats."),
+        key("notes", Kind::Text, "", "Notes for readers: sources, choices, caveats."),
     ],
 };
 
@@ -45,7 +53,7 @@ pub const TOPOLOGY: Section = Section {
     repeated: false,
     doc: "The network. Besides `kind`, the parameters of that kind; `weir topo SCENARIO` \
           describes and draws the result.",
-    keys: &[key("kind", Kind::Text, "", "Which topology; `explicit` for a graph of one's own.")],
+    keys: &[key("kind", Kind::Text, "", "The topology; `explicit` is your own graph.")],
 };
 
 /// Keys of `[topology]` with `kind = "explicit"`.
@@ -57,31 +65,31 @@ pub const EXPLICIT: &[Key] = &[
         "links",
         Kind::Names,
         "",
-        "Links as `\"h0 s0\"`, with rate and delay of their own as `\"s0 s1 400Gbps 1us\"`.",
+        "Links as `\"h0 s0\"`, or with rate and delay as `\"s0 s1 400Gbps 1us\"`.",
     ),
     key("ports", Kind::Names, "", "Names for ports, as `\"P_d Sc h9\"`: the port of Sc to h9."),
-    key("rate", Kind::Text, "", "Speed of the links that do not say."),
-    key("delay", Kind::Text, "", "Delay of the links that do not say."),
+    key("rate", Kind::Text, "", "Rate of links that give none."),
+    key("delay", Kind::Text, "", "Delay of links that give none."),
 ];
 
 /// Thresholds of `[switch]`.
 pub const THRESHOLDS: &[Key] = &[
-    key("xoff", Kind::Size(&[]), "75KB", "Static: pause an ingress at or above."),
-    key("xon", Kind::Size(&[]), "45KB", "Static: resume it at or below."),
+    key("xoff", Kind::Size(&[]), "75KB", "Static: pause an ingress at or above this many bytes."),
+    key("xon", Kind::Size(&[]), "45KB", "Static: resume it at or below this many bytes."),
     key(
         "limit",
         Kind::Size(&["lossless", "unlimited"]),
         "lossless",
-        "Static: most bytes of one ingress (port, priority). `lossless` is xoff, plus a frame \
-         less one byte, plus the headroom the link needs; a frame more under GFC, and no limit \
-         under schemes that do not pause at xoff.",
+        "Static: largest number of bytes of one ingress (port, priority). `lossless` is xoff, \
+         plus a frame less one byte, plus the headroom that the link needs; one frame more under \
+         GFC, and no limit under schemes that do not pause at xoff.",
     ),
     key(
         "alpha",
         Kind::Fraction,
         "",
-        "Dynamic: pause at this share of what is left of the shared memory; a power of two up \
-         to 1, for ports at the speed of the slowest. Needs a `buffer`.",
+        "Dynamic: pause at this share of the free shared memory; a power of two up to 1, for \
+         ports at the rate of the slowest link. Needs a `buffer`.",
     ),
     key("reserve", Kind::Size(&[]), "4096B", "Dynamic: reserved per (port, lossless priority)."),
     key("resume-offset", Kind::Size(&[]), "3072B", "Dynamic: resume this far below the threshold."),
@@ -95,28 +103,44 @@ pub const THRESHOLDS: &[Key] = &[
         "buffer",
         Kind::Size(&["unlimited"]),
         "unlimited",
-        "The same as `buffer` of `[switch]`, which is the better place.",
+        "The same as `buffer` of `[switch]`, which is preferred.",
     ),
 ];
 
 /// ECN marking.
 pub const ECN: &[Key] = &[
-    key("kmin", Kind::Size(&[]), "", "No marks at or below this queue length."),
+    key("kmin", Kind::Size(&[]), "", "No packet is marked at or below this queue length."),
     key("kmax", Kind::Size(&[]), "", "Every packet is marked above this queue length."),
     key("pmax", Kind::Fraction, "1", "Marking probability just below kmax."),
     key(
         "at",
         Kind::Choice(&["dequeue", "enqueue"]),
         "dequeue",
-        "Which length counts: what a packet leaves behind in its queue, or what it finds there.",
+        "Which queue length counts: the bytes that a packet leaves behind (dequeue), or those it \
+         finds (enqueue).",
     ),
 ];
 
 /// The PFC watchdog.
 pub const WATCHDOG: &[Key] = &[
-    key("detect", Kind::Time(&[]), "400ms", "A priority held this long without a break is stuck."),
-    key("restore", Kind::Time(&[]), "2s", "It is itself again after this long without a hold."),
-    key("action", Kind::Choice(&["drop", "forward", "alert"]), "drop", "What to do meanwhile."),
+    key(
+        "detect",
+        Kind::Time(&[]),
+        "400ms",
+        "A priority that is held this long without interruption is stuck.",
+    ),
+    key(
+        "restore",
+        Kind::Time(&[]),
+        "2s",
+        "Normal operation resumes after this time without a hold.",
+    ),
+    key(
+        "action",
+        Kind::Choice(&["drop", "forward", "alert"]),
+        "drop",
+        "What to do while it is stuck.",
+    ),
 ];
 
 /// The packet processor of a pipelined switch.
@@ -125,21 +149,21 @@ pub const PIPELINE: &[Key] = &[
         "rate",
         Kind::Whole { min: 1, max: 1_000_000_000_000 },
         "1000000",
-        "Packets per second of the processor, whatever their size.",
+        "Packets per second of the processor, independent of their size.",
     ),
-    key("delay", Kind::Time(&[]), "25us", "Latency of a packet besides its processing."),
+    key("delay", Kind::Time(&[]), "25us", "Latency of a packet in addition to its processing."),
     key(
         "delay-at",
         Kind::Choice(&["before", "after"]),
         "before",
-        "Where the delay is: `before`, a packet may be processed so long after its arrival; \
-         `after`, it joins its egress queue so long after it was processed.",
+        "Where the delay applies. `before`: between arrival and processing. `after`: between \
+         processing and the egress queue.",
     ),
     key(
         "egress",
         Kind::Size(&[]),
         "60KB",
-        "Most bytes of an egress queue (port, priority). ACKs have no limit.",
+        "Largest number of bytes of an egress queue (port, priority). ACKs have no limit.",
     ),
     key(
         "on-full",
@@ -147,18 +171,38 @@ pub const PIPELINE: &[Key] = &[
         "drop",
         "What happens to a packet of a lossless priority whose egress queue is full: `drop` it, or \
          `stop` the processor for all ports and priorities until there is room. PFC's `on-full` \
-         overrules it, CaPFC always drops, other priorities are always dropped.",
+         overrides it, CaPFC always drops, and packets of other priorities are always dropped.",
     ),
 ];
 
 /// The shared memory of a pipelined switch.
 pub const SHARED_POOL: &[Key] = &[
-    key("dedicated", Kind::Size(&[]), "8KB", "Memory of its own for each (port, priority)."),
-    key("total", Kind::Size(&[]), "350KB", "The pool: what all packets may use beyond that."),
-    key("queue", Kind::Size(&[]), "80KB", "Most of the pool for one queue, ingress or egress."),
-    key("port", Kind::Size(&[]), "100KB", "Most of the pool for one side of a port."),
-    key("ingress", Kind::Size(&[]), "", "Most of the pool for all ingress queues; default: total."),
-    key("egress", Kind::Size(&[]), "", "Most of the pool for all egress queues; default: total."),
+    key("dedicated", Kind::Size(&[]), "8KB", "Dedicated memory of each (port, priority)."),
+    key(
+        "total",
+        Kind::Size(&[]),
+        "350KB",
+        "The pool: what all packets together may use beyond dedicated memory.",
+    ),
+    key(
+        "queue",
+        Kind::Size(&[]),
+        "80KB",
+        "Largest part of the pool for one queue, ingress or egress.",
+    ),
+    key("port", Kind::Size(&[]), "100KB", "Largest part of the pool for one side of a port."),
+    key(
+        "ingress",
+        Kind::Size(&[]),
+        "",
+        "Largest part of the pool for all ingress queues; default: total.",
+    ),
+    key(
+        "egress",
+        Kind::Size(&[]),
+        "",
+        "Largest part of the pool for all egress queues; default: total.",
+    ),
 ];
 
 /// `[switch]`.
@@ -181,9 +225,9 @@ pub const SWITCH: Section = Section {
             Kind::Table(THRESHOLDS, &["auto", "pool"]),
             "auto",
             "When an ingress is paused: static `{ xoff, xon }`, dynamic `{ alpha }`, or \
-             `\"pool\"` for one tail-drop pool without pauses. `\"auto\"` is static and follows the \
-             speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of each ingress port, xoff at least \
-             ten of the largest frames.",
+             `\"pool\"` for one tail-drop pool without pauses. `\"auto\"` is static and follows \
+             the speed of ports: xoff 75KB and xon 45KB per 40 Gb/s of each ingress port, xoff at \
+             least ten of the largest frames.",
         ),
         key(
             "lossless",
@@ -196,7 +240,7 @@ pub const SWITCH: Section = Section {
             Kind::Wholes { min: 0, max: 1000 },
             "",
             "Eight weights, priority 0 first: 0 is strict priority (served first, 7 before 6), \
-             the others share what is left by deficit round robin. Default: all strict.",
+             the others share the remaining bandwidth by deficit round robin. Default: all strict.",
         ),
         key("quantum", Kind::Size(&[]), "1500B", "Bytes per unit of weight and visit."),
         key(
@@ -210,7 +254,12 @@ pub const SWITCH: Section = Section {
              congestion control, if that needs marks, and lowers kmin and kmax in proportion \
              until kmax is half of the pause threshold: marking comes before pausing.",
         ),
-        key("latency", Kind::Time(&[]), "0ns", "From the last bit of a packet to its queue."),
+        key(
+            "latency",
+            Kind::Time(&[]),
+            "0ns",
+            "Forwarding latency: from the last bit of a packet to its queue.",
+        ),
         key(
             "watchdog",
             Kind::Table(WATCHDOG, &["off"]),
@@ -242,7 +291,7 @@ pub const LINK: Section = Section {
             "overhead",
             Kind::Size(&[]),
             "20B",
-            "What each frame costs on the wire beyond its bytes: preamble, delimiter and gap.",
+            "Bytes on the wire in addition to each frame: preamble, delimiter and gap.",
         ),
         key(
             "response",
@@ -264,16 +313,16 @@ pub const NIC: Section = Section {
             "queues",
             Kind::Choice(&["per-flow", "by-priority", "fifo"]),
             "per-flow",
-            "`per-flow`: a queue per flow, served in turn whatever their priorities. `by-priority`: \
-             priorities share the wire by `weights`, the flows of a priority take turns. `fifo`: one \
-             queue for all, whose head holds the rest.",
+            "`per-flow`: a queue per flow, served in turn regardless of priority. `by-priority`: \
+             priorities share the wire by `weights`, and the flows of a priority take turns. \
+             `fifo`: one queue for all flows, with head-of-line blocking.",
         ),
         key(
             "weights",
             Kind::Wholes { min: 0, max: 1000 },
             "",
-            "With `by-priority`, eight weights as in `[switch]`: 0 is strict priority. Default: all \
-             strict.",
+            "With `by-priority`, eight weights as in `[switch]`: 0 is strict priority. Default: \
+             all strict.",
         ),
         key(
             "quantum",
@@ -285,8 +334,9 @@ pub const NIC: Section = Section {
             "transport",
             Kind::Choice(&["roce", "tcp"]),
             "roce",
-            "What flows use: RDMA over Ethernet with the congestion control of `[congestion-control]`, \
-             or TCP, which has its own (`[tcp]`). Constant-rate sources are datagrams either way.",
+            "The transport of flows: RDMA over Ethernet with the congestion control of \
+             `[congestion-control]`, or TCP, which has its own (`[tcp]`). Constant-rate sources \
+             send datagrams in both cases.",
         ),
         key(
             "payload",
@@ -298,32 +348,32 @@ pub const NIC: Section = Section {
             "header",
             Kind::Size(&[]),
             "18B",
-            "Headers and checksum of a data frame; with TCP 58B unless it is given.",
+            "Headers and checksum of a data frame; with TCP the default is 58B.",
         ),
         key("ack", Kind::Size(&[]), "64B", "Frame bytes of an ACK, and of a SYN."),
         key(
             "ack-priority",
             Kind::WholeOr { min: 0, max: 7, words: &["data"] },
             "7",
-            "Priority of ACKs, which are neither paused nor dropped for lack of memory. `data` (TCP): \
-             ACKs travel at the priority of their data, and are stored, paused and dropped as data \
-             are.",
+            "Priority of ACKs, which are neither paused nor dropped for lack of memory. `data` \
+             (TCP): ACKs have the priority of their data, and are stored, paused and dropped like \
+             data.",
         ),
         key(
             "window",
             Kind::Size(&["from-cc", "unlimited"]),
             "from-cc",
-            "Payload a flow may have in flight; `from-cc`: as its congestion control says, and with \
-             selective repeat at most one bandwidth-delay product.",
+            "Largest payload of a flow in flight; `from-cc`: decided by its congestion control, \
+             and with selective repeat at most one bandwidth-delay product.",
         ),
         key(
             "timeout",
             Kind::Time(&["never", "auto"]),
             "auto",
-            "Retransmission timeout. `auto`: never where packets cannot be lost (otherwise: a scheme \
-             that is not lossless, bit errors, failing links, a watchdog); 1ms under `none`; else \
-             10ms, or five times as long as the slowest link takes to send a full switch memory, so \
-             that no pause triggers it.",
+            "Retransmission timeout. `auto`: never, if packets cannot be lost (they can with a \
+             scheme that is not lossless, bit errors, failing links or a watchdog); 1ms under \
+             `none`; else 10ms, or five times the time in which the slowest link sends a full \
+             switch memory, so that no pause triggers it.",
         ),
         key(
             "reliability",
@@ -336,8 +386,8 @@ pub const NIC: Section = Section {
             "reorder",
             Kind::Whole { min: 0, max: 1_000_000 },
             "0",
-            "Selective repeat: a packet is taken for lost when one more than so many packets behind it \
-             has arrived. More than a window: only the timeout repairs losses.",
+            "Selective repeat: a packet counts as lost when a packet more than this many behind \
+             it has arrived. If this is larger than the window, only the timeout repairs losses.",
         ),
         key(
             "nack-interval",
@@ -353,15 +403,16 @@ pub const NIC: Section = Section {
 pub const TCP: Section = Section {
     name: "tcp",
     repeated: false,
-    doc: "TCP, where `transport = \"tcp\"` in `[nic]`. Parameters that are written replace those of \
-          the `profile`.",
+    doc: "TCP, where `transport = \"tcp\"` in `[nic]`. Parameters given here replace those of the \
+          `profile`.",
     keys: &[
         key(
             "profile",
             Kind::Choice(&["linux", "detail"]),
             "linux",
-            "Whose hosts: `linux` has the defaults below, `detail` those of DeTail and CaPFC: no fast \
-             retransmit, since packets of a flow may take different paths, and an RTO_min of 10 ms.",
+            "Parameter set: `linux` has the defaults below, `detail` those of DeTail and CaPFC: \
+             no fast retransmit, since packets of a flow may take different paths, and an RTO_min \
+             of 10 ms.",
         ),
         key("mss", Kind::Size(&[]), "1460B", "Payload of a full segment."),
     ],
@@ -371,38 +422,38 @@ pub const TCP: Section = Section {
 pub const FLOW_CONTROL: Section = Section {
     name: "flow-control",
     repeated: false,
-    doc: "The scheme between neighbours. Its parameters stand beside `scheme`; those of other \
-          schemes, for `weir compare`, in tables of their own: `[flow-control.pfc]`.",
-    keys: &[key("scheme", Kind::Text, "pfc", "Which scheme; `weir schemes` lists them.")],
+    doc: "The flow control scheme. Its parameters are in the same table as `scheme`; those of \
+          other schemes, for `weir compare`, in separate tables: `[flow-control.pfc]`.",
+    keys: &[key("scheme", Kind::Text, "pfc", "The scheme; `weir schemes` lists them.")],
 };
 
 /// Keys of `[congestion-control]` besides the parameters of the algorithm.
 pub const CONGESTION_CONTROL: Section = Section {
     name: "congestion-control",
     repeated: false,
-    doc: "The algorithm at the senders. Its parameters stand beside `algorithm`; those of others, \
-          for `--cc`, in tables of their own: `[congestion-control.dcqcn]`. Parameters that are \
-          written replace those of the `profile`.",
-    keys: &[key("algorithm", Kind::Text, "none", "Which algorithm; `weir schemes` lists them.")],
+    doc: "The congestion control of senders. Its parameters are in the same table as `algorithm`; \
+          those of others, for `--cc`, in separate tables: `[congestion-control.dcqcn]`. \
+          Parameters given here replace those of the `profile`.",
+    keys: &[key("algorithm", Kind::Text, "none", "The algorithm; `weir schemes` lists them.")],
 };
 
 /// Keys of `[[traffic]]` besides the parameters of the pattern.
 pub const TRAFFIC: Section = Section {
     name: "traffic",
     repeated: true,
-    doc: "Who sends what to whom. Besides `kind`, the parameters of that pattern. Hosts are named \
-          one by one (`\"h0\"`), as a range (`\"h2..h7\"`), as all hosts of a switch (`\"leaf0\"`) \
-          or as `\"all\"`.",
-    keys: &[key("kind", Kind::Text, "", "Which pattern.")],
+    doc: "The flows: senders, receivers, sizes and start times. Besides `kind`, the parameters of \
+          that pattern. Hosts are named one by one (`\"h0\"`), as a range (`\"h2..h7\"`), as all \
+          hosts of a switch (`\"leaf0\"`) or as `\"all\"`.",
+    keys: &[key("kind", Kind::Text, "", "The pattern; `weir patterns` lists them.")],
 };
 
 /// `[[path]]`.
 pub const PATH: Section = Section {
     name: "path",
     repeated: true,
-    doc: "A route written by hand, for traffic that names it.",
+    doc: "A static path, for traffic that names it.",
     keys: &[
-        key("name", Kind::Text, "", "What traffic calls it."),
+        key("name", Kind::Text, "", "The name of the path."),
         key("nodes", Kind::Names, "", "Every node from the sender to the receiver."),
     ],
 };
@@ -411,11 +462,11 @@ pub const PATH: Section = Section {
 pub const FAILURE: Section = Section {
     name: "failure",
     repeated: true,
-    doc: "A link that goes down, and perhaps comes back.",
+    doc: "A link that fails, and optionally recovers.",
     keys: &[
-        key("link", Kind::Names, "", "The two nodes it joins: `[\"leaf0\", \"spine1\"]`."),
+        key("link", Kind::Names, "", "The two nodes that it joins: `[\"leaf0\", \"spine1\"]`."),
         key("down", Kind::Time(&[]), "", "When it fails."),
-        key("up", Kind::Time(&["never"]), "never", "When it works again."),
+        key("up", Kind::Time(&["never"]), "never", "When the link recovers; default: never."),
     ],
 };
 
@@ -429,22 +480,25 @@ pub const ROUTING: Section = Section {
             "kind",
             Kind::Choice(&["ecmp", "up-down"]),
             "ecmp",
-            "All shortest paths; or those that never go up after down, which cannot deadlock.",
+            "`ecmp`: all shortest paths. `up-down`: paths that never go up after going down, \
+             which cannot deadlock.",
         ),
         key(
             "balance",
             Kind::Choice(&["flow", "adaptive", "random", "round-robin", "flowlet"]),
             "flow",
-            "Who takes which of several equal paths. `flow`: one per flow, by hash. By packet: \
-             `adaptive`, to a port with few drain bytes (DeTail); `random`; `round-robin`. `flowlet`: \
-             a flow draws anew after a silence. All but `flow` can reorder packets.",
+            "How packets are spread over several equal paths. `flow`: one per flow, by hash. By \
+             packet: `adaptive`, to a port with few drain bytes (DeTail); `random`; `round-robin`. \
+             `flowlet`: a flow draws a new path after a gap. All except `flow` can reorder \
+             packets.",
         ),
         key(
             "drain-low",
             Kind::Size(&[]),
             "16KB",
-            "Adaptive: a port is drawn from those with fewer drain bytes than this, if there are any. \
-             Drain bytes are what leaves the port before a new packet of the same priority could.",
+            "Adaptive: a port is drawn from those with fewer drain bytes than this, if there are \
+             any. Drain bytes are the bytes that leave the port before a new packet of the same \
+             priority.",
         ),
         key(
             "drain-high",
@@ -456,148 +510,15 @@ pub const ROUTING: Section = Section {
             "flowlet-gap",
             Kind::Time(&[]),
             "100us",
-            "Flowlet: the silence of a flow, at a switch, after which it draws a port anew.",
+            "Flowlet: the gap between packets of a flow, at a switch, after which the flow draws \
+             a new port.",
         ),
         key(
             "convergence",
             Kind::Time(&[]),
             "100us",
-            "How long after a failure or recovery routes have changed.",
+            "Time from a failure or recovery to the change of routes.",
         ),
-    ],
-};
-
-/// `[probe]`.
-pub const PROBE: Section = Section {
-    name: "probe",
-    repeated: false,
-    doc: "What to record beyond totals.",
-    keys: &[
-        key(
-            "series",
-            Kind::Time(&["off"]),
-            "off",
-            "Sample queues at this interval, for plots over time; runs of more than two million \
-             samples double it.",
-        ),
-        key(
-            "pause-events",
-            Kind::Whole { min: 0, max: 100_000_000 },
-            "100000",
-            "How many pauses and resumes to keep for the timeline and the pause tree.",
-        ),
-        key(
-            "warm-up",
-            Kind::Time(&[]),
-            "0ns",
-            "Leave what happens before out of queue and pause statistics, and flows that start \
-             before out of tables and figures.",
-        ),
-    ],
-};
-
-/// `[run]`.
-pub const RUN: Section = Section {
-    name: "run",
-    repeated: false,
-    doc: "When to stop, and which seeds.",
-    keys: &[
-        key(
-            "until",
-            Kind::Time(&["drained"]),
-            "drained",
-            "Stop at this time, or when all flows are done and the network is empty.",
-        ),
-        key(
-            "traffic-until",
-            Kind::Time(&["never"]),
-            "never",
-            "No flow starts at or after this time; traffic without an end needs it, or a time in \
-             `until`.",
-        ),
-        key("seeds", Kind::Wholes { min: 0, max: u64::MAX }, "1", "One run for each."),
-        key(
-            "allow-loss",
-            Kind::Bool,
-            "false",
-            "Whether a lossless scheme that loses packets for lack of memory is still a result.",
-        ),
-    ],
-};
-
-/// Keys of `[[variant]]` besides the parameters of its scheme and the keys of the scenario.
-pub const VARIANT: Section = Section {
-    name: "variant",
-    repeated: true,
-    doc: "A row of `weir compare`, and of sweeps that have none of their own. Parameters of its \
-          scheme stand beside `scheme`, changes of the scenario by their section: \
-          `switch.buffer = \"12MB\"`. `weir run --variant LABEL` runs one of them; without, `weir \
-          run` runs what `[flow-control]` says.",
-    keys: &[
-        key("label", Kind::Text, "", "What tables and figures call it; default: the scheme."),
-        key("scheme", Kind::Text, "", "The scheme instead of the scenario's."),
-        key("cc", Kind::Text, "", "The congestion control instead of the scenario's."),
-    ],
-};
-
-/// `[report]`.
-pub const REPORT: Section = Section {
-    name: "report",
-    repeated: false,
-    doc: "How results are divided.",
-    keys: &[
-        key(
-            "ports",
-            Kind::Ports,
-            "",
-            "Groups of switch ports that get figures of their own in sweeps: a name, and the ports as \
-         `switch -> neighbour`, with `*` for any text and `?` for any character; a list for several.",
-        ),
-        key(
-            "sizes",
-            Kind::Ranges(&["auto"]),
-            "auto",
-            "Ranges of flow sizes that get figures of their own: from a size up to, but not including, \
-         another; they may overlap. `auto`: below 10 KB, 10 KB to 100 KB and from 100 KB on where \
-         traffic draws sizes from a table, else none.",
-        ),
-    ],
-};
-
-/// `[[reference]]`.
-pub const REFERENCE: Section = Section {
-    name: "reference",
-    repeated: true,
-    doc: "A published number to print beside ours: of a scheme or of a variant.",
-    keys: &[
-        key("scheme", Kind::Text, "", "The scheme it is for."),
-        key("variant", Kind::Text, "", "The variant it is for, by its label; instead of `scheme`."),
-        key(
-            "against",
-            Kind::Text,
-            "",
-            "The label of another row: the number is how many times the metric of this row is that \
-             of the other.",
-        ),
-        key("class", Kind::Text, "", "The class of flows it is for; default: all flows."),
-        key(
-            "sizes",
-            Kind::Text,
-            "",
-            "The range of flow sizes it is for, one of `sizes` in `[report]`; default: all.",
-        ),
-        key(
-            "metric",
-            Kind::Text,
-            "",
-            "What was measured: a metric of `weir compare --columns list`, such as `slowdown_p99` or \
-             `deadlock` (the share of runs); `fct-mean`, `fct-max` and `rate` for short; \
-             `queue-mean` or `queue-max` of the port that is hottest under the first scheme; \
-             `table-mean`.",
-        ),
-        key("table", Kind::Text, "", "`table-mean`: the table of the scheme it is for."),
-        key("value", Kind::Quantity, "", "The number with its unit."),
-        key("source", Kind::Text, "", "Where it stands: paper, table, figure."),
     ],
 };
 

@@ -11,7 +11,7 @@ mod fields;
 pub mod keys;
 mod names;
 mod pipeline;
-mod ports;
+pub(crate) mod ports;
 pub mod reference;
 mod report;
 mod routing;
@@ -82,7 +82,7 @@ pub struct Scenario {
     pub run: RunSpec,
     /// Rows of a comparison.
     pub variants: Vec<VariantSpec>,
-    /// How results are divided.
+    /// How tables of results are divided.
     pub report: ReportSpec,
     /// Published numbers.
     pub references: Vec<Reference>,
@@ -212,7 +212,7 @@ fn head(file: &str, root: &Table, out: &mut Diagnostics) -> (String, String, Str
     let name = name.map_or(stem, |n| n.value);
     let title = f.text("title");
     if let Some(title) = title.as_ref().filter(|t| t.value.chars().any(char::is_control)) {
-        let error = Diagnostic::error("`title` has control characters in it");
+        let error = Diagnostic::error("`title` contains control characters");
         f.out.push(error.maybe_at(title.span, "a title is one line of text"));
     }
     let title = title.map_or_else(|| name.clone(), |t| t.value);

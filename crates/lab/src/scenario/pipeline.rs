@@ -21,7 +21,7 @@ pub(super) fn read(f: &mut Fields<'_>) -> Option<Read> {
     if model.value != "pipelined" {
         for key in ["pipeline", "shared-pool"] {
             if let Some(item) = f.item(key) {
-                let title = format!("`{key}` is about a pipelined switch");
+                let title = format!("`{key}` applies to pipelined switches only");
                 let error = Diagnostic::error(title).at(item.span, "");
                 f.out.push(error.help("add `model = \"pipelined\"` to `[switch]`"));
             }
@@ -29,7 +29,8 @@ pub(super) fn read(f: &mut Fields<'_>) -> Option<Read> {
         return None;
     }
     if let Some(item) = f.item("latency") {
-        let error = Diagnostic::error("a pipelined switch has a pipeline delay instead");
+        let error =
+            Diagnostic::error("a pipelined switch has `delay` in `[switch.pipeline]` instead");
         let error = error.at(item.span, "the latency of a shared-memory switch");
         f.out.push(error.help("write `pipeline = { delay = \"25us\" }`"));
     }
@@ -37,8 +38,8 @@ pub(super) fn read(f: &mut Fields<'_>) -> Option<Read> {
     if let Some(limits) = shared {
         if let Some(span) = read.egress_at {
             let error = Diagnostic::error("an egress queue has one limit");
-            let error = error.at(span, "`shared-pool` bounds egress queues, too");
-            f.out.push(error.help("leave out `egress`, or `shared-pool`"));
+            let error = error.at(span, "`shared-pool` already limits egress queues");
+            f.out.push(error.help("remove `egress` or `shared-pool`"));
         }
         read.config.limits = StageLimits::Shared(limits);
         read.egress_at = f.item("shared-pool").map(|item| item.span);
@@ -50,7 +51,7 @@ pub(super) fn read(f: &mut Fields<'_>) -> Option<Read> {
 pub(super) fn check_thresholds(f: &mut Fields<'_>, thresholds: &ThresholdConfig, at: Option<Span>) {
     if matches!(thresholds, ThresholdConfig::Dynamic { .. }) {
         let error = Diagnostic::error("a pipelined switch has static thresholds");
-        let error = error.maybe_at(at, "dynamic thresholds are those of shared memory");
+        let error = error.maybe_at(at, "dynamic thresholds need shared memory");
         f.out.push(error.help("write { xoff = \"50KB\", xon = \"40KB\", limit = \"60KB\" }"));
     }
 }

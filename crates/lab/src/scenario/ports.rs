@@ -80,7 +80,7 @@ fn patterns(item: &Item, out: &mut Diagnostics) -> Vec<PortPattern> {
                 found.push(PortPattern { node, peer, at: item.span });
             }
             _ => {
-                let title = format!("`{text}` names no ports");
+                let title = format!("`{text}` does not name ports");
                 out.push(Diagnostic::error(title).at(item.span, LABEL));
             }
         }
@@ -131,7 +131,7 @@ fn switch_ports(topology: &Topology) -> impl Iterator<Item = PortAt> {
 }
 
 /// Whether a text is as a pattern with `*` and `?` says.
-fn matches(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);

@@ -110,7 +110,7 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<Reference> {
     let source = f.text("source");
     let (measure, source) = (measure?, source?.value);
     if let (Some(table), false) = (table, matches!(measure, Measure::Table(_))) {
-        let error = Diagnostic::error("`table` goes with `metric = \"table-mean\"` only");
+        let error = Diagnostic::error("`table` needs `metric = \"table-mean\"`");
         f.out.push(error.maybe_at(table.span, ""));
     }
     let unit = if against.is_some() { Unit::Number } else { measure.unit() };
@@ -126,7 +126,7 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<Reference> {
     let of_flows = matches!(&measure, Measure::Figure(m) if m.of_flows);
     for (name, part) in [("class", &class), ("sizes", &sizes)] {
         if let (Some(part), false) = (part, of_flows) {
-            let title = format!("`{name}` goes with a metric of flows");
+            let title = format!("`{name}` needs a metric of flows");
             f.out.push(Diagnostic::error(title).maybe_at(part.span, ""));
         }
     }

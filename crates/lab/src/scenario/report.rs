@@ -24,13 +24,13 @@ impl SizeRange {
     pub fn read(text: &str) -> Result<Self, String> {
         let label: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let Some((from, to)) = label.split_once("..") else {
-            return Err(format!("`{text}` is no range of sizes: there is no `..` in it"));
+            return Err(format!("`{text}` is not a range of sizes: it has no `..`"));
         };
         let size = |text: &str| text.parse::<Bytes>().map_err(|e| e.to_string());
         let from = if from.is_empty() { Bytes::ZERO } else { size(from)? };
         let to = if to.is_empty() { None } else { Some(size(to)?) };
         if to.is_some_and(|to| to <= from) {
-            return Err(format!("no size lies in `{text}`: it ends where it begins, or before"));
+            return Err(format!("the range `{text}` is empty: its end is not above its start"));
         }
         Ok(Self { label, from, to })
     }
@@ -52,7 +52,7 @@ impl SizeRange {
         for part in text.split(',') {
             let range = Self::read(part.trim())?;
             if ranges.iter().any(|r| r.same(&range)) {
-                return Err(format!("the range `{range}` is there twice"));
+                return Err(format!("the range `{range}` is given twice"));
             }
             ranges.push(range);
         }
@@ -105,7 +105,7 @@ pub(super) fn read(
 
 fn ranges(texts: &[At<String>], out: &mut Diagnostics) -> Vec<SizeRange> {
     let mut found: Vec<(SizeRange, Option<Span>)> = Vec::new();
-    let label = "write \"10KB..100KB\", \"..10KB\" or \"100KB..\": from a size up to below another";
+    let label = "write \"10KB..100KB\", \"..10KB\" or \"100KB..\"; the upper end is not included";
     for text in texts {
         match SizeRange::read(&text.value) {
             Err(why) => {

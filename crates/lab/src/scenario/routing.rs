@@ -15,7 +15,7 @@ pub struct RoutingSpec {
     pub balance: Balance,
     /// Where that was written.
     pub balance_at: Option<Span>,
-    /// How long after a failure or recovery routes have changed.
+    /// Time from a failure or recovery to the change of routes.
     pub convergence: Time,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> RoutingSpec {
         ("flowlet-gap", gap.span, "flowlet"),
     ] {
         if let Some(span) = span.filter(|_| word.value != wanted) {
-            let title = format!("`{key}` goes with `balance = \"{wanted}\"`");
+            let title = format!("`{key}` needs `balance = \"{wanted}\"`");
             let label = format!("the balance is `{}`", word.value);
             f.out.push(Diagnostic::error(title).at(span, label));
         }

@@ -57,8 +57,8 @@ fn discipline(f: &mut Fields<'_>) -> NicDiscipline {
     if queues != "by-priority" {
         for key in ["weights", "quantum"] {
             if let Some(item) = f.item(key) {
-                let title = format!("`{key}` goes with `queues = \"by-priority\"`");
-                let label = format!("a NIC with `{queues}` queues has no ranks");
+                let title = format!("`{key}` needs `queues = \"by-priority\"`");
+                let label = format!("a NIC with `{queues}` queues does not schedule by priority");
                 f.out.push(Diagnostic::error(title).at(item.span, label));
             }
         }
@@ -77,7 +77,7 @@ pub(super) fn nic(item: Option<&Item>, tcp: &TcpSpec, out: &mut Diagnostics) -> 
     if is_tcp {
         tcp::refuse_others(&mut f);
     } else if let Some(span) = tcp.at {
-        let warning = Diagnostic::warning("`[tcp]` does nothing: no host uses TCP").at(span, "");
+        let warning = Diagnostic::warning("`[tcp]` has no effect: no host uses TCP").at(span, "");
         f.out.push(warning.help("add `transport = \"tcp\"` to `[nic]`"));
     }
     let discipline = discipline(&mut f);
@@ -111,8 +111,8 @@ pub(super) fn nic(item: Option<&Item>, tcp: &TcpSpec, out: &mut Diagnostics) -> 
         At { value: Or::Word(_), .. } => Some(None),
         At { value: Or::Is(Time::ZERO), span } => {
             f.out.push(
-                Diagnostic::error("a `timeout` of zero would send everything at once, for ever")
-                    .maybe_at(span, "write `\"never\"` to switch it off"),
+                Diagnostic::error("a `timeout` of zero would retransmit forever")
+                    .maybe_at(span, "write `\"never\"` to turn it off"),
             );
             None
         }
@@ -130,23 +130,24 @@ pub(super) fn nic(item: Option<&Item>, tcp: &TcpSpec, out: &mut Diagnostics) -> 
         Or::Word(_) => (default.ack_priority, is_tcp),
     };
     if let (Or::Word(_), false) = (ack_priority.value, is_tcp) {
-        let error = Diagnostic::error("ACKs of RoCE do not travel in the class of their data");
-        let error = error.maybe_at(ack_priority.span, "a priority of their own, 0 to 7");
+        let error = Diagnostic::error("ACKs of RoCE cannot have the priority of their data");
+        let error = error.maybe_at(ack_priority.span, "give a priority, 0 to 7");
         f.out.push(error.help("or add `transport = \"tcp\"` to `[nic]`"));
     }
     let nack_interval = f.time("nack-interval");
     if reliability == Reliability::SelectiveRepeat
         && let Some(span) = nack_interval.span
     {
-        let title = "`nack-interval` does nothing with selective repeat";
-        let warning = Diagnostic::warning(title).at(span, "only go-back-N keeps it");
-        f.out.push(warning.help("every packet out of order is answered by a NACK: leave this out"));
+        let title = "`nack-interval` has no effect with selective repeat";
+        let warning = Diagnostic::warning(title).at(span, "only go-back-N uses it");
+        f.out
+            .push(warning.help("every packet out of order is answered by a NACK: remove this key"));
     }
     let reorder = f.whole("reorder");
     if reliability == Reliability::GoBackN
         && let Some(span) = reorder.span.filter(|_| reorder.value > 0)
     {
-        let error = Diagnostic::error("`reorder` goes with selective repeat");
+        let error = Diagnostic::error("`reorder` needs selective repeat");
         let error = error.at(span, "go-back-N takes packets in order only");
         f.out.push(error.help("add `reliability = \"selective-repeat\"`"));
     }
@@ -180,7 +181,7 @@ pub(super) fn probe(item: Option<&Item>, out: &mut Diagnostics) -> ProbeConfig {
             None
         }
         At { value: Or::Is(interval), span } if interval < Time::from_ns(1) => {
-            let title = format!("a `series` of {interval} would fill any memory with samples");
+            let title = format!("a `series` of {interval} would need too much memory for samples");
             f.out.push(Diagnostic::error(title).maybe_at(span, "at least 1 ns"));
             None
         }
@@ -191,6 +192,7 @@ pub(super) fn probe(item: Option<&Item>, out: &mut Diagnostics) -> ProbeConfig {
         series,
         pause_events: f.whole("pause-events").value as usize,
         warm_up: f.time("warm-up").value,
+        own: Vec::new(),
     }
 }
 
@@ -203,7 +205,7 @@ pub struct RunSpec {
     pub stop_at: Option<Span>,
     /// No flow starts at or after.
     pub traffic_until: Option<Time>,
-    /// One run for each.
+    /// One run for each seed.
     pub seeds: Vec<u64>,
     /// Whether loss is a result.
     pub allow_loss: bool,
@@ -215,7 +217,7 @@ pub(super) fn run(item: Option<&Item>, out: &mut Diagnostics) -> RunSpec {
     let until = f.time_or_word("until");
     let stop = match until.value {
         Or::Is(Time::ZERO) => {
-            let error = Diagnostic::error("`until` is zero: nothing would happen");
+            let error = Diagnostic::error("`until` is zero: nothing would be simulated");
             f.out.push(error.maybe_at(until.span, ""));
             Stop::Drained
         }
@@ -248,7 +250,7 @@ fn seeds(f: &mut Fields<'_>) -> Vec<u64> {
         let title = if given.value.is_empty() {
             "`seeds` is empty: there would be no run"
         } else {
-            "`seeds` has one twice: the two runs would be the same"
+            "`seeds` has a seed twice: the two runs would be the same"
         };
         f.out.push(Diagnostic::error(title).maybe_at(given.span, ""));
         return vec![1];
@@ -287,7 +289,7 @@ pub(super) fn failure(item: &Item, out: &mut Diagnostics) -> Option<FailureSpec>
     let up = match up.value {
         Or::Is(time) if time <= down.value => {
             let label = format!("it fails at {}", down.value);
-            let error = Diagnostic::error("a link comes `up` after it went `down`");
+            let error = Diagnostic::error("`up` must be later than `down`");
             f.out.push(error.maybe_at(up.span, label));
             return None;
         }
@@ -300,7 +302,7 @@ pub(super) fn failure(item: &Item, out: &mut Diagnostics) -> Option<FailureSpec>
 /// A path by the names of its nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSpec {
-    /// What traffic calls it.
+    /// The name of the path.
     pub name: At<String>,
     /// Every node.
     pub nodes: Vec<At<String>>,

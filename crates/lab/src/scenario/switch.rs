@@ -165,7 +165,7 @@ fn watchdog(f: &mut Fields<'_>) -> Option<WatchdogConfig> {
     let (detect, restore) = (w.time("detect"), w.time("restore"));
     for (name, time) in [("detect", &detect), ("restore", &restore)] {
         if time.value == weir_core::Time::ZERO {
-            let title = format!("`{name}` is zero: a watchdog needs time to watch");
+            let title = format!("`{name}` is zero: a watchdog needs a time above zero");
             w.out.push(Diagnostic::error(title).maybe_at(time.span, ""));
         }
     }
@@ -224,7 +224,7 @@ fn fixed(t: &mut Fields<'_>) -> Given {
     if xon.value >= xoff.value {
         let at = xon.span.or(xoff.span);
         let label = format!(
-            "{} is not below xoff ({}): a paused ingress would resume before it has drained",
+            "{} is not below xoff ({}): an ingress would resume without having drained",
             xon.value, xoff.value
         );
         let error = Diagnostic::error("xon must be below xoff").maybe_at(at, label);
@@ -234,7 +234,10 @@ fn fixed(t: &mut Fields<'_>) -> Given {
     if let (Or::Is(bytes), Some(span)) = (limit.value, limit.span)
         && bytes < xoff.value
     {
-        let label = format!("{bytes} is below xoff ({}): it drops before it pauses", xoff.value);
+        let label = format!(
+            "{bytes} is below xoff ({}): packets would be dropped before the ingress pauses",
+            xoff.value
+        );
         let error = Diagnostic::error("`limit` must not be below xoff").at(span, label);
         t.out.push(error.help("`\"lossless\"` adds just the headroom that the links need"));
     }
@@ -257,7 +260,7 @@ fn dynamic(t: &mut Fields<'_>) -> Given {
     }
     let shift = alpha.as_ref().and_then(|a| shift_of(a.value));
     if let (Some(a), None) = (&alpha, shift) {
-        let title = format!("`alpha` is {}, which is no power of two from 1/256 to 1", a.value);
+        let title = format!("`alpha` is {}, which is not a power of two from 1/256 to 1", a.value);
         let error = Diagnostic::error(title).maybe_at(a.span, "");
         t.out.push(error.help("switches shift instead of dividing: write 1, 1/2, 1/4, 1/8, ..."));
     }

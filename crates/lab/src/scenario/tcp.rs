@@ -62,13 +62,13 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> TcpSpec {
 pub(super) fn refuse_others(f: &mut Fields<'_>) {
     for (key, instead) in [
         ("payload", "write `mss` in `[tcp]`: it is the payload of a full segment"),
-        ("reliability", "leave it out: TCP has its own way to repair losses"),
-        ("window", "leave it out: `receive-window` in `[tcp]` bounds TCP's windows"),
-        ("timeout", "leave it out: `rto-min` in `[tcp]` bounds TCP's timer from below"),
-        ("nack-interval", "leave it out: TCP sends no NACKs"),
+        ("reliability", "remove it: TCP has its own loss recovery"),
+        ("window", "remove it: `receive-window` in `[tcp]` limits TCP's windows"),
+        ("timeout", "remove it: `rto-min` in `[tcp]` is the lower limit of TCP's timeout"),
+        ("nack-interval", "remove it: TCP sends no NACKs"),
     ] {
         if let Some(item) = f.item(key) {
-            let error = Diagnostic::error(format!("`{key}` is not about TCP"));
+            let error = Diagnostic::error(format!("`{key}` does not apply to TCP"));
             f.out.push(error.at(item.span, "`transport` is `tcp`").help(instead));
         }
     }

@@ -1,4 +1,4 @@
-//! `[topology]`: a ready-made fabric by name, or a graph of one's own.
+//! `[topology]`: a ready-made fabric by name, or an explicit graph.
 
 use super::Files;
 use super::args::{self, Arg};
@@ -204,7 +204,7 @@ fn read_link(
     };
     let (a, b, rest) = match words[..] {
         [a, b, ref rest @ ..] if rest.len() <= 2 => (a, b, rest),
-        _ => return fail("a link has two ends, and perhaps a rate and a delay".into()),
+        _ => return fail("a link has two ends and optionally a rate and a delay".into()),
     };
     let rate = match (rest.first().map(|text| text.parse()), rate) {
         (Some(Ok(rate)), _) | (None, Some(rate)) => rate,

@@ -93,7 +93,7 @@ impl TrafficSpec {
                 )
             }
             TrafficError::Twice { parameter, node } => {
-                format!("`{parameter}` lists `{}` twice: each host may stand once", host(*node))
+                format!("`{parameter}` lists `{}` twice: name each host once", host(*node))
             }
             other => other.to_string(),
         };

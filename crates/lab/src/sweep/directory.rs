@@ -49,7 +49,7 @@ impl SweepDir {
         if !self.plan_path().exists() {
             let shown = self.path.display();
             let what = format!(
-                "{shown} holds no plan: make one with `weir sweep plan GRID.toml -o {shown}`"
+                "{shown} has no plan: make one with `weir sweep plan GRID.toml -o {shown}`"
             );
             return Err(SweepError::Other(what));
         }

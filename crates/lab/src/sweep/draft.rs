@@ -180,7 +180,7 @@ impl Draft {
             }
             if !inside || inputs.iter().any(|(taken, _)| *taken == name) {
                 let title = format!("`{name}` cannot be copied into the directory of the plan");
-                let help = "files of a sweep stand beside its scenario or in directories below it";
+                let help = "files of a sweep must be in the directory of its scenario or below it";
                 return Err(Diagnostic::error(title).help(help));
             }
             let text = self.base.files.read(&name).map_err(Diagnostic::error)?;
@@ -237,8 +237,8 @@ fn same_runs(cells: &[Cell], warnings: &mut Diagnostics) {
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0].hash == pair[1].hash) {
         let name = |c: &Cell| [std::slice::from_ref(&c.variant), &c.values].concat().join(", ");
         let title = format!("({}) and ({}) are the same runs", name(pair[0]), name(pair[1]));
-        let help = "what distinguishes them has no effect; they are run once and stand in the \
-                    table twice";
+        let help =
+            "their differences have no effect; they are run once and appear twice in the table";
         warnings.push(Diagnostic::warning(title).help(help));
     }
 }

@@ -142,7 +142,7 @@ impl Grid {
         let variants = r.variants(root);
         let scenario = r.text(root, "scenario");
         if root.get("scenario").is_none() {
-            let error = Diagnostic::error("a grid file needs `scenario`: what is run");
+            let error = Diagnostic::error("a grid file needs `scenario`: the scenario to run");
             let error = error.at(id.span(0..0), "");
             r.out.push(
                 error.help("write the path of a scenario file or the name of a built-in one"),
@@ -163,7 +163,7 @@ impl Reader<'_> {
     fn parameter(&mut self, name: &str, at: Span, item: &Item) -> Option<Parameter> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let label = match super::metrics::is_column(name) {
-            true => Some("the tables have a column of this name; take another"),
+            true => Some("the tables have a column of this name; choose another"),
             false if name.is_empty() || !name.chars().all(plain) => {
                 Some("it names a column: use letters, digits, `-` and `_`")
             }
@@ -176,8 +176,9 @@ impl Reader<'_> {
         let table = self.table(&format!("parameters.{name}"), item)?;
         self.refuse_unknown(table, &format!("`parameters.{name}`"), PARAMETER);
         let Some(key) = table.get("key") else {
-            let title =
-                format!("parameter `{name}` needs `key`: which value of the scenario it is");
+            let title = format!(
+                "parameter `{name}` needs `key`: the value of the scenario that it changes"
+            );
             self.error(title, at, "such as key = \"switch.buffer\"");
             return None;
         };
@@ -186,7 +187,7 @@ impl Reader<'_> {
             _ => vec![self.path(key)?],
         };
         if keys.is_empty() {
-            self.error(format!("parameter `{name}` changes nothing"), key.span, "an empty list");
+            self.error(format!("parameter `{name}` has no key"), key.span, "an empty list");
             return None;
         }
         let values = self.values(name, at, table)?;
@@ -209,7 +210,7 @@ impl Reader<'_> {
                     return None;
                 };
                 if items.is_empty() {
-                    let title = format!("parameter `{name}` has no values: nothing would be run");
+                    let title = format!("parameter `{name}` has no values: there would be no runs");
                     self.error(title, item.span, "");
                     return None;
                 }
@@ -263,13 +264,13 @@ impl Reader<'_> {
         if let Some(n) = steps {
             let span = table.get("steps").map_or(at, |i| i.span);
             if n > 1_000_000 {
-                self.error(format!("{n} steps of `{name}` are more than anybody runs"), span, "");
+                self.error(format!("{n} steps of `{name}` are too many"), span, "");
                 return None;
             }
             let values = range.steps(n);
             if values.windows(2).any(|pair| pair[0] == pair[1]) {
                 let title = format!("{n} steps of `{name}` give a value twice");
-                self.error(title, span, "so many values do not lie between `from` and `to`");
+                self.error(title, span, "there are not that many values between `from` and `to`");
                 return None;
             }
         }
@@ -315,7 +316,7 @@ impl Reader<'_> {
                         self.error(title, *span, "every point has a value for it");
                     }
                     (Some(item), _) => {
-                        let title = format!("`{}` has values of its own", parameter.name);
+                        let title = format!("`{}` has its own values", parameter.name);
                         self.error(title, item.span, "they are combined with every point");
                     }
                     (None, _) => {}
@@ -325,7 +326,7 @@ impl Reader<'_> {
         }
         let by_point = parameters.iter().find(|p| p.values == Values::ByPoint);
         if let (Some(p), true) = (by_point, tables.is_empty()) {
-            let title = format!("parameter `{}` has no values: nothing would be run", p.name);
+            let title = format!("parameter `{}` has no values: there would be no runs", p.name);
             let error = Diagnostic::error(title).at(p.at, "");
             self.out.push(
                 error.help("give it `values`, a range with `from` and `to`, or `[[point]]`s"),

@@ -35,7 +35,7 @@ pub use crate::metrics;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Why a sweep cannot go on.
+/// Why a sweep cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// A file cannot be read or written.

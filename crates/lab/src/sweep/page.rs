@@ -15,10 +15,13 @@ const CSS: &str = "\
 .choose input { margin: 0; }
 #filters { display: contents; }
 #filters label[hidden] { display: none; }
-.choose select { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 4px; padding: .15rem .3rem; max-width: 16rem; }
+.choose select { font: inherit; color: inherit; background: var(--panel); border: 1px solid \
+var(--line); border-radius: 4px; padding: .15rem .3rem; max-width: 16rem; }
 #legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; font-size: .92rem; }
-#legend svg { width: 34px; min-width: 0; height: 12px; display: inline-block; vertical-align: middle; }
-#figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1rem; }
+#legend svg { width: 34px; min-width: 0; height: 12px; display: inline-block; vertical-align: \
+middle; }
+#figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); \
+gap: 1rem; }
 #figures svg { width: 100%; min-width: 0; }
 #table { max-height: 28rem; overflow: auto; }
 @media print { .choose { display: none; } }

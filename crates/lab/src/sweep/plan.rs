@@ -116,13 +116,13 @@ impl Plan {
         let (body, last) = body.rsplit_once('\n').ok_or_else(cut)?;
         let end: End = serde_json::from_str(last).map_err(|_| cut())?;
         if sha256(format!("{body}\n").as_bytes()) != end.sha256 {
-            return Err("it was changed after it was made: make the plan again".to_owned());
+            return Err("it has been changed: make the plan again".to_owned());
         }
         let mut lines = body.lines();
         let head: Head = serde_json::from_str(lines.next().unwrap_or_default())
             .map_err(|e| format!("line 1: {e}"))?;
         if head.weir_sweep != FORMAT {
-            return Err(format!("format {} is not known to this program", head.weir_sweep));
+            return Err(format!("this program does not know format {}", head.weir_sweep));
         }
         let (mut cells, mut runs) = (Vec::new(), Vec::new());
         for (i, line) in lines.enumerate() {

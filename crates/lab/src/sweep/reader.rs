@@ -107,8 +107,8 @@ impl Reader<'_> {
             _ => read(item),
         };
         let found = found.and_then(|seeds| match (seeds.is_empty(), seeds::twice(&seeds)) {
-            (true, _) => Err("there are no seeds: nothing would be run".to_owned()),
-            (_, Some(seed)) => Err(format!("seed {seed} stands here twice")),
+            (true, _) => Err("there are no seeds: there would be no runs".to_owned()),
+            (_, Some(seed)) => Err(format!("seed {seed} is given twice")),
             _ => Ok(seeds),
         });
         match found {

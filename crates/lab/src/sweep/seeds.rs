@@ -8,7 +8,7 @@ pub fn parse(text: &str) -> Result<Vec<u64>, String> {
     let mut seeds = Vec::new();
     for part in text.split(',') {
         let number = |s: &str| {
-            let wrong = |_| format!("`{text}` is no list of seeds: write 1..10 or 1,2,5");
+            let wrong = |_| format!("`{text}` is not a list of seeds: write 1..10 or 1,2,5");
             s.trim().parse::<u64>().map_err(wrong)
         };
         let (low, high) = match part.split_once("..") {
@@ -18,7 +18,7 @@ pub fn parse(text: &str) -> Result<Vec<u64>, String> {
         if low > high || high - low >= MOST {
             let part = part.trim();
             return Err(format!(
-                "`{part}` is no range of seeds: it goes upwards, to at most {MOST} seeds"
+                "`{part}` is not a range of seeds: it must be ascending, with at most {MOST} seeds"
             ));
         }
         seeds.extend(low..=high);

@@ -55,7 +55,7 @@ impl Shard {
             };
             if id < first || last < first || last - first + 1 != count {
                 return Err(format!(
-                    "the job array {first}-{last} has {count} tasks: with gaps in it, give --shard \
+                    "the job array {first}-{last} has {count} tasks, so it has gaps: give --shard \
                      I/N"
                 ));
             }
@@ -64,12 +64,18 @@ impl Shard {
         let count = number("WEIR_SHARD_COUNT")?;
         for name in ["WEIR_SHARD_INDEX", "JOB_COMPLETION_INDEX"] {
             if let Some(index) = number(name)? {
-                let missing = || format!("{name} without WEIR_SHARD_COUNT: of how many?");
+                let missing = || {
+                    format!(
+                        "{name} is set but WEIR_SHARD_COUNT is not: set it to the number of shards"
+                    )
+                };
                 return Self::new(index, count.ok_or_else(missing)?).map(Some);
             }
         }
         match count {
-            Some(2..) => Err("WEIR_SHARD_COUNT without WEIR_SHARD_INDEX: which of them?".into()),
+            Some(2..) => Err("WEIR_SHARD_COUNT is set but WEIR_SHARD_INDEX is not: set it to the \
+                              number of this shard, from 0"
+                .into()),
             _ => Ok(None),
         }
     }
@@ -82,7 +88,7 @@ impl FromStr for Shard {
         let parts = text.split_once('/').map(|(i, n)| (i.trim().parse(), n.trim().parse()));
         match parts {
             Some((Ok(index), Ok(count))) => Self::new(index, count),
-            _ => Err(format!("`{text}` is no shard: write 0/20 for the first of twenty")),
+            _ => Err(format!("`{text}` is not a shard: write 0/20 for the first of twenty")),
         }
     }
 }

@@ -246,8 +246,8 @@ fn check_program(plan: &Plan) -> Result<(), SweepError> {
     let head = &plan.head;
     if head.weir != version() {
         return Err(SweepError::Other(format!(
-            "the plan was made by weir {} and this is weir {}: their results do not belong in one \
-             table; use that program, or make the plan again",
+            "the plan was made by weir {} and this is weir {}: results of two versions cannot be \
+             mixed; use that version, or make the plan again",
             head.weir,
             version()
         )));

@@ -20,7 +20,7 @@ pub(crate) fn apply(
         let all = id.span(0..text.len());
         diagnostics.push(
             Diagnostic::error("`--set` takes a path and a value")
-                .at(all, "there is no `=` in it")
+                .at(all, "it has no `=`")
                 .help("for example --set switch.thresholds.xoff=90KB or --set traffic.0.size=1MB"),
         );
         return;
@@ -85,7 +85,7 @@ pub(crate) fn put(table: &mut Table, steps: &[(&str, Span)], item: Item) -> Resu
         Value::Table(table) => put(table, rest, item),
         Value::List(items) => put_into_list(key, items, rest, item),
         other => Err(Diagnostic::error(format!("`{key}` is {}, not a table", other.what()))
-            .at(rest[0].1, "so nothing is inside it")),
+            .at(rest[0].1, "so it has no keys")),
     }
 }
 
@@ -120,7 +120,7 @@ fn put_into_list(
         }
         (other, [(_, span), ..]) => {
             Err(Diagnostic::error(format!("`{list}.{wanted}` is {}, not a table", other.what()))
-                .at(*span, "so nothing is inside it"))
+                .at(*span, "so it has no keys"))
         }
     }
 }

@@ -165,7 +165,7 @@ impl Reader {
                 Some(("layer", name)) if kind == NodeKind::Switch => layer = switch_layer(name)?,
                 Some(("group", number)) if kind == NodeKind::Switch => {
                     group = number.parse().map_err(|_| {
-                        (number, format!("`{number}` is no group: it must be a whole number"))
+                        (number, format!("`{number}` is not a group: a group is a whole number"))
                     })?;
                 }
                 _ => {
@@ -184,7 +184,7 @@ impl Reader {
 
     fn link<'a>(&mut self, a: &str, b: &'a str, rest: &[&'a str]) -> Result<(), Complaint<'a>> {
         let missing =
-            |what| (b, format!("the link has no {what} and no `{what}` line is above it"));
+            |what| (b, format!("the link has no {what}, and no `{what}` line precedes it"));
         let rate = match rest.first() {
             Some(text) => value(text)?,
             None => self.rate.ok_or_else(|| missing("rate"))?,
@@ -207,7 +207,7 @@ fn switch_layer(name: &str) -> Result<Layer, Complaint<'_>> {
     layers
         .into_iter()
         .find(|layer| layer.name() == name)
-        .ok_or_else(|| (name, format!("`{name}` is no layer: it must be tor, agg, core or other")))
+        .ok_or_else(|| (name, format!("`{name}` is not a layer: choose tor, agg, core or other")))
 }
 
 fn usage(statement: &str) -> String {
@@ -221,7 +221,7 @@ fn usage(statement: &str) -> String {
         _ => {
             let hint = crate::error::hint(&nearest(statement, STATEMENTS).map(str::to_owned));
             let valid = STATEMENTS.join(", ");
-            return format!("`{statement}` is no statement{hint}; there are {valid}");
+            return format!("`{statement}` is not a statement{hint}; choose one of {valid}");
         }
     };
     format!("`{statement}` is written: {form}")
@@ -265,12 +265,12 @@ mod tests {
             (
                 "host a\nlnik a b",
                 2,
-                "`lnik` is no statement (did you mean `link`?); there are host",
+                "`lnik` is not a statement (did you mean `link`?); choose one of host",
             ),
             ("host a\n\nlink a", 3, "`link` is written: link A B [RATE [DELAY]]"),
-            ("link a b 4Gbps", 1, "the link has no delay and no `delay` line is above it"),
+            ("link a b 4Gbps", 1, "the link has no delay, and no `delay` line precedes it"),
             ("rate 4GB", 1, "Gbps"),
-            ("switch s layer=top", 1, "`top` is no layer: it must be tor, agg, core or other"),
+            ("switch s layer=top", 1, "`top` is not a layer: choose tor, agg, core or other"),
             ("switch s group=x", 1, "`x` is no group"),
             ("host h layer=tor", 1, "unknown option `layer=tor`"),
             ("host", 1, "`host` is written: host NAME..."),

@@ -18,8 +18,8 @@ use weir_core::{NodeId, Rate, Time};
 
 topology! {
     name: "fat-tree",
-    doc: "Three layers (ToR, agg, core) with free counts, speeds and delays; \
-          oversubscription follows from them.",
+    doc: "Three layers (ToR, agg, core) with any counts, rates and delays, which determine the \
+          oversubscription.",
     /// Number of pods.
     pods: u32 = "4",
     /// ToR switches in each pod.
@@ -107,8 +107,8 @@ fn check(p: &Params) -> Result<(), TopologyError> {
             name: "cores".to_owned(),
             value: p.cores.to_string(),
             valid: format!(
-                "it must be a multiple of aggs-per-pod ({}), because agg j of every pod is \
-                 linked to an equal share of them, and that share at most 30000",
+                "it must be a multiple of aggs-per-pod ({}), at most 30000 times that, because \
+                 agg j of every pod is linked to an equal share of the cores",
                 p.aggs_per_pod
             ),
         });

@@ -1,7 +1,7 @@
 //! The motivating example of the OFC paper (Fig. 1).
 //!
 //! Two long-lived flows F0 and F1 share the path Sa-Sb-Sc. At Sc, F0 leaves by P_b alone while
-//! F1 meets six bursts F2..F7 at P_d. PFC pauses P_a and with it the innocent F0.
+//! F1 meets six bursts F2..F7 at P_d. PFC pauses P_a and with it F0, the victim.
 //!
 //! ```text
 //!   h0 (F0) --+                          P_a +-- P_b -- h8 (F0)

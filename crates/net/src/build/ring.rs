@@ -17,7 +17,7 @@ use weir_core::{NodeId, Rate, Time};
 
 topology! {
     name: "ring",
-    doc: "Switches in a circle, each with hosts: the smallest fabric that can deadlock.",
+    doc: "Switches in a ring, each with hosts: the smallest fabric that can deadlock.",
     /// Number of switches.
     switches: u32 = "4",
     /// Hosts on each switch.

@@ -13,7 +13,7 @@ use weir_core::{Rate, Time};
 
 topology! {
     name: "star",
-    doc: "Hosts around one switch: the smallest place for an incast.",
+    doc: "Hosts around one switch: the smallest network with an incast.",
     /// Number of hosts.
     hosts: u32 = "9",
     /// Speed of every link.

@@ -15,7 +15,7 @@ use weir_core::{NodeId, Rate, Time};
 
 topology! {
     name: "torus",
-    doc: "Switches on a grid with joined edges, in up to three dimensions, each with hosts.",
+    doc: "Switches on a torus of up to three dimensions, each with hosts.",
     /// Switches along the first side.
     x: u32 = "4",
     /// Switches along the second side.

@@ -69,8 +69,8 @@ pub(super) const CC_MODES: &str = "0 is none, 1 DCQCN, 3 HPCC, 7 TIMELY, 8 DCTCP
 
 /// Without reference runs of HPCC-PINT nothing could show that its results are the original's.
 const NO_PINT: &str = "10 is HPCC-PINT, which is not supported: its switches compute with \
-    approximate logarithms, its hosts draw from the C library's rand(), and no run of the \
-    original is there to hold it against; 3 is HPCC with full telemetry";
+    approximate logarithms, its hosts draw from the C library's rand(), and there is no run of \
+    the original to compare with; 3 is HPCC with full telemetry";
 
 fn cc_mode(text: &str) -> Result<CcMode, String> {
     match integer::<u32>(text) {

@@ -212,7 +212,8 @@ impl Config {
         let mut words = Words::new(path, text);
         while let Some(key) = words.next() {
             if findings.0.len() == MOST_FINDINGS {
-                let message = format!("{MOST_FINDINGS} mistakes so far: is this a configuration?");
+                let message =
+                    format!("{MOST_FINDINGS} errors so far: this may not be a configuration file");
                 findings.push(Severity::Error, (path, Some(key.line)), message, None);
                 return Err(findings);
             }
@@ -261,8 +262,9 @@ impl Config {
         ];
         for (key, us, usual) in timers {
             if self.cc_mode == CcMode::Dcqcn && us == 0 {
-                let message =
-                    format!("{key} is missing or below 1 us: time stands still after a mark");
+                let message = format!(
+                    "{key} is missing or below 1 us: the simulation does not advance after a mark"
+                );
                 let help = format!("{usual} is usual; the original does not end either");
                 findings.push(Severity::Warning, (path, None), message, help);
             }

@@ -245,7 +245,7 @@ impl<C: CongestionControl> Sim<'_, C> {
                 return ControlFlow::Break(StopReason::Stuck { time_ns: now });
             }
             if idle && armed == kind {
-                // Without effect for ever: count the rounds instead of running them.
+                // Without effect forever: count the rounds instead of running them.
                 self.counters.events += rounds(at_ns, at_ns - now, self.stop);
             } else {
                 keep.arm(armed, at);

@@ -1,4 +1,4 @@
-//! Engines: who runs which node when.
+//! Engines: the order in which nodes run, and on which thread.
 //!
 //! Nodes interact only through wires, and what a node sends cannot arrive in less than one
 //! **lookahead** (propagation plus the shortest frame's time). So when the earliest pending

@@ -19,10 +19,11 @@ pub(crate) mod transmit;
 
 use crate::frame::control_packet;
 use crate::node::{Ahead, Env};
+use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::Tally;
-use crate::timers::Timers;
+use crate::timers::{Name, Timers};
 use crate::tree::Tournament;
 use crate::wire::{Inbox, WireNumbers, Wires};
 use port::NicPort;
@@ -50,12 +51,18 @@ pub(crate) enum NicTimer {
     Scheme(TimerKey),
     /// One of a flow's congestion control.
     Cc(TimerKind, u32),
-    /// A flow has heard nothing for too long.
+    /// A flow has received no ACK for its timeout.
     Timeout(u32),
     /// An open-ended flow ceases to send.
     Stop(u32),
     /// TCP: an ACK has been held back for long enough.
     DelayedAck(FlowId),
+}
+
+impl Name for NicTimer {
+    fn number(self) -> Option<usize> {
+        if let Self::Timeout(slot) = self { Some(slot as usize) } else { None }
+    }
 }
 
 /// What a NIC does next, or has done.
@@ -86,7 +93,8 @@ pub(crate) struct HostCount {
 #[repr(C)]
 pub(crate) struct Nic {
     pub(crate) id: NodeId,
-    /// No bit errors and no outages at any port: no need to look for damage.
+    /// No bit errors and no outages at any port: no need to look for damage. And no probe hears of
+    /// what comes in.
     undamaged: bool,
     pub(crate) ports: Vec<NicPort>,
     inbox: Inbox,
@@ -120,6 +128,7 @@ pub(crate) struct Nic {
     pub(crate) disorder: Option<(Time, FlowId, u32)>,
     /// ACKs that travel in the class of their data, by flow.
     pub(super) streams: Streams,
+    pub(crate) probes: Probes,
 }
 
 impl Nic {
@@ -146,6 +155,7 @@ impl Nic {
         let mmu = Mmu::new(mmu, setup.len());
         let hears = |p: &Priority| fc.interest(&mmu, PortId(0), *p) == Interest::Every;
         let quiet = Priority::ALL.into_iter().filter(|p| shortcuts && !hears(p)).collect();
+        let probes = Probes::new(&shared.probe_setup(id, Role::Nic));
         let mut nic = Self {
             id,
             quiet,
@@ -172,6 +182,7 @@ impl Nic {
             receivers: FxHashMap::default(),
             bit_errors: Stream::new(shared.config.seed, "bit-errors", u64::from(id.0)),
             undamaged: shortcuts
+                && !probes.hear(Hears::ARRIVED)
                 && shared.byte_survival_ln == 0.0
                 && ports.iter().all(|p| p.outages.is_empty()),
             ports,
@@ -179,6 +190,7 @@ impl Nic {
             count: HostCount::default(),
             traffic: TrafficHash::default(),
             tally: Tally::default(),
+            probes,
             disorder: None,
             streams: Streams::default(),
         };
@@ -196,7 +208,7 @@ impl Nic {
         self.clocks.min().min(self.timers.next()).min(self.schedule.next()).min(self.next_flow())
     }
 
-    /// Asks for what a visit will touch to be at hand soon.
+    /// Prefetches what a visit will touch.
     pub(crate) fn prefetch(&self, ahead: Ahead, wires: &Wires) {
         match ahead {
             Ahead::Node => prefetch(self),
@@ -253,7 +265,7 @@ impl Nic {
     /// Handles what comes before the next packet, which is due at `packet`.
     #[inline(never)]
     fn on_others(&mut self, packet: Time, until: Time, env: &mut Env<'_, '_>) -> Due {
-        let (timer, admin, flow) = (self.timers.next(), self.schedule.next(), self.next_flow());
+        let (timer, admin, flow) = (self.timers.settle(), self.schedule.next(), self.next_flow());
         let now = packet.min(timer).min(admin).min(flow);
         if now >= until {
             env.wires.set_next(self.id, Tournament::or_never(now));
@@ -305,8 +317,9 @@ impl Nic {
         match event {
             Admin::Epoch(i) => self.epoch = i,
             Admin::WarmUpOver => {
+                self.probes.restart(now);
                 for port in &mut self.ports {
-                    port.restart_statistics(now);
+                    port.meter.restart(now, &port.tx);
                 }
             }
             Admin::Link { port, up } => {
@@ -345,7 +358,7 @@ impl Nic {
                         self.tally.control_bytes += message.frame_bytes().get();
                         let mut packet = control_packet(&message, 0);
                         packet.extra = env.wires.extras.messages.put(message);
-                        p.control_sent += 1;
+                        p.meter.control_sent += 1;
                         p.control.push_back(packet);
                         self.wake(port.index(), now);
                     }
@@ -382,7 +395,8 @@ impl Nic {
                 let priority = sender.priority();
                 let p = &mut self.ports[port.index()];
                 sender.note_hold(held, p.priority_clocks[priority.index()].read(now), now);
-                p.holds.count(priority, held, now);
+                p.meter.holds.count(priority, held, now);
+                self.probes.held(now, port, target, held);
                 let single_queue = p.fifo.is_some();
                 if !held {
                     self.lift(q.0, now);
@@ -397,6 +411,7 @@ impl Nic {
                 if !self.ports[port.index()].hold_priority(priority, held, now) {
                     return;
                 }
+                self.probes.held(now, port, target, held);
                 if !held {
                     self.lift_priority(port, priority, now);
                 }

@@ -4,8 +4,8 @@ use super::ready::ReadyFlows;
 use crate::config::NicDiscipline;
 use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
-use crate::probe::held::{HoldClock, PortHolds};
-use crate::probe::late::LateFrames;
+use crate::probe::held::HoldClock;
+use crate::probe::port::PortMeter;
 use crate::shared::Shared;
 use crate::wire::WireNumbers;
 use std::cmp::Reverse;
@@ -28,10 +28,7 @@ pub(crate) struct NicPort {
     pub(crate) ready: ReadyFlows,
     pub(crate) priority_clocks: [HoldClock; Priority::COUNT],
     pub(crate) outages: Outages,
-    pub(crate) holds: PortHolds,
-    pub(crate) control_sent: u64,
-    pub(crate) late: LateFrames,
-    pub(crate) base: (u64, u64),
+    pub(crate) meter: PortMeter,
 }
 
 impl NicPort {
@@ -57,10 +54,7 @@ impl NicPort {
             priority_clocks: [HoldClock::default(); Priority::COUNT],
             limits: None,
             outages: shared.outages(end.link),
-            holds: PortHolds::default(),
-            control_sent: 0,
-            late: LateFrames::default(),
-            base: (0, 0),
+            meter: PortMeter::default(),
         }
     }
 
@@ -77,7 +71,7 @@ impl NicPort {
         } else {
             clock.stop(now);
         }
-        self.holds.count(priority, held, now);
+        self.meter.holds.count(priority, held, now);
         true
     }
 
@@ -129,11 +123,5 @@ impl NicPort {
     #[inline(always)]
     pub(crate) fn blocked(&self, t: Time) -> u8 {
         self.held_priorities | self.limits.as_ref().map_or(0, |l| l.blocked(t))
-    }
-
-    pub(crate) fn restart_statistics(&mut self, now: Time) {
-        self.base = (self.tx.packets, self.tx.wire_bytes);
-        self.holds.restart(now);
-        self.control_sent = 0;
     }
 }

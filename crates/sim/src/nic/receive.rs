@@ -6,6 +6,7 @@ use super::{Nic, NicTimer};
 use crate::config::Reliability;
 use crate::link;
 use crate::node::Env;
+use weir_cc::hpcc::Telemetry;
 use weir_cc::{Ack, Timers};
 use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{NodeView, PortQueue};
@@ -80,7 +81,7 @@ impl Nic {
         env: &mut Env<'_, '_>,
     ) {
         self.tally.hops += 1;
-        if !self.undamaged && self.is_damaged(i, packet, now, env) {
+        if !self.undamaged && self.check_arrival(i, packet, now, env) {
             return;
         }
         match packet.kind {
@@ -120,14 +121,17 @@ impl Nic {
         self.responding.push(now + response, port, message, &mut self.timers);
     }
 
-    /// Drops a packet that was damaged on the wire; returns whether it was.
+    /// Tells probes of a packet, and drops it if it was damaged on the wire; returns whether it
+    /// was.
     #[inline(never)]
-    fn is_damaged(&mut self, i: usize, p: &Packet, now: Time, env: &mut Env<'_, '_>) -> bool {
+    fn check_arrival(&mut self, i: usize, p: &Packet, now: Time, env: &mut Env<'_, '_>) -> bool {
+        self.probes.arrived(now, PortId::from_index(i), p);
         let port = &self.ports[i];
         let damage =
             link::damage(p, &port.tx, &port.outages, &mut self.bit_errors, env.shared, now);
         if let Some(reason) = damage {
-            self.tally.drop(now, self.id, reason, p);
+            self.tally.drop(now, p);
+            self.probes.dropped(now, reason, p);
             env.wires.extras.discard(p);
         }
         damage.is_some()
@@ -248,6 +252,7 @@ impl Nic {
             // Whatever else is to be sent has the port's clock set.
             self.tally.last_activity = now;
             port.tx.send(now, &answer, env.wires);
+            self.probes.sent(now, o, &answer);
         } else {
             port.acks.push_back(answer);
             self.wake(o, now);
@@ -264,8 +269,8 @@ impl Nic {
     fn on_ack(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
         let stack = (p.extra != Packet::NO_EXTRA).then(|| {
             let mut stack = env.wires.extras.telemetry.take(p.extra);
-            if let Some(telemetry) = env.shared.telemetry {
-                stack.hops = stack.hops.map(|hop| telemetry.record(hop));
+            if let Some(packed @ Telemetry::Packed { .. }) = env.shared.telemetry {
+                stack.hops = stack.hops.map(|hop| packed.record(hop));
             }
             stack
         });
@@ -353,7 +358,7 @@ impl Nic {
         let port = &mut self.ports[usize::from(s.port)];
         port.ready.set(slot, s.priority(), false);
         if s.held {
-            port.holds.count(s.priority(), false, now);
+            port.meter.holds.count(s.priority(), false, now);
         }
         if s.in_fifo
             && let Some(fifo) = &mut port.fifo

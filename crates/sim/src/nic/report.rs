@@ -4,9 +4,9 @@ use super::Nic;
 use super::sender::Sender;
 use super::tcp::TcpFlow;
 use crate::outcome::{FlowRecord, HeldAt, PortRecord, QueueStats, Stuck};
-use crate::switch::report::utilisation;
-use weir_core::{Bytes, FlowId, PortId, Priority, QueueId, Time};
-use weir_fc::{NodeView, Violation};
+use crate::probe::Sight;
+use weir_core::{Bytes, FlowId, PortId, PrioritySet, QueueId, Time};
+use weir_fc::{NodeView, StateSize, Violation};
 
 /// What the receiver of a flow knows about it.
 #[derive(Clone, Copy, Debug)]
@@ -88,25 +88,10 @@ impl Nic {
     }
 
     /// One record per port that did anything.
-    pub(crate) fn port_records(&mut self, start: Time, end: Time) -> Vec<PortRecord> {
-        let span = end.saturating_sub(start);
+    pub(crate) fn port_records(&self, start: Time, end: Time) -> Vec<PortRecord> {
         let records = self.ports.iter().enumerate().map(|(o, port)| {
-            let wire_bytes = port.tx.wire_bytes - port.base.1;
-            PortRecord {
-                node: self.id,
-                port: PortId::from_index(o),
-                rate: port.tx.rate,
-                packets: port.tx.packets - port.base.0,
-                wire_bytes: Bytes::new(wire_bytes),
-                utilisation: utilisation(port.late.busy(&port.tx, wire_bytes, start, end), span),
-                queue: QueueStats::default(),
-                control_sent: port.control_sent,
-                pauses_sent: [0; Priority::COUNT],
-                holds: port.holds.started(),
-                held_time: port.holds.time(start, end),
-                ecn_marked: 0,
-                dropped: 0,
-            }
+            let at = (self.id, PortId::from_index(o));
+            port.meter.record(at, &port.tx, QueueStats::default(), (start, end))
         });
         records.filter(|r| r.packets > 0).collect()
     }
@@ -152,5 +137,35 @@ impl Nic {
     /// Whether every flow that started is over.
     pub(crate) fn all_flows_over(&self) -> bool {
         self.upcoming.is_none() && self.slots.iter().all(Option::is_none)
+    }
+}
+
+impl Sight for Nic {
+    fn ports(&self) -> usize {
+        self.ports.len()
+    }
+
+    fn queue(&self, _: PortId) -> Bytes {
+        Bytes::ZERO
+    }
+
+    fn ingress(&self, _: PortId) -> Bytes {
+        Bytes::ZERO
+    }
+
+    fn held(&self, port: PortId) -> PrioritySet {
+        self.ports[port.index()].meter.holds.held()
+    }
+
+    fn memory(&self) -> Bytes {
+        Bytes::ZERO
+    }
+
+    fn tables(&self) -> StateSize {
+        self.fc.state_size()
+    }
+
+    fn events(&self) -> u64 {
+        self.tally.hops + self.tally.events
     }
 }

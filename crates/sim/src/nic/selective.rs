@@ -10,7 +10,6 @@ use super::receive::Receiver;
 use super::sender::{Machine, Sender};
 use crate::config::{NicConfig, Reliability, WindowConfig};
 use crate::node::Env;
-use crate::wire::IntStack;
 use std::collections::VecDeque;
 use weir_cc::Path;
 use weir_cc::reliability::{Response, selective_repeat};
@@ -129,7 +128,7 @@ impl Nic {
         if p.seq + 1 != expected {
             let telemetry = &mut env.wires.extras.telemetry;
             if extra == Packet::NO_EXTRA {
-                extra = telemetry.put(IntStack::new());
+                extra = telemetry.start();
             }
             telemetry.get_mut(extra).answers = Some(p.seq);
         }

@@ -12,7 +12,7 @@ use crate::outcome::Stuck;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, VecDeque};
 use weir_core::{Bytes, FlowId, NodeId, Packet, PacketKind, PortId, QueueId, Time, packet::flags};
-use weir_fc::{NodeView, PortQueue};
+use weir_fc::{NodeView, PortQueue, Target};
 
 /// The ACKs of one flow.
 #[derive(Clone, Debug)]
@@ -130,7 +130,7 @@ impl Nic {
         }
         let (header, port, held) = (stream.header, stream.port, stream.held);
         if held.is_some() {
-            self.ports[port.index()].holds.count(header.priority, false, now);
+            self.ports[port.index()].meter.holds.count(header.priority, false, now);
         }
         self.streams.slot_of.remove(&flow);
         self.streams.all.remove(&slot);
@@ -149,7 +149,8 @@ impl Nic {
             return;
         }
         let p = &mut self.ports[port.index()];
-        p.holds.count(stream.header.priority, held, now);
+        p.meter.holds.count(stream.header.priority, held, now);
+        self.probes.held(now, port, Target::Queue(slot), held);
         if held {
             stream.held = Some(now);
             let flow = stream.header.flow;

@@ -139,6 +139,7 @@ impl Nic {
             limits.started(now, packet.priority, u64::from(packet.size));
         }
         port.tx.send(now, &packet, env.wires);
+        self.probes.sent(now, o, &packet);
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }

@@ -5,7 +5,6 @@ use super::tcp::TcpFlow;
 use super::{Nic, NicTimer};
 use crate::config::Reliability;
 use crate::node::Env;
-use crate::wire::IntStack;
 use std::cmp::Reverse;
 use weir_cc::{Pacing, Path, TimerKind, Timers};
 use weir_core::{Bytes, PortId, QueueId, Time, packet::flags};
@@ -153,7 +152,8 @@ impl Nic {
             // woken for a paced flow while the wire is busy, or the link is down
         } else if let Some(frame) = port.control.pop_front() {
             port.tx.send(now, &frame, env.wires);
-            port.late.note(now, &port.tx, self.tally.last_activity);
+            port.meter.late.note(now, &port.tx, self.tally.last_activity);
+            self.probes.sent(now, o, &frame);
         } else if port.ack_may_go(now) {
             let ack = port.acks.pop_front().expect("an ACK waits");
             self.tally.last_activity = now;
@@ -161,6 +161,7 @@ impl Nic {
                 self.send_ack_with_data(o, ack, now, env);
             } else {
                 port.tx.send(now, &ack, env.wires);
+                self.probes.sent(now, o, &ack);
             }
         } else {
             self.send_data(o, now, env);
@@ -332,12 +333,13 @@ impl Nic {
             fc.depart(&view, &mut packet, from, actions);
         }
         if env.shared.telemetry.is_some() && !packet.has(flags::DATAGRAM) {
-            packet.extra = env.wires.extras.telemetry.put(IntStack::new());
+            packet.extra = env.wires.extras.telemetry.start();
         }
         if let Some(limits) = &mut port.limits {
             limits.started(now, packet.priority, size);
         }
         port.tx.send(now, &packet, env.wires);
+        self.probes.sent(now, o, &packet);
         self.count.data_sent += 1;
         self.tally.last_activity = now;
         let mut timers = Timers::new();
@@ -347,7 +349,7 @@ impl Nic {
             let clock = &port.priority_clocks[s.priority().index()];
             s.held_total = Some(s.held_time(clock.read(now), now));
         }
-        // With selective repeat new packets may follow a loss for ever: they leave the timer alone.
+        // With selective repeat new packets may follow a loss forever: they leave the timer alone.
         let starts_timer = !s.is_datagram() && (idle || s.machine.is_none());
         if let Some(timeout) = nic.timeout.filter(|_| starts_timer) {
             self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
@@ -392,7 +394,7 @@ impl Nic {
         self.settle(slot, now);
     }
 
-    /// Nothing was heard for the timeout: goes back to the first unacknowledged packet, or sends
+    /// No ACK arrived within the timeout: goes back to the first unacknowledged packet, or sends
     /// again what is missing.
     pub(super) fn on_timeout(&mut self, slot: u32, now: Time, env: &mut Env<'_, '_>) {
         let Some(s) = &mut self.slots[slot as usize] else { return };

@@ -1,6 +1,7 @@
 //! How long queues were held, and how much of that each flow felt.
 
-use crate::outcome::HeldAt;
+use super::Probe;
+use crate::outcome::{HeldAt, Outcome};
 use rustc_hash::FxHashMap;
 use weir_core::{FlowId, NodeId, PortId, Priority, PrioritySet, QueueId, Time};
 
@@ -128,20 +129,44 @@ impl PortHolds {
 /// of the hold, so that the sum is never more than the time that has passed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HeldFlows {
+    node: NodeId,
     lost: FxHashMap<(FlowId, PortId), Loss>,
 }
 
 /// Time that a flow lost at a port.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Loss {
     total: Time,
     /// The end of the last hold that is counted.
     until: Time,
-    /// By queue: what its clock showed at the last departure.
-    counted: Vec<(QueueId, Time)>,
+    /// By queue: what its clock showed at the last departure. Most flows use one queue of a port.
+    first: (QueueId, Time),
+    more: Vec<(QueueId, Time)>,
+}
+
+impl Loss {
+    /// What the clock of `queue` showed when a packet left it last.
+    #[inline]
+    fn counted(&mut self, queue: QueueId) -> &mut Time {
+        if self.first.0 == queue {
+            return &mut self.first.1;
+        }
+        let place = match self.more.iter().position(|(q, _)| *q == queue) {
+            Some(place) => place,
+            None => {
+                self.more.push((queue, Time::ZERO));
+                self.more.len() - 1
+            }
+        };
+        &mut self.more[place].1
+    }
 }
 
 impl HeldFlows {
+    pub(crate) fn new(node: NodeId) -> Self {
+        Self { node, ..Self::default() }
+    }
+
     /// A packet of `flow` leaves a queue whose clock went from `entered` to `now`, and whose last
     /// hold ended at `ended`.
     #[inline]
@@ -157,29 +182,34 @@ impl HeldFlows {
         if entered == now {
             return;
         }
-        let Loss { total, until, counted } = self.lost.entry((flow, port)).or_default();
-        let place = match counted.iter().position(|(q, _)| *q == queue) {
-            Some(place) => place,
-            None => {
-                counted.push((queue, Time::ZERO));
-                counted.len() - 1
-            }
-        };
-        let alone = counted.len() == 1;
-        let lost = now.saturating_sub(entered.max(counted[place].1));
-        counted[place].1 = now;
-        *total += if alone { lost } else { lost.min(ended.saturating_sub(*until)) };
-        *until = ended.max(*until);
+        let first = (queue, Time::ZERO);
+        let new = || Loss { total: Time::ZERO, until: Time::ZERO, first, more: Vec::new() };
+        let loss = self.lost.entry((flow, port)).or_insert_with(new);
+        let before = std::mem::replace(loss.counted(queue), now);
+        let lost = now.saturating_sub(entered.max(before));
+        let alone = loss.more.is_empty();
+        loss.total += if alone { lost } else { lost.min(ended.saturating_sub(loss.until)) };
+        loss.until = ended.max(loss.until);
     }
 
     /// What was found, sorted by (flow, port).
-    pub(crate) fn into_records(self, node: NodeId) -> Vec<(FlowId, HeldAt)> {
-        let mut lost: Vec<_> = self.lost.into_iter().collect();
-        lost.sort_unstable_by_key(|(key, _)| *key);
-        let record = |((flow, port), loss): ((FlowId, PortId), Loss)| {
-            (flow, HeldAt { node, port, time: loss.total })
+    fn records(&self) -> Vec<(FlowId, HeldAt)> {
+        let mut lost: Vec<_> = self.lost.iter().collect();
+        lost.sort_unstable_by_key(|(key, _)| **key);
+        let record = |(&(flow, port), loss): (&(FlowId, PortId), &Loss)| {
+            (flow, HeldAt { node: self.node, port, time: loss.total })
         };
         lost.into_iter().map(record).collect()
+    }
+}
+
+impl Probe for HeldFlows {
+    fn report(&mut self, _: Time, outcome: &mut Outcome) {
+        for (id, at) in self.records() {
+            let flow = outcome.flow_mut(id).expect("what is held was sent by a flow");
+            flow.held.push(at);
+        }
+        self.lost = FxHashMap::default();
     }
 }
 
@@ -219,7 +249,7 @@ mod tests {
     fn two_packets_waiting_for_one_pause_lose_it_once() {
         let f = FlowId::new(NodeId(1), 0);
         let (port, q) = (PortId(2), QueueId(0));
-        let mut h = HeldFlows::default();
+        let mut h = HeldFlows::new(NodeId(7));
         // both queued before a pause of 10, leaving after it
         h.leave(f, port, q, ns(0), ns(10), ns(50));
         h.leave(f, port, q, ns(0), ns(10), ns(50));
@@ -227,7 +257,7 @@ mod tests {
         h.leave(f, port, q, ns(15), ns(20), ns(90));
         // no pause in between: nothing noted
         h.leave(FlowId::new(NodeId(1), 1), port, q, ns(20), ns(20), ns(90));
-        let records = h.into_records(NodeId(7));
+        let records = h.records();
         assert_eq!(records, [(f, HeldAt { node: NodeId(7), port, time: ns(15) })]);
     }
 
@@ -236,12 +266,12 @@ mod tests {
     #[test]
     fn what_is_held_in_two_queues_at_once_counts_once() {
         let f = FlowId::new(NodeId(1), 0);
-        let mut h = HeldFlows::default();
+        let mut h = HeldFlows::new(NodeId(7));
         h.leave(f, PortId(2), QueueId(0), ns(0), ns(60), ns(60));
         h.leave(f, PortId(2), QueueId(1), ns(0), ns(80), ns(100));
         // a second packet of the other queue has waited for the same hold
         h.leave(f, PortId(2), QueueId(1), ns(0), ns(80), ns(100));
         let at = HeldAt { node: NodeId(7), port: PortId(2), time: ns(100) };
-        assert_eq!(h.into_records(NodeId(7)), [(f, at)]);
+        assert_eq!(h.records(), [(f, at)]);
     }
 }

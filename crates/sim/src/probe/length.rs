@@ -1,7 +1,7 @@
 //! A length over time: time-weighted mean, percentiles and maximum, in integers.
 
 use crate::outcome::QueueStats;
-use weir_core::prefetch::prefetch;
+use weir_core::prefetch::prefetch_at;
 use weir_core::{Bytes, Time};
 
 /// Each power of two is divided into this many bins, so a bin's edge is at most 1/32 above
@@ -14,6 +14,8 @@ const SUB: u64 = 32;
 pub(crate) struct LengthProbe {
     length: u64,
     since: Time,
+    /// The bin of the present length.
+    bin: usize,
     /// Time spent in each bin below the one of the longest length so far.
     bins: Vec<u64>,
     /// Time spent in that one. It stands apart: only there a length may be the longest yet.
@@ -84,14 +86,16 @@ impl LengthProbe {
             self.advance(now);
         }
         self.length = length;
+        self.bin = bin(length);
+        // It counts at the next change. Lengths that follow each other seldom share a cache line, and
+        // the line has not been touched for a while.
+        self.prefetch();
     }
 
     /// Prefetches the bin that will count next.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
-        if let Some(bin) = self.bins.get(bin(self.length)) {
-            prefetch(bin);
-        }
+        prefetch_at(&self.bins, self.bin);
     }
 
     #[inline(always)]
@@ -103,23 +107,22 @@ impl LengthProbe {
     fn advance(&mut self, now: Time) {
         let span = (now - self.since).as_ps();
         self.since = now;
-        let bin = bin(self.length);
-        match self.bins.get_mut(bin) {
+        match self.bins.get_mut(self.bin) {
             Some(time) => *time += span,
-            None => self.advance_at_the_top(bin, span),
+            None => self.advance_at_the_top(span),
         }
     }
 
     /// The length was in the highest bin so far, or beyond it.
     #[inline(never)]
-    fn advance_at_the_top(&mut self, bin: usize, span: u64) {
-        if bin > self.bins.len() {
+    fn advance_at_the_top(&mut self, span: u64) {
+        if self.bin > self.bins.len() {
             let top = std::mem::take(&mut self.top);
             // to the end of the octave and no further: there are as many probes as ports
-            let room = (bin + 1).next_multiple_of(SUB as usize);
+            let room = (self.bin + 1).next_multiple_of(SUB as usize);
             self.bins.reserve_exact(room - self.bins.len());
             self.bins.push(top);
-            self.bins.resize(bin, 0);
+            self.bins.resize(self.bin, 0);
         }
         self.top += span;
         self.max = self.max.max(self.length);
@@ -127,7 +130,8 @@ impl LengthProbe {
 
     /// Forgets what was before `now` (the warm-up), except for the present length.
     pub(crate) fn restart(&mut self, now: Time) {
-        *self = Self { length: self.length, since: now, ..Self::default() };
+        let Self { length, bin, .. } = *self;
+        *self = Self { length, bin, since: now, ..Self::default() };
     }
 
     /// When the distribution ends that is asked for until `end`: it knows of all changes.
@@ -142,7 +146,7 @@ impl LengthProbe {
             self.advance(end);
         }
         let over = std::mem::take(self);
-        self.length = over.length;
+        (self.length, self.bin) = (over.length, over.bin);
         let Self { mut bins, top, max, .. } = over;
         bins.push(top);
         let total = bins.iter().sum::<u64>();

@@ -1,7 +1,340 @@
-//! What is measured along the way. Probes belong to a node; they are merged when the run ends.
+//! What is measured along the way.
+//!
+//! A **probe** is an object of one node. It says which events it hears ([`Hears`]), is told of them
+//! in the canonical order of the node ([`Probe`]), and writes what it found into the [`Outcome`]
+//! when the run ends. It changes nothing: results are the same with and without it. A probe is one
+//! file and one line: in [`PROBES`] if every run has it, in
+//! [`ProbeConfig::own`] of the runs that ask for it otherwise.
+//!
+//! | hears | of what | cost while no probe hears it |
+//! |---|---|---|
+//! | [`Hears::ARRIVED`] | packets that came in from a wire | nothing |
+//! | [`Hears::QUEUED`] | packets that join an egress queue of a switch | nothing |
+//! | [`Hears::SENT`] | packets that start on a wire | two instructions per packet of a host, none in switches |
+//! | [`Hears::DROPPED`] | packets that are lost | always heard |
+//! | [`Hears::HELD`] | queues and priorities that are held or opened | two instructions per hold |
+//! | [`Hears::PAUSED`] | pauses and resumes that a switch sends | always heard |
+//! | [`Hears::GRID`] | the instants, 10 us apart, at which the run as a whole is looked at | a test per node and instant |
+//! | [`Probe::due`] | instants of the probe's own | a test per instant |
+//!
+//! Where a probe hears of packets, switches take the plain path
+//! ([`shortcuts`](crate::Config::shortcuts) may leave a packet out of its queue).
+//!
+//! Beside probes there are **meters**, which count every packet of every run: [`length`] (bytes over
+//! time), [`port`] (holds, wire time, counters) and [`held`] (time that flows lost). They stand in
+//! the ports themselves, in cache lines that a packet touches anyway, and are called directly.
 
+pub(crate) mod drops;
 pub(crate) mod held;
 pub(crate) mod late;
 pub(crate) mod length;
+pub(crate) mod pauses;
+pub(crate) mod port;
 pub(crate) mod series;
 pub(crate) mod tables;
+
+use crate::outcome::{DropReason, Outcome, PauseScope};
+use held::HeldFlows;
+use weir_core::{Bytes, NodeId, Packet, PortId, Priority, PrioritySet, Time};
+use weir_fc::{PortQueue, Role, StateSize, Target};
+
+/// The probes of every run.
+pub const PROBES: &[ProbeInfo] = &[drops::INFO, pauses::INFO, tables::INFO, series::INFO];
+
+/// What to record beyond the totals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeConfig {
+    /// Sample queue lengths at this interval.
+    pub series: Option<Time>,
+    /// The most pause and resume events to keep for the timeline and the pause tree.
+    pub pause_events: usize,
+    /// Leave queue and pause statistics before this time out.
+    pub warm_up: Time,
+    /// Probes besides those of every run ([`PROBES`]).
+    pub own: Vec<ProbeInfo>,
+}
+
+impl Default for ProbeConfig {
+    fn default() -> Self {
+        Self { series: None, pause_events: 100_000, warm_up: Time::ZERO, own: Vec::new() }
+    }
+}
+
+/// What there is to know of a kind of probe.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeInfo {
+    /// Its name, different from that of every other probe.
+    pub name: &'static str,
+    /// What it measures, in one sentence.
+    pub summary: &'static str,
+    /// Which events it hears.
+    pub hears: Hears,
+    /// Makes the probe of a node; `None` where there is nothing to measure.
+    pub build: fn(&ProbeSetup<'_>) -> Option<Box<dyn Probe>>,
+    /// Called once, after all nodes have reported, in order of their ids.
+    pub finish: fn(&mut Outcome, &ProbeConfig),
+}
+
+/// Probes are known by their names.
+impl PartialEq for ProbeInfo {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for ProbeInfo {}
+
+/// What a probe is told about its node and the run.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeSetup<'a> {
+    /// The node.
+    pub node: NodeId,
+    /// A host's NIC or a switch.
+    pub role: Role,
+    /// Its ports.
+    pub ports: usize,
+    /// The ports of all switches of the network.
+    pub switch_ports: usize,
+    /// What the run is to record.
+    pub config: &'a ProbeConfig,
+}
+
+/// A set of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hears(u8);
+
+impl Hears {
+    /// None.
+    pub const NOTHING: Self = Self(0);
+    /// [`Probe::arrived`].
+    pub const ARRIVED: Self = Self(1);
+    /// [`Probe::queued`].
+    pub const QUEUED: Self = Self(1 << 1);
+    /// [`Probe::sent`].
+    pub const SENT: Self = Self(1 << 2);
+    /// [`Probe::dropped`].
+    pub const DROPPED: Self = Self(1 << 3);
+    /// [`Probe::held`].
+    pub const HELD: Self = Self(1 << 4);
+    /// [`Probe::paused`].
+    pub const PAUSED: Self = Self(1 << 5);
+    /// [`Probe::grid`].
+    pub const GRID: Self = Self(1 << 6);
+    /// The events that come with every packet.
+    pub(crate) const PACKETS: Self = Self::ARRIVED.and(Self::QUEUED).and(Self::SENT);
+
+    /// These events and those of `other`.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    #[inline(always)]
+    const fn any(self, of: Self) -> bool {
+        self.0 & of.0 != 0
+    }
+}
+
+/// A measurement at one node. Of an event nobody need be told, so every method but
+/// [`report`](Self::report) may be left out; those that are not must be named in
+/// [`ProbeInfo::hears`].
+pub trait Probe: Send {
+    /// A packet came in by `port`, control frames included, before anything is decided about it.
+    fn arrived(&mut self, now: Time, port: PortId, packet: &Packet) {
+        let _ = (now, port, packet);
+    }
+
+    /// A packet was admitted and joins an egress queue of the switch. (A NIC makes its packets when
+    /// it sends them; what a scheme moves from queue to queue is not queued again.)
+    fn queued(&mut self, now: Time, at: PortQueue, packet: &Packet) {
+        let _ = (now, at, packet);
+    }
+
+    /// The first bit of a packet goes out by `port`, control frames included.
+    fn sent(&mut self, now: Time, port: PortId, packet: &Packet) {
+        let _ = (now, port, packet);
+    }
+
+    /// A packet is lost here.
+    fn dropped(&mut self, now: Time, reason: DropReason, packet: &Packet) {
+        let _ = (now, reason, packet);
+    }
+
+    /// The scheme holds or opens a queue, a flow slot of a NIC, or a whole priority.
+    fn held(&mut self, now: Time, port: PortId, target: Target, held: bool) {
+        let _ = (now, port, target, held);
+    }
+
+    /// The switch tells a neighbour to pause or to resume; repeated pauses are left out.
+    fn paused(&mut self, now: Time, pause: &PauseSent<'_>) {
+        let _ = (now, pause);
+    }
+
+    /// The run is at a grid point; everything before `now` has happened, nothing at `now` has.
+    /// Stretches of time in which nothing happens anywhere have no grid points.
+    fn grid(&mut self, now: Time, node: &dyn Sight) {
+        let _ = (now, node);
+    }
+
+    /// When [`sample`](Self::sample) is to be called next, if ever.
+    fn due(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// It is [`due`](Self::due) now, and must be due later afterwards; everything before `now` has
+    /// happened, nothing at `now` has.
+    fn sample(&mut self, now: Time, node: &dyn Sight) {
+        let _ = (now, node);
+    }
+
+    /// The warm-up is over: what statistics there are begin at `now`.
+    fn restart(&mut self, now: Time) {
+        let _ = now;
+    }
+
+    /// The run has ended, and its last event was at `end`: writes what was found into the outcome,
+    /// which has all flows, ports and switches by then. [`Outcome::measurement`] is for what has no
+    /// field of its own there.
+    fn report(&mut self, end: Time, outcome: &mut Outcome);
+}
+
+/// What a probe can see of its node when it looks at it.
+pub trait Sight {
+    /// How many ports it has.
+    fn ports(&self) -> usize;
+    /// Bytes that wait in the egress queues of a port; none at a NIC.
+    fn queue(&self, port: PortId) -> Bytes;
+    /// Bytes in the virtual ingress queues of a port, all priorities; none at a NIC.
+    fn ingress(&self, port: PortId) -> Bytes;
+    /// Priorities of a port of which something is held.
+    fn held(&self, port: PortId) -> PrioritySet;
+    /// Memory in use; none at a NIC.
+    fn memory(&self) -> Bytes;
+    /// The sizes of the scheme's tables.
+    fn tables(&self) -> StateSize;
+    /// How many events it has handled, packets included: while this stays the same, so does
+    /// everything else.
+    fn events(&self) -> u64;
+}
+
+/// A pause or a resume that a switch sends.
+pub struct PauseSent<'a> {
+    /// The ingress port it concerns; the frame leaves by it.
+    pub port: PortId,
+    /// The priority.
+    pub priority: Priority,
+    /// Whether it stops or releases.
+    pub pause: bool,
+    /// What it names.
+    pub scope: PauseScope,
+    /// Finds the cause, which takes a look at everything that is queued.
+    pub(crate) cause: &'a dyn Fn() -> Option<(PortId, bool)>,
+}
+
+impl PauseSent<'_> {
+    /// The egress port that holds most of this ingress' bytes, and whether it is itself held.
+    pub fn cause(&self) -> Option<(PortId, bool)> {
+        (self.cause)()
+    }
+}
+
+/// The probes of one node.
+#[derive(Default)]
+pub(crate) struct Probes {
+    /// Called directly: it hears of every packet that waited for a hold.
+    pub(crate) held_flows: HeldFlows,
+    hears: Hears,
+    all: Vec<(ProbeInfo, Box<dyn Probe>)>,
+}
+
+impl Probes {
+    /// Those of every run and those that the run asks for.
+    pub(crate) fn new(setup: &ProbeSetup<'_>) -> Self {
+        let infos = PROBES.iter().chain(&setup.config.own);
+        let all: Vec<_> = infos.filter_map(|i| Some((*i, (i.build)(setup)?))).collect();
+        let hears = all.iter().fold(Hears::NOTHING, |set, (info, _)| set.and(info.hears));
+        Self { held_flows: HeldFlows::new(setup.node), hears, all }
+    }
+
+    /// Whether a probe hears any of these events.
+    #[inline(always)]
+    pub(crate) fn hear(&self, events: Hears) -> bool {
+        self.hears.any(events)
+    }
+
+    /// Tells those that hear `event`.
+    #[cold]
+    fn tell(&mut self, event: Hears, mut what: impl FnMut(&mut dyn Probe)) {
+        for (info, probe) in &mut self.all {
+            if info.hears.any(event) {
+                what(&mut **probe);
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn arrived(&mut self, now: Time, port: PortId, packet: &Packet) {
+        if self.hear(Hears::ARRIVED) {
+            self.tell(Hears::ARRIVED, |p| p.arrived(now, port, packet));
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn queued(&mut self, now: Time, at: PortQueue, packet: &Packet) {
+        if self.hear(Hears::QUEUED) {
+            self.tell(Hears::QUEUED, |p| p.queued(now, at, packet));
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, now: Time, port: usize, packet: &Packet) {
+        if self.hear(Hears::SENT) {
+            self.tell(Hears::SENT, |p| p.sent(now, PortId::from_index(port), packet));
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn held(&mut self, now: Time, port: PortId, target: Target, held: bool) {
+        if self.hear(Hears::HELD) {
+            self.tell(Hears::HELD, |p| p.held(now, port, target, held));
+        }
+    }
+
+    pub(crate) fn dropped(&mut self, now: Time, reason: DropReason, packet: &Packet) {
+        self.tell(Hears::DROPPED, |p| p.dropped(now, reason, packet));
+    }
+
+    pub(crate) fn paused(&mut self, now: Time, pause: &PauseSent<'_>) {
+        self.tell(Hears::PAUSED, |p| p.paused(now, pause));
+    }
+
+    pub(crate) fn grid(&mut self, now: Time, node: &dyn Sight) {
+        self.tell(Hears::GRID, |p| p.grid(now, node));
+    }
+
+    /// When a probe is due next.
+    pub(crate) fn due(&self) -> Time {
+        self.all.iter().map(|(_, p)| p.due()).min().unwrap_or(Time::NEVER)
+    }
+
+    pub(crate) fn sample(&mut self, now: Time, node: &dyn Sight) {
+        for (info, probe) in self.all.iter_mut().filter(|(_, p)| p.due() == now) {
+            probe.sample(now, node);
+            assert!(probe.due() > now, "probe `{}` stays due at {now}", info.name);
+        }
+    }
+
+    pub(crate) fn restart(&mut self, now: Time) {
+        self.all.iter_mut().for_each(|(_, p)| p.restart(now));
+    }
+
+    pub(crate) fn report(&mut self, end: Time, outcome: &mut Outcome) {
+        self.held_flows.report(end, outcome);
+        self.all.iter_mut().for_each(|(_, p)| p.report(end, outcome));
+    }
+}
+
+/// The last step of the probes of a run.
+pub(crate) fn finish(outcome: &mut Outcome, config: &ProbeConfig) {
+    PROBES.iter().chain(&config.own).for_each(|info| (info.finish)(outcome, config));
+}

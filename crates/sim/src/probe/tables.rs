@@ -1,40 +1,75 @@
 //! How large a scheme's tables are over time.
 
-use crate::outcome::TableStats;
-use weir_core::Time;
-use weir_fc::StateSize;
+use super::{Hears, Probe, ProbeInfo, ProbeSetup, Sight};
+use crate::outcome::{Outcome, TableStats};
+use weir_core::{NodeId, Time};
+use weir_fc::{Role, StateSize};
+
+/// See [`PROBES`](super::PROBES).
+pub(super) const INFO: ProbeInfo = ProbeInfo {
+    name: "tables",
+    summary: "the sizes of a scheme's tables in switches",
+    hears: Hears::GRID,
+    build,
+    finish: |_, _| {},
+};
 
 /// Sizes, looked at from time to time; in between a table counts as it was.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TableProbe {
+struct Tables {
+    node: NodeId,
     now: Vec<(&'static str, u64)>,
     /// By table: bytes times picoseconds, and the largest size.
     sums: Vec<(u128, u64)>,
+    /// What was before is left out.
     start: Time,
     at: Time,
-    /// How many events the node had handled then; `None` before the first look.
+    /// The last point of the grid; sizes are those of the last look since that.
+    seen: Time,
+    /// How many events the node had handled at the last look; `None` before the first.
     events: Option<u64>,
 }
 
-impl TableProbe {
-    /// Whether sizes may have changed since the last look, or a warm-up that ends at `start` was not
-    /// over then, now that the node has handled `events` events. Otherwise a look would change nothing
-    /// that [`TableProbe::catch_up`] does not make up for.
-    #[inline]
-    pub(crate) fn is_due(&mut self, start: Time, events: u64) -> bool {
-        self.events.replace(events) != Some(events) || self.at < start
-    }
+fn build(setup: &ProbeSetup<'_>) -> Option<Box<dyn Probe>> {
+    let start = setup.config.warm_up;
+    let tables = Tables { node: setup.node, start, ..Tables::default() };
+    (setup.role == Role::Switch).then(|| Box::new(tables) as _)
+}
 
-    /// The tables had the sizes of the last look until `at`.
-    pub(crate) fn catch_up(&mut self, at: Time, start: Time) {
-        if at > self.at {
-            let tables = self.now.clone();
-            self.look(at, start, StateSize { tables });
+impl Probe for Tables {
+    fn grid(&mut self, now: Time, node: &dyn Sight) {
+        if self.is_due(now, node.events()) {
+            self.look(now, node.tables());
         }
     }
 
-    /// The tables have these sizes at `at`. What was before `start` is left out.
-    pub(crate) fn look(&mut self, at: Time, start: Time, size: StateSize) {
+    fn report(&mut self, end: Time, outcome: &mut Outcome) {
+        self.catch_up();
+        let switch = outcome.switch_mut(self.node).expect("every switch has a record");
+        switch.tables = self.stats(end);
+    }
+}
+
+impl Tables {
+    /// Whether sizes may have changed since the last look, now that the node has handled `events`
+    /// events, or the warm-up was not over then. Otherwise a look would change nothing that
+    /// [`Tables::catch_up`] does not make up for.
+    fn is_due(&mut self, now: Time, events: u64) -> bool {
+        self.seen = now;
+        self.events.replace(events) != Some(events) || self.at < self.start
+    }
+
+    /// The tables had the sizes of the last look until the last point of the grid.
+    fn catch_up(&mut self) {
+        if self.seen > self.at {
+            let tables = self.now.clone();
+            self.look(self.seen, StateSize { tables });
+        }
+    }
+
+    /// The tables have these sizes at `at`.
+    fn look(&mut self, at: Time, size: StateSize) {
+        let start = self.start;
         let time = u128::from(at.saturating_sub(self.at.max(start)).as_ps());
         for ((sum, _), (_, bytes)) in self.sums.iter_mut().zip(&self.now) {
             *sum += u128::from(*bytes) * time;
@@ -45,11 +80,11 @@ impl TableProbe {
                 *most = (*most).max(*bytes);
             }
         }
-        (self.now, self.start, self.at) = (size.tables, start, at);
+        (self.now, self.at) = (size.tables, at);
     }
 
     /// What was seen until `end`, after which nothing has happened.
-    pub(crate) fn stats(&self, end: Time) -> Vec<TableStats> {
+    fn stats(&self, end: Time) -> Vec<TableStats> {
         let span = end.saturating_sub(self.start).as_ps();
         let late = u128::from(self.at.saturating_sub(end).as_ps());
         let each = self.now.iter().zip(&self.sums);
@@ -73,9 +108,9 @@ mod tests {
     #[test]
     fn a_table_counts_as_it_was_when_last_looked_at() {
         let us = Time::from_us;
-        let mut p = TableProbe::default();
+        let mut p = Tables::default();
         for (at, bytes) in [(0, 0), (10, 8), (20, 40), (40, 16), (50, 16)] {
-            p.look(us(at), Time::ZERO, size(bytes));
+            p.look(us(at), size(bytes));
         }
         // nothing happened after 45 us: (8 * 10 + 40 * 20 + 16 * 5) / 45
         let stats = p.stats(us(45));
@@ -87,16 +122,16 @@ mod tests {
     fn a_table_of_an_idle_node_need_not_be_looked_at() {
         let us = Time::from_us;
         for start in [us(0), us(15), us(35)] {
-            let (mut always, mut due) = (TableProbe::default(), TableProbe::default());
+            let [mut always, mut due] = [0; 2].map(|_| Tables { start, ..Tables::default() });
             for (at, bytes, events) in
                 [(0, 0, 0), (10, 8, 3), (20, 8, 3), (30, 8, 3), (40, 8, 3), (50, 4, 9), (60, 4, 9)]
             {
-                always.look(us(at), start, size(bytes));
-                if due.is_due(start, events) {
-                    due.look(us(at), start, size(bytes));
+                always.look(us(at), size(bytes));
+                if due.is_due(us(at), events) {
+                    due.look(us(at), size(bytes));
                 }
             }
-            due.catch_up(us(60), start);
+            due.catch_up();
             assert_eq!(due.stats(us(55)), always.stats(us(55)), "{start}");
             assert_eq!(due.stats(us(60)), always.stats(us(60)), "{start}");
         }
@@ -105,12 +140,12 @@ mod tests {
     #[test]
     fn a_warm_up_is_left_out() {
         let us = Time::from_us;
-        let mut p = TableProbe::default();
+        let mut p = Tables { start: us(15), ..Tables::default() };
         for (at, bytes) in [(0, 800), (10, 8), (20, 40), (30, 40)] {
-            p.look(us(at), us(15), size(bytes));
+            p.look(us(at), size(bytes));
         }
         // 8 B for 5 us and 40 B for 10 us
         assert_eq!(p.stats(us(30)), [TableStats { name: "a", mean: 440.0 / 15.0, max: 40 }]);
-        assert_eq!(TableProbe::default().stats(us(1)), []);
+        assert_eq!(Tables::default().stats(us(1)), []);
     }
 }

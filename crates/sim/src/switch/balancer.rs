@@ -38,7 +38,7 @@ pub(crate) struct Balancer {
     flowlets: FxHashMap<(FlowId, NodeId), Flowlet>,
     /// Look for flowlets that are over when there are more.
     most_flowlets: usize,
-    /// Drain bytes of the ports at hand.
+    /// Drain bytes of the candidate ports.
     drain: Vec<u64>,
 }
 

@@ -48,7 +48,7 @@ impl Switch {
             books.ports[o].q_out[packet.priority.index()] -= u64::from(packet.size);
             // The scheme must hear that the packet is gone, or its counters would leak.
             scheme.depart(books, &mut packet, from, now);
-            self.ports[o].dropped += 1;
+            self.ports[o].meter.dropped += 1;
             self.lose(now, reason, &packet, env);
         }
         self.carry_out(now, env);

@@ -26,6 +26,9 @@ impl Switch {
         routes: &Forwarding<'_>,
         env: &mut Env<'_, '_>,
     ) {
+        if P::PROBED {
+            self.probes.arrived(now, packet.ingress, packet);
+        }
         let port = &self.ports[packet.ingress.index()];
         let damage =
             link::damage(packet, &port.tx, &port.outages, &mut self.bit_errors, env.shared, now);
@@ -95,15 +98,22 @@ impl Switch {
         }
         let queue = self.scheme.arrive(&mut self.books, packet, egress, now);
         let at = PortQueue { port: egress, queue };
-        if self.marks_on_entry {
-            self.mark_on_entry(packet, at);
+        if self.acts_on_entry {
+            self.act_on_entry(packet, at, now);
         }
         self.queue(packet, at, now, env);
     }
 
-    /// Marks a packet, if its queue says so, as it joins that.
+    /// Marks a packet as it joins its queue, if that says so, and tells probes of it.
     #[inline(never)]
-    pub(super) fn mark_on_entry(&mut self, packet: &mut Packet, at: PortQueue) {
+    pub(super) fn act_on_entry(&mut self, packet: &mut Packet, at: PortQueue, now: Time) {
+        if self.marks_on_entry {
+            self.mark_on_entry(packet, at);
+        }
+        self.probes.queued(now, at, packet);
+    }
+
+    fn mark_on_entry(&mut self, packet: &mut Packet, at: PortQueue) {
         let Self { ports, books, marker, .. } = self;
         let port = &mut ports[at.port.index()];
         // a queue that has yet to be made holds nothing
@@ -113,7 +123,7 @@ impl Switch {
             && marker.marks(port.ecn.as_ref(), found)
             && marker.may_mark(packet)
         {
-            port.marked += 1;
+            port.meter.marked += 1;
             packet.flags |= flags::CE;
         }
     }
@@ -203,7 +213,7 @@ impl Switch {
         now: Time,
         env: &mut Env<'_, '_>,
     ) {
-        self.ports[egress.index()].dropped += 1;
+        self.ports[egress.index()].meter.dropped += 1;
         self.lose(now, reason, packet, env);
     }
 
@@ -216,7 +226,8 @@ impl Switch {
         packet: &Packet,
         env: &mut Env<'_, '_>,
     ) {
-        self.tally.drop(now, self.id, reason, packet);
+        self.tally.drop(now, packet);
+        self.probes.dropped(now, reason, packet);
         env.wires.extras.discard(packet);
     }
 }

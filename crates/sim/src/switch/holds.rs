@@ -1,9 +1,10 @@
-//! Carries out what the scheme asks for.
+//! Carries out the actions of a scheme.
 
 use super::{Switch, SwitchTimer};
 use crate::frame::{control_packet, mark_packet};
 use crate::node::Env;
-use crate::outcome::{PauseEvent, PauseScope};
+use crate::outcome::PauseScope;
+use crate::probe::PauseSent;
 use weir_core::control::Pause;
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{Action, PortQueue, Target};
@@ -81,7 +82,7 @@ impl Switch {
         let mut packet = control_packet(&message, 0);
         packet.extra = env.wires.extras.messages.put(message);
         let p = &mut self.ports[port.index()];
-        p.control_sent += 1;
+        p.meter.control_sent += 1;
         p.push_control(packet);
         self.wake(port.index(), now);
     }
@@ -117,6 +118,7 @@ impl Switch {
                 }
             }
         }
+        self.probes.held(now, port, target, held);
         if !held {
             self.wake(o, now);
         }
@@ -166,20 +168,14 @@ impl Switch {
     }
 
     fn note(&mut self, port: PortId, p: Priority, pause: bool, scope: PauseScope, now: Time) {
-        self.ports[port.index()].pauses_sent[p.index()] += u64::from(pause);
-        let room = self.pauses.has_room();
-        let cause = if pause && room { self.main_egress(port, p) } else { None };
-        let cause_held = cause.is_some_and(|o| self.ports[o.index()].holds.held().contains(p));
-        self.pauses.push(PauseEvent {
-            at: now,
-            node: self.id,
-            port,
-            priority: p,
-            pause,
-            scope,
-            cause,
-            cause_held,
-        });
+        self.ports[port.index()].meter.pauses_sent[p.index()] += u64::from(pause);
+        let mut probes = std::mem::take(&mut self.probes);
+        let cause = || {
+            let main = self.main_egress(port, p)?;
+            Some((main, self.ports[main.index()].meter.holds.held().contains(p)))
+        };
+        probes.paused(now, &PauseSent { port, priority: p, pause, scope, cause: &cause });
+        self.probes = probes;
     }
 
     /// The egress port that holds most bytes of an ingress; the lowest of several.

@@ -87,6 +87,22 @@ impl Hooks {
         self.fc.arrive(&NodeView { now, books }, packet, egress, &mut self.actions)
     }
 
+    /// Whether a packet may pass by `egress`, which is idle and empty and could send nothing: returns
+    /// the queue it passes. If not, the scheme has seen nothing of it.
+    #[inline(always)]
+    pub(super) fn pass(
+        &mut self,
+        books: &Books,
+        packet: &mut Packet,
+        egress: PortId,
+        now: Time,
+    ) -> Option<QueueId> {
+        if self.quiet[packet.priority.index()].is_some() {
+            return None;
+        }
+        self.fc.pass(&NodeView { now, books }, packet, egress)
+    }
+
     /// What to do with the head of a queue of `priority` whose turn it is, on a port whose layout
     /// says that heads are inspected.
     #[inline(always)]

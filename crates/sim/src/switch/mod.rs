@@ -27,12 +27,11 @@ pub(crate) mod watchdog;
 use crate::chain::Store;
 use crate::config::{EcnAt, EcnConfig, WatchdogConfig};
 use crate::node::{Ahead, Env};
-use crate::probe::held::HeldFlows;
 use crate::probe::length::LengthProbe;
-use crate::probe::tables::TableProbe;
+use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
-use crate::tally::{PauseLog, Tally};
+use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
 use crate::wire::{Inbox, WireNumbers};
@@ -65,6 +64,8 @@ pub(crate) enum SwitchTimer {
     Watchdog(PortId, Priority),
 }
 
+impl crate::timers::Name for SwitchTimer {}
+
 /// Which path packets take; results do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
@@ -84,6 +85,8 @@ trait Path: Sized {
     const PIPELINE: bool = true;
     /// Whether there is a packet processor.
     const PROCESSOR: bool = false;
+    /// Whether probes may hear of its packets.
+    const PROBED: bool = true;
 
     /// A packet comes in from a wire.
     #[inline(always)]
@@ -178,7 +181,9 @@ pub(crate) struct Switch {
     /// Chooses among equally good ports, unless a hash of the flow does.
     balancer: Option<Box<Balancer>>,
     marker: Marker,
-    /// Packets are marked as they join their queues, not as they leave them.
+    /// Packets are marked as they join their queues, not as they leave them, or a probe hears of
+    /// them.
+    acts_on_entry: bool,
     marks_on_entry: bool,
     bit_errors: Stream,
     way: Way,
@@ -186,13 +191,11 @@ pub(crate) struct Switch {
     /// Since when heads wait that the scheme has left waiting. Apart from the queues: only few
     /// schemes do.
     waits: FxHashMap<PortQueue, Time>,
-    pub(crate) held_flows: HeldFlows,
     pub(crate) buffer: LengthProbe,
-    tables: TableProbe,
     /// At its last visit it had packets enough to be at most of its ports.
     busy: bool,
     pub(crate) tally: Tally,
-    pub(crate) pauses: PauseLog,
+    pub(crate) probes: Probes,
 }
 
 impl Switch {
@@ -249,16 +252,18 @@ impl Switch {
         let balance = shared.config.balance;
         if !balance.keeps_order() {
             hooks.fc.fits_many_paths().map_err(|why| {
-                ParamError(format!("it cannot govern flows that take several paths: {why}"))
+                ParamError(format!("it does not support flows that take several paths: {why}"))
             })?;
         }
         let schedule = &shared.config.switch.schedule;
         let balancer = Balancer::new(balance, schedule, seed, id).map(Box::new);
         let marks_on_entry = shared.config.switch.ecn_at == EcnAt::Enqueue;
+        let probes = Probes::new(&shared.probe_setup(id, Role::Switch));
         let way = match shared.config.shortcuts {
             _ if pipeline.is_some() => Way::Pipelined,
-            // only the plain path asks the balancer, and marks what it queues
+            // only the plain path asks the balancer, marks what it queues, and tells probes of packets
             true if balancer.is_some() || marks_on_entry => Way::Plain,
+            true if probes.hear(Hears::PACKETS) => Way::Plain,
             false => Way::Plain,
             true if undamaged && latency == Time::ZERO => Way::Straight,
             true => Way::Shortcuts,
@@ -282,17 +287,16 @@ impl Switch {
             responding: Responses::new(SwitchTimer::Response),
             pinned: FxHashMap::default(),
             balancer,
+            acts_on_entry: marks_on_entry || probes.hear(Hears::QUEUED),
             marks_on_entry,
             marker: Marker::new(Stream::new(seed, "ecn", index), shared.config),
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             waits: FxHashMap::default(),
-            held_flows: HeldFlows::default(),
             buffer: LengthProbe::default(),
-            tables: TableProbe::default(),
             busy: false,
             tally: Tally::default(),
-            pauses: PauseLog::new(shared.config.probes.pause_events),
+            probes,
         };
         for port in 0..switch.ports.len() {
             switch.scheme.refresh(&mut switch.books, PortId::from_index(port));
@@ -317,7 +321,7 @@ impl Switch {
         self.clocks.min().min(self.timers.next()).min(self.schedule.next())
     }
 
-    /// Asks for what a visit will touch to be at hand soon.
+    /// Prefetches what a visit will touch.
     pub(crate) fn prefetch(&self, ahead: Ahead, env: &Env<'_, '_>) {
         let wires = &*env.wires;
         match ahead {
@@ -340,6 +344,7 @@ impl Switch {
                     self.books.mmu.prefetch(PortId::from_index(p));
                 }
                 prefetch(self.books.ports.as_slice());
+                self.scheme.fc.prefetch();
                 self.clocks.prefetch();
                 self.inbox.prefetch();
                 wires.prefetch(self.id, self.ports.len());
@@ -423,7 +428,7 @@ impl Switch {
     /// What comes first, if the next packet is due at `packet`.
     #[inline(never)]
     fn due(&mut self, packet: Time, until: Time) -> Due {
-        let (timer, admin) = (self.timers.next(), self.schedule.next());
+        let (timer, admin) = (self.timers.settle(), self.schedule.next());
         let now = packet.min(timer).min(admin);
         if now >= until {
             return Due::Nothing(now);
@@ -469,6 +474,7 @@ impl Switch {
             Admin::Epoch(i) => self.epoch = i,
             Admin::Link { port, up } => self.on_link(port, up, now, env),
             Admin::WarmUpOver => {
+                self.probes.restart(now);
                 self.buffer.restart(now);
                 if let Some(processor) = &mut self.processor {
                     processor.restart_statistics(now);

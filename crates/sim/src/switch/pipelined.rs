@@ -77,6 +77,9 @@ pub(crate) struct Processor {
     on_full: OnFull,
     /// By port: packets with the time from which they may be processed.
     inputs: Vec<VecDeque<(Time, Packet)>>,
+    /// By port: from when its first packet may be processed; "never" without one. Looked through
+    /// twice per packet, so apart from the packets.
+    fronts: Box<[Time]>,
     /// The port that is looked at first.
     turn: usize,
     /// The packet that is being processed, and when that is done.
@@ -103,7 +106,7 @@ impl Processor {
         ports: usize,
     ) -> Result<Self, ParamError> {
         fc.fits_pipeline()
-            .map_err(|why| ParamError(format!("it cannot govern a pipelined switch: {why}")))?;
+            .map_err(|why| ParamError(format!("it does not support pipelined switches: {why}")))?;
         let (before, after) = match config.delay_at {
             DelayAt::Before => (config.delay, Time::ZERO),
             DelayAt::After => (Time::ZERO, config.delay),
@@ -114,6 +117,7 @@ impl Processor {
             after,
             on_full: fc.on_full().unwrap_or(config.on_full),
             inputs: vec![VecDeque::new(); ports],
+            fronts: vec![Time::NEVER; ports].into(),
             turn: 0,
             serving: None,
             behind: VecDeque::new(),
@@ -134,10 +138,7 @@ impl Processor {
         }
         let done = match &self.serving {
             Some((done, _)) => *done,
-            None => {
-                let fronts = self.inputs.iter().filter_map(VecDeque::front);
-                fronts.map(|(from, _)| *from).min().unwrap_or(Time::NEVER)
-            }
+            None => self.fronts.iter().fold(Time::NEVER, |first, from| first.min(*from)),
         };
         self.behind.front().map_or(done, |(exit, _)| done.min(*exit))
     }
@@ -147,15 +148,25 @@ impl Processor {
         if self.serving.is_some() || self.stop.is_some() {
             return;
         }
-        let ports = self.inputs.len();
-        let may_go = |input: &VecDeque<(Time, Packet)>| input.front().is_some_and(|f| f.0 <= now);
-        let due = (0..ports).map(|i| (self.turn + i) % ports).find(|&i| may_go(&self.inputs[i]));
-        if let Some(i) = due
-            && let Some((_, packet)) = self.inputs[i].pop_front()
-        {
-            self.turn = (i + 1) % ports;
-            self.serving = Some((now + self.service, packet));
+        let (before, from) = self.fronts.split_at(self.turn);
+        let due = |front: &Time| *front <= now;
+        let found = from.iter().position(due).map(|i| self.turn + i);
+        let Some(i) = found.or_else(|| before.iter().position(due)) else { return };
+        let (_, packet) = self.inputs[i].pop_front().expect("a front has a packet");
+        self.fronts[i] = self.inputs[i].front().map_or(Time::NEVER, |(from, _)| *from);
+        self.turn = if i + 1 == self.fronts.len() { 0 } else { i + 1 };
+        self.serving = Some((now + self.service, packet));
+    }
+
+    /// A packet joins the FIFO of its port at `now`.
+    fn join(&mut self, packet: &Packet, now: Time) {
+        let (i, from) = (packet.ingress.index(), now + self.before);
+        if self.inputs[i].is_empty() {
+            self.fronts[i] = from;
         }
+        self.inputs[i].push_back((from, *packet));
+        self.ingress.set(now, self.ingress.length() + u64::from(packet.size));
+        self.ingress_area.add(now, packet.size);
     }
 
     /// The next packet that reaches its egress queue now, if there is one.
@@ -163,9 +174,13 @@ impl Processor {
         if self.stop.is_some() {
             return None;
         }
-        if let Some((done, packet)) = self.serving.filter(|(done, _)| *done <= now) {
-            self.serving = None;
+        if self.serving.as_ref().is_some_and(|(done, _)| *done <= now)
+            && let Some((done, packet)) = self.serving.take()
+        {
             self.packets += 1;
+            if self.after == Time::ZERO && self.behind.is_empty() {
+                return Some(packet);
+            }
             self.behind.push_back((done + self.after, packet));
         }
         self.behind.front().filter(|(exit, _)| *exit <= now)?;
@@ -219,7 +234,8 @@ impl Processor {
             let book = Priority::ALL.map(|p| mmu.q_in(PortId::from_index(i), p).get());
             if *of_port != book {
                 return Err(format!(
-                    "port {i} has {of_port:?} B by priority in front of the processor, its book says {book:?}"
+                    "port {i} has {of_port:?} B by priority in front of the processor, its \
+                     counter says {book:?}"
                 ));
             }
         }
@@ -279,10 +295,7 @@ impl Switch {
         }
         self.buffer.set(now, self.books.mmu.used().get());
         let processor = self.processor();
-        let from = now + processor.before;
-        processor.inputs[ingress.index()].push_back((from, *packet));
-        processor.ingress.set(now, processor.ingress.length() + u64::from(size));
-        processor.ingress_area.add(now, size);
+        processor.join(packet, now);
         let next = processor.next();
         self.clocks.set(0, next);
         self.ingress_changed(ingress, priority, now, env);
@@ -331,14 +344,14 @@ impl Switch {
                 self.ingress_changed(packet.ingress, p, now, env);
                 let queue = self.scheme.arrive(&mut self.books, packet, egress, now);
                 let at = PortQueue { port: egress, queue };
-                if self.marks_on_entry {
-                    self.mark_on_entry(packet, at);
+                if self.acts_on_entry {
+                    self.act_on_entry(packet, at, now);
                 }
                 self.queue(packet, at, now, env);
             }
             Exit::Lost(reason) => {
                 self.leave_ingress(packet, now);
-                self.ports[egress.index()].dropped += 1;
+                self.ports[egress.index()].meter.dropped += 1;
                 self.drop_forwarded(packet, reason, now, env);
             }
             Exit::Stops(limit) => self.processor().stop(packet, egress, limit, now),
@@ -394,7 +407,7 @@ impl Switch {
         self.ingress_changed(ingress, priority, now, env);
     }
 
-    /// Lets a stopped processor go on if what it waits for has happened.
+    /// Restarts a stopped processor if what it waits for has happened.
     #[inline]
     pub(super) fn retry(&mut self, now: Time, routes: &Forwarding<'_>, env: &mut Env<'_, '_>) {
         if let Some(stop) = self.processor.as_ref().and_then(|p| p.stop) {
@@ -464,6 +477,14 @@ mod tests {
         Time::from_us(n)
     }
 
+    /// Puts packets into the FIFO of `port`, all of which may be processed from `from` on.
+    fn put(p: &mut Processor, port: u16, from: Time, numbers: impl IntoIterator<Item = u32>) {
+        for n in numbers {
+            let packet = Packet { ingress: PortId(port), ..packet(n) };
+            p.join(&packet, from.saturating_sub(p.before));
+        }
+    }
+
     /// Runs it alone; returns what leaves, with the time.
     fn drain(p: &mut Processor) -> Vec<(Time, u32)> {
         let mut out = Vec::new();
@@ -479,7 +500,7 @@ mod tests {
     fn ports_are_served_in_turn_one_packet_each() {
         let mut p = processor(&PipelineConfig::default(), 4);
         for (port, packets) in [(0, vec![1, 2, 3]), (1, vec![11]), (3, vec![31, 32])] {
-            p.inputs[port].extend(packets.into_iter().map(|n| (us(25), packet(n))));
+            put(&mut p, port, us(25), packets);
         }
         let order = drain(&mut p);
         // eligible at 25 us, then one per microsecond
@@ -491,8 +512,8 @@ mod tests {
     #[test]
     fn a_packet_that_may_not_be_processed_yet_does_not_take_its_ports_turn() {
         let mut p = processor(&PipelineConfig::default(), 2);
-        p.inputs[0].push_back((us(30), packet(1)));
-        p.inputs[1].extend([(us(25), packet(2)), (us(25), packet(3))]);
+        put(&mut p, 1, us(25), [2, 3]);
+        put(&mut p, 0, us(30), [1]);
         assert_eq!(drain(&mut p), [(us(26), 2), (us(27), 3), (us(31), 1)]);
     }
 
@@ -500,7 +521,7 @@ mod tests {
     fn a_stop_freezes_processor_and_what_is_behind_it() {
         let config = PipelineConfig { delay_at: DelayAt::After, ..PipelineConfig::default() };
         let mut p = processor(&config, 1);
-        p.inputs[0].extend((1..=3).map(|n| (us(0), packet(n))));
+        put(&mut p, 0, us(0), 1..=3);
         p.begin(us(0));
         assert!(p.exit(us(1)).is_none(), "25 us behind the processor");
         p.begin(us(1));

@@ -8,9 +8,9 @@ use crate::config::EcnAt;
 use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
 use crate::outcome::QueueStats;
-use crate::probe::held::{HeldFlows, HoldClock, PortHolds};
-use crate::probe::late::LateFrames;
+use crate::probe::held::{HeldFlows, HoldClock};
 use crate::probe::length::{Area, LengthProbe};
+use crate::probe::port::PortMeter;
 use crate::shared::Shared;
 use crate::wire::{WireNumbers, Wires};
 use std::collections::VecDeque;
@@ -78,18 +78,11 @@ pub(crate) struct Port {
     pub(crate) outages: Outages,
     /// Priorities we have told the neighbour to stop, for the pause log.
     pub(crate) paused_upstream: PrioritySet,
-    pub(crate) holds: PortHolds,
-    pub(crate) pauses_sent: [u64; Priority::COUNT],
-    pub(crate) control_sent: u64,
-    pub(crate) marked: u64,
+    pub(crate) meter: PortMeter,
     /// How it marks.
     pub(crate) ecn: Option<Marking>,
     /// It marks packets as they leave their queues.
     marks_on_exit: bool,
-    pub(crate) dropped: u64,
-    pub(crate) late: LateFrames,
-    /// What the transmitter had sent when statistics began.
-    pub(crate) base: (u64, u64),
 }
 
 const _: () = assert!(std::mem::offset_of!(Port, queue) == 64, "the first line");
@@ -131,15 +124,9 @@ impl Port {
             paused_upstream: PrioritySet::EMPTY,
             queue: LengthProbe::default(),
             area: Area::default(),
-            holds: PortHolds::default(),
-            pauses_sent: [0; Priority::COUNT],
-            control_sent: 0,
-            marked: 0,
+            meter: PortMeter::default(),
             ecn: None,
             marks_on_exit: shared.config.switch.ecn_at == EcnAt::Dequeue,
-            dropped: 0,
-            late: LateFrames::default(),
-            base: (0, 0),
         };
         port.obstacles.note(Obstacles::INSPECTED, inspects_heads);
         port.obstacles.note(Obstacles::GUARDED, fc.gates_admission());
@@ -147,7 +134,7 @@ impl Port {
         port
     }
 
-    /// Asks for what packets touch to be at hand soon.
+    /// Prefetches what packets touch.
     pub(crate) fn prefetch(&self) {
         prefetch(&self.tx);
         prefetch(&self.queue);
@@ -212,7 +199,7 @@ impl Port {
 
     /// A hold of a queue or of a whole priority starts or ends.
     pub(crate) fn count_hold(&mut self, priority: Priority, held: bool, now: Time) {
-        self.holds.count(priority, held, now);
+        self.meter.holds.count(priority, held, now);
         self.all_holds = if held { self.all_holds + 1 } else { self.all_holds - 1 };
         self.obstacles.note(Obstacles::HELD, self.all_holds != 0);
     }
@@ -379,7 +366,7 @@ impl Port {
         if !marker.may_mark(packet) {
             return *packet;
         }
-        self.marked += 1;
+        self.meter.marked += 1;
         Packet { flags: packet.flags | flags::CE, ..*packet }
     }
 
@@ -419,12 +406,7 @@ impl Port {
     pub(crate) fn restart_statistics(&mut self, now: Time) {
         self.queue.restart(now);
         self.area = Area::begin(now, self.queue.length());
-        self.base = (self.tx.packets, self.tx.wire_bytes);
-        self.holds.restart(now);
-        self.pauses_sent = [0; Priority::COUNT];
-        self.control_sent = 0;
-        self.marked = 0;
-        self.dropped = 0;
+        self.meter.restart(now, &self.tx);
     }
 
     /// How long its queues were together, the warm-up left out.

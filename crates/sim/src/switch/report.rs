@@ -2,9 +2,10 @@
 
 use super::Switch;
 use super::port::Port;
-use crate::outcome::{PortRecord, Sample, SwitchRecord};
-use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, Time};
-use weir_fc::Violation;
+use crate::outcome::{PortRecord, SwitchRecord};
+use crate::probe::Sight;
+use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, PrioritySet, Time};
+use weir_fc::{StateSize, Violation};
 
 impl Switch {
     /// What is queued, marks included, or in the forwarding pipeline.
@@ -44,7 +45,7 @@ impl Switch {
                 let book = &self.books.ports[o].queues[q];
                 if bytes != book.bytes || packets().count() as u64 != u64::from(book.packets) {
                     return Err(violation(format!(
-                        "port {o} queue {q} holds {bytes} B, its book says {} B",
+                        "port {o} queue {q} holds {bytes} B, its counter says {} B",
                         book.bytes
                     )));
                 }
@@ -55,7 +56,7 @@ impl Switch {
             }
             if q_out != self.books.ports[o].q_out {
                 return Err(violation(format!(
-                    "port {o} holds {q_out:?} B by priority, its book says {:?}",
+                    "port {o} holds {q_out:?} B by priority, its counter says {:?}",
                     self.books.ports[o].q_out
                 )));
             }
@@ -75,24 +76,9 @@ impl Switch {
     /// One record per port that did anything.
     pub(crate) fn port_records(&mut self, start: Time, end: Time) -> Vec<PortRecord> {
         let id = self.id;
-        let span = end.saturating_sub(start);
         let records = self.ports.iter_mut().enumerate().map(|(o, port)| {
-            let wire_bytes = port.tx.wire_bytes - port.base.1;
-            PortRecord {
-                node: id,
-                port: PortId::from_index(o),
-                rate: port.tx.rate,
-                packets: port.tx.packets - port.base.0,
-                wire_bytes: Bytes::new(wire_bytes),
-                utilisation: utilisation(port.late.busy(&port.tx, wire_bytes, start, end), span),
-                queue: port.statistics(end),
-                control_sent: port.control_sent,
-                pauses_sent: port.pauses_sent,
-                holds: port.holds.started(),
-                held_time: port.holds.time(start, end),
-                ecn_marked: port.marked,
-                dropped: port.dropped,
-            }
+            let queue = port.statistics(end);
+            port.meter.record((id, PortId::from_index(o)), &port.tx, queue, (start, end))
         });
         records.filter(|r| r.packets > 0 || r.dropped > 0 || r.queue.max > Bytes::ZERO).collect()
     }
@@ -106,42 +92,38 @@ impl Switch {
             node: self.id,
             peak_buffer: self.books.mmu.peak(),
             buffer: self.buffer.stats(end, area),
-            tables: self.tables.stats(end),
+            tables: Vec::new(),
             processor: self.processor.as_mut().map(|p| p.record(end)),
-        }
-    }
-
-    /// Notes how large the scheme's tables are.
-    pub(crate) fn look_at_tables(&mut self, at: Time, start: Time) {
-        if self.tables.is_due(start, self.tally.hops + self.tally.events) {
-            self.tables.look(at, start, self.scheme.fc.state_size());
-        }
-    }
-
-    /// No table was looked at after `at`.
-    pub(crate) fn looked_at_tables(&mut self, at: Time, start: Time) {
-        self.tables.catch_up(at, start);
-    }
-
-    /// The state of all ports at `at`.
-    pub(crate) fn sample(&self, at: Time, out: &mut Vec<Sample>) {
-        for (o, port) in self.ports.iter().enumerate() {
-            let port_id = PortId::from_index(o);
-            let ingress: u64 =
-                Priority::ALL.iter().map(|&p| self.books.mmu.q_in(port_id, p).get()).sum();
-            out.push(Sample {
-                at,
-                node: self.id,
-                port: port_id,
-                queue: Bytes::new(port.queue.length()),
-                ingress: Bytes::new(ingress),
-                held: port.holds.held().bits(),
-            });
         }
     }
 }
 
-/// Fraction of `span` during which the wire was busy.
-pub(crate) fn utilisation(busy: Time, span: Time) -> f64 {
-    if span == Time::ZERO { 0.0 } else { busy.as_ps() as f64 / span.as_ps() as f64 }
+impl Sight for Switch {
+    fn ports(&self) -> usize {
+        self.ports.len()
+    }
+
+    fn queue(&self, port: PortId) -> Bytes {
+        Bytes::new(self.ports[port.index()].queue.length())
+    }
+
+    fn ingress(&self, port: PortId) -> Bytes {
+        Priority::ALL.iter().map(|&p| self.books.mmu.q_in(port, p)).sum()
+    }
+
+    fn held(&self, port: PortId) -> PrioritySet {
+        self.ports[port.index()].meter.holds.held()
+    }
+
+    fn memory(&self) -> Bytes {
+        self.books.mmu.used()
+    }
+
+    fn tables(&self) -> StateSize {
+        self.scheme.fc.state_size()
+    }
+
+    fn events(&self) -> u64 {
+        self.tally.hops + self.tally.events
+    }
 }

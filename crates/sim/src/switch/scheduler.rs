@@ -449,6 +449,10 @@ impl Scheduler {
     #[inline]
     fn next_in(&self, ring: &Ring, blocked: u8) -> Option<u32> {
         let Ring { first, end, step, cursor } = *ring;
+        if end == first + 1 {
+            return (self.is_ready(first as usize) && self.allowed(first, blocked))
+                .then_some(first);
+        }
         let search = |from: u32, to: u32| {
             let mut from = from;
             while let Some(q) = self.next_ready(from, to) {

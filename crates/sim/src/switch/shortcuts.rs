@@ -3,7 +3,8 @@
 //! The plain path is [`forward`](super::forward) and [`transmit`](super::transmit); every packet
 //! could take it, and with [`Config::shortcuts`](crate::Config::shortcuts) off every packet does.
 //! Results are the same, byte for byte, but for the number of events
-//! (`crates/sim/tests/schemes/shortcuts.rs`). The entries are [`Shortcuts`] and [`Straight`]: where no
+//! (`crates/sim/tests/schemes/shortcuts.rs`). Where a [probe](crate::probe) hears of packets they
+//! are off. The entries are [`Shortcuts`] and [`Straight`]: where no
 //! shortcut applies they end in the plain path.
 //!
 //! A port is **idle** for a packet if its wire is free, or becomes free at this very instant and
@@ -15,8 +16,9 @@
 //! | [`Straight`] | no outages, no bit errors, no forwarding latency | the check for damage, the pipeline | nothing is damaged and nothing waits; a control frame is known by having no route |
 //! | *bypass* in [`Switch::forward_shortcut`] | egress idle and [open](Port::is_open_for), ingress quiet with and without the packet | memory books, scheme, queue, clock | the scheduler could choose no other packet; books and queue would be as before at the same instant, only the buffer's peak counts it; the scheme needs no notification |
 //! | [`Switch::queue_quietly`] | nothing but memory decides on admission, ingress quiet with the packet | `arrive` | the scheme has named the queue and needs no notification |
+//! | [`Switch::pass`] | egress idle, nothing queued or held there; the scheme says that the packet passes | memory books, `arrive`, `serve`, `depart`, queue, clock | the scheme is as after these calls, which would ask for nothing; the scheduler could choose no other packet |
 //! | [`Switch::store_and_send`] | egress idle, the scheme asked for nothing in `arrive` (and in `serve`, which says `Send`), nothing else can be sent | queue, clock | the packet would be first in its queue and chosen at this instant; `depart` sees the same books |
-//! | [`Switch::transmit_shortcut`] | no control frames, no limits, link up; the next head is not inspected | the loop of choice and verdict | the plain path would choose the same queue and send its head |
+//! | [`Switch::transmit_shortcut`] | no control frames, no limits, link up; the next head is not inspected, or the scheme sends it and asks for nothing | the loop of choice and verdict | the plain path would choose the same queue and send its head |
 //! | [`Hooks::arrive`], [`Hooks::serve`], [`Hooks::depart`] | a priority of which the scheme never hears | these calls | the scheme would name the same queue and ask for nothing |
 //! | quiet departure in [`Switch::send`] | ingress quiet with and without the packet | `depart` | the scheme needs no notification |
 //!
@@ -35,6 +37,8 @@ use weir_net::Forwarding;
 pub(super) struct Shortcuts;
 
 impl Path for Shortcuts {
+    const PROBED: bool = false;
+
     #[inline(always)]
     fn forward(
         switch: &mut Switch,
@@ -57,6 +61,7 @@ pub(super) struct Straight;
 
 impl Path for Straight {
     const PIPELINE: bool = false;
+    const PROBED: bool = false;
 
     #[inline(always)]
     fn receive(
@@ -183,6 +188,9 @@ impl Switch {
         now: Time,
         env: &mut Env<'_, '_>,
     ) {
+        if self.pass(packet, egress, now, env) {
+            return;
+        }
         if let Err(reason) = self.admit(packet, egress, now) {
             self.refuse(egress, reason, packet, now, env);
             return;
@@ -204,6 +212,27 @@ impl Switch {
         } else {
             self.queue(packet, at, now, env);
         }
+    }
+
+    /// Sends a packet of which the scheme says that it leaves no trace, by an egress with nothing in
+    /// its way. Returns whether it did.
+    #[inline(always)]
+    fn pass(
+        &mut self,
+        packet: &mut Packet,
+        egress: PortId,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) -> bool {
+        let Self { ports, books, scheme, marker, .. } = self;
+        let port = ports.get_mut(egress.index()).expect(NO_PORT);
+        if !port.is_vacant() || !books.mmu.transit(packet.ingress, packet.priority, packet.size) {
+            return false;
+        }
+        let Some(queue) = scheme.pass(books, packet, egress, now) else { return false };
+        port.scheduler.passed(queue.index());
+        port.start(packet, || 0, marker, now, env.wires);
+        true
     }
 
     /// Asks the scheme what to do with a packet as if it were queued, with the books as they would
@@ -276,7 +305,7 @@ impl Switch {
         {
             self.send_due(o, q, now, env);
         } else if port.inspects_heads {
-            self.transmit(o, now, env);
+            self.transmit_inspected(o, now, env);
         } else {
             self.transmit_in_turn(o, now, env);
         }
@@ -286,6 +315,28 @@ impl Switch {
     #[inline(always)]
     fn is_inspected(&self, port: &Port, q: QueueId) -> bool {
         !self.scheme.never_hears(port.queues[q.index()].priority)
+    }
+
+    /// [`Switch::transmit_shortcut`] where the scheme inspects heads.
+    #[inline(never)]
+    fn transmit_inspected(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
+        let Self { ports, books, scheme, stored, .. } = self;
+        let port = &mut ports[o];
+        let Some(q) = port.select(0, stored) else { return self.clocks.advance(Time::NEVER) };
+        let queue = &port.queues[q.index()];
+        let head = stored.front(&queue.fifo).expect("a ready queue has a head").1;
+        let at = PortQueue { port: PortId::from_index(o), queue: q };
+        let sends = head.kind != PacketKind::Mark;
+        let verdict = scheme.serve(books, at, queue.priority, head, now);
+        if verdict == Verdict::Send && sends && scheme.actions.is_empty() {
+            self.end_wait(o, q);
+            self.send_due(o, q, now, env);
+            return;
+        }
+        if !self.follow(o, q, verdict, now, env) {
+            self.transmit_data(o, now, env);
+        }
+        self.set_clock(o, now);
     }
 
     /// [`Switch::transmit_shortcut`] where queues take turns.
@@ -300,7 +351,7 @@ impl Switch {
     /// Sends the head of queue `q` at a port whose clock is the earliest, and advances the clock.
     #[inline(always)]
     fn send_due(&mut self, o: usize, q: QueueId, now: Time, env: &mut Env<'_, '_>) {
-        let next = self.send(o, q, now, env);
+        let next = self.send::<false>(o, q, now, env);
         if self.scheme.actions.is_empty() {
             self.clocks.advance_to(next);
         } else {
@@ -383,6 +434,14 @@ impl Port {
     #[inline(always)]
     fn is_guarded(&self) -> bool {
         self.obstacles.any(Obstacles::GUARDED)
+    }
+
+    /// Whether no packet is queued, nothing is held and nothing could be sent, and only the memory
+    /// decides on admission.
+    #[inline(always)]
+    fn is_vacant(&self) -> bool {
+        !self.obstacles.any_but(Obstacles::TURNS | Obstacles::INSPECTED)
+            && !self.scheduler.any_ready()
     }
 
     /// Whether an admitted packet would be chosen next in `queue`, which has been made, and is not

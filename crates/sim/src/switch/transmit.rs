@@ -31,7 +31,8 @@ impl Switch {
         if port.tx.up && now >= port.tx.busy_until {
             if let Some(frame) = port.pop_control() {
                 port.tx.send(now, &frame, env.wires);
-                port.late.note(now, &port.tx, self.tally.last_activity);
+                port.meter.late.note(now, &port.tx, self.tally.last_activity);
+                self.probes.sent(now, o, &frame);
             } else {
                 self.transmit_data(o, now, env);
             }
@@ -81,7 +82,7 @@ impl Switch {
             Verdict::Send => {
                 assert!(!is_mark(self), "marks are never sent");
                 self.end_wait(o, q);
-                self.send(o, q, now, env);
+                self.send::<true>(o, q, now, env);
                 self.carry_out(now, env);
                 return true;
             }
@@ -115,20 +116,20 @@ impl Switch {
     /// Sends the head of queue `q`: takes it out of its queue, gives its memory back, tells the
     /// scheme, and starts it on the wire. What the scheme asks for is left to be carried out.
     /// Returns when the port could send the next packet, holds and limits aside. (It is known
-    /// here without another look-up of the port.)
+    /// here without another look-up of the port.) With `PROBED`, a probe may hear of it.
     #[inline(always)]
-    pub(super) fn send(
+    pub(super) fn send<const PROBED: bool>(
         &mut self,
         o: usize,
         q: QueueId,
         now: Time,
         env: &mut Env<'_, '_>,
     ) -> Option<Time> {
-        let Self { ports, books, stored, held_flows, scheme, .. } = self;
+        let Self { ports, books, stored, probes, scheme, .. } = self;
         let port = ports.get_mut(o).expect(NO_PORT);
         let book = books.ports.get_mut(o).expect(NO_PORT);
         let from = PortQueue { port: PortId(o as u16), queue: q };
-        let mut packet = port.dequeue::<false>(book, stored, held_flows, from, now);
+        let mut packet = port.dequeue::<false>(book, stored, &mut probes.held_flows, from, now);
         debug_assert_ne!(packet.kind, PacketKind::Mark, "marks are where heads are inspected");
         let Packet { size, ingress, priority, .. } = *packet;
         book.q_out[priority.index()] -= u64::from(size);
@@ -143,6 +144,9 @@ impl Switch {
         }
         let left = || books.ports[o].queues[q.index()].bytes;
         port.start(packet, left, &mut self.marker, now, env.wires);
+        if PROBED {
+            probes.sent(now, o, packet);
+        }
         port.scheduler.any_ready().then_some(port.tx.busy_until)
     }
 
@@ -188,8 +192,9 @@ impl Switch {
 
     /// Takes the head of a queue out and keeps the books of the queue.
     pub(super) fn dequeue(&mut self, o: usize, q: QueueId, now: Time) -> Packet {
-        let Self { ports, books, stored, held_flows, .. } = self;
+        let Self { ports, books, stored, probes, .. } = self;
         let from = PortQueue { port: PortId::from_index(o), queue: q };
-        *ports[o].dequeue::<true>(&mut books.ports[o], stored, held_flows, from, now)
+        let held = &mut probes.held_flows;
+        *ports[o].dequeue::<true>(&mut books.ports[o], stored, held, from, now)
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod circles;
 pub(crate) mod e4;
 pub(crate) mod fabrics;
 pub(crate) mod random;
+pub(crate) mod witness;
 
 use weir_core::{Bytes, NodeId, Priority};
 use weir_net::Topology;

@@ -1,5 +1,6 @@
 //! Draws one case: a small network, its flows, and every option at random.
 
+use crate::common::witness::WITNESS;
 use crate::common::{config, flow, set};
 use std::num::NonZeroU32;
 use weir_cc::tcp::{EcnMode, Handshake};
@@ -42,7 +43,7 @@ const MODES: &[(&str, Mode)] = &[
 /// One case, the same for the same number.
 pub(crate) struct Case {
     pub(crate) topology: Topology,
-    /// Its links form a circle, in which packets can wait for each other for ever.
+    /// Its links form a circle, in which packets can wait for each other forever.
     pub(crate) circular: bool,
     pub(crate) flows: Vec<FlowSpec>,
     pub(crate) config: Config,
@@ -83,6 +84,10 @@ impl Case {
         hosts(&mut s, &mut cfg, &mut what);
         let flows = flows(&mut s, &topology, rate, &cfg);
         cfg.stop = Stop::At(Time::from_ms(2000));
+        if number % 4 == 1 {
+            cfg.probes.own.push(WITNESS);
+            what.push("a probe".into());
+        }
         let what = format!("case {number}: {}", what.join(", "));
         Self { topology, circular: shape == "ring", flows, config: cfg, what }
     }

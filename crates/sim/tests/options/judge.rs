@@ -1,6 +1,7 @@
 //! Whether a run delivered everything, or says why not.
 
 use crate::common::try_run;
+use crate::common::witness::heard;
 use crate::draw::Case;
 use weir_core::{Bytes, Time};
 use weir_fc::OnFull;
@@ -117,6 +118,7 @@ fn bounds(case: &Case, out: &Outcome) -> Result<(), String> {
     if drops != out.totals.dropped || losses != drops {
         return Err(format!("{drops} drops, {losses} losses of flows, {:?}", out.totals));
     }
+    probed(case, out)?;
     let done = out.flows.iter().filter(|f| f.finish.is_some()).count() as u64;
     if done != out.totals.completed {
         return Err(format!("{done} flows are done, {:?}", out.totals));
@@ -145,6 +147,21 @@ fn bounds(case: &Case, out: &Outcome) -> Result<(), String> {
         if f.delivered > f.size {
             return Err(format!("more than there was: {f:?}"));
         }
+    }
+    Ok(())
+}
+
+/// What a probe that hears everything must have heard.
+fn probed(case: &Case, out: &Outcome) -> Result<(), String> {
+    let Some(arrived) = heard(out, "arrived") else { return Ok(()) };
+    let t = &out.totals;
+    let lost = t.dropped + t.control_dropped;
+    if arrived != t.packet_hops || heard(out, "dropped") != Some(lost) {
+        return Err(format!("{:?}, {t:?}", out.measurements));
+    }
+    let sent: u64 = out.ports.iter().map(|p| p.packets).sum();
+    if case.config.probes.warm_up == Time::ZERO && heard(out, "sent") != Some(sent) {
+        return Err(format!("{sent} packets sent: {:?}", out.measurements));
     }
     Ok(())
 }

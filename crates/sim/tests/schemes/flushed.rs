@@ -1,5 +1,5 @@
 //! Queues that are thrown away, by a failed link or by the watchdog, take order marks with them.
-//! The scheme must hear of it, or it waits for them for ever; the audit at the end of every run
+//! The scheme must hear of it, or it waits for them forever; the audit at the end of every run
 //! would find that.
 
 use crate::common::{config, flow, run, set};

@@ -140,7 +140,7 @@ fn settings(case: &mut Case, scheme: &str, mode: Mode, extra: Extra) -> Config {
     case.xon_percent = case.xon_percent * 9 / 10 + 1;
     let mut cfg = case.config(scheme);
     cfg.link.response = Time::from_ns(extra.response_ns);
-    // the slowest case takes 10 ms; a scheme that keeps itself busy for ever fails here
+    // the slowest case takes 10 ms; a scheme that keeps itself busy forever fails here
     cfg.stop = Stop::At(Time::from_ms(500));
     for (name, value) in mode {
         set(&mut cfg, name, value);
@@ -236,7 +236,7 @@ fn roomy(scheme: &str, case: &mut Case, extra: Extra) -> Config {
     cfg
 }
 
-/// Whatever a failing link takes with it is sent again, and nobody waits for it for ever.
+/// Whatever a failing link takes with it is sent again, and nobody waits for it forever.
 fn survives(scheme: &str, mut case: Case, extra: Extra, o: Outage) -> Result<(), TestCaseError> {
     let mut cfg = roomy(scheme, &mut case, extra);
     let links = case.topology().links().len();

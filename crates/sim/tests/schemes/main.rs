@@ -54,6 +54,7 @@ mod invariants;
 mod limits;
 mod own_cc;
 mod own_message;
+mod own_probe;
 mod own_scheme;
 mod priorities;
 mod quiet;
@@ -68,3 +69,7 @@ mod door;
 /// The example of the guide "Write your own congestion control", as it is.
 #[path = "../../examples/own_cc.rs"]
 mod brake;
+
+/// The example of the guide "Write your own probe", as it is.
+#[path = "../../examples/own_probe.rs"]
+mod waiting;

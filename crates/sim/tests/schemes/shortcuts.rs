@@ -3,6 +3,7 @@
 
 use super::invariants::MODES;
 use crate::common::fabrics::{mesh, network};
+use crate::common::witness::WITNESS;
 use crate::common::{config, run, set, try_run};
 use proptest::prelude::*;
 use weir_cc::{CcKind, CcParams};
@@ -12,14 +13,16 @@ use weir_sim::config::{
     EcnConfig, EngineConfig, IngressLimit, LinkFailure, NicDiscipline, Reliability, Stop,
     ThresholdConfig, WatchdogAction, WatchdogConfig,
 };
+use weir_sim::probe::ProbeInfo;
 use weir_sim::{Config, Outcome, SimError};
 use weir_traffic::FlowSpec;
 
-/// Runs with and without shortcuts and compares everything but the number of events: what is
+/// Runs with and without shortcuts and probes and compares everything but the number of events: what is
 /// spared may be an event.
 fn same_without(topology: &Topology, flows: &[FlowSpec], cfg: &Config) -> Option<Outcome> {
-    let outcome = |engine, shortcuts| {
-        let cfg = Config { engine, shortcuts, ..cfg.clone() };
+    let outcome = |engine, shortcuts, probes: &[ProbeInfo]| {
+        let mut cfg = Config { engine, shortcuts, ..cfg.clone() };
+        cfg.probes.own = probes.to_vec();
         let mut out = match try_run(topology, flows, &cfg) {
             // a scheme need not go with every way to divide memory
             Err(SimError::Scheme { .. }) => return None,
@@ -28,7 +31,7 @@ fn same_without(topology: &Topology, flows: &[FlowSpec], cfg: &Config) -> Option
         out.totals.events = 0;
         Some(out)
     };
-    let plain = outcome(EngineConfig::Sequential, false)?;
+    let plain = outcome(EngineConfig::Sequential, false, &[])?;
     let window = |threads| EngineConfig::Window { threads };
     for (engine, shortcuts) in [
         (EngineConfig::Sequential, true),
@@ -37,9 +40,17 @@ fn same_without(topology: &Topology, flows: &[FlowSpec], cfg: &Config) -> Option
         (window(2), false),
         (window(2), true),
     ] {
-        let out = outcome(engine, shortcuts)?;
+        let out = outcome(engine, shortcuts, &[])?;
         assert_eq!(out.digest, plain.digest, "{engine:?}, shortcuts: {shortcuts}");
         assert!(out == plain, "{engine:?}, shortcuts: {shortcuts}: {}", difference(&out, &plain));
+    }
+    // A probe that hears of packets turns shortcuts off in switches, and changes nothing either.
+    let mut watched = [EngineConfig::Sequential, window(2)]
+        .map(|engine| outcome(engine, true, &[WITNESS]).expect("it ran without a probe"));
+    let tables = watched.each_mut().map(|out| std::mem::take(&mut out.measurements));
+    assert_eq!(tables[0], tables[1], "what a probe hears does not depend on the engine");
+    for out in &watched {
+        assert!(*out == plain, "with a probe: {}", difference(out, &plain));
     }
     Some(plain)
 }

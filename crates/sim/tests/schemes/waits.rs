@@ -11,8 +11,8 @@ use weir_sim::Finish;
 use weir_sim::config::Scheme;
 use weir_traffic::FlowSpec;
 
-/// Holds the first packet of a flow for ever, and lets the others wait behind it. A flow of one
-/// packet is let go once, at [`OPENS`]; another one that comes later waits for ever.
+/// Holds the first packet of a flow forever, and lets the others wait behind it. A flow of one
+/// packet is let go once, at [`OPENS`]; another one that comes later waits forever.
 struct Shut {
     layout: QueueLayout,
     opened: bool,

@@ -44,7 +44,7 @@ impl Amount {
             Self::Size(ref sizes) => sizes.check("size", false),
             Self::Duration { lasts, .. } if lasts.low > lasts.high || lasts.high == Time::ZERO => {
                 let value = format!("{}..{}", lasts.low, lasts.high);
-                let valid = "a range of durations goes upwards, to more than 0";
+                let valid = "a range of durations must be ascending and end above 0";
                 Err(TrafficError::value("duration", value, valid))
             }
             Self::Duration { rate: Some(rate), .. } if rate.as_bps() == 0 => {
@@ -83,7 +83,7 @@ pub(crate) const ENTRY: Entry = Entry {
         params! {
             "size" Kind::Sizes, Fallback::Absent("what `duration` makes"), "payload of each flow";
             "scale" Kind::Fraction, Fallback::Is("1"),
-                "what the sizes of a table are multiplied by";
+                "factor for the sizes of a table";
             "duration" Kind::Times, Fallback::Absent("the time `size` takes"),
                 "how long each sender would take at `rate`; drawn for each from a range";
             "rate" Kind::Rate, Fallback::Absent("the rate of the sender's NIC"),

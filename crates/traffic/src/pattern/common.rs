@@ -20,7 +20,7 @@ pub(crate) const PAIRS: &[Param] = params! {
 
 /// When sources cease to send.
 pub(crate) const STOP: &[Param] = params! {
-    "stop" Kind::Time(&[]), Fallback::Absent("the end of the run"), "when the sources cease to send";
+    "stop" Kind::Time(&[]), Fallback::Absent("the end of the run"), "when the sources stop sending";
 };
 
 /// The parameters of patterns with a load.
@@ -66,7 +66,7 @@ pub(crate) const ENDS: &[Param] = params! {
 pub(crate) const SIZES: &[Param] = params! {
     "size" Kind::Sizes, Fallback::Required, "payload of the flows";
     "scale" Kind::Fraction, Fallback::Is("1"),
-        "what the sizes of a table are multiplied by; `1/10` divides them by ten";
+        "factor for the sizes of a table; `1/10` divides them by ten";
 };
 
 /// Reads `load` and `load_ref`, or `per_second` or `mean_gap` with `rate_of`.
@@ -85,11 +85,11 @@ pub(crate) fn read_intensity(r: &mut Reader<'_>) -> Result<Intensity, TrafficErr
     let wrong = |name, found: &str, valid: &str| Err(TrafficError::value(name, found, valid));
     match (load, rate, gap) {
         (Some(_), None, None) if each => {
-            wrong("rate_of", "`host` with `load`", "it goes with `per_second` and `mean_gap`")
+            wrong("rate_of", "`host` with `load`", "it needs `per_second` or `mean_gap`")
         }
         (Some(Share(load)), None, None) => Ok(Intensity::Load { load, reference }),
         (None, Some(_), None) | (None, None, Some(_)) if r.given("load_ref") => {
-            wrong("load_ref", "given without `load`", "it goes with `load`")
+            wrong("load_ref", "given without `load`", "it needs `load`")
         }
         (None, Some(rate), None) => Ok(per_second(rate)),
         (None, None, Some(Time::ZERO)) => {

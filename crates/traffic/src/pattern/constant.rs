@@ -31,16 +31,16 @@ pub struct Constant {
 /// `constant`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "constant",
-    doc: "Sources that produce at a constant rate whatever the network does, as UDP senders do.",
+    doc: "Sources that send at a constant rate regardless of the network, like UDP senders.",
     groups: &[
         PAIRS,
         STOP,
         params! {
-            "rate" Kind::Rate, Fallback::Required, "what each source produces";
+            "rate" Kind::Rate, Fallback::Required, "rate of each source";
             "size" Kind::Size(&["unlimited"]), Fallback::Is("unlimited"),
-                "payload that each source produces in all";
+                "total payload of each source";
             "while_held" Kind::Choice(&["backlog", "discard"]), Fallback::Is("backlog"),
-                "what is produced while flow control holds the source: kept, or thrown away";
+                "packets produced while flow control holds the source are kept, or discarded";
         },
         MARKING,
     ],

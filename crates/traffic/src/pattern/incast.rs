@@ -49,8 +49,8 @@ const MOST_WITH_REPLACEMENT: usize = 100_000;
 /// `incast`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "incast",
-    doc: "Again and again `degree` senders start at once towards one receiver, all drawn at \
-          random. Give one of `load`, `per-second` and `mean-gap`; the latter two count events.",
+    doc: "Repeated events in which `degree` senders start at once towards one receiver, all drawn \
+          at random. Give one of `load`, `per-second` and `mean-gap`; the latter two count events.",
     groups: &[
         params! {
             "degree" Kind::COUNT, Fallback::Required, "flows per event";
@@ -59,10 +59,10 @@ pub(crate) const ENTRY: Entry = Entry {
         INTENSITY,
         params! {
             "replacement" Kind::Bool, Fallback::Is("false"),
-                "whether one sender may be drawn several times for an event";
+                "whether one event may draw the same sender several times";
             "spacing" Kind::Choice(&["poisson", "even"]), Fallback::Is("poisson"),
                 "distribution of the gaps between events";
-            "events" Kind::COUNT, Fallback::Absent("no limit"), "how many events in all";
+            "events" Kind::COUNT, Fallback::Absent("no limit"), "total number of events";
         },
         ENDS,
         SPAN,

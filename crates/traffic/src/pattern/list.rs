@@ -122,7 +122,7 @@ impl Table {
             (None, true) => ("flows", "rows".to_owned(), given.join("\n")),
             (given, _) => {
                 let found = if given.is_some() { "there as well" } else { "missing" };
-                let valid = "flows stand either in a `file` or in `flows`";
+                let valid = "give either `file` or `flows`";
                 return Err(TrafficError::value("flows", found, valid));
             }
         };
@@ -282,7 +282,7 @@ mod tests {
         let file = Params::new().with("file", "x.csv");
         let both = file.with_list("flows", ["src,dst,size,start"]);
         for (params, part) in [
-            (Params::new(), "`flows` is missing: flows stand either"),
+            (Params::new(), "`flows` is missing: give either"),
             (both, "`flows` is there as well"),
             (Params::new().with_list("flows", ["src,dst,size,start", "h0,h9,1,0s"]), "line 2"),
             (Params::new().with_list("flows", [] as [&str; 0]), "`src` is missing"),

@@ -1,4 +1,4 @@
-//! Flows that always have something to send.
+//! Long-lived flows that always have data to send.
 
 use super::common::{PAIRS, STOP, check_pairs, check_stop};
 use super::marking::{MARKING, Marking};
@@ -25,7 +25,7 @@ pub struct LongLived {
 /// `long-lived`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "long-lived",
-    doc: "Flows that always have something to send.",
+    doc: "Long-lived flows that always have data to send.",
     groups: &[PAIRS, STOP, MARKING],
 };
 

@@ -65,7 +65,7 @@ pub trait Pattern: fmt::Debug + Send + Sync {
     /// `check` has accepted.
     fn streams(&self, ctx: &Context<'_>) -> Streams;
 
-    /// Whether it yields flows for ever unless it is cut off.
+    /// Whether it yields flows forever unless it is cut off.
     fn endless(&self) -> bool {
         false
     }

@@ -42,11 +42,11 @@ pub struct OnOff {
 /// `on-off`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "on-off",
-    doc: "Hosts alternate between a burst to a random receiver and silence.",
+    doc: "Hosts alternate between a burst to a random receiver and an idle period.",
     groups: &[
         params! {
             "on" Kind::Time(&[]), Fallback::Required, "mean duration of a burst at `rate`";
-            "off" Kind::Time(&[]), Fallback::Required, "mean silence between bursts";
+            "off" Kind::Time(&[]), Fallback::Required, "mean idle time between bursts";
             "timing" Kind::Choice(&["exponential", "even"]), Fallback::Is("exponential"),
                 "distribution of both durations";
             "rate" Kind::Rate, Fallback::Absent("the rate of the sender's NIC"), "rate of a burst";
@@ -92,7 +92,7 @@ impl Pattern for OnOff {
         let senders = fabric.select("senders", self.senders.as_deref())?;
         let receivers = fabric.select("receivers", self.receivers.as_deref())?;
         if let Some(&lonely) = senders.as_slice().iter().find(|&&s| receivers.others(s) == 0) {
-            let valid = "this host also sends, and has no one to send to";
+            let valid = "this host also sends, and there is no other receiver";
             return Err(TrafficError::value("receivers", lonely, valid));
         }
         check_stop(self.start, self.stop)
@@ -232,7 +232,10 @@ mod tests {
             (OnOff { on: Time::ZERO, ..on_off(Arrival::Even) }, "`on`"),
             (OnOff { off: Time::ZERO, ..on_off(Arrival::Even) }, "`off`"),
             (OnOff { rate: Some(Rate::from_bps(0)), ..on_off(Arrival::Even) }, "`rate`"),
-            (OnOff { receivers: Some(vec![NodeId(1)]), ..on_off(Arrival::Even) }, "no one"),
+            (
+                OnOff { receivers: Some(vec![NodeId(1)]), ..on_off(Arrival::Even) },
+                "no other receiver",
+            ),
             (OnOff { stop: Some(Time::ZERO), ..on_off(Arrival::Even) }, "`stop`"),
         ] {
             let message = pattern.check(&fabric).unwrap_err().to_string();

@@ -75,7 +75,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ENDS,
         SPAN,
         params! {
-            "flows" Kind::COUNT, Fallback::Absent("no limit"), "how many flows in all";
+            "flows" Kind::COUNT, Fallback::Absent("no limit"), "total number of flows";
         },
         MARKING,
     ],
@@ -92,7 +92,7 @@ impl Poisson {
         ];
         let arrival = r.choice("arrival", &words)?;
         if r.given("sigma") && !matches!(arrival, Arrival::LogNormal { .. }) {
-            let valid = "it goes with `arrival` = `log-normal`";
+            let valid = "it needs `arrival` = `log-normal`";
             return Err(TrafficError::value("sigma", sigma, valid));
         }
         Ok(Self {
@@ -180,7 +180,7 @@ impl Pattern for Poisson {
         if let &[only] = receivers.as_slice()
             && senders.contains(only)
         {
-            let valid = "this host also sends, and has no one to send to";
+            let valid = "this host also sends, and there is no other receiver";
             return Err(TrafficError::value("receivers", only, valid));
         }
         self.intensity.per_second(fabric, &senders, &senders, self.sizes.mean())?;

@@ -87,8 +87,8 @@ const MOST_FLOWS: u64 = 1_000_000;
 /// `rounds`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "rounds",
-    doc: "Rounds of incast in one rack beside long flows from another rack that share only the way \
-          (OFC's dumbbell experiment). Classes: `victim`, `congested`, `burst`.",
+    doc: "Rounds of incast in one rack, with long flows from another rack that share only the \
+          path (OFC's dumbbell experiment). Classes: `victim`, `congested`, `burst`.",
     groups: &[params! {
         "rack_a" Kind::Hosts, Fallback::Required, "the rack that the long flows come from";
         "rack_b" Kind::Hosts, Fallback::Required, "the rack they go to";
@@ -101,7 +101,7 @@ pub(crate) const ENTRY: Entry = Entry {
             "bursts to other hosts are added until bursts make up this much of the flows";
         "period" Kind::Time(&[]), Fallback::Is("1ms"), "time between the starts of rounds";
         "flows" Kind::COUNT, Fallback::Is("2000"),
-            "rounds go on until at least so many flows have started";
+            "rounds continue until at least this many flows have started";
         "incast_senders" Kind::Choice(&["local", "remote"]), Fallback::Is("local"),
             "where the bursts of the incast come from: the receiver's rack or the other one";
         "start" Kind::Time(&[]), Fallback::Is("0s"), "start of the first round";
@@ -183,7 +183,7 @@ impl Rounds {
 
     fn check_racks(&self, a: &HostSet, b: &HostSet) -> Result<(), TrafficError> {
         if let Some(&both) = a.as_slice().iter().find(|&&h| b.contains(h)) {
-            let valid = "a host stands in one rack, this one is in `rack_a` too";
+            let valid = "a host belongs to one rack, and this one is in `rack_a` too";
             return Err(TrafficError::value("rack_b", both, valid));
         }
         let remote = self.incast_senders == IncastSenders::Remote;

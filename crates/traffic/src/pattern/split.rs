@@ -95,8 +95,8 @@ const MOST_FLOWS: u64 = 1_000_000;
 /// `split`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "split",
-    doc: "A number of flows split at random over several types with paths of their own, starting \
-          at random within a window (OFC's deadlock experiment). Classes: `class`1, `class`2, ...",
+    doc: "Flows split at random over several types with a static path each, which start at random \
+          within a window (OFC's deadlock experiment). Classes: `class`1, `class`2, ...",
     groups: &[
         params! {
             "senders" Kind::Groups, Fallback::Required,
@@ -106,15 +106,16 @@ pub(crate) const ENTRY: Entry = Entry {
                 "for each type the group of hosts that receive, as many as send";
             "paths" Kind::Paths, Fallback::Absent("left to routing"),
                 "for each type the static path";
-            "flows" Kind::COUNT, Fallback::Required, "how many flows in all";
+            "flows" Kind::COUNT, Fallback::Required, "total number of flows";
             "split" Kind::Choice(&["composition", "multinomial"]), Fallback::Is("composition"),
-                "all ordered sums equally likely, or every flow chooses its type by itself";
+                "all compositions of the total equally likely, or each flow draws its type \
+                 independently";
             "size" Kind::Sizes, Fallback::Is("15KB"), "payload of the flows";
             "scale" Kind::Fraction, Fallback::Is("1"),
-                "what the sizes of a table are multiplied by";
+                "factor for the sizes of a table";
             "start" Kind::Time(&[]), Fallback::Is("0s"), "earliest start";
             "window" Kind::Time(&[]), Fallback::Is("30us"),
-                "flows start uniformly within so long after `start`";
+                "flows start uniformly within this time after `start`";
             "high_types" Kind::COUNTS, Fallback::Absent("what `high` says"),
                 "the types, counted from 1, in the high sub-class of G-PFC; the others are low";
         },

@@ -74,7 +74,7 @@ impl Sizes {
                 bad("unlimited".into(), "this pattern needs flows that end")
             }
             Self::Uniform { low, high } if low > high || low == Bytes::ZERO => {
-                bad(format!("{low}..{high}"), "a range goes from at least 1 B upwards")
+                bad(format!("{low}..{high}"), "a range must be ascending and start at 1 B or more")
             }
             Self::Uniform { high: Bytes::MAX, .. } => {
                 bad("unlimited".into(), "the largest size of a range is finite")

@@ -70,7 +70,7 @@ pub enum TableError {
         before: String,
     },
     /// A table that begins elsewhere than at 0 %.
-    #[error("line {line}: the first row stands at {percent} %: it must stand at 0 %")]
+    #[error("line {line}: the first row is at {percent} %: it must be at 0 %")]
     Start {
         /// Line number, from 1.
         line: usize,
@@ -78,7 +78,7 @@ pub enum TableError {
         percent: String,
     },
     /// A table that ends elsewhere than at 100 %.
-    #[error("line {line}: the last row stands at {percent} %: it must stand at 100 %")]
+    #[error("line {line}: the last row is at {percent} %: it must be at 100 %")]
     End {
         /// Line number, from 1.
         line: usize,

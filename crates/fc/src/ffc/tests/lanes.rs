@@ -105,3 +105,38 @@ fn packets_thrown_away_with_their_lane_count_as_given() {
     let flow = b.scheme().egresses[OUT.index()].flows.at(0).unwrap();
     assert_eq!((flow.bytes, flow.lane_bytes), (5000, 1000));
 }
+
+/// Two flows of hosts 1 and 20 leave by two ports, as ECMP may have it. The neighbour knows the
+/// pair only, so one frame stops both, and the pair goes on when both lanes are short.
+#[test]
+fn a_host_pair_on_two_ports_goes_on_when_neither_lane_wants_it_stopped() {
+    let mut b = bench(&[("pacer", "false")]);
+    for egress in [OUT, UP2] {
+        // 5000 B are more than the threshold, then 3000 B in a lane are more than lane-high
+        for seq in 0..8 {
+            b.arrive(packet(&b, egress.0.into(), 20, seq), egress);
+        }
+    }
+    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, true)]))], "once for both");
+    let drain = |b: &mut Bench<Ffc>, egress| {
+        (0..4).for_each(|_| _ = b.depart(egress, TRANSMIT));
+        for _ in 0..2 {
+            assert!(b.depart(egress, lane(0)).is_none(), "moves to the transmit queue");
+            b.depart(egress, TRANSMIT);
+        }
+    };
+    drain(&mut b, OUT);
+    assert_eq!(b.take_sent(), [], "the lane of the other port still has 3000 B");
+    // the lane that is short wants the pair stopped again, which it still is
+    for seq in 8..10 {
+        b.arrive(packet(&b, OUT.0.into(), 20, seq), OUT);
+    }
+    assert_eq!(b.take_sent(), []);
+    drain(&mut b, UP2);
+    assert_eq!(b.take_sent(), [], "now the first one has 3000 B");
+    for _ in 0..2 {
+        assert!(b.depart(OUT, lane(0)).is_none());
+        b.depart(OUT, TRANSMIT);
+    }
+    assert_eq!(b.take_sent(), [(UP, bpf(&[(20, false)]))]);
+}

@@ -110,7 +110,7 @@ fn an_origin_test_at_receipt_pauses_innocent_flows_during_a_drain() {
 }
 
 /// Algorithm 1 tests the resume threshold only when a packet comes in: with everything paused
-/// none does, and the pause stays for ever.
+/// none does, and the pause stays forever.
 #[test]
 fn testing_only_on_enqueue_never_resumes_a_paused_ingress() {
     let mut b = switch_with(&[(&RESUME_TEST, "enqueue")]);

@@ -65,7 +65,8 @@ pub fn convert(
         let _ = writeln!(out, "bit-error-rate = {rate:e}");
     }
     out += &hosts(&p, switches.ack_priority);
-    out += "\n[flow-control]\nscheme = \"pfc\"\ntimer = \"sticky\"                # a pause lasts until a resume\n";
+    out += "\n[flow-control]\nscheme = \"pfc\"\ntimer = \"sticky\"                # a pause lasts \
+         until a resume\n";
     out += &congestion_control(&p);
     if p.stop > Time::ZERO {
         let _ = write!(out, "\n[run]\nuntil = \"{}\"\n", p.stop);
@@ -115,7 +116,8 @@ fn head(name: &str, origin: &str, notes: &[String]) -> String {
     let plain = |text: &str| text.replace(|c: char| c.is_control(), " ");
     let mut out = format!(
         "# Converted from {}, a configuration of the HPCC ns-3 simulator.\n#\n\
-         # Times count from the 2 s at which traffic starts there. `weir ns3` gives that simulator's own\n\
+         # Times count from the 2 s at which traffic starts there. `weir ns3` gives that \
+         simulator's own\n\
          # numbers; the native model differs from it as follows:\n",
         plain(origin)
     );

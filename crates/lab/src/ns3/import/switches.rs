@@ -87,7 +87,9 @@ fn common_headroom(p: &Pieces, notes: &mut Vec<String>) -> Option<Bytes> {
     let mut ports = p.buffer.ports.iter();
     let (&(rate, delay), &(first, _)) = ports.next()?;
     if ports.any(|(_, (headroom, _))| *headroom != first) {
-        notes.push("headroom is what each link needs, not three times its one-way delay".into());
+        notes.push(
+            "headroom is what each link needs, instead of three times its one-way delay".into(),
+        );
         return None;
     }
     let need = need(p, Rate::from_bps(rate), Time::from_ns(delay));

@@ -75,8 +75,8 @@ fn figure(id: &str, title: &str, caption: String, panels: Vec<Panel>) -> Option<
 pub(super) fn fct(c: &Comparison<'_>) -> Option<Figure> {
     let panels = bars(c, "mean FCT", Unit::Time, |s| (s.fct_mean, s.fct_max));
     let caption = "From the start of a flow to its last byte at the receiver: the mean of each \
-                   class, and a thin line up to the longest. A bar with a gap goes on to the value \
-                   beside it.";
+                   class, and a thin line up to the longest. A bar with a gap extends to the \
+                   value beside it.";
     let caption = caption.to_owned() + &seeds_note(c, "the lines across the ends of bars");
     figure("fct", "Flow completion time by class", caption, panels)
 }
@@ -84,7 +84,8 @@ pub(super) fn fct(c: &Comparison<'_>) -> Option<Figure> {
 /// Rates of flows without an end, by class and scheme.
 pub(super) fn rate(c: &Comparison<'_>) -> Option<Figure> {
     let panels = bars(c, "mean rate", Unit::Rate, |s| (s.rate_mean, None));
-    let caption = "What flows without an end delivered over the time they had.".to_owned();
+    let caption =
+        "Payload delivered by flows without an end, divided by their duration.".to_owned();
     let caption = caption + &seeds_note(c, "the lines across the ends of bars");
     figure("rate", "Rate by class", caption, panels)
 }
@@ -219,8 +220,8 @@ pub(super) fn slowdown_by_size(c: &Comparison<'_>) -> Option<Figure> {
     for panel in &mut panels {
         panel.up = slowdown_axis(&panel.series);
     }
-    let what = "Completion time over what the flow would take alone on its path. Each point \
-                stands at the largest size of its bin; bins hold equally many flows.";
+    let what = "Completion time divided by the ideal completion time, alone on the path. Each \
+                point is drawn at the largest size of its bin; bins have equally many flows.";
     let caption = what.to_owned() + &seeds_note(c, "upright lines");
     figure("slowdown-by-size", "Slowdown by flow size", caption, panels)
 }

@@ -60,7 +60,7 @@ pub fn check(name: &str, lineup: &Lineup) -> Result<(), String> {
     }
     if SAMPLED.contains(&name) && e.scenario.probe.series.is_none() {
         return Err(format!(
-            "figure `{name}` is drawn from samples over time, and the scenario takes none: add \
+            "figure `{name}` is drawn from samples over time, but the scenario has none: add \
              `--set probe.series=2us`"
         ));
     }
@@ -75,7 +75,7 @@ pub fn one(c: &Comparison<'_>, name: &str) -> Result<Figure, String> {
         None => {
             let there: Vec<&str> = all.iter().map(|f| f.id.as_str()).collect();
             Err(format!(
-                "these runs give nothing to show in figure `{name}`; there are {}",
+                "these runs have no data for figure `{name}`; available are {}",
                 there.join(", ")
             ))
         }

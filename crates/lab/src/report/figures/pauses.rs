@@ -69,7 +69,7 @@ pub(super) fn timeline(e: &Experiment, run: &Run, look: &Look) -> Option<Figure>
     };
     let more = match (left_out, run.outcome.pauses_left_out) {
         (0, 0) => String::new(),
-        (0, n) => format!(" {} later pauses and resumes were not kept.", format::count(n)),
+        (0, n) => format!(" {} later pauses and resumes were not recorded.", format::count(n)),
         (n, _) => format!(" {n} links with shorter pauses are left out."),
     };
     let panel = Panel {
@@ -77,7 +77,7 @@ pub(super) fn timeline(e: &Experiment, run: &Run, look: &Look) -> Option<Figure>
         across: Across::Rows { names: links.iter().map(|(by, _)| name(by)).collect() },
         up: extent.axis(),
         series: vec![
-            series(false, "passed on: its own port was paused", look.style),
+            series(false, "propagated: its own port was paused", look.style),
             series(true, "root: its own port was too slow", Style::ALARM),
         ],
         rules: Vec::new(),

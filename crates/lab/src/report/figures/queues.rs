@@ -153,8 +153,8 @@ pub(super) fn ingress(c: &Comparison<'_>, hottest: PortAt) -> Option<Figure> {
     let node = topology.name(at.node);
     let title = format!("What {node} holds from {peer}");
     let caption = format!(
-        "Bytes that came in from {peer} and are still in {node}, first seed. Dashed: the thresholds \
-         at which a scheme pauses and resumes {peer}, where it does."
+        "Bytes that came in from {peer} and are still in {node}, first seed. Dashed: the \
+         thresholds at which a scheme pauses and resumes {peer}, where it does."
     );
     over_time("ingress", &title, &caption, "bytes in the switch", curves)
 }

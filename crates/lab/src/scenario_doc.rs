@@ -29,7 +29,7 @@ pub fn markdown() -> String {
         match section.name {
             "topology" => {
                 entries(&mut out, "kind", &catalogue::topologies());
-                out.push_str("\n### `kind = \"explicit\"`\n\nA graph of one's own.\n\n");
+                out.push_str("\n### `kind = \"explicit\"`\n\nYour own graph.\n\n");
                 key_table(&mut out, keys::EXPLICIT);
             }
             "traffic" => entries(&mut out, "kind", &catalogue::patterns()),

@@ -161,7 +161,9 @@ fn stuck(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
             let at = format::time(d.closed);
             (format!("deadlock, closed at {at}: each waits for the next"), &d.cycle)
         }
-        Finish::Stalled(all) => ("stalled: bytes are left and nothing can move them".into(), all),
+        Finish::Stalled(all) => {
+            ("stalled: bytes are undelivered and nothing can move them".into(), all)
+        }
         _ => return None,
     };
     let topology = &own(c).topology;

@@ -1,0 +1,63 @@
+//! Pauses and resumes in the order in which switches sent them, for timelines and pause trees.
+
+use super::{Hears, PauseSent, Probe, ProbeConfig, ProbeInfo, ProbeSetup};
+use crate::outcome::{Outcome, PauseEvent};
+use weir_core::{NodeId, Time};
+use weir_fc::Role;
+
+/// See [`PROBES`](super::PROBES).
+pub(super) const INFO: ProbeInfo = ProbeInfo {
+    name: "pauses",
+    summary: "the first pauses and resumes of a run, with their causes",
+    hears: Hears::PAUSED,
+    build,
+    finish,
+};
+
+/// Pause events of one node, the first so many.
+#[derive(Clone, Debug)]
+struct PauseLog {
+    node: NodeId,
+    events: Vec<PauseEvent>,
+    left_out: u64,
+    capacity: usize,
+}
+
+fn build(setup: &ProbeSetup<'_>) -> Option<Box<dyn Probe>> {
+    let capacity = setup.config.pause_events;
+    let log = PauseLog { node: setup.node, events: Vec::new(), left_out: 0, capacity };
+    (setup.role == Role::Switch).then(|| Box::new(log) as _)
+}
+
+impl Probe for PauseLog {
+    fn paused(&mut self, now: Time, sent: &PauseSent<'_>) {
+        if self.events.len() >= self.capacity {
+            self.left_out += 1;
+            return;
+        }
+        let cause = if sent.pause { sent.cause() } else { None };
+        self.events.push(PauseEvent {
+            at: now,
+            node: self.node,
+            port: sent.port,
+            priority: sent.priority,
+            pause: sent.pause,
+            scope: sent.scope,
+            cause: cause.map(|(port, _)| port),
+            cause_held: cause.is_some_and(|(_, held)| held),
+        });
+    }
+
+    fn report(&mut self, _: Time, outcome: &mut Outcome) {
+        outcome.pauses.append(&mut self.events);
+        outcome.pauses_left_out += self.left_out;
+    }
+}
+
+/// Of all nodes, the first so many are kept.
+fn finish(outcome: &mut Outcome, config: &ProbeConfig) {
+    outcome.pauses.sort_by_key(|e| (e.at, e.node, e.port));
+    let keep = config.pause_events;
+    outcome.pauses_left_out += outcome.pauses.len().saturating_sub(keep) as u64;
+    outcome.pauses.truncate(keep);
+}

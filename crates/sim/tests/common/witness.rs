@@ -1,0 +1,101 @@
+//! A probe that hears everything and counts it.
+
+use weir_core::{Packet, PortId, Time};
+use weir_fc::{PortQueue, Target};
+use weir_sim::Outcome;
+use weir_sim::outcome::DropReason;
+use weir_sim::probe::{Hears, PauseSent, Probe, ProbeInfo, Sight};
+
+pub(crate) const WITNESS: ProbeInfo = ProbeInfo {
+    name: "witness",
+    summary: "how often each event was heard",
+    hears: Hears::ARRIVED
+        .and(Hears::QUEUED)
+        .and(Hears::SENT)
+        .and(Hears::DROPPED)
+        .and(Hears::HELD)
+        .and(Hears::PAUSED)
+        .and(Hears::GRID),
+    build: |setup| Some(Box::new(Witness { node: setup.node.0.into(), ..Witness::default() })),
+    finish: |_, _| {},
+};
+
+const COLUMNS: &[&str] =
+    &["node", "arrived", "queued", "sent", "dropped", "held", "paused", "grid", "samples"];
+
+#[derive(Default)]
+struct Witness {
+    node: u64,
+    arrived: u64,
+    queued: u64,
+    sent: u64,
+    dropped: u64,
+    held: u64,
+    paused: u64,
+    grid: u64,
+    samples: u64,
+}
+
+impl Probe for Witness {
+    fn arrived(&mut self, _: Time, _: PortId, _: &Packet) {
+        self.arrived += 1;
+    }
+
+    fn queued(&mut self, _: Time, _: PortQueue, _: &Packet) {
+        self.queued += 1;
+    }
+
+    fn sent(&mut self, _: Time, _: PortId, _: &Packet) {
+        self.sent += 1;
+    }
+
+    fn dropped(&mut self, _: Time, _: DropReason, _: &Packet) {
+        self.dropped += 1;
+    }
+
+    fn held(&mut self, _: Time, _: PortId, _: Target, held: bool) {
+        self.held += u64::from(held);
+    }
+
+    fn paused(&mut self, _: Time, pause: &PauseSent<'_>) {
+        self.paused += u64::from(pause.pause);
+    }
+
+    fn grid(&mut self, _: Time, node: &dyn Sight) {
+        let queued = (0..node.ports()).map(PortId::from_index).map(|p| node.queue(p)).sum();
+        assert!(node.memory() >= queued, "what is queued is in memory");
+        self.grid += 1;
+    }
+
+    /// At 0, 1, 3, 7, 15 us and so on.
+    fn due(&self) -> Time {
+        Time::from_us((1 << self.samples.min(20)) - 1)
+    }
+
+    fn sample(&mut self, now: Time, _: &dyn Sight) {
+        assert_eq!(now, self.due());
+        self.samples += 1;
+    }
+
+    fn report(&mut self, _: Time, outcome: &mut Outcome) {
+        let row = [
+            self.node,
+            self.arrived,
+            self.queued,
+            self.sent,
+            self.dropped,
+            self.held,
+            self.paused,
+            self.grid,
+            self.samples,
+        ];
+        outcome.measurement(WITNESS.name, COLUMNS).push(&row);
+    }
+}
+
+/// What all nodes together heard, by the name of a column.
+pub(crate) fn heard(outcome: &Outcome, column: &str) -> Option<u64> {
+    let table = outcome.measurements.iter().find(|m| m.name == WITNESS.name)?;
+    let at = COLUMNS.iter().position(|c| *c == column)?;
+    Some(table.rows().map(|row| row[at]).sum())
+}
