@@ -135,7 +135,7 @@ fn another_group_of_ports_is_another_run() {
     let runs = draft.runs();
     let plan = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false))).plan;
     assert_eq!((plan.runs.len() as u128, runs), (2, 2));
-    assert_eq!(plan.head.weir, sweep::version());
+    assert_eq!(plan.head.weir, weir_lab::sweep::version());
     assert_ne!(plan.runs[0].id, plan.runs[1].id);
 }
 

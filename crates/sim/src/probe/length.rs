@@ -125,6 +125,9 @@ impl LengthProbe {
         }
         if self.bin > self.bins.len() {
             let top = std::mem::take(&mut self.top);
+            // to the end of the octave and no further: there are as many probes as ports
+            let room = (self.bin + 1).next_multiple_of(SUB as usize);
+            self.bins.reserve_exact(room - self.bins.len());
             self.bins.push(top);
             self.bins.resize(self.bin, 0);
         }

@@ -2,7 +2,7 @@
 
 use super::marker::Marker;
 use super::obstacles::Obstacles;
-use super::scheduler::Scheduler;
+use super::scheduler::{Scheduler, Schedulers};
 use crate::chain::{Chain, Store, Taken};
 use crate::config::EcnAt;
 use crate::limit::Limits;
@@ -95,11 +95,13 @@ impl Port {
         fc: &dyn FlowControl,
         shared: &Shared<'_>,
         wires: &WireNumbers,
+        schedulers: &mut Schedulers,
     ) -> Self {
         let end = shared.topology.ports(node)[port];
         let link = shared.topology.link(end.link);
         let layout = fc.layout(PortId::from_index(port));
-        let scheduler = Scheduler::new(&layout);
+        let inspects_heads = layout.inspects_heads;
+        let scheduler = schedulers.make(layout);
         let queues = (0..scheduler.len()).map(|q| Queue::new(scheduler.spec(q))).collect();
         let mut port = Self {
             tx: Transmitter::new(
@@ -111,7 +113,7 @@ impl Port {
             scheduler,
             queues,
             control: VecDeque::new(),
-            inspects_heads: layout.inspects_heads,
+            inspects_heads,
             obstacles: Obstacles::default(),
             held_priorities: PrioritySet::EMPTY,
             all_holds: 0,
@@ -126,7 +128,7 @@ impl Port {
             ecn: None,
             marks_on_exit: shared.config.switch.ecn_at == EcnAt::Dequeue,
         };
-        port.obstacles.note(Obstacles::INSPECTED, layout.inspects_heads);
+        port.obstacles.note(Obstacles::INSPECTED, inspects_heads);
         port.obstacles.note(Obstacles::GUARDED, fc.gates_admission());
         port.obstacles.note(Obstacles::TURNS, port.scheduler.has_turns());
         port
@@ -200,6 +202,11 @@ impl Port {
         self.meter.holds.count(priority, held, now);
         self.all_holds = if held { self.all_holds + 1 } else { self.all_holds - 1 };
         self.obstacles.note(Obstacles::HELD, self.all_holds != 0);
+    }
+
+    /// Whether any queue is held.
+    pub(crate) fn has_holds(&self) -> bool {
+        self.all_holds != 0
     }
 
     /// Sets or lifts the rate limit of a priority.
