@@ -97,7 +97,7 @@ fn results_go_where_the_configuration_says_and_never_over_other_files() {
     assert!(base.join("fct.summary.json").exists());
     write(&base, "fct.flows.csv", "my thesis\n");
     let said = refused(&base, &["ns3", "config.txt", "-q"]);
-    assert!(said.contains("fct.flows.csv") && said.contains("no result"), "{said}");
+    assert!(said.contains("fct.flows.csv") && said.contains("not a result"), "{said}");
     assert_eq!(read(base.join("fct.flows.csv")), "my thesis\n");
 }
 

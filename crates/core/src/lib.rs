@@ -13,6 +13,7 @@
 //! Nothing in here knows about events, schemes or topologies.
 
 pub mod control;
+pub mod decimal;
 pub mod ids;
 pub mod markup;
 pub mod nearest;

@@ -97,10 +97,12 @@ impl QueueLayout {
     /// One queue per priority, as plain PFC uses: strict ones first, the weighted ones share
     /// what is left.
     pub fn per_priority(schedule: &PrioritySchedule) -> Self {
-        let order = || schedule.order();
+        let mut order = Priority::ALL;
+        order.iter_mut().zip(schedule.order()).for_each(|(slot, p)| *slot = p);
+        let group = |p| Group { queues: 1, quantum: schedule.quantum_of(p) };
         Self {
-            groups: order().map(|p| Group { queues: 1, quantum: schedule.quantum_of(p) }).collect(),
-            queues: order().map(|priority| QueueSpec { priority, data: true }).collect(),
+            groups: order.map(group).to_vec(),
+            queues: order.map(|priority| QueueSpec { priority, data: true }).to_vec(),
             ..Self::default()
         }
     }

@@ -9,7 +9,7 @@ use crate::text::{Diagnostic, Diagnostics, Sources, Span, Table, apply_override,
 use crate::variant::{Change, VariantSpec};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use weir_cc::CcKind;
 use weir_fc::SchemeInfo;
 use weir_sim::config::EngineConfig;
@@ -18,11 +18,23 @@ use weir_sim::config::EngineConfig;
 #[derive(Debug, Default)]
 pub(crate) struct Fabrics(Mutex<BTreeMap<String, Fabric>>);
 
-/// A network, and the hash of what it is.
+/// A network, and the hash of what it is, once somebody has asked for it: a run that is no part of
+/// a sweep has no use for it.
 #[derive(Clone, Debug)]
 struct Fabric {
     built: Built,
-    hash: Arc<str>,
+    hash: Arc<OnceLock<String>>,
+}
+
+impl Fabric {
+    fn hash(&self) -> &str {
+        self.hash.get_or_init(|| {
+            let mut hash = Sha256::new();
+            let topology = &self.built.0;
+            let _ = write!(hash, "{:?} {:?}", topology.nodes(), topology.links());
+            hash.finish()
+        })
+    }
 }
 
 /// More networks than this are not kept: a sweep of sizes does not come back to them.
@@ -50,12 +62,13 @@ pub(crate) struct Resolved {
 /// A scenario that is put together but for scheme and algorithm.
 struct Unnamed {
     experiment: Experiment,
-    fabric: Arc<str>,
+    fabric: Option<Fabric>,
 }
 
 impl Unnamed {
     fn with(self, variant: Variant) -> Resolved {
-        let hash = fingerprint(&self.experiment, variant, &self.fabric);
+        let fabric = self.fabric.as_ref().map_or("", Fabric::hash);
+        let hash = fingerprint(&self.experiment, variant, fabric);
         Resolved { experiment: self.experiment, variant, hash }
     }
 }
@@ -144,11 +157,12 @@ impl Base {
         let topology = root.get("topology").map_or_else(String::new, |i| i.value.toml());
         let files = self.files.clone();
         let scenario = Scenario::from_table(&self.name, root, sources, files, &mut out);
-        let mut fabric: Arc<str> = Arc::from("");
+        let mut fabric = None;
         let experiment = Experiment::from_scenario(scenario, out, |spec, routing| {
             let found = fabrics.get(format!("{routing:?} {topology}"), || build(spec, routing))?;
-            fabric = found.hash;
-            Ok(found.built)
+            let built = found.built.clone();
+            fabric = Some(found);
+            Ok(built)
         })?;
         Ok(Unnamed { experiment, fabric })
     }
@@ -200,10 +214,7 @@ impl Fabrics {
             return Ok(fabric.clone());
         }
         let built = make()?;
-        let mut hash = Sha256::new();
-        let topology = &built.0;
-        let _ = write!(hash, "{:?} {:?}", topology.nodes(), topology.links());
-        let fabric = Fabric { built, hash: Arc::from(hash.finish()) };
+        let fabric = Fabric { built, hash: Arc::default() };
         if known.len() >= KEPT {
             known.clear();
         }

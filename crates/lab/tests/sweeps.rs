@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use weir_lab::Experiment;
 use weir_lab::findings::{ClassSummary, Comparison};
 use weir_lab::run::{Meter, run_all};
 use weir_lab::stats::Estimate;
@@ -11,7 +12,6 @@ use weir_lab::sweep::merge::Merged;
 use weir_lab::sweep::metrics::{FLOWS, PORTS, RUN, STATE};
 use weir_lab::sweep::shard::Shard;
 use weir_lab::sweep::worker::{self, Options, work};
-use weir_lab::{Experiment, sweep};
 
 fn scratch(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lab-sweep-{name}"));
@@ -135,7 +135,7 @@ fn another_group_of_ports_is_another_run() {
     let runs = draft.runs();
     let plan = draft.plan().unwrap_or_else(|p| panic!("{}", p.render(false))).plan;
     assert_eq!((plan.runs.len() as u128, runs), (2, 2));
-    assert_eq!(plan.head.weir, sweep::version());
+    assert_eq!(plan.head.weir, weir_lab::sweep::version());
     assert_ne!(plan.runs[0].id, plan.runs[1].id);
 }
 

@@ -253,14 +253,22 @@ impl Topology {
     /// The same in one word that is unique in the network, for tables: `Sc:P_d`, `sw0:tor3`, or
     /// `sw0:sw1/p4` where several links lead there. Names hold neither blanks nor colons.
     pub fn port_label(&self, n: NodeId, p: PortId) -> String {
-        let node = self.name(n);
+        let (node, port, number) = self.port_label_parts(n, p);
+        match number {
+            Some(p) => format!("{node}:{port}/{p}"),
+            None => format!("{node}:{port}"),
+        }
+    }
+
+    /// What [`Topology::port_label`] is made of: the node, the port's alias or who is at its other
+    /// end, and its number where several links lead there.
+    pub fn port_label_parts(&self, n: NodeId, p: PortId) -> (&str, &str, Option<PortId>) {
         if let Some((name, _)) = self.aliases.iter().find(|(_, at)| *at == (n, p)) {
-            return format!("{node}:{name}");
+            return (self.name(n), name, None);
         }
         let peer = self.port(n, p).peer;
         let parallel = self.ports(n).iter().filter(|end| end.peer == peer).count() > 1;
-        let suffix = if parallel { format!("/{p}") } else { String::new() };
-        format!("{node}:{}{suffix}", self.name(peer))
+        (self.name(n), self.name(peer), parallel.then_some(p))
     }
 
     /// Links that were left out as failed from the start, as pairs of nodes.

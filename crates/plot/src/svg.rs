@@ -4,6 +4,7 @@ use crate::font::{FAMILIES, Weight};
 use crate::scene::{Anchor, Item, Scene, Step, Stroke};
 use crate::style::{Paint, Theme, css_variables};
 use std::fmt::Write;
+use weir_core::decimal::fixed;
 use weir_core::markup::escape;
 
 /// The rules that [`inline`] relies on; a page that shows figures inline has them once, beside
@@ -50,9 +51,10 @@ fn element(scene: &Scene, title: &str, size: &str, body: &str) -> String {
 
 /// A coordinate with enough digits for a screen.
 fn px(x: f64) -> String {
-    let text = format!("{x:.2}");
-    let short = text.trim_end_matches('0').trim_end_matches('.');
-    if short == "-0" { "0".into() } else { short.into() }
+    let mut text = fixed(x, 2);
+    let short = text.trim_end_matches('0').trim_end_matches('.').len();
+    text.truncate(short);
+    if text == "-0" { "0".into() } else { text }
 }
 
 /// A coordinate of a path: a tenth of a point is less than a printer's dot.

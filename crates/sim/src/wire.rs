@@ -73,6 +73,11 @@ pub(crate) struct Wires {
     first: Arc<[u32]>,
     /// When each node of this part has something to do next, wires included.
     next: Vec<Time>,
+    /// The group of each node, if an engine visits nodes in groups.
+    group: Vec<u32>,
+    /// By group: when the first of its nodes has something to do next; less than that only while
+    /// the group is visited.
+    soonest: Vec<Time>,
     /// One bit per port: its wire was empty when the node last looked and holds a packet now. The
     /// words of a node start at `fresh_start`.
     fresh: Vec<u64>,
@@ -120,6 +125,8 @@ impl Wires {
             flights: Store::default(),
             first: Arc::clone(&numbers.first),
             next: vec![Time::NEVER; all],
+            group: vec![0; all],
+            soonest: Vec::new(),
             fresh: Vec::new(),
             fresh_start: vec![0; all],
             woken: None,
@@ -161,6 +168,9 @@ impl Wires {
             let next = &mut self.next[wire.node.index()];
             if arrival < *next {
                 *next = arrival;
+                if let Some(first) = self.soonest.get_mut(self.group[wire.node.index()] as usize) {
+                    *first = arrival.min(*first);
+                }
                 if let Some(woken) = &mut self.woken {
                     woken.push(wire.node);
                 }
@@ -302,6 +312,40 @@ impl Wires {
     #[inline]
     pub(crate) fn set_next(&mut self, node: NodeId, t: Time) {
         self.next[node.index()] = t;
+    }
+
+    /// Forms groups of nodes, each of which is in one of them.
+    pub(crate) fn set_groups<G: Iterator<Item = NodeId>>(
+        &mut self,
+        groups: impl Iterator<Item = G>,
+    ) {
+        self.soonest.clear();
+        for group in groups {
+            let number = self.soonest.len();
+            self.soonest.push(Time::NEVER);
+            for node in group {
+                self.group[node.index()] = number as u32;
+                self.soonest[number] = self.soonest[number].min(self.next(node));
+            }
+        }
+    }
+
+    /// When the first node of a group has something to do next.
+    #[inline]
+    pub(crate) fn soonest(&self, group: usize) -> Time {
+        self.soonest[group]
+    }
+
+    /// The nodes of a group have been visited.
+    #[inline]
+    pub(crate) fn visited(&mut self, group: usize, nodes: impl Iterator<Item = NodeId>) {
+        let next = nodes.map(|n| self.next(n)).min();
+        self.soonest[group] = next.unwrap_or(Time::NEVER);
+    }
+
+    /// When the first node of all groups has something to do next; `None` without groups.
+    pub(crate) fn earliest(&self) -> Option<Time> {
+        self.soonest.iter().copied().min()
     }
 
     /// Nodes whose next event became earlier since the last call; hand the list back emptied.

@@ -32,23 +32,21 @@ impl<'a> World<'a> {
         let partition = Partition::new(topology, shared.threads());
         let mut sources: FxHashMap<NodeId, HostFlows> =
             traffic.sources(shared.config.seed).into_iter().map(|s| (s.host(), s)).collect();
-        let scheme = shared.config.scheme.info.name;
         let numbers = WireNumbers::new(topology, &partition.parts);
-        let mut parts = Vec::with_capacity(partition.parts.len());
-        for (p, ids) in partition.parts.iter().enumerate() {
-            let mut nodes = Vec::with_capacity(ids.len());
-            for &id in ids {
-                let node = if topology.is_host(id) {
-                    let source =
-                        sources.remove(&id).expect("the traffic was planned for these hosts");
-                    Nic::new(id, source, shared, &numbers).map(|n| Node::Nic(Box::new(n)))
-                } else {
-                    Switch::new(id, shared, &numbers).map(|s| Node::Switch(Box::new(s)))
-                };
-                nodes.push(node.map_err(|error| SimError::Scheme { scheme, error })?);
-            }
-            parts.push(Part::new(nodes, Wires::new(topology, &partition.parts, &numbers, p)));
-        }
+        let shares: Vec<Vec<Option<HostFlows>>> = partition
+            .parts
+            .iter()
+            .map(|ids| ids.iter().map(|id| sources.remove(id)).collect())
+            .collect();
+        let build = |(p, share)| build_part(shared, &partition, &numbers, p, share);
+        let mut shares = shares.into_iter().enumerate();
+        // each part by the thread that would run it, so that its memory is together, too
+        let parts = std::thread::scope(|scope| {
+            let mine = shares.next().map(|share| move || build(share));
+            let others: Vec<_> = shares.map(|share| scope.spawn(move || build(share))).collect();
+            let others = others.into_iter().map(|o| o.join().expect("parts are built"));
+            mine.map(|mine| mine()).into_iter().chain(others).collect::<Result<Vec<_>, _>>()
+        })?;
         let sample_at = next_sample(&parts);
         let mut world = Self { shared, parts, partition, sample_at, now: Time::ZERO };
         world.pin_paths(traffic)?;
@@ -100,8 +98,10 @@ impl<'a> World<'a> {
 
     pub(crate) fn engine(&mut self) -> Box<dyn Engine> {
         let (lookahead, topology) = (self.shared.lookahead(), self.shared.topology);
-        let window =
-            |parts: &mut [Part]| Box::new(Window::new(parts, topology, &self.partition, lookahead));
+        let adapts = matches!(self.shared.config.engine, EngineConfig::Auto { .. });
+        let window = |parts: &mut [Part]| {
+            Box::new(Window::new(parts, topology, &self.partition, lookahead, adapts))
+        };
         match (self.shared.config.engine, &mut self.parts[..]) {
             (EngineConfig::Stepwise, [part]) => Box::new(Sequential::new(part, Time::from_ps(1))),
             (EngineConfig::Window { .. }, parts) => window(parts),
@@ -152,6 +152,29 @@ impl<'a> World<'a> {
         nodes.sort_unstable_by_key(Node::id);
         Remains { shared: self.shared, nodes, wires, now: self.now }
     }
+}
+
+/// The nodes of a part, with the flows of its hosts, and the wires into them.
+fn build_part(
+    shared: &Shared<'_>,
+    partition: &Partition,
+    numbers: &WireNumbers,
+    part: usize,
+    sources: Vec<Option<HostFlows>>,
+) -> Result<Part, SimError> {
+    let topology = shared.topology;
+    let scheme = shared.config.scheme.info.name;
+    let mut nodes = Vec::with_capacity(sources.len());
+    for (&id, source) in partition.parts[part].iter().zip(sources) {
+        let node = if topology.is_host(id) {
+            let source = source.expect("the traffic was planned for these hosts");
+            Nic::new(id, source, shared, numbers).map(|n| Node::Nic(Box::new(n)))
+        } else {
+            Switch::new(id, shared, numbers).map(|s| Node::Switch(Box::new(s)))
+        };
+        nodes.push(node.map_err(|error| SimError::Scheme { scheme, error })?);
+    }
+    Ok(Part::new(nodes, Wires::new(topology, &partition.parts, numbers, part)))
 }
 
 /// When a probe is to take its next sample.

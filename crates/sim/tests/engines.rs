@@ -61,6 +61,25 @@ fn on_a_fat_tree_with_dcqcn() {
     }
 }
 
+/// Enough to do for two threads at first, then an incast of which they have too little each: one of
+/// them runs both parts in turn until there is more to do again.
+#[test]
+fn when_threads_begin_to_rest_and_work_again() {
+    let topology =
+        build::k_ary::build(&k_ary::Params { k: 8, ..k_ary::Params::default() }).unwrap();
+    let engine = EngineConfig::Auto { threads: 2 };
+    let cfg = Config { engine, ..config("pfc") };
+    assert_eq!(weir_sim::run::threads(&topology, &cfg), 2);
+    let mut flows = mesh(&topology, 200, 60_000, 20, 3);
+    let later = |start, f: FlowSpec| FlowSpec { start: Time::from_us(start), ..f };
+    flows.extend((0..32).map(|src| later(60, flow(src, 127, 30_000))));
+    flows.extend(mesh(&topology, 200, 60_000, 20, 4).into_iter().map(|f| later(200, f)));
+    let sequential = Config { engine: EngineConfig::Sequential, ..cfg.clone() };
+    let out = run(&topology, &flows, &cfg);
+    assert_eq!(out.finish, Finish::Drained);
+    assert_eq!(out, run(&topology, &flows, &sequential));
+}
+
 #[test]
 fn on_a_leaf_spine_with_hpcc_and_bit_errors() {
     let topology = build::leaf_spine::build(&leaf_spine::Params::default()).unwrap();

@@ -4,7 +4,7 @@ use crate::experiment::{Experiment, Variant};
 use crate::text::{Diagnostic, Diagnostics};
 use weir_core::{Bytes, Rate};
 use weir_fc::{IngressBound, gfc};
-use weir_net::analysis::{BufferGraph, CyclicDependency};
+use weir_net::analysis::{BufferGraph, CyclicDependency, rises_then_falls};
 use weir_sim::config::{IngressLimit, ThresholdConfig};
 
 /// The most hosts of a network in which circles are looked for.
@@ -15,6 +15,9 @@ const MOST_HOSTS: usize = 4096;
 pub(crate) fn circle(e: &Experiment) -> Result<Option<CyclicDependency>, ()> {
     if e.topology.hosts().len() > MOST_HOSTS {
         return Err(());
+    }
+    if e.paths.is_empty() && rises_then_falls(&e.topology, e.routes()) {
+        return Ok(None);
     }
     let mut graph = BufferGraph::new(&e.topology);
     let priority = crate::experiment::default_priority(&e.scenario);

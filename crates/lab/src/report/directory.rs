@@ -34,7 +34,7 @@ impl Formats {
 fn table_files(c: &Comparison<'_>, formats: Formats) -> io::Result<Vec<(String, Vec<u8>)>> {
     let mut files = Vec::new();
     for table in tables::tables(c) {
-        files.push((format!("{}.csv", table.name), table.csv().map_err(io::Error::other)?));
+        files.push((format!("{}.csv", table.name), table.csv()));
     }
     match formats {
         Formats::Csv => {}

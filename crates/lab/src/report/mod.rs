@@ -1,5 +1,6 @@
 //! Files: data to compute with and a page to look at.
 
+mod cells;
 mod deadlocks;
 mod destination;
 mod directory;
@@ -35,6 +36,6 @@ pub(crate) fn parquet_bytes(
         some.map(|(name, _)| name.as_str()).collect()
     };
     let (text, real) = (of(Kind::Text), of(Kind::Real));
-    let rows = Box::new(table.rows.iter().cloned());
+    let rows = Box::new(table.rows.iter().cloned().map(tables::Row::from));
     parquet::bytes(tables::Table { name, columns: &columns, text: &text, real: &real, rows })
 }

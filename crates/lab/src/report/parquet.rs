@@ -3,6 +3,7 @@
 //! Whole numbers are 64-bit integers, real numbers doubles, everything else is text; an empty
 //! number is null. Columns are compressed with Snappy, which every reader knows.
 
+use super::cells::Cells;
 use super::tables::Table;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
@@ -23,17 +24,23 @@ pub(super) fn bytes(mut table: Table<'_>) -> Result<Vec<u8>> {
     let columns = columns.collect::<Result<Vec<TypePtr>>>()?;
     let schema = Type::group_type_builder(table.name).with_fields(columns).build()?;
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut out = Vec::new();
+    let (mut out, mut cells) = (Vec::new(), Cells::default());
     let mut file = SerializedFileWriter::new(&mut out, Arc::new(schema), Arc::new(properties))?;
     loop {
-        let rows: Vec<Vec<String>> = table.rows.by_ref().take(GROUP).collect();
-        if rows.is_empty() {
+        let mut texts: Vec<Vec<String>> = vec![Vec::new(); table.columns.len()];
+        for row in table.rows.by_ref().take(GROUP) {
+            row.fill(&mut cells);
+            for (column, cell) in texts.iter_mut().zip(cells.iter()) {
+                column.push(String::from_utf8_lossy(cell).into_owned());
+            }
+        }
+        if texts.first().is_none_or(Vec::is_empty) {
             break;
         }
         let mut group = file.next_row_group()?;
         let mut i = 0;
         while let Some(column) = group.next_column()? {
-            write(column, table.columns[i], rows.iter().map(|row| row[i].as_str()))?;
+            write(column, table.columns[i], texts[i].iter().map(String::as_str))?;
             i += 1;
         }
         group.close()?;

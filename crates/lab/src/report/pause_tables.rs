@@ -1,5 +1,7 @@
 //! Tables of pauses: events, the edges of the pause trees, and whom they held without reason.
 
+use super::cells::Cells;
+use super::tables::{Row, names};
 use crate::experiment::Experiment;
 use crate::findings::{Hold, PauseTree, PortAt, Victim, chain, holds};
 use crate::run::Run;
@@ -74,29 +76,22 @@ fn scope(scope: PauseScope) -> String {
 }
 
 /// Pauses and resumes within the window, in the order of time.
-pub(super) fn event_rows<'a>(
-    e: &'a Experiment,
-    run: &'a Run,
-) -> impl Iterator<Item = Vec<String>> + 'a {
-    let (topology, window) = (&e.topology, e.window);
-    let seen = run.outcome.pauses.iter().filter(move |p| window.has(p.at));
-    seen.map(move |p: &PauseEvent| {
-        vec![
-            run.label.clone(),
-            run.variant.scheme.name.into(),
-            run.variant.seed.to_string(),
-            p.at.as_ps().to_string(),
-            topology.name(p.node).into(),
-            topology.port_label(p.node, p.port),
-            topology.name(topology.port(p.node, p.port).peer).into(),
-            p.priority.to_string(),
-            if p.pause { "pause" } else { "resume" }.into(),
-            scope(p.scope),
-            p.cause.map_or_else(String::new, |port| topology.port_label(p.node, port)),
-            // an egress port that was held itself passes on a pause that began further down
-            p.cause.map_or_else(String::new, |_| flag(p.cause_held)),
-        ]
-    })
+pub(super) fn event_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Row<'a>> {
+    let seen = run.outcome.pauses.iter().filter(move |p| e.window.has(p.at));
+    seen.map(move |p| Row::Pause(e, run, p))
+}
+
+pub(super) fn event_cells(cells: &mut Cells, e: &Experiment, run: &Run, p: &PauseEvent) {
+    let topology = &e.topology;
+    names(cells, run);
+    cells.whole(p.at.as_ps()).word(topology.name(p.node)).port(topology, p.node, p.port);
+    cells.word(topology.name(topology.port(p.node, p.port).peer)).whole(p.priority.get().into());
+    cells.word(if p.pause { "pause" } else { "resume" }).word(&scope(p.scope));
+    match p.cause {
+        // an egress port that was held itself passes on a pause that began further down
+        Some(port) => cells.port(topology, p.node, port).whole(p.cause_held.into()),
+        None => cells.maybe(None).maybe(None),
+    };
 }
 
 /// Every pause from its start to its end, with the one that caused it; those that touch the

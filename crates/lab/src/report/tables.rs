@@ -1,11 +1,13 @@
 //! Tables of results: flows, ports, distributions, pauses, samples.
 
+use super::cells::{Cells, push_port};
 use super::pause_tables;
 use crate::experiment::Experiment;
 use crate::findings::{Comparison, Distribution, PortKind};
 use crate::run::Run;
+use weir_core::decimal::push_whole;
 use weir_core::{Bytes, Priority, Time};
-use weir_sim::outcome::{Sample, TcpRecord};
+use weir_sim::outcome::{FlowRecord, PauseEvent, PortRecord, Sample, TcpRecord};
 
 /// The columns of `flows.csv`.
 pub(crate) const FLOW_COLUMNS: [&str; 28] = [
@@ -73,10 +75,6 @@ const QUEUE_COLUMNS: [&str; 8] =
 const SERIES_COLUMNS: [&str; 9] =
     ["variant", "scheme", "seed", "at_ps", "node", "port", "queue", "ingress", "held"];
 
-fn ps(t: Option<Time>) -> String {
-    t.map_or_else(String::new, |t| t.as_ps().to_string())
-}
-
 /// One table. Columns that are neither text nor real numbers are whole numbers; an empty cell of
 /// a number says that there is none.
 pub(super) struct Table<'a> {
@@ -89,18 +87,55 @@ pub(super) struct Table<'a> {
     /// Which columns are real numbers.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "CSV knows no types"))]
     pub(super) real: &'a [&'a str],
-    pub(super) rows: Box<dyn Iterator<Item = Vec<String>> + 'a>,
+    pub(super) rows: Box<dyn Iterator<Item = Row<'a>> + 'a>,
+}
+
+/// What a row is about. Its cells are made when it is written, in memory that all rows share:
+/// there may be a million.
+pub(super) enum Row<'a> {
+    Flow(&'a Experiment, &'a Run, &'a FlowRecord),
+    Port(&'a Experiment, &'a Run, &'a PortRecord),
+    Pause(&'a Experiment, &'a Run, &'a PauseEvent),
+    Sample(&'a Experiment, &'a Run, &'a Sample),
+    /// Cells as they are.
+    Texts(Vec<String>),
+}
+
+impl From<Vec<String>> for Row<'_> {
+    fn from(texts: Vec<String>) -> Self {
+        Self::Texts(texts)
+    }
+}
+
+impl Row<'_> {
+    /// Replaces the cells of the last row by those of this one.
+    pub(super) fn fill(&self, cells: &mut Cells) {
+        cells.clear();
+        match self {
+            Self::Flow(e, run, flow) => flow_cells(cells, e, run, flow),
+            Self::Port(e, run, port) => port_cells(cells, e, run, port),
+            Self::Pause(e, run, pause) => pause_tables::event_cells(cells, e, run, pause),
+            Self::Sample(e, run, sample) => sample_cells(cells, e, run, sample),
+            Self::Texts(texts) => texts.iter().for_each(|text| {
+                cells.word(text);
+            }),
+        }
+    }
 }
 
 impl Table<'_> {
     /// As CSV.
-    pub(super) fn csv(self) -> Result<Vec<u8>, csv::Error> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(self.columns)?;
+    pub(super) fn csv(self) -> Vec<u8> {
+        let (mut out, mut cells) = (Vec::new(), Cells::default());
+        self.columns.iter().for_each(|name| {
+            cells.word(name);
+        });
+        cells.write_csv(&mut out);
         for row in self.rows {
-            writer.write_record(row)?;
+            row.fill(&mut cells);
+            cells.write_csv(&mut out);
         }
-        writer.into_inner().map_err(|e| e.into_error().into())
+        out
     }
 }
 
@@ -136,7 +171,7 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
             columns: &QUEUE_COLUMNS,
             text: &["variant", "scheme", "what", "ports"],
             real: &["share"],
-            rows: Box::new(c.runs_with().flat_map(|(e, run)| queue_rows(e, run))),
+            rows: Box::new(c.runs_with().flat_map(|(e, run)| queue_rows(e, run)).map(Row::from)),
         },
         Table {
             name: "pauses",
@@ -150,7 +185,9 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
             columns: &pause_tables::EDGE_COLUMNS,
             text: &["variant", "scheme", "upstream", "downstream", "scope", "cause", "root"],
             real: &[],
-            rows: Box::new(c.runs_with().flat_map(|(e, run)| pause_tables::edge_rows(e, run))),
+            rows: Box::new(
+                c.runs_with().flat_map(|(e, run)| pause_tables::edge_rows(e, run)).map(Row::from),
+            ),
         },
         Table {
             name: "victims",
@@ -160,7 +197,9 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
                 "bound",
             ],
             real: &[],
-            rows: Box::new(c.runs_with().flat_map(|(e, run)| pause_tables::victim_rows(e, run))),
+            rows: Box::new(
+                c.runs_with().flat_map(|(e, run)| pause_tables::victim_rows(e, run)).map(Row::from),
+            ),
         },
     ];
     if c.groups.iter().any(|g| g.experiment.scenario.probe.series.is_some()) {
@@ -175,82 +214,56 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
     all
 }
 
-fn flow_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
-    let topology = &e.topology;
-    run.outcome.flows.iter().map(move |f| {
-        let held: Vec<String> = f
-            .held
-            .iter()
-            .map(|h| format!("{}={}", topology.port_label(h.node, h.port), h.time.as_ps()))
-            .collect();
-        let tcp = |of: &dyn Fn(TcpRecord) -> String| f.tcp.map_or_else(String::new, of);
-        vec![
-            run.label.clone(),
-            run.variant.scheme.name.into(),
-            run.variant.seed.to_string(),
-            f.id.to_string(),
-            topology.name(f.src).into(),
-            topology.name(f.dst).into(),
-            e.classes()[f.class.index()].clone(),
-            f.priority.to_string(),
-            if f.size == Bytes::MAX { String::new() } else { f.size.get().to_string() },
-            f.start.as_ps().to_string(),
-            ps(f.fct()),
-            ps(f.fct_ack()),
-            ps(f.ideal),
-            f.slowdown().map_or_else(String::new, |s| format!("{s:.6}")),
-            f.delivered.get().to_string(),
-            f.packets.to_string(),
-            f.retransmitted.to_string(),
-            f.lost.to_string(),
-            f.reordered.to_string(),
-            f.discarded.to_string(),
-            f.answers_lost.to_string(),
-            f.timeouts.to_string(),
-            f.held_total().as_ps().to_string(),
-            held.join(" "),
-            tcp(&|t| t.opened.map_or_else(String::new, |at| (at - f.start).as_ps().to_string())),
-            tcp(&|t| t.peak_window.get().to_string()),
-            tcp(&|t| t.ecn_cuts.to_string()),
-            tcp(&|t| t.fast_retransmits.to_string()),
-        ]
-    })
+/// The cells that every row begins with.
+pub(super) fn names(cells: &mut Cells, run: &Run) {
+    cells.word(&run.label).word(run.variant.scheme.name).whole(run.variant.seed);
 }
 
-fn port_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
+fn flow_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Row<'a>> {
+    run.outcome.flows.iter().map(move |f| Row::Flow(e, run, f))
+}
+
+fn flow_cells(cells: &mut Cells, e: &Experiment, run: &Run, f: &FlowRecord) {
     let topology = &e.topology;
-    run.outcome.ports.iter().map(move |p| {
-        let q = &p.queue;
-        // by priority, as `3:17`; priorities without any are left out
-        let by_priority = |of: [u64; 8]| {
-            let some = of.iter().enumerate().filter(|(_, n)| **n > 0);
-            some.map(|(i, n)| format!("{i}:{n}")).collect::<Vec<_>>().join(" ")
-        };
-        vec![
-            run.label.clone(),
-            run.variant.scheme.name.into(),
-            run.variant.seed.to_string(),
-            topology.name(p.node).into(),
-            topology.port_label(p.node, p.port),
-            topology.name(topology.port(p.node, p.port).peer).into(),
-            topology.node(p.node).layer.name().into(),
-            p.rate.as_bps().to_string(),
-            p.packets.to_string(),
-            p.wire_bytes.get().to_string(),
-            format!("{:.6}", p.utilisation),
-            format!("{:.1}", q.mean),
-            q.p50.get().to_string(),
-            q.p95.get().to_string(),
-            q.p99.get().to_string(),
-            q.max.get().to_string(),
-            p.control_sent.to_string(),
-            by_priority(p.pauses_sent),
-            by_priority(p.holds),
-            by_priority(p.held_time.map(Time::as_ps)),
-            p.ecn_marked.to_string(),
-            p.dropped.to_string(),
-        ]
-    })
+    let ps = |t: Option<Time>| t.map(Time::as_ps);
+    names(cells, run);
+    cells.word(&f.id.to_string()).word(topology.name(f.src)).word(topology.name(f.dst));
+    cells.word(&e.classes()[f.class.index()]).whole(f.priority.get().into());
+    cells.maybe((f.size != Bytes::MAX).then(|| f.size.get())).whole(f.start.as_ps());
+    cells.maybe(ps(f.fct())).maybe(ps(f.fct_ack())).maybe(ps(f.ideal));
+    match f.slowdown() {
+        Some(slowdown) => cells.real(slowdown, 6),
+        None => cells.maybe(None),
+    };
+    cells.whole(f.delivered.get()).whole(f.packets).whole(f.retransmitted).whole(f.lost);
+    cells.whole(f.reordered).whole(f.discarded).whole(f.answers_lost).whole(f.timeouts);
+    cells.whole(f.held_total().as_ps());
+    let held = f.held.iter().map(|h| ((h.node, h.port), h.time.as_ps()));
+    cells.pairs(held, b'=', |out, (node, port)| push_port(out, topology, node, port));
+    let tcp = |of: fn(TcpRecord) -> u64| f.tcp.map(of);
+    cells.maybe(f.tcp.and_then(|t| t.opened).map(|at| (at - f.start).as_ps()));
+    cells.maybe(tcp(|t| t.peak_window.get())).maybe(tcp(|t| t.ecn_cuts));
+    cells.maybe(tcp(|t| t.fast_retransmits));
+}
+
+fn port_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Row<'a>> {
+    run.outcome.ports.iter().map(move |p| Row::Port(e, run, p))
+}
+
+fn port_cells(cells: &mut Cells, e: &Experiment, run: &Run, p: &PortRecord) {
+    let (topology, q) = (&e.topology, &p.queue);
+    names(cells, run);
+    cells.word(topology.name(p.node)).port(topology, p.node, p.port);
+    cells.word(topology.name(topology.port(p.node, p.port).peer));
+    cells.word(topology.node(p.node).layer.name()).whole(p.rate.as_bps());
+    cells.whole(p.packets).whole(p.wire_bytes.get()).real(p.utilisation, 6).real(q.mean, 1);
+    cells.whole(q.p50.get()).whole(q.p95.get()).whole(q.p99.get()).whole(q.max.get());
+    cells.whole(p.control_sent);
+    // by priority, as `3:17`; priorities without any are left out
+    for of in [p.pauses_sent, p.holds, p.held_time.map(Time::as_ps)] {
+        cells.pairs((0u64..).zip(of).filter(|(_, n)| *n > 0), b':', push_whole);
+    }
+    cells.whole(p.ecn_marked).whole(p.dropped);
 }
 
 /// Distributions over time of queues, by kind of port, and of memory.
@@ -278,22 +291,16 @@ fn queue_rows(e: &Experiment, run: &Run) -> Vec<Vec<String>> {
 }
 
 /// Samples of all switch ports; those with nothing to tell are left out.
-fn series_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Vec<String>> + 'a {
-    let topology = &e.topology;
+fn series_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Row<'a>> {
     let idle = |s: &&Sample| s.queue == Bytes::ZERO && s.ingress == Bytes::ZERO && s.held == 0;
-    run.outcome.series.iter().filter(move |s| !idle(s)).map(move |s| {
-        let held = Priority::ALL.iter().filter(|p| s.held & 1 << p.get() != 0);
-        let held: Vec<String> = held.map(Priority::to_string).collect();
-        vec![
-            run.label.clone(),
-            run.variant.scheme.name.into(),
-            run.variant.seed.to_string(),
-            s.at.as_ps().to_string(),
-            topology.name(s.node).into(),
-            topology.port_label(s.node, s.port),
-            s.queue.get().to_string(),
-            s.ingress.get().to_string(),
-            held.join(" "),
-        ]
-    })
+    run.outcome.series.iter().filter(move |s| !idle(s)).map(move |s| Row::Sample(e, run, s))
+}
+
+fn sample_cells(cells: &mut Cells, e: &Experiment, run: &Run, s: &Sample) {
+    names(cells, run);
+    cells.whole(s.at.as_ps()).word(e.topology.name(s.node)).port(&e.topology, s.node, s.port);
+    cells.whole(s.queue.get()).whole(s.ingress.get());
+    let held = Priority::ALL.iter().filter(|p| s.held & 1 << p.get() != 0);
+    let held: Vec<String> = held.map(Priority::to_string).collect();
+    cells.word(&held.join(" "));
 }

@@ -157,6 +157,56 @@ impl<'t> BufferGraph<'t> {
     }
 }
 
+/// Whether all packets between hosts first move away from the hosts, switch by switch, and then
+/// towards them again, as in a fat-tree. Then no buffers wait for each other in a circle: on a circle,
+/// some packet would go up after it went down. `false` says nothing: see [`BufferGraph::cycles`],
+/// which takes far longer.
+pub fn rises_then_falls(topo: &Topology, routes: &Routes) -> bool {
+    let height = heights(topo);
+    let level = |l: &crate::topology::Link| height[l.a.0.index()] == height[l.b.0.index()];
+    if topo.links().iter().any(level) {
+        return false;
+    }
+    let falls = |n: NodeId, p: PortId| height[topo.port(n, p).peer.index()] < height[n.index()];
+    let targets = routes.column_nodes();
+    topo.switches().all(|n| {
+        targets.iter().enumerate().all(|(column, &target)| {
+            let (mut one, mut other) = (PortId::default(), PortId::default());
+            let mut ports = routes.column_ports(n, column, &mut one).1.iter();
+            n == target
+                || ports.all(|&p| {
+                    let next = topo.port(n, p).peer;
+                    !falls(n, p)
+                        || next == target
+                        || topo.is_host(next)
+                        || routes
+                            .column_ports(next, column, &mut other)
+                            .1
+                            .iter()
+                            .all(|&q| falls(next, q))
+                })
+        })
+    })
+}
+
+/// The distance of each node from the nearest host, in links.
+fn heights(topo: &Topology) -> Vec<u32> {
+    let mut height = vec![u32::MAX; topo.nodes().len()];
+    let mut reached: Vec<NodeId> = topo.hosts().to_vec();
+    reached.iter().for_each(|h| height[h.index()] = 0);
+    let mut next = 0;
+    while let Some(&node) = reached.get(next) {
+        next += 1;
+        for end in topo.ports(node) {
+            if height[end.peer.index()] == u32::MAX {
+                height[end.peer.index()] = height[node.index()] + 1;
+                reached.push(end.peer);
+            }
+        }
+    }
+    height
+}
+
 /// Follows all packets to one destination after the other, noting who comes in where.
 struct Walk<'a> {
     topo: &'a Topology,

@@ -18,7 +18,7 @@ mod maxflow;
 mod scc;
 
 pub use bisection::{Bisection, bisection};
-pub use buffers::{Buffer, BufferGraph, CyclicDependency};
+pub use buffers::{Buffer, BufferGraph, CyclicDependency, rises_then_falls};
 pub use census::{Census, Oversubscription, Tier, oversubscription};
 pub use distance::{LongestPath, RttModel};
 pub use headroom::Headroom;

@@ -5,7 +5,7 @@ use crate::build::{
     torus,
 };
 use crate::{Layer, Routes, Topology, validate_path};
-use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Time};
+use weir_core::{Bytes, LinkId, NodeId, PortId, Priority, Rate, Time};
 
 fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
     list.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
@@ -120,6 +120,39 @@ fn a_large_fat_tree_has_no_circle() {
     let mut graph = BufferGraph::new(&topo);
     graph.add_routes(&Routes::ecmp(&topo, &[]), Priority::default());
     assert!(graph.cycles().is_empty());
+}
+
+/// Whatever links fail, in whatever network: routes that rise and then fall have no circle.
+#[test]
+fn what_rises_and_then_falls_has_no_circle() {
+    let trees = [
+        k_ary::build(&k_ary::Params { k: 4, ..Default::default() }).unwrap(),
+        ofc_256::build(&ofc_256::Params::default()).unwrap(),
+    ];
+    let others = [bounce(), ring::build(&ring::Params::default()).unwrap()];
+    let has_circle = |topo: &Topology, routes: &Routes| {
+        let mut graph = BufferGraph::new(topo);
+        graph.add_routes(routes, Priority::default());
+        !graph.cycles().is_empty()
+    };
+    for topo in &others {
+        let routes = Routes::ecmp(topo, &[]);
+        assert!(has_circle(topo, &routes) && !rises_then_falls(topo, &routes));
+    }
+    let mut bounced = 0;
+    for topo in &trees {
+        assert!(rises_then_falls(topo, &Routes::ecmp(topo, &[])));
+        for seed in 0..50 {
+            let links = topo.links().len() as u64;
+            let pick = |i: u64| LinkId((weir_core::rng::mix(seed * 8 + i) % links) as u32);
+            let down: Vec<LinkId> = (0..4).map(pick).collect();
+            let routes = Routes::ecmp(topo, &down);
+            let rises = rises_then_falls(topo, &routes);
+            assert!(!(rises && has_circle(topo, &routes)), "seed {seed}");
+            bounced += u32::from(!rises);
+        }
+    }
+    assert!(bounced > 0, "some detour goes down and up again");
 }
 
 #[test]

@@ -271,7 +271,7 @@ mod tests {
             ("link a b 4Gbps", 1, "the link has no delay, and no `delay` line precedes it"),
             ("rate 4GB", 1, "Gbps"),
             ("switch s layer=top", 1, "`top` is not a layer: choose tor, agg, core or other"),
-            ("switch s group=x", 1, "`x` is no group"),
+            ("switch s group=x", 1, "`x` is not a group"),
             ("host h layer=tor", 1, "unknown option `layer=tor`"),
             ("host", 1, "`host` is written: host NAME..."),
         ] {

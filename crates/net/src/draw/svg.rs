@@ -5,6 +5,7 @@ use super::scene::{Arrow, Line, Pointer, Scene, Towards};
 use crate::analysis::Census;
 use crate::topology::{Layer, Topology};
 use std::fmt::Write;
+use weir_core::decimal::Tenths;
 use weir_core::markup::escape;
 
 /// All rules are below `.weir-topo`, so that a picture inside a page leaves the page alone.
@@ -256,14 +257,14 @@ impl Canvas {
                 let s = self.shift;
                 let _ = writeln!(
                     self.text,
-                    "<path class=\"{class}\" stroke-width=\"{width:.1}\" \
-                     d=\"M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\"/>",
-                    a.0 + s,
-                    a.1,
-                    x + s,
-                    y,
-                    b.0 + s,
-                    b.1
+                    "<path class=\"{class}\" stroke-width=\"{}\" d=\"M{} {}Q{} {} {} {}\"/>",
+                    Tenths(width),
+                    Tenths(a.0 + s),
+                    Tenths(a.1),
+                    Tenths(x + s),
+                    Tenths(y),
+                    Tenths(b.0 + s),
+                    Tenths(b.1)
                 );
             }
         }

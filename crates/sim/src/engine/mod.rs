@@ -42,9 +42,15 @@ impl Part {
         }
     }
 
+    /// Packets that nodes have received.
+    fn hops(&self) -> u64 {
+        self.nodes.iter().map(|n| n.tally().hops).sum()
+    }
+
     /// The earliest pending event.
     pub(crate) fn earliest(&self) -> Time {
-        self.ids.iter().map(|&id| self.wires.next(id)).min().unwrap_or(Time::NEVER)
+        let next = || self.ids.iter().map(|&id| self.wires.next(id)).min();
+        self.wires.earliest().or_else(next).unwrap_or(Time::NEVER)
     }
 }
 

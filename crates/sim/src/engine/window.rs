@@ -28,6 +28,21 @@ pub(crate) struct Window {
     plans: Vec<Plan>,
     /// If nodes of the highest tier may move from part to part.
     balance: Option<Balance>,
+    /// Whether each part has a thread of its own; otherwise one thread runs all parts in turn.
+    threaded: bool,
+    /// Whether that may change from one grid point to the next, with what there is to do.
+    adapts: bool,
+}
+
+/// What a meeting of threads costs, in packet-hops: some ten microseconds, with what it costs to
+/// start the threads.
+const MEETING: u64 = 150;
+
+/// Whether threads pay: whether the packet-hops that they spare the busiest one of them, `work` by
+/// part, are worth that many meetings.
+fn threads_pay(work: &[u64], meetings: u64) -> bool {
+    let (all, most) = (work.iter().sum::<u64>(), work.iter().max().copied().unwrap_or(0));
+    all - most >= MEETING * meetings
 }
 
 /// In which order a part visits its nodes.
@@ -44,7 +59,13 @@ struct Stretch {
     /// still on their way to the meeting. Without them the slower one of every stretch would be
     /// waited for.
     ahead: Vec<Visit>,
+    /// The first group of `visits`, and that of `ahead`.
+    groups: [usize; 2],
 }
+
+/// So many visits one after the other are a group: most nodes of a large network may be idle (an
+/// incast), and a group of them is passed over at once.
+const GROUP: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Visit {
@@ -60,8 +81,9 @@ impl Window {
         topology: &Topology,
         partition: &Partition,
         lookahead: Time,
+        adapts: bool,
     ) -> Self {
-        for part in parts {
+        for part in parts.iter_mut() {
             part.announce();
         }
         let tiers = Tiers::new(topology);
@@ -70,7 +92,11 @@ impl Window {
         // threads meet before the highest tier runs, whoever sends to whom
         let meets = tiers.count() > 1 && last[tiers.count() as usize - 2];
         let balance = meets.then(|| Balance::new(topology));
-        Self { lookahead, plans: (0..partition.parts.len()).map(plan).collect(), tiers, balance }
+        let mut plans: Vec<Plan> = (0..partition.parts.len()).map(plan).collect();
+        for (plan, part) in plans.iter_mut().zip(parts.iter_mut()) {
+            plan.group(part);
+        }
+        Self { lookahead, plans, tiers, balance, threaded: parts.len() > 1, adapts }
     }
 
     /// Lets parts that have had more to do than others give some of it away.
@@ -90,6 +116,7 @@ impl Window {
             let visit = |(place, &node)| Visit { node, place: place as u32, tier };
             plan.stretches.last_mut().expect("a sweep has an end").visits =
                 nodes.map(visit).collect();
+            plan.group(&mut parts[p]);
         }
     }
 }
@@ -102,36 +129,53 @@ impl Engine for Window {
         shared: &Shared<'_>,
         until: Time,
     ) {
-        let exchange = Exchange::new(parts.len());
-        if let [part] = parts {
-            self.work(&exchange, 0, part, shared, until);
+        if parts.len() == 1 {
+            self.work(&Exchange::new(1, 1), 0, parts, shared, until);
             return;
         }
         self.restore_balance(parts, partition, shared.topology);
-        let (this, exchange) = (&*self, &exchange);
-        std::thread::scope(|scope| {
-            for (me, part) in parts.iter_mut().enumerate() {
-                scope.spawn(move || this.work(exchange, me, part, shared, until));
-            }
-        });
+        let hops = |parts: &[Part]| parts.iter().map(Part::hops).collect::<Vec<u64>>();
+        let before = hops(parts);
+        let meetings = match self.threaded {
+            true => self.work_together(parts, shared, until),
+            false => self.work(&Exchange::new(parts.len(), 1), 0, parts, shared, until),
+        };
+        if self.adapts {
+            let work = hops(parts).into_iter().zip(before).map(|(now, before)| now - before);
+            self.threaded = threads_pay(&work.collect::<Vec<_>>(), meetings);
+        }
     }
 }
 
 impl Window {
-    /// One thread's share of everything before `until`. All threads see the same times, so they
-    /// go through the same sweeps and leave together.
+    /// Everything before `until`, with a thread for each part.
+    fn work_together(&self, parts: &mut [Part], shared: &Shared<'_>, until: Time) -> u64 {
+        let exchange = &Exchange::new(parts.len(), parts.len());
+        let (mine, others) = parts.split_at_mut(1);
+        std::thread::scope(|scope| {
+            for (me, part) in (1..).zip(others) {
+                let part = std::slice::from_mut(part);
+                scope.spawn(move || self.work(exchange, me, part, shared, until));
+            }
+            self.work(exchange, 0, mine, shared, until)
+        })
+    }
+
+    /// One thread's share of everything before `until`: some parts, of which `first` is the number of
+    /// the first. All threads see the same times, so they go through the same sweeps and leave
+    /// together. Returns how often they have met.
     fn work(
         &self,
         exchange: &Exchange,
-        me: usize,
-        part: &mut Part,
+        first: usize,
+        parts: &mut [Part],
         shared: &Shared<'_>,
         until: Time,
-    ) {
+    ) -> u64 {
         let _attends = exchange.barrier.attend();
         tree::check_comparisons();
-        let mut turn = 0;
-        let mut earliest = exchange.meet(me, part, &mut turn, |_| ());
+        let mut meetings = 0;
+        let mut earliest = exchange.meet(first, parts, &mut meetings, |_, _| ());
         let ends_of = |start: Time, sweep, ends: &mut [Time]| {
             for (tier, end) in (0..).zip(ends) {
                 let reach = self.lookahead * self.tiers.reach(tier, sweep);
@@ -140,16 +184,22 @@ impl Window {
         };
         let mut ends = vec![Time::ZERO; self.tiers.count() as usize];
         let mut next_ends = ends.clone();
+        let stretches = self.plans[first].stretches.len();
         while earliest < until {
             let start = earliest;
             ends_of(start, 0, &mut next_ends);
             for sweep in 1.. {
                 std::mem::swap(&mut ends, &mut next_ends);
                 ends_of(start, sweep, &mut next_ends);
-                for stretch in &self.plans[me].stretches {
-                    part.run_visits(&stretch.visits, &ends, shared);
-                    earliest = exchange.meet(me, part, &mut turn, |part| {
-                        part.run_visits(&stretch.ahead, &next_ends, shared);
+                for i in 0..stretches {
+                    for (plan, part) in self.plans[first..].iter().zip(parts.iter_mut()) {
+                        let Stretch { visits, groups: [group, _], .. } = &plan.stretches[i];
+                        part.run_visits(visits, *group, &ends, shared);
+                    }
+                    earliest = exchange.meet(first, parts, &mut meetings, |me, part| {
+                        let Stretch { ahead, groups: [_, group], .. } =
+                            &self.plans[me].stretches[i];
+                        part.run_visits(ahead, *group, &next_ends, shared);
                     });
                 }
                 assert!(earliest >= ends[0], "what happens at {earliest} was left behind");
@@ -159,44 +209,52 @@ impl Window {
                 }
             }
         }
+        meetings
     }
 }
 
 impl Part {
-    /// Runs the nodes that have something to do before the end of their tier.
-    fn run_visits(&mut self, visits: &[Visit], ends: &[Time], shared: &Shared<'_>) {
+    /// Runs the nodes that have something to do before the end of their tier. `first` is the number
+    /// of their first group.
+    fn run_visits(&mut self, visits: &[Visit], first: usize, ends: &[Time], shared: &Shared<'_>) {
         let asks = Ahead::all(self.wires.count());
         let mut env = Env { wires: &mut self.wires, shared };
+        let latest = ends.iter().copied().max().unwrap_or(Time::ZERO);
+        let groups = visits.len().div_ceil(GROUP);
         // bit `n`: the node of the `n`th visit from here will have something to do
-        let mut busy = u32::MAX;
-        let mut i = 0;
-        while let Some(visit) = visits.get(i) {
-            busy >>= 1;
-            if let Some(farthest) = visits.get(i + Ahead::FARTHEST) {
-                let end = ends[farthest.tier as usize];
-                busy |= u32::from(env.wires.next(farthest.node) < end) << Ahead::FARTHEST;
+        let mut busy = (2u32 << Ahead::FARTHEST) - 1;
+        for group in 0..groups {
+            let is_idle = |g: usize| g >= groups || env.wires.soonest(first + g) >= latest;
+            // the next group has to be looked at from within this one
+            if busy <= 1 && is_idle(group) && is_idle(group + 1) {
+                continue;
             }
-            for &(distance, ahead) in asks {
-                if busy & 1 << distance != 0
-                    && let Some(visit) = visits.get(i + distance)
-                {
-                    self.nodes[visit.place as usize].prefetch(ahead, &env);
+            let from = group * GROUP;
+            let members = &visits[from..visits.len().min(from + GROUP)];
+            for (i, visit) in (from..).zip(members) {
+                busy >>= 1;
+                if let Some(farthest) = visits.get(i + Ahead::FARTHEST) {
+                    let end = ends[farthest.tier as usize];
+                    busy |= u32::from(env.wires.next(farthest.node) < end) << Ahead::FARTHEST;
+                }
+                for &(distance, ahead) in asks {
+                    if busy & 1 << distance != 0
+                        && let Some(visit) = visits.get(i + distance)
+                    {
+                        self.nodes[visit.place as usize].prefetch(ahead, &env);
+                    }
+                }
+                let end = ends[visit.tier as usize];
+                if env.wires.next(visit.node) < end {
+                    self.nodes[visit.place as usize].run(end, &mut env);
                 }
             }
-            let end = ends[visit.tier as usize];
-            if env.wires.next(visit.node) < end {
-                self.nodes[visit.place as usize].run(end, &mut env);
-            }
-            i += 1;
-            // Most nodes of a large network may be idle (an incast): they are passed over quickly.
-            if busy <= 1 {
-                let is_idle = |v: &Visit| env.wires.next(v.node) >= ends[v.tier as usize];
-                let rest = visits[i..].iter().zip(visits.iter().skip(i + Ahead::FARTHEST));
-                i += rest.take_while(|(visit, far)| is_idle(visit) && is_idle(far)).count();
-            }
+            env.wires.visited(first + group, members.iter().map(|v| v.node));
         }
     }
 }
+
+const _: () = assert!(Ahead::FARTHEST <= GROUP, "only the next group is looked at beforehand");
 
 /// By tier: whether a stretch ends with it, because what it sends to the tier above may cross
 /// from one part to another. The highest one ends the sweep.
@@ -262,6 +320,21 @@ impl Plan {
         }
         Self { stretches }
     }
+
+    /// Forms groups of visits, and tells the part which nodes they visit.
+    fn group(&mut self, part: &mut Part) {
+        let mut number = 0;
+        for stretch in &mut self.stretches {
+            for (first, visits) in stretch.groups.iter_mut().zip([&stretch.visits, &stretch.ahead])
+            {
+                *first = number;
+                number += visits.len().div_ceil(GROUP);
+            }
+        }
+        let rounds = self.stretches.iter().flat_map(|s| [&s.visits, &s.ahead]);
+        let groups = rounds.flat_map(|visits| visits.chunks(GROUP));
+        part.wires.set_groups(groups.map(|visits| visits.iter().map(|v| v.node)));
+    }
 }
 
 /// By place in a part: whether a node needs nothing from other parts, neither directly nor through
@@ -319,42 +392,51 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn new(parts: usize) -> Self {
+    /// An exchange between `parts` parts, which so many threads share.
+    fn new(parts: usize, threads: usize) -> Self {
         let boxes = || (0..parts).map(|_| Mutex::new(Mail::default())).collect();
         let mail = || (0..parts).map(|_| boxes()).collect();
         let next = || (0..parts).map(|_| AtomicU64::new(0)).collect();
-        Self { barrier: Barrier::new(parts), mail: [mail(), mail()], next: [next(), next()] }
+        Self { barrier: Barrier::new(threads), mail: [mail(), mail()], next: [next(), next()] }
     }
 
     /// Hands over what other parts are sent, does something else `meanwhile`, takes what the others
-    /// have sent, and tells when anybody has something to do next.
+    /// have sent, and tells when anybody has something to do next. A thread does so for all of its
+    /// parts, of which `first` is the number of the first.
     fn meet(
         &self,
-        me: usize,
-        part: &mut Part,
-        turn: &mut usize,
-        meanwhile: impl FnOnce(&mut Part),
+        first: usize,
+        parts: &mut [Part],
+        meetings: &mut u64,
+        mut meanwhile: impl FnMut(usize, &mut Part),
     ) -> Time {
-        let mut next = part.earliest();
-        if self.next[0].len() == 1 {
-            return next;
+        if let ([part], 1) = (&*parts, self.next[0].len()) {
+            return part.earliest();
         }
-        let (mail, times) = (&self.mail[*turn], &self.next[*turn]);
-        *turn ^= 1;
-        for (to, boxes) in mail.iter().enumerate() {
-            if to != me {
-                let mut slot = boxes[me].lock().expect("nobody panics while handing over");
-                next = next.min(part.wires.hand_over(to, &mut slot));
+        let turn = (*meetings % 2) as usize;
+        let (mail, times) = (&self.mail[turn], &self.next[turn]);
+        *meetings += 1;
+        for (me, part) in (first..).zip(parts.iter_mut()) {
+            let mut next = part.earliest();
+            for (to, boxes) in mail.iter().enumerate() {
+                if to != me {
+                    let mut slot = boxes[me].lock().expect("nobody panics while handing over");
+                    next = next.min(part.wires.hand_over(to, &mut slot));
+                }
             }
+            times[me].store(next.as_ps(), Ordering::Release);
         }
-        times[me].store(next.as_ps(), Ordering::Release);
         let arrival = self.barrier.arrive();
-        meanwhile(part);
+        for (me, part) in (first..).zip(parts.iter_mut()) {
+            meanwhile(me, part);
+        }
         self.barrier.wait(arrival);
-        for (from, slot) in mail[me].iter().enumerate() {
-            if from != me {
-                let mut slot = slot.lock().expect("nobody panics while handing over");
-                part.wires.take_over(&mut slot);
+        for (me, part) in (first..).zip(parts.iter_mut()) {
+            for (from, slot) in mail[me].iter().enumerate() {
+                if from != me {
+                    let mut slot = slot.lock().expect("nobody panics while handing over");
+                    part.wires.take_over(&mut slot);
+                }
             }
         }
         let earliest = times.iter().map(|t| t.load(Ordering::Acquire)).min();
@@ -386,6 +468,17 @@ mod tests {
     fn a_sweep_goes_up_pod_by_pod() {
         let pods = "00100122".repeat(3);
         assert_eq!(plan(1), [[format!("{pods}001001233233"), String::new()]]);
+    }
+
+    /// A 512:1 incast on a fat-tree of 1024 hosts keeps one link of 100 Gb/s busy: in 10 us, some 120
+    /// packets and their ACKs cross six links each, in eleven meetings.
+    #[test]
+    fn threads_are_worth_their_meetings_or_rest() {
+        assert!(!threads_pay(&[720, 720], 11));
+        assert!(threads_pay(&[10_000, 9_000], 11));
+        // one has it all, or nobody has anything
+        assert!(!threads_pay(&[100_000, 0], 11));
+        assert!(!threads_pay(&[0, 0], 1));
     }
 
     /// Where threads meet below the cores, these stand alone, and what is below the aggregation

@@ -165,4 +165,8 @@ impl Sight for Nic {
     fn tables(&self) -> StateSize {
         self.fc.state_size()
     }
+
+    fn events(&self) -> u64 {
+        self.tally.hops + self.tally.events
+    }
 }

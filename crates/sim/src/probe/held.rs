@@ -58,13 +58,16 @@ impl HoldClock {
 }
 
 /// The holds of one port, of a switch or a NIC: how many are in force at each priority, and how
-/// long there was at least one.
+/// long there was at least one. Most ports of a large network are never held and keep nothing.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PortHolds {
+pub(crate) struct PortHolds(Option<Box<Holds>>);
+
+#[derive(Clone, Debug, Default)]
+struct Holds {
     in_force: [u32; Priority::COUNT],
     clocks: [HoldClock; Priority::COUNT],
     /// How many have started, the warm-up left out.
-    pub(crate) started: [u64; Priority::COUNT],
+    started: [u64; Priority::COUNT],
     /// What the clocks showed when statistics began.
     before: [Time; Priority::COUNT],
 }
@@ -73,34 +76,45 @@ impl PortHolds {
     /// A hold of a queue, flow or whole priority starts or ends.
     pub(crate) fn count(&mut self, priority: Priority, held: bool, now: Time) {
         let p = priority.index();
+        let holds = self.0.get_or_insert_default();
         if held {
-            self.started[p] += 1;
-            self.in_force[p] += 1;
-            self.clocks[p].start(now);
+            holds.started[p] += 1;
+            holds.in_force[p] += 1;
+            holds.clocks[p].start(now);
         } else {
-            self.in_force[p] -= 1;
-            if self.in_force[p] == 0 {
-                self.clocks[p].stop(now);
+            holds.in_force[p] -= 1;
+            if holds.in_force[p] == 0 {
+                holds.clocks[p].stop(now);
             }
         }
     }
 
     /// The priorities of which something is held.
     pub(crate) fn held(&self) -> PrioritySet {
-        Priority::ALL.into_iter().filter(|p| self.in_force[p.index()] > 0).collect()
+        let Some(holds) = &self.0 else { return PrioritySet::EMPTY };
+        Priority::ALL.into_iter().filter(|p| holds.in_force[p.index()] > 0).collect()
+    }
+
+    /// How many holds have started, by priority, the warm-up left out.
+    pub(crate) fn started(&self) -> [u64; Priority::COUNT] {
+        self.0.as_ref().map_or([0; Priority::COUNT], |holds| holds.started)
     }
 
     /// The warm-up is over: statistics start at `now`.
     pub(crate) fn restart(&mut self, now: Time) {
-        self.before = self.clocks.map(|clock| clock.read(now));
-        self.started = [0; Priority::COUNT];
+        if let Some(holds) = &mut self.0 {
+            holds.before = holds.clocks.map(|clock| clock.read(now));
+            holds.started = [0; Priority::COUNT];
+        }
     }
 
     /// Time from `start` to `end` during which something of each priority was held. A hold that
     /// ended after the run counts until its end.
     pub(crate) fn time(&self, start: Time, end: Time) -> [Time; Priority::COUNT] {
+        let Some(holds) = &self.0 else { return [Time::ZERO; Priority::COUNT] };
         let most = end.saturating_sub(start);
-        std::array::from_fn(|p| self.clocks[p].read(end).saturating_sub(self.before[p]).min(most))
+        let held = |p: usize| holds.clocks[p].read(end).saturating_sub(holds.before[p]);
+        std::array::from_fn(|p| held(p).min(most))
     }
 }
 
@@ -226,9 +240,9 @@ mod tests {
         }
         assert!(holds.held().iter().eq([p]));
         // 10..50 and 70..100; the run began at 0
-        assert_eq!((holds.time(ns(0), ns(100))[3], holds.started[3]), (ns(70), 3));
+        assert_eq!((holds.time(ns(0), ns(100))[3], holds.started()[3]), (ns(70), 3));
         holds.restart(ns(80));
-        assert_eq!((holds.time(ns(80), ns(100))[3], holds.started[3]), (ns(20), 0));
+        assert_eq!((holds.time(ns(80), ns(100))[3], holds.started()[3]), (ns(20), 0));
     }
 
     #[test]

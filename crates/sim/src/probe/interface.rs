@@ -175,6 +175,9 @@ pub trait Sight {
     fn memory(&self) -> Bytes;
     /// The sizes of the scheme's tables.
     fn tables(&self) -> StateSize;
+    /// How many events it has handled, packets included: while this stays the same, so does
+    /// everything else.
+    fn events(&self) -> u64;
 }
 
 /// A pause or a resume that a switch sends.

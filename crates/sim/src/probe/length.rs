@@ -85,8 +85,14 @@ impl LengthProbe {
         self.advance(now);
         self.length = length;
         self.bin = bin(length);
-        // It counts at the next change. Lengths that follow each other seldom share a cache line, and
-        // the line has not been touched for a while.
+    }
+
+    /// [`LengthProbe::set`] for the queues of a port: there are many, and the lengths of each that
+    /// follow each other seldom share a cache line, so the bin that counts at the next change is asked
+    /// for now.
+    #[inline(always)]
+    pub(crate) fn set_ahead(&mut self, now: Time, length: u64) {
+        self.set(now, length);
         self.prefetch();
     }
 
@@ -119,6 +125,9 @@ impl LengthProbe {
         }
         if self.bin > self.bins.len() {
             let top = std::mem::take(&mut self.top);
+            // to the end of the octave and no further: there are as many probes as ports
+            let room = (self.bin + 1).next_multiple_of(SUB as usize);
+            self.bins.reserve_exact(room - self.bins.len());
             self.bins.push(top);
             self.bins.resize(self.bin, 0);
         }

@@ -50,7 +50,7 @@ impl PortMeter {
             queue,
             control_sent: self.control_sent,
             pauses_sent: self.pauses_sent,
-            holds: self.holds.started,
+            holds: self.holds.started(),
             held_time: self.holds.time(start, end),
             ecn_marked: self.marked,
             dropped: self.dropped,

@@ -116,6 +116,10 @@ mod tests {
         fn tables(&self) -> StateSize {
             StateSize::default()
         }
+
+        fn events(&self) -> u64 {
+            0
+        }
     }
 
     /// Takes samples of two ports at every time that is due, up to `end`: the interval at the end,

@@ -24,6 +24,10 @@ struct Tables {
     /// What was before is left out.
     start: Time,
     at: Time,
+    /// The last point of the grid; sizes are those of the last look since that.
+    seen: Time,
+    /// How many events the node had handled at the last look; `None` before the first.
+    events: Option<u64>,
 }
 
 fn build(setup: &ProbeSetup<'_>) -> Option<Box<dyn Probe>> {
@@ -34,16 +38,35 @@ fn build(setup: &ProbeSetup<'_>) -> Option<Box<dyn Probe>> {
 
 impl Probe for Tables {
     fn grid(&mut self, now: Time, node: &dyn Sight) {
-        self.look(now, node.tables());
+        if self.is_due(now, node.events()) {
+            self.look(now, node.tables());
+        }
     }
 
     fn report(&mut self, end: Time, outcome: &mut Outcome) {
+        self.catch_up();
         let switch = outcome.switch_mut(self.node).expect("every switch has a record");
         switch.tables = self.stats(end);
     }
 }
 
 impl Tables {
+    /// Whether sizes may have changed since the last look, now that the node has handled `events`
+    /// events, or the warm-up was not over then. Otherwise a look would change nothing that
+    /// [`Tables::catch_up`] does not make up for.
+    fn is_due(&mut self, now: Time, events: u64) -> bool {
+        self.seen = now;
+        self.events.replace(events) != Some(events) || self.at < self.start
+    }
+
+    /// The tables had the sizes of the last look until the last point of the grid.
+    fn catch_up(&mut self) {
+        if self.seen > self.at {
+            let tables = self.now.clone();
+            self.look(self.seen, StateSize { tables });
+        }
+    }
+
     /// The tables have these sizes at `at`.
     fn look(&mut self, at: Time, size: StateSize) {
         let start = self.start;
@@ -92,6 +115,26 @@ mod tests {
         // nothing happened after 45 us: (8 * 10 + 40 * 20 + 16 * 5) / 45
         let stats = p.stats(us(45));
         assert_eq!(stats, [TableStats { name: "a", mean: 960.0 / 45.0, max: 40 }]);
+    }
+
+    /// Looks while nothing happens can be left out, also where a warm-up ends meanwhile.
+    #[test]
+    fn a_table_of_an_idle_node_need_not_be_looked_at() {
+        let us = Time::from_us;
+        for start in [us(0), us(15), us(35)] {
+            let [mut always, mut due] = [0; 2].map(|_| Tables { start, ..Tables::default() });
+            for (at, bytes, events) in
+                [(0, 0, 0), (10, 8, 3), (20, 8, 3), (30, 8, 3), (40, 8, 3), (50, 4, 9), (60, 4, 9)]
+            {
+                always.look(us(at), size(bytes));
+                if due.is_due(us(at), events) {
+                    due.look(us(at), size(bytes));
+                }
+            }
+            due.catch_up();
+            assert_eq!(due.stats(us(55)), always.stats(us(55)), "{start}");
+            assert_eq!(due.stats(us(60)), always.stats(us(60)), "{start}");
+        }
     }
 
     #[test]

@@ -208,7 +208,8 @@ impl Switch {
     /// Since when the queue has waited that has waited longest, empty ones included: a packet
     /// that comes to a held queue waits for the same hold.
     pub(crate) fn oldest_wait(&self) -> Option<Time> {
-        let holds = self.ports.iter().flat_map(|p| &p.queues).filter_map(|q| q.clock.since());
+        let ports = self.ports.iter().filter(|p| p.has_holds());
+        let holds = ports.flat_map(|p| &p.queues).filter_map(|q| q.clock.since());
         holds.chain(self.waits.values().copied()).min()
     }
 
@@ -216,8 +217,9 @@ impl Switch {
     pub(crate) fn stuck_queues(&self) -> Vec<StuckQueue> {
         let mut stuck = Vec::new();
         for (o, port) in self.ports.iter().enumerate() {
-            // only schemes that look at heads put marks into queues, which have no length
-            if port.queue.length() == 0 && !port.inspects_heads {
+            // only schemes that look at heads leave them waiting, and put marks into queues, which
+            // have no length
+            if !port.inspects_heads && (port.queue.length() == 0 || !port.has_holds()) {
                 continue;
             }
             for (q, queue) in port.queues.iter().enumerate() {

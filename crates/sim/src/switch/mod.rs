@@ -42,6 +42,7 @@ use marker::Marker;
 use pipelined::{Pipelined, Processor};
 use port::Port;
 use rustc_hash::FxHashMap;
+use scheduler::Schedulers;
 use shortcuts::{Shortcuts, Straight};
 use std::collections::VecDeque;
 use weir_core::prefetch::prefetch;
@@ -215,8 +216,9 @@ impl Switch {
             &scheme.values,
             &shared.node_setup(id, Role::Switch, &setup, &mmu),
         )?;
-        let mut ports: Vec<Port> =
-            (0..setup.len()).map(|p| Port::new(id, p, &*fc, shared, wires)).collect();
+        let mut schedulers = Schedulers::default();
+        let port = |p| Port::new(id, p, &*fc, shared, wires, &mut schedulers);
+        let mut ports: Vec<Port> = (0..setup.len()).map(port).collect();
         for (port, ecn) in ports.iter_mut().zip(shared.thresholds.marking(id)) {
             port.ecn = ecn.map(EcnConfig::marking);
         }

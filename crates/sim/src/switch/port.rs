@@ -2,7 +2,7 @@
 
 use super::marker::Marker;
 use super::obstacles::Obstacles;
-use super::scheduler::Scheduler;
+use super::scheduler::{Scheduler, Schedulers};
 use crate::chain::{Chain, Store, Taken};
 use crate::config::EcnAt;
 use crate::limit::Limits;
@@ -95,11 +95,13 @@ impl Port {
         fc: &dyn FlowControl,
         shared: &Shared<'_>,
         wires: &WireNumbers,
+        schedulers: &mut Schedulers,
     ) -> Self {
         let end = shared.topology.ports(node)[port];
         let link = shared.topology.link(end.link);
         let layout = fc.layout(PortId::from_index(port));
-        let scheduler = Scheduler::new(&layout);
+        let inspects_heads = layout.inspects_heads;
+        let scheduler = schedulers.make(layout);
         let queues = (0..scheduler.len()).map(|q| Queue::new(scheduler.spec(q))).collect();
         let mut port = Self {
             tx: Transmitter::new(
@@ -111,7 +113,7 @@ impl Port {
             scheduler,
             queues,
             control: VecDeque::new(),
-            inspects_heads: layout.inspects_heads,
+            inspects_heads,
             obstacles: Obstacles::default(),
             held_priorities: PrioritySet::EMPTY,
             all_holds: 0,
@@ -126,7 +128,7 @@ impl Port {
             ecn: None,
             marks_on_exit: shared.config.switch.ecn_at == EcnAt::Dequeue,
         };
-        port.obstacles.note(Obstacles::INSPECTED, layout.inspects_heads);
+        port.obstacles.note(Obstacles::INSPECTED, inspects_heads);
         port.obstacles.note(Obstacles::GUARDED, fc.gates_admission());
         port.obstacles.note(Obstacles::TURNS, port.scheduler.has_turns());
         port
@@ -202,6 +204,11 @@ impl Port {
         self.obstacles.note(Obstacles::HELD, self.all_holds != 0);
     }
 
+    /// Whether any queue is held.
+    pub(crate) fn has_holds(&self) -> bool {
+        self.all_holds != 0
+    }
+
     /// Sets or lifts the rate limit of a priority.
     pub(crate) fn limit(&mut self, now: Time, priority: Priority, rate: Option<Rate>) {
         self.obstacles.note(Obstacles::LIMITED, true);
@@ -259,7 +266,7 @@ impl Port {
             if counters.packets == 1 && !counters.held && queue.data {
                 book.active += 1;
             }
-            self.queue.set(now, self.queue.length() + u64::from(packet.size));
+            self.queue.set_ahead(now, self.queue.length() + u64::from(packet.size));
             self.area.add(now, packet.size);
             self.obstacles.note(Obstacles::QUEUED, true);
         }
@@ -311,7 +318,7 @@ impl Port {
                 book.active -= 1;
             }
             let left = self.queue.length() - u64::from(packet.size);
-            self.queue.set(now, left);
+            self.queue.set_ahead(now, left);
             self.area.remove(now, packet.size);
             if left == 0 {
                 self.obstacles.note(Obstacles::QUEUED, false);

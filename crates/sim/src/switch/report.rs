@@ -122,4 +122,8 @@ impl Sight for Switch {
     fn tables(&self) -> StateSize {
         self.scheme.fc.state_size()
     }
+
+    fn events(&self) -> u64 {
+        self.tally.hops + self.tally.events
+    }
 }

@@ -1,6 +1,8 @@
 //! Which queue of a port is next: strict order between ranks, deficit round robin between the
 //! groups of a weighted rank, round robin between the queues of a group.
 
+use std::ops::Deref;
+use std::sync::Arc;
 use weir_core::prefetch::prefetch;
 use weir_core::{Priority, PrioritySet, QueueId};
 use weir_fc::{QueueLayout, QueueSpec};
@@ -36,7 +38,7 @@ pub(crate) struct Scheduler {
     /// is ready, the order of numbers is not the order of ranks. All bits set: the orders never
     /// agree.
     late: u64,
-    turns: Box<Turns>,
+    turns: Turns,
 }
 
 impl Ring {
@@ -75,8 +77,46 @@ impl Rank {
 
 /// The state of turns.
 #[derive(Clone, Debug)]
-struct Turns {
-    layout: QueueLayout,
+enum Turns {
+    Own(Box<State>),
+    /// Of all ports with this layout: every queue is alone in its rank, so that nothing takes turns
+    /// and the state never changes.
+    Common(Arc<State>),
+}
+
+impl Deref for Turns {
+    type Target = State;
+
+    #[inline(always)]
+    fn deref(&self) -> &State {
+        match self {
+            Self::Own(state) => state,
+            Self::Common(state) => state,
+        }
+    }
+}
+
+impl Turns {
+    /// The state if it can change.
+    #[inline(always)]
+    fn own(&mut self) -> Option<&mut State> {
+        match self {
+            Self::Own(state) => Some(state),
+            Self::Common(_) => None,
+        }
+    }
+
+    /// The state where groups share a rank or queues are made on demand.
+    #[inline(always)]
+    fn state(&mut self) -> &mut State {
+        self.own().expect("what takes turns has a state of its own")
+    }
+}
+
+/// What [`Turns`] are about.
+#[derive(Clone, Debug)]
+struct State {
+    layout: Arc<QueueLayout>,
     /// How many queues there are now.
     len: usize,
     ranks: Vec<Rank>,
@@ -167,32 +207,35 @@ impl Scheduler {
         };
         let own = |(g, group): (usize, &weir_fc::Group)| (0..group.queues).map(move |_| g as u16);
         let group_of = layout.groups.iter().enumerate().flat_map(own).collect();
+        let alone = (0..rings.len()).filter_map(is_alone).sum();
+        let main_ring = main.map_or(nowhere, |g| rings[g].clone());
+        let state = State {
+            len: layout.queues.len(),
+            main: main.unwrap_or(usize::MAX),
+            deficit: vec![0; rings.len()],
+            group_of,
+            layout: Arc::new(layout.clone()),
+            ranks,
+            rank_of,
+            rings,
+        };
         Self {
-            alone: (0..rings.len()).filter_map(is_alone).sum(),
+            alone,
             uses_deficits,
             ready: 0,
             late,
-            main: main.map_or(nowhere, |g| rings[g].clone()),
+            main: main_ring,
             more_ready: vec![0; layout.queues.len().saturating_sub(1) / 64].into(),
-            turns: Box::new(Turns {
-                len: layout.queues.len(),
-                main: main.unwrap_or(usize::MAX),
-                deficit: vec![0; rings.len()],
-                group_of,
-                layout: layout.clone(),
-                ranks,
-                rank_of,
-                rings,
-            }),
+            turns: match state.has_turns() || uses_deficits {
+                true => Turns::Own(Box::new(state)),
+                false => Turns::Common(Arc::new(state)),
+            },
         }
     }
 
     /// Whether there are queues that take turns with others.
     pub(crate) fn has_turns(&self) -> bool {
-        let Turns { layout, ranks, .. } = &*self.turns;
-        layout.groups.iter().any(|g| g.queues > 1)
-            || ranks.iter().any(|r| r.groups.1 - r.groups.0 > 1)
-            || !layout.on_demand.is_empty()
+        self.turns.has_turns()
     }
 
     /// Prefetches the state of turns.
@@ -209,7 +252,7 @@ impl Scheduler {
         match self.turns.group_of.get(q as usize) {
             Some(g) => usize::from(*g),
             None => {
-                let Turns { layout, group_of, .. } = &*self.turns;
+                let State { layout, group_of, .. } = &*self.turns;
                 let kind = (q as usize - group_of.len()) % layout.on_demand.len();
                 layout.on_demand[kind].group as usize
             }
@@ -221,9 +264,14 @@ impl Scheduler {
         if g == self.turns.main { &self.main } else { &self.turns.rings[g] }
     }
 
+    /// The turn of queue `q` of group `g` is over.
     #[inline(always)]
-    fn ring_mut(&mut self, g: usize) -> &mut Ring {
-        if g == self.turns.main { &mut self.main } else { &mut self.turns.rings[g] }
+    fn pass_on(&mut self, g: usize, q: u32) {
+        if g == self.turns.main {
+            self.main.pass_on(q);
+        } else if let Some(own) = self.turns.own() {
+            own.rings[g].pass_on(q);
+        }
     }
 
     /// How many queues there are now.
@@ -246,11 +294,12 @@ impl Scheduler {
     /// When the layout has no such queue: the scheme named a queue it never asked for.
     pub(crate) fn grow(&mut self, q: usize) {
         assert!(self.turns.layout.spec(q).is_some(), "queue {q} is not in the layout");
-        let len = self.turns.len.max(q + 1);
-        self.turns.len = len;
-        for kind in 0..self.turns.layout.on_demand.len() {
-            let g = self.turns.layout.on_demand[kind].group as usize;
-            let ring = self.ring_mut(g);
+        let Some(turns) = self.turns.own() else { return };
+        let len = turns.len.max(q + 1);
+        turns.len = len;
+        for kind in 0..turns.layout.on_demand.len() {
+            let g = turns.layout.on_demand[kind].group as usize;
+            let ring = if g == turns.main { &mut self.main } else { &mut turns.rings[g] };
             ring.end = ring.first.max(len as u32);
         }
         let words = (len - 1) / 64;
@@ -396,7 +445,7 @@ impl Scheduler {
             return self.deficit_round_robin(rank, blocked, size);
         }
         let q = self.next_in(self.ring(g), blocked)?;
-        self.ring_mut(g).pass_on(q);
+        self.pass_on(g, q);
         Some(q)
     }
 
@@ -442,7 +491,7 @@ impl Scheduler {
         loop {
             let g = self.turns.ranks[rank].cursor;
             if let Some(q) = self.next_in(self.ring(g), blocked) {
-                let turns = &mut *self.turns;
+                let turns = self.turns.state();
                 if !std::mem::replace(&mut turns.ranks[rank].earned, true) {
                     let quantum = turns.layout.groups[g].quantum;
                     turns.deficit[g] += quantum.expect("the groups of a weighted rank").get();
@@ -450,11 +499,11 @@ impl Scheduler {
                 let need = size(QueueId(q));
                 if need <= turns.deficit[g] {
                     turns.deficit[g] -= need;
-                    self.ring_mut(g).pass_on(q);
+                    self.pass_on(g, q);
                     return Some(q);
                 }
             }
-            self.turns.ranks[rank].pass_on(g);
+            self.turns.state().ranks[rank].pass_on(g);
         }
     }
 
@@ -492,11 +541,12 @@ impl Scheduler {
         // a queue made on demand, but by nobody yet, has no turn
         if (q as usize) < self.turns.len {
             let g = self.group_of(q);
-            self.ring_mut(g).pass_on(q);
-            let rank = &mut self.turns.ranks[self.turns.rank_of[g]];
+            self.pass_on(g, q);
+            let Some(turns) = self.turns.own() else { return };
+            let rank = &mut turns.ranks[turns.rank_of[g]];
             if rank.weighted {
                 rank.pass_on(g);
-                self.turns.deficit[g] = 0;
+                turns.deficit[g] = 0;
             }
         }
     }
@@ -510,8 +560,9 @@ impl Scheduler {
         {
             return;
         }
-        self.turns.deficit[g] = 0;
-        let rank = &mut self.turns.ranks[rank];
+        let turns = self.turns.state();
+        turns.deficit[g] = 0;
+        let rank = &mut turns.ranks[rank];
         if rank.cursor == g {
             rank.pass_on(g);
         }
@@ -530,15 +581,44 @@ impl Scheduler {
         let g = self.group_of(q.0);
         let rank = self.turns.rank_of[g];
         if self.turns.ranks[rank].weighted {
-            self.turns.deficit[g] = left + size;
-            self.turns.ranks[rank].cursor = g;
-            self.turns.ranks[rank].earned = true;
+            let turns = self.turns.state();
+            turns.deficit[g] = left + size;
+            turns.ranks[rank].cursor = g;
+            turns.ranks[rank].earned = true;
         }
     }
 
     /// The queues of a priority.
     pub(crate) fn of_priority(&self, p: Priority) -> impl Iterator<Item = usize> + use<'_> {
         (0..self.turns.len).filter(move |&q| self.spec(q).priority == p)
+    }
+}
+
+impl State {
+    /// Whether there are queues that take turns with others.
+    fn has_turns(&self) -> bool {
+        let Self { layout, ranks, .. } = self;
+        layout.groups.iter().any(|g| g.queues > 1)
+            || ranks.iter().any(|r| r.groups.1 - r.groups.0 > 1)
+            || !layout.on_demand.is_empty()
+    }
+}
+
+/// Makes the schedulers of ports, of which those in a row mostly have the same layout.
+#[derive(Debug, Default)]
+pub(crate) struct Schedulers(Option<(QueueLayout, Scheduler)>);
+
+impl Schedulers {
+    /// A new scheduler for a port with this layout.
+    pub(crate) fn make(&mut self, layout: QueueLayout) -> Scheduler {
+        match &self.0 {
+            Some((known, made)) if *known == layout => made.clone(),
+            _ => {
+                let made = Scheduler::new(&layout);
+                self.0 = Some((layout, made.clone()));
+                made
+            }
+        }
     }
 }
 

@@ -309,7 +309,9 @@ impl Switch {
     fn transmit_inspected(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
         let Self { ports, books, scheme, stored, .. } = self;
         let port = &mut ports[o];
-        let Some(q) = port.select(PrioritySet::EMPTY, stored) else { return self.clocks.advance(Time::NEVER) };
+        let Some(q) = port.select(PrioritySet::EMPTY, stored) else {
+            return self.clocks.advance(Time::NEVER);
+        };
         let queue = &port.queues[q.index()];
         let head = stored.front(&queue.fifo).expect("a ready queue has a head").1;
         let at = PortQueue { port: PortId::from_index(o), queue: q };

@@ -182,7 +182,7 @@ mod tests {
     fn amounts_that_make_no_sense_are_refused() {
         for (amount, part) in [
             (Amount::Duration { lasts: duration(9, 8), rate: None }, "`duration` is 9 us..8 us"),
-            (Amount::Duration { lasts: duration(0, 0), rate: None }, "more than 0"),
+            (Amount::Duration { lasts: duration(0, 0), rate: None }, "end above 0"),
             (
                 Amount::Duration { lasts: duration(0, 9), rate: Some(Rate::from_bps(0)) },
                 "above 0 b/s",

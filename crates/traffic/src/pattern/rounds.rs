@@ -373,7 +373,7 @@ mod tests {
         for (message, part) in [
             (small(&|p| p.rack_b.truncate(9)), "at least 10 hosts"),
             (small(&|p| p.rack_a.truncate(2)), "at least 3 hosts"),
-            (small(&|p| p.rack_a[3] = NodeId(40)), "in one rack"),
+            (small(&|p| p.rack_a[3] = NodeId(40)), "to one rack"),
             (small(&|p| p.degree = 0), "`degree`"),
             (small(&|p| p.burst_percent = 100), "from 0 to 99"),
             (small(&|p| p.period = Time::ZERO), "`period`"),

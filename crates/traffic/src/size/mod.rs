@@ -120,7 +120,7 @@ mod tests {
             (Sizes::Fixed(Bytes::ZERO), "at least 1 B"),
             (Sizes::Fixed(Bytes::MAX), "unlimited"),
             (Sizes::Uniform { low: Bytes::new(9), high: Bytes::new(8) }, "9 B..8 B"),
-            (Sizes::Uniform { low: Bytes::ZERO, high: Bytes::new(8) }, "at least 1 B"),
+            (Sizes::Uniform { low: Bytes::ZERO, high: Bytes::new(8) }, "1 B or more"),
             (Sizes::Uniform { low: Bytes::new(1), high: Bytes::MAX }, "finite"),
             (Sizes::Table { table, scale: Ratio::new(0, 1).unwrap() }, "`scale` is 0"),
         ] {
