@@ -285,7 +285,7 @@ fn what_a_pipelined_switch_cannot_do_is_refused_with_the_reason() {
     }
     let mut cfg = pipelined("pfc", OnFull::Drop);
     cfg.switch.latency = Time::from_ns(1);
-    assert!(error(&cfg).contains("pipeline delay"));
+    assert!(error(&cfg).contains("`delay` in `[switch.pipeline]`"));
     cfg.switch.latency = Time::ZERO;
     cfg.switch.pipeline = Some(PipelineConfig { rate: 0, ..PipelineConfig::default() });
     assert!(error(&cfg).contains("processor rate is 0"));

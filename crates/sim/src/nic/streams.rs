@@ -90,7 +90,8 @@ impl Nic {
             ..*p
         };
         self.count.acks_sent += 1;
-        if !self.quiet.contains(answer.priority) {
+        // a scheme may hold flows of a lossless class only
+        if env.shared.config.switch.lossless.contains(answer.priority) {
             if !self.streams.slot_of.contains_key(&p.flow) {
                 self.open_stream(&answer, PortId::from_index(o), now, env);
             }
