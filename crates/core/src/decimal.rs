@@ -87,7 +87,7 @@ fn scaled(x: f64, decimals: usize) -> Option<u64> {
     let bits = x.to_bits();
     let (exponent, fraction) = (bits >> 52 & 0x7ff, bits & ((1 << 52) - 1));
     // 2^53 and beyond, infinite, or no number
-    if exponent >= 1075 + 1 {
+    if exponent > 1075 {
         return None;
     }
     let (mantissa, shift) = match exponent {

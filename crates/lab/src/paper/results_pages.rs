@@ -186,7 +186,7 @@ fn summary(all: &[Published], known: &[&Paper]) -> String {
          (reproduced / same direction / not reproduced): no paper has them; they test choices made \
          here. Neither is counted among the verdicts.\n\n",
     );
-    let _ = write!(out, "| paper | {COUNT_HEADS}|---|{}\n", "--:|".repeat(8));
+    let _ = writeln!(out, "| paper | {COUNT_HEADS}|---|{}", "--:|".repeat(8));
     let papers: Vec<&[Published]> = all.chunk_by(|a, b| a.paper == b.paper).collect();
     for own in &papers {
         let id = &own[0].paper;
