@@ -248,10 +248,11 @@ impl Egress {
 
     fn mark_gone(&mut self, now: Time, i: u32, a: &mut Actions) {
         if let Some(f) = self.flows.at_mut(i)
-            && f.marks > 0 {
-                f.marks -= 1;
-                self.marks -= 1;
-            }
+            && f.marks > 0
+        {
+            f.marks -= 1;
+            self.marks -= 1;
+        }
         self.release(now, i, a);
         self.forget(i);
     }
