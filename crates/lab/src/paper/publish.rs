@@ -100,16 +100,12 @@ fn runs(c: &Collected<'_>) -> Result<String, SweepError> {
     };
     let results = SweepDir::new(&c.directory).read_results(plan)?;
     let merged = Merged::new(plan, &results);
-    let columns = ["id", "digest"].map(|name| merged.runs.column(name));
-    let mut lines: Vec<String> = merged
-        .runs
-        .rows
-        .iter()
-        .map(|row| {
-            let cell = |at: Option<usize>| at.map_or("", |i| row[i].as_str());
-            format!("{} {}\n", cell(columns[0]), cell(columns[1]))
-        })
-        .collect();
+    // a run is known by what stands before its id: variant, values, seed. The id itself also depends
+    // on how this version writes down a scenario
+    let id = merged.runs.column("id").unwrap_or_default();
+    let digest = merged.runs.column("digest").unwrap_or_default();
+    let line = |row: &Vec<String>| format!("{} {}\n", row[..id].join(","), row[digest]);
+    let mut lines: Vec<String> = merged.runs.rows.iter().map(line).collect();
     lines.sort_unstable();
     let hash = sha256(lines.concat().as_bytes());
     Ok(format!("runs {}\nsha256 {hash}\n", lines.len()))
