@@ -12,6 +12,7 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Why results could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -282,9 +283,15 @@ fn keep_inputs(directory: &Path, inputs: &[PathBuf]) -> io::Result<()> {
     Ok(())
 }
 
+/// A name that no other thread or process uses.
+fn probe_name() -> String {
+    static TRIED: AtomicU64 = AtomicU64::new(0);
+    format!(".weir-probe.{}.{}", std::process::id(), TRIED.fetch_add(1, Ordering::Relaxed))
+}
+
 /// Tries whether files can be made in a directory, which is what it takes to remove them, too.
 fn probe_file(directory: &Path) -> io::Result<()> {
-    let path = directory.join(format!(".weir-probe.{}", std::process::id()));
+    let path = directory.join(probe_name());
     fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
     fs::remove_file(&path)
 }
@@ -293,7 +300,7 @@ fn probe_file(directory: &Path) -> io::Result<()> {
 /// exists.
 fn probe(real: &Path) -> io::Result<()> {
     let existing = real.ancestors().skip(1).find(|a| a.exists()).unwrap_or(Path::new("/"));
-    let path = existing.join(format!(".weir-probe.{}", std::process::id()));
+    let path = existing.join(probe_name());
     let named = |e: io::Error| io::Error::new(e.kind(), format!("{}: {e}", existing.display()));
     fs::create_dir(&path).map_err(named)?;
     fs::remove_dir(&path).map_err(named)
@@ -323,6 +330,23 @@ mod tests {
 
     fn why(directory: &Path, inputs: &[PathBuf]) -> String {
         Destination::check(directory, inputs).expect_err("it is refused").to_string()
+    }
+
+    #[test]
+    fn directories_in_one_place_can_be_checked_at_the_same_time() {
+        let place = scratch("at-once");
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let place = &place;
+                scope.spawn(move || {
+                    for n in 0..200 {
+                        let directory = place.join(format!("{thread}-{n}"));
+                        Destination::check(&directory, &[]).expect("it can be made");
+                    }
+                });
+            }
+        });
+        assert_eq!(names(&place), [""; 0], "nothing is left behind");
     }
 
     const FILE: &str = "flows.csv";

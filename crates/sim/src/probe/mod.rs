@@ -20,8 +20,8 @@
 //! Where a probe hears of packets, switches take the plain path
 //! ([`shortcuts`](crate::Config::shortcuts) may leave a packet out of its queue).
 //!
-//! Beside probes there are **meters**, which count every packet of every run: [`length`] (bytes
-//! over time), [`port`] (holds, wire time, counters) and [`held`] (time that flows lost). They
+//! Beside probes there are **meters**, which count every packet of every run: `length` (bytes
+//! over time), `port` (holds, wire time, counters) and `held` (time that flows lost). They
 //! stand in the ports themselves, in cache lines that a packet touches anyway, and are called
 //! directly.
 
