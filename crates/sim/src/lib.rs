@@ -56,6 +56,7 @@ mod deadlock;
 mod engine;
 mod env;
 mod error;
+mod extras;
 mod frame;
 mod limit;
 mod link;

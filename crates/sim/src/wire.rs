@@ -1,13 +1,13 @@
-//! Wires: what is in flight between nodes, and the side pool of what does not fit a packet.
+//! Wires: what is in flight between nodes.
 //!
 //! A wire is one direction of a link: a FIFO of (arrival time, packet). Arrivals on one wire
 //! are in time order because one transmitter feeds it and its delay is constant. Nodes
 //! interact through wires only, and never in less than the wire's delay.
 
 use crate::chain::{Chain, Store, Taken};
+use crate::extras::{Extras, IntStack};
 use crate::tree::Tournament;
 use std::sync::Arc;
-use weir_cc::{IntHop, MAX_HOPS};
 use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, NodeId, Packet, PacketKind, PortId, Time};
 use weir_net::Topology;
@@ -455,167 +455,6 @@ impl Inbox {
     #[inline(always)]
     pub(crate) fn next(&self) -> Time {
         self.heads.earliest()
-    }
-}
-
-/// What the switches on the way wrote into a packet, and what its receiver added. What a switch reads
-/// is in the first cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-pub(crate) struct IntStack {
-    /// How many hops there are: one more than fit if there were more.
-    pub(crate) len: u8,
-    /// Selective repeat: the packet an ACK or NACK answers.
-    pub(crate) answers: Option<u32>,
-    pub(crate) hops: [IntHop; MAX_HOPS],
-}
-
-impl IntStack {
-    pub(crate) fn new() -> Self {
-        Self { hops: [IntHop::default(); MAX_HOPS], len: 0, answers: None }
-    }
-
-    /// Adds a hop. If the path is longer than the stack, the telemetry is discarded: `hops` is
-    /// empty.
-    pub(crate) fn push(&mut self, hop: IntHop) {
-        if let Some(slot) = self.hops.get_mut(usize::from(self.len)) {
-            *slot = hop;
-            self.len += 1;
-        } else {
-            self.len = MAX_HOPS as u8 + 1;
-        }
-    }
-
-    /// The hops, or nothing when there were more than fit.
-    pub(crate) fn hops(&self) -> &[IntHop] {
-        self.hops.get(..usize::from(self.len)).unwrap_or(&[])
-    }
-}
-
-/// A slab with a free list.
-#[derive(Debug)]
-pub(crate) struct Slab<T> {
-    items: Vec<Option<T>>,
-    free: Vec<u32>,
-}
-
-impl<T> Default for Slab<T> {
-    fn default() -> Self {
-        Self { items: Vec::new(), free: Vec::new() }
-    }
-}
-
-impl<T> Slab<T> {
-    pub(crate) fn put(&mut self, item: T) -> u32 {
-        match self.free.pop() {
-            Some(at) => {
-                self.items[at as usize] = Some(item);
-                at
-            }
-            None => {
-                self.items.push(Some(item));
-                (self.items.len() - 1) as u32
-            }
-        }
-    }
-
-    /// # Panics
-    /// When there is nothing at `at`: a packet was used after it was consumed.
-    pub(crate) fn take(&mut self, at: u32) -> T {
-        self.free.push(at);
-        self.items[at as usize].take().expect("a packet's extra is taken once")
-    }
-
-    /// How many are in use.
-    pub(crate) fn len(&self) -> usize {
-        self.items.len() - self.free.len()
-    }
-}
-
-/// Telemetry of all packets that carry some: a slab whose entries are used again without being
-/// written anew, since hops beyond the length mean nothing.
-#[derive(Debug, Default)]
-pub(crate) struct Stacks {
-    items: Vec<IntStack>,
-    free: Vec<u32>,
-}
-
-impl Stacks {
-    /// The length of an entry that is free.
-    const FREE: u8 = u8::MAX;
-
-    /// An entry without hops.
-    pub(crate) fn start(&mut self) -> u32 {
-        let Some(at) = self.free.pop() else {
-            self.items.push(IntStack::new());
-            return (self.items.len() - 1) as u32;
-        };
-        let stack = &mut self.items[at as usize];
-        (stack.len, stack.answers) = (0, None);
-        at
-    }
-
-    pub(crate) fn put(&mut self, stack: IntStack) -> u32 {
-        let at = self.start();
-        self.items[at as usize] = stack;
-        at
-    }
-
-    /// # Panics
-    /// When there is nothing at `at`: a packet was used after it was consumed.
-    pub(crate) fn take(&mut self, at: u32) -> IntStack {
-        let stack = *self.get_mut(at);
-        self.items[at as usize].len = Self::FREE;
-        self.free.push(at);
-        stack
-    }
-
-    /// # Panics
-    /// See [`Stacks::take`].
-    #[inline]
-    pub(crate) fn get_mut(&mut self, at: u32) -> &mut IntStack {
-        let stack = &mut self.items[at as usize];
-        assert_ne!(stack.len, Self::FREE, "a packet's telemetry is there until taken");
-        stack
-    }
-
-    /// Asks for what a switch reads of an entry to be at hand soon.
-    #[inline]
-    fn prefetch(&self, at: u32) {
-        if let Some(stack) = self.items.get(at as usize) {
-            prefetch(&stack.len);
-        }
-    }
-
-    /// How many are in use.
-    pub(crate) fn len(&self) -> usize {
-        self.items.len() - self.free.len()
-    }
-}
-
-/// What packets carry beyond their 32 bytes.
-#[derive(Debug, Default)]
-pub(crate) struct Extras {
-    pub(crate) messages: Slab<ControlMessage>,
-    pub(crate) telemetry: Stacks,
-}
-
-impl Extras {
-    /// How many packets carry something.
-    pub(crate) fn len(&self) -> usize {
-        self.messages.len() + self.telemetry.len()
-    }
-
-    /// Forgets what a dropped packet carried.
-    pub(crate) fn discard(&mut self, packet: &Packet) {
-        if packet.extra == Packet::NO_EXTRA {
-            return;
-        }
-        if packet.kind == PacketKind::Control {
-            self.messages.take(packet.extra);
-        } else {
-            self.telemetry.take(packet.extra);
-        }
     }
 }
 
