@@ -1,38 +1,31 @@
 //! Which queue of a port is next: strict order between ranks, deficit round robin between the
 //! groups of a weighted rank, round robin between the queues of a group.
 
-use std::ops::Deref;
+mod bits;
+mod turns;
+
+use bits::ReadyBits;
 use std::sync::Arc;
+use turns::{Rank, Ring, State, Turns, is_allowed, ranks, rings};
 use weir_core::prefetch::prefetch;
 use weir_core::{Priority, PrioritySet, QueueId};
 use weir_fc::{QueueLayout, QueueSpec};
-
-/// The queues of a group: every `step`-th from `first`, below `end`.
-#[derive(Clone, Debug)]
-struct Ring {
-    first: u32,
-    end: u32,
-    /// One, or the number of kinds of queues that are made on demand, if these are.
-    step: u32,
-    /// Where to look next.
-    cursor: u32,
-}
 
 /// The queues of one port: what they are and which are ready. What every packet touches comes
 /// first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Scheduler {
-    /// One bit per queue: non-empty and not held. The first 64 are a field of their own, because
-    /// most ports have no more queues and their scheduling then reads nothing else.
-    ready: u64,
+    ready: ReadyBits,
     /// One bit per queue below 64: it is alone in its rank, and no queue of a higher rank has a
     /// greater number. Such a queue is served without looking at turns.
     alone: u64,
-    more_ready: Box<[u64]>,
     /// The strict group with most queues. Most ports have only one group of several queues, and its
     /// turns then read nothing else.
     main: Ring,
+    /// The bits of a weighted rank of single queues, and which it is; zero without one.
+    sharing: u64,
+    sharing_rank: u32,
     uses_deficits: bool,
     /// One bit per queue below 64 of the table: it ranks below a queue made on demand, so while it
     /// is ready, the order of numbers is not the order of ranks. All bits set: the orders never
@@ -41,133 +34,8 @@ pub(crate) struct Scheduler {
     turns: Turns,
 }
 
-impl Ring {
-    /// Whether `q` is one of the main ring's, which has no gaps.
-    #[inline(always)]
-    fn has(&self, q: u32) -> bool {
-        self.first <= q && q < self.end
-    }
-
-    /// The turn of queue `q` is over.
-    #[inline(always)]
-    fn pass_on(&mut self, q: u32) {
-        self.cursor = if q + self.step >= self.end { self.first } else { q + self.step };
-    }
-}
-
-/// Groups of equal rank.
-#[derive(Clone, Debug)]
-struct Rank {
-    /// Its first group, and one past its last.
-    groups: (usize, usize),
-    weighted: bool,
-    /// Weighted: the group being visited.
-    cursor: usize,
-    /// Weighted: it has been given its quantum.
-    earned: bool,
-}
-
-impl Rank {
-    /// The visit of group `g` is over.
-    fn pass_on(&mut self, g: usize) {
-        self.cursor = if g + 1 == self.groups.1 { self.groups.0 } else { g + 1 };
-        self.earned = false;
-    }
-}
-
-/// The state of turns.
-#[derive(Clone, Debug)]
-enum Turns {
-    Own(Box<State>),
-    /// Of all ports with this layout: every queue is alone in its rank, so that nothing takes turns
-    /// and the state never changes.
-    Common(Arc<State>),
-}
-
-impl Deref for Turns {
-    type Target = State;
-
-    #[inline(always)]
-    fn deref(&self) -> &State {
-        match self {
-            Self::Own(state) => state,
-            Self::Common(state) => state,
-        }
-    }
-}
-
-impl Turns {
-    /// The state if it can change.
-    #[inline(always)]
-    fn own(&mut self) -> Option<&mut State> {
-        match self {
-            Self::Own(state) => Some(state),
-            Self::Common(_) => None,
-        }
-    }
-
-    /// The state where groups share a rank or queues are made on demand.
-    #[inline(always)]
-    fn state(&mut self) -> &mut State {
-        self.own().expect("what takes turns has a state of its own")
-    }
-}
-
-/// What [`Turns`] are about.
-#[derive(Clone, Debug)]
-struct State {
-    layout: Arc<QueueLayout>,
-    /// How many queues there are now.
-    len: usize,
-    ranks: Vec<Rank>,
-    /// By group. The entry of the main group is not kept up to date.
-    rings: Vec<Ring>,
-    /// Which group the main ring is.
-    main: usize,
-    /// By group: its rank.
-    rank_of: Vec<usize>,
-    /// By group of a weighted rank: its deficit, the bytes it may still send.
-    deficit: Vec<u64>,
-    /// By queue of the table: its group.
-    group_of: Vec<u16>,
-}
-
 /// [`Scheduler::late`] where the order of numbers may never be that of ranks.
 const ANY: u64 = u64::MAX;
-
-fn rings(layout: &QueueLayout) -> Vec<Ring> {
-    let mut end = 0;
-    let table = |group: &weir_fc::Group| {
-        let first = end;
-        end += group.queues;
-        Ring { first, end, step: 1, cursor: first }
-    };
-    let mut rings: Vec<Ring> = layout.groups.iter().map(table).collect();
-    assert_eq!(end as usize, layout.queues.len(), "every queue belongs to a group");
-    for (kind, more) in layout.on_demand.iter().enumerate() {
-        let ring = &mut rings[more.group as usize];
-        assert_eq!(ring.first, ring.end, "a group has queues from the start or on demand");
-        let (first, step) = (end + kind as u32, layout.on_demand.len() as u32);
-        *ring = Ring { first, end: first, step, cursor: first };
-    }
-    rings
-}
-
-fn ranks(layout: &QueueLayout, rank_of: &[usize]) -> Vec<Rank> {
-    let mut ranks: Vec<Rank> = Vec::new();
-    for (g, (group, &rank)) in layout.groups.iter().zip(rank_of).enumerate() {
-        match ranks.get_mut(rank) {
-            Some(rank) => rank.groups.1 = g + 1,
-            None => ranks.push(Rank {
-                groups: (g, g + 1),
-                weighted: group.quantum.is_some(),
-                cursor: g,
-                earned: false,
-            }),
-        }
-    }
-    ranks
-}
 
 /// Which queues have a smaller number than one made on demand but rank below it.
 fn late(layout: &QueueLayout, rings: &[Ring], rank_of: &[usize]) -> u64 {
@@ -192,40 +60,30 @@ fn main_group(layout: &QueueLayout, rings: &[Ring]) -> Option<usize> {
 impl Scheduler {
     pub(crate) fn new(layout: &QueueLayout) -> Self {
         let (rings, rank_of) = (rings(layout), layout.ranks());
-        let ranks = ranks(layout, &rank_of);
+        let ranks = ranks(layout, &rings, &rank_of);
         let late = late(layout, &rings, &rank_of);
         let grows = |g: usize| layout.on_demand.iter().any(|d| d.group as usize == g);
         let uses_deficits = ranks.iter().any(|r| r.weighted);
         // deficits are kept where turns are looked up: every queue of such a port goes there
         let main = if uses_deficits { None } else { main_group(layout, &rings) };
-        let nowhere = Ring { first: 0, end: 0, step: 1, cursor: 0 };
         let is_alone = |g: usize| {
             let (ring, rank) = (&rings[g], &ranks[rank_of[g]]);
             let single = ring.end - ring.first == 1 && rank.groups.1 - rank.groups.0 == 1;
             let outranked = layout.on_demand.iter().any(|d| rank_of[d.group as usize] < rank_of[g]);
             (single && ring.first < 64 && !grows(g) && !outranked).then(|| 1u64 << ring.first)
         };
-        let own = |(g, group): (usize, &weir_fc::Group)| (0..group.queues).map(move |_| g as u16);
-        let group_of = layout.groups.iter().enumerate().flat_map(own).collect();
         let alone = (0..rings.len()).filter_map(is_alone).sum();
-        let main_ring = main.map_or(nowhere, |g| rings[g].clone());
-        let state = State {
-            len: layout.queues.len(),
-            main: main.unwrap_or(usize::MAX),
-            deficit: vec![0; rings.len()],
-            group_of,
-            layout: Arc::new(layout.clone()),
-            ranks,
-            rank_of,
-            rings,
-        };
+        let main_ring = main.map_or(Ring::EMPTY, |g| rings[g].clone());
+        let sharing = ranks.iter().position(|r| r.bits != 0);
+        let state = State::new(layout, rings, ranks, rank_of, main);
         Self {
+            sharing: sharing.map_or(0, |rank| state.ranks[rank].bits),
+            sharing_rank: sharing.unwrap_or(0) as u32,
             alone,
             uses_deficits,
-            ready: 0,
+            ready: ReadyBits::new(layout.queues.len()),
             late,
             main: main_ring,
-            more_ready: vec![0; layout.queues.len().saturating_sub(1) / 64].into(),
             turns: match state.has_turns() || uses_deficits {
                 true => Turns::Own(Box::new(state)),
                 false => Turns::Common(Arc::new(state)),
@@ -249,14 +107,7 @@ impl Scheduler {
         if self.main.has(q) {
             return self.turns.main;
         }
-        match self.turns.group_of.get(q as usize) {
-            Some(g) => usize::from(*g),
-            None => {
-                let State { layout, group_of, .. } = &*self.turns;
-                let kind = (q as usize - group_of.len()) % layout.on_demand.len();
-                layout.on_demand[kind].group as usize
-            }
-        }
+        self.turns.group_of(q)
     }
 
     #[inline(always)]
@@ -302,75 +153,34 @@ impl Scheduler {
             let ring = if g == turns.main { &mut self.main } else { &mut turns.rings[g] };
             ring.end = ring.first.max(len as u32);
         }
-        let words = (len - 1) / 64;
-        if words > self.more_ready.len() {
-            let mut more = std::mem::take(&mut self.more_ready).into_vec();
-            more.resize(words, 0);
-            self.more_ready = more.into();
-        }
-    }
-
-    /// The word that holds the bit of queue `q`.
-    #[inline]
-    fn word_mut(&mut self, q: usize) -> &mut u64 {
-        if q < 64 { &mut self.ready } else { &mut self.more_ready[q / 64 - 1] }
-    }
-
-    /// Word number `i`.
-    #[inline]
-    fn word(&self, i: usize) -> Option<u64> {
-        if i == 0 { Some(self.ready) } else { self.more_ready.get(i - 1).copied() }
+        self.ready.grow(len);
     }
 
     #[inline(always)]
     pub(crate) fn set_ready(&mut self, q: usize, ready: bool) {
-        let bit = 1u64 << (q % 64);
-        let word = self.word_mut(q);
-        *word = if ready { *word | bit } else { *word & !bit };
+        self.ready.set(q, ready);
     }
 
     #[inline]
     pub(crate) fn is_ready(&self, q: usize) -> bool {
-        self.word(q / 64).is_some_and(|w| w & 1 << (q % 64) != 0)
+        self.ready.has(q)
     }
 
     /// Whether any queue is ready.
     #[inline]
     pub(crate) fn any_ready(&self) -> bool {
-        self.ready != 0 || self.any_more_ready()
+        self.ready.any()
     }
 
     /// One bit for each of the first 64 queues: whether it is ready.
     pub(crate) fn first_ready(&self) -> u64 {
-        self.ready
-    }
-
-    #[inline]
-    fn any_more_ready(&self) -> bool {
-        self.more_ready.iter().any(|&w| w != 0)
+        self.ready.first()
     }
 
     /// Whether a ready queue has a priority outside `blocked`.
     pub(crate) fn any_ready_but(&self, blocked: PrioritySet) -> bool {
-        (0..self.turns.len).any(|q| self.is_ready(q) && self.allowed(q as u32, blocked))
-    }
-
-    /// The first ready queue in `from..end`.
-    #[inline]
-    fn next_ready(&self, from: u32, end: u32) -> Option<u32> {
-        let mut word = (from / 64) as usize;
-        let mut bits = self.word(word)? & (u64::MAX << (from % 64));
-        loop {
-            if bits != 0 {
-                let q = word as u32 * 64 + bits.trailing_zeros();
-                return (q < end).then_some(q);
-            }
-            word += 1;
-            if word as u32 * 64 >= end {
-                return None;
-            }
-            bits = self.word(word)?;
-        }
+        let layout = &self.turns.layout;
+        (0..self.turns.len).any(|q| self.is_ready(q) && is_allowed(layout, q as u32, blocked))
     }
 
     /// The queue whose turn it is among the ready ones whose priority is not in `blocked` (a
@@ -388,7 +198,7 @@ impl Scheduler {
     /// The first ready queue, if it is alone in its rank.
     #[inline(always)]
     pub(crate) fn undisputed(&self) -> Option<QueueId> {
-        let first = self.ready;
+        let first = self.ready.first();
         let alone = self.alone & first & first.wrapping_neg() != 0;
         alone.then(|| QueueId(first.trailing_zeros()))
     }
@@ -400,22 +210,28 @@ impl Scheduler {
         size: impl Fn(QueueId) -> u64,
     ) -> Option<QueueId> {
         if blocked.is_empty()
-            && self.ready.is_power_of_two()
+            && self.ready.first().is_power_of_two()
             && !self.uses_deficits
-            && !self.any_more_ready()
+            && !self.ready.any_more()
         {
-            let q = self.ready.trailing_zeros();
+            let q = self.ready.first().trailing_zeros();
             self.passed(q as usize);
             return Some(QueueId(q));
         }
-        if self.ready & self.late != 0 || self.late == ANY {
+        if self.ready.first() & self.late != 0 || self.late == ANY {
             let ranks = 0..self.turns.ranks.len();
             let mut found = ranks.filter_map(|rank| self.select_in_rank(rank, blocked, &size));
             return found.next().map(QueueId);
         }
+        let first = self.ready.first();
+        if first & first.wrapping_neg() & self.sharing != 0 && blocked.is_empty() {
+            // no queue of a higher rank is ready, and one of this rank is
+            let (turns, rank) = (self.turns.state(), self.sharing_rank as usize);
+            return turns.deficit_round_robin(rank, &self.ready, blocked, size).map(QueueId);
+        }
         let mut from = 0;
         loop {
-            let q = self.next_ready(from, self.turns.len as u32)?;
+            let q = self.ready.next(from, self.turns.len as u32)?;
             if self.main.has(q) {
                 if let Some(q) = self.next_in(&self.main, blocked) {
                     self.main.pass_on(q);
@@ -442,69 +258,18 @@ impl Scheduler {
     ) -> Option<u32> {
         let Rank { groups: (g, _), weighted, .. } = self.turns.ranks[rank];
         if weighted {
-            return self.deficit_round_robin(rank, blocked, size);
+            let turns = self.turns.state();
+            return turns.deficit_round_robin(rank, &self.ready, blocked, size);
         }
         let q = self.next_in(self.ring(g), blocked)?;
         self.pass_on(g, q);
         Some(q)
     }
 
-    #[inline]
-    fn allowed(&self, q: u32, blocked: PrioritySet) -> bool {
-        blocked.is_empty() || !blocked.contains(self.spec(q as usize).priority)
-    }
-
     /// The queue of a group whose turn it is.
     #[inline]
     fn next_in(&self, ring: &Ring, blocked: PrioritySet) -> Option<u32> {
-        let Ring { first, end, step, cursor } = *ring;
-        if end == first + 1 {
-            return (self.is_ready(first as usize) && self.allowed(first, blocked))
-                .then_some(first);
-        }
-        let search = |from: u32, to: u32| {
-            let mut from = from;
-            while let Some(q) = self.next_ready(from, to) {
-                if (step == 1 || (q - first).is_multiple_of(step)) && self.allowed(q, blocked) {
-                    return Some(q);
-                }
-                from = q + 1;
-            }
-            None
-        };
-        search(cursor, end).or_else(|| search(first, cursor))
-    }
-
-    /// One group is visited at a time: it earns its quantum once per visit and sends while its
-    /// deficit covers the head of the queue whose turn it is. A group that is held is passed over
-    /// with its deficit untouched; an empty one has lost it ([`Scheduler::emptied`]).
-    fn deficit_round_robin(
-        &mut self,
-        rank: usize,
-        blocked: PrioritySet,
-        size: &impl Fn(QueueId) -> u64,
-    ) -> Option<u32> {
-        let (first, end) = self.turns.ranks[rank].groups;
-        if !(first..end).any(|g| self.next_in(self.ring(g), blocked).is_some()) {
-            return None;
-        }
-        loop {
-            let g = self.turns.ranks[rank].cursor;
-            if let Some(q) = self.next_in(self.ring(g), blocked) {
-                let turns = self.turns.state();
-                if !std::mem::replace(&mut turns.ranks[rank].earned, true) {
-                    let quantum = turns.layout.groups[g].quantum;
-                    turns.deficit[g] += quantum.expect("the groups of a weighted rank").get();
-                }
-                let need = size(QueueId(q));
-                if need <= turns.deficit[g] {
-                    turns.deficit[g] -= need;
-                    self.pass_on(g, q);
-                    return Some(q);
-                }
-            }
-            self.turns.state().ranks[rank].pass_on(g);
-        }
+        ring.next(&self.ready, &self.turns.layout, blocked)
     }
 
     /// A queue ran empty. If that leaves its group with nothing to send, what it had saved is
@@ -515,6 +280,11 @@ impl Scheduler {
         if self.uses_deficits {
             self.lose_deficit(q);
         }
+    }
+
+    #[inline(never)]
+    fn lose_deficit(&mut self, q: usize) {
+        self.turns.state().lose_deficit(q as u32, &self.ready);
     }
 
     /// The only ready queue, `q`, sends a packet without a search: its turn is over, and its group
@@ -551,23 +321,6 @@ impl Scheduler {
         }
     }
 
-    #[inline(never)]
-    fn lose_deficit(&mut self, q: usize) {
-        let g = self.group_of(q as u32);
-        let rank = self.turns.rank_of[g];
-        if !self.turns.ranks[rank].weighted
-            || self.next_in(self.ring(g), PrioritySet::EMPTY).is_some()
-        {
-            return;
-        }
-        let turns = self.turns.state();
-        turns.deficit[g] = 0;
-        let rank = &mut turns.ranks[rank];
-        if rank.cursor == g {
-            rank.pass_on(g);
-        }
-    }
-
     /// What the group of queue `q` has left of its visit, to be put back if the head that was
     /// chosen is not sent after all.
     pub(crate) fn visit(&self, q: QueueId) -> Option<u64> {
@@ -591,16 +344,6 @@ impl Scheduler {
     /// The queues of a priority.
     pub(crate) fn of_priority(&self, p: Priority) -> impl Iterator<Item = usize> + use<'_> {
         (0..self.turns.len).filter(move |&q| self.spec(q).priority == p)
-    }
-}
-
-impl State {
-    /// Whether there are queues that take turns with others.
-    fn has_turns(&self) -> bool {
-        let Self { layout, ranks, .. } = self;
-        layout.groups.iter().any(|g| g.queues > 1)
-            || ranks.iter().any(|r| r.groups.1 - r.groups.0 > 1)
-            || !layout.on_demand.is_empty()
     }
 }
 
