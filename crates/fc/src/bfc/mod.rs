@@ -361,7 +361,7 @@ impl Bfc {
     /// Whether the queue, with this packet in it, is longer than the port drains in time.
     #[inline]
     fn should_count(&self, v: &NodeView<'_>, p: &Packet, egress: PortId, queue: QueueId) -> bool {
-        let length = v.queue(egress, queue).bytes + u64::from(p.size);
+        let length = v.queue(egress, queue).bytes.get() + u64::from(p.size);
         // length > threshold / N_active, without the division
         length * active_with(v, egress, queue) > self.threshold.bytes(p.ingress, egress)
     }

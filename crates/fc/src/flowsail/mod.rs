@@ -322,7 +322,7 @@ impl FlowSail {
     fn is_congested(&self, v: &NodeView<'_>, p: &Packet, at: usize, i: u32, queue: u32) -> bool {
         let e = &self.egresses[at];
         let (egress, id) = (e.port, e.queue_id(queue));
-        let length = v.queue(egress, id).bytes + u64::from(p.size);
+        let length = v.queue(egress, id).bytes.get() + u64::from(p.size);
         // length > threshold / N_active, without the division
         let scaled = length * active_with(v, egress, id);
         let (low, high) = self.thresholds.get(p.ingress, egress);

@@ -406,11 +406,11 @@ impl FlowControl for Ofc {
 
     /// Below both thresholds nobody is told anything, and while nobody is paused here heads are sent.
     fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
-        let Packet { ingress, priority, size, .. } = *p;
+        let Packet { ingress, priority, .. } = *p;
         if !self.is_lossless(priority) {
             return None;
         }
-        let bytes = v.q_in(ingress, priority).saturating_add(Bytes::new(u64::from(size)));
+        let bytes = v.q_in(ingress, priority).saturating_add(p.bytes());
         let passes = bytes < self.config.xoff_congested[ingress.index()]
             && bytes < v.books.mmu.pause_threshold(ingress, priority)
             && self.told[self.at(priority, ingress)].is_nothing()

@@ -30,7 +30,7 @@ use super::obstacles::Obstacles;
 use super::port::{Port, Queue};
 use super::{NO_PORT, Path, Switch};
 use crate::env::Env;
-use weir_core::{Packet, PacketKind, PortId, PrioritySet, QueueId, Time};
+use weir_core::{Bytes, Packet, PacketKind, PortId, PrioritySet, QueueId, Time};
 use weir_fc::{PortBook, PortQueue, Verdict};
 use weir_net::Forwarding;
 
@@ -100,7 +100,7 @@ impl Switch {
             && port.is_open_for(&books.ports[egress.index()], scheme.quiet_queue(packet.priority))
             && books.mmu.transit_quietly(packet.ingress, packet.priority, packet.size)
         {
-            port.start(packet, || 0, marker, now, env.wires);
+            port.start(packet, || Bytes::ZERO, marker, now, env.wires);
             return;
         }
         if !port.is_guarded() && self.queue_quietly(packet, egress, now, env) {
@@ -157,7 +157,7 @@ impl Switch {
         self.buffer.set(now, books.mmu.used().get());
         let port = ports.get_mut(o).expect(NO_PORT);
         let book = books.ports.get_mut(o).expect(NO_PORT);
-        book.q_out[priority.index()] += u64::from(packet.size);
+        book.q_out[priority.index()] += packet.bytes();
         let free = port.tx.busy_until;
         if port.enqueue::<false>(book, stored, queue, packet, now) {
             self.offer(o, free, now, env);
@@ -218,7 +218,7 @@ impl Switch {
         }
         let Some(queue) = scheme.pass(books, packet, egress, now) else { return false };
         port.scheduler.passed(queue.index());
-        port.start(packet, || 0, marker, now, env.wires);
+        port.start(packet, || Bytes::ZERO, marker, now, env.wires);
         true
     }
 
@@ -230,12 +230,12 @@ impl Switch {
         let (o, q) = (at.port.index(), at.queue.index());
         let Queue { data, priority, .. } = ports[o].queues[q];
         let book = &mut books.ports[o];
-        book.queues[q].bytes += u64::from(packet.size);
+        book.queues[q].bytes += packet.bytes();
         book.queues[q].packets += 1;
         book.active += u32::from(data);
         let verdict = scheme.serve(books, at, priority, packet, now);
         let book = &mut books.ports[o];
-        book.queues[q].bytes -= u64::from(packet.size);
+        book.queues[q].bytes -= packet.bytes();
         book.queues[q].packets -= 1;
         book.active -= u32::from(data);
         verdict
@@ -274,10 +274,10 @@ impl Switch {
         let Self { ports, books, scheme, marker, .. } = self;
         let (o, priority) = (from.port.index(), packet.priority);
         books.mmu.release(packet.ingress, priority, packet.size);
-        books.ports[o].q_out[priority.index()] -= u64::from(packet.size);
+        books.ports[o].q_out[priority.index()] -= packet.bytes();
         ports[o].scheduler.passed(from.queue.index());
         scheme.depart(books, packet, from, now);
-        ports[o].start(packet, || 0, marker, now, env.wires);
+        ports[o].start(packet, || Bytes::ZERO, marker, now, env.wires);
         self.carry_out(now, env);
     }
 
