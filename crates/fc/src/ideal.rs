@@ -201,8 +201,8 @@ impl FlowControl for Ideal {
         queue
     }
 
-    /// A flow that is not known would take the first free queue, whose length is this packet, and give
-    /// it back. (A queue that has yet to be made is made by `arrive`.)
+    /// A flow without packets here would take the first free queue, which would hold this packet
+    /// only, and give it back. (A queue that has yet to be made is made by `arrive`.)
     fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
         let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
         let flows = &self.egresses[self.plan.at(egress, class)];

@@ -271,8 +271,8 @@ impl Mmu {
         Ok(())
     }
 
-    /// Whether a packet of `size` bytes could be stored, by the plain accounts alone, and released at
-    /// the same instant. Only the peak shows it.
+    /// Whether a packet of `size` bytes could be stored, by the plain accounts alone, and released
+    /// at the same instant. Of all accounts, only the peak changes.
     #[inline(always)]
     pub fn transit(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let ingress = self.ingress.get(slot(port, priority)).expect(NO_PORT);

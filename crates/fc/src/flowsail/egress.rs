@@ -191,8 +191,8 @@ impl Egress {
         self.forget(i);
     }
 
-    /// Whether a packet of flow `i`, for which it is not paused, passes while no packet is queued here:
-    /// only if it is isolated, no mark is in its way, and its release is asked for later already.
+    /// Whether a packet of flow `i`, which is not paused, passes while no packet is queued here:
+    /// only if the flow is isolated, no mark is in its way, and the timer of its release is armed.
     pub(super) fn pass(&mut self, now: Time, i: u32) -> bool {
         let free = self.marks == 0;
         let found = self.flows.at_mut(i).filter(|f| f.bytes == 0 && free);

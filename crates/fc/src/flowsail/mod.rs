@@ -29,14 +29,22 @@
 //! *Deviations.* The printed algorithms cannot be followed to the letter: in places they contradict
 //! the text, which is followed. `reading` takes the printed form instead, to see what it does:
 //!
-//! | printed | here | `reading` that takes it back |
+//! | `reading` | printed | here |
 //! |---|---|---|
-//! | an unmatched mark at the head of the isolation queue *reduces* its counter of pauses | it adds a reason to hold the queue; the match removes it | `mark-sign` |
-//! | S_fair of a flow alone in its queue is the whole queue, which it never exceeds | alone beyond Q_l means congested | `share-alone` |
-//! | pauseNum in NFT and in CFT; PAUSE whenever it *is* 1 | one count per flow, PAUSE when it leaves 0, RESUME when it returns | `two-counters` |
-//! | only a PAUSE of a flow already in CFT counts for the isolation queue | every change of a flow to paused counts, every change back uncounts | `printed-holds`, and `printed-holds-bounded`, where a count never falls below 0 |
-//! | the flow's old queue is held by its first PAUSE only | by every one that finds packets in it | `hold-once` |
-//! | a resumed flow without packets leaves CFT | only when its marks are gone, too: one left in the isolation queue would wait for a partner that never comes | `early-release` |
+//! | `mark-sign` | an unmatched mark *reduces* the counter of pauses | it adds a reason to hold |
+//! | `share-alone` | S_fair of a flow alone in its queue is the queue | beyond Q_l: congested |
+//! | `two-counters` | pauseNum in NFT and in CFT, PAUSE whenever it *is* 1 | one count per flow |
+//! | `printed-holds` | only a PAUSE of a flow already in CFT counts | every change counts |
+//! | `hold-once` | only the first PAUSE holds a flow's old queue | each that finds packets in it |
+//! | `early-release` | a resumed flow without packets leaves CFT | once its marks are gone, too |
+//!
+//! * `mark-sign`: the mark at the head of the isolation queue; the match removes the reason.
+//! * `share-alone`: no flow exceeds a share that is the whole queue.
+//! * `two-counters`: with one count, PAUSE is sent when it leaves 0 and RESUME when it returns.
+//! * `printed-holds`: the count of paused flows that holds the isolation queue. Here it rises with
+//!   every change of a flow to paused and falls with every change back. With
+//!   `printed-holds-bounded` the printed count never falls below 0.
+//! * `early-release`: a mark left in the isolation queue would wait for a partner that never comes.
 //!
 //! Also: sizes are bytes; flowNum of the isolation queue is counted up as well as down; the
 //! release waits for two quiet hop round trips, on a timer; marks take no time.

@@ -161,9 +161,9 @@ impl Window {
         })
     }
 
-    /// One thread's share of everything before `until`: some parts, of which `first` is the number of
-    /// the first. All threads see the same times, so they go through the same sweeps and leave
-    /// together. Returns how often they have met.
+    /// One thread's share of everything before `until`: `parts`, the first of which has the number
+    /// `first`. All threads see the same times, so they make the same sweeps and return after the
+    /// same one. Returns how often they have synchronised.
     fn work(
         &self,
         exchange: &Exchange,
@@ -470,8 +470,8 @@ mod tests {
         assert_eq!(plan(1), [[format!("{pods}001001233233"), String::new()]]);
     }
 
-    /// A 512:1 incast on a fat-tree of 1024 hosts keeps one link of 100 Gb/s busy: in 10 us, some 120
-    /// packets and their ACKs cross six links each, in eleven meetings.
+    /// A 512:1 incast on a fat-tree of 1024 hosts keeps one link of 100 Gb/s busy: in 10 us, some
+    /// 120 packets and their ACKs cross six links each, in eleven synchronisations.
     #[test]
     fn threads_are_worth_their_meetings_or_rest() {
         assert!(!threads_pay(&[720, 720], 11));

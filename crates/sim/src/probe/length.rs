@@ -87,9 +87,8 @@ impl LengthProbe {
         self.bin = bin(length);
     }
 
-    /// [`LengthProbe::set`] for the queues of a port: there are many, and the lengths of each that
-    /// follow each other seldom share a cache line, so the bin that counts at the next change is asked
-    /// for now.
+    /// [`LengthProbe::set`] for the queues of a port: there are many, and successive lengths of one
+    /// seldom share a cache line, so the bin that the next change adds to is prefetched now.
     #[inline(always)]
     pub(crate) fn set_ahead(&mut self, now: Time, length: u64) {
         self.set(now, length);

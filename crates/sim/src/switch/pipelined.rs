@@ -1,10 +1,10 @@
 //! A pipelined switch: FIFOs in front of one packet processor, bounded egress queues behind it.
 //!
 //! ```text
-//!          ingress FIFOs          processor                     egress queues
-//!  wire ─► [ port 0 ] ──┐                                  ┌─► (port, priority) ─► scheduler ─► wire
-//!  wire ─► [ port 1 ] ──┼─► one packet at a time, ─► route ┼─► (port, priority) ─► scheduler ─► wire
-//!  wire ─► [ port 2 ] ──┘   ports in turn            admit └─► ...
+//!         ingress FIFOs          processor                    egress queues
+//! wire ─► [ port 0 ] ──┐                                 ┌─► (port, priority) ─► scheduler ─► wire
+//! wire ─► [ port 1 ] ──┼─► one packet at a time ─► route ┼─► (port, priority) ─► scheduler ─► wire
+//! wire ─► [ port 2 ] ──┘   ports in turn           admit └─► ...
 //! ```
 //!
 //! A packet waits in the FIFO of its port, whatever its priority, and is counted by (port,

@@ -11,16 +11,32 @@
 //! its transmitter is the next to act ([`Switch::is_idle`]). An ingress is **quiet** while its
 //! bytes are in the range in which the scheme needs no notification.
 //!
-//! | shortcut | condition | what it spares | why the result is the same |
-//! |---|---|---|---|
-//! | [`Straight`] | no outages, no bit errors, no forwarding latency | the check for damage, the pipeline | nothing is damaged and nothing waits; a control frame is known by having no route |
-//! | *bypass* in [`Switch::forward_shortcut`] | egress idle and [open](Port::is_open_for), ingress quiet with and without the packet | memory books, scheme, queue, clock | the scheduler could choose no other packet; books and queue would be as before at the same instant, only the buffer's peak counts it; the scheme needs no notification |
-//! | [`Switch::queue_quietly`] | nothing but memory decides on admission, ingress quiet with the packet | `arrive` | the scheme has named the queue and needs no notification |
-//! | [`Switch::pass`] | egress idle, nothing queued or held there; the scheme says that the packet passes | memory books, `arrive`, `serve`, `depart`, queue, clock | the scheme is as after these calls, which would ask for nothing; the scheduler could choose no other packet |
-//! | [`Switch::store_and_send`] | egress idle, the scheme asked for nothing in `arrive` (and in `serve`, which says `Send`), nothing else can be sent | queue, clock | the packet would be first in its queue and chosen at this instant; `depart` sees the same books |
-//! | [`Switch::transmit_shortcut`] | no control frames, no limits, link up; the next head is not inspected, or the scheme sends it and asks for nothing | the loop of choice and verdict | the plain path would choose the same queue and send its head |
-//! | [`Hooks::arrive`], [`Hooks::serve`], [`Hooks::depart`] | a priority of which the scheme never hears | these calls | the scheme would name the same queue and ask for nothing |
-//! | quiet departure in [`Switch::send`] | ingress quiet with and without the packet | `depart` | the scheme needs no notification |
+//! * [`Straight`]. *When:* no outages, no bit errors, no forwarding latency. *Spares:* the check
+//!   for damage, the pipeline. *Same result:* nothing is damaged and nothing waits; a control frame
+//!   is recognised by having no route.
+//! * *bypass* in [`Switch::forward_shortcut`]. *When:* egress idle and [open](Port::is_open_for),
+//!   ingress quiet with and without the packet. *Spares:* memory books, scheme, queue, clock. *Same
+//!   result:* the scheduler could choose no other packet; books and queue would be as before at the
+//!   same instant, and only the buffer's peak counts the packet; the scheme needs no notification.
+//! * [`Switch::queue_quietly`]. *When:* nothing but memory decides on admission, ingress quiet with
+//!   the packet. *Spares:* `arrive`. *Same result:* the scheme has named the queue and needs no
+//!   notification.
+//! * [`Switch::pass`]. *When:* egress idle, nothing queued or held there; the scheme says that the
+//!   packet passes. *Spares:* memory books, `arrive`, `serve`, `depart`, queue, clock. *Same
+//!   result:* the scheme is as after these calls, which would request nothing; the scheduler could
+//!   choose no other packet.
+//! * [`Switch::store_and_send`]. *When:* egress idle, the scheme requested nothing in `arrive` (and
+//!   in `serve`, which returned `Send`), nothing else can be sent. *Spares:* queue, clock. *Same
+//!   result:* the packet would be first in its queue and chosen at this instant; `depart` sees the
+//!   same books.
+//! * [`Switch::transmit_shortcut`]. *When:* no control frames, no limits, link up; the next head is
+//!   not inspected, or the scheme sends it and requests nothing. *Spares:* the loop of choice and
+//!   verdict. *Same result:* the plain path would choose the same queue and send its head.
+//! * [`Hooks::arrive`], [`Hooks::serve`], [`Hooks::depart`]. *When:* the scheme needs no
+//!   notification of any packet of the priority. *Spares:* these calls. *Same result:* the scheme
+//!   would name the same queue and request nothing.
+//! * Quiet departure in [`Switch::send`]. *When:* ingress quiet with and without the packet.
+//!   *Spares:* `depart`. *Same result:* the scheme needs no notification.
 //!
 //! [`Hooks::arrive`]: super::hooks::Hooks::arrive
 //! [`Hooks::serve`]: super::hooks::Hooks::serve
@@ -201,8 +217,8 @@ impl Switch {
         }
     }
 
-    /// Sends a packet of which the scheme says that it leaves no trace, by an egress with nothing in
-    /// its way. Returns whether it did.
+    /// Sends a packet that leaves no state behind, as the scheme says, by a vacant egress. Returns
+    /// whether it was sent.
     #[inline(always)]
     fn pass(
         &mut self,
