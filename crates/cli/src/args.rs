@@ -25,7 +25,7 @@ First steps:
 
 Exit codes:
   0    done (a deadlock is a result, unless --deny deadlock)
-  1    a check failed (--deny)
+  1    a check failed (--deny), or runs of a sweep have no result
   2    bad input: an invalid scenario or argument
   3    invalid run: an invariant failed, or a lossless priority lost packets
   130  interrupted; partial results are written and labelled";
@@ -437,7 +437,7 @@ pub(crate) struct Traffic {
 pub(crate) enum FlowFormat {
     /// A table that scenarios read with `kind = "list"`.
     Csv,
-    /// FLOW_FILE of the HPCC ns-3 simulator; nodes have the numbers of `weir topo`.
+    /// FLOW_FILE of the HPCC ns-3 simulator; nodes have the numbers of the topology, from 0.
     Ns3,
 }
 
