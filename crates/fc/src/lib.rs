@@ -417,7 +417,8 @@ pub enum IngressBound {
     /// The scheme slows the neighbour down so that threshold and headroom are never used up, but
     /// for packets that have been started: two frames beyond are enough.
     Slows,
-    /// Nobody acts on the neighbour on account of the ingress: it may use the memory as it is.
+    /// The scheme does not pause or slow the neighbour because of the ingress: only the memory
+    /// limits it.
     Memory,
 }
 

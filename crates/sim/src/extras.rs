@@ -125,7 +125,7 @@ impl Stacks {
         stack
     }
 
-    /// Asks for what a switch reads of an entry to be at hand soon.
+    /// Prefetches what a switch reads of an entry.
     #[inline]
     pub(crate) fn prefetch(&self, at: u32) {
         if let Some(stack) = self.items.get(at as usize) {

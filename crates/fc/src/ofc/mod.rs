@@ -24,7 +24,7 @@
 //! | `pause_frame_tab` | ingress, priority | flows told to pause | `told` |
 //!
 //! *Listings:* Algorithm 1 is `notify.rs`, Algorithms 2 and 3 are `hierarchy.rs`; the counting
-//! lines (2.12 and 3.9 to 3.12) are in `tables.rs`. A NIC obeys per flow slot (`card.rs`).
+//! lines (2.12 and 3.9 to 3.12) are in `tables.rs`. A NIC holds flow slots (`card.rs`).
 //!
 //! # Readings
 //!

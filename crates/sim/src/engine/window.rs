@@ -89,7 +89,7 @@ impl Window {
         let tiers = Tiers::new(topology);
         let last = last_of_stretches(topology, partition, &tiers);
         let plan = |p| Plan::new(topology, partition, &tiers, p, &last);
-        // threads meet before the highest tier runs, whoever sends to whom
+        // threads synchronise before the highest tier runs, for any division of the nodes
         let meets = tiers.count() > 1 && last[tiers.count() as usize - 2];
         let balance = meets.then(|| Balance::new(topology));
         let mut plans: Vec<Plan> = (0..partition.parts.len()).map(plan).collect();
@@ -203,7 +203,7 @@ impl Window {
                     });
                 }
                 assert!(earliest >= ends[0], "what happens at {earliest} was left behind");
-                // nobody has anything to do before the point that the highest tier has reached
+                // no node has an event before the point that the highest tier has reached
                 if ends.last().is_some_and(|&end| earliest >= end) {
                     break;
                 }
@@ -420,7 +420,7 @@ impl Exchange {
             let mut next = part.earliest();
             for (to, boxes) in mail.iter().enumerate() {
                 if to != me {
-                    let mut slot = boxes[me].lock().expect("nobody panics while handing over");
+                    let mut slot = boxes[me].lock().expect("no thread panics while handing over");
                     next = next.min(part.wires.hand_over(to, &mut slot));
                 }
             }
@@ -434,7 +434,7 @@ impl Exchange {
         for (me, part) in (first..).zip(parts.iter_mut()) {
             for (from, slot) in mail[me].iter().enumerate() {
                 if from != me {
-                    let mut slot = slot.lock().expect("nobody panics while handing over");
+                    let mut slot = slot.lock().expect("no thread panics while handing over");
                     part.wires.take_over(&mut slot);
                 }
             }
@@ -476,7 +476,7 @@ mod tests {
     fn threads_are_worth_their_meetings_or_rest() {
         assert!(!threads_pay(&[720, 720], 11));
         assert!(threads_pay(&[10_000, 9_000], 11));
-        // one has it all, or nobody has anything
+        // one thread has all the work, or there is none
         assert!(!threads_pay(&[100_000, 0], 11));
         assert!(!threads_pay(&[0, 0], 1));
     }

@@ -59,7 +59,7 @@ impl From<FlowRecord> for Ended {
 }
 
 impl From<Ended> for FlowRecord {
-    /// What receivers and switches know is added by whoever joins the records.
+    /// What receivers and switches measured is added when the records are joined.
     fn from(e: Ended) -> Self {
         let rare = e.rare.map(|r| *r);
         let Rare { retransmitted, discarded, timeouts, held, tcp } = rare.unwrap_or_default();

@@ -152,7 +152,7 @@ impl Balancer {
 }
 
 impl Switch {
-    /// The egress port of a packet, where the balance of loads may have a say.
+    /// The egress port of a packet, by route and, if there are several, by the balancer.
     #[inline]
     pub(super) fn choose(
         &mut self,

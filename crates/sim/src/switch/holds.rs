@@ -213,7 +213,7 @@ impl Switch {
         holds.chain(self.waits.values().copied()).min()
     }
 
-    /// Queues that wait for somebody, for deadlock detection.
+    /// Queues that wait for the neighbour or for another queue, for deadlock detection.
     pub(crate) fn stuck_queues(&self) -> Vec<StuckQueue> {
         let mut stuck = Vec::new();
         for (o, port) in self.ports.iter().enumerate() {

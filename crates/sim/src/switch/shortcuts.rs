@@ -376,8 +376,8 @@ impl Switch {
 /// What the bits together mean.
 impl Port {
     /// Whether a packet for `queue`, which takes no turns, would be chosen next if it were queued
-    /// at an idle port, and nobody would look at it: the port is empty, or what is queued is held
-    /// and stands elsewhere.
+    /// at an idle port, and would not be inspected: the port is empty, or all that is queued is
+    /// held, in other queues.
     #[inline(always)]
     fn is_open_for(&self, book: &PortBook, queue: Option<QueueId>) -> bool {
         !self.obstacles.any_but(0) || self.is_open_beside(book, queue)
