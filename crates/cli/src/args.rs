@@ -83,6 +83,7 @@ pub(crate) enum Command {
     #[command(after_help = "\
 Examples:
   weir check incast                            every setting, with defaults
+  weir check incast --scheme bfc --cc dcqcn    those of another scheme
   weir check my.toml --set switch.buffer=2MB   the same with another buffer")]
     Check(Check),
     /// Describe the topology of a scenario, or draw it
@@ -213,6 +214,9 @@ pub(crate) struct Input {
 pub(crate) struct Check {
     #[command(flatten)]
     pub input: Input,
+    /// Flow control scheme instead of the scenario's
+    #[arg(long, value_name = "NAME")]
+    pub scheme: Option<String>,
     /// Congestion control instead of the scenario's
     #[arg(long, value_name = "NAME")]
     pub cc: Option<String>,
