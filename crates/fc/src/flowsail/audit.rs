@@ -25,7 +25,7 @@ pub(super) fn audit(e: &Egress, v: &NodeView<'_>, drained: bool) -> Result<(), V
     for (i, queue) in e.queues.iter().enumerate() {
         let book = v.queue(e.port, e.queue_id(i as u32));
         if book.bytes.get() != bytes[i] {
-            let what = format!("queue {i} holds {} B, its flows {} B", book.bytes, bytes[i]);
+            let what = format!("queue {i} holds {} B, its flows {} B", book.bytes.get(), bytes[i]);
             return fail(port, what);
         }
         // literal readings lose count on purpose
