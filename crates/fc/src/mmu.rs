@@ -270,19 +270,49 @@ impl Mmu {
         Ok(())
     }
 
-    /// Whether a packet of `size` bytes could be stored, by the plain accounts alone, and released at
-    /// the same instant. Only the peak shows it.
+    /// Whether a packet of `size` bytes could be stored and released at the same instant, with all
+    /// accounts as before. Only the peak shows it.
     #[inline(always)]
     pub fn transit(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let ingress = self.ingress.get(slot(port, priority)).expect(NO_PORT);
         let used = self.used + u64::from(size);
         let fits = ingress.bytes + u64::from(size) <= ingress.limit
             && used <= self.config.buffer.get()
-            && !self.careful;
+            && (!self.careful || self.transits_with_care(port, priority, u64::from(size)));
         if fits && used > self.peak {
             self.peak = used;
         }
         fits
+    }
+
+    /// Whether what is stored and released at once leaves the costly accounts as they are: with
+    /// dynamic thresholds, if it needs no headroom and none is in use, which would be given back first.
+    fn transits_with_care(&self, port: PortId, priority: Priority, size: u64) -> bool {
+        if self.staged.is_some() {
+            return false;
+        }
+        let Thresholds::Dynamic { reserve, shift, .. } = &self.config.thresholds else {
+            return true;
+        };
+        let s = slot(port, priority);
+        let beyond = (self.ingress[s].bytes + size).saturating_sub(reserve.get());
+        !self.is_lossless(priority)
+            || !self.config.exempt.contains(priority)
+                && self.headroom_used[s] == 0
+                && beyond <= self.threshold(shift, port)
+    }
+
+    /// Whether this ingress should be paused with a packet of `size` bytes more, for which
+    /// [`Mmu::transit`] is true.
+    pub fn would_pause(&self, port: PortId, priority: Priority, size: u16) -> bool {
+        let (s, size) = (slot(port, priority), u64::from(size));
+        let bytes = self.ingress[s].bytes + size;
+        let Thresholds::Dynamic { reserve, shift, .. } = &self.config.thresholds else {
+            return bytes >= self.levels(port, priority).xoff;
+        };
+        let beyond = bytes.saturating_sub(reserve.get());
+        let used = self.shared_used + beyond.min(size);
+        beyond >= self.shared.saturating_sub(used) >> shift[port.index()]
     }
 
     /// XON: above it [`Mmu::may_resume`] is false. [`Bytes::MAX`] with dynamic thresholds, where it
