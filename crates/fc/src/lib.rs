@@ -295,9 +295,9 @@ pub trait FlowControl: Send {
     /// nothing is held, and `p` would leave at once. Returns the queue that `p` passes through,
     /// with tags and state as after `arrive`, `serve` (if heads are inspected) and `depart`; or
     /// `None` with nothing changed, and then these are called. Allowed only if they would request
-    /// no action and the packet would be sent; the books do not count it. A switch may call this
-    /// for packets of [`Interest::Every`]: most packets find an idle port, and often leave no state
-    /// behind.
+    /// no action and the packet would be sent; the books do not count it, but [`Mmu::transit`] is
+    /// true for it. A switch may call this for packets of [`Interest::Every`]: most packets find an
+    /// idle port, and often leave no state behind.
     fn pass(&mut self, _v: &NodeView<'_>, _p: &mut Packet, _egress: PortId) -> Option<QueueId> {
         None
     }

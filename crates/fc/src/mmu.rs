@@ -271,19 +271,52 @@ impl Mmu {
         Ok(())
     }
 
-    /// Whether a packet of `size` bytes could be stored, by the plain accounts alone, and released
-    /// at the same instant. Of all accounts, only the peak changes.
+    /// Whether a packet of `size` bytes could be stored and released at the same instant. Of all
+    /// accounts, only the peak changes.
     #[inline(always)]
     pub fn transit(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let ingress = self.ingress.get(slot(port, priority)).expect(NO_PORT);
         let size = Bytes::from(size);
         let used = self.used + size;
-        let fits =
-            ingress.bytes + size <= ingress.limit && used <= self.config.buffer && !self.careful;
+        let fits = ingress.bytes + size <= ingress.limit
+            && used <= self.config.buffer
+            && (!self.careful || self.transits_with_care(port, priority, size));
         if fits && used > self.peak {
             self.peak = used;
         }
         fits
+    }
+
+    /// Whether what is stored and released at once leaves the costly accounts as they are: with
+    /// dynamic thresholds, if it needs no headroom and none is in use, which would be given back
+    /// first.
+    fn transits_with_care(&self, port: PortId, priority: Priority, size: Bytes) -> bool {
+        if self.staged.is_some() {
+            return false;
+        }
+        let Thresholds::Dynamic { reserve, shift, .. } = &self.config.thresholds else {
+            return true;
+        };
+        let s = slot(port, priority);
+        let beyond = (self.ingress[s].bytes + size).saturating_sub(*reserve);
+        !self.is_lossless(priority)
+            || !self.config.exempt.contains(priority)
+                && self.headroom_used[s] == Bytes::ZERO
+                && beyond <= self.threshold(shift, port)
+    }
+
+    /// Whether this ingress should be paused with a packet of `size` bytes more, for which
+    /// [`Mmu::transit`] is true.
+    pub fn would_pause(&self, port: PortId, priority: Priority, size: u16) -> bool {
+        let (s, size) = (slot(port, priority), Bytes::from(size));
+        let bytes = self.ingress[s].bytes + size;
+        let Thresholds::Dynamic { reserve, shift, .. } = &self.config.thresholds else {
+            return bytes >= self.levels(port, priority).xoff;
+        };
+        let beyond = bytes.saturating_sub(*reserve);
+        let used = self.shared_used + beyond.min(size);
+        let left = self.shared.saturating_sub(used);
+        beyond >= Bytes::new(left.get() >> shift[port.index()])
     }
 
     /// XON: above it [`Mmu::may_resume`] is false. [`Bytes::MAX`] with dynamic thresholds, where it

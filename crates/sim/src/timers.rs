@@ -108,8 +108,25 @@ impl<K: Name> Timers<K> {
         self.foreground
     }
 
-    /// (Re-)arms `key`.
+    /// (Re-)arms `key`. What happens with every packet, that a numbered timer which keeps the run
+    /// alive moves to a later time, takes no call.
+    #[inline(always)]
     pub(crate) fn arm(&mut self, key: K, at: Time, background: bool) {
+        if let Some(n) = key.number()
+            && let Some(Some(timer)) = self.numbered[n.kind].get_mut(n.index)
+            && timer.is_foreground()
+            && timer.place <= at
+            && !background
+        {
+            timer.due = at;
+            return;
+        }
+        self.place(key, at, background);
+    }
+
+    /// [`Timers::arm`] for any timer.
+    #[inline(never)]
+    fn place(&mut self, key: K, at: Time, background: bool) {
         let new = Timer { place: at, due: at, armed: true, background };
         self.foreground += usize::from(!background);
         match self.known(key) {

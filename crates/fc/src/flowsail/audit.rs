@@ -69,5 +69,5 @@ fn at_rest(f: &Flow) -> bool {
         && f.marks == 0
         && !f.waiting
         && f.pauses() == 0
-        && f.congested.as_ref().is_none_or(released)
+        && f.congested.as_deref().is_none_or(released)
 }

@@ -27,8 +27,8 @@ pub(super) struct Flow {
     pub bytes: u64,
     /// NFT: the index of that queue.
     pub queue: u32,
-    /// CFT, while later packets go to the isolation queue.
-    pub congested: Option<Congested>,
+    /// CFT, while later packets go to the isolation queue. Apart: of few flows that is so.
+    pub congested: Option<Box<Congested>>,
     /// Packets that met congestion and are still here: in the normal queue, in the isolation queue.
     pub pause_num: [u32; 2],
     /// What the previous hop knows.
@@ -128,7 +128,8 @@ impl Egress {
             a.mark(port, QueueId(self.first + isolation), i);
             a.mark(port, QueueId(self.first + normal), i);
         }
-        let c = f.congested.get_or_insert_with(|| Congested { last: now, ..Congested::default() });
+        let isolated = || Box::new(Congested { last: now, ..Congested::default() });
+        let c = f.congested.get_or_insert_with(isolated);
         if c.paused.contains(&who) {
             return;
         }

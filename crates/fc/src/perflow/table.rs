@@ -106,8 +106,14 @@ impl<E> Table<E> {
         (0..setup.ports.len() * plan.classes()).map(|_| Self::new()).collect()
     }
 
-    #[inline]
+    /// Where the entry of `key` is. Most tables are empty most of the time.
+    #[inline(always)]
     pub(crate) fn find(&self, key: u64) -> Option<u32> {
+        if self.taken | self.beyond == 0 { None } else { self.search(key) }
+    }
+
+    #[inline]
+    fn search(&self, key: u64) -> Option<u32> {
         let tag = tag(key);
         let mut taken = self.taken;
         for (word, tags) in self.tags.iter().enumerate() {

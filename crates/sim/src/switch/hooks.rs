@@ -98,7 +98,7 @@ impl Hooks {
         egress: PortId,
         now: Time,
     ) -> Option<QueueId> {
-        if self.quiet[packet.priority.index()].is_some() {
+        if self.never_hears(packet.priority) {
             return None;
         }
         self.fc.pass(&NodeView { now, books }, packet, egress)

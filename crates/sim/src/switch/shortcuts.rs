@@ -119,7 +119,10 @@ impl Switch {
             port.start(packet, || Bytes::ZERO, marker, now, env.wires);
             return;
         }
-        if !port.is_guarded() && self.queue_quietly(packet, egress, now, env) {
+        if let Some(queue) = scheme.quiet_queue(packet.priority)
+            && !port.is_guarded()
+            && self.queue_quietly(packet, PortQueue { port: egress, queue }, now, env)
+        {
             return;
         }
         if idle {
@@ -154,13 +157,13 @@ impl Switch {
         self.inbox.next() > now && self.clocks.would_win(self.tx_clock(egress.index()), now)
     }
 
-    /// Stores and queues a packet of a quiet ingress without a word to the scheme. Returns whether
-    /// it did.
+    /// Stores a packet of a quiet ingress and queues it where the scheme has said beforehand, without
+    /// a word to the scheme. Returns whether it did.
     #[inline(always)]
     fn queue_quietly(
         &mut self,
         packet: &Packet,
-        egress: PortId,
+        at: PortQueue,
         now: Time,
         env: &mut Env<'_, '_>,
     ) -> bool {
@@ -168,14 +171,13 @@ impl Switch {
         if !books.mmu.admit_quietly(packet.ingress, packet.priority, packet.size) {
             return false;
         }
-        let (o, priority) = (egress.index(), packet.priority);
-        let queue = self.scheme.quiet_queue(priority).expect("a quiet ingress has a queue");
+        let (o, priority) = (at.port.index(), packet.priority);
         self.buffer.set(now, books.mmu.used().get());
         let port = ports.get_mut(o).expect(NO_PORT);
         let book = books.ports.get_mut(o).expect(NO_PORT);
         book.q_out[priority.index()] += packet.bytes();
         let free = port.tx.busy_until;
-        if port.enqueue::<false>(book, stored, queue, packet, now) {
+        if port.enqueue::<false>(book, stored, at.queue, packet, now) {
             self.offer(o, free, now, env);
         }
         true
@@ -391,8 +393,9 @@ impl Port {
             book.queues.get(q.index()).is_some_and(|book| book.packets == 0 && !book.held)
         };
         !self.obstacles.any_but(HARMLESS)
-            && !self.scheduler.any_ready()
-            && queue.is_some_and(|q| is_free(q) && self.scheduler.is_alone(q))
+            && queue.is_some_and(|q| {
+                !self.scheduler.any_ready() && is_free(q) && self.scheduler.is_alone(q)
+            })
     }
 
     /// Whether more than the memory decides on admission.
