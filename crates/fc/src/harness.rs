@@ -15,9 +15,9 @@
 //! ```
 
 use crate::{
-    Action, Actions, Books, FlowControl, MmuConfig, NodeSetup, NodeView, PortBook, PortQueue,
-    PortSetup, PortThresholds, PrioritySchedule, QueueBook, QueueLayout, Refusal, Role, SchemeInfo,
-    Target, Thresholds, TimerKey, Values, Verdict,
+    Action, Actions, Books, FlowControl, MmuConfig, NodeSetup, NodeView, Param, PortBook,
+    PortQueue, PortSetup, PortThresholds, PrioritySchedule, QueueBook, QueueLayout, Refusal, Role,
+    SchemeInfo, Target, Thresholds, TimerKey, Values, Verdict,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
@@ -29,6 +29,30 @@ use weir_core::{
 
 /// The priority the bench's packets have.
 pub const PRIORITY: Priority = Priority::ALL[3];
+
+/// The values of a scheme's parameters, by name.
+///
+/// # Panics
+/// If there is no such parameter, or its value is not valid.
+pub fn given(info: &SchemeInfo, pairs: &[(&str, &str)]) -> Values {
+    let by_name = |&(name, text)| {
+        let param = info.params.iter().find(|p| p.name == name).expect("a parameter");
+        (param, text)
+    };
+    set(&pairs.iter().map(by_name).collect::<Vec<_>>())
+}
+
+/// The values of parameters.
+///
+/// # Panics
+/// If one is not valid.
+pub fn set(options: &[(&Param, &str)]) -> Values {
+    let mut values = Values::new();
+    for (param, text) in options {
+        values.set(param, text).expect("a value");
+    }
+    values
+}
 
 /// How many moves and marks in a row are no longer progress.
 const CIRCLE: usize = 1 << 16;
@@ -327,7 +351,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
     fn try_arrive(&mut self, p: TestPacket, egress: PortId) -> Result<QueueId, Refusal> {
         let mut p = p.0;
         self.books.mmu.admit(p.ingress, p.priority, p.size)?;
-        self.books.ports[egress.index()].q_out[p.priority.index()] += u64::from(p.size);
+        self.books.ports[egress.index()].q_out[p.priority.index()] += p.bytes();
         let mut a = Actions::new();
         let view = NodeView { now: self.now, books: &self.books };
         let q = self.scheme.arrive(&view, &mut p, egress, &mut a);
@@ -347,7 +371,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         self.queues[o][q].push_back(p);
         if p.kind != PacketKind::Mark {
             let book = &mut self.books.ports[o].queues[q];
-            book.bytes += u64::from(p.size);
+            book.bytes += p.bytes();
             book.packets += 1;
         }
         self.refresh_books(o);
@@ -357,7 +381,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         let p = self.queues[o][q].pop_front().expect("the queue has a head");
         if p.kind != PacketKind::Mark {
             let book = &mut self.books.ports[o].queues[q];
-            book.bytes -= u64::from(p.size);
+            book.bytes -= p.bytes();
             book.packets -= 1;
         }
         self.refresh_books(o);
@@ -494,7 +518,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
     fn send_head(&mut self, port: PortId, q: QueueId) -> Packet {
         let mut p = self.pop(port.index(), q.index());
         self.books.mmu.release(p.ingress, p.priority, p.size);
-        self.books.ports[port.index()].q_out[p.priority.index()] -= u64::from(p.size);
+        self.books.ports[port.index()].q_out[p.priority.index()] -= p.bytes();
         let mut a = Actions::new();
         let view = NodeView { now: self.now, books: &self.books };
         self.scheme.depart(&view, &mut p, PortQueue { port, queue: q }, &mut a);

@@ -282,13 +282,7 @@ impl FlowControl for Pfc {
     }
 
     #[inline]
-    fn arrive(
-        &mut self,
-        v: &NodeView<'_>,
-        p: &mut Packet,
-        _egress: PortId,
-        a: &mut Actions,
-    ) -> QueueId {
+    fn arrive(&mut self, v: &NodeView<'_>, p: &mut Packet, _: PortId, a: &mut Actions) -> QueueId {
         if self.lossless.contains(p.priority)
             && !self.ports[p.ingress.index()].sent.contains(p.priority)
             && v.books.mmu.should_pause(p.ingress, p.priority)
@@ -296,6 +290,15 @@ impl FlowControl for Pfc {
             self.pause(v.now, p.ingress, p.priority, a);
         }
         self.queue_of(p.priority)
+    }
+
+    /// A packet that neither pauses the neighbour nor finds it paused. (With fixed thresholds the
+    /// switch knows that beforehand and does not ask.)
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, _egress: PortId) -> Option<QueueId> {
+        let concerned = self.governs(p.priority)
+            && (self.has_paused(p.ingress, p.priority)
+                || v.books.mmu.would_pause(p.ingress, p.priority, p.size));
+        (!concerned).then(|| self.queue_of(p.priority))
     }
 
     #[inline]

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use weir_core::packet::flags;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, QueueId};
-use weir_fc::harness::{Bench, PRIORITY, TestPacket};
+use weir_fc::harness::{Bench, PRIORITY, TestPacket, given};
 use weir_fc::{FlowControl, NodeSetup, NodeView, ParamError, SchemeInfo, Values};
-use weir_fc::{bfc, ffc, flowsail, ideal, ofc};
+use weir_fc::{bfc, ffc, flowsail, ideal, ofc, pfc};
 
 const PORTS: u16 = 3;
 
@@ -107,11 +107,7 @@ fn walk<S: FlowControl + Clone + Eq + std::fmt::Debug>(
     new: New<S>,
     options: &[(&str, &str)],
 ) -> Result<u32, TestCaseError> {
-    let mut values = Values::new();
-    for (name, text) in options {
-        let param = info.params.iter().find(|p| p.name == *name).expect("a parameter");
-        values.set(param, text).unwrap();
-    }
+    let values = given(info, options);
     let mut bench =
         Bench::around(usize::from(PORTS), "6KB", "3KB", |setup| new(&values, setup).unwrap());
     let mut passes = 0;
@@ -179,6 +175,11 @@ proptest! {
     }
 
     #[test]
+    fn through_pfc(steps in steps()) {
+        walk(&steps, &pfc::INFO, pfc::Pfc::new, &[])?;
+    }
+
+    #[test]
     fn through_ofc(steps in steps()) {
         walk(&steps, &ofc::INFO, ofc::Ofc::new, &[("xoff-congested", "4KB")])?;
     }
@@ -193,6 +194,7 @@ fn packets_pass() {
     assert_eq!(walk(&steps, &flowsail::INFO, flowsail::FlowSail::new, &[]).unwrap(), 3);
     assert_eq!(walk(&steps, &ffc::INFO, ffc::Ffc::new, &[]).unwrap(), 3);
     assert_eq!(walk(&steps, &ofc::INFO, ofc::Ofc::new, &[]).unwrap(), 3);
+    assert_eq!(walk(&steps, &pfc::INFO, pfc::Pfc::new, &[]).unwrap(), 3);
     // the first packet makes the queue, and waits for its departure
     assert_eq!(walk(&steps, &ideal::INFO, ideal::Ideal::new, &[]).unwrap(), 2);
 }

@@ -1,10 +1,9 @@
 //! Amounts of data.
 
-use super::parse::{Grammar, ParseUnitError, parse, print};
+use super::parse::{Grammar, notation, print};
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
-use std::str::FromStr;
 
 /// A number of bytes. "64KB" is 64 000 B and "64KiB" is 65 536 B.
 ///
@@ -14,6 +13,7 @@ use std::str::FromStr;
 /// assert_eq!(Bytes::new(75_000).to_string(), "75 KB");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
 pub struct Bytes(u64);
 
 const GRAMMAR: Grammar = Grammar {
@@ -84,6 +84,13 @@ impl Bytes {
     }
 }
 
+impl From<u16> for Bytes {
+    #[inline]
+    fn from(n: u16) -> Self {
+        Self(u64::from(n))
+    }
+}
+
 impl Add for Bytes {
     type Output = Self;
     #[inline]
@@ -128,12 +135,7 @@ impl Sum for Bytes {
     }
 }
 
-impl FromStr for Bytes {
-    type Err = ParseUnitError;
-    fn from_str(s: &str) -> Result<Self, Self::Err> {
-        parse(s, &GRAMMAR).map(Self)
-    }
-}
+notation!(Bytes);
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -141,12 +143,6 @@ impl fmt::Display for Bytes {
             return f.pad("unlimited");
         }
         print(f, self.0, PRINT)
-    }
-}
-
-impl fmt::Debug for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

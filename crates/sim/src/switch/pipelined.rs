@@ -1,10 +1,10 @@
 //! A pipelined switch: FIFOs in front of one packet processor, bounded egress queues behind it.
 //!
 //! ```text
-//!          ingress FIFOs          processor                     egress queues
-//!  wire ─► [ port 0 ] ──┐                                  ┌─► (port, priority) ─► scheduler ─► wire
-//!  wire ─► [ port 1 ] ──┼─► one packet at a time, ─► route ┼─► (port, priority) ─► scheduler ─► wire
-//!  wire ─► [ port 2 ] ──┘   ports in turn            admit └─► ...
+//!         ingress FIFOs          processor                    egress queues
+//! wire ─► [ port 0 ] ──┐                                 ┌─► (port, priority) ─► scheduler ─► wire
+//! wire ─► [ port 1 ] ──┼─► one packet at a time ─► route ┼─► (port, priority) ─► scheduler ─► wire
+//! wire ─► [ port 2 ] ──┘   ports in turn           admit └─► ...
 //! ```
 //!
 //! A packet waits in the FIFO of its port, whatever its priority, and is counted by (port,
@@ -19,11 +19,14 @@
 //! [`Config::shortcuts`](crate::Config::shortcuts) turns off; results are the same
 //! (`crates/sim/tests/pipelined.rs`):
 //!
-//! | shortcut | condition | what it spares | why the result is the same |
-//! |---|---|---|---|
-//! | an idle [`Processor`] begins late | no delay behind the processor | an event per packet | no later packet could have been chosen, and nothing can stop the processor in between |
-//! | a quiet FIFO ([`Switch::ingress_changed`]) | its bytes are in the range that the scheme has named | `ingress_changed` | the scheme says that the call would do nothing |
-//! | [`Switch::leave_processor`] | the same, and the scheme needs no notification of such packets | `arrive`, `depart` | the scheme has named the queue and would ask for nothing |
+//! * An idle [`Processor`] begins late. *When:* no delay behind the processor. *Spares:* an event
+//!   per packet. *Same result:* no later packet could have been chosen, and nothing can stop the
+//!   processor in between.
+//! * Quiet FIFO in [`Switch::ingress_changed`]. *When:* its bytes are in the range that the scheme
+//!   has named. *Spares:* `ingress_changed`. *Same result:* the call would do nothing.
+//! * Quiet arrival in [`Switch::leave_processor`], quiet departure in [`Switch::send`]. *When:* the
+//!   same, and the scheme needs no notification of such packets. *Spares:* `arrive`, `depart`.
+//!   *Same result:* the scheme has named the queue and would request nothing.
 
 mod processor;
 
@@ -148,7 +151,7 @@ impl Switch {
             Exit::Enters => {
                 self.leave_ingress(packet, now);
                 let (o, p) = (egress.index(), packet.priority);
-                self.books.ports[o].q_out[p.index()] += u64::from(packet.size);
+                self.books.ports[o].q_out[p.index()] += packet.bytes();
                 self.ingress_changed(packet.ingress, p, now, env);
                 let queue = match self.scheme.quiet_queue(p) {
                     Some(queue) if self.books.mmu.is_quiet_fifo(packet.ingress, p) => queue,

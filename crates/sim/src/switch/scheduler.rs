@@ -6,7 +6,7 @@ mod turns;
 
 use bits::ReadyBits;
 use std::sync::Arc;
-use turns::{Rank, Ring, State, Turns, is_allowed, ranks, rings};
+use turns::{ANY, Rank, Ring, State, Turns, is_allowed, late, main_group, ranks, rings};
 use weir_core::prefetch::prefetch;
 use weir_core::{Priority, PrioritySet, QueueId};
 use weir_fc::{QueueLayout, QueueSpec};
@@ -32,29 +32,6 @@ pub(crate) struct Scheduler {
     /// agree.
     late: u64,
     turns: Turns,
-}
-
-/// [`Scheduler::late`] where the order of numbers may never be that of ranks.
-const ANY: u64 = u64::MAX;
-
-/// Which queues have a smaller number than one made on demand but rank below it.
-fn late(layout: &QueueLayout, rings: &[Ring], rank_of: &[usize]) -> u64 {
-    let on_demand = layout.on_demand.iter().map(|d| rank_of[d.group as usize]);
-    let Some(highest) = on_demand.min() else { return 0 };
-    let below = |(ring, rank): &(&Ring, &usize)| ring.first < ring.end && **rank > highest;
-    let below: Vec<&Ring> = rings.iter().zip(rank_of).filter(below).map(|(r, _)| r).collect();
-    if layout.on_demand.len() > 1 || below.iter().any(|ring| ring.end > 64) {
-        return ANY;
-    }
-    below.iter().flat_map(|ring| ring.first..ring.end).fold(0, |bits, q| bits | 1 << q)
-}
-
-/// The strict group with most queues: one that grows without gaps, or else the largest.
-fn main_group(layout: &QueueLayout, rings: &[Ring]) -> Option<usize> {
-    let grows = |g: usize| layout.on_demand.iter().any(|d| d.group as usize == g);
-    (0..rings.len())
-        .filter(|&g| rings[g].step == 1)
-        .max_by_key(|&g| (grows(g), rings[g].end - rings[g].first))
 }
 
 impl Scheduler {
@@ -203,12 +180,34 @@ impl Scheduler {
         alone.then(|| QueueId(first.trailing_zeros()))
     }
 
+    /// The queue whose turn it is, if the first ready one is of the main ring and that is within the
+    /// first 64: one look at their bits is enough.
+    #[inline(always)]
+    fn select_in_main(&mut self) -> Option<QueueId> {
+        let Ring { end, cursor, .. } = self.main;
+        let ready = self.ready.first();
+        let first = ready.trailing_zeros();
+        if !self.main.has(first) || end > 64 || ready & self.late != 0 {
+            return None;
+        }
+        let ring = ready & (u64::MAX >> (64 - end));
+        let from_cursor = ring & (u64::MAX << cursor);
+        let q = if from_cursor == 0 { first } else { from_cursor.trailing_zeros() };
+        self.main.pass_on(q);
+        Some(QueueId(q))
+    }
+
     /// [`Scheduler::select`] where a turn has to be taken.
     fn select_in_group(
         &mut self,
         blocked: PrioritySet,
         size: impl Fn(QueueId) -> u64,
     ) -> Option<QueueId> {
+        if blocked.is_empty()
+            && let Some(q) = self.select_in_main()
+        {
+            return Some(q);
+        }
         if blocked.is_empty()
             && self.ready.first().is_power_of_two()
             && !self.uses_deficits

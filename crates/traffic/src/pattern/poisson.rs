@@ -59,7 +59,8 @@ const MOST_FLOWS: u64 = 10_000_000;
 /// `poisson`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "poisson",
-    doc: "Background traffic: flows between random hosts. Give one of `load`, `per-second` and `mean-gap`.",
+    doc: "Background traffic: flows between random hosts. \
+          Give one of `load`, `per-second` and `mean-gap`.",
     groups: &[
         SIZES,
         INTENSITY,
@@ -82,6 +83,22 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 impl Poisson {
+    /// Poisson arrivals at each host, between all hosts, from the beginning and without an end.
+    pub fn new(sizes: Sizes, intensity: Intensity) -> Self {
+        Self {
+            sizes,
+            intensity,
+            arrival: Arrival::Poisson,
+            scope: Scope::Host,
+            senders: None,
+            receivers: None,
+            start: Time::ZERO,
+            stop: None,
+            flows: None,
+            marking: Marking::default(),
+        }
+    }
+
     /// Reads it from parameters.
     pub fn read(r: &mut Reader<'_>) -> Result<Self, TrafficError> {
         let sigma = r.get("sigma")?;

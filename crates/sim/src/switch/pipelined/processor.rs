@@ -4,7 +4,7 @@ use crate::config::{DelayAt, PipelineConfig};
 use crate::outcome::ProcessorRecord;
 use crate::probe::length::{Area, LengthProbe};
 use std::collections::VecDeque;
-use weir_core::{Packet, PortId, Priority, Time};
+use weir_core::{Bytes, Packet, PortId, Priority, Time};
 use weir_fc::{EgressLimit, FlowControl, Mmu, OnFull, ParamError};
 
 /// A packet that stops the processor.
@@ -233,7 +233,7 @@ impl Processor {
     }
 
     /// Checks that the ingress accounts agree with the packets inside, and returns their bytes.
-    pub(in crate::switch) fn audit(&self, mmu: &Mmu) -> Result<u64, String> {
+    pub(in crate::switch) fn audit(&self, mmu: &Mmu) -> Result<Bytes, String> {
         let mut bytes = vec![[0u64; Priority::COUNT]; self.inputs.len()];
         for p in self.inside() {
             bytes[p.ingress.index()][p.priority.index()] += u64::from(p.size);
@@ -252,7 +252,7 @@ impl Processor {
             let length = self.ingress.length();
             return Err(format!("ingress FIFOs hold {all} B, their probe says {length} B"));
         }
-        Ok(all)
+        Ok(Bytes::new(all))
     }
 
     /// Bytes times time in front of the processor.

@@ -315,3 +315,26 @@ pub(super) fn ranks(layout: &QueueLayout, rings: &[Ring], rank_of: &[usize]) -> 
     }
     ranks
 }
+
+/// `Scheduler::late` where the order of numbers may never be that of ranks.
+pub(super) const ANY: u64 = u64::MAX;
+
+/// Which queues have a smaller number than one made on demand but rank below it.
+pub(super) fn late(layout: &QueueLayout, rings: &[Ring], rank_of: &[usize]) -> u64 {
+    let on_demand = layout.on_demand.iter().map(|d| rank_of[d.group as usize]);
+    let Some(highest) = on_demand.min() else { return 0 };
+    let below = |(ring, rank): &(&Ring, &usize)| ring.first < ring.end && **rank > highest;
+    let below: Vec<&Ring> = rings.iter().zip(rank_of).filter(below).map(|(r, _)| r).collect();
+    if layout.on_demand.len() > 1 || below.iter().any(|ring| ring.end > 64) {
+        return ANY;
+    }
+    below.iter().flat_map(|ring| ring.first..ring.end).fold(0, |bits, q| bits | 1 << q)
+}
+
+/// The strict group with most queues: one that grows without gaps, or else the largest.
+pub(super) fn main_group(layout: &QueueLayout, rings: &[Ring]) -> Option<usize> {
+    let grows = |g: usize| layout.on_demand.iter().any(|d| d.group as usize == g);
+    (0..rings.len())
+        .filter(|&g| rings[g].step == 1)
+        .max_by_key(|&g| (grows(g), rings[g].end - rings[g].first))
+}
