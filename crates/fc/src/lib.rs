@@ -254,9 +254,10 @@ pub trait FlowControl: Send {
     }
 
     /// Pipelined switch only: the range of `q_in` of (`ingress`, `priority`) in which
-    /// [`ingress_changed`](Self::ingress_changed) would change nothing and request nothing. A switch
-    /// calls this after `ingress_changed`, which it then leaves out while `q_in` stays in the range
-    /// and the link at `ingress` neither fails nor recovers. Empty by default: nothing is left out.
+    /// [`ingress_changed`](Self::ingress_changed) would change and request nothing. A switch calls
+    /// this after `ingress_changed`, which it then leaves out while `q_in` stays in the range and
+    /// the link at `ingress` neither fails nor recovers. If it is empty for no priority, what
+    /// [`interest`](Self::interest) says holds for pipelined switches, too. By default it is empty.
     fn quiet_range(&self, _mmu: &Mmu, _ingress: PortId, _priority: Priority) -> Range<Bytes> {
         Bytes::ZERO..Bytes::ZERO
     }

@@ -219,8 +219,8 @@ impl Mmu {
     }
 
     /// The scheme needs no notification while the bytes of an ingress FIFO are in `range`
-    /// ([`FlowControl::quiet_range`](crate::FlowControl::quiet_range)). Dynamic thresholds also move
-    /// with what other FIFOs hold: there it is always notified.
+    /// ([`FlowControl::quiet_range`](crate::FlowControl::quiet_range)). Dynamic thresholds depend
+    /// on other FIFOs, too: there it is always notified.
     pub fn hush_fifo(&mut self, ingress: PortId, priority: Priority, range: Range<Bytes>) {
         let moves = self.dynamic && self.is_lossless(priority);
         if let Some(staged) = &mut self.staged {

@@ -180,8 +180,8 @@ impl Scheduler {
         alone.then(|| QueueId(first.trailing_zeros()))
     }
 
-    /// The queue whose turn it is, if the first ready one is of the main ring and that is within the
-    /// first 64: one look at their bits is enough.
+    /// The queue whose turn it is, if the first ready one is of the main ring and that is within
+    /// the first 64: one look at their bits is enough.
     #[inline(always)]
     fn select_in_main(&mut self) -> Option<QueueId> {
         let Ring { end, cursor, .. } = self.main;

@@ -49,7 +49,7 @@ impl Switch {
             let blocked = port.limits().map_or(PrioritySet::EMPTY, |l| l.blocked(now));
             let Some(q) = port.select(blocked, stored) else { return };
             if !port.inspects_heads {
-                // no verdict is asked for, so there are no marks and no heads that were left waiting
+                // no verdict is asked for: there are no marks and no heads left waiting
                 self.carry_out(now, env);
                 self.send::<true>(o, q, now, env);
                 self.carry_out(now, env);

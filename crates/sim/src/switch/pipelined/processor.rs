@@ -24,8 +24,8 @@ pub(crate) struct Processor {
     /// Between processing and the egress queue.
     after: Time,
     pub(super) on_full: OnFull,
-    /// A shortcut, if no delay lies behind it: an idle processor spends no event on beginning with a
-    /// packet; what it began with is decided when that is done. No packet that has come in
+    /// A shortcut, if no delay lies behind it: an idle processor spends no event on beginning with
+    /// a packet; what it began with is decided when that is done. No packet that has come in
     /// meanwhile could have been chosen instead, because it may not be processed before a later
     /// instant; and with no packets behind the processor, nothing can have stopped it meanwhile.
     begins_late: bool,
