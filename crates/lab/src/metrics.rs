@@ -10,6 +10,7 @@ use crate::format;
 use crate::run::Run;
 use crate::scenario::SizeRange;
 use crate::stats::Sorted;
+use std::sync::Arc;
 use weir_core::{Bytes, ClassId, Rate, Time};
 use weir_sim::outcome::{Finish, PortRecord};
 
@@ -65,7 +66,7 @@ pub struct RunView<'a> {
 /// The flows of one class, or of all.
 #[derive(Debug)]
 pub struct FlowView {
-    stats: ClassStats,
+    stats: Arc<ClassStats>,
     /// Mean over the flows of the time they were held by pauses that began elsewhere.
     innocent: Option<f64>,
 }

@@ -2,7 +2,7 @@
 //! at a time.
 
 use crate::experiment::{Experiment, Variant};
-use crate::findings::PauseTree;
+use crate::findings::{KnownStats, PauseTree};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -28,6 +28,8 @@ pub struct Run {
     pub perf: Perf,
     /// Worked out when somebody asks for them.
     pause_trees: OnceLock<Vec<PauseTree>>,
+    /// The same for the statistics of its flows.
+    pub(crate) class_stats: KnownStats,
 }
 
 /// What a run cost. Never part of a file that is compared.
@@ -49,7 +51,8 @@ pub struct Perf {
 impl Run {
     fn new(variant: Variant, config: Config, outcome: Outcome, perf: Perf) -> Self {
         let label = variant.scheme.title.to_owned();
-        Self { label, variant, config, outcome, perf, pause_trees: OnceLock::new() }
+        let (pause_trees, class_stats) = (OnceLock::new(), KnownStats::default());
+        Self { label, variant, config, outcome, perf, pause_trees, class_stats }
     }
 
     /// What paces the flows, in a word or two: the congestion control, or TCP.
@@ -80,9 +83,9 @@ impl Run {
         let drops: Vec<_> = self.outcome.drops.iter().filter(broken).collect();
         let first = drops.iter().min_by_key(|d| d.first)?;
         let packets: u64 = drops.iter().map(|d| d.packets).sum();
-        let flow = self.outcome.flows.iter().find(|f| f.id == first.flow);
+        let flow = self.outcome.flows.get(first.flow);
         let flow = flow.map_or_else(String::new, |f| {
-            format!(", of the flow {} to {}", e.topology.name(f.src), e.topology.name(f.dst))
+            format!(", of the flow {} to {}", e.topology.name(f.src()), e.topology.name(f.dst))
         });
         Some(format!(
             "{} lost {} of lossless priority {} ({}), the first at {} in {}{flow}",
@@ -109,7 +112,7 @@ impl Run {
     /// Flows that have an end and did not come to it, and how many there are of these.
     pub fn unfinished(&self) -> (u64, u64) {
         let finite = || self.outcome.flows.iter().filter(|f| f.size != Bytes::MAX);
-        let open = finite().filter(|f| f.finish.is_none()).count();
+        let open = finite().filter(|f| f.finish().is_none()).count();
         (open as u64, finite().count() as u64)
     }
 }

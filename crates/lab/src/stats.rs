@@ -8,7 +8,8 @@ impl Sorted {
     /// Sorts samples; what is not a number is left out.
     pub fn new(samples: impl IntoIterator<Item = f64>) -> Self {
         let mut all: Vec<f64> = samples.into_iter().filter(|x| !x.is_nan()).collect();
-        all.sort_by(f64::total_cmp);
+        // equal samples have equal bits, so a sort that does not keep their order is enough
+        all.sort_unstable_by(f64::total_cmp);
         Self(all)
     }
 
@@ -46,6 +47,55 @@ impl Sorted {
     /// The largest.
     pub fn max(&self) -> Option<f64> {
         self.0.last().copied()
+    }
+}
+
+/// Mean, extremes and percentiles of samples, without the samples.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spread {
+    mean: Option<f64>,
+    min: Option<f64>,
+    max: Option<f64>,
+    percentiles: [Option<f64>; Self::PERCENTILES.len()],
+}
+
+impl Spread {
+    /// The percentiles that are kept.
+    pub const PERCENTILES: [f64; 7] = [25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
+
+    /// Of samples; what is not a number is left out.
+    pub fn new(samples: impl IntoIterator<Item = f64>) -> Self {
+        let sorted = Sorted::new(samples);
+        Self {
+            mean: sorted.mean(),
+            min: sorted.min(),
+            max: sorted.max(),
+            percentiles: Self::PERCENTILES.map(|p| sorted.percentile(p)),
+        }
+    }
+
+    /// The mean.
+    pub fn mean(&self) -> Option<f64> {
+        self.mean
+    }
+
+    /// The smallest.
+    pub fn min(&self) -> Option<f64> {
+        self.min
+    }
+
+    /// The largest.
+    pub fn max(&self) -> Option<f64> {
+        self.max
+    }
+
+    /// As [`Sorted::percentile`].
+    ///
+    /// # Panics
+    /// If it is not one of [`Spread::PERCENTILES`].
+    pub fn percentile(&self, percent: f64) -> Option<f64> {
+        let at = Self::PERCENTILES.iter().position(|&p| p == percent);
+        self.percentiles[at.expect("a percentile that is kept")]
     }
 }
 
@@ -137,6 +187,18 @@ mod tests {
         assert_eq!([at(0.0), at(20.0), at(20.1), at(50.0), at(99.0)], [1.0, 1.0, 2.0, 3.0, 5.0]);
         assert_eq!(Sorted::new([]).percentile(50.0), None);
         assert_eq!(Sorted::new([f64::NAN, 2.0]).max(), Some(2.0));
+    }
+
+    #[test]
+    fn a_spread_says_what_its_samples_say() {
+        let samples: Vec<f64> = (0..1000).map(|i| f64::from(i * 7919 % 1009)).collect();
+        let (sorted, spread) = (Sorted::new(samples.clone()), Spread::new(samples));
+        assert_eq!((spread.mean(), spread.min()), (sorted.mean(), sorted.min()));
+        assert_eq!(spread.max(), sorted.max());
+        for p in Spread::PERCENTILES {
+            assert_eq!(spread.percentile(p), sorted.percentile(p), "{p}");
+        }
+        assert_eq!(Spread::new([]), Spread::default());
     }
 
     #[test]

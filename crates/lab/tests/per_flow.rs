@@ -217,7 +217,7 @@ fn users_hardly_notice_the_degree_of_incasts_under_ffc() {
 #[test]
 fn ffc_shares_the_link_between_ofcs_two_flows() {
     let outcome = &runs(&load("ofc-fig1", &[]), "ffc")[0].outcome;
-    let alone = outcome.flows[0].ideal.expect("known");
+    let alone = outcome.flows[0].ideal().expect("known");
     for i in [0, 1] {
         let fct = outcome.flows[i].fct().expect("done");
         assert!(alone * 2 * 99 / 100 < fct && fct < alone * 2 * 102 / 100, "F{i}: {fct}");
@@ -233,7 +233,7 @@ fn with_a_low_gate_ffc_locks_ofcs_congested_flow_out() {
     let e = load("ofc-fig1", &[low]);
     let outcome = &runs(&e, "ffc")[0].outcome;
     let [f0, f1] = [0, 1].map(|i| outcome.flows[i].fct().expect("done"));
-    let alone = outcome.flows[0].ideal.expect("known");
+    let alone = outcome.flows[0].ideal().expect("known");
     assert!(f0 < alone * 103 / 100, "{f0}, alone {alone}");
     assert!(f1 < alone * 2 * 101 / 100, "{f1}, alone {alone}");
     let e = load("ofc-fig1", &[low, &format!("run.until={}us", f0.as_ps() / 1_000_000)]);

@@ -82,7 +82,7 @@ fn on_the_chain(scheme: &str, flows: &[Flows], check: impl FnOnce(&Experiment, &
 /// The flow from the host called `src`.
 fn flow<'a>(e: &Experiment, c: &'a Comparison<'_>, src: &str) -> &'a FlowRecord {
     let flows = &c.runs().next().expect("one run").outcome.flows;
-    flows.iter().find(|f| e.topology.name(f.src) == src).expect("a flow of this host")
+    flows.iter().find(|f| e.topology.name(f.src()) == src).expect("a flow of this host")
 }
 
 fn fct(scheme: &str, flows: &[Flows], src: &str) -> Time {
@@ -111,7 +111,7 @@ fn upstream_switches_pause_only_what_the_root_names() {
     on_the_chain("ofc", &[FIRST, VICTIMS], |e, c| {
         let guilty = flow(e, c, "g");
         let at: Vec<&str> = guilty
-            .held
+            .held()
             .iter()
             .filter(|h| h.time > Time::from_us(100))
             .map(|h| e.topology.name(h.node))

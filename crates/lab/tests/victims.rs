@@ -190,7 +190,7 @@ start = "12us"
     let c = compare(&e);
     let run = c.runs().next().expect("one run");
     let late = run.outcome.flows.iter().find(|f| c.class_name(f.class) == "late").expect("it ran");
-    let at = late.held.iter().max_by_key(|h| h.time).expect("it was held");
+    let at = late.held().iter().max_by_key(|h| h.time).expect("it was held");
     let mut victims = run.pause_trees(&e).iter().flat_map(|t| &t.victims);
     let v = victims.find(|v| v.flow == late.id).expect("it never uses the port to h2");
     assert_eq!((v.bound, v.held), (Bound::Exact, at.time));

@@ -1,7 +1,11 @@
 //! What a run found out.
 
+mod flow;
+
+pub use flow::{FlowIter, FlowRecord, Flows, HeldAt, TcpRecord};
+pub(crate) use flow::{MaybeTime, Rare};
 pub use weir_core::control::PauseScope;
-use weir_core::{Bytes, ClassId, FlowId, NodeId, PortId, Priority, QueueId, Rate, Time};
+use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, QueueId, Rate, Time};
 
 /// The result of a run: a pure function of scenario and seed.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +17,7 @@ pub struct Outcome {
     /// Sums over everything.
     pub totals: Totals,
     /// All flows, by id.
-    pub flows: Vec<FlowRecord>,
+    pub flows: Flows,
     /// All egress ports that ever sent, held or marked anything, by (node, port).
     pub ports: Vec<PortRecord>,
     /// All switches, by id.
@@ -59,8 +63,7 @@ impl Outcome {
 
     /// The record of a flow.
     pub fn flow_mut(&mut self, id: FlowId) -> Option<&mut FlowRecord> {
-        let at = self.flows.binary_search_by_key(&id, |f| f.id).ok()?;
-        self.flows.get_mut(at)
+        self.flows.get_mut(id)
     }
 
     /// The record of a switch.
@@ -189,109 +192,6 @@ pub struct Totals {
     pub ecn_cuts: u64,
     /// TCP: how often duplicate ACKs started a fast retransmit.
     pub fast_retransmits: u64,
-}
-
-/// One flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowRecord {
-    /// Who.
-    pub id: FlowId,
-    /// From.
-    pub src: NodeId,
-    /// To.
-    pub dst: NodeId,
-    /// Label.
-    pub class: ClassId,
-    /// Priority of its data.
-    pub priority: Priority,
-    /// Payload; [`Bytes::MAX`] for an open-ended flow.
-    pub size: Bytes,
-    /// When it started.
-    pub start: Time,
-    /// The static path it takes, if it does not leave the way to routing.
-    pub path: Option<u32>,
-    /// When its last payload byte arrived, if all of them did.
-    pub finish: Option<Time>,
-    /// When its last ACK reached the sender.
-    pub acked: Option<Time>,
-    /// How long it would have taken alone, headers and overhead included, windows excluded.
-    pub ideal: Option<Time>,
-    /// Payload that arrived in order.
-    pub delivered: Bytes,
-    /// Data packets sent, retransmissions included.
-    pub packets: u64,
-    /// Data packets sent again.
-    pub retransmitted: u64,
-    /// Data packets that arrived behind a later one.
-    pub reordered: u64,
-    /// Data packets lost on the way.
-    pub lost: u64,
-    /// ACKs, NACKs, CNPs and handshake packets of the flow lost on the way.
-    pub answers_lost: u64,
-    /// How often its retransmission timer fired.
-    pub timeouts: u64,
-    /// Packets discarded at the source while held (constant-rate sources).
-    pub discarded: u64,
-    /// Where flow control held it, and for how long: at each hop the time during which it
-    /// had something to send and was held.
-    pub held: Vec<HeldAt>,
-    /// What TCP did, where hosts use it.
-    pub tcp: Option<TcpRecord>,
-}
-
-/// What TCP did for a flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TcpRecord {
-    /// When data could be sent: after the handshake, if there is one.
-    pub opened: Option<Time>,
-    /// The congestion window when the flow, or the run, ended.
-    pub window: Bytes,
-    /// The largest congestion window.
-    pub peak_window: Bytes,
-    /// How often the window was cut for ECN marks.
-    pub ecn_cuts: u64,
-    /// How often duplicate ACKs started a fast retransmit.
-    pub fast_retransmits: u64,
-}
-
-impl FlowRecord {
-    /// Flow completion time: last payload byte at the receiver less start. A TCP flow starts with
-    /// its SYN, so that the handshake counts.
-    pub fn fct(&self) -> Option<Time> {
-        self.finish.map(|t| t - self.start)
-    }
-
-    /// Completion as the sender sees it: last ACK less start.
-    pub fn fct_ack(&self) -> Option<Time> {
-        self.acked.map(|t| t - self.start)
-    }
-
-    /// FCT over ideal FCT.
-    pub fn slowdown(&self) -> Option<f64> {
-        Some(self.fct()?.as_ps() as f64 / self.ideal?.as_ps() as f64)
-    }
-
-    /// Whether its retransmission timer fired although none of its packets and answers was lost.
-    pub fn needless_timeouts(&self) -> u64 {
-        if self.lost + self.answers_lost == 0 { self.timeouts } else { 0 }
-    }
-
-    /// Time lost to pauses, all hops added up; hops may be held at the same time, so it can
-    /// exceed the flow's own duration.
-    pub fn held_total(&self) -> Time {
-        self.held.iter().map(|h| h.time).sum()
-    }
-}
-
-/// Time a flow lost to holds at one hop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeldAt {
-    /// The node.
-    pub node: NodeId,
-    /// Its egress port.
-    pub port: PortId,
-    /// How long.
-    pub time: Time,
 }
 
 /// A distribution of queue length over time.

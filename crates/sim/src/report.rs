@@ -4,12 +4,12 @@ use crate::config::Config;
 use crate::error::SimError;
 use crate::nic::Nic;
 use crate::node::Node;
-use crate::outcome::{Finish, FlowRecord, Outcome, Totals};
+use crate::outcome::{Finish, FlowRecord, Flows, Outcome, Totals};
 use crate::probe;
 use crate::shared::Shared;
 use crate::world::Remains;
 use weir_core::rng::mix;
-use weir_core::{Bytes, FlowId, NodeId, Packet, PacketKind, PortId, Time};
+use weir_core::{Bytes, NodeId, Packet, PacketKind, PortId, Time};
 use weir_fc::Violation;
 use weir_traffic::TrafficHash;
 
@@ -64,16 +64,16 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
 }
 
 /// Adds what only the records of flows say.
-fn add_flows(totals: &mut Totals, flows: &[FlowRecord]) {
+fn add_flows(totals: &mut Totals, flows: &Flows) {
     for flow in flows {
-        totals.retransmitted += flow.retransmitted;
-        totals.reordered += flow.reordered;
-        totals.discarded += flow.discarded;
-        totals.timeouts += flow.timeouts;
+        totals.retransmitted += flow.retransmitted();
+        totals.reordered += flow.reordered();
+        totals.discarded += flow.discarded();
+        totals.timeouts += flow.timeouts();
         totals.needless_timeouts += flow.needless_timeouts();
-        totals.ecn_cuts += flow.tcp.map_or(0, |tcp| tcp.ecn_cuts);
-        totals.fast_retransmits += flow.tcp.map_or(0, |tcp| tcp.fast_retransmits);
-        totals.completed += u64::from(flow.finish.is_some());
+        totals.ecn_cuts += flow.tcp().map_or(0, |tcp| tcp.ecn_cuts);
+        totals.fast_retransmits += flow.tcp().map_or(0, |tcp| tcp.fast_retransmits);
+        totals.completed += u64::from(flow.finish().is_some());
     }
 }
 
@@ -163,7 +163,8 @@ fn check_order(world: &Remains<'_>) -> Result<(), SimError> {
 }
 
 /// Joins senders and receivers, by flow.
-fn flows(world: &mut Remains<'_>, end: Time) -> Vec<FlowRecord> {
+fn flows(world: &mut Remains<'_>, end: Time) -> Flows {
+    let mut flows = Flows::default();
     let nics = |nodes: &mut Vec<Node>, f: &mut dyn FnMut(&mut Nic)| {
         for node in nodes {
             if let Node::Nic(n) = node {
@@ -171,25 +172,10 @@ fn flows(world: &mut Remains<'_>, end: Time) -> Vec<FlowRecord> {
             }
         }
     };
-    // each host's share is freed as soon as it has been moved, that of receivers first
-    let mut count = 0;
-    nics(&mut world.nodes, &mut |n| count += n.flow_count());
-    let mut deliveries = Vec::with_capacity(count);
-    nics(&mut world.nodes, &mut |n| deliveries.extend(n.take_deliveries()));
-    let mut flows = Vec::with_capacity(count);
-    nics(&mut world.nodes, &mut |n| n.take_flow_records(end, &mut flows));
-    flows.sort_unstable_by_key(|f| f.id);
-    let find = |flows: &[FlowRecord], id: FlowId| flows.binary_search_by_key(&id, |f| f.id);
-    for d in deliveries {
-        let i = find(&flows, d.flow).expect("what arrives was sent by a flow");
-        flows[i].delivered = Bytes::new(d.delivered);
-        flows[i].reordered = d.reordered;
-        // What a source discarded, or did not get to before it stopped, is missing.
-        let complete = flows[i].size == Bytes::MAX || flows[i].size == flows[i].delivered;
-        flows[i].finish = d.finish.filter(|_| complete);
-    }
-    for flow in &mut flows {
-        flow.ideal = ideal(world.shared, flow);
+    nics(&mut world.nodes, &mut |n| flows.add(n.take_flow_records(end)));
+    nics(&mut world.nodes, &mut |n| n.add_deliveries(&mut flows));
+    for flow in flows.iter_mut() {
+        flow.ideal = ideal(world.shared, flow).into();
     }
     flows
 }
@@ -204,10 +190,10 @@ pub(crate) fn ideal(shared: &Shared<'_>, flow: &FlowRecord) -> Option<Time> {
         return None;
     }
     let config: &Config = shared.config;
-    if let Some(path) = flow.path.and_then(|i| shared.paths.get(i as usize)) {
+    if let Some(path) = flow.path().and_then(|i| shared.paths.get(i as usize)) {
         return Some(lone_flow_time(shared, config, path, flow.size));
     }
-    let path = shared.epochs[0].1.path(shared.topology, flow.src, flow.dst, flow.id.hash64())?;
+    let path = shared.epochs[0].1.path(shared.topology, flow.src(), flow.dst, flow.id.hash64())?;
     Some(lone_flow_time(shared, config, &path, flow.size))
 }
 
@@ -240,7 +226,7 @@ fn lone_flow_time(
 }
 
 /// A hash over all per-flow results: what has to be equal for two runs to be equal.
-fn digest(flows: &[FlowRecord]) -> u64 {
+fn digest(flows: &Flows) -> u64 {
     let time = |t: Option<Time>| t.map_or(u64::MAX, Time::as_ps);
     let mut h = 0x7765_6972;
     let mut add = |x: u64| h = mix(h ^ x).wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -250,14 +236,14 @@ fn digest(flows: &[FlowRecord]) -> u64 {
             u64::from(f.dst.0),
             f.size.get(),
             f.start.as_ps(),
-            time(f.finish),
-            time(f.acked),
+            time(f.finish()),
+            time(f.acked()),
             f.delivered.get(),
             f.packets,
-            f.retransmitted,
-            f.reordered,
-            f.lost,
-            f.discarded,
+            f.retransmitted(),
+            f.reordered(),
+            f.lost(),
+            f.discarded(),
             f.held_total().as_ps(),
         ] {
             add(x);

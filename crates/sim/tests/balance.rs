@@ -99,10 +99,10 @@ fn adaptive_packets_avoid_a_busy_port() {
         let mut cfg = tolerant("none", balance);
         cfg.paths = vec![vec![h0, leaf, spine, far, h4], vec![h1, leaf, spine, far, h5]];
         let out = run(&topology, &flows, &cfg);
-        let third = out.flows.iter().find(|f| f.src == h2).unwrap();
-        let others = out.flows.iter().filter(|f| f.src != h2);
-        assert_eq!(others.map(|f| f.reordered).sum::<u64>(), 0, "static paths keep order");
-        (third.fct().unwrap(), third.ideal.unwrap())
+        let third = out.flows.iter().find(|f| f.src() == h2).unwrap();
+        let others = out.flows.iter().filter(|f| f.src() != h2);
+        assert_eq!(others.map(|f| f.reordered()).sum::<u64>(), 0, "static paths keep order");
+        (third.fct().unwrap(), third.ideal().unwrap())
     };
     let (adaptive, alone) = by(ALB);
     let (random, _) = by(Balance::Random);
@@ -158,7 +158,7 @@ fn datagrams_out_of_order_are_delivered() {
     let out = run(&topology, &flows, &tolerant("pfc", Balance::Random));
     assert!(out.totals.reordered > 0);
     assert_eq!((out.finish, out.totals.completed), (Finish::Drained, 16));
-    assert!(out.flows.iter().all(|f| f.delivered == f.size && f.fct() >= f.ideal));
+    assert!(out.flows.iter().all(|f| f.delivered == f.size && f.fct() >= f.ideal()));
 }
 
 /// Compares every engine, with and without shortcuts.

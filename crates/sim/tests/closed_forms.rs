@@ -38,7 +38,7 @@ fn a_train_of_packets_pipelines_through_the_hops() {
             let packet = Rate::from_gbps(gbps).time_for(Bytes::new(1538));
             let expected = packet * (n + 2) + Time::from_ns(delay_ns) * 3;
             assert_eq!(out.flows[0].fct(), Some(expected), "{size} B at {gbps} Gb/s");
-            assert_eq!(out.flows[0].ideal, Some(expected));
+            assert_eq!(out.flows[0].ideal(), Some(expected));
         }
     }
 }
@@ -51,7 +51,7 @@ fn a_short_last_packet_waits_behind_the_full_one_before_it() {
     let out = run(&star(2, "1us"), &[flow(0, 1, 3_100)], &config("pfc"));
     let expected = Time::from_ps(3 * 123_040 + 11_040 + 2_000_000);
     assert_eq!(out.flows[0].fct(), Some(expected));
-    assert_eq!(out.flows[0].ideal, Some(expected));
+    assert_eq!(out.flows[0].ideal(), Some(expected));
 }
 
 /// A slow hop in the middle: n packets leave it one slow serialisation apart.
@@ -75,7 +75,7 @@ fn a_bottleneck_sets_the_pace() {
     );
     let expected = fast * 2 + slow * 100 + Time::from_us(4);
     assert_eq!(out.flows[0].fct(), Some(expected));
-    assert_eq!(out.flows[0].ideal, Some(expected));
+    assert_eq!(out.flows[0].ideal(), Some(expected));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn forwarding_latency_counts_once_per_switch() {
     let out = run(&star(2, "1us"), &[flow(0, 1, 3_100)], &cfg);
     let expected = Time::from_ps(3 * 123_040 + 11_040 + 2_000_000 + 300_000);
     assert_eq!(out.flows[0].fct(), Some(expected));
-    assert_eq!(out.flows[0].ideal, Some(expected));
+    assert_eq!(out.flows[0].ideal(), Some(expected));
 }
 
 /// The long way round a ring of four: three links between switches instead of one.
@@ -101,7 +101,7 @@ fn the_ideal_time_is_that_of_the_path_the_flow_takes() {
     // 1538 B on the wire at 200 ps/B, five links of 1 us
     let expected = Time::from_ps(5 * (1538 * 200 + 1_000_000));
     assert_eq!(out.flows[0].fct(), Some(expected));
-    assert_eq!(out.flows[0].ideal, Some(expected));
+    assert_eq!(out.flows[0].ideal(), Some(expected));
 }
 
 /// Without preamble and gap a frame is just its bytes.

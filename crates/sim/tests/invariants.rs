@@ -22,11 +22,11 @@ proptest! {
         prop_assert_eq!(&out.finish, &Finish::Drained);
         prop_assert_eq!(out.totals.dropped, 0);
         prop_assert_eq!(out.totals.completed, case.flows.len() as u64);
-        for (f, ideal) in out.flows.iter().map(|f| (f, f.ideal.unwrap())) {
+        for (f, ideal) in out.flows.iter().map(|f| (f, f.ideal().unwrap())) {
             prop_assert!(f.fct().unwrap() >= ideal, "{} beats its lone time {}", f.id, ideal);
             prop_assert_eq!(f.delivered, f.size);
-            let lifetime = f.acked.unwrap() - f.start;
-            prop_assert!(f.held.iter().all(|at| at.time <= lifetime), "{:?}", f);
+            let lifetime = f.acked().unwrap() - f.start;
+            prop_assert!(f.held().iter().all(|at| at.time <= lifetime), "{:?}", f);
         }
     }
 
@@ -43,7 +43,7 @@ proptest! {
         let out = case.run(&cfg);
         prop_assert_eq!(&out.finish, &Finish::Drained);
         prop_assert_eq!(out.totals.completed, case.flows.len() as u64);
-        let lost: u64 = out.flows.iter().map(|f| f.lost).sum();
+        let lost: u64 = out.flows.iter().map(|f| f.lost()).sum();
         prop_assert_eq!(lost, out.totals.dropped);
         prop_assert!(out.flows.iter().all(|f| f.delivered == f.size));
     }

@@ -142,7 +142,7 @@ fn bit_errors_lose_the_expected_share_of_frames() {
     let out = run(&star(2, "1us"), &[source], &cfg);
     // over two hops: 2 * 10 000 chances, less those already lost
     let expected = 10_000.0 * (1.0 - (1.0 - 0.012_07f64).powi(2));
-    let lost = out.flows[0].lost as f64;
+    let lost = out.flows[0].lost() as f64;
     assert!((lost - expected).abs() < 5.0 * expected.sqrt(), "{lost} of about {expected}");
     assert!(out.drops.iter().all(|d| d.reason == DropReason::BitError));
 }

@@ -82,7 +82,7 @@ fn a_packet_alone_takes_delay_and_service_wherever_the_delay_is() {
         let out = run(&gigabit(2), &[flow(0, 1, 1500)], &cfg);
         let expected = Time::from_ns(2 * 12_304 + 2 * 500 + 25_000 + 1000);
         assert_eq!(out.flows[0].fct(), Some(expected), "{delay_at:?}");
-        assert_eq!(out.flows[0].ideal, Some(expected), "{delay_at:?}");
+        assert_eq!(out.flows[0].ideal(), Some(expected), "{delay_at:?}");
         assert_eq!(processor(&out).packets, 2, "a packet and its ACK");
     }
 }
@@ -118,7 +118,7 @@ fn a_backlog_of_one_port_does_not_delay_another_port() {
     cfg.switch.thresholds = ThresholdConfig::Pool;
     let late = FlowSpec { start: Time::from_us(700), ..flow(1, 3, 1500) };
     let out = run(&gigabit(4), &[flow(0, 2, 60_000), late], &cfg);
-    let fct = out.flows.iter().find(|f| f.src == NodeId(1)).unwrap().fct().unwrap();
+    let fct = out.flows.iter().find(|f| f.src() == NodeId(1)).unwrap().fct().unwrap();
     let wire = Time::from_ns(2 * 12_304 + 2 * 500);
     // its own service, at most the rest of one that has begun, and one ACK of each receiver
     assert!(fct > wire + Time::from_us(100) && fct <= wire + Time::from_us(400), "{fct}");

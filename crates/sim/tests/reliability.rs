@@ -55,8 +55,8 @@ fn lone(packets: u64) -> Time {
 fn after_one_loss_selective_repeat_sends_one_packet_again_and_go_back_n_the_window() {
     let run_with = |r| lose(&[50], 100, &settings(r, WindowConfig::Unlimited));
     let [back, repeat] = BOTH.map(run_with);
-    assert_eq!(back.flows[0].retransmitted, 4);
-    assert_eq!(repeat.flows[0].retransmitted, 1);
+    assert_eq!(back.flows[0].retransmitted(), 4);
+    assert_eq!(repeat.flows[0].retransmitted(), 1);
     assert_eq!(back.flows[0].fct(), Some(lone(100) + PACKET * 4));
     assert_eq!(repeat.flows[0].fct(), Some(lone(100) + PACKET));
 }
@@ -68,7 +68,7 @@ fn a_hole_is_filled_although_the_window_is_full() {
     let window = WindowConfig::Bytes(Bytes::new(6_000));
     // without a timeout nothing else could save the flow
     let out = lose(&[50], 100, &settings(Reliability::SelectiveRepeat, window));
-    assert_eq!(out.flows[0].retransmitted, 1);
+    assert_eq!(out.flows[0].retransmitted(), 1);
 }
 
 /// Number 50 is lost and, sent again after 53, lost again. New packets follow all the time, and
@@ -79,7 +79,7 @@ fn a_packet_lost_twice_is_sent_again_after_the_timeout_among_new_ones() {
     let mut cfg = settings(Reliability::SelectiveRepeat, WindowConfig::Unlimited);
     cfg.nic.timeout = Some(Time::from_us(20));
     let out = lose(&[50, 54], 2000, &cfg);
-    assert_eq!(out.flows[0].retransmitted, 2);
+    assert_eq!(out.flows[0].retransmitted(), 2);
     assert_eq!(out.flows[0].fct(), Some(lone(2000) + PACKET * 2));
 }
 
@@ -117,8 +117,8 @@ fn selective_repeat_wastes_little_where_go_back_n_wastes_much() {
         let out = run(&star(2, "1us"), &[flow(0, 1, 3_000_000)], &cfg);
         let f = &out.flows[0];
         assert_eq!((&out.finish, f.delivered), (&Finish::Drained, f.size));
-        assert!(f.lost > 30, "{f:?}");
-        (f.retransmitted - f.lost) as f64 / f.lost as f64
+        assert!(f.lost() > 30, "{f:?}");
+        (f.retransmitted() - f.lost()) as f64 / f.lost() as f64
     });
     assert!(wasted[0] > 10.0 && wasted[1] < 0.2, "{wasted:?}");
 }
@@ -138,7 +138,7 @@ fn answers_get_through_beside_telemetry_and_tags() {
         assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, 2), "{scheme} {cc:?}");
         // 1.2 % of the frames are lost on each of two links, 96 of 4000 on average; what is sent
         // again beyond that is due to lost answers, of which none may be taken for another
-        let lost: u64 = out.flows.iter().map(|f| f.lost).sum();
+        let lost: u64 = out.flows.iter().map(|f| f.lost()).sum();
         let again = out.totals.retransmitted;
         assert!(lost > 50 && (lost..lost * 3 / 2).contains(&again), "{scheme}: {lost}, {again}");
     }

@@ -4,7 +4,8 @@ use super::Group;
 use super::pauses::innocent_holds;
 use crate::run::Run;
 use crate::scenario::SizeRange;
-use crate::stats::{Estimate, Sorted};
+use crate::stats::{Estimate, Sorted, Spread};
+use std::sync::{Arc, Mutex};
 use weir_core::{Bytes, ClassId, Time};
 use weir_sim::outcome::FlowRecord;
 
@@ -16,17 +17,17 @@ pub struct ClassStats {
     /// Flows that completed.
     pub completed: u64,
     /// Completion times of those, picoseconds.
-    pub fct: Sorted,
+    pub fct: Spread,
     /// Completion times as senders see them.
-    pub fct_ack: Sorted,
+    pub fct_ack: Spread,
     /// Payload that open-ended flows delivered over the time they had, bits per second.
-    pub rate: Sorted,
+    pub rate: Spread,
     /// Payload of those that completed over their completion time, bits per second.
-    pub throughput: Sorted,
+    pub throughput: Spread,
     /// FCT over ideal FCT.
-    pub slowdown: Sorted,
+    pub slowdown: Spread,
     /// For every flow, the longest time it was held at one hop, picoseconds.
-    pub held: Sorted,
+    pub held: Spread,
     /// Packets sent again.
     pub retransmitted: u64,
     /// Packets lost.
@@ -40,19 +41,19 @@ pub struct ClassStats {
     /// TCP: fast retransmits.
     pub fast_retransmits: u64,
     /// TCP: the largest congestion window of each flow, bytes.
-    pub peak_window: Sorted,
+    pub peak_window: Spread,
 }
 
 /// The longest time a flow was held at one hop. Holds at several hops overlap, so their sum
 /// would count the same delay more than once.
 pub(super) fn longest_hold(flow: &FlowRecord) -> f64 {
-    flow.held.iter().map(|h| h.time.as_ps()).max().unwrap_or(0) as f64
+    flow.held().iter().map(|h| h.time.as_ps()).max().unwrap_or(0) as f64
 }
 
 /// What a flow without an end delivered over the time it had, bits per second.
 fn rate(flow: &FlowRecord, end: Time) -> Option<f64> {
     let time = end.saturating_sub(flow.start).as_ps() as f64;
-    let endless = flow.size == Bytes::MAX && flow.finish.is_none() && time > 0.0;
+    let endless = flow.size == Bytes::MAX && flow.finish().is_none() && time > 0.0;
     endless.then(|| flow.delivered.get() as f64 * 8e12 / time)
 }
 
@@ -80,12 +81,25 @@ fn throughput(flow: &FlowRecord) -> Option<f64> {
 
 impl ClassStats {
     /// Sorts out the flows of `class`, or of all classes, that started after the warm-up.
-    pub fn new(run: &Run, class: Option<ClassId>) -> Self {
+    pub fn new(run: &Run, class: Option<ClassId>) -> Arc<Self> {
         Self::of(run, Selection { class, sizes: None })
     }
 
-    /// Sorts out the flows of a selection that started after the warm-up.
-    pub fn of(run: &Run, which: Selection<'_>) -> Self {
+    /// Sorts out the flows of a selection that started after the warm-up. Tables, figures and files
+    /// ask for the same selections, so the answers are kept.
+    pub fn of(run: &Run, which: Selection<'_>) -> Arc<Self> {
+        run.class_stats.of(which, || match which {
+            // the only class is all flows
+            Selection { class: Some(class), sizes: None }
+                if run.outcome.flows.iter().all(|f| f.class == class) =>
+            {
+                Self::of(run, Selection::default())
+            }
+            _ => Arc::new(Self::sort_out(run, which)),
+        })
+    }
+
+    fn sort_out(run: &Run, which: Selection<'_>) -> Self {
         let warm_up = run.config.probes.warm_up;
         let counts = |f: &&FlowRecord| which.holds(f) && f.start >= warm_up;
         let flows: Vec<&FlowRecord> = run.outcome.flows.iter().filter(counts).collect();
@@ -93,23 +107,51 @@ impl ClassStats {
         let sum = |of: fn(&FlowRecord) -> u64| flows.iter().map(|f| of(f)).sum();
         Self {
             flows: flows.len() as u64,
-            completed: flows.iter().filter(|f| f.finish.is_some()).count() as u64,
-            fct: Sorted::new(flows.iter().filter_map(|f| ps(f.fct()))),
-            fct_ack: Sorted::new(flows.iter().filter_map(|f| ps(f.fct_ack()))),
-            rate: Sorted::new(flows.iter().filter_map(|f| rate(f, run.outcome.end))),
-            throughput: Sorted::new(flows.iter().filter_map(|f| throughput(f))),
-            slowdown: Sorted::new(flows.iter().filter_map(|f| f.slowdown())),
-            held: Sorted::new(flows.iter().map(|f| longest_hold(f))),
-            retransmitted: sum(|f| f.retransmitted),
-            lost: sum(|f| f.lost),
-            reordered: sum(|f| f.reordered),
-            timeouts: sum(|f| f.timeouts),
-            ecn_cuts: sum(|f| f.tcp.map_or(0, |tcp| tcp.ecn_cuts)),
-            fast_retransmits: sum(|f| f.tcp.map_or(0, |tcp| tcp.fast_retransmits)),
-            peak_window: Sorted::new(
-                flows.iter().filter_map(|f| f.tcp.map(|tcp| tcp.peak_window.get() as f64)),
+            completed: flows.iter().filter(|f| f.finish().is_some()).count() as u64,
+            fct: Spread::new(flows.iter().filter_map(|f| ps(f.fct()))),
+            fct_ack: Spread::new(flows.iter().filter_map(|f| ps(f.fct_ack()))),
+            rate: Spread::new(flows.iter().filter_map(|f| rate(f, run.outcome.end))),
+            throughput: Spread::new(flows.iter().filter_map(|f| throughput(f))),
+            slowdown: Spread::new(flows.iter().filter_map(|f| f.slowdown())),
+            held: Spread::new(flows.iter().map(|f| longest_hold(f))),
+            retransmitted: sum(|f| f.retransmitted()),
+            lost: sum(|f| f.lost()),
+            reordered: sum(|f| f.reordered()),
+            timeouts: sum(|f| f.timeouts()),
+            ecn_cuts: sum(|f| f.tcp().map_or(0, |tcp| tcp.ecn_cuts)),
+            fast_retransmits: sum(|f| f.tcp().map_or(0, |tcp| tcp.fast_retransmits)),
+            peak_window: Spread::new(
+                flows.iter().filter_map(|f| f.tcp().map(|tcp| tcp.peak_window.get() as f64)),
             ),
         }
+    }
+}
+
+/// What names a selection: its class, and the ends of its range of sizes.
+type Key = (Option<ClassId>, Option<(Bytes, Option<Bytes>)>);
+
+/// The statistics of a run that somebody has asked for.
+#[derive(Debug, Default)]
+pub(crate) struct KnownStats(Mutex<Vec<(Key, Arc<ClassStats>)>>);
+
+impl KnownStats {
+    /// Those of a selection, which `find` works out the first time.
+    fn of(&self, which: Selection<'_>, find: impl FnOnce() -> Arc<ClassStats>) -> Arc<ClassStats> {
+        let key = (which.class, which.sizes.map(|s| (s.from, s.to)));
+        let known = || self.0.lock().expect("nothing panics while it holds the lock");
+        let found = known().iter().find(|(k, _)| *k == key).map(|(_, stats)| Arc::clone(stats));
+        found.unwrap_or_else(|| {
+            let stats = find();
+            known().push((key, Arc::clone(&stats)));
+            stats
+        })
+    }
+}
+
+impl Clone for KnownStats {
+    /// The outcome of the copy may be changed, so nothing is known of it.
+    fn clone(&self) -> Self {
+        Self::default()
     }
 }
 
@@ -166,9 +208,10 @@ impl ClassSummary {
 
     /// Sums up the flows of a selection over the runs of a scheme.
     pub fn of(group: &Group<'_>, which: Selection<'_>) -> Self {
-        let runs: Vec<ClassStats> = group.runs.iter().map(|r| ClassStats::of(r, which)).collect();
+        let runs: Vec<Arc<ClassStats>> =
+            group.runs.iter().map(|r| ClassStats::of(r, which)).collect();
         let estimate = |of: &dyn Fn(&ClassStats) -> Option<f64>| {
-            Estimate::new(&runs.iter().filter_map(of).collect::<Vec<_>>())
+            Estimate::new(&runs.iter().filter_map(|s| of(s)).collect::<Vec<_>>())
         };
         Self {
             flows: runs.iter().map(|s| s.flows).sum(),

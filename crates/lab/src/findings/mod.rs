@@ -11,6 +11,7 @@ mod tables;
 mod victims;
 mod window;
 
+pub(crate) use classes::KnownStats;
 pub use classes::{ClassStats, ClassSummary, Selection};
 pub use hottest::{PortAt, hottest_port};
 pub(crate) use notes::failures;

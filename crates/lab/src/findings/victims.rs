@@ -79,7 +79,7 @@ pub(super) struct HeldFlow<'a> {
 /// The flows that were held and how they are routed.
 pub(super) fn held_flows<'a>(e: &Experiment, run: &'a Run) -> Vec<HeldFlow<'a>> {
     const MOST: usize = 100_000;
-    let held = run.outcome.flows.iter().filter(|f| !f.held.is_empty()).take(MOST);
+    let held = run.outcome.flows.iter().filter(|f| !f.held().is_empty()).take(MOST);
     let wanted: BTreeMap<FlowId, &FlowRecord> = held.map(|f| (f.id, f)).collect();
     let routes = e.routes();
     let mut flows = Vec::new();
@@ -215,7 +215,7 @@ pub(super) fn victims(flows: &[HeldFlow<'_>], tree: &PauseTree, log: &Log<'_>) -
             continue;
         }
         // what is sent again may be held after the last byte has arrived
-        let until = if record.retransmitted > 0 { None } else { record.finish };
+        let until = if record.retransmitted() > 0 { None } else { record.finish() };
         let life = Window { from: record.start, to: until.unwrap_or(Time::NEVER) };
         let seen = life.and(log.window);
         let by_tree = |h: &HeldAt| {
@@ -227,14 +227,14 @@ pub(super) fn victims(flows: &[HeldFlow<'_>], tree: &PauseTree, log: &Log<'_>) -
             (inside > Time::ZERO && held > Time::ZERO).then_some((held, at, bound))
         };
         let longest =
-            record.held.iter().filter_map(by_tree).max_by_key(|&(time, at, _)| (time, at));
+            record.held().iter().filter_map(by_tree).max_by_key(|&(time, at, _)| (time, at));
         let Some((held, at, bound)) = longest else { continue };
         let mut there = held_ports[&at].iter().filter(|s| seen.touches(s.from, s.to));
         let first = there.next().map_or(Time::ZERO, |s| s.began);
         let last = held_ports[&at].iter().rfind(|s| seen.touches(s.from, s.to));
         victims.push(Victim {
             flow: record.id,
-            src: record.src,
+            src: record.src(),
             dst: record.dst,
             class: record.class,
             priority: record.priority,

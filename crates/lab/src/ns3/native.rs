@@ -9,7 +9,7 @@ use crate::stats::Sorted;
 use std::collections::BTreeMap;
 use weir_core::Time;
 use weir_ns3::Memory;
-use weir_sim::outcome::{DropRecord, FlowRecord};
+use weir_sim::outcome::{DropRecord, Flows};
 
 /// One flow under both models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,14 +149,14 @@ fn pair(
     inputs: &Inputs,
     compat: &Memory,
     experiment: &Experiment,
-    native: &[FlowRecord],
+    native: &Flows,
 ) -> Vec<FlowPair> {
     let theirs: BTreeMap<(u32, u32, u16), u64> =
         compat.fct.iter().map(|r| ((r.src, r.dst, r.sport), r.fct_ns)).collect();
     let mut ours: BTreeMap<(String, String), Vec<_>> = BTreeMap::new();
     for f in native {
         let name = |node| experiment.topology.name(node).to_owned();
-        ours.entry((name(f.src), name(f.dst))).or_default().push((f.start, f.id, f.fct_ack()));
+        ours.entry((name(f.src()), name(f.dst))).or_default().push((f.start, f.id, f.fct_ack()));
     }
     for list in ours.values_mut() {
         list.sort_unstable();

@@ -10,7 +10,7 @@
 //! such as `flows.csv` says nothing about who wrote the file.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -69,6 +69,9 @@ impl State {
         }
     }
 }
+
+/// Writes the content of a file, when its turn comes.
+pub(super) type Content<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
 
 /// A directory that results may be written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,7 +136,7 @@ impl Destination {
     /// was written stays where it is and the error names the place.
     pub(super) fn replace_with(
         &self,
-        files: &[(String, Vec<u8>)],
+        files: Vec<(String, Content<'_>)>,
         state: State,
     ) -> Result<(), WriteError> {
         let (fresh, stale) = (self.sibling("new"), self.sibling("old"));
@@ -142,10 +145,10 @@ impl Destination {
         let _ = fs::remove_dir_all(&fresh);
         fs::create_dir(&fresh).map_err(|e| self.error(e))?;
         let mark = format!("{MARK_TEXT}\n{}\n", state.word());
-        let all = files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
-        for (name, bytes) in all.chain([(MARK, mark.as_bytes())]) {
+        let mark: Content<'_> = Box::new(|to| to.write_all(mark.as_bytes()));
+        for (name, content) in files.into_iter().chain([(MARK.to_owned(), mark)]) {
             let path = fresh.join(name);
-            if let Err(source) = fs::write(&path, bytes) {
+            if let Err(source) = fs::File::create(&path).and_then(|mut file| content(&mut file)) {
                 let _ = fs::remove_dir_all(&fresh);
                 return Err(WriteError { path, source });
             }
@@ -351,8 +354,24 @@ mod tests {
 
     const FILE: &str = "flows.csv";
 
-    fn files(text: &str) -> [(String, Vec<u8>); 1] {
-        [(FILE.to_owned(), text.as_bytes().to_vec())]
+    fn files(text: &'static str) -> Vec<(String, Content<'static>)> {
+        vec![(FILE.to_owned(), Box::new(|to| to.write_all(text.as_bytes())))]
+    }
+
+    /// A disk that is full.
+    #[test]
+    fn files_that_cannot_be_written_leave_what_was_there() {
+        let base = scratch("full");
+        let out = base.join("out");
+        let new = Destination::check(&out, &[]).expect("a new directory");
+        new.replace_with(files("1"), State::Complete).expect("it can be written");
+        let mut more = files("2");
+        more.push(("ports.csv".into(), Box::new(|_| Err(ErrorKind::StorageFull.into()))));
+        let error = new.replace_with(more, State::Complete).expect_err("it cannot");
+        assert!(error.path.ends_with("ports.csv"), "{error}");
+        assert_eq!(fs::read_to_string(out.join(FILE)).expect("a file"), "1");
+        assert_eq!(names(&base), ["out"], "nothing is left beside it");
+        fs::remove_dir_all(base).expect("it is ours");
     }
 
     #[test]
@@ -361,11 +380,11 @@ mod tests {
         let out = base.join("a/b/out");
         let new = Destination::check(&out, &[]).expect("a new directory");
         assert!(!base.join("a").exists(), "a check leaves no trace");
-        new.replace_with(&files("1"), State::Complete).expect("it can be written");
+        new.replace_with(files("1"), State::Complete).expect("it can be written");
         assert_eq!(names(&out), [MARK, FILE]);
         let again = Destination::check(&out, &[]).expect("results are replaced");
         assert!(again.holds_complete_results());
-        again.replace_with(&files("2"), State::Partial).expect("it can be written");
+        again.replace_with(files("2"), State::Partial).expect("it can be written");
         assert_eq!(fs::read_to_string(out.join(FILE)).expect("a file"), "2");
         let partial = Destination::check(&out, &[]).expect("results are replaced");
         assert!(!partial.holds_complete_results());
@@ -386,7 +405,7 @@ mod tests {
     fn inputs_are_never_in_a_directory_that_is_replaced() {
         let base = scratch("inputs");
         let new = Destination::check(&base, &[]).expect("an empty directory");
-        new.replace_with(&files("1"), State::Complete).expect("it can be written");
+        new.replace_with(files("1"), State::Complete).expect("it can be written");
         let input = base.join(FILE);
         let text = why(&base, std::slice::from_ref(&input));
         assert!(text.contains("which this run reads"), "{text}");
@@ -401,7 +420,7 @@ mod tests {
         let new = Destination::check(&out, &[]).expect("a new directory");
         fs::create_dir(&out).expect("it is new");
         fs::write(out.join("thesis.tex"), "years of work").expect("a file");
-        let error = new.replace_with(&files("1"), State::Complete).expect_err("it is refused");
+        let error = new.replace_with(files("1"), State::Complete).expect_err("it is refused");
         let text = error.to_string();
         assert!(text.contains("thesis.tex") && text.contains("the results are in"), "{text}");
         assert_eq!(names(&out), ["thesis.tex"]);
@@ -430,7 +449,7 @@ mod tests {
         fs::create_dir(&target).expect("it is new");
         std::os::unix::fs::symlink("target", &link).expect("a link");
         let found = Destination::check(&link, &[]).expect("an empty directory");
-        found.replace_with(&files("1"), State::Complete).expect("it can be written");
+        found.replace_with(files("1"), State::Complete).expect("it can be written");
         assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
         assert_eq!(names(&target), [MARK, FILE]);
         fs::remove_dir_all(&target).expect("it is ours");
@@ -443,7 +462,7 @@ mod tests {
         let base = scratch("beside");
         let out = base.join("out");
         let new = Destination::check(&out, &[]).expect("a new directory");
-        new.replace_with(&files("1"), State::Complete).expect("it can be written");
+        new.replace_with(files("1"), State::Complete).expect("it can be written");
         let other = Destination::check(&out, &[]).and_then(|d| d.beside("interrupted"));
         assert_eq!(other.expect("a new directory").shown(), base.join("out.interrupted"));
         fs::remove_dir_all(base).expect("it is ours");

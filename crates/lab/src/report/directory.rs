@@ -1,10 +1,9 @@
 //! What is in a result directory.
 
-use super::destination::{Destination, State, WriteError};
+use super::destination::{Content, Destination, State, WriteError};
 use super::{page, summary, tables};
 use crate::findings::Comparison;
 use serde_json::json;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// How tables are written.
@@ -31,10 +30,10 @@ impl Formats {
 }
 
 /// The tables as files: name and content.
-fn table_files(c: &Comparison<'_>, formats: Formats) -> io::Result<Vec<(String, Vec<u8>)>> {
-    let mut files = Vec::new();
+fn table_files<'a>(c: &'a Comparison<'_>, formats: Formats) -> Vec<(String, Content<'a>)> {
+    let mut files: Vec<(String, Content<'a>)> = Vec::new();
     for table in tables::tables(c) {
-        files.push((format!("{}.csv", table.name), table.csv()));
+        files.push((format!("{}.csv", table.name), Box::new(|to| table.write_csv(to))));
     }
     match formats {
         Formats::Csv => {}
@@ -42,11 +41,12 @@ fn table_files(c: &Comparison<'_>, formats: Formats) -> io::Result<Vec<(String, 
         Formats::CsvAndParquet => {
             for table in tables::tables(c) {
                 let name = format!("{}.parquet", table.name);
-                files.push((name, super::parquet::bytes(table).map_err(io::Error::other)?));
+                let bytes = || super::parquet::bytes(table).map_err(std::io::Error::other);
+                files.push((name, Box::new(|to| to.write_all(&bytes()?))));
             }
         }
     }
-    Ok(files)
+    files
 }
 
 /// Writes tables, summary and page to `directory`, replacing what a former run left there, and
@@ -73,22 +73,20 @@ impl Destination {
             return self.beside("interrupted")?.write(c, command, formats);
         }
         let state = if c.partial() { State::Partial } else { State::Complete };
-        let mut files = table_files(c, formats).map_err(|e| self.error(e))?;
+        let mut files = table_files(c, formats);
         if c.partial() {
             for (name, _) in &mut files {
                 *name = partial_name(name);
             }
         }
-        files.extend(
-            [
-                ("summary.json", json_text(&summary(c))),
-                ("perf.json", json_text(&perf(c))),
-                ("scenario.toml", scenario_text(c).into_bytes()),
-                ("index.html", page(c, command).into_bytes()),
-            ]
-            .map(|(name, bytes)| (name.to_owned(), bytes)),
-        );
-        self.replace_with(&files, state)?;
+        let others: [(&str, Content<'_>); 4] = [
+            ("summary.json", Box::new(|to| to.write_all(&json_text(&summary(c))))),
+            ("perf.json", Box::new(|to| to.write_all(&json_text(&perf(c))))),
+            ("scenario.toml", Box::new(|to| to.write_all(scenario_text(c).as_bytes()))),
+            ("index.html", Box::new(|to| to.write_all(page(c, command).as_bytes()))),
+        ];
+        files.extend(others.map(|(name, content)| (name.to_owned(), content)));
+        self.replace_with(files, state)?;
         Ok(self.shown().to_owned())
     }
 }

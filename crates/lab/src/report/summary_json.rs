@@ -6,7 +6,7 @@ use crate::findings::{
     TableSummary, answer, hottest_port, missing_signal,
 };
 use crate::run::{Failed, Run};
-use crate::stats::{Estimate, Sorted};
+use crate::stats::{Estimate, Spread};
 use serde_json::{Map, Value, json};
 use weir_core::{ClassId, Time};
 use weir_sim::config::Reliability;
@@ -220,7 +220,7 @@ fn picoseconds(t: Option<f64>) -> Value {
     t.map_or(Value::Null, |ps| json!(ps))
 }
 
-fn spread(s: &Sorted) -> Value {
+fn spread(s: &Spread) -> Value {
     json!({
         "mean": picoseconds(s.mean()),
         "p50": picoseconds(s.percentile(50.0)),

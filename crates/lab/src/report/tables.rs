@@ -5,6 +5,7 @@ use super::pause_tables;
 use crate::experiment::Experiment;
 use crate::findings::{Comparison, Distribution, PortKind};
 use crate::run::Run;
+use std::io::{self, Write};
 use weir_core::decimal::push_whole;
 use weir_core::{Bytes, Priority, Time};
 use weir_sim::outcome::{FlowRecord, PauseEvent, PortRecord, Sample, TcpRecord};
@@ -124,8 +125,9 @@ impl Row<'_> {
 }
 
 impl Table<'_> {
-    /// As CSV.
-    pub(super) fn csv(self) -> Vec<u8> {
+    /// Writes it as CSV, in pieces: a table of a million flows is never in memory as a whole.
+    pub(super) fn write_csv(self, to: &mut dyn Write) -> io::Result<()> {
+        const PIECE: usize = 1 << 16;
         let (mut out, mut cells) = (Vec::new(), Cells::default());
         self.columns.iter().for_each(|name| {
             cells.word(name);
@@ -134,8 +136,12 @@ impl Table<'_> {
         for row in self.rows {
             row.fill(&mut cells);
             cells.write_csv(&mut out);
+            if out.len() >= PIECE {
+                to.write_all(&out)?;
+                out.clear();
+            }
         }
-        out
+        to.write_all(&out)
     }
 }
 
@@ -227,21 +233,21 @@ fn flow_cells(cells: &mut Cells, e: &Experiment, run: &Run, f: &FlowRecord) {
     let topology = &e.topology;
     let ps = |t: Option<Time>| t.map(Time::as_ps);
     names(cells, run);
-    cells.word(&f.id.to_string()).word(topology.name(f.src)).word(topology.name(f.dst));
+    cells.word(&f.id.to_string()).word(topology.name(f.src())).word(topology.name(f.dst));
     cells.word(&e.classes()[f.class.index()]).whole(f.priority.get().into());
     cells.maybe((f.size != Bytes::MAX).then(|| f.size.get())).whole(f.start.as_ps());
-    cells.maybe(ps(f.fct())).maybe(ps(f.fct_ack())).maybe(ps(f.ideal));
+    cells.maybe(ps(f.fct())).maybe(ps(f.fct_ack())).maybe(ps(f.ideal()));
     match f.slowdown() {
         Some(slowdown) => cells.real(slowdown, 6),
         None => cells.maybe(None),
     };
-    cells.whole(f.delivered.get()).whole(f.packets).whole(f.retransmitted).whole(f.lost);
-    cells.whole(f.reordered).whole(f.discarded).whole(f.answers_lost).whole(f.timeouts);
+    cells.whole(f.delivered.get()).whole(f.packets).whole(f.retransmitted()).whole(f.lost());
+    cells.whole(f.reordered()).whole(f.discarded()).whole(f.answers_lost()).whole(f.timeouts());
     cells.whole(f.held_total().as_ps());
-    let held = f.held.iter().map(|h| ((h.node, h.port), h.time.as_ps()));
+    let held = f.held().iter().map(|h| ((h.node, h.port), h.time.as_ps()));
     cells.pairs(held, b'=', |out, (node, port)| push_port(out, topology, node, port));
-    let tcp = |of: fn(TcpRecord) -> u64| f.tcp.map(of);
-    cells.maybe(f.tcp.and_then(|t| t.opened).map(|at| (at - f.start).as_ps()));
+    let tcp = |of: fn(TcpRecord) -> u64| f.tcp().map(of);
+    cells.maybe(f.tcp().and_then(|t| t.opened).map(|at| (at - f.start).as_ps()));
     cells.maybe(tcp(|t| t.peak_window.get())).maybe(tcp(|t| t.ecn_cuts));
     cells.maybe(tcp(|t| t.fast_retransmits));
 }

@@ -6,54 +6,89 @@ use super::{Nic, NicTimer};
 use crate::config::Reliability;
 use crate::corruption;
 use crate::env::Env;
+use crate::outcome::MaybeTime;
 use weir_cc::hpcc::Telemetry;
 use weir_cc::{Ack, Timers};
 use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{NodeView, PortQueue};
 
 /// A flow at its receiver.
+///
+/// It is kept until the end of the run, because a packet that was sent again may arrive late. So
+/// it is small, and what most flows do not need stands apart.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     /// The next packet in order; of datagrams, how many came.
     pub(super) expected: u32,
     /// One past the highest packet seen.
     seen: u32,
-    /// The last datagram came.
+    pub(crate) delivered: u64,
+    finish: MaybeTime,
+    rare: Option<Box<Rare>>,
+}
+
+/// What few receivers need.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rare {
+    /// The last datagram came, and another one is missing.
     last_came: bool,
-    /// The last NACK: for which packet, and when.
+    /// The last NACK: for which packet, and when. It is void when that packet has come.
     nacked: Option<(u32, Time)>,
     last_cnp: Option<Time>,
+    reordered: u64,
     /// Selective repeat: what came out of order.
     pub(super) kept: Option<Box<Kept>>,
     pub(super) tcp: Option<Box<TcpReceiver>>,
-    pub(crate) delivered: u64,
-    pub(crate) reordered: u64,
-    pub(crate) finish: Option<Time>,
 }
 
 impl Receiver {
-    const NEW: Self = Self {
-        expected: 0,
-        seen: 0,
-        last_came: false,
-        nacked: None,
-        last_cnp: None,
-        kept: None,
-        tcp: None,
-        delivered: 0,
-        reordered: 0,
-        finish: None,
-    };
+    const NEW: Self =
+        Self { expected: 0, seen: 0, delivered: 0, finish: MaybeTime::NONE, rare: None };
+
+    #[inline]
+    pub(super) fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// When all its payload had arrived.
+    #[inline]
+    pub(crate) fn finish(&self) -> Option<Time> {
+        self.finish.get()
+    }
+
+    #[inline]
+    pub(super) fn complete(&mut self, now: Time) {
+        self.finish = Some(now).into();
+    }
+
+    /// Packets that arrived behind a later one.
+    pub(crate) fn reordered(&self) -> u64 {
+        self.rare.as_ref().map_or(0, |rare| rare.reordered)
+    }
+
+    /// TCP's side of it.
+    pub(super) fn tcp(&mut self) -> Option<&mut TcpReceiver> {
+        self.rare.as_mut()?.tcp.as_deref_mut()
+    }
+
+    /// Forgets what is of no use for a complete flow with selective repeat.
+    pub(super) fn drop_kept(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.kept = None;
+        }
+    }
 
     /// Delivers a datagram with headers of `header` bytes, in whatever order they come: none comes
     /// twice. Returns whether the flow is complete with it, which it never is if one was lost.
     fn take_datagram(&mut self, p: &Packet, header: u64, now: Time) -> bool {
         self.expected += 1;
         self.delivered += u64::from(p.size) - header;
-        self.last_came |= p.has(flags::LAST);
-        let complete = self.last_came && self.expected == self.seen;
+        let last_came = p.has(flags::LAST) || self.rare.as_ref().is_some_and(|rare| rare.last_came);
+        let complete = last_came && self.expected == self.seen;
         if complete {
-            self.finish = Some(now);
+            self.complete(now);
+        } else if last_came {
+            self.rare().last_came = true;
         }
         complete
     }
@@ -61,10 +96,11 @@ impl Receiver {
     /// Whether packet `p` is to be answered by a CNP, which it is at most once per `interval`.
     #[inline(always)]
     pub(super) fn owes_cnp(&mut self, p: &Packet, interval: Option<Time>, now: Time) -> bool {
-        let owes = p.has(flags::CE)
-            && interval.is_some_and(|gap| self.last_cnp.is_none_or(|at| now >= at + gap));
+        let Some(gap) = interval.filter(|_| p.has(flags::CE)) else { return false };
+        let last = &mut self.rare().last_cnp;
+        let owes = last.is_none_or(|at| now >= at + gap);
         if owes {
-            self.last_cnp = Some(now);
+            *last = Some(now);
         }
         owes
     }
@@ -143,7 +179,7 @@ impl Nic {
         let datagram = p.has(flags::DATAGRAM);
         let r = self.receivers.entry(p.flow).or_insert(Receiver::NEW);
         if p.seq < r.seen && !p.has(flags::RESENT) {
-            r.reordered += 1;
+            r.rare().reordered += 1;
             self.disorder.get_or_insert((now, p.flow, p.seq));
         }
         r.seen = r.seen.max(p.seq + 1);
@@ -158,9 +194,8 @@ impl Nic {
         if p.seq == r.expected {
             r.expected = p.seq + 1;
             r.delivered += u64::from(p.size) - nic.header.get();
-            r.nacked = None;
             if p.has(flags::LAST) {
-                r.finish = Some(now);
+                r.complete(now);
                 self.count.completed += 1;
             }
         }
@@ -169,13 +204,14 @@ impl Nic {
             PacketKind::Ack
         } else {
             // A gap: say so once, and again after a while.
+            let nacked = &mut r.rare().nacked;
             let again =
-                r.nacked.is_none_or(|(seq, at)| seq != expected || now >= at + nic.nack_interval);
+                nacked.is_none_or(|(seq, at)| seq != expected || now >= at + nic.nack_interval);
             if !again {
                 env.wires.extras.discard(p);
                 return;
             }
-            r.nacked = Some((expected, now));
+            *nacked = Some((expected, now));
             PacketKind::Nack
         };
         let cnp = r.owes_cnp(p, env.shared.cnp_interval, now);
@@ -377,12 +413,23 @@ impl Nic {
         }
         let acked = (!s.is_datagram() && s.spec.size != Bytes::MAX).then_some(now);
         let record = self.record_of(&s, acked, now);
-        self.records.push(record);
+        self.records.put(record);
         let view = NodeView { now, books: &self.books };
         let at = PortQueue { port: PortId(s.port), queue: weir_core::QueueId(slot) };
         self.fc.flow_ends(&view, at, &s.header(), &mut self.actions);
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A host keeps one of these with its flow id for each flow that it has ever received.
+    #[test]
+    fn a_receiver_takes_32_bytes() {
+        assert_eq!(size_of::<Receiver>(), 32);
     }
 }

@@ -1,178 +1,63 @@
 //! What a host keeps of its finished flows until the end of the run.
 //!
-//! A run may have millions of flows, so they are kept small: what is zero or nothing for most of
-//! them stands apart. They are kept in chunks: a vector that doubles would take up to twice their
-//! memory, and all of it until the last record has been moved on. Chunks are freed one by one.
+//! A run may have millions of flows. Their records stand in chunks, each at the place of its
+//! number: they are in order without being sorted, and become part of the outcome without being
+//! copied.
 
-use crate::outcome::{FlowRecord, HeldAt, TcpRecord};
-use weir_core::{Bytes, ClassId, FlowId, NodeId, Priority, Time};
-
-/// A flow as its sender knows it when it ends.
-#[derive(Clone, Debug)]
-struct Ended {
-    id: FlowId,
-    src: NodeId,
-    dst: NodeId,
-    size: Bytes,
-    start: Time,
-    /// [`Time::NEVER`] for none.
-    acked: Time,
-    packets: u64,
-    /// `u32::MAX` for none.
-    path: u32,
-    class: ClassId,
-    priority: Priority,
-    rare: Option<Box<Rare>>,
-}
-
-/// What most flows have nothing of.
-#[derive(Clone, Debug, Default)]
-struct Rare {
-    retransmitted: u64,
-    discarded: u64,
-    timeouts: u64,
-    held: Vec<HeldAt>,
-    tcp: Option<TcpRecord>,
-}
-
-impl From<FlowRecord> for Ended {
-    fn from(r: FlowRecord) -> Self {
-        let some = r.retransmitted + r.discarded + r.timeouts > 0;
-        let rare = (some || !r.held.is_empty() || r.tcp.is_some()).then(|| {
-            let FlowRecord { retransmitted, discarded, timeouts, held, tcp, .. } = r;
-            Box::new(Rare { retransmitted, discarded, timeouts, held, tcp })
-        });
-        Self {
-            id: r.id,
-            src: r.src,
-            dst: r.dst,
-            size: r.size,
-            start: r.start,
-            acked: r.acked.unwrap_or(Time::NEVER),
-            packets: r.packets,
-            path: r.path.unwrap_or(u32::MAX),
-            class: r.class,
-            priority: r.priority,
-            rare,
-        }
-    }
-}
-
-impl From<Ended> for FlowRecord {
-    /// What receivers and switches know is added by whoever joins the records.
-    fn from(e: Ended) -> Self {
-        let rare = e.rare.map(|r| *r);
-        let Rare { retransmitted, discarded, timeouts, held, tcp } = rare.unwrap_or_default();
-        Self {
-            id: e.id,
-            src: e.src,
-            dst: e.dst,
-            class: e.class,
-            priority: e.priority,
-            size: e.size,
-            start: e.start,
-            path: Some(e.path).filter(|&p| p != u32::MAX),
-            finish: None,
-            acked: Some(e.acked).filter(|&t| t != Time::NEVER),
-            ideal: None,
-            delivered: Bytes::ZERO,
-            packets: e.packets,
-            retransmitted,
-            reordered: 0,
-            lost: 0,
-            answers_lost: 0,
-            timeouts,
-            discarded,
-            held,
-            tcp,
-        }
-    }
-}
+use crate::outcome::FlowRecord;
 
 /// The finished flows of a host.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Records {
-    chunks: Vec<Vec<Ended>>,
+    chunks: Vec<Vec<FlowRecord>>,
 }
 
 impl Records {
-    /// Few hosts have many flows, and many have few.
-    const SMALLEST: usize = 4;
-    const LARGEST: usize = 1024;
+    /// Flows of a full chunk. The first grows: many hosts have few flows.
+    const CHUNK: usize = 1024;
 
     /// Keeps the sender's part of a record.
-    pub(crate) fn push(&mut self, record: FlowRecord) {
-        let full = |chunk: &Vec<Ended>| chunk.len() == chunk.capacity();
-        if self.chunks.last().is_none_or(full) {
-            let last = self.chunks.last().map_or(0, Vec::len);
-            let size = (2 * last).clamp(Self::SMALLEST, Self::LARGEST);
-            self.chunks.push(Vec::with_capacity(size));
+    pub(crate) fn put(&mut self, record: FlowRecord) {
+        let number = record.id.number() as usize;
+        let (nth, at) = (number / Self::CHUNK, number % Self::CHUNK);
+        while self.chunks.len() <= nth {
+            let capacity = if self.chunks.is_empty() { 0 } else { Self::CHUNK };
+            self.chunks.push(Vec::with_capacity(capacity));
         }
-        self.chunks.last_mut().expect("one was added").push(record.into());
+        let chunk = &mut self.chunks[nth];
+        if chunk.len() <= at {
+            chunk.resize_with(at + 1, FlowRecord::default);
+        }
+        chunk[at] = record;
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.chunks.iter().map(Vec::len).sum()
-    }
-
-    pub(crate) fn into_records(self) -> impl Iterator<Item = FlowRecord> {
-        self.chunks.into_iter().flatten().map(FlowRecord::from)
+    /// All records, by number, when there is one of each flow.
+    pub(crate) fn into_chunks(self) -> Vec<Vec<FlowRecord>> {
+        let numbers = || self.chunks.iter().flatten().map(|f| f.id.number());
+        debug_assert!(numbers().eq(0..numbers().count() as u32), "every flow has a record");
+        self.chunks
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_core::PortId;
+    use weir_core::{FlowId, NodeId};
 
-    fn record(number: u32, path: Option<u32>, timeouts: u64, held: Vec<HeldAt>) -> FlowRecord {
-        FlowRecord {
-            id: FlowId::new(NodeId(1), number),
-            src: NodeId(1),
-            dst: NodeId(2),
-            class: ClassId(3),
-            priority: Priority::ALL[4],
-            size: Bytes::new(5),
-            start: Time::from_ns(6),
-            path,
-            finish: None,
-            acked: path.map(|_| Time::from_ns(7)),
-            ideal: None,
-            delivered: Bytes::ZERO,
-            packets: 8,
-            retransmitted: timeouts,
-            reordered: 0,
-            lost: 0,
-            answers_lost: 0,
-            timeouts,
-            discarded: timeouts / 2,
-            held,
-            tcp: None,
-        }
-    }
-
+    /// Flows end in any order; some are still open when later ones have ended.
     #[test]
-    fn what_a_sender_knows_comes_back_as_it_was() {
-        let at = HeldAt { node: NodeId(1), port: PortId(0), time: Time::from_ns(9) };
-        let all: Vec<FlowRecord> = (0..3000)
-            .map(|i| match i % 3 {
-                0 => record(i, None, 0, Vec::new()),
-                1 if i % 2 == 0 => {
-                    let tcp = Some(TcpRecord { ecn_cuts: 3, ..TcpRecord::default() });
-                    FlowRecord { tcp, ..record(i, None, 0, Vec::new()) }
-                }
-                1 => record(i, Some(i), 0, vec![at]),
-                _ => record(i, None, 11, Vec::new()),
-            })
-            .collect();
+    fn records_are_in_order_of_their_numbers() {
         let mut records = Records::default();
-        all.iter().for_each(|r| records.push(r.clone()));
-        assert_eq!(records.len(), 3000);
-        assert!(records.into_records().eq(all));
-    }
-
-    #[test]
-    fn a_finished_flow_takes_64_bytes() {
-        assert_eq!(size_of::<Ended>(), 64);
+        let record = |n| FlowRecord {
+            id: FlowId::new(NodeId(1), n),
+            packets: u64::from(n) + 8,
+            ..FlowRecord::default()
+        };
+        // 7 and 3000 have no common divisor, so every number comes once
+        (0..3000).for_each(|i| records.put(record(i * 7 % 3000)));
+        let chunks = records.into_chunks();
+        assert!(chunks.iter().flatten().eq(&(0..3000).map(record).collect::<Vec<_>>()));
+        assert_eq!(chunks.iter().map(Vec::len).collect::<Vec<_>>(), [1024, 1024, 952]);
+        assert!(chunks[1..].iter().all(|c| c.capacity() == 1024), "no chunk has moved");
     }
 }

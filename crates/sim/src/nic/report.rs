@@ -2,20 +2,10 @@
 
 use super::Nic;
 use super::sender::Sender;
-use super::tcp::TcpFlow;
-use crate::outcome::{FlowRecord, HeldAt, PortRecord, QueueStats, Stuck};
+use crate::outcome::{FlowRecord, Flows, HeldAt, PortRecord, QueueStats, Rare, Stuck};
 use crate::probe::Sight;
-use weir_core::{Bytes, FlowId, PortId, PrioritySet, QueueId, Time};
+use weir_core::{Bytes, PortId, PrioritySet, QueueId, Time};
 use weir_fc::{NodeView, StateSize, Violation};
-
-/// What the receiver of a flow knows about it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Delivery {
-    pub(crate) flow: FlowId,
-    pub(crate) delivered: u64,
-    pub(crate) reordered: u64,
-    pub(crate) finish: Option<Time>,
-}
 
 impl Nic {
     /// The record of a flow as far as its sender knows it.
@@ -26,56 +16,52 @@ impl Nic {
         // then
         let lost = lost.min(now.saturating_sub(s.spec.start));
         let held = HeldAt { node: self.id, port: PortId(s.port), time: lost };
-        FlowRecord {
+        let held = if lost > Time::ZERO { vec![held] } else { Vec::new() };
+        let mut record = FlowRecord {
             id: s.spec.id,
-            src: s.spec.src,
             dst: s.spec.dst,
             class: s.spec.class,
             priority: s.priority(),
             size: s.spec.size,
             start: s.spec.start,
-            path: s.spec.path,
-            finish: None,
-            acked,
-            ideal: None,
-            delivered: Bytes::ZERO,
             packets: s.packets,
+            acked: acked.into(),
+            ..FlowRecord::default()
+        };
+        record.set_rare(Rare {
             retransmitted: s.retransmitted,
-            reordered: 0,
-            lost: 0,
-            discarded: s.discarded,
             timeouts: s.timeouts,
-            answers_lost: 0,
-            held: if lost > Time::ZERO { vec![held] } else { Vec::new() },
-            tcp: s.tcp().map(TcpFlow::record),
+            discarded: s.discarded,
+            held,
+            path: s.spec.path,
+            tcp: s.tcp().map(|flow| Box::new(flow.record())),
+            ..Rare::NONE
+        });
+        record
+    }
+
+    /// Hands over the records of its flows, the unfinished ones included.
+    pub(crate) fn take_flow_records(&mut self, end: Time) -> Vec<Vec<FlowRecord>> {
+        let mut records = std::mem::take(&mut self.records);
+        for sender in self.slots.iter().flatten() {
+            records.put(self.record_of(sender, None, end));
         }
+        records.into_chunks()
     }
 
-    /// How many flows this host has had, the unfinished ones included.
-    pub(crate) fn flow_count(&self) -> usize {
-        self.records.len() + self.slots.iter().flatten().count()
-    }
-
-    /// Their records; those of finished flows are handed over.
-    pub(crate) fn take_flow_records(&mut self, end: Time, to: &mut Vec<FlowRecord>) {
-        to.extend(std::mem::take(&mut self.records).into_records());
-        to.extend(self.slots.iter().flatten().map(|s| self.record_of(s, None, end)));
-    }
-
-    /// What this host received, by flow; it is handed over.
-    pub(crate) fn take_deliveries(&mut self) -> Vec<Delivery> {
-        let mut all: Vec<Delivery> = Vec::with_capacity(self.receivers.len());
-        #[expect(clippy::iter_over_hash_type, reason = "sorted right below")]
+    /// Adds what this host knows as a receiver to the records of the flows, and forgets it.
+    pub(crate) fn add_deliveries(&mut self, flows: &mut Flows) {
+        #[expect(clippy::iter_over_hash_type, reason = "each flow has one receiver")]
         for (flow, r) in std::mem::take(&mut self.receivers) {
-            all.push(Delivery {
-                flow,
-                delivered: r.delivered,
-                reordered: r.reordered,
-                finish: r.finish,
-            });
+            let record = flows.get_mut(flow).expect("what arrives was sent by a flow");
+            record.delivered = Bytes::new(r.delivered);
+            if r.reordered() > 0 {
+                record.rare_mut().reordered = r.reordered();
+            }
+            // What a source discarded, or did not get to before it stopped, is missing.
+            let complete = record.size == Bytes::MAX || record.size == record.delivered;
+            record.finish = r.finish().filter(|_| complete).into();
         }
-        all.sort_unstable_by_key(|d| d.flow);
-        all
     }
 
     /// ACKs that were made and not yet sent.

@@ -87,21 +87,21 @@ pub(super) fn on_answer(
 impl Receiver {
     /// Takes packet `p` with its `payload`, in whatever order it comes; the kind of answer.
     fn keep(&mut self, p: &Packet, payload: u64, now: Time) -> PacketKind {
-        if self.finish.is_some() {
+        if self.finish().is_some() {
             return PacketKind::Ack;
         }
-        let kept = self.kept.get_or_insert_default();
+        let kept = self.rare().kept.get_or_insert_default();
         let (response, new) = kept.arrived.on_data(u64::from(p.seq));
-        if new {
-            self.delivered += payload;
-            if p.has(flags::LAST) {
-                kept.last = Some(p.seq);
-            }
+        if new && p.has(flags::LAST) {
+            kept.last = Some(p.seq);
         }
-        self.expected = kept.arrived.expected() as u32;
-        if kept.last.is_some_and(|last| self.expected > last) {
-            self.finish = Some(now);
-            self.kept = None;
+        let expected = kept.arrived.expected() as u32;
+        let complete = kept.last.is_some_and(|last| expected > last);
+        self.expected = expected;
+        self.delivered += if new { payload } else { 0 };
+        if complete {
+            self.complete(now);
+            self.drop_kept();
         }
         match response {
             Response::Nack { .. } => PacketKind::Nack,
@@ -119,11 +119,11 @@ impl Nic {
             return;
         }
         let r = self.receivers.get_mut(&p.flow).expect("the flow is known");
-        let open = r.finish.is_none();
+        let open = r.finish().is_none();
         let kind = r.keep(p, u64::from(p.size) - env.shared.config.nic.header.get(), now);
         let expected = r.expected;
         let cnp = r.owes_cnp(p, env.shared.cnp_interval, now);
-        self.count.completed += u64::from(open && r.finish.is_some());
+        self.count.completed += u64::from(open && r.finish().is_some());
         let mut extra = p.extra;
         if p.seq + 1 != expected {
             let telemetry = &mut env.wires.extras.telemetry;

@@ -124,7 +124,7 @@ impl Nic {
 
     /// Gives the slot of a stream back if its flow is complete and nothing of it waits.
     fn close_stream(&mut self, flow: FlowId, now: Time, env: &mut Env<'_, '_>) {
-        let complete = self.receivers.get(&flow).is_some_and(|r| r.finish.is_some());
+        let complete = self.receivers.get(&flow).is_some_and(|r| r.finish().is_some());
         let Some((slot, stream)) = self.streams.of(flow) else { return };
         if !complete || stream.queued > 0 || !stream.waiting.is_empty() {
             return;

@@ -8,6 +8,7 @@
 //! flow's data. ACKs and SYN-ACKs have the priority of ACKs, or travel in the class of their data
 //! (see [`streams`](super::streams)).
 
+use super::receive::Receiver;
 use super::{Nic, NicTimer};
 use crate::config::NicConfig;
 use crate::env::Env;
@@ -202,7 +203,7 @@ impl Nic {
     pub(super) fn on_segment(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
         let config = env.shared.config;
         let r = self.receivers.get_mut(&p.flow).expect("the flow is known");
-        let tcp = r.tcp.get_or_insert_with(|| {
+        let tcp = r.rare().tcp.get_or_insert_with(|| {
             Box::new(TcpReceiver { machine: tcp::Receiver::new(&config.tcp), last: *p })
         });
         tcp.last = *p;
@@ -211,12 +212,13 @@ impl Nic {
         let arrival = Arrival { seq: p.seq, last, ce, cwr: p.has(flags::CWR) };
         let received = tcp.machine.on_data(now, arrival);
         let due = tcp.machine.next_timeout();
-        r.expected = tcp.machine.expected();
+        let (expected, complete) = (tcp.machine.expected(), tcp.machine.is_complete());
+        r.expected = expected;
         if received.new {
             r.delivered += u64::from(p.size) - config.nic.header.get();
         }
-        if r.finish.is_none() && tcp.machine.is_complete() {
-            r.finish = Some(now);
+        if complete && r.finish().is_none() {
+            r.complete(now);
             self.count.completed += 1;
         }
         if due != before {
@@ -233,7 +235,7 @@ impl Nic {
 
     /// An ACK was held back for as long as it may be.
     pub(super) fn on_delayed_ack(&mut self, flow: FlowId, now: Time, env: &mut Env<'_, '_>) {
-        let tcp = self.receivers.get_mut(&flow).and_then(|r| r.tcp.as_mut());
+        let tcp = self.receivers.get_mut(&flow).and_then(Receiver::tcp);
         let Some((ack, last)) = tcp.and_then(|t| Some((t.machine.on_timeout(now)?, t.last))) else {
             return;
         };

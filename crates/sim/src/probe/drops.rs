@@ -53,8 +53,7 @@ impl Probe for Drops {
         outcome.drops.extend(self.records.values());
         for (id, lost) in &self.lost {
             let flow = outcome.flow_mut(*id).expect("what is lost was sent by a flow");
-            flow.lost += lost.data;
-            flow.answers_lost += lost.answers;
+            flow.add_losses(lost.data, lost.answers);
         }
     }
 }

@@ -207,7 +207,7 @@ impl Probe for HeldFlows {
     fn report(&mut self, _: Time, outcome: &mut Outcome) {
         for (id, at) in self.records() {
             let flow = outcome.flow_mut(id).expect("what is held was sent by a flow");
-            flow.held.push(at);
+            flow.add_hold(at);
         }
         self.lost = FxHashMap::default();
     }

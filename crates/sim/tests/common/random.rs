@@ -86,9 +86,9 @@ impl Case {
         prop_assert_eq!(out.totals.completed, self.flows.len() as u64);
         for f in &out.flows {
             prop_assert_eq!(f.delivered, f.size);
-            prop_assert!(f.acked.is_some());
-            prop_assert_eq!(f.packets, f.size.get().div_ceil(payload) + f.retransmitted);
-            prop_assert!(f.retransmitted >= f.lost, "what is lost is sent again: {:?}", f);
+            prop_assert!(f.acked().is_some());
+            prop_assert_eq!(f.packets, f.size.get().div_ceil(payload) + f.retransmitted());
+            prop_assert!(f.retransmitted() >= f.lost(), "what is lost is sent again: {:?}", f);
         }
         Ok(())
     }

@@ -49,7 +49,7 @@ fn stops(case: &Case) -> bool {
 
 /// The spec of a flow by its identity: numbers go by start at each host.
 fn spec_of<'a>(case: &'a Case, f: &FlowRecord) -> &'a FlowSpec {
-    let mut own: Vec<&FlowSpec> = case.flows.iter().filter(|s| s.src == f.src).collect();
+    let mut own: Vec<&FlowSpec> = case.flows.iter().filter(|s| s.src == f.src()).collect();
     own.sort_by_key(|s| s.start);
     own[f.id.number() as usize]
 }
@@ -59,16 +59,16 @@ fn drained(case: &Case, out: &Outcome) -> Result<&'static str, String> {
     let payload = case.config.nic.payload.get();
     for f in &out.flows {
         let spec = spec_of(case, f);
-        let first_time = f.packets - f.retransmitted;
+        let first_time = f.packets - f.retransmitted();
         let whole = match (spec.rate, f.size) {
-            (None, Bytes::MAX) => f.delivered.get() == first_time * payload && f.finish.is_none(),
-            (None, size) => f.delivered == size && f.finish.is_some() && f.acked.is_some(),
+            (None, Bytes::MAX) => f.delivered.get() == first_time * payload && f.finish().is_none(),
+            (None, size) => f.delivered == size && f.finish().is_some() && f.acked().is_some(),
             (Some(_), size) => {
-                lost |= f.lost > 0;
-                discarded |= f.discarded > 0;
-                let complete = f.lost == 0 && (f.discarded == 0 || size == Bytes::MAX);
+                lost |= f.lost() > 0;
+                discarded |= f.discarded() > 0;
+                let complete = f.lost() == 0 && (f.discarded() == 0 || size == Bytes::MAX);
                 let packets = f.delivered.get().div_ceil(payload);
-                packets + f.lost == f.packets && f.finish.is_some() == complete
+                packets + f.lost() == f.packets && f.finish().is_some() == complete
             }
         };
         if !whole {
@@ -85,8 +85,8 @@ fn drained(case: &Case, out: &Outcome) -> Result<&'static str, String> {
 /// A standstill needs a loss that nothing repairs, and has to name who waits.
 fn stalled(case: &Case, out: &Outcome, stuck: &[Stuck]) -> Result<&'static str, String> {
     let waits = |what: &str| stuck.iter().any(|s| s.waits_for.contains(what));
-    let lost_answers: u64 = out.flows.iter().map(|f| f.answers_lost).sum();
-    let lost_data: u64 = out.flows.iter().map(|f| f.lost).sum();
+    let lost_answers: u64 = out.flows.iter().map(|f| f.answers_lost()).sum();
+    let lost_data: u64 = out.flows.iter().map(|f| f.lost()).sum();
     let t = &out.totals;
     if waits("RESUME") && t.control_dropped > 0 {
         return Ok("stalled: a RESUME was lost");
@@ -114,12 +114,12 @@ fn stalled(case: &Case, out: &Outcome, stuck: &[Stuck]) -> Result<&'static str, 
 /// What no network can exceed.
 fn bounds(case: &Case, out: &Outcome) -> Result<(), String> {
     let drops: u64 = out.drops.iter().map(|d| d.packets).sum();
-    let losses: u64 = out.flows.iter().map(|f| f.lost + f.answers_lost).sum();
+    let losses: u64 = out.flows.iter().map(|f| f.lost() + f.answers_lost()).sum();
     if drops != out.totals.dropped || losses != drops {
         return Err(format!("{drops} drops, {losses} losses of flows, {:?}", out.totals));
     }
     probed(case, out)?;
-    let done = out.flows.iter().filter(|f| f.finish.is_some()).count() as u64;
+    let done = out.flows.iter().filter(|f| f.finish().is_some()).count() as u64;
     if done != out.totals.completed {
         return Err(format!("{done} flows are done, {:?}", out.totals));
     }
@@ -132,15 +132,15 @@ fn bounds(case: &Case, out: &Outcome) -> Result<(), String> {
     }
     for f in &out.flows {
         // what was sent again may be held after the flow is complete
-        let whole = |t: Time| if f.retransmitted == 0 { t } else { out.end };
-        let life = f.finish.map_or(out.end, whole).max(f.acked.unwrap_or_default()) - f.start;
-        if let Some(at) = f.held.iter().find(|at| at.time > life) {
+        let whole = |t: Time| if f.retransmitted() == 0 { t } else { out.end };
+        let life = f.finish().map_or(out.end, whole).max(f.acked().unwrap_or_default()) - f.start;
+        if let Some(at) = f.held().iter().find(|at| at.time > life) {
             return Err(format!("held for {} of {life} at {}: {f:?}", at.time, at.node));
         }
         // `ideal` is on one path, where a short last packet has to wait for the one before it
         let frame = if case.config.balance.keeps_order() { Time::ZERO } else { case.last_frame(f) };
         let least =
-            if case.spreads_over_slow_trunks() { Some(case.on_first_link(f)) } else { f.ideal };
+            if case.spreads_over_slow_trunks() { Some(case.on_first_link(f)) } else { f.ideal() };
         if f.fct().zip(least).is_some_and(|(fct, least)| fct + frame < least) {
             return Err(format!("faster than alone: {f:?}"));
         }

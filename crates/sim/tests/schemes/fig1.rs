@@ -30,7 +30,7 @@ fn fig1(scheme: &str, options: &[(&str, &str)]) -> Outcome {
 
 /// How long a flow was held at the egress of `node`.
 fn held_at(f: &FlowRecord, node: NodeId) -> Time {
-    f.held.iter().filter(|h| h.node == node).map(|h| h.time).sum()
+    f.held().iter().filter(|h| h.node == node).map(|h| h.time).sum()
 }
 
 fn fct(out: &Outcome, flow: usize) -> Time {

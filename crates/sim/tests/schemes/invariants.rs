@@ -164,7 +164,7 @@ fn all_delivered(out: &Outcome, flows: usize) -> Result<(), TestCaseError> {
 fn nothing_lost(out: &Outcome) -> Result<(), TestCaseError> {
     prop_assert_eq!(out.totals.dropped, 0, "{:?}", out.drops);
     for f in &out.flows {
-        let ideal = f.ideal.expect("a flow of a size has an ideal time");
+        let ideal = f.ideal().expect("a flow of a size has an ideal time");
         prop_assert!(f.fct().expect("done") >= ideal, "{} beats its lone time {}", f.id, ideal);
     }
     Ok(())
@@ -200,7 +200,7 @@ fn loses_only_for_lack_of_memory(
     cfg.switch.buffer = Bytes::new(buffer);
     let out = case.run(&cfg);
     all_delivered(&out, case.flows.len())?;
-    let lost: u64 = out.flows.iter().map(|f| f.lost).sum();
+    let lost: u64 = out.flows.iter().map(|f| f.lost()).sum();
     prop_assert_eq!(lost, out.totals.dropped);
     prop_assert!(out.drops.iter().all(|d| d.reason == DropReason::BufferFull), "{:?}", out.drops);
     Ok(())

@@ -87,7 +87,7 @@ fn arrival(flow: &FlowSpec) -> Time {
 
 /// When the packet of a flow started at the switch, if it was alone at its host.
 fn departure(out: &Outcome, flow: &FlowSpec) -> Time {
-    let found = out.flows.iter().find(|f| (f.start, f.src) == (flow.start, flow.src)).unwrap();
+    let found = out.flows.iter().find(|f| (f.start, f.src()) == (flow.start, flow.src)).unwrap();
     flow.start + found.fct().unwrap() - on_wire(flow.size.get()) - HOP
 }
 

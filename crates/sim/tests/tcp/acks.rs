@@ -73,8 +73,8 @@ fn acks_are_dropped_with_data_only_in_its_class() {
         cfg.switch.buffer = Bytes::new(20 * 1518);
         let out = run(&fabric(), &all_to_some(), &cfg);
         assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, out.totals.flows));
-        assert!(out.flows.iter().map(|f| f.lost).sum::<u64>() > 0);
-        out.flows.iter().map(|f| f.answers_lost).sum::<u64>()
+        assert!(out.flows.iter().map(|f| f.lost()).sum::<u64>() > 0);
+        out.flows.iter().map(|f| f.answers_lost()).sum::<u64>()
     };
     assert!(lost(with_data("none")) > 0);
     assert_eq!(lost(tcp("none")), 0);
@@ -95,7 +95,7 @@ fn beside_a_pause(cfg: &Config, flows: &[FlowSpec]) -> Outcome {
 
 /// How long the flow of a host took until its last ACK.
 fn fct_of(out: &Outcome, src: u32) -> f64 {
-    let flow = out.flows.iter().find(|f| f.src.0 == src).expect("it sends");
+    let flow = out.flows.iter().find(|f| f.src().0 == src).expect("it sends");
     flow.fct_ack().expect("it is done").as_ps() as f64
 }
 

@@ -43,8 +43,8 @@ fn a_lone_flow_takes_the_rounds_of_slow_start() {
             assert_eq!(f.fct(), Some(expected), "{n} segments from {initial}");
             assert_eq!(f.fct_ack(), Some(expected + ACK * 2 + Time::from_us(2)));
             // alone and without windows it is one train of segments
-            assert_eq!(f.ideal, Some(SEGMENT * (n - 1) + one_way()));
-            assert_eq!((f.packets, f.retransmitted, f.timeouts), (n, 0, 0));
+            assert_eq!(f.ideal(), Some(SEGMENT * (n - 1) + one_way()));
+            assert_eq!((f.packets, f.retransmitted(), f.timeouts()), (n, 0, 0));
         }
     }
 }
@@ -60,7 +60,7 @@ fn a_handshake_takes_a_round_trip_of_short_frames() {
         let late = FlowSpec { start: Time::from_us(7), ..flow(0, 1, segments(n)) };
         let out = run(&star(2, "1us"), &[late], &cfg);
         let f = &out.flows[0];
-        assert_eq!(f.tcp.unwrap().opened, Some(f.start + opened));
+        assert_eq!(f.tcp().unwrap().opened, Some(f.start + opened));
         assert_eq!(f.fct(), Some(slow_start(n, 10, opened)));
         assert_eq!(f.fct_ack(), Some(slow_start(n, 10, opened) + ACK * 2 + Time::from_us(2)));
         assert_eq!((f.packets, out.totals.data_sent), (n, n));
@@ -74,7 +74,7 @@ fn a_handshake_may_be_a_delay() {
     let mut cfg = tcp("pfc");
     cfg.tcp.handshake = Handshake::Delay;
     let out = run(&star(2, "1us"), &[flow(0, 1, segments(1))], &cfg);
-    let opened = out.flows[0].tcp.unwrap().opened.unwrap();
+    let opened = out.flows[0].tcp().unwrap().opened.unwrap();
     // cables, and two times the payload on two links
     assert_eq!(opened, Time::from_us(4) + Time::from_ps(2 * 1460 * 80));
     assert_eq!(out.flows[0].fct(), Some(opened + one_way()));
@@ -140,7 +140,7 @@ fn a_constant_rate_source_is_no_tcp_flow() {
     let out = run(&star(3, "1us"), &[source, flow(2, 1, segments(100))], &tcp("pfc"));
     assert_eq!(out.finish, Finish::Drained);
     let datagrams = &out.flows[0];
-    assert_eq!((datagrams.tcp, datagrams.acked), (None, None));
+    assert_eq!((datagrams.tcp(), datagrams.acked()), (None, None));
     assert_eq!(out.totals.acks_sent, 100);
 }
 

@@ -30,7 +30,7 @@ fn the_timer_backs_off_while_the_receiver_is_away() {
         let out = run(&star(2, "1us"), &[flow(0, 1, segments(1))], &cfg);
         let f = &out.flows[0];
         assert_eq!(f.fct(), Some(ms(sent_at) + SEGMENT * 2 + Time::from_us(2)), "max {most} ms");
-        assert_eq!((f.timeouts, f.retransmitted, f.lost), (timeouts, timeouts, timeouts));
+        assert_eq!((f.timeouts(), f.retransmitted(), f.lost()), (timeouts, timeouts, timeouts));
         assert_eq!(f.packets, timeouts + 1);
     }
 }
@@ -45,11 +45,11 @@ fn a_lost_syn_is_sent_again_and_the_flow_starts_with_one_segment() {
     let out = run(&star(2, "1us"), &[flow(0, 1, segments(2))], &cfg);
     let f = &out.flows[0];
     let opened = ms(3) + ACK * 4 + Time::from_us(4);
-    assert_eq!(f.tcp.unwrap().opened, Some(opened));
+    assert_eq!(f.tcp().unwrap().opened, Some(opened));
     let round_trip = SEGMENT * 2 + ACK * 2 + Time::from_us(4);
     assert_eq!(f.fct(), Some(opened + round_trip + SEGMENT * 2 + Time::from_us(2)));
-    assert_eq!((f.timeouts, f.retransmitted), (2, 0));
-    assert_eq!((f.lost, f.answers_lost), (0, 2), "the SYNs are no data");
+    assert_eq!((f.timeouts(), f.retransmitted()), (2, 0));
+    assert_eq!((f.lost(), f.answers_lost()), (0, 2), "the SYNs are no data");
 }
 
 /// A flow of 100 segments over two links of 10 ns that sends all at once, of which exactly number
@@ -71,7 +71,7 @@ fn lose_one(threshold: Option<u32>) -> Outcome {
 #[test]
 fn duplicate_acks_repair_a_loss() {
     let f = &lose_one(Some(3)).flows[0];
-    assert_eq!((f.tcp.unwrap().fast_retransmits, f.retransmitted, f.timeouts), (1, 1, 0));
+    assert_eq!((f.tcp().unwrap().fast_retransmits, f.retransmitted(), f.timeouts()), (1, 1, 0));
     assert!(f.fct().unwrap() < SEGMENT * 150, "{:?}", f.fct());
 }
 
@@ -80,7 +80,7 @@ fn duplicate_acks_repair_a_loss() {
 #[test]
 fn without_fast_retransmit_the_timer_repairs_a_loss() {
     let f = &lose_one(None).flows[0];
-    assert_eq!((f.tcp.unwrap().fast_retransmits, f.retransmitted, f.timeouts), (0, 1, 1));
+    assert_eq!((f.tcp().unwrap().fast_retransmits, f.retransmitted(), f.timeouts()), (0, 1, 1));
     let last_new = SEGMENT * 51 + ACK * 2 + Time::from_ns(40);
     assert_eq!(f.fct(), Some(last_new + ms(1) + SEGMENT * 2 + Time::from_ns(20)));
 }
@@ -122,10 +122,10 @@ fn overtake(threshold: Option<u32>) -> Outcome {
 #[test]
 fn reordering_looks_like_loss_to_fast_retransmit_and_to_nothing_else() {
     let f = &overtake(Some(1)).flows[0];
-    assert!(f.tcp.unwrap().fast_retransmits > 0 && f.retransmitted > 0, "{f:?}");
+    assert!(f.tcp().unwrap().fast_retransmits > 0 && f.retransmitted() > 0, "{f:?}");
     for threshold in [Some(3), None] {
         let f = &overtake(threshold).flows[0];
-        assert_eq!((f.tcp.unwrap().fast_retransmits, f.retransmitted, f.timeouts), (0, 0, 0));
+        assert_eq!((f.tcp().unwrap().fast_retransmits, f.retransmitted(), f.timeouts()), (0, 0, 0));
     }
 }
 
@@ -140,7 +140,7 @@ fn incast(threshold: Option<u32>) -> Outcome {
     let out = run(&star(17, "1us"), &flows, &cfg);
     assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, 16));
     assert!(out.drops.iter().all(|d| d.reason == DropReason::BufferFull));
-    assert!(out.flows.iter().all(|f| f.delivered == f.size && f.retransmitted >= f.lost));
+    assert!(out.flows.iter().all(|f| f.delivered == f.size && f.retransmitted() >= f.lost()));
     out
 }
 
@@ -150,7 +150,7 @@ fn an_incast_that_overflows_a_buffer_ends_by_timeouts() {
         let out = incast(threshold);
         assert!(out.totals.dropped > 50 && out.totals.timeouts > 8, "{:?}", out.totals);
         // who has lost something waits for a timer, which takes a thousand times a round trip
-        for f in out.flows.iter().filter(|f| f.timeouts > 0) {
+        for f in out.flows.iter().filter(|f| f.timeouts() > 0) {
             assert!(f.fct().unwrap() > ms(1), "{f:?}");
         }
     }

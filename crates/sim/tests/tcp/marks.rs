@@ -41,7 +41,7 @@ fn marks_cut_the_window_once_per_round_trip() {
     for ecn in [EcnMode::Rfc3168, EcnMode::Dctcp] {
         let out = two(&marking(ecn, 5));
         for f in &out.flows {
-            let cuts = f.tcp.unwrap().ecn_cuts;
+            let cuts = f.tcp().unwrap().ecn_cuts;
             let most = out.end.as_ps() / round_trip().as_ps() + 1;
             assert!((20..=most).contains(&cuts), "{ecn:?}: {cuts} cuts, {most} round trips");
         }
@@ -116,7 +116,7 @@ fn retransmissions_are_not_marked_under_rfc_3168() {
         let out = run(&star(9, "1us"), &flows, &cfg);
         assert!(out.totals.retransmitted > 20);
         let first: u64 =
-            out.flows.iter().map(|f| f.packets - f.retransmitted - f.lost.min(10)).sum();
+            out.flows.iter().map(|f| f.packets - f.retransmitted() - f.lost().min(10)).sum();
         (out.ports.iter().map(|p| p.ecn_marked).sum::<u64>(), first)
     };
     for at in [EcnAt::Dequeue, EcnAt::Enqueue] {

@@ -56,6 +56,8 @@ pub(crate) struct Table {
 struct Rows {
     /// By sender, start and place in the list.
     rows: Vec<Row>,
+    /// The senders and where the rows of each end.
+    senders: Vec<(NodeId, usize)>,
     /// What few rows differ in.
     kinds: Vec<FlowSpec>,
 }
@@ -63,17 +65,22 @@ struct Rows {
 /// What every row has for itself.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    src: NodeId,
     dst: NodeId,
-    start: Time,
-    size: Bytes,
-    /// Place in the list.
-    place: u32,
     /// Index into the kinds, which hold the rest.
     kind: u32,
+    start: Time,
+    size: Bytes,
 }
 
-impl Rows {
+/// Rows as they are read.
+#[derive(Debug, Default)]
+struct Reading {
+    /// Sender, place in the list, and the row.
+    rows: Vec<(NodeId, u32, Row)>,
+    kinds: Vec<FlowSpec>,
+}
+
+impl Reading {
     fn push(&mut self, flow: FlowSpec) {
         /// How many kinds a row is compared with: rows that differ in more are stored with it.
         const RECENT: usize = 8;
@@ -97,18 +104,33 @@ impl Rows {
         });
         let number = |n: usize| u32::try_from(n).expect("a list of at most 1 GiB");
         let (place, kind) = (number(self.rows.len()), number(kind));
-        self.rows.push(Row { src, dst, start, size, place, kind });
+        self.rows.push((src, place, Row { dst, kind, start, size }));
     }
 
-    fn flow(&self, at: usize) -> FlowSpec {
-        let Row { src, dst, start, size, kind, .. } = self.rows[at];
+    /// Puts the rows in order; after that it goes without saying who sends them.
+    fn sorted(mut self) -> Rows {
+        self.rows.sort_unstable_by_key(|&(src, place, row)| (src, row.start, place));
+        let mut ends = 0;
+        let by_sender = self.rows.chunk_by(|a, b| a.0 == b.0).map(|rows| {
+            ends += rows.len();
+            (rows[0].0, ends)
+        });
+        let senders = by_sender.collect();
+        let rows = self.rows.iter().map(|&(_, _, row)| row).collect();
+        Rows { rows, senders, kinds: self.kinds }
+    }
+}
+
+impl Rows {
+    fn flow(&self, src: NodeId, at: usize) -> FlowSpec {
+        let Row { dst, start, size, kind } = self.rows[at];
         FlowSpec { src, dst, start, size, ..self.kinds[kind as usize] }
     }
 
-    /// The rows of the sender whose rows begin at `from`.
-    fn of_sender(&self, from: usize) -> Range<usize> {
-        let src = self.rows[from].src;
-        from..from + self.rows[from..].partition_point(|row| row.src == src)
+    /// The senders, each with the places of its rows.
+    fn by_sender(&self) -> impl Iterator<Item = (NodeId, Range<usize>)> {
+        let mut from = 0;
+        self.senders.iter().map(move |&(src, end)| (src, std::mem::replace(&mut from, end)..end))
     }
 }
 
@@ -138,7 +160,7 @@ impl Table {
             Some(host)
         };
         let path = |name: &str, src, dst| r.way(name, src, dst);
-        let mut rows = Rows::default();
+        let mut rows = Reading::default();
         rows.rows.reserve_exact(text.bytes().filter(|&b| b == b'\n').count());
         let meaning = Meaning { host: &host, path: &path, priority };
         let classes = read_text(&text, meaning, &mut |flow| rows.push(flow)).map_err(|e| {
@@ -148,21 +170,20 @@ impl Table {
         for kind in &mut rows.kinds {
             kind.class = ids[kind.class.index()];
         }
-        rows.rows.sort_unstable_by_key(|row| (row.src, row.start, row.place));
-        Ok(Self { rows: Arc::new(rows) })
+        drop(text);
+        Ok(Self { rows: Arc::new(rows.sorted()) })
     }
 }
 
 impl Pattern for Table {
     fn check(&self, fabric: &Fabric) -> Result<(), TrafficError> {
         // The rows were checked one by one when they were read; what is left is whether their hosts
-        // are those of the fabric. Rows of a sender stand together.
-        let mut last = None;
+        // are those of the fabric.
         let mut receivers = FxHashSet::default();
+        for (src, _) in &self.rows.senders {
+            fabric.check_host("src", *src)?;
+        }
         for row in &self.rows.rows {
-            if last.replace(row.src) != Some(row.src) {
-                fabric.check_host("src", row.src)?;
-            }
             if receivers.insert(row.dst) {
                 fabric.check_host("dst", row.dst)?;
             }
@@ -172,13 +193,9 @@ impl Pattern for Table {
 
     fn streams(&self, ctx: &Context<'_>) -> Streams {
         let mut streams: Streams = Vec::new();
-        let mut from = 0;
-        while from < self.rows.rows.len() {
+        for (src, all) in self.rows.by_sender() {
             let (rows, until) = (Arc::clone(&self.rows), ctx.until);
-            let all = rows.of_sender(from);
-            from = all.end;
-            let src = rows.rows[all.start].src;
-            let flows = all.map(move |at| rows.flow(at)).take_while(move |f| f.start < until);
+            let flows = all.map(move |at| rows.flow(src, at)).take_while(move |f| f.start < until);
             streams.push((src, Box::new(flows)));
         }
         streams
@@ -259,13 +276,14 @@ mod tests {
     /// Rows cost little: the list is stored once, however often its flows are drawn.
     #[test]
     fn a_row_takes_few_bytes_and_kinds_are_shared() {
-        let mut rows = super::Rows::default();
+        let mut rows = super::Reading::default();
         for i in 0..1000 {
             let flow = FlowSpec::new(NodeId(0), NodeId(1), Bytes::new(i + 1));
             rows.push(FlowSpec { start: Time::from_ns(i), ..flow });
         }
-        assert_eq!((rows.rows.len(), rows.kinds.len()), (1000, 1));
-        assert!(size_of::<super::Row>() <= 32);
+        let rows = rows.sorted();
+        assert_eq!((rows.rows.len(), rows.kinds.len(), rows.senders.len()), (1000, 1, 1));
+        assert_eq!((size_of::<super::Row>(), rows.rows.capacity()), (24, 1000));
     }
 
     #[test]

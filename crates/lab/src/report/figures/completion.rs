@@ -1,11 +1,14 @@
 //! Figures about flows: completion times, rates and slowdowns.
 
 use super::look::looks;
-use crate::findings::{ClassStats, ClassSummary, Comparison, Group};
+use crate::findings::{ClassSummary, Comparison, Group};
+use crate::run::Run;
 use crate::stats::{Estimate, Sorted, usual_max};
+use weir_core::{Bytes, ClassId};
 use weir_plot::{
     Across, Axis, Bar, Figure, Layout, Panel, Point, Rule, Scale, Series, Shape, Style, Unit,
 };
+use weir_sim::outcome::FlowRecord;
 
 /// A figure with more panels than this has no room for them; classes are in order of importance.
 const MOST_PANELS: usize = 6;
@@ -99,14 +102,19 @@ fn cdf(sorted: &Sorted) -> Vec<(f64, f64)> {
     points
 }
 
+/// Completion times of the flows of a class that count, picoseconds.
+fn class_fct(run: &Run, class: ClassId) -> impl Iterator<Item = f64> {
+    let counts = move |f: &&FlowRecord| f.class == class && f.start >= run.config.probes.warm_up;
+    run.outcome.flows.iter().filter(counts).filter_map(|f| Some(f.fct()?.as_ps() as f64))
+}
+
 /// Distributions of the completion time, a panel per class with enough flows.
 pub(super) fn fct_cdf(c: &Comparison<'_>) -> Option<Figure> {
     const FEWEST: usize = 5;
     let mut panels = Vec::new();
     for class in c.class_order() {
         let line = |(g, look): (&Group<'_>, super::look::Look)| {
-            let runs = g.runs.iter().map(|r| ClassStats::new(r, Some(class)).fct);
-            let all = Sorted::new(runs.flat_map(|s| s.as_slice().to_vec()));
+            let all = Sorted::new(g.runs.iter().flat_map(|r| class_fct(r, class)));
             let shape = Shape::Steps(cdf(&all));
             (all.len() >= FEWEST).then_some(Series { name: look.name, style: look.style, shape })
         };
@@ -162,14 +170,14 @@ fn size_bins(c: &Comparison<'_>) -> Vec<f64> {
 }
 
 /// Size and slowdown of the flows of a run that count and have an end.
-fn counted(run: &crate::run::Run) -> impl Iterator<Item = (f64, Option<f64>)> {
+fn counted(run: &Run) -> impl Iterator<Item = (f64, Option<f64>)> {
     let warm_up = run.config.probes.warm_up;
     let flows = run.outcome.flows.iter().filter(move |f| f.start >= warm_up);
-    flows.filter(|f| f.size != weir_core::Bytes::MAX).map(|f| (f.size.get() as f64, f.slowdown()))
+    flows.filter(|f| f.size != Bytes::MAX).map(|f| (f.size.get() as f64, f.slowdown()))
 }
 
 /// Slowdowns of a run's flows, by bin.
-fn binned(run: &crate::run::Run, ends: &[f64]) -> Vec<Sorted> {
+fn binned(run: &Run, ends: &[f64]) -> Vec<Sorted> {
     let mut bins: Vec<Vec<f64>> = vec![Vec::new(); ends.len()];
     for (size, slowdown) in counted(run) {
         let at = ends.partition_point(|end| *end < size);
