@@ -2,11 +2,11 @@
 
 use super::claim_rules;
 use super::figure::{self, FigureKind, FigureSpec, PanelSpec};
-use super::select::Selector;
+use super::select::{Selector, Source};
 use super::tables::Cell;
 use crate::report::figures::look::styles;
 use crate::stats::Estimate;
-use crate::sweep::metrics::{FLOWS, PORTS, RUN, STATE};
+use crate::sweep::metrics::{FLOWS, Metric, PORTS, RUN, STATE};
 use crate::sweep::quantity::{self, Quantity};
 use weir_plot::{
     Across, Axis, Bar, BoxPlot, Figure, Layout, Panel, Point, Rule, Series, Shape, Style, Unit,
@@ -77,45 +77,77 @@ fn axis_unit(unit: quantity::Unit) -> Unit {
     }
 }
 
-/// What a metric is, for an axis.
-fn words_of(metric: &str) -> String {
-    let docs = RUN.iter().map(|m| (m.name, m.doc));
-    let docs = docs.chain(FLOWS.iter().map(|m| (m.name, m.doc)));
-    let docs = docs.chain(PORTS.iter().map(|m| (m.name, m.doc)));
-    let mut docs = docs.chain(STATE.iter().map(|m| (m.name, m.doc)));
-    let stem = metric.split('_').next().unwrap_or_default();
-    let thing = match stem {
+/// What is selected, for an axis: a metric of the same name may be another statistic for a run than
+/// for a group of ports.
+fn words_of(select: &Selector) -> String {
+    let metric = select.metric.as_str();
+    let source = select.source(false);
+    let (thing, part) = metric.split_once('_').unwrap_or((metric, ""));
+    let thing = match thing {
         "fct" => "completion time",
         "slowdown" => "slowdown",
         "buffer" => "memory in use",
         _ => "",
     };
-    let part = metric.split('_').nth(1).unwrap_or_default();
-    let percentile = |p: &str| match p.strip_prefix('p') {
-        Some("999") => Some("99.9th percentile of the".to_owned()),
-        Some(n) if n.parse::<u32>().is_ok() => Some(format!("{n}th percentile of the")),
-        _ => None,
-    };
-    match (thing, part) {
-        ("", _) => {}
-        (thing, "") => return thing.to_owned(),
-        (thing, "mean") => return format!("mean {thing}"),
-        (thing, "max") => return format!("largest {thing}"),
-        (thing, "min") => return format!("smallest {thing}"),
-        (thing, "p50") => return format!("median {thing}"),
-        (thing, p) => {
-            if let Some(which) = percentile(p) {
-                return format!("{which} {thing}");
-            }
+    if let Some(words) = Some(thing).filter(|t| !t.is_empty()).and_then(|t| statistic(t, part)) {
+        return words;
+    }
+    let own = OWN_WORDS.iter().find(|(from, name, _)| *from == source && *name == metric);
+    let doc = own.map(|(_, _, words)| *words).or_else(|| doc_of(source, metric).map(first_part));
+    doc.map_or_else(|| metric.replace('_', " "), str::to_owned)
+}
+
+/// The words for `mean_ps`, `p99_bytes` and the like of a thing.
+fn statistic(thing: &str, name: &str) -> Option<String> {
+    Some(match name.split('_').next().unwrap_or_default() {
+        "" => thing.to_owned(),
+        "mean" => format!("mean {thing}"),
+        "max" => format!("largest {thing}"),
+        "min" => format!("smallest {thing}"),
+        "p50" => format!("median {thing}"),
+        "p999" => format!("99.9th percentile of the {thing}"),
+        other => {
+            let n: u32 = other.strip_prefix('p')?.parse().ok()?;
+            format!("{n}th percentile of the {thing}")
         }
+    })
+}
+
+/// Words for metrics whose sentence in the list of metrics refers to the one before it, or is too
+/// long for an axis.
+const OWN_WORDS: &[(Source, &str, &str)] = &[
+    (Source::Runs, "deadlock", "runs that deadlock"),
+    (Source::Runs, "stalled", "runs that stall"),
+    (Source::Runs, "completed", "flows that completed"),
+    (Source::Runs, "control_bytes", "bytes of control frames"),
+    (Source::Runs, "queue_mean_bytes", "mean queue at the switch port with the longest queue"),
+    (
+        Source::Runs,
+        "queue_p99_bytes",
+        "99th percentile over time of the queue at the switch port with the longest queue",
+    ),
+    (Source::Runs, "tables_max_bytes", "largest size of the scheme's tables in one switch"),
+    (Source::Classes, "completed", "flows that completed"),
+    (Source::Ports, "queue_mean_bytes", "mean queue of the ports"),
+    (Source::Ports, "queue_p99_bytes", "99th percentile over time of the queue, largest port"),
+    (Source::Ports, "queue_max_bytes", "longest queue of the ports"),
+    (Source::Ports, "pauses_sent", "pause requests that the ports sent"),
+    (Source::State, "mean_bytes", "mean size of the table in a switch"),
+    (Source::State, "max_bytes", "largest size of the table in a switch"),
+];
+
+/// The sentence of a metric in the list of metrics of its table.
+fn doc_of(source: Source, metric: &str) -> Option<&'static str> {
+    fn find<F>(all: &[Metric<F>], name: &str) -> Option<&'static str> {
+        all.iter().find(|m| m.name == name).map(|m| m.doc)
     }
-    match metric {
-        "deadlock" => return "runs that deadlock".to_owned(),
-        "stalled" => return "runs that stall".to_owned(),
-        _ => {}
+    match source {
+        Source::Runs => find(RUN, metric).or_else(|| find(FLOWS, metric)),
+        Source::Classes => find(FLOWS, metric),
+        Source::Ports => find(PORTS, metric),
+        Source::State => find(STATE, metric),
+        Source::FlowSizes => None,
     }
-    let doc = docs.find(|(name, _)| *name == metric).map(|(_, doc)| doc);
-    doc.map_or_else(|| metric.replace('_', " "), |doc| first_part(doc).to_owned())
 }
 
 /// A sentence up to its first comma, colon or semicolon.
@@ -202,24 +234,24 @@ impl Drawer<'_> {
         };
         let up = match self.spec.kind {
             FigureKind::Cdf => Axis::linear("share of values not above", Unit::Share, 1.0),
-            _ => self.axis(&panel.select.metric, unit, &series),
+            _ => self.axis(&panel.select, unit, &series),
         };
         let rules = self.spec.rules.iter();
         let rules = rules.map(|(at, label)| Rule { at: *at, label: label.clone() }).collect();
         Panel { title: panel.title.clone(), across, up, series, rules }
     }
 
-    /// The label of an axis for a metric.
-    fn label(&self, metric: &str) -> String {
-        let words = self.spec.label.clone().unwrap_or_else(|| words_of(metric));
+    /// The label of an axis for what is selected.
+    fn label(&self, select: &Selector) -> String {
+        let words = self.spec.label.clone().unwrap_or_else(|| words_of(select));
         match &self.spec.relative_to {
             Some(variant) if self.spec.label.is_none() => format!("{words}, {variant} = 1"),
             _ => words,
         }
     }
 
-    fn axis(&self, metric: &str, unit: Unit, series: &[Series]) -> Axis {
-        let label = self.label(metric);
+    fn axis(&self, select: &Selector, unit: Unit, series: &[Series]) -> Axis {
+        let label = self.label(select);
         let (mut values, mut ends) = (Vec::new(), Vec::new());
         let mut add = |value: f64, error: f64| {
             values.push(value);
@@ -469,7 +501,7 @@ impl Drawer<'_> {
         }
         let most = values.iter().copied().fold(0.0, f64::max);
         let least = values.iter().copied().filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min);
-        let label = self.label(&select.metric);
+        let label = self.label(select);
         let axis = match self.spec.log {
             true => Axis::log(&label, unit, least.max(most * 1e-6), most),
             false => Axis::linear(&label, unit, most),

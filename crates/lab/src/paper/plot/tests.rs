@@ -145,3 +145,40 @@ fn congestion_controls_over_pfc_have_colours_of_their_own() {
     }
     assert_ne!(looks[5].dash, looks[6].dash);
 }
+
+fn words(metric: &str, ports: &str, table: &str) -> String {
+    let (ports, table) = (ports.into(), table.into());
+    words_of(&Selector { metric: metric.into(), ports, table, ..Selector::default() })
+}
+
+/// The mean over all ports is not that of the port with the longest queue.
+#[test]
+fn a_metric_is_named_after_the_table_that_it_is_taken_from() {
+    let longest = "mean queue at the switch port with the longest queue";
+    assert_eq!(words("queue_mean_bytes", "", ""), longest);
+    assert_eq!(words("queue_mean_bytes", "*", ""), "mean queue of the ports");
+    assert_eq!(words("queue_max_bytes", "", ""), "longest queue of any switch port");
+    assert_eq!(words("queue_max_bytes", "core", ""), "longest queue of the ports");
+    assert_eq!(words("max_bytes", "", "flows"), "largest size of the table in a switch");
+    assert_eq!(words("fct_p999_ps", "", ""), "99.9th percentile of the completion time");
+    assert_eq!(words("slowdown_p25", "", ""), "25th percentile of the slowdown");
+    assert_eq!(words("fct_p50_ps", "", ""), "median completion time");
+    assert_eq!(words("deadlock", "", ""), "runs that deadlock");
+    assert_eq!(words("share_below", "", ""), "share below");
+}
+
+/// An axis stands alone: its words cannot refer to those of another one.
+#[test]
+fn no_words_refer_to_another_metric() {
+    let runs = RUN.iter().map(|m| (m.name, "", "")).chain(FLOWS.iter().map(|m| (m.name, "", "")));
+    let ports = PORTS.iter().map(|m| (m.name, "*", ""));
+    let state = STATE.iter().map(|m| (m.name, "", "flows"));
+    for (metric, ports, table) in runs.chain(ports).chain(state) {
+        let words = words(metric, ports, table);
+        let refers = |w: &str| matches!(w, "this" | "these" | "those" | "same" | "its");
+        assert!(!words.split(' ').any(refers), "{metric}: {words}");
+    }
+    for (source, name, _) in OWN_WORDS {
+        assert!(doc_of(*source, name).is_some(), "there is no metric {name}");
+    }
+}
