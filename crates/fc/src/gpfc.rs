@@ -276,13 +276,7 @@ impl FlowControl for Gpfc {
         if self.is_lossless(priority) { Interest::Every } else { Interest::Never(QueueId(low)) }
     }
 
-    fn arrive(
-        &mut self,
-        v: &NodeView<'_>,
-        p: &mut Packet,
-        _egress: PortId,
-        a: &mut Actions,
-    ) -> QueueId {
+    fn arrive(&mut self, v: &NodeView<'_>, p: &mut Packet, _: PortId, a: &mut Actions) -> QueueId {
         if self.is_lossless(p.priority) {
             self.pause_if_full(v, p.ingress, p.priority, a);
         }

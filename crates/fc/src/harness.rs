@@ -15,9 +15,9 @@
 //! ```
 
 use crate::{
-    Action, Actions, Books, FlowControl, MmuConfig, NodeSetup, NodeView, PortBook, PortQueue,
-    PortSetup, PortThresholds, PrioritySchedule, QueueBook, QueueLayout, Refusal, Role, SchemeInfo,
-    Target, Thresholds, TimerKey, Values, Verdict,
+    Action, Actions, Books, FlowControl, MmuConfig, NodeSetup, NodeView, Param, PortBook,
+    PortQueue, PortSetup, PortThresholds, PrioritySchedule, QueueBook, QueueLayout, Refusal, Role,
+    SchemeInfo, Target, Thresholds, TimerKey, Values, Verdict,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
@@ -29,6 +29,30 @@ use weir_core::{
 
 /// The priority the bench's packets have.
 pub const PRIORITY: Priority = Priority::ALL[3];
+
+/// The values of a scheme's parameters, by name.
+///
+/// # Panics
+/// If there is no such parameter, or its value is not valid.
+pub fn given(info: &SchemeInfo, pairs: &[(&str, &str)]) -> Values {
+    let by_name = |&(name, text)| {
+        let param = info.params.iter().find(|p| p.name == name).expect("a parameter");
+        (param, text)
+    };
+    set(&pairs.iter().map(by_name).collect::<Vec<_>>())
+}
+
+/// The values of parameters.
+///
+/// # Panics
+/// If one is not valid.
+pub fn set(options: &[(&Param, &str)]) -> Values {
+    let mut values = Values::new();
+    for (param, text) in options {
+        values.set(param, text).expect("a value");
+    }
+    values
+}
 
 /// How many moves and marks in a row are no longer progress.
 const CIRCLE: usize = 1 << 16;

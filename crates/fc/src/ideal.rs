@@ -303,8 +303,8 @@ impl FlowControl for Ideal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::given;
     use crate::harness::{Bench, PRIORITY, TestPacket};
-    use crate::perflow::testing::given;
     use weir_core::{NodeId, Priority, Rate, Time};
 
     const UP: PortId = PortId(0);

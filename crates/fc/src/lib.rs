@@ -504,14 +504,8 @@ mod tests {
     #[test]
     fn who_promises_losslessness_bounds_an_ingress_and_a_backstop_does() {
         for info in SCHEMES {
-            let bound = |options: &[(&str, &str)]| {
-                let mut values = Values::new();
-                for (name, value) in options {
-                    let param = info.params.iter().find(|p| p.name == *name).unwrap();
-                    values.set(param, value).unwrap();
-                }
-                (info.ingress_bound)(&values)
-            };
+            let bound =
+                |options: &[(&str, &str)]| (info.ingress_bound)(&harness::given(info, options));
             assert_eq!(bound(&[]) != IngressBound::Memory, info.lossless, "{}", info.name);
             if info.params.iter().any(|p| p.name == "backstop") {
                 assert_eq!(bound(&[("backstop", "pfc")]), IngressBound::Pauses, "{}", info.name);

@@ -267,13 +267,7 @@ impl FlowControl for Pfc {
     }
 
     #[inline]
-    fn arrive(
-        &mut self,
-        v: &NodeView<'_>,
-        p: &mut Packet,
-        _egress: PortId,
-        a: &mut Actions,
-    ) -> QueueId {
+    fn arrive(&mut self, v: &NodeView<'_>, p: &mut Packet, _: PortId, a: &mut Actions) -> QueueId {
         if self.lossless.contains(p.priority)
             && !self.ports[p.ingress.index()].sent.contains(p.priority)
             && v.books.mmu.should_pause(p.ingress, p.priority)

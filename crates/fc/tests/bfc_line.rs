@@ -3,17 +3,8 @@
 use std::hash::Hash;
 use weir_fc::explore::explore;
 use weir_fc::explore::line::{Line, LineFlow};
-use weir_fc::harness::Bench;
-use weir_fc::{FlowControl, NodeSetup, SchemeInfo, Values, bfc, ideal};
-
-fn given(info: &SchemeInfo, pairs: &[(&str, &str)]) -> Values {
-    let mut values = Values::new();
-    for (name, text) in pairs {
-        let param = info.params.iter().find(|p| p.name == *name).expect("a parameter");
-        values.set(param, text).expect("a value");
-    }
-    values
-}
+use weir_fc::harness::{Bench, given};
+use weir_fc::{FlowControl, NodeSetup, bfc, ideal};
 
 /// Two flows down the line that share a way out with a third, which enters at the second switch.
 fn flows(packets: [u32; 3]) -> Vec<LineFlow> {

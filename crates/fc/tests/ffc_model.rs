@@ -9,11 +9,11 @@ use Step::{Enter, Go, Serve, Stop};
 use std::collections::BTreeSet;
 use weir_core::control::HostPair;
 use weir_core::{ControlMessage, NodeId, PortId, QueueId};
+use weir_fc::FlowControl;
 use weir_fc::explore::line::{Line, LineFlow};
 use weir_fc::explore::{Model, explore};
 use weir_fc::ffc::{Ffc, INFO};
-use weir_fc::harness::{Bench, PRIORITY};
-use weir_fc::{FlowControl, Values};
+use weir_fc::harness::{Bench, PRIORITY, given};
 
 const OUT: PortId = PortId(1);
 /// Priorities 7 to 4 come first; then the transmit queue and the lanes.
@@ -52,7 +52,6 @@ struct State {
 
 /// Packets have one byte.
 fn bench(ports: usize) -> Bench<Ffc> {
-    let mut values = Values::new();
     let small = [
         ("threshold", "2B"),
         ("drain-below", "2B"),
@@ -62,10 +61,7 @@ fn bench(ports: usize) -> Bench<Ffc> {
         ("root-interval", "0ns"),
         ("pacer", "false"),
     ];
-    for (name, text) in small {
-        let param = INFO.params.iter().find(|p| p.name == name).expect("a parameter");
-        values.set(param, text).expect("a value");
-    }
+    let values = given(&INFO, &small);
     Bench::around(ports, "75KB", "45KB", |setup| Ffc::new(&values, setup).expect("valid"))
 }
 

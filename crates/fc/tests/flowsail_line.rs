@@ -1,19 +1,15 @@
 //! FlowSail on a line of two switches, searched exhaustively: here the second switch
 //! decides whom to pause.
 
-use weir_fc::Values;
 use weir_fc::explore::explore;
 use weir_fc::explore::line::{Line, LineFlow};
 use weir_fc::flowsail::{FlowSail, INFO};
-use weir_fc::harness::Bench;
+use weir_fc::harness::{Bench, given};
 
 /// A line of two switches whose packets have one byte; the hop round trip is two bytes.
 fn line(queues: &str, flows: Vec<LineFlow>) -> Line<FlowSail> {
-    let mut values = Values::new();
-    for (name, text) in [("hop-rtt", "400ps"), ("release", "0ns"), ("queues", queues)] {
-        let param = INFO.params.iter().find(|p| p.name == name).expect("a parameter");
-        values.set(param, text).expect("a value");
-    }
+    let small = [("hop-rtt", "400ps"), ("release", "0ns"), ("queues", queues)];
+    let values = given(&INFO, &small);
     let node = || {
         Bench::around(4, "75KB", "45KB", |setup| {
             let mut scheme = FlowSail::new(&values, setup).expect("valid parameters");

@@ -8,10 +8,10 @@
 
 use Step::{Enter, Pause, Quiet, Resume, Serve};
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, QueueId};
+use weir_fc::FlowControl;
 use weir_fc::explore::{Model, explore};
 use weir_fc::flowsail::{FlowSail, INFO};
-use weir_fc::harness::{Bench, PRIORITY};
-use weir_fc::{FlowControl, Values};
+use weir_fc::harness::{Bench, PRIORITY, given};
 
 const OUT: PortId = PortId(1);
 /// Priorities 7 to 4 come first.
@@ -61,13 +61,9 @@ fn untouched(bench: &Bench<FlowSail>, q: QueueId) -> bool {
 
 impl Port {
     fn new(params: &[(&str, &str)], flows: &[(u32, u32)]) -> Self {
-        let mut values = Values::new();
         // thresholds out of reach: this port is the upstream one
         let fixed = [("queues", "3"), ("release", "0ns"), ("hop-rtt", "1ms")];
-        for (name, text) in fixed.iter().chain(params) {
-            let param = INFO.params.iter().find(|p| p.name == *name).expect("a parameter");
-            values.set(param, text).expect("a value");
-        }
+        let values = given(&INFO, &[&fixed, params].concat());
         let start = Bench::around(2, "75KB", "45KB", |setup| {
             let mut scheme = FlowSail::new(&values, setup).expect("valid parameters");
             scheme.fix_draws(0);

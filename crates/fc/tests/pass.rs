@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use weir_core::packet::flags;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, QueueId};
-use weir_fc::harness::{Bench, PRIORITY, TestPacket};
+use weir_fc::harness::{Bench, PRIORITY, TestPacket, given};
 use weir_fc::{FlowControl, NodeSetup, NodeView, ParamError, SchemeInfo, Values};
 use weir_fc::{bfc, ffc, flowsail, ideal, ofc};
 
@@ -107,11 +107,7 @@ fn walk<S: FlowControl + Clone + Eq + std::fmt::Debug>(
     new: New<S>,
     options: &[(&str, &str)],
 ) -> Result<u32, TestCaseError> {
-    let mut values = Values::new();
-    for (name, text) in options {
-        let param = info.params.iter().find(|p| p.name == *name).expect("a parameter");
-        values.set(param, text).unwrap();
-    }
+    let values = given(info, options);
     let mut bench =
         Bench::around(usize::from(PORTS), "6KB", "3KB", |setup| new(&values, setup).unwrap());
     let mut passes = 0;

@@ -8,8 +8,8 @@ use std::hash::Hash;
 use weir_core::{PortId, Time, packet::flags, rng::Stream};
 use weir_fc::explore::line::{Line, LineFlow, LineState, LineStep};
 use weir_fc::explore::{Model, walk};
-use weir_fc::harness::Bench;
-use weir_fc::{FlowControl, NodeSetup, SchemeInfo, Values, bfc, ffc, flowsail, ideal};
+use weir_fc::harness::{Bench, given};
+use weir_fc::{FlowControl, NodeSetup, bfc, ffc, flowsail, ideal};
 
 const NODES: usize = 3;
 
@@ -97,15 +97,6 @@ fn flows() -> impl Strategy<Value = Vec<LineFlow>> {
         LineFlow { size, ..LineFlow::new((enter, from), (leave, to), packets) }
     });
     prop::collection::vec(flow, 2..7)
-}
-
-fn given(info: &SchemeInfo, pairs: &[(&str, &str)]) -> Values {
-    let mut values = Values::new();
-    for (name, text) in pairs {
-        let param = info.params.iter().find(|p| p.name == *name).expect("a parameter");
-        values.set(param, text).expect("a value");
-    }
-    values
 }
 
 /// What a run needs besides the scheme.

@@ -1,17 +1,12 @@
 //! What the schemes that look at flows keep for each.
 
 use weir_core::{PortId, Rate, Time};
-use weir_fc::harness::Bench;
-use weir_fc::{SchemeInfo, Values, bfc, ffc, flowsail, ideal};
+use weir_fc::harness::{Bench, given};
+use weir_fc::{SchemeInfo, bfc, ffc, flowsail, ideal};
 
 /// Bytes of state in a switch with one packet each of `flows` flows.
 fn state(info: &'static SchemeInfo, set: &[(&str, &str)], flows: u32) -> u64 {
-    let mut values = Values::new();
-    for (name, value) in set {
-        let param = info.params.iter().find(|p| p.name == *name).expect("a parameter");
-        values.set(param, value).expect("a value");
-    }
-    let mut b = Bench::switch(info, &values, 2);
+    let mut b = Bench::switch(info, &given(info, set), 2);
     // a queue of 10 000 packets must not pause anyone: pauses are state, too
     b.links(Rate::from_gbps(100), Time::from_ms(10));
     for k in 0..flows {

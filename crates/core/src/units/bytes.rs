@@ -1,10 +1,9 @@
 //! Amounts of data.
 
-use super::parse::{Grammar, ParseUnitError, parse, print};
+use super::parse::{Grammar, notation, print};
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
-use std::str::FromStr;
 
 /// A number of bytes. "64KB" is 64 000 B and "64KiB" is 65 536 B.
 ///
@@ -128,12 +127,7 @@ impl Sum for Bytes {
     }
 }
 
-impl FromStr for Bytes {
-    type Err = ParseUnitError;
-    fn from_str(s: &str) -> Result<Self, Self::Err> {
-        parse(s, &GRAMMAR).map(Self)
-    }
-}
+notation!(Bytes);
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -141,12 +135,6 @@ impl fmt::Display for Bytes {
             return f.pad("unlimited");
         }
         print(f, self.0, PRINT)
-    }
-}
-
-impl fmt::Debug for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

@@ -2,6 +2,25 @@
 
 use thiserror::Error;
 
+/// Lets a unit be read as its `GRAMMAR` says, and makes its debug text the usual one.
+macro_rules! notation {
+    ($unit:ident) => {
+        impl std::str::FromStr for $unit {
+            type Err = $crate::ParseUnitError;
+            fn from_str(s: &str) -> Result<Self, Self::Err> {
+                $crate::units::parse::parse(s, &GRAMMAR).map(Self)
+            }
+        }
+
+        impl fmt::Debug for $unit {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+pub(super) use notation;
+
 /// Why a text is not a quantity. The message says what would be valid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ParseUnitError {

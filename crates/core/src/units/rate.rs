@@ -1,9 +1,8 @@
 //! Link speeds in whole bits per second.
 
-use super::parse::{Grammar, ParseUnitError, parse, print};
+use super::parse::{Grammar, notation, print};
 use super::{Bytes, Time};
 use std::fmt;
-use std::str::FromStr;
 
 /// A speed in whole bits per second. Never zero where a link or source uses it:
 /// readers refuse that.
@@ -103,22 +102,11 @@ impl Rate {
     }
 }
 
-impl FromStr for Rate {
-    type Err = ParseUnitError;
-    fn from_str(s: &str) -> Result<Self, Self::Err> {
-        parse(s, &GRAMMAR).map(Self)
-    }
-}
+notation!(Rate);
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         print(f, self.0, PRINT)
-    }
-}
-
-impl fmt::Debug for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,10 +1,9 @@
 //! Simulated time in whole picoseconds.
 
-use super::parse::{Grammar, ParseUnitError, parse, print};
+use super::parse::{Grammar, notation, print};
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
-use std::str::FromStr;
 
 /// A point in simulated time, or a span of it: whole picoseconds, up to 213 days.
 ///
@@ -158,12 +157,7 @@ impl Sum for Time {
     }
 }
 
-impl FromStr for Time {
-    type Err = ParseUnitError;
-    fn from_str(s: &str) -> Result<Self, Self::Err> {
-        parse(s, &GRAMMAR).map(Self)
-    }
-}
+notation!(Time);
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -171,12 +165,6 @@ impl fmt::Display for Time {
             return f.pad("never");
         }
         print(f, self.0, PRINT)
-    }
-}
-
-impl fmt::Debug for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,8 +1,8 @@
 mod sticky;
 
 use super::*;
+use crate::harness::given;
 use crate::harness::{Bench, PRIORITY, TestPacket};
-use crate::perflow::testing::given;
 use std::collections::BTreeSet;
 use weir_core::{Priority, PrioritySet, Rate};
 

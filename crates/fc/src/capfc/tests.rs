@@ -1,7 +1,7 @@
 //! Algorithms 1 and 2 of the paper, line by line.
 
 use super::*;
-use crate::harness::{Bench, PRIORITY};
+use crate::harness::{Bench, PRIORITY, set};
 
 const A: PortId = PortId(0);
 const B: PortId = PortId(1);
@@ -12,11 +12,7 @@ const OUT2: PortId = PortId(4);
 const Q: QueueId = QueueId(4);
 
 fn values(options: &[(&Param, &str)]) -> Values {
-    let mut values = Values::new();
-    for (param, text) in options.iter().chain(&[(&pfc::TIMER, "sticky")]) {
-        values.set(param, text).unwrap();
-    }
-    values
+    set(&[options, &[(&pfc::TIMER, "sticky")]].concat())
 }
 
 /// Egress: counts from 4 packets of 1000 B, pauses above 6, resumes at 3. Ingress 10/5.

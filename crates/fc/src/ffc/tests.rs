@@ -1,8 +1,8 @@
 mod lanes;
 
 use super::*;
+use crate::harness::given;
 use crate::harness::{Bench, PRIORITY, TestPacket};
-use crate::perflow::testing::given;
 use weir_core::control::HostPair;
 use weir_core::{NodeId, Priority};
 

@@ -345,13 +345,7 @@ impl FlowControl for Gfc {
         Interest::Outside(queue, Bytes::ZERO..below)
     }
 
-    fn arrive(
-        &mut self,
-        v: &NodeView<'_>,
-        p: &mut Packet,
-        _egress: PortId,
-        a: &mut Actions,
-    ) -> QueueId {
+    fn arrive(&mut self, v: &NodeView<'_>, p: &mut Packet, _: PortId, a: &mut Actions) -> QueueId {
         if self.governs(p.priority) {
             self.look(v, p.ingress, p.priority, a);
         }

@@ -1,26 +1,18 @@
 //! Feedback and obedience, condition by condition.
 
 use super::*;
-use crate::harness::{Bench, PRIORITY};
+use crate::harness::{Bench, PRIORITY, set};
 use weir_core::{Bytes, PrioritySet, Time};
 
 const UP: PortId = PortId(0);
 const OUT: PortId = PortId(1);
 const Q: QueueId = QueueId(4);
 
-fn values(options: &[(&Param, &str)]) -> Values {
-    let mut values = Values::new();
-    for (param, text) in options {
-        values.set(param, text).unwrap();
-    }
-    values
-}
-
 /// Stages at 8, 12, 14, 15 KB, ... of 16 KB. X_OFF 16 KB, X_ON 4 KB.
 fn switch(options: &[(&Param, &str)]) -> Bench<Gfc> {
     let all: Vec<_> =
         [(&B_M, "16KB"), (&B_1, "8KB"), (&B_0, "8KB")].iter().chain(options).copied().collect();
-    Bench::around(2, "16KB", "4KB", |setup| Gfc::new(&values(&all), setup).unwrap())
+    Bench::around(2, "16KB", "4KB", |setup| Gfc::new(&set(&all), setup).unwrap())
 }
 
 fn put(b: &mut Bench<Gfc>, n: u32) {
@@ -196,7 +188,7 @@ mod ofc {
     fn it_needs_stages() {
         let mut error = String::new();
         Bench::around(1, "75KB", "45KB", |setup| {
-            let v = values(&[(&MODE, "ofc"), (&FEEDBACK, "time")]);
+            let v = set(&[(&MODE, "ofc"), (&FEEDBACK, "time")]);
             error = Gfc::new(&v, setup).unwrap_err().0;
             crate::none::NoFlowControl::new(setup.schedule)
         });
@@ -303,7 +295,7 @@ fn a_nic_needs_thresholds_only_to_understand_occupancies() {
         Bench::around(1, "75KB", "45KB", |setup| {
             let thresholds = crate::Thresholds::Pool;
             let setup = NodeSetup { role: Role::Nic, thresholds: &thresholds, ..setup.clone() };
-            built = Some(Gfc::new(&values(options), &setup));
+            built = Some(Gfc::new(&set(options), &setup));
             crate::none::NoFlowControl::new(setup.schedule)
         });
         built.unwrap()
@@ -365,7 +357,7 @@ fn a_stop_ends_at_xon_whatever_the_hysteresis() {
 fn an_end_of_zero_asks_for_a_larger_buffer() {
     let mut error = String::new();
     Bench::around(1, "75KB", "45KB", |setup| {
-        error = Gfc::new(&values(&[(&MODE, "ofc"), (&B_M, "0B")]), setup).unwrap_err().0;
+        error = Gfc::new(&set(&[(&MODE, "ofc"), (&B_M, "0B")]), setup).unwrap_err().0;
         crate::none::NoFlowControl::new(setup.schedule)
     });
     assert!(error.contains("give a larger buffer"), "{error}");

@@ -1,7 +1,7 @@
 //! Thresholds, sub-queues and sub-class pauses.
 
 use super::*;
-use crate::harness::{Bench, PRIORITY, TestPacket};
+use crate::harness::{Bench, PRIORITY, TestPacket, set};
 
 const UP: PortId = PortId(0);
 const OUT: PortId = PortId(1);
@@ -11,17 +11,9 @@ const LOW: QueueId = QueueId(5);
 /// The class of the high sub-class.
 const P4: Priority = Priority::ALL[4];
 
-fn values(options: &[(&Param, &str)]) -> Values {
-    let mut values = Values::new();
-    for (param, text) in options {
-        values.set(param, text).unwrap();
-    }
-    values
-}
-
 /// Pauses low at 6 packets of 1000 B, all at 10, resumes all at 3.
 fn switch_with(timer: &str) -> Bench<Gpfc> {
-    let values = values(&[(&XOFF_LOW, "6KB"), (&pfc::TIMER, timer)]);
+    let values = set(&[(&XOFF_LOW, "6KB"), (&pfc::TIMER, timer)]);
     Bench::around(2, "10KB", "3KB", |setup| Gpfc::new(&values, setup).unwrap())
 }
 
@@ -177,7 +169,7 @@ fn a_nic_holds_the_slots_of_a_sub_class() {
     let mut b = Bench::around(1, "10KB", "3KB", |setup| {
         let thresholds = crate::Thresholds::Pool;
         let setup = NodeSetup { role: Role::Nic, thresholds: &thresholds, ..setup.clone() };
-        Gpfc::new(&values(&[(&pfc::TIMER, "sticky")]), &setup).unwrap()
+        Gpfc::new(&set(&[(&pfc::TIMER, "sticky")]), &setup).unwrap()
     });
     let start = |b: &mut Bench<Gpfc>, slot, high| b.flow_starts(QueueId(slot), packet(b, high));
     let held =
@@ -222,7 +214,7 @@ fn the_class_of_the_high_sub_class_must_be_free() {
         Bench::around(1, "75KB", "45KB", |setup| {
             let lossless = PrioritySet::from_bits(lossless);
             let setup = NodeSetup { lossless, ..setup.clone() };
-            error = Gpfc::new(&values(&[(&HIGH_OFFSET, offset)]), &setup).err().map(|e| e.0);
+            error = Gpfc::new(&set(&[(&HIGH_OFFSET, offset)]), &setup).err().map(|e| e.0);
             crate::none::NoFlowControl::new(setup.schedule)
         });
         error
@@ -255,7 +247,7 @@ fn the_default_threshold_is_the_ofc_papers() {
 #[test]
 fn each_port_has_its_own_lower_threshold() {
     let levels = [("7500B", "4500B"), ("75KB", "45KB")];
-    let mut b = Bench::around_ports(&levels, |s| Gpfc::new(&values(&[]), s).unwrap());
+    let mut b = Bench::around_ports(&levels, |s| Gpfc::new(&set(&[]), s).unwrap());
     for (port, other, first) in [(UP, OUT, 7), (OUT, UP, 68)] {
         for n in 1..=first {
             assert_eq!(b.take_sent(), [], "port {port}, {n} packets");

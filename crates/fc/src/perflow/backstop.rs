@@ -125,8 +125,8 @@ impl Backstop {
 
 #[cfg(test)]
 mod tests {
+    use crate::harness::given;
     use crate::harness::{Bench, PRIORITY};
-    use crate::perflow::testing::given;
     use crate::{SchemeInfo, bfc, ffc, flowsail, ideal};
     use weir_core::{ControlMessage, PortId};
 

@@ -1,9 +1,9 @@
 //! Two lossless priorities: what belongs to one is none of the other's business.
 
-use super::testing::given;
 use crate::bfc::Bfc;
 use crate::ffc::Ffc;
 use crate::flowsail::FlowSail;
+use crate::harness::given;
 use crate::harness::{Bench, TestPacket};
 use crate::ideal::Ideal;
 use crate::{FlowControl, NodeSetup, ParamError, SchemeInfo, Values, bfc, ffc, flowsail, ideal};

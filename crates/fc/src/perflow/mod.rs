@@ -103,21 +103,6 @@ impl Hash for Draws {
 }
 
 #[cfg(test)]
-pub(crate) mod testing {
-    use crate::{SchemeInfo, Values};
-
-    /// The values of a scheme's parameters, by name.
-    pub(crate) fn given(info: &SchemeInfo, pairs: &[(&str, &str)]) -> Values {
-        let mut values = Values::new();
-        for (name, text) in pairs {
-            let param = info.params.iter().find(|p| p.name == *name).expect("a parameter");
-            values.set(param, text).expect("a value");
-        }
-        values
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Both algorithms, condition by condition.
 
 use super::*;
-use crate::harness::{Bench, PRIORITY};
+use crate::harness::{Bench, PRIORITY, set};
 
 const UP: PortId = PortId(0);
 const OUT: PortId = PortId(1);
@@ -9,11 +9,7 @@ const OUT2: PortId = PortId(2);
 const Q: QueueId = QueueId(4);
 
 fn values(options: &[(&Param, &str)]) -> Values {
-    let mut values = Values::new();
-    for (param, text) in options.iter().chain(&[(&pfc::TIMER, "sticky")]) {
-        values.set(param, text).unwrap();
-    }
-    values
+    set(&[options, &[(&pfc::TIMER, "sticky")]].concat())
 }
 
 /// Thresholds 10 and 4 packets of 1000 B, three ports.

@@ -4,8 +4,8 @@ mod marks;
 mod node;
 
 use super::*;
+use crate::harness::given;
 use crate::harness::{Bench, PRIORITY, TestPacket};
-use crate::perflow::testing::given;
 use weir_core::NodeId;
 
 const UP: PortId = PortId(0);

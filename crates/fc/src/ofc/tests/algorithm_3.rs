@@ -113,13 +113,7 @@ fn under_the_wildcard_nothing_moves() {
 #[test]
 fn a_resume_during_a_drain_waits_for_its_end() {
     let mut b = switch();
-    b.control(OUT, &pause(&[1, 2]));
-    put_seq(&mut b, UP, 2, OUT, 0);
-    put_seq(&mut b, UP, 1, OUT, 0);
-    put_seq(&mut b, UP, 2, OUT, 1);
-    assert_eq!(serve(&mut b, OUT), None);
-    b.control(OUT, &resume(&[1]));
-    assert_eq!(serve(&mut b, OUT), Some((1, 0)), "packet 0 of flow 2 has stepped aside");
+    begin_drain(&mut b);
     b.control(OUT, &resume(&[2]));
     let h = hierarchy(&b, OUT);
     assert_eq!((&h.paused, &h.pending), (&keys(&[2]), &keys(&[2])));

@@ -7,7 +7,7 @@ mod card;
 mod readings;
 
 use super::*;
-use crate::harness::{Bench, PRIORITY};
+use crate::harness::{Bench, PRIORITY, set};
 use weir_core::control::HostPair;
 use weir_core::{FlowId, NodeId, PrioritySet};
 
@@ -25,12 +25,8 @@ pub(super) const N: QueueId = QueueId(6);
 
 /// By host pair, so that frames are short to write, unless `options` say otherwise.
 pub(super) fn scheme(options: &[(&Param, &str)], setup: &NodeSetup<'_>) -> Ofc {
-    let mut values = Values::new();
-    values.set(&FLOW_KEY, "pair").unwrap();
-    for (param, text) in options {
-        values.set(param, text).unwrap();
-    }
-    Ofc::new(&values, setup).unwrap()
+    let by_pair: &[(&Param, &str)] = &[(&FLOW_KEY, "pair")];
+    Ofc::new(&set(&[by_pair, options].concat()), setup).unwrap()
 }
 
 /// A switch that pauses congested flows at 6 packets of 1000 B, everything at 10, and resumes
@@ -60,6 +56,18 @@ pub(super) fn keys(flows: &[u32]) -> std::collections::BTreeSet<FlowKey> {
 /// A packet of 1000 B of flow `f` with number `seq` goes from `from` to `to`.
 pub(super) fn put_seq(b: &mut Bench<Ofc>, from: PortId, f: u32, to: PortId, seq: u32) -> QueueId {
     b.arrive(b.packet(from, 1000).flow(f, 0, 100 + f).seq(seq), to)
+}
+
+/// Brings a drain about in which packet 0 of flow 2, which is paused, has stepped aside: packet 1
+/// of flow 2 is behind it.
+pub(super) fn begin_drain(b: &mut Bench<Ofc>) {
+    b.control(OUT, &pause(&[1, 2]));
+    put_seq(b, UP, 2, OUT, 0);
+    put_seq(b, UP, 1, OUT, 0);
+    put_seq(b, UP, 2, OUT, 1);
+    assert_eq!(serve(b, OUT), None);
+    b.control(OUT, &resume(&[1]));
+    assert_eq!(serve(b, OUT), Some((1, 0)), "packet 0 of flow 2 has stepped aside");
 }
 
 /// `n` packets of flow `f`, numbered from 0.

@@ -42,13 +42,7 @@ fn rotating_modulo_two_reorders() {
 #[test]
 fn resuming_at_once_during_a_drain_reorders() {
     let mut b = switch_with(&[(&DURING_DRAIN, "at-once")]);
-    b.control(OUT, &pause(&[1, 2]));
-    put_seq(&mut b, UP, 2, OUT, 0);
-    put_seq(&mut b, UP, 1, OUT, 0);
-    put_seq(&mut b, UP, 2, OUT, 1);
-    assert_eq!(serve(&mut b, OUT), None);
-    b.control(OUT, &resume(&[1]));
-    assert_eq!(serve(&mut b, OUT), Some((1, 0)));
+    begin_drain(&mut b);
     b.control(OUT, &resume(&[2]));
     assert_eq!(serve_all(&mut b, OUT), [(2, 1), (2, 0)]);
     assert_eq!(audit(&b, true), Ok(()), "nothing is lost, only the order");
