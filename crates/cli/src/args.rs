@@ -263,12 +263,8 @@ pub(crate) struct Compare {
     /// Change a value of the scenario; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
-    /// Write data and a page of figures to this directory (new, empty, or with earlier results)
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Also write tables as Parquet (in builds with `--features parquet`)
-    #[arg(long, requires = "out")]
-    pub parquet: bool,
+    #[command(flatten)]
+    pub results: Results,
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
@@ -342,6 +338,17 @@ pub(crate) enum FigureSize {
     Page,
 }
 
+/// Where results of `weir run` and `weir compare` go.
+#[derive(Args, Debug)]
+pub(crate) struct Results {
+    /// Write data and a page of figures to this directory (new, empty, or with earlier results)
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Also write tables as Parquet (in builds with `--features parquet`)
+    #[arg(long, requires = "out")]
+    pub parquet: bool,
+}
+
 /// `weir run`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -372,12 +379,8 @@ pub(crate) struct Run {
     /// repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
-    /// Write data and a page of figures to this directory (new, empty, or with earlier results)
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Also write tables as Parquet (in builds with `--features parquet`)
-    #[arg(long, requires = "out")]
-    pub parquet: bool,
+    #[command(flatten)]
+    pub results: Results,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,

@@ -146,6 +146,11 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
+/// What `show` makes of a figure, or a dash where there is none.
+pub fn or_dash(figure: Option<f64>, show: fn(f64) -> String) -> String {
+    figure.map_or_else(|| "-".to_owned(), show)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -93,8 +93,8 @@ fn flows(c: &Comparison<'_>, run: &Run, layout: Layout) -> String {
     }
     for (name, class) in classes {
         let s = ClassStats::new(run, class);
-        let time = |x: Option<f64>| x.map_or_else(|| "-".into(), format::time_ps);
-        let number = |x: Option<f64>| x.map_or_else(|| "-".into(), format::significant);
+        let time = |x| format::or_dash(x, format::time_ps);
+        let number = |x| format::or_dash(x, format::significant);
         let some = |n: u64| if n == 0 { String::new() } else { format::count(n) };
         t.row(vec![
             name.to_owned(),

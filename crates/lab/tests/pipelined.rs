@@ -1,31 +1,14 @@
 //! Scenarios with pipelined switches: what is read, what is refused, what is reported.
 
+mod common;
+
 use weir_fc::{OnFull, StageLimits};
 use weir_lab::Experiment;
 use weir_lab::scenario::Files;
 use weir_sim::config::DelayAt;
 
-/// Six hosts send to a seventh through one switch.
 fn scenario(switch: &str) -> String {
-    format!(
-        r#"
-[topology]
-kind = "star"
-hosts = 7
-rate = "1Gbps"
-
-[switch]
-{switch}
-
-[[traffic]]
-kind = "incast"
-degree = 6
-events = 1
-per-second = 1000
-to = "h6"
-size = "60KB"
-"#
-    )
+    common::incast(&format!("[switch]\n{switch}"), "")
 }
 
 fn read(switch: &str) -> Experiment {

@@ -1,5 +1,7 @@
 //! Scenarios with TCP: what is read, what is refused, what is reported.
 
+mod common;
+
 use weir_cc::tcp::{EcnMode, Handshake, TcpParams};
 use weir_core::{Bytes, Time};
 use weir_lab::findings::{ClassStats, Comparison};
@@ -8,29 +10,8 @@ use weir_lab::scenario::Files;
 use weir_lab::{Experiment, describe};
 use weir_sim::config::{Config, Reliability};
 
-/// Six hosts send to a seventh through one switch.
 fn scenario(nic: &str, rest: &str) -> String {
-    format!(
-        r#"
-[topology]
-kind = "star"
-hosts = 7
-rate = "1Gbps"
-
-[nic]
-{nic}
-
-[[traffic]]
-kind = "incast"
-degree = 6
-events = 1
-per-second = 1000
-to = "h6"
-size = "60KB"
-
-{rest}
-"#
-    )
+    common::incast(&format!("[nic]\n{nic}"), rest)
 }
 
 const TCP: &str = "transport = \"tcp\"\n";

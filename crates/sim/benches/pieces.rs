@@ -11,8 +11,8 @@ use weir_fc::{Mmu, MmuConfig, Thresholds, Values};
 use weir_net::build::{self, k_ary};
 use weir_net::{Routes, Topology};
 use weir_sim::Config;
-use weir_traffic::pattern::{Marking, Poisson, Scope};
-use weir_traffic::{Arrival, Fabric, Intensity, LoadRef, Sizes, Traffic};
+use weir_traffic::pattern::{Marking, Poisson};
+use weir_traffic::{Fabric, Intensity, LoadRef, Sizes, Traffic};
 
 fn fat_tree(k: u32) -> Topology {
     let params = k_ary::Params { k, delay: Time::from_us(1), ..Default::default() };
@@ -97,22 +97,13 @@ fn traffic(topology: &Topology) -> Traffic {
     let fabric = Fabric::uniform(topology.hosts(), Rate::from_gbps(100)).expect("hosts");
     let mut plan = Traffic::new(fabric);
     let class = plan.class("websearch/10").expect("the first class");
-    plan.add(Poisson {
-        sizes: Sizes::Table {
-            table: weir_traffic::size::builtin_table("websearch").expect("a built-in table"),
-            scale: Ratio::new(1, 10).expect("not a division by zero"),
-        },
-        intensity: Intensity::Load { load: 0.6, reference: LoadRef::Host },
-        arrival: Arrival::Poisson,
-        scope: Scope::Host,
-        senders: None,
-        receivers: None,
-        start: Time::ZERO,
-        stop: None,
-        flows: None,
-        marking: Marking { class, priority: Priority::ALL[3], ..Default::default() },
-    })
-    .expect("a valid pattern");
+    let sizes = Sizes::Table {
+        table: weir_traffic::size::builtin_table("websearch").expect("a built-in table"),
+        scale: Ratio::new(1, 10).expect("not a division by zero"),
+    };
+    let load = Intensity::Load { load: 0.6, reference: LoadRef::Host };
+    let marking = Marking { class, priority: Priority::ALL[3], ..Default::default() };
+    plan.add(Poisson { marking, ..Poisson::new(sizes, load) }).expect("a valid pattern");
     plan.set_until(Time::from_us(20));
     plan
 }

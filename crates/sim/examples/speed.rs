@@ -9,8 +9,8 @@ use weir_core::{Bytes, Priority, Rate, Ratio, Time};
 use weir_fc::Values;
 use weir_net::build::{self, k_ary};
 use weir_sim::config::{Config, EngineConfig, NicConfig, Scheme, WindowConfig};
-use weir_traffic::pattern::{Marking, Poisson, Scope};
-use weir_traffic::{Arrival, Fabric, Intensity, LoadRef, Sizes, Traffic};
+use weir_traffic::pattern::{Marking, Poisson};
+use weir_traffic::{Fabric, Intensity, LoadRef, Sizes, Traffic};
 
 /// A scheme and its parameters: `bfc,frames=periodic`.
 fn read_scheme(text: &str) -> Result<Scheme, Box<dyn std::error::Error>> {
@@ -50,21 +50,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })?;
     let mut plan = Traffic::new(Fabric::uniform(topology.hosts(), rate)?);
     let class = plan.class("websearch/10")?;
-    plan.add(Poisson {
-        sizes: Sizes::Table {
-            table: weir_traffic::size::builtin_table("websearch")?,
-            scale: Ratio::new(1, 10).ok_or("ratio")?,
-        },
-        intensity: Intensity::Load { load: 0.6, reference: LoadRef::Host },
-        arrival: Arrival::Poisson,
-        scope: Scope::Host,
-        senders: None,
-        receivers: None,
-        start: Time::ZERO,
-        stop: None,
-        flows: None,
-        marking: Marking { class, priority: Priority::ALL[3], ..Default::default() },
-    })?;
+    let table = weir_traffic::size::builtin_table("websearch")?;
+    let sizes = Sizes::Table { table, scale: Ratio::new(1, 10).ok_or("ratio")? };
+    let load = Intensity::Load { load: 0.6, reference: LoadRef::Host };
+    let marking = Marking { class, priority: Priority::ALL[3], ..Default::default() };
+    plan.add(Poisson { marking, ..Poisson::new(sizes, load) })?;
     plan.set_until(Time::from_us(us));
     let config = Config {
         nic: NicConfig {

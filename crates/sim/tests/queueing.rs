@@ -6,8 +6,8 @@ use common::{DATA, config};
 use weir_core::{Bytes, NodeId, Time};
 use weir_net::build::{self, star};
 use weir_sim::config::{ThresholdConfig, WindowConfig};
-use weir_traffic::pattern::{Marking, Poisson, Scope};
-use weir_traffic::{Arrival, Fabric, Intensity, Sizes, Traffic};
+use weir_traffic::pattern::{Marking, Poisson};
+use weir_traffic::{Fabric, Intensity, Sizes, Traffic};
 
 /// One-packet flows at load 0.5: by Pollaczek and Khinchine packets of service time T wait
 /// T * rho / (2 (1 - rho)) = T / 2 on average in front of the receiver's link.
@@ -30,17 +30,12 @@ fn the_mean_wait_of_an_m_d_1_queue_is_half_a_service_time_at_half_load() {
     let mut plan = Traffic::new(Fabric::uniform(topology.hosts(), rate).unwrap());
     let class = plan.class("one-packet").unwrap();
     let hosts: Vec<NodeId> = topology.hosts().to_vec();
+    let sizes = Sizes::Fixed(Bytes::new(1500));
     plan.add(Poisson {
-        sizes: Sizes::Fixed(Bytes::new(1500)),
-        intensity: Intensity::PerSecond(per_second),
         senders: Some(hosts[..64].to_vec()),
         receivers: Some(vec![hosts[64]]),
-        arrival: Arrival::Poisson,
-        scope: Scope::Host,
-        start: Time::ZERO,
-        stop: None,
-        flows: None,
         marking: Marking { class, priority: DATA, ..Marking::default() },
+        ..Poisson::new(sizes, Intensity::PerSecond(per_second))
     })
     .unwrap();
     plan.set_until(Time::from_ps((packets as f64 / per_second * 1e12) as u64));

@@ -3,7 +3,7 @@
 mod lists;
 mod verdicts;
 
-use super::sweep::{Cluster, Engine, cores, shown, submit_to_slurm};
+use super::sweep::{Cluster, Engine, cores, note_done, shown, submit_to_slurm};
 use crate::Status;
 use crate::terminal::{Terminal, print, tell};
 use anyhow::Context;
@@ -298,14 +298,7 @@ fn run_here(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow:
         tell(&format!("interrupted after {made}; the same command continues with the others"));
         return Ok(Status::Interrupted);
     }
-    terminal.note(&format!(
-        "{} of {} done: {} before, {} now, {} failed",
-        done.before + done.made,
-        format::plural(done.total as u64, "run"),
-        done.before,
-        done.made,
-        done.failed,
-    ));
+    note_done(&done, terminal);
     for p in planned {
         let plan = p.directory.plan()?;
         let results = p.directory.read_results(&plan)?;

@@ -19,7 +19,7 @@ use weir_lab::{describe, format, report, run_text, table};
 
 /// `weir run`.
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
-    let formats = formats(args.parquet)?;
+    let formats = formats(args.results.parquet)?;
     let request = Request {
         sets: &args.sets,
         schemes: args.scheme.as_slice(),
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     };
     let setting = &lineup.settings[0];
     let e = &*setting.experiment;
-    let out = destination(args.out.as_deref(), e)?;
+    let out = destination(args.results.out.as_deref(), e)?;
     let seeds = args.seed.map_or_else(|| e.scenario.run.seeds.clone(), |seed| vec![seed]);
     let theirs = lineup.base.scenario.variants.len();
     if theirs > 0 && args.variant.is_none() && args.scheme.is_none() {
@@ -103,7 +103,7 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         print(&compare::columns::list(terminal.out))?;
         return Ok(Status::Done);
     }
-    let formats = formats(args.parquet)?;
+    let formats = formats(args.results.parquet)?;
     let schemes: Vec<String> = args.schemes.iter().map(|s| s.trim().to_owned()).collect();
     let request = Request {
         sets: &args.sets,
@@ -118,7 +118,7 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         return Ok(Status::BadInput);
     };
     let e = &*lineup.base;
-    let out = destination(args.out.as_deref(), e)?;
+    let out = destination(args.results.out.as_deref(), e)?;
     let figure = figure::Wanted::new(&args.figure, &lineup)?;
     let columns = args.columns.iter().map(|text| compare::Figure::read(text, e));
     let columns: Result<Vec<_>, String> = columns.collect();

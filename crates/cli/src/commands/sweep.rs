@@ -18,7 +18,7 @@ use weir_lab::sweep::slurm::{self, Job};
 use weir_lab::sweep::status::{self, Status as Progress};
 use weir_lab::sweep::store::replace;
 use weir_lab::sweep::survey::Survey;
-use weir_lab::sweep::worker::{Meter, Options, work};
+use weir_lab::sweep::worker::{Done, Meter, Options, work};
 
 /// A plan with more runs than this needs `--yes`.
 const MANY: u128 = 100_000;
@@ -248,6 +248,18 @@ pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// Says what a worker did.
+pub(super) fn note_done(done: &Done, terminal: &Terminal) {
+    terminal.note(&format!(
+        "{} of {} done: {} before, {} now, {} failed",
+        done.before + done.made,
+        format::plural(done.total as u64, "run"),
+        done.before,
+        done.made,
+        done.failed,
+    ));
+}
+
 fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     let shard = match args.shard {
         Some(shard) => shard,
@@ -279,14 +291,7 @@ fn run_here(dir: &Path, options: &Options, terminal: &Terminal) -> anyhow::Resul
         eprintln!("interrupted after {made}; `{resume}` continues with the others");
         return Ok(Status::Interrupted);
     }
-    terminal.note(&format!(
-        "{} of {} done: {} before, {} now, {} failed",
-        done.before + done.made,
-        format::plural(done.total as u64, "run"),
-        done.before,
-        done.made,
-        done.failed,
-    ));
+    note_done(&done, terminal);
     if done.failed > 0 {
         let dir = shown(dir);
         terminal

@@ -46,8 +46,8 @@ fn flows(inputs: &Inputs, run: &Ns3Run) -> TextTable {
 }
 
 fn row(c: &Class) -> Vec<String> {
-    let time = |x: Option<f64>| x.map_or_else(|| "-".into(), format::time_ps);
-    let number = |x: Option<f64>| x.map_or_else(|| "-".into(), format::significant);
+    let time = |x| format::or_dash(x, format::time_ps);
+    let number = |x| format::or_dash(x, format::significant);
     vec![
         c.name.clone(),
         format::count(c.flows),

@@ -3,8 +3,7 @@
 use crate::common::{DATA, config, flow, run, star};
 use weir_core::{Bytes, Packet, PacketKind, PortId, QueueId, Time};
 use weir_fc::{
-    Actions, FlowControl, IngressBound, NodeView, PortQueue, QueueLayout, SchemeInfo, TimerKey,
-    Values, Verdict,
+    Actions, FlowControl, NodeView, PortQueue, QueueLayout, SchemeInfo, TimerKey, Values, Verdict,
 };
 use weir_sim::config::Scheme;
 use weir_traffic::FlowSpec;
@@ -17,10 +16,6 @@ static HEADS: SchemeInfo = SchemeInfo {
     name: "heads",
     title: "Heads",
     summary: "Looks at heads.",
-    reference: "this test",
-    params: &[],
-    lossless: false,
-    ingress_bound: |_| IngressBound::Memory,
     build: |_, setup| {
         let mut layout = QueueLayout::per_priority(setup.schedule);
         layout.queues.insert(FIRST.index() + 1, layout.queues[FIRST.index()]);
@@ -28,6 +23,7 @@ static HEADS: SchemeInfo = SchemeInfo {
         layout.inspects_heads = true;
         Ok(Box::new(Heads(layout)))
     },
+    ..weir_fc::none::INFO
 };
 
 /// The data's priority, 3, counted down from 7.
@@ -67,29 +63,23 @@ impl FlowControl for Heads {
         FIRST
     }
 
-    fn serve(
-        &mut self,
-        v: &NodeView<'_>,
-        at: PortQueue,
-        head: &Packet,
-        a: &mut Actions,
-    ) -> Verdict {
+    fn serve(&mut self, v: &NodeView<'_>, at: PortQueue, p: &Packet, a: &mut Actions) -> Verdict {
         let woken = v.now.as_ps() % Time::from_us(10).as_ps() > Time::from_ns(1500).as_ps();
-        if head.kind == PacketKind::Mark {
+        if p.kind == PacketKind::Mark {
             if woken {
                 return Verdict::Swallow;
             }
             a.arm(wake(at.port), v.now + WAIT);
             return Verdict::Wait;
         }
-        if head.priority != DATA {
+        if p.priority != DATA {
             return Verdict::Send;
         }
         let book = v.queue(at.port, at.queue);
-        assert_eq!((book.packets, book.bytes), (1, u64::from(head.size)), "it is in its queue");
+        assert_eq!((book.packets, book.bytes), (1, u64::from(p.size)), "it is in its queue");
         assert_eq!(v.active(at.port), 1, "which counts");
-        assert_eq!(v.q_out(at.port, DATA), Bytes::new(u64::from(head.size)));
-        match payload(head) {
+        assert_eq!(v.q_out(at.port, DATA), Bytes::new(u64::from(p.size)));
+        match payload(p) {
             MOVES if at.queue == FIRST => Verdict::Move(SECOND),
             WAITS if !woken => {
                 a.arm(wake(at.port), v.now + WAIT);

@@ -2,7 +2,7 @@
 
 use crate::common::{DATA, config, flow, run, star};
 use weir_core::{Packet, PortId, QueueId, Time};
-use weir_fc::{Actions, FlowControl, IngressBound, NodeView, QueueLayout, SchemeInfo, Values};
+use weir_fc::{Actions, FlowControl, NodeView, QueueLayout, SchemeInfo, Values};
 use weir_sim::config::Scheme;
 use weir_traffic::FlowSpec;
 
@@ -14,16 +14,13 @@ static TURNS: SchemeInfo = SchemeInfo {
     name: "turns",
     title: "Turns",
     summary: "Two queues that take turns.",
-    reference: "this test",
-    params: &[],
-    lossless: false,
-    ingress_bound: |_| IngressBound::Memory,
     build: |_, setup| {
         let mut layout = QueueLayout::per_priority(setup.schedule);
         layout.queues.insert(FIRST as usize + 1, layout.queues[FIRST as usize]);
         layout.groups[FIRST as usize].queues = 2;
         Ok(Box::new(Turns(layout)))
     },
+    ..weir_fc::none::INFO
 };
 
 /// The data's priority, 3, counted down from 7.

@@ -82,6 +82,22 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 impl Poisson {
+    /// Poisson arrivals at each host, between all hosts, from the beginning and without an end.
+    pub fn new(sizes: Sizes, intensity: Intensity) -> Self {
+        Self {
+            sizes,
+            intensity,
+            arrival: Arrival::Poisson,
+            scope: Scope::Host,
+            senders: None,
+            receivers: None,
+            start: Time::ZERO,
+            stop: None,
+            flows: None,
+            marking: Marking::default(),
+        }
+    }
+
     /// Reads it from parameters.
     pub fn read(r: &mut Reader<'_>) -> Result<Self, TrafficError> {
         let sigma = r.get("sigma")?;

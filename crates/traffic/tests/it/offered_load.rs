@@ -12,21 +12,6 @@ use weir_traffic::pattern::{Incast, Marking, Poisson, Scope};
 use weir_traffic::size::{BuiltIn, builtin_tables};
 use weir_traffic::{Arrival, Fabric, Intensity, LoadRef, Sizes, Traffic};
 
-fn poisson(sizes: Sizes, intensity: Intensity) -> Poisson {
-    Poisson {
-        sizes,
-        intensity,
-        arrival: Arrival::Poisson,
-        scope: Scope::Host,
-        senders: None,
-        receivers: None,
-        start: Time::ZERO,
-        stop: None,
-        flows: None,
-        marking: Marking::default(),
-    }
-}
-
 /// Flows, bytes and seconds of a plan with one pattern that runs for about `flows` flows.
 fn generate(pattern: Poisson, fabric: &Fabric, flows: f64) -> (f64, f64, f64) {
     let mut plan = Traffic::new(fabric.clone());
@@ -50,7 +35,7 @@ fn check(built_in: &BuiltIn) {
     let table = &built_in.table;
     let cv = table.standard_deviation() / table.mean();
     let load = Intensity::Load { load: 0.6, reference: LoadRef::Host };
-    let pattern = poisson(Sizes::table(table.clone()), load);
+    let pattern = Poisson::new(Sizes::table(table.clone()), load);
     let (flows, bytes, seconds) = generate(pattern, &fabric(16), (300.0 * cv).powi(2));
     let name = built_in.name;
     within_one_percent(&format!("{name}: mean size"), bytes / flows, table.mean());
@@ -83,7 +68,7 @@ fn core_loads_refer_to_the_core() {
     // 16 hosts: core of 0.8 Tb/s, crossed by 7 flows of 8; 10 KB flows at 50 %
     let sizes = Sizes::Fixed(Bytes::from_kb(10));
     for (reference, bits) in [(LoadRef::Core, 0.4e12), (LoadRef::CoreExact, 0.4e12 * 8.0 / 7.0)] {
-        let pattern = poisson(sizes.clone(), Intensity::Load { load: 0.5, reference });
+        let pattern = Poisson::new(sizes.clone(), Intensity::Load { load: 0.5, reference });
         let (_, bytes, seconds) = generate(pattern, &fabric(16), 400_000.0);
         within_one_percent("core load", bytes * 8.0 / seconds, bits);
     }
@@ -97,7 +82,7 @@ fn log_normal_arrivals_come_at_the_rate_asked_for() {
         let pattern = Poisson {
             arrival: Arrival::LogNormal { sigma: 2.0 },
             scope,
-            ..poisson(Sizes::Fixed(Bytes::from_kb(1)), Intensity::PerSecond(1e6))
+            ..Poisson::new(Sizes::Fixed(Bytes::from_kb(1)), Intensity::PerSecond(1e6))
         };
         let (flows, _, seconds) = generate(pattern, &fabric(16), 4_800_000.0);
         within_one_percent("log-normal rate", flows / seconds, 1e6);
@@ -111,7 +96,7 @@ fn each_nic_gets_its_share_of_a_host_load() {
     let rates = [10, 20, 70].map(Rate::from_gbps).to_vec();
     let mut plan = Traffic::new(Fabric::new(&hosts, rates).unwrap());
     let load = Intensity::Load { load: 0.5, reference: LoadRef::Host };
-    plan.add(poisson(Sizes::Fixed(Bytes::from_kb(1)), load)).unwrap();
+    plan.add(Poisson::new(Sizes::Fixed(Bytes::from_kb(1)), load)).unwrap();
     plan.set_until(Time::from_ms(200));
     for (host, gbps) in plan.sources(1).into_iter().zip([10.0, 20.0, 70.0]) {
         // 125 000 flows or more each: standard error below 0.3 %
