@@ -37,7 +37,7 @@ pub struct IntHop {
 }
 
 impl IntHop {
-    /// Nobody says which port it was.
+    /// The port is not known.
     pub const NO_PORT: u32 = u32::MAX;
 }
 

@@ -47,7 +47,7 @@ params! {
         ai: Step = "5Mbps per 25Gbps", Kind::RateStep;
         /// Step of the target rate after the additive phase.
         hai: Step = "50Mbps per 25Gbps", Kind::RateStep;
-        /// The rate is never cut below.
+        /// Lowest rate: no cut goes below it.
         min_rate: Rate = "1Gbps", Kind::PositiveRate;
         /// Let every cut set the target, also when nothing was raised since the last one.
         clamp: bool = "false", Kind::Bool;

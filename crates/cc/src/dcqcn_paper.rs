@@ -42,7 +42,7 @@ params! {
         ai: Rate = "40Mbps", Kind::Rate;
         /// Unit of the hyper increase.
         hai: Rate = "200Mbps", Kind::Rate;
-        /// The rate is never cut below.
+        /// Lowest rate: no cut goes below it.
         min_rate: Rate = "100Mbps", Kind::PositiveRate;
         /// Receivers send at most one notification per flow in this time.
         cnp_interval: Time = "50us", Kind::Time(&[]);

@@ -32,7 +32,7 @@ params! {
         g: f64 = "1/16", Kind::Share;
         /// Step per RTT: one packet of 1000 B in 13 us.
         ai: Rate = "615Mbps", Kind::Rate;
-        /// The rate is never cut below.
+        /// Lowest rate: no cut goes below it.
         min_rate: Rate = "1Gbps", Kind::PositiveRate;
         /// What limits the bytes in flight.
         window: WindowKind = "variable", Kind::Choice(&["none", "static", "variable"]);

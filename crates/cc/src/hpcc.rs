@@ -102,13 +102,13 @@ params! {
         max_stage: u32 = "0", Kind::COUNT_32;
         /// Additive step.
         ai: Step = "10Mbps per 25Gbps", Kind::RateStep;
-        /// The rate is never cut below.
+        /// Lowest rate: no cut goes below it.
         min_rate: Rate = "1Gbps", Kind::PositiveRate;
         /// React to every ACK, not only once per RTT.
         fast_react: bool = "true", Kind::Bool;
         /// Keep a rate per hop and send at the smallest.
         multi_rate: bool = "false", Kind::Bool;
-        /// Between the updates of the reference rate, look only at hops that report a queue.
+        /// Between the updates of the reference rate, use only hops that report a queue.
         sample_feedback: bool = "false", Kind::Bool;
         /// How telemetry crosses the wire.
         telemetry: Telemetry = "exact", Kind::Special("`\"exact\"` or `\"packed:N\"`");

@@ -27,7 +27,7 @@ use weir_core::{Bytes, Rate, Time};
 params! {
     /// Parameters of Swift.
     SwiftParams {
-        /// The part of the target that does not depend on anything.
+        /// Constant part of the target.
         base_target: Time = "25us", Kind::Time(&[]);
         /// The part of the target per switch on the way.
         hop_scale: Time = "1us", Kind::Time(&[]);

@@ -44,7 +44,7 @@ params! {
         ai: Step = "10Mbps per 10Gbps", Kind::RateStep;
         /// Additive step from the sixth raise in a row on.
         hai: Step = "50Mbps per 10Gbps", Kind::RateStep;
-        /// The rate is never cut below.
+        /// Lowest rate: no cut goes below it.
         min_rate: Rate = "1Gbps", Kind::PositiveRate;
         /// What limits the bytes in flight.
         window: WindowKind = "none", Kind::Choice(&["none", "static", "variable"]);

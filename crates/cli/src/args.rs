@@ -25,7 +25,7 @@ First steps:
 
 Exit codes:
   0    done (a deadlock is a result, unless --deny deadlock)
-  1    a check failed (--deny)
+  1    a check failed (--deny), or runs of a sweep have no result
   2    bad input: an invalid scenario or argument
   3    invalid run: an invariant failed, or a lossless priority lost packets
   130  interrupted; partial results are written and labelled";
@@ -83,6 +83,7 @@ pub(crate) enum Command {
     #[command(after_help = "\
 Examples:
   weir check incast                            every setting, with defaults
+  weir check incast --scheme bfc --cc dcqcn    those of another scheme
   weir check my.toml --set switch.buffer=2MB   the same with another buffer")]
     Check(Check),
     /// Describe the topology of a scenario, or draw it
@@ -213,6 +214,9 @@ pub(crate) struct Input {
 pub(crate) struct Check {
     #[command(flatten)]
     pub input: Input,
+    /// Flow control scheme instead of the scenario's
+    #[arg(long, value_name = "NAME")]
+    pub scheme: Option<String>,
     /// Congestion control instead of the scenario's
     #[arg(long, value_name = "NAME")]
     pub cc: Option<String>,
@@ -440,7 +444,7 @@ pub(crate) struct Traffic {
 pub(crate) enum FlowFormat {
     /// A table that scenarios read with `kind = "list"`.
     Csv,
-    /// FLOW_FILE of the HPCC ns-3 simulator; nodes have the numbers of `weir topo`.
+    /// FLOW_FILE of the HPCC ns-3 simulator; nodes have the numbers of the topology, from 0.
     Ns3,
 }
 

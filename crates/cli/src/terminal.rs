@@ -103,8 +103,8 @@ fn with_causes(error: &anyhow::Error) -> String {
     text
 }
 
-/// Writes a line to standard error. Nobody may be listening there (`2>&1 | head`), and then
-/// there is nobody to tell that.
+/// Writes a line to standard error. If that is closed (`2>&1 | head`), the error cannot be reported
+/// and is ignored.
 pub(crate) fn tell(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
@@ -117,7 +117,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// Whether whoever read our output has gone.
+/// Whether the reader of the output has closed it.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let kind = |e: &io::Error| e.kind() == io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(kind))

@@ -17,6 +17,8 @@ fn exit_codes_are_those_in_the_help() {
         (&["run", "ring-deadlock", "-q", "--deny", "deadlock"], 1),
         (&["run", "lossy", "-q", "--deny", "loss"], 1),
         (&["check", "no-such"], 2),
+        (&["check", "incast", "--scheme", "bfc"], 0),
+        (&["check", "incast", "--scheme", "bcf"], 2),
         (&["check", "incast", "--set", "switch.bufer=1KB"], 2),
         (&["run", "incast", "--scheme", "pcf"], 2),
         (&["run", "incast", "--cc", "cubic"], 2),
@@ -462,6 +464,7 @@ fn check_looks_at_the_congestion_control_it_is_given() {
         );
     }
     assert!(stdout(&["check", &file, "--cc", "dctcp"]).contains("dctcp"));
+    assert!(stdout(&["check", &file, "--scheme", "flowsail"]).contains("FlowSail (queues"));
     let json = stdout(&["check", &file, "--cc", "dcqcn", "--json"]);
     assert!(json.contains("cannot receive ECN marks"), "{json}");
     assert!(weir(&["check", &file]).stderr.is_empty());

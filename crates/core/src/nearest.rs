@@ -31,7 +31,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
-/// Nobody misspells a word longer than this; comparing would only cost time.
+/// A longer word is not compared: it is no misspelt name, and comparing it would take long.
 const LONGEST: usize = 64;
 
 fn fold(word: &str) -> Vec<char> {

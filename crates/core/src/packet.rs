@@ -1,6 +1,7 @@
 //! What moves through the network: a small `Copy` value.
 
 use crate::ids::{FlowId, NodeId, PortId, Priority};
+use crate::units::Bytes;
 
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,6 +78,12 @@ pub mod flags {
 impl Packet {
     /// No side-pool entry.
     pub const NO_EXTRA: u32 = u32::MAX;
+
+    /// [`Packet::size`] as an amount of data.
+    #[inline]
+    pub const fn bytes(&self) -> Bytes {
+        Bytes::new(self.size as u64)
+    }
 
     /// Whether `flag` is set.
     #[inline]

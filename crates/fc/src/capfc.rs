@@ -386,7 +386,7 @@ impl FlowControl for Capfc {
 
     /// Algorithm 1, lines 2 and 3.
     fn admit(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId) -> Admit {
-        let with = v.q_out(egress, p.priority).saturating_add(Bytes::new(u64::from(p.size)));
+        let with = v.q_out(egress, p.priority).saturating_add(p.bytes());
         if self.governs(p.priority) && with > self.config.max { Admit::Drop } else { Admit::Accept }
     }
 

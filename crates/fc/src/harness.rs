@@ -351,7 +351,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
     fn try_arrive(&mut self, p: TestPacket, egress: PortId) -> Result<QueueId, Refusal> {
         let mut p = p.0;
         self.books.mmu.admit(p.ingress, p.priority, p.size)?;
-        self.books.ports[egress.index()].q_out[p.priority.index()] += u64::from(p.size);
+        self.books.ports[egress.index()].q_out[p.priority.index()] += p.bytes();
         let mut a = Actions::new();
         let view = NodeView { now: self.now, books: &self.books };
         let q = self.scheme.arrive(&view, &mut p, egress, &mut a);
@@ -371,7 +371,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         self.queues[o][q].push_back(p);
         if p.kind != PacketKind::Mark {
             let book = &mut self.books.ports[o].queues[q];
-            book.bytes += u64::from(p.size);
+            book.bytes += p.bytes();
             book.packets += 1;
         }
         self.refresh_books(o);
@@ -381,7 +381,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         let p = self.queues[o][q].pop_front().expect("the queue has a head");
         if p.kind != PacketKind::Mark {
             let book = &mut self.books.ports[o].queues[q];
-            book.bytes -= u64::from(p.size);
+            book.bytes -= p.bytes();
             book.packets -= 1;
         }
         self.refresh_books(o);
@@ -518,7 +518,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
     fn send_head(&mut self, port: PortId, q: QueueId) -> Packet {
         let mut p = self.pop(port.index(), q.index());
         self.books.mmu.release(p.ingress, p.priority, p.size);
-        self.books.ports[port.index()].q_out[p.priority.index()] -= u64::from(p.size);
+        self.books.ports[port.index()].q_out[p.priority.index()] -= p.bytes();
         let mut a = Actions::new();
         let view = NodeView { now: self.now, books: &self.books };
         self.scheme.depart(&view, &mut p, PortQueue { port, queue: q }, &mut a);

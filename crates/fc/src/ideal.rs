@@ -146,7 +146,7 @@ impl Ideal {
     ) {
         let PortQueue { port, queue } = from;
         let (at, i) = (self.plan.at(port, class), self.plan.index(class, queue));
-        let length = v.queue(port, queue).bytes;
+        let length = v.queue(port, queue).bytes.get();
         let active = u64::from(v.active(port)).max(1);
         let at_level = length * active <= self.threshold.bytes(p.ingress, port);
         let by_marks = self.by_marks;
@@ -192,7 +192,7 @@ impl FlowControl for Ideal {
         let queue = self.plan.data(class, i);
         let e = self.egresses[at].at_mut(i).expect("found or just made");
         e.packets += 1;
-        let length = v.queue(egress, queue).bytes + u64::from(p.size);
+        let length = v.queue(egress, queue).bytes.get() + u64::from(p.size);
         if length * active_with(v, egress, queue) > threshold {
             e.marked += 1;
             p.local_tag = MARKED;
@@ -201,8 +201,8 @@ impl FlowControl for Ideal {
         queue
     }
 
-    /// A flow that is not known would take the first free queue, whose length is this packet, and give
-    /// it back. (A queue that has yet to be made is made by `arrive`.)
+    /// A flow without packets here would take the first free queue, which would hold this packet
+    /// only, and give it back. (A queue that has yet to be made is made by `arrive`.)
     fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
         let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
         let flows = &self.egresses[self.plan.at(egress, class)];

@@ -291,12 +291,13 @@ pub trait FlowControl: Send {
         Verdict::Send
     }
 
-    /// `p` arrives for an `egress` that is idle: nothing is queued there except order marks, nothing
-    /// is held, and `p` would leave at once. Returns the queue that `p` passes through, with tags and
-    /// state as after `arrive`, `serve` (if heads are inspected) and `depart`; or `None` with nothing
-    /// changed, and then these are called. Allowed only if they would request no action and the
-    /// packet would be sent; the books do not count it. A switch may call this for packets of
-    /// [`Interest::Every`]: most packets find an idle port, and often leave no state behind.
+    /// `p` arrives for an `egress` that is idle: nothing is queued there except order marks,
+    /// nothing is held, and `p` would leave at once. Returns the queue that `p` passes through,
+    /// with tags and state as after `arrive`, `serve` (if heads are inspected) and `depart`; or
+    /// `None` with nothing changed, and then these are called. Allowed only if they would request
+    /// no action and the packet would be sent; the books do not count it, but [`Mmu::transit`] is
+    /// true for it. A switch may call this for packets of [`Interest::Every`]: most packets find an
+    /// idle port, and often leave no state behind.
     fn pass(&mut self, _v: &NodeView<'_>, _p: &mut Packet, _egress: PortId) -> Option<QueueId> {
         None
     }
@@ -416,7 +417,8 @@ pub enum IngressBound {
     /// The scheme slows the neighbour down so that threshold and headroom are never used up, but
     /// for packets that have been started: two frames beyond are enough.
     Slows,
-    /// Nobody acts on the neighbour on account of the ingress: it may use the memory as it is.
+    /// The scheme does not pause or slow the neighbour because of the ingress: only the memory
+    /// limits it.
     Memory,
 }
 

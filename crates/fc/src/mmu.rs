@@ -91,11 +91,11 @@ pub enum Refusal {
 #[derive(Clone, Copy, Debug)]
 struct Ingress {
     /// All bytes of the ingress, headroom included.
-    bytes: u64,
-    limit: u64,
+    bytes: Bytes,
+    limit: Bytes,
     /// Range of bytes in which the scheme needs no notification; see [`Mmu::hush`].
-    quiet_from: u64,
-    quiet_below: u64,
+    quiet_from: Bytes,
+    quiet_below: Bytes,
 }
 
 /// Buffer accounting of one node.
@@ -103,15 +103,15 @@ struct Ingress {
 pub struct Mmu {
     config: MmuConfig,
     /// Memory left for sharing under dynamic thresholds.
-    shared: u64,
-    shared_used: u64,
-    used: u64,
+    shared: Bytes,
+    shared_used: Bytes,
+    used: Bytes,
     /// The most bytes stored at once, as [`Mmu::admit`] saw it.
-    peak: u64,
+    peak: Bytes,
     /// The most bytes stored at once, as quiet admissions saw it. Never more than the buffer, which
     /// `peak` may exceed where a priority is exempt: up to here packets fit without a comparison
     /// with the buffer's size.
-    quiet_peak: u64,
+    quiet_peak: Bytes,
     /// Per (port, priority).
     ingress: Vec<Ingress>,
     /// By port: where a pause of a lossless priority begins, and where it ends. Out of reach where
@@ -122,23 +122,23 @@ pub struct Mmu {
     careful: bool,
     staged: Option<Box<Staged>>,
     /// Per (port, priority): bytes stored in headroom; empty unless dynamic.
-    headroom_used: Vec<u64>,
+    headroom_used: Vec<Bytes>,
 }
 
 /// Where a pause begins and ends.
 #[derive(Clone, Copy, Debug)]
 struct Levels {
-    xoff: u64,
-    xon: u64,
+    xoff: Bytes,
+    xon: Bytes,
 }
 
 impl Levels {
-    const NONE: Self = Self { xoff: u64::MAX, xon: u64::MAX };
+    const NONE: Self = Self { xoff: Bytes::MAX, xon: Bytes::MAX };
 
     fn of(thresholds: &Thresholds, port: usize) -> Self {
         match thresholds {
-            Thresholds::Static(of) => Self { xoff: of[port].xoff.get(), xon: of[port].xon.get() },
-            Thresholds::Dynamic { .. } => Self { xoff: 0, xon: u64::MAX },
+            Thresholds::Static(of) => Self { xoff: of[port].xoff, xon: of[port].xon },
+            Thresholds::Dynamic { .. } => Self { xoff: Bytes::ZERO, xon: Bytes::MAX },
             Thresholds::Pool => Self::NONE,
         }
     }
@@ -148,10 +148,11 @@ impl Ingress {
     fn new(config: &MmuConfig, slot: usize) -> Self {
         let lossless = config.lossless.contains(Priority::ALL[slot % Priority::COUNT]);
         let limit = match &config.thresholds {
-            Thresholds::Static(of) if lossless => of[slot / Priority::COUNT].limit.get(),
-            _ => u64::MAX,
+            Thresholds::Static(of) if lossless => of[slot / Priority::COUNT].limit,
+            _ => Bytes::MAX,
         };
-        Self { bytes: 0, limit, quiet_from: 0, quiet_below: 0 }
+        let zero = Bytes::ZERO;
+        Self { bytes: zero, limit, quiet_from: zero, quiet_below: zero }
     }
 }
 
@@ -166,8 +167,8 @@ fn slot(port: PortId, priority: Priority) -> usize {
 
 /// Whether `used` bytes, more than `peak`, fit; they are the new peak then.
 #[cold]
-fn rise(peak: &mut u64, used: u64, buffer: Bytes) -> bool {
-    let fits = used <= buffer.get();
+fn rise(peak: &mut Bytes, used: Bytes, buffer: Bytes) -> bool {
+    let fits = used <= buffer;
     if fits {
         *peak = used;
     }
@@ -181,27 +182,26 @@ impl Mmu {
         let (shared, dynamic) = match &config.thresholds {
             Thresholds::Dynamic { reserve, headroom, .. } => {
                 let lossless = config.lossless.len() as u64;
-                let set_aside: u64 =
-                    headroom.iter().map(|h| (h.get() + reserve.get()) * lossless).sum();
-                (config.buffer.get().saturating_sub(set_aside), true)
+                let set_aside = headroom.iter().map(|&h| (h + *reserve) * lossless).sum();
+                (config.buffer.saturating_sub(set_aside), true)
             }
-            _ => (0, false),
+            _ => (Bytes::ZERO, false),
         };
         let ingress = (0..slots).map(|s| Ingress::new(&config, s)).collect();
         let levels = (0..ports).map(|p| Levels::of(&config.thresholds, p)).collect();
         Self {
             config,
             shared,
-            shared_used: 0,
-            used: 0,
-            peak: 0,
-            quiet_peak: 0,
+            shared_used: Bytes::ZERO,
+            used: Bytes::ZERO,
+            peak: Bytes::ZERO,
+            quiet_peak: Bytes::ZERO,
             ingress,
             levels,
             dynamic,
             careful: dynamic,
             staged: None,
-            headroom_used: if dynamic { vec![0; slots] } else { Vec::new() },
+            headroom_used: if dynamic { vec![Bytes::ZERO; slots] } else { Vec::new() },
         }
     }
 
@@ -216,18 +216,18 @@ impl Mmu {
     /// Bytes of one virtual ingress queue.
     #[inline]
     pub fn q_in(&self, port: PortId, priority: Priority) -> Bytes {
-        Bytes::new(self.ingress[slot(port, priority)].bytes)
+        self.ingress[slot(port, priority)].bytes
     }
 
     /// All bytes stored now.
     #[inline]
     pub fn used(&self) -> Bytes {
-        Bytes::new(self.used)
+        self.used
     }
 
     /// The most bytes ever stored at once.
     pub fn peak(&self) -> Bytes {
-        Bytes::new(self.peak.max(self.quiet_peak))
+        self.peak.max(self.quiet_peak)
     }
 
     /// The configuration.
@@ -243,23 +243,24 @@ impl Mmu {
 
     /// The dynamic threshold of `port` now.
     #[inline]
-    fn threshold(&self, shift: &[u8], port: PortId) -> u64 {
-        self.shared.saturating_sub(self.shared_used) >> shift[port.index()]
+    fn threshold(&self, shift: &[u8], port: PortId) -> Bytes {
+        let left = self.shared.saturating_sub(self.shared_used);
+        Bytes::new(left.get() >> shift[port.index()])
     }
 
     /// The bytes of an ingress beyond its reserve and outside its headroom.
     #[inline]
-    fn beyond_reserve(&self, s: usize, reserve: Bytes) -> u64 {
-        (self.ingress[s].bytes - self.headroom_used[s]).saturating_sub(reserve.get())
+    fn beyond_reserve(&self, s: usize, reserve: Bytes) -> Bytes {
+        (self.ingress[s].bytes - self.headroom_used[s]).saturating_sub(reserve)
     }
 
     /// Stores a packet of `size` bytes, or says why not.
     #[inline(always)]
     pub fn admit(&mut self, port: PortId, priority: Priority, size: u16) -> Result<(), Refusal> {
-        let size = u64::from(size);
+        let size = Bytes::from(size);
         let ingress = &mut self.ingress[slot(port, priority)];
         let (bytes, used) = (ingress.bytes + size, self.used + size);
-        if bytes > ingress.limit || used > self.config.buffer.get() || self.careful {
+        if bytes > ingress.limit || used > self.config.buffer || self.careful {
             return self.admit_with_care(port, priority, size);
         }
         ingress.bytes = bytes;
@@ -270,31 +271,64 @@ impl Mmu {
         Ok(())
     }
 
-    /// Whether a packet of `size` bytes could be stored, by the plain accounts alone, and released at
-    /// the same instant. Only the peak shows it.
+    /// Whether a packet of `size` bytes could be stored and released at the same instant. Of all
+    /// accounts, only the peak changes.
     #[inline(always)]
     pub fn transit(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let ingress = self.ingress.get(slot(port, priority)).expect(NO_PORT);
-        let used = self.used + u64::from(size);
-        let fits = ingress.bytes + u64::from(size) <= ingress.limit
-            && used <= self.config.buffer.get()
-            && !self.careful;
+        let size = Bytes::from(size);
+        let used = self.used + size;
+        let fits = ingress.bytes + size <= ingress.limit
+            && used <= self.config.buffer
+            && (!self.careful || self.transits_with_care(port, priority, size));
         if fits && used > self.peak {
             self.peak = used;
         }
         fits
     }
 
+    /// Whether what is stored and released at once leaves the costly accounts as they are: with
+    /// dynamic thresholds, if it needs no headroom and none is in use, which would be given back
+    /// first.
+    fn transits_with_care(&self, port: PortId, priority: Priority, size: Bytes) -> bool {
+        if self.staged.is_some() {
+            return false;
+        }
+        let Thresholds::Dynamic { reserve, shift, .. } = &self.config.thresholds else {
+            return true;
+        };
+        let s = slot(port, priority);
+        let beyond = (self.ingress[s].bytes + size).saturating_sub(*reserve);
+        !self.is_lossless(priority)
+            || !self.config.exempt.contains(priority)
+                && self.headroom_used[s] == Bytes::ZERO
+                && beyond <= self.threshold(shift, port)
+    }
+
+    /// Whether this ingress should be paused with a packet of `size` bytes more, for which
+    /// [`Mmu::transit`] is true.
+    pub fn would_pause(&self, port: PortId, priority: Priority, size: u16) -> bool {
+        let (s, size) = (slot(port, priority), Bytes::from(size));
+        let bytes = self.ingress[s].bytes + size;
+        let Thresholds::Dynamic { reserve, shift, .. } = &self.config.thresholds else {
+            return bytes >= self.levels(port, priority).xoff;
+        };
+        let beyond = bytes.saturating_sub(*reserve);
+        let used = self.shared_used + beyond.min(size);
+        let left = self.shared.saturating_sub(used);
+        beyond >= Bytes::new(left.get() >> shift[port.index()])
+    }
+
     /// XON: above it [`Mmu::may_resume`] is false. [`Bytes::MAX`] with dynamic thresholds, where it
     /// may be true at any length.
     pub fn resume_threshold(&self, port: PortId, priority: Priority) -> Bytes {
-        Bytes::new(self.levels(port, priority).xon)
+        self.levels(port, priority).xon
     }
 
     /// XOFF: below it [`Mmu::should_pause`] is false. Zero with dynamic thresholds, where it may be
     /// true at any length.
     pub fn pause_threshold(&self, port: PortId, priority: Priority) -> Bytes {
-        Bytes::new(self.levels(port, priority).xoff)
+        self.levels(port, priority).xoff
     }
 
     #[inline]
@@ -308,19 +342,19 @@ impl Mmu {
     pub fn hush(&mut self, port: PortId, priority: Priority, range: Range<Bytes>) {
         let careful = self.dynamic && self.is_lossless(priority);
         let ingress = &mut self.ingress[slot(port, priority)];
-        ingress.quiet_from = range.start.get();
-        ingress.quiet_below = if careful { 0 } else { range.end.get().min(ingress.limit) };
+        ingress.quiet_from = range.start;
+        ingress.quiet_below = if careful { Bytes::ZERO } else { range.end.min(ingress.limit) };
     }
 
     /// From now on this ingress is not quiet at any length. This is the initial state.
     pub fn alert(&mut self, port: PortId, priority: Priority) {
-        self.ingress[slot(port, priority)].quiet_below = 0;
+        self.ingress[slot(port, priority)].quiet_below = Bytes::ZERO;
     }
 
     /// Stores a packet of `size` bytes if its ingress is quiet and stays so, and there is room.
     #[inline(always)]
     pub fn admit_quietly(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
-        let size = u64::from(size);
+        let size = Bytes::from(size);
         let ingress = self.ingress.get_mut(slot(port, priority)).expect(NO_PORT);
         let (bytes, used) = (ingress.bytes + size, self.used + size);
         if bytes < ingress.quiet_from
@@ -339,9 +373,10 @@ impl Mmu {
     #[inline(always)]
     pub fn transit_quietly(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let ingress = self.ingress.get(slot(port, priority)).expect(NO_PORT);
-        let used = self.used + u64::from(size);
+        let size = Bytes::from(size);
+        let used = self.used + size;
         ingress.bytes >= ingress.quiet_from
-            && ingress.bytes + u64::from(size) < ingress.quiet_below
+            && ingress.bytes + size < ingress.quiet_below
             && (used <= self.quiet_peak || rise(&mut self.quiet_peak, used, self.config.buffer))
     }
 
@@ -351,11 +386,11 @@ impl Mmu {
         &mut self,
         port: PortId,
         priority: Priority,
-        size: u64,
+        size: Bytes,
     ) -> Result<(), Refusal> {
         let s = slot(port, priority);
         if !self.config.exempt.contains(priority) {
-            if self.used + size > self.config.buffer.get() {
+            if self.used + size > self.config.buffer {
                 return Err(Refusal::BufferFull);
             }
             if self.ingress[s].bytes + size > self.ingress[s].limit {
@@ -377,18 +412,17 @@ impl Mmu {
         Ok(())
     }
 
-    fn admit_dynamic(&mut self, port: PortId, s: usize, size: u64) -> Result<(), Refusal> {
+    fn admit_dynamic(&mut self, port: PortId, s: usize, size: Bytes) -> Result<(), Refusal> {
         let Thresholds::Dynamic { reserve, headroom, shift, .. } = &self.config.thresholds else {
             return Ok(());
         };
         let threshold = self.threshold(shift, port);
         let beyond = self.beyond_reserve(s, *reserve);
-        if size + self.headroom_used[s] > headroom[port.index()].get() && size + beyond > threshold
-        {
+        if size + self.headroom_used[s] > headroom[port.index()] && size + beyond > threshold {
             return Err(Refusal::HeadroomExceeded);
         }
         let would_hold = self.ingress[s].bytes - self.headroom_used[s] + size;
-        let over = would_hold.saturating_sub(reserve.get());
+        let over = would_hold.saturating_sub(*reserve);
         if over > threshold {
             self.headroom_used[s] += size;
         } else {
@@ -405,7 +439,7 @@ impl Mmu {
     #[inline(always)]
     pub fn release(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let s = slot(port, priority);
-        let size = u64::from(size);
+        let size = Bytes::from(size);
         if self.careful {
             self.release_with_care(s, priority, size);
         }
@@ -419,7 +453,7 @@ impl Mmu {
     }
 
     #[inline(never)]
-    fn release_with_care(&mut self, s: usize, priority: Priority, size: u64) {
+    fn release_with_care(&mut self, s: usize, priority: Priority, size: Bytes) {
         if let Some(staged) = &mut self.staged {
             // it had left the ingress's account before: put back what is about to be taken again
             staged.leaves(s, size);
@@ -450,7 +484,8 @@ impl Mmu {
         let Thresholds::Dynamic { reserve, shift, .. } = &self.config.thresholds else {
             return false;
         };
-        self.headroom_used[s] > 0 || self.beyond_reserve(s, *reserve) >= self.threshold(shift, port)
+        self.headroom_used[s] > Bytes::ZERO
+            || self.beyond_reserve(s, *reserve) >= self.threshold(shift, port)
     }
 
     /// Whether a paused ingress may resume, tested when one of its own packets leaves. (The
@@ -472,32 +507,34 @@ impl Mmu {
             return true;
         };
         let beyond = self.beyond_reserve(s, *reserve);
-        self.headroom_used[s] == 0
-            && (beyond == 0 || beyond + resume_offset.get() <= self.threshold(shift, port))
+        self.headroom_used[s] == Bytes::ZERO
+            && (beyond == Bytes::ZERO || beyond + *resume_offset <= self.threshold(shift, port))
     }
 
     /// Checks that the parts add up to the whole.
     pub fn audit(&self) -> Result<(), String> {
-        let sum: u64 = self.ingress.iter().map(|i| i.bytes).sum();
-        let forwarded = self.staged.as_ref().map_or(0, |s| s.forwarded());
+        let sum: Bytes = self.ingress.iter().map(|i| i.bytes).sum();
+        let forwarded = self.staged.as_ref().map_or(Bytes::ZERO, |s| s.forwarded());
         if sum + forwarded != self.used {
             return Err(format!(
-                "ingress counters add up to {sum} B, the buffer to {} B",
-                self.used
+                "ingress counters add up to {} B, the buffer to {} B",
+                sum.get(),
+                self.used.get()
             ));
         }
         if let Some(staged) = &self.staged {
             staged.audit(self.used)?;
         }
         if let Thresholds::Dynamic { reserve, .. } = self.config.thresholds {
-            let shared: u64 = (0..self.ingress.len())
+            let shared: Bytes = (0..self.ingress.len())
                 .filter(|s| self.config.lossless.contains(Priority::ALL[s % Priority::COUNT]))
                 .map(|s| self.beyond_reserve(s, reserve))
                 .sum();
             if shared != self.shared_used {
                 return Err(format!(
-                    "ingresses use {shared} B of shared memory, the pool counts {} B",
-                    self.shared_used
+                    "ingresses use {} B of shared memory, the pool counts {} B",
+                    shared.get(),
+                    self.shared_used.get()
                 ));
             }
         }

@@ -277,6 +277,15 @@ impl FlowControl for Pfc {
         self.queue_of(p.priority)
     }
 
+    /// A packet that neither pauses the neighbour nor finds it paused. (With fixed thresholds the
+    /// switch knows that beforehand and does not ask.)
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, _egress: PortId) -> Option<QueueId> {
+        let concerned = self.governs(p.priority)
+            && (self.has_paused(p.ingress, p.priority)
+                || v.books.mmu.would_pause(p.ingress, p.priority, p.size));
+        (!concerned).then(|| self.queue_of(p.priority))
+    }
+
     #[inline]
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, _from: PortQueue, a: &mut Actions) {
         // A NIC sends its own packets: it has no ingress to resume.

@@ -52,7 +52,7 @@ impl PortSetup {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueBook {
     /// Bytes waiting. A packet on the wire is no longer counted.
-    pub bytes: u64,
+    pub bytes: Bytes,
     /// Packets waiting; order marks are not packets.
     pub packets: u32,
     /// Held by the scheme, itself or through its priority.
@@ -65,7 +65,7 @@ pub struct PortBook {
     /// Its egress queues.
     pub queues: Vec<QueueBook>,
     /// Bytes in the egress queues of each priority.
-    pub q_out: [u64; Priority::COUNT],
+    pub q_out: [Bytes; Priority::COUNT],
     /// Data queues that are non-empty and not held: N_active of BFC and FlowSail.
     pub active: u32,
 }
@@ -115,7 +115,7 @@ impl NodeView<'_> {
     /// Bytes queued at egress `port` with `priority`.
     #[inline]
     pub fn q_out(&self, port: PortId, priority: Priority) -> Bytes {
-        Bytes::new(self.books.ports[port.index()].q_out[priority.index()])
+        self.books.ports[port.index()].q_out[priority.index()]
     }
 
     /// The counters of one egress queue; a queue that was never used is empty.

@@ -5,7 +5,7 @@ use weir_core::packet::flags;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, QueueId};
 use weir_fc::harness::{Bench, PRIORITY, TestPacket, given};
 use weir_fc::{FlowControl, NodeSetup, NodeView, ParamError, SchemeInfo, Values};
-use weir_fc::{bfc, ffc, flowsail, ideal, ofc};
+use weir_fc::{bfc, ffc, flowsail, ideal, ofc, pfc};
 
 const PORTS: u16 = 3;
 
@@ -175,6 +175,11 @@ proptest! {
     }
 
     #[test]
+    fn through_pfc(steps in steps()) {
+        walk(&steps, &pfc::INFO, pfc::Pfc::new, &[])?;
+    }
+
+    #[test]
     fn through_ofc(steps in steps()) {
         walk(&steps, &ofc::INFO, ofc::Ofc::new, &[("xoff-congested", "4KB")])?;
     }
@@ -189,6 +194,7 @@ fn packets_pass() {
     assert_eq!(walk(&steps, &flowsail::INFO, flowsail::FlowSail::new, &[]).unwrap(), 3);
     assert_eq!(walk(&steps, &ffc::INFO, ffc::Ffc::new, &[]).unwrap(), 3);
     assert_eq!(walk(&steps, &ofc::INFO, ofc::Ofc::new, &[]).unwrap(), 3);
+    assert_eq!(walk(&steps, &pfc::INFO, pfc::Pfc::new, &[]).unwrap(), 3);
     // the first packet makes the queue, and waits for its departure
     assert_eq!(walk(&steps, &ideal::INFO, ideal::Ideal::new, &[]).unwrap(), 2);
 }

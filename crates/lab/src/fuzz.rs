@@ -1,8 +1,8 @@
 //! What every reader of files promises, as functions for a fuzzer and for property tests.
 //!
-//! No bytes make a reader panic or keep it busy, every refusal can be shown and names a line that
-//! exists (or speaks of the file as a whole), and what is accepted can be used. Each function
-//! panics when its reader breaks the promise. `fuzz/` has a target per entry of [`READERS`], and
+//! No input makes a reader panic or run for long, every error can be shown and names a line that
+//! exists (or concerns the file as a whole), and accepted input can be used. Each function panics
+//! when its reader breaks the promise. `fuzz/` has a target per entry of [`READERS`], and
 //! `tests/robustness.rs` runs the same functions in every test run.
 
 use crate::ns3::import;

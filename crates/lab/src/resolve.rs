@@ -18,8 +18,8 @@ use weir_sim::config::EngineConfig;
 #[derive(Debug, Default)]
 pub(crate) struct Fabrics(Mutex<BTreeMap<String, Fabric>>);
 
-/// A network, and the hash of what it is, once somebody has asked for it: a run that is no part of
-/// a sweep has no use for it.
+/// A network and, once it has been needed, the hash of its description: only runs of a sweep need
+/// it.
 #[derive(Clone, Debug)]
 struct Fabric {
     built: Built,
@@ -209,7 +209,7 @@ impl Fabrics {
         key: String,
         make: impl FnOnce() -> Result<Built, Diagnostic>,
     ) -> Result<Fabric, Diagnostic> {
-        let mut known = self.0.lock().expect("nobody panics with the lock");
+        let mut known = self.0.lock().expect("no thread panics with the lock");
         if let Some(fabric) = known.get(&key) {
             return Ok(fabric.clone());
         }

@@ -26,7 +26,7 @@ pub struct Run {
     pub outcome: Outcome,
     /// What it cost.
     pub perf: Perf,
-    /// Worked out when somebody asks for them.
+    /// Computed when they are first needed.
     pause_trees: OnceLock<Vec<PauseTree>>,
     /// The same for the statistics of its flows.
     pub(crate) class_stats: KnownStats,
@@ -309,7 +309,7 @@ pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result
     Ok(Run::new(variant, config, outcome, perf))
 }
 
-/// Runs one variant that nobody watches; `interrupt` ends it.
+/// Runs one variant without reporting progress; `interrupt` ends it.
 pub fn run_alone(
     e: &Experiment,
     variant: Variant,

@@ -49,13 +49,15 @@ fn flows_that_never_start_are_not_too_late() {
 
 #[test]
 fn xon_above_xoff_is_shown_with_both_values() {
-    let expected = r#"error: xon must be below xoff
+    let expected = "\
+error: xon must be below xoff
  --> my.toml:6:37
   |
-6 | thresholds = { xoff = "45KB", xon = "75KB" }
-  |                                     ^^^^^^ 75 KB is not below xoff (45 KB): an ingress would resume without having drained
+6 | thresholds = { xoff = \"45KB\", xon = \"75KB\" }
+  |                                     ^^^^^^ 75 KB is not below xoff (45 KB): \
+an ingress would resume without having drained
   |
-  = help: the OFC paper uses xoff 75 KB and xon 45 KB on 40 Gb/s links"#;
+  = help: the OFC paper uses xoff 75 KB and xon 45 KB on 40 Gb/s links";
     let found = errors(r#"xoff = "75KB", xon = "45KB""#, r#"xoff = "45KB", xon = "75KB""#);
     assert_eq!(found, expected);
 }

@@ -3,10 +3,11 @@
 //!
 //! | type | what it is |
 //! |---|---|
-//! | [`Topology`] | hosts, switches and links in flat arrays; built by [`TopologyBuilder`] or by [`build`] |
+//! | [`Topology`] | hosts, switches and links in flat arrays |
+//! | [`TopologyBuilder`], [`build`] | how a topology is made |
 //! | [`build::catalogue`] | every ready-made topology with its parameters, units and defaults |
 //! | [`Routes`] | an immutable forwarding table: shortest paths with ECMP, or up-down |
-//! | [`analysis`] | size, bisection, oversubscription, distances, headroom, cyclic buffer dependencies |
+//! | [`analysis`] | size, bisection, distances, headroom, cyclic buffer dependencies |
 //! | [`draw::svg`] | a picture |
 //! | [`validate_path`] | a path written by hand, checked and turned into ports |
 //!

@@ -359,8 +359,9 @@ mod tests {
         write("trace.txt", "1\n2\n");
         write(
             "config.txt",
-            "TOPOLOGY_FILE topology.txt FLOW_FILE flow.txt TRACE_FILE trace.txt CC_MODE 0 HAS_WIN 0\n\
-             ENABLE_QCN 0 L2_ACK_INTERVAL 1 SIMULATOR_STOP_TIME 2.1001 TRACE_OUTPUT_FILE mix/mix.tr\n\
+            "TOPOLOGY_FILE topology.txt FLOW_FILE flow.txt TRACE_FILE trace.txt\n\
+             CC_MODE 0 HAS_WIN 0 ENABLE_QCN 0 L2_ACK_INTERVAL 1 SIMULATOR_STOP_TIME 2.1001\n\
+             TRACE_OUTPUT_FILE mix/mix.tr\n\
              FCT_OUTPUT_FILE mix/fct.txt PFC_OUTPUT_FILE mix/pfc.txt QLEN_MON_FILE mix/qlen.txt\n\
              QLEN_MON_START 2099999900",
         );

@@ -57,9 +57,35 @@ fn px(x: f64) -> String {
     if text == "-0" { "0".into() } else { text }
 }
 
-/// A coordinate of a path: a tenth of a point is less than a printer's dot.
-fn tenth(x: f64) -> String {
-    px(libm::round(x * 10.0) / 10.0)
+/// A coordinate of a path, in tenths of a point: one is less than a printer's dot.
+fn tenths(x: f64) -> f64 {
+    libm::round(x * 10.0)
+}
+
+/// Appends so many tenths as [`px`] writes them. Paths have thousands of them.
+fn push_tenths(out: &mut String, n: f64) {
+    // far beyond, a tenth is less than what a number can tell apart
+    if n.abs() >= 1e13 || n.is_nan() {
+        out.push_str(&px(n / 10.0));
+        return;
+    }
+    let n = n as i64;
+    if n < 0 {
+        out.push('-');
+    }
+    let mut digits = [b'0'; 20];
+    let (mut first, mut rest) = (digits.len(), n.unsigned_abs() / 10);
+    while rest > 0 || first == digits.len() {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    out.extend(digits[first..].iter().map(|&digit| char::from(digit)));
+    let tenth = (n.unsigned_abs() % 10) as u8;
+    if tenth > 0 {
+        out.push('.');
+        out.push(char::from(b'0' + tenth));
+    }
 }
 
 fn body(scene: &Scene) -> String {
@@ -102,27 +128,6 @@ fn path(
     fill: Option<(Paint, f64)>,
     title: &str,
 ) {
-    let mut d = String::new();
-    let mut last = (String::new(), String::new());
-    for step in steps {
-        match step {
-            Step::Move(x, y) => {
-                last = (tenth(*x), tenth(*y));
-                let _ = write!(d, "M{} {}", last.0, last.1);
-            }
-            Step::Line(x, y) => {
-                let next = (tenth(*x), tenth(*y));
-                let _ = match (next.0 == last.0, next.1 == last.1) {
-                    (true, true) => Ok(()),
-                    (true, false) => write!(d, "V{}", next.1),
-                    (false, true) => write!(d, "H{}", next.0),
-                    (false, false) => write!(d, "L{} {}", next.0, next.1),
-                };
-                last = next;
-            }
-            Step::Close => d.push('Z'),
-        }
-    }
     let mut attributes = String::new();
     if let Some((paint, opacity)) = fill {
         let _ = write!(attributes, " class=\"p-{}\"", paint.css());
@@ -137,10 +142,46 @@ fn path(
             let _ = write!(attributes, " stroke-dasharray=\"{}\"", lengths.join(" "));
         }
     }
+    let _ = write!(out, "<path{attributes} d=\"");
+    draw(out, steps);
     let _ = match title {
-        "" => write!(out, "<path{attributes} d=\"{d}\"/>"),
-        _ => write!(out, "<path{attributes} d=\"{d}\"><title>{}</title></path>", escape(title)),
+        "" => write!(out, "\"/>"),
+        _ => write!(out, "\"><title>{}</title></path>", escape(title)),
     };
+}
+
+/// Appends the steps of a path.
+fn draw(out: &mut String, steps: &[Step]) {
+    let mut last = (f64::NAN, f64::NAN);
+    for step in steps {
+        match step {
+            Step::Move(x, y) => {
+                last = (tenths(*x), tenths(*y));
+                push_place(out, 'M', last);
+            }
+            Step::Line(x, y) => {
+                let next = (tenths(*x), tenths(*y));
+                match (next.0 == last.0, next.1 == last.1) {
+                    (true, true) => {}
+                    (true, false) => push_step(out, 'V', next.1),
+                    (false, true) => push_step(out, 'H', next.0),
+                    (false, false) => push_place(out, 'L', next),
+                }
+                last = next;
+            }
+            Step::Close => out.push('Z'),
+        }
+    }
+}
+
+fn push_step(out: &mut String, letter: char, to: f64) {
+    out.push(letter);
+    push_tenths(out, to);
+}
+
+fn push_place(out: &mut String, letter: char, (x, y): (f64, f64)) {
+    push_step(out, letter, x);
+    push_step(out, ' ', y);
 }
 
 #[cfg(test)]
@@ -151,10 +192,34 @@ mod tests {
     fn numbers_are_short() {
         let texts = [0.0, -0.001, 1.5, 2.0, 10.0, 100.25].map(px);
         assert_eq!(texts, ["0", "0", "1.5", "2", "10", "100.25"]);
-        assert_eq!([tenth(1.26), tenth(-0.04), tenth(3.0)], ["1.3", "0", "3"]);
         let steps = [Step::Move(0.0, 0.0), Step::Line(5.0, 0.0), Step::Line(5.0, 2.51)];
         let mut out = String::new();
         path(&mut out, &steps, None, Some((Paint::Ink, 1.0)), "");
         assert!(out.contains("d=\"M0 0H5V2.5\""), "{out}");
+    }
+
+    /// As a number that is rounded to tenths and then written with two digits.
+    #[test]
+    fn tenths_are_written_as_other_numbers_are() {
+        let many = (-300..300).flat_map(|i| [f64::from(i) * 0.37, f64::from(i) * 1e4]);
+        let odd = [
+            1.26,
+            -0.04,
+            -0.0,
+            9.99,
+            1e11,
+            123456789012.3,
+            1e12,
+            1e14,
+            -1e16,
+            1e300,
+            f64::NAN,
+            f64::INFINITY,
+        ];
+        for x in many.chain(odd) {
+            let mut text = String::new();
+            push_tenths(&mut text, tenths(x));
+            assert_eq!(text, px(libm::round(x * 10.0) / 10.0), "{x}");
+        }
     }
 }

@@ -513,8 +513,8 @@ pub enum Stop {
 /// use weir_core::{Bytes, Rate, Time};
 /// use weir_sim::config::{LinkConfig, headroom};
 /// // OFC's links: 200 + 2 * 1538 + 84
-/// let link = LinkConfig::default();
-/// let need = headroom(Rate::from_gbps(40), Time::from_ns(20), Time::ZERO, Bytes::new(1518), &link);
+/// let (rate, link) = (Rate::from_gbps(40), LinkConfig::default());
+/// let need = headroom(rate, Time::from_ns(20), Time::ZERO, Bytes::new(1518), &link);
 /// assert_eq!(need, Bytes::new(3360));
 /// ```
 pub fn headroom(rate: Rate, delay: Time, latency: Time, frame: Bytes, link: &LinkConfig) -> Bytes {

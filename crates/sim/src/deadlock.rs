@@ -179,7 +179,7 @@ fn describe_one(node: NodeId, q: &StuckQueue, waits_for: String) -> Stuck {
         port: q.at.port,
         queue: q.at.queue,
         priority: q.priority,
-        bytes: Bytes::new(q.bytes),
+        bytes: q.bytes,
         since: q.since,
         waits_for,
     }

@@ -4,8 +4,8 @@ use weir_cc::{IntHop, MAX_HOPS};
 use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, Packet, PacketKind};
 
-/// What the switches on the way wrote into a packet, and what its receiver added. What a switch reads
-/// is in the first cache line.
+/// What the switches on the way wrote into a packet, and what its receiver added. What a switch
+/// reads is in the first cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct IntStack {
@@ -125,7 +125,7 @@ impl Stacks {
         stack
     }
 
-    /// Asks for what a switch reads of an entry to be at hand soon.
+    /// Prefetches what a switch reads of an entry.
     #[inline]
     pub(crate) fn prefetch(&self, at: u32) {
         if let Some(stack) = self.items.get(at as usize) {

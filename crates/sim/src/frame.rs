@@ -13,7 +13,7 @@ pub(crate) fn mark_packet(mark: u32) -> Packet {
     Packet { wire_tag: mark, ..bare(PacketKind::Mark) }
 }
 
-/// A packet of no flow, for the neighbour or for nobody: it has no route.
+/// A packet of no flow, for the neighbour or, as a mark, for no node: it has no route.
 fn bare(kind: PacketKind) -> Packet {
     Packet {
         flow: FlowId::default(),

@@ -1,7 +1,7 @@
 //! Where switches pause and where they mark, port by port.
 //!
 //! Thresholds that follow the speed of ports are resolved here, once per run: the nodes of a run
-//! use these functions, and so does whoever wants to show or check a configuration.
+//! use these functions, and so do programs that show or check a configuration.
 
 use crate::config::{Config, EcnConfig, Reliability, ThresholdConfig, dynamic_headroom};
 use weir_cc::tcp::EcnMode;

@@ -44,7 +44,7 @@ pub trait Observer {
     fn progress(&mut self, progress: &Progress) -> ControlFlow<()>;
 }
 
-/// Nobody watches.
+/// No observer: progress is ignored and nothing interrupts the run.
 impl Observer for () {
     fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
         ControlFlow::Continue(())

@@ -24,19 +24,32 @@ pub(crate) struct Timers<K> {
     bound: Time,
     foreground: usize,
     heap: BinaryHeap<Reverse<(Time, K)>>,
-    /// The timers that have a place in the heap: those with a number, and the others. Heap entries
-    /// that disagree are stale.
-    numbered: Vec<Option<Timer>>,
+    /// The timers that have a place in the heap: those with a number, by kind, and the others. Heap
+    /// entries that disagree are stale.
+    numbered: [Vec<Option<Timer>>; Number::KINDS],
     named: FxHashMap<K, Timer>,
 }
 
 /// The name of a timer.
 pub(crate) trait Name: Ord + Hash + Copy {
-    /// A small number that no other name has, for timers that are armed with every packet: they are
-    /// found without a search.
-    fn number(self) -> Option<usize> {
+    /// A number that no other name has, for timers that are armed with every packet or fire every
+    /// few microseconds: they are found without a search.
+    fn number(self) -> Option<Number> {
         None
     }
+}
+
+/// The number of a timer: a small one among those of its kind. Kinds are apart, so that timers of
+/// the same kind are close to each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Number {
+    pub(crate) kind: usize,
+    pub(crate) index: usize,
+}
+
+impl Number {
+    /// How many kinds there can be.
+    pub(crate) const KINDS: usize = 4;
 }
 
 /// A timer with a place in the heap.
@@ -62,7 +75,7 @@ impl<K: Name> Timers<K> {
     pub(crate) fn new() -> Self {
         Self {
             heap: BinaryHeap::new(),
-            numbered: Vec::new(),
+            numbered: [const { Vec::new() }; Number::KINDS],
             named: FxHashMap::default(),
             next: Time::NEVER,
             bound: Time::NEVER,
@@ -95,8 +108,25 @@ impl<K: Name> Timers<K> {
         self.foreground
     }
 
-    /// (Re-)arms `key`.
+    /// (Re-)arms `key`. What happens with every packet, that a numbered timer which keeps the run
+    /// alive moves to a later time, takes no call.
+    #[inline(always)]
     pub(crate) fn arm(&mut self, key: K, at: Time, background: bool) {
+        if let Some(n) = key.number()
+            && let Some(Some(timer)) = self.numbered[n.kind].get_mut(n.index)
+            && timer.is_foreground()
+            && timer.place <= at
+            && !background
+        {
+            timer.due = at;
+            return;
+        }
+        self.place(key, at, background);
+    }
+
+    /// [`Timers::arm`] for any timer.
+    #[inline(never)]
+    fn place(&mut self, key: K, at: Time, background: bool) {
         let new = Timer { place: at, due: at, armed: true, background };
         self.foreground += usize::from(!background);
         match self.known(key) {
@@ -129,18 +159,19 @@ impl<K: Name> Timers<K> {
     #[inline]
     fn known(&mut self, key: K) -> Option<&mut Timer> {
         match key.number() {
-            Some(n) => self.numbered.get_mut(n)?.as_mut(),
+            Some(n) => self.numbered[n.kind].get_mut(n.index)?.as_mut(),
             None => self.named.get_mut(&key),
         }
     }
 
     fn add(&mut self, key: K, timer: Timer) {
         match key.number() {
-            Some(n) => {
-                if self.numbered.len() <= n {
-                    self.numbered.resize(n + 1, None);
+            Some(Number { kind, index }) => {
+                let timers = &mut self.numbered[kind];
+                if timers.len() <= index {
+                    timers.resize(index + 1, None);
                 }
-                self.numbered[n] = Some(timer);
+                timers[index] = Some(timer);
             }
             None => _ = self.named.insert(key, timer),
         }
@@ -148,20 +179,21 @@ impl<K: Name> Timers<K> {
 
     fn remove(&mut self, key: K) -> Option<Timer> {
         match key.number() {
-            Some(n) => self.numbered.get_mut(n)?.take(),
+            Some(n) => self.numbered[n.kind].get_mut(n.index)?.take(),
             None => self.named.remove(&key),
         }
     }
 
-    /// Takes the next one out.
+    /// Fires the next one: it is not armed any more. It keeps its place at the top, because most
+    /// timers that fire are armed again at once; if this one is not, [`Timers::settle`] removes it.
     pub(crate) fn pop(&mut self) -> Option<(Time, K, bool)> {
         self.settle();
-        let Reverse((at, key)) = self.heap.pop()?;
-        let timer = self.remove(key).expect("the top entry is live");
-        self.foreground -= usize::from(timer.is_foreground());
-        self.next = self.heap.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
-        self.soonest = self.next.min(self.bound);
-        Some((at, key, timer.background))
+        let &Reverse((at, key)) = self.heap.peek()?;
+        let timer = self.known(key).expect("the top entry is live");
+        let (was_foreground, background) = (timer.is_foreground(), timer.background);
+        timer.armed = false;
+        self.foreground -= usize::from(was_foreground);
+        Some((at, key, background))
     }
 
     /// Puts the top of the heap right; returns when the next one is due.
@@ -203,8 +235,9 @@ mod tests {
 
     /// Some names have a number.
     impl Name for u8 {
-        fn number(self) -> Option<usize> {
-            (self > 5).then(|| usize::from(self - 6))
+        fn number(self) -> Option<Number> {
+            let (kind, index) = (usize::from(self % 2), usize::from(self / 2));
+            (self > 5).then_some(Number { kind, index })
         }
     }
 

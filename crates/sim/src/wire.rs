@@ -292,8 +292,8 @@ impl Wires {
         (port, packet)
     }
 
-    /// Prefetches the telemetry of the packet behind the earliest one of an inbox, on its wire. It has
-    /// been touched by the last switch only, a link's delay ago.
+    /// Prefetches the telemetry of the packet behind the earliest one of an inbox, on its wire: it
+    /// was last written by the previous switch, a link's delay ago.
     #[inline(never)]
     pub(crate) fn prefetch_telemetry(&self, inbox: &Inbox) {
         let wire = inbox.first as usize + inbox.heads.winner();

@@ -79,7 +79,8 @@ pub enum TrafficError {
         doc: &'static str,
     },
     /// A host, path or file name that means nothing in this scenario.
-    #[error("`{parameter}` names {what} `{name}`, which does not exist{}", hint(nearest.as_deref()))]
+    #[error("`{parameter}` names {what} `{name}`, which does not exist{}",
+        hint(nearest.as_deref()))]
     UnknownName {
         /// The parameter.
         parameter: &'static str,

@@ -2,7 +2,7 @@
 //!
 //! A [`Traffic`] plan is a list of [`Pattern`]s over the hosts of a [`Fabric`]. For a seed it
 //! yields one lazy stream of [`FlowSpec`]s per host, in start order, so that a NIC pulls its own
-//! flows and nobody ever holds them all:
+//! flows and they are never in memory all at once:
 //!
 //! ```
 //! use weir_core::{Bytes, NodeId, Rate, Time};

@@ -6,7 +6,8 @@
 //! Sequence numbers count packets of a flow, from 0.
 //!
 //! ```text
-//!   sender.next_packet() ──packet──▶ receiver.on_data(seq, now) ──Response──▶ sender.on_ack / on_nack
+//!   sender.next_packet() ──packet──▶ receiver.on_data(seq, now)
+//!   receiver.on_data     ──Response──▶ sender.on_ack or sender.on_nack
 //! ```
 //!
 //! A sender whose [`rto`](selective_repeat::Sender::rto) is `Some` wants a timer that starts over

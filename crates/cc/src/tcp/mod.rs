@@ -26,19 +26,28 @@
 //!
 //! # How a NIC drives a sender
 //!
-//! | when | the NIC |
+//! | when | the NIC calls |
 //! |---|---|
-//! | a flow starts at `now` | makes [`Sender::new`] in the flow's slot; a timer for [`next_timeout`](Sender::next_timeout) |
-//! | it asks whether a flow is ready | [`can_transmit`](Sender::can_transmit); holds and turns are the NIC's own business |
-//! | the wire takes a packet of this flow | [`poll_transmit(now)`](Sender::poll_transmit), once per packet, at the instant its transmission starts. `None` only if `can_transmit` was false |
-//! | an ACK of this flow arrives | [`on_ack`](Sender::on_ack); then [`is_finished`](Sender::is_finished), else readiness again |
-//! | a SYN-ACK arrives | [`on_syn_ack`](Sender::on_syn_ack), then readiness |
-//! | its timer for the flow fires | [`on_timeout(now)`](Sender::on_timeout), then readiness; `true` counts as a timeout |
-//! | an open-ended flow stops | [`close`](Sender::close), then `is_finished` |
+//! | a flow starts at `now` | [`Sender::new`], in the flow's slot |
+//! | it needs to know whether a flow is ready | [`can_transmit`] |
+//! | the transmission of a packet starts | [`poll_transmit(now)`](Sender::poll_transmit), once |
+//! | an ACK of this flow arrives | [`on_ack`](Sender::on_ack), then [`is_finished`] |
+//! | a SYN-ACK arrives | [`on_syn_ack`](Sender::on_syn_ack) |
+//! | its timer for the flow fires | [`on_timeout(now)`](Sender::on_timeout) |
+//! | an open-ended flow stops | [`close`](Sender::close), then [`is_finished`] |
 //!
-//! After each of these calls but `can_transmit` the NIC compares its timer with `next_timeout`. It
-//! must fire at that time or earlier: a call before the time does nothing, so a NIC saves most
-//! re-arming by leaving a timer alone that is too early and asking again when it fires.
+//! [`can_transmit`] says what TCP allows; holds and the turns of flows are left to the NIC.
+//! `poll_transmit` returns `None` only if [`can_transmit`] was false. After an ACK that does not
+//! finish the flow, a SYN-ACK or a timeout, the flow may be ready where it was not before. A timer
+//! call that returns `true` counts as a timeout.
+//!
+//! [`can_transmit`]: Sender::can_transmit
+//! [`is_finished`]: Sender::is_finished
+//!
+//! After each of these calls except `can_transmit` the NIC compares its timer with
+//! [`next_timeout`](Sender::next_timeout). The timer must fire at that time or earlier. A call
+//! before that time does nothing, so a NIC can leave a timer that is too early and compare again
+//! when it fires; this saves most re-arming.
 //!
 //! [`Data`] becomes a packet: `seq`, `bytes` plus headers as its size, flags for `last`, `resent`
 //! and `cwr`, and not ECN-capable unless `ect`. A switch must not mark the latter.

@@ -28,7 +28,8 @@ pub(crate) fn check(args: &args::Check, terminal: &Terminal) -> anyhow::Result<S
     let Some(e) = load(&args.input.scenario, &args.input.sets, terminal) else {
         return Ok(Status::BadInput);
     };
-    let variant = match e.variant(None, args.cc.as_deref(), e.scenario.run.seeds[0]) {
+    let (scheme, cc) = (args.scheme.as_deref(), args.cc.as_deref());
+    let variant = match e.variant(scheme, cc, e.scenario.run.seeds[0]) {
         Ok(variant) => variant,
         Err(problems) => {
             terminal.problems(&problems);

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         ("--seed", args.seed.map(|s| s.to_string())),
     ]) + &window_words(&args.window)
         + &words("--set", &args.sets);
-    // results are saved first: whoever reads what is printed may stop at any time (`| head`)
+    // results are saved first: the reader of the output may stop at any time (`| head`)
     let saved = save(&c, out.as_ref(), formats, &command)?;
     if args.json {
         print(&serde_json::to_string_pretty(&report::summary(&c))?)?;

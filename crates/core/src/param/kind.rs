@@ -170,8 +170,8 @@ impl Kind {
         )
     }
 
-    /// Whether `text` keeps to the bounds of this kind; if not, what is valid. What the bounds do
-    /// not say is left to whoever reads the value.
+    /// Whether `text` keeps to the bounds of this kind; if not, what is valid. Other
+    /// conditions are checked where the value is read.
     pub fn check(self, text: &str) -> Result<(), String> {
         match self {
             Self::Whole { min, max } => whole(text, min, max, ""),

@@ -1,4 +1,4 @@
-//! Values of parameters, where whoever reads them does not know their types.
+//! Values of parameters whose types are known at run time only.
 
 use super::{FromText, Kind, Param, ParamError};
 use crate::{Bytes, Rate, Ratio, Time};

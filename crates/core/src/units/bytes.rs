@@ -13,6 +13,7 @@ use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 /// assert_eq!(Bytes::new(75_000).to_string(), "75 KB");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
 pub struct Bytes(u64);
 
 const GRAMMAR: Grammar = Grammar {
@@ -80,6 +81,13 @@ impl Bytes {
     #[inline]
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl From<u16> for Bytes {
+    #[inline]
+    fn from(n: u16) -> Self {
+        Self(u64::from(n))
     }
 }
 

@@ -29,6 +29,7 @@
 //! NIC beyond 65 535 share a pause. Round robin by packets instead of bytes, as in the authors'
 //! simulator. The preprint's Bloom filters over virtual flow ids are not modelled.
 
+mod egress;
 mod heard;
 #[cfg(test)]
 mod tests;
@@ -44,8 +45,8 @@ use crate::{
     Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
     PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
 };
+use egress::{Egress, Entry};
 use heard::Heard;
-use std::collections::VecDeque;
 use told::Told;
 use weir_core::packet::flags;
 use weir_core::prefetch::prefetch;
@@ -178,38 +179,6 @@ enum Frames {
     Both,
 }
 
-/// A flow with packets here, or one that had some a moment ago.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Entry {
-    packets: u32,
-    queue: QueueId,
-    /// Without packets, the entry counts until then.
-    until: Time,
-}
-
-/// The active flows of an egress port.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Egress {
-    flows: Table<Entry>,
-    /// Entries that became idle, and until when they were to be kept then.
-    idle: VecDeque<(Time, u32)>,
-}
-
-impl Egress {
-    /// Drops entries whose time is over. One that was used since is behind in the list again.
-    #[inline]
-    fn purge(&mut self, now: Time) {
-        while let Some((until, i)) = self.idle.front().copied()
-            && until < now
-        {
-            self.idle.pop_front();
-            if self.flows.at(i).is_some_and(|e| e.packets == 0 && e.until < now) {
-                self.flows.remove(i);
-            }
-        }
-    }
-}
-
 /// BFC at one node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bfc {
@@ -296,10 +265,7 @@ impl Bfc {
             first_packets: first_packet,
             threshold: threshold(values, setup, hop, frames, &period),
             sticky,
-            egresses: Table::per_class(setup, &plan)
-                .into_iter()
-                .map(|flows| Egress { flows, idle: VecDeque::new() })
-                .collect(),
+            egresses: Table::per_class(setup, &plan).into_iter().map(Egress::new).collect(),
             told: Told::new(frames, space, period, values.choice(&RESUMING) == Some("paced")),
             heard: Heard::new(setup.ports.len(), space),
             draws: Draws::new(setup.seed, INFO.name, setup.node),
@@ -325,9 +291,12 @@ impl Bfc {
                     first - u32::from(self.first_packets)..first + self.queues
                 })
                 .collect();
+            // they are open, as queues are when they are made
+            let mut opened = Actions::new();
             for port in 0..self.heard.ports() {
                 for q in &queues {
-                    self.heard.add(PortId::from_index(port), QueueId(*q), &mut Actions::new());
+                    self.heard.add(PortId::from_index(port), QueueId(*q), &mut opened);
+                    drop(opened.drain());
                 }
             }
         }
@@ -361,7 +330,7 @@ impl Bfc {
     /// Whether the queue, with this packet in it, is longer than the port drains in time.
     #[inline]
     fn should_count(&self, v: &NodeView<'_>, p: &Packet, egress: PortId, queue: QueueId) -> bool {
-        let length = v.queue(egress, queue).bytes + u64::from(p.size);
+        let length = v.queue(egress, queue).bytes.get() + u64::from(p.size);
         // length > threshold / N_active, without the division
         length * active_with(v, egress, queue) > self.threshold.bytes(p.ingress, egress)
     }
@@ -377,8 +346,9 @@ impl Bfc {
         let key = self.keys.of(p.flow);
         let until = v.now + self.sticky[p.ingress.index()];
         let at = self.plan.at(egress, class);
-        self.egresses[at].purge(v.now);
-        if let Some((i, e)) = self.egresses[at].flows.get_mut(key)
+        let known = &mut self.egresses[at];
+        known.purge(v.now);
+        if let Some((i, e)) = known.flows.get_mut(key)
             && (e.packets > 0 || v.now <= e.until)
         {
             e.packets += 1;
@@ -386,28 +356,32 @@ impl Bfc {
             return (i, e.packets, e.queue);
         }
         let queue = self.queue_for(v, p.flow, egress, class);
-        let entry = Entry { packets: 1, queue, until };
+        (self.renew(at, key, 1, queue, until), 1, queue)
+    }
+
+    /// Makes an entry for the flow under `key`, or makes the one that is there, which counts no longer,
+    /// a new one.
+    fn renew(&mut self, at: usize, key: u64, packets: u32, queue: QueueId, until: Time) -> u32 {
         let flows = &mut self.egresses[at].flows;
-        let i = match flows.get_mut(key) {
+        match flows.get_mut(key) {
             Some((i, e)) => {
-                *e = entry;
+                (e.packets, e.queue, e.until) = (packets, queue, until);
                 i
             }
-            None => flows.insert(key, entry),
-        };
-        (i, 1, queue)
+            None => flows.insert(key, Entry::new(packets, queue, until)),
+        }
     }
 
     /// The flow's entry with one packet less.
     fn leave(&mut self, now: Time, p: &Packet, at: usize) {
         let until = now + self.sticky[p.ingress.index()];
-        let Egress { flows, idle } = &mut self.egresses[at];
-        let found = flows.find_near(self.keys.of(p.flow), place(p.local_tag));
-        if let Some((i, e)) = found.and_then(|i| Some((i, flows.at_mut(i)?))) {
+        let egress = &mut self.egresses[at];
+        let found = egress.flows.find_near(self.keys.of(p.flow), place(p.local_tag));
+        if let Some((i, e)) = found.and_then(|i| Some((i, egress.flows.at_mut(i)?))) {
             e.packets = e.packets.saturating_sub(1);
             e.until = until;
             if e.packets == 0 {
-                idle.push_back((until, i));
+                egress.rest(i);
             }
         }
     }
@@ -473,28 +447,22 @@ impl FlowControl for Bfc {
             return None;
         }
         let at = self.plan.at(egress, class);
-        self.egresses[at].purge(v.now);
         let key = self.keys.of(p.flow);
         let until = v.now + self.sticky[p.ingress.index()];
-        let known = self.egresses[at].flows.find(key);
-        let old = known.and_then(|i| self.egresses[at].flows.at(i));
-        if old.is_some_and(|e| e.packets > 0) {
-            return None;
-        }
-        let mut queue = match old.filter(|e| v.now <= e.until) {
-            Some(e) => e.queue,
-            None => self.queue_for(v, p.flow, egress, class),
-        };
-        let entry = Entry { packets: 0, queue, until };
-        let Egress { flows, idle } = &mut self.egresses[at];
-        let i = match known.and_then(|i| Some((i, flows.at_mut(i)?))) {
-            Some((i, e)) => {
-                *e = entry;
-                i
+        let known = &mut self.egresses[at];
+        known.purge(v.now);
+        let (i, mut queue) = match known.flows.get_mut(key) {
+            Some((_, e)) if e.packets > 0 => return None,
+            Some((i, e)) if v.now <= e.until => {
+                e.until = until;
+                (i, e.queue)
             }
-            None => flows.insert(key, entry),
+            _ => {
+                let queue = self.queue_for(v, p.flow, egress, class);
+                (self.renew(at, key, 0, queue, until), queue)
+            }
         };
-        idle.push_back((until, i));
+        self.egresses[at].rest(i);
         if self.first_packets && p.has(flags::FIRST) {
             queue = self.plan.other(p.priority);
         }

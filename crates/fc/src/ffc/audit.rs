@@ -28,7 +28,7 @@ pub(super) fn audit(
             Some(lane) => {
                 let queued = v.queue(e.port, e.lane_queue(lane));
                 if e.lanes[lane as usize] != Some(i)
-                    || queued.bytes != f.lane_bytes
+                    || queued.bytes.get() != f.lane_bytes
                     || (f.xoff && !queued.held)
                 {
                     return fail(format!("lane {lane} and its flow disagree: {queued:?}, {f:?}"));
@@ -39,7 +39,7 @@ pub(super) fn audit(
     }
     let taken = e.lanes.iter().flatten().count();
     let flows = e.flows.iter().filter(|(_, _, f)| f.lane.is_some()).count();
-    let queued = v.queue(e.port, e.transmit()).bytes;
+    let queued = v.queue(e.port, e.transmit()).bytes.get();
     if taken != flows || queued != bytes {
         return fail(format!(
             "{taken} lanes for {flows} flows, {queued} B queued and {bytes} B counted"

@@ -336,7 +336,7 @@ impl FlowControl for Ffc {
             return queue;
         }
         f.bytes += u64::from(p.size);
-        let length = v.queue(egress, e.transmit()).bytes + u64::from(p.size);
+        let length = v.queue(egress, e.transmit()).bytes.get() + u64::from(p.size);
         e.check(v.now, length, a);
         e.transmit()
     }
@@ -371,7 +371,7 @@ impl FlowControl for Ffc {
             return Verdict::Send;
         }
         let lane = at.queue.0 - transmit.0 - 1;
-        let queued = v.queue(at.port, transmit).bytes;
+        let queued = v.queue(at.port, transmit).bytes.get();
         match e.give(v.now, lane, u64::from(head.size), queued, a) {
             Some(i) => {
                 self.lane_shrank(v, egress, i, a);
@@ -404,7 +404,7 @@ impl FlowControl for Ffc {
                 e.settle(i, a);
             }
         }
-        if e.gated && v.queue(from.port, e.transmit()).bytes < e.limits.drain_below {
+        if e.gated && v.queue(from.port, e.transmit()).bytes.get() < e.limits.drain_below {
             e.gated = false;
             a.retry(from.port);
         }

@@ -24,8 +24,8 @@ pub(super) fn audit(e: &Egress, v: &NodeView<'_>, drained: bool) -> Result<(), V
     }
     for (i, queue) in e.queues.iter().enumerate() {
         let book = v.queue(e.port, e.queue_id(i as u32));
-        if book.bytes != bytes[i] {
-            let what = format!("queue {i} holds {} B, its flows {} B", book.bytes, bytes[i]);
+        if book.bytes.get() != bytes[i] {
+            let what = format!("queue {i} holds {} B, its flows {} B", book.bytes.get(), bytes[i]);
             return fail(port, what);
         }
         // literal readings lose count on purpose
@@ -69,5 +69,5 @@ fn at_rest(f: &Flow) -> bool {
         && f.marks == 0
         && !f.waiting
         && f.pauses() == 0
-        && f.congested.as_ref().is_none_or(released)
+        && f.congested.as_deref().is_none_or(released)
 }

@@ -27,8 +27,8 @@ pub(super) struct Flow {
     pub bytes: u64,
     /// NFT: the index of that queue.
     pub queue: u32,
-    /// CFT, while later packets go to the isolation queue.
-    pub congested: Option<Congested>,
+    /// CFT, while later packets go to the isolation queue. Apart: of few flows that is so.
+    pub congested: Option<Box<Congested>>,
     /// Packets that met congestion and are still here: in the normal queue, in the isolation queue.
     pub pause_num: [u32; 2],
     /// What the previous hop knows.
@@ -128,7 +128,8 @@ impl Egress {
             a.mark(port, QueueId(self.first + isolation), i);
             a.mark(port, QueueId(self.first + normal), i);
         }
-        let c = f.congested.get_or_insert_with(|| Congested { last: now, ..Congested::default() });
+        let isolated = || Box::new(Congested { last: now, ..Congested::default() });
+        let c = f.congested.get_or_insert_with(isolated);
         if c.paused.contains(&who) {
             return;
         }
@@ -191,8 +192,8 @@ impl Egress {
         self.forget(i);
     }
 
-    /// Whether a packet of flow `i`, for which it is not paused, passes while no packet is queued here:
-    /// only if it is isolated, no mark is in its way, and its release is asked for later already.
+    /// Whether a packet of flow `i`, which is not paused, passes while no packet is queued here:
+    /// only if the flow is isolated, no mark is in its way, and the timer of its release is armed.
     pub(super) fn pass(&mut self, now: Time, i: u32) -> bool {
         let free = self.marks == 0;
         let found = self.flows.at_mut(i).filter(|f| f.bytes == 0 && free);

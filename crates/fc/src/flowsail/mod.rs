@@ -29,92 +29,47 @@
 //! *Deviations.* The printed algorithms cannot be followed to the letter: in places they contradict
 //! the text, which is followed. `reading` takes the printed form instead, to see what it does:
 //!
-//! | printed | here | `reading` that takes it back |
+//! | `reading` | printed | here |
 //! |---|---|---|
-//! | an unmatched mark at the head of the isolation queue *reduces* its counter of pauses | it adds a reason to hold the queue; the match removes it | `mark-sign` |
-//! | S_fair of a flow alone in its queue is the whole queue, which it never exceeds | alone beyond Q_l means congested | `share-alone` |
-//! | pauseNum in NFT and in CFT; PAUSE whenever it *is* 1 | one count per flow, PAUSE when it leaves 0, RESUME when it returns | `two-counters` |
-//! | only a PAUSE of a flow already in CFT counts for the isolation queue | every change of a flow to paused counts, every change back uncounts | `printed-holds`, and `printed-holds-bounded`, where a count never falls below 0 |
-//! | the flow's old queue is held by its first PAUSE only | by every one that finds packets in it | `hold-once` |
-//! | a resumed flow without packets leaves CFT | only when its marks are gone, too: one left in the isolation queue would wait for a partner that never comes | `early-release` |
+//! | `mark-sign` | an unmatched mark *reduces* the counter of pauses | it adds a reason to hold |
+//! | `share-alone` | S_fair of a flow alone in its queue is the queue | beyond Q_l: congested |
+//! | `two-counters` | pauseNum in NFT and in CFT, PAUSE whenever it *is* 1 | one count per flow |
+//! | `printed-holds` | only a PAUSE of a flow already in CFT counts | every change counts |
+//! | `hold-once` | only the first PAUSE holds a flow's old queue | each that finds packets in it |
+//! | `early-release` | a resumed flow without packets leaves CFT | once its marks are gone, too |
+//!
+//! * `mark-sign`: the mark at the head of the isolation queue; the match removes the reason.
+//! * `share-alone`: no flow exceeds a share that is the whole queue.
+//! * `two-counters`: with one count, PAUSE is sent when it leaves 0 and RESUME when it returns.
+//! * `printed-holds`: the count of paused flows that holds the isolation queue. Here it rises with
+//!   every change of a flow to paused and falls with every change back. With
+//!   `printed-holds-bounded` the printed count never falls below 0.
+//! * `early-release`: a mark left in the isolation queue would wait for a partner that never comes.
 //!
 //! Also: sizes are bytes; flowNum of the isolation queue is counted up as well as down; the
 //! release waits for two quiet hop round trips, on a timer; marks take no time.
 
 mod audit;
 mod egress;
+mod params;
 #[cfg(test)]
 mod tests;
 
 pub use crate::perflow::{BACKSTOP, HOP_RTT};
+pub use params::{HOLD_ORIGINAL, Q_HIGH, Q_LOW, QUEUES, QUIET, READING};
 
 use crate::perflow::{
     BUCKETS, Backstop, Draws, HopBdp, Keys, NicFlows, OWN_TIMERS, Own, Pairs, Plan, TABLE, Table,
     active_with, flagged, place, tag,
 };
 use crate::{
-    Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
-    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
+    Actions, FlowControl, Interest, Mmu, NodeSetup, NodeView, ParamError, PortQueue, QueueLayout,
+    Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
 };
 use egress::{Egress, Queue};
+use params::Reading;
 use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId};
-
-/// How many data queues a port has.
-pub const QUEUES: Param = Param {
-    name: "queues",
-    kind: Kind::Whole { min: 2, max: 128 },
-    fallback: Fallback::Is("8"),
-    doc: "Data queues per egress port, the isolation queue included.",
-};
-/// The lower threshold.
-pub const Q_LOW: Param = Param {
-    name: "q-low",
-    kind: Kind::Fraction,
-    fallback: Fallback::Is("1"),
-    doc: "Queue length, in hop bandwidth-delay products over N_active, beyond which flows above \
-          their fair share are paused.",
-};
-/// The upper threshold.
-pub const Q_HIGH: Param = Param {
-    name: "q-high",
-    kind: Kind::Fraction,
-    fallback: Fallback::Is("3"),
-    doc: "Queue length, in hop bandwidth-delay products over N_active, beyond which every flow is \
-          paused.",
-};
-/// How long a flow stays in the isolation queue's table.
-pub const QUIET: Param = Param {
-    name: "release",
-    kind: Kind::Time(&[]),
-    fallback: Fallback::Absent("derived"),
-    doc: "How long a resumed flow without packets stays isolated; default: two hop round trips.",
-};
-/// Whether a pause stops what is already queued.
-pub const HOLD_ORIGINAL: Param = Param {
-    name: "hold-original",
-    kind: Kind::Bool,
-    fallback: Fallback::Is("true"),
-    doc: "true: a pause also holds the queue with earlier packets of the flow, and so all flows \
-          in it; false: these packets are still sent.",
-};
-/// How the printed algorithms are read.
-pub const READING: Param = Param {
-    name: "reading",
-    kind: Kind::Choice(&[
-        "text",
-        "mark-sign",
-        "share-alone",
-        "two-counters",
-        "printed-holds",
-        "printed-holds-bounded",
-        "hold-once",
-        "early-release",
-    ]),
-    fallback: Fallback::Is("text"),
-    doc: "text: the paper's text where its listings contradict it; otherwise one detail as the \
-          listings print it.",
-};
 
 /// The catalogue entry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -166,44 +121,6 @@ impl Timer {
     /// Which timer a key stands for, which is not one of the backstop's.
     fn of(key: TimerKey) -> Self {
         Self::Release { class: key.kind - OWN_TIMERS }
-    }
-}
-
-/// Which correction of the printed algorithms is taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Reading {
-    Text,
-    MarkSign,
-    ShareAlone,
-    TwoCounters,
-    PrintedHolds,
-    PrintedHoldsBounded,
-    HoldOnce,
-    EarlyRelease,
-}
-
-impl Reading {
-    fn new(values: &Values) -> Self {
-        match values.choice(&READING) {
-            Some("mark-sign") => Self::MarkSign,
-            Some("share-alone") => Self::ShareAlone,
-            Some("two-counters") => Self::TwoCounters,
-            Some("printed-holds") => Self::PrintedHolds,
-            Some("printed-holds-bounded") => Self::PrintedHoldsBounded,
-            Some("hold-once") => Self::HoldOnce,
-            Some("early-release") => Self::EarlyRelease,
-            _ => Self::Text,
-        }
-    }
-
-    /// Whether only the first PAUSE holds the flow's old queue.
-    fn holds_normal_once(self) -> bool {
-        self == Self::HoldOnce || self.holds_as_printed()
-    }
-
-    /// Whether the PAUSE that makes a flow's entry does not count for the isolation queue.
-    fn holds_as_printed(self) -> bool {
-        matches!(self, Self::PrintedHolds | Self::PrintedHoldsBounded)
     }
 }
 
@@ -322,7 +239,7 @@ impl FlowSail {
     fn is_congested(&self, v: &NodeView<'_>, p: &Packet, at: usize, i: u32, queue: u32) -> bool {
         let e = &self.egresses[at];
         let (egress, id) = (e.port, e.queue_id(queue));
-        let length = v.queue(egress, id).bytes + u64::from(p.size);
+        let length = v.queue(egress, id).bytes.get() + u64::from(p.size);
         // length > threshold / N_active, without the division
         let scaled = length * active_with(v, egress, id);
         let (low, high) = self.thresholds.get(p.ingress, egress);

@@ -10,9 +10,11 @@
 //!
 //! | `feedback` | rate | sent | limit that keeps q below B_m |
 //! |---|---|---|---|
-//! | `buffer` | C/2^k, where q has passed B_1 … B_k; each threshold halves the gap to B_m | the stage k, when it changes | B_1 ≤ B_m − 2Cτ |
+//! | `buffer` | C/2^k, where q has passed B_1 … B_k | k, when it changes | B_1 ≤ B_m − 2Cτ |
 //! | `time` | C·(B_m − q)/(B_m − B_0) above B_0 | q, every `period` T | B_0 ≤ B_m − (√τ + √T)²·C |
 //! | `conceptual` | the same | q, whenever it changes | B_0 ≤ B_m − 4Cτ |
+//!
+//! With `buffer`, k is the stage, and each threshold halves the gap to B_m.
 //!
 //! Why `buffer` holds: at B_k the old rate C/2^(k−1) lasts for at most τ and adds at most
 //! Cτ/2^(k−1) ≤ (B_m − B_k)/2, which is where the next threshold is. The argument assumes fluid;

@@ -28,6 +28,11 @@ fn dynamic(buffer: u64, headroom: u64) -> Mmu {
     )
 }
 
+/// Bytes in use of the shared pool, and of the headroom of (`IN`, `priority`).
+fn in_use(m: &Mmu, priority: Priority) -> (u64, u64) {
+    (m.shared_used.get(), m.headroom_used[slot(IN, priority)].get())
+}
+
 #[test]
 fn the_exempt_class_passes_a_full_buffer() {
     let mut m = memory(100, Thresholds::Pool);
@@ -56,14 +61,14 @@ fn the_peak_is_the_most_ever_stored_at_once() {
 fn a_lossy_class_takes_nothing_from_the_shared_pool() {
     let mut m = dynamic(1200, 100);
     m.admit(IN, LOSSY, 1100).unwrap();
-    assert_eq!((m.shared_used, m.headroom_used[slot(IN, LOSSY)]), (0, 0));
+    assert_eq!(in_use(&m, LOSSY), (0, 0));
     m.audit().unwrap();
     m.admit(IN, LOSSY, 100).unwrap();
     assert_eq!(m.used(), Bytes::new(1200), "up to the last byte");
     assert_eq!(m.admit(IN, LOSSY, 1), Err(Refusal::BufferFull));
     m.release(IN, LOSSY, 1200);
     m.audit().unwrap();
-    assert_eq!(m.shared_used, 0);
+    assert_eq!(m.shared_used, Bytes::ZERO);
 }
 
 /// The same memory: a packet larger than the headroom may fill the shared part, not pass it.
@@ -72,7 +77,7 @@ fn the_shared_pool_is_given_away_to_the_last_byte() {
     let mut m = dynamic(1200, 100);
     assert_eq!(m.admit(IN, P, 1001), Err(Refusal::HeadroomExceeded));
     m.admit(IN, P, 1000).unwrap();
-    assert_eq!((m.shared_used, m.headroom_used[slot(IN, P)]), (1000, 0));
+    assert_eq!(in_use(&m, P), (1000, 0));
 }
 
 /// 4000 B with 1000 B of headroom twice share 2000 B. Port 0 takes 500 B and port 1 the other 1500
@@ -83,13 +88,13 @@ fn headroom_in_use_pauses_although_there_is_shared_memory_again() {
     m.admit(IN, P, 500).unwrap();
     m.admit(IN2, P, 1500).unwrap();
     m.admit(IN, P, 400).unwrap();
-    assert_eq!((m.shared_used, m.headroom_used[slot(IN, P)]), (2000, 400));
+    assert_eq!(in_use(&m, P), (2000, 400));
     m.release(IN2, P, 1500);
     assert!(m.should_pause(IN, P), "500 B are below the threshold, but headroom is in use");
     assert!(!m.may_resume(IN, P));
     // 500 + 300 B are below 1500 B: what comes now is shared
     m.admit(IN, P, 300).unwrap();
-    assert_eq!((m.shared_used, m.headroom_used[slot(IN, P)]), (800, 400));
+    assert_eq!(in_use(&m, P), (800, 400));
     m.audit().unwrap();
 }
 
@@ -163,9 +168,9 @@ fn a_threshold_that_moves_may_be_anywhere() {
 fn books_that_do_not_add_up_are_reported() {
     let mut m = dynamic(1200, 100);
     m.admit(IN, P, 600).unwrap();
-    m.used += 1;
+    m.used += Bytes::new(1);
     assert!(m.audit().unwrap_err().contains("add up to 600 B, the buffer to 601 B"));
-    m.used -= 1;
-    m.shared_used -= 1;
+    m.used -= Bytes::new(1);
+    m.shared_used -= Bytes::new(1);
     assert!(m.audit().unwrap_err().contains("use 600 B of shared memory, the pool counts 599 B"));
 }

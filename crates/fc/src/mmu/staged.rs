@@ -64,23 +64,23 @@ impl SharedLimits {
     }
 
     /// What a queue of `bytes` shares.
-    fn share(&self, bytes: u64) -> u64 {
-        bytes.saturating_sub(self.dedicated.get())
+    fn share(&self, bytes: Bytes) -> Bytes {
+        bytes.saturating_sub(self.dedicated)
     }
 
     /// Which limit is exceeded if queue `at` of `queues`, a side's queues by port and priority, had
     /// `size` bytes more; `all` is the limit of the side.
     fn exceeded(
         &self,
-        queues: impl Iterator<Item = u64>,
+        queues: impl Iterator<Item = Bytes>,
         at: usize,
-        size: u64,
+        size: Bytes,
         all: Bytes,
     ) -> Option<EgressLimit> {
-        let (mut of_port, mut of_all) = (0, 0);
+        let (mut of_port, mut of_all) = (Bytes::ZERO, Bytes::ZERO);
         for (s, bytes) in queues.enumerate() {
             let share = self.share(if s == at { bytes + size } else { bytes });
-            if s == at && share > self.queue.get() {
+            if s == at && share > self.queue {
                 return Some(EgressLimit::Queue);
             }
             if s / Priority::COUNT == at / Priority::COUNT {
@@ -88,9 +88,9 @@ impl SharedLimits {
             }
             of_all += share;
         }
-        if of_port > self.port.get() {
+        if of_port > self.port {
             Some(EgressLimit::Port)
-        } else if of_all > all.get() {
+        } else if of_all > all {
             Some(EgressLimit::All)
         } else {
             None
@@ -103,21 +103,21 @@ impl SharedLimits {
 pub(super) struct Staged {
     limits: StageLimits,
     /// Bytes behind the processor.
-    forwarded: u64,
+    forwarded: Bytes,
     /// Per ingress (port, priority): bytes in the switch, on whichever side.
-    resident: Vec<u64>,
+    resident: Vec<Bytes>,
     /// What they share of the pool.
-    pool_used: u64,
+    pool_used: Bytes,
 }
 
 impl Staged {
-    pub(super) fn forwarded(&self) -> u64 {
+    pub(super) fn forwarded(&self) -> Bytes {
         self.forwarded
     }
 
-    fn share(&self, bytes: u64) -> u64 {
+    fn share(&self, bytes: Bytes) -> Bytes {
         match &self.limits {
-            StageLimits::Dedicated { .. } => 0,
+            StageLimits::Dedicated { .. } => Bytes::ZERO,
             StageLimits::Shared(limits) => limits.share(bytes),
         }
     }
@@ -127,11 +127,11 @@ impl Staged {
         &self,
         ingress: &[Ingress],
         s: usize,
-        size: u64,
+        size: Bytes,
     ) -> Result<(), Refusal> {
         let StageLimits::Shared(limits) = &self.limits else { return Ok(()) };
         let more = limits.share(self.resident[s] + size) - limits.share(self.resident[s]);
-        if self.pool_used + more > limits.pool.get() {
+        if self.pool_used + more > limits.pool {
             return Err(Refusal::BufferFull);
         }
         let queues = ingress.iter().map(|i| i.bytes);
@@ -141,13 +141,13 @@ impl Staged {
         }
     }
 
-    pub(super) fn enters(&mut self, s: usize, size: u64) {
+    pub(super) fn enters(&mut self, s: usize, size: Bytes) {
         let before = self.share(self.resident[s]);
         self.resident[s] += size;
         self.pool_used += self.share(self.resident[s]) - before;
     }
 
-    pub(super) fn leaves(&mut self, s: usize, size: u64) {
+    pub(super) fn leaves(&mut self, s: usize, size: Bytes) {
         let before = self.share(self.resident[s]);
         self.resident[s] -= size;
         self.pool_used -= before - self.share(self.resident[s]);
@@ -155,14 +155,15 @@ impl Staged {
             self.forwarded.checked_sub(size).expect("what leaves has passed the processor");
     }
 
-    pub(super) fn audit(&self, used: u64) -> Result<(), String> {
-        let resident: u64 = self.resident.iter().sum();
-        let shared: u64 = self.resident.iter().map(|&r| self.share(r)).sum();
+    pub(super) fn audit(&self, used: Bytes) -> Result<(), String> {
+        let resident: Bytes = self.resident.iter().copied().sum();
+        let shared: Bytes = self.resident.iter().map(|&r| self.share(r)).sum();
         if resident != used {
+            let (resident, used) = (resident.get(), used.get());
             return Err(format!("{resident} B came in and stayed, the buffer counts {used} B"));
         }
         if shared != self.pool_used {
-            let counted = self.pool_used;
+            let (shared, counted) = (shared.get(), self.pool_used.get());
             return Err(format!("packets share {shared} B of the pool, which counts {counted} B"));
         }
         Ok(())
@@ -176,12 +177,13 @@ impl Mmu {
     pub fn in_stages(mut self, limits: StageLimits) -> Self {
         if let Thresholds::Static(of) = &self.config.thresholds {
             for (s, ingress) in self.ingress.iter_mut().enumerate() {
-                ingress.limit = of[s / Priority::COUNT].limit.get();
+                ingress.limit = of[s / Priority::COUNT].limit;
             }
         }
-        let resident = vec![0; self.ingress.len()];
+        let resident = vec![Bytes::ZERO; self.ingress.len()];
         self.careful = true;
-        self.staged = Some(Box::new(Staged { limits, forwarded: 0, resident, pool_used: 0 }));
+        let [forwarded, pool_used] = [Bytes::ZERO; 2];
+        self.staged = Some(Box::new(Staged { limits, forwarded, resident, pool_used }));
         self
     }
 
@@ -198,11 +200,11 @@ impl Mmu {
         if self.config.exempt.contains(priority) {
             return None;
         }
-        let size = u64::from(size);
+        let size = Bytes::from(size);
         match &staged.limits {
             StageLimits::Dedicated { egress: limit } => {
                 let bytes = ports[egress.index()].q_out[priority.index()] + size;
-                (bytes > limit.get()).then_some(EgressLimit::Queue)
+                (bytes > *limit).then_some(EgressLimit::Queue)
             }
             StageLimits::Shared(limits) => {
                 let queues = ports.iter().flat_map(|p| p.q_out);
@@ -217,8 +219,9 @@ impl Mmu {
     /// When the ingress does not hold it, or the switch is not pipelined.
     pub fn forward(&mut self, ingress: PortId, priority: Priority, size: u16) {
         let bytes = &mut self.ingress[slot(ingress, priority)].bytes;
-        *bytes = bytes.checked_sub(u64::from(size)).expect("an ingress forwards what it holds");
-        self.staged.as_mut().expect("a pipelined switch").forwarded += u64::from(size);
+        let size = Bytes::from(size);
+        *bytes = bytes.checked_sub(size).expect("an ingress forwards what it holds");
+        self.staged.as_mut().expect("a pipelined switch").forwarded += size;
     }
 }
 
@@ -272,7 +275,7 @@ mod tests {
     fn egress(queues: &[(PortId, Priority, u64)]) -> Vec<PortBook> {
         let mut ports = vec![PortBook::default(); 2];
         for (port, priority, bytes) in queues {
-            ports[port.index()].q_out[priority.index()] = *bytes;
+            ports[port.index()].q_out[priority.index()] = Bytes::new(*bytes);
         }
         ports
     }

@@ -136,6 +136,48 @@ proptest! {
             prop_assert_eq!(m.used().get(), sum);
         }
     }
+
+    /// What is in transit could be stored, pauses as it would then, and leaves no trace.
+    #[test]
+    fn a_transit_is_an_admission_and_a_release(
+        ops in prop::collection::vec((0u8..3, 0u16..2, 60u16..1600), 1..200),
+        shift in 0u8..4,
+        is_dynamic: bool,
+    ) {
+        let mut m = if is_dynamic { dynamic(20_000, 1000, 3000, shift) } else { static_mmu(4000) };
+        let mut stored: Vec<(PortId, u16)> = Vec::new();
+        for (what, port, size) in ops {
+            let port = PortId(port);
+            if what == 0 && !stored.is_empty() {
+                let (port, size) = stored.remove(0);
+                m.release(port, P, size);
+            } else if what == 1 && m.transit(port, P, size) {
+                let pauses = m.would_pause(port, P, size);
+                let before = (m.used, m.shared_used, m.headroom_used.clone(), m.peak());
+                prop_assert_eq!(m.admit(port, P, size), Ok(()));
+                prop_assert_eq!(m.should_pause(port, P), pauses);
+                m.release(port, P, size);
+                let after = (m.used, m.shared_used, m.headroom_used.clone(), m.peak());
+                prop_assert_eq!(before, after);
+            } else if m.admit(port, P, size).is_ok() {
+                stored.push((port, size));
+            }
+        }
+    }
+}
+
+/// The test above is not empty: with room in the shared pool a packet is in transit, with headroom
+/// in use it is not.
+#[test]
+fn headroom_in_use_stands_in_the_way_of_a_transit() {
+    let mut m = dynamic(10_000, 1000, 3000, 0);
+    assert!(m.transit(IN, P, 1000) && !m.would_pause(IN, P, 1000));
+    assert!(m.transit(IN, P, 1500) && m.would_pause(IN, P, 3000));
+    while m.headroom_used[3] == Bytes::ZERO {
+        m.admit(IN, P, 1000).unwrap();
+    }
+    assert!(!m.transit(IN, P, 64));
+    assert!(m.transit(IN, Priority::ALL[0], 64), "it counts in no pool");
 }
 
 /// A port of 10 Gb/s beside one of 40 Gb/s: each pauses, resumes and is full where its own speed

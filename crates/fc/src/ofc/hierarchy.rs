@@ -105,8 +105,8 @@ impl Default for Hierarchy {
 }
 
 impl Hierarchy {
-    /// Whether congestion here is the neighbour's doing: it has paused somebody, or what had to
-    /// wait for it has not left yet. Then this port is no origin.
+    /// Whether congestion here is caused by the neighbour: it has paused a flow, or packets that
+    /// had to wait for it have not left yet. Then this port is no origin.
     pub(super) fn is_paused(&self, rules: Rules) -> bool {
         match rules.origin_test {
             OriginTest::Mark => self.all || !self.paused.is_empty() || !self.draining.is_empty(),
@@ -243,7 +243,7 @@ impl Hierarchy {
     ///
     /// Where the backups rank above the normal queue, a drain needs no hold: until the mark
     /// has come out there is something in the served backup. So a hold always means that the
-    /// neighbour has paused somebody.
+    /// neighbour has paused a flow.
     fn apply(&self, rules: Rules, lane: &Lane, a: &mut Actions) {
         for which in 0..3 {
             let is_sink = which == self.sink && !self.paused.is_empty();

@@ -24,7 +24,7 @@
 //! | `pause_frame_tab` | ingress, priority | flows told to pause | `told` |
 //!
 //! *Listings:* Algorithm 1 is `notify.rs`, Algorithms 2 and 3 are `hierarchy.rs`; the counting
-//! lines (2.12 and 3.9 to 3.12) are in `tables.rs`. A NIC obeys per flow slot (`card.rs`).
+//! lines (2.12 and 3.9 to 3.12) are in `tables.rs`. A NIC holds flow slots (`card.rs`).
 //!
 //! # Readings
 //!
@@ -33,16 +33,25 @@
 //!
 //! | option | default | other reading | its defect |
 //! |---|---|---|---|
-//! | `rotation` | `swap`: the backups change roles | `back`: the text, sink 2 → 1 after a drain | strands what is still paused |
-//! | | | `modulo`: Algorithm 3 line 18, (q+1) mod 2 | puts paused packets behind newer ones |
-//! | `during-drain` | `pending`: RESUMEs wait for the mark | `at-once`: Algorithm 2 line 8 | reorders |
+//! | `rotation` | `swap` | `back`: the text | packets of paused flows are never sent |
+//! | | | `modulo`: Algorithm 3 line 18 | puts paused packets behind newer ones |
+//! | `during-drain` | `pending` | `at-once`: Algorithm 2 line 8 | reorders |
 //! | | | `whole-frames`: all frames wait | sends paused flows |
-//! | `origin-test` | `mark`: a resumed port is an origin again when its backlog has left | `receipt`: Algorithm 2 line 8 | names innocent flows while it drains |
-//! | `resume-test` | `dequeue` | `enqueue`: Algorithm 1 line 1 | a wholly paused ingress never resumes |
-//! | `pause-table` | `union`, PAUSE on growth | `overwrite`: Algorithm 1 line 14 | flows stay paused forever |
-//! | `scope` | `ingress`: flows that came in here | `port`: the tables as a whole | names flows the neighbour does not send |
+//! | `origin-test` | `mark` | `receipt`: Algorithm 2 line 8 | lists innocent flows during a drain |
+//! | `resume-test` | `dequeue` | `enqueue`: Algorithm 1 line 1 | a paused ingress never resumes |
+//! | `pause-table` | `union` | `overwrite`: Algorithm 1 line 14 | flows stay paused forever |
+//! | `scope` | `ingress` | `port`: the tables as a whole | lists flows of other neighbours |
 //! | `urgent-wildcard` | true | false: lists known flows | unknown flows still come |
-//! | `flow-key` | `flow`: the 5-tuple of the text | `pair`: (src, dst), of which the table sizes speak | pauses other flows between the same hosts |
+//! | `flow-key` | `flow` | `pair`: (src, dst) | pauses other flows between the same hosts |
+//!
+//! * `rotation`: with `swap` the backups change roles after a drain; with `back` the sink changes
+//!   from backup 2 to 1; with `modulo` from q to (q+1) mod 2.
+//! * `during-drain`: with `pending` RESUMEs wait for the mark.
+//! * `origin-test`: with `mark` a resumed port is an origin again when its backlog has left.
+//! * `resume-test`: with `enqueue` an ingress whose flows are all paused never resumes.
+//! * `pause-table`: with `union` a PAUSE is sent when the table grows.
+//! * `scope`: with `ingress` a PAUSE lists the flows that came in by the port it is sent to.
+//! * `flow-key`: `flow` is the 5-tuple of the text, `pair` that of the paper's table sizes.
 //!
 //! Further: Algorithm 1 would send an undefined list when only the ingress is above the lower
 //! threshold; nothing is sent then. An egress length is that of the normal queue and both
@@ -404,13 +413,14 @@ impl FlowControl for Ofc {
         QueueId(self.queues[p.priority.index()].normal)
     }
 
-    /// Below both thresholds nobody is told anything, and while nobody is paused here heads are sent.
+    /// Below both thresholds no frame is sent, and while no flow is paused at the egress its heads
+    /// are sent.
     fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
-        let Packet { ingress, priority, size, .. } = *p;
+        let Packet { ingress, priority, .. } = *p;
         if !self.is_lossless(priority) {
             return None;
         }
-        let bytes = v.q_in(ingress, priority).saturating_add(Bytes::new(u64::from(size)));
+        let bytes = v.q_in(ingress, priority).saturating_add(p.bytes());
         let passes = bytes < self.config.xoff_congested[ingress.index()]
             && bytes < v.books.mmu.pause_threshold(ingress, priority)
             && self.told[self.at(priority, ingress)].is_nothing()

@@ -12,8 +12,8 @@ pub const HOP_RTT: Param = Param {
           full frame over the upstream link, the time of a control frame and its response time.",
 };
 
-/// A value for each pair of an ingress and an egress port: one for all if they are the same, so that
-/// packets of all ports find it in the same place.
+/// A value for each pair of an ingress and an egress port. If all values are the same, there is
+/// only one, so that packets of all ports read the same memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pairs<T> {
     values: Vec<T>,

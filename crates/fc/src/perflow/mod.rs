@@ -44,8 +44,8 @@ pub(crate) const ONE_PATH: &str = "each egress port pauses and resumes a flow by
 /// Timer kinds from here on belong to the schemes, those below to the PFC behind them.
 pub(crate) const OWN_TIMERS: u8 = 16;
 
-/// A tag of a packet that says where its flow stands in a table, if that fits, and whether `flag` is
-/// set: the scheme finds the flow again without a search.
+/// A tag of a packet that contains the index of its flow in a table, if that fits, and `flag`. With
+/// it the scheme finds the flow again without a search.
 #[inline]
 pub(crate) fn tag(i: u32, flag: bool) -> u8 {
     let place = if i < 127 { i as u8 + 1 } else { 0 };

@@ -58,8 +58,8 @@ fn tag(key: u64) -> u8 {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
 
-/// The highest bit of each of eight tags: zero if the tag is not this one. (Behind one that is, a bit
-/// may be set for one that is not.)
+/// The highest bit of each byte is set where that byte of `tags` is `tag`. (Above the lowest byte
+/// that matches, it may also be set for a byte that does not match.)
 #[inline(always)]
 fn matches(tags: [u8; 8], tag: u8) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -106,8 +106,14 @@ impl<E> Table<E> {
         (0..setup.ports.len() * plan.classes()).map(|_| Self::new()).collect()
     }
 
-    #[inline]
+    /// Where the entry of `key` is. Most tables are empty most of the time.
+    #[inline(always)]
     pub(crate) fn find(&self, key: u64) -> Option<u32> {
+        if self.taken | self.beyond == 0 { None } else { self.search(key) }
+    }
+
+    #[inline]
+    fn search(&self, key: u64) -> Option<u32> {
         let tag = tag(key);
         let mut taken = self.taken;
         for (word, tags) in self.tags.iter().enumerate() {

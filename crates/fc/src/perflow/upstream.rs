@@ -5,13 +5,19 @@ use weir_core::{ControlMessage, FlowId, PortId, Priority};
 
 /// Standing flow-level pauses: where they were sent and which flow they named. There is one
 /// per way in: a flow may change its way, and flows that share an entry have several. A RESUME
-/// names the flow the PAUSE named.
+/// names the flow the PAUSE named. `None` while there is none, which is most of the time: a pointer is
+/// all that a flow's entry has room for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Upstream(Vec<(PortId, FlowId)>);
+pub(crate) struct Upstream(Option<Box<Standing>>);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Standing {
+    pauses: Vec<(PortId, FlowId)>,
+}
 
 impl Upstream {
     pub(crate) fn is_paused(&self) -> bool {
-        !self.0.is_empty()
+        self.0.is_some()
     }
 
     /// Pauses `flow` at `ingress` unless a pause stands there.
@@ -22,22 +28,28 @@ impl Upstream {
         flow: FlowId,
         a: &mut Actions,
     ) {
-        if self.0.iter().all(|(port, _)| *port != ingress) {
+        let pauses = &mut self.0.get_or_insert_default().pauses;
+        if pauses.iter().all(|(port, _)| *port != ingress) {
             a.send(ingress, ControlMessage::FlowState { pause: true, priority, flow });
-            self.0.push((ingress, flow));
+            pauses.push((ingress, flow));
         }
     }
 
     /// Lifts the pauses that stand.
     pub(crate) fn resume(&mut self, priority: Priority, a: &mut Actions) {
-        for (port, flow) in self.0.drain(..) {
+        for (port, flow) in self.0.take().into_iter().flat_map(|standing| standing.pauses) {
             a.send(port, ControlMessage::FlowState { pause: false, priority, flow });
         }
     }
 
     /// The link at `port` changed: a pause sent there is void.
     pub(crate) fn forget(&mut self, port: PortId) {
-        self.0.retain(|(p, _)| *p != port);
+        if let Some(standing) = &mut self.0 {
+            standing.pauses.retain(|(p, _)| *p != port);
+            if standing.pauses.is_empty() {
+                self.0 = None;
+            }
+        }
     }
 }
 

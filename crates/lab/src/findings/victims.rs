@@ -194,7 +194,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Whether no pause began at any of these ports, or where nobody knows.
+    /// Whether the log is complete, and the origin of every pause is known and none of these ports.
     fn clear(&self, path: &[(NodeId, PortId)]) -> bool {
         let began =
             |&(node, port): &(NodeId, PortId)| self.roots.contains(&Some(PortAt { node, port }));

@@ -100,8 +100,8 @@ fn runs(c: &Collected<'_>) -> Result<String, SweepError> {
     };
     let results = SweepDir::new(&c.directory).read_results(plan)?;
     let merged = Merged::new(plan, &results);
-    // a run is known by what stands before its id: variant, values, seed. The id itself also depends
-    // on how this version writes down a scenario
+    // a run is identified by the columns before its id: variant, values, seed. The id itself also
+    // depends on how this version writes down a scenario
     let id = merged.runs.column("id").unwrap_or_default();
     let digest = merged.runs.column("digest").unwrap_or_default();
     let line = |row: &Vec<String>| format!("{} {}\n", row[..id].join(","), row[digest]);

@@ -160,7 +160,7 @@ impl Destination {
     }
 
     fn swap(&self, fresh: &Path, stale: &Path) -> io::Result<()> {
-        // somebody may have put something there while the simulation ran
+        // another program may have written something there during the simulation
         let replace = match look(&self.real)? {
             Found::New(_) => false,
             Found::Directory(_) => contents(&self.real).map(|_| true)?,

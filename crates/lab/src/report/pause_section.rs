@@ -21,7 +21,7 @@ pub(super) fn tree(e: &Experiment, run: &Run) -> String {
     let trees = run.pause_trees(e);
     if trees.is_empty() {
         let title = escape(&run.label);
-        return format!("<p>{title} paused nobody{}.</p>", e.window.label());
+        return format!("<p>No pauses under {title}{}.</p>", e.window.label());
     }
     let mut room = MOST_LINES;
     let items: Vec<String> =

@@ -1,7 +1,7 @@
 //! Parameters that belong to a catalogue: of a topology, a pattern, a scheme, an algorithm.
 //!
-//! The reader knows only their names and hands their text on; what is wrong with a value is said
-//! by whoever owns the parameter, and shown at the place where it was written.
+//! The reader checks their names only and passes their text on. The owner of a parameter checks its
+//! value, and an error is shown at the place where the value was written.
 
 use super::fields::{At, unknown_key};
 use crate::text::{Diagnostic, Diagnostics, Entry, Item, Span, Table, Value};

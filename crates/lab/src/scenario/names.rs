@@ -24,7 +24,7 @@ pub struct Files {
     read: Arc<Mutex<BTreeMap<PathBuf, Option<String>>>>,
 }
 
-/// Nobody describes flows in more than this; a device file would never end.
+/// Largest file that is read: a list of flows is smaller, and a device file would never end.
 const LARGEST: u64 = 1 << 30;
 
 /// The most a scenario from a pipe may have.

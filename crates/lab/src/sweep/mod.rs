@@ -9,7 +9,7 @@
 //! A plan names every run by the hash of what it resolves to and its seed. Workers take shares of
 //! the plan, skip what has a result, and append results to files of their own; nothing a worker
 //! does can damage the results of another. Status and tables are pure functions of the plan and
-//! the set of records, whoever made them, in whichever order.
+//! the set of records; workers and order do not matter.
 
 pub mod directory;
 pub mod draft;

@@ -85,7 +85,7 @@ impl Record {
         serde_json::from_slice(text).ok()
     }
 
-    /// The same result, whoever worked it out and however long it took.
+    /// Whether both have the same result, regardless of worker and time.
     pub fn same_result(&self, other: &Self) -> bool {
         self.id == other.id
             && (self.status, &self.reason) == (other.status, &other.reason)

@@ -57,7 +57,7 @@ impl<'a> Status<'a> {
         s
     }
 
-    /// Runs that nobody has done yet.
+    /// Runs without a result.
     pub fn missing(&self) -> usize {
         self.total - self.done - self.failed.len()
     }

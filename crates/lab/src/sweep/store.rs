@@ -49,7 +49,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Whether there is nothing to run: a result, or a failure that nobody asked to try again.
+    /// Whether there is nothing to run: a result, or a failure that is not to be tried again.
     pub fn settled(&self) -> bool {
         self.result.is_some() || self.failed().is_some()
     }
@@ -298,8 +298,8 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), SweepError> {
 pub struct Lock(#[expect(dead_code, reason = "holds the lock")] Option<File>);
 
 impl Lock {
-    /// Takes the lock at `path`; `None` while somebody else has it. Where the file system knows no
-    /// locks two workers may do the same runs, which costs time and nothing else.
+    /// Takes the lock at `path`; `None` while another worker has it. On a file system without
+    /// locks two workers may make the same runs, which costs time only.
     pub fn take(path: &Path) -> Result<Option<Self>, SweepError> {
         let options = OpenOptions::new().create(true).truncate(false).write(true).clone();
         let file = options.open(path).map_err(|e| SweepError::io(path, e))?;

@@ -477,7 +477,7 @@ impl<'a> Crew<'a> {
         Ok(Some(record))
     }
 
-    /// The cell of a run, put together by whoever needs it first and checked against the plan.
+    /// The cell of a run, made when it is first needed and checked against the plan.
     fn resolved(&self, run: &PlannedRun) -> Result<Arc<Resolved>, SweepError> {
         let mut slot = self.slots[run.cell].resolved.lock().expect("no thread panics with it");
         if let Some(resolved) = &*slot {

@@ -47,7 +47,7 @@ impl Diagnostic {
         self
     }
 
-    /// Underlines `span` if there is one: a value may be a default that nobody wrote.
+    /// Underlines `span` if there is one: a value may be a default, which has no place in the file.
     #[must_use]
     pub fn maybe_at(self, span: Option<Span>, label: impl Into<String>) -> Self {
         match span {

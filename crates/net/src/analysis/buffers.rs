@@ -158,9 +158,9 @@ impl<'t> BufferGraph<'t> {
 }
 
 /// Whether all packets between hosts first move away from the hosts, switch by switch, and then
-/// towards them again, as in a fat-tree. Then no buffers wait for each other in a circle: on a circle,
-/// some packet would go up after it went down. `false` says nothing: see [`BufferGraph::cycles`],
-/// which takes far longer.
+/// towards them again, as in a fat-tree. Then buffers cannot wait for each other in a cycle: on a
+/// cycle, some packet would go up after it went down. If the result is `false` there may be a cycle
+/// or not: [`BufferGraph::cycles`], which takes far longer, tells.
 pub fn rises_then_falls(topo: &Topology, routes: &Routes) -> bool {
     let height = heights(topo);
     let level = |l: &crate::topology::Link| height[l.a.0.index()] == height[l.b.0.index()];

@@ -265,7 +265,8 @@ mod tests {
     fn leaving_out_twins_changes_nothing() {
         let graph = explicit::read(
             "host a b c d e\nswitch s t u v w\nrate 10Gbps\ndelay 1us\n\
-             link a s\nlink b t 1Gbps 5us\nlink c t\nlink d u\nlink s v\nlink t v\nlink u v 40Gbps 2us\n\
+             link a s\nlink b t 1Gbps 5us\nlink c t\nlink d u\n\
+             link s v\nlink t v\nlink u v 40Gbps 2us\n\
              link s w\nlink t w\nlink u w\nlink e v\nlink e w",
         );
         let topologies = [

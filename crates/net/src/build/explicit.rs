@@ -317,7 +317,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_the_reader_panic(text in "((host|switch|link|port|rate|delay|h|s|=|1us|4Gbps|#|\\PC)[ \\n]){0,30}") {
+        fn no_text_makes_the_reader_panic(
+            text in "((host|switch|link|port|rate|delay|h|s|=|1us|4Gbps|#|\\PC)[ \\n]){0,30}",
+        ) {
             if let Ok(graph) = read(&text) {
                 let _ = build(&graph);
             }

@@ -106,7 +106,9 @@ macro_rules! topology {
                 let mut params = Self::default();
                 for &(name, text) in args {
                     match name.replace('-', "_").as_str() {
-                        $( stringify!($field) => params.$field = $crate::build::params::field(name, text)?, )*
+                        $( stringify!($field) => {
+                            params.$field = $crate::build::params::field(name, text)?;
+                        } )*
                         _ => return Err($crate::build::params::unknown(&INFO, name)),
                     }
                 }

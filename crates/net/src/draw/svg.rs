@@ -31,7 +31,8 @@ const STYLE: &str = "\
 .weir-topo .hd{fill:#6e7781}
 .weir-topo .hm{fill:#cf222e}
 .weir-topo .m{fill:#cf222e;stroke:#fff;stroke-width:1.5}
-.weir-topo .a,.weir-topo .hl,.weir-topo .mt{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}
+.weir-topo .a,.weir-topo .hl,.weir-topo .mt{paint-order:stroke;stroke:#fff;stroke-width:3px;\
+stroke-linejoin:round}
 .weir-topo .mt{fill:#cf222e;font-weight:600}
 @media screen and (prefers-color-scheme:dark){
 .weir-topo .bg{fill:#0d1117}

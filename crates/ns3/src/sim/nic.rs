@@ -55,7 +55,7 @@ impl<C: CongestionControl> Sim<'_, C> {
         match (place, flow) {
             (Some(i), Some(flow)) => {
                 // A chosen flow that is itself finished (it went back before its last ACK) was
-                // removed as well: whoever has its place now sends instead.
+                // removed as well: the flow that is in its place now sends instead.
                 let flow = self.nics[nic].flows.get(i).copied().unwrap_or(flow);
                 self.send_data(nic, i, flow);
             }

@@ -14,7 +14,7 @@ impl<C: CongestionControl> Sim<'_, C> {
     pub(super) fn sample(&mut self) {
         let now = self.now();
         if !self.options.sample {
-            // Nobody looks: count the samples instead of taking them.
+            // Not needed: count the samples instead of taking them.
             let until_end = self.options.qlen_end.saturating_sub(now).div_ceil(INTERVAL_NS);
             let until_stop = self.stop.saturating_sub(now + 1) / INTERVAL_NS;
             self.counters.events += until_end.min(until_stop);

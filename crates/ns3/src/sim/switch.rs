@@ -95,7 +95,7 @@ impl<C: CongestionControl> Sim<'_, C> {
         switch.mmu.depart(ingress, egress, queue, p.size);
         if self.options.enable_ecn {
             let waiting = u64::from(switch.mmu.egress(egress, queue));
-            // ACKs use up a number as well, though nobody looks at their mark.
+            // ACKs consume a random number as well, although their mark has no effect.
             let marked = match switch.marking[egress].decide(waiting) {
                 Mark::No => false,
                 Mark::Yes => true,

@@ -1,8 +1,9 @@
-//! Who does how much: nodes move to other threads when one has more to do than another.
+//! Balance of work: nodes move to other threads when one thread has more work than another.
 //!
-//! What a node has to do depends on the traffic, which nobody knows when nodes are divided. Moving
-//! a node is cheap if it is in the highest tier: threads meet before and after that tier runs, so
-//! nothing else about who runs when depends on whose it is. Results depend on it even less.
+//! The work of a node depends on the traffic, which is not known when nodes are divided among
+//! threads. Moving a node is cheap if it is in the highest tier: threads synchronise before and
+//! after that tier runs, so no other part of the schedule depends on the thread of the node.
+//! Results do not depend on it.
 
 use super::Part;
 use super::partition::Partition;

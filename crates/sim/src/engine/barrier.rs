@@ -16,7 +16,7 @@ pub(crate) struct Barrier {
     n: usize,
     arrived: AtomicUsize,
     round: AtomicUsize,
-    /// Somebody will not come any more.
+    /// A thread has panicked and will not arrive any more.
     broken: AtomicBool,
     lock: Mutex<()>,
     next_round: Condvar,
@@ -40,8 +40,8 @@ impl Barrier {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.n {
             self.arrived.store(0, Ordering::Relaxed);
-            // Under the lock, so that nobody misses it between looking and parking.
-            let guard = self.lock.lock().expect("nobody panics while holding the barrier");
+            // Under the lock, so that no thread misses it between its test and parking.
+            let guard = self.lock.lock().expect("no thread panics while holding the barrier");
             self.round.store(round.wrapping_add(1), Ordering::Release);
             drop(guard);
             self.next_round.notify_all();
@@ -68,15 +68,15 @@ impl Barrier {
             })
         };
         if !spun && !yielded() {
-            let guard = self.lock.lock().expect("nobody panics while holding the barrier");
+            let guard = self.lock.lock().expect("no thread panics while holding the barrier");
             let woken = self.next_round.wait_while(guard, |()| !goes_on());
-            drop(woken.expect("nobody panics while holding the barrier"));
+            drop(woken.expect("no thread panics while holding the barrier"));
         }
-        // outside the lock, or the others could not be told
+        // outside the lock, which a panicking thread takes to wake the others
         assert!(!self.broken.load(Ordering::Acquire), "another thread of the run has panicked");
     }
 
-    /// Whoever holds this tells the others if it panics.
+    /// A thread that panics while it holds this breaks the barrier for the others.
     pub(crate) fn attend(&self) -> Attendance<'_> {
         Attendance(self)
     }
@@ -125,7 +125,7 @@ mod tests {
         });
     }
 
-    /// Without it the run would hang, and nobody would read what the panic said.
+    /// Otherwise the run would hang, and the message of the panic would not be seen.
     #[test]
     fn nobody_waits_for_one_that_has_panicked() {
         for parked in [false, true] {

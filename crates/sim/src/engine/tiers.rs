@@ -46,8 +46,8 @@ impl Tiers {
     }
 
     /// How many lookaheads from the start of the first one a sweep (counted from 0) takes a tier:
-    /// two more with each sweep, and one more than the tier below, so that nobody gets ahead of
-    /// what may still reach it. (One more with each sweep if there is only one tier.)
+    /// two more with each sweep, and one more than the tier below, so that no node runs ahead of
+    /// packets that may still reach it. (One more with each sweep if there is only one tier.)
     pub(crate) fn reach(&self, tier: u32, sweep: u64) -> u64 {
         let stride = if self.count == 1 { 1 } else { 2 };
         (sweep * stride + u64::from(tier) + 1).saturating_sub(u64::from(self.count - 1))

@@ -89,7 +89,7 @@ impl Window {
         let tiers = Tiers::new(topology);
         let last = last_of_stretches(topology, partition, &tiers);
         let plan = |p| Plan::new(topology, partition, &tiers, p, &last);
-        // threads meet before the highest tier runs, whoever sends to whom
+        // threads synchronise before the highest tier runs, for any division of the nodes
         let meets = tiers.count() > 1 && last[tiers.count() as usize - 2];
         let balance = meets.then(|| Balance::new(topology));
         let mut plans: Vec<Plan> = (0..partition.parts.len()).map(plan).collect();
@@ -161,9 +161,9 @@ impl Window {
         })
     }
 
-    /// One thread's share of everything before `until`: some parts, of which `first` is the number of
-    /// the first. All threads see the same times, so they go through the same sweeps and leave
-    /// together. Returns how often they have met.
+    /// One thread's share of everything before `until`: `parts`, the first of which has the number
+    /// `first`. All threads see the same times, so they make the same sweeps and return after the
+    /// same one. Returns how often they have synchronised.
     fn work(
         &self,
         exchange: &Exchange,
@@ -203,7 +203,7 @@ impl Window {
                     });
                 }
                 assert!(earliest >= ends[0], "what happens at {earliest} was left behind");
-                // nobody has anything to do before the point that the highest tier has reached
+                // no node has an event before the point that the highest tier has reached
                 if ends.last().is_some_and(|&end| earliest >= end) {
                     break;
                 }
@@ -420,7 +420,7 @@ impl Exchange {
             let mut next = part.earliest();
             for (to, boxes) in mail.iter().enumerate() {
                 if to != me {
-                    let mut slot = boxes[me].lock().expect("nobody panics while handing over");
+                    let mut slot = boxes[me].lock().expect("no thread panics while handing over");
                     next = next.min(part.wires.hand_over(to, &mut slot));
                 }
             }
@@ -434,7 +434,7 @@ impl Exchange {
         for (me, part) in (first..).zip(parts.iter_mut()) {
             for (from, slot) in mail[me].iter().enumerate() {
                 if from != me {
-                    let mut slot = slot.lock().expect("nobody panics while handing over");
+                    let mut slot = slot.lock().expect("no thread panics while handing over");
                     part.wires.take_over(&mut slot);
                 }
             }
@@ -470,13 +470,13 @@ mod tests {
         assert_eq!(plan(1), [[format!("{pods}001001233233"), String::new()]]);
     }
 
-    /// A 512:1 incast on a fat-tree of 1024 hosts keeps one link of 100 Gb/s busy: in 10 us, some 120
-    /// packets and their ACKs cross six links each, in eleven meetings.
+    /// A 512:1 incast on a fat-tree of 1024 hosts keeps one link of 100 Gb/s busy: in 10 us, some
+    /// 120 packets and their ACKs cross six links each, in eleven synchronisations.
     #[test]
     fn threads_are_worth_their_meetings_or_rest() {
         assert!(!threads_pay(&[720, 720], 11));
         assert!(threads_pay(&[10_000, 9_000], 11));
-        // one has it all, or nobody has anything
+        // one thread has all the work, or there is none
         assert!(!threads_pay(&[100_000, 0], 11));
         assert!(!threads_pay(&[0, 0], 1));
     }

@@ -24,7 +24,7 @@ use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::Tally;
-use crate::timers::{Name, Timers};
+use crate::timers::{Name, Number, Timers};
 use crate::tree::Tournament;
 use crate::wire::{Inbox, WireNumbers, Wires};
 use port::NicPort;
@@ -61,8 +61,12 @@ pub(crate) enum NicTimer {
 }
 
 impl Name for NicTimer {
-    fn number(self) -> Option<usize> {
-        if let Self::Timeout(slot) = self { Some(slot as usize) } else { None }
+    fn number(self) -> Option<Number> {
+        match self {
+            Self::Timeout(slot) => Some(Number { kind: 0, index: slot as usize }),
+            Self::Cc(kind, slot) => Some(Number { kind: 1 + kind.index(), index: slot as usize }),
+            _ => None,
+        }
     }
 }
 

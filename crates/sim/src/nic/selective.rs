@@ -35,7 +35,7 @@ pub(super) fn sender(
         return None;
     }
     let bdp = path.bdp.get().div_ceil(nic.payload.get());
-    // a bandwidth-delay product of zero is one that nobody knows
+    // a bandwidth-delay product of zero means that it is not known
     let cap = if nic.window == WindowConfig::FromCc && bdp > 0 { bdp } else { u64::MAX };
     // The NIC keeps the timer.
     let reorder = u64::from(nic.reorder);

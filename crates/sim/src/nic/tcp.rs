@@ -1,4 +1,4 @@
-//! TCP: the machines of [`weir_cc::tcp`] meet the NIC.
+//! TCP: how a NIC drives the state machines of [`weir_cc::tcp`].
 //!
 //! A flow's machine decides which segment is next, and when its timer fires. The sender's `una`,
 //! `nxt` and `highest` follow it. The NIC's timer is set late: it may fire before the machine's
@@ -146,7 +146,7 @@ impl Nic {
         }
     }
 
-    /// Sees to it that the timer of a flow fires when its machine wants it, or earlier.
+    /// Ensures that the timer of a flow fires at the time its state machine requests, or earlier.
     pub(super) fn watch_timeout(&mut self, slot: u32) {
         let Some(flow) = self.slots[slot as usize].as_mut().and_then(|s| s.tcp_mut()) else {
             return;

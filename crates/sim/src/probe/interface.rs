@@ -98,9 +98,8 @@ impl Hears {
     }
 }
 
-/// A measurement at one node. Of an event nobody need be told, so every method but
-/// [`report`](Self::report) may be left out; those that are not must be named in
-/// [`ProbeInfo::hears`].
+/// A measurement at one node. Every method except [`report`](Self::report) may be left out; the
+/// events of the others must be named in [`ProbeInfo::hears`].
 pub trait Probe: Send {
     /// A packet came in by `port`, control frames included, before anything is decided about it.
     fn arrived(&mut self, now: Time, port: PortId, packet: &Packet) {

@@ -87,9 +87,8 @@ impl LengthProbe {
         self.bin = bin(length);
     }
 
-    /// [`LengthProbe::set`] for the queues of a port: there are many, and the lengths of each that
-    /// follow each other seldom share a cache line, so the bin that counts at the next change is asked
-    /// for now.
+    /// [`LengthProbe::set`] for the queues of a port: there are many, and successive lengths of one
+    /// seldom share a cache line, so the bin that the next change adds to is prefetched now.
     #[inline(always)]
     pub(crate) fn set_ahead(&mut self, now: Time, length: u64) {
         self.set(now, length);
@@ -123,16 +122,25 @@ impl LengthProbe {
         if span == 0 {
             return;
         }
-        if self.bin > self.bins.len() {
-            let top = std::mem::take(&mut self.top);
-            // to the end of the octave and no further: there are as many probes as ports
-            let room = (self.bin + 1).next_multiple_of(SUB as usize);
-            self.bins.reserve_exact(room - self.bins.len());
-            self.bins.push(top);
-            self.bins.resize(self.bin, 0);
-        }
         self.top += span;
-        self.max = self.max.max(self.length);
+        if self.length > self.max {
+            self.max = self.length;
+        }
+        if self.bin > self.bins.len() {
+            self.raise_the_top(span);
+        }
+    }
+
+    /// The bin of the present length, beyond the highest so far, becomes the highest. What was counted
+    /// there belongs to the old one, but for `span`.
+    #[cold]
+    fn raise_the_top(&mut self, span: u64) {
+        let top = std::mem::replace(&mut self.top, span) - span;
+        // to the end of the octave and no further: there are as many probes as ports
+        let room = (self.bin + 1).next_multiple_of(SUB as usize);
+        self.bins.reserve_exact(room - self.bins.len());
+        self.bins.push(top);
+        self.bins.resize(self.bin, 0);
     }
 
     /// Forgets what was before `now` (the warm-up), except for the present length.

@@ -10,12 +10,14 @@
 //! |---|---|---|
 //! | [`Hears::ARRIVED`] | packets that came in from a wire | nothing |
 //! | [`Hears::QUEUED`] | packets that join an egress queue of a switch | nothing |
-//! | [`Hears::SENT`] | packets that start on a wire | two instructions per packet of a host, none in switches |
+//! | [`Hears::SENT`] | packets that start on a wire | hosts: two instructions per packet |
 //! | [`Hears::DROPPED`] | packets that are lost | always heard |
 //! | [`Hears::HELD`] | queues and priorities that are held or opened | two instructions per hold |
 //! | [`Hears::PAUSED`] | pauses and resumes that a switch sends | always heard |
-//! | [`Hears::GRID`] | the instants, 10 us apart, at which the run as a whole is looked at | a test per node and instant |
+//! | [`Hears::GRID`] | grid points, at which the run as a whole is checked | a test per node |
 //! | [`Probe::due`] | instants of the probe's own | a test per instant |
+//!
+//! Grid points are 10 us apart.
 //!
 //! Where a probe hears of packets, switches take the plain path
 //! ([`shortcuts`](crate::Config::shortcuts) may leave a packet out of its queue).

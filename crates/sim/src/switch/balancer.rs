@@ -12,7 +12,9 @@ use super::Switch;
 use crate::config::Balance;
 use rustc_hash::FxHashMap;
 use weir_core::rng::Stream;
-use weir_core::{FlowId, NodeId, Packet, PortId, Priority, PrioritySet, Time, packet::flags};
+use weir_core::{
+    Bytes, FlowId, NodeId, Packet, PortId, Priority, PrioritySet, Time, packet::flags,
+};
 use weir_fc::{PortBook, PrioritySchedule};
 use weir_net::{Forwarding, NextHops};
 
@@ -39,7 +41,7 @@ pub(crate) struct Balancer {
     /// Look for flowlets that are over when there are more.
     most_flowlets: usize,
     /// Drain bytes of the candidate ports.
-    drain: Vec<u64>,
+    drain: Vec<Bytes>,
 }
 
 /// The priorities whose packets go before a new one of each priority, itself included: strict ones
@@ -86,7 +88,7 @@ impl Balancer {
             Balance::RoundRobin => self.take_turn(group, ports),
             Balance::Flowlet { gap } => self.follow(packet, ports, gap, now),
             Balance::Adaptive { low, high } => {
-                self.adapt(packet.priority, ports, books, [low.get(), high.get()])
+                self.adapt(packet.priority, ports, books, [low, high])
             }
         }
     }
@@ -128,10 +130,10 @@ impl Balancer {
         priority: Priority,
         ports: &[PortId],
         books: &[PortBook],
-        thresholds: [u64; 2],
+        thresholds: [Bytes; 2],
     ) -> PortId {
         let ahead = self.ahead[priority.index()];
-        let drain = |port: &PortId| -> u64 {
+        let drain = |port: &PortId| -> Bytes {
             let q_out = &books[port.index()].q_out;
             ahead.iter().map(|p| q_out[p.index()]).sum()
         };
@@ -150,7 +152,7 @@ impl Balancer {
 }
 
 impl Switch {
-    /// The egress port of a packet, where the balance of loads may have a say.
+    /// The egress port of a packet, by route and, if there are several, by the balancer.
     #[inline]
     pub(super) fn choose(
         &mut self,
@@ -185,7 +187,7 @@ impl Switch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_core::{Bytes, PacketKind};
+    use weir_core::PacketKind;
 
     const LOW: Bytes = Bytes::from_kb(16);
     const HIGH: Bytes = Bytes::from_kb(32);
@@ -216,7 +218,7 @@ mod tests {
     fn books(priority: usize, bytes: [u64; 4]) -> Vec<PortBook> {
         let book = |bytes| {
             let mut book = PortBook::default();
-            book.q_out[priority] = bytes;
+            book.q_out[priority] = Bytes::new(bytes);
             book
         };
         bytes.map(book).into()

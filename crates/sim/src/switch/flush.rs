@@ -45,7 +45,7 @@ impl Switch {
             }
             books.mmu.release(packet.ingress, packet.priority, packet.size);
             self.buffer.set(now, books.mmu.used().get());
-            books.ports[o].q_out[packet.priority.index()] -= u64::from(packet.size);
+            books.ports[o].q_out[packet.priority.index()] -= packet.bytes();
             // The scheme must hear that the packet is gone, or its counters would leak.
             scheme.depart(books, &mut packet, from, now);
             self.ports[o].meter.dropped += 1;

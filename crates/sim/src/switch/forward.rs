@@ -11,7 +11,7 @@ use super::{Path, Switch};
 use crate::corruption;
 use crate::env::Env;
 use crate::outcome::DropReason;
-use weir_core::{Packet, PacketKind, PortId, Time, packet::flags};
+use weir_core::{Bytes, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{PortQueue, Refusal};
 use weir_net::Forwarding;
 
@@ -124,7 +124,7 @@ impl Switch {
         let port = &mut ports[at.port.index()];
         // a queue that has yet to be made holds nothing
         let found = books.ports[at.port.index()].queues.get(at.queue.index());
-        let found = found.map_or(0, |q| q.bytes);
+        let found = found.map_or(Bytes::ZERO, |q| q.bytes);
         if packet.kind == PacketKind::Data
             && marker.marks(port.ecn.as_ref(), found)
             && marker.may_mark(packet)
@@ -154,7 +154,7 @@ impl Switch {
             return Err(DropReason::Scheme);
         }
         books.mmu.admit(packet.ingress, priority, packet.size)?;
-        books.ports[egress.index()].q_out[priority.index()] += u64::from(packet.size);
+        books.ports[egress.index()].q_out[priority.index()] += packet.bytes();
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use crate::frame::{control_packet, mark_packet};
 use crate::outcome::PauseScope;
 use crate::probe::PauseSent;
 use weir_core::control::Pause;
-use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{Action, PortQueue, Target};
 
 impl Switch {
@@ -184,14 +184,14 @@ impl Switch {
             return self.main_egress_behind(processor, ingress, priority);
         }
         let from_ingress = |p: &&Packet| p.ingress == ingress && p.priority == priority;
-        let bytes_of = |o: usize| -> u64 {
+        let bytes_of = |o: usize| -> Bytes {
             (0..self.ports[o].queues.len())
                 .flat_map(|q| self.queued(o, q).filter(from_ingress))
-                .map(|p| u64::from(p.size))
+                .map(Packet::bytes)
                 .sum()
         };
-        let mut elsewhere = self.books.mmu.q_in(ingress, priority).get();
-        let mut most = (0, None);
+        let mut elsewhere = self.books.mmu.q_in(ingress, priority);
+        let mut most = (Bytes::ZERO, None);
         for (o, book) in self.books.ports.iter().enumerate() {
             // no port holds more of it than it holds at all, or than has not been found yet
             if book.q_out[priority.index()].min(elsewhere) > most.0 {
@@ -213,7 +213,7 @@ impl Switch {
         holds.chain(self.waits.values().copied()).min()
     }
 
-    /// Queues that wait for somebody, for deadlock detection.
+    /// Queues that wait for the neighbour or for another queue, for deadlock detection.
     pub(crate) fn stuck_queues(&self) -> Vec<StuckQueue> {
         let mut stuck = Vec::new();
         for (o, port) in self.ports.iter().enumerate() {
@@ -264,7 +264,7 @@ impl Switch {
 pub(crate) struct StuckQueue {
     pub(crate) at: PortQueue,
     pub(crate) priority: Priority,
-    pub(crate) bytes: u64,
+    pub(crate) bytes: Bytes,
     /// Without a break since: its own hold, or its head left waiting.
     pub(crate) since: Option<Time>,
     /// For the neighbour.

@@ -87,8 +87,9 @@ impl Hooks {
         self.fc.arrive(&NodeView { now, books }, packet, egress, &mut self.actions)
     }
 
-    /// Whether a packet may pass by `egress`, which is idle and empty and could send nothing: returns
-    /// the queue it passes. If not, the scheme has seen nothing of it.
+    /// Asks the scheme whether a packet passes `egress`, which is idle, is empty and could send
+    /// nothing else. Returns the queue that it passes through; if `None`, the scheme's state is
+    /// unchanged.
     #[inline(always)]
     pub(super) fn pass(
         &mut self,
@@ -97,7 +98,7 @@ impl Hooks {
         egress: PortId,
         now: Time,
     ) -> Option<QueueId> {
-        if self.quiet[packet.priority.index()].is_some() {
+        if self.never_hears(packet.priority) {
             return None;
         }
         self.fc.pass(&NodeView { now, books }, packet, egress)

@@ -4,7 +4,7 @@ use crate::config::{Config, Reliability};
 use weir_cc::ecn::{Mark, Marking};
 use weir_cc::tcp::EcnMode;
 use weir_core::rng::Stream;
-use weir_core::{Packet, packet::flags};
+use weir_core::{Bytes, Packet, packet::flags};
 
 /// Marks packets that leave a long queue behind, as [`Marking`] says.
 pub(crate) struct Marker {
@@ -27,9 +27,9 @@ impl Marker {
 
     /// Whether a packet is to be marked that leaves `left` bytes behind in its queue, at a port
     /// with these thresholds.
-    pub(crate) fn marks(&mut self, marking: Option<&Marking>, left: u64) -> bool {
+    pub(crate) fn marks(&mut self, marking: Option<&Marking>, left: Bytes) -> bool {
         let Some(marking) = marking else { return false };
-        match marking.decide(left) {
+        match marking.decide(left.get()) {
             Mark::No => false,
             Mark::Yes => true,
             Mark::If(probability) => self.draws.unit() < probability,

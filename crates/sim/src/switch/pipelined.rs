@@ -1,10 +1,10 @@
 //! A pipelined switch: FIFOs in front of one packet processor, bounded egress queues behind it.
 //!
 //! ```text
-//!          ingress FIFOs          processor                     egress queues
-//!  wire ─► [ port 0 ] ──┐                                  ┌─► (port, priority) ─► scheduler ─► wire
-//!  wire ─► [ port 1 ] ──┼─► one packet at a time, ─► route ┼─► (port, priority) ─► scheduler ─► wire
-//!  wire ─► [ port 2 ] ──┘   ports in turn            admit └─► ...
+//!         ingress FIFOs          processor                    egress queues
+//! wire ─► [ port 0 ] ──┐                                 ┌─► (port, priority) ─► scheduler ─► wire
+//! wire ─► [ port 1 ] ──┼─► one packet at a time ─► route ┼─► (port, priority) ─► scheduler ─► wire
+//! wire ─► [ port 2 ] ──┘   ports in turn           admit └─► ...
 //! ```
 //!
 //! A packet waits in the FIFO of its port, whatever its priority, and is counted by (port,
@@ -22,7 +22,7 @@ use crate::env::Env;
 use crate::outcome::{DropReason, ProcessorRecord};
 use crate::probe::length::{Area, LengthProbe};
 use std::collections::VecDeque;
-use weir_core::{Packet, PortId, Priority, Time};
+use weir_core::{Bytes, Packet, PortId, Priority, Time};
 use weir_fc::{
     Admit, EgressLimit, FlowControl, Mmu, NodeView, OnFull, ParamError, PortBook, PortQueue,
 };
@@ -225,7 +225,7 @@ impl Processor {
     }
 
     /// Checks that the ingress accounts agree with the packets inside, and returns their bytes.
-    pub(super) fn audit(&self, mmu: &Mmu) -> Result<u64, String> {
+    pub(super) fn audit(&self, mmu: &Mmu) -> Result<Bytes, String> {
         let mut bytes = vec![[0u64; Priority::COUNT]; self.inputs.len()];
         for p in self.inside() {
             bytes[p.ingress.index()][p.priority.index()] += u64::from(p.size);
@@ -244,7 +244,7 @@ impl Processor {
             let length = self.ingress.length();
             return Err(format!("ingress FIFOs hold {all} B, their probe says {length} B"));
         }
-        Ok(all)
+        Ok(Bytes::new(all))
     }
 
     /// Bytes times time in front of the processor.
@@ -340,7 +340,7 @@ impl Switch {
             Exit::Enters => {
                 self.leave_ingress(packet, now);
                 let (o, p) = (egress.index(), packet.priority);
-                self.books.ports[o].q_out[p.index()] += u64::from(packet.size);
+                self.books.ports[o].q_out[p.index()] += packet.bytes();
                 self.ingress_changed(packet.ingress, p, now, env);
                 let queue = self.scheme.arrive(&mut self.books, packet, egress, now);
                 let at = PortQueue { port: egress, queue };

@@ -18,7 +18,8 @@ use weir_cc::IntHop;
 use weir_cc::ecn::Marking;
 use weir_core::prefetch::prefetch;
 use weir_core::{
-    NodeId, Packet, PacketKind, PortId, Priority, PrioritySet, QueueId, Rate, Time, packet::flags,
+    Bytes, NodeId, Packet, PacketKind, PortId, Priority, PrioritySet, QueueId, Rate, Time,
+    packet::flags,
 };
 use weir_fc::{FlowControl, PortBook, PortQueue, QueueBook, QueueSpec};
 
@@ -261,7 +262,7 @@ impl Port {
         let alone = queue.fifo.is_empty();
         stored.push(&mut queue.fifo, queue.clock.read(now), packet);
         if !MARKS || packet.kind != PacketKind::Mark {
-            counters.bytes += u64::from(packet.size);
+            counters.bytes += packet.bytes();
             counters.packets += 1;
             if counters.packets == 1 && !counters.held && queue.data {
                 book.active += 1;
@@ -312,7 +313,7 @@ impl Port {
             held.leave(packet.flow, from.port, from.queue, entered, clock, ended);
         }
         if !MARKS || packet.kind != PacketKind::Mark {
-            counters.bytes -= u64::from(packet.size);
+            counters.bytes -= packet.bytes();
             counters.packets -= 1;
             if counters.packets == 0 && !counters.held && queue.data {
                 book.active -= 1;
@@ -336,7 +337,7 @@ impl Port {
     pub(crate) fn start(
         &mut self,
         packet: &Packet,
-        left: impl FnOnce() -> u64,
+        left: impl FnOnce() -> Bytes,
         marker: &mut Marker,
         now: Time,
         wires: &mut Wires,
@@ -348,7 +349,7 @@ impl Port {
                 self.add_to(packet, now, wires);
             }
             let left = left();
-            if left > 0
+            if left > Bytes::ZERO
                 && self.marks_on_exit
                 && packet.kind == PacketKind::Data
                 && marker.marks(self.ecn.as_ref(), left)

@@ -36,37 +36,40 @@ impl Switch {
     pub(crate) fn audit(&self, now: Time, drained: bool) -> Result<(), Violation> {
         let violation = |what| Violation { scheme: "buffer", what };
         self.books.mmu.audit().map_err(violation)?;
-        let mut stored = 0u64;
+        let mut stored = Bytes::ZERO;
         for (o, port) in self.ports.iter().enumerate() {
-            let mut q_out = [0u64; Priority::COUNT];
+            let mut q_out = [Bytes::ZERO; Priority::COUNT];
             for q in 0..port.queues.len() {
                 let packets = || self.queued(o, q).filter(|p| p.kind != PacketKind::Mark);
-                let bytes: u64 = packets().map(|p| u64::from(p.size)).sum();
+                let bytes: Bytes = packets().map(Packet::bytes).sum();
                 let book = &self.books.ports[o].queues[q];
                 if bytes != book.bytes || packets().count() as u64 != u64::from(book.packets) {
                     return Err(violation(format!(
-                        "port {o} queue {q} holds {bytes} B, its counter says {} B",
-                        book.bytes
+                        "port {o} queue {q} holds {} B, its counter says {} B",
+                        bytes.get(),
+                        book.bytes.get()
                     )));
                 }
                 for p in packets() {
-                    q_out[p.priority.index()] += u64::from(p.size);
+                    q_out[p.priority.index()] += p.bytes();
                 }
                 stored += bytes;
             }
             if q_out != self.books.ports[o].q_out {
                 return Err(violation(format!(
-                    "port {o} holds {q_out:?} B by priority, its counter says {:?}",
-                    self.books.ports[o].q_out
+                    "port {o} holds {:?} B by priority, its counter says {:?}",
+                    q_out.map(Bytes::get),
+                    self.books.ports[o].q_out.map(Bytes::get)
                 )));
             }
         }
         if let Some(processor) = &self.processor {
             stored += processor.audit(&self.books.mmu).map_err(violation)?;
         }
-        if stored != self.books.mmu.used().get() {
+        if stored != self.books.mmu.used() {
             return Err(violation(format!(
-                "queues hold {stored} B, the buffer counts {} B",
+                "queues hold {} B, the buffer counts {} B",
+                stored.get(),
                 self.books.mmu.used().get()
             )));
         }

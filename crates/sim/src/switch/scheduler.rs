@@ -1,22 +1,13 @@
 //! Which queue of a port is next: strict order between ranks, deficit round robin between the
 //! groups of a weighted rank, round robin between the queues of a group.
 
-use std::ops::Deref;
+mod turns;
+
 use std::sync::Arc;
+use turns::{ANY, Rank, Ring, State, Turns, late, main_group, ranks, rings};
 use weir_core::prefetch::prefetch;
 use weir_core::{Priority, PrioritySet, QueueId};
 use weir_fc::{QueueLayout, QueueSpec};
-
-/// The queues of a group: every `step`-th from `first`, below `end`.
-#[derive(Clone, Debug)]
-struct Ring {
-    first: u32,
-    end: u32,
-    /// One, or the number of kinds of queues that are made on demand, if these are.
-    step: u32,
-    /// Where to look next.
-    cursor: u32,
-}
 
 /// The queues of one port: what they are and which are ready. What every packet touches comes
 /// first.
@@ -39,154 +30,6 @@ pub(crate) struct Scheduler {
     /// agree.
     late: u64,
     turns: Turns,
-}
-
-impl Ring {
-    /// Whether `q` is one of the main ring's, which has no gaps.
-    #[inline(always)]
-    fn has(&self, q: u32) -> bool {
-        self.first <= q && q < self.end
-    }
-
-    /// The turn of queue `q` is over.
-    #[inline(always)]
-    fn pass_on(&mut self, q: u32) {
-        self.cursor = if q + self.step >= self.end { self.first } else { q + self.step };
-    }
-}
-
-/// Groups of equal rank.
-#[derive(Clone, Debug)]
-struct Rank {
-    /// Its first group, and one past its last.
-    groups: (usize, usize),
-    weighted: bool,
-    /// Weighted: the group being visited.
-    cursor: usize,
-    /// Weighted: it has been given its quantum.
-    earned: bool,
-}
-
-impl Rank {
-    /// The visit of group `g` is over.
-    fn pass_on(&mut self, g: usize) {
-        self.cursor = if g + 1 == self.groups.1 { self.groups.0 } else { g + 1 };
-        self.earned = false;
-    }
-}
-
-/// The state of turns.
-#[derive(Clone, Debug)]
-enum Turns {
-    Own(Box<State>),
-    /// Of all ports with this layout: every queue is alone in its rank, so that nothing takes turns
-    /// and the state never changes.
-    Common(Arc<State>),
-}
-
-impl Deref for Turns {
-    type Target = State;
-
-    #[inline(always)]
-    fn deref(&self) -> &State {
-        match self {
-            Self::Own(state) => state,
-            Self::Common(state) => state,
-        }
-    }
-}
-
-impl Turns {
-    /// The state if it can change.
-    #[inline(always)]
-    fn own(&mut self) -> Option<&mut State> {
-        match self {
-            Self::Own(state) => Some(state),
-            Self::Common(_) => None,
-        }
-    }
-
-    /// The state where groups share a rank or queues are made on demand.
-    #[inline(always)]
-    fn state(&mut self) -> &mut State {
-        self.own().expect("what takes turns has a state of its own")
-    }
-}
-
-/// What [`Turns`] are about.
-#[derive(Clone, Debug)]
-struct State {
-    layout: Arc<QueueLayout>,
-    /// How many queues there are now.
-    len: usize,
-    ranks: Vec<Rank>,
-    /// By group. The entry of the main group is not kept up to date.
-    rings: Vec<Ring>,
-    /// Which group the main ring is.
-    main: usize,
-    /// By group: its rank.
-    rank_of: Vec<usize>,
-    /// By group of a weighted rank: its deficit, the bytes it may still send.
-    deficit: Vec<u64>,
-    /// By queue of the table: its group.
-    group_of: Vec<u16>,
-}
-
-/// [`Scheduler::late`] where the order of numbers may never be that of ranks.
-const ANY: u64 = u64::MAX;
-
-fn rings(layout: &QueueLayout) -> Vec<Ring> {
-    let mut end = 0;
-    let table = |group: &weir_fc::Group| {
-        let first = end;
-        end += group.queues;
-        Ring { first, end, step: 1, cursor: first }
-    };
-    let mut rings: Vec<Ring> = layout.groups.iter().map(table).collect();
-    assert_eq!(end as usize, layout.queues.len(), "every queue belongs to a group");
-    for (kind, more) in layout.on_demand.iter().enumerate() {
-        let ring = &mut rings[more.group as usize];
-        assert_eq!(ring.first, ring.end, "a group has queues from the start or on demand");
-        let (first, step) = (end + kind as u32, layout.on_demand.len() as u32);
-        *ring = Ring { first, end: first, step, cursor: first };
-    }
-    rings
-}
-
-fn ranks(layout: &QueueLayout, rank_of: &[usize]) -> Vec<Rank> {
-    let mut ranks: Vec<Rank> = Vec::new();
-    for (g, (group, &rank)) in layout.groups.iter().zip(rank_of).enumerate() {
-        match ranks.get_mut(rank) {
-            Some(rank) => rank.groups.1 = g + 1,
-            None => ranks.push(Rank {
-                groups: (g, g + 1),
-                weighted: group.quantum.is_some(),
-                cursor: g,
-                earned: false,
-            }),
-        }
-    }
-    ranks
-}
-
-/// Which queues have a smaller number than one made on demand but rank below it.
-fn late(layout: &QueueLayout, rings: &[Ring], rank_of: &[usize]) -> u64 {
-    let on_demand = layout.on_demand.iter().map(|d| rank_of[d.group as usize]);
-    let Some(highest) = on_demand.min() else { return 0 };
-    let below = |(ring, rank): &(&Ring, &usize)| ring.first < ring.end && **rank > highest;
-    let below: Vec<&Ring> = rings.iter().zip(rank_of).filter(below).map(|(r, _)| r).collect();
-    if layout.on_demand.len() > 1 || below.iter().any(|ring| ring.end > 64) {
-        return ANY;
-    }
-    below.iter().flat_map(|ring| ring.first..ring.end).fold(0, |bits, q| bits | 1 << q)
-}
-
-/// The strict group with most queues: one that grows without gaps, or else the largest.
-fn main_group(layout: &QueueLayout, rings: &[Ring]) -> Option<usize> {
-    let grows = |g: usize| layout.on_demand.iter().any(|d| d.group as usize == g);
-    (0..rings.len())
-        .filter(|&g| rings[g].step == 1)
-        .max_by_key(|&g| (grows(g), rings[g].end - rings[g].first))
 }
 
 impl Scheduler {
@@ -393,12 +236,33 @@ impl Scheduler {
         alone.then(|| QueueId(first.trailing_zeros()))
     }
 
+    /// The queue whose turn it is, if the first ready one is of the main ring and that is within the
+    /// first 64: one look at their bits is enough.
+    #[inline(always)]
+    fn select_in_main(&mut self) -> Option<QueueId> {
+        let Ring { end, cursor, .. } = self.main;
+        let (ready, first) = (self.ready, self.ready.trailing_zeros());
+        if !self.main.has(first) || end > 64 || ready & self.late != 0 {
+            return None;
+        }
+        let ring = ready & (u64::MAX >> (64 - end));
+        let from_cursor = ring & (u64::MAX << cursor);
+        let q = if from_cursor == 0 { first } else { from_cursor.trailing_zeros() };
+        self.main.pass_on(q);
+        Some(QueueId(q))
+    }
+
     /// [`Scheduler::select`] where a turn has to be taken.
     fn select_in_group(
         &mut self,
         blocked: PrioritySet,
         size: impl Fn(QueueId) -> u64,
     ) -> Option<QueueId> {
+        if blocked.is_empty()
+            && let Some(q) = self.select_in_main()
+        {
+            return Some(q);
+        }
         if blocked.is_empty()
             && self.ready.is_power_of_two()
             && !self.uses_deficits
@@ -591,16 +455,6 @@ impl Scheduler {
     /// The queues of a priority.
     pub(crate) fn of_priority(&self, p: Priority) -> impl Iterator<Item = usize> + use<'_> {
         (0..self.turns.len).filter(move |&q| self.spec(q).priority == p)
-    }
-}
-
-impl State {
-    /// Whether there are queues that take turns with others.
-    fn has_turns(&self) -> bool {
-        let Self { layout, ranks, .. } = self;
-        layout.groups.iter().any(|g| g.queues > 1)
-            || ranks.iter().any(|r| r.groups.1 - r.groups.0 > 1)
-            || !layout.on_demand.is_empty()
     }
 }
 

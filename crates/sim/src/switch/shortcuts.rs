@@ -11,16 +11,32 @@
 //! its transmitter is the next to act ([`Switch::is_idle`]). An ingress is **quiet** while its
 //! bytes are in the range in which the scheme needs no notification.
 //!
-//! | shortcut | condition | what it spares | why the result is the same |
-//! |---|---|---|---|
-//! | [`Straight`] | no outages, no bit errors, no forwarding latency | the check for damage, the pipeline | nothing is damaged and nothing waits; a control frame is known by having no route |
-//! | *bypass* in [`Switch::forward_shortcut`] | egress idle and [open](Port::is_open_for), ingress quiet with and without the packet | memory books, scheme, queue, clock | the scheduler could choose no other packet; books and queue would be as before at the same instant, only the buffer's peak counts it; the scheme needs no notification |
-//! | [`Switch::queue_quietly`] | nothing but memory decides on admission, ingress quiet with the packet | `arrive` | the scheme has named the queue and needs no notification |
-//! | [`Switch::pass`] | egress idle, nothing queued or held there; the scheme says that the packet passes | memory books, `arrive`, `serve`, `depart`, queue, clock | the scheme is as after these calls, which would ask for nothing; the scheduler could choose no other packet |
-//! | [`Switch::store_and_send`] | egress idle, the scheme asked for nothing in `arrive` (and in `serve`, which says `Send`), nothing else can be sent | queue, clock | the packet would be first in its queue and chosen at this instant; `depart` sees the same books |
-//! | [`Switch::transmit_shortcut`] | no control frames, no limits, link up; the next head is not inspected, or the scheme sends it and asks for nothing | the loop of choice and verdict | the plain path would choose the same queue and send its head |
-//! | [`Hooks::arrive`], [`Hooks::serve`], [`Hooks::depart`] | a priority of which the scheme never hears | these calls | the scheme would name the same queue and ask for nothing |
-//! | quiet departure in [`Switch::send`] | ingress quiet with and without the packet | `depart` | the scheme needs no notification |
+//! * [`Straight`]. *When:* no outages, no bit errors, no forwarding latency. *Spares:* the check
+//!   for damage, the pipeline. *Same result:* nothing is damaged and nothing waits; a control frame
+//!   is recognised by having no route.
+//! * *bypass* in [`Switch::forward_shortcut`]. *When:* egress idle and [open](Port::is_open_for),
+//!   ingress quiet with and without the packet. *Spares:* memory books, scheme, queue, clock. *Same
+//!   result:* the scheduler could choose no other packet; books and queue would be as before at the
+//!   same instant, and only the buffer's peak counts the packet; the scheme needs no notification.
+//! * [`Switch::queue_quietly`]. *When:* nothing but memory decides on admission, ingress quiet with
+//!   the packet. *Spares:* `arrive`. *Same result:* the scheme has named the queue and needs no
+//!   notification.
+//! * [`Switch::pass`]. *When:* egress idle, nothing queued or held there; the scheme says that the
+//!   packet passes. *Spares:* memory books, `arrive`, `serve`, `depart`, queue, clock. *Same
+//!   result:* the scheme is as after these calls, which would request nothing; the scheduler could
+//!   choose no other packet.
+//! * [`Switch::store_and_send`]. *When:* egress idle, the scheme requested nothing in `arrive` (and
+//!   in `serve`, which returned `Send`), nothing else can be sent. *Spares:* queue, clock. *Same
+//!   result:* the packet would be first in its queue and chosen at this instant; `depart` sees the
+//!   same books.
+//! * [`Switch::transmit_shortcut`]. *When:* no control frames, no limits, link up; the next head is
+//!   not inspected, or the scheme sends it and requests nothing. *Spares:* the loop of choice and
+//!   verdict. *Same result:* the plain path would choose the same queue and send its head.
+//! * [`Hooks::arrive`], [`Hooks::serve`], [`Hooks::depart`]. *When:* the scheme needs no
+//!   notification of any packet of the priority. *Spares:* these calls. *Same result:* the scheme
+//!   would name the same queue and request nothing.
+//! * Quiet departure in [`Switch::send`]. *When:* ingress quiet with and without the packet.
+//!   *Spares:* `depart`. *Same result:* the scheme needs no notification.
 //!
 //! [`Hooks::arrive`]: super::hooks::Hooks::arrive
 //! [`Hooks::serve`]: super::hooks::Hooks::serve
@@ -30,7 +46,7 @@ use super::obstacles::Obstacles;
 use super::port::{Port, Queue};
 use super::{NO_PORT, Path, Switch};
 use crate::env::Env;
-use weir_core::{Packet, PacketKind, PortId, PrioritySet, QueueId, Time};
+use weir_core::{Bytes, Packet, PacketKind, PortId, PrioritySet, QueueId, Time};
 use weir_fc::{PortBook, PortQueue, Verdict};
 use weir_net::Forwarding;
 
@@ -100,10 +116,13 @@ impl Switch {
             && port.is_open_for(&books.ports[egress.index()], scheme.quiet_queue(packet.priority))
             && books.mmu.transit_quietly(packet.ingress, packet.priority, packet.size)
         {
-            port.start(packet, || 0, marker, now, env.wires);
+            port.start(packet, || Bytes::ZERO, marker, now, env.wires);
             return;
         }
-        if !port.is_guarded() && self.queue_quietly(packet, egress, now, env) {
+        if let Some(queue) = scheme.quiet_queue(packet.priority)
+            && !port.is_guarded()
+            && self.queue_quietly(packet, PortQueue { port: egress, queue }, now, env)
+        {
             return;
         }
         if idle {
@@ -138,13 +157,13 @@ impl Switch {
         self.inbox.next() > now && self.clocks.would_win(self.tx_clock(egress.index()), now)
     }
 
-    /// Stores and queues a packet of a quiet ingress without a word to the scheme. Returns whether
-    /// it did.
+    /// Stores a packet of a quiet ingress and queues it where the scheme has said beforehand, without
+    /// a word to the scheme. Returns whether it did.
     #[inline(always)]
     fn queue_quietly(
         &mut self,
         packet: &Packet,
-        egress: PortId,
+        at: PortQueue,
         now: Time,
         env: &mut Env<'_, '_>,
     ) -> bool {
@@ -152,14 +171,13 @@ impl Switch {
         if !books.mmu.admit_quietly(packet.ingress, packet.priority, packet.size) {
             return false;
         }
-        let (o, priority) = (egress.index(), packet.priority);
-        let queue = self.scheme.quiet_queue(priority).expect("a quiet ingress has a queue");
+        let (o, priority) = (at.port.index(), packet.priority);
         self.buffer.set(now, books.mmu.used().get());
         let port = ports.get_mut(o).expect(NO_PORT);
         let book = books.ports.get_mut(o).expect(NO_PORT);
-        book.q_out[priority.index()] += u64::from(packet.size);
+        book.q_out[priority.index()] += packet.bytes();
         let free = port.tx.busy_until;
-        if port.enqueue::<false>(book, stored, queue, packet, now) {
+        if port.enqueue::<false>(book, stored, at.queue, packet, now) {
             self.offer(o, free, now, env);
         }
         true
@@ -201,8 +219,8 @@ impl Switch {
         }
     }
 
-    /// Sends a packet of which the scheme says that it leaves no trace, by an egress with nothing in
-    /// its way. Returns whether it did.
+    /// Sends a packet that leaves no state behind, as the scheme says, by a vacant egress. Returns
+    /// whether it was sent.
     #[inline(always)]
     fn pass(
         &mut self,
@@ -218,7 +236,7 @@ impl Switch {
         }
         let Some(queue) = scheme.pass(books, packet, egress, now) else { return false };
         port.scheduler.passed(queue.index());
-        port.start(packet, || 0, marker, now, env.wires);
+        port.start(packet, || Bytes::ZERO, marker, now, env.wires);
         true
     }
 
@@ -230,12 +248,12 @@ impl Switch {
         let (o, q) = (at.port.index(), at.queue.index());
         let Queue { data, priority, .. } = ports[o].queues[q];
         let book = &mut books.ports[o];
-        book.queues[q].bytes += u64::from(packet.size);
+        book.queues[q].bytes += packet.bytes();
         book.queues[q].packets += 1;
         book.active += u32::from(data);
         let verdict = scheme.serve(books, at, priority, packet, now);
         let book = &mut books.ports[o];
-        book.queues[q].bytes -= u64::from(packet.size);
+        book.queues[q].bytes -= packet.bytes();
         book.queues[q].packets -= 1;
         book.active -= u32::from(data);
         verdict
@@ -274,10 +292,10 @@ impl Switch {
         let Self { ports, books, scheme, marker, .. } = self;
         let (o, priority) = (from.port.index(), packet.priority);
         books.mmu.release(packet.ingress, priority, packet.size);
-        books.ports[o].q_out[priority.index()] -= u64::from(packet.size);
+        books.ports[o].q_out[priority.index()] -= packet.bytes();
         ports[o].scheduler.passed(from.queue.index());
         scheme.depart(books, packet, from, now);
-        ports[o].start(packet, || 0, marker, now, env.wires);
+        ports[o].start(packet, || Bytes::ZERO, marker, now, env.wires);
         self.carry_out(now, env);
     }
 
@@ -360,8 +378,8 @@ impl Switch {
 /// What the bits together mean.
 impl Port {
     /// Whether a packet for `queue`, which takes no turns, would be chosen next if it were queued
-    /// at an idle port, and nobody would look at it: the port is empty, or what is queued is held
-    /// and stands elsewhere.
+    /// at an idle port, and would not be inspected: the port is empty, or all that is queued is
+    /// held, in other queues.
     #[inline(always)]
     fn is_open_for(&self, book: &PortBook, queue: Option<QueueId>) -> bool {
         !self.obstacles.any_but(0) || self.is_open_beside(book, queue)
@@ -375,8 +393,9 @@ impl Port {
             book.queues.get(q.index()).is_some_and(|book| book.packets == 0 && !book.held)
         };
         !self.obstacles.any_but(HARMLESS)
-            && !self.scheduler.any_ready()
-            && queue.is_some_and(|q| is_free(q) && self.scheduler.is_alone(q))
+            && queue.is_some_and(|q| {
+                !self.scheduler.any_ready() && is_free(q) && self.scheduler.is_alone(q)
+            })
     }
 
     /// Whether more than the memory decides on admission.

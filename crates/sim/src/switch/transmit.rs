@@ -10,7 +10,7 @@
 use super::{NO_PORT, Switch};
 use crate::env::Env;
 use crate::limit::Limits;
-use weir_core::{Packet, PacketKind, PortId, PrioritySet, QueueId, Time};
+use weir_core::{Bytes, Packet, PacketKind, PortId, PrioritySet, QueueId, Time};
 use weir_fc::{PortQueue, Verdict};
 
 impl Switch {
@@ -132,7 +132,7 @@ impl Switch {
         let mut packet = port.dequeue::<false>(book, stored, &mut probes.held_flows, from, now);
         debug_assert_ne!(packet.kind, PacketKind::Mark, "marks are where heads are inspected");
         let Packet { size, ingress, priority, .. } = *packet;
-        book.q_out[priority.index()] -= u64::from(size);
+        book.q_out[priority.index()] -= Bytes::from(size);
         let quiet = books.mmu.release(ingress, priority, size);
         self.buffer.set(now, books.mmu.used().get());
         self.tally.last_activity = now;

@@ -1,7 +1,7 @@
 //! Schemes that look at heads see them in their queues, whether they were queued or not.
 
 use crate::common::{DATA, config, flow, run, star};
-use weir_core::{Bytes, Packet, PacketKind, PortId, QueueId, Time};
+use weir_core::{Packet, PacketKind, PortId, QueueId, Time};
 use weir_fc::{
     Actions, FlowControl, NodeView, PortQueue, QueueLayout, SchemeInfo, TimerKey, Values, Verdict,
 };
@@ -76,9 +76,9 @@ impl FlowControl for Heads {
             return Verdict::Send;
         }
         let book = v.queue(at.port, at.queue);
-        assert_eq!((book.packets, book.bytes), (1, u64::from(p.size)), "it is in its queue");
+        assert_eq!((book.packets, book.bytes), (1, p.bytes()), "it is in its queue");
         assert_eq!(v.active(at.port), 1, "which counts");
-        assert_eq!(v.q_out(at.port, DATA), Bytes::new(u64::from(p.size)));
+        assert_eq!(v.q_out(at.port, DATA), p.bytes());
         match payload(p) {
             MOVES if at.queue == FIRST => Verdict::Move(SECOND),
             WAITS if !woken => {

@@ -1,11 +1,11 @@
 //! Flows of several hosts that come from common events.
 //!
 //! An incast event concerns many senders at once, so its flows cannot be drawn from per-host
-//! streams. Here the hosts share one dealer: whoever needs its next flow has events dealt, in
-//! their order in time, until one concerns it; what falls to the others meanwhile waits in their
-//! hands. The sequence of events depends on the seed alone, so it does not matter who asks when,
-//! nor from which thread. With n senders and d flows per event a host looks about n/d events
-//! ahead, so what waits is a few flows per host, never the whole run.
+//! streams. Here the hosts share one generator of events. A host that needs its next flow
+//! generates events, in order of time, until one has a flow of this host; flows of other hosts in
+//! these events are stored for them. The sequence of events depends on the seed alone, so the
+//! order of requests and their threads do not matter. With n senders and d flows per event a host
+//! is about n/d events ahead, so a few flows per host are stored, never those of the whole run.
 
 use super::marking::Marking;
 use super::{Pair, Streams};

@@ -29,7 +29,8 @@ pub(crate) const ENTRY: Entry = Entry {
         params! {
             "src" Kind::Host, Fallback::Required, "the host that sends";
             "dst" Kind::Host, Fallback::Required, "the host that receives";
-            "size" Kind::Size(&["unlimited"]), Fallback::Required, "payload; `unlimited` lasts until the run ends";
+            "size" Kind::Size(&["unlimited"]), Fallback::Required,
+                "payload; `unlimited` lasts until the run ends";
             "start" Kind::Time(&[]), Fallback::Is("0s"), "when it starts";
             "path" Kind::Path, Fallback::Absent("left to routing"), "static path to take";
         },

@@ -59,7 +59,8 @@ const MOST_FLOWS: u64 = 10_000_000;
 /// `poisson`.
 pub(crate) const ENTRY: Entry = Entry {
     name: "poisson",
-    doc: "Background traffic: flows between random hosts. Give one of `load`, `per-second` and `mean-gap`.",
+    doc: "Background traffic: flows between random hosts. \
+          Give one of `load`, `per-second` and `mean-gap`.",
     groups: &[
         SIZES,
         INTENSITY,

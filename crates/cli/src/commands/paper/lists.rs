@@ -106,7 +106,7 @@ fn one_claim(claim: &Claim, terminal: &Terminal) -> String {
     lines.join("\n")
 }
 
-/// Resolves every run of both modes, and names claims whose published result nobody discusses.
+/// Resolves every run of both modes, and names claims whose published result has no discussion.
 pub(super) fn check(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Status> {
     let mut wrong = false;
     for c in chosen {
