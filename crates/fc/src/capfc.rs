@@ -36,6 +36,7 @@ use crate::{
     NodeSetup, NodeView, OnFull, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo,
     StateSize, TimerKey, Values, Violation, pfc, threshold,
 };
+use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Ratio};
 
 /// Which inputs are paused.
@@ -265,6 +266,7 @@ impl Egress {
 
     /// Algorithm 1, lines 17 to 20: a packet has left the queue `length` long. Returns the
     /// inputs that leave the congested state.
+    #[inline]
     fn dequeue(&mut self, length: Bytes, levels: Levels) -> Vec<PortId> {
         if !self.touched {
             return Vec::new();
@@ -407,6 +409,25 @@ impl FlowControl for Capfc {
         }
     }
 
+    /// While I stays as it is.
+    fn quiet_range(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Range<Bytes> {
+        if !self.governs(priority) {
+            return Bytes::ZERO..Bytes::MAX;
+        }
+        let one = Bytes::new(1);
+        let (full_from, drained_below) = match self.config.strict.get(ingress.index()) {
+            None => (
+                mmu.pause_threshold(ingress, priority),
+                mmu.resume_threshold(ingress, priority).saturating_add(one),
+            ),
+            Some((xoff, xon)) => (xoff.saturating_add(one), *xon),
+        };
+        match self.full[ingress.index()].contains(priority) {
+            true => drained_below..Bytes::MAX,
+            false => Bytes::ZERO..full_from,
+        }
+    }
+
     /// Algorithm 1, lines 2 and 3, where MAX is the switch's own limit.
     fn on_full(&self) -> Option<OnFull> {
         Some(OnFull::Drop)
@@ -433,9 +454,12 @@ impl FlowControl for Capfc {
             let at = self.at(p.priority, egress);
             let length = v.q_out(egress, p.priority);
             let (levels, cut) = (self.config.levels[egress.index()], self.config.cut);
-            for input in self.egress[at].enqueue(p.ingress, length, levels, cut) {
-                self.signal(p.priority, input, egress, true);
-                self.decide(v, input, p.priority, a);
+            let heavy = self.egress[at].enqueue(p.ingress, length, levels, cut);
+            if !heavy.is_empty() {
+                for input in heavy {
+                    self.signal(p.priority, input, egress, true);
+                    self.decide(v, input, p.priority, a);
+                }
             }
             self.decide(v, p.ingress, p.priority, a);
         }
@@ -451,9 +475,12 @@ impl FlowControl for Capfc {
         }
         let at = self.at(p.priority, from.port);
         let levels = self.config.levels[from.port.index()];
-        for input in self.egress[at].dequeue(v.q_out(from.port, p.priority), levels) {
-            self.signal(p.priority, input, from.port, false);
-            self.decide(v, input, p.priority, a);
+        let freed = self.egress[at].dequeue(v.q_out(from.port, p.priority), levels);
+        if !freed.is_empty() {
+            for input in freed {
+                self.signal(p.priority, input, from.port, false);
+                self.decide(v, input, p.priority, a);
+            }
         }
         self.decide(v, p.ingress, p.priority, a);
     }
@@ -501,9 +528,11 @@ impl FlowControl for Capfc {
     fn state_size(&self) -> StateSize {
         // a counter of 2 bytes per (input, output, lossless priority), as the paper reckons
         let counters = self.egress.len() * self.ports;
-        let mut size = self.pfc.state_size();
-        size.tables.push(("congestion counters", counters as u64 * 2));
-        size
+        // asked for every 10 us: one allocation
+        let mut tables = Vec::with_capacity(2);
+        tables.extend(self.pfc.tables());
+        tables.push(("congestion counters", counters as u64 * 2));
+        StateSize { tables }
     }
 }
 

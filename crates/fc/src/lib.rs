@@ -253,6 +253,14 @@ pub trait FlowControl: Send {
     ) {
     }
 
+    /// Pipelined switch only: the range of `q_in` of (`ingress`, `priority`) in which
+    /// [`ingress_changed`](Self::ingress_changed) would change nothing and request nothing. A switch
+    /// calls this after `ingress_changed`, which it then leaves out while `q_in` stays in the range
+    /// and the link at `ingress` neither fails nor recovers. Empty by default: nothing is left out.
+    fn quiet_range(&self, _mmu: &Mmu, _ingress: PortId, _priority: Priority) -> Range<Bytes> {
+        Bytes::ZERO..Bytes::ZERO
+    }
+
     /// Pipelined switch only: what to do when an egress queue is full, if the scheme and not the
     /// switch decides that; called once.
     fn on_full(&self) -> Option<OnFull> {

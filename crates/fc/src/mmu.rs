@@ -118,8 +118,10 @@ pub struct Mmu {
     /// there is none; where it moves, it may begin at once.
     levels: Vec<Levels>,
     dynamic: bool,
-    /// Admission and release take more than the plain accounts: dynamic or in stages.
+    /// Release takes more than the plain accounts: dynamic or in stages.
     careful: bool,
+    /// Admission takes more than the plain accounts: dynamic or from a pool in stages.
+    picky: bool,
     staged: Option<Box<Staged>>,
     /// Per (port, priority): bytes stored in headroom; empty unless dynamic.
     headroom_used: Vec<Bytes>,
@@ -200,6 +202,7 @@ impl Mmu {
             levels,
             dynamic,
             careful: dynamic,
+            picky: dynamic,
             staged: None,
             headroom_used: if dynamic { vec![Bytes::ZERO; slots] } else { Vec::new() },
         }
@@ -260,7 +263,7 @@ impl Mmu {
         let size = Bytes::from(size);
         let ingress = &mut self.ingress[slot(port, priority)];
         let (bytes, used) = (ingress.bytes + size, self.used + size);
-        if bytes > ingress.limit || used > self.config.buffer || self.careful {
+        if bytes > ingress.limit || used > self.config.buffer || self.picky {
             return self.admit_with_care(port, priority, size);
         }
         ingress.bytes = bytes;

@@ -8,7 +8,8 @@ use crate::{
     Actions, FlowControl, IngressBound, Interest, Mmu, NodeSetup, NodeView, ParamError, PortQueue,
     PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Values, Violation,
 };
-use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
+use std::ops::Range;
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId};
 
 /// The catalogue entry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -47,6 +48,10 @@ impl FlowControl for NoFlowControl {
 
     fn fits_pipeline(&self) -> Result<(), &'static str> {
         Ok(())
+    }
+
+    fn quiet_range(&self, _mmu: &Mmu, _ingress: PortId, _priority: Priority) -> Range<Bytes> {
+        Bytes::ZERO..Bytes::MAX
     }
 
     fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {

@@ -25,6 +25,7 @@ use crate::{
     Param, ParamError, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target,
     TimerKey, Values, Violation,
 };
+use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Time};
 
 /// Whether a pause expires by itself.
@@ -167,6 +168,12 @@ impl Pfc {
         ControlMessage::Pfc { enable, quanta: times }
     }
 
+    /// Its tables, with their sizes in bytes: a counter of 3 bytes and a state bit per (port,
+    /// priority), rounded to 4 bytes.
+    pub(crate) fn tables(&self) -> [(&'static str, u64); 1] {
+        [("ingress counters", self.ports.len() as u64 * 8 * 4)]
+    }
+
     /// Whether `priority` is lossless.
     pub(crate) fn governs(&self, priority: Priority) -> bool {
         self.lossless.contains(priority)
@@ -242,10 +249,18 @@ impl FlowControl for Pfc {
         if !self.lossless.contains(p) {
             return;
         }
-        if v.books.mmu.should_pause(i, p) {
-            self.set_paused(v.now, i, p, true, a);
-        } else if v.books.mmu.may_resume(i, p) {
-            self.set_paused(v.now, i, p, false, a);
+        let (paused, full) = (self.has_paused(i, p), v.books.mmu.should_pause(i, p));
+        if !paused && full {
+            self.pause(v.now, i, p, a);
+        } else if paused && !full && v.books.mmu.may_resume(i, p) {
+            self.resume(i, p, a);
+        }
+    }
+
+    fn quiet_range(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Range<Bytes> {
+        match self.interest(mmu, ingress, priority) {
+            Interest::Outside(_, range) => range,
+            _ => Bytes::ZERO..Bytes::MAX,
         }
     }
 
@@ -360,8 +375,7 @@ impl FlowControl for Pfc {
     }
 
     fn state_size(&self) -> StateSize {
-        // a counter of 3 bytes and a state bit per (port, priority), rounded to 4 bytes
-        StateSize { tables: vec![("ingress counters", self.ports.len() as u64 * 8 * 4)] }
+        StateSize { tables: self.tables().to_vec() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::env::{Ahead, Env};
 use crate::nic::Nic;
-use crate::probe::{Probes, Sight};
+use crate::probe::{ProbeList, Probes, Sight};
 use crate::switch::Switch;
 use weir_core::{NodeId, Time};
 
@@ -94,13 +94,13 @@ impl Node {
     }
 
     /// Lets probes look at this node.
-    pub(crate) fn show(&mut self, look: impl FnOnce(&mut Probes, &dyn Sight)) {
-        let mut probes = std::mem::take(self.probes_mut());
+    pub(crate) fn show(&mut self, look: impl FnOnce(&mut ProbeList, &dyn Sight)) {
+        let mut probes = std::mem::take(&mut self.probes_mut().all);
         match self {
             Self::Switch(s) => look(&mut probes, &**s),
             Self::Nic(n) => look(&mut probes, &**n),
         }
-        *self.probes_mut() = probes;
+        self.probes_mut().all = probes;
     }
 
     pub(crate) fn tally(&self) -> &crate::tally::Tally {

@@ -259,6 +259,11 @@ impl Wires {
         self.woken = Some(Vec::new());
     }
 
+    /// Stops recording them.
+    pub(crate) fn ignore_woken(&mut self) {
+        self.woken = None;
+    }
+
     /// When the head of a wire arrives.
     #[cfg(test)]
     pub(crate) fn head(&self, wire: WireId) -> Time {
@@ -271,14 +276,22 @@ impl Wires {
     pub(crate) fn open(&mut self, node: NodeId, ports: usize, inbox: &mut Inbox) {
         let start = self.fresh_start[node.index()] as usize;
         inbox.first = self.first[node.index()];
-        for (i, word) in self.fresh[start..][..ports.div_ceil(64)].iter_mut().enumerate() {
-            let mut bits = std::mem::take(word);
-            while bits != 0 {
-                let port = i * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                let head = self.flights.front(&self.wires[inbox.first as usize + port].packets);
-                inbox.heads.set(port, head.map_or(Time::NEVER, |(arrival, _)| arrival));
+        for i in 0..ports.div_ceil(64) {
+            let bits = std::mem::take(&mut self.fresh[start + i]);
+            if bits != 0 {
+                self.open_fresh(i * 64, bits, inbox);
             }
+        }
+    }
+
+    /// [`Wires::open`] for the wires of these ports, counted from `first`.
+    #[inline(never)]
+    fn open_fresh(&self, first: usize, mut bits: u64, inbox: &mut Inbox) {
+        while bits != 0 {
+            let port = first + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            let head = self.flights.front(&self.wires[inbox.first as usize + port].packets);
+            inbox.heads.set(port, head.map_or(Time::NEVER, |(arrival, _)| arrival));
         }
     }
 
@@ -330,6 +343,11 @@ impl Wires {
         }
     }
 
+    /// There are no groups any more.
+    pub(crate) fn forget_groups(&mut self) {
+        self.soonest.clear();
+    }
+
     /// When the first node of a group has something to do next.
     #[inline]
     pub(crate) fn soonest(&self, group: usize) -> Time {
@@ -339,8 +357,11 @@ impl Wires {
     /// The nodes of a group have been visited.
     #[inline]
     pub(crate) fn visited(&mut self, group: usize, nodes: impl Iterator<Item = NodeId>) {
-        let next = nodes.map(|n| self.next(n)).min();
-        self.soonest[group] = next.unwrap_or(Time::NEVER);
+        let mut soonest = Time::NEVER;
+        for node in nodes {
+            soonest = soonest.min(self.next(node));
+        }
+        self.soonest[group] = soonest;
     }
 
     /// When the first node of all groups has something to do next; `None` without groups.

@@ -1,6 +1,7 @@
 //! All nodes and what is between them.
 
 use crate::config::EngineConfig;
+use crate::engine::adaptive::Adaptive;
 use crate::engine::partition::Partition;
 use crate::engine::sequential::Sequential;
 use crate::engine::window::Window;
@@ -99,15 +100,20 @@ impl<'a> World<'a> {
     pub(crate) fn engine(&mut self) -> Box<dyn Engine> {
         let (lookahead, topology) = (self.shared.lookahead(), self.shared.topology);
         let adapts = matches!(self.shared.config.engine, EngineConfig::Auto { .. });
-        let window = |parts: &mut [Part]| {
-            Box::new(Window::new(parts, topology, &self.partition, lookahead, adapts))
-        };
+        let window =
+            |parts: &mut [Part]| Window::new(parts, topology, &self.partition, lookahead, adapts);
         match (self.shared.config.engine, &mut self.parts[..]) {
             (EngineConfig::Stepwise, [part]) => Box::new(Sequential::new(part, Time::from_ps(1))),
-            (EngineConfig::Window { .. }, parts) => window(parts),
-            (EngineConfig::Auto { .. }, parts @ [_]) if self.shared.window_pays() => window(parts),
+            (EngineConfig::Window { .. }, parts) => Box::new(window(parts)),
+            (EngineConfig::Auto { .. }, parts @ [_]) if self.shared.window_pays() => {
+                Box::new(window(parts))
+            }
+            (EngineConfig::Auto { .. }, parts @ [_]) => {
+                let window = window(parts);
+                Box::new(Adaptive::new(&mut parts[0], window, lookahead))
+            }
             (_, [part]) => Box::new(Sequential::new(part, lookahead)),
-            (_, parts) => window(parts),
+            (_, parts) => Box::new(window(parts)),
         }
     }
 

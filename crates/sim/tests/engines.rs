@@ -16,9 +16,10 @@ use weir_sim::{Config, Finish, Outcome};
 use weir_traffic::FlowSpec;
 
 /// Every engine, on 1 to 4 threads, forced.
-const ENGINES: [EngineConfig; 7] = [
+const ENGINES: [EngineConfig; 8] = [
     EngineConfig::Stepwise,
     EngineConfig::Sequential,
+    EngineConfig::Auto { threads: 1 },
     EngineConfig::Auto { threads: 2 },
     EngineConfig::Window { threads: 1 },
     EngineConfig::Window { threads: 2 },

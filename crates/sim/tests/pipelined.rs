@@ -406,7 +406,7 @@ proptest! {
     }
 
     #[test]
-    fn all_engines_agree(
+    fn all_engines_agree_with_and_without_shortcuts(
         case in case(),
         drawn in drawn(),
         scheme in prop::sample::select(SCHEMES.to_vec()),
@@ -415,12 +415,14 @@ proptest! {
         // two of 20 000 cases never end: see `go_back_n_may_lose_the_same_packet_for_ever`
         cfg.stop = Stop::At(Time::from_ms(20));
         let engines = [
-            EngineConfig::Stepwise,
-            EngineConfig::Sequential,
-            EngineConfig::Window { threads: 1 },
-            EngineConfig::Window { threads: 3 },
+            (EngineConfig::Stepwise, false),
+            (EngineConfig::Stepwise, true),
+            (EngineConfig::Sequential, true),
+            (EngineConfig::Auto { threads: 1 }, true),
+            (EngineConfig::Window { threads: 3 }, true),
         ];
-        let outs = engines.map(|engine| case.run(&Config { engine, ..cfg.clone() }));
+        let outs = engines
+            .map(|(engine, shortcuts)| case.run(&Config { engine, shortcuts, ..cfg.clone() }));
         for out in &outs[1..] {
             prop_assert_eq!(out.digest, outs[0].digest);
             let events = outs[0].totals.events;

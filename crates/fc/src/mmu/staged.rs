@@ -13,6 +13,7 @@
 
 use super::{Ingress, Mmu, Refusal, Thresholds, slot};
 use crate::PortBook;
+use std::ops::Range;
 use weir_core::{Bytes, PortId, Priority};
 
 /// What bounds the two sides of a pipelined switch.
@@ -104,22 +105,18 @@ pub(super) struct Staged {
     limits: StageLimits,
     /// Bytes behind the processor.
     forwarded: Bytes,
-    /// Per ingress (port, priority): bytes in the switch, on whichever side.
+    /// Per ingress (port, priority): bytes in the switch, on whichever side. Empty without a pool.
     resident: Vec<Bytes>,
     /// What they share of the pool.
     pool_used: Bytes,
+    /// Per ingress (port, priority): the range of bytes in front of the processor in which the
+    /// scheme needs no notification.
+    quiet: Vec<Range<Bytes>>,
 }
 
 impl Staged {
     pub(super) fn forwarded(&self) -> Bytes {
         self.forwarded
-    }
-
-    fn share(&self, bytes: Bytes) -> Bytes {
-        match &self.limits {
-            StageLimits::Dedicated { .. } => Bytes::ZERO,
-            StageLimits::Shared(limits) => limits.share(bytes),
-        }
     }
 
     /// Whether an ingress FIFO may take `size` bytes more, its own limit aside.
@@ -142,22 +139,27 @@ impl Staged {
     }
 
     pub(super) fn enters(&mut self, s: usize, size: Bytes) {
-        let before = self.share(self.resident[s]);
-        self.resident[s] += size;
-        self.pool_used += self.share(self.resident[s]) - before;
+        if let StageLimits::Shared(limits) = &self.limits {
+            let before = limits.share(self.resident[s]);
+            self.resident[s] += size;
+            self.pool_used += limits.share(self.resident[s]) - before;
+        }
     }
 
     pub(super) fn leaves(&mut self, s: usize, size: Bytes) {
-        let before = self.share(self.resident[s]);
-        self.resident[s] -= size;
-        self.pool_used -= before - self.share(self.resident[s]);
+        if let StageLimits::Shared(limits) = &self.limits {
+            let before = limits.share(self.resident[s]);
+            self.resident[s] -= size;
+            self.pool_used -= before - limits.share(self.resident[s]);
+        }
         self.forwarded =
             self.forwarded.checked_sub(size).expect("what leaves has passed the processor");
     }
 
     pub(super) fn audit(&self, used: Bytes) -> Result<(), String> {
+        let StageLimits::Shared(limits) = &self.limits else { return Ok(()) };
         let resident: Bytes = self.resident.iter().copied().sum();
-        let shared: Bytes = self.resident.iter().map(|&r| self.share(r)).sum();
+        let shared: Bytes = self.resident.iter().map(|&r| limits.share(r)).sum();
         if resident != used {
             let (resident, used) = (resident.get(), used.get());
             return Err(format!("{resident} B came in and stayed, the buffer counts {used} B"));
@@ -180,10 +182,13 @@ impl Mmu {
                 ingress.limit = of[s / Priority::COUNT].limit;
             }
         }
-        let resident = vec![Bytes::ZERO; self.ingress.len()];
+        let has_pool = matches!(limits, StageLimits::Shared(_));
+        let resident = vec![Bytes::ZERO; if has_pool { self.ingress.len() } else { 0 }];
+        let quiet = vec![Bytes::ZERO..Bytes::ZERO; self.ingress.len()];
         self.careful = true;
+        self.picky |= has_pool;
         let [forwarded, pool_used] = [Bytes::ZERO; 2];
-        self.staged = Some(Box::new(Staged { limits, forwarded, resident, pool_used }));
+        self.staged = Some(Box::new(Staged { limits, forwarded, resident, pool_used, quiet }));
         self
     }
 
@@ -211,6 +216,30 @@ impl Mmu {
                 limits.exceeded(queues, slot(egress, priority), size, limits.egress)
             }
         }
+    }
+
+    /// The scheme needs no notification while the bytes of an ingress FIFO are in `range`
+    /// ([`FlowControl::quiet_range`](crate::FlowControl::quiet_range)). Dynamic thresholds also move
+    /// with what other FIFOs hold: there it is always notified.
+    pub fn hush_fifo(&mut self, ingress: PortId, priority: Priority, range: Range<Bytes>) {
+        let moves = self.dynamic && self.is_lossless(priority);
+        if let Some(staged) = &mut self.staged {
+            staged.quiet[slot(ingress, priority)] =
+                if moves { Bytes::ZERO..Bytes::ZERO } else { range };
+        }
+    }
+
+    /// The scheme is notified of every change of an ingress FIFO. This is the initial state.
+    pub fn alert_fifo(&mut self, ingress: PortId, priority: Priority) {
+        self.hush_fifo(ingress, priority, Bytes::ZERO..Bytes::ZERO);
+    }
+
+    /// Whether the scheme needs no notification of what an ingress FIFO holds now.
+    #[inline]
+    pub fn is_quiet_fifo(&self, ingress: PortId, priority: Priority) -> bool {
+        let s = slot(ingress, priority);
+        let range = self.staged.as_ref().and_then(|staged| staged.quiet.get(s));
+        range.is_some_and(|range| range.contains(&self.ingress[s].bytes))
     }
 
     /// The processor has moved a packet from its ingress on: its memory stays in use.

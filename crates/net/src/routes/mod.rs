@@ -260,6 +260,7 @@ impl Routes {
     ///
     /// # Panics
     /// When `at` has no row of its own (a host with one port).
+    #[inline]
     pub fn forwarding(&self, at: NodeId) -> Forwarding<'_> {
         let columns = self.columns;
         let row = self.rows[at.index()] as usize;

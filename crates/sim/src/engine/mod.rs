@@ -7,6 +7,7 @@
 //! it may run one lookahead beyond *them*: [`tiers`].) Each node handles its own events in
 //! canonical order; results do not depend on the order in which an engine visits nodes.
 
+pub(crate) mod adaptive;
 pub(crate) mod balance;
 pub(crate) mod barrier;
 pub(crate) mod calendar;
@@ -27,12 +28,14 @@ pub(crate) struct Part {
     /// Their ids, so that asking who is next touches no node.
     ids: Vec<NodeId>,
     pub(crate) wires: Wires,
+    /// How often nodes have been run.
+    visits: u64,
 }
 
 impl Part {
     pub(crate) fn new(nodes: Vec<Node>, wires: Wires) -> Self {
         let ids = nodes.iter().map(Node::id).collect();
-        Self { nodes, ids, wires }
+        Self { nodes, ids, wires, visits: 0 }
     }
 
     /// Asks every node when it has something to do first.

@@ -23,19 +23,32 @@ impl Sequential {
     /// An engine for nodes that cannot affect each other in less than `stride`. All nodes must
     /// be in one part.
     pub(crate) fn new(part: &mut Part, stride: Time) -> Self {
-        let mut calendar = Calendar::new(Time::from_ps((stride.as_ps() / 8).max(64)));
+        let calendar = Calendar::new(Time::from_ps((stride.as_ps() / 8).max(64)));
+        let mut new = Self { calendar, stride };
         part.announce();
+        new.resume(part);
+        new
+    }
+
+    /// Goes on where another engine has stopped. What the calendar still holds from before is
+    /// stale or true: a stale entry is passed over, and it does no harm to have a true one twice.
+    pub(crate) fn resume(&mut self, part: &mut Part) {
         part.wires.track_woken();
         for node in &part.nodes {
-            calendar.push(node.next(), node.id());
+            let id = node.id();
+            self.calendar.push(part.wires.next(id), id);
         }
-        Self { calendar, stride }
+    }
+
+    /// Another engine goes on from here.
+    pub(crate) fn rest(&self, part: &mut Part) {
+        part.wires.ignore_woken();
     }
 }
 
 impl Engine for Sequential {
     fn advance(&mut self, parts: &mut [Part], _: &mut Partition, shared: &Shared<'_>, until: Time) {
-        let [Part { nodes, wires, .. }] = parts else {
+        let [Part { nodes, wires, visits, .. }] = parts else {
             unreachable!("the sequential engine is given one part");
         };
         tree::check_comparisons();
@@ -44,11 +57,12 @@ impl Engine for Sequential {
             if t >= until {
                 return;
             }
-            self.calendar.pop();
+            self.calendar.drop_first();
             // An entry is stale when the node was brought forward or has run since.
             if env.wires.next(id) != t {
                 continue;
             }
+            *visits += 1;
             nodes[id.index()].run(until.min(t.saturating_add(self.stride)), &mut env);
             self.calendar.push(env.wires.next(id), id);
             let mut woken = env.wires.take_woken();

@@ -83,9 +83,7 @@ impl Window {
         lookahead: Time,
         adapts: bool,
     ) -> Self {
-        for part in parts.iter_mut() {
-            part.announce();
-        }
+        parts.iter_mut().for_each(Part::announce);
         let tiers = Tiers::new(topology);
         let last = last_of_stretches(topology, partition, &tiers);
         let plan = |p| Plan::new(topology, partition, &tiers, p, &last);
@@ -97,6 +95,16 @@ impl Window {
             plan.group(part);
         }
         Self { lookahead, plans, tiers, balance, threaded: parts.len() > 1, adapts }
+    }
+
+    /// Goes on where another engine has stopped, with a network that is one part.
+    pub(crate) fn resume(&mut self, part: &mut Part) {
+        self.plans[0].group(part);
+    }
+
+    /// Another engine goes on from here.
+    pub(crate) fn rest(&self, part: &mut Part) {
+        part.wires.forget_groups();
     }
 
     /// Lets parts that have had more to do than others give some of it away.
@@ -217,7 +225,40 @@ impl Part {
     /// Runs the nodes that have something to do before the end of their tier. `first` is the number
     /// of their first group.
     fn run_visits(&mut self, visits: &[Visit], first: usize, ends: &[Time], shared: &Shared<'_>) {
-        let asks = Ahead::all(self.wires.count());
+        match Ahead::all(self.wires.count()) {
+            [] => self.run_near(visits, first, ends, shared),
+            asks => self.run_ahead(asks, visits, first, ends, shared),
+        }
+    }
+
+    /// [`Part::run_visits`] where everything is in the cache.
+    fn run_near(&mut self, visits: &[Visit], first: usize, ends: &[Time], shared: &Shared<'_>) {
+        let mut env = Env { wires: &mut self.wires, shared };
+        let latest = ends.iter().copied().max().unwrap_or(Time::ZERO);
+        for (group, members) in (first..).zip(visits.chunks(GROUP)) {
+            if env.wires.soonest(group) >= latest {
+                continue;
+            }
+            for visit in members {
+                let end = ends[visit.tier as usize];
+                if env.wires.next(visit.node) < end {
+                    self.visits += 1;
+                    self.nodes[visit.place as usize].run(end, &mut env);
+                }
+            }
+            env.wires.visited(group, members.iter().map(|v| v.node));
+        }
+    }
+
+    /// [`Part::run_visits`] with what the next visits will touch asked for beforehand.
+    fn run_ahead(
+        &mut self,
+        asks: &[(usize, Ahead)],
+        visits: &[Visit],
+        first: usize,
+        ends: &[Time],
+        shared: &Shared<'_>,
+    ) {
         let mut env = Env { wires: &mut self.wires, shared };
         let latest = ends.iter().copied().max().unwrap_or(Time::ZERO);
         let groups = visits.len().div_ceil(GROUP);
@@ -246,6 +287,7 @@ impl Part {
                 }
                 let end = ends[visit.tier as usize];
                 if env.wires.next(visit.node) < end {
+                    self.visits += 1;
                     self.nodes[visit.place as usize].run(end, &mut env);
                 }
             }

@@ -52,8 +52,12 @@ pub(crate) struct Probes {
     /// Called directly: it hears of every packet that waited for a hold.
     pub(crate) held_flows: HeldFlows,
     hears: Hears,
-    all: Vec<(ProbeInfo, Box<dyn Probe>)>,
+    pub(crate) all: ProbeList,
 }
+
+/// Probes that are objects. They are taken out of their node while they look at it.
+#[derive(Default)]
+pub(crate) struct ProbeList(Vec<(ProbeInfo, Box<dyn Probe>)>);
 
 impl Probes {
     /// Those of every run and those that the run asks for.
@@ -61,7 +65,7 @@ impl Probes {
         let infos = PROBES.iter().chain(&setup.config.own);
         let all: Vec<_> = infos.filter_map(|i| Some((*i, (i.build)(setup)?))).collect();
         let hears = all.iter().fold(Hears::NOTHING, |set, (info, _)| set.and(info.hears));
-        Self { held_flows: HeldFlows::new(setup.node), hears, all }
+        Self { held_flows: HeldFlows::new(setup.node), hears, all: ProbeList(all) }
     }
 
     /// Whether a probe hears any of these events.
@@ -72,12 +76,8 @@ impl Probes {
 
     /// Tells those that hear `event`.
     #[cold]
-    fn tell(&mut self, event: Hears, mut what: impl FnMut(&mut dyn Probe)) {
-        for (info, probe) in &mut self.all {
-            if info.hears.any(event) {
-                what(&mut **probe);
-            }
-        }
+    fn tell(&mut self, event: Hears, what: impl FnMut(&mut dyn Probe)) {
+        self.all.tell(event, what);
     }
 
     #[inline(always)]
@@ -116,29 +116,40 @@ impl Probes {
         self.tell(Hears::PAUSED, |p| p.paused(now, pause));
     }
 
-    pub(crate) fn grid(&mut self, now: Time, node: &dyn Sight) {
-        self.tell(Hears::GRID, |p| p.grid(now, node));
-    }
-
     /// When a probe is due next.
     pub(crate) fn due(&self) -> Time {
-        self.all.iter().map(|(_, p)| p.due()).min().unwrap_or(Time::NEVER)
-    }
-
-    pub(crate) fn sample(&mut self, now: Time, node: &dyn Sight) {
-        for (info, probe) in self.all.iter_mut().filter(|(_, p)| p.due() == now) {
-            probe.sample(now, node);
-            assert!(probe.due() > now, "probe `{}` stays due at {now}", info.name);
-        }
+        self.all.0.iter().map(|(_, p)| p.due()).min().unwrap_or(Time::NEVER)
     }
 
     pub(crate) fn restart(&mut self, now: Time) {
-        self.all.iter_mut().for_each(|(_, p)| p.restart(now));
+        self.all.0.iter_mut().for_each(|(_, p)| p.restart(now));
     }
 
     pub(crate) fn report(&mut self, end: Time, outcome: &mut Outcome) {
         self.held_flows.report(end, outcome);
-        self.all.iter_mut().for_each(|(_, p)| p.report(end, outcome));
+        self.all.0.iter_mut().for_each(|(_, p)| p.report(end, outcome));
+    }
+}
+
+impl ProbeList {
+    /// Tells those that hear `event`.
+    fn tell(&mut self, event: Hears, mut what: impl FnMut(&mut dyn Probe)) {
+        for (info, probe) in &mut self.0 {
+            if info.hears.any(event) {
+                what(&mut **probe);
+            }
+        }
+    }
+
+    pub(crate) fn grid(&mut self, now: Time, node: &dyn Sight) {
+        self.tell(Hears::GRID, |p| p.grid(now, node));
+    }
+
+    pub(crate) fn sample(&mut self, now: Time, node: &dyn Sight) {
+        for (info, probe) in self.0.iter_mut().filter(|(_, p)| p.due() == now) {
+            probe.sample(now, node);
+            assert!(probe.due() > now, "probe `{}` stays due at {now}", info.name);
+        }
     }
 }
 

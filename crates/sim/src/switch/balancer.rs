@@ -32,8 +32,9 @@ struct Flowlet {
 pub(crate) struct Balancer {
     balance: Balance,
     draws: Stream,
-    /// By priority: the priorities whose queued bytes leave before a new packet of it.
-    ahead: [PrioritySet; Priority::COUNT],
+    /// By priority: a mask for each priority, all ones if its queued bytes leave before a new
+    /// packet of the first one.
+    ahead: [[u64; Priority::COUNT]; Priority::COUNT],
     /// Round robin: the next place in each set of ports.
     turns: FxHashMap<u32, u32>,
     /// By flow and destination: ACKs go the other way under the same flow.
@@ -55,6 +56,11 @@ fn ahead(schedule: &PrioritySchedule) -> [PrioritySet; Priority::COUNT] {
     })
 }
 
+/// All ones for each priority of a set.
+fn masks(set: PrioritySet) -> [u64; Priority::COUNT] {
+    Priority::ALL.map(|p| if set.contains(p) { u64::MAX } else { 0 })
+}
+
 impl Balancer {
     /// The balancer of a switch; `None` where a hash of the flow decides.
     pub(super) fn new(
@@ -66,7 +72,7 @@ impl Balancer {
         (balance != Balance::Flow).then(|| Self {
             balance,
             draws: Stream::new(seed, "balance", u64::from(switch.0)),
-            ahead: ahead(schedule),
+            ahead: ahead(schedule).map(masks),
             turns: FxHashMap::default(),
             flowlets: FxHashMap::default(),
             most_flowlets: FEW_FLOWLETS,
@@ -132,10 +138,10 @@ impl Balancer {
         books: &[PortBook],
         thresholds: [Bytes; 2],
     ) -> PortId {
-        let ahead = self.ahead[priority.index()];
+        let ahead = &self.ahead[priority.index()];
         let drain = |port: &PortId| -> Bytes {
             let q_out = &books[port.index()].q_out;
-            ahead.iter().map(|p| q_out[p.index()]).sum()
+            Bytes::new(q_out.iter().zip(ahead).map(|(bytes, counts)| bytes.get() & counts).sum())
         };
         self.drain.clear();
         self.drain.extend(ports.iter().map(drain));

@@ -168,9 +168,21 @@ impl Switch {
         now: Time,
         env: &mut Env<'_, '_>,
     ) {
+        self.buffer.set(now, self.books.mmu.used().get());
+        self.append(packet, at, now, env);
+    }
+
+    /// [`Switch::queue`] for a packet whose memory is in the buffer's statistics already.
+    #[inline(always)]
+    pub(super) fn append(
+        &mut self,
+        packet: &Packet,
+        at: PortQueue,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
         let Self { ports, books, stored, .. } = self;
         let o = at.port.index();
-        self.buffer.set(now, books.mmu.used().get());
         let ready = ports[o].enqueue::<false>(&mut books.ports[o], stored, at.queue, packet, now);
         self.carry_out(now, env);
         if ready {

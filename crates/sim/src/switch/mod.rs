@@ -48,7 +48,9 @@ use std::collections::VecDeque;
 use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, Packet, PortId, Priority, Time};
-use weir_fc::{Books, Mmu, NodeView, ParamError, PortBook, PortQueue, QueueBook, Role, TimerKey};
+use weir_fc::{
+    Books, FlowControl, Mmu, NodeView, ParamError, PortBook, PortQueue, QueueBook, Role, TimerKey,
+};
 use weir_net::Forwarding;
 
 /// See [`NO_LINK`](crate::chain::NO_LINK).
@@ -169,6 +171,8 @@ pub(crate) struct Switch {
     pub(crate) pipeline: VecDeque<(Time, Packet)>,
     /// Of a pipelined switch.
     pub(crate) processor: Option<Box<Processor>>,
+    /// It asks the scheme which changes of ingress FIFOs it need not hear of: a shortcut.
+    hushes: bool,
     /// Transmit-done by port; before them the exit of the pipeline, if there is a latency, or the
     /// processor.
     clocks: Tournament,
@@ -223,13 +227,17 @@ impl Switch {
             port.ecn = ecn.map(EcnConfig::marking);
         }
         let pipeline = shared.config.switch.pipeline.as_ref();
-        let processor = pipeline.map(|p| Processor::new(p, &*fc, ports.len())).transpose()?;
+        let shortcuts = shared.config.shortcuts;
+        let processor =
+            pipeline.map(|p| Processor::new(p, &*fc, ports.len(), shortcuts)).transpose()?;
         let mut mmu = Mmu::new(mmu, setup.len());
         if let Some(pipeline) = pipeline {
             mmu = mmu.in_stages(pipeline.limits);
         }
-        // a switch without links has no ingress to ask about, and answers are about shared memory
-        let asks = shared.config.shortcuts && !setup.is_empty() && pipeline.is_none();
+        // a switch without links has no ingress to ask about
+        let asks = shortcuts && !setup.is_empty();
+        // in a pipelined switch a scheme hears of FIFOs and may have more to say when they change
+        let asks = asks && (pipeline.is_none() || Self::rests(&*fc, &mmu));
         let hooks = Hooks::new(fc, &mmu, asks);
         assert!(
             !hooks.hears_in_part() || ports.iter().all(|p| !p.inspects_heads),
@@ -264,7 +272,7 @@ impl Switch {
         let balancer = Balancer::new(balance, schedule, seed, id).map(Box::new);
         let marks_on_entry = shared.config.switch.ecn_at == EcnAt::Enqueue;
         let probes = Probes::new(&shared.probe_setup(id, Role::Switch));
-        let way = match shared.config.shortcuts {
+        let way = match shortcuts {
             _ if pipeline.is_some() => Way::Pipelined,
             // only the plain path asks the balancer, marks what it queues, and tells probes of
             // packets
@@ -289,6 +297,7 @@ impl Switch {
             stored: Store::default(),
             pipeline: VecDeque::new(),
             processor: processor.map(Box::new),
+            hushes: shortcuts,
             timers: Timers::new(),
             schedule: Schedule::new(shared.admin(id)),
             epoch: 0,
@@ -311,6 +320,12 @@ impl Switch {
             switch.scheme.refresh(&mut switch.books, PortId::from_index(port));
         }
         Ok(switch)
+    }
+
+    /// Whether a scheme has told in which range an ingress FIFO does not matter to it, for every
+    /// priority: what it says of its interest in packets then holds for pipelined switches, too.
+    fn rests(fc: &dyn FlowControl, mmu: &Mmu) -> bool {
+        Priority::ALL.into_iter().all(|p| !fc.quiet_range(mmu, PortId(0), p).is_empty())
     }
 
     /// Sends packets of `flow` out by `port`, whatever the routes say.
@@ -528,6 +543,7 @@ impl Switch {
         let view = NodeView { now, books: &self.books };
         self.scheme.fc.link(&view, port, up, &mut self.scheme.actions);
         self.scheme.refresh(&mut self.books, port);
+        Priority::ALL.into_iter().for_each(|p| self.books.mmu.alert_fifo(port, p));
         self.carry_out(now, env);
         self.wake(port.index(), now);
     }

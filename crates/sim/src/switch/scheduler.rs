@@ -1,10 +1,12 @@
 //! Which queue of a port is next: strict order between ranks, deficit round robin between the
 //! groups of a weighted rank, round robin between the queues of a group.
 
+mod bits;
 mod turns;
 
+use bits::ReadyBits;
 use std::sync::Arc;
-use turns::{ANY, Rank, Ring, State, Turns, late, main_group, ranks, rings};
+use turns::{ANY, Rank, Ring, State, Turns, is_allowed, late, main_group, ranks, rings};
 use weir_core::prefetch::prefetch;
 use weir_core::{Priority, PrioritySet, QueueId};
 use weir_fc::{QueueLayout, QueueSpec};
@@ -14,16 +16,16 @@ use weir_fc::{QueueLayout, QueueSpec};
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Scheduler {
-    /// One bit per queue: non-empty and not held. The first 64 are a field of their own, because
-    /// most ports have no more queues and their scheduling then reads nothing else.
-    ready: u64,
+    ready: ReadyBits,
     /// One bit per queue below 64: it is alone in its rank, and no queue of a higher rank has a
     /// greater number. Such a queue is served without looking at turns.
     alone: u64,
-    more_ready: Box<[u64]>,
     /// The strict group with most queues. Most ports have only one group of several queues, and its
     /// turns then read nothing else.
     main: Ring,
+    /// The bits of a weighted rank of single queues, and which it is; zero without one.
+    sharing: u64,
+    sharing_rank: u32,
     uses_deficits: bool,
     /// One bit per queue below 64 of the table: it ranks below a queue made on demand, so while it
     /// is ready, the order of numbers is not the order of ranks. All bits set: the orders never
@@ -35,40 +37,30 @@ pub(crate) struct Scheduler {
 impl Scheduler {
     pub(crate) fn new(layout: &QueueLayout) -> Self {
         let (rings, rank_of) = (rings(layout), layout.ranks());
-        let ranks = ranks(layout, &rank_of);
+        let ranks = ranks(layout, &rings, &rank_of);
         let late = late(layout, &rings, &rank_of);
         let grows = |g: usize| layout.on_demand.iter().any(|d| d.group as usize == g);
         let uses_deficits = ranks.iter().any(|r| r.weighted);
         // deficits are kept where turns are looked up: every queue of such a port goes there
         let main = if uses_deficits { None } else { main_group(layout, &rings) };
-        let nowhere = Ring { first: 0, end: 0, step: 1, cursor: 0 };
         let is_alone = |g: usize| {
             let (ring, rank) = (&rings[g], &ranks[rank_of[g]]);
             let single = ring.end - ring.first == 1 && rank.groups.1 - rank.groups.0 == 1;
             let outranked = layout.on_demand.iter().any(|d| rank_of[d.group as usize] < rank_of[g]);
             (single && ring.first < 64 && !grows(g) && !outranked).then(|| 1u64 << ring.first)
         };
-        let own = |(g, group): (usize, &weir_fc::Group)| (0..group.queues).map(move |_| g as u16);
-        let group_of = layout.groups.iter().enumerate().flat_map(own).collect();
         let alone = (0..rings.len()).filter_map(is_alone).sum();
-        let main_ring = main.map_or(nowhere, |g| rings[g].clone());
-        let state = State {
-            len: layout.queues.len(),
-            main: main.unwrap_or(usize::MAX),
-            deficit: vec![0; rings.len()],
-            group_of,
-            layout: Arc::new(layout.clone()),
-            ranks,
-            rank_of,
-            rings,
-        };
+        let main_ring = main.map_or(Ring::EMPTY, |g| rings[g].clone());
+        let sharing = ranks.iter().position(|r| r.bits != 0);
+        let state = State::new(layout, rings, ranks, rank_of, main);
         Self {
+            sharing: sharing.map_or(0, |rank| state.ranks[rank].bits),
+            sharing_rank: sharing.unwrap_or(0) as u32,
             alone,
             uses_deficits,
-            ready: 0,
+            ready: ReadyBits::new(layout.queues.len()),
             late,
             main: main_ring,
-            more_ready: vec![0; layout.queues.len().saturating_sub(1) / 64].into(),
             turns: match state.has_turns() || uses_deficits {
                 true => Turns::Own(Box::new(state)),
                 false => Turns::Common(Arc::new(state)),
@@ -92,14 +84,7 @@ impl Scheduler {
         if self.main.has(q) {
             return self.turns.main;
         }
-        match self.turns.group_of.get(q as usize) {
-            Some(g) => usize::from(*g),
-            None => {
-                let State { layout, group_of, .. } = &*self.turns;
-                let kind = (q as usize - group_of.len()) % layout.on_demand.len();
-                layout.on_demand[kind].group as usize
-            }
-        }
+        self.turns.group_of(q)
     }
 
     #[inline(always)]
@@ -145,75 +130,34 @@ impl Scheduler {
             let ring = if g == turns.main { &mut self.main } else { &mut turns.rings[g] };
             ring.end = ring.first.max(len as u32);
         }
-        let words = (len - 1) / 64;
-        if words > self.more_ready.len() {
-            let mut more = std::mem::take(&mut self.more_ready).into_vec();
-            more.resize(words, 0);
-            self.more_ready = more.into();
-        }
-    }
-
-    /// The word that holds the bit of queue `q`.
-    #[inline]
-    fn word_mut(&mut self, q: usize) -> &mut u64 {
-        if q < 64 { &mut self.ready } else { &mut self.more_ready[q / 64 - 1] }
-    }
-
-    /// Word number `i`.
-    #[inline]
-    fn word(&self, i: usize) -> Option<u64> {
-        if i == 0 { Some(self.ready) } else { self.more_ready.get(i - 1).copied() }
+        self.ready.grow(len);
     }
 
     #[inline(always)]
     pub(crate) fn set_ready(&mut self, q: usize, ready: bool) {
-        let bit = 1u64 << (q % 64);
-        let word = self.word_mut(q);
-        *word = if ready { *word | bit } else { *word & !bit };
+        self.ready.set(q, ready);
     }
 
     #[inline]
     pub(crate) fn is_ready(&self, q: usize) -> bool {
-        self.word(q / 64).is_some_and(|w| w & 1 << (q % 64) != 0)
+        self.ready.has(q)
     }
 
     /// Whether any queue is ready.
     #[inline]
     pub(crate) fn any_ready(&self) -> bool {
-        self.ready != 0 || self.any_more_ready()
+        self.ready.any()
     }
 
     /// One bit for each of the first 64 queues: whether it is ready.
     pub(crate) fn first_ready(&self) -> u64 {
-        self.ready
-    }
-
-    #[inline]
-    fn any_more_ready(&self) -> bool {
-        self.more_ready.iter().any(|&w| w != 0)
+        self.ready.first()
     }
 
     /// Whether a ready queue has a priority outside `blocked`.
     pub(crate) fn any_ready_but(&self, blocked: PrioritySet) -> bool {
-        (0..self.turns.len).any(|q| self.is_ready(q) && self.allowed(q as u32, blocked))
-    }
-
-    /// The first ready queue in `from..end`.
-    #[inline]
-    fn next_ready(&self, from: u32, end: u32) -> Option<u32> {
-        let mut word = (from / 64) as usize;
-        let mut bits = self.word(word)? & (u64::MAX << (from % 64));
-        loop {
-            if bits != 0 {
-                let q = word as u32 * 64 + bits.trailing_zeros();
-                return (q < end).then_some(q);
-            }
-            word += 1;
-            if word as u32 * 64 >= end {
-                return None;
-            }
-            bits = self.word(word)?;
-        }
+        let layout = &self.turns.layout;
+        (0..self.turns.len).any(|q| self.is_ready(q) && is_allowed(layout, q as u32, blocked))
     }
 
     /// The queue whose turn it is among the ready ones whose priority is not in `blocked` (a
@@ -231,7 +175,7 @@ impl Scheduler {
     /// The first ready queue, if it is alone in its rank.
     #[inline(always)]
     pub(crate) fn undisputed(&self) -> Option<QueueId> {
-        let first = self.ready;
+        let first = self.ready.first();
         let alone = self.alone & first & first.wrapping_neg() != 0;
         alone.then(|| QueueId(first.trailing_zeros()))
     }
@@ -241,7 +185,8 @@ impl Scheduler {
     #[inline(always)]
     fn select_in_main(&mut self) -> Option<QueueId> {
         let Ring { end, cursor, .. } = self.main;
-        let (ready, first) = (self.ready, self.ready.trailing_zeros());
+        let ready = self.ready.first();
+        let first = ready.trailing_zeros();
         if !self.main.has(first) || end > 64 || ready & self.late != 0 {
             return None;
         }
@@ -264,22 +209,28 @@ impl Scheduler {
             return Some(q);
         }
         if blocked.is_empty()
-            && self.ready.is_power_of_two()
+            && self.ready.first().is_power_of_two()
             && !self.uses_deficits
-            && !self.any_more_ready()
+            && !self.ready.any_more()
         {
-            let q = self.ready.trailing_zeros();
+            let q = self.ready.first().trailing_zeros();
             self.passed(q as usize);
             return Some(QueueId(q));
         }
-        if self.ready & self.late != 0 || self.late == ANY {
+        if self.ready.first() & self.late != 0 || self.late == ANY {
             let ranks = 0..self.turns.ranks.len();
             let mut found = ranks.filter_map(|rank| self.select_in_rank(rank, blocked, &size));
             return found.next().map(QueueId);
         }
+        let first = self.ready.first();
+        if first & first.wrapping_neg() & self.sharing != 0 && blocked.is_empty() {
+            // no queue of a higher rank is ready, and one of this rank is
+            let (turns, rank) = (self.turns.state(), self.sharing_rank as usize);
+            return turns.deficit_round_robin(rank, &self.ready, blocked, size).map(QueueId);
+        }
         let mut from = 0;
         loop {
-            let q = self.next_ready(from, self.turns.len as u32)?;
+            let q = self.ready.next(from, self.turns.len as u32)?;
             if self.main.has(q) {
                 if let Some(q) = self.next_in(&self.main, blocked) {
                     self.main.pass_on(q);
@@ -306,69 +257,18 @@ impl Scheduler {
     ) -> Option<u32> {
         let Rank { groups: (g, _), weighted, .. } = self.turns.ranks[rank];
         if weighted {
-            return self.deficit_round_robin(rank, blocked, size);
+            let turns = self.turns.state();
+            return turns.deficit_round_robin(rank, &self.ready, blocked, size);
         }
         let q = self.next_in(self.ring(g), blocked)?;
         self.pass_on(g, q);
         Some(q)
     }
 
-    #[inline]
-    fn allowed(&self, q: u32, blocked: PrioritySet) -> bool {
-        blocked.is_empty() || !blocked.contains(self.spec(q as usize).priority)
-    }
-
     /// The queue of a group whose turn it is.
     #[inline]
     fn next_in(&self, ring: &Ring, blocked: PrioritySet) -> Option<u32> {
-        let Ring { first, end, step, cursor } = *ring;
-        if end == first + 1 {
-            return (self.is_ready(first as usize) && self.allowed(first, blocked))
-                .then_some(first);
-        }
-        let search = |from: u32, to: u32| {
-            let mut from = from;
-            while let Some(q) = self.next_ready(from, to) {
-                if (step == 1 || (q - first).is_multiple_of(step)) && self.allowed(q, blocked) {
-                    return Some(q);
-                }
-                from = q + 1;
-            }
-            None
-        };
-        search(cursor, end).or_else(|| search(first, cursor))
-    }
-
-    /// One group is visited at a time: it earns its quantum once per visit and sends while its
-    /// deficit covers the head of the queue whose turn it is. A group that is held is passed over
-    /// with its deficit untouched; an empty one has lost it ([`Scheduler::emptied`]).
-    fn deficit_round_robin(
-        &mut self,
-        rank: usize,
-        blocked: PrioritySet,
-        size: &impl Fn(QueueId) -> u64,
-    ) -> Option<u32> {
-        let (first, end) = self.turns.ranks[rank].groups;
-        if !(first..end).any(|g| self.next_in(self.ring(g), blocked).is_some()) {
-            return None;
-        }
-        loop {
-            let g = self.turns.ranks[rank].cursor;
-            if let Some(q) = self.next_in(self.ring(g), blocked) {
-                let turns = self.turns.state();
-                if !std::mem::replace(&mut turns.ranks[rank].earned, true) {
-                    let quantum = turns.layout.groups[g].quantum;
-                    turns.deficit[g] += quantum.expect("the groups of a weighted rank").get();
-                }
-                let need = size(QueueId(q));
-                if need <= turns.deficit[g] {
-                    turns.deficit[g] -= need;
-                    self.pass_on(g, q);
-                    return Some(q);
-                }
-            }
-            self.turns.state().ranks[rank].pass_on(g);
-        }
+        ring.next(&self.ready, &self.turns.layout, blocked)
     }
 
     /// A queue ran empty. If that leaves its group with nothing to send, what it had saved is
@@ -379,6 +279,11 @@ impl Scheduler {
         if self.uses_deficits {
             self.lose_deficit(q);
         }
+    }
+
+    #[inline(never)]
+    fn lose_deficit(&mut self, q: usize) {
+        self.turns.state().lose_deficit(q as u32, &self.ready);
     }
 
     /// The only ready queue, `q`, sends a packet without a search: its turn is over, and its group
@@ -412,23 +317,6 @@ impl Scheduler {
                 rank.pass_on(g);
                 turns.deficit[g] = 0;
             }
-        }
-    }
-
-    #[inline(never)]
-    fn lose_deficit(&mut self, q: usize) {
-        let g = self.group_of(q as u32);
-        let rank = self.turns.rank_of[g];
-        if !self.turns.ranks[rank].weighted
-            || self.next_in(self.ring(g), PrioritySet::EMPTY).is_some()
-        {
-            return;
-        }
-        let turns = self.turns.state();
-        turns.deficit[g] = 0;
-        let rank = &mut turns.ranks[rank];
-        if rank.cursor == g {
-            rank.pass_on(g);
         }
     }
 

@@ -48,14 +48,17 @@ impl Switch {
             let port = &mut ports[o];
             let blocked = port.limits().map_or(PrioritySet::EMPTY, |l| l.blocked(now));
             let Some(q) = port.select(blocked, stored) else { return };
-            let verdict = if port.inspects_heads {
-                let queue = &port.queues[q.index()];
-                let head = stored.front(&queue.fifo).expect("a ready queue has a head").1;
-                let at = PortQueue { port: PortId::from_index(o), queue: q };
-                scheme.serve(books, at, queue.priority, head, now)
-            } else {
-                Verdict::Send
-            };
+            if !port.inspects_heads {
+                // no verdict is asked for, so there are no marks and no heads that were left waiting
+                self.carry_out(now, env);
+                self.send::<true>(o, q, now, env);
+                self.carry_out(now, env);
+                return;
+            }
+            let queue = &port.queues[q.index()];
+            let head = stored.front(&queue.fifo).expect("a ready queue has a head").1;
+            let at = PortQueue { port: PortId::from_index(o), queue: q };
+            let verdict = scheme.serve(books, at, queue.priority, head, now);
             if self.follow(o, q, verdict, now, env) {
                 return;
             }

@@ -1,7 +1,10 @@
-//! Groups of queues that take turns.
+//! Whose turn it is: round robin between the queues of a group, deficit round robin between the
+//! groups of a weighted rank.
 
+use super::bits::ReadyBits;
 use std::ops::Deref;
 use std::sync::Arc;
+use weir_core::{PrioritySet, QueueId};
 use weir_fc::QueueLayout;
 
 /// The queues of a group: every `step`-th from `first`, below `end`.
@@ -16,6 +19,9 @@ pub(super) struct Ring {
 }
 
 impl Ring {
+    /// Of a group without queues.
+    pub(super) const EMPTY: Self = Self { first: 0, end: 0, step: 1, cursor: 0 };
+
     /// Whether `q` is one of the main ring's, which has no gaps.
     #[inline(always)]
     pub(super) fn has(&self, q: u32) -> bool {
@@ -27,6 +33,39 @@ impl Ring {
     pub(super) fn pass_on(&mut self, q: u32) {
         self.cursor = if q + self.step >= self.end { self.first } else { q + self.step };
     }
+
+    /// The queue whose turn it is among the ready ones whose priority is not in `blocked`.
+    #[inline]
+    pub(super) fn next(
+        &self,
+        ready: &ReadyBits,
+        layout: &QueueLayout,
+        blocked: PrioritySet,
+    ) -> Option<u32> {
+        let Self { first, end, step, cursor } = *self;
+        if end == first + 1 {
+            let can = ready.has(first as usize) && is_allowed(layout, first, blocked);
+            return can.then_some(first);
+        }
+        let search = |from: u32, to: u32| {
+            let mut from = from;
+            while let Some(q) = ready.next(from, to) {
+                let own = step == 1 || (q - first).is_multiple_of(step);
+                if own && is_allowed(layout, q, blocked) {
+                    return Some(q);
+                }
+                from = q + 1;
+            }
+            None
+        };
+        search(cursor, end).or_else(|| search(first, cursor))
+    }
+}
+
+/// Whether the priority of queue `q` is outside `blocked`.
+#[inline]
+pub(super) fn is_allowed(layout: &QueueLayout, q: u32, blocked: PrioritySet) -> bool {
+    blocked.is_empty() || layout.spec(q as usize).is_some_and(|s| !blocked.contains(s.priority))
 }
 
 /// Groups of equal rank.
@@ -39,13 +78,39 @@ pub(super) struct Rank {
     pub(super) cursor: usize,
     /// Weighted: it has been given its quantum.
     pub(super) earned: bool,
+    /// Weighted, and each of its groups is one queue below 64: their bits. Zero otherwise.
+    pub(super) bits: u64,
 }
 
 impl Rank {
     /// The visit of group `g` is over.
+    #[inline]
     pub(super) fn pass_on(&mut self, g: usize) {
         self.cursor = if g + 1 == self.groups.1 { self.groups.0 } else { g + 1 };
         self.earned = false;
+    }
+
+    /// The first group from the cursor on that has a queue which may send, and that queue.
+    #[inline]
+    fn next_able(
+        &self,
+        rings: &[Ring],
+        ready: &ReadyBits,
+        layout: &QueueLayout,
+        blocked: PrioritySet,
+    ) -> Option<(usize, u32)> {
+        let able = ready.first() & self.bits;
+        if able != 0 && blocked.is_empty() {
+            // the queues of such a rank have consecutive numbers, as their groups do
+            let first = self.bits.trailing_zeros();
+            let turn = first + (self.cursor - self.groups.0) as u32;
+            let from = able & (u64::MAX << turn);
+            let q = if from != 0 { from } else { able }.trailing_zeros();
+            return Some((self.groups.0 + (q - first) as usize, q));
+        }
+        let (first, end) = self.groups;
+        let next = |g: usize| rings[g].next(ready, layout, blocked).map(|q| (g, q));
+        (self.cursor..end).chain(first..self.cursor).find_map(next)
     }
 }
 
@@ -96,19 +161,117 @@ pub(super) struct State {
     pub(super) ranks: Vec<Rank>,
     /// By group. The entry of the main group is not kept up to date.
     pub(super) rings: Vec<Ring>,
-    /// Which group the main ring is.
+    /// Which group the main ring is; no group where there are weighted ranks.
     pub(super) main: usize,
     /// By group: its rank.
     pub(super) rank_of: Vec<usize>,
+    /// By group of a weighted rank: what a visit earns it. Zero for others.
+    quantum: Vec<u64>,
     /// By group of a weighted rank: its deficit, the bytes it may still send.
     pub(super) deficit: Vec<u64>,
     /// By queue of the table: its group.
     pub(super) group_of: Vec<u16>,
 }
 
-/// `Scheduler::late` where the order of numbers may never be that of ranks.
-pub(super) const ANY: u64 = u64::MAX;
+impl State {
+    /// The initial state; `main` is the group whose turns are kept elsewhere, if there is one.
+    pub(super) fn new(
+        layout: &QueueLayout,
+        rings: Vec<Ring>,
+        ranks: Vec<Rank>,
+        rank_of: Vec<usize>,
+        main: Option<usize>,
+    ) -> Self {
+        let own = |(g, group): (usize, &weir_fc::Group)| (0..group.queues).map(move |_| g as u16);
+        Self {
+            len: layout.queues.len(),
+            main: main.unwrap_or(usize::MAX),
+            quantum: layout.groups.iter().map(|g| g.quantum.map_or(0, |q| q.get())).collect(),
+            deficit: vec![0; rings.len()],
+            group_of: layout.groups.iter().enumerate().flat_map(own).collect(),
+            layout: Arc::new(layout.clone()),
+            ranks,
+            rank_of,
+            rings,
+        }
+    }
 
+    /// Whether there are queues that take turns with others.
+    pub(super) fn has_turns(&self) -> bool {
+        let Self { layout, ranks, .. } = self;
+        layout.groups.iter().any(|g| g.queues > 1)
+            || ranks.iter().any(|r| r.groups.1 - r.groups.0 > 1)
+            || !layout.on_demand.is_empty()
+    }
+
+    /// The group of queue `q`.
+    #[inline(always)]
+    pub(super) fn group_of(&self, q: u32) -> usize {
+        match self.group_of.get(q as usize) {
+            Some(g) => usize::from(*g),
+            None => {
+                let Self { layout, group_of, .. } = self;
+                let kind = (q as usize - group_of.len()) % layout.on_demand.len();
+                layout.on_demand[kind].group as usize
+            }
+        }
+    }
+
+    /// The queue of a weighted rank whose turn it is. `size` tells the size of a queue's head.
+    ///
+    /// One group is visited at a time: it earns its quantum once per visit and sends while its
+    /// deficit covers the head of the queue whose turn it is. A group that is held is passed over
+    /// with its deficit untouched; an empty one has lost it ([`State::lose_deficit`]). If no group
+    /// has a queue that may send, nothing changes.
+    #[inline]
+    pub(super) fn deficit_round_robin(
+        &mut self,
+        rank: usize,
+        ready: &ReadyBits,
+        blocked: PrioritySet,
+        size: impl Fn(QueueId) -> u64,
+    ) -> Option<u32> {
+        let Self { layout, ranks, rings, quantum, deficit, .. } = self;
+        let rank = &mut ranks[rank];
+        let (mut g, mut q) = rank.next_able(rings, ready, layout, blocked)?;
+        loop {
+            if g != rank.cursor {
+                (rank.cursor, rank.earned) = (g, false);
+            }
+            let deficit = &mut deficit[g];
+            if !std::mem::replace(&mut rank.earned, true) {
+                *deficit += quantum[g];
+            }
+            let need = size(QueueId(q));
+            if need <= *deficit {
+                *deficit -= need;
+                rings[g].pass_on(q);
+                return Some(q);
+            }
+            rank.pass_on(g);
+            (g, q) = rank.next_able(rings, ready, layout, blocked)?;
+        }
+    }
+
+    /// Queue `q` ran empty. If that leaves its group, of a weighted rank, with nothing to send,
+    /// what it had saved is lost and its visit is over.
+    #[inline]
+    pub(super) fn lose_deficit(&mut self, q: u32, ready: &ReadyBits) {
+        let g = self.group_of(q);
+        let Self { layout, ranks, rings, rank_of, deficit, .. } = self;
+        let rank = &mut ranks[rank_of[g]];
+        let others = || rings[g].next(ready, layout, PrioritySet::EMPTY).is_some();
+        if !rank.weighted || rank.bits == 0 && others() {
+            return;
+        }
+        deficit[g] = 0;
+        if rank.cursor == g {
+            rank.pass_on(g);
+        }
+    }
+}
+
+/// The ring of every group.
 pub(super) fn rings(layout: &QueueLayout) -> Vec<Ring> {
     let mut end = 0;
     let table = |group: &weir_fc::Group| {
@@ -127,7 +290,8 @@ pub(super) fn rings(layout: &QueueLayout) -> Vec<Ring> {
     rings
 }
 
-pub(super) fn ranks(layout: &QueueLayout, rank_of: &[usize]) -> Vec<Rank> {
+/// All ranks of these groups; `rank_of` tells that of each group.
+pub(super) fn ranks(layout: &QueueLayout, rings: &[Ring], rank_of: &[usize]) -> Vec<Rank> {
     let mut ranks: Vec<Rank> = Vec::new();
     for (g, (group, &rank)) in layout.groups.iter().zip(rank_of).enumerate() {
         match ranks.get_mut(rank) {
@@ -137,11 +301,23 @@ pub(super) fn ranks(layout: &QueueLayout, rank_of: &[usize]) -> Vec<Rank> {
                 weighted: group.quantum.is_some(),
                 cursor: g,
                 earned: false,
+                bits: 0,
             }),
+        }
+    }
+    for rank in ranks.iter_mut().filter(|r| r.weighted) {
+        let groups = &rings[rank.groups.0..rank.groups.1];
+        let is_fixed = |g: usize| layout.on_demand.iter().all(|d| d.group as usize != g);
+        let fits = |ring: &Ring| ring.end == ring.first + 1 && ring.end <= 64;
+        if groups.iter().all(fits) && (rank.groups.0..rank.groups.1).all(is_fixed) {
+            rank.bits = groups.iter().fold(0, |bits, ring| bits | 1 << ring.first);
         }
     }
     ranks
 }
+
+/// `Scheduler::late` where the order of numbers may never be that of ranks.
+pub(super) const ANY: u64 = u64::MAX;
 
 /// Which queues have a smaller number than one made on demand but rank below it.
 pub(super) fn late(layout: &QueueLayout, rings: &[Ring], rank_of: &[usize]) -> u64 {
@@ -161,14 +337,4 @@ pub(super) fn main_group(layout: &QueueLayout, rings: &[Ring]) -> Option<usize> 
     (0..rings.len())
         .filter(|&g| rings[g].step == 1)
         .max_by_key(|&g| (grows(g), rings[g].end - rings[g].first))
-}
-
-impl State {
-    /// Whether there are queues that take turns with others.
-    pub(super) fn has_turns(&self) -> bool {
-        let Self { layout, ranks, .. } = self;
-        layout.groups.iter().any(|g| g.queues > 1)
-            || ranks.iter().any(|r| r.groups.1 - r.groups.0 > 1)
-            || !layout.on_demand.is_empty()
-    }
 }
