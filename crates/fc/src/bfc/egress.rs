@@ -26,9 +26,9 @@ impl Entry {
     }
 }
 
-/// The active flows of an egress port, and a list of those without packets in the order in which they
-/// became idle. An entry that has got packets since stays in the list until it is the oldest: most
-/// flows come and go with every packet, and mostly it is the newest that does.
+/// The active flows of an egress port, and a list of those without packets in the order in which
+/// they became idle. An entry that has got packets since stays in the list until it is the oldest:
+/// most flows come and go with every packet, and mostly it is the newest that does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Egress {
     pub flows: Table<Entry>,

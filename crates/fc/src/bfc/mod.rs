@@ -359,8 +359,8 @@ impl Bfc {
         (self.renew(at, key, 1, queue, until), 1, queue)
     }
 
-    /// Makes an entry for the flow under `key`, or makes the one that is there, which counts no longer,
-    /// a new one.
+    /// Makes an entry for the flow under `key`, or makes the one that is there, which counts no
+    /// longer, a new one.
     fn renew(&mut self, at: usize, key: u64, packets: u32, queue: QueueId, until: Time) -> u32 {
         let flows = &mut self.egresses[at].flows;
         match flows.get_mut(key) {

@@ -3,10 +3,10 @@
 use crate::Actions;
 use weir_core::{ControlMessage, FlowId, PortId, Priority};
 
-/// Standing flow-level pauses: where they were sent and which flow they named. There is one
-/// per way in: a flow may change its way, and flows that share an entry have several. A RESUME
-/// names the flow the PAUSE named. `None` while there is none, which is most of the time: a pointer is
-/// all that a flow's entry has room for.
+/// Standing flow-level pauses: where they were sent and which flow they named. There is one per way
+/// in: a flow may change its way, and flows that share an entry have several. A RESUME names the
+/// flow the PAUSE named. `None` while there is none, which is most of the time: a pointer is all
+/// that a flow's entry has room for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Upstream(Option<Box<Standing>>);
 

@@ -131,8 +131,8 @@ impl LengthProbe {
         }
     }
 
-    /// The bin of the present length, beyond the highest so far, becomes the highest. What was counted
-    /// there belongs to the old one, but for `span`.
+    /// The bin of the present length, beyond the highest so far, becomes the highest. What was
+    /// counted there belongs to the old one, but for `span`.
     #[cold]
     fn raise_the_top(&mut self, span: u64) {
         let top = std::mem::replace(&mut self.top, span) - span;

@@ -157,8 +157,8 @@ impl Switch {
         self.inbox.next() > now && self.clocks.would_win(self.tx_clock(egress.index()), now)
     }
 
-    /// Stores a packet of a quiet ingress and queues it where the scheme has said beforehand, without
-    /// a word to the scheme. Returns whether it did.
+    /// Stores a packet of a quiet ingress and queues it where the scheme has said beforehand,
+    /// without a word to the scheme. Returns whether it did.
     #[inline(always)]
     fn queue_quietly(
         &mut self,
