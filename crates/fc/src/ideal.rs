@@ -108,8 +108,9 @@ impl Ideal {
     /// The entry of `flow` in table `at`, new if need be.
     fn entry(&mut self, at: usize, flow: FlowId) -> (u32, &mut Entry) {
         let flows = &mut self.egresses[at];
-        let i =
-            flows.find(flow.get()).unwrap_or_else(|| flows.insert(flow.get(), Entry::default()));
+        let i = flows
+            .find_again(flow.get())
+            .unwrap_or_else(|| flows.insert(flow.get(), Entry::default()));
         (i, flows.at_mut(i).expect("found or just made"))
     }
 

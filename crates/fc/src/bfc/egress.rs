@@ -1,6 +1,7 @@
 //! The active flows of one egress port.
 
 use crate::perflow::Table;
+use std::collections::VecDeque;
 use weir_core::{QueueId, Time};
 
 /// A flow with packets here, or one that had some a moment ago.
@@ -10,92 +11,57 @@ pub(super) struct Entry {
     pub queue: QueueId,
     /// Without packets, the entry counts until then.
     pub until: Time,
-    /// Its neighbours in the list of idle entries.
-    older: u32,
-    newer: u32,
 }
 
-/// Beyond either end of the list.
-const END: u32 = u32::MAX;
-/// In place of an older neighbour: the entry is not in the list.
-const APART: u32 = u32::MAX - 1;
-
-impl Entry {
-    pub(super) fn new(packets: u32, queue: QueueId, until: Time) -> Self {
-        Self { packets, queue, until, older: APART, newer: APART }
-    }
-}
-
-/// The active flows of an egress port, and a list of those without packets in the order in which
-/// they became idle. An entry that has got packets since stays in the list until it is the oldest:
-/// most flows come and go with every packet, and mostly it is the newest that does.
+/// The active flows of an egress port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Egress {
     pub flows: Table<Entry>,
-    oldest: u32,
-    newest: u32,
+    /// Entries that became idle, and until when they were to be kept then. One that does so again
+    /// before another one has no second record: flows come in trains, and most of their packets find
+    /// a port empty.
+    idle: VecDeque<(Time, u32)>,
 }
 
 impl Egress {
     pub(super) fn new(flows: Table<Entry>) -> Self {
-        Self { flows, oldest: END, newest: END }
+        Self { flows, idle: VecDeque::new() }
     }
 
-    /// Drops entries whose time is over.
+    /// The entry under `key`. Mostly it is the one that became idle last.
+    #[inline(always)]
+    pub(super) fn get_mut(&mut self, key: u64) -> Option<(u32, &mut Entry)> {
+        let newest = self.idle.back().map(|(_, i)| *i);
+        let i = self.flows.find_near(key, newest)?;
+        self.flows.at_mut(i).map(|e| (i, e))
+    }
+
+    /// Drops entries whose time is over. One that was used since is behind in the list again.
     #[inline(always)]
     pub(super) fn purge(&mut self, now: Time) {
-        if let Some(e) = self.flows.at(self.oldest)
-            && (e.until < now || e.packets > 0)
-        {
+        if self.idle.front().is_some_and(|(until, _)| *until < now) {
             self.drop_oldest(now);
         }
     }
 
     #[inline(never)]
     fn drop_oldest(&mut self, now: Time) {
-        while let Some(e) = self.flows.at(self.oldest)
-            && (e.until < now || e.packets > 0)
+        while let Some((until, i)) = self.idle.front().copied()
+            && until < now
         {
-            let (i, over) = (self.oldest, e.packets == 0);
-            self.take_out(i);
-            if over {
+            self.idle.pop_front();
+            if self.flows.at(i).is_some_and(|e| e.packets == 0 && e.until < now) {
                 self.flows.remove(i);
             }
         }
     }
 
-    /// Entry `i` has become idle, or idle again: it is the newest of the list.
-    #[inline]
-    pub(super) fn rest(&mut self, i: u32) {
-        if self.newest != i {
-            self.take_out(i);
-            self.append(i);
-        }
-    }
-
-    /// Takes entry `i` out of the list, if it is there.
-    fn take_out(&mut self, i: u32) {
-        let Some(e) = self.flows.at_mut(i).filter(|e| e.older != APART) else { return };
-        let (older, newer) = (e.older, e.newer);
-        (e.older, e.newer) = (APART, APART);
-        match self.flows.at_mut(older) {
-            Some(e) => e.newer = newer,
-            None => self.oldest = newer,
-        }
-        match self.flows.at_mut(newer) {
-            Some(e) => e.older = older,
-            None => self.newest = older,
-        }
-    }
-
-    fn append(&mut self, i: u32) {
-        let older = std::mem::replace(&mut self.newest, i);
-        match self.flows.at_mut(older) {
-            Some(e) => e.newer = i,
-            None => self.oldest = i,
-        }
-        if let Some(e) = self.flows.at_mut(i) {
-            (e.older, e.newer) = (older, END);
+    /// Entry `i` has become idle, or idle again, and is kept until then.
+    #[inline(always)]
+    pub(super) fn rest(&mut self, i: u32, until: Time) {
+        match self.idle.back_mut() {
+            Some((last, j)) if *j == i => *last = until.max(*last),
+            _ => self.idle.push_back((until, i)),
         }
     }
 }
@@ -123,28 +89,48 @@ mod tests {
             let comes = r >> 32 & 1 == 0;
             match (i, comes) {
                 (None, true) => {
-                    let e = Entry::new(1, QueueId(0), Time::from_ns(now + KEEP));
+                    let until = Time::from_ns(now + KEEP);
+                    let e = Entry { packets: 1, queue: QueueId(0), until };
                     egress.flows.insert(key, e);
                     plain.push((key, 1, now + KEEP));
                     plain.sort_unstable();
                 }
                 (Some(i), true) => {
-                    egress.flows.get_mut(key).unwrap().1.packets += 1;
+                    egress.get_mut(key).unwrap().1.packets += 1;
                     plain[i].1 += 1;
                 }
                 (Some(i), false) => {
-                    let (at, e) = egress.flows.get_mut(key).unwrap();
+                    let (at, e) = egress.get_mut(key).unwrap();
                     e.packets = e.packets.saturating_sub(1);
                     plain[i].1 = plain[i].1.saturating_sub(1);
                     if e.packets == 0 {
                         e.until = Time::from_ns(now + KEEP);
                         plain[i].2 = now + KEEP;
-                        egress.rest(at);
+                        egress.rest(at, Time::from_ns(now + KEEP));
                     }
                 }
                 (None, false) => {}
             }
         }
         assert!(!plain.is_empty(), "some are left");
+    }
+
+    #[test]
+    fn a_train_has_one_record_and_its_entry_is_kept_longest() {
+        let mut egress = Egress::new(Table::new());
+        let (ns, queue) = (Time::from_ns, QueueId(0));
+        let a = egress.flows.insert(1, Entry { packets: 0, queue, until: ns(10) });
+        let b = egress.flows.insert(2, Entry { packets: 0, queue, until: ns(11) });
+        for (i, until) in [(a, 8), (a, 10), (a, 9), (b, 11), (a, 12)] {
+            egress.rest(i, ns(until));
+        }
+        assert_eq!(egress.idle, [(ns(10), a), (ns(11), b), (ns(12), a)]);
+        let known = |e: &Egress| e.flows.iter().map(|(_, key, _)| key).collect::<Vec<_>>();
+        egress.purge(ns(10));
+        assert_eq!(known(&egress), [1, 2]);
+        egress.purge(ns(11));
+        assert_eq!(known(&egress), [2]);
+        egress.purge(ns(13));
+        assert!(known(&egress).is_empty() && egress.idle.is_empty());
     }
 }

@@ -348,7 +348,7 @@ impl Bfc {
         let at = self.plan.at(egress, class);
         let known = &mut self.egresses[at];
         known.purge(v.now);
-        if let Some((i, e)) = known.flows.get_mut(key)
+        if let Some((i, e)) = known.get_mut(key)
             && (e.packets > 0 || v.now <= e.until)
         {
             e.packets += 1;
@@ -362,13 +362,13 @@ impl Bfc {
     /// Makes an entry for the flow under `key`, or makes the one that is there, which counts no
     /// longer, a new one.
     fn renew(&mut self, at: usize, key: u64, packets: u32, queue: QueueId, until: Time) -> u32 {
-        let flows = &mut self.egresses[at].flows;
-        match flows.get_mut(key) {
+        let egress = &mut self.egresses[at];
+        match egress.get_mut(key) {
             Some((i, e)) => {
-                (e.packets, e.queue, e.until) = (packets, queue, until);
+                *e = Entry { packets, queue, until };
                 i
             }
-            None => flows.insert(key, Entry::new(packets, queue, until)),
+            None => egress.flows.insert(key, Entry { packets, queue, until }),
         }
     }
 
@@ -381,7 +381,7 @@ impl Bfc {
             e.packets = e.packets.saturating_sub(1);
             e.until = until;
             if e.packets == 0 {
-                egress.rest(i);
+                egress.rest(i, until);
             }
         }
     }
@@ -451,7 +451,7 @@ impl FlowControl for Bfc {
         let until = v.now + self.sticky[p.ingress.index()];
         let known = &mut self.egresses[at];
         known.purge(v.now);
-        let (i, mut queue) = match known.flows.get_mut(key) {
+        let (i, mut queue) = match known.get_mut(key) {
             Some((_, e)) if e.packets > 0 => return None,
             Some((i, e)) if v.now <= e.until => {
                 e.until = until;
@@ -462,7 +462,7 @@ impl FlowControl for Bfc {
                 (self.renew(at, key, 0, queue, until), queue)
             }
         };
-        self.egresses[at].rest(i);
+        self.egresses[at].rest(i, until);
         if self.first_packets && p.has(flags::FIRST) {
             queue = self.plan.other(p.priority);
         }

@@ -76,7 +76,7 @@ impl Egress {
 
     /// The flow under `key`, new if need be.
     pub(super) fn flow(&mut self, key: u64, name: Name) -> u32 {
-        self.flows.find(key).unwrap_or_else(|| {
+        self.flows.find_again(key).unwrap_or_else(|| {
             let (told, next) = (Vec::new(), Time::ZERO);
             let new = Flow { name, bytes: 0, lane: None, lane_bytes: 0, xoff: false, told, next };
             self.flows.insert(key, new)

@@ -96,7 +96,7 @@ impl Egress {
 
     /// The flow under `key`, new if need be.
     pub(super) fn flow(&mut self, key: u64) -> u32 {
-        self.flows.find(key).unwrap_or_else(|| self.flows.insert(key, Flow::default()))
+        self.flows.find_again(key).unwrap_or_else(|| self.flows.insert(key, Flow::default()))
     }
 
     /// Counts a reason to hold queue `index`, or one less.

@@ -76,6 +76,8 @@ pub(crate) struct Table<E> {
     taken: u32,
     /// How many slots beyond are taken.
     beyond: u32,
+    /// Where [`Table::find_again`] looks first.
+    recent: u32,
     slots: Vec<Option<(u64, E)>>,
     /// Of the first few; that of a free one means nothing.
     tags: [[u8; 8]; FEW / 8],
@@ -95,6 +97,7 @@ impl<E> Table<E> {
         Self {
             taken: 0,
             beyond: 0,
+            recent: 0,
             slots: Vec::new(),
             tags: [[0; 8]; FEW / 8],
             rest: Box::default(),
@@ -112,7 +115,7 @@ impl<E> Table<E> {
         if self.taken | self.beyond == 0 { None } else { self.search(key) }
     }
 
-    #[inline]
+    #[inline(never)]
     fn search(&self, key: u64) -> Option<u32> {
         let tag = tag(key);
         let mut taken = self.taken;
@@ -134,12 +137,22 @@ impl<E> Table<E> {
     }
 
     /// [`Table::find`] where the entry was at `hint` before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find_near(&self, key: u64, hint: Option<u32>) -> Option<u32> {
         hint.filter(|i| self.is_at(key, *i)).or_else(|| self.find(key))
     }
 
-    #[inline]
+    /// [`Table::find`] where it is mostly the entry of the last time: flows come in trains.
+    #[inline(always)]
+    pub(crate) fn find_again(&mut self, key: u64) -> Option<u32> {
+        let found = self.find_near(key, Some(self.recent));
+        if let Some(i) = found {
+            self.recent = i;
+        }
+        found
+    }
+
+    #[inline(always)]
     fn is_at(&self, key: u64, i: u32) -> bool {
         matches!(self.slots.get(i as usize), Some(Some((k, _))) if *k == key)
     }
@@ -163,12 +176,6 @@ impl<E> Table<E> {
         Some(&mut self.slots.get_mut(i as usize)?.as_mut()?.1)
     }
 
-    #[inline]
-    pub(crate) fn get_mut(&mut self, key: u64) -> Option<(u32, &mut E)> {
-        let i = self.find(key)?;
-        self.at_mut(i).map(|e| (i, e))
-    }
-
     /// Adds an entry that is not there yet.
     pub(crate) fn insert(&mut self, key: u64, entry: E) -> u32 {
         debug_assert!(self.find(key).is_none(), "one entry per key");
@@ -187,7 +194,8 @@ impl<E> Table<E> {
             self.slots.push(None);
         }
         self.slots[i] = Some((key, entry));
-        i as u32
+        self.recent = i as u32;
+        self.recent
     }
 
     pub(crate) fn remove(&mut self, i: u32) {
@@ -295,6 +303,7 @@ mod tests {
             assert_eq!(t.find(key), at);
             assert_eq!(t.find_near(key, Some(step as u32 % 50)), at);
             assert_eq!(t.find_near(key, at), at);
+            assert_eq!(t.find_again(key), at);
             assert_eq!(t.len(), list.iter().flatten().count());
             let all = t.iter().map(|(i, key, _)| (i as usize, key));
             assert!(all.eq(list.iter().enumerate().filter_map(|(i, k)| Some((i, (*k)?)))));

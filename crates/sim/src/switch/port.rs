@@ -243,6 +243,14 @@ impl Port {
         })
     }
 
+    /// [`Port::select`] where nothing is blocked. Mostly queues take turns that are alone in doing so:
+    /// that takes no call.
+    #[inline(always)]
+    pub(crate) fn select_any(&mut self, stored: &Store) -> Option<QueueId> {
+        let first = self.scheduler.undisputed().or_else(|| self.scheduler.select_in_main());
+        first.or_else(|| self.select(PrioritySet::EMPTY, stored))
+    }
+
     /// Appends to a queue and keeps its books; returns whether there is a queue more now that could
     /// send. With `MARKS`, what is appended may be a mark.
     #[inline(always)]

@@ -183,7 +183,7 @@ impl Scheduler {
     /// The queue whose turn it is, if the first ready one is of the main ring and that is within
     /// the first 64: one look at their bits is enough.
     #[inline(always)]
-    fn select_in_main(&mut self) -> Option<QueueId> {
+    pub(crate) fn select_in_main(&mut self) -> Option<QueueId> {
         let Ring { end, cursor, .. } = self.main;
         let ready = self.ready.first();
         let first = ready.trailing_zeros();

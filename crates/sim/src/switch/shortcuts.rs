@@ -327,7 +327,7 @@ impl Switch {
     fn transmit_inspected(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
         let Self { ports, books, scheme, stored, .. } = self;
         let port = &mut ports[o];
-        let Some(q) = port.select(PrioritySet::EMPTY, stored) else {
+        let Some(q) = port.select_any(stored) else {
             return self.clocks.advance(Time::NEVER);
         };
         let queue = &port.queues[q.index()];
@@ -349,7 +349,7 @@ impl Switch {
     /// [`Switch::transmit_shortcut`] where queues take turns.
     #[inline(never)]
     fn transmit_in_turn(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {
-        match self.ports[o].select(PrioritySet::EMPTY, &self.stored) {
+        match self.ports[o].select_any(&self.stored) {
             Some(q) => self.send_due(o, q, now, env),
             None => self.clocks.advance(Time::NEVER),
         }
