@@ -18,8 +18,8 @@ pub(super) struct Entry {
 pub(super) struct Egress {
     pub flows: Table<Entry>,
     /// Entries that became idle, and until when they were to be kept then. One that does so again
-    /// before another one has no second record: flows come in trains, and most of their packets find
-    /// a port empty.
+    /// before another one has no second record: flows come in trains, and most of their packets
+    /// find a port empty.
     idle: VecDeque<(Time, u32)>,
 }
 

@@ -243,8 +243,8 @@ impl Port {
         })
     }
 
-    /// [`Port::select`] where nothing is blocked. Mostly queues take turns that are alone in doing so:
-    /// that takes no call.
+    /// [`Port::select`] where nothing is blocked. Mostly queues take turns that are alone in doing
+    /// so: that takes no call.
     #[inline(always)]
     pub(crate) fn select_any(&mut self, stored: &Store) -> Option<QueueId> {
         let first = self.scheduler.undisputed().or_else(|| self.scheduler.select_in_main());
