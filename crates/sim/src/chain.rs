@@ -162,20 +162,11 @@ impl Store {
         self.ends.free = link;
     }
 
-    /// Prefetches the first packets: those of the first two links, since a visit often takes more
-    /// than one, and the second may not have been there when the first became the head.
+    /// Prefetches the first packets.
     #[inline(always)]
     pub(crate) fn prefetch(&self, chain: &Chain) {
-        if chain.is_empty() {
-            return;
-        }
-        let first = link_of(chain.first);
-        if let Some(link) = link_at(&self.places, first) {
-            prefetch(link);
-        }
-        if first != link_of(chain.last)
-            && let Some(second) = self.ends.next.get(first as usize)
-            && let Some(link) = link_at(&self.places, *second)
+        if !chain.is_empty()
+            && let Some(link) = link_at(&self.places, link_of(chain.first))
         {
             prefetch(link);
         }
