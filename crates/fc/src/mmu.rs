@@ -403,7 +403,7 @@ impl Mmu {
                 self.admit_dynamic(port, s, size)?;
             }
             if let Some(staged) = &self.staged {
-                staged.may_enter(&self.ingress, s, size)?;
+                staged.may_enter(&self.ingress, self.used, s, size)?;
             }
         }
         if let Some(staged) = &mut self.staged {

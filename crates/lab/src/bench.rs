@@ -63,7 +63,7 @@ pub fn measure(
 ) -> Result<Measurement, SimError> {
     let threads = match e.engine {
         EngineConfig::Auto { .. } | EngineConfig::Window { .. } => {
-            weir_sim::run::threads(&e.topology, &e.config(variant))
+            weir_sim::run::threads(&e.topology, &e.traffic, &e.config(variant))
         }
         EngineConfig::Sequential | EngineConfig::Stepwise => 1,
     };

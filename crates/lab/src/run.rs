@@ -6,7 +6,7 @@ use crate::findings::{KnownStats, PauseTree};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use weir_cc::tcp::EcnMode;
 use weir_core::{Bytes, Priority};
 use weir_sim::config::{Config, EngineConfig, Reliability, Stop};
@@ -254,14 +254,32 @@ struct Watch<'a> {
     stop: Stop,
     /// Called when simulated time begins.
     begins: &'a mut dyn FnMut(),
+    /// When the gauge was fed last.
+    looked: Option<Instant>,
 }
+
+/// A gauge is read a few times per second.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 impl Observer for Watch<'_> {
     fn begins(&mut self) {
         (self.begins)();
     }
 
-    fn progress(&mut self, p: &Progress) -> ControlFlow<()> {
+    fn progress(&mut self, look: &dyn Fn() -> Progress) -> ControlFlow<()> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        if self.looked.is_none_or(|at| at.elapsed() >= BETWEEN_LOOKS) {
+            self.looked = Some(Instant::now());
+            self.show(&look());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Watch<'_> {
+    fn show(&self, p: &Progress) {
         let by_time = match self.stop {
             Stop::At(end) => p.now.as_ps() as f64 / end.as_ps().max(1) as f64,
             Stop::Drained => 0.0,
@@ -271,10 +289,6 @@ impl Observer for Watch<'_> {
         self.gauge.now.store(p.now.as_ps(), Ordering::Relaxed);
         self.gauge.hops.store(p.packet_hops, Ordering::Relaxed);
         self.gauge.done.fetch_max((done * MILLION as f64) as u64, Ordering::Relaxed);
-        match self.interrupt.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
     }
 }
 
@@ -290,8 +304,14 @@ pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result
     let cpu_seconds = || if several { process_seconds() } else { thread_seconds() };
     let interrupt = &meter.interrupt;
     let mut begun = None;
-    let mut watch =
-        Watch { gauge, interrupt, hops, stop: config.stop, begins: &mut || begun = cpu_seconds() };
+    let mut watch = Watch {
+        gauge,
+        interrupt,
+        hops,
+        stop: config.stop,
+        begins: &mut || begun = cpu_seconds(),
+        looked: None,
+    };
     let (wall, cpu) = (Instant::now(), cpu_seconds());
     let outcome =
         weir_sim::run_prepared(&e.topology, e.prepared(&config), &e.traffic, &config, &mut watch)?;
@@ -334,7 +354,7 @@ pub fn run_alone(
 struct Alone<'a>(&'a AtomicBool);
 
 impl Observer for Alone<'_> {
-    fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
+    fn progress(&mut self, _: &dyn Fn() -> Progress) -> ControlFlow<()> {
         match self.0.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),

@@ -71,6 +71,7 @@ pub mod run;
 mod shared;
 mod switch;
 mod tally;
+mod threads;
 mod timers;
 mod tree;
 mod wire;

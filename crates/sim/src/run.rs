@@ -8,7 +8,8 @@ use crate::error::SimError;
 use crate::node::Node;
 use crate::outcome::{Finish, Outcome};
 use crate::report;
-use crate::shared::{self, Prepared, Shared};
+use crate::shared::{Prepared, Shared};
+use crate::threads;
 use crate::tree::HORIZON;
 use crate::world::World;
 use std::ops::ControlFlow;
@@ -40,13 +41,15 @@ pub trait Observer {
     /// Called once, when routes and nodes are there and time begins.
     fn begins(&mut self) {}
 
-    /// Called on the grid. `Break` ends the run as [`Finish::Interrupted`].
-    fn progress(&mut self, progress: &Progress) -> ControlFlow<()>;
+    /// Called on the grid. `look` says how far the run has come; it looks at every node, so an
+    /// observer should not call it more often than somebody reads it. `Break` ends the run as
+    /// [`Finish::Interrupted`].
+    fn progress(&mut self, look: &dyn Fn() -> Progress) -> ControlFlow<()>;
 }
 
 /// No observer: progress is ignored and nothing interrupts the run.
 impl Observer for () {
-    fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
+    fn progress(&mut self, _: &dyn Fn() -> Progress) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
@@ -89,8 +92,8 @@ pub fn run_prepared(
 
 /// How many threads a run would use: what was asked for, at most as many as there is enough work
 /// for in each window.
-pub fn threads(topology: &Topology, config: &Config) -> usize {
-    Partition::new(topology, shared::threads(topology, config)).parts.len()
+pub fn threads(topology: &Topology, traffic: &Traffic, config: &Config) -> usize {
+    Partition::new(topology, threads::threads(topology, traffic, config)).parts.len()
 }
 
 impl World<'_> {
@@ -118,7 +121,7 @@ impl World<'_> {
             if let Some(finish) = self.finished(stop, &mut watch) {
                 return finish;
             }
-            if observer.progress(&self.progress()).is_break() {
+            if observer.progress(&|| self.progress()).is_break() {
                 return Finish::Interrupted;
             }
         }

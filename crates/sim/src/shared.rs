@@ -1,8 +1,6 @@
 //! What all nodes of a run read and none writes.
 
-use crate::config::{
-    Config, EngineConfig, IngressLimit, LinkFailure, Routing, ThresholdConfig, headroom,
-};
+use crate::config::{Config, IngressLimit, LinkFailure, Routing, ThresholdConfig, headroom};
 use crate::error::SimError;
 use crate::link::Outages;
 use crate::marking::SwitchThresholds;
@@ -104,11 +102,6 @@ impl<'a> Shared<'a> {
         })
     }
 
-    /// How many threads to divide the network among.
-    pub(crate) fn threads(&self) -> usize {
-        threads(self.topology, self.config)
-    }
-
     /// Whether nodes have enough to do in a window for running them one after the other, in any
     /// order, to beat always looking for the one that is due first: about four packets each.
     pub(crate) fn window_pays(&self) -> bool {
@@ -121,21 +114,9 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// How many threads to divide the network among.
-pub(crate) fn threads(topology: &Topology, config: &Config) -> usize {
-    // A thread has enough to do in a window for its meeting with the others at the end to be
-    // worth while when it handles about 500 packets.
-    let useful = || usize::try_from(packets_per_window(topology, config) / 500);
-    match config.engine {
-        EngineConfig::Auto { threads } => threads.clamp(1, useful().unwrap_or(usize::MAX).max(1)),
-        EngineConfig::Window { threads } => threads.max(1),
-        EngineConfig::Sequential | EngineConfig::Stepwise => 1,
-    }
-}
-
 /// How many packets arrive in one lookahead, between two meetings of threads, if a quarter of all
 /// wire time is used.
-fn packets_per_window(topology: &Topology, config: &Config) -> u64 {
+pub(crate) fn packets_per_window(topology: &Topology, config: &Config) -> u64 {
     let window = lookahead(topology, config);
     let frame = config.nic.max_frame();
     let of_link = |l: &weir_net::Link| 2 * window.as_ps() / l.rate.time_for(frame).as_ps().max(1);
@@ -143,7 +124,7 @@ fn packets_per_window(topology: &Topology, config: &Config) -> u64 {
 }
 
 /// The last packet of a flow is not padded, so it may be shorter than any control frame.
-fn lookahead(topology: &Topology, config: &Config) -> Time {
+pub(crate) fn lookahead(topology: &Topology, config: &Config) -> Time {
     let nic = &config.nic;
     let shortest = (nic.header + Bytes::new(1)).min(nic.ack).min(Bytes::new(MIN_FRAME));
     let shortest = shortest + config.link.overhead;

@@ -12,6 +12,7 @@ use crate::node::Node;
 use crate::probe::Hears;
 use crate::shared::Shared;
 use crate::switch::Switch;
+use crate::threads::threads;
 use crate::wire::{WireNumbers, Wires};
 use rustc_hash::FxHashMap;
 use weir_core::{Bytes, NodeId, Time};
@@ -22,6 +23,8 @@ pub(crate) struct World<'a> {
     pub(crate) shared: &'a Shared<'a>,
     pub(crate) parts: Vec<Part>,
     pub(crate) partition: Partition,
+    /// Nodes with probes that look at them at every point of the grid.
+    on_grid: Vec<NodeId>,
     /// When a probe is to take its next sample.
     pub(crate) sample_at: Time,
     pub(crate) now: Time,
@@ -30,7 +33,7 @@ pub(crate) struct World<'a> {
 impl<'a> World<'a> {
     pub(crate) fn build(shared: &'a Shared<'a>, traffic: &Traffic) -> Result<Self, SimError> {
         let topology = shared.topology;
-        let partition = Partition::new(topology, shared.threads());
+        let partition = Partition::new(topology, threads(topology, traffic, shared.config));
         let mut sources: FxHashMap<NodeId, HostFlows> =
             traffic.sources(shared.config.seed).into_iter().map(|s| (s.host(), s)).collect();
         let numbers = WireNumbers::new(topology, &partition.parts);
@@ -49,7 +52,9 @@ impl<'a> World<'a> {
             mine.map(|mine| mine()).into_iter().chain(others).collect::<Result<Vec<_>, _>>()
         })?;
         let sample_at = next_sample(&parts);
-        let mut world = Self { shared, parts, partition, sample_at, now: Time::ZERO };
+        let nodes = parts.iter().flat_map(|p| &p.nodes);
+        let on_grid = nodes.filter(|n| n.probes().hear(Hears::GRID)).map(Node::id).collect();
+        let mut world = Self { shared, parts, partition, on_grid, sample_at, now: Time::ZERO };
         world.pin_paths(traffic)?;
         Ok(world)
     }
@@ -134,10 +139,10 @@ impl<'a> World<'a> {
     /// Lets probes look at their nodes.
     pub(crate) fn at_grid_point(&mut self) {
         let now = self.now;
-        for node in self.parts.iter_mut().flat_map(|p| &mut p.nodes) {
-            if node.probes().hear(Hears::GRID) {
-                node.show(|probes, sight| probes.grid(now, sight));
-            }
+        for id in &self.on_grid {
+            let (part, place) = self.partition.place[id.index()];
+            let node = &mut self.parts[part as usize].nodes[place as usize];
+            node.show(|probes, sight| probes.grid(now, sight));
         }
     }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::fabrics::{mesh, network};
-use common::{config, flow, run};
+use common::{config, flow, plan, run};
 use proptest::prelude::*;
 use weir_core::{Bytes, LinkId, NodeId, Rate, Ratio, Time};
 use weir_net::build::{self, k_ary, leaf_spine, ofc_chain, ring};
@@ -70,11 +70,11 @@ fn when_threads_begin_to_rest_and_work_again() {
         build::k_ary::build(&k_ary::Params { k: 8, ..k_ary::Params::default() }).unwrap();
     let engine = EngineConfig::Auto { threads: 2 };
     let cfg = Config { engine, ..config("pfc") };
-    assert_eq!(weir_sim::run::threads(&topology, &cfg), 2);
     let mut flows = mesh(&topology, 200, 60_000, 20, 3);
     let later = |start, f: FlowSpec| FlowSpec { start: Time::from_us(start), ..f };
     flows.extend((0..32).map(|src| later(60, flow(src, 127, 30_000))));
     flows.extend(mesh(&topology, 200, 60_000, 20, 4).into_iter().map(|f| later(200, f)));
+    assert_eq!(weir_sim::run::threads(&topology, &plan(&topology, &flows), &cfg), 2);
     let sequential = Config { engine: EngineConfig::Sequential, ..cfg.clone() };
     let out = run(&topology, &flows, &cfg);
     assert_eq!(out.finish, Finish::Drained);

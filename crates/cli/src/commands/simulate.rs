@@ -71,7 +71,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
 /// Says when threads are not used as asked for, or in vain.
 fn note_threads(e: &Experiment, variant: Variant, terminal: &Terminal) {
     if let EngineConfig::Auto { threads: asked @ 2.. } = e.engine {
-        let used = weir_lab::threads(&e.topology, &e.config(variant));
+        let used = weir_lab::threads(&e.topology, &e.traffic, &e.config(variant));
         if used < asked {
             terminal.note(&format!(
                 "{used} of {asked} threads are used: this network has too little work for more \
@@ -83,7 +83,7 @@ fn note_threads(e: &Experiment, variant: Variant, terminal: &Terminal) {
         let unforced = EngineConfig::Auto { threads: forced };
         let mut config = e.config(variant);
         config.engine = unforced;
-        let useful = weir_lab::threads(&e.topology, &config);
+        let useful = weir_lab::threads(&e.topology, &e.traffic, &config);
         if useful < forced {
             terminal.note(&format!(
                 "{forced} threads are forced, but this network has work for {useful}: the run may \

@@ -69,34 +69,38 @@ impl SharedLimits {
         bytes.saturating_sub(self.dedicated)
     }
 
-    /// Which limit is exceeded if queue `at` of `queues`, a side's queues by port and priority, had
-    /// `size` bytes more; `all` is the limit of the side.
-    fn exceeded(
-        &self,
-        queues: impl Iterator<Item = Bytes>,
-        at: usize,
-        size: Bytes,
-        all: Bytes,
-    ) -> Option<EgressLimit> {
-        let (mut of_port, mut of_all) = (Bytes::ZERO, Bytes::ZERO);
-        for (s, bytes) in queues.enumerate() {
-            let share = self.share(if s == at { bytes + size } else { bytes });
-            if s == at && share > self.queue {
-                return Some(EgressLimit::Queue);
-            }
-            if s / Priority::COUNT == at / Priority::COUNT {
-                of_port += share;
-            }
-            of_all += share;
+    /// Which limit is exceeded if queue `at` of a side had `size` bytes more; `all` is the limit of
+    /// the side.
+    fn exceeded<Q>(&self, side: &Side<Q>, at: usize, size: Bytes, all: Bytes) -> Option<EgressLimit>
+    where
+        Q: Fn(usize) -> Bytes,
+    {
+        let share = |s: usize| self.share((side.queue)(s));
+        let grown = self.share((side.queue)(at) + size);
+        if grown > self.queue {
+            return Some(EgressLimit::Queue);
         }
-        if of_port > self.port {
-            Some(EgressLimit::Port)
-        } else if of_all > all {
-            Some(EgressLimit::All)
-        } else {
-            None
+        let more = grown - share(at);
+        let first = at - at % Priority::COUNT;
+        let of_port: Bytes = (first..first + Priority::COUNT).map(share).sum();
+        if of_port + more > self.port {
+            return Some(EgressLimit::Port);
         }
+        // nobody shares more than it holds: mostly there is nothing to add up
+        let fits =
+            side.bytes + size <= all || (0..side.queues).map(share).sum::<Bytes>() + more <= all;
+        (!fits).then_some(EgressLimit::All)
     }
+}
+
+/// The queues of one side of the processor, by port and priority.
+struct Side<Q> {
+    /// The bytes of a queue.
+    queue: Q,
+    /// How many there are.
+    queues: usize,
+    /// What all hold together.
+    bytes: Bytes,
 }
 
 /// Accounts beyond the plain ones.
@@ -119,10 +123,12 @@ impl Staged {
         self.forwarded
     }
 
-    /// Whether an ingress FIFO may take `size` bytes more, its own limit aside.
+    /// Whether an ingress FIFO may take `size` bytes more, its own limit aside. `used` is all that
+    /// is stored.
     pub(super) fn may_enter(
         &self,
         ingress: &[Ingress],
+        used: Bytes,
         s: usize,
         size: Bytes,
     ) -> Result<(), Refusal> {
@@ -131,8 +137,12 @@ impl Staged {
         if self.pool_used + more > limits.pool {
             return Err(Refusal::BufferFull);
         }
-        let queues = ingress.iter().map(|i| i.bytes);
-        match limits.exceeded(queues, s, size, limits.ingress) {
+        let side = Side {
+            queue: |s: usize| ingress[s].bytes,
+            queues: ingress.len(),
+            bytes: used - self.forwarded,
+        };
+        match limits.exceeded(&side, s, size, limits.ingress) {
             Some(_) => Err(Refusal::HeadroomExceeded),
             None => Ok(()),
         }
@@ -193,7 +203,8 @@ impl Mmu {
     }
 
     /// Which limit keeps `size` bytes out of a queue of `egress`, if one does. `ports` are the
-    /// counters of all ports. An exempt priority has none.
+    /// counters of all ports, whose packets have been [forwarded](Self::forward). An exempt
+    /// priority has none.
     pub fn egress_full(
         &self,
         ports: &[PortBook],
@@ -212,8 +223,10 @@ impl Mmu {
                 (bytes > *limit).then_some(EgressLimit::Queue)
             }
             StageLimits::Shared(limits) => {
-                let queues = ports.iter().flat_map(|p| p.q_out);
-                limits.exceeded(queues, slot(egress, priority), size, limits.egress)
+                let queue = |s: usize| ports[s / Priority::COUNT].q_out[s % Priority::COUNT];
+                let queues = ports.len() * Priority::COUNT;
+                let side = Side { queue, queues, bytes: staged.forwarded };
+                limits.exceeded(&side, slot(egress, priority), size, limits.egress)
             }
         }
     }
@@ -358,8 +371,14 @@ mod tests {
 
     #[test]
     fn a_shared_egress_is_limited_by_queue_port_and_side() {
-        let m = shared();
-        let at = |queues: &[_], size| m.egress_full(&egress(queues), B, P, size);
+        let at = |queues: &[(PortId, Priority, u64)], size| {
+            let mut m = shared();
+            for &(_, _, bytes) in queues {
+                m.admit(A, EXEMPT, bytes as u16).unwrap();
+                m.forward(A, EXEMPT, bytes as u16);
+            }
+            m.egress_full(&egress(queues), B, P, size)
+        };
         assert_eq!(at(&[(B, P, 2500)], 500), None, "1000 B dedicated, 2000 B shared");
         assert_eq!(at(&[(B, P, 2500)], 501), Some(EgressLimit::Queue));
         // the other queue of the port shares 2000 B: 1000 B are left for this one

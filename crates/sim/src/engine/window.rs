@@ -8,7 +8,7 @@ use super::{Engine, Part};
 use crate::env::{Ahead, Env};
 use crate::shared::Shared;
 use crate::tree;
-use crate::wire::Mail;
+use crate::wire::{Mail, Wires};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use weir_core::{NodeId, Time};
@@ -65,7 +65,7 @@ struct Stretch {
 
 /// So many visits one after the other are a group: most nodes of a large network may be idle (an
 /// incast), and a group of them is passed over at once.
-const GROUP: usize = 16;
+const GROUP: usize = 8;
 
 #[derive(Clone, Copy, Debug)]
 struct Visit {
@@ -234,7 +234,7 @@ impl Part {
     /// [`Part::run_visits`] where everything is in the cache.
     fn run_near(&mut self, visits: &[Visit], first: usize, ends: &[Time], shared: &Shared<'_>) {
         let mut env = Env { wires: &mut self.wires, shared };
-        let latest = ends.iter().copied().max().unwrap_or(Time::ZERO);
+        let latest = latest(ends);
         for (group, members) in (first..).zip(visits.chunks(GROUP)) {
             if env.wires.soonest(group) >= latest {
                 continue;
@@ -260,40 +260,61 @@ impl Part {
         shared: &Shared<'_>,
     ) {
         let mut env = Env { wires: &mut self.wires, shared };
-        let latest = ends.iter().copied().max().unwrap_or(Time::ZERO);
+        let latest = latest(ends);
+        let due = |wires: &Wires, group: usize| match group * GROUP {
+            from if from >= visits.len() || wires.soonest(first + group) >= latest => 0,
+            from => due(wires, &visits[from..visits.len().min(from + GROUP)], ends),
+        };
+        let asked = asks.iter().fold(0, |bits, (distance, _)| bits | 1u32 << distance);
         let groups = visits.len().div_ceil(GROUP);
-        // bit `n`: the node of the `n`th visit from here will have something to do
-        let mut busy = (2u32 << Ahead::FARTHEST) - 1;
+        // bit `n`: the node of the `n`th visit from the start of a group, as far as the end of the
+        // next one, will have something to do
+        let mut busy = due(env.wires, 0);
         for group in 0..groups {
-            let is_idle = |g: usize| g >= groups || env.wires.soonest(first + g) >= latest;
-            // the next group has to be looked at from within this one
-            if busy <= 1 && is_idle(group) && is_idle(group + 1) {
-                continue;
-            }
+            busy |= due(env.wires, group + 1) << GROUP;
+            let is_idle = env.wires.soonest(first + group) >= latest;
             let from = group * GROUP;
-            let members = &visits[from..visits.len().min(from + GROUP)];
-            for (i, visit) in (from..).zip(members) {
-                busy >>= 1;
-                if let Some(farthest) = visits.get(i + Ahead::FARTHEST) {
-                    let end = ends[farthest.tier as usize];
-                    busy |= u32::from(env.wires.next(farthest.node) < end) << Ahead::FARTHEST;
-                }
-                for &(distance, ahead) in asks {
-                    if busy & 1 << distance != 0
-                        && let Some(visit) = visits.get(i + distance)
-                    {
-                        self.nodes[visit.place as usize].prefetch(ahead, &env);
+            let to = visits.len().min(from + GROUP);
+            // from an idle group on, the next one is looked at
+            let skipped = if is_idle { GROUP - Ahead::FARTHEST } else { 0 };
+            if !is_idle || busy != 0 {
+                for i in from + skipped..to {
+                    let soon = busy >> (i - from);
+                    if soon & asked != 0 {
+                        for &(distance, ahead) in asks {
+                            if soon & 1 << distance != 0
+                                && let Some(visit) = visits.get(i + distance)
+                            {
+                                self.nodes[visit.place as usize].prefetch(ahead, &env);
+                            }
+                        }
+                    }
+                    let visit = visits[i];
+                    let end = ends[visit.tier as usize];
+                    if env.wires.next(visit.node) < end {
+                        self.visits += 1;
+                        self.nodes[visit.place as usize].run(end, &mut env);
                     }
                 }
-                let end = ends[visit.tier as usize];
-                if env.wires.next(visit.node) < end {
-                    self.visits += 1;
-                    self.nodes[visit.place as usize].run(end, &mut env);
-                }
             }
-            env.wires.visited(first + group, members.iter().map(|v| v.node));
+            if !is_idle {
+                env.wires.visited(first + group, visits[from..to].iter().map(|v| v.node));
+            }
+            busy >>= GROUP;
         }
     }
+}
+
+/// The latest end of a sweep.
+fn latest(ends: &[Time]) -> Time {
+    ends.iter().copied().max().unwrap_or(Time::ZERO)
+}
+
+/// One bit for each of a group's visits: whether its node has something to do, as far as is known
+/// now.
+fn due(wires: &Wires, members: &[Visit], ends: &[Time]) -> u32 {
+    let bit = |v: &Visit| u32::from(wires.next(v.node) < ends[v.tier as usize]);
+    members.iter().rev().fold(0, |bits, v| bits << 1 | bit(v))
 }
 
 const _: () = assert!(Ahead::FARTHEST <= GROUP, "only the next group is looked at beforehand");
