@@ -70,10 +70,10 @@ fn when_threads_begin_to_rest_and_work_again() {
         build::k_ary::build(&k_ary::Params { k: 8, ..k_ary::Params::default() }).unwrap();
     let engine = EngineConfig::Auto { threads: 2 };
     let cfg = Config { engine, ..config("pfc") };
-    let mut flows = mesh(&topology, 200, 60_000, 20, 3);
+    let mut flows = mesh(&topology, 400, 60_000, 10, 3);
     let later = |start, f: FlowSpec| FlowSpec { start: Time::from_us(start), ..f };
     flows.extend((0..32).map(|src| later(60, flow(src, 127, 30_000))));
-    flows.extend(mesh(&topology, 200, 60_000, 20, 4).into_iter().map(|f| later(200, f)));
+    flows.extend(mesh(&topology, 400, 60_000, 10, 4).into_iter().map(|f| later(200, f)));
     assert_eq!(weir_sim::run::threads(&topology, &plan(&topology, &flows), &cfg), 2);
     let sequential = Config { engine: EngineConfig::Sequential, ..cfg.clone() };
     let out = run(&topology, &flows, &cfg);
