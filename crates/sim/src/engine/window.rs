@@ -65,7 +65,7 @@ struct Stretch {
 
 /// So many visits one after the other are a group: most nodes of a large network may be idle (an
 /// incast), and a group of them is passed over at once.
-const GROUP: usize = 8;
+const GROUP: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Visit {
