@@ -74,7 +74,7 @@ fn note_threads(e: &Experiment, variant: Variant, terminal: &Terminal) {
         let used = weir_lab::threads(&e.topology, &e.traffic, &e.config(variant));
         if used < asked {
             terminal.note(&format!(
-                "{used} of {asked} threads are used: this network has too little work for more \
+                "{used} of {asked} threads are used: this run has too little work for more \
                  (--threads {asked}! forces {asked})"
             ));
         }
@@ -86,7 +86,7 @@ fn note_threads(e: &Experiment, variant: Variant, terminal: &Terminal) {
         let useful = weir_lab::threads(&e.topology, &e.traffic, &config);
         if useful < forced {
             terminal.note(&format!(
-                "{forced} threads are forced, but this network has work for {useful}: the run may \
+                "{forced} threads are forced, but this run has work for {useful}: it may \
                  be slower than with --threads {useful}"
             ));
         }
