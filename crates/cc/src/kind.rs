@@ -1,7 +1,7 @@
 //! All algorithms behind one name, one parameter set and one state.
 
 use crate::control::{Ack, CongestionControl, Needs, Pacing, Path, TimerKind, Timers};
-use crate::dcqcn::{Dcqcn, DcqcnParams};
+use crate::dcqcn::{DcqcnOnDemand, DcqcnParams};
 use crate::dcqcn_paper::{DcqcnPaper, DcqcnPaperParams};
 use crate::dctcp::{Dctcp, DctcpParams};
 use crate::hpcc::{Hpcc, HpccParams, Telemetry};
@@ -196,7 +196,7 @@ algorithms! {
     /// Line rate from the first packet to the last.
     None, "none", NoneParams, LineRate;
     /// Rate cuts on marks and staged recovery, with the timers of deployed NICs.
-    Dcqcn, "dcqcn", DcqcnParams, Dcqcn;
+    Dcqcn, "dcqcn", DcqcnParams, DcqcnOnDemand;
     /// Rate cuts on marks, recovery by timer and byte counter: DCQCN as published.
     DcqcnPaper, "dcqcn-paper", DcqcnPaperParams, DcqcnPaper;
     /// Follows the slope of the round-trip time.
