@@ -89,7 +89,7 @@ impl Scheduler {
 
     #[inline(always)]
     fn ring(&self, g: usize) -> &Ring {
-        if g == self.turns.main { &self.main } else { &self.turns.rings[g] }
+        if g == self.turns.main { &self.main } else { &self.turns.groups[g].ring }
     }
 
     /// The turn of queue `q` of group `g` is over.
@@ -98,7 +98,7 @@ impl Scheduler {
         if g == self.turns.main {
             self.main.pass_on(q);
         } else if let Some(own) = self.turns.own() {
-            own.rings[g].pass_on(q);
+            own.groups[g].ring.pass_on(q);
         }
     }
 
@@ -127,7 +127,7 @@ impl Scheduler {
         turns.len = len;
         for kind in 0..turns.layout.on_demand.len() {
             let g = turns.layout.on_demand[kind].group as usize;
-            let ring = if g == turns.main { &mut self.main } else { &mut turns.rings[g] };
+            let ring = if g == turns.main { &mut self.main } else { &mut turns.groups[g].ring };
             ring.end = ring.first.max(len as u32);
         }
         self.ready.grow(len);
@@ -239,7 +239,7 @@ impl Scheduler {
                 from = self.main.end;
                 continue;
             }
-            let rank = self.turns.rank_of[self.group_of(q)];
+            let rank = self.turns.groups[self.group_of(q)].rank;
             if let Some(q) = self.select_in_rank(rank, blocked, &size) {
                 return Some(QueueId(q));
             }
@@ -312,10 +312,10 @@ impl Scheduler {
             let g = self.group_of(q);
             self.pass_on(g, q);
             let Some(turns) = self.turns.own() else { return };
-            let rank = &mut turns.ranks[turns.rank_of[g]];
+            let rank = &mut turns.ranks[turns.groups[g].rank];
             if rank.weighted {
                 rank.pass_on(g);
-                turns.deficit[g] = 0;
+                turns.groups[g].deficit = 0;
             }
         }
     }
@@ -323,7 +323,7 @@ impl Scheduler {
     /// What the group of queue `q` has left of its visit, to be put back if the head that was
     /// chosen is not sent after all.
     pub(crate) fn visit(&self, q: QueueId) -> Option<u64> {
-        self.uses_deficits.then(|| self.turns.deficit[self.group_of(q.0)])
+        self.uses_deficits.then(|| self.turns.groups[self.group_of(q.0)].deficit)
     }
 
     /// The head of queue `q`, of `size` bytes, was chosen, and was moved or left instead of sent:
@@ -331,10 +331,10 @@ impl Scheduler {
     pub(crate) fn revisit(&mut self, q: QueueId, left: Option<u64>, size: u64) {
         let Some(left) = left else { return };
         let g = self.group_of(q.0);
-        let rank = self.turns.rank_of[g];
+        let rank = self.turns.groups[g].rank;
         if self.turns.ranks[rank].weighted {
             let turns = self.turns.state();
-            turns.deficit[g] = left + size;
+            turns.groups[g].deficit = left + size;
             turns.ranks[rank].cursor = g;
             turns.ranks[rank].earned = true;
         }

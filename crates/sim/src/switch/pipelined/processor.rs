@@ -1,5 +1,6 @@
 //! The packet processor of a pipelined switch: what is in front of it, in it and behind it.
 
+use crate::chain::{Chain, Store, Taken};
 use crate::config::{DelayAt, PipelineConfig};
 use crate::outcome::ProcessorRecord;
 use crate::probe::length::{Area, LengthProbe};
@@ -29,13 +30,13 @@ pub(crate) struct Processor {
     /// meanwhile could have been chosen instead, because it may not be processed before a later
     /// instant; and with no packets behind the processor, nothing can have stopped it meanwhile.
     begins_late: bool,
-    /// By port: packets with the time from which they may be processed.
-    inputs: Vec<VecDeque<(Time, Packet)>>,
+    /// By port: packets with the time from which they may be processed, which are in `waiting`.
+    inputs: Box<[Chain]>,
+    waiting: Store,
     /// By port: from when its first packet may be processed; "never" without one.
     fronts: Box<[Time]>,
-    /// The ports of all packets in `inputs`, in the order in which these came in, which is that of
-    /// the times from which they may be processed.
-    order: VecDeque<(Time, PortId)>,
+    /// The earliest of them.
+    first: Time,
     /// The port that is looked at first.
     turn: usize,
     /// The packet that is being processed, and when that is done.
@@ -77,9 +78,10 @@ impl Processor {
             after,
             begins_late: shortcuts && after == Time::ZERO,
             on_full: fc.on_full().unwrap_or(config.on_full),
-            inputs: vec![VecDeque::new(); ports],
+            inputs: vec![Chain::default(); ports].into(),
+            waiting: Store::default(),
             fronts: vec![Time::NEVER; ports].into(),
-            order: VecDeque::new(),
+            first: Time::NEVER,
             turn: 0,
             serving: None,
             free: Time::ZERO,
@@ -102,46 +104,34 @@ impl Processor {
         }
         let done = match &self.serving {
             Some((done, _)) => *done,
-            None if self.begins_late => self.first().max(self.free).saturating_add(self.service),
-            None => self.first(),
+            None if self.begins_late => self.first.max(self.free).saturating_add(self.service),
+            None => self.first,
         };
         self.behind.front().map_or(done, |(exit, _)| done.min(*exit))
-    }
-
-    /// From when the first packet in front of the processor may be processed.
-    #[inline]
-    fn first(&self) -> Time {
-        self.order.front().map_or(Time::NEVER, |(from, _)| *from)
     }
 
     /// Begins with the next packet, ports in turn, if there is one and none is being processed.
     #[inline]
     pub(super) fn begin(&mut self, now: Time) {
-        if self.serving.is_some() || self.stop.is_some() || self.first() > now {
+        if self.serving.is_some() || self.stop.is_some() || self.first > now {
             return;
         }
-        let Some(i) = self.take_turn(now) else { return };
-        let fifo = &mut self.inputs[i];
-        let (_, packet) = fifo.pop_front().expect("a port in turn has a packet");
-        self.fronts[i] = fifo.front().map_or(Time::NEVER, |(from, _)| *from);
+        let i = self.turn_at(now);
+        let Taken { packet, next, .. } = self.waiting.pop(&mut self.inputs[i]);
+        self.serving = Some((now + self.service, *packet));
+        self.fronts[i] = next.unwrap_or(Time::NEVER);
+        self.first = self.fronts.iter().copied().min().unwrap_or(Time::NEVER);
         self.turn = if i + 1 == self.fronts.len() { 0 } else { i + 1 };
-        self.serving = Some((now + self.service, packet));
     }
 
-    /// The first port, in turn, with a packet that may be processed at `now`. The packet is taken
-    /// out of the order.
+    /// The first port, in turn, with a packet that may be processed at `now`: there is one.
     #[inline]
-    fn take_turn(&mut self, now: Time) -> Option<usize> {
-        if self.order.get(1).is_none_or(|(from, _)| *from > now) {
-            return self.order.pop_front().map(|(_, port)| port.index());
-        }
+    fn turn_at(&self, now: Time) -> usize {
         let due = |front: &Time| *front <= now;
         let (before, from) = self.fronts.split_at(self.turn);
         let later = || before.iter().position(due);
-        let i = from.iter().position(due).map(|i| self.turn + i).or_else(later)?;
-        let place = self.order.iter().position(|(_, port)| port.index() == i)?;
-        self.order.remove(place);
-        Some(i)
+        let in_turn = from.iter().position(due).map(|i| self.turn + i).or_else(later);
+        in_turn.expect("the first of all packets is that of a port")
     }
 
     /// A packet joins the FIFO of its port at `now`; returns whether that may change when the
@@ -149,13 +139,12 @@ impl Processor {
     #[inline]
     pub(super) fn join(&mut self, packet: &Packet, now: Time) -> bool {
         let (i, from) = (packet.ingress.index(), now + self.before);
-        let fifo = &mut self.inputs[i];
-        if fifo.is_empty() {
+        let comes_first = self.first == Time::NEVER;
+        if self.inputs[i].is_empty() {
             self.fronts[i] = from;
+            self.first = self.first.min(from);
         }
-        fifo.push_back((from, *packet));
-        let comes_first = self.order.is_empty();
-        self.order.push_back((from, packet.ingress));
+        self.waiting.push(&mut self.inputs[i], from, packet);
         self.ingress.set(now, self.ingress.length() + u64::from(packet.size));
         self.ingress_area.add(now, packet.size);
         comes_first && self.serving.is_none()
@@ -175,7 +164,7 @@ impl Processor {
             return None;
         }
         if self.serving.is_none() && self.begins_late {
-            let from = self.first().max(self.free);
+            let from = self.first.max(self.free);
             if from.saturating_add(self.service) <= now {
                 self.begin(from);
             }
@@ -227,7 +216,7 @@ impl Processor {
 
     /// Packets in front of the processor and in it.
     pub(crate) fn inside(&self) -> impl Iterator<Item = &Packet> {
-        let queued = self.inputs.iter().flatten().map(|(_, p)| p);
+        let queued = self.inputs.iter().flat_map(|fifo| self.waiting.iter(fifo));
         let moving = self.serving.iter().chain(&self.behind).map(|(_, p)| p);
         queued.chain(moving).chain(self.stop.iter().map(|s| &s.packet))
     }

@@ -94,7 +94,7 @@ impl Rank {
     #[inline]
     fn next_able(
         &self,
-        rings: &[Ring],
+        members: &[Member],
         ready: &ReadyBits,
         layout: &QueueLayout,
         blocked: PrioritySet,
@@ -109,7 +109,7 @@ impl Rank {
             return Some((self.groups.0 + (q - first) as usize, q));
         }
         let (first, end) = self.groups;
-        let next = |g: usize| rings[g].next(ready, layout, blocked).map(|q| (g, q));
+        let next = |g: usize| members[g].ring.next(ready, layout, blocked).map(|q| (g, q));
         (self.cursor..end).chain(first..self.cursor).find_map(next)
     }
 }
@@ -159,18 +159,24 @@ pub(super) struct State {
     /// How many queues there are now.
     pub(super) len: usize,
     pub(super) ranks: Vec<Rank>,
-    /// By group. The entry of the main group is not kept up to date.
-    pub(super) rings: Vec<Ring>,
+    pub(super) groups: Vec<Member>,
     /// Which group the main ring is; no group where there are weighted ranks.
     pub(super) main: usize,
-    /// By group: its rank.
-    pub(super) rank_of: Vec<usize>,
-    /// By group of a weighted rank: what a visit earns it. Zero for others.
-    quantum: Vec<u64>,
-    /// By group of a weighted rank: its deficit, the bytes it may still send.
-    pub(super) deficit: Vec<u64>,
     /// By queue of the table: its group.
     pub(super) group_of: Vec<u16>,
+}
+
+/// A group of queues as a member of its rank. (All that a turn reads of it is in one place.)
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    /// Not kept up to date for the main group.
+    pub(super) ring: Ring,
+    /// In a weighted rank, what a visit earns it; else zero.
+    quantum: u64,
+    /// In a weighted rank, its deficit: the bytes it may still send.
+    pub(super) deficit: u64,
+    /// Its rank.
+    pub(super) rank: usize,
 }
 
 impl State {
@@ -186,13 +192,17 @@ impl State {
         Self {
             len: layout.queues.len(),
             main: main.unwrap_or(usize::MAX),
-            quantum: layout.groups.iter().map(|g| g.quantum.map_or(0, |q| q.get())).collect(),
-            deficit: vec![0; rings.len()],
+            groups: (layout.groups.iter().zip(rings).zip(rank_of))
+                .map(|((group, ring), rank)| Member {
+                    ring,
+                    quantum: group.quantum.map_or(0, |q| q.get()),
+                    deficit: 0,
+                    rank,
+                })
+                .collect(),
             group_of: layout.groups.iter().enumerate().flat_map(own).collect(),
             layout: Arc::new(layout.clone()),
             ranks,
-            rank_of,
-            rings,
         }
     }
 
@@ -231,25 +241,25 @@ impl State {
         blocked: PrioritySet,
         size: impl Fn(QueueId) -> u64,
     ) -> Option<u32> {
-        let Self { layout, ranks, rings, quantum, deficit, .. } = self;
+        let Self { layout, ranks, groups, .. } = self;
         let rank = &mut ranks[rank];
-        let (mut g, mut q) = rank.next_able(rings, ready, layout, blocked)?;
+        let (mut g, mut q) = rank.next_able(groups, ready, layout, blocked)?;
         loop {
             if g != rank.cursor {
                 (rank.cursor, rank.earned) = (g, false);
             }
-            let deficit = &mut deficit[g];
+            let group = &mut groups[g];
             if !std::mem::replace(&mut rank.earned, true) {
-                *deficit += quantum[g];
+                group.deficit += group.quantum;
             }
             let need = size(QueueId(q));
-            if need <= *deficit {
-                *deficit -= need;
-                rings[g].pass_on(q);
+            if need <= group.deficit {
+                group.deficit -= need;
+                group.ring.pass_on(q);
                 return Some(q);
             }
             rank.pass_on(g);
-            (g, q) = rank.next_able(rings, ready, layout, blocked)?;
+            (g, q) = rank.next_able(groups, ready, layout, blocked)?;
         }
     }
 
@@ -258,13 +268,14 @@ impl State {
     #[inline]
     pub(super) fn lose_deficit(&mut self, q: u32, ready: &ReadyBits) {
         let g = self.group_of(q);
-        let Self { layout, ranks, rings, rank_of, deficit, .. } = self;
-        let rank = &mut ranks[rank_of[g]];
-        let others = || rings[g].next(ready, layout, PrioritySet::EMPTY).is_some();
+        let Self { layout, ranks, groups, .. } = self;
+        let group = &mut groups[g];
+        let rank = &mut ranks[group.rank];
+        let others = || group.ring.next(ready, layout, PrioritySet::EMPTY).is_some();
         if !rank.weighted || rank.bits == 0 && others() {
             return;
         }
-        deficit[g] = 0;
+        group.deficit = 0;
         if rank.cursor == g {
             rank.pass_on(g);
         }
