@@ -35,7 +35,7 @@ use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::{Inbox, WireNumbers};
+use crate::wire::{Inbox, WireNumbers, Wires};
 use balancer::Balancer;
 use hooks::Hooks;
 use marker::Marker;
@@ -431,11 +431,12 @@ impl Switch {
                 }
             }
             if arrival <= clock {
-                if P::TELEMETRY && env.shared.telemetry.is_some() {
-                    env.wires.prefetch_telemetry(&self.inbox);
-                }
                 let mut packet = *env.wires.take(&mut self.inbox).1;
                 self.tally.hops += 1;
+                if P::TELEMETRY && env.shared.telemetry.is_some() {
+                    // written to when it leaves, which is soon unless others wait
+                    env.wires.extras.telemetry.prefetch(packet.extra);
+                }
                 P::receive(self, &mut packet, now, &routes, env);
             } else {
                 self.tally.events += 1;
@@ -444,12 +445,26 @@ impl Switch {
                     P::leave_pipeline(self, now, &routes, env);
                 } else {
                     let first = if P::PIPELINE { self.tx_clocks } else { 0 };
+                    if P::TELEMETRY && env.shared.telemetry.is_some() {
+                        self.prefetch_telemetry(winner - first, env.wires);
+                    }
                     P::transmit(self, winner - first, now, env);
                 }
             }
             if P::PROCESSOR {
                 self.retry(now, &routes, env);
             }
+        }
+    }
+
+    /// Prefetches the telemetry of the packet behind the one that port `o` is about to send: it was
+    /// last written to before it was queued.
+    fn prefetch_telemetry(&self, o: usize, wires: &Wires) {
+        let Some(port) = self.ports.get(o) else { return };
+        if let Some(q) = port.scheduler.undisputed()
+            && let Some(packet) = self.stored.second(&port.queues[q.index()].fifo)
+        {
+            wires.extras.telemetry.prefetch(packet.extra);
         }
     }
 
