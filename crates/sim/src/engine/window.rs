@@ -6,6 +6,7 @@ use super::partition::Partition;
 use super::tiers::Tiers;
 use super::{Engine, Part};
 use crate::env::{Ahead, Env};
+use crate::node::Node;
 use crate::shared::Shared;
 use crate::tree;
 use crate::wire::{Mail, Wires};
@@ -281,13 +282,7 @@ impl Part {
                 for i in from + skipped..to {
                     let soon = busy >> (i - from);
                     if soon & asked != 0 {
-                        for &(distance, ahead) in asks {
-                            if soon & 1 << distance != 0
-                                && let Some(visit) = visits.get(i + distance)
-                            {
-                                self.nodes[visit.place as usize].prefetch(ahead, &env);
-                            }
-                        }
+                        ask(&self.nodes, asks, soon, &visits[i..], &env);
                     }
                     let visit = visits[i];
                     let end = ends[visit.tier as usize];
@@ -301,6 +296,19 @@ impl Part {
                 env.wires.visited(first + group, visits[from..to].iter().map(|v| v.node));
             }
             busy >>= GROUP;
+        }
+    }
+}
+
+/// Asks for what those of the next visits will touch whose nodes will have something to do: `soon`
+/// has a bit for each.
+#[inline(always)]
+fn ask(nodes: &[Node], asks: &[(usize, Ahead)], soon: u32, visits: &[Visit], env: &Env<'_, '_>) {
+    for &(distance, ahead) in asks {
+        if soon & 1 << distance != 0
+            && let Some(visit) = visits.get(distance)
+        {
+            nodes[visit.place as usize].prefetch(ahead, env);
         }
     }
 }
