@@ -30,9 +30,14 @@ impl Hooks {
             Interest::Never(queue) => Some(queue),
             _ => None,
         };
+        // with thresholds that move, an ingress is never known to be quiet: nobody need look
+        let quiet = |p| match interest(p) {
+            Interest::Outside(_, range) if range.is_empty() => None,
+            some => some.unheard(),
+        };
         Self {
             never: Priority::ALL.map(never),
-            quiet: Priority::ALL.map(|p| interest(p).unheard()),
+            quiet: Priority::ALL.map(quiet),
             gates_admission: fc.gates_admission(),
             actions: Actions::new(),
             fc,
