@@ -162,20 +162,11 @@ impl Store {
         self.ends.free = link;
     }
 
-    /// Prefetches the first packets: about as many as leave during one visit.
+    /// Prefetches the first packets.
     #[inline(always)]
     pub(crate) fn prefetch(&self, chain: &Chain) {
-        if chain.is_empty() {
-            return;
-        }
-        let first = link_of(chain.first);
-        if let Some(link) = link_at(&self.places, first) {
-            prefetch(link);
-        }
-        if chain.first % LINK >= LINK / 2
-            && first != link_of(chain.last)
-            && let Some(&next) = self.ends.next.get(first as usize)
-            && let Some(link) = link_at(&self.places, next)
+        if !chain.is_empty()
+            && let Some(link) = link_at(&self.places, link_of(chain.first))
         {
             prefetch(link);
         }
