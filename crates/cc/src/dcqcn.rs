@@ -20,8 +20,8 @@
 //!
 //! Rates are whole bit/s; each product and each half is rounded down. Parameter sets in
 //! circulation differ widely: see [`DcqcnParams::profile`]. DCQCN (Zhu et al., SIGCOMM 2015) gives
-//! the ideas in section 5; the timers here follow the HPCC authors' ns-3 model. [`DcqcnOnDemand`] is
-//! the same with fewer timers, for simulators in which they cost time.
+//! the ideas in section 5; the timers here follow the HPCC authors' ns-3 model. [`DcqcnOnDemand`]
+//! is the same with fewer timers, for simulators in which they cost time.
 
 mod on_demand;
 
