@@ -31,11 +31,16 @@
 //! the counters' values. Ingress tests are inclusive as in PFC, or strict as the paper words
 //! them ("passes", "drops below") with `ingress-test = strict`.
 
+mod egress;
+#[cfg(test)]
+mod tests;
+
 use crate::{
     Actions, Admit, Fallback, FlowControl, IngressBound, IngressWait, Interest, Kind, Mmu,
     NodeSetup, NodeView, OnFull, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo,
     StateSize, TimerKey, Values, Violation, pfc, threshold,
 };
+use egress::{Egress, Levels};
 use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Ratio};
 
@@ -131,55 +136,45 @@ pub const INFO: SchemeInfo = SchemeInfo {
 struct Config {
     /// The part Stop-Calibrate stops; `None` for Stop-Max.
     cut: Option<Ratio>,
-    /// Egress thresholds, by port.
-    levels: Vec<Levels>,
     max: Bytes,
-    /// Ingress thresholds of the strict test, by port; empty for the buffer's own tests.
-    strict: Vec<(Bytes, Bytes)>,
     /// D = I and any E, instead of or.
     both: bool,
 }
 
-/// The thresholds of an egress port's queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Levels {
-    xoff: Bytes,
-    xon: Bytes,
-    warn: Bytes,
+/// What the usual packet needs to know of the port it came in by and of the one it leaves by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Port {
+    /// Thresholds of its egress queues.
+    levels: Levels,
+    /// Ingress thresholds of the strict test; `None` for the buffer's own tests.
+    strict: Option<(Bytes, Bytes)>,
+    /// I: its full ingress queues.
+    full: PrioritySet,
+    /// D: what the neighbour is to stop.
+    stopped: PrioritySet,
+    /// Egress queues with a counter or signal that is set.
+    touched: PrioritySet,
 }
 
-impl Levels {
-    /// As given, or those of a port with these ingress thresholds.
-    fn read(
-        values: &Values,
-        setup: &NodeSetup<'_>,
-        fixed: Option<(Bytes, Bytes)>,
-    ) -> Result<Self, ParamError> {
-        let or = |param: &Param, default: Option<Bytes>| match values.bytes(param).or(default) {
-            Some(x) => Ok(x),
-            None if !threshold::watches(setup) => Ok(Bytes::MAX),
-            None => Err(ParamError(format!(
-                "{} must be given when the buffer's thresholds are not static",
-                param.name
-            ))),
-        };
-        let alpha = |(xoff, _): (Bytes, Bytes)| Bytes::new(threshold::ALPHA.of(xoff.get()));
-        let xoff = or(&EGRESS_XOFF, fixed.map(alpha))?;
-        let xon = or(&EGRESS_XON, fixed.map(|(_, xon)| xon))?;
-        let warn = or(&EGRESS_WARN, Some(xon))?;
-        if xon > xoff || warn > xoff {
-            return Err(ParamError(format!(
-                "egress-xon ({xon}) and egress-warn ({warn}) must not exceed egress-xoff ({xoff})"
-            )));
-        }
-        Ok(Self { xoff, xon, warn })
+impl Port {
+    /// All ports of a node.
+    fn all(values: &Values, setup: &NodeSetup<'_>) -> Result<Vec<Self>, ParamError> {
+        let strict = values.choice(&INGRESS_TEST) == Some("strict");
+        threshold::each_port(setup, |fixed| {
+            Ok(Self {
+                levels: Levels::read(values, setup, fixed)?,
+                strict: fixed.filter(|_| strict),
+                full: PrioritySet::EMPTY,
+                stopped: PrioritySet::EMPTY,
+                touched: PrioritySet::EMPTY,
+            })
+        })
     }
 }
 
 impl Config {
     fn read(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         let fixed = threshold::fixed(setup);
-        let levels = threshold::each_port(setup, |fixed| Levels::read(values, setup, fixed))?;
         let cut = values.ratio(&CUT).expect("has a default");
         if cut.of(1 << 32) > 1 << 32 {
             return Err(ParamError(format!("cut is {cut}: it must not exceed 1")));
@@ -193,97 +188,9 @@ impl Config {
         }
         Ok(Self {
             cut: (values.choice(&POLICY) == Some("stop-calibrate")).then_some(cut),
-            levels,
             max: values.bytes(&EGRESS_MAX).unwrap_or(Bytes::MAX),
-            strict: fixed.filter(|_| strict).unwrap_or_default(),
             both: values.choice(&TRIGGER) == Some("and"),
         })
-    }
-}
-
-/// One egress queue.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Egress {
-    /// C: packets brought by each input since the queue passed WARN.
-    counted: Vec<u32>,
-    /// E: inputs in the congested state.
-    congested: Vec<bool>,
-    /// Whether any counter or signal is set: spares the usual packet a look at all of them.
-    touched: bool,
-}
-
-impl Egress {
-    fn new(ports: usize) -> Self {
-        Self { counted: vec![0; ports], congested: vec![false; ports], touched: false }
-    }
-
-    /// Algorithm 1, lines 7 to 13: a packet from `input` has made the queue `length` long.
-    /// Returns the inputs that are put into the congested state by it.
-    #[inline]
-    fn enqueue(
-        &mut self,
-        input: PortId,
-        length: Bytes,
-        levels: Levels,
-        cut: Option<Ratio>,
-    ) -> Vec<PortId> {
-        if length < levels.warn {
-            return Vec::new();
-        }
-        self.counted[input.index()] += 1; // line 8
-        self.touched = true;
-        if length <= levels.xoff {
-            return Vec::new();
-        }
-        let mut heavy = self.heavy(cut); // lines 10 and 11
-        heavy.retain(|i| !std::mem::replace(&mut self.congested[i.index()], true)); // line 13
-        heavy
-    }
-
-    /// The inputs that brought most: the heaviest one, or with Algorithm 2 the fewest that
-    /// together brought the part `cut`. Ties go to the lower port.
-    fn heavy(&self, cut: Option<Ratio>) -> Vec<PortId> {
-        let mut order: Vec<usize> = (0..self.counted.len()).collect();
-        order.sort_by_key(|&i| (std::cmp::Reverse(self.counted[i]), i));
-        let take = match cut {
-            None => 1,
-            Some(cut) => {
-                let total: u64 = self.counted.iter().map(|&c| u64::from(c)).sum();
-                // sum >= cut * total; 32 binary places make rounding down harmless, since the
-                // fraction's denominator has no more
-                let enough = cut.of(total << 32);
-                let mut sum = 0;
-                let reached = order.iter().position(|&i| {
-                    sum += u64::from(self.counted[i]);
-                    sum << 32 >= enough
-                });
-                1 + reached.unwrap_or_default()
-            }
-        };
-        order.truncate(take);
-        order.into_iter().map(PortId::from_index).collect()
-    }
-
-    /// Algorithm 1, lines 17 to 20: a packet has left the queue `length` long. Returns the
-    /// inputs that leave the congested state.
-    #[inline]
-    fn dequeue(&mut self, length: Bytes, levels: Levels) -> Vec<PortId> {
-        if !self.touched {
-            return Vec::new();
-        }
-        if length <= levels.warn {
-            self.counted.fill(0); // line 18
-        }
-        let mut freed = Vec::new();
-        if length <= levels.xon {
-            for (i, e) in self.congested.iter_mut().enumerate() {
-                if std::mem::take(e) {
-                    freed.push(PortId::from_index(i)); // line 20
-                }
-            }
-        }
-        self.touched = self.counted.iter().any(|&c| c > 0) || self.congested.contains(&true);
-        freed
     }
 }
 
@@ -294,11 +201,9 @@ pub struct Capfc {
     role: Role,
     config: Config,
     lossless: PrioritySet,
-    ports: usize,
+    ports: Vec<Port>,
     /// Where a lossless priority's outputs (or inputs) begin among those of all.
     lane: [usize; Priority::COUNT],
-    /// I, by input: its full queues.
-    full: Vec<PrioritySet>,
     /// How many outputs other than itself have an input congested, by class and input.
     signals: Vec<u32>,
     /// By class and output.
@@ -319,12 +224,11 @@ impl Capfc {
             role: setup.role,
             config: Config::read(values, setup)?,
             lossless: setup.lossless,
-            ports,
+            ports: Port::all(values, setup)?,
             lane: Priority::ALL.map(|p| {
                 let below = setup.lossless.iter().take_while(|q| q.get() < p.get());
                 below.count() * ports
             }),
-            full: vec![PrioritySet::EMPTY; ports],
             signals: vec![0; lanes],
             egress: vec![Egress::new(ports); lanes],
         })
@@ -354,25 +258,98 @@ impl Capfc {
 
     /// D = I or any E (with `trigger = and`: I and any E): pauses or resumes the neighbour at
     /// `input` when it changes.
-    #[inline(always)]
     fn decide(&mut self, v: &NodeView<'_>, input: PortId, priority: Priority, a: &mut Actions) {
-        let full = self.full[input.index()].contains(priority);
         let congested = self.signals[self.at(priority, input)] > 0;
+        let port = &mut self.ports[input.index()];
+        let full = port.full.contains(priority);
         let stop = if self.config.both { full && congested } else { full || congested };
+        port.stopped.set(priority, stop);
         self.pfc.set_paused(v.now, input, priority, stop, a);
     }
 
+    /// Sees whether a queue that was not full is now; returns whether I has changed.
+    #[inline(always)]
+    fn fills(&mut self, v: &NodeView<'_>, input: PortId, priority: Priority) -> bool {
+        let port = &mut self.ports[input.index()];
+        let changed = !port.full.contains(priority) && port.is_full(v, input, priority);
+        if changed {
+            port.full.set(priority, true);
+        }
+        changed
+    }
+
+    /// Sees whether a queue that was full has drained; returns whether I has changed.
+    #[inline(always)]
+    fn drains(&mut self, v: &NodeView<'_>, input: PortId, priority: Priority) -> bool {
+        let port = &mut self.ports[input.index()];
+        let changed = port.full.contains(priority) && port.has_drained(v, input, priority);
+        if changed {
+            port.full.set(priority, false);
+        }
+        changed
+    }
+
+    /// Decides on `input` if its I has `changed`, or if a PAUSE should be in force: it may have been
+    /// lost with its link.
+    #[inline(always)]
+    fn decide_if_due(
+        &mut self,
+        changed: bool,
+        v: &NodeView<'_>,
+        input: PortId,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        if changed || self.ports[input.index()].stopped.contains(priority) {
+            self.decide(v, input, priority, a);
+        }
+    }
+
+    /// Algorithm 1, lines 8 to 13, of an egress queue that is at least WARN long.
+    #[cold]
+    fn congests(
+        &mut self,
+        v: &NodeView<'_>,
+        (ingress, egress): (PortId, PortId),
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        let at = self.at(priority, egress);
+        let port = &mut self.ports[egress.index()];
+        port.touched.set(priority, true);
+        let length = v.q_out(egress, priority);
+        for input in self.egress[at].enqueue(ingress, length, port.levels, self.config.cut) {
+            self.signal(priority, input, egress, true);
+            self.decide(v, input, priority, a);
+        }
+    }
+
+    /// Algorithm 1, lines 17 to 20, of an egress queue with counters or signals that are set.
+    #[cold]
+    fn relieves(&mut self, v: &NodeView<'_>, egress: PortId, priority: Priority, a: &mut Actions) {
+        let at = self.at(priority, egress);
+        let (queue, port) = (&mut self.egress[at], &mut self.ports[egress.index()]);
+        let freed = queue.dequeue(v.q_out(egress, priority), port.levels);
+        port.touched.set(priority, queue.is_touched());
+        for input in freed {
+            self.signal(priority, input, egress, false);
+            self.decide(v, input, priority, a);
+        }
+    }
+}
+
+impl Port {
     fn is_full(&self, v: &NodeView<'_>, input: PortId, priority: Priority) -> bool {
-        match self.config.strict.get(input.index()) {
+        match self.strict {
             None => v.books.mmu.should_pause(input, priority),
-            Some((xoff, _)) => v.q_in(input, priority) > *xoff,
+            Some((xoff, _)) => v.q_in(input, priority) > xoff,
         }
     }
 
     fn has_drained(&self, v: &NodeView<'_>, input: PortId, priority: Priority) -> bool {
-        match self.config.strict.get(input.index()) {
+        match self.strict {
             None => v.books.mmu.may_resume(input, priority),
-            Some((_, xon)) => v.q_in(input, priority) < *xon,
+            Some((_, xon)) => v.q_in(input, priority) < xon,
         }
     }
 }
@@ -401,10 +378,9 @@ impl FlowControl for Capfc {
         if !self.governs(p) {
             return;
         }
-        let was = self.full[i.index()].contains(p);
-        let is = if was { !self.has_drained(v, i, p) } else { self.is_full(v, i, p) };
-        if was != is {
-            self.full[i.index()].set(p, is);
+        let was = self.ports[i.index()].full.contains(p);
+        let changed = if was { self.drains(v, i, p) } else { self.fills(v, i, p) };
+        if changed {
             self.decide(v, i, p, a);
         }
     }
@@ -415,14 +391,15 @@ impl FlowControl for Capfc {
             return Bytes::ZERO..Bytes::MAX;
         }
         let one = Bytes::new(1);
-        let (full_from, drained_below) = match self.config.strict.get(ingress.index()) {
+        let port = &self.ports[ingress.index()];
+        let (full_from, drained_below) = match port.strict {
             None => (
                 mmu.pause_threshold(ingress, priority),
                 mmu.resume_threshold(ingress, priority).saturating_add(one),
             ),
-            Some((xoff, xon)) => (xoff.saturating_add(one), *xon),
+            Some((xoff, xon)) => (xoff.saturating_add(one), xon),
         };
-        match self.full[ingress.index()].contains(priority) {
+        match port.full.contains(priority) {
             true => drained_below..Bytes::MAX,
             false => Bytes::ZERO..full_from,
         }
@@ -448,20 +425,12 @@ impl FlowControl for Capfc {
         a: &mut Actions,
     ) -> QueueId {
         if self.governs(p.priority) {
-            if self.is_full(v, p.ingress, p.priority) {
-                self.full[p.ingress.index()].set(p.priority, true);
+            let changed = self.fills(v, p.ingress, p.priority);
+            // line 7
+            if v.q_out(egress, p.priority) >= self.ports[egress.index()].levels.warn {
+                self.congests(v, (p.ingress, egress), p.priority, a);
             }
-            let at = self.at(p.priority, egress);
-            let length = v.q_out(egress, p.priority);
-            let (levels, cut) = (self.config.levels[egress.index()], self.config.cut);
-            let heavy = self.egress[at].enqueue(p.ingress, length, levels, cut);
-            if !heavy.is_empty() {
-                for input in heavy {
-                    self.signal(p.priority, input, egress, true);
-                    self.decide(v, input, p.priority, a);
-                }
-            }
-            self.decide(v, p.ingress, p.priority, a);
+            self.decide_if_due(changed, v, p.ingress, p.priority, a);
         }
         self.pfc.queue_of(p.priority)
     }
@@ -470,19 +439,11 @@ impl FlowControl for Capfc {
         if !self.governs(p.priority) {
             return;
         }
-        if self.has_drained(v, p.ingress, p.priority) {
-            self.full[p.ingress.index()].set(p.priority, false);
+        let changed = self.drains(v, p.ingress, p.priority);
+        if self.ports[from.port.index()].touched.contains(p.priority) {
+            self.relieves(v, from.port, p.priority, a);
         }
-        let at = self.at(p.priority, from.port);
-        let levels = self.config.levels[from.port.index()];
-        let freed = self.egress[at].dequeue(v.q_out(from.port, p.priority), levels);
-        if !freed.is_empty() {
-            for input in freed {
-                self.signal(p.priority, input, from.port, false);
-                self.decide(v, input, p.priority, a);
-            }
-        }
-        self.decide(v, p.ingress, p.priority, a);
+        self.decide_if_due(changed, v, p.ingress, p.priority, a);
     }
 
     fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
@@ -508,18 +469,18 @@ impl FlowControl for Capfc {
             *o != ingress && self.egress[self.at(priority, *o)].congested[ingress.index()]
         };
         IngressWait {
-            own: self.full[ingress.index()].contains(priority),
-            egresses: (0..self.ports).map(PortId::from_index).filter(congests).collect(),
+            own: self.ports[ingress.index()].full.contains(priority),
+            egresses: (0..self.ports.len()).map(PortId::from_index).filter(congests).collect(),
         }
     }
 
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
         let wrong = |what: String| Err(Violation { scheme: INFO.name, what });
         self.pfc.audit(v, drained).or_else(|e| wrong(e.what))?;
-        if drained && self.full.iter().any(|f| !f.is_empty()) {
-            return wrong(format!("inputs {:?} are full in an empty switch", self.full));
+        if drained && self.ports.iter().any(|port| !port.full.is_empty()) {
+            return wrong(format!("inputs are full in an empty switch: {:?}", self.ports));
         }
-        if drained && self.egress.iter().any(|e| e.touched) {
+        if drained && self.egress.iter().any(Egress::is_touched) {
             return wrong(format!("outputs are congested in an empty switch: {:?}", self.egress));
         }
         Ok(())
@@ -527,7 +488,7 @@ impl FlowControl for Capfc {
 
     fn state_size(&self) -> StateSize {
         // a counter of 2 bytes per (input, output, lossless priority), as the paper reckons
-        let counters = self.egress.len() * self.ports;
+        let counters = self.egress.len() * self.ports.len();
         // asked for every 10 us: one allocation
         let mut tables = Vec::with_capacity(2);
         tables.extend(self.pfc.tables());
@@ -535,6 +496,3 @@ impl FlowControl for Capfc {
         StateSize { tables }
     }
 }
-
-#[cfg(test)]
-mod tests;

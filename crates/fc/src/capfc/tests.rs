@@ -130,10 +130,10 @@ fn inputs_leave_the_congested_state_at_xon() {
     assert_eq!(b.take_sent(), [xoff(B)], "A's packets 1 to 3 came below WARN");
     serve(&mut b, OUT, 3);
     assert_eq!(b.take_sent(), [], "4 KB");
-    assert!(egress(&b, OUT).touched);
+    assert!(egress(&b, OUT).is_touched());
     serve(&mut b, OUT, 1);
     assert_eq!(b.take_sent(), [xon(B)], "3 KB");
-    assert!(!egress(&b, OUT).touched);
+    assert!(!egress(&b, OUT).is_touched());
     serve(&mut b, OUT, 3);
     assert_eq!(b.sent(), []);
     assert_eq!(b.scheme().audit(&b.view(), true), Ok(()));
@@ -147,7 +147,7 @@ fn counters_may_be_cleared_before_the_signals() {
     b.take_sent();
     serve(&mut b, OUT, 3);
     assert_eq!(egress(&b, OUT).counted[0], 0);
-    assert!(egress(&b, OUT).congested[0] && egress(&b, OUT).touched);
+    assert!(egress(&b, OUT).congested[0] && egress(&b, OUT).is_touched());
     serve(&mut b, OUT, 1);
     assert_eq!(b.take_sent(), [xon(A)]);
 }
@@ -365,7 +365,7 @@ fn the_counters_take_two_bytes_each() {
 fn the_defaults_are_the_ofc_papers() {
     let b = Bench::around(2, "75KB", "45KB", |setup| Capfc::new(&Values::new(), setup).unwrap());
     let c = &b.scheme().config;
-    for l in &c.levels {
+    for Port { levels: l, .. } in &b.scheme().ports {
         assert_eq!([l.xoff, l.xon, l.warn].map(Bytes::get), [68_000, 45_000, 45_000]);
     }
     assert_eq!((c.max, c.cut), (Bytes::MAX, None));

@@ -1,7 +1,8 @@
 //! Flow-level pauses at a NIC: a queue per flow makes them simple.
 
 use crate::{Actions, PortQueue, Target};
-use std::collections::BTreeMap;
+use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
 use weir_core::{PortId, Priority, QueueId};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -16,12 +17,27 @@ pub(crate) type NicKey = (Priority, u64);
 
 /// The slots of a NIC by flow key, and which keys are paused. Several slots may share a key
 /// (a host pair, a hash bucket), and a paused key holds slots that are taken later.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NicFlows {
-    keys: BTreeMap<(PortId, NicKey), Held>,
+    keys: FxHashMap<(PortId, NicKey), Held>,
+}
+
+impl Hash for NicFlows {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for at in self.sorted() {
+            (at, &self.keys[&at]).hash(state);
+        }
+    }
 }
 
 impl NicFlows {
+    /// All keys, in order.
+    fn sorted(&self) -> Vec<(PortId, NicKey)> {
+        let mut keys: Vec<_> = self.keys.keys().copied().collect();
+        keys.sort_unstable();
+        keys
+    }
+
     /// A flow with `key` takes `slot`.
     pub(crate) fn starts(&mut self, slot: PortQueue, key: NicKey, a: &mut Actions) {
         let held = self.keys.entry((slot.port, key)).or_default();
@@ -74,9 +90,10 @@ impl NicFlows {
 
     /// The link changed: nothing is paused any more.
     pub(crate) fn link(&mut self, port: PortId, a: &mut Actions) {
-        let all = |priority: usize, key| (port, (Priority::ALL[priority], key));
-        for (_, held) in self.keys.range_mut(all(0, 0)..=all(7, u64::MAX)) {
-            if !held.paused.is_empty() {
+        for at in self.sorted() {
+            if let Some(held) = self.keys.get_mut(&at).filter(|_| at.0 == port)
+                && !held.paused.is_empty()
+            {
                 held.paused.clear();
                 held.slots.iter().for_each(|s| a.open(port, Target::Queue(*s)));
             }

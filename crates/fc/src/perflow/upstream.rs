@@ -5,19 +5,24 @@ use weir_core::{ControlMessage, FlowId, PortId, Priority};
 
 /// Standing flow-level pauses: where they were sent and which flow they named. There is one per way
 /// in: a flow may change its way, and flows that share an entry have several. A RESUME names the
-/// flow the PAUSE named. `None` while there is none, which is most of the time: a pointer is all
-/// that a flow's entry has room for.
+/// flow the PAUSE named.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Upstream(Option<Box<Standing>>);
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Standing {
-    pauses: Vec<(PortId, FlowId)>,
+pub(crate) enum Upstream {
+    #[default]
+    Open,
+    /// As in most cases; it has room in the flow's entry.
+    Paused(PortId, FlowId),
+    /// Two or more.
+    PausedAt(Box<Ways>),
 }
+
+/// Several ways in.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Ways(Vec<(PortId, FlowId)>);
 
 impl Upstream {
     pub(crate) fn is_paused(&self) -> bool {
-        self.0.is_some()
+        *self != Self::Open
     }
 
     /// Pauses `flow` at `ingress` unless a pause stands there.
@@ -28,27 +33,48 @@ impl Upstream {
         flow: FlowId,
         a: &mut Actions,
     ) {
-        let pauses = &mut self.0.get_or_insert_default().pauses;
-        if pauses.iter().all(|(port, _)| *port != ingress) {
-            a.send(ingress, ControlMessage::FlowState { pause: true, priority, flow });
-            pauses.push((ingress, flow));
+        let stands = match self {
+            Self::Open => false,
+            Self::Paused(port, _) => *port == ingress,
+            Self::PausedAt(ways) => ways.0.iter().any(|(port, _)| *port == ingress),
+        };
+        if stands {
+            return;
+        }
+        a.send(ingress, ControlMessage::FlowState { pause: true, priority, flow });
+        match self {
+            Self::Open => *self = Self::Paused(ingress, flow),
+            Self::Paused(port, first) => {
+                let ways = Ways(vec![(*port, *first), (ingress, flow)]);
+                *self = Self::PausedAt(Box::new(ways));
+            }
+            Self::PausedAt(ways) => ways.0.push((ingress, flow)),
         }
     }
 
     /// Lifts the pauses that stand.
     pub(crate) fn resume(&mut self, priority: Priority, a: &mut Actions) {
-        for (port, flow) in self.0.take().into_iter().flat_map(|standing| standing.pauses) {
+        let mut lift = |port, flow| {
             a.send(port, ControlMessage::FlowState { pause: false, priority, flow });
+        };
+        match std::mem::take(self) {
+            Self::Open => {}
+            Self::Paused(port, flow) => lift(port, flow),
+            Self::PausedAt(ways) => ways.0.iter().for_each(|(port, flow)| lift(*port, *flow)),
         }
     }
 
     /// The link at `port` changed: a pause sent there is void.
     pub(crate) fn forget(&mut self, port: PortId) {
-        if let Some(standing) = &mut self.0 {
-            standing.pauses.retain(|(p, _)| *p != port);
-            if standing.pauses.is_empty() {
-                self.0 = None;
+        match self {
+            Self::Paused(at, _) if *at == port => *self = Self::Open,
+            Self::PausedAt(ways) => {
+                ways.0.retain(|(at, _)| *at != port);
+                if let [(port, flow)] = *ways.0 {
+                    *self = Self::Paused(port, flow);
+                }
             }
+            Self::Open | Self::Paused(..) => {}
         }
     }
 }
@@ -87,5 +113,23 @@ mod tests {
         assert!(up.is_paused());
         up.forget(PortId(0));
         assert!(!up.is_paused());
+    }
+
+    /// Of several pauses those at other ports stand; the rest is as if there had been one.
+    #[test]
+    fn of_several_ways_in_those_are_left_whose_link_did_not_change() {
+        let flow = FlowId::default();
+        let paused = |ports: &[u16]| {
+            let (mut up, mut a) = (Upstream::default(), Actions::new());
+            ports.iter().for_each(|p| up.pause(PortId(*p), Priority::default(), flow, &mut a));
+            up
+        };
+        let mut up = paused(&[0, 1, 2]);
+        up.forget(PortId(1));
+        assert_eq!(up, paused(&[0, 2]));
+        up.forget(PortId(0));
+        assert_eq!(up, paused(&[2]));
+        up.forget(PortId(2));
+        assert_eq!(up, Upstream::default());
     }
 }

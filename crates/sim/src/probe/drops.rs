@@ -2,6 +2,7 @@
 
 use super::interface::{Hears, Probe, ProbeInfo};
 use crate::outcome::{DropReason, DropRecord, Outcome};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use weir_core::{FlowId, NodeId, Packet, PacketKind, Priority, Time};
 
@@ -27,12 +28,12 @@ struct Lost {
 struct Drops {
     node: NodeId,
     records: BTreeMap<(DropReason, Priority), DropRecord>,
-    lost: BTreeMap<FlowId, Lost>,
+    lost: FxHashMap<FlowId, Lost>,
 }
 
 impl Drops {
     fn new(node: NodeId) -> Self {
-        Self { node, records: BTreeMap::new(), lost: BTreeMap::new() }
+        Self { node, records: BTreeMap::new(), lost: FxHashMap::default() }
     }
 }
 
@@ -51,7 +52,9 @@ impl Probe for Drops {
 
     fn report(&mut self, _: Time, outcome: &mut Outcome) {
         outcome.drops.extend(self.records.values());
-        for (id, lost) in &self.lost {
+        let mut lost: Vec<_> = self.lost.iter().collect();
+        lost.sort_unstable_by_key(|(id, _)| **id);
+        for (id, lost) in lost {
             let flow = outcome.flow_mut(*id).expect("what is lost was sent by a flow");
             flow.add_losses(lost.data, lost.answers);
         }

@@ -19,7 +19,7 @@
 //! [`Config::shortcuts`](crate::Config::shortcuts) turns off; results are the same
 //! (`crates/sim/tests/pipelined.rs`):
 //!
-//! * An idle [`Processor`] begins late. *When:* no delay behind the processor. *Spares:* an event
+//! * The [`Processor`] begins late. *When:* no delay behind the processor. *Spares:* an event
 //!   per packet. *Same result:* no later packet could have been chosen, and nothing can stop the
 //!   processor in between.
 //! * Quiet FIFO in [`Switch::ingress_changed`]. *When:* its bytes are in the range that the scheme
@@ -27,6 +27,9 @@
 //! * Quiet arrival in [`Switch::leave_processor`], quiet departure in [`Switch::send`]. *When:* the
 //!   same, and the scheme needs no notification of such packets. *Spares:* `arrive`, `depart`.
 //!   *Same result:* the scheme has named the queue and would request nothing.
+//! * [`Switch::send_at_once`]. *When:* egress idle and clear, the scheme requested nothing in
+//!   `arrive`. *Spares:* queue, turns, clock. *Same result:* the packet would be first in its queue
+//!   and chosen at this instant; `depart` sees the same books.
 
 mod processor;
 
@@ -161,8 +164,12 @@ impl Switch {
                 if self.acts_on_entry {
                     self.act_on_entry(packet, at, now);
                 }
-                // its memory has been in use since it came in
-                self.append(packet, at, now, env);
+                if self.hushes && self.is_clear_for(at, now) {
+                    self.send_at_once(packet, at, now, env);
+                } else {
+                    // its memory has been in use since it came in
+                    self.append(packet, at, now, env);
+                }
             }
             Exit::Lost(reason) => {
                 self.leave_ingress(packet, now);

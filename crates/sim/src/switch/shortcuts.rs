@@ -299,6 +299,37 @@ impl Switch {
         self.carry_out(now, env);
     }
 
+    /// Whether a packet that joined this queue now would leave it now, and the scheme asks for
+    /// nothing.
+    #[inline(always)]
+    pub(super) fn is_clear_for(&self, at: PortQueue, now: Time) -> bool {
+        let port = &self.ports[at.port.index()];
+        now > port.tx.busy_until && port.is_clear_for(at.queue) && self.scheme.actions.is_empty()
+    }
+
+    /// Sends a packet through a queue that is [clear](Self::is_clear_for), and whose memory is in
+    /// the buffer's statistics already: in a pipelined switch.
+    pub(super) fn send_at_once(
+        &mut self,
+        packet: &mut Packet,
+        from: PortQueue,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        let Self { ports, books, scheme, marker, .. } = self;
+        let (o, priority) = (from.port.index(), packet.priority);
+        let quiet = books.mmu.release(packet.ingress, priority, packet.size);
+        self.buffer.set(now, books.mmu.used().get());
+        books.ports[o].q_out[priority.index()] -= packet.bytes();
+        ports[o].scheduler.passed(from.queue.index());
+        if !quiet {
+            scheme.depart(books, packet, from, now);
+        }
+        ports[o].start(packet, || Bytes::ZERO, marker, now, env.wires);
+        self.probes.sent(now, o, packet);
+        self.carry_out(now, env);
+    }
+
     /// [`Switch::transmit`] with shortcuts, for the port whose clock is the earliest.
     #[inline(always)]
     fn transmit_shortcut(&mut self, o: usize, now: Time, env: &mut Env<'_, '_>) {

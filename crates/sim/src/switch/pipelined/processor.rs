@@ -25,8 +25,8 @@ pub(crate) struct Processor {
     /// Between processing and the egress queue.
     after: Time,
     pub(super) on_full: OnFull,
-    /// A shortcut, if no delay lies behind it: an idle processor spends no event on beginning with
-    /// a packet; what it began with is decided when that is done. No packet that has come in
+    /// A shortcut, if no delay lies behind it: the processor spends no event on beginning with a
+    /// packet; what it began with is decided when that is done. No packet that has come in
     /// meanwhile could have been chosen instead, because it may not be processed before a later
     /// instant; and with no packets behind the processor, nothing can have stopped it meanwhile.
     begins_late: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Processor {
     first: Time,
     /// The port that is looked at first.
     turn: usize,
-    /// The packet that is being processed, and when that is done.
+    /// The packet that is being processed, and when that is done; nothing if it begins late.
     serving: Option<(Time, Packet)>,
     /// Since when no packet is being processed, if none is.
     free: Time,
@@ -113,15 +113,21 @@ impl Processor {
     /// Begins with the next packet, ports in turn, if there is one and none is being processed.
     #[inline]
     pub(super) fn begin(&mut self, now: Time) {
-        if self.serving.is_some() || self.stop.is_some() || self.first > now {
+        if self.begins_late || self.serving.is_some() || self.stop.is_some() || self.first > now {
             return;
         }
+        self.serving = Some((now + self.service, self.take(now)));
+    }
+
+    /// Takes the next packet, ports in turn, that may be processed at `now`: there is one.
+    #[inline]
+    fn take(&mut self, now: Time) -> Packet {
         let i = self.turn_at(now);
         let Taken { packet, next, .. } = self.waiting.pop(&mut self.inputs[i]);
-        self.serving = Some((now + self.service, *packet));
         self.fronts[i] = next.unwrap_or(Time::NEVER);
-        self.first = self.fronts.iter().copied().min().unwrap_or(Time::NEVER);
+        self.first = self.fronts.iter().fold(Time::NEVER, |first, front| first.min(*front));
         self.turn = if i + 1 == self.fronts.len() { 0 } else { i + 1 };
+        *packet
     }
 
     /// The first port, in turn, with a packet that may be processed at `now`: there is one.
@@ -163,11 +169,15 @@ impl Processor {
         if self.stop.is_some() {
             return None;
         }
-        if self.serving.is_none() && self.begins_late {
+        if self.begins_late {
             let from = self.first.max(self.free);
-            if from.saturating_add(self.service) <= now {
-                self.begin(from);
+            let done = from.saturating_add(self.service);
+            if done > now || self.first == Time::NEVER {
+                return None;
             }
+            self.packets += 1;
+            self.free = done;
+            return Some(self.take(from));
         }
         if self.serving.as_ref().is_some_and(|(done, _)| *done <= now)
             && let Some((done, packet)) = self.serving.take()
