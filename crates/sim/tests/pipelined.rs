@@ -11,8 +11,8 @@ use weir_fc::{OnFull, SharedLimits, StageLimits};
 use weir_net::Topology;
 use weir_net::build::{self, star};
 use weir_sim::config::{
-    DelayAt, EngineConfig, IngressLimit, PipelineConfig, Reliability, Stop, ThresholdConfig,
-    WindowConfig,
+    DelayAt, EcnAt, EcnConfig, EngineConfig, IngressLimit, PipelineConfig, Reliability, Stop,
+    ThresholdConfig, WindowConfig,
 };
 use weir_sim::outcome::{DropReason, ProcessorRecord};
 use weir_sim::{Config, Finish, Outcome};
@@ -315,6 +315,8 @@ struct Drawn {
     stop: bool,
     egress: u64,
     shared: bool,
+    /// Flows of three classes that share links by weight, one of them lossy, and marks on entry.
+    classes: bool,
 }
 
 prop_compose! {
@@ -325,8 +327,9 @@ prop_compose! {
         stop in any::<bool>(),
         egress in 1518u64..60_000,
         shared in any::<bool>(),
+        classes in any::<bool>(),
     ) -> Drawn {
-        Drawn { rate, delay_ns, after, stop, egress, shared }
+        Drawn { rate, delay_ns, after, stop, egress, shared, classes }
     }
 }
 
@@ -351,6 +354,25 @@ impl Drawn {
             on_full: if self.stop { OnFull::Stop } else { OnFull::Drop },
             limits,
         });
+        if self.classes {
+            cfg.switch.lossless = PrioritySet::from_bits(1 << DATA.get() | 1 << OTHER.get());
+            cfg.switch.schedule.weights = [0, 1, 0, 1, 0, 3, 0, 0];
+            cfg.switch.ecn = Some(EcnConfig {
+                kmin: Bytes::new(1000),
+                kmax: Bytes::new(20_000),
+                pmax: "1/2".parse().expect("a ratio"),
+            });
+            cfg.switch.ecn_at = EcnAt::Enqueue;
+        }
+    }
+
+    /// The flows of a random network, in their classes.
+    fn flows(&self, case: &Case, topology: &Topology) -> Vec<FlowSpec> {
+        let mut flows = case.flows(topology);
+        for (i, flow) in flows.iter_mut().enumerate().filter(|_| self.classes) {
+            flow.priority = [DATA, OTHER, Priority::ALL[1]][i % 3];
+        }
+        flows
     }
 }
 
@@ -421,8 +443,11 @@ proptest! {
             (EngineConfig::Auto { threads: 1 }, true),
             (EngineConfig::Window { threads: 3 }, true),
         ];
-        let outs = engines
-            .map(|(engine, shortcuts)| case.run(&Config { engine, shortcuts, ..cfg.clone() }));
+        let topology = case.topology();
+        let flows = drawn.flows(&case, &topology);
+        let outs = engines.map(|(engine, shortcuts)| {
+            run(&topology, &flows, &Config { engine, shortcuts, ..cfg.clone() })
+        });
         for out in &outs[1..] {
             prop_assert_eq!(out.digest, outs[0].digest);
             let events = outs[0].totals.events;
