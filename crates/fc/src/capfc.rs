@@ -489,10 +489,12 @@ impl FlowControl for Capfc {
     fn state_size(&self) -> StateSize {
         // a counter of 2 bytes per (input, output, lossless priority), as the paper reckons
         let counters = self.egress.len() * self.ports.len();
-        // asked for every 10 us: one allocation
-        let mut tables = Vec::with_capacity(2);
-        tables.extend(self.pfc.tables());
-        tables.push(("congestion counters", counters as u64 * 2));
-        StateSize { tables }
+        let mut size = self.pfc.state_size();
+        size.tables.push(("congestion counters", counters as u64 * 2));
+        size
+    }
+
+    fn has_fixed_state(&self) -> bool {
+        true
     }
 }

@@ -334,6 +334,10 @@ impl FlowControl for Gpfc {
     fn state_size(&self) -> StateSize {
         self.pfc.state_size()
     }
+
+    fn has_fixed_state(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

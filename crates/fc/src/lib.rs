@@ -357,6 +357,11 @@ pub trait FlowControl: Send {
     /// The present size of its state.
     fn state_size(&self) -> StateSize;
 
+    /// Whether [`state_size`](Self::state_size) never changes, so that nobody need ask again.
+    fn has_fixed_state(&self) -> bool {
+        false
+    }
+
     /// Counters for reports, by name, of events that are not state.
     fn counts(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

@@ -81,4 +81,8 @@ impl FlowControl for NoFlowControl {
     fn state_size(&self) -> StateSize {
         StateSize::default()
     }
+
+    fn has_fixed_state(&self) -> bool {
+        true
+    }
 }

@@ -377,6 +377,10 @@ impl FlowControl for Pfc {
     fn state_size(&self) -> StateSize {
         StateSize { tables: self.tables().to_vec() }
     }
+
+    fn has_fixed_state(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

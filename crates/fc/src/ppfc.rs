@@ -393,6 +393,10 @@ impl FlowControl for Ppfc {
         }
         size
     }
+
+    fn has_fixed_state(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

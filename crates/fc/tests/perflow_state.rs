@@ -2,7 +2,7 @@
 
 use weir_core::{PortId, Rate, Time};
 use weir_fc::harness::{Bench, given};
-use weir_fc::{SchemeInfo, bfc, ffc, flowsail, ideal};
+use weir_fc::{SCHEMES, SchemeInfo, bfc, ffc, flowsail, ideal};
 
 /// Bytes of state in a switch with one packet each of `flows` flows.
 fn state(info: &'static SchemeInfo, set: &[(&str, &str)], flows: u32) -> u64 {
@@ -38,4 +38,22 @@ fn an_empty_switch_keeps_what_the_book_says() {
     // 16 lanes of 18 B, or 23 B, per port
     assert_eq!(state(&ffc::INFO, &[], 0), 576);
     assert_eq!(state(&ffc::INFO, &[("key", "5-tuple")], 0), 736);
+}
+
+/// What is said to be fixed is looked at once.
+#[test]
+fn state_that_is_said_to_be_fixed_does_not_grow_with_flows() {
+    let mut fixed = Vec::new();
+    for info in SCHEMES {
+        let mut b = Bench::switch(info, &given(info, &[]), 2);
+        let before = b.scheme().state_size();
+        for k in 0..40 {
+            b.arrive(b.packet(PortId(0), 1000).flow(1 + k, 0, 200), PortId(1));
+        }
+        if b.scheme().has_fixed_state() {
+            assert_eq!(b.scheme().state_size(), before, "{}", info.name);
+            fixed.push(info.name);
+        }
+    }
+    assert_eq!(fixed, ["pfc", "capfc", "ppfc", "gfc", "gpfc", "none"]);
 }

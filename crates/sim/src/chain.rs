@@ -135,6 +135,15 @@ fn link_at(places: &[Entry], link: u32) -> Option<&[Entry; LINK as usize]> {
 }
 
 impl Store {
+    /// With room for so many links, which take memory only once they are used: a store that grows
+    /// beyond its room is copied.
+    pub(crate) fn with_room(links: usize) -> Self {
+        Self {
+            places: Vec::with_capacity(links * LINK as usize + 1),
+            ends: Ends { next: Vec::with_capacity(links), free: NONE },
+        }
+    }
+
     /// Appends a packet; returns it as it stands in the store.
     #[inline(always)]
     pub(crate) fn push(&mut self, chain: &mut Chain, time: Time, packet: &Packet) -> &mut Packet {

@@ -287,7 +287,7 @@ pub struct ProcessorRecord {
     pub ingress: QueueStats,
 }
 
-/// A table of a scheme at one switch, looked at every 10 us.
+/// A table of a scheme at one switch, looked at every 10 us if its size changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableStats {
     /// Its name.

@@ -265,6 +265,7 @@ impl Shared<'_> {
             role,
             ports: self.topology.ports(node).len(),
             switch_ports: self.switch_ports,
+            fixed_tables: false,
             config: &self.config.probes,
         }
     }

@@ -57,6 +57,10 @@ struct Wire {
     part: u16,
 }
 
+/// For how many links per wire there is room from the start: enough for wires that hold a microsecond
+/// of full frames at 100 Gb/s, and what is sent in the window after it.
+const LINKS_PER_WIRE: usize = 4;
+
 /// All wires of the network, as one part of it sees them: only wires that end in this part hold
 /// packets.
 #[derive(Debug)]
@@ -145,6 +149,7 @@ impl Wires {
                 }
             }
         }
+        wires.flights = Store::with_room(wires.own * LINKS_PER_WIRE);
         wires
     }
 

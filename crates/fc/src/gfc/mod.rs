@@ -426,4 +426,8 @@ impl FlowControl for Gfc {
         // a counter of 3 bytes and a stage per (port, priority)
         StateSize { tables: vec![("ingress counters", self.told.len() as u64 * 8 * 4)] }
     }
+
+    fn has_fixed_state(&self) -> bool {
+        true
+    }
 }

@@ -58,6 +58,8 @@ pub struct ProbeSetup<'a> {
     pub ports: usize,
     /// The ports of all switches of the network.
     pub switch_ports: usize,
+    /// Whether the tables of its scheme never change their sizes.
+    pub fixed_tables: bool,
     /// What the run is to record.
     pub config: &'a ProbeConfig,
 }

@@ -30,10 +30,17 @@ struct Tables {
     events: Option<u64>,
 }
 
+/// Nobody need look at what never changes.
 fn build(setup: &ProbeSetup<'_>) -> Option<Box<dyn Probe>> {
     let start = setup.config.warm_up;
     let tables = Tables { node: setup.node, start, ..Tables::default() };
-    (setup.role == Role::Switch).then(|| Box::new(tables) as _)
+    (setup.role == Role::Switch && !setup.fixed_tables).then(|| Box::new(tables) as _)
+}
+
+/// What is to be said of tables of these sizes that never change.
+pub(crate) fn fixed(size: StateSize) -> Vec<TableStats> {
+    let stats = |(name, bytes): (_, u64)| TableStats { name, mean: bytes as f64, max: bytes };
+    size.tables.into_iter().map(stats).collect()
 }
 
 impl Probe for Tables {

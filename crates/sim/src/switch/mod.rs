@@ -29,7 +29,7 @@ use crate::chain::Store;
 use crate::config::{EcnAt, EcnConfig, WatchdogConfig};
 use crate::env::{Ahead, Env};
 use crate::probe::length::LengthProbe;
-use crate::probe::{Hears, Probes};
+use crate::probe::{Hears, ProbeSetup, Probes};
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
 use crate::tally::Tally;
@@ -271,7 +271,9 @@ impl Switch {
         let schedule = &shared.config.switch.schedule;
         let balancer = Balancer::new(balance, schedule, seed, id).map(Box::new);
         let marks_on_entry = shared.config.switch.ecn_at == EcnAt::Enqueue;
-        let probes = Probes::new(&shared.probe_setup(id, Role::Switch));
+        let fixed_tables = hooks.fc.has_fixed_state();
+        let setup = ProbeSetup { fixed_tables, ..shared.probe_setup(id, Role::Switch) };
+        let probes = Probes::new(&setup);
         let way = match shortcuts {
             _ if pipeline.is_some() => Way::Pipelined,
             // only the plain path asks the balancer, marks what it queues, and tells probes of

@@ -3,7 +3,7 @@
 use super::Switch;
 use super::port::Port;
 use crate::outcome::{PortRecord, SwitchRecord};
-use crate::probe::Sight;
+use crate::probe::{Sight, tables};
 use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, PrioritySet, Time};
 use weir_fc::{StateSize, Violation};
 
@@ -95,7 +95,11 @@ impl Switch {
             node: self.id,
             peak_buffer: self.books.mmu.peak(),
             buffer: self.buffer.stats(end, area),
-            tables: Vec::new(),
+            // those that change are left to a probe
+            tables: match self.scheme.fc.has_fixed_state() {
+                true => tables::fixed(self.scheme.fc.state_size()),
+                false => Vec::new(),
+            },
             processor: self.processor.as_mut().map(|p| p.record(end)),
         }
     }
