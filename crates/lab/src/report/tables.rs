@@ -6,7 +6,7 @@ use crate::experiment::Experiment;
 use crate::findings::{Comparison, Distribution, PortKind};
 use crate::run::Run;
 use std::io::{self, Write};
-use weir_core::decimal::push_whole;
+use weir_core::decimal::{fixed, push_whole};
 use weir_core::{Bytes, Priority, Time};
 use weir_sim::outcome::{FlowRecord, PauseEvent, PortRecord, Sample, TcpRecord};
 
@@ -285,7 +285,7 @@ fn queue_rows(e: &Experiment, run: &Run) -> Vec<Vec<String>> {
                 ports.into(),
                 edge.to_string(),
                 time.to_string(),
-                format!("{share:.9}"),
+                fixed(share, 9),
             ]
         }));
     };

@@ -175,24 +175,22 @@ impl Canvas {
         let s = self.shift;
         let _ = writeln!(
             self.text,
-            "<path class=\"{class}\" stroke-width=\"{width:.1}\" d=\"M{:.1} {:.1}L{:.1} {:.1}\"/>",
-            from.0 + s,
-            from.1,
-            to.0 + s,
-            to.1
+            "<path class=\"{class}\" stroke-width=\"{}\" d=\"M{} {}L{} {}\"/>",
+            Tenths(width),
+            Tenths(from.0 + s),
+            Tenths(from.1),
+            Tenths(to.0 + s),
+            Tenths(to.1)
         );
     }
 
     fn label(&mut self, class: &str, (x, y): (f64, f64), upright: bool, text: &str) {
-        let (x, text) = (x + self.shift, escape(text));
-        let turn = if upright {
-            format!(" transform=\"rotate(-90 {x:.1} {y:.1})\"")
-        } else {
-            String::new()
-        };
+        let (x, y, text) = (Tenths(x + self.shift), Tenths(y), escape(text));
+        let turn =
+            if upright { format!(" transform=\"rotate(-90 {x} {y})\"") } else { String::new() };
         let _ = writeln!(
             self.text,
-            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" \
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" \
              dy=\".35em\"{turn}>{text}</text>"
         );
     }
@@ -200,21 +198,18 @@ impl Canvas {
     fn rect(&mut self, class: &str, r: Rect, radius: f64) {
         let _ = writeln!(
             self.text,
-            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
-             rx=\"{radius}\"/>",
-            r.x - r.w / 2.0 + self.shift,
-            r.y - r.h / 2.0,
-            r.w,
-            r.h
+            "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{radius}\"/>",
+            Tenths(r.x - r.w / 2.0 + self.shift),
+            Tenths(r.y - r.h / 2.0),
+            Tenths(r.w),
+            Tenths(r.h)
         );
     }
 
     fn dot(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
-        let x = x + self.shift;
-        let _ = writeln!(
-            self.text,
-            "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>"
-        );
+        let (x, y) = (Tenths(x + self.shift), Tenths(y));
+        let _ =
+            writeln!(self.text, "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"/>");
     }
 
     fn links(&mut self, scene: &Scene, layout: &Layout) {
