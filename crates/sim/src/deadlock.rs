@@ -53,12 +53,15 @@ impl Watch {
     /// Non-empty queues that have waited without a break since `latest` or before.
     fn stuck_since(&mut self, world: &World<'_>, latest: Time) -> Vec<Vertex> {
         let mut vertices = Vec::new();
-        for node in world.nodes() {
-            let Node::Switch(s) = node else { continue };
-            let none_before = &mut self.none_before[s.id.index()];
+        for (i, none_before) in self.none_before.iter_mut().enumerate() {
             if *none_before > latest {
                 continue;
             }
+            let Node::Switch(s) = world.node(NodeId::from_index(i)) else {
+                // hosts need not be looked at again
+                *none_before = Time::NEVER;
+                continue;
+            };
             *none_before = s.oldest_wait().unwrap_or(world.now).min(world.now);
             if *none_before > latest {
                 continue;

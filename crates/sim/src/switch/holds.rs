@@ -223,10 +223,13 @@ impl Switch {
                 continue;
             }
             for (q, queue) in port.queues.iter().enumerate() {
+                let held = port.is_held(q);
+                if !held && !port.inspects_heads {
+                    continue;
+                }
                 let Some(head) = self.queued(o, q).next() else { continue };
                 let at = PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };
                 let behind = self.scheme.fc.head_waits_for(at, head);
-                let held = port.is_held(q);
                 let waited = || self.waits.get(&at).copied();
                 if held || behind.is_some() {
                     stuck.push(StuckQueue {
