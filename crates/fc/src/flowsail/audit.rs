@@ -22,6 +22,13 @@ pub(super) fn audit(e: &Egress, v: &NodeView<'_>, drained: bool) -> Result<(), V
             return fail(port, format!("flow {key:#x} is left after a drain: {f:?}"));
         }
     }
+    let count = |of: fn(&Flow) -> bool| e.flows.iter().filter(|(_, _, f)| of(f)).count() as u32;
+    let counted = (count(|f| f.bytes > 0), count(|f| f.congested.is_some()));
+    if (e.normal, e.isolated) != counted {
+        let what =
+            format!("tables count {:?} flows, there are {counted:?}", (e.normal, e.isolated));
+        return fail(port, what);
+    }
     for (i, queue) in e.queues.iter().enumerate() {
         let book = v.queue(e.port, e.queue_id(i as u32));
         if book.bytes.get() != bytes[i] {

@@ -75,6 +75,10 @@ pub(super) struct Egress {
     /// QT; the last one is the isolation queue.
     pub queues: Vec<Queue>,
     pub flows: Table<Flow>,
+    /// How many flows have bytes in their normal queue.
+    pub normal: u32,
+    /// How many flows have a CFT entry.
+    pub isolated: u32,
     /// Order marks in its queues.
     pub marks: u32,
     /// How long a congested flow must be quiet before it is a normal one again.
@@ -128,6 +132,7 @@ impl Egress {
             a.mark(port, QueueId(self.first + isolation), i);
             a.mark(port, QueueId(self.first + normal), i);
         }
+        self.isolated += u32::from(new);
         let isolated = || Box::new(Congested { last: now, ..Congested::default() });
         let c = f.congested.get_or_insert_with(isolated);
         if c.paused.contains(&who) {
@@ -189,6 +194,7 @@ impl Egress {
             a.cancel(key);
         }
         f.congested = None;
+        self.isolated -= 1;
         self.forget(i);
     }
 

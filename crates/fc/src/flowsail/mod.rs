@@ -172,6 +172,8 @@ impl FlowSail {
                 queues: vec![Queue::default(); queues as usize],
                 quiet: values.time(&QUIET).unwrap_or(hop.rtt(port) * 2),
                 holds_original,
+                normal: 0,
+                isolated: 0,
                 marks: 0,
                 reading,
             }
@@ -230,6 +232,7 @@ impl FlowSail {
             let e = &mut self.egresses[at];
             e.flows.at_mut(i).expect("still there").queue = queue;
             e.queues[queue as usize].flows += 1;
+            e.normal += 1;
             return (i, queue);
         }
         (i, f.queue)
@@ -297,15 +300,19 @@ impl FlowSail {
         let found = e.flows.find_near(self.keys.of(p.flow), place(p.local_tag));
         let Some((i, f)) = found.and_then(|i| Some((i, e.flows.at_mut(i)?))) else { return };
         let size = u64::from(p.size);
-        let bytes = match &mut f.congested {
+        let (bytes, table) = match &mut f.congested {
             Some(c) if from_isolation => {
                 c.last = v.now;
-                &mut c.bytes
+                (&mut c.bytes, None)
             }
-            _ => &mut f.bytes,
+            _ => (&mut f.bytes, Some(&mut e.normal)),
         };
+        let had = *bytes > 0;
         *bytes = bytes.saturating_sub(size);
         let emptied = *bytes == 0;
+        if let Some(normal) = table.filter(|_| had && emptied) {
+            *normal -= 1;
+        }
         if flagged(p.local_tag) {
             let n = &mut f.pause_num[usize::from(from_isolation)];
             *n = n.saturating_sub(1);
@@ -521,16 +528,13 @@ impl FlowControl for FlowSail {
     }
 
     fn state_size(&self) -> StateSize {
-        let count = |of: fn(&egress::Flow) -> bool| -> u64 {
-            let port = |e: &Egress| e.flows.iter().filter(|(_, _, f)| of(f)).count() as u64;
-            self.egresses.iter().map(port).sum()
-        };
+        let count = |of: fn(&Egress) -> u32| self.egresses.iter().map(|e| u64::from(of(e))).sum();
         let bytes = |entries: u64| (entries * ENTRY_BITS).div_ceil(8);
         let queues: usize = self.egresses.iter().map(|e| e.queues.len()).sum();
         StateSize {
             tables: vec![
-                ("normal flow table", bytes(count(|f| f.bytes > 0))),
-                ("congested flow table", bytes(count(|f| f.congested.is_some()))),
+                ("normal flow table", bytes(count(|e| e.normal))),
+                ("congested flow table", bytes(count(|e| e.isolated))),
                 // flowNum and cfNum, 2 B each
                 ("queue table", queues as u64 * 4),
                 ("NIC flows", bytes(self.nic.len() as u64)),

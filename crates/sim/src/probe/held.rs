@@ -133,32 +133,64 @@ pub(crate) struct HeldFlows {
     lost: FxHashMap<(FlowId, PortId), Loss>,
 }
 
-/// Time that a flow lost at a port.
+/// Time that a flow lost at a port. With its key it fills a cache line.
 #[derive(Clone, Debug)]
 struct Loss {
     total: Time,
     /// The end of the last hold that is counted.
     until: Time,
-    /// By queue: what its clock showed at the last departure. Most flows use one queue of a port.
-    first: (QueueId, Time),
-    more: Vec<(QueueId, Time)>,
+    /// By queue: what its clock showed at the last departure. Most flows use one or two queues of
+    /// a port.
+    clocks: [Time; 2],
+    queues: [QueueId; 2],
+    more: Option<Box<More>>,
 }
 
+/// The other queues of a flow, with what their clocks showed.
+#[derive(Clone, Debug, Default)]
+struct More(Vec<(QueueId, Time)>);
+
 impl Loss {
+    /// Stands for "no queue".
+    const NONE: QueueId = QueueId(u32::MAX);
+
+    /// Nothing lost yet, in `queue`.
+    fn new(queue: QueueId) -> Self {
+        Self {
+            total: Time::ZERO,
+            until: Time::ZERO,
+            clocks: [Time::ZERO; 2],
+            queues: [queue, Self::NONE],
+            more: None,
+        }
+    }
+
+    /// Whether the flow has used one queue only.
+    fn is_of_one_queue(&self) -> bool {
+        self.queues[1] == Self::NONE
+    }
+
     /// What the clock of `queue` showed when a packet left it last.
     #[inline]
     fn counted(&mut self, queue: QueueId) -> &mut Time {
-        if self.first.0 == queue {
-            return &mut self.first.1;
+        if self.queues[0] == queue {
+            return &mut self.clocks[0];
         }
-        let place = match self.more.iter().position(|(q, _)| *q == queue) {
+        if self.is_of_one_queue() {
+            self.queues[1] = queue;
+        }
+        if self.queues[1] == queue {
+            return &mut self.clocks[1];
+        }
+        let more = &mut self.more.get_or_insert_default().0;
+        let place = match more.iter().position(|(q, _)| *q == queue) {
             Some(place) => place,
             None => {
-                self.more.push((queue, Time::ZERO));
-                self.more.len() - 1
+                more.push((queue, Time::ZERO));
+                more.len() - 1
             }
         };
-        &mut self.more[place].1
+        &mut more[place].1
     }
 }
 
@@ -182,12 +214,10 @@ impl HeldFlows {
         if entered == now {
             return;
         }
-        let first = (queue, Time::ZERO);
-        let new = || Loss { total: Time::ZERO, until: Time::ZERO, first, more: Vec::new() };
-        let loss = self.lost.entry((flow, port)).or_insert_with(new);
+        let loss = self.lost.entry((flow, port)).or_insert_with(|| Loss::new(queue));
         let before = std::mem::replace(loss.counted(queue), now);
         let lost = now.saturating_sub(entered.max(before));
-        let alone = loss.more.is_empty();
+        let alone = loss.is_of_one_queue();
         loss.total += if alone { lost } else { lost.min(ended.saturating_sub(loss.until)) };
         loss.until = ended.max(loss.until);
     }
