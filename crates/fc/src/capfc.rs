@@ -15,8 +15,9 @@
 //! ingress may grow beyond its threshold while no egress is long, and nothing but the memory bounds
 //! it.
 //!
-//! *Listings:* Algorithm 1 (Stop-Max) is `Egress::enqueue`, `Egress::dequeue` and
-//! `FlowControl::admit`; Algorithm 2 (Stop-Calibrate) is `Egress::heavy`.
+//! *Listings:* Algorithm 1 (Stop-Max) is `Egress::enqueue`, `Egress::dequeue`,
+//! `FlowControl::admit` and, for line 7, `FlowControl::arrive`; Algorithm 2 (Stop-Calibrate) is
+//! `Egress::heavy`.
 //!
 //! *Parameters:* the defaults are the OFC paper's use of CaPFC as a baseline: Stop-Max, egress
 //! thresholds 68 KB (68/75 of xoff) and 45 KB (xon), no egress limit. The CaPFC paper itself has
@@ -256,14 +257,18 @@ impl Capfc {
         }
     }
 
-    /// D = I or any E (with `trigger = and`: I and any E): pauses or resumes the neighbour at
+    /// D = I or any E (with `trigger = and`: I and any E).
+    fn stops(&self, full: bool, congested: bool) -> bool {
+        if self.config.both { full && congested } else { full || congested }
+    }
+
+    /// Brings D up to date: pauses or resumes the neighbour at
     /// `input` when it changes.
     fn decide(&mut self, v: &NodeView<'_>, input: PortId, priority: Priority, a: &mut Actions) {
         let congested = self.signals[self.at(priority, input)] > 0;
-        let port = &mut self.ports[input.index()];
-        let full = port.full.contains(priority);
-        let stop = if self.config.both { full && congested } else { full || congested };
-        port.stopped.set(priority, stop);
+        let full = self.ports[input.index()].full.contains(priority);
+        let stop = self.stops(full, congested);
+        self.ports[input.index()].stopped.set(priority, stop);
         self.pfc.set_paused(v.now, input, priority, stop, a);
     }
 
@@ -289,8 +294,8 @@ impl Capfc {
         changed
     }
 
-    /// Decides on `input` if its I has `changed`, or if a PAUSE should be in force: it may have been
-    /// lost with its link.
+    /// Decides on `input` if its I has `changed`, or if a PAUSE should be in force: it may have
+    /// been lost with its link.
     #[inline(always)]
     fn decide_if_due(
         &mut self,
@@ -477,6 +482,18 @@ impl FlowControl for Capfc {
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
         let wrong = |what: String| Err(Violation { scheme: INFO.name, what });
         self.pfc.audit(v, drained).or_else(|e| wrong(e.what))?;
+        for (i, port) in self.ports.iter().enumerate().filter(|_| self.role == Role::Switch) {
+            for priority in self.lossless.iter() {
+                let at = self.at(priority, PortId::from_index(i));
+                let stop = self.stops(port.full.contains(priority), self.signals[at] > 0);
+                let touched = self.egress[at].is_touched();
+                let noted = (port.stopped.contains(priority), port.touched.contains(priority));
+                if noted != (stop, touched) {
+                    let what = format!("port {i}: D and counters are {:?}", (stop, touched));
+                    return wrong(format!("{what}, but {noted:?} is noted"));
+                }
+            }
+        }
         if drained && self.ports.iter().any(|port| !port.full.is_empty()) {
             return wrong(format!("inputs are full in an empty switch: {:?}", self.ports));
         }

@@ -357,7 +357,8 @@ pub trait FlowControl: Send {
     /// The present size of its state.
     fn state_size(&self) -> StateSize;
 
-    /// Whether [`state_size`](Self::state_size) never changes, so that nobody need ask again.
+    /// Whether [`state_size`](Self::state_size) never changes during a run: then it is called once,
+    /// at the end.
     fn has_fixed_state(&self) -> bool {
         false
     }
@@ -503,6 +504,7 @@ mod tests {
         let (v, mut a) = (NodeView { now: weir_core::Time::ZERO, books: &books }, Actions::new());
         let s = b.scheme_mut();
         assert!(!s.gates_admission());
+        assert!(!s.has_fixed_state());
         assert_eq!(s.admit(&v, &p, PortId(0)), Admit::Accept);
         assert!(s.fits_pipeline().is_err(), "its books were made for shared memory");
         s.ingress_changed(&v, PortId(0), p.priority, &mut a);

@@ -135,8 +135,8 @@ fn link_at(places: &[Entry], link: u32) -> Option<&[Entry; LINK as usize]> {
 }
 
 impl Store {
-    /// With room for so many links, which take memory only once they are used: a store that grows
-    /// beyond its room is copied.
+    /// With room for so many links: a store that grows beyond its room is copied. Systems that
+    /// commit memory when it is touched spend none on room that is not used.
     pub(crate) fn with_room(links: usize) -> Self {
         Self {
             places: Vec::with_capacity(links * LINK as usize + 1),

@@ -57,9 +57,11 @@ struct Wire {
     part: u16,
 }
 
-/// For how many links per wire there is room from the start: enough for wires that hold a microsecond
-/// of full frames at 100 Gb/s, and what is sent in the window after it.
+/// For how many links per wire there is room from the start: enough for a microsecond of full
+/// frames at 100 Gb/s, and as much again.
 const LINKS_PER_WIRE: usize = 4;
+/// For how many links there is room at most: 0.7 GB.
+const MOST_ROOM: usize = 1 << 21;
 
 /// All wires of the network, as one part of it sees them: only wires that end in this part hold
 /// packets.
@@ -149,7 +151,7 @@ impl Wires {
                 }
             }
         }
-        wires.flights = Store::with_room(wires.own * LINKS_PER_WIRE);
+        wires.flights = Store::with_room((wires.own * LINKS_PER_WIRE).min(MOST_ROOM));
         wires
     }
 

@@ -6,13 +6,13 @@ use common::fabrics::{mesh, network};
 use common::random::{Case, case};
 use common::{DATA, config, flow, run, set, star, try_run};
 use proptest::prelude::*;
-use weir_core::{Bytes, NodeId, Priority, PrioritySet, Rate, Time};
+use weir_core::{Bytes, LinkId, NodeId, Priority, PrioritySet, Rate, Time};
 use weir_fc::{OnFull, SharedLimits, StageLimits};
 use weir_net::Topology;
 use weir_net::build::{self, star};
 use weir_sim::config::{
-    DelayAt, EcnAt, EcnConfig, EngineConfig, IngressLimit, PipelineConfig, Reliability, Stop,
-    ThresholdConfig, WindowConfig,
+    DelayAt, EcnAt, EcnConfig, EngineConfig, IngressLimit, LinkFailure, PipelineConfig,
+    Reliability, Stop, ThresholdConfig, WindowConfig,
 };
 use weir_sim::outcome::{DropReason, ProcessorRecord};
 use weir_sim::{Config, Finish, Outcome};
@@ -317,6 +317,8 @@ struct Drawn {
     shared: bool,
     /// Flows of three classes that share links by weight, one of them lossy, and marks on entry.
     classes: bool,
+    /// A link that fails after so many nanoseconds, for ten microseconds.
+    failure: Option<(u32, u64)>,
 }
 
 prop_compose! {
@@ -328,8 +330,9 @@ prop_compose! {
         egress in 1518u64..60_000,
         shared in any::<bool>(),
         classes in any::<bool>(),
+        failure in prop::option::of((0u32..4, 0u64..40_000)),
     ) -> Drawn {
-        Drawn { rate, delay_ns, after, stop, egress, shared, classes }
+        Drawn { rate, delay_ns, after, stop, egress, shared, classes, failure }
     }
 }
 
@@ -443,6 +446,11 @@ proptest! {
             (EngineConfig::Auto { threads: 1 }, true),
             (EngineConfig::Window { threads: 3 }, true),
         ];
+        cfg.failures.extend(drawn.failure.map(|(link, ns)| LinkFailure {
+            link: LinkId(link),
+            down: Time::from_ns(ns),
+            up: Some(Time::from_ns(ns + 10_000)),
+        }));
         let topology = case.topology();
         let flows = drawn.flows(&case, &topology);
         let outs = engines.map(|(engine, shortcuts)| {

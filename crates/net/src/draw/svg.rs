@@ -198,7 +198,8 @@ impl Canvas {
     fn rect(&mut self, class: &str, r: Rect, radius: f64) {
         let _ = writeln!(
             self.text,
-            "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{radius}\"/>",
+            "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" \
+             rx=\"{radius}\"/>",
             Tenths(r.x - r.w / 2.0 + self.shift),
             Tenths(r.y - r.h / 2.0),
             Tenths(r.w),

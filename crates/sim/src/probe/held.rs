@@ -304,4 +304,18 @@ mod tests {
         let at = HeldAt { node: NodeId(7), port: PortId(2), time: ns(100) };
         assert_eq!(h.records(), [(f, at)]);
     }
+
+    /// Whatever number of queues its packets are in: each is told apart.
+    #[test]
+    fn packets_in_many_queues_are_counted_by_queue() {
+        let f = FlowId::new(NodeId(1), 0);
+        let mut h = HeldFlows::new(NodeId(7));
+        for (i, q) in [0, 5, 2, 9, 0, 5, 2, 9].into_iter().enumerate() {
+            let shown = ns(if i < 4 { 10 } else { 15 });
+            // the second time a queue's clock has gone on by 5, of a hold that ended later
+            h.leave(f, PortId(2), QueueId(q), ns(0), shown, ns(100 * (i as u64 + 1)));
+        }
+        let at = HeldAt { node: NodeId(7), port: PortId(2), time: ns(4 * 10 + 4 * 5) };
+        assert_eq!(h.records(), [(f, at)]);
+    }
 }

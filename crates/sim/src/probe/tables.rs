@@ -30,14 +30,14 @@ struct Tables {
     events: Option<u64>,
 }
 
-/// Nobody need look at what never changes.
+/// Not for tables of fixed sizes: [`fixed`].
 fn build(setup: &ProbeSetup<'_>) -> Option<Box<dyn Probe>> {
     let start = setup.config.warm_up;
     let tables = Tables { node: setup.node, start, ..Tables::default() };
     (setup.role == Role::Switch && !setup.fixed_tables).then(|| Box::new(tables) as _)
 }
 
-/// What is to be said of tables of these sizes that never change.
+/// Statistics of tables of fixed sizes.
 pub(crate) fn fixed(size: StateSize) -> Vec<TableStats> {
     let stats = |(name, bytes): (_, u64)| TableStats { name, mean: bytes as f64, max: bytes };
     size.tables.into_iter().map(stats).collect()

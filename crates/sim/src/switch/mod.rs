@@ -171,8 +171,8 @@ pub(crate) struct Switch {
     pub(crate) pipeline: VecDeque<(Time, Packet)>,
     /// Of a pipelined switch.
     pub(crate) processor: Option<Box<Processor>>,
-    /// It asks the scheme which changes of ingress FIFOs it need not hear of: a shortcut.
-    hushes: bool,
+    /// Of a pipelined switch: whether its shortcuts are on.
+    shortcuts: bool,
     /// Transmit-done by port; before them the exit of the pipeline, if there is a latency, or the
     /// processor.
     clocks: Tournament,
@@ -299,7 +299,7 @@ impl Switch {
             stored: Store::default(),
             pipeline: VecDeque::new(),
             processor: processor.map(Box::new),
-            hushes: shortcuts,
+            shortcuts,
             timers: Timers::new(),
             schedule: Schedule::new(shared.admin(id)),
             epoch: 0,

@@ -19,17 +19,18 @@
 //! [`Config::shortcuts`](crate::Config::shortcuts) turns off; results are the same
 //! (`crates/sim/tests/pipelined.rs`):
 //!
-//! * The [`Processor`] begins late. *When:* no delay behind the processor. *Spares:* an event
-//!   per packet. *Same result:* no later packet could have been chosen, and nothing can stop the
-//!   processor in between.
+//! * The [`Processor`] begins late. *When:* a delay in front of the processor and none behind it.
+//!   *Spares:* the event of beginning after a pause, and a copy of every packet. *Same result:* no
+//!   later packet could have been chosen, and nothing can stop the processor in between.
 //! * Quiet FIFO in [`Switch::ingress_changed`]. *When:* its bytes are in the range that the scheme
 //!   has named. *Spares:* `ingress_changed`. *Same result:* the call would do nothing.
 //! * Quiet arrival in [`Switch::leave_processor`], quiet departure in [`Switch::send`]. *When:* the
 //!   same, and the scheme needs no notification of such packets. *Spares:* `arrive`, `depart`.
 //!   *Same result:* the scheme has named the queue and would request nothing.
-//! * [`Switch::send_at_once`]. *When:* egress idle and clear, the scheme requested nothing in
-//!   `arrive`. *Spares:* queue, turns, clock. *Same result:* the packet would be first in its queue
-//!   and chosen at this instant; `depart` sees the same books.
+//! * [`Switch::send_at_once`]. *When:* the wire has been free, nothing else is queued or held at
+//!   the egress port, and the scheme requested nothing in `arrive`. *Spares:* queue, turns, clock.
+//!   *Same result:* the packet would be first in its queue and chosen at this instant; `depart`
+//!   sees the same books.
 
 mod processor;
 
@@ -116,7 +117,7 @@ impl Switch {
     fn notify(&mut self, i: PortId, p: Priority, now: Time, env: &mut Env<'_, '_>) {
         let Self { books, scheme, .. } = self;
         scheme.fc.ingress_changed(&NodeView { now, books }, i, p, &mut scheme.actions);
-        if self.hushes {
+        if self.shortcuts {
             books.mmu.hush_fifo(i, p, scheme.fc.quiet_range(&books.mmu, i, p));
         }
         self.carry_out(now, env);
@@ -164,7 +165,7 @@ impl Switch {
                 if self.acts_on_entry {
                     self.act_on_entry(packet, at, now);
                 }
-                if self.hushes && self.is_clear_for(at, now) {
+                if self.shortcuts && self.is_clear_for(at, now) {
                     self.send_at_once(packet, at, now, env);
                 } else {
                     // its memory has been in use since it came in

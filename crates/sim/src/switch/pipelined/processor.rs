@@ -25,9 +25,9 @@ pub(crate) struct Processor {
     /// Between processing and the egress queue.
     after: Time,
     pub(super) on_full: OnFull,
-    /// A shortcut, if no delay lies behind it: the processor spends no event on beginning with a
-    /// packet; what it began with is decided when that is done. No packet that has come in
-    /// meanwhile could have been chosen instead, because it may not be processed before a later
+    /// A shortcut, if all of the delay lies in front of it: the processor spends no event on
+    /// beginning with a packet; what it began with is decided when that is done. No packet that has
+    /// come in since could have been chosen instead, because it may not be processed before a later
     /// instant; and with no packets behind the processor, nothing can have stopped it meanwhile.
     begins_late: bool,
     /// By port: packets with the time from which they may be processed, which are in `waiting`.
@@ -76,7 +76,7 @@ impl Processor {
             service: config.service(),
             before,
             after,
-            begins_late: shortcuts && after == Time::ZERO,
+            begins_late: shortcuts && after == Time::ZERO && before > Time::ZERO,
             on_full: fc.on_full().unwrap_or(config.on_full),
             inputs: vec![Chain::default(); ports].into(),
             waiting: Store::default(),
@@ -172,7 +172,7 @@ impl Processor {
         if self.begins_late {
             let from = self.first.max(self.free);
             let done = from.saturating_add(self.service);
-            if done > now || self.first == Time::NEVER {
+            if done > now {
                 return None;
             }
             self.packets += 1;
