@@ -262,8 +262,7 @@ impl Capfc {
         if self.config.both { full && congested } else { full || congested }
     }
 
-    /// Brings D up to date: pauses or resumes the neighbour at
-    /// `input` when it changes.
+    /// Brings D up to date: pauses or resumes the neighbour at `input` when it changes.
     fn decide(&mut self, v: &NodeView<'_>, input: PortId, priority: Priority, a: &mut Actions) {
         let congested = self.signals[self.at(priority, input)] > 0;
         let full = self.ports[input.index()].full.contains(priority);
