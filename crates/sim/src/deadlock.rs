@@ -66,11 +66,11 @@ impl Watch {
             if *none_before > latest {
                 continue;
             }
-            for queue in s.stuck_queues() {
-                if let Some(since) = queue.since.filter(|t| *t <= latest) {
+            s.stuck_queues(latest, |queue| {
+                if let Some(since) = queue.since {
                     vertices.push(Vertex { node: s.id, queue, since });
                 }
-            }
+            });
         }
         vertices.sort_unstable_by_key(|v| (v.node, v.queue.at));
         vertices
@@ -204,7 +204,7 @@ fn describe_one(node: NodeId, q: &StuckQueue, waits_for: String) -> Stuck {
 /// Whether nothing can move any more although bytes are undelivered, and has not for so long
 /// that even a pause whose RESUME was lost would have expired.
 fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
-    if world.nodes().any(Node::has_foreground_traffic) || world.carries_traffic() {
+    if world.carries_traffic() || world.nodes().any(Node::has_foreground_traffic) {
         return None;
     }
     // Responses to control frames are no progress: a scheme may repeat them forever.
@@ -217,7 +217,7 @@ fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
     for node in world.nodes() {
         match node {
             Node::Nic(n) => stuck.extend(n.waiting()),
-            Node::Switch(s) => stuck.extend(s.stuck_queues().iter().map(|q| {
+            Node::Switch(s) => s.stuck_queues(Time::NEVER, |q| {
                 let topology = world.shared.topology;
                 let waits_for = match q.behind {
                     Some(other) if !q.held => format!("queue {other} of the same port"),
@@ -226,8 +226,8 @@ fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
                         format!("a RESUME from {}", topology.name(peer))
                     }
                 };
-                describe_one(s.id, q, waits_for)
-            })),
+                stuck.push(describe_one(s.id, &q, waits_for));
+            }),
         }
     }
     stuck.sort_by_key(|s| (s.node, s.port, s.queue));

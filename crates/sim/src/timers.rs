@@ -22,6 +22,9 @@ pub(crate) struct Timers<K> {
     next: Time,
     /// Set by the node: something else is due then.
     bound: Time,
+    /// A timer has moved or been taken out since the top of the heap was put right: `next` may be
+    /// too early.
+    moved: bool,
     foreground: usize,
     heap: BinaryHeap<Reverse<(Time, K)>>,
     /// The timers that have a place in the heap: those with a number, by kind, and the others. Heap
@@ -80,6 +83,7 @@ impl<K: Name> Timers<K> {
             next: Time::NEVER,
             bound: Time::NEVER,
             soonest: Time::NEVER,
+            moved: false,
             foreground: 0,
         }
     }
@@ -119,6 +123,7 @@ impl<K: Name> Timers<K> {
             && !background
         {
             timer.due = at;
+            self.moved = true;
             return;
         }
         self.place(key, at, background);
@@ -137,6 +142,7 @@ impl<K: Name> Timers<K> {
                 *timer = Timer { place: timer.place.min(at), ..new };
                 self.foreground -= usize::from(was_foreground);
                 if stays {
+                    self.moved = true;
                     return;
                 }
             }
@@ -152,6 +158,7 @@ impl<K: Name> Timers<K> {
             let was_foreground = timer.is_foreground();
             timer.armed = false;
             self.foreground -= usize::from(was_foreground);
+            self.moved = true;
         }
     }
 
@@ -193,11 +200,23 @@ impl<K: Name> Timers<K> {
         let (was_foreground, background) = (timer.is_foreground(), timer.background);
         timer.armed = false;
         self.foreground -= usize::from(was_foreground);
+        self.moved = true;
         Some((at, key, background))
     }
 
-    /// Puts the top of the heap right; returns when the next one is due.
+    /// When the next one is due.
+    #[inline]
     pub(crate) fn settle(&mut self) -> Time {
+        if self.moved {
+            self.put_right();
+        }
+        self.next
+    }
+
+    /// Puts the top of the heap right.
+    #[inline(never)]
+    fn put_right(&mut self) {
+        self.moved = false;
         self.next = Time::NEVER;
         while let Some(&Reverse((at, key))) = self.heap.peek() {
             match self.known(key).filter(|timer| timer.place == at) {
@@ -221,7 +240,6 @@ impl<K: Name> Timers<K> {
             }
         }
         self.soonest = self.next.min(self.bound);
-        self.next
     }
 }
 

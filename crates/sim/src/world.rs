@@ -130,10 +130,11 @@ impl<'a> World<'a> {
 
     /// All flows over and nothing but control frames anywhere.
     pub(crate) fn drained(&self) -> bool {
-        self.nodes().all(|n| match n {
-            Node::Nic(n) => n.all_flows_over() && n.packets_inside() == 0,
-            Node::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipeline.is_empty(),
-        }) && !self.carries_traffic()
+        !self.carries_traffic()
+            && self.nodes().all(|n| match n {
+                Node::Nic(n) => n.all_flows_over() && n.packets_inside() == 0,
+                Node::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipeline.is_empty(),
+            })
     }
 
     /// Lets probes look at their nodes.

@@ -213,9 +213,9 @@ impl Switch {
         holds.chain(self.waits.values().copied()).min()
     }
 
-    /// Queues that wait for the neighbour or for another queue, for deadlock detection.
-    pub(crate) fn stuck_queues(&self) -> Vec<StuckQueue> {
-        let mut stuck = Vec::new();
+    /// Tells of queues that wait for the neighbour or for another queue, for deadlock detection; not
+    /// of those that have done so only since after `latest`.
+    pub(crate) fn stuck_queues(&self, latest: Time, mut found: impl FnMut(StuckQueue)) {
         for (o, port) in self.ports.iter().enumerate() {
             // only schemes that look at heads leave them waiting, and put marks into queues, which
             // have no length
@@ -227,23 +227,25 @@ impl Switch {
                 if !held && !port.inspects_heads {
                     continue;
                 }
-                let Some(head) = self.queued(o, q).next() else { continue };
                 let at = PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };
+                let since = if held { queue.clock.since() } else { self.waits.get(&at).copied() };
+                if since.is_some_and(|t| t > latest) {
+                    continue;
+                }
+                let Some(head) = self.queued(o, q).next() else { continue };
                 let behind = self.scheme.fc.head_waits_for(at, head);
-                let waited = || self.waits.get(&at).copied();
                 if held || behind.is_some() {
-                    stuck.push(StuckQueue {
+                    found(StuckQueue {
                         at,
                         priority: queue.priority,
                         bytes: self.books.ports[o].queues[q].bytes,
-                        since: if held { queue.clock.since() } else { waited() },
+                        since,
                         held,
                         behind,
                     });
                 }
             }
         }
-        stuck
     }
 }
 
