@@ -2,7 +2,7 @@
 //! at a time.
 
 use crate::experiment::{Experiment, Variant};
-use crate::findings::{KnownStats, PauseTree};
+use crate::findings::{self, Hold, KnownStats, PauseTree, Queues};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -26,10 +26,17 @@ pub struct Run {
     pub outcome: Outcome,
     /// What it cost.
     pub perf: Perf,
-    /// Computed when they are first needed.
-    pause_trees: OnceLock<Vec<PauseTree>>,
-    /// The same for the statistics of its flows.
+    found: Found,
+    /// Statistics of its flows, computed when they are first needed.
     pub(crate) class_stats: KnownStats,
+}
+
+/// What several tables and figures tell of a run, each computed when it is first needed.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    holds: OnceLock<Vec<Hold>>,
+    pause_trees: OnceLock<Vec<PauseTree>>,
+    queues: OnceLock<Queues>,
 }
 
 /// What a run cost. Never part of a file that is compared.
@@ -51,8 +58,8 @@ pub struct Perf {
 impl Run {
     fn new(variant: Variant, config: Config, outcome: Outcome, perf: Perf) -> Self {
         let label = variant.scheme.title.to_owned();
-        let (pause_trees, class_stats) = (OnceLock::new(), KnownStats::default());
-        Self { label, variant, config, outcome, perf, pause_trees, class_stats }
+        let (found, class_stats) = (Found::default(), KnownStats::default());
+        Self { label, variant, config, outcome, perf, found, class_stats }
     }
 
     /// What paces the flows, in a word or two: the congestion control, or TCP.
@@ -67,7 +74,17 @@ impl Run {
 
     /// The pause trees of this run of `e`, the one that did most harm first.
     pub fn pause_trees(&self, e: &Experiment) -> &[PauseTree] {
-        self.pause_trees.get_or_init(|| PauseTree::of_run(e, self))
+        self.found.pause_trees.get_or_init(|| PauseTree::of_run(e, self))
+    }
+
+    /// The pauses of this run of `e`, each from its start to its end.
+    pub fn holds(&self, e: &Experiment) -> &[Hold] {
+        self.found.holds.get_or_init(|| findings::holds(e, self))
+    }
+
+    /// How long the queues of this run of `e` were.
+    pub fn queues(&self, e: &Experiment) -> &Queues {
+        self.found.queues.get_or_init(|| Queues::of_run(&e.topology, self))
     }
 
     /// Why the run is no valid result, if it is none: a scheme that promises to lose nothing

@@ -18,7 +18,7 @@ pub(crate) use notes::failures;
 pub use notes::notes;
 pub(crate) use pauses::chain;
 pub use pauses::{Hold, PauseNode, PauseTree, holds, innocent_holds};
-pub use queues::{Distribution, PortKind};
+pub use queues::{Distribution, PortKind, Queues};
 pub use signal::missing_signal;
 pub use story::answer;
 pub use tables::TableSummary;

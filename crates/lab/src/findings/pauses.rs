@@ -96,11 +96,11 @@ impl PauseTree {
 
     /// The trees of a run; see [`Run::pause_trees`], which works them out only once.
     pub(crate) fn of_run(e: &Experiment, run: &Run) -> Vec<Self> {
-        let (holds, window) = (holds(e, run), e.window);
+        let (holds, window) = (run.holds(e), e.window);
         let mut trees: BTreeMap<Option<PortAt>, Vec<PauseNode>> = BTreeMap::new();
         let touched = |(_, h): &(usize, &Hold)| window.touches(h.start, h.end);
         for (i, hold) in holds.iter().enumerate().filter(touched) {
-            insert(trees.entry(hold.root).or_default(), &holds, &chain(&holds, i), window);
+            insert(trees.entry(hold.root).or_default(), holds, &chain(holds, i), window);
         }
         let mut trees: Vec<Self> = trees
             .into_iter()
@@ -112,7 +112,7 @@ impl PauseTree {
         if !trees.is_empty() {
             let flows = held_flows(e, run);
             let effects = holds.iter().map(|hold| effect(e, run, hold)).collect();
-            let log = Log::new(&holds, effects, run.outcome.pauses_left_out == 0, window);
+            let log = Log::new(holds, effects, run.outcome.pauses_left_out == 0, window);
             for tree in trees.iter_mut().take(MOST_EXAMINED) {
                 tree.victims = victims(&flows, tree, &log);
             }
@@ -191,7 +191,8 @@ struct Active {
     flows: u64,
 }
 
-/// Pairs pauses with their resumes and finds the parent of each.
+/// Pairs pauses with their resumes and finds the parent of each; see [`Run::holds`], which does so
+/// only once.
 pub fn holds(e: &Experiment, run: &Run) -> Vec<Hold> {
     let mut holds: Vec<Hold> = Vec::new();
     let mut active: BTreeMap<Key, Active> = BTreeMap::new();

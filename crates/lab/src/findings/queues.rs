@@ -4,7 +4,7 @@ use crate::run::Run;
 use rustc_hash::FxHashMap;
 use weir_core::{NodeId, PortId};
 use weir_net::{Layer, Topology};
-use weir_sim::outcome::{PortRecord, QueueStats};
+use weir_sim::outcome::QueueStats;
 
 /// Where a switch port stands in the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,15 +47,6 @@ impl PortKind {
         }
     }
 
-    /// How many ports of this kind there are.
-    fn count(self, topology: &Topology) -> usize {
-        let ports = |node: NodeId| {
-            let all = (0..topology.ports(node).len()).map(PortId::from_index);
-            all.filter(move |&p| Self::of(topology, node, p) == Some(self)).count()
-        };
-        topology.switches().map(ports).sum()
-    }
-
     /// The kind of a port; `None` for a port of a host.
     pub fn of(topology: &Topology, node: NodeId, port: PortId) -> Option<Self> {
         if topology.is_host(node) {
@@ -84,43 +75,102 @@ pub struct Distribution {
     pub max: u64,
 }
 
-impl Distribution {
-    /// Puts distributions together.
-    pub fn new<'a>(all: impl Iterator<Item = &'a QueueStats>) -> Self {
-        let mut bins: FxHashMap<u64, u128> = FxHashMap::default();
-        let (mut total, mut bytes, mut max) = (0u128, 0.0, 0);
-        for stats in all {
-            let time = time_of(stats);
-            for &(edge, spent) in &stats.distribution {
-                *bins.entry(edge.get()).or_default() += u128::from(spent);
-            }
-            bytes += stats.mean * time as f64;
-            total += time;
-            max = max.max(stats.max.get());
+/// Sums over queues or memories.
+#[derive(Default)]
+struct Sum {
+    bins: FxHashMap<u64, u128>,
+    total: u128,
+    /// Bytes times picoseconds.
+    bytes: f64,
+    max: u64,
+}
+
+impl Sum {
+    fn add(&mut self, stats: &QueueStats) {
+        let time = time_of(stats);
+        for &(edge, spent) in &stats.distribution {
+            *self.bins.entry(edge.get()).or_default() += u128::from(spent);
         }
+        self.bytes += stats.mean * time as f64;
+        self.total += time;
+        self.max = self.max.max(stats.max.get());
+    }
+
+    fn distribution(self) -> Distribution {
+        let Self { bins, total, bytes, max } = self;
         let mean = if total > 0 { bytes / total as f64 } else { 0.0 };
         let mut bins: Vec<_> = bins.into_iter().collect();
         bins.sort_unstable();
-        Self { bins, total, mean, max }
+        Distribution { bins, total, mean, max }
+    }
+}
+
+/// How long the queues of a run were.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queues {
+    /// By kind of port, in the order of [`PortKind::ALL`].
+    by_kind: [Distribution; PortKind::ALL.len()],
+    /// Of the memory of all switches.
+    pub memory: Distribution,
+}
+
+impl Queues {
+    /// The distributions of a run; see [`Run::queues`], which works them out only once. A run
+    /// records no port that did nothing: such ports were empty for as long as the others were
+    /// looked at.
+    pub(crate) fn of_run(topology: &Topology, run: &Run) -> Self {
+        let mut sums: [Sum; PortKind::ALL.len()] = Default::default();
+        let mut idle = [0u128; PortKind::ALL.len()];
+        for node in topology.switches() {
+            let ports = (0..topology.ports(node).len()).map(PortId::from_index);
+            for kind in ports.filter_map(|p| PortKind::of(topology, node, p)) {
+                idle[kind as usize] += 1;
+            }
+        }
+        for port in &run.outcome.ports {
+            if let Some(kind) = PortKind::of(topology, port.node, port.port) {
+                sums[kind as usize].add(&port.queue);
+                idle[kind as usize] -= 1;
+            }
+        }
+        let watched = run.outcome.switches.first().map_or(0, |s| time_of(&s.buffer));
+        let mut idle = idle.into_iter();
+        let by_kind = sums.map(|sum| {
+            let empty = watched * idle.next().unwrap_or(0);
+            sum.distribution().with_empty_time(empty)
+        });
+        let memory = Distribution::new(run.outcome.switches.iter().map(|s| &s.buffer));
+        Self { by_kind, memory }
     }
 
-    /// Of all ports of `kind` in these runs. A run records no port that did nothing: such ports
-    /// were empty for as long as the others were looked at.
-    pub fn of_ports<'a>(
-        topology: &Topology,
-        runs: impl IntoIterator<Item = &'a Run>,
-        kind: PortKind,
-    ) -> Self {
-        let runs: Vec<&Run> = runs.into_iter().collect();
-        let of_kind = |p: &&PortRecord| PortKind::of(topology, p.node, p.port) == Some(kind);
-        let recorded = |r: &'a Run| r.outcome.ports.iter().filter(of_kind).map(|p| &p.queue);
-        let there_are = kind.count(topology);
-        let idle = runs.iter().map(|r| {
-            let watched = r.outcome.switches.first().map_or(0, |s| time_of(&s.buffer));
-            watched * (there_are - recorded(r).count()) as u128
-        });
-        let idle = idle.sum();
-        Self::new(runs.iter().flat_map(|r| recorded(r))).with_empty_time(idle)
+    /// Of all ports of this kind.
+    pub fn of(&self, kind: PortKind) -> &Distribution {
+        &self.by_kind[kind as usize]
+    }
+}
+
+impl<'a> FromIterator<&'a Self> for Distribution {
+    /// Several together, as long as each was looked at.
+    fn from_iter<T: IntoIterator<Item = &'a Self>>(all: T) -> Self {
+        let mut sum = Sum::default();
+        for d in all {
+            for &(edge, spent) in &d.bins {
+                *sum.bins.entry(edge).or_default() += spent;
+            }
+            sum.bytes += d.mean * d.total as f64;
+            sum.total += d.total;
+            sum.max = sum.max.max(d.max);
+        }
+        sum.distribution()
+    }
+}
+
+impl Distribution {
+    /// Puts distributions together.
+    pub fn new<'a>(all: impl Iterator<Item = &'a QueueStats>) -> Self {
+        let mut sum = Sum::default();
+        all.for_each(|stats| sum.add(stats));
+        sum.distribution()
     }
 
     /// Adds time during which a queue was empty.
@@ -135,11 +185,6 @@ impl Distribution {
         self.mean *= self.total as f64 / (self.total + time) as f64;
         self.total += time;
         self
-    }
-
-    /// Of the memory of all switches in these runs.
-    pub fn of_memory<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Self {
-        Self::new(runs.into_iter().flat_map(|r| &r.outcome.switches).map(|s| &s.buffer))
     }
 
     /// What was not exceeded for `percent` of the time, up to the width of a bin above the true
@@ -191,5 +236,8 @@ mod tests {
         let shares: Vec<_> = d.shares().collect();
         assert_eq!(shares, [(0, 60, 0.3), (64, 100, 0.8), (100, 40, 1.0)]);
         assert_eq!(Distribution::new([].into_iter()).percentile(50.0), 0);
+        // one by one, then together
+        let apart = all.each_ref().map(|stats| Distribution::new([stats].into_iter()));
+        assert_eq!(apart.iter().collect::<Distribution>(), d);
     }
 }

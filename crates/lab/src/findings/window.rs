@@ -62,9 +62,9 @@ impl Window {
     }
 
     /// The parts of pauses that are in it.
-    pub(crate) fn holds(self, all: Vec<Hold>) -> Vec<Hold> {
-        let part = |h: Hold| Hold { start: h.start.max(self.from), end: h.end.min(self.to), ..h };
-        all.into_iter().filter(|h| self.touches(h.start, h.end)).map(part).collect()
+    pub(crate) fn holds(self, all: &[Hold]) -> Vec<Hold> {
+        let part = |h: &Hold| Hold { start: h.start.max(self.from), end: h.end.min(self.to), ..*h };
+        all.iter().filter(|h| self.touches(h.start, h.end)).map(part).collect()
     }
 
     /// ` from 1 ms to 2 ms`, with a blank in front; nothing for the whole run.

@@ -7,6 +7,7 @@ use weir_net::Topology;
 /// One row of a table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cells {
+    /// With a comma behind each cell.
     text: Vec<u8>,
     /// Where each cell ends.
     ends: Vec<usize>,
@@ -21,6 +22,7 @@ impl Cells {
 
     fn end(&mut self) -> &mut Self {
         self.ends.push(self.text.len());
+        self.text.push(b',');
         self
     }
 
@@ -76,34 +78,41 @@ impl Cells {
 
     /// The cells.
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|end| end + 1));
         starts.zip(&self.ends).map(|(from, &to)| &self.text[from..to])
     }
 
     /// Appends the row to a CSV file (RFC 4180, lines end in LF).
     pub(super) fn write_csv(&self, out: &mut Vec<u8>) {
         let special = |c: &u8| matches!(c, b',' | b'"' | b'\n' | b'\r');
-        // whatever is special is so anywhere in the row, and that is rare
-        let plain = !self.text.iter().any(special);
-        for (i, cell) in self.iter().enumerate() {
-            if i > 0 {
+        // a cell with something to quote is rare: mostly there are just the commas behind cells
+        if self.text.iter().filter(|c| special(c)).count() == self.ends.len() {
+            out.extend_from_slice(&self.text);
+        } else {
+            for cell in self.iter() {
+                match cell.iter().any(special) {
+                    true => quote(cell, out),
+                    false => out.extend_from_slice(cell),
+                }
                 out.push(b',');
             }
-            if plain || !cell.iter().any(special) {
-                out.extend_from_slice(cell);
-                continue;
-            }
-            out.push(b'"');
-            for &c in cell {
-                out.push(c);
-                if c == b'"' {
-                    out.push(c);
-                }
-            }
-            out.push(b'"');
         }
-        out.push(b'\n');
+        match out.last_mut() {
+            Some(last @ b',') => *last = b'\n',
+            _ => out.push(b'\n'),
+        }
     }
+}
+
+fn quote(cell: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    for &c in cell {
+        out.push(c);
+        if c == b'"' {
+            out.push(c);
+        }
+    }
+    out.push(b'"');
 }
 
 /// Appends the label of a port.

@@ -3,7 +3,7 @@
 use super::cells::Cells;
 use super::tables::{Row, names};
 use crate::experiment::Experiment;
-use crate::findings::{Hold, PauseTree, PortAt, Victim, chain, holds};
+use crate::findings::{Hold, PauseTree, PortAt, Victim, chain};
 use crate::run::Run;
 use weir_sim::outcome::{PauseEvent, PauseScope};
 
@@ -62,10 +62,6 @@ pub(super) const VICTIM_COLUMNS: [&str; 16] = [
     "clear_path",
 ];
 
-fn flag(yes: bool) -> String {
-    u8::from(yes).to_string()
-}
-
 fn scope(scope: PauseScope) -> String {
     match scope {
         PauseScope::Priority => "priority".into(),
@@ -96,58 +92,51 @@ pub(super) fn event_cells(cells: &mut Cells, e: &Experiment, run: &Run, p: &Paus
 
 /// Every pause from its start to its end, with the one that caused it; those that touch the
 /// window. Edges keep their numbers in every window.
-pub(super) fn edge_rows(e: &Experiment, run: &Run) -> Vec<Vec<String>> {
-    let all = holds(e, run);
-    let label = |port: Option<PortAt>| port.map_or_else(String::new, |p| p.label(&e.topology));
+pub(super) fn edge_rows(e: &Experiment, run: &Run) -> Vec<Cells> {
+    let all = run.holds(e);
+    let number = |i: usize| i as u64;
     let row = |(i, hold): (usize, &Hold)| {
-        vec![
-            run.label.clone(),
-            run.variant.scheme.name.into(),
-            run.variant.seed.to_string(),
-            i.to_string(),
-            hold.parent.map_or_else(String::new, |parent| parent.to_string()),
-            chain(&all, i).len().to_string(),
-            label(Some(hold.held)),
-            label(Some(hold.by)),
-            hold.priority.to_string(),
-            scope(hold.scope),
-            hold.start.as_ps().to_string(),
-            hold.end.as_ps().to_string(),
-            flag(hold.lifted),
-            label(hold.cause),
-            label(hold.root),
-        ]
+        let mut cells = Cells::default();
+        names(&mut cells, run);
+        cells.whole(number(i)).maybe(hold.parent.map(number));
+        cells.whole(number(chain(all, i).len()));
+        label(&mut cells, e, Some(hold.held));
+        label(&mut cells, e, Some(hold.by));
+        cells.whole(hold.priority.get().into()).word(&scope(hold.scope));
+        cells.whole(hold.start.as_ps()).whole(hold.end.as_ps()).whole(hold.lifted.into());
+        label(&mut cells, e, hold.cause);
+        label(&mut cells, e, hold.root);
+        cells
     };
     let seen = all.iter().enumerate().filter(|(_, h)| e.window.touches(h.start, h.end));
     seen.map(row).collect()
 }
 
+/// A cell with the label of a port, if there is one.
+fn label(cells: &mut Cells, e: &Experiment, port: Option<PortAt>) {
+    match port {
+        Some(at) => cells.port(&e.topology, at.node, at.port),
+        None => cells.maybe(None),
+    };
+}
+
 /// Flows that pauses held although these began at ports the flows never used, tree by tree.
-pub(super) fn victim_rows<'a>(
-    e: &'a Experiment,
-    run: &'a Run,
-) -> impl Iterator<Item = Vec<String>> + 'a {
+pub(super) fn victim_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Cells> + 'a {
     let topology = &e.topology;
     let row = move |tree: &PauseTree, v: &Victim| {
         let link = topology.port(v.at.node, v.at.port);
-        vec![
-            run.label.clone(),
-            run.variant.scheme.name.into(),
-            run.variant.seed.to_string(),
-            v.flow.to_string(),
-            e.classes()[v.class.index()].clone(),
-            topology.name(v.src).into(),
-            topology.name(v.dst).into(),
-            v.priority.to_string(),
-            v.at.label(topology),
-            topology.port_label(link.peer, link.peer_port),
-            v.held.as_ps().to_string(),
-            v.bound.name().into(),
-            v.first.as_ps().to_string(),
-            v.last.as_ps().to_string(),
-            tree.root.map_or_else(String::new, |root| root.label(topology)),
-            flag(v.clear),
-        ]
+        let mut cells = Cells::default();
+        names(&mut cells, run);
+        cells.word(&v.flow.to_string()).word(&e.classes()[v.class.index()]);
+        cells.word(topology.name(v.src)).word(topology.name(v.dst));
+        cells.whole(v.priority.get().into());
+        label(&mut cells, e, Some(v.at));
+        cells.port(topology, link.peer, link.peer_port);
+        cells.whole(v.held.as_ps()).word(v.bound.name());
+        cells.whole(v.first.as_ps()).whole(v.last.as_ps());
+        label(&mut cells, e, tree.root);
+        cells.whole(v.clear.into());
+        cells
     };
     run.pause_trees(e).iter().flat_map(move |tree| tree.victims.iter().map(move |v| row(tree, v)))
 }

@@ -131,10 +131,10 @@ fn length(d: &Distribution) -> Value {
 /// Queue lengths by kind of port, and memory of all switches.
 fn lengths(e: &Experiment, run: &Run) -> (Map<String, Value>, Value) {
     let queues = PortKind::ALL.into_iter().filter_map(|kind| {
-        let d = Distribution::of_ports(&e.topology, [run], kind);
-        (d.total > 0).then(|| (kind.name().to_owned(), length(&d)))
+        let d = run.queues(e).of(kind);
+        (d.total > 0).then(|| (kind.name().to_owned(), length(d)))
     });
-    (queues.collect(), length(&Distribution::of_memory([run])))
+    (queues.collect(), length(&run.queues(e).memory))
 }
 
 /// The summary of one run.

@@ -6,7 +6,7 @@ use crate::experiment::Experiment;
 use crate::findings::{Comparison, Distribution, PortKind};
 use crate::run::Run;
 use std::io::{self, Write};
-use weir_core::decimal::{fixed, push_whole};
+use weir_core::decimal::push_whole;
 use weir_core::{Bytes, Priority, Time};
 use weir_sim::outcome::{FlowRecord, PauseEvent, PortRecord, Sample, TcpRecord};
 
@@ -98,8 +98,16 @@ pub(super) enum Row<'a> {
     Port(&'a Experiment, &'a Run, &'a PortRecord),
     Pause(&'a Experiment, &'a Run, &'a PauseEvent),
     Sample(&'a Experiment, &'a Run, &'a Sample),
+    /// Cells that were made beforehand, because rows need more than one record.
+    Made(Cells),
     /// Cells as they are.
     Texts(Vec<String>),
+}
+
+impl From<Cells> for Row<'_> {
+    fn from(cells: Cells) -> Self {
+        Self::Made(cells)
+    }
 }
 
 impl From<Vec<String>> for Row<'_> {
@@ -110,13 +118,14 @@ impl From<Vec<String>> for Row<'_> {
 
 impl Row<'_> {
     /// Replaces the cells of the last row by those of this one.
-    pub(super) fn fill(&self, cells: &mut Cells) {
+    pub(super) fn fill(self, cells: &mut Cells) {
         cells.clear();
         match self {
             Self::Flow(e, run, flow) => flow_cells(cells, e, run, flow),
             Self::Port(e, run, port) => port_cells(cells, e, run, port),
             Self::Pause(e, run, pause) => pause_tables::event_cells(cells, e, run, pause),
             Self::Sample(e, run, sample) => sample_cells(cells, e, run, sample),
+            Self::Made(made) => *cells = made,
             Self::Texts(texts) => texts.iter().for_each(|text| {
                 cells.word(text);
             }),
@@ -273,26 +282,20 @@ fn port_cells(cells: &mut Cells, e: &Experiment, run: &Run, p: &PortRecord) {
 }
 
 /// Distributions over time of queues, by kind of port, and of memory.
-fn queue_rows(e: &Experiment, run: &Run) -> Vec<Vec<String>> {
+fn queue_rows(e: &Experiment, run: &Run) -> Vec<Cells> {
     let mut rows = Vec::new();
     let mut add = |what: &str, ports: &str, d: &Distribution| {
         rows.extend(d.shares().map(|(edge, time, share)| {
-            vec![
-                run.label.clone(),
-                run.variant.scheme.name.into(),
-                run.variant.seed.to_string(),
-                what.into(),
-                ports.into(),
-                edge.to_string(),
-                time.to_string(),
-                fixed(share, 9),
-            ]
+            let mut cells = Cells::default();
+            names(&mut cells, run);
+            cells.word(what).word(ports).whole(edge).word(&time.to_string()).real(share, 9);
+            cells
         }));
     };
     for kind in PortKind::ALL {
-        add("queue", kind.name(), &Distribution::of_ports(&e.topology, [run], kind));
+        add("queue", kind.name(), run.queues(e).of(kind));
     }
-    add("memory", "", &Distribution::of_memory([run]));
+    add("memory", "", &run.queues(e).memory);
     rows
 }
 

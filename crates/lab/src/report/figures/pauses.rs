@@ -3,7 +3,7 @@
 use super::look::Look;
 use super::time::Extent;
 use crate::experiment::Experiment;
-use crate::findings::{Hold, PortAt, holds};
+use crate::findings::{Hold, PortAt};
 use crate::format;
 use crate::run::Run;
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ fn extent(run: &Run, holds: &[Hold]) -> Option<Extent> {
 
 /// A row per paused link: when it was paused; `None` when none was.
 pub(super) fn timeline(e: &Experiment, run: &Run, look: &Look) -> Option<Figure> {
-    let holds = e.window.holds(holds(e, run));
+    let holds = e.window.holds(run.holds(e));
     let (links, left_out) = by_link(&holds);
     let extent = extent(run, &holds)?;
     let name = |by: &PortAt| {

@@ -2,7 +2,7 @@
 
 use super::look::looks;
 use super::time::{Extent, goes_on};
-use crate::findings::{Comparison, Distribution, Group, PortAt, PortKind};
+use crate::findings::{Comparison, Distribution, Group, PortAt, PortKind, Queues};
 use crate::stats::usual_max;
 use weir_core::Bytes;
 use weir_fc::IngressBound;
@@ -202,13 +202,16 @@ fn figure(id: String, title: String, caption: &str, panel: Panel) -> Figure {
     Figure { id, title, caption: caption.into(), panels: vec![panel], layout: Layout::Grid }
 }
 
+/// A distribution of all runs of a group together.
+fn pooled(g: &Group<'_>, of: impl Fn(&Queues) -> &Distribution) -> Distribution {
+    g.runs.iter().map(|run| of(run.queues(g.experiment))).collect()
+}
+
 /// Distributions of queue length over time, by kind of port, and of memory in use.
 pub(super) fn distributions(c: &Comparison<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
     for kind in PortKind::ALL {
-        let points = |g: &Group<'_>| {
-            exceeded(&Distribution::of_ports(&g.experiment.topology, &g.runs, kind))
-        };
+        let points = |g: &Group<'_>| exceeded(&pooled(g, |queues| queues.of(kind)));
         if let Some(panel) = distribution(c, "queue", points) {
             figures.push(figure(
                 format!("queues-{}", kind.name()),
@@ -219,7 +222,7 @@ pub(super) fn distributions(c: &Comparison<'_>) -> Vec<Figure> {
             ));
         }
     }
-    let buffers = |g: &Group<'_>| exceeded(&Distribution::of_memory(&g.runs));
+    let buffers = |g: &Group<'_>| exceeded(&pooled(g, |queues| &queues.memory));
     if let Some(panel) = distribution(c, "memory in use", buffers) {
         figures.push(figure(
             "buffers".into(),
