@@ -240,3 +240,70 @@ fn patience(world: &World<'_>) -> Time {
     let pause = slowest.unwrap_or(Rate::from_gbps(1)).time_for(Bytes::new(65_535 * 64));
     CONFIRM.max(pause * 2)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, EngineConfig, Stop};
+    use crate::shared::{Prepared, Shared};
+    use weir_net::Topology;
+    use weir_net::build::{self, ofc_chain, ring};
+    use weir_traffic::pattern::List;
+    use weir_traffic::{Fabric, FlowSpec, Traffic};
+
+    /// How many queues wait after so long, however short a time, and how many of them are left for
+    /// the search for a cycle.
+    fn waiting(topology: &Topology, flows: Vec<FlowSpec>, config: Config, at: Time) -> [usize; 2] {
+        let config = Config { stop: Stop::At(at), engine: EngineConfig::Sequential, ..config };
+        let rate = topology.links()[0].rate;
+        let mut plan = Traffic::new(Fabric::uniform(topology.hosts(), rate).unwrap());
+        plan.class("test").unwrap();
+        plan.add(List { flows }).unwrap();
+        let prepared = Prepared::new(topology, &config);
+        let shared = Shared::new(topology, &config, &prepared).unwrap();
+        let mut world = World::build(&shared, &plan).unwrap();
+        let mut engine = world.engine();
+        world.advance(&mut *engine, at);
+        let vertices = Watch::new(&world).stuck_since(&world, at);
+        [vertices.len(), leading_on(&world, vertices).len()]
+    }
+
+    /// A flow of 2 MB in the lossless priority.
+    fn flow(from: NodeId, to: NodeId) -> FlowSpec {
+        FlowSpec { priority: Priority::ALL[3], ..FlowSpec::new(from, to, Bytes::from_kb(2000)) }
+    }
+
+    fn pfc() -> Config {
+        Config::new(weir_fc::scheme("pfc").unwrap())
+    }
+
+    /// Every switch waits for the next: no queue may be left out.
+    #[test]
+    fn a_circle_is_searched_as_a_whole() {
+        let params = ring::Params { hosts_per_switch: 2, ..ring::Params::default() };
+        let topology = build::ring::build(&params).unwrap();
+        let switches: Vec<NodeId> = topology.switches().collect();
+        let (mut config, mut flows) = (pfc(), Vec::new());
+        for i in 0..8u32 {
+            let (at, to) = ((i / 2) as usize, NodeId((i + 4) % 8));
+            let via = [0, 1, 2].map(|step| switches[(at + step) % 4]);
+            config.paths.push([&[NodeId(i)], &via[..], &[to]].concat());
+            flows.push(FlowSpec { path: Some(i), ..flow(NodeId(i), to) });
+        }
+        assert_eq!(waiting(&topology, flows, config, Time::from_ms(3)), [4, 4]);
+    }
+
+    /// A chain of switches waits for a host in the end: nothing is left to search.
+    #[test]
+    fn a_chain_that_ends_is_not_searched() {
+        let topology = build::ofc_chain::build(&ofc_chain::Params::default()).unwrap();
+        let flows: Vec<FlowSpec> = (0..8).map(|from| flow(NodeId(from), NodeId(9))).collect();
+        let mut most = 0;
+        for us in (20..400).step_by(20) {
+            let [all, left] = waiting(&topology, flows.clone(), pfc(), Time::from_us(us));
+            assert_eq!(left, 0, "after {us} us");
+            most = most.max(all);
+        }
+        assert!(most > 1, "{most} queues wait for each other at most");
+    }
+}
