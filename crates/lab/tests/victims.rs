@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use weir_lab::findings::{Bound, Comparison, Victim, Window, holds};
+use weir_lab::findings::{Bound, Comparison, Victim, Window};
 use weir_lab::report::{self, Formats};
 use weir_lab::run::{Meter, Run, run_all};
 use weir_lab::scenario::Files;
@@ -135,7 +135,7 @@ fn tables_of_pauses_join_by_the_names_of_ports_and_keep_to_the_window() {
     }
     // edges are those of the run, by number
     let run = c.runs().next().expect("one run");
-    let all = holds(&e, run);
+    let all = run.holds(&e);
     assert!(all.len() > edges.len());
     for row in &edges {
         let hold = all[number(row, "edge") as usize];

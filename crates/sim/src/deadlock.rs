@@ -204,7 +204,7 @@ fn describe_one(node: NodeId, q: &StuckQueue, waits_for: String) -> Stuck {
 /// Whether nothing can move any more although bytes are undelivered, and has not for so long
 /// that even a pause whose RESUME was lost would have expired.
 fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
-    if world.carries_traffic() || world.nodes().any(Node::has_foreground_traffic) {
+    if world.nodes().any(Node::has_foreground_traffic) || world.carries_traffic() {
         return None;
     }
     // Responses to control frames are no progress: a scheme may repeat them forever.
@@ -247,12 +247,12 @@ mod tests {
     use crate::config::{Config, EngineConfig, Stop};
     use crate::shared::{Prepared, Shared};
     use weir_net::Topology;
-    use weir_net::build::{self, ofc_chain, ring};
+    use weir_net::build::{ofc_chain, ring};
     use weir_traffic::pattern::List;
     use weir_traffic::{Fabric, FlowSpec, Traffic};
 
-    /// How many queues wait after so long, however short a time, and how many of them are left for
-    /// the search for a cycle.
+    /// How many queues wait at `at`, however short a time, and how many of them are left for the
+    /// search for a cycle. Those that have waited for longer are those of them that began earlier.
     fn waiting(topology: &Topology, flows: Vec<FlowSpec>, config: Config, at: Time) -> [usize; 2] {
         let config = Config { stop: Stop::At(at), engine: EngineConfig::Sequential, ..config };
         let rate = topology.links()[0].rate;
@@ -264,7 +264,12 @@ mod tests {
         let mut world = World::build(&shared, &plan).unwrap();
         let mut engine = world.engine();
         world.advance(&mut *engine, at);
-        let vertices = Watch::new(&world).stuck_since(&world, at);
+        let since = |latest| Watch::new(&world).stuck_since(&world, latest);
+        let (vertices, at_queue) = (since(at), |v: &Vertex| (v.node, v.queue.at));
+        for latest in vertices.iter().flat_map(|v| [v.since, v.since - Time::from_ps(1)]) {
+            let earlier = vertices.iter().filter(|v| v.since <= latest).map(at_queue);
+            assert!(since(latest).iter().map(at_queue).eq(earlier), "since {latest}");
+        }
         [vertices.len(), leading_on(&world, vertices).len()]
     }
 
@@ -281,7 +286,7 @@ mod tests {
     #[test]
     fn a_circle_is_searched_as_a_whole() {
         let params = ring::Params { hosts_per_switch: 2, ..ring::Params::default() };
-        let topology = build::ring::build(&params).unwrap();
+        let topology = ring::build(&params).unwrap();
         let switches: Vec<NodeId> = topology.switches().collect();
         let (mut config, mut flows) = (pfc(), Vec::new());
         for i in 0..8u32 {
@@ -296,7 +301,7 @@ mod tests {
     /// A chain of switches waits for a host in the end: nothing is left to search.
     #[test]
     fn a_chain_that_ends_is_not_searched() {
-        let topology = build::ofc_chain::build(&ofc_chain::Params::default()).unwrap();
+        let topology = ofc_chain::build(&ofc_chain::Params::default()).unwrap();
         let flows: Vec<FlowSpec> = (0..8).map(|from| flow(NodeId(from), NodeId(9))).collect();
         let mut most = 0;
         for us in (20..400).step_by(20) {

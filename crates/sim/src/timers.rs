@@ -22,8 +22,9 @@ pub(crate) struct Timers<K> {
     next: Time,
     /// Set by the node: something else is due then.
     bound: Time,
-    /// A timer has moved or been taken out since the top of the heap was put right: `next` may be
-    /// too early.
+    /// A timer has moved to a later time or been taken out since the top of the heap was put right:
+    /// `next` may be too early. As long as none has, the top is live and due at `next`, because
+    /// whatever else is armed has a place of its own and `next` takes it into account.
     moved: bool,
     foreground: usize,
     heap: BinaryHeap<Reverse<(Time, K)>>,

@@ -130,11 +130,10 @@ impl<'a> World<'a> {
 
     /// All flows over and nothing but control frames anywhere.
     pub(crate) fn drained(&self) -> bool {
-        !self.carries_traffic()
-            && self.nodes().all(|n| match n {
-                Node::Nic(n) => n.all_flows_over() && n.packets_inside() == 0,
-                Node::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipeline.is_empty(),
-            })
+        self.nodes().all(|n| match n {
+            Node::Nic(n) => n.all_flows_over() && n.packets_inside() == 0,
+            Node::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipeline.is_empty(),
+        }) && !self.carries_traffic()
     }
 
     /// Lets probes look at their nodes.

@@ -193,7 +193,7 @@ struct Active {
 
 /// Pairs pauses with their resumes and finds the parent of each; see [`Run::holds`], which does so
 /// only once.
-pub fn holds(e: &Experiment, run: &Run) -> Vec<Hold> {
+pub(crate) fn holds(e: &Experiment, run: &Run) -> Vec<Hold> {
     let mut holds: Vec<Hold> = Vec::new();
     let mut active: BTreeMap<Key, Active> = BTreeMap::new();
     for event in &run.outcome.pauses {

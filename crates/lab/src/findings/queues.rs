@@ -22,7 +22,7 @@ pub enum PortKind {
 }
 
 impl PortKind {
-    /// All of them, from the hosts upwards.
+    /// All of them, from the hosts upwards, as they are declared.
     pub const ALL: [Self; 5] = [Self::HostFacing, Self::Tor, Self::Agg, Self::Core, Self::Other];
 
     /// How files call it.
@@ -87,13 +87,18 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, stats: &QueueStats) {
-        let time = time_of(stats);
-        for &(edge, spent) in &stats.distribution {
-            *self.bins.entry(edge.get()).or_default() += u128::from(spent);
+        let bins = stats.distribution.iter();
+        let bins = bins.map(|&(edge, spent)| (edge.get(), u128::from(spent)));
+        self.merge(bins, time_of(stats), stats.mean, stats.max.get());
+    }
+
+    fn merge(&mut self, bins: impl Iterator<Item = (u64, u128)>, time: u128, mean: f64, max: u64) {
+        for (edge, spent) in bins {
+            *self.bins.entry(edge).or_default() += spent;
         }
-        self.bytes += stats.mean * time as f64;
+        self.bytes += mean * time as f64;
         self.total += time;
-        self.max = self.max.max(stats.max.get());
+        self.max = self.max.max(max);
     }
 
     fn distribution(self) -> Distribution {
@@ -120,6 +125,7 @@ impl Queues {
     /// looked at.
     pub(crate) fn of_run(topology: &Topology, run: &Run) -> Self {
         let mut sums: [Sum; PortKind::ALL.len()] = Default::default();
+        // of each kind, how many ports there are beyond those that are recorded
         let mut idle = [0u128; PortKind::ALL.len()];
         for node in topology.switches() {
             let ports = (0..topology.ports(node).len()).map(PortId::from_index);
@@ -134,10 +140,9 @@ impl Queues {
             }
         }
         let watched = run.outcome.switches.first().map_or(0, |s| time_of(&s.buffer));
-        let mut idle = idle.into_iter();
-        let by_kind = sums.map(|sum| {
-            let empty = watched * idle.next().unwrap_or(0);
-            sum.distribution().with_empty_time(empty)
+        let by_kind = PortKind::ALL.map(|kind| {
+            let sum = std::mem::take(&mut sums[kind as usize]);
+            sum.distribution().with_empty_time(watched * idle[kind as usize])
         });
         let memory = Distribution::new(run.outcome.switches.iter().map(|s| &s.buffer));
         Self { by_kind, memory }
@@ -154,12 +159,7 @@ impl<'a> FromIterator<&'a Self> for Distribution {
     fn from_iter<T: IntoIterator<Item = &'a Self>>(all: T) -> Self {
         let mut sum = Sum::default();
         for d in all {
-            for &(edge, spent) in &d.bins {
-                *sum.bins.entry(edge).or_default() += spent;
-            }
-            sum.bytes += d.mean * d.total as f64;
-            sum.total += d.total;
-            sum.max = sum.max.max(d.max);
+            sum.merge(d.bins.iter().copied(), d.total, d.mean, d.max);
         }
         sum.distribution()
     }

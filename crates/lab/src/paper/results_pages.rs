@@ -225,7 +225,7 @@ fn summary(all: &[Published], known: &[&Paper]) -> String {
     out
 }
 
-/// What everything cost, and how much of it what the papers have.
+/// What everything cost, and how much of it the experiments that papers have.
 fn processor_time(papers: &[&[Published]]) -> String {
     let minutes = |of: &dyn Fn(&[Published], &Published) -> bool| {
         let counted = papers.iter().flat_map(|all| all.iter().filter(|p| of(all, p)));
@@ -236,7 +236,9 @@ fn processor_time(papers: &[&[Published]]) -> String {
     let stated = minutes(&|paper, p| !p.own && counts(paper).readings() > 0);
     match all - stated >= 1.0 {
         true => {
-            format!("{all:.0} min of processor time, {stated:.0} min of it for what papers have")
+            format!(
+                "{all:.0} min of processor time, {stated:.0} min of it for experiments of the papers"
+            )
         }
         false => format!("{all:.0} min of processor time"),
     }
@@ -421,7 +423,7 @@ mod tests {
         (more[0].own, more[1].paper) = (true, "matrix".into());
         let page = summary(&all.into_iter().chain(more).collect::<Vec<_>>(), &[]);
         assert!(
-            page.contains("6 min of processor time, 3 min of it for what papers have"),
+            page.contains("6 min of processor time, 3 min of it for experiments of the papers"),
             "{page}"
         );
     }

@@ -13,6 +13,17 @@ pub(super) struct Cells {
     ends: Vec<usize>,
 }
 
+#[cfg(feature = "parquet")]
+impl<'a> FromIterator<&'a String> for Cells {
+    fn from_iter<T: IntoIterator<Item = &'a String>>(texts: T) -> Self {
+        let mut cells = Self::default();
+        texts.into_iter().for_each(|text| {
+            cells.word(text);
+        });
+        cells
+    }
+}
+
 impl Cells {
     /// Begins a new row.
     pub(super) fn clear(&mut self) {
@@ -97,10 +108,10 @@ impl Cells {
                 out.push(b',');
             }
         }
-        match out.last_mut() {
-            Some(last @ b',') => *last = b'\n',
-            _ => out.push(b'\n'),
+        if !self.ends.is_empty() {
+            out.pop();
         }
+        out.push(b'\n');
     }
 }
 
@@ -149,6 +160,15 @@ mod tests {
             }
             prop_assert_eq!(out, usual.into_inner().unwrap());
         }
+    }
+
+    #[test]
+    fn a_row_of_nothing_is_an_empty_line() {
+        let (mut out, mut cells) = (b"a,".to_vec(), Cells::default());
+        cells.write_csv(&mut out);
+        cells.word("").write_csv(&mut out);
+        cells.word("").write_csv(&mut out);
+        assert_eq!(out, b"a,\n\n,\n");
     }
 
     #[test]

@@ -36,6 +36,6 @@ pub(crate) fn parquet_bytes(
         some.map(|(name, _)| name.as_str()).collect()
     };
     let (text, real) = (of(Kind::Text), of(Kind::Real));
-    let rows = Box::new(table.rows.iter().cloned().map(tables::Row::from));
+    let rows = Box::new(table.rows.iter().map(|row| tables::Row::Made(row.iter().collect())));
     parquet::bytes(tables::Table { name, columns: &columns, text: &text, real: &real, rows })
 }

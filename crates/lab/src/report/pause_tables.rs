@@ -3,7 +3,7 @@
 use super::cells::Cells;
 use super::tables::{Row, names};
 use crate::experiment::Experiment;
-use crate::findings::{Hold, PauseTree, PortAt, Victim, chain};
+use crate::findings::{PauseTree, PortAt, Victim, chain};
 use crate::run::Run;
 use weir_sim::outcome::{PauseEvent, PauseScope};
 
@@ -92,24 +92,24 @@ pub(super) fn event_cells(cells: &mut Cells, e: &Experiment, run: &Run, p: &Paus
 
 /// Every pause from its start to its end, with the one that caused it; those that touch the
 /// window. Edges keep their numbers in every window.
-pub(super) fn edge_rows(e: &Experiment, run: &Run) -> Vec<Cells> {
-    let all = run.holds(e);
-    let number = |i: usize| i as u64;
-    let row = |(i, hold): (usize, &Hold)| {
-        let mut cells = Cells::default();
-        names(&mut cells, run);
-        cells.whole(number(i)).maybe(hold.parent.map(number));
-        cells.whole(number(chain(all, i).len()));
-        label(&mut cells, e, Some(hold.held));
-        label(&mut cells, e, Some(hold.by));
-        cells.whole(hold.priority.get().into()).word(&scope(hold.scope));
-        cells.whole(hold.start.as_ps()).whole(hold.end.as_ps()).whole(hold.lifted.into());
-        label(&mut cells, e, hold.cause);
-        label(&mut cells, e, hold.root);
-        cells
-    };
-    let seen = all.iter().enumerate().filter(|(_, h)| e.window.touches(h.start, h.end));
-    seen.map(row).collect()
+pub(super) fn edge_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Row<'a>> {
+    let all = run.holds(e).iter().enumerate();
+    let seen = all.filter(move |(_, h)| e.window.touches(h.start, h.end));
+    seen.map(move |(i, _)| Row::Edge(e, run, i))
+}
+
+pub(super) fn edge_cells(cells: &mut Cells, e: &Experiment, run: &Run, i: usize) {
+    let (all, number) = (run.holds(e), |i: usize| i as u64);
+    let hold = &all[i];
+    names(cells, run);
+    cells.whole(number(i)).maybe(hold.parent.map(number));
+    cells.whole(number(chain(all, i).len()));
+    label(cells, e, Some(hold.held));
+    label(cells, e, Some(hold.by));
+    cells.whole(hold.priority.get().into()).word(&scope(hold.scope));
+    cells.whole(hold.start.as_ps()).whole(hold.end.as_ps()).whole(hold.lifted.into());
+    label(cells, e, hold.cause);
+    label(cells, e, hold.root);
 }
 
 /// A cell with the label of a port, if there is one.
@@ -121,22 +121,29 @@ fn label(cells: &mut Cells, e: &Experiment, port: Option<PortAt>) {
 }
 
 /// Flows that pauses held although these began at ports the flows never used, tree by tree.
-pub(super) fn victim_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Cells> + 'a {
+pub(super) fn victim_rows<'a>(e: &'a Experiment, run: &'a Run) -> impl Iterator<Item = Row<'a>> {
+    let of =
+        move |tree: &'a PauseTree| tree.victims.iter().map(move |v| Row::Victim(e, run, tree, v));
+    run.pause_trees(e).iter().flat_map(of)
+}
+
+pub(super) fn victim_cells(
+    cells: &mut Cells,
+    e: &Experiment,
+    run: &Run,
+    tree: &PauseTree,
+    v: &Victim,
+) {
     let topology = &e.topology;
-    let row = move |tree: &PauseTree, v: &Victim| {
-        let link = topology.port(v.at.node, v.at.port);
-        let mut cells = Cells::default();
-        names(&mut cells, run);
-        cells.word(&v.flow.to_string()).word(&e.classes()[v.class.index()]);
-        cells.word(topology.name(v.src)).word(topology.name(v.dst));
-        cells.whole(v.priority.get().into());
-        label(&mut cells, e, Some(v.at));
-        cells.port(topology, link.peer, link.peer_port);
-        cells.whole(v.held.as_ps()).word(v.bound.name());
-        cells.whole(v.first.as_ps()).whole(v.last.as_ps());
-        label(&mut cells, e, tree.root);
-        cells.whole(v.clear.into());
-        cells
-    };
-    run.pause_trees(e).iter().flat_map(move |tree| tree.victims.iter().map(move |v| row(tree, v)))
+    let link = topology.port(v.at.node, v.at.port);
+    names(cells, run);
+    cells.word(&v.flow.to_string()).word(&e.classes()[v.class.index()]);
+    cells.word(topology.name(v.src)).word(topology.name(v.dst));
+    cells.whole(v.priority.get().into());
+    label(cells, e, Some(v.at));
+    cells.port(topology, link.peer, link.peer_port);
+    cells.whole(v.held.as_ps()).word(v.bound.name());
+    cells.whole(v.first.as_ps()).whole(v.last.as_ps());
+    label(cells, e, tree.root);
+    cells.whole(v.clear.into());
 }

@@ -3,7 +3,7 @@
 use super::cells::{Cells, push_port};
 use super::pause_tables;
 use crate::experiment::Experiment;
-use crate::findings::{Comparison, Distribution, PortKind};
+use crate::findings::{Comparison, Distribution, PauseTree, PortKind, Victim};
 use crate::run::Run;
 use std::io::{self, Write};
 use weir_core::decimal::push_whole;
@@ -91,28 +91,23 @@ pub(super) struct Table<'a> {
     pub(super) rows: Box<dyn Iterator<Item = Row<'a>> + 'a>,
 }
 
-/// What a row is about. Its cells are made when it is written, in memory that all rows share:
-/// there may be a million.
+/// What a row is about. Where there may be a million, cells are made when a row is written, in
+/// memory that all rows share.
 pub(super) enum Row<'a> {
     Flow(&'a Experiment, &'a Run, &'a FlowRecord),
     Port(&'a Experiment, &'a Run, &'a PortRecord),
     Pause(&'a Experiment, &'a Run, &'a PauseEvent),
     Sample(&'a Experiment, &'a Run, &'a Sample),
-    /// Cells that were made beforehand, because rows need more than one record.
+    /// The pause of this number.
+    Edge(&'a Experiment, &'a Run, usize),
+    Victim(&'a Experiment, &'a Run, &'a PauseTree, &'a Victim),
+    /// Of a short table.
     Made(Cells),
-    /// Cells as they are.
-    Texts(Vec<String>),
 }
 
 impl From<Cells> for Row<'_> {
     fn from(cells: Cells) -> Self {
         Self::Made(cells)
-    }
-}
-
-impl From<Vec<String>> for Row<'_> {
-    fn from(texts: Vec<String>) -> Self {
-        Self::Texts(texts)
     }
 }
 
@@ -125,10 +120,9 @@ impl Row<'_> {
             Self::Port(e, run, port) => port_cells(cells, e, run, port),
             Self::Pause(e, run, pause) => pause_tables::event_cells(cells, e, run, pause),
             Self::Sample(e, run, sample) => sample_cells(cells, e, run, sample),
+            Self::Edge(e, run, i) => pause_tables::edge_cells(cells, e, run, i),
+            Self::Victim(e, run, tree, v) => pause_tables::victim_cells(cells, e, run, tree, v),
             Self::Made(made) => *cells = made,
-            Self::Texts(texts) => texts.iter().for_each(|text| {
-                cells.word(text);
-            }),
         }
     }
 }
@@ -200,9 +194,7 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
             columns: &pause_tables::EDGE_COLUMNS,
             text: &["variant", "scheme", "upstream", "downstream", "scope", "cause", "root"],
             real: &[],
-            rows: Box::new(
-                c.runs_with().flat_map(|(e, run)| pause_tables::edge_rows(e, run)).map(Row::from),
-            ),
+            rows: Box::new(c.runs_with().flat_map(|(e, run)| pause_tables::edge_rows(e, run))),
         },
         Table {
             name: "victims",
@@ -212,9 +204,7 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
                 "bound",
             ],
             real: &[],
-            rows: Box::new(
-                c.runs_with().flat_map(|(e, run)| pause_tables::victim_rows(e, run)).map(Row::from),
-            ),
+            rows: Box::new(c.runs_with().flat_map(|(e, run)| pause_tables::victim_rows(e, run))),
         },
     ];
     if c.groups.iter().any(|g| g.experiment.scenario.probe.series.is_some()) {

@@ -213,8 +213,8 @@ impl Switch {
         holds.chain(self.waits.values().copied()).min()
     }
 
-    /// Tells of queues that wait for the neighbour or for another queue, for deadlock detection; not
-    /// of those that have done so only since after `latest`.
+    /// Calls `found` for every non-empty queue that waits for the neighbour or for another queue, for
+    /// deadlock detection, except those whose wait began after `latest`.
     pub(crate) fn stuck_queues(&self, latest: Time, mut found: impl FnMut(StuckQueue)) {
         for (o, port) in self.ports.iter().enumerate() {
             // only schemes that look at heads leave them waiting, and put marks into queues, which
@@ -224,7 +224,7 @@ impl Switch {
             }
             for (q, queue) in port.queues.iter().enumerate() {
                 let held = port.is_held(q);
-                if !held && !port.inspects_heads {
+                if queue.fifo.is_empty() || !held && !port.inspects_heads {
                     continue;
                 }
                 let at = PortQueue { port: PortId::from_index(o), queue: QueueId(q as u32) };
