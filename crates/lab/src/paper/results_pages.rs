@@ -234,13 +234,10 @@ fn processor_time(papers: &[&[Published]]) -> String {
     let all = minutes(&|_, _| true);
     // a matrix of schemes states nothing that could be judged
     let stated = minutes(&|paper, p| !p.own && counts(paper).readings() > 0);
+    let words = format!("{all:.0} min of processor time");
     match all - stated >= 1.0 {
-        true => {
-            format!(
-                "{all:.0} min of processor time, {stated:.0} min of it for experiments of the papers"
-            )
-        }
-        false => format!("{all:.0} min of processor time"),
+        true => format!("{words}, {stated:.0} min of it for experiments of the papers"),
+        false => words,
     }
 }
 

@@ -213,8 +213,8 @@ impl Switch {
         holds.chain(self.waits.values().copied()).min()
     }
 
-    /// Calls `found` for every non-empty queue that waits for the neighbour or for another queue, for
-    /// deadlock detection, except those whose wait began after `latest`.
+    /// Calls `found` for every non-empty queue that waits for the neighbour or for another queue,
+    /// for deadlock detection, except those whose wait began after `latest`.
     pub(crate) fn stuck_queues(&self, latest: Time, mut found: impl FnMut(StuckQueue)) {
         for (o, port) in self.ports.iter().enumerate() {
             // only schemes that look at heads leave them waiting, and put marks into queues, which
