@@ -105,12 +105,6 @@ pub(super) enum Row<'a> {
     Made(Cells),
 }
 
-impl From<Cells> for Row<'_> {
-    fn from(cells: Cells) -> Self {
-        Self::Made(cells)
-    }
-}
-
 impl Row<'_> {
     /// Replaces the cells of the last row by those of this one.
     pub(super) fn fill(self, cells: &mut Cells) {
@@ -180,7 +174,7 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
             columns: &QUEUE_COLUMNS,
             text: &["variant", "scheme", "what", "ports"],
             real: &["share"],
-            rows: Box::new(c.runs_with().flat_map(|(e, run)| queue_rows(e, run)).map(Row::from)),
+            rows: Box::new(c.runs_with().flat_map(|(e, run)| queue_rows(e, run)).map(Row::Made)),
         },
         Table {
             name: "pauses",
