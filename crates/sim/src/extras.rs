@@ -21,8 +21,8 @@ impl IntStack {
         Self { hops: [IntHop::default(); MAX_HOPS], len: 0, answers: None }
     }
 
-    /// Adds a hop. If the path is longer than the stack, the telemetry is discarded: `hops` is
-    /// empty.
+    /// Adds a hop. If the path is longer than the stack, the telemetry is discarded: what is taken
+    /// has no hops.
     pub(crate) fn push(&mut self, hop: IntHop) {
         if let Some(slot) = self.hops.get_mut(usize::from(self.len)) {
             *slot = hop;
@@ -30,11 +30,6 @@ impl IntStack {
         } else {
             self.len = MAX_HOPS as u8 + 1;
         }
-    }
-
-    /// The hops, or nothing when there were more than fit.
-    pub(crate) fn hops(&self) -> &[IntHop] {
-        self.hops.get(..usize::from(self.len)).unwrap_or(&[])
     }
 }
 
@@ -78,6 +73,15 @@ impl<T> Slab<T> {
     }
 }
 
+/// What a packet brought that is consumed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TakenStack<'a> {
+    /// Nothing when there were more than fit.
+    pub(crate) hops: &'a [IntHop],
+    /// See [`IntStack::answers`].
+    pub(crate) answers: Option<u32>,
+}
+
 /// Telemetry of all packets that carry some: a slab whose entries are used again without being
 /// written anew, since hops beyond the length mean nothing.
 #[derive(Debug, Default)]
@@ -107,12 +111,22 @@ impl Stacks {
         at
     }
 
+    /// The entry is free from now on, and stays readable until it is used again.
+    ///
     /// # Panics
     /// When there is nothing at `at`: a packet was used after it was consumed.
-    pub(crate) fn take(&mut self, at: u32) -> IntStack {
-        let stack = *self.get_mut(at);
-        self.items[at as usize].len = Self::FREE;
+    pub(crate) fn take(&mut self, at: u32) -> TakenStack<'_> {
         self.free.push(at);
+        let stack = self.get_mut(at);
+        let len = std::mem::replace(&mut stack.len, Self::FREE);
+        let hops = stack.hops.get(..usize::from(len)).unwrap_or(&[]);
+        TakenStack { hops, answers: stack.answers }
+    }
+
+    /// Takes an entry out of this pool for another one.
+    pub(crate) fn remove(&mut self, at: u32) -> IntStack {
+        let stack = *self.get_mut(at);
+        self.take(at);
         stack
     }
 
@@ -130,6 +144,15 @@ impl Stacks {
     pub(crate) fn prefetch(&self, at: u32) {
         if let Some(stack) = self.items.get(at as usize) {
             prefetch(&stack.len);
+        }
+    }
+
+    /// Prefetches what a host reads of an entry whose packet has crossed a network of three tiers.
+    #[inline]
+    pub(crate) fn prefetch_hops(&self, at: u32) {
+        const HOPS: usize = 6;
+        if let Some(stack) = self.items.get(at as usize) {
+            prefetch(&stack.hops[..HOPS]);
         }
     }
 

@@ -199,7 +199,7 @@ impl Wires {
                 mail.messages.push(self.extras.messages.take(packet.extra));
                 packet.extra = mail.messages.len() as u32 - 1;
             } else {
-                mail.telemetry.push(self.extras.telemetry.take(packet.extra));
+                mail.telemetry.push(self.extras.telemetry.remove(packet.extra));
                 packet.extra = mail.telemetry.len() as u32 - 1;
             }
         }
@@ -319,6 +319,17 @@ impl Wires {
         let wire = inbox.first as usize + inbox.heads.winner();
         if let Some(packet) = self.flights.second(&self.wires[wire].packets) {
             self.extras.telemetry.prefetch(packet.extra);
+        }
+    }
+
+    /// [`Wires::prefetch_telemetry`] for a host, which reads all of it when an ACK is back.
+    #[inline(never)]
+    pub(crate) fn prefetch_answer(&self, inbox: &Inbox) {
+        let wire = inbox.first as usize + inbox.heads.winner();
+        if let Some(packet) = self.flights.second(&self.wires[wire].packets)
+            && packet.kind != PacketKind::Data
+        {
+            self.extras.telemetry.prefetch_hops(packet.extra);
         }
     }
 

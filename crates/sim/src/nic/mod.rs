@@ -78,7 +78,7 @@ enum Due {
     Nothing,
 }
 
-/// More flows than this are not worth asking for before a visit: few of them will send.
+/// More flows than this are not worth asking for before a visit: few of them will be needed.
 const FEW: usize = 8;
 
 /// Packets a host has put into and taken out of the network.
@@ -233,10 +233,23 @@ impl Nic {
                 }
             }
             Ahead::Contents => {
-                for sender in self.slots.iter().flatten().take(FEW) {
-                    prefetch(&**sender);
-                }
+                self.prefetch_senders();
                 wires.prefetch_packets(self.id, self.ports.len());
+            }
+        }
+    }
+
+    /// Asks for all flows if they are few, and otherwise for those that come next.
+    fn prefetch_senders(&self) {
+        if self.slots.len() <= FEW {
+            for sender in self.slots.iter().flatten() {
+                prefetch(&**sender);
+            }
+            return;
+        }
+        for slot in self.ports.iter().flat_map(|port| port.ready.upcoming().take(FEW)) {
+            if let Some(Some(sender)) = self.slots.get(slot as usize) {
+                prefetch(&**sender);
             }
         }
     }
@@ -258,7 +271,7 @@ impl Nic {
             }
             if arrival == now {
                 if env.shared.telemetry.is_some() {
-                    env.wires.prefetch_telemetry(&self.inbox);
+                    env.wires.prefetch_answer(&self.inbox);
                 }
                 let (port, packet) = env.wires.take(&mut self.inbox);
                 let packet = *packet;

@@ -160,6 +160,15 @@ impl ReadyFlows {
         Some(if behind != 0 { behind } else { *word }.trailing_zeros())
     }
 
+    /// The slots that come next, one after the other, as far as priorities do not take turns.
+    pub(crate) fn upcoming(&self) -> impl Iterator<Item = u32> {
+        let open = self.any.bits();
+        let from = move |slot| {
+            std::iter::successors(self.first(open, slot), move |s| self.first(open, s + 1))
+        };
+        from(self.cursor).chain(from(0).take_while(|slot| *slot < self.cursor))
+    }
+
     #[inline(never)]
     fn next_of_many(&self, open: u8) -> Option<u32> {
         self.first(open, self.cursor).or_else(|| self.first(open, 0))
@@ -200,6 +209,22 @@ mod tests {
         r.set(70, high, false);
         assert_eq!(r.priorities(), PrioritySet::only(low));
         assert_eq!(r.take_turn(NONE, |_| 1), Some(0));
+    }
+
+    #[test]
+    fn upcoming_slots_are_those_that_turns_take() {
+        let mut r = ReadyFlows::default();
+        assert_eq!(r.upcoming().next(), None);
+        for (slot, priority) in [(0, 1), (70, 3), (5, 3), (64, 1)] {
+            r.set(slot, Priority::ALL[priority], true);
+        }
+        for _ in 0..5 {
+            let upcoming: Vec<_> = r.upcoming().collect();
+            let mut turns = r.clone();
+            assert!(upcoming.iter().all(|slot| turns.take_turn(NONE, |_| 1) == Some(*slot)));
+            assert_eq!(upcoming.len(), 4);
+            r.take_turn(NONE, |_| 1);
+        }
     }
 
     /// Frames sent of each slot in `n` turns, `size` bytes each by slot.

@@ -8,7 +8,7 @@ use crate::corruption;
 use crate::env::Env;
 use crate::outcome::MaybeTime;
 use weir_cc::hpcc::Telemetry;
-use weir_cc::{Ack, Timers};
+use weir_cc::{Ack, IntHop, MAX_HOPS, Timers};
 use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{NodeView, PortQueue};
 
@@ -303,13 +303,7 @@ impl Nic {
 
     #[inline]
     fn on_ack(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
-        let stack = (p.extra != Packet::NO_EXTRA).then(|| {
-            let mut stack = env.wires.extras.telemetry.take(p.extra);
-            if let Some(packed @ Telemetry::Packed { .. }) = env.shared.telemetry {
-                stack.hops = stack.hops.map(|hop| packed.record(hop));
-            }
-            stack
-        });
+        let stack = (p.extra != Packet::NO_EXTRA).then(|| env.wires.extras.telemetry.take(p.extra));
         let Some(slot) = self.slot(p.flow) else { return };
         let payload = env.shared.config.nic.payload.get();
         let s = self.slots[slot as usize].as_mut().expect("a live flow has a slot");
@@ -319,7 +313,7 @@ impl Nic {
         } else if s.tcp().is_some() {
             return self.on_tcp_answer(slot, p, now, env);
         } else {
-            selective::on_answer(s, p, stack.as_ref().and_then(|s| s.answers), now)
+            selective::on_answer(s, p, stack.and_then(|s| s.answers), now)
         };
         let (una, nxt) = (s.una, s.nxt);
         let done = s.is_done();
@@ -332,6 +326,18 @@ impl Nic {
         let change = if s.cc.is_fixed() {
             None
         } else {
+            let mut recorded = [IntHop::default(); MAX_HOPS];
+            let hops = match (stack, env.shared.telemetry) {
+                (None, _) => &[],
+                (Some(stack), Some(packed @ Telemetry::Packed { .. })) => {
+                    let recorded = &mut recorded[..stack.hops.len()];
+                    for (there, hop) in recorded.iter_mut().zip(stack.hops) {
+                        *there = packed.record(*hop);
+                    }
+                    &*recorded
+                }
+                (Some(stack), _) => stack.hops,
+            };
             let ack = Ack {
                 now,
                 seq: u64::from(una) * payload,
@@ -339,7 +345,7 @@ impl Nic {
                 newly_acked: u64::from(newly) * payload,
                 ecn: p.has(flags::CE),
                 rtt,
-                hops: stack.as_ref().map_or(&[], |s| s.hops()),
+                hops,
             };
             self.count.telemetry += u64::from(!ack.hops.is_empty());
             let mut timers = Timers::new();

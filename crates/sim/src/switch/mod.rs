@@ -433,12 +433,12 @@ impl Switch {
                 }
             }
             if arrival <= clock {
-                let mut packet = *env.wires.take(&mut self.inbox).1;
-                self.tally.hops += 1;
                 if P::TELEMETRY && env.shared.telemetry.is_some() {
                     // written to when it leaves, which is soon unless others wait
-                    env.wires.extras.telemetry.prefetch(packet.extra);
+                    env.wires.prefetch_telemetry(&self.inbox);
                 }
+                let mut packet = *env.wires.take(&mut self.inbox).1;
+                self.tally.hops += 1;
                 P::receive(self, &mut packet, now, &routes, env);
             } else {
                 self.tally.events += 1;
