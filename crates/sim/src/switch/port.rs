@@ -16,7 +16,7 @@ use crate::wire::{WireNumbers, Wires};
 use std::collections::VecDeque;
 use weir_cc::IntHop;
 use weir_cc::ecn::Marking;
-use weir_core::prefetch::{prefetch, prefetch_at};
+use weir_core::prefetch::prefetch;
 use weir_core::{
     Bytes, NodeId, Packet, PacketKind, PortId, Priority, PrioritySet, QueueId, Rate, Time,
     packet::flags,
@@ -71,8 +71,6 @@ pub(crate) struct Port {
     pub(crate) queue: LengthProbe,
     pub(crate) queues: Vec<Queue>,
     pub(crate) area: Area,
-    /// The queue that took the last packet.
-    recent: QueueId,
     pub(crate) scheduler: Scheduler,
     pub(crate) inspects_heads: bool,
     /// Control frames that wait for the wire.
@@ -120,7 +118,6 @@ impl Port {
             obstacles: Obstacles::default(),
             held_priorities: PrioritySet::EMPTY,
             all_holds: 0,
-            recent: QueueId(0),
             adds: shared.telemetry.is_some() || shared.config.switch.ecn.is_some(),
             limits: None,
             outages: shared.outages(end.link),
@@ -150,9 +147,6 @@ impl Port {
     pub(crate) fn prefetch_contents(&self, book: &PortBook, stored: &Store) {
         self.queue.prefetch();
         self.scheduler.prefetch();
-        let recent = self.recent.index();
-        prefetch_at(&self.queues, recent);
-        prefetch_at(&book.queues, recent);
         let mut ready = self.scheduler.first_ready();
         while ready != 0 {
             let q = ready.trailing_zeros() as usize;
@@ -274,7 +268,6 @@ impl Port {
             return self.enqueue_on_demand::<MARKS>(book, stored, q, packet, now);
         };
         let alone = queue.fifo.is_empty();
-        self.recent = q;
         stored.push(&mut queue.fifo, queue.clock.read(now), packet);
         if !MARKS || packet.kind != PacketKind::Mark {
             counters.bytes += packet.bytes();
