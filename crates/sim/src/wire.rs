@@ -312,12 +312,11 @@ impl Wires {
         (port, packet)
     }
 
-    /// Prefetches the telemetry of the packet behind the earliest one of an inbox, on its wire: it
-    /// was last written by the previous switch, a link's delay ago.
+    /// Prefetches what a switch reads of the telemetry of the packet behind the earliest one of an
+    /// inbox: it was last written by the previous switch, a link's delay ago.
     #[inline(never)]
     pub(crate) fn prefetch_telemetry(&self, inbox: &Inbox) {
-        let wire = inbox.first as usize + inbox.heads.winner();
-        if let Some(packet) = self.flights.second(&self.wires[wire].packets) {
+        if let Some(packet) = self.behind(inbox) {
             self.extras.telemetry.prefetch(packet.extra);
         }
     }
@@ -325,12 +324,16 @@ impl Wires {
     /// [`Wires::prefetch_telemetry`] for a host, which reads all of it when an ACK is back.
     #[inline(never)]
     pub(crate) fn prefetch_answer(&self, inbox: &Inbox) {
-        let wire = inbox.first as usize + inbox.heads.winner();
-        if let Some(packet) = self.flights.second(&self.wires[wire].packets)
-            && packet.kind != PacketKind::Data
-        {
+        if let Some(packet) = self.behind(inbox).filter(|p| p.kind != PacketKind::Data) {
             self.extras.telemetry.prefetch_hops(packet.extra);
         }
+    }
+
+    /// The packet behind the earliest one of an inbox, on its wire.
+    #[inline(always)]
+    fn behind(&self, inbox: &Inbox) -> Option<&Packet> {
+        let wire = inbox.first as usize + inbox.heads.winner();
+        self.flights.second(&self.wires[wire].packets)
     }
 
     /// When `node` has something to do next.

@@ -27,6 +27,16 @@ pub(crate) struct Receiver {
     rare: Option<Box<Rare>>,
 }
 
+/// Hops as a packet's records show them.
+#[cold]
+fn record(telemetry: Telemetry, hops: &[IntHop]) -> [IntHop; MAX_HOPS] {
+    let mut recorded = [IntHop::default(); MAX_HOPS];
+    for (there, hop) in recorded.iter_mut().zip(hops) {
+        *there = telemetry.record(*hop);
+    }
+    recorded
+}
+
 /// What few receivers need.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rare {
@@ -326,18 +336,10 @@ impl Nic {
         let change = if s.cc.is_fixed() {
             None
         } else {
-            let mut recorded = [IntHop::default(); MAX_HOPS];
-            let hops = match (stack, env.shared.telemetry) {
-                (None, _) => &[],
-                (Some(stack), Some(packed @ Telemetry::Packed { .. })) => {
-                    let recorded = &mut recorded[..stack.hops.len()];
-                    for (there, hop) in recorded.iter_mut().zip(stack.hops) {
-                        *there = packed.record(*hop);
-                    }
-                    &*recorded
-                }
-                (Some(stack), _) => stack.hops,
-            };
+            let hops = stack.map_or(&[][..], |stack| stack.hops);
+            let packed = env.shared.telemetry.filter(|t| matches!(t, Telemetry::Packed { .. }));
+            let recorded = packed.map(|telemetry| record(telemetry, hops));
+            let hops = recorded.as_ref().map_or(hops, |recorded| &recorded[..hops.len()]);
             let ack = Ack {
                 now,
                 seq: u64::from(una) * payload,
