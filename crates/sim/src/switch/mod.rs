@@ -434,7 +434,7 @@ impl Switch {
             }
             if arrival <= clock {
                 if P::TELEMETRY && env.shared.telemetry.is_some() {
-                    // written to when it leaves, which is soon unless others wait
+                    // the next packet's, written to when that leaves: soon, unless others wait
                     env.wires.prefetch_telemetry(&self.inbox);
                 }
                 let mut packet = *env.wires.take(&mut self.inbox).1;
