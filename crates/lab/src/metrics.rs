@@ -145,7 +145,7 @@ pub const RUN: &[Metric<OfRun>] = metrics![
     "queue_mean_bytes" Real "mean queue at the switch port with the longest queue"
         |v| real(v.hottest.map(|p| p.queue.mean));
     "queue_p99_bytes" Whole "length that this queue did not exceed for 99 % of the time"
-        |v| v.hottest.map_or_else(String::new, |p| whole(p.queue.p99.get()));
+        |v| v.hottest.map_or_else(String::new, |p| whole(p.queue.percentile(99.0).get()));
     "queue_max_bytes" Whole "longest queue of any switch port"
         |v| v.hottest.map_or_else(String::new, |p| whole(p.queue.max.get()));
     "buffer_p50_bytes" Whole "memory that the fullest switch did not exceed for half of the time"
@@ -221,7 +221,7 @@ pub const PORTS: &[Metric<OfPorts>] = metrics![
     "queue_mean_bytes" Real "mean over the ports of their mean queues"
         |v| real(Sorted::new(v.ports.iter().map(|p| p.queue.mean)).mean());
     "queue_p99_bytes" Whole "largest of the lengths that they did not exceed for 99 % of the time"
-        |v| whole(v.ports.iter().map(|p| p.queue.p99.get()).max().unwrap_or(0));
+        |v| whole(v.ports.iter().map(|p| p.queue.percentile(99.0).get()).max().unwrap_or(0));
     "queue_max_bytes" Whole "longest queue" |v| whole(v.ports.iter().map(|p| p.queue.max.get())
         .max().unwrap_or(0));
     "held_ps" Whole "time during which a priority of a port was held, summed over ports and \

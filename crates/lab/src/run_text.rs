@@ -142,7 +142,7 @@ fn ports(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
         t.row(vec![
             PortAt { node: p.node, port: p.port }.name(topology),
             format::bytes_f64(p.queue.mean),
-            format::bytes(p.queue.p99),
+            format::bytes(p.queue.percentile(99.0)),
             format::bytes(p.queue.max),
             format::percent(p.utilisation),
             some(p.pauses_sent.iter().sum()),

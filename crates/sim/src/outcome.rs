@@ -1,9 +1,12 @@
 //! What a run found out.
 
 mod flow;
+mod lengths;
 
 pub use flow::{FlowIter, FlowRecord, Flows, HeldAt, TcpRecord};
 pub(crate) use flow::{MaybeTime, Rare};
+pub use lengths::QueueStats;
+pub(crate) use lengths::{SUB, bin};
 pub use weir_core::control::PauseScope;
 use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, QueueId, Rate, Time};
 
@@ -192,39 +195,6 @@ pub struct Totals {
     pub ecn_cuts: u64,
     /// TCP: how often duplicate ACKs started a fast retransmit.
     pub fast_retransmits: u64,
-}
-
-/// A distribution of queue length over time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct QueueStats {
-    /// Time-weighted mean in bytes.
-    pub mean: f64,
-    /// Length not exceeded during half of the time; within 3.2 % above the true value.
-    pub p50: Bytes,
-    /// 95 % of the time, likewise.
-    pub p95: Bytes,
-    /// 99 % of the time, likewise.
-    pub p99: Bytes,
-    /// The longest, exactly.
-    pub max: Bytes,
-    /// The distribution: (upper edge in bytes, picoseconds spent in the bin), ascending.
-    pub distribution: Vec<(Bytes, u64)>,
-}
-
-impl QueueStats {
-    /// Length not exceeded during `percent` of the time; within 3.2 % above the true value.
-    pub fn percentile(&self, percent: f64) -> Bytes {
-        let total: u64 = self.distribution.iter().map(|(_, time)| time).sum();
-        // tenths of a percent, so that 99.9 is exact
-        let share = (percent * 10.0) as u128;
-        let target = (u128::from(total) * share).div_ceil(1000);
-        let mut seen = 0u128;
-        let found = self.distribution.iter().find(|(_, time)| {
-            seen += u128::from(*time);
-            seen >= target
-        });
-        found.map_or(Bytes::ZERO, |(edge, _)| *edge)
-    }
 }
 
 /// One egress port.

@@ -240,10 +240,9 @@ fn the_warm_up_is_left_out_of_statistics() {
     // a mean and a distribution of the same time: bins tell lengths up to 1/32 too long
     let switch = |o: &weir_sim::Outcome| o.switches[0].buffer.clone();
     for queue in [a.queue, b.queue, switch(&whole), switch(&late)] {
-        let (sum, time) =
-            queue.distribution.iter().fold((0.0, 0), |(sum, time), &(edge, weight)| {
-                (sum + edge.get() as f64 * weight as f64, time + weight)
-            });
+        let (sum, time) = queue.distribution().fold((0.0, 0), |(sum, time), (edge, weight)| {
+            (sum + edge.get() as f64 * weight as f64, time + weight)
+        });
         let mean = sum / time as f64;
         assert!(queue.mean > 1000.0 && queue.mean <= mean, "{} {mean}", queue.mean);
         assert!(mean <= queue.mean * (1.0 + 1.0 / 32.0), "{} {mean}", queue.mean);

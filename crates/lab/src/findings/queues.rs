@@ -87,8 +87,8 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, stats: &QueueStats) {
-        let bins = stats.distribution.iter();
-        let bins = bins.map(|&(edge, spent)| (edge.get(), u128::from(spent)));
+        let bins = stats.distribution();
+        let bins = bins.map(|(edge, spent)| (edge.get(), u128::from(spent)));
         self.merge(bins, time_of(stats), stats.mean, stats.max.get());
     }
 
@@ -213,7 +213,7 @@ impl Distribution {
 
 /// For how long a queue was looked at.
 fn time_of(stats: &QueueStats) -> u128 {
-    stats.distribution.iter().map(|&(_, spent)| u128::from(spent)).sum()
+    u128::from(stats.time.as_ps())
 }
 
 #[cfg(test)]
@@ -221,20 +221,19 @@ mod tests {
     use super::*;
     use weir_core::Bytes;
 
-    fn stats(mean: f64, max: u64, bins: &[(u64, u64)]) -> QueueStats {
-        let distribution = bins.iter().map(|&(edge, time)| (Bytes::new(edge), time)).collect();
-        QueueStats { mean, max: Bytes::new(max), distribution, ..QueueStats::default() }
+    fn stats(lasted: &[(u64, u64)]) -> QueueStats {
+        lasted.iter().map(|&(length, time)| (Bytes::new(length), time)).collect()
     }
 
     #[test]
     fn queues_are_put_together_by_time() {
-        // 60 ps empty and 40 ps at 100 B; 100 ps at 60 B, in the bin up to 64
-        let all = [stats(40.0, 100, &[(0, 60), (100, 40)]), stats(60.0, 60, &[(64, 100)])];
+        // 60 ps empty and 40 ps at 100 B; 100 ps at 60 B
+        let all = [stats(&[(0, 60), (100, 40)]), stats(&[(60, 100)])];
         let d = Distribution::new(all.iter());
         assert_eq!((d.total, d.mean, d.max), (200, 50.0, 100));
-        assert_eq!([30.0, 31.0, 80.0, 81.0, 100.0].map(|p| d.percentile(p)), [0, 64, 64, 100, 100]);
+        assert_eq!([30.0, 31.0, 80.0, 81.0, 100.0].map(|p| d.percentile(p)), [0, 60, 60, 100, 100]);
         let shares: Vec<_> = d.shares().collect();
-        assert_eq!(shares, [(0, 60, 0.3), (64, 100, 0.8), (100, 40, 1.0)]);
+        assert_eq!(shares, [(0, 60, 0.3), (60, 100, 0.8), (100, 40, 1.0)]);
         assert_eq!(Distribution::new([].into_iter()).percentile(50.0), 0);
         // one by one, then together
         let apart = all.each_ref().map(|stats| Distribution::new([stats].into_iter()));

@@ -307,7 +307,7 @@ fn hottest(e: &Experiment, run: &Run) -> Value {
         "node": e.topology.name(at.node),
         "port": at.label(&e.topology),
         "queue_mean": port.queue.mean,
-        "queue_p99": port.queue.p99.get(),
+        "queue_p99": port.queue.percentile(99.0).get(),
         "queue_max": port.queue.max.get(),
     })
 }

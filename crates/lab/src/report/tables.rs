@@ -256,7 +256,10 @@ fn port_cells(cells: &mut Cells, e: &Experiment, run: &Run, p: &PortRecord) {
     cells.word(topology.name(topology.port(p.node, p.port).peer));
     cells.word(topology.node(p.node).layer.name()).whole(p.rate.as_bps());
     cells.whole(p.packets).whole(p.wire_bytes.get()).real(p.utilisation, 6).real(q.mean, 1);
-    cells.whole(q.p50.get()).whole(q.p95.get()).whole(q.p99.get()).whole(q.max.get());
+    for percent in [50.0, 95.0, 99.0] {
+        cells.whole(q.percentile(percent).get());
+    }
+    cells.whole(q.max.get());
     cells.whole(p.control_sent);
     // by priority, as `3:17`; priorities without any are left out
     for of in [p.pauses_sent, p.holds, p.held_time.map(Time::as_ps)] {

@@ -1,12 +1,8 @@
 //! A length over time: time-weighted mean, percentiles and maximum, in integers.
 
-use crate::outcome::QueueStats;
+use crate::outcome::{QueueStats, SUB, bin};
+use weir_core::Time;
 use weir_core::prefetch::prefetch_at;
-use weir_core::{Bytes, Time};
-
-/// Each power of two is divided into this many bins, so a bin's edge is at most 1/32 above
-/// any value in it.
-const SUB: u64 = 32;
 
 /// The distribution of a length, weighted by time. Costs a few instructions per change.
 #[derive(Clone, Debug, Default)]
@@ -16,10 +12,9 @@ pub(crate) struct LengthProbe {
     since: Time,
     /// The bin of the present length.
     bin: usize,
-    /// Time spent in each bin below the one of the longest length so far.
+    /// Time spent in each bin, up to the octave of the longest length so far.
     bins: Vec<u64>,
-    /// Time spent in that one. It stands apart: only there a length may be the longest yet.
-    top: u64,
+    /// The longest length that lasted.
     max: u64,
 }
 
@@ -61,23 +56,6 @@ impl Area {
     }
 }
 
-#[inline(always)]
-fn bin(length: u64) -> usize {
-    // up to 2 * SUB a length is its own bin
-    let octave = u64::from((length | SUB).ilog2() - SUB.ilog2());
-    (octave * SUB + (length >> octave)) as usize
-}
-
-/// The largest length in a bin.
-fn upper_edge(bin: usize) -> u64 {
-    let bin = bin as u64;
-    if bin < SUB {
-        return bin;
-    }
-    let octave = bin / SUB - 1;
-    ((bin % SUB + SUB + 1) << octave) - 1
-}
-
 impl LengthProbe {
     /// The length is `length` from `now` on. What does not last does not count.
     #[inline(always)]
@@ -111,36 +89,27 @@ impl LengthProbe {
         let span = (now - self.since).as_ps();
         self.since = now;
         match self.bins.get_mut(self.bin) {
-            Some(time) => *time += span,
-            None => self.advance_at_the_top(span),
+            Some(time) if self.length <= self.max => *time += span,
+            _ => self.advance_beyond(span),
         }
     }
 
-    /// The length was in the highest bin so far, or beyond it.
+    /// The length was longer than any so far, if it lasted at all.
     #[inline(never)]
-    fn advance_at_the_top(&mut self, span: u64) {
+    fn advance_beyond(&mut self, span: u64) {
         if span == 0 {
             return;
         }
-        self.top += span;
-        if self.length > self.max {
-            self.max = self.length;
+        self.max = self.length;
+        if self.bin >= self.bins.len() {
+            // to the end of the octave and no further: there are as many probes as ports, and
+            // many are of ports that never queue anything
+            let room =
+                if self.bin == 0 { 1 } else { (self.bin + 1).next_multiple_of(SUB as usize) };
+            self.bins.reserve_exact(room - self.bins.len());
+            self.bins.resize(room, 0);
         }
-        if self.bin > self.bins.len() {
-            self.raise_the_top(span);
-        }
-    }
-
-    /// The bin of the present length, beyond the highest so far, becomes the highest. What was
-    /// counted there belongs to the old one, but for `span`.
-    #[cold]
-    fn raise_the_top(&mut self, span: u64) {
-        let top = std::mem::replace(&mut self.top, span) - span;
-        // to the end of the octave and no further: there are as many probes as ports
-        let room = (self.bin + 1).next_multiple_of(SUB as usize);
-        self.bins.reserve_exact(room - self.bins.len());
-        self.bins.push(top);
-        self.bins.resize(self.bin, 0);
+        self.bins[self.bin] += span;
     }
 
     /// Forgets what was before `now` (the warm-up), except for the present length.
@@ -154,40 +123,15 @@ impl LengthProbe {
         end.max(self.since)
     }
 
-    /// The distribution until `end`; `area` is the integral. Only the present length is known after
-    /// it.
-    pub(crate) fn stats(&mut self, end: Time, area: u128) -> QueueStats {
+    /// The distribution from `start`, when it began to count, until `end`; `area` is the integral.
+    /// Only the present length is known after it.
+    pub(crate) fn stats(&mut self, (start, end): (Time, Time), area: u128) -> QueueStats {
         if end > self.since {
             self.advance(end);
         }
         let over = std::mem::take(self);
         (self.length, self.bin) = (over.length, over.bin);
-        let Self { mut bins, top, max, .. } = over;
-        bins.push(top);
-        let total = bins.iter().sum::<u64>();
-        let mut distribution = Vec::with_capacity(bins.iter().filter(|w| **w > 0).count());
-        for (i, &weight) in bins.iter().enumerate() {
-            if weight > 0 {
-                distribution.push((Bytes::new(upper_edge(i).min(max)), weight));
-            }
-        }
-        let quantile = |percent: u64| {
-            let target = (u128::from(total) * u128::from(percent)).div_ceil(100) as u64;
-            let mut seen = 0;
-            let found = distribution.iter().find(|&&(_, w)| {
-                seen += w;
-                seen >= target
-            });
-            found.map_or(Bytes::ZERO, |&(edge, _)| edge)
-        };
-        QueueStats {
-            mean: if total == 0 { 0.0 } else { area as f64 / total as f64 },
-            p50: quantile(50),
-            p95: quantile(95),
-            p99: quantile(99),
-            max: Bytes::new(max),
-            distribution,
-        }
+        QueueStats::new(over.since - start, over.bins, over.max, area)
     }
 }
 
@@ -195,6 +139,7 @@ impl LengthProbe {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use weir_core::Bytes;
 
     fn ns(n: u64) -> Time {
         Time::from_ns(n)
@@ -211,12 +156,13 @@ mod tests {
         p.set(ns(40), 0);
         area.remove(ns(40), 3000);
         // 0 for 10, 1000 for 20, 3000 for 10, 0 for 60: 50 000 / 100
-        let s = p.stats(ns(100), area.until(ns(100), 0));
+        let s = p.stats((ns(0), ns(100)), area.until(ns(100), 0));
         assert_eq!(s.mean, 500.0);
-        assert_eq!((s.max, s.p50), (Bytes::new(3000), Bytes::ZERO));
+        assert_eq!((s.max, s.percentile(50.0)), (Bytes::new(3000), Bytes::ZERO));
         // 70 ns at zero, 90 ns at 1000 or less: within 1/32 above
-        assert!((1000..=1031).contains(&s.distribution[1].0.get()), "{s:?}");
-        assert_eq!(s.p95, Bytes::new(3000));
+        let (edge, spent) = s.distribution().nth(1).unwrap();
+        assert!((1000..=1031).contains(&edge.get()) && spent == ns(20).as_ps(), "{s:?}");
+        assert_eq!(s.percentile(95.0), Bytes::new(3000));
     }
 
     /// Also if its bin has been there before.
@@ -229,7 +175,7 @@ mod tests {
         p.set(ns(40), 5000);
         p.set(ns(40), 20);
         assert_eq!(bin(1000), bin(1006));
-        assert_eq!(p.stats(ns(50), 0).max, Bytes::new(1006));
+        assert_eq!(p.stats((ns(0), ns(50)), 0).max, Bytes::new(1006));
     }
 
     #[test]
@@ -239,17 +185,35 @@ mod tests {
         p.set(ns(50), 100);
         p.restart(ns(60));
         let area = Area::begin(ns(60), 100);
-        let s = p.stats(ns(70), area.until(ns(70), 100));
+        let s = p.stats((ns(60), ns(70)), area.until(ns(70), 100));
         assert_eq!((s.mean, s.max), (100.0, Bytes::new(100)));
     }
-
     proptest! {
+        /// Whatever a queue does and whenever the warm-up ends: what is counted is each length for
+        /// as long as it lasted, and a length that did not last is nowhere.
         #[test]
-        fn bins_are_ordered_and_tight(a in 0u64..1 << 40, b in 0u64..1 << 40) {
-            let (a, b) = (a.min(b), a.max(b));
-            prop_assert!(bin(a) <= bin(b));
-            prop_assert!(upper_edge(bin(a)) >= a);
-            prop_assert!(upper_edge(bin(a)) <= a + a / 32);
+        fn each_length_counts_for_as_long_as_it_lasts(
+            changes in prop::collection::vec((0u64..3, 0u64..5000), 0..200),
+            restart in 0usize..200,
+        ) {
+            let (mut probe, mut now, mut length, mut start) = (LengthProbe::default(), 0, 0, 0);
+            let mut lasted = Vec::new();
+            for (i, (span, next)) in changes.into_iter().enumerate() {
+                lasted.push((Bytes::new(length), ns(span).as_ps()));
+                (now, length) = (now + span, next);
+                probe.set(ns(now), length);
+                if i == restart {
+                    probe.restart(ns(now));
+                    start = now;
+                    lasted.clear();
+                }
+            }
+            let counted = probe.stats((ns(start), ns(now)), 0);
+            lasted.retain(|(_, span)| *span > 0);
+            let expected: QueueStats = lasted.into_iter().collect();
+            prop_assert_eq!(counted.time, expected.time);
+            prop_assert_eq!(counted.max, expected.max);
+            prop_assert!(counted.distribution().eq(expected.distribution()));
         }
     }
 }

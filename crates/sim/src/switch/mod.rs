@@ -201,6 +201,8 @@ pub(crate) struct Switch {
     /// schemes do.
     waits: FxHashMap<PortQueue, Time>,
     pub(crate) buffer: LengthProbe,
+    /// When the lengths of its queues began to count: the end of the warm-up, once it is over.
+    counted_from: Time,
     /// At its last visit it had packets enough to be at most of its ports.
     busy: bool,
     pub(crate) tally: Tally,
@@ -314,6 +316,7 @@ impl Switch {
             watchdog: shared.config.switch.watchdog,
             waits: FxHashMap::default(),
             buffer: LengthProbe::default(),
+            counted_from: Time::ZERO,
             busy: false,
             tally: Tally::default(),
             probes,
@@ -520,6 +523,7 @@ impl Switch {
             Admin::Link { port, up } => self.on_link(port, up, now, env),
             Admin::WarmUpOver => {
                 self.probes.restart(now);
+                self.counted_from = now;
                 self.buffer.restart(now);
                 if let Some(processor) = &mut self.processor {
                     processor.restart_statistics(now);

@@ -418,9 +418,9 @@ impl Port {
         self.meter.restart(now, &self.tx);
     }
 
-    /// How long its queues were together, the warm-up left out.
-    pub(crate) fn statistics(&mut self, end: Time) -> QueueStats {
+    /// How long its queues were together from `start`, when statistics did, until `end`.
+    pub(crate) fn statistics(&mut self, start: Time, end: Time) -> QueueStats {
         let area = self.area.until(self.queue.until(end), self.queue.length());
-        self.queue.stats(end, area)
+        self.queue.stats((start, end), area)
     }
 }

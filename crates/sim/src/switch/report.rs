@@ -78,9 +78,9 @@ impl Switch {
 
     /// One record per port that did anything.
     pub(crate) fn port_records(&mut self, start: Time, end: Time) -> Vec<PortRecord> {
-        let id = self.id;
+        let Self { id, counted_from, .. } = *self;
         let records = self.ports.iter_mut().enumerate().map(|(o, port)| {
-            let queue = port.statistics(end);
+            let queue = port.statistics(counted_from, end);
             port.meter.record((id, PortId::from_index(o)), &port.tx, queue, (start, end))
         });
         records.filter(|r| r.packets > 0 || r.dropped > 0 || r.queue.max > Bytes::ZERO).collect()
@@ -94,7 +94,7 @@ impl Switch {
         SwitchRecord {
             node: self.id,
             peak_buffer: self.books.mmu.peak(),
-            buffer: self.buffer.stats(end, area),
+            buffer: self.buffer.stats((self.counted_from, end), area),
             // those that change are left to a probe
             tables: match self.scheme.fc.has_fixed_state() {
                 true => tables::fixed(self.scheme.fc.state_size()),

@@ -275,7 +275,7 @@ impl Processor {
             packets: self.packets,
             stops: self.stops,
             stopped: self.stopped + still,
-            ingress: self.ingress.stats(end, area),
+            ingress: self.ingress.stats((self.start, end), area),
         }
     }
 }
