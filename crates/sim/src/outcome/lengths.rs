@@ -33,14 +33,14 @@ pub struct QueueStats {
     pub max: Bytes,
     /// For how long the queue was looked at.
     pub time: Time,
-    /// Picoseconds by bin, which add up to that. They stay as they were counted: there are as many
-    /// distributions as ports, and few are ever asked for anything.
+    /// Picoseconds by bin, but for the time it was empty, which is what is left. They stay as they
+    /// were counted: there are as many distributions as ports, and few are ever asked for anything.
     bins: Vec<u64>,
 }
 
 impl QueueStats {
-    /// From what was counted during `time`: picoseconds by bin, the longest length, and the
-    /// integral of the length in bytes times picoseconds.
+    /// From what was counted during `time`: picoseconds by bin but the first, the longest length,
+    /// and the integral of the length in bytes times picoseconds.
     pub(crate) fn new(time: Time, bins: Vec<u64>, max: u64, area: u128) -> Self {
         let mean = if time == Time::ZERO { 0.0 } else { area as f64 / time.as_ps() as f64 };
         Self { mean, max: Bytes::new(max), time, bins }
@@ -49,8 +49,10 @@ impl QueueStats {
     /// The distribution: (upper edge in bytes, picoseconds spent in the bin), ascending, without
     /// bins in which no time was spent.
     pub fn distribution(&self) -> impl Iterator<Item = (Bytes, u64)> {
-        let spent = self.bins.iter().enumerate().filter(|(_, time)| **time > 0);
-        spent.map(|(bin, &time)| (Bytes::new(upper_edge(bin)).min(self.max), time))
+        let others = self.bins.iter().skip(1).copied();
+        let bins = [self.time.as_ps() - others.clone().sum::<u64>()].into_iter().chain(others);
+        let spent = bins.enumerate().filter(|(_, time)| *time > 0);
+        spent.map(|(bin, time)| (Bytes::new(upper_edge(bin)).min(self.max), time))
     }
 
     /// Length not exceeded during `percent` of the time; within 3.2 % above the true value.
@@ -73,9 +75,11 @@ impl FromIterator<(Bytes, u64)> for QueueStats {
         let (mut total, mut bins, mut max, mut area) = (0, Vec::new(), 0, 0);
         for (length, time) in lasted {
             let (length, bin) = (length.get(), bin(length.get()));
-            bins.resize(bins.len().max(bin + 1), 0);
-            bins[bin] += time;
             total += time;
+            if length > 0 {
+                bins.resize(bins.len().max(bin + 1), 0);
+                bins[bin] += time;
+            }
             max = length.max(max);
             area += u128::from(length) * u128::from(time);
         }

@@ -12,7 +12,8 @@ pub(crate) struct LengthProbe {
     since: Time,
     /// The bin of the present length.
     bin: usize,
-    /// Time spent in each bin, up to the octave of the longest length so far.
+    /// Time spent in each bin, up to the octave of the longest length so far. How long it was zero
+    /// is what is left of the time: ports that queue little touch one cache line less.
     bins: Vec<u64>,
     /// The longest length that lasted.
     max: u64,
@@ -73,10 +74,12 @@ impl LengthProbe {
         self.prefetch();
     }
 
-    /// Prefetches the bin that will count next.
+    /// Prefetches the bin that will count next, if one will.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
-        prefetch_at(&self.bins, self.bin);
+        if self.length > 0 {
+            prefetch_at(&self.bins, self.bin);
+        }
     }
 
     #[inline(always)]
@@ -88,9 +91,11 @@ impl LengthProbe {
     fn advance(&mut self, now: Time) {
         let span = (now - self.since).as_ps();
         self.since = now;
-        match self.bins.get_mut(self.bin) {
-            Some(time) if self.length <= self.max => *time += span,
-            _ => self.advance_beyond(span),
+        if self.length > 0 {
+            match self.bins.get_mut(self.bin) {
+                Some(time) if self.length <= self.max => *time += span,
+                _ => self.advance_beyond(span),
+            }
         }
     }
 
@@ -102,10 +107,8 @@ impl LengthProbe {
         }
         self.max = self.length;
         if self.bin >= self.bins.len() {
-            // to the end of the octave and no further: there are as many probes as ports, and
-            // many are of ports that never queue anything
-            let room =
-                if self.bin == 0 { 1 } else { (self.bin + 1).next_multiple_of(SUB as usize) };
+            // to the end of the octave and no further: there are as many probes as ports
+            let room = (self.bin + 1).next_multiple_of(SUB as usize);
             self.bins.reserve_exact(room - self.bins.len());
             self.bins.resize(room, 0);
         }
