@@ -70,10 +70,10 @@ impl QueueStats {
 }
 
 impl FromIterator<(Bytes, u64)> for QueueStats {
-    /// From lengths and how many picoseconds each lasted.
+    /// From lengths and how many picoseconds each lasted. One that did not last does not count.
     fn from_iter<T: IntoIterator<Item = (Bytes, u64)>>(lasted: T) -> Self {
         let (mut total, mut bins, mut max, mut area) = (0, Vec::new(), 0, 0);
-        for (length, time) in lasted {
+        for (length, time) in lasted.into_iter().filter(|(_, time)| *time > 0) {
             let (length, bin) = (length.get(), bin(length.get()));
             total += time;
             if length > 0 {
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_edges_of_bins() {
-        let lasted = [(1000, 50), (0, 40), (9000, 9), (20_000, 1)];
+        let lasted = [(1000, 50), (0, 40), (9000, 9), (20_000, 1), (50_000, 0)];
         let stats: QueueStats = lasted.iter().map(|&(l, t)| (Bytes::new(l), t)).collect();
         let at = |percent| stats.percentile(percent).get();
         assert_eq!((stats.time.as_ps(), stats.mean, stats.max.get()), (100, 1510.0, 20_000));
