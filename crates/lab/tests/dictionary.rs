@@ -1,6 +1,9 @@
 //! The page of the book about result files names every column and key of every file, and nothing
 //! that is not in one.
 
+#[path = "../../sim/examples/own_probe.rs"]
+#[allow(dead_code, reason = "its network is for the tests of weir-sim")]
+mod own_probe;
 #[path = "../../ns3/tests/common/stored.rs"]
 #[allow(dead_code, reason = "counters and queues are for the tests of weir-ns3")]
 mod stored;
@@ -63,7 +66,7 @@ fn compare<'a>(e: &'a Experiment, schemes: &[&str], seeds: &[u64]) -> Comparison
     Comparison::new(e, runs.map(|r| r.expect("not interrupted").expect("a run")).collect())
 }
 
-/// Pauses, a series, ranges of sizes, a window.
+/// Pauses, a series, ranges of sizes, a window, the probe of the guide.
 fn sampled() -> Experiment {
     let text = "name = \"sampled\"\n[topology]\nkind = \"ofc-chain\"\n\
         [[traffic]]\nkind = \"flow\"\nclass = \"victim\"\nfrom = \"h0\"\nto = \"h8\"\nsize = \
@@ -72,6 +75,7 @@ fn sampled() -> Experiment {
         [report]\nsizes = [\"0..500KB\", \"500KB..\"]\n[probe]\nseries = \"5us\"\n";
     let mut e = read("sampled.toml", text);
     e.window = Window::new(None, Some(Time::from_us(200))).expect("in order");
+    e.scenario.probe.own = vec![own_probe::WAITS];
     e
 }
 

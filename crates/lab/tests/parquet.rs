@@ -1,5 +1,9 @@
 //! Parquet files hold what the CSV files beside them hold.
 
+#[path = "../../sim/examples/own_probe.rs"]
+#[allow(dead_code, reason = "its network is for the tests of weir-sim")]
+mod own_probe;
+
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use std::fs::File;
@@ -78,8 +82,9 @@ fn compare(name: &str, csv: &Path, parquet: &Path) -> (usize, usize) {
 
 #[test]
 fn every_table_reads_back_as_in_the_csv_file() {
-    let e = Experiment::read("tables.toml", SCENARIO, Files::default(), &[])
+    let mut e = Experiment::read("tables.toml", SCENARIO, Files::default(), &[])
         .unwrap_or_else(|p| panic!("{}", p.render(false)));
+    e.scenario.probe.own = vec![own_probe::WAITS];
     let variants: Vec<Variant> =
         ["pfc", "none"].map(|s| e.variant(Some(s), None, 1).expect("a scheme")).into();
     let runs = run_all(&e, &variants, 2, &Meter::new(2)).into_iter();
@@ -91,7 +96,8 @@ fn every_table_reads_back_as_in_the_csv_file() {
     let _ = std::fs::remove_dir_all(&out);
     report::write(&c, &out, "weir compare", formats).expect("results can be written");
     let (mut nulls, mut doubles) = (0, 0);
-    for name in ["flows", "ports", "queues", "pauses", "pause-edges", "victims", "series"] {
+    let own = "probe-waits";
+    for name in ["flows", "ports", "queues", "pauses", "pause-edges", "victims", "series", own] {
         let (n, d) =
             compare(name, &out.join(format!("{name}.csv")), &out.join(format!("{name}.parquet")));
         (nulls, doubles) = (nulls + n, doubles + d);

@@ -5,14 +5,22 @@ use std::collections::BTreeMap;
 use weir_core::{Bytes, FlowId, NodeId, Packet, PacketKind, PortId, Priority, Time};
 use weir_fc::{PortQueue, Role};
 use weir_net::build::star;
+use weir_sim::outcome::{Column, Outcome};
 use weir_sim::probe::{Hears, Probe, ProbeInfo};
-use weir_sim::{Config, Outcome};
+use weir_sim::{Config, SimError};
 use weir_traffic::{Fabric, FlowSpec, Traffic, pattern::List};
 
 /// The line of registration.
 pub(crate) const WAITS: ProbeInfo = ProbeInfo {
     name: "waits",
     summary: "how long packets wait at the ports of switches",
+    columns: &[
+        Column::node("node", "the switch"),
+        Column::port("port", "the egress port"),
+        Column::count("packets", "packets that left its queues"),
+        Column::time("longest_ps", "the longest time that one of them waited"),
+        Column::whole("byte_time", "B ps", "their bytes times the times that they waited"),
+    ],
     hears: Hears::QUEUED.and(Hears::SENT),
     build: |setup| match setup.role {
         Role::Switch => Some(Box::new(Waits { node: setup.node, ..Waits::default() })),
@@ -47,16 +55,16 @@ impl Probe for Waits {
     }
 
     fn report(&mut self, _: Time, outcome: &mut Outcome) {
-        let columns = &["node", "port", "packets", "longest_ps", "byte_ps"];
-        let table = outcome.measurement(WAITS.name, columns);
-        for (port, (packets, longest, sum)) in &self.ports {
-            table.push(&[self.node.0.into(), port.0.into(), *packets, longest.as_ps(), *sum]);
+        let (node, table) = (self.node, outcome.measurement(WAITS.name));
+        for (&port, &(packets, longest, sum)) in &self.ports {
+            let port = (node, port).into();
+            table.push(&[node.into(), port, packets.into(), longest.into(), sum.into()]);
         }
     }
 }
 
 /// Eight hosts send 100 kB each to a ninth through one switch, under PFC.
-pub(crate) fn incast(probes: Vec<ProbeInfo>) -> Outcome {
+pub(crate) fn run(probes: Vec<ProbeInfo>) -> Result<Outcome, SimError> {
     let params = star::Params { hosts: 9, ..star::Params::default() };
     let topology = star::build(&params).expect("a star of nine hosts");
     let rate = topology.rate(NodeId(0), PortId(0));
@@ -69,13 +77,14 @@ pub(crate) fn incast(probes: Vec<ProbeInfo>) -> Outcome {
     traffic.add(List { flows: (0..8).map(flow).collect() }).expect("valid flows");
     let mut config = Config::new(weir_fc::scheme("pfc").expect("PFC is a scheme"));
     config.probes.own = probes;
-    weir_sim::run(&topology, &traffic, &config, &mut ()).expect("a valid run")
+    weir_sim::run(&topology, &traffic, &config, &mut ())
 }
 
 pub(crate) fn main() {
-    let out = incast(vec![WAITS]);
+    let out = run(vec![WAITS]).expect("a valid run");
     for table in &out.measurements {
-        println!("{}: {}", table.name, table.columns.join(" "));
+        println!("{}: {}", table.name, table.summary);
+        table.columns.iter().for_each(|c| println!("  {} {}: {}", c.name, c.unit, c.doc));
         table.rows().for_each(|row| println!("{row:?}"));
     }
 }

@@ -2,11 +2,13 @@
 
 mod flow;
 mod lengths;
+mod measurement;
 
 pub use flow::{FlowIter, FlowRecord, Flows, HeldAt, TcpRecord};
 pub(crate) use flow::{MaybeTime, Rare};
 pub use lengths::QueueStats;
 pub(crate) use lengths::{SUB, bin};
+pub use measurement::{Cell, CellKind, Column, Measurement};
 pub use weir_core::control::PauseScope;
 use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, QueueId, Rate, Time};
 
@@ -36,7 +38,7 @@ pub struct Outcome {
     /// The interval between them: longer than asked for when the run was so long that samples
     /// had to be thinned out.
     pub series_interval: Option<Time>,
-    /// What probes found that has no field of its own here, one table each.
+    /// What probes found that has no field of its own here: a table of each that has columns.
     pub measurements: Vec<Measurement>,
     /// Hash over all per-flow results.
     pub digest: u64,
@@ -45,23 +47,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The table of this name, which is made if it is not there yet.
+    /// The table of the probe of this name, which is there if the probe has
+    /// [columns](crate::probe::ProbeInfo::columns).
     ///
     /// # Panics
-    /// If a table of the same name has other columns.
-    pub fn measurement(
-        &mut self,
-        name: &'static str,
-        columns: &'static [&'static str],
-    ) -> &mut Measurement {
-        let found = self.measurements.iter().position(|m| m.name == name);
-        let at = found.unwrap_or(self.measurements.len());
-        if found.is_none() {
-            self.measurements.push(Measurement { name, columns, cells: Vec::new() });
-        }
-        let table = &mut self.measurements[at];
-        assert_eq!(table.columns, columns, "the columns of `{name}`");
-        table
+    /// If no probe of this run with that name has columns.
+    pub fn measurement(&mut self, name: &str) -> &mut Measurement {
+        let found = self.measurements.iter_mut().find(|m| m.name == name);
+        found.unwrap_or_else(|| panic!("no probe of this run is called `{name}` and has columns"))
     }
 
     /// The record of a flow.
@@ -73,32 +66,6 @@ impl Outcome {
     pub fn switch_mut(&mut self, node: NodeId) -> Option<&mut SwitchRecord> {
         let at = self.switches.binary_search_by_key(&node, |s| s.node).ok()?;
         self.switches.get_mut(at)
-    }
-}
-
-/// What a probe found: a table of whole numbers (ids, bytes, picoseconds).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Measurement {
-    /// The name of the probe.
-    pub name: &'static str,
-    /// What its columns mean.
-    pub columns: &'static [&'static str],
-    cells: Vec<u64>,
-}
-
-impl Measurement {
-    /// Adds a row.
-    ///
-    /// # Panics
-    /// If it has not one cell per column.
-    pub fn push(&mut self, row: &[u64]) {
-        assert_eq!(row.len(), self.columns.len(), "a row of `{}`", self.name);
-        self.cells.extend(row);
-    }
-
-    /// Its rows, in order of the nodes that wrote them.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u64]> {
-        self.cells.chunks(self.columns.len().max(1))
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         pauses_left_out: 0,
         series: Vec::new(),
         series_interval: probes.series,
-        measurements: Vec::new(),
+        measurements: probe::measurements(probes),
         digest: 0,
         traffic_hash: 0,
     };

@@ -9,6 +9,7 @@
 //! A directory of results carries a [`MARK`], and only such a directory is ever replaced: a name
 //! such as `flows.csv` says nothing about who wrote the file.
 
+use super::probe_tables;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -29,8 +30,8 @@ pub const MARK: &str = ".weir-results";
 
 const MARK_TEXT: &str = "Results of weir. A later run with the same --out replaces this directory.";
 
-/// Everything that may be in a result directory, the mark aside; tables of interrupted runs are
-/// called `flows.partial.csv` and so on.
+/// Everything that may be in a result directory, the mark and tables of probes aside; tables of
+/// interrupted runs are called `flows.partial.csv` and so on.
 const OURS: [&str; 18] = [
     "summary.json",
     "flows.csv",
@@ -260,7 +261,10 @@ fn contents(directory: &Path) -> io::Result<Option<State>> {
         );
         return refuse(ErrorKind::AlreadyExists, what);
     }
-    let ours = |name: &str| name == MARK || OURS.contains(&name.replace(".partial.", ".").as_str());
+    let ours = |name: &str| {
+        let known = OURS.contains(&name.replace(".partial.", ".").as_str());
+        name == MARK || known || probe_tables::is_file(name)
+    };
     if let Some((name, _)) = names.iter().find(|(name, kind)| !kind.is_file() || !ours(name)) {
         let what = format!(
             "it contains `{name}`, which is not a result and would be lost: move it, or name \

@@ -1,7 +1,7 @@
 //! What is in a result directory.
 
 use super::destination::{Content, Destination, State, WriteError};
-use super::{page, summary, tables};
+use super::{page, probe_tables, summary, tables};
 use crate::findings::Comparison;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,10 @@ fn table_files<'a>(c: &'a Comparison<'_>, formats: Formats) -> Vec<(String, Cont
     for table in tables::tables(c) {
         files.push((format!("{}.csv", table.name), Box::new(|to| table.write_csv(to))));
     }
+    for own in probe_tables::tables(c) {
+        let name = format!("{}.csv", own.name());
+        files.push((name, Box::new(move |to| own.table().write_csv(to))));
+    }
     match formats {
         Formats::Csv => {}
         #[cfg(feature = "parquet")]
@@ -43,6 +47,12 @@ fn table_files<'a>(c: &'a Comparison<'_>, formats: Formats) -> Vec<(String, Cont
                 let name = format!("{}.parquet", table.name);
                 let bytes = || super::parquet::bytes(table).map_err(std::io::Error::other);
                 files.push((name, Box::new(|to| to.write_all(&bytes()?))));
+            }
+            for own in probe_tables::tables(c) {
+                let name = format!("{}.parquet", own.name());
+                let bytes =
+                    move || super::parquet::bytes(own.table()).map_err(std::io::Error::other);
+                files.push((name, Box::new(move |to| to.write_all(&bytes()?))));
             }
         }
     }

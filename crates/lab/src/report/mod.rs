@@ -11,6 +11,7 @@ mod page;
 mod parquet;
 mod pause_section;
 mod pause_tables;
+mod probe_tables;
 mod summary_json;
 mod tables;
 

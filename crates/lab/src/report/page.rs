@@ -2,7 +2,7 @@
 
 use super::figures::look::looks;
 use super::html::{data_table, figure, html_table, topology_figure};
-use super::{deadlocks, figures, pause_section};
+use super::{deadlocks, figures, pause_section, probe_tables};
 use crate::compare::{self, Figures, View};
 use crate::describe;
 use crate::findings::{Comparison, answer};
@@ -246,6 +246,7 @@ fn scenario(c: &Comparison<'_>, command: &str) -> String {
             .map(|name| format!("{name}.{kind}")),
     );
     data.extend(e.scenario.probe.series.map(|_| format!("series.{kind}")));
+    data.extend(probe_tables::tables(c).iter().map(|t| format!("{}.{kind}", t.name())));
     let mut out = format!(
         "<p>To get this page again:</p>\n<pre>{}</pre>\n<p class=\"soft\">weir {}. Data beside \
          this page: {}, perf.json.</p>\n",

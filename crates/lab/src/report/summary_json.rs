@@ -1,5 +1,6 @@
 //! `summary.json`: what a run amounts to. A pure function of scenario and seed.
 
+use super::probe_tables;
 use crate::experiment::Experiment;
 use crate::findings::{
     ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, Selection,
@@ -146,7 +147,7 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
     let is_tcp = run.config.nic.reliability == Reliability::Tcp;
     // An interrupted run depends on when it was interrupted: it has no fingerprint.
     let digest = (!run.interrupted()).then(|| format!("{:016x}", o.digest));
-    json!({
+    let mut all = json!({
         "variant": run.label,
         "scheme": run.variant.scheme.name,
         "cc": run.variant.cc.name(),
@@ -191,7 +192,11 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
         "pause_trees": trees(e, run),
         "tables": tables(run),
         "processors": processors(run),
-    })
+    });
+    if !o.measurements.is_empty() {
+        all["probes"] = probe_tables::dictionary(run).into();
+    }
+    all
 }
 
 /// The packet processors of all switches together; null where switches have none.

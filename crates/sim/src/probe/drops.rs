@@ -10,6 +10,7 @@ use weir_core::{FlowId, NodeId, Packet, PacketKind, Priority, Time};
 pub(super) const INFO: ProbeInfo = ProbeInfo {
     name: "drops",
     summary: "lost packets by reason, priority and node, and by flow",
+    columns: &[],
     hears: Hears::DROPPED,
     build: |setup| Some(Box::new(Drops::new(setup.node))),
     finish: |outcome, _| outcome.drops.sort_by_key(|d| (d.reason, d.priority, d.node)),

@@ -1,6 +1,6 @@
 //! What a probe is: which events it hears, what it is told, what it writes.
 
-use crate::outcome::{DropReason, Outcome, PauseScope};
+use crate::outcome::{Column, DropReason, Outcome, PauseScope};
 use weir_core::{Bytes, NodeId, Packet, PortId, Priority, PrioritySet, Time};
 use weir_fc::{PortQueue, Role, StateSize, Target};
 
@@ -26,10 +26,13 @@ impl Default for ProbeConfig {
 /// What there is to know of a kind of probe.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeInfo {
-    /// Its name, different from that of every other probe.
+    /// Its name, different from that of every other probe: lower-case letters, digits and `-`.
     pub name: &'static str,
     /// What it measures, in one sentence.
     pub summary: &'static str,
+    /// The columns of its table ([`Outcome::measurement`]); none if what it finds goes into
+    /// records that are there anyway.
+    pub columns: &'static [Column],
     /// Which events it hears.
     pub hears: Hears,
     /// Makes the probe of a node; `None` where there is nothing to measure.

@@ -2,9 +2,10 @@
 //!
 //! A **probe** is an object of one node. It says which events it hears ([`Hears`]), is told of them
 //! in the canonical order of the node ([`Probe`]), and writes what it found into the [`Outcome`]
-//! when the run ends. It changes nothing: results are the same with and without it. A probe is one
-//! file and one line: in [`PROBES`] if every run has it, in
-//! [`ProbeConfig::own`] of the runs that ask for it otherwise.
+//! when the run ends: into records that are there, or as a table of its own, whose
+//! [columns](ProbeInfo::columns) have a type, a unit and a meaning. It changes nothing: results are
+//! the same with and without it. A probe is one file and one line: in [`PROBES`] if every run has
+//! it, in [`ProbeConfig::own`] of the runs that ask for it otherwise.
 //!
 //! | hears | of what | cost while no probe hears it |
 //! |---|---|---|
@@ -27,6 +28,7 @@
 //! stand in the ports themselves, in cache lines that a packet touches anyway, and are called
 //! directly.
 
+mod check;
 pub(crate) mod drops;
 pub(crate) mod held;
 mod interface;
@@ -37,7 +39,7 @@ pub(crate) mod port;
 pub(crate) mod series;
 pub(crate) mod tables;
 
-use crate::outcome::{DropReason, Outcome};
+use crate::outcome::{DropReason, Measurement, Outcome};
 use held::HeldFlows;
 pub use interface::{Hears, PauseSent, Probe, ProbeConfig, ProbeInfo, ProbeSetup, Sight};
 use weir_core::{Packet, PortId, Time};
@@ -45,6 +47,17 @@ use weir_fc::{PortQueue, Target};
 
 /// The probes of every run.
 pub const PROBES: &[ProbeInfo] = &[drops::INFO, pauses::INFO, tables::INFO, series::INFO];
+
+/// All probes of a run.
+fn infos(config: &ProbeConfig) -> impl Iterator<Item = &ProbeInfo> {
+    PROBES.iter().chain(&config.own)
+}
+
+/// The tables of the probes of a run, without rows.
+pub(crate) fn measurements(config: &ProbeConfig) -> Vec<Measurement> {
+    let some = infos(config).filter(|info| !info.columns.is_empty());
+    some.map(|info| Measurement::new(info.name, info.summary, info.columns)).collect()
+}
 
 /// The probes of one node.
 #[derive(Default)]
@@ -62,7 +75,7 @@ pub(crate) struct ProbeList(Vec<(ProbeInfo, Box<dyn Probe>)>);
 impl Probes {
     /// Those of every run and those that the run asks for.
     pub(crate) fn new(setup: &ProbeSetup<'_>) -> Self {
-        let infos = PROBES.iter().chain(&setup.config.own);
+        let infos = infos(setup.config);
         let all: Vec<_> = infos.filter_map(|i| Some((*i, (i.build)(setup)?))).collect();
         let hears = all.iter().fold(Hears::NOTHING, |set, (info, _)| set.and(info.hears));
         Self { held_flows: HeldFlows::new(setup.node), hears, all: ProbeList(all) }
@@ -155,5 +168,5 @@ impl ProbeList {
 
 /// The last step of the probes of a run.
 pub(crate) fn finish(outcome: &mut Outcome, config: &ProbeConfig) {
-    PROBES.iter().chain(&config.own).for_each(|info| (info.finish)(outcome, config));
+    infos(config).for_each(|info| (info.finish)(outcome, config));
 }

@@ -9,6 +9,7 @@ use weir_fc::Role;
 pub(super) const INFO: ProbeInfo = ProbeInfo {
     name: "pauses",
     summary: "the first pauses and resumes of a run, with their causes",
+    columns: &[],
     hears: Hears::PAUSED,
     build,
     finish,

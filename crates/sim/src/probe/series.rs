@@ -14,6 +14,7 @@ use weir_fc::Role;
 pub(super) const INFO: ProbeInfo = ProbeInfo {
     name: "series",
     summary: "the state of all switch ports at equal distances in time",
+    columns: &[],
     hears: Hears::NOTHING,
     build,
     finish: |outcome, _| outcome.series.sort_by_key(|s| (s.at, s.node, s.port)),

@@ -9,6 +9,7 @@ use weir_fc::{Role, StateSize};
 pub(super) const INFO: ProbeInfo = ProbeInfo {
     name: "tables",
     summary: "the sizes of a scheme's tables in switches",
+    columns: &[],
     hears: Hears::GRID,
     build,
     finish: |_, _| {},

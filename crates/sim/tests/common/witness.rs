@@ -1,14 +1,15 @@
 //! A probe that hears everything and counts it.
 
-use weir_core::{Packet, PortId, Time};
+use weir_core::{NodeId, Packet, PortId, Time};
 use weir_fc::{PortQueue, Target};
 use weir_sim::Outcome;
-use weir_sim::outcome::DropReason;
+use weir_sim::outcome::{Column, DropReason};
 use weir_sim::probe::{Hears, PauseSent, Probe, ProbeInfo, Sight};
 
 pub(crate) const WITNESS: ProbeInfo = ProbeInfo {
     name: "witness",
     summary: "how often each event was heard",
+    columns: COLUMNS,
     hears: Hears::ARRIVED
         .and(Hears::QUEUED)
         .and(Hears::SENT)
@@ -16,16 +17,25 @@ pub(crate) const WITNESS: ProbeInfo = ProbeInfo {
         .and(Hears::HELD)
         .and(Hears::PAUSED)
         .and(Hears::GRID),
-    build: |setup| Some(Box::new(Witness { node: setup.node.0.into(), ..Witness::default() })),
+    build: |setup| Some(Box::new(Witness { node: setup.node, ..Witness::default() })),
     finish: |_, _| {},
 };
 
-const COLUMNS: &[&str] =
-    &["node", "arrived", "queued", "sent", "dropped", "held", "paused", "grid", "samples"];
+const COLUMNS: &[Column] = &[
+    Column::node("node", "the node"),
+    Column::count("arrived", "packets that came in"),
+    Column::count("queued", "packets that joined a queue"),
+    Column::count("sent", "packets that went out"),
+    Column::count("dropped", "packets that were lost"),
+    Column::count("held", "holds"),
+    Column::count("paused", "pauses sent"),
+    Column::count("grid", "grid points"),
+    Column::count("samples", "samples"),
+];
 
 #[derive(Default)]
 struct Witness {
-    node: u64,
+    node: NodeId,
     arrived: u64,
     queued: u64,
     sent: u64,
@@ -79,23 +89,22 @@ impl Probe for Witness {
 
     fn report(&mut self, _: Time, outcome: &mut Outcome) {
         let row = [
-            self.node,
-            self.arrived,
-            self.queued,
-            self.sent,
-            self.dropped,
-            self.held,
-            self.paused,
-            self.grid,
-            self.samples,
+            self.node.into(),
+            self.arrived.into(),
+            self.queued.into(),
+            self.sent.into(),
+            self.dropped.into(),
+            self.held.into(),
+            self.paused.into(),
+            self.grid.into(),
+            self.samples.into(),
         ];
-        outcome.measurement(WITNESS.name, COLUMNS).push(&row);
+        outcome.measurement(WITNESS.name).push(&row);
     }
 }
 
 /// What all nodes together heard, by the name of a column.
 pub(crate) fn heard(outcome: &Outcome, column: &str) -> Option<u64> {
     let table = outcome.measurements.iter().find(|m| m.name == WITNESS.name)?;
-    let at = COLUMNS.iter().position(|c| *c == column)?;
-    Some(table.rows().map(|row| row[at]).sum())
+    Some(table.numbers(column).sum())
 }

@@ -2,9 +2,11 @@
 //! change nothing is for the tests of shortcuts.)
 
 use crate::common::witness::{WITNESS, heard};
-use crate::own_scheme::read;
-use crate::waiting::{self, WAITS, incast};
-use weir_core::{NodeId, Time};
+use crate::own_scheme::{read, trimmed};
+use crate::waiting::{self, WAITS, run};
+use weir_core::Time;
+use weir_sim::outcome::{Cell, Column, PortRecord};
+use weir_sim::probe::ProbeInfo;
 
 #[test]
 fn the_example_runs_to_its_end() {
@@ -15,38 +17,73 @@ fn the_example_runs_to_its_end() {
 /// meter, which hears nothing of probes, must find the same.
 #[test]
 fn the_example_finds_the_mean_queue_length() {
-    let out = incast(vec![WAITS]);
+    let out = run(vec![WAITS]).expect("a valid run");
     let ends = out.end.as_ps() as f64;
     let mut longest = 0.0f64;
-    for row in out.measurements[0].rows() {
-        let port = out
-            .ports
-            .iter()
-            .find(|p| p.node == NodeId(row[0] as u32) && u64::from(p.port.0) == row[1]);
-        let mean = port.expect("a port that sends has a record").queue.mean;
-        assert!((row[4] as f64 / ends - mean).abs() <= 1e-9 * mean, "{row:?}: {mean}");
+    let table = &out.measurements[0];
+    for (row, sum) in table.rows().zip(table.numbers("byte_time")) {
+        let of = |p: &&PortRecord| row[1] == Cell::Port(p.node, p.port);
+        let mean = out.ports.iter().find(of).expect("a port that sends has a record").queue.mean;
+        assert!((sum as f64 / ends - mean).abs() <= 1e-9 * mean, "{row:?}: {mean}");
         longest = longest.max(mean);
     }
     // 8 x 100 kB come in eight times as fast as they leave; PFC keeps most of it in the hosts
     assert!(longest > 10_000.0, "{longest}");
 }
 
-/// The guide shows the example's code line by line, and is not longer than a page.
+/// The guide shows the code of both examples line by line: all of the probe, and how a run with
+/// result files is made.
 #[test]
 fn the_guide_shows_the_code_of_the_example() {
     let example = read("crates/sim/examples/own_probe.rs");
+    let files = read("crates/lab/examples/probe_files.rs");
     assert!(example.lines().count() < 100);
     let guide = read("docs/src/own-probe.md");
-    for block in guide.split("```rust,ignore\n").skip(1) {
-        let code = block.split("```").next().expect("a block ends");
-        assert!(example.contains(code.trim_end()), "not in the example:\n{code}");
+    let blocks: Vec<&str> = guide.split("```rust,ignore\n").skip(1).collect();
+    let mut shown = Vec::new();
+    for block in blocks {
+        let code = block.split("```").next().expect("a block ends").trim_end();
+        assert!(example.contains(code) || files.contains(code), "not in an example:\n{code}");
+        shown.extend(trimmed(code));
+    }
+    let probe = example.split("/// The line of registration.").nth(1);
+    let probe = probe.and_then(|s| s.split("/// Eight hosts").next()).expect("the probe");
+    // lines that only join the pieces
+    let joins = |line: &str| ["}", "impl Probe for Waits {"].contains(&line);
+    for line in trimmed(probe).into_iter().filter(|line| !joins(line)) {
+        assert!(shown.contains(&line), "the guide does not show: {line}");
+    }
+    let steps = files.split("(directory: &Path)").nth(1).and_then(|s| s.split("\n}").next());
+    for line in trimmed(steps.expect("the steps")).into_iter().skip(1) {
+        assert!(shown.contains(&line), "the guide does not show: {line}");
+    }
+}
+
+/// Two tables of one name would be one file, and so on.
+#[test]
+fn probes_whose_tables_could_not_be_written_are_refused() {
+    const LOUD: ProbeInfo = ProbeInfo { name: "Waits", ..WAITS };
+    const TWICE: &[Column] = &[Column::node("node", ""), Column::port("node", "")];
+    const SEED: &[Column] = &[Column::count("seed", "")];
+    const TIME: &[Column] = &[Column::time("wait", "")];
+    let with = |columns| ProbeInfo { columns, ..WAITS };
+    for (own, why) in [
+        (vec![LOUD], "name of a probe is Waits: a lower-case letter"),
+        (vec![WAITS, WAITS], "name of a probe is waits: two probes of a run"),
+        (vec![ProbeInfo { name: "drops", ..WAITS }], "name of a probe is drops: two probes"),
+        (vec![with(TWICE)], "column is node of waits: once per table"),
+        (vec![with(SEED)], "column is seed of waits: once per table, and none of `variant`"),
+        (vec![with(TIME)], "column is wait of waits: the name of a time, and of nothing else"),
+    ] {
+        let error = run(own).expect_err(why).to_string();
+        assert!(error.starts_with(why), "{error}, not {why}");
     }
 }
 
 /// A run of 8 x 100 kB drains: what was heard is what the totals say.
 #[test]
 fn a_probe_hears_of_every_packet() {
-    let out = incast(vec![WITNESS]);
+    let out = run(vec![WITNESS]).expect("a valid run");
     let packets: u64 = out.ports.iter().map(|p| p.packets).sum();
     let pauses: u64 = out.ports.iter().flat_map(|p| p.pauses_sent).sum();
     let holds: u64 = out.ports.iter().flat_map(|p| p.holds).sum();
