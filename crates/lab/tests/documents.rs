@@ -21,3 +21,12 @@ fn the_schema_is_current() {
     let made = schema.expect("a JSON value is always text") + "\n";
     check("schemas/scenario.schema.json", &made, "cargo run -- schema");
 }
+
+/// A release sets both.
+#[test]
+fn the_citation_names_this_version() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../CITATION.cff");
+    let text = std::fs::read_to_string(path).expect("CITATION.cff");
+    let version = text.lines().find_map(|line| line.strip_prefix("version: "));
+    assert_eq!(version, Some(env!("CARGO_PKG_VERSION")), "CITATION.cff");
+}
