@@ -25,7 +25,8 @@ First steps:
 
 Exit codes:
   0    done (a deadlock is a result, unless --deny deadlock)
-  1    a check failed (--deny), or runs of a sweep have no result
+  1    a check failed (--deny, unfinished flows of weir ns3), or runs of a
+       sweep have no result
   2    bad input: an invalid scenario or argument
   3    invalid run: an invariant failed, or a lossless priority lost packets
   130  interrupted; partial results are written and labelled";
@@ -412,6 +413,8 @@ pub(crate) enum Deny {
     Stall,
     /// Any lost packet.
     Loss,
+    /// A flow with an end that did not finish.
+    Unfinished,
 }
 
 /// `weir topo`.
@@ -454,7 +457,8 @@ pub(crate) enum FlowFormat {
 Reads the configuration with its topology, flow and trace files unchanged, and
 writes fct.txt, pfc.txt, qlen.txt and mix.tr to the paths in the configuration,
 or with --out to one directory. Also writes summary.json, flows.csv and
-perf.json beside fct.txt.
+perf.json beside fct.txt. If flows are unfinished at SIMULATOR_STOP_TIME, the
+files are written and the exit code is 1, unless --allow-unfinished is given.
 
 Examples:
   weir ns3 mix/config.txt
@@ -467,6 +471,9 @@ pub(crate) struct Ns3 {
     /// Write all results to this directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Do not fail if flows are unfinished when the simulation stops
+    #[arg(long)]
+    pub allow_unfinished: bool,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,

@@ -151,7 +151,7 @@ fn unsorted_and_very_large_flows_are_taken_with_a_warning() {
     write(&base, "flow.txt", "2\n0 6 3 100 5000000000 2.0005\n1 6 3 100 1000 2.0\n");
     let config = read(base.join("config.txt")).replace("TIME 2.2", "TIME 2.001");
     write(&base, "config.txt", &config);
-    let output = weir_in(&base, &["ns3", "config.txt", "--out", "out"]);
+    let output = weir_in(&base, &["ns3", "config.txt", "--out", "out", "--allow-unfinished"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
     assert!(said.contains("flow.txt: flows are not sorted by start time"), "{said}");
@@ -160,6 +160,46 @@ fn unsorted_and_very_large_flows_are_taken_with_a_warning() {
     assert_eq!(read(base.join("out/fct.txt")).lines().count(), 1);
     assert!(read(base.join("out/fct.txt")).starts_with("0b000101 0b000601 10000 100 1000 "));
     assert!(done(&base, &["import", "ns3", "config.txt"]).contains("h0,h6,5000000000,500000ns,"));
+}
+
+/// The blocks below `topology.txt`, `flow.txt` and `config.txt` of the book. Three flows of 1 MB
+/// take at least 240 us on a link of 100 Gb/s.
+#[test]
+fn the_complete_example_of_the_book_runs_and_all_its_flows_finish() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/ns3.md");
+    let page = read(page);
+    let base = inputs("book");
+    for file in ["topology.txt", "flow.txt", "config.txt"] {
+        let (_, rest) = page.split_once(&format!("\n`{file}`: ")).expect("its paragraph");
+        let (_, block) = rest.split_once("```text\n").expect("its block");
+        write(&base, file, block.split("```").next().expect("a block ends"));
+    }
+    let output = weir_in(&base, &["ns3", "config.txt", "--out", "results"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), said.contains("warning")), (Some(0), false), "{said}");
+    let fct = read(base.join("results/fct.txt"));
+    let times: Vec<u64> =
+        fct.lines().map(|l| l.split(' ').nth(6).unwrap().parse().unwrap()).collect();
+    assert_eq!(times.len(), 3, "{fct}");
+    assert!(times.iter().max() > Some(&240_000), "{fct}");
+}
+
+/// The flows of the case start at 2 s.
+#[test]
+fn flows_that_are_unfinished_at_the_stop_time_fail_the_command_unless_allowed() {
+    let base = inputs("unfinished");
+    let config = read(base.join("config.txt")).replace("TIME 2.2", "TIME 2.0000001");
+    write(&base, "config.txt", &config);
+    let args = ["ns3", "config.txt", "--out", "out", "-q"];
+    let output = weir_in(&base, &args);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("6 of 6 flows are unfinished at SIMULATOR_STOP_TIME 2.0000001 s"));
+    assert!(said.contains("--allow-unfinished"), "{said}");
+    // the results are there, and the same without the check
+    let summary = read(base.join("out/summary.json"));
+    done(&base, &[&args[..], &["--allow-unfinished"]].concat());
+    assert_eq!(read(base.join("out/summary.json")), summary);
 }
 
 #[test]

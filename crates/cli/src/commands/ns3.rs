@@ -8,8 +8,9 @@ use crate::progress::watch;
 use crate::terminal::{Terminal, print, tell};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
+use weir_lab::format;
 use weir_lab::ns3::import::{FlowsIn, Ways};
-use weir_lab::ns3::{self, Diagnostics, Files, Inputs, Places, Severity};
+use weir_lab::ns3::{self, Diagnostics, Files, Inputs, Ns3Run, Places, Severity};
 use weir_lab::run::Meter;
 use weir_lab::table::paint;
 use weir_lab::text::one_line;
@@ -128,10 +129,11 @@ pub(crate) fn ns3(args: &Ns3, terminal: &Terminal) -> anyhow::Result<Status> {
             terminal.note(&said);
         }
     }
-    Ok(verdict(&run, terminal))
+    Ok(verdict(&inputs, &run, args.allow_unfinished, terminal))
 }
 
-fn verdict(run: &ns3::Ns3Run, terminal: &Terminal) -> Status {
+/// What the run means for the exit code, the gravest first.
+fn verdict(inputs: &Inputs, run: &Ns3Run, allow: bool, terminal: &Terminal) -> Status {
     if run.interrupted() {
         terminal.complain("interrupted: these are partial results, without a digest");
         return Status::Interrupted;
@@ -139,6 +141,17 @@ fn verdict(run: &ns3::Ns3Run, terminal: &Terminal) -> Status {
     if let Some(why) = run.invalid() {
         terminal.complain(&format!("invalid run: {why}"));
         return Status::InvalidRun;
+    }
+    let flows = inputs.flows.len();
+    let unfinished = flows.saturating_sub(run.counters.flows_done);
+    if unfinished > 0 && !allow {
+        let (stop, of) = (inputs.config.stop, format::count(flows as u64));
+        let unfinished = format::count(unfinished as u64);
+        terminal.complain(&format!(
+            "{unfinished} of {of} flows are unfinished at SIMULATOR_STOP_TIME {stop} s, so \
+             completion times are too low; --allow-unfinished accepts that"
+        ));
+        return Status::CheckFailed;
     }
     Status::Done
 }

@@ -366,12 +366,14 @@ fn verdict(c: &Comparison<'_>, deny: &[Deny], terminal: &Terminal) -> Status {
             Deny::Deadlock => matches!(run.outcome.finish, Finish::Deadlock(_)),
             Deny::Stall => matches!(run.outcome.finish, Finish::Stalled(_)),
             Deny::Loss => run.outcome.totals.dropped > 0,
+            Deny::Unfinished => run.unfinished().0 > 0,
         });
         if let Some(what) = denied {
             let what = match what {
                 Deny::Deadlock => "a deadlock",
                 Deny::Stall => "a stall",
                 Deny::Loss => "loss",
+                Deny::Unfinished => "unfinished flows",
             };
             let (title, seed) = (&run.label, run.variant.seed);
             let text = format!("{title}, seed {seed}: {what}, which --deny does not allow");

@@ -26,6 +26,36 @@ fn absent_keys_have_the_original_s_defaults() {
     assert_eq!((c.cc_mode, c.ewma_gain, c.multi_rate), (CcMode::Dcqcn, 0.0, true));
 }
 
+/// The book's table of keys: all of them, each with the value that is the same as leaving it out.
+#[test]
+fn the_book_lists_every_key_with_its_default() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/ns3.md");
+    let page = std::fs::read_to_string(page).expect("the page about these files");
+    let table = page.split("## Keys").nth(1).and_then(|s| s.split("\n## ").next());
+    let rows = table.expect("the heading").lines().filter_map(|line| line.strip_prefix("| "));
+    let files = "TOPOLOGY_FILE t.txt\nFLOW_FILE f.txt\n";
+    let absent = parse(files).unwrap().0;
+    let mut listed = Vec::new();
+    for row in rows.skip(1) {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        for key in cells[0].split(", ") {
+            listed.push(key);
+            let Some(default) = cells[1].strip_prefix('`').and_then(|d| d.strip_suffix('`')) else {
+                assert!(["required", "none", "no effect"].contains(&cells[1]), "{row}");
+                continue;
+            };
+            let written = parse(&format!("{files}{key} {default}\n"));
+            assert_eq!(written.unwrap().0, absent, "{key} is {default} by default");
+        }
+    }
+    let mut all: Vec<&str> = KEYS.iter().map(|k| k.0).collect();
+    all.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(listed, all);
+    let none = [&absent.trace_file, &absent.trace_output, &absent.qlen_output];
+    assert!(none.iter().all(|file| file.as_os_str().is_empty()), "files that are `none`");
+}
+
 #[test]
 fn values_are_read_in_their_units() {
     let c = with(
