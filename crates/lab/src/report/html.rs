@@ -31,18 +31,62 @@ fn parts(t: &TextTable, shown: &[usize]) -> Vec<Vec<usize>> {
         let group = &t.columns[*a].group;
         !group.is_empty() && *group == t.columns[*b].group
     };
-    let mut parts = vec![vec![names]];
-    let mut taken = wide(names);
-    for group in rest.chunk_by(same_group) {
-        let needed: usize = group.iter().map(|&i| wide(i)).sum();
-        if taken + needed > PAGE_CHARACTERS && parts.last().is_some_and(|p| p.len() > 1) {
-            parts.push(vec![names]);
-            taken = wide(names);
+    let lengths = |units: &[&[usize]]| {
+        let width = |unit: &&[usize]| unit.iter().map(|&i| wide(i)).sum::<usize>();
+        units.iter().map(width).collect::<Vec<usize>>()
+    };
+    let groups: Vec<&[usize]> = rest.chunk_by(same_group).collect();
+    let whole = joined(&groups, &evenly(wide(names), &lengths(&groups)));
+    // a column alone below a table is overlooked: then a group is broken instead
+    let parts = match whole.len() > 1 && whole.iter().any(|part| part.len() == 1) {
+        true => {
+            let single: Vec<&[usize]> = rest.chunks(1).collect();
+            joined(&single, &evenly(wide(names), &lengths(&single)))
         }
-        taken += needed;
-        parts.last_mut().expect("there is one").extend(group);
+        false => whole,
+    };
+    parts.into_iter().map(|part| [&[names], part.as_slice()].concat()).collect()
+}
+
+/// So many of `units` in each part, in order.
+fn joined(units: &[&[usize]], counts: &[usize]) -> Vec<Vec<usize>> {
+    let mut rest = units;
+    let mut parts = Vec::new();
+    for &count in counts {
+        let (part, left) = rest.split_at(count);
+        parts.push(part.concat());
+        rest = left;
     }
     parts
+}
+
+/// How many pieces of these widths each part takes: as few parts as fit the page, and of those
+/// divisions the one whose widest part is the narrowest.
+fn evenly(names: usize, widths: &[usize]) -> Vec<usize> {
+    let mut best = filled(names, widths, PAGE_CHARACTERS);
+    for limit in (0..PAGE_CHARACTERS).rev() {
+        let narrower = filled(names, widths, limit);
+        if narrower.len() > best.len() {
+            break;
+        }
+        best = narrower;
+    }
+    best
+}
+
+/// The same for parts of at most `limit` characters, each filled before the next begins. A piece
+/// that is wider has a part of its own.
+fn filled(names: usize, widths: &[usize], limit: usize) -> Vec<usize> {
+    let (mut counts, mut taken) = (vec![0], names);
+    for width in widths {
+        if taken + width > limit && counts.last().is_some_and(|&n| n > 0) {
+            counts.push(0);
+            taken = names;
+        }
+        taken += width;
+        *counts.last_mut().expect("there is one") += 1;
+    }
+    counts
 }
 
 fn table_of(t: &TextTable, shown: &[usize]) -> String {
@@ -58,6 +102,11 @@ fn table_of(t: &TextTable, shown: &[usize]) -> String {
     }
     out.push_str("</tr></thead><tbody>");
     for (n, row) in t.rows.iter().enumerate() {
+        // published numbers may concern columns of another part only
+        let filled = |i: &usize| row.get(*i).is_some_and(|cell| !cell.is_empty());
+        if t.faint.contains(&n) && !shown.iter().skip(1).any(filled) {
+            continue;
+        }
         out.push_str(if t.faint.contains(&n) { "<tr class=\"faint\">" } else { "<tr>" });
         for &i in shown {
             let cell = row.get(i).map_or("", String::as_str);
@@ -170,5 +219,41 @@ mod tests {
         // a narrow one stays whole
         table.rows[0] = (0..13).map(|_| "x".repeat(5)).collect();
         assert_eq!(html_table(&table).matches("<table>").count(), 1);
+    }
+
+    /// Names and seven columns of 16 characters fit, 8 x 18 = 144 do not.
+    #[test]
+    fn a_column_never_stands_alone_below_a_table() {
+        for sizes in [&[2, 2, 2, 1][..], &[7, 1], &[1, 7], &[6, 1], &[1; 7], &[14, 1]] {
+            let mut columns = vec![Column::words("scheme", 9)];
+            for (group, &size) in sizes.iter().enumerate() {
+                let column = Column::numbers("a", 1).under(&format!("group {group}"));
+                columns.extend(std::iter::repeat_n(column, size));
+            }
+            let all = columns.len();
+            let mut table = TextTable::new(columns);
+            table.row((0..all).map(|_| "x".repeat(16)).collect());
+            let parts = parts(&table, &(0..all).collect::<Vec<_>>());
+            assert!(parts.len() > 1, "{sizes:?}: {parts:?}");
+            assert!(
+                parts.iter().all(|part| part.len() > 2 && part[0] == 0),
+                "{sizes:?}: {parts:?}"
+            );
+            let shown: Vec<usize> = parts.iter().flat_map(|part| &part[1..]).copied().collect();
+            assert_eq!(shown, (1..all).collect::<Vec<_>>(), "{sizes:?}");
+        }
+    }
+
+    /// Numbers of a paper for the first columns only.
+    #[test]
+    fn a_published_row_stands_where_it_has_numbers() {
+        let columns = (0..12).map(|_| Column::numbers("a", 1)).collect();
+        let mut table = TextTable::new(columns);
+        table.row((0..12).map(|_| "x".repeat(16)).collect());
+        table.row(vec!["paper".into(), "1.96 ms".into()]);
+        table.faint.push(1);
+        let text = html_table(&table);
+        assert_eq!(text.matches("<table>").count(), 2);
+        assert_eq!(text.matches("<tr class=\"faint\">").count(), 1, "{text}");
     }
 }
