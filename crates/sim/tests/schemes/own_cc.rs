@@ -4,7 +4,7 @@
 use crate::brake::{self, Brake, incast};
 use crate::own_scheme::{read, trimmed};
 use std::sync::{Arc, Mutex};
-use weir_cc::{Ack, CcKind, CcParams, CongestionControl, Needs, OwnCc, Pacing, Timers};
+use weir_cc::{Ack, CcKind, CcParams, CongestionControl, Needs, OwnCc, Pacing, Path, Timers};
 use weir_core::{Bytes, Rate, Time};
 use weir_sim::{Finish, Outcome};
 
@@ -27,6 +27,37 @@ fn the_example_slows_down_on_the_round_trip_time_it_asked_for() {
     }
     // Without an RTT it would never slow down, and pause as often as without congestion control.
     assert!(pauses(&brake) * 2 < pauses(&none), "{} of {}", pauses(&brake), pauses(&none));
+}
+
+/// 1000 B per round-trip time of 4 us are 2 Gb/s.
+#[test]
+fn the_example_halves_once_per_round_trip_and_then_adds_a_packet() {
+    let path = Path {
+        line_rate: Rate::from_gbps(100),
+        base_rtt: Time::from_us(4),
+        bdp: Bytes::new(50_000),
+        mtu: Bytes::new(1000),
+        hops: 1,
+    };
+    let mut brake = Brake::new(&path);
+    let mut ack = |seq, snd_nxt, rtt| {
+        let (now, rtt) = (Time::from_us(seq), Time::from_us(rtt));
+        let ack = Ack { now, seq, snd_nxt, newly_acked: 1000, ecn: false, rtt, hops: &[] };
+        let pacing = brake.on_ack(&ack, &mut Timers::new());
+        (brake.rate().as_bps() / 1_000_000, pacing)
+    };
+    // twice that of the empty network is not above it; the line rate is the highest
+    assert_eq!(ack(1_000, 10_000, 8), (100_000, Pacing::NextPacket));
+    // byte 10 000 ends that round trip, byte 20 000 the next
+    assert_eq!(ack(10_000, 19_000, 9), (100_000, Pacing::Same));
+    assert_eq!(ack(11_000, 20_000, 9), (50_000, Pacing::NextPacket));
+    assert_eq!(ack(12_000, 21_000, 9), (50_000, Pacing::Same));
+    assert_eq!(ack(20_000, 29_000, 4), (50_000, Pacing::Same));
+    assert_eq!(ack(21_000, 30_000, 4), (52_000, Pacing::NextPacket));
+    assert_eq!(ack(31_000, 40_000, 4), (54_000, Pacing::NextPacket));
+    // a thousandth of the line rate is the lowest, however long the queue: 54 Gb/s / 2^10 is less
+    let lowest = (0..10).map(|i| ack(41_000 + 10_000 * i, 50_000 + 10_000 * i, 9).0).last();
+    assert_eq!(lowest, Some(100));
 }
 
 /// Sends at line rate and notes the largest round-trip time and the most hops it was told of.
@@ -88,4 +119,8 @@ fn the_guide_shows_the_code_of_the_example() {
         blocks.flat_map(|b| trimmed(b.trim_start_matches("rust,ignore"))).collect();
     let code = example.split("#[derive(Debug)]").nth(1).and_then(|s| s.split("/// Eight").next());
     assert_eq!(shown, trimmed(&format!("#[derive(Debug)]{}", code.expect("the example's parts"))));
+    // how a run gets it
+    let made = "CcParams::Own(OwnCc::new(\"brake\", Brake::new))";
+    let run = guide.split("## Run it").nth(1).expect("the heading");
+    assert!(run.contains(made) && example.contains(made), "{made}");
 }

@@ -4,9 +4,10 @@
 use crate::common::witness::{WITNESS, heard};
 use crate::own_scheme::{read, trimmed};
 use crate::waiting::{self, WAITS, run};
-use weir_core::Time;
+use weir_core::{Bytes, FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Time};
+use weir_fc::{PortQueue, Role};
 use weir_sim::outcome::{Cell, Column, PortRecord};
-use weir_sim::probe::ProbeInfo;
+use weir_sim::probe::{ProbeConfig, ProbeInfo, ProbeSetup};
 
 #[test]
 fn the_example_runs_to_its_end() {
@@ -29,6 +30,69 @@ fn the_example_finds_the_mean_queue_length() {
     }
     // 8 x 100 kB come in eight times as fast as they leave; PFC keeps most of it in the hosts
     assert!(longest > 10_000.0, "{longest}");
+}
+
+/// Every packet but control frames is queued. In a queue that is served in order, the packet that
+/// makes it longest waits for all bytes before it.
+#[test]
+fn the_example_counts_every_packet_of_a_whole_network() {
+    let out = run(vec![WAITS]).expect("a valid run");
+    let table = &out.measurements[0];
+    let found = table.numbers("packets").zip(table.numbers("longest_ps"));
+    let mut most = 0;
+    for (row, (packets, longest)) in table.rows().zip(found) {
+        let of = |p: &&PortRecord| row[1] == Cell::Port(p.node, p.port);
+        let port = out.ports.iter().find(of).expect("a port that sends has a record");
+        assert_eq!(packets, port.packets - port.control_sent, "{row:?}");
+        let before = port.queue.max.saturating_sub(Bytes::new(1_600));
+        assert!(longest >= port.rate.time_for(before).as_ps(), "{row:?}: {before}");
+        most = most.max(packets);
+    }
+    // 100 kB are 67 packets of up to 1500 B, and eight flows leave by the port to the receiver
+    assert_eq!(most, 8 * 67);
+}
+
+/// By hand: of three packets of 1000 B at one port the second waits longest, 30 ns; a fourth is
+/// still there at the end.
+#[test]
+fn the_example_keeps_the_longest_wait_of_a_port_and_the_sum_of_all() {
+    let config = ProbeConfig::default();
+    let setup = ProbeSetup {
+        node: NodeId(9),
+        role: Role::Switch,
+        ports: 9,
+        switch_ports: 9,
+        fixed_tables: false,
+        config: &config,
+    };
+    let mut probe = (WAITS.build)(&setup).expect("a switch has one");
+    let at = PortQueue { port: PortId(4), queue: QueueId(0) };
+    let packet = |seq| Packet {
+        flow: FlowId::new(NodeId(0), 0),
+        seq,
+        dst: NodeId(4),
+        wire_tag: 0,
+        extra: Packet::NO_EXTRA,
+        size: 1000,
+        ingress: PortId(0),
+        kind: PacketKind::Data,
+        priority: Priority::ALL[3],
+        flags: 0,
+        local_tag: 0,
+    };
+    let ns = Time::from_ns;
+    for (seq, queued, sent) in [(0, 0, 10), (1, 5, 35), (2, 20, 40)] {
+        probe.queued(ns(queued), at, &packet(seq));
+        probe.sent(ns(sent), at.port, &packet(seq));
+    }
+    probe.queued(ns(50), at, &packet(3));
+    let mut out = run(vec![WAITS]).expect("a valid run");
+    probe.report(ns(60), &mut out);
+    let last = out.measurements[0].rows().last().expect("a row").to_vec();
+    // 10 + 30 + 20 ns
+    let sum = 1000 * ns(60).as_ps();
+    let (node, port) = (NodeId(9), PortId(4));
+    assert_eq!(last, [node.into(), (node, port).into(), 3u64.into(), ns(30).into(), sum.into()]);
 }
 
 /// The guide shows the code of both examples line by line: all of the probe, and how a run with
