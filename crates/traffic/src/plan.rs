@@ -7,6 +7,9 @@ use crate::flow::{FlowSource, FlowSpec, TrafficHash};
 use crate::load::Offered;
 use crate::params::{Names, Params};
 use crate::pattern::{Context, Pattern};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fmt;
 use std::ops::Range;
 use weir_core::{ClassId, FlowId, NodeId, Time};
@@ -163,22 +166,64 @@ fn intern(classes: &mut Vec<String>, name: &str) -> Result<ClassId, TrafficError
 
 /// The flows of one host in start order: the streams of all patterns, merged. Flows that start
 /// together come in the order of their patterns in the plan.
+///
+/// A host may have as many streams as a scenario has `[[traffic]]` tables, so the next flow is
+/// taken from a heap: a step costs the logarithm of their number.
 pub struct HostFlows {
     host: NodeId,
-    streams: Vec<(Option<FlowSpec>, Box<dyn FlowSource>)>,
+    streams: BinaryHeap<Stream>,
+    /// Streams that were added, those included that have ended.
+    added: usize,
     k: u32,
+}
+
+/// A stream with at least one more flow.
+struct Stream {
+    head: FlowSpec,
+    /// Its place among the streams of the host, in the order of the plan.
+    at: usize,
+    rest: Box<dyn FlowSource>,
+}
+
+impl Stream {
+    /// What starts first has the greatest rank, since a heap gives its greatest element.
+    fn rank(&self) -> Reverse<(Time, usize)> {
+        #[cfg(test)]
+        tests::RANKED.with(|n| n.set(n.get() + 1));
+        Reverse((self.head.start, self.at))
+    }
+}
+
+impl PartialEq for Stream {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank() == other.rank()
+    }
+}
+
+impl Eq for Stream {}
+
+impl PartialOrd for Stream {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Stream {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
 }
 
 impl HostFlows {
     fn new(host: NodeId) -> Self {
-        Self { host, streams: Vec::new(), k: 0 }
+        Self { host, streams: BinaryHeap::new(), added: 0, k: 0 }
     }
 
     fn push(&mut self, mut source: Box<dyn FlowSource>) {
-        let head = source.next();
-        if head.is_some() {
-            self.streams.push((head, source));
+        if let Some(head) = source.next() {
+            self.streams.push(Stream { head, at: self.added, rest: source });
         }
+        self.added += 1;
     }
 
     /// The host that sends these flows.
@@ -188,7 +233,7 @@ impl HostFlows {
 
     /// When the next flow starts.
     pub fn next_start(&self) -> Option<Time> {
-        self.streams.iter().filter_map(|(head, _)| head.map(|f| f.start)).min()
+        self.streams.peek().map(|stream| stream.head.start)
     }
 }
 
@@ -196,12 +241,11 @@ impl Iterator for HostFlows {
     type Item = FlowSpec;
 
     fn next(&mut self) -> Option<FlowSpec> {
-        let first = self
-            .streams
-            .iter_mut()
-            .filter(|(head, _)| head.is_some())
-            .min_by_key(|(head, _)| head.map(|f| f.start))?;
-        let mut flow = std::mem::replace(&mut first.0, first.1.next())?;
+        let mut first = self.streams.peek_mut()?;
+        let mut flow = match first.rest.next() {
+            Some(next) => std::mem::replace(&mut first.head, next),
+            None => PeekMut::pop(first).head,
+        };
         flow.id = FlowId::new(self.host, self.k);
         self.k += 1;
         Some(flow)
@@ -215,5 +259,63 @@ impl fmt::Debug for HostFlows {
             .field("next_start", &self.next_start())
             .field("k", &self.k)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use weir_core::Bytes;
+
+    thread_local! {
+        /// How often a stream was looked at to compare it with another one.
+        pub(super) static RANKED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A flow that starts after so many microseconds; its class says of which stream it is.
+    fn flow(stream: usize, start: u64) -> FlowSpec {
+        let (start, class) = (Time::from_us(start), ClassId::from_index(stream));
+        FlowSpec { start, class, ..FlowSpec::new(NodeId(0), NodeId(1), Bytes::new(1)) }
+    }
+
+    fn host(streams: &[Vec<u64>]) -> HostFlows {
+        let mut host = HostFlows::new(NodeId(0));
+        for (i, starts) in streams.iter().enumerate() {
+            let flows: Vec<FlowSpec> = starts.iter().map(|&start| flow(i, start)).collect();
+            host.push(Box::new(flows.into_iter()));
+        }
+        host
+    }
+
+    /// The starts of many streams, with many equal ones among them, in the order of a stable sort.
+    #[test]
+    fn streams_are_merged_by_start_and_then_by_their_place_in_the_plan() {
+        let streams: Vec<Vec<u64>> =
+            (0..50u64).map(|i| (0..i % 7).map(|k| (i * 13 % 5) + 3 * k).collect()).collect();
+        let numbered = streams.iter().enumerate();
+        let mut expected: Vec<(u64, usize)> =
+            numbered.flat_map(|(i, starts)| starts.iter().map(move |s| (*s, i))).collect();
+        expected.sort_unstable();
+        let mut host = host(&streams);
+        for (k, (start, stream)) in expected.into_iter().enumerate() {
+            assert_eq!(host.next_start(), Some(Time::from_us(start)));
+            let next = host.next().expect("one more");
+            let id = FlowId::new(NodeId(0), k as u32);
+            assert_eq!(next, FlowSpec { id, ..flow(stream, start) });
+        }
+        assert!(host.next_start().is_none() && host.next().is_none());
+    }
+
+    /// 4096 streams of one flow each. To look at all of them for each flow would take 8 million
+    /// looks; a heap takes at most two comparisons per level, of two streams each: 4 x 12 for each
+    /// of the 4096 flows, and less to build it.
+    #[test]
+    fn a_flow_costs_the_logarithm_of_the_number_of_streams() {
+        let streams: Vec<Vec<u64>> = (0..4096).map(|i| vec![i * 2_654_435_761 % 4096]).collect();
+        RANKED.with(|n| n.set(0));
+        assert_eq!(host(&streams).count(), 4096);
+        let ranked = RANKED.with(Cell::get);
+        assert!(ranked <= 2 * 48 * 4096, "{ranked}");
     }
 }
