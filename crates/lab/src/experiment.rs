@@ -9,7 +9,7 @@ use crate::scenario::{
 use crate::text::{Diagnostic, Diagnostics};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use weir_cc::CcKind;
 use weir_cc::ecn::Profile;
 use weir_cc::tcp::EcnMode;
@@ -50,8 +50,8 @@ pub struct Experiment {
     pub port_groups: Vec<Vec<PortAt>>,
     /// The paths of the network: on a large one they take long to find.
     routes: Arc<Routes>,
-    /// What its runs share, once there is one.
-    prepared: OnceLock<Prepared>,
+    /// What its runs share, and those of other experiments on the same network.
+    preparations: Arc<Preparations>,
 }
 
 /// How messages call a scenario that is not a file, and its name unless it has one.
@@ -108,13 +108,14 @@ impl Experiment {
         out: &mut Diagnostics,
         fabric: impl FnOnce(&TopologySpec, Routing) -> Result<Built, Diagnostic>,
     ) -> Option<Self> {
-        let (topology, routes) = match fabric(scenario.topology.as_ref()?, scenario.routing.kind) {
-            Ok(built) => built,
-            Err(error) => {
-                out.push(error);
-                return None;
-            }
-        };
+        let Built { topology, routes, preparations } =
+            match fabric(scenario.topology.as_ref()?, scenario.routing.kind) {
+                Ok(built) => built,
+                Err(error) => {
+                    out.push(error);
+                    return None;
+                }
+            };
         let (traffic, paths) = put_traffic(&scenario, &topology, &routes, out)?;
         let failures = find_links(&scenario.failures, &topology, out);
         let warnings = Diagnostics::default();
@@ -131,7 +132,7 @@ impl Experiment {
             window: Window::ALL,
             port_groups: Vec::new(),
             routes: Arc::clone(&routes),
-            prepared: OnceLock::new(),
+            preparations,
         };
         checks::names(&experiment, out);
         checks::scheme(&experiment, experiment.own_variant(), out);
@@ -266,10 +267,15 @@ impl Experiment {
         &self.routes
     }
 
-    /// What all runs of the experiment share; `config` is that of any of them.
-    pub(crate) fn prepared(&self, config: &Config) -> &Prepared {
-        let routes = || Arc::clone(&self.routes);
-        self.prepared.get_or_init(|| Prepared::with_routes(&self.topology, config, routes()))
+    /// What a run with this configuration shares with others on the same network.
+    pub(crate) fn prepared(&self, config: &Config) -> Arc<Prepared> {
+        self.preparations.get(&self.topology, &self.routes, config)
+    }
+
+    /// How often anything had to be prepared for runs on its network.
+    #[cfg(test)]
+    pub(crate) fn preparations(&self) -> usize {
+        self.preparations.0.lock().expect("no thread panics with the lock").len()
     }
 }
 
@@ -319,8 +325,37 @@ fn published(profile: &str) -> Option<(EcnConfig, Option<Rate>)> {
     Some((EcnConfig { kmin: p.kmin, kmax: p.kmax, pmax }, p.per))
 }
 
-/// A network and the paths on it.
-pub(crate) type Built = (Arc<Topology>, Arc<Routes>);
+/// A network, the paths on it, and what runs on it share.
+#[derive(Clone, Debug)]
+pub(crate) struct Built {
+    pub(crate) topology: Arc<Topology>,
+    routes: Arc<Routes>,
+    preparations: Arc<Preparations>,
+}
+
+/// What was prepared for runs on one network with one routing: one entry for each packet size and
+/// switch latency. Runs of a sweep share it across variants and points.
+#[derive(Debug, Default)]
+struct Preparations(Mutex<Vec<Arc<Prepared>>>);
+
+/// More than this are not kept: a sweep of latencies does not come back to them.
+const KEPT: usize = 8;
+
+impl Preparations {
+    fn get(&self, topology: &Topology, routes: &Arc<Routes>, config: &Config) -> Arc<Prepared> {
+        // an entry is complete when it is added, so a panic elsewhere leaves nothing half done
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.iter().find(|p| p.fits(config)) {
+            return Arc::clone(found);
+        }
+        let fresh = Arc::new(Prepared::with_routes(topology, config, Arc::clone(routes)));
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        known.push(Arc::clone(&fresh));
+        fresh
+    }
+}
 
 /// Builds a network, and finds its paths.
 pub(crate) fn build(spec: &TopologySpec, routing: Routing) -> Result<Built, Diagnostic> {
@@ -329,7 +364,8 @@ pub(crate) fn build(spec: &TopologySpec, routing: Routing) -> Result<Built, Diag
         return Err(error);
     }
     let routes = route(&topology, routing);
-    Ok((Arc::new(topology), Arc::new(routes)))
+    let (topology, routes) = (Arc::new(topology), Arc::new(routes));
+    Ok(Built { topology, routes, preparations: Arc::default() })
 }
 
 fn route(topology: &Topology, routing: Routing) -> Routes {

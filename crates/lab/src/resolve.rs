@@ -30,7 +30,7 @@ impl Fabric {
     fn hash(&self) -> &str {
         self.hash.get_or_init(|| {
             let mut hash = Sha256::new();
-            let topology = &self.built.0;
+            let topology = &self.built.topology;
             let _ = write!(hash, "{:?} {:?}", topology.nodes(), topology.links());
             hash.finish()
         })
@@ -245,4 +245,37 @@ fn fingerprint(e: &Experiment, variant: Variant, fabric: &str) -> String {
 fn port_groups(e: &Experiment) -> Vec<(&str, &[crate::findings::PortAt])> {
     let names = e.scenario.report.ports.iter().map(|g| g.name.value.as_str());
     names.zip(e.port_groups.iter().map(Vec::as_slice)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::run_alone;
+    use std::sync::atomic::AtomicBool;
+
+    const SCENARIO: &str = "[topology]\nkind = \"star\"\nhosts = 4\n[[traffic]]\n\
+        kind = \"flow\"\nfrom = \"h0\"\nto = \"h1\"\nsize = \"2KB\"\n";
+
+    /// Runs of a sweep: two schemes at two points with two seeds share what one of them prepared.
+    /// Another switch latency takes other round-trip times, and so another preparation.
+    #[test]
+    fn runs_on_one_network_prepare_its_paths_once() {
+        let mut out = Diagnostics::default();
+        let base = Base::read("x.toml", SCENARIO, Files::default(), &[], &mut out);
+        let fabrics = Fabrics::default();
+        let run = |set: &str, scheme: &str, seed: u64| {
+            let cell = base.resolve_sets(&[set.to_owned()], scheme, "none", &fabrics);
+            let cell = cell.unwrap_or_else(|p| panic!("{}", p.render(false)));
+            let variant = Variant { seed, ..cell.variant };
+            let run = run_alone(&cell.experiment, variant, &AtomicBool::new(false));
+            assert_eq!(run.expect("a run").outcome.totals.completed, 1);
+            cell.experiment.preparations()
+        };
+        for buffer in ["switch.buffer=4MB", "switch.buffer=8MB"] {
+            for (scheme, seed) in [("pfc", 1), ("pfc", 2), ("ofc", 1), ("ofc", 2)] {
+                assert_eq!(run(buffer, scheme, seed), 1, "{buffer}, {scheme}, seed {seed}");
+            }
+        }
+        assert_eq!(run("switch.latency=1us", "pfc", 1), 2);
+    }
 }

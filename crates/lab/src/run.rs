@@ -331,7 +331,7 @@ pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result
     };
     let (wall, cpu) = (Instant::now(), cpu_seconds());
     let outcome =
-        weir_sim::run_prepared(&e.topology, e.prepared(&config), &e.traffic, &config, &mut watch)?;
+        weir_sim::run_prepared(&e.topology, &e.prepared(&config), &e.traffic, &config, &mut watch)?;
     let wall_seconds = wall.elapsed().as_secs_f64();
     gauge.hops.store(outcome.totals.packet_hops, Ordering::Relaxed);
     gauge.done.store(MILLION, Ordering::Relaxed);
@@ -354,7 +354,8 @@ pub fn run_alone(
 ) -> Result<Run, SimError> {
     let config = e.config(variant);
     let (wall, cpu) = (Instant::now(), thread_seconds());
-    let outcome = weir_sim::run(&e.topology, &e.traffic, &config, &mut Alone(interrupt))?;
+    let (prepared, mut alone) = (e.prepared(&config), Alone(interrupt));
+    let outcome = weir_sim::run_prepared(&e.topology, &prepared, &e.traffic, &config, &mut alone)?;
     let wall_seconds = wall.elapsed().as_secs_f64();
     let cpu_seconds = thread_seconds().zip(cpu).map_or(wall_seconds, |(end, start)| end - start);
     let perf = Perf {

@@ -64,8 +64,8 @@ impl Prepared {
         Self { routes, routing: config.routing, longest, model }
     }
 
-    /// Whether it is what a run with this configuration needs.
-    pub(crate) fn fits(&self, config: &Config) -> bool {
+    /// Whether it is what a run with this configuration on the same network needs.
+    pub fn fits(&self, config: &Config) -> bool {
         self.routing == config.routing && self.model == rtt_model(config)
     }
 }
