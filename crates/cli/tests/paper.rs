@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
@@ -204,7 +203,7 @@ fn begun(args: &[&str], out: &Path) -> Child {
         Some(sizes.sum::<u64>() > 0)
     };
     while written() != Some(true) && child.try_wait().expect("a child").is_none() {
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::yield_now();
     }
     child
 }
@@ -214,8 +213,8 @@ fn begun(args: &[&str], out: &Path) -> Child {
 fn an_interrupted_run_says_how_to_go_on() {
     let out = scratch("interrupted");
     let example = example();
-    // enough seeds that it is not over before the signal
-    let seeds = ["--full", "--seeds", "200", "--jobs", "1", "--out", text(&out)];
+    // 20 000 runs: minutes at least, so that it is not over before the signal on any machine
+    let seeds = ["--full", "--seeds", "5000", "--jobs", "1", "--out", text(&out)];
     let child = begun(&[&["paper", "run", text(&example)][..], &seeds].concat(), &out);
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill").success());

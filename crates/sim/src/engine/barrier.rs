@@ -20,6 +20,9 @@ pub(crate) struct Barrier {
     broken: AtomicBool,
     lock: Mutex<()>,
     next_round: Condvar,
+    /// How many threads have stopped spinning; written under the lock.
+    #[cfg(test)]
+    parked: AtomicUsize,
 }
 
 impl Barrier {
@@ -31,6 +34,8 @@ impl Barrier {
             broken: AtomicBool::new(false),
             lock: Mutex::new(()),
             next_round: Condvar::new(),
+            #[cfg(test)]
+            parked: AtomicUsize::new(0),
         }
     }
 
@@ -69,6 +74,8 @@ impl Barrier {
         };
         if !spun && !yielded() {
             let guard = self.lock.lock().expect("no thread panics while holding the barrier");
+            #[cfg(test)]
+            self.parked.fetch_add(1, Ordering::Release);
             let woken = self.next_round.wait_while(guard, |()| !goes_on());
             drop(woken.expect("no thread panics while holding the barrier"));
         }
@@ -137,12 +144,9 @@ mod tests {
                 });
                 let fails = scope.spawn(|| {
                     let _attends = barrier.attend();
-                    while parked && barrier.arrived.load(Ordering::Acquire) == 0 {
+                    // it parks under the lock, which the panic takes: so it waits by then
+                    while parked && barrier.parked.load(Ordering::Acquire) == 0 {
                         std::thread::yield_now();
-                    }
-                    if parked {
-                        // until the other one has stopped spinning
-                        std::thread::sleep(std::time::Duration::from_millis(20));
                     }
                     panic!("on purpose");
                 });
