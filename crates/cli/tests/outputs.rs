@@ -80,9 +80,9 @@ fn a_directory_with_other_things_in_it_is_left_alone() {
     assert_eq!(listing(&base), ["thesis.tex"]);
 }
 
-/// Starts a run that takes long and presses Ctrl-C once.
+/// Starts a run that takes long and sends it a signal once.
 #[cfg(target_os = "linux")]
-fn interrupted(out: &Path) {
+fn interrupted(out: &Path, (name, number): (&str, u32)) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_weir"))
         .args(["run", "incast", "-q", "--set", "traffic.0.size=50GB", "--out"])
         .arg(out)
@@ -90,18 +90,19 @@ fn interrupted(out: &Path) {
         .spawn()
         .expect("the program can be started");
     let status = format!("/proc/{}/status", child.id());
-    // SIGINT is bit 1 of the mask of caught signals: set once the handler is there
+    // the bit of the signal in the mask of caught signals is set once the handler is there
     let listens = || {
         let text = fs::read_to_string(&status).unwrap_or_default();
         let mask = text.lines().find_map(|l| l.strip_prefix("SigCgt:"));
-        mask.and_then(|m| u64::from_str_radix(m.trim(), 16).ok()).is_some_and(|m| m & 2 != 0)
+        mask.and_then(|m| u64::from_str_radix(m.trim(), 16).ok())
+            .is_some_and(|m| m >> (number - 1) & 1 == 1)
     };
     while !listens() {
         assert!(child.try_wait().expect("a child").is_none(), "it ended before it could listen");
         std::thread::yield_now();
     }
     let id = child.id().to_string();
-    let kill = Command::new("kill").args(["-INT", &id]).status().expect("kill");
+    let kill = Command::new("kill").args(["-s", name, &id]).status().expect("kill");
     assert!(kill.success());
     assert_eq!(child.wait().expect("a child").code(), Some(130));
 }
@@ -113,7 +114,7 @@ fn interrupted(out: &Path) {
 fn an_interrupt_writes_what_there_is() {
     let base = scratch("interrupt");
     let out = base.join("out");
-    interrupted(&out);
+    interrupted(&out, ("INT", 2));
     let partial = |directory: &Path| {
         let summary = fs::read_to_string(directory.join("summary.json")).expect("what there is");
         assert!(
@@ -131,10 +132,35 @@ fn an_interrupt_writes_what_there_is() {
     let path = out.to_str().expect("a path of text");
     assert_eq!(code(&["run", "incast", "-q", "--out", path]), 0);
     let before = fs::read(out.join("summary.json")).expect("a result file");
-    interrupted(&out);
+    interrupted(&out, ("INT", 2));
     assert_eq!(fs::read(out.join("summary.json")).expect("a result file"), before);
     assert_eq!(listing(&base), ["out", "out.interrupted"]);
     partial(&base.join("out.interrupted"));
+    // schedulers send SIGTERM, and a terminal that is closed SIGHUP
+    for signal in [("TERM", 15), ("HUP", 1)] {
+        let out = base.join(signal.0);
+        interrupted(&out, signal);
+        partial(&out);
+    }
+}
+
+/// `nohup` lets a program ignore SIGHUP, so that it outlives its terminal.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_hangup_that_is_to_be_ignored_is_ignored() {
+    let base = scratch("nohup");
+    let (out, weir) = (base.join("out"), env!("CARGO_BIN_EXE_weir"));
+    // sends the signal once there is a handler for SIGTERM, which comes after that for SIGHUP
+    let script = "trap '' HUP; \"$0\" run incast -q --set traffic.0.size=50GB --out \"$1\" & \
+        caught() { sed -n 's/^SigCgt:\\t//p' /proc/$!/status; }; \
+        until [ $(( 0x$(caught) & 0x4000 )) != 0 ]; do :; done; \
+        kill -s HUP $!; \
+        if [ $(( 0x$(caught) & 1 )) = 0 ]; then kill -s TERM $!; else kill -s KILL $!; fi; \
+        wait $!";
+    let mut command = Command::new("bash");
+    command.args(["-c", script, weir]).arg(&out).stdout(Stdio::null());
+    assert_eq!(command.status().expect("bash").code(), Some(130));
+    assert!(out.join("summary.json").exists());
 }
 
 /// A scenario with a flow list beside it, and the directory of both.

@@ -233,22 +233,24 @@ fn simulate<'a>(
     Ok(Some(Comparison::of(lineup, runs).with_failed(failed)))
 }
 
-/// Does `work`, which ends early when Ctrl-C has interrupted `meter`.
+/// Does `work`, which ends early when a signal has interrupted `meter`.
 pub(super) fn with_interrupt<T>(meter: &Meter, work: impl FnOnce() -> T) -> anyhow::Result<T> {
     on_interrupt(|| meter.interrupt(), work)
 }
 
-/// Does `work`, which ends early when Ctrl-C has set `flag`.
+/// Does `work`, which ends early when a signal has set `flag`.
 pub(super) fn with_flag<T>(flag: &AtomicBool, work: impl FnOnce() -> T) -> anyhow::Result<T> {
     on_interrupt(|| flag.store(true, Ordering::Relaxed), work)
 }
 
 fn on_interrupt<T>(tell: impl Fn() + Sync, work: impl FnOnce() -> T) -> anyhow::Result<T> {
     let stop = Arc::new(AtomicBool::new(false));
-    // The first Ctrl-C asks the runs to end, a second one ends the program.
-    let signal = signal_hook::consts::SIGINT;
-    signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
-    signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    // The first signal asks the runs to end, a second one ends the program.
+    for signal in ending_signals() {
+        let code = 128 + signal;
+        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&stop))?;
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
     let finished = AtomicBool::new(false);
     Ok(std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -263,6 +265,29 @@ fn on_interrupt<T>(tell: impl Fn() + Sync, work: impl FnOnce() -> T) -> anyhow::
         finished.store(true, Ordering::Release);
         result
     }))
+}
+
+/// The signals that end the work early: Ctrl-C, the end that `kill` and schedulers ask for, and the
+/// terminal that is closed.
+fn ending_signals() -> Vec<i32> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "SIGHUP is a signal of Unix"))]
+    let mut signals = vec![SIGTERM, SIGINT];
+    #[cfg(unix)]
+    if !hangups_are_ignored() {
+        signals.insert(0, signal_hook::consts::SIGHUP);
+    }
+    signals
+}
+
+/// Whether the program was started to outlive its terminal, as by `nohup`: then it must not react
+/// to SIGHUP. Where the system does not say so (it does on Linux), SIGHUP is left alone.
+#[cfg(unix)]
+fn hangups_are_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_none_or(|mask| mask >> (signal_hook::consts::SIGHUP - 1) & 1 == 1)
 }
 
 fn command_line(words: &[(&str, Option<String>)]) -> String {
