@@ -109,9 +109,9 @@ fn sweep_state(meter: &SweepMeter, elapsed: f64) -> (f64, String) {
     }
     let (total, now) = (get(&meter.total), get(&meter.done));
     let done = get(&meter.before) + now;
-    let left = match now {
-        0 => String::new(),
-        n => format!(", {} left", clock(elapsed / n as f64 * (total - done) as f64)),
+    let left = match meter.knows_its_pace() {
+        false => String::new(),
+        true => format!(", {} left", clock(elapsed / now as f64 * (total - done) as f64)),
     };
     let failed = match get(&meter.failed) {
         0 => String::new(),
@@ -132,7 +132,9 @@ fn several_state(meter: &SweepMeter, elapsed: f64) -> (f64, String) {
         Some(left) if made > 0.0 && elapsed > 0.0 => {
             // processor seconds per second, as measured
             let left = left * elapsed / made;
-            (elapsed / (elapsed + left), format!(", {} left", clock(left)))
+            let text = format!(", {} left", clock(left));
+            let text = if meter.knows_its_pace() { text } else { String::new() };
+            (elapsed / (elapsed + left), text)
         }
         _ => (0.0, String::new()),
     }
@@ -145,9 +147,9 @@ fn whole_state(meter: &SweepMeter, elsewhere: usize, elapsed: f64) -> String {
     let (whole, now) = (get(&meter.whole), get(&meter.done) + elsewhere);
     let done = (get(&meter.whole_before) + now).min(whole);
     // alone, this worker says nothing about the time that others will take
-    let left = match elsewhere {
-        0 => String::new(),
-        _ => format!(", {} left", clock(elapsed / now as f64 * (whole - done) as f64)),
+    let left = match meter.knows_its_pace() && elsewhere > 0 {
+        false => String::new(),
+        true => format!(", {} left", clock(elapsed / now as f64 * (whole - done) as f64)),
     };
     format!("; whole sweep {done}/{whole}{left}")
 }
@@ -221,6 +223,7 @@ fn lines(title: &str, meter: &Meter, done: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use weir_lab::sweep::worker::Part;
 
     #[test]
     fn one_of_two_runs_is_never_all() {
@@ -244,7 +247,53 @@ mod tests {
         }
         assert_eq!(whole_state(&meter, 25, 60.0), "; whole sweep 55/100, 1:00 min left");
         assert_eq!(whole_state(&meter, 0, 60.0), "; whole sweep 30/100");
+        // eight at a time: 20 runs are too few to tell
+        meter.jobs.store(8, Ordering::Relaxed);
+        assert_eq!(whole_state(&meter, 25, 60.0), "; whole sweep 55/100");
+        meter.jobs.store(2, Ordering::Relaxed);
         // records of runs that somebody else made, too
         assert_eq!(whole_state(&meter, 99, 60.0), "; whole sweep 100/100, 0 s left");
+    }
+
+    /// Four at a time, 1000 runs of 1 s each. After 1 s the first of them is done and three are
+    /// about to be: to say 999 s would be wrong by a factor of four. After 3 s the twelfth is.
+    #[test]
+    fn the_time_left_is_not_said_before_the_pace_is_known() {
+        let meter = SweepMeter::default();
+        meter.total.store(1000, Ordering::Relaxed);
+        meter.jobs.store(4, Ordering::Relaxed);
+        meter.done.store(1, Ordering::Relaxed);
+        assert_eq!(sweep_state(&meter, 1.0).1, "1/1000 runs");
+        meter.done.store(12, Ordering::Relaxed);
+        assert_eq!(sweep_state(&meter, 3.0).1, "12/1000 runs, 4:07 min left");
+    }
+
+    /// Two experiments; runs of the first take 100 s. As long as nothing is known of the second,
+    /// its 1000 runs are not said to take as long.
+    #[test]
+    fn the_time_left_of_papers_is_not_said_before_a_run_of_each_experiment() {
+        let meter = SweepMeter::default();
+        let part = |left: usize, timed: usize, cpu_us: u64| Part {
+            name: String::new(),
+            left: left.into(),
+            timed: timed.into(),
+            cpu_us: cpu_us.into(),
+        };
+        let parts = vec![part(0, 4, 400_000_000), part(1000, 0, 0)];
+        assert!(meter.parts.set(parts).is_ok());
+        meter.total.store(1004, Ordering::Relaxed);
+        meter.jobs.store(1, Ordering::Relaxed);
+        meter.done.store(4, Ordering::Relaxed);
+        meter.cpu_us.store(400_000_000, Ordering::Relaxed);
+        assert_eq!(sweep_state(&meter, 400.0), (0.0, "4/1004 runs, 1 experiment to go".into()));
+        // a run of the second took 0.1 s, so 999 of them take 99.9 s
+        let second = &meter.parts.get().expect("set")[1];
+        second.left.store(999, Ordering::Relaxed);
+        second.timed.store(1, Ordering::Relaxed);
+        second.cpu_us.store(100_000, Ordering::Relaxed);
+        meter.done.store(5, Ordering::Relaxed);
+        meter.cpu_us.store(400_100_000, Ordering::Relaxed);
+        let text = sweep_state(&meter, 400.1).1;
+        assert_eq!(text, "5/1004 runs, 1 experiment to go, 1:39 min left");
     }
 }

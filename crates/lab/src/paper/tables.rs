@@ -249,6 +249,7 @@ impl Tables {
                     status: Status::Ok,
                     reason: String::new(),
                     attempt: 1,
+                    columns: String::new(),
                     run,
                     classes: Vec::new(),
                     ports: Vec::new(),

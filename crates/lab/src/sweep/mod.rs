@@ -70,6 +70,27 @@ pub const fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// Names the columns of this program's tables: a hash of their names in order. Builds of one
+/// version may have different columns, and the cells of one then do not belong under the heads of
+/// the other.
+pub fn columns() -> &'static str {
+    static COLUMNS: OnceLock<String> = OnceLock::new();
+    COLUMNS.get_or_init(|| {
+        let tables: [Vec<&str>; 4] = [
+            metrics::run_columns().map(|(name, _)| name).collect(),
+            metrics::flow_columns().map(|(name, _)| name).collect(),
+            metrics::port_columns().map(|(name, _)| name).collect(),
+            metrics::state_columns().map(|(name, _)| name).collect(),
+        ];
+        columns_of(&tables)
+    })
+}
+
+fn columns_of(tables: &[Vec<&str>]) -> String {
+    let text = tables.iter().map(|names| names.join(",") + "\n").collect::<String>();
+    hash::sha256(text.as_bytes())[..12].to_owned()
+}
+
 /// Which build of this version runs: a hash of the program file.
 pub fn build() -> &'static str {
     static BUILD: OnceLock<String> = OnceLock::new();
@@ -77,4 +98,25 @@ pub fn build() -> &'static str {
         let bytes = std::env::current_exe().and_then(std::fs::read);
         bytes.map_or_else(|_| "unknown".to_owned(), |b| hash::sha256(&b)[..12].to_owned())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_differ_by_name_order_and_table() {
+        let of = |tables: &[&[&str]]| {
+            columns_of(&tables.iter().map(|names| names.to_vec()).collect::<Vec<_>>())
+        };
+        let all = [
+            of(&[&["a", "b"], &["c"]]),
+            of(&[&["b", "a"], &["c"]]),
+            of(&[&["a", "x"], &["c"]]),
+            of(&[&["a"], &["b", "c"]]),
+        ];
+        let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len());
+        assert_eq!(columns(), columns());
+    }
 }

@@ -38,6 +38,9 @@ pub struct Head {
     pub weir: String,
     /// Which build of it, or `any`: the builds whose results count.
     pub build: String,
+    /// Names the columns of its tables, see [`columns`](super::columns).
+    #[serde(default)]
+    pub columns: String,
     /// The file of the scenario, below `input`.
     pub scenario: String,
     /// Names of the parameters.
@@ -176,6 +179,7 @@ impl Head {
         parameters: Vec<String>,
     ) -> Self {
         let (weir, build) = (super::version().to_owned(), super::build().to_owned());
-        Self { weir_sweep: FORMAT, name, title, weir, build, scenario, parameters }
+        let columns = super::columns().to_owned();
+        Self { weir_sweep: FORMAT, name, title, weir, build, columns, scenario, parameters }
     }
 }

@@ -51,6 +51,9 @@ pub struct Record {
     pub reason: String,
     /// The first, second, ... time it was tried.
     pub attempt: u32,
+    /// The columns of the program that made it, see [`columns`](super::columns).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub columns: String,
     /// Cells of the table of runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub run: Vec<String>,
@@ -111,6 +114,7 @@ mod tests {
             status: Status::Ok,
             reason: String::new(),
             attempt: 1,
+            columns: "c".into(),
             run: vec!["drained".into(), "1.5".into(), String::new()],
             classes: vec![vec!["a \"b\", c\n".into(), "7".into()]],
             ports: vec![vec!["core".into(), "1".into()]],

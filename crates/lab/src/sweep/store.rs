@@ -5,9 +5,9 @@
 //! worker of the shard finds it. A line that was cut off by a crash is not a record; its run is
 //! simply not done. A line that is damaged is skipped and reported, the ones after it are not lost.
 
-use super::SweepError;
 use super::plan::Head;
 use super::record::{Record, Status};
+use super::{SweepError, columns};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -65,7 +65,18 @@ impl Known {
         self.failure.as_ref().map_or(0, |f| f.attempt).max(self.forgiven) + 1
     }
 
-    fn add(&mut self, record: Record) {
+    /// Records that say the same.
+    pub(super) fn records(&self) -> Vec<Record> {
+        let mut all: Vec<Record> = self.result.iter().chain(&self.failure).cloned().collect();
+        if let (Some(failure), 1..) = (&self.failure, self.forgiven) {
+            let (status, reason) = (Status::Retry, String::new());
+            all.push(Record { status, reason, attempt: self.forgiven, ..failure.clone() });
+        }
+        all
+    }
+
+    /// Takes note of a record.
+    pub(super) fn add(&mut self, record: Record) {
         match record.status {
             Status::Retry => self.forgiven = self.forgiven.max(record.attempt),
             Status::Failed => {
@@ -152,9 +163,10 @@ impl Results {
 
     fn add(&mut self, record: Record, plan: &Head) {
         let has_figures = matches!(record.status, Status::Ok | Status::Invalid);
-        let fits = !has_figures || record.figures().fits();
+        let fits = !has_figures || (record.columns == columns() && record.figures().fits());
         if !fits || !plan.accepts(&record.weir, &record.build) {
-            let program = format!("weir {}, build {}", record.weir, record.build);
+            let other = if fits { "" } else { ", with other columns" };
+            let program = format!("weir {}, build {}{other}", record.weir, record.build);
             *self.foreign.entry(program).or_default() += 1;
         } else {
             self.runs.entry(record.id.clone()).or_default().add(record);
@@ -337,6 +349,7 @@ mod tests {
             status,
             reason: String::new(),
             attempt,
+            columns: columns().into(),
             run: vec![cell.to_owned(); cells],
             classes: vec![vec![cell.to_owned(); 2 + flow_columns().count()]; usize::from(figures)],
             ports: Vec::new(),
@@ -390,6 +403,20 @@ mod tests {
         assert_eq!(count(&head("1", "a")), (1, 2));
         assert_eq!(count(&head("1", "any")), (2, 1));
         assert_eq!(count(&head("2", "any")), (0, 3));
+        fs::remove_dir_all(&dir).expect("removed");
+    }
+
+    /// As many columns, but not the same ones: the cells would stand under the wrong heads.
+    #[test]
+    fn results_of_a_build_with_other_columns_do_not_count() {
+        let dir = scratch("columns");
+        let renamed = Record { columns: "other".into(), ..record("r", Status::Ok, 1, "7") };
+        let unnamed = Record { columns: String::new(), ..record("s", Status::Ok, 1, "7") };
+        write(&dir, "a", &[renamed, unnamed, record("t", Status::Ok, 1, "7")]);
+        let results = Results::read(&dir, &head("1", "any")).expect("read");
+        assert_eq!(results.runs.keys().collect::<Vec<_>>(), ["t"]);
+        let foreign = ("weir 1, build a, with other columns", 2);
+        assert_eq!(results.foreign.iter().map(|(k, n)| (&**k, *n)).collect::<Vec<_>>(), [foreign]);
         fs::remove_dir_all(&dir).expect("removed");
     }
 

@@ -6,7 +6,7 @@ use super::plan::{Plan, PlannedRun};
 use super::record::{Record, Status};
 use super::shard::Shard;
 use super::store::{Lock, Results, Writer, seal_left_behind};
-use super::{SweepError, build, version};
+use super::{SweepError, build, columns, version};
 use crate::experiment::Variant;
 use crate::resolve::{Base, Fabrics, Resolved};
 use crate::run::run_alone;
@@ -44,6 +44,8 @@ pub struct Meter {
     pub whole_before: AtomicUsize,
     /// Whether it waits for another worker of its share.
     pub waiting: AtomicBool,
+    /// Runs at a time.
+    pub jobs: AtomicUsize,
     /// Set to end early.
     pub interrupt: AtomicBool,
     /// Processor time of the runs that were made, in microseconds.
@@ -67,15 +69,22 @@ pub struct Part {
 
 impl Meter {
     /// Processor time that is left, in seconds, if runs of a sweep take as long as those of it that
-    /// were made; sweeps without any as long as the others'. `None` before the first run.
+    /// were made. `None` until a run of each sweep was made: the others say nothing about it.
     pub fn seconds_left(&self) -> Option<f64> {
-        let parts = self.parts.get()?;
         let get = |n: &AtomicUsize| n.load(Ordering::Relaxed) as f64;
-        let each = |p: &Part| p.cpu_us.load(Ordering::Relaxed) as f64 / 1e6 / get(&p.timed);
-        let known: Vec<f64> = parts.iter().filter(|p| get(&p.timed) > 0.0).map(each).collect();
-        let usual = known.iter().sum::<f64>() / known.len() as f64;
-        let left = |p: &Part| get(&p.left) * if get(&p.timed) > 0.0 { each(p) } else { usual };
-        (!known.is_empty()).then(|| parts.iter().map(left).sum())
+        let left = |p: &Part| match (get(&p.left), get(&p.timed)) {
+            (0.0, _) => Some(0.0),
+            (_, 0.0) => None,
+            (left, timed) => Some(left * p.cpu_us.load(Ordering::Relaxed) as f64 / 1e6 / timed),
+        };
+        self.parts.get()?.iter().map(left).sum()
+    }
+
+    /// Whether this worker has made enough runs to tell how fast it is: runs that are being made
+    /// have taken time and do not count yet, so there are to be clearly more that do.
+    pub fn knows_its_pace(&self) -> bool {
+        let get = |n: &AtomicUsize| n.load(Ordering::Relaxed);
+        get(&self.done) >= (3 * get(&self.jobs)).max(3)
     }
 
     /// The sweeps that have runs to be made.
@@ -161,6 +170,7 @@ pub fn work_all(
         crews.push(Crew::new(share, jobs, &name)?);
     }
     let before = total - open;
+    meter.jobs.store(options.jobs.clamp(1, open.max(1)), Ordering::Relaxed);
     meter.total.store(total, Ordering::Relaxed);
     meter.before.store(before, Ordering::Relaxed);
     let all = || shares.iter().map(|s| pending(&s.plan, &s.results, Shard::ALL));
@@ -257,6 +267,14 @@ fn check_program(plan: &Plan) -> Result<(), SweepError> {
             "the plan was made by build {} of weir {} and this is build {}: make the plan again, \
              with --any-build if both are built from the same sources",
             head.build,
+            version(),
+            build()
+        )));
+    }
+    if head.columns != columns() {
+        return Err(SweepError::Other(format!(
+            "the plan was made by a build of weir {} whose tables have other columns than those \
+             of this build, {}: build both from the same sources, or make the plan again",
             version(),
             build()
         )));
@@ -450,6 +468,7 @@ impl<'a> Crew<'a> {
             status: Status::Ok,
             reason: String::new(),
             attempt: job.attempt,
+            columns: columns().to_owned(),
             run: Vec::new(),
             classes: Vec::new(),
             ports: Vec::new(),
