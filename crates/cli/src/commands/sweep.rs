@@ -18,6 +18,7 @@ use weir_lab::sweep::slurm::{self, Job};
 use weir_lab::sweep::status::{self, Status as Progress};
 use weir_lab::sweep::store::replace;
 use weir_lab::sweep::survey::Survey;
+use weir_lab::sweep::unite::unite;
 use weir_lab::sweep::worker::{Done, Meter, Options, work};
 
 /// A plan with more runs than this needs `--yes`.
@@ -31,6 +32,7 @@ Examples:
   weir sweep run out/sweep                     run it, or continue
   weir sweep status out/sweep                  what is done or missing, and why
   weir sweep merge out/sweep                   tables, and a page of plots
+  weir sweep merge a b -o out/sweep            results of two machines together
   weir sweep submit out/sweep --engine slurm   the same on a cluster
 
 Run the same command again to continue after Ctrl-C or a crash.")]
@@ -117,10 +119,20 @@ pub(crate) struct StatusArgs {
 
 /// `weir sweep merge`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+For machines that share no disk: plan once, copy the directory to each machine,
+run a share there, copy the directories back, and merge them into a new one.
+
+Examples:
+  weir sweep merge out/sweep                   tables, and a page of plots
+  weir sweep merge from-a from-b -o out/sweep  the results of both, then the same")]
 pub(crate) struct MergeArgs {
-    /// The directory of the sweep
-    #[arg(value_name = "DIR")]
-    dir: PathBuf,
+    /// The directory of the sweep, or several with the same plan
+    #[arg(value_name = "DIR", required = true)]
+    dirs: Vec<PathBuf>,
+    /// Directory for the results of several directories; can be continued like any sweep
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Merge the existing results even if runs are missing
     #[arg(long)]
     partial: bool,
@@ -275,6 +287,8 @@ fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
 fn run_here(dir: &Path, options: &Options, terminal: &Terminal) -> anyhow::Result<Status> {
     let meter = Meter::default();
     let directory = SweepDir::new(dir);
+    // what is no sweep has no runs to continue with
+    directory.plan()?;
     let resume = format!("weir sweep run {} --shard {}", shown(dir), options.shard);
     let title = if options.shard == Shard::ALL { "sweep".into() } else { options.shard.name() };
     let others = (options.shard != Shard::ALL).then(|| Survey::new(directory.results(), &title));
@@ -319,15 +333,40 @@ fn retry(directory: &SweepDir, terminal: &Terminal) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
+/// The directory whose results are merged; several are put together first.
+fn merged_directory<'a>(args: &'a MergeArgs, terminal: &Terminal) -> anyhow::Result<&'a Path> {
+    let out = match (&args.dirs[..], &args.out) {
+        ([dir], None) => return Ok(dir),
+        (_, Some(out)) => out,
+        (dirs, None) => {
+            let dirs: Vec<String> = dirs.iter().map(|dir| shown(dir)).collect();
+            let command = format!("weir sweep merge {} -o OUT", dirs.join(" "));
+            bail!("results of several directories need one of their own: `{command}`")
+        }
+    };
+    let sources: Vec<SweepDir> = args.dirs.iter().map(|dir| SweepDir::new(dir)).collect();
+    let united = unite(&sources, &SweepDir::new(out))?;
+    terminal.note(&format!(
+        "{} with a result in {} directories, {} of them in several; {} added to {}",
+        format::plural(united.results as u64, "run"),
+        sources.len(),
+        united.equal,
+        format::plural(united.added as u64, "record"),
+        shown(out),
+    ));
+    Ok(out)
+}
+
 fn merge(args: &MergeArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     let formats = super::simulate::formats(args.parquet)?;
-    let directory = SweepDir::new(&args.dir);
+    let dir = merged_directory(args, terminal)?;
+    let directory = SweepDir::new(dir);
     let plan = directory.plan()?;
     let results = directory.read_results(&plan)?;
     let progress = Progress::new(&plan, &results);
     if !progress.conflicts.is_empty() || (!progress.complete() && !args.partial) {
         eprintln!("{}", progress.text(&directory).trim_end());
-        let dir = shown(&args.dir);
+        let dir = shown(dir);
         if progress.conflicts.is_empty() {
             eprintln!(
                 "not merged: `weir sweep run {dir}` makes the missing runs, or use --partial"
@@ -341,9 +380,9 @@ fn merge(args: &MergeArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     }
     let merged = Merged::new(&plan, &results);
     for (name, bytes) in merged.files(&plan, formats)? {
-        replace(&args.dir.join(name), &bytes)?;
+        replace(&dir.join(name), &bytes)?;
     }
-    let dir = args.dir.display();
+    let dir = dir.display();
     let rows = format::plural(merged.runs.rows.len() as u64, "row");
     terminal.note(&format!("{dir}/runs.csv ({rows})   {dir}/classes.csv   page: {dir}/index.html"));
     Ok(Status::Done)
@@ -354,7 +393,8 @@ fn submit(args: &SubmitArgs, terminal: &Terminal) -> anyhow::Result<Status> {
         let jobs = if args.jobs > 1 { args.jobs } else { cores() };
         let options = Options { shard: Shard::ALL, jobs, limit: None };
         let status = run_here(&args.dir, &options, terminal)?;
-        let args = MergeArgs { dir: args.dir.clone(), partial: false, parquet: false };
+        let dirs = vec![args.dir.clone()];
+        let args = MergeArgs { dirs, out: None, partial: false, parquet: false };
         return if status == Status::Done { merge(&args, terminal) } else { Ok(status) };
     }
     submit_to_slurm(&args.dir, &args.cluster, args.jobs, terminal)?;

@@ -12,6 +12,7 @@ use super::SweepError;
 use super::draft::Planned;
 use super::plan::Plan;
 use super::store::{Results, replace};
+use crate::format::shell_word;
 use crate::resolve::Base;
 use crate::scenario::Files;
 use crate::text::{Diagnostics, Sources, parse};
@@ -46,14 +47,27 @@ impl SweepDir {
 
     /// The plan.
     pub fn plan(&self) -> Result<Plan, SweepError> {
-        if !self.plan_path().exists() {
-            let shown = self.path.display();
-            let what = format!(
-                "{shown} has no plan: make one with `weir sweep plan GRID.toml -o {shown}`"
-            );
-            return Err(SweepError::Other(what));
+        if self.plan_path().exists() {
+            return Plan::load(&self.plan_path());
         }
-        Plan::load(&self.plan_path())
+        let shown = shell_word(&self.path.display().to_string());
+        let what = if self.path.is_file() {
+            format!(
+                "{shown} is a file and not the directory of a sweep: if it is a grid, plan it \
+                 first with `weir sweep plan {shown} -o DIR`"
+            )
+        } else if self.path.is_dir() {
+            format!(
+                "{shown} is not the directory of a sweep: it has no plan.jsonl; plan a grid with \
+                 `weir sweep plan GRID.toml -o {shown}`"
+            )
+        } else {
+            format!(
+                "there is no directory {shown}: plan a grid with `weir sweep plan GRID.toml -o \
+                 {shown}`"
+            )
+        };
+        Err(SweepError::Other(what))
     }
 
     /// Everything known of its runs.
@@ -76,6 +90,17 @@ impl SweepDir {
         replace(&self.plan_path(), planned.plan.text().as_bytes())
     }
 
+    /// Makes an empty sweep with the plan and the inputs of another one.
+    pub(crate) fn copy_plan(&self, of: &Self) -> Result<(), SweepError> {
+        for directory in [self.results(), self.path.join("locks")] {
+            fs::create_dir_all(&directory).map_err(|e| SweepError::io(&directory, e))?;
+        }
+        copy_files(&of.path.join("input"), &self.path.join("input"))?;
+        let plan = fs::read(of.plan_path()).map_err(|e| SweepError::io(&of.plan_path(), e))?;
+        // last, so that a directory with a plan has everything
+        replace(&self.plan_path(), &plan)
+    }
+
     /// The scenario of the plan.
     pub(crate) fn base(&self, plan: &Plan) -> Result<Base, SweepError> {
         let files = Files::of(Some(self.path.join("input")));
@@ -90,4 +115,19 @@ impl SweepDir {
         }
         Ok(Base { name: plan.head.scenario.clone(), sources, root, files })
     }
+}
+
+/// Copies a directory and those in it.
+fn copy_files(from: &Path, to: &Path) -> Result<(), SweepError> {
+    fs::create_dir_all(to).map_err(|e| SweepError::io(to, e))?;
+    for entry in fs::read_dir(from).map_err(|e| SweepError::io(from, e))? {
+        let path = entry.map_err(|e| SweepError::io(from, e))?.path();
+        let copy = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            copy_files(&path, &copy)?;
+        } else {
+            replace(&copy, &fs::read(&path).map_err(|e| SweepError::io(&path, e))?)?;
+        }
+    }
+    Ok(())
 }

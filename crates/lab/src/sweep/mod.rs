@@ -28,6 +28,7 @@ pub mod slurm;
 pub mod status;
 pub mod store;
 pub mod survey;
+pub mod unite;
 pub mod worker;
 
 pub use crate::metrics;
