@@ -11,8 +11,12 @@ import re
 import subprocess
 import sys
 import tempfile
+import xml.dom.minidom
+import xml.parsers.expat
 
 WIDTHS = [1280, 400]
+# What takes longer hangs, in seconds: pages take a few, but machines may be slow and busy.
+LONGEST = 1200
 
 # Runs inside the page. Boxes of texts are a line high; ink does not reach their upper and lower
 # edges, so a part is taken off before two of them are said to overlap.
@@ -92,6 +96,65 @@ addEventListener("message", (e) => {
 """
 
 
+# Opens the page of a sweep at an address that holds a choice, and makes the three files of its figure.
+FILES = """
+(async () => {
+  const found = document.createElement('pre');
+  found.id = 'found';
+  const bytes = async kind => [...new Uint8Array(await (await fileOf(whole(chosen()), kind)).arrayBuffer())];
+  const files = {};
+  for (const kind of ['svg', 'pdf', 'png']) files[kind] = await bytes(kind);
+  found.textContent = JSON.stringify({ files, link: document.getElementById('link').hash, titles:
+    [...document.querySelectorAll('#figures text')].map(t => t.textContent), lines: chosen().series.all.map(l => l.name) });
+  document.body.append(found);
+})();
+"""
+CHOICE = "#metric=fct_p99_ps&against=size_bytes&lines=buffer_bytes&panels=variant&log=y"
+
+
+def sweep_files(page):
+    """What is wrong with the choice in an address and with the files of a sweep's figure."""
+    text = page.read_text(encoding="utf-8")
+    checked = page.with_name("checked.html")
+    checked.write_text(text.replace("</body>", f"<script>{FILES}</script></body>"), encoding="utf-8")
+    with tempfile.TemporaryDirectory() as profile:
+        command = [
+            "chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+            "--virtual-time-budget=20000", "--dump-dom", checked.as_uri() + CHOICE,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
+    checked.unlink()
+    match = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
+    if not match:
+        return [f"the page made no files\n{done.stderr[-2000:]}"]
+    found = json.loads(html.unescape(match[1]))
+    files = {kind: bytes(values) for kind, values in found["files"].items()}
+    wrong = []
+    if found["link"] != CHOICE:
+        wrong.append(f"the address {CHOICE} became {found['link']}")
+    if found["lines"] != ["buffer 4 MB", "buffer 8 MB", "buffer 12 MB"]:
+        wrong.append(f"the lines are {found['lines']}")
+    for title in ("fct p99", "size", "PFC", "FlowSail"):
+        if title not in found["titles"]:
+            wrong.append(f"no title `{title}` among {found['titles']}")
+    try:
+        xml.dom.minidom.parseString(files["svg"])
+    except xml.parsers.expat.ExpatError as error:
+        wrong.append(f"the SVG is no XML: {error}")
+    pdf = files["pdf"]
+    table = int(re.search(rb"startxref\n(\d+)", pdf)[1])
+    places = [int(m) for m in re.findall(rb"(\d{10}) 00000 n ", pdf[table:])]
+    if not pdf.startswith(b"%PDF-1.4") or len(places) != 6 or any(
+        not pdf[at:].startswith(b"%d 0 obj" % (i + 1)) for i, at in enumerate(places)
+    ):
+        wrong.append("the PDF's table of objects is wrong")
+    if b"(fct p99) Tj" not in pdf:
+        wrong.append("the PDF lacks the title of an axis")
+    if not files["png"].startswith(b"\x89PNG\r\n") or len(files["png"]) < 10_000:
+        wrong.append(f"the PNG is none: {len(files['png'])} bytes")
+    return wrong
+
+
 def look(page, dark):
     """What the script finds in a page, one record per width."""
     text = page.read_text(encoding="utf-8")
@@ -110,7 +173,7 @@ def look(page, dark):
         if dark:
             # what a reader's desktop would say, and not the browser's own darkening of light pages
             command.append("--blink-settings=preferredColorScheme=0")
-        done = subprocess.run([*command, outer.as_uri()], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([*command, outer.as_uri()], capture_output=True, text=True, timeout=LONGEST)
     checked.unlink()
     outer.unlink()
     match = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
@@ -122,6 +185,9 @@ def look(page, dark):
 def main():
     directory, names = pathlib.Path(sys.argv[1]), sys.argv[2:]
     bad = filters = 0
+    for why in sweep_files(directory / "sweep" / "index.html"):
+        print(f"browser: sweep: {why}")
+        bad += 1
     for name in names:
         for dark in (False, True):
             records = look(directory / name / "index.html", dark)

@@ -6,9 +6,11 @@ use super::metrics::{FLOWS, Kind, RUN};
 use super::plan::Plan;
 use crate::report::{PAGE_CSS, figure_style};
 use serde_json::{Value, json};
-use weir_core::markup::escape;
+use weir_core::markup::{escape, json_in_script};
+use weir_plot::style::{COLOURS, Paint, Theme};
 
-const SCRIPT: &str = include_str!("page.js");
+/// Figures and their files, then the page.
+const SCRIPT: &str = concat!(include_str!("figure.js"), "\n", include_str!("page.js"));
 const CSS: &str = "\
 .choose { display: flex; flex-wrap: wrap; gap: .5rem 1.2rem; margin: 1rem 0; font-size: .92rem; }
 .choose label { white-space: nowrap; display: inline-flex; align-items: center; gap: .35rem; }
@@ -17,7 +19,8 @@ const CSS: &str = "\
 #filters label[hidden] { display: none; }
 .choose select { font: inherit; color: inherit; background: var(--panel); border: 1px solid \
 var(--line); border-radius: 4px; padding: .15rem .3rem; max-width: 16rem; }
-#legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; font-size: .92rem; }
+#legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; font-size: .92rem; \
+margin-bottom: .6rem; }
 #legend svg { width: 34px; min-width: 0; height: 12px; display: inline-block; vertical-align: \
 middle; }
 #figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); \
@@ -25,18 +28,13 @@ gap: 1rem; }
 #figures svg { width: 100%; min-width: 0; }
 #table { max-height: 28rem; overflow: auto; }
 @media print { .choose { display: none; } }
-svg.figure { font-size: 12px; }
-svg.figure text { fill: var(--fg); }
-svg.figure .end { text-anchor: end; } svg.figure .mid { text-anchor: middle; }
-svg.figure .label { fill: var(--soft); } svg.figure .head { font-weight: 600; }
-svg.figure .grid { stroke: var(--grid); } svg.figure .axis { stroke: var(--soft); }
-svg.figure path { fill: none; stroke-width: 1.7; stroke-linejoin: round; }
 ";
 
-/// The classes of lines and points, by the number of their series.
-fn series_style() -> String {
-    let one = |i: u8| format!(".s{i} {{ stroke: var(--c{i}); }} .f{i} {{ fill: var(--c{i}); }}\n");
-    (0..weir_plot::style::COLOURS).map(one).collect()
+/// The colours of figures in files, by the names that figures use on the page.
+fn colours() -> Value {
+    let series = (0..COLOURS).map(Paint::Series);
+    let all = [Paint::Ink, Paint::Soft, Paint::Grid, Paint::Paper].into_iter().chain(series);
+    all.map(|paint| (paint.css(), json!(format!("#{:06x}", paint.rgb(Theme::Light))))).collect()
 }
 
 /// Number of runs, mean, and sum of squares around it.
@@ -81,9 +79,9 @@ pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
     let first = if deadlocks { "deadlock" } else { "slowdown_mean" };
     let data = json!({
         "keys": keys, "metrics": names, "docs": docs, "rows": rows, "first": first,
+        "colours": colours(),
     });
-    // "</script>" in a label must not end the script
-    let data = data.to_string().replace("</", "<\\/");
+    let data = json_in_script(&data.to_string());
     let title = escape(&plan.head.title);
     let runs = merged.runs.rows.len();
     let total = plan.runs.len();
@@ -102,16 +100,19 @@ pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
          <label>metric <select id=\"metric\"></select></label>\n\
          <label>of <select id=\"class\"></select></label>\n\
          <label>against <select id=\"x\"></select></label>\n\
+         <label>one line per <select id=\"lines\"></select></label>\n\
          <label>one panel per <select id=\"facet\"></select></label>\n\
          <label><input type=\"checkbox\" id=\"log-x\"> log x</label>\n\
          <label><input type=\"checkbox\" id=\"log-y\"> log y</label>\n\
          <span id=\"filters\"></span>\n</div>\n\
          <div id=\"legend\"></div>\n<div id=\"figures\"></div>\n<p class=\"soft\" id=\"doc\"></p>\n\
-         <p class=\"tools\"><a href=\"#\" id=\"save\">save as SVG</a> \
+         <p class=\"tools\"><a href=\"#\" id=\"link\">link to this choice</a> \
+         <a href=\"#\" data-save=\"pdf\">PDF</a> <a href=\"#\" data-save=\"svg\">SVG</a> \
+         <a href=\"#\" data-save=\"png\">PNG</a> \
          <a href=\"runs.csv\">runs.csv</a> <a href=\"classes.csv\">classes.csv</a></p>\n\
          <details><summary>data</summary><div id=\"table\"></div></details>\n\
-         <script>\nconst DATA = {data};\n{SCRIPT}</script>\n</body>\n</html>\n",
-        figures = figure_style() + &series_style(),
+         <script>\n'use strict';\nconst DATA = {data};\n{SCRIPT}</script>\n</body>\n</html>\n",
+        figures = figure_style(),
         version = escape(&plan.head.weir),
     )
 }
@@ -162,6 +163,8 @@ fn collect(table: &Table, key_columns: usize, metrics: &[&str], out: &mut Vec<Va
 
 #[cfg(test)]
 mod tests {
+    use super::super::plan::Head;
+    use super::super::store::Results;
     use super::*;
     use crate::stats::Estimate;
 
@@ -175,5 +178,35 @@ mod tests {
         // t(4) = 2.776
         let half = 2.776 * (m.squares / 4.0 / 5.0).sqrt();
         assert!((m.mean - e.mean).abs() < 1e-12 && (half - e.half_width).abs() < 1e-9);
+    }
+
+    /// `<!--<script>` makes a browser look for another `</script>` than the one that ends ours.
+    #[test]
+    fn no_text_of_a_sweep_ends_or_hides_its_script() {
+        let hostile = "</script><!--<script>alert(1)";
+        let text = || hostile.to_owned();
+        let plan = Plan {
+            head: Head::new(text(), text(), "x.toml".into(), vec![text()]),
+            cells: Vec::new(),
+            runs: Vec::new(),
+        };
+        let page = page(&plan, &Merged::new(&plan, &Results::default()));
+        let (_, script) = page.split_once("const DATA = ").expect("data");
+        let (data, _) = script.split_once(";\n").expect("an end");
+        assert!(!data.contains('<'), "{data}");
+        let data: Value = serde_json::from_str(data).expect("JSON");
+        assert_eq!(data["keys"][1], hostile);
+        let count = |what: &str| page.matches(what).count();
+        assert_eq!((count("<script>"), count("</script>"), count("<!--")), (1, 1, 0));
+    }
+
+    /// Files have the colours of the light theme, whatever the page looks like.
+    #[test]
+    fn every_colour_of_a_figure_has_a_shade_for_files() {
+        let colours = colours();
+        for name in ["fg", "soft", "grid", "bg", "c0", "c11"] {
+            let shade = colours[name].as_str().expect(name);
+            assert!(shade.len() == 7 && shade.starts_with('#'), "{name}: {shade}");
+        }
     }
 }
