@@ -118,6 +118,8 @@ Examples:
     Import(Import),
     /// Show slowdown by flow size, from results of Weir or the HPCC ns-3 simulator
     Fct(Fct),
+    /// Run a GOAL schedule under the LogGOPS model, without packets
+    Goal(Goal),
     /// Print the JSON schema of scenario files, for editors
     Schema,
     /// Run the benchmarks: packet-hops per processor second
@@ -550,6 +552,36 @@ pub(crate) struct Fct {
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `weir goal`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A GOAL schedule lists the sends, receives and computations of each rank of a
+parallel job and what waits for what. The LogGOPS model has no packets and no
+congestion: the result is what the schedule takes in a network without
+bottlenecks. Parameters are whole numbers in a JSON file, by default
+{\"L\": 2500, \"o\": 1500, \"g\": 1000, \"G\": 6, \"O\": 0, \"S\": 65535}:
+L latency, o overhead, g gap between messages (ns), G gap and O overhead per
+byte (ns), S the largest message that is sent before it is asked for (bytes).
+
+Examples:
+  weir goal allreduce.goal
+  weir goal allreduce.goal --params cluster.json --json
+  weir goal allreduce.goal --binary allreduce.bin")]
+pub(crate) struct Goal {
+    /// The schedule, text or binary
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Parameters of the model as JSON
+    #[arg(long, value_name = "FILE")]
+    pub params: Option<PathBuf>,
+    /// Write the schedule in its binary form to this file
+    #[arg(long, value_name = "FILE")]
+    pub binary: Option<PathBuf>,
+    /// Print {"end_ns": [...]}, the end of each rank, instead of a table
     #[arg(long)]
     pub json: bool,
 }

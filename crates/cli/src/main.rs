@@ -87,6 +87,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
             commands::import_ns3(&args, terminal)
         }
         Command::Fct(args) => commands::fct(&args, terminal),
+        Command::Goal(args) => commands::goal(&args, terminal),
         Command::Schema => commands::schema(),
         Command::Bench(args) => commands::bench(&args, terminal),
         Command::Completions(args) => commands::completions(&args),

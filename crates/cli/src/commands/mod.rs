@@ -3,6 +3,7 @@
 mod bench;
 mod fct;
 mod figure;
+mod goal;
 mod input;
 mod list;
 mod ns3;
@@ -13,6 +14,7 @@ mod sweep;
 
 pub(crate) use bench::bench;
 pub(crate) use fct::fct;
+pub(crate) use goal::goal;
 pub(crate) use input::{check, topo, traffic};
 pub(crate) use list::{
     completions, generate, man, patterns, scenarios, schema, schemes, topologies, workloads,
