@@ -2,6 +2,15 @@
 
 SCHEMES = ["pfc", "none", "capfc", "ppfc", "gfc", "gpfc", "ofc", "bfc", "ideal", "flowsail", "ffc"]
 CONTROLS = ["none", "dcqcn", "dcqcn-paper", "hpcc", "timely", "swift", "dctcp"]
+# Options with which a scheme's frames differ, or a second mechanism sends some of its own.
+OPTIONS = {
+    "gfc": ['mode = "ofc"'],
+    "ofc": ['flow-key = "pair"', "urgent-wildcard = false", 'scope = "port"', 'alpha = 0.7'],
+    "bfc": ['backstop = "pfc"', "queues = 2", 'frames = "both"'],
+    "ideal": ['backstop = "pfc"'],
+    "flowsail": ['backstop = "pfc"', "queues = 2"],
+    "ffc": ['backstop = "pfc"', 'refresh = "3us"', 'threshold = "8KB"'],
+}
 
 
 def topology(r):
@@ -9,8 +18,11 @@ def topology(r):
     kind = r.choice(["star", "star", "dumbbell", "leaf-spine", "ring"])
     size = {
         "star": ("hosts = 6", 6),
-        "dumbbell": (f'left = 3\nright = 3\ntrunk-rate = "{rate}"', 6),
-        "leaf-spine": ("spines = 2\nleaves = 2\nhosts-per-leaf = 3", 6),
+        "dumbbell": (f'left = 3\nright = 3\ntrunk-rate = "{rate}"\ntrunk-delay = "{delay}ns"', 6),
+        "leaf-spine": (
+            f'spines = 2\nleaves = 2\nhosts-per-leaf = 3\nspine-rate = "{rate}"\nspine-delay = "{delay}ns"',
+            6,
+        ),
         "ring": ("switches = 4", 4),
     }
     keys, hosts = size[kind]
@@ -31,6 +43,38 @@ def flow(r, hosts, number):
     return f'"h{src},h{dst},{size},{start}ns,{name},{r.choice([3, 3, 3, 2])},{rate},{held},{stop}"'
 
 
+def links(network):
+    """Pairs of nodes that a link joins."""
+    kind = network.split('"')[1]
+    switch = {
+        "star": lambda h: "sw0",
+        "dumbbell": lambda h: f"sw{h // 3}",
+        "leaf-spine": lambda h: f"leaf{h // 3}",
+        "ring": lambda h: f"sw{h}",
+    }
+    trunks = {
+        "star": [],
+        "dumbbell": [("sw0", "sw1")],
+        "leaf-spine": [("leaf0", "spine0"), ("leaf1", "spine0"), ("leaf1", "spine1")],
+        "ring": [("sw0", "sw1"), ("sw2", "sw3")],
+    }
+    return [(f"h{h}", switch[kind](h)) for h in range(4)] + 2 * trunks[kind]
+
+
+def failures(r, network):
+    """One scenario in three has links that fail, some of them twice."""
+    if r.random() > 0.35:
+        return []
+    lines = ["[routing]", f'convergence = "{r.choice([0, 5, 100])}us"']
+    for _ in range(r.randint(1, 2)):
+        (a, b), down = r.choice(links(network)), r.randint(1000, 50000)
+        for _ in range(r.randint(1, 2)):
+            up = down + r.randint(1, 20000)
+            lines += ["[[failure]]", f'link = ["{a}", "{b}"]', f'down = "{down}ns"', f'up = "{up}ns"']
+            down = up + r.randint(1, 20000)
+    return lines
+
+
 def scenario(r, number):
     network, hosts = topology(r)
     rows = ['"src,dst,size,start,class,priority,rate,while_held,stop"']
@@ -46,11 +90,16 @@ def scenario(r, number):
     lines += ["[nic]", f'queues = "{r.choice(["per-flow", "fifo"])}"']
     if r.random() < 0.3:
         lines.append('reliability = "selective-repeat"')
-    lines += ["[link]", f"bit-error-rate = {r.choice(['0.0', '0.0', '1e-7', '1e-6'])}"]
-    lines += ["[flow-control]", f'scheme = "{r.choice(SCHEMES)}"']
+    lines += ["[link]", 'response = "0ns"', f"bit-error-rate = {r.choice(['0.0', '0.0', '1e-7', '1e-6'])}"]
+    scheme = r.choice(SCHEMES)
+    lines += ["[flow-control]", f'scheme = "{scheme}"', "OPTION"]
     lines += ["[congestion-control]", f'algorithm = "{r.choice(CONTROLS)}"']
     lines += ["[[traffic]]", 'kind = "list"', "flows = [", ",\n".join(rows), "]"]
     lines += ["[run]", 'allow-loss = true', f'until = "{r.choice(["60us", "300us", "50ms"])}"']
     if r.random() < 0.3:
         lines += ["[probe]", 'warm-up = "10us"']
+    # drawn last, so that these change nothing of the above
+    option = r.choice(OPTIONS.get(scheme, [""])) if r.random() < 0.5 else ""
+    lines[lines.index("OPTION")] = option
+    lines += failures(r, network)
     return "\n".join(lines) + "\n"

@@ -1,14 +1,16 @@
 """Recomputes the figures of summary.json from the tables beside it, and checks physical bounds.
 
-Nothing here shares code with the program. What no table holds is not recomputed: digests, the
-contents of a scheme's tables (only mean <= max), and which pause began where: edges of the pause
-trees are checked against the pauses sent, and the trees against their edges.
+Nothing here shares code with the program. What no table holds is not recomputed: digests, and the
+contents of a scheme's tables (only mean <= max). Pauses and victims are replayed (replay.py), and
+the pause trees are checked against their edges.
 """
 
 import csv
 import json
 import math
 import os
+
+import replay
 
 
 class Wrong(Exception):
@@ -270,6 +272,19 @@ def check_victims(s, flows, edges, victims):
             same("victim", told["clear_path"], found["clear_path"])
 
 
+def check_replay(s, text, flows, ports, pauses, edges, victims, end):
+    """Edges and victims against those that follow from the pauses."""
+    holds = replay.replay(pauses, end)
+    network = replay.Network(text, ports)
+    wrong = replay.different_edge(holds, edges)
+    # victims of the 20 largest trees are looked for
+    if not wrong and len({hold.root for hold in holds}) <= 20:
+        expected = replay.victims(holds, flows, network, held_at)
+        wrong = replay.different_victim(expected, victims)
+    if wrong:
+        raise Wrong(wrong)
+
+
 def check_pauses(s, flows, pauses, edges, victims, end):
     check_edges(s, pauses, edges, end)
     check_victims(s, flows, edges, victims)
@@ -277,8 +292,10 @@ def check_pauses(s, flows, pauses, edges, victims, end):
         at_most(f"table {t['table']}", t["mean"], t["max"] + 1e-6)
 
 
-def check(directory, warm_up, frame=1538):
-    """Raises Wrong if a figure of the results in `directory` is wrong; returns how the run ended."""
+def check(directory, text, frame=1538):
+    """Raises Wrong if a figure of the results in `directory`, of the scenario `text`, is wrong;
+    returns how the run ended."""
+    warm_up = 10_000_000 if "warm-up" in text else 0
     with open(os.path.join(directory, "summary.json")) as f:
         s = json.load(f)
     flows, ports = table(directory, "flows.csv"), table(directory, "ports.csv")
@@ -290,5 +307,7 @@ def check(directory, warm_up, frame=1538):
     check_ports(ports, end, warm_up, frame)
     check_queues(s, ports, table(directory, "queues.csv"))
     pauses, edges = table(directory, "pauses.csv"), table(directory, "pause-edges.csv")
-    check_pauses(s, flows, pauses, edges, table(directory, "victims.csv"), end)
+    victims = table(directory, "victims.csv")
+    check_pauses(s, flows, pauses, edges, victims, end)
+    check_replay(s, text, flows, ports, pauses, edges, victims, end)
     return s["finish"]["how"]

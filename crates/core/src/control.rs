@@ -20,6 +20,27 @@ pub struct HostPair {
     pub dst: NodeId,
 }
 
+/// A flow as a frame names it. What a scheme does not tell flows apart by is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowName {
+    /// The sending host.
+    pub src: NodeId,
+    /// The receiving host.
+    pub dst: Option<NodeId>,
+    /// The flow's number at its source.
+    pub number: Option<u32>,
+}
+
+impl FlowName {
+    fn of_pair(pair: HostPair, number: Option<u32>) -> Self {
+        Self { src: pair.src, dst: Some(pair.dst), number }
+    }
+
+    fn of_flow(flow: FlowId) -> Self {
+        Self { src: flow.source(), dst: None, number: Some(flow.number()) }
+    }
+}
+
 /// What one node tells its neighbour.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ControlMessage {
@@ -131,6 +152,9 @@ pub enum PauseScope {
     Flows(u32),
     /// A rate step: this stage.
     Stage(u8),
+    /// Everything of a priority. A resume of all lifts every pause of the priority that stands,
+    /// whatever it named.
+    All,
 }
 
 /// One pause or resume that a message tells the neighbour.
@@ -175,8 +199,12 @@ impl ControlMessage {
                     Pause { priority, pause, scope: PauseScope::Priority, state: true }
                 })
                 .collect(),
-            Self::OfcFlows { pause, priority, all: true, .. } => {
-                one(*priority, *pause, PauseScope::Priority)
+            Self::OfcFlows { pause: true, priority, all: true, .. } => {
+                one(*priority, true, PauseScope::Priority)
+            }
+            // the RESUME of the urgent state lifts listed flows, too
+            Self::OfcFlows { pause: false, priority, all: true, .. } => {
+                one(*priority, false, PauseScope::All)
             }
             Self::OfcFlows { pause, priority, flows, .. } => {
                 one(*priority, *pause, PauseScope::Flows(flows.len() as u32))
@@ -204,6 +232,39 @@ impl ControlMessage {
                 .collect(),
             Self::Own(message) => message.pauses.clone(),
             Self::QueueBitmap { .. } | Self::Occupancy { .. } => Vec::new(),
+        }
+    }
+
+    /// The flows that the message names, with their priorities and whether they are paused.
+    pub fn named_flows(&self) -> Vec<(Priority, bool, FlowName)> {
+        match self {
+            Self::OfcFlows { pause, priority, flows, .. } => {
+                let name = |&pair| (*priority, *pause, FlowName::of_pair(pair, None));
+                flows.iter().map(name).collect()
+            }
+            Self::OfcTuples { pause, priority, flows } => flows
+                .iter()
+                .map(|&(pair, n)| (*priority, *pause, FlowName::of_pair(pair, Some(n))))
+                .collect(),
+            Self::FlowState { pause, priority, flow } => {
+                vec![(*priority, *pause, FlowName::of_flow(*flow))]
+            }
+            Self::BackPressure { flows } => flows
+                .iter()
+                .map(|&(pair, priority, xoff)| (priority, xoff, FlowName::of_pair(pair, None)))
+                .collect(),
+            Self::BackPressureTuples { flows } => flows
+                .iter()
+                .map(|&(pair, n, priority, xoff)| {
+                    (priority, xoff, FlowName::of_pair(pair, Some(n)))
+                })
+                .collect(),
+            Self::Pfc { .. }
+            | Self::QueueState { .. }
+            | Self::QueueBitmap { .. }
+            | Self::Stage { .. }
+            | Self::Occupancy { .. }
+            | Self::Own(_) => Vec::new(),
         }
     }
 

@@ -68,6 +68,7 @@ pub mod layout;
 pub mod mmu;
 pub mod none;
 pub mod ofc;
+pub mod order;
 pub mod params;
 mod perflow;
 pub mod pfc;

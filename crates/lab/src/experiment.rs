@@ -156,6 +156,9 @@ impl Experiment {
         let mut nic = s.nic.config;
         let tcp = (nic.reliability == Reliability::Tcp).then_some(s.tcp.params.ecn);
         (switch.ecn, switch.ecn_scale) = marking(s.switch.ecn, variant.cc, tcp);
+        let scheme = s.flow_control.with(variant.scheme);
+        let reorders = weir_fc::order::reordering(scheme.info, &scheme.values).is_some();
+        let keeps_order = s.routing.balance.keeps_order() && !reorders;
         nic.timeout = s.nic.timeout.unwrap_or_else(|| {
             let lossy = !variant.scheme.lossless
                 || s.run.allow_loss
@@ -163,8 +166,8 @@ impl Experiment {
                 || !self.failures.is_empty()
                 || switch.watchdog.is_some()
                 // what comes too early is thrown away, which no later packet may reveal
-                || !s.routing.balance.keeps_order() && nic.reliability == Reliability::GoBackN
-                || drops_when_full(switch.pipeline.as_ref(), &s.flow_control.with(variant.scheme));
+                || !keeps_order && nic.reliability == Reliability::GoBackN
+                || drops_when_full(switch.pipeline.as_ref(), &scheme);
             // TCP has a timer of its own
             let wanted = lossy && tcp.is_none();
             wanted.then(|| self.patience(variant.scheme))
@@ -174,7 +177,7 @@ impl Experiment {
             link: s.link,
             switch,
             nic,
-            scheme: s.flow_control.with(variant.scheme),
+            scheme,
             cc: s.congestion_control.with(variant.cc),
             tcp: s.tcp.params.clone(),
             routing: s.routing.kind,

@@ -110,8 +110,23 @@ impl Transmitter {
 pub(crate) struct Outages(Vec<(Time, Time)>);
 
 impl Outages {
+    /// One more outage. Those that overlap or touch are one: the link is up when none of them lasts.
     pub(crate) fn add(&mut self, down: Time, up: Option<Time>) {
         self.0.push((down, up.unwrap_or(Time::NEVER)));
+        self.0.retain(|(down, up)| down < up);
+        self.0.sort_unstable();
+        self.0.dedup_by(|next, last| {
+            let joined = next.0 <= last.1;
+            if joined {
+                last.1 = last.1.max(next.1);
+            }
+            joined
+        });
+    }
+
+    /// When the link fails and recovers (`Time::NEVER`: it does not), in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Time, Time)> {
+        self.0.iter().copied()
     }
 
     /// Whether the link was down at any instant of `from..=to`: a frame in flight then is lost.
@@ -146,6 +161,19 @@ mod tests {
         assert_eq!(tx.busy_until, Time::from_ps(407_600));
         assert_eq!(wires.head(wire), Time::from_ps(427_600));
         assert_eq!(wires.next(weir_core::NodeId(1)), Time::from_ps(427_600));
+    }
+
+    #[test]
+    fn outages_that_overlap_or_touch_are_one() {
+        let mut outages = Outages::default();
+        let ns = Time::from_ns;
+        for (down, up) in [(30, 50), (10, 20), (15, 30), (12, 14), (70, 80), (60, 60)] {
+            outages.add(ns(down), Some(ns(up)));
+        }
+        assert_eq!(outages.iter().collect::<Vec<_>>(), [(ns(10), ns(50)), (ns(70), ns(80))]);
+        outages.add(ns(75), None);
+        assert_eq!(outages.iter().last(), Some((ns(70), Time::NEVER)));
+        assert!(outages.hit(ns(40), ns(41)) && !outages.hit(ns(50), ns(69)));
     }
 
     #[test]

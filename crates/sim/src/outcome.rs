@@ -322,6 +322,9 @@ pub struct PauseEvent {
     pub pause: bool,
     /// What it names: the whole priority, a queue, or this many flows.
     pub scope: PauseScope,
+    /// How many flows of the priority then stand paused by name over this link. A frame may name
+    /// flows that are paused already, so this is not the sum of what frames named.
+    pub flows: u32,
     /// For a pause: the egress port that holds most of this ingress' bytes.
     pub cause: Option<PortId>,
     /// For a pause: whether that port was itself held then. If not, this is the root.

@@ -282,14 +282,12 @@ impl Shared<'_> {
     /// Admin events of a node, in order.
     pub(crate) fn admin(&self, node: NodeId) -> Vec<(Time, Admin)> {
         let mut events = Vec::new();
-        for failure in &self.config.failures {
-            for (p, end) in self.topology.ports(node).iter().enumerate() {
-                if end.link == failure.link {
-                    let port = PortId::from_index(p);
-                    events.push((failure.down, Admin::Link { port, up: false }));
-                    if let Some(up) = failure.up {
-                        events.push((up, Admin::Link { port, up: true }));
-                    }
+        for (p, end) in self.topology.ports(node).iter().enumerate() {
+            let port = PortId::from_index(p);
+            for (down, up) in self.outages(end.link).iter() {
+                events.push((down, Admin::Link { port, up: false }));
+                if up != Time::NEVER {
+                    events.push((up, Admin::Link { port, up: true }));
                 }
             }
         }

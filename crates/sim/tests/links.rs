@@ -7,7 +7,7 @@ use weir_core::{Bytes, LinkId, PortId, Rate, Time};
 use weir_net::build::{self, leaf_spine};
 use weir_net::{Layer, TopologyBuilder};
 use weir_sim::config::{EngineConfig, IngressLimit, LinkFailure, Routing, Stop, ThresholdConfig};
-use weir_sim::outcome::DropReason;
+use weir_sim::outcome::{DropReason, PauseScope};
 use weir_sim::{Config, Finish, Outcome};
 use weir_traffic::FlowSpec;
 
@@ -76,6 +76,66 @@ fn the_pause_log_alternates_across_a_failure() {
     assert!(log.contains(&(us(20), false)), "{log:?}");
     assert!(log.iter().any(|&(at, pause)| at > us(30) && pause), "{log:?}");
     assert!(!log.iter().any(|&(at, _)| at > us(20) && at < us(30)), "{log:?}");
+}
+
+/// The link of a sender fails while its switch holds pauses of every kind that schemes know: the log
+/// says once that all of them are lifted, and what is paused after the recovery is new.
+#[test]
+fn a_failure_lifts_every_pause_in_the_log_whatever_it_named() {
+    for scheme in ["gfc", "ofc", "bfc", "ideal", "flowsail", "ffc"] {
+        let mut cfg = config(scheme);
+        cfg.failures.push(LinkFailure { link: LinkId(0), down: us(20), up: Some(us(30)) });
+        cfg.nic.timeout = Some(us(50));
+        let flows: Vec<FlowSpec> = (0..6).map(|h| flow(h, 6, 1_000_000)).collect();
+        let out = run(&star(7, "1us"), &flows, &cfg);
+        assert_eq!(out.totals.completed, 6, "{scheme}");
+        let own = |at: Time| out.pauses.iter().filter(move |e| e.port == PortId(0) && e.at == at);
+        let lifted: Vec<_> = own(us(20)).map(|e| (e.pause, e.scope, e.flows)).collect();
+        assert_eq!(lifted, [(false, PauseScope::All, 0)], "{scheme}");
+        let before = out.pauses.iter().rfind(|e| e.port == PortId(0) && e.at < us(20));
+        assert!(before.is_some_and(|e| e.pause), "{scheme} had paused it: {before:?}");
+    }
+}
+
+/// OFC's switch ports are paused, in the urgent state or draining when their links fail for good:
+/// a port that is down is at rest, or the run would end with a violated invariant.
+#[test]
+fn ofc_is_at_rest_at_a_port_that_has_failed() {
+    let topology = build::leaf_spine::build(&leaf_spine::Params {
+        leaves: 3,
+        spines: 2,
+        hosts_per_leaf: 3,
+        ..leaf_spine::Params::default()
+    })
+    .expect("builds");
+    let spine = topology.find("spine0").expect("a spine");
+    for leaf in ["leaf0", "leaf1", "leaf2"] {
+        let leaf = topology.find(leaf).expect("a leaf");
+        let link = topology.links_between(spine, leaf).expect("joined")[0];
+        for down in (2..40).step_by(2).map(us) {
+            let mut cfg = config("ofc");
+            cfg.failures.push(LinkFailure { link, down, up: None });
+            cfg.nic.timeout = Some(us(100));
+            let flows: Vec<FlowSpec> = (1..9).map(|h| flow(h, 0, 400_000)).collect();
+            let out = run(&topology, &flows, &cfg);
+            assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, 8), "{down}");
+        }
+    }
+}
+
+/// The link is down from 10 to 50 us, by two outages that overlap: it is not up from 30 us on,
+/// when the shorter one ends.
+#[test]
+fn a_link_is_up_when_no_outage_lasts() {
+    let mut cfg = config("pfc");
+    for (down, up) in [(20, 30), (10, 50)] {
+        cfg.failures.push(LinkFailure { link: LinkId(1), down: us(down), up: Some(us(up)) });
+    }
+    cfg.nic.timeout = Some(us(100));
+    let two = run(&star(2, "1us"), &[flow(0, 1, 300_000)], &cfg);
+    cfg.failures.remove(0);
+    let one = run(&star(2, "1us"), &[flow(0, 1, 300_000)], &cfg);
+    assert_eq!((two.digest, two.totals.dropped), (one.digest, one.totals.dropped));
 }
 
 /// Clocks end at 2^46 ps: a run with a flow that starts later does not end as drained.

@@ -28,7 +28,7 @@
 
 use super::tables::{FlowKey, Frame};
 use super::{DuringDrain, OriginTest, Rotation};
-use crate::{Actions, Target};
+use crate::{Actions, NodeView, Target};
 use std::collections::BTreeSet;
 use weir_core::{PortId, Priority, QueueId};
 
@@ -57,6 +57,11 @@ impl Lane {
             0 => self.queues.normal,
             _ => self.queues.backup + u32::from(which) - 1,
         })
+    }
+
+    /// Packets in the three queues; marks do not count.
+    pub(super) fn packets(&self, v: &NodeView<'_>) -> u64 {
+        (0..3).map(|which| u64::from(v.queue(self.port, self.queue(which)).packets)).sum()
     }
 }
 
@@ -161,9 +166,18 @@ impl Hierarchy {
     }
 
     /// The link starts afresh: no pause is in force. What waits leaves in order.
-    pub(super) fn reset(&mut self, rules: Rules, lane: &Lane, a: &mut Actions) {
+    ///
+    /// If nothing waits, which is `empty`, there is nothing to keep in order, and no mark is
+    /// needed. A port that is down could not send one: its drain would never end.
+    pub(super) fn reset(&mut self, empty: bool, rules: Rules, lane: &Lane, a: &mut Actions) {
         self.shelved.clear();
-        self.resume_all(rules, lane, a);
+        if empty && !self.is_draining() {
+            *self = Self::default();
+            a.open(lane.port, Target::Priority(lane.priority));
+            (0..3).for_each(|which| a.open(lane.port, Target::Queue(lane.queue(which))));
+        } else {
+            self.resume_all(rules, lane, a);
+        }
     }
 
     /// Lifts every pause: the RESUME of the urgent state.

@@ -484,13 +484,16 @@ impl FlowControl for Ofc {
         self.serve(v, at, mark, a);
     }
 
-    fn link(&mut self, _v: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
         for priority in self.lossless() {
             let (at, lane) = (self.at(priority, port), self.lane(priority, port));
             self.told[at] = Told::default();
             match self.role {
                 Role::Nic => self.card.resume_all(port, priority, a),
-                Role::Switch => self.egress[at].reset(self.config.rules, &lane, a),
+                Role::Switch => {
+                    let empty = lane.packets(v) == 0;
+                    self.egress[at].reset(empty, self.config.rules, &lane, a);
+                }
             }
         }
     }
@@ -518,9 +521,7 @@ impl FlowControl for Ofc {
                     .map(|i| &self.counts[self.between(priority, PortId::from_index(i), port)])
                     .map(FlowCounts::packets)
                     .sum();
-                let lane = self.lane(priority, port);
-                let queued: u64 =
-                    (0..3).map(|q| u64::from(v.queue(port, lane.queue(q)).packets)).sum();
+                let queued = self.lane(priority, port).packets(v);
                 if counted != queued {
                     return wrong(format!(
                         "port {port} holds {queued} packets of priority {priority}, \

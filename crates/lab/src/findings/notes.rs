@@ -47,7 +47,7 @@ pub fn notes(c: &Comparison<'_>, group: &Group<'_>) -> Vec<String> {
         (if is_tcp { total(|t| t.timeouts) } else { 0 }, "timeouts"),
         (total(|t| t.fast_retransmits), "fast retransmits"),
         (total(|t| t.ecn_cuts), "windows cut for marks"),
-        (total(|t| t.reordered), "out of order"),
+        (total(|t| t.reordered), out_of_order(group).as_str()),
         (total(|t| t.discarded), "discarded at the source"),
         (total(|t| t.watchdog_storms), "watchdog storms"),
         (total(|t| t.needless_timeouts), "timeouts although nothing was lost"),
@@ -68,6 +68,18 @@ pub fn notes(c: &Comparison<'_>, group: &Group<'_>) -> Vec<String> {
         notes.push(format!("packet processors stopped {times}, {stopped} together"));
     }
     notes
+}
+
+/// What is said of packets out of order, with the reading of the scheme that is known to cause it.
+fn out_of_order(group: &Group<'_>) -> String {
+    let reading = group.runs.iter().find_map(|r| {
+        let scheme = &r.config.scheme;
+        weir_fc::order::reordering(scheme.info, &scheme.values)
+    });
+    match reading {
+        Some(r) => format!("out of order ({} = {} reorders)", r.param.name, r.value),
+        None => "out of order".into(),
+    }
 }
 
 /// A row whose changes of the scenario reach its traffic is no comparison with the others.

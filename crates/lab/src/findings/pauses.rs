@@ -183,12 +183,33 @@ fn insert(nodes: &mut Vec<PauseNode>, holds: &[Hold], chain: &[usize], window: W
 /// What identifies a pause that is on: the ingress, the priority, the queue if it names one.
 type Key = (NodeId, PortId, Priority, Option<u32>);
 
-/// A pause that is on.
+/// What is on for one key.
 #[derive(Clone, Copy)]
 struct Active {
     hold: usize,
-    /// How many flows it names, where it names flows.
-    flows: u64,
+    /// The queue or the whole priority.
+    whole: bool,
+    /// Flows by name.
+    flows: u32,
+    /// A rate step: it slows down as long as it is above zero.
+    stage: u8,
+}
+
+impl Active {
+    /// What is on after `event`.
+    fn after(self, event: &PauseEvent) -> Self {
+        match event.scope {
+            PauseScope::Priority | PauseScope::Queue(_) | PauseScope::All => {
+                Self { whole: event.pause, ..self }
+            }
+            PauseScope::Flows(_) => Self { flows: event.flows, ..self },
+            PauseScope::Stage(stage) => Self { stage, ..self },
+        }
+    }
+
+    fn is_on(self) -> bool {
+        self.whole || self.flows > 0 || self.stage > 0
+    }
 }
 
 /// Pairs pauses with their resumes and finds the parent of each; see [`Run::holds`], which does so
@@ -197,24 +218,25 @@ pub(crate) fn holds(e: &Experiment, run: &Run) -> Vec<Hold> {
     let mut holds: Vec<Hold> = Vec::new();
     let mut active: BTreeMap<Key, Active> = BTreeMap::new();
     for event in &run.outcome.pauses {
-        let (queue, on, flows) = reading(event);
-        let key = (event.node, event.port, event.priority, queue);
-        match (on, active.get(&key).copied()) {
-            (true, Some(old)) => {
-                active.insert(key, Active { flows: old.flows + flows, ..old });
-            }
-            (true, None) => {
+        if event.scope == PauseScope::All && !event.pause {
+            lift_all(event, &mut holds, &mut active);
+            continue;
+        }
+        let key = (event.node, event.port, event.priority, queue(event.scope));
+        let known = active.get(&key).copied();
+        let old = known.unwrap_or(Active { hold: holds.len(), whole: false, flows: 0, stage: 0 });
+        let new = old.after(event);
+        match (known.is_some(), new.is_on()) {
+            (false, false) => {}
+            (false, true) => {
                 holds.push(start(e, event, &holds, &active));
-                active.insert(key, Active { hold: holds.len() - 1, flows });
+                active.insert(key, new);
             }
-            (false, Some(old)) if old.flows > flows => {
-                active.insert(key, Active { flows: old.flows - flows, ..old });
-            }
-            (false, Some(old)) => {
+            (true, true) => _ = active.insert(key, new),
+            (true, false) => {
                 (holds[old.hold].end, holds[old.hold].lifted) = (event.at, true);
                 active.remove(&key);
             }
-            (false, None) => {}
         }
     }
     for left in active.values() {
@@ -223,14 +245,21 @@ pub(crate) fn holds(e: &Experiment, run: &Run) -> Vec<Hold> {
     holds
 }
 
-/// Which queue a frame names, whether it stops something, and how many flows.
-fn reading(event: &PauseEvent) -> (Option<u32>, bool, u64) {
-    match event.scope {
-        PauseScope::Priority => (None, event.pause, u64::MAX / 2),
-        PauseScope::Queue(q) => (Some(q.0), event.pause, 1),
-        PauseScope::Flows(n) => (None, event.pause, u64::from(n)),
-        // a rate step slows down as long as the stage is above zero
-        PauseScope::Stage(stage) => (None, stage > 0, 1),
+/// Ends whatever an ingress has paused of a priority, queues included.
+fn lift_all(event: &PauseEvent, holds: &mut [Hold], active: &mut BTreeMap<Key, Active>) {
+    let key = |queue| (event.node, event.port, event.priority, queue);
+    let keys: Vec<Key> =
+        active.range(key(None)..=key(Some(u32::MAX))).map(|(key, _)| *key).collect();
+    for old in keys.iter().filter_map(|key| active.remove(key)) {
+        (holds[old.hold].end, holds[old.hold].lifted) = (event.at, true);
+    }
+}
+
+/// The queue that a frame names.
+fn queue(scope: PauseScope) -> Option<u32> {
+    match scope {
+        PauseScope::Queue(q) => Some(q.0),
+        _ => None,
     }
 }
 

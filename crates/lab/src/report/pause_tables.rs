@@ -8,7 +8,7 @@ use crate::run::Run;
 use weir_sim::outcome::{PauseEvent, PauseScope};
 
 /// The columns of `pauses.csv`.
-pub(super) const EVENT_COLUMNS: [&str; 12] = [
+pub(super) const EVENT_COLUMNS: [&str; 13] = [
     "variant",
     "scheme",
     "seed",
@@ -21,6 +21,7 @@ pub(super) const EVENT_COLUMNS: [&str; 12] = [
     "scope",
     "cause",
     "cause_held",
+    "flows_paused",
 ];
 
 /// The columns of `pause-edges.csv`.
@@ -68,6 +69,7 @@ fn scope(scope: PauseScope) -> String {
         PauseScope::Queue(queue) => format!("queue {}", queue.0),
         PauseScope::Flows(n) => format!("{n} flows"),
         PauseScope::Stage(stage) => format!("stage {stage}"),
+        PauseScope::All => "all".into(),
     }
 }
 
@@ -88,6 +90,7 @@ pub(super) fn event_cells(cells: &mut Cells, e: &Experiment, run: &Run, p: &Paus
         Some(port) => cells.port(topology, p.node, port).whole(p.cause_held.into()),
         None => cells.maybe(None).maybe(None),
     };
+    cells.whole(p.flows.into());
 }
 
 /// Every pause from its start to its end, with the one that caused it; those that touch the

@@ -194,6 +194,8 @@ pub struct PauseSent<'a> {
     pub pause: bool,
     /// What it names.
     pub scope: PauseScope,
+    /// How many flows of the priority stand paused by name over this link, it included.
+    pub flows: u32,
     /// Finds the cause, which takes a look at everything that is queued.
     pub(crate) cause: &'a dyn Fn() -> Option<(PortId, bool)>,
 }

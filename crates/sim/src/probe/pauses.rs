@@ -44,6 +44,7 @@ impl Probe for PauseLog {
             priority: sent.priority,
             pause: sent.pause,
             scope: sent.scope,
+            flows: sent.flows,
             cause: cause.map(|(port, _)| port),
             cause_held: cause.is_some_and(|(_, held)| held),
         });

@@ -1,11 +1,10 @@
 //! Carries out the actions of a scheme.
 
+use super::standing::Noted;
 use super::{Switch, SwitchTimer};
 use crate::env::Env;
 use crate::frame::{control_packet, mark_packet};
-use crate::outcome::PauseScope;
 use crate::probe::PauseSent;
-use weir_core::control::Pause;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{Action, PortQueue, Target};
 
@@ -149,32 +148,30 @@ impl Switch {
     }
 
     /// Notes pauses and resumes for the timeline and the pause tree. Repeated pauses
-    /// (refreshes) are not events.
+    /// (refreshes) of a whole priority are not events.
     fn log_pause(&mut self, port: PortId, message: &ControlMessage, now: Time) {
-        for Pause { priority, pause, scope, state } in message.pauses() {
-            if !state || self.ports[port.index()].paused_upstream.set(priority, pause) {
-                self.note(port, priority, pause, scope, now);
-            }
+        for noted in self.standing.send(port, message) {
+            self.note(port, noted, now);
         }
     }
 
     /// The link at `port` is down: whatever the neighbour was told to stop goes on when it is up
     /// again.
     pub(super) fn forget_pauses(&mut self, port: PortId, now: Time) {
-        let paused = std::mem::take(&mut self.ports[port.index()].paused_upstream);
-        for p in paused.iter() {
-            self.note(port, p, false, PauseScope::Priority, now);
+        for noted in self.standing.forget(port) {
+            self.note(port, noted, now);
         }
     }
 
-    fn note(&mut self, port: PortId, p: Priority, pause: bool, scope: PauseScope, now: Time) {
-        self.ports[port.index()].meter.pauses_sent[p.index()] += u64::from(pause);
+    fn note(&mut self, port: PortId, noted: Noted, now: Time) {
+        let Noted { priority, pause, scope, flows } = noted;
+        self.ports[port.index()].meter.pauses_sent[priority.index()] += u64::from(pause);
         let mut probes = std::mem::take(&mut self.probes);
         let cause = || {
-            let main = self.main_egress(port, p)?;
-            Some((main, self.ports[main.index()].meter.holds.held().contains(p)))
+            let main = self.main_egress(port, priority)?;
+            Some((main, self.ports[main.index()].meter.holds.held().contains(priority)))
         };
-        probes.paused(now, &PauseSent { port, priority: p, pause, scope, cause: &cause });
+        probes.paused(now, &PauseSent { port, priority, pause, scope, flows, cause: &cause });
         self.probes = probes;
     }
 

@@ -22,6 +22,7 @@ pub(crate) mod port;
 pub(crate) mod report;
 pub(crate) mod scheduler;
 pub(crate) mod shortcuts;
+mod standing;
 pub(crate) mod transmit;
 pub(crate) mod watchdog;
 
@@ -44,6 +45,7 @@ use port::Port;
 use rustc_hash::FxHashMap;
 use scheduler::Schedulers;
 use shortcuts::{Shortcuts, Straight};
+use standing::Standing;
 use std::collections::VecDeque;
 use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
@@ -200,6 +202,8 @@ pub(crate) struct Switch {
     /// Since when heads wait that the scheme has left waiting. Apart from the queues: only few
     /// schemes do.
     waits: FxHashMap<PortQueue, Time>,
+    /// What neighbours have been told to stop.
+    standing: Standing,
     pub(crate) buffer: LengthProbe,
     /// When the lengths of its queues began to count: the end of the warm-up, once it is over.
     counted_from: Time,
@@ -315,6 +319,7 @@ impl Switch {
             bit_errors: Stream::new(seed, "bit-errors", index),
             watchdog: shared.config.switch.watchdog,
             waits: FxHashMap::default(),
+            standing: Standing::default(),
             buffer: LengthProbe::default(),
             counted_from: Time::ZERO,
             busy: false,

@@ -77,8 +77,6 @@ pub(crate) struct Port {
     control: VecDeque<Packet>,
     limits: Option<Box<Limits>>,
     pub(crate) outages: Outages,
-    /// Priorities we have told the neighbour to stop, for the pause log.
-    pub(crate) paused_upstream: PrioritySet,
     pub(crate) meter: PortMeter,
     /// How it marks.
     pub(crate) ecn: Option<Marking>,
@@ -122,7 +120,6 @@ impl Port {
             limits: None,
             outages: shared.outages(end.link),
             storm: PrioritySet::EMPTY,
-            paused_upstream: PrioritySet::EMPTY,
             queue: LengthProbe::default(),
             area: Area::default(),
             meter: PortMeter::default(),

@@ -51,18 +51,24 @@ pub(crate) struct Case {
     pub(crate) what: String,
 }
 
-fn one_of<T: Copy>(s: &mut Stream, all: &[T]) -> T {
+pub(crate) fn one_of<T: Copy>(s: &mut Stream, all: &[T]) -> T {
     all[s.below(all.len() as u64) as usize]
 }
 
-fn one_in(s: &mut Stream, n: u64) -> bool {
+pub(crate) fn one_in(s: &mut Stream, n: u64) -> bool {
     s.below(n) == 0
 }
 
 impl Case {
     pub(crate) fn new(number: u64) -> Self {
+        Self::under(number, None)
+    }
+
+    /// The case with this scheme instead of one drawn at random.
+    pub(crate) fn under(number: u64, scheme: Option<&'static str>) -> Self {
         let mut s = Stream::new(number, "options", 0);
-        let scheme = one_of(&mut s, weir_fc::SCHEMES).name;
+        let drawn = one_of(&mut s, weir_fc::SCHEMES).name;
+        let scheme = scheme.unwrap_or(drawn);
         let rate = Rate::from_gbps(one_of(&mut s, &[3, 10, 40, 100]));
         let delay = Time::from_ns(s.between(1, 2000));
         let speeds = Speeds::draw(number, rate);

@@ -3,6 +3,7 @@
 use crate::common::try_run;
 use crate::common::witness::heard;
 use crate::draw::Case;
+use crate::outages::cut_off;
 use weir_core::{Bytes, Time};
 use weir_fc::OnFull;
 use weir_sim::config::Reliability;
@@ -34,12 +35,27 @@ pub(crate) fn judge(case: &Case) -> Result<&'static str, String> {
         Finish::TimeLimit if stops(case) && case.config.scheme.info.name == "gfc" => {
             Ok("processors that stop for each other at GFC's lowest rate")
         }
+        Finish::TimeLimit if cut_off_flows(case, &out) => {
+            Ok("time limit: a link that has failed for good cuts flows off, and timers go on")
+        }
         // a flow that waits for a lost RESUME with something unacknowledged keeps its timer running
-        Finish::TimeLimit if out.totals.control_dropped > 0 && out.totals.timeouts > 100 => {
+        Finish::TimeLimit if damaged_frames(case, &out) && out.totals.timeouts > 100 => {
             Ok("time limit: a RESUME was lost, and timers go on for ever")
         }
         finish => Err(format!("{finish:?}, {:?}", out.totals)),
     }
+}
+
+/// Whether a flow that has not finished has no path to its destination in the end.
+fn cut_off_flows(case: &Case, out: &Outcome) -> bool {
+    let unfinished = |f: &&FlowRecord| f.acked().is_none();
+    out.flows.iter().filter(unfinished).any(|f| cut_off(case, f.src(), f.dst))
+}
+
+/// Whether bit errors have destroyed control frames. (Those that a failed link destroys do no harm:
+/// both ends forget their pauses.)
+fn damaged_frames(case: &Case, out: &Outcome) -> bool {
+    case.config.link.bit_error_rate > 0.0 && out.totals.control_dropped > 0
 }
 
 /// A full egress queue stops everything at its switch: any link may close a circle.
@@ -88,7 +104,10 @@ fn stalled(case: &Case, out: &Outcome, stuck: &[Stuck]) -> Result<&'static str, 
     let lost_answers: u64 = out.flows.iter().map(|f| f.answers_lost()).sum();
     let lost_data: u64 = out.flows.iter().map(|f| f.lost()).sum();
     let t = &out.totals;
-    if waits("RESUME") && t.control_dropped > 0 {
+    if waits("its link to come up") && cut_off_flows(case, out) {
+        return Ok("stalled: a link that has failed for good cuts flows off");
+    }
+    if waits("RESUME") && damaged_frames(case, out) {
         return Ok("stalled: a RESUME was lost");
     }
     if waits("acknowledgements")

@@ -9,36 +9,46 @@
 //! ```
 //!
 //! which prints how many cases ended in which way. `WEIR_OPTIONS=17` replays one case.
+//! `WEIR_FAILURES` does the same for the second sample, in which links fail.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod draw;
 mod judge;
+mod outages;
+mod readings;
 
 use draw::Case;
 use judge::judge;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use weir_fc::order::{REORDERING, reordering};
+use weir_sim::SimError;
 
 /// Cases of the sample.
 const SAMPLE: Range<u64> = 0..6000;
 
-fn asked_for() -> Range<u64> {
-    let Ok(text) = std::env::var("WEIR_OPTIONS") else { return SAMPLE };
-    let number = |t: &str| t.parse().expect("WEIR_OPTIONS is a number or a range such as 0..20000");
+/// Cases of the sample in which links fail.
+const FAILURES: Range<u64> = 0..3000;
+
+/// The cases that the environment variable asks for, or the sample.
+fn asked_for(variable: &str, sample: Range<u64>) -> Range<u64> {
+    let Ok(text) = std::env::var(variable) else { return sample };
+    let number = |t: &str| {
+        t.parse().unwrap_or_else(|_| panic!("{variable} is a number or a range such as 0..20000"))
+    };
     match text.split_once("..") {
         Some((from, to)) => number(from)..number(to),
         None => number(&text)..number(&text) + 1,
     }
 }
 
-#[test]
-fn everything_is_delivered_or_the_reason_is_named() {
+/// How often the cases ended in which way; none may end in a way without a name.
+fn judge_all(cases: Range<u64>, draw: fn(u64) -> Case) -> BTreeMap<&'static str, u64> {
     let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
     let mut faults = Vec::new();
-    let cases = asked_for();
     for number in cases.clone() {
-        let case = Case::new(number);
+        let case = draw(number);
         match judge(&case) {
             Ok(outcome) => *outcomes.entry(outcome).or_default() += 1,
             Err(fault) => faults.push(format!("{}\n    {fault}", case.what)),
@@ -50,9 +60,56 @@ fn everything_is_delivered_or_the_reason_is_named() {
     }
     println!("{:>7}  faults", faults.len());
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+    outcomes
+}
+
+#[test]
+fn everything_is_delivered_or_the_reason_is_named() {
+    let cases = asked_for("WEIR_OPTIONS", SAMPLE);
+    let outcomes = judge_all(cases.clone(), Case::new);
     // A sample in which nothing is delivered, lost or stuck would show nothing.
     if cases == SAMPLE {
         assert!(outcomes[judge::DELIVERED] > 100, "{outcomes:?}");
         assert!(outcomes.len() >= 4, "{outcomes:?}");
+    }
+}
+
+#[test]
+fn with_failing_links_everything_is_delivered_or_the_reason_is_named() {
+    let cases = asked_for("WEIR_FAILURES", FAILURES);
+    let outcomes = judge_all(cases.clone(), outages::case);
+    if cases == FAILURES {
+        assert!(outcomes[judge::DELIVERED] > 100, "{outcomes:?}");
+        assert!(outcomes.len() >= 4, "{outcomes:?}");
+    }
+}
+
+/// Cases of the sample of readings.
+const READINGS: Range<u64> = 0..1500;
+
+/// A run under a reading that is known to reorder is valid; under any other it would be an error to
+/// reorder. So the list must be complete, and each entry must be there for a reason.
+#[test]
+fn readings_reorder_if_they_are_known_to() {
+    let cases = asked_for("WEIR_READINGS", READINGS);
+    let (mut seen, mut faults) = (BTreeSet::new(), Vec::new());
+    for number in cases.clone() {
+        let case = readings::case(number);
+        let scheme = &case.config.scheme;
+        let known = reordering(scheme.info, &scheme.values);
+        match common::try_run(&case.topology, &case.flows, &case.config) {
+            Err(error @ SimError::Reordered { .. }) => {
+                faults.push(format!("{}: {error}", case.what))
+            }
+            Ok(out) if out.totals.reordered > 0 => {
+                seen.extend(known.map(|r| (r.scheme, r.param.name, r.value)));
+            }
+            _ => {}
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    if cases == READINGS {
+        let listed = REORDERING.iter().map(|r| (r.scheme, r.param.name, r.value));
+        assert_eq!(seen, listed.collect());
     }
 }

@@ -309,6 +309,21 @@ fn a_link_change_voids_pauses_in_both_directions_and_keeps_order() {
     assert_eq!(b.take_sent(), [(UP, pause(&[1]))], "told again");
 }
 
+/// What was queued is lost with the link, so nothing needs to stay in order: no mark, which would
+/// wait for ever at a port that sends nothing, and no hold.
+#[test]
+fn a_failed_link_with_nothing_queued_is_at_rest_at_once() {
+    for told in [&[pause(&[1, 2])][..], &[all(true)], &[pause(&[1]), all(true)]] {
+        let mut b = switch();
+        told.iter().for_each(|m| b.control(OUT, m));
+        b.link(OUT, false);
+        assert!(hierarchy(&b, OUT).is_at_rest());
+        assert_eq!(b.queue(OUT, B1).count() + b.queue(OUT, B2).count(), 0, "no mark");
+        assert!([N, B1, B2].iter().all(|q| !b.is_held(OUT, *q)));
+        assert_eq!(audit(&b, true), Ok(()));
+    }
+}
+
 #[test]
 fn flows_between_the_same_hosts_are_one_unless_told_apart() {
     let second = |b: &Bench<Ofc>| b.packet(UP, 1000).flow(1, 7, 101);

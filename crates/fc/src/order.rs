@@ -1,0 +1,32 @@
+//! Which readings of papers are known to reorder the packets of a flow.
+//!
+//! A scheme keeps the order of a flow's packets, and a run in which it does not is an error. Some
+//! listings, followed to the letter, do not keep it. To run them is a choice, so that their
+//! results are of use: they are reported, with the packets that came out of order.
+
+use crate::{Param, SchemeInfo, Values, flowsail, ofc};
+
+/// A value of a parameter with which a scheme reorders.
+#[derive(Debug)]
+pub struct Reordering {
+    /// The scheme.
+    pub scheme: &'static str,
+    /// Its parameter.
+    pub param: &'static Param,
+    /// The value.
+    pub value: &'static str,
+}
+
+/// All of them. A test of whole networks shows for each that it reorders, and a random one that no
+/// other value does.
+pub const REORDERING: &[Reordering] = &[
+    Reordering { scheme: flowsail::INFO.name, param: &flowsail::READING, value: "mark-sign" },
+    Reordering { scheme: ofc::INFO.name, param: &ofc::ROTATION, value: "modulo" },
+    Reordering { scheme: ofc::INFO.name, param: &ofc::DURING_DRAIN, value: "at-once" },
+];
+
+/// The first of them that `values` choose for the scheme.
+pub fn reordering(scheme: &SchemeInfo, values: &Values) -> Option<&'static Reordering> {
+    let chosen = |r: &&Reordering| values.choice(r.param) == Some(r.value);
+    REORDERING.iter().filter(|r| r.scheme == scheme.name).find(chosen)
+}
