@@ -17,8 +17,8 @@ pub struct Reordering {
     pub value: &'static str,
 }
 
-/// All of them. A test of whole networks shows for each that it reorders, and a random one that no
-/// other value does.
+/// All of them. Tests show for each that it reorders, and a random one found no other value that
+/// does.
 pub const REORDERING: &[Reordering] = &[
     Reordering { scheme: flowsail::INFO.name, param: &flowsail::READING, value: "mark-sign" },
     Reordering { scheme: ofc::INFO.name, param: &ofc::ROTATION, value: "modulo" },

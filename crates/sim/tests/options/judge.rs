@@ -42,14 +42,42 @@ pub(crate) fn judge(case: &Case) -> Result<&'static str, String> {
         Finish::TimeLimit if damaged_frames(case, &out) && out.totals.timeouts > 100 => {
             Ok("time limit: a RESUME was lost, and timers go on for ever")
         }
-        finish => Err(format!("{finish:?}, {:?}", out.totals)),
+        finish => Err(format!("{finish:?}, {:?}, open: {:?}", out.totals, open(case, &out))),
     }
 }
 
-/// Whether a flow that has not finished has no path to its destination in the end.
+/// Whether a flow has sent something that has not arrived and is not given up.
+fn unfinished(case: &Case, f: &FlowRecord) -> bool {
+    let first_time = (f.packets - f.retransmitted()) * case.config.nic.payload.get();
+    match (spec_of(case, f).rate, f.size) {
+        (Some(_), _) => false,
+        (None, Bytes::MAX) => f.delivered.get() != first_time,
+        (None, _) => f.acked().is_none(),
+    }
+}
+
+/// The flows that have not finished.
+fn open<'a>(case: &Case, out: &'a Outcome) -> Vec<&'a FlowRecord> {
+    out.flows.iter().filter(|f| unfinished(case, f)).collect()
+}
+
+/// Whether flows have no path to their destinations in the end, and all others that have not
+/// finished are excused.
 fn cut_off_flows(case: &Case, out: &Outcome) -> bool {
-    let unfinished = |f: &&FlowRecord| f.acked().is_none();
-    out.flows.iter().filter(unfinished).any(|f| cut_off(case, f.src(), f.dst))
+    let gone = |f: &FlowRecord| f.finish().is_none() && cut_off(case, f.src(), f.dst);
+    // the answers of a flow that is complete may have no path, either
+    let unanswered = |f: &FlowRecord| f.acked().is_none() && cut_off(case, f.dst, f.src());
+    let excused = |f: &FlowRecord| gone(f) || unanswered(f) || nothing_repairs(case, f);
+    let mut left = open(case, out).into_iter();
+    out.flows.iter().any(|f| gone(f) || unanswered(f)) && left.all(excused)
+}
+
+/// Whether a flow waits for something that was lost, or came too early, without a timer.
+fn nothing_repairs(case: &Case, f: &FlowRecord) -> bool {
+    let nic = &case.config.nic;
+    let early = nic.reliability == Reliability::GoBackN && f.reordered() > 0;
+    let harmed = f.lost() + f.answers_lost() > 0 || early;
+    nic.timeout.is_none() && nic.reliability != Reliability::Tcp && harmed
 }
 
 /// Whether bit errors have destroyed control frames. (Those that a failed link destroys do no harm:
@@ -104,11 +132,11 @@ fn stalled(case: &Case, out: &Outcome, stuck: &[Stuck]) -> Result<&'static str, 
     let lost_answers: u64 = out.flows.iter().map(|f| f.answers_lost()).sum();
     let lost_data: u64 = out.flows.iter().map(|f| f.lost()).sum();
     let t = &out.totals;
-    if waits("its link to come up") && cut_off_flows(case, out) {
-        return Ok("stalled: a link that has failed for good cuts flows off");
-    }
     if waits("RESUME") && damaged_frames(case, out) {
         return Ok("stalled: a RESUME was lost");
+    }
+    if waits("its link to come up") && !waits("RESUME") && cut_off_flows(case, out) {
+        return Ok("stalled: a link that has failed for good cuts flows off");
     }
     if waits("acknowledgements")
         && case.config.nic.timeout.is_none()
@@ -127,7 +155,8 @@ fn stalled(case: &Case, out: &Outcome, stuck: &[Stuck]) -> Result<&'static str, 
         return Ok("stalled: go-back-N threw away what came too early, and there is no timeout");
     }
     let list: Vec<&str> = stuck.iter().map(|s| s.waits_for.as_str()).collect();
-    Err(format!("stalled without a reason, waiting: {list:?}, {t:?}"))
+    let open = open(case, out);
+    Err(format!("stalled without a reason, waiting: {list:?}, {t:?}, open: {open:?}"))
 }
 
 /// What no network can exceed.

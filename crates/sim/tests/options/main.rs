@@ -107,9 +107,11 @@ fn readings_reorder_if_they_are_known_to() {
             _ => {}
         }
     }
+    println!("{} cases, reordered by {seen:?}", cases.end - cases.start);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     if cases == READINGS {
-        let listed = REORDERING.iter().map(|r| (r.scheme, r.param.name, r.value));
-        assert_eq!(seen, listed.collect());
+        // OFC's `at-once` takes a coincidence that a test of the scheme alone brings about
+        let listed = REORDERING.iter().filter(|r| r.value != "at-once");
+        assert_eq!(seen, listed.map(|r| (r.scheme, r.param.name, r.value)).collect());
     }
 }
