@@ -110,7 +110,7 @@ impl Transmitter {
 pub(crate) struct Outages(Vec<(Time, Time)>);
 
 impl Outages {
-    /// One more outage. Those that overlap or touch are one: the link is up when none of them lasts.
+    /// One more outage. Those that overlap or touch are one: the link is up when none lasts.
     pub(crate) fn add(&mut self, down: Time, up: Option<Time>) {
         self.0.push((down, up.unwrap_or(Time::NEVER)));
         self.0.retain(|(down, up)| down < up);

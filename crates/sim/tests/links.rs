@@ -78,8 +78,8 @@ fn the_pause_log_alternates_across_a_failure() {
     assert!(!log.iter().any(|&(at, _)| at > us(20) && at < us(30)), "{log:?}");
 }
 
-/// The link of a sender fails while its switch holds pauses of every kind that schemes know: the log
-/// says once that all of them are lifted, and what is paused after the recovery is new.
+/// The link of a sender fails while its switch holds pauses of every kind that schemes know: the
+/// log says once that all of them are lifted, and what is paused after the recovery is new.
 #[test]
 fn a_failure_lifts_every_pause_in_the_log_whatever_it_named() {
     for scheme in ["gfc", "ofc", "bfc", "ideal", "flowsail", "ffc"] {
