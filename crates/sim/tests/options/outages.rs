@@ -17,7 +17,7 @@ const READINGS: &[(&str, &str)] = &[
 
 /// A share of the cases runs under OFC, which has most to resolve when a link fails.
 pub(crate) fn case(number: u64) -> Case {
-    let mut case = Case::under(number, (number % 4 == 0).then_some("ofc"));
+    let mut case = Case::under(number, number.is_multiple_of(4).then_some("ofc"));
     let mut s = Stream::new(number, "failures", 0);
     let links = case.topology.links().len() as u64;
     let mut failures: Vec<LinkFailure> = Vec::new();
