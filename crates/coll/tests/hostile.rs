@@ -33,7 +33,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn arbitrary_bytes_are_a_schedule_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn arbitrary_bytes_are_a_schedule_or_an_error(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+    ) {
         let _ = (text::parse(&bytes), binary::parse(&bytes));
     }
 
