@@ -41,17 +41,44 @@ def number(cell):
     return int(cell) if cell else None
 
 
-def nearest_rank(values, percent):
+# Percentiles that exist, in thousandths: ranks are computed in integers.
+SHARES = {"p25": 250, "p50": 500, "p75": 750, "p90": 900, "p95": 950, "p99": 990, "p999": 999}
+
+
+def rank(count, share):
+    """The smallest whole number that is not below count * share / 1000."""
+    return -(-count * share // 1000)
+
+
+def nearest_rank(values, share):
     values = sorted(values)
     if not values:
         return None
-    return values[max(1, math.ceil(percent / 100 * len(values))) - 1]
+    return values[max(1, rank(len(values), share)) - 1]
+
+
+def over_time(bins, share, longest):
+    """The edge of the bin up to which this share of the time was spent."""
+    wanted, spent = rank(sum(time for _, time in bins), share), 0
+    for edge, time in bins:
+        spent += time
+        if spent >= wanted:
+            return min(edge, longest)
+    return longest
+
+
+def told_shares(told):
+    """The percentiles that a summary has; at least the three that all have."""
+    names = [name for name in SHARES if name in told]
+    if not {"p50", "p95", "p99"} <= set(names):
+        raise Wrong(f"percentiles are missing: {sorted(told)}")
+    return names
 
 
 def spread(what, told, values, tolerance=1e-9):
     same(f"{what}.mean", told["mean"], sum(values) / len(values) if values else None, tolerance)
-    for percent in (50, 95, 99):
-        same(f"{what}.p{percent}", told[f"p{percent}"], nearest_rank(values, percent), tolerance)
+    for name in told_shares(told):
+        same(f"{what}.{name}", told[name], nearest_rank(values, SHARES[name]), tolerance)
     same(f"{what}.max", told["max"], max(values) if values else None, tolerance)
 
 
@@ -174,14 +201,8 @@ def check_lengths(what, told, bins, longest):
     """A distribution over time, from its bins: (upper edge, time)."""
     total = sum(time for _, time in bins)
     same(f"{what}.max", told["max"], longest)
-    for percent in (50, 95, 99):
-        spent, value = 0, longest
-        for edge, time in bins:
-            spent += time
-            if spent >= percent / 100 * total:
-                value = min(edge, longest)
-                break
-        same(f"{what}.p{percent}", told[f"p{percent}"], value)
+    for name in told_shares(told):
+        same(f"{what}.{name}", told[name], over_time(bins, SHARES[name], longest))
     # a bin reaches at most 1/32 above the lengths in it
     mean = sum(edge * time for edge, time in bins) / total if total else 0
     at_most(f"{what}.mean", told["mean"], mean * (1 + 1e-9) + 1e-6)

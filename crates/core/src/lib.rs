@@ -8,6 +8,7 @@
 //! | [`NodeId`], [`PortId`], [`FlowId`], ... | typed indices |
 //! | [`Packet`] | a 32-byte `Copy` value that moves through queues and wires |
 //! | [`param::Param`] | a parameter of anything that scenarios set: name, kind, default, meaning |
+//! | [`Percentile`] | a share of values or of time, and the one rule for percentiles |
 //! | [`rng::Stream`] | a random stream named by (seed, purpose, index), the same on every machine |
 //!
 //! Nothing in here knows about events, schemes or topologies.
@@ -19,6 +20,7 @@ pub mod markup;
 pub mod nearest;
 pub mod packet;
 pub mod param;
+pub mod percentile;
 pub mod prefetch;
 pub mod priorities;
 pub mod rng;
@@ -28,5 +30,6 @@ pub use control::ControlMessage;
 pub use ids::{ClassId, FlowId, LinkId, NodeId, PortId, Priority, QueueId};
 pub use nearest::nearest;
 pub use packet::{Packet, PacketKind};
+pub use percentile::Percentile;
 pub use priorities::PrioritySet;
 pub use units::{Bytes, ParseUnitError, Rate, Ratio, Time};

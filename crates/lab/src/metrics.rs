@@ -11,6 +11,7 @@ use crate::run::Run;
 use crate::scenario::SizeRange;
 use crate::stats::Sorted;
 use std::sync::Arc;
+use weir_core::percentile::{P25, P50, P75, P90, P95, P99, P999, Percentile};
 use weir_core::{Bytes, ClassId, Rate, Time};
 use weir_sim::outcome::{Finish, PortRecord};
 
@@ -145,15 +146,15 @@ pub const RUN: &[Metric<OfRun>] = metrics![
     "queue_mean_bytes" Real "mean queue at the switch port with the longest queue"
         |v| real(v.hottest.map(|p| p.queue.mean));
     "queue_p99_bytes" Whole "length that this queue did not exceed for 99 % of the time"
-        |v| v.hottest.map_or_else(String::new, |p| whole(p.queue.percentile(99.0).get()));
+        |v| v.hottest.map_or_else(String::new, |p| whole(p.queue.percentile(P99).get()));
     "queue_max_bytes" Whole "longest queue of any switch port"
         |v| v.hottest.map_or_else(String::new, |p| whole(p.queue.max.get()));
     "buffer_p50_bytes" Whole "memory that the fullest switch did not exceed for half of the time"
-        |v| whole(buffer(v.run, 50.0));
-    "buffer_p90_bytes" Whole "the same for 90 % of the time" |v| whole(buffer(v.run, 90.0));
-    "buffer_p95_bytes" Whole "the same for 95 % of the time" |v| whole(buffer(v.run, 95.0));
-    "buffer_p99_bytes" Whole "the same for 99 % of the time" |v| whole(buffer(v.run, 99.0));
-    "buffer_p999_bytes" Whole "the same for 99.9 % of the time" |v| whole(buffer(v.run, 99.9));
+        |v| whole(buffer(v.run, P50));
+    "buffer_p90_bytes" Whole "the same for 90 % of the time" |v| whole(buffer(v.run, P90));
+    "buffer_p95_bytes" Whole "the same for 95 % of the time" |v| whole(buffer(v.run, P95));
+    "buffer_p99_bytes" Whole "the same for 99 % of the time" |v| whole(buffer(v.run, P99));
+    "buffer_p999_bytes" Whole "the same for 99.9 % of the time" |v| whole(buffer(v.run, P999));
     "buffer_max_bytes" Whole "most memory that one switch used"
         |v| whole(v.run.outcome.switches.iter().map(|s| s.peak_buffer.get()).max().unwrap_or(0));
     "tables_mean_bytes" Real "mean size of the tables that the scheme keeps in a switch"
@@ -178,24 +179,24 @@ pub const FLOWS: &[Metric<OfFlows>] = metrics![
     "completed" Whole "those that completed" |v| whole(v.stats.completed);
     "fct_mean_ps" Real "mean completion time" |v| real(v.stats.fct.mean());
     "fct_min_ps" Whole "the shortest" |v| time(v.stats.fct.min());
-    "fct_p25_ps" Whole "its 25th percentile" |v| time(v.stats.fct.percentile(25.0));
-    "fct_p50_ps" Whole "its median" |v| time(v.stats.fct.percentile(50.0));
-    "fct_p75_ps" Whole "its 75th percentile" |v| time(v.stats.fct.percentile(75.0));
-    "fct_p90_ps" Whole "its 90th percentile" |v| time(v.stats.fct.percentile(90.0));
-    "fct_p95_ps" Whole "its 95th percentile" |v| time(v.stats.fct.percentile(95.0));
-    "fct_p99_ps" Whole "its 99th percentile" |v| time(v.stats.fct.percentile(99.0));
-    "fct_p999_ps" Whole "its 99.9th percentile" |v| time(v.stats.fct.percentile(99.9));
+    "fct_p25_ps" Whole "its 25th percentile" |v| time(v.stats.fct.percentile(P25));
+    "fct_p50_ps" Whole "its median" |v| time(v.stats.fct.percentile(P50));
+    "fct_p75_ps" Whole "its 75th percentile" |v| time(v.stats.fct.percentile(P75));
+    "fct_p90_ps" Whole "its 90th percentile" |v| time(v.stats.fct.percentile(P90));
+    "fct_p95_ps" Whole "its 95th percentile" |v| time(v.stats.fct.percentile(P95));
+    "fct_p99_ps" Whole "its 99th percentile" |v| time(v.stats.fct.percentile(P99));
+    "fct_p999_ps" Whole "its 99.9th percentile" |v| time(v.stats.fct.percentile(P999));
     "fct_max_ps" Whole "the longest" |v| time(v.stats.fct.max());
     "slowdown_mean" Real "mean of completion time divided by ideal completion time"
         |v| real(v.stats.slowdown.mean());
     "slowdown_min" Real "the smallest" |v| real(v.stats.slowdown.min());
-    "slowdown_p25" Real "its 25th percentile" |v| real(v.stats.slowdown.percentile(25.0));
-    "slowdown_p50" Real "its median" |v| real(v.stats.slowdown.percentile(50.0));
-    "slowdown_p75" Real "its 75th percentile" |v| real(v.stats.slowdown.percentile(75.0));
-    "slowdown_p90" Real "its 90th percentile" |v| real(v.stats.slowdown.percentile(90.0));
-    "slowdown_p95" Real "its 95th percentile" |v| real(v.stats.slowdown.percentile(95.0));
-    "slowdown_p99" Real "its 99th percentile" |v| real(v.stats.slowdown.percentile(99.0));
-    "slowdown_p999" Real "its 99.9th percentile" |v| real(v.stats.slowdown.percentile(99.9));
+    "slowdown_p25" Real "its 25th percentile" |v| real(v.stats.slowdown.percentile(P25));
+    "slowdown_p50" Real "its median" |v| real(v.stats.slowdown.percentile(P50));
+    "slowdown_p75" Real "its 75th percentile" |v| real(v.stats.slowdown.percentile(P75));
+    "slowdown_p90" Real "its 90th percentile" |v| real(v.stats.slowdown.percentile(P90));
+    "slowdown_p95" Real "its 95th percentile" |v| real(v.stats.slowdown.percentile(P95));
+    "slowdown_p99" Real "its 99th percentile" |v| real(v.stats.slowdown.percentile(P99));
+    "slowdown_p999" Real "its 99.9th percentile" |v| real(v.stats.slowdown.percentile(P999));
     "slowdown_max" Real "the largest" |v| real(v.stats.slowdown.max());
     "throughput_mean_bps" Real "mean over completed flows of size divided by completion time"
         |v| real(v.stats.throughput.mean());
@@ -221,7 +222,7 @@ pub const PORTS: &[Metric<OfPorts>] = metrics![
     "queue_mean_bytes" Real "mean over the ports of their mean queues"
         |v| real(Sorted::new(v.ports.iter().map(|p| p.queue.mean)).mean());
     "queue_p99_bytes" Whole "largest of the lengths that they did not exceed for 99 % of the time"
-        |v| whole(v.ports.iter().map(|p| p.queue.percentile(99.0).get()).max().unwrap_or(0));
+        |v| whole(v.ports.iter().map(|p| p.queue.percentile(P99).get()).max().unwrap_or(0));
     "queue_max_bytes" Whole "longest queue" |v| whole(v.ports.iter().map(|p| p.queue.max.get())
         .max().unwrap_or(0));
     "held_ps" Whole "time during which a priority of a port was held, summed over ports and \
@@ -242,8 +243,8 @@ pub const STATE: &[Metric<OfState>] = metrics![
 ];
 
 /// Memory that the fullest switch did not exceed for a share of the time.
-fn buffer(run: &Run, percent: f64) -> u64 {
-    let of = |s: &weir_sim::outcome::SwitchRecord| s.buffer.percentile(percent).get();
+fn buffer(run: &Run, share: Percentile) -> u64 {
+    let of = |s: &weir_sim::outcome::SwitchRecord| s.buffer.percentile(share).get();
     run.outcome.switches.iter().map(of).max().unwrap_or(0)
 }
 

@@ -10,6 +10,7 @@ use crate::run::Run;
 use crate::table::{Column, TextTable, paint};
 use crate::victims;
 use weir_core::ClassId;
+use weir_core::percentile::{P50, P99};
 use weir_sim::outcome::{Finish, PortRecord, Stuck};
 
 /// The runs of one scheme as text: a single run in detail, several seeds by their means.
@@ -101,11 +102,11 @@ fn flows(c: &Comparison<'_>, run: &Run, layout: Layout) -> String {
             format::count(s.flows),
             format::count(s.completed),
             time(s.fct.mean()),
-            time(s.fct.percentile(50.0)),
-            time(s.fct.percentile(99.0)),
+            time(s.fct.percentile(P50)),
+            time(s.fct.percentile(P99)),
             time(s.fct.max()),
             number(s.slowdown.mean()),
-            number(s.slowdown.percentile(99.0)),
+            number(s.slowdown.percentile(P99)),
             time(s.held.mean()),
             time(s.held.max()),
             some(s.retransmitted),
@@ -142,7 +143,7 @@ fn ports(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
         t.row(vec![
             PortAt { node: p.node, port: p.port }.name(topology),
             format::bytes_f64(p.queue.mean),
-            format::bytes(p.queue.percentile(99.0)),
+            format::bytes(p.queue.percentile(P99)),
             format::bytes(p.queue.max),
             format::percent(p.utilisation),
             some(p.pauses_sent.iter().sum()),

@@ -1,5 +1,8 @@
 //! Statistics of samples: exact percentiles, means, confidence intervals.
 
+use weir_core::Percentile;
+use weir_core::percentile::{P25, P50, P75, P90, P95, P99, P999};
+
 /// Samples in ascending order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sorted(Vec<f64>);
@@ -35,10 +38,9 @@ impl Sorted {
         &self.0
     }
 
-    /// The smallest sample that at least `percent` of all do not exceed (nearest rank).
-    pub fn percentile(&self, percent: f64) -> Option<f64> {
-        let rank = libm::ceil(percent / 100.0 * self.0.len() as f64) as usize;
-        self.0.get(rank.max(1) - 1).copied()
+    /// The smallest sample that at least this share of all do not exceed (nearest rank).
+    pub fn percentile(&self, share: Percentile) -> Option<f64> {
+        share.of(&self.0)
     }
 
     /// The mean.
@@ -68,7 +70,7 @@ pub struct Spread {
 
 impl Spread {
     /// The percentiles that are kept.
-    pub const PERCENTILES: [f64; 7] = [25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
+    pub const PERCENTILES: [Percentile; 7] = [P25, P50, P75, P90, P95, P99, P999];
 
     /// Of samples; what is not a number is left out.
     pub fn new(samples: impl IntoIterator<Item = f64>) -> Self {
@@ -100,8 +102,8 @@ impl Spread {
     ///
     /// # Panics
     /// If it is not one of [`Spread::PERCENTILES`].
-    pub fn percentile(&self, percent: f64) -> Option<f64> {
-        let at = Self::PERCENTILES.iter().position(|&p| p == percent);
+    pub fn percentile(&self, share: Percentile) -> Option<f64> {
+        let at = Self::PERCENTILES.iter().position(|&p| p == share);
         self.percentiles[at.expect("a percentile that is kept")]
     }
 }
@@ -110,7 +112,7 @@ impl Spread {
 /// axis should reach, so that one outlier does not flatten the rest.
 pub fn usual_max(values: impl IntoIterator<Item = f64>) -> f64 {
     let sorted = Sorted::new(values);
-    let far = sorted.percentile(50.0).unwrap_or(0.0) * 5.0;
+    let far = sorted.percentile(P50).unwrap_or(0.0) * 5.0;
     let usual = sorted.as_slice().iter().rev().find(|x| **x <= far);
     usual.or(sorted.as_slice().last()).copied().unwrap_or(0.0)
 }
@@ -190,10 +192,20 @@ mod tests {
     #[test]
     fn percentiles_are_samples() {
         let s = Sorted::new([5.0, 1.0, 4.0, 2.0, 3.0]);
-        let at = |p| s.percentile(p).unwrap();
-        assert_eq!([at(0.0), at(20.0), at(20.1), at(50.0), at(99.0)], [1.0, 1.0, 2.0, 3.0, 5.0]);
-        assert_eq!(Sorted::new([]).percentile(50.0), None);
+        assert_eq!([P25, P50, P99].map(|p| s.percentile(p)), [2.0, 3.0, 5.0].map(Some));
+        assert_eq!(Sorted::new([]).percentile(P50), None);
         assert_eq!(Sorted::new([f64::NAN, 2.0]).max(), Some(2.0));
+    }
+
+    /// Ranks of whole thousands are whole: 999 of 1000 and 1998 of 2000 samples.
+    #[test]
+    fn the_99_9th_percentile_of_whole_thousands_is_not_the_largest() {
+        for thousands in [1u32, 2, 3, 7, 29, 100] {
+            let n = thousands * 1000;
+            let samples = (1..=n).rev().map(f64::from);
+            let found = Spread::new(samples).percentile(P999);
+            assert_eq!(found, Some(f64::from(n - thousands)), "{n} samples");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::stats::{Estimate, Sorted};
 use crate::table::{Column, TextTable};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use weir_core::percentile::{P50, P95, P99};
 
 /// Slowdowns of one run, or of one row of a comparison, in one range: means over seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,9 +124,9 @@ fn spread(run: &Seeded, range: &SizeRange) -> Option<Spread> {
         flows: seeds.iter().map(Sorted::len).sum(),
         figures: [
             estimate(&Sorted::mean)?,
-            estimate(&|s| s.percentile(50.0))?,
-            estimate(&|s| s.percentile(95.0))?,
-            estimate(&|s| s.percentile(99.0))?,
+            estimate(&|s| s.percentile(P50))?,
+            estimate(&|s| s.percentile(P95))?,
+            estimate(&|s| s.percentile(P99))?,
         ],
     })
 }

@@ -6,6 +6,7 @@ use crate::run::Run;
 use crate::scenario::SizeRange;
 use crate::stats::{Estimate, Sorted, Spread};
 use std::sync::{Arc, Mutex};
+use weir_core::percentile::{P50, P95, P99};
 use weir_core::{Bytes, ClassId, Time};
 use weir_sim::outcome::FlowRecord;
 
@@ -218,15 +219,15 @@ impl ClassSummary {
             completed: runs.iter().map(|s| s.completed).sum(),
             most: runs.iter().map(|s| s.flows).max().unwrap_or(0),
             fct_mean: estimate(&|s| s.fct.mean()),
-            fct_p50: estimate(&|s| s.fct.percentile(50.0)),
-            fct_p95: estimate(&|s| s.fct.percentile(95.0)),
-            fct_p99: estimate(&|s| s.fct.percentile(99.0)),
+            fct_p50: estimate(&|s| s.fct.percentile(P50)),
+            fct_p95: estimate(&|s| s.fct.percentile(P95)),
+            fct_p99: estimate(&|s| s.fct.percentile(P99)),
             fct_max: runs.iter().filter_map(|s| s.fct.max()).reduce(f64::max),
             rate_mean: estimate(&|s| s.rate.mean()),
             slowdown_mean: estimate(&|s| s.slowdown.mean()),
-            slowdown_p50: estimate(&|s| s.slowdown.percentile(50.0)),
-            slowdown_p95: estimate(&|s| s.slowdown.percentile(95.0)),
-            slowdown_p99: estimate(&|s| s.slowdown.percentile(99.0)),
+            slowdown_p50: estimate(&|s| s.slowdown.percentile(P50)),
+            slowdown_p95: estimate(&|s| s.slowdown.percentile(P95)),
+            slowdown_p99: estimate(&|s| s.slowdown.percentile(P99)),
             held_mean: estimate(&|s| s.held.mean()),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::run::Run;
 use rustc_hash::FxHashMap;
-use weir_core::{NodeId, PortId};
+use weir_core::{NodeId, Percentile, PortId};
 use weir_net::{Layer, Topology};
 use weir_sim::outcome::QueueStats;
 
@@ -187,18 +187,11 @@ impl Distribution {
         self
     }
 
-    /// What was not exceeded for `percent` of the time, up to the width of a bin above the true
+    /// What was not exceeded for a share of the time, up to the width of a bin above the true
     /// value.
-    pub fn percentile(&self, percent: f64) -> u64 {
-        let wanted = percent / 100.0 * self.total as f64;
-        let mut spent = 0;
-        for &(edge, time) in &self.bins {
-            spent += time;
-            if spent as f64 >= wanted {
-                return edge.min(self.max);
-            }
-        }
-        self.max
+    pub fn percentile(&self, share: Percentile) -> u64 {
+        let edge = share.over_time(self.total, self.bins.iter().copied());
+        edge.map_or(self.max, |edge| edge.min(self.max))
     }
 
     /// The bins with the share of time up to each.
@@ -220,6 +213,7 @@ fn time_of(stats: &QueueStats) -> u128 {
 mod tests {
     use super::*;
     use weir_core::Bytes;
+    use weir_core::percentile::P50;
 
     fn stats(lasted: &[(u64, u64)]) -> QueueStats {
         lasted.iter().map(|&(length, time)| (Bytes::new(length), time)).collect()
@@ -231,10 +225,11 @@ mod tests {
         let all = [stats(&[(0, 60), (100, 40)]), stats(&[(60, 100)])];
         let d = Distribution::new(all.iter());
         assert_eq!((d.total, d.mean, d.max), (200, 50.0, 100));
-        assert_eq!([30.0, 31.0, 80.0, 81.0, 100.0].map(|p| d.percentile(p)), [0, 60, 60, 100, 100]);
+        let at = |thousandths| d.percentile(Percentile::per_mille(thousandths));
+        assert_eq!([300, 301, 800, 801, 1000].map(at), [0, 60, 60, 100, 100]);
         let shares: Vec<_> = d.shares().collect();
         assert_eq!(shares, [(0, 60, 0.3), (60, 100, 0.8), (100, 40, 1.0)]);
-        assert_eq!(Distribution::new([].into_iter()).percentile(50.0), 0);
+        assert_eq!(Distribution::new([].into_iter()).percentile(P50), 0);
         // one by one, then together
         let apart = all.each_ref().map(|stats| Distribution::new([stats].into_iter()));
         assert_eq!(apart.iter().collect::<Distribution>(), d);

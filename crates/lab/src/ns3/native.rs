@@ -8,6 +8,7 @@ use crate::scenario::Files;
 use crate::stats::Sorted;
 use std::collections::BTreeMap;
 use weir_core::Time;
+use weir_core::percentile::P99;
 use weir_ns3::Memory;
 use weir_sim::outcome::{DropRecord, Flows};
 
@@ -73,7 +74,7 @@ impl Comparison {
     /// Difference of the 99th percentile, in per cent.
     pub fn p99_difference(&self) -> Option<f64> {
         let (compat, native) = self.times();
-        Some(percent(compat.percentile(99.0)?, native.percentile(99.0)?))
+        Some(percent(compat.percentile(P99)?, native.percentile(P99)?))
     }
 
     /// The flow whose time differs most, relatively.

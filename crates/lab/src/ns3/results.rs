@@ -5,6 +5,7 @@ use crate::report::{FLOW_COLUMNS, SCHEMA, json_text};
 use crate::stats::Sorted;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use weir_core::percentile::{P50, P95, P99};
 use weir_ns3::record::{FctRecord, Sent};
 use weir_ns3::{Inputs, StopReason};
 
@@ -112,9 +113,9 @@ fn describe(c: &Class) -> Value {
     let spread = |s: &Sorted| {
         json!({
             "mean": s.mean(),
-            "p50": s.percentile(50.0),
-            "p95": s.percentile(95.0),
-            "p99": s.percentile(99.0),
+            "p50": s.percentile(P50),
+            "p95": s.percentile(P95),
+            "p99": s.percentile(P99),
             "max": s.max(),
         })
     };

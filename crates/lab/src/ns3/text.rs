@@ -5,6 +5,7 @@ use super::{Inputs, Ns3Run, StopReason};
 use crate::format;
 use crate::listing::Layout;
 use crate::table::{Column, TextTable, paint};
+use weir_core::percentile::{P50, P99};
 
 /// A run on one screen.
 pub fn text(name: &str, inputs: &Inputs, run: &Ns3Run, layout: Layout) -> String {
@@ -53,12 +54,12 @@ fn row(c: &Class) -> Vec<String> {
         format::count(c.flows),
         format::count(c.completed),
         time(c.fct.mean()),
-        time(c.fct.percentile(50.0)),
-        time(c.fct.percentile(99.0)),
+        time(c.fct.percentile(P50)),
+        time(c.fct.percentile(P99)),
         time(c.fct.max()),
         number(c.slowdown.mean()),
-        number(c.slowdown.percentile(50.0)),
-        number(c.slowdown.percentile(99.0)),
+        number(c.slowdown.percentile(P50)),
+        number(c.slowdown.percentile(P99)),
         number(c.slowdown.max()),
     ]
 }

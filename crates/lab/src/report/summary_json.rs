@@ -9,6 +9,7 @@ use crate::findings::{
 use crate::run::{Failed, Run};
 use crate::stats::{Estimate, Spread};
 use serde_json::{Map, Value, json};
+use weir_core::percentile::{P50, P95, P99};
 use weir_core::{ClassId, Time};
 use weir_sim::config::Reliability;
 use weir_sim::outcome::{Deadlock, Finish, Stuck};
@@ -122,9 +123,9 @@ fn divided(
 fn length(d: &Distribution) -> Value {
     json!({
         "mean": d.mean,
-        "p50": d.percentile(50.0),
-        "p95": d.percentile(95.0),
-        "p99": d.percentile(99.0),
+        "p50": d.percentile(P50),
+        "p95": d.percentile(P95),
+        "p99": d.percentile(P99),
         "max": d.max,
     })
 }
@@ -228,9 +229,9 @@ fn picoseconds(t: Option<f64>) -> Value {
 fn spread(s: &Spread) -> Value {
     json!({
         "mean": picoseconds(s.mean()),
-        "p50": picoseconds(s.percentile(50.0)),
-        "p95": picoseconds(s.percentile(95.0)),
-        "p99": picoseconds(s.percentile(99.0)),
+        "p50": picoseconds(s.percentile(P50)),
+        "p95": picoseconds(s.percentile(P95)),
+        "p99": picoseconds(s.percentile(P99)),
         "max": picoseconds(s.max()),
     })
 }
@@ -312,7 +313,7 @@ fn hottest(e: &Experiment, run: &Run) -> Value {
         "node": e.topology.name(at.node),
         "port": at.label(&e.topology),
         "queue_mean": port.queue.mean,
-        "queue_p99": port.queue.percentile(99.0).get(),
+        "queue_p99": port.queue.percentile(P99).get(),
         "queue_max": port.queue.max.get(),
     })
 }

@@ -7,6 +7,7 @@ use crate::findings::{Comparison, Distribution, PauseTree, PortKind, Victim};
 use crate::run::Run;
 use std::io::{self, Write};
 use weir_core::decimal::push_whole;
+use weir_core::percentile::{P50, P95, P99};
 use weir_core::{Bytes, Priority, Time};
 use weir_sim::outcome::{FlowRecord, PauseEvent, PortRecord, Sample, TcpRecord};
 
@@ -256,8 +257,8 @@ fn port_cells(cells: &mut Cells, e: &Experiment, run: &Run, p: &PortRecord) {
     cells.word(topology.name(topology.port(p.node, p.port).peer));
     cells.word(topology.node(p.node).layer.name()).whole(p.rate.as_bps());
     cells.whole(p.packets).whole(p.wire_bytes.get()).real(p.utilisation, 6).real(q.mean, 1);
-    for percent in [50.0, 95.0, 99.0] {
-        cells.whole(q.percentile(percent).get());
+    for share in [P50, P95, P99] {
+        cells.whole(q.percentile(share).get());
     }
     cells.whole(q.max.get());
     cells.whole(p.control_sent);

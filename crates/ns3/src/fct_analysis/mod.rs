@@ -2,7 +2,8 @@
 //! files side by side, as rows and CSV.
 //!
 //! Flows are sorted by size and cut into buckets of equal count. A flow's slowdown is its
-//! completion time over the estimate for an idle network, at least 1.
+//! completion time over the estimate for an idle network, at least 1. Percentiles are of nearest
+//! rank ([`weir_core::Percentile`]).
 
 mod table;
 

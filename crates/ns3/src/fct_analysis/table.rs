@@ -2,6 +2,7 @@
 
 use super::{Sample, Series};
 use std::fmt::Write as _;
+use weir_core::percentile::{P50, P95, P99};
 
 /// Slowdowns of one run in one bucket.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,13 +24,12 @@ impl Stats {
         let mut sorted: Vec<f64> = samples.iter().map(|s| s.slowdown).collect();
         sorted.sort_by(f64::total_cmp);
         let n = sorted.len();
-        let at = |p: f64| sorted.get((n as f64 * p) as usize).or(sorted.last()).copied();
         Some(Self {
             flows: n,
             mean: sorted.iter().sum::<f64>() / n as f64,
-            p50: at(0.5)?,
-            p95: at(0.95)?,
-            p99: at(0.99)?,
+            p50: P50.of(&sorted)?,
+            p95: P95.of(&sorted)?,
+            p99: P99.of(&sorted)?,
         })
     }
 }
@@ -56,7 +56,8 @@ pub struct Table {
 
 impl Table {
     /// Cuts each run's flows, sorted by size, into `buckets` parts of equal count. (The original
-    /// script uses 20, and leaves out the largest flow of each run by mistake; here all count.)
+    /// script uses 20, and leaves out the largest flow of each run by mistake; here all count. Its
+    /// percentiles are one rank higher where that is a whole number; here the nearest rank counts.)
     pub fn new(series: &[Series], buckets: usize) -> Self {
         let buckets = buckets.max(1);
         let sorted: Vec<Vec<Sample>> = series
@@ -162,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn buckets_have_equal_counts_and_percentiles_by_index() {
+    fn buckets_have_equal_counts_and_percentiles_of_nearest_rank() {
         let t = Table::new(&[series("a", 200)], 20);
         assert_eq!(t.buckets.len(), 20);
         let b = &t.buckets[1];
         assert_eq!((b.fraction, b.largest), (0.05, 2000));
-        // flows 11 to 20: mean 15.5; indices 5, 9 and 9 of ten
+        // flows 11 to 20: mean 15.5; ranks 5, 10 and 10 of ten
         let s = b.stats[0].unwrap();
-        assert_eq!((s.flows, s.mean, s.p50, s.p95, s.p99), (10, 15.5, 16.0, 20.0, 20.0));
+        assert_eq!((s.flows, s.mean, s.p50, s.p95, s.p99), (10, 15.5, 15.0, 20.0, 20.0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How long a queue was, for how long.
 
-use weir_core::{Bytes, Time};
+use weir_core::{Bytes, Percentile, Time};
 
 /// Each power of two is divided into this many bins, so a bin's edge is at most 1/32 above
 /// any value in it.
@@ -55,17 +55,10 @@ impl QueueStats {
         spent.map(|(bin, time)| (Bytes::new(upper_edge(bin)).min(self.max), time))
     }
 
-    /// Length not exceeded during `percent` of the time; within 3.2 % above the true value.
-    pub fn percentile(&self, percent: f64) -> Bytes {
-        // tenths of a percent, so that 99.9 is exact
-        let share = (percent * 10.0) as u128;
-        let target = (u128::from(self.time.as_ps()) * share).div_ceil(1000);
-        let mut seen = 0u128;
-        let found = self.distribution().find(|(_, time)| {
-            seen += u128::from(*time);
-            seen >= target
-        });
-        found.map_or(Bytes::ZERO, |(edge, _)| edge)
+    /// Length not exceeded during a share of the time; within 3.2 % above the true value.
+    pub fn percentile(&self, share: Percentile) -> Bytes {
+        let lasted = self.distribution().map(|(edge, time)| (edge, u128::from(time)));
+        share.over_time(u128::from(self.time.as_ps()), lasted).unwrap_or(Bytes::ZERO)
     }
 }
 
@@ -91,17 +84,18 @@ impl FromIterator<(Bytes, u64)> for QueueStats {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use weir_core::percentile::P99;
 
     #[test]
     fn percentiles_are_edges_of_bins() {
         let lasted = [(1000, 50), (0, 40), (9000, 9), (20_000, 1), (50_000, 0)];
         let stats: QueueStats = lasted.iter().map(|&(l, t)| (Bytes::new(l), t)).collect();
-        let at = |percent| stats.percentile(percent).get();
+        let at = |thousandths| stats.percentile(Percentile::per_mille(thousandths)).get();
         assert_eq!((stats.time.as_ps(), stats.mean, stats.max.get()), (100, 1510.0, 20_000));
         // a bin is 16 B wide from 512 B, 256 B from 8192 B
-        assert_eq!([0.0, 40.0, 40.1, 90.0, 99.0].map(at), [0, 0, 1007, 1007, 9215]);
-        assert_eq!([99.1, 100.0].map(at), [20_000; 2], "no edge is beyond the longest");
-        assert_eq!(QueueStats::default().percentile(99.0), Bytes::ZERO);
+        assert_eq!([0, 400, 401, 900, 990].map(at), [0, 0, 1007, 1007, 9215]);
+        assert_eq!([991, 1000].map(at), [20_000; 2], "no edge is beyond the longest");
+        assert_eq!(QueueStats::default().percentile(P99), Bytes::ZERO);
     }
 
     proptest! {

@@ -143,6 +143,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use weir_core::Bytes;
+    use weir_core::percentile::{P50, P95};
 
     fn ns(n: u64) -> Time {
         Time::from_ns(n)
@@ -161,11 +162,11 @@ mod tests {
         // 0 for 10, 1000 for 20, 3000 for 10, 0 for 60: 50 000 / 100
         let s = p.stats((ns(0), ns(100)), area.until(ns(100), 0));
         assert_eq!(s.mean, 500.0);
-        assert_eq!((s.max, s.percentile(50.0)), (Bytes::new(3000), Bytes::ZERO));
+        assert_eq!((s.max, s.percentile(P50)), (Bytes::new(3000), Bytes::ZERO));
         // 70 ns at zero, 90 ns at 1000 or less: within 1/32 above
         let (edge, spent) = s.distribution().nth(1).unwrap();
         assert!((1000..=1031).contains(&edge.get()) && spent == ns(20).as_ps(), "{s:?}");
-        assert_eq!(s.percentile(95.0), Bytes::new(3000));
+        assert_eq!(s.percentile(P95), Bytes::new(3000));
     }
 
     /// Also if its bin has been there before.

@@ -4,6 +4,7 @@ use super::look::looks;
 use crate::findings::{ClassSummary, Comparison, Group};
 use crate::run::Run;
 use crate::stats::{Estimate, Sorted, usual_max};
+use weir_core::percentile::P99;
 use weir_core::{Bytes, ClassId};
 use weir_plot::{
     Across, Axis, Bar, Figure, Layout, Panel, Point, Rule, Scale, Series, Shape, Style, Unit,
@@ -201,8 +202,7 @@ pub(super) fn slowdown_by_size(c: &Comparison<'_>) -> Option<Figure> {
     }
     let groups: Vec<Vec<Vec<Sorted>>> =
         c.groups.iter().map(|g| g.runs.iter().map(|r| binned(r, &ends)).collect()).collect();
-    let readings: [OfBin; 2] =
-        [("mean", Sorted::mean), ("99th percentile", |s| s.percentile(99.0))];
+    let readings: [OfBin; 2] = [("mean", Sorted::mean), ("99th percentile", |s| s.percentile(P99))];
     let panel = |(title, of): OfBin| {
         let line = |(runs, look): (&Vec<Vec<Sorted>>, super::look::Look)| {
             let flows: usize = runs.iter().flatten().map(Sorted::len).sum();
