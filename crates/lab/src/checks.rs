@@ -12,7 +12,7 @@ pub(crate) use signals::{refresh, signals, telemetry, transport};
 
 use crate::experiment::{Experiment, Variant};
 use crate::scenario::{TopologySpec, TrafficSpec};
-use crate::text::{Diagnostic, Diagnostics, Span};
+use crate::text::{Diagnostic, Diagnostics, NAME_RULE, Span, unfit_name};
 use weir_core::{Bytes, LinkId, NodeId, PortId};
 use weir_net::{Routes, Topology, validate_path};
 use weir_sim::HORIZON;
@@ -41,20 +41,12 @@ pub fn headroom_need(e: &Experiment) -> Option<HeadroomNeed> {
     needs.max_by_key(|need| (need.bytes, std::cmp::Reverse(need.link)))
 }
 
-/// Names go into tables on terminals and into CSV files, which people open in spreadsheets: no
-/// name may move the cursor of the one or be a formula of the other.
+/// Names go into tables on terminals and into CSV files.
 pub(crate) fn names(e: &Experiment, out: &mut Diagnostics) {
     let mut check = |what: &str, name: &str, at: Option<Span>| {
-        let label = if name.chars().any(char::is_control) {
-            "it contains a control character"
-        } else if name.starts_with(['=', '+', '-', '@']) {
-            "a spreadsheet would read it as a formula"
-        } else {
-            return;
-        };
+        let Some(label) = unfit_name(name) else { return };
         let error = Diagnostic::error(format!("`{name}` cannot be the name of a {what}"));
-        let help = "a name must not contain control characters, or begin with `=`, `+`, `-` or `@`";
-        out.push(error.maybe_at(at, label).help(help));
+        out.push(error.maybe_at(at, label).help(NAME_RULE));
     };
     let s = &e.scenario;
     for class in e.classes() {

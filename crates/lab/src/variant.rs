@@ -14,7 +14,9 @@
 //! switch.buffer=12MB'`. Scenarios, grids of sweeps and the command line speak one language.
 
 use crate::scenario::keys::SECTIONS;
-use crate::text::{Diagnostic, Diagnostics, Item, Sources, Span, Table, Value, parse_value};
+use crate::text::{
+    Diagnostic, Diagnostics, Item, NAME_RULE, Sources, Span, Table, Value, parse_value, unfit_name,
+};
 use weir_net::nearest;
 
 /// More rows than this are no table that anybody reads.
@@ -133,13 +135,13 @@ fn read(table: &Table, span: Span, out: &mut Diagnostics) -> Option<VariantSpec>
 /// A label names rows, lines and files.
 fn check_label(label: &str, at: Span, out: &mut Diagnostics) {
     const LONGEST: usize = 60;
-    let why = match label {
-        _ if label.trim().is_empty() => "it is empty",
-        _ if label.chars().any(char::is_control) => "it contains control characters",
-        _ if label.chars().count() > LONGEST => "it is longer than 60 characters",
-        _ => return,
-    };
-    out.push(Diagnostic::error("this cannot be the `label` of a variant").at(at, why));
+    let error = Diagnostic::error("this cannot be the `label` of a variant");
+    out.push(match unfit_name(label) {
+        Some(why) => error.at(at, why).help(NAME_RULE),
+        None if label.trim().is_empty() => error.at(at, "it is empty"),
+        None if label.chars().count() > LONGEST => error.at(at, "it is longer than 60 characters"),
+        None => return,
+    });
 }
 
 /// Labels are unique, and there are not too many.

@@ -296,3 +296,30 @@ error: `sizes`: the range `100KB..10KB` is empty: its end is not above its start
         assert!(found.contains(part) && found.contains("my.toml:9:"), "{list}: {found}");
     }
 }
+
+/// A label of a variant is the first cell of most rows of CSV files, and stands on terminals.
+#[test]
+fn labels_of_variants_are_refused_as_names_of_nodes_and_classes_are() {
+    for (label, part) in [
+        ("=HYPERLINK(\\\"http://x\\\",\\\"y\\\")", "read it as a formula"),
+        ("@a", "read it as a formula"),
+        ("-1", "read it as a formula"),
+        ("\\u001b[31mPFC", "it contains a control character"),
+        ("\\u202eCFP", "it contains a mark of text direction"),
+    ] {
+        let variant =
+            format!("size = \"4.2MB\"\n[[variant]]\nlabel = \"{label}\"\nscheme = \"pfc\"");
+        let shown = errors("size = \"4.2MB\"", &variant);
+        assert!(shown.contains("cannot be the `label` of a variant"), "{label}: {shown}");
+        assert!(shown.contains(part) && shown.contains("my.toml:"), "{label}: {shown}");
+        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
+    }
+}
+
+/// Texts that no check of a name sees are looked at where the file is read.
+#[test]
+fn no_text_of_a_file_contains_control_characters() {
+    let shown = errors("[topology]", "notes = \"a\\u001b[2Jb\"\n[topology]");
+    assert!(shown.contains("a text contains a control character"), "{shown}");
+    assert!(shown.contains("U+001B") && shown.contains("my.toml:2"), "{shown}");
+}

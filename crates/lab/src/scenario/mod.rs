@@ -34,7 +34,9 @@ pub use tcp::TcpSpec;
 pub use topology::TopologySpec;
 pub use traffic::TrafficSpec;
 
-use crate::text::{Diagnostic, Diagnostics, Item, Sources, Table, Value, apply_override, parse};
+use crate::text::{
+    Diagnostic, Diagnostics, Item, Sources, Table, Value, apply_override, is_hidden, parse,
+};
 use crate::variant::{self, VariantSpec};
 use fields::Fields;
 pub(crate) use fields::unknown_key;
@@ -211,7 +213,7 @@ fn head(file: &str, root: &Table, out: &mut Diagnostics) -> (String, String, Str
     }
     let name = name.map_or(stem, |n| n.value);
     let title = f.text("title");
-    if let Some(title) = title.as_ref().filter(|t| t.value.chars().any(char::is_control)) {
+    if let Some(title) = title.as_ref().filter(|t| t.value.chars().any(is_hidden)) {
         let error = Diagnostic::error("`title` contains control characters");
         f.out.push(error.maybe_at(title.span, "a title is one line of text"));
     }

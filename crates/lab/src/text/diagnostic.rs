@@ -1,6 +1,7 @@
 //! Errors and warnings that show the line they are about.
 
 use super::source::{Sources, Span};
+use super::spelling::is_hidden;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Renderer, Snippet};
 
 /// How bad it is.
@@ -130,10 +131,10 @@ fn labelled<'a>(mark: Annotation<'a>, label: &'a str) -> Annotation<'a> {
     if label.is_empty() { mark } else { mark.label(one_line(label)) }
 }
 
-/// Text without control characters, for terminals: messages quote what users wrote, and what
-/// users write may contain anything.
+/// Text without control characters and marks of text direction, for terminals: messages quote what
+/// users wrote, and what users write may contain anything.
 pub fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect()
 }
 
 /// More than this is not read by anybody; to show it takes time in proportion to its number and

@@ -4,6 +4,7 @@
 mod diagnostic;
 mod overrides;
 mod source;
+mod spelling;
 mod tree;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Level, one_line};
@@ -11,4 +12,5 @@ pub use source::{Source, SourceId, Sources, Span};
 pub use tree::{Entry, Item, Table, Value};
 
 pub(crate) use overrides::{apply as apply_override, put as put_at, steps as path_steps};
+pub(crate) use spelling::{NAME_RULE, is_hidden, unfit_name};
 pub(crate) use tree::{parse, parse_value};

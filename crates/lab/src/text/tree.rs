@@ -2,6 +2,7 @@
 
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::source::{SourceId, Sources, Span};
+use super::spelling::refuse_hidden;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -111,13 +112,16 @@ impl Value {
     }
 }
 
-/// Reads a whole file. Syntax errors are reported; what could be read is returned.
+/// Reads a whole file. Syntax errors and characters that must not be in texts are reported; what
+/// could be read is returned.
 pub(crate) fn parse(sources: &Sources, id: SourceId, diagnostics: &mut Diagnostics) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&sources.get(id).text);
     for error in errors {
         syntax_error(&error, |range| id.span(range), diagnostics);
     }
-    convert_table(table.get_ref(), &|range| id.span(range))
+    let table = convert_table(table.get_ref(), &|range| id.span(range));
+    refuse_hidden(&table, diagnostics);
+    table
 }
 
 /// Reads one value that stands at byte `offset` of a source.
