@@ -132,6 +132,13 @@ impl Axis {
         share.clamp(0.0, 1.0)
     }
 
+    /// Whether a value lies on the axis, and not beyond one of its ends.
+    pub fn holds(&self, value: f64) -> bool {
+        // ends are rounded when they are computed
+        let slack = (self.high - self.low) * 1e-9;
+        (self.low - slack..=self.high + slack).contains(&value)
+    }
+
     /// The label with its unit: `time (ms)`. The ticks of a logarithmic axis have units of their
     /// own.
     pub fn title(&self) -> String {

@@ -1,8 +1,8 @@
 //! Colours, dashes and markers: what tells one series from another.
 //!
 //! A series never differs from another by colour alone. The colours can be told apart by readers
-//! with the common forms of colour blindness (the first eight are close to the set of Okabe and
-//! Ito); dashes and markers survive a black and white printer.
+//! with the common forms of colour blindness (most of the first eight are close to the set of Okabe
+//! and Ito); dashes and markers survive a black and white printer.
 
 /// What something is painted with. Screens choose light or dark shades; paper uses the light ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ const SERIES: [(u32, u32); COLOURS as usize] = [
     (0x009e73, 0x2fcf9f),
     (0xb8438a, 0xe58ac2),
     (0x8a6d00, 0xe0b62a),
-    (0x56b4e9, 0x8fd0f5),
+    (0x7ab648, 0xd8f57a),
     (0x5b4a9e, 0xab9cf0),
     (0x6b6b6b, 0xa8b0b8),
     (0x8c2d04, 0xd9764a),
@@ -228,6 +228,56 @@ mod tests {
             for i in 0..COLOURS {
                 let ratio = contrast(Paint::Series(i).rgb(theme), paper);
                 assert!(ratio >= 2.2, "series {i} {theme:?}: {ratio:.2}");
+            }
+        }
+    }
+
+    /// Red, green and blue as light, as readers without one kind of cone see it (Machado and
+    /// others, 2009, full severity); the first row of matrices is normal vision.
+    const SIGHTS: [[[f64; 3]; 3]; 3] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ],
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ],
+    ];
+
+    /// CIE L*a*b* of a colour under a kind of sight.
+    fn lab(rgb: u32, sight: &[[f64; 3]; 3]) -> [f64; 3] {
+        let light = [16, 8, 0].map(|shift: u32| {
+            let c = f64::from(rgb >> shift & 0xff) / 255.0;
+            if c <= 0.04045 { c / 12.92 } else { libm::pow((c + 0.055) / 1.055, 2.4) }
+        });
+        let times = |row: &[f64; 3], v: &[f64; 3]| row.iter().zip(v).map(|(a, b)| a * b).sum();
+        let seen = sight.map(|row| f64::clamp(times(&row, &light), 0.0, 1.0));
+        let white = [
+            [0.4124 / 0.9505, 0.3576 / 0.9505, 0.1805 / 0.9505],
+            [0.2126, 0.7152, 0.0722],
+            [0.0193 / 1.089, 0.1192 / 1.089, 0.9505 / 1.089],
+        ];
+        let [x, y, z] = white.map(|row| {
+            let t: f64 = times(&row, &seen);
+            if t > 0.008856 { libm::cbrt(t) } else { 7.787 * t + 16.0 / 116.0 }
+        });
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    /// The first colour is PFC's and the sixth OFC's, the two that stand side by side most often.
+    /// Two colours that differ by 40 in L*a*b* are no shades of one colour to any reader.
+    #[test]
+    fn the_first_and_the_sixth_colour_are_far_apart_to_all_readers() {
+        for theme in [Theme::Light, Theme::Dark] {
+            for sight in &SIGHTS {
+                let [a, b] = [0, 5].map(|i| lab(Paint::Series(i).rgb(theme), sight));
+                let squares = a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b));
+                let distance = libm::sqrt(squares.sum());
+                assert!(distance > 40.0, "{theme:?}: {distance:.0}");
             }
         }
     }

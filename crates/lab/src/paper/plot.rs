@@ -169,7 +169,11 @@ pub fn draw(id: &str, spec: &FigureSpec, numbers: &dyn Numbers, note: &str) -> F
     let panels = drawer.panels();
     let several = panels.iter().any(has_errors);
     let interval = if several { "Means with 95 % confidence intervals over seeds." } else { "" };
-    let words = [spec.caption.as_str(), interval, note];
+    let cut = match panels.iter().any(cuts_errors) {
+        true => "An arrowhead at the end of an interval: it goes on beyond the axis.",
+        false => "",
+    };
+    let words = [spec.caption.as_str(), interval, cut, note];
     let caption: Vec<&str> = words.into_iter().filter(|w| !w.is_empty()).collect();
     Figure {
         id: format!("{}-{}", id.to_lowercase(), spec.id),
@@ -181,11 +185,27 @@ pub fn draw(id: &str, spec: &FigureSpec, numbers: &dyn Numbers, note: &str) -> F
 }
 
 fn has_errors(panel: &Panel) -> bool {
-    panel.series.iter().any(|s| match &s.shape {
-        Shape::Line(points) => points.iter().any(|p| p.error > 0.0),
-        Shape::Bars(bars) => bars.iter().flatten().any(|b| b.error > 0.0),
-        _ => false,
-    })
+    intervals(panel).next().is_some()
+}
+
+/// Whether an interval ends beyond the axis.
+fn cuts_errors(panel: &Panel) -> bool {
+    let within = |x: f64| panel.up.holds(x);
+    intervals(panel).any(|(x, error)| within(x) && !(within(x - error) && within(x + error)))
+}
+
+/// Values that are uncertain, with half the width of their intervals.
+fn intervals(panel: &Panel) -> impl Iterator<Item = (f64, f64)> + '_ {
+    let of = |s: &Series| -> Vec<(f64, f64)> {
+        match &s.shape {
+            Shape::Line(points) => points.iter().map(|p| (p.y, p.error)).collect(),
+            Shape::Bars(bars) => {
+                bars.iter().flatten().filter_map(|b| Some((b.value?, b.error))).collect()
+            }
+            _ => Vec::new(),
+        }
+    };
+    panel.series.iter().flat_map(of).filter(|(_, error)| *error > 0.0)
 }
 
 /// What stands across or makes the series: a variant, or the value of a parameter.

@@ -98,9 +98,7 @@ fn line(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[Point],
         return sparse_markers(frame, scene, style, &path, i);
     }
     for p in points.iter().filter(|p| p.error > 0.0) {
-        let (x, _) = at(p);
-        let (low, high) = (frame.up(p.y - p.error), frame.up(p.y + p.error));
-        error_bar(scene, (x, low), (x, high), width, style.paint);
+        error_bar(frame, scene, at(p).0, (p.y, p.error), width, style.paint);
     }
     for p in points {
         scene.push(Item::marker(style.marker, at(p), width * 1.6, style.paint));
@@ -165,12 +163,28 @@ fn sparse_markers(
     }
 }
 
-/// A thin line with caps, upright.
-fn error_bar(scene: &mut Scene, from: (f64, f64), to: (f64, f64), cap: f64, paint: Paint) {
-    let width = cap * 0.45;
-    scene.push(Item::line(from, to, paint, width));
-    for (x, y) in [from, to] {
-        scene.push(Item::line((x - cap * 1.6, y), (x + cap * 1.6, y), paint, width));
+/// A thin line with caps, upright: a value and how far the interval reaches to either side. An end
+/// that the axis cuts off has an arrowhead instead of a cap.
+fn error_bar(
+    frame: &Frame<'_>,
+    scene: &mut Scene,
+    x: f64,
+    (value, error): (f64, f64),
+    cap: f64,
+    paint: Paint,
+) {
+    let (width, wide) = (cap * 0.45, cap * 1.6);
+    let ends = [value - error, value + error];
+    let [low, high] = ends.map(|end| frame.up(end));
+    scene.push(Item::line((x, low), (x, high), paint, width));
+    for (end, y, back) in [(ends[0], low, low - wide), (ends[1], high, high + wide)] {
+        if frame.panel.up.holds(end) {
+            scene.push(Item::line((x - wide, y), (x + wide, y), paint, width));
+        } else {
+            for side in [x - wide, x + wide] {
+                scene.push(Item::line((side, back), (x, y), paint, width));
+            }
+        }
     }
 }
 
@@ -242,8 +256,7 @@ fn column(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot
         let inside = Item::text(at, &text, t * 0.85, Anchor::End).painted(Paint::Paper).upwards();
         scene.push(inside);
     } else if bar.error > 0.0 {
-        let (low, high) = (frame.up(value - bar.error), frame.up(value + bar.error));
-        error_bar(scene, (middle, low), (middle, high), frame.size.line, Paint::Ink);
+        error_bar(frame, scene, middle, (value, bar.error), frame.size.line, Paint::Ink);
     }
     if let Some(most) = bar.whisker.filter(|m| *m > value && !beyond) {
         let end = (middle, frame.up(most));
@@ -271,14 +284,22 @@ fn row(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot: S
         scene.push(gap);
     }
     if bar.error > 0.0 && !beyond {
-        let (low, high) = (frame.along(value - bar.error), frame.along(value + bar.error));
+        let ends = [value - bar.error, value + bar.error];
+        let [low, high] = ends.map(|end| frame.along(end));
         let cap = height * 0.22;
-        let caps = [low, high].map(|x| ((x, middle - cap), (x, middle + cap)));
+        // an arrowhead instead of a cap where the axis cuts the interval off
+        let mut caps = Vec::new();
+        for (end, x, back) in [(ends[0], low, low + cap), (ends[1], high, high - cap)] {
+            match frame.panel.up.holds(end) {
+                true => caps.push(((x, middle - cap), (x, middle + cap))),
+                false => caps.extend([-cap, cap].map(|side| ((back, middle + side), (x, middle)))),
+            }
+        }
         // on a bar as dark as the line, a pale edge shows where it is
         for (paint, width) in [(Paint::Paper, 1.2), (Paint::Ink, 0.5)] {
             let width = frame.size.line * width;
             scene.push(Item::line((low, middle), (high, middle), paint, width));
-            for (from, to) in caps {
+            for &(from, to) in &caps {
                 scene.push(Item::line(from, to, paint, width));
             }
         }

@@ -3,6 +3,7 @@ use super::*;
 use crate::axis::{Axis, Unit};
 use crate::figure::{Bar, BoxPlot, Point, Rule};
 use crate::scene::Step;
+use crate::style::Paint;
 
 const SIZES: [Size; 3] = [Size::PAGE, Size::COLUMN, Size::WIDE];
 const SCHEMES: [&str; 11] = [
@@ -222,6 +223,45 @@ fn error_bars_at_one_place_stand_beside_each_other() {
     let figure = lines(5);
     let places: Vec<f64> = (0..5).map(|i| middle(&figure, i)).collect();
     assert!(places.windows(2).all(|p| p[1] - p[0] > 1.0), "{places:?}");
+}
+
+/// Slopes of the short strokes in a colour: caps are level, arrowheads are not.
+fn slanted(figure: &Figure, paint: Paint) -> usize {
+    let drawn = scene(figure, &Size::PAGE);
+    let slants = drawn.items.iter().filter(|item| match item {
+        Item::Path { steps, stroke: Some(s), .. } if s.paint == paint && steps.len() == 2 => {
+            matches!((steps[0], steps[1]), (Step::Move(a, b), Step::Line(c, d)) if a != c && b != d)
+        }
+        _ => false,
+    });
+    slants.count()
+}
+
+/// An interval that the axis cuts off ends in an arrowhead of two strokes.
+#[test]
+fn error_bars_that_the_axis_cuts_off_are_marked() {
+    let mut figure = lines(1);
+    let paint = figure.panels[0].series[0].style.paint;
+    let point = |x, y, error| Point { x, y, error };
+    let mut draw = |points: Vec<Point>| {
+        figure.panels[0].series[0].shape = Shape::Line(points);
+        slanted(&figure, paint)
+    };
+    // the axis goes from 1 to 60
+    assert_eq!(draw(vec![point(0.5, 10.0, 5.0)]), 0);
+    assert_eq!(draw(vec![point(0.5, 10.0, 9.5)]), 2, "below");
+    assert_eq!(draw(vec![point(0.5, 40.0, 39.5)]), 4, "below and above");
+    for rows in [true, false] {
+        let mut figure = bars(1, rows);
+        let paint = if rows { Paint::Paper } else { Paint::Ink };
+        let uncut = slanted(&figure, paint);
+        for panel in &mut figure.panels {
+            // the axis ends at 2e9
+            let bar = Bar { value: Some(1.5e9), error: 1e9, ..Bar::default() };
+            panel.series[0].shape = Shape::Bars(vec![Some(bar)]);
+        }
+        assert_eq!(slanted(&figure, paint) - uncut, 2 * figure.panels.len(), "rows: {rows}");
+    }
 }
 
 #[test]
