@@ -145,7 +145,10 @@ mod tests {
         /// The definition itself: at least the share of all values is at most the percentile, and
         /// of the values below it there are fewer.
         #[test]
-        fn the_rank_is_the_smallest_that_reaches_the_share(count in 1u32..100_000, p in 1u16..=1000) {
+        fn the_rank_is_the_smallest_that_reaches_the_share(
+            count in 1u32..100_000,
+            p in 1u16..=1000,
+        ) {
             let rank = Percentile::per_mille(p).rank(u128::from(count));
             let (count, p) = (u128::from(count), u128::from(p));
             prop_assert!(rank * 1000 >= count * p && (rank - 1) * 1000 < count * p);
