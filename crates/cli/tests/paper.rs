@@ -400,6 +400,31 @@ fn mistakes_are_found_when_files_are_read() {
         ("claims.toml", "ports = \"down\"", "ports = \"donw\"", "did you mean `down`?"),
         ("claims.toml", "id = \"gain\"", "id = \"bystanders\"", "two claims are called"),
         ("claims.toml", "paper = \"500KB\"", "paper = \"500us\"", "wrong unit"),
+        (
+            "claims.toml",
+            "fct_mean_ps\"\nclass",
+            "fct_maen_ps\"\nclass",
+            "did you mean `fct_mean_ps`?",
+        ),
+        (
+            "claims.toml",
+            "queue_max_bytes\"\nports",
+            "buffer_p99_bytes\"\nports",
+            "it is a metric of runs: leave out",
+        ),
+        ("claims.toml", "order = [\"OFC\", \"PFC\"]", "order = [\"OFC\", \"OFC\"]", "with itself"),
+        ("claims.toml", "against = \"PFC\"", "against = \"OFC\"", "compares `OFC` with itself"),
+        ("claims.toml", "says = \"The gain", "says = \"=1+The gain", "read it as a formula"),
+        ("claims.toml", "where = \"guess 2\"", "where = \"@guess\"", "read it as a formula"),
+        ("claims.toml", "id = \"gain\"", "id = \"-gain\"", "read it as a formula"),
+        ("claims.toml", "says = \"The gain", "says = \"\\u001b[2JThe gain", "U+001B"),
+        ("claims.toml", "says = \"The gain", "says = \"\u{202e}The gain", "U+202E"),
+        ("paper.toml", "short = \"", "short = \"\\u009b", "U+009B"),
+        ("incast.toml", "title = \"Incasts", "title = \"\\u2066Incasts", "U+2066"),
+        ("incast.toml", "title = \"all\"", "title = \"=all\"", "read it as a formula"),
+        ("incast.toml", "id = \"MY-1\"", "id = \".\"", "begins with a letter or a digit"),
+        ("incast.toml", "id = \"MY-1\"", "id = \"..\"", "begins with a letter or a digit"),
+        ("paper.toml", "id = \"my-paper\"", "id = \"figures\"", "the directory of all figures"),
     ] {
         let (paper, out) = copy("mistakes");
         replace(&paper.join(file), from, to);
@@ -410,10 +435,94 @@ fn mistakes_are_found_when_files_are_read() {
             let (code, shown) = weir(&[&["paper"], verb, &[text(&paper)]].concat());
             assert_eq!(code, Some(2), "{file}: {from} -> {to}: {shown}");
             assert!(shown.contains(expected), "{file}: {from} -> {to}: {shown}");
+            assert!(!shown.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{shown:?}");
             let place = format!("{}:", text(&paper.join(file)));
             let elsewhere = file.contains("scenario") || to == "\"size\"";
             assert!(shown.contains(&place) || elsewhere, "no place: {shown}");
         }
+    }
+}
+
+/// A copy has the ids of its original: its results must not count as the original's.
+#[test]
+fn a_changed_copy_does_not_replace_the_results_of_the_original() {
+    let (paper, out) = copy("changed-copy");
+    let original = example();
+    let run = |paper: &Path| weir(&["paper", "run", text(paper), "--out", text(&out)]);
+    assert_eq!(run(&original).0, Some(0));
+    let before = files(&out, &["csv", "html", "json"]);
+    // files that are the same are the same paper, wherever they are
+    let (code, shown) = run(&paper);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("8 before, 0 now"), "{shown}");
+    assert_eq!(run(&original).0, Some(0), "and back");
+    assert_eq!(files(&out, &["csv", "html", "json"]), before);
+
+    replace(&paper.join("incast.scenario.toml"), "load = \"30%\"", "load = \"20%\"");
+    let report = |paper: &Path| weir(&["paper", "report", text(paper), "--out", text(&out)]);
+    for (code, shown) in [run(&paper), report(&paper)] {
+        assert_eq!(code, Some(2), "{shown}");
+        assert!(
+            shown.contains("use another --out, or give the copy an `id` of its own"),
+            "{shown}"
+        );
+    }
+    // a name for the paper alone leaves two experiments of one name on a page
+    replace(&paper.join("paper.toml"), "id = \"my-paper\"", "id = \"my-copy\"");
+    let (code, shown) = run(&paper);
+    assert_eq!(code, Some(2), "{shown}");
+    assert!(shown.contains("give it another `id`, or use another --out"), "{shown}");
+    assert_eq!(files(&out, &["csv", "html", "json"]), before, "nothing was touched");
+
+    let elsewhere = out.with_file_name("elsewhere");
+    ok(&["paper", "run", text(&paper), "--out", text(&elsewhere)]);
+    // a paper that is edited where it is keeps its directory
+    replace(&paper.join("incast.scenario.toml"), "load = \"20%\"", "load = \"25%\"");
+    ok(&["paper", "run", text(&paper), "--out", text(&elsewhere)]);
+}
+
+/// "The same, but with ...": apart from the unchanged results, and marked wherever it is shown.
+#[test]
+fn changed_settings_are_kept_apart_and_marked() {
+    let dir = scratch("set");
+    let (example, out) = (example(), dir.join("out"));
+    let run = |sets: &[&str]| {
+        let args = ["paper", "run", text(&example), "--out", text(&out)];
+        weir(&[&args[..], sets].concat())
+    };
+    assert_eq!(run(&[]).0, Some(0));
+    let before = files(&out, &["csv", "html", "json"]);
+    let set = "switch.latency=1us";
+    let (code, shown) = run(&["--set", set]);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("MY-2 is left out: it has no runs"), "{shown}");
+    assert!(shown.contains("changed settings: switch.latency=1us"), "{shown}");
+    assert!(shown.contains("changed: quick: "), "{shown}");
+    let own = out.join("with").join(set).join("quick");
+    let page = fs::read_to_string(own.join("index.html")).expect("a page");
+    assert!(page.contains("every run had <code>switch.latency=1us</code>"), "{page}");
+    assert!(page.contains("--set switch.latency=1us</pre>"), "{page}");
+    let verdicts = page.matches("<span class=\"mark ").count();
+    assert!(verdicts > 0 && page.matches("changed settings</span>").count() == verdicts, "{page}");
+    let numbers = |of: &Path| fs::read(of.join("my-paper/my-1/runs.csv")).expect("a table");
+    assert_ne!(numbers(&own), numbers(&out.join("quick")), "the setting has an effect");
+    for end in ["svg", "pdf", "png", "csv"] {
+        assert!(own.join(format!("figures/my-1-fct.{end}")).exists(), "{end}");
+    }
+    let mut after = files(&out, &["csv", "html", "json"]);
+    after.retain(|name, _| !name.starts_with("with/"));
+    assert_eq!(after, before, "unchanged results stay as they were");
+    let report = ["paper", "report", text(&example), "--out", text(&out), "--set", set];
+    ok(&report);
+    assert_eq!(fs::read_to_string(own.join("index.html")).expect("a page"), page);
+
+    for (set, expected) in [
+        ("traffic.incast.degree=3", "`--set traffic.incast.degree=3` changes no run of MY-1"),
+        ("switch.latncy=1us", "did you mean `latency`?"),
+        ("switch.latency", "write a path and a value"),
+    ] {
+        let (code, shown) = run(&["--set", set]);
+        assert!(code == Some(2) && shown.contains(expected), "{set}: {shown}");
     }
 }
 

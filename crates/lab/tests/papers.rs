@@ -1,9 +1,9 @@
 //! The papers that come along: their files fit together, and their quick runs can be planned.
 
-use weir_lab::paper::Mode;
 use weir_lab::paper::catalogue::{all_inside, choose};
 use weir_lab::paper::discussion::undiscussed_published;
 use weir_lab::paper::experiment::Work;
+use weir_lab::paper::{Mode, Overrides};
 
 #[test]
 fn all_papers_can_be_read_and_their_quick_runs_planned() {
@@ -16,7 +16,9 @@ fn all_papers_can_be_read_and_their_quick_runs_planned() {
             assert!(!e.figures.is_empty(), "{} has no figure", e.id);
             let ours = e.place.starts_with("not in the ");
             assert_eq!(e.own_check, ours, "{}: `own-check` is for what no paper has", e.id);
-            let Some(draft) = e.draft(Mode::Quick, None, &paper.sources, &paper.files) else {
+            let unchanged = Overrides::default();
+            let draft = e.draft(Mode::Quick, &unchanged, &paper.sources, &paper.files);
+            let Some(draft) = draft else {
                 assert!(!matches!(e.work, Work::Sweep(_)));
                 continue;
             };

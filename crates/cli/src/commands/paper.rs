@@ -15,7 +15,7 @@ use weir_lab::format;
 use weir_lab::paper::catalogue::{Chosen, choose};
 use weir_lab::paper::discussion::undiscussed;
 use weir_lab::paper::run::{self, Planned, Setting, Trouble};
-use weir_lab::paper::{Counts, Mode};
+use weir_lab::paper::{Counts, Mode, Overrides, origin, overrides};
 use weir_lab::sweep::directory::SweepDir;
 use weir_lab::sweep::seeds;
 use weir_lab::sweep::shard::Shard;
@@ -30,6 +30,8 @@ Examples:
   weir paper claims ofc          the paper's claims, and the rules to judge them
   weir paper run all             every experiment, scaled down to minutes
   weir paper run OFC-E1 --full   one experiment at the paper's scale
+  weir paper run OFC-E1 --set topology.rate=100Gbps
+                                 the same with another setting
   weir paper run my-paper/       your own directory
   weir paper check my-paper/     check your own files without a run")]
 pub(crate) struct Paper {
@@ -64,6 +66,9 @@ pub(crate) struct ReportArgs {
     /// Report the full runs instead of the quick ones
     #[arg(long)]
     full: bool,
+    /// Report the runs that were made with these settings
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = read_set)]
+    sets: Vec<String>,
     /// Directory of the results
     #[arg(short, long, value_name = "DIR", default_value = "weir-out/papers")]
     out: PathBuf,
@@ -120,6 +125,10 @@ pub(crate) struct RunArgs {
     /// Seeds 1 to N, or a list such as 1..10, instead of the experiments' own
     #[arg(long, value_name = "N", value_parser = read_seeds)]
     seeds: Option<Seeds>,
+    /// Change a value of the scenario in all runs, such as topology.rate=100Gbps; may be repeated.
+    /// Results are kept apart and marked
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = read_set)]
+    sets: Vec<String>,
     /// Number of runs at a time; default: the number of processors
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -145,6 +154,13 @@ fn read_seeds(text: &str) -> Result<Seeds, String> {
         Ok(0) => Err("0 seeds: there would be no runs".to_owned()),
         Ok(n) => seeds::parse(&format!("1..{n}")).map(Seeds),
         Err(_) => seeds::parse(text).map(Seeds),
+    }
+}
+
+fn read_set(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((path, _)) if !path.trim().is_empty() => Ok(text.trim().to_owned()),
+        _ => Err("write a path and a value, such as switch.buffer=2MB".to_owned()),
     }
 }
 
@@ -177,8 +193,21 @@ pub(crate) fn paper(args: &Paper, terminal: &Terminal) -> anyhow::Result<Status>
 
 /// The page of everything that was run in this directory, not only of what was run last.
 fn write_page(chosen: &[Chosen], setting: &Setting) -> anyhow::Result<PathBuf> {
+    let own: Vec<&Chosen> = chosen.iter().filter(|c| c.paper.directory.is_some()).collect();
     let mut papers = choose(&[]).unwrap_or_default();
-    papers.extend(chosen.iter().filter(|c| c.paper.directory.is_some()).cloned());
+    // what others have run under the names of the papers inside the program is not theirs
+    papers.retain(|c| own.iter().all(|other| other.paper.id != c.paper.id));
+    for Chosen { paper, experiments } in &mut papers {
+        let mut fitting = Vec::new();
+        for at in std::mem::take(experiments) {
+            let e = &paper.experiments[at];
+            if origin::fits(paper, e, setting)? && origin::fits(paper, paper.runs_of(e), setting)? {
+                fitting.push(at);
+            }
+        }
+        *experiments = fitting;
+    }
+    papers.extend(own.into_iter().cloned());
     let mut all = run::collect(&papers, setting)?;
     all.retain(|c| c.was_planned(setting));
     Ok(weir_lab::paper::report::write(&all, setting)?)
@@ -187,13 +216,15 @@ fn write_page(chosen: &[Chosen], setting: &Setting) -> anyhow::Result<PathBuf> {
 /// The page and the figures of what there is.
 fn report(chosen: &[Chosen], args: &ReportArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     let mode = if args.full { Mode::Full } else { Mode::Quick };
-    let setting = Setting { out: args.out.clone(), mode, seeds: None, any_build: false };
+    let overrides = Overrides { seeds: None, sets: args.sets.clone() };
+    let setting = Setting { out: args.out.clone(), mode, overrides, any_build: false };
     let mut all = run::collect(chosen, &setting)?;
     // an experiment that was never planned here has nothing to show
     all.retain(|c| c.was_planned(&setting));
     if all.is_empty() {
         let mode = mode.name();
-        anyhow::bail!("no {mode} runs below {}: `weir paper run all --{mode}`", shown(&args.out));
+        let below = shown(&setting.mode_directory());
+        anyhow::bail!("no {mode} runs in {below}: `weir paper run all --{mode}`");
     }
     for c in &all {
         run::write(c, &setting)?;
@@ -215,7 +246,8 @@ fn publish(chosen: &[Chosen], args: &PublishArgs, terminal: &Terminal) -> anyhow
         return Ok(Status::Done);
     }
     let out = args.from.clone();
-    let setting = Setting { out, mode: Mode::Full, seeds: None, any_build: false };
+    let overrides = Overrides::default();
+    let setting = Setting { out, mode: Mode::Full, overrides, any_build: false };
     let mut all = run::collect(chosen, &setting)?;
     all.retain(|c| c.was_planned(&setting));
     if all.is_empty() {
@@ -232,9 +264,22 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
     let setting = Setting {
         out: args.out.clone(),
         mode: if args.full { Mode::Full } else { Mode::Quick },
-        seeds: args.seeds.as_ref().map(|s| s.0.clone()),
+        overrides: Overrides {
+            seeds: args.seeds.as_ref().map(|s| s.0.clone()),
+            sets: args.sets.clone(),
+        },
         any_build: args.any_build,
     };
+    let mut chosen = chosen.to_vec();
+    if !args.sets.is_empty() {
+        for id in overrides::retain_runs(&mut chosen) {
+            terminal.note(&format!("{id} is left out: it has no runs that --set could change"));
+        }
+        if chosen.is_empty() {
+            anyhow::bail!("none of these experiments has runs that --set could change");
+        }
+    }
+    let chosen = &chosen;
     let planned = match run::plan(chosen, &setting) {
         Ok(planned) => planned,
         Err(Trouble::Problems(problems)) => {
@@ -243,6 +288,7 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
         }
         Err(Trouble::Sweep(error)) => return Err(error.into()),
     };
+    planned.iter().flat_map(|p| &p.unchanged).for_each(|what| terminal.warn(what));
     let odd = planned.iter().filter(|p| !p.warnings.0.is_empty()).count();
     if odd > 0 {
         let experiments = format::plural(odd as u64, "experiment");
@@ -259,7 +305,7 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
     for c in &all {
         run::write(c, &setting)?;
     }
-    show_verdicts(&all, setting.mode, terminal)?;
+    show_verdicts(&all, &setting, terminal)?;
     let counts = Counts::new(&all);
     let (total, done) =
         all.iter().map(|c| c.tables.counts()).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
@@ -268,11 +314,12 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
     }
     let invalid: usize = all.iter().map(|c| c.tables.invalid()).sum();
     if invalid > 0 {
-        terminal.warn(&format!("{invalid} runs are invalid: a lossless priority lost packets"));
+        let runs = format::plural(invalid as u64, "run");
+        terminal.warn(&format!("{runs} invalid: a lossless priority lost packets"));
         status = Status::InvalidRun;
     }
     let page = write_page(chosen, &setting)?;
-    let out = run::mode_directory(&setting.out, setting.mode);
+    let out = setting.mode_directory();
     terminal.note(&format!(
         "report: {}     tables and verdicts: {}/PAPER/EXPERIMENT/*.csv",
         shown(&page),
@@ -304,9 +351,10 @@ fn run_here(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow:
         let results = p.directory.read_results(&plan)?;
         let progress = Progress::new(&plan, &results);
         if let Some((run, record)) = progress.failed.first() {
-            let (n, dir) = (progress.failed.len(), shown(&p.directory.path));
+            let runs = format::plural(progress.failed.len() as u64, "run");
+            let dir = shown(&p.directory.path);
             let first = format!("{}: {}", plan.describe(run), record.reason);
-            terminal.complain(&format!("{}: {n} runs failed, the first: {first}", p.id));
+            terminal.complain(&format!("{}: {runs} failed, the first: {first}", p.id));
             tell(&format!(
                 "  weir sweep status {dir} lists them, weir sweep retry {dir} clears them"
             ));

@@ -5,6 +5,7 @@ use super::discussion::{self, Discussion};
 use super::experiment::{Experiment, Work};
 use super::select::unknown;
 use crate::scenario::{Files, Problems};
+use crate::sweep::hash::Sha256;
 use crate::sweep::reader::Reader;
 use crate::text::{Diagnostic, Diagnostics, SourceId, Sources, Span, parse};
 use std::path::{Path, PathBuf};
@@ -37,6 +38,8 @@ pub struct Paper {
     pub files: Files,
     /// The directory it was read from; `None` if it is inside the program.
     pub directory: Option<PathBuf>,
+    /// The SHA-256 of all its files, by name.
+    pub files_hash: String,
 }
 
 /// Some experiments of a paper.
@@ -154,6 +157,7 @@ impl Paper {
             claims,
             discussions,
             sources,
+            files_hash: files_hash(&files, &names),
             files,
             directory,
         })
@@ -170,6 +174,20 @@ impl Paper {
         let same = |other: &&Experiment| other.id.eq_ignore_ascii_case(id);
         self.experiments.iter().find(same).unwrap_or(e)
     }
+}
+
+/// The SHA-256 of names and texts of files; what is no text, a directory for instance, is left out.
+fn files_hash(files: &Files, names: &[String]) -> String {
+    let mut names: Vec<&String> = names.iter().collect();
+    names.sort();
+    let mut hash = Sha256::new();
+    for (name, text) in names.into_iter().filter_map(|n| Some((n, files.text(n).ok()?))) {
+        for part in [name, &text] {
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+    }
+    hash.finish()
 }
 
 /// Experiments that use the runs of another can show what that can.
@@ -215,15 +233,17 @@ impl Head {
         let at = id.span(0..0);
         r.refuse_unknown(&root, "paper.toml", KEYS);
         let name = r.required(&root, "id", "paper.toml", at);
-        let plain =
-            |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
-        if !name.chars().all(plain) {
-            let at = root.get("id").map_or(at, |i| i.span);
-            r.error("`id` is lower-case letters, digits, `-` and `_`", at, "it names a directory");
+        r.check_id(&root, &name, "-_", at);
+        let id_at = root.get("id").map_or(at, |i| i.span);
+        if name.chars().any(|c| c.is_ascii_uppercase()) {
+            r.error("the `id` of a paper has lower-case letters", id_at, "it names a directory");
         }
-        if matches!(name.as_str(), "all" | "results") {
-            let at = root.get("id").map_or(at, |i| i.span);
-            r.error(format!("`{name}` is reserved on the command line"), at, "");
+        match name.as_str() {
+            "all" | "results" => {
+                r.error(format!("`{name}` is reserved on the command line"), id_at, "");
+            }
+            "figures" => r.error("`figures` is the directory of all figures", id_at, ""),
+            _ => {}
         }
         let title = r.required(&root, "title", "paper.toml", at);
         let short = r.text(&root, "short").map_or_else(|| name.clone(), |(text, _)| text);

@@ -197,6 +197,7 @@ pub(crate) fn read(
 fn one(r: &mut Reader<'_>, table: &Table, at: Span, scopes: &[&Scope]) -> Option<Claim> {
     let known: Vec<&str> = OWN.iter().chain(KEYS).copied().collect();
     r.refuse_unknown(table, "[[claim]]", &known);
+    r.check_cells(table, &["id", "where", "says", "reading", "why"]);
     let id = r.required(table, "id", "a claim", at);
     let place = r.text(table, "where").map(|(t, _)| t).unwrap_or_default();
     let says = r.required(table, "says", "a claim", at);
@@ -512,7 +513,8 @@ impl Context<'_, '_> {
         };
         for (key, operands) in [("of", of), ("against", against), ("order", order)] {
             for operand in operands {
-                self.r.check_metric(&operand.select, scope, place(key));
+                let metric = metric_place(table, key, &operand.select.metric);
+                self.r.check_metric(&operand.select, scope, metric.unwrap_or(place(key)));
                 self.r.check_point(&operand.select, scope, over, place(key));
                 let fixed = over.iter().find(|name| operand.select.fixed(name).is_some());
                 if let Some(name) = fixed {
@@ -521,6 +523,7 @@ impl Context<'_, '_> {
                 }
             }
         }
+        self.refuse_same(of, against, order);
         let along = matches!(rule, Rule::Flat(_) | Rule::Monotone { .. } | Rule::Linear);
         if against.len() > 1 && (along || matches!(rule, Rule::Limit { .. })) {
             let title = format!("a claim of kind {} divides by one other", self.kind);
@@ -542,4 +545,45 @@ impl Context<'_, '_> {
             self.r.error(title, place("over"), &format!("at least {least}"));
         }
     }
+
+    /// A claim that compares a thing with itself is true or false whatever the runs say.
+    fn refuse_same(&mut self, of: &[Operand], against: &[Operand], order: &[Operand]) {
+        let pairs = of.iter().flat_map(|a| against.iter().map(move |b| (a, b)));
+        let mut found = pairs.filter(|(a, b)| a.same(b)).map(|(a, _)| ("against", a)).next();
+        for (i, a) in order.iter().enumerate() {
+            if order[..i].iter().any(|b| a.same(b)) {
+                found = Some(("order", a));
+            }
+        }
+        let Some((key, operand)) = found else { return };
+        let title = format!("this compares `{}` with itself", operand.variant);
+        let at = self.table.get(key).map_or(self.at, |i| i.span);
+        self.r.error(title, at, "name another variant, metric, class, size or point");
+    }
+}
+
+impl Operand {
+    /// Whether both mean the same numbers, in whatever order their points are written.
+    fn same(&self, other: &Self) -> bool {
+        let sorted = |o: &Self| {
+            let mut o = o.clone();
+            o.select.at.sort();
+            o
+        };
+        sorted(self) == sorted(other)
+    }
+}
+
+/// Where the metric of an operand is written: in one of the tables of `key`, or in the claim.
+fn metric_place(claim: &Table, key: &str, metric: &str) -> Option<Span> {
+    let own = claim.get(key).map_or(&[][..], |item| match &item.value {
+        Value::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(item),
+    });
+    let tables = own.iter().filter_map(|item| match &item.value {
+        Value::Table(table) => Some(table),
+        _ => None,
+    });
+    let written = tables.chain([claim]).filter_map(|table| table.get("metric"));
+    written.into_iter().find(|i| i.value.text().as_deref() == Some(metric)).map(|i| i.span)
 }

@@ -2,6 +2,7 @@
 
 use super::figure::{self, FigureSpec};
 use super::flow_sizes::FlowSizes;
+use super::overrides::Overrides;
 use super::select::{Scope, same_value, unknown};
 use crate::scenario::{Files, Problems};
 use crate::sweep::draft::Draft;
@@ -103,11 +104,7 @@ impl Experiment {
         let known: Vec<&str> = OWN.iter().chain(grid::ROOT).copied().collect();
         r.refuse_unknown(&root, "an experiment", &known);
         let id = r.required(&root, "id", "an experiment", at);
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if !id.chars().all(plain) {
-            let at = root.get("id").map_or(at, |i| i.span);
-            r.error("`id` is letters, digits, `-`, `_` and `.`", at, "it stands on command lines");
-        }
+        r.check_id(&root, &id, "-_.", at);
         let title = r.required(&root, "title", "an experiment", at);
         let place = r.text(&root, "where").map(|(t, _)| t).unwrap_or_default();
         let own_check = r.truth(&root, "own-check").unwrap_or(false);
@@ -172,20 +169,21 @@ impl Experiment {
     pub fn draft(
         &self,
         mode: Mode,
-        seeds: Option<&[u64]>,
+        overrides: &Overrides,
         sources: &Sources,
         files: &Files,
     ) -> Option<Result<Draft, Problems>> {
         let mut grid = self.grid(mode)?;
-        if let Some(seeds) = seeds {
-            grid.seeds = Some(seeds.to_vec());
+        let mut sources = sources.clone();
+        if let Err(diagnostics) = overrides.apply(&mut grid, &mut sources) {
+            return Some(Err(Problems { sources, diagnostics }));
         }
-        Some(Draft::of(grid, self.text.clone(), sources.clone(), files))
+        Some(Draft::of(grid, self.text.clone(), sources, files))
     }
 
     /// How many runs of its own it has.
     pub fn runs(&self, mode: Mode, sources: &Sources, files: &Files) -> u128 {
-        match self.draft(mode, None, sources, files) {
+        match self.draft(mode, &Overrides::default(), sources, files) {
             Some(Ok(draft)) => {
                 let seeds = match draft.grid.seeds {
                     Some(_) => 1,
@@ -213,7 +211,7 @@ impl Experiment {
             }
             Work::Sweep(_) => {
                 for mode in [Mode::Full, Mode::Quick] {
-                    match self.draft(mode, None, sources, files) {
+                    match self.draft(mode, &Overrides::default(), sources, files) {
                         Some(Ok(draft)) if mode == Mode::Full => {
                             self.scope = scope(id.clone(), &draft)
                         }

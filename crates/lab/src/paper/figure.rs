@@ -144,6 +144,7 @@ fn one(r: &mut Reader<'_>, table: &Table, at: Span, scope: &Scope) -> Option<Fig
         r.error("`id` names files: use letters, digits, `-` and `_`", at, "");
     }
     let title = r.required(table, "title", "a figure", at);
+    r.check_cells(table, &["label"]);
     let caption = r.text(table, "caption").map(|(t, _)| t).unwrap_or_default();
     if table.get("kind").is_none() {
         r.error("a figure needs `kind`: lines, bars, boxes or cdf", at, "");
@@ -227,6 +228,7 @@ fn panels(
     for (panel, at) in r.repeated(table, "panel") {
         let known: Vec<&str> = ["title"].iter().chain(KEYS).copied().collect();
         r.refuse_unknown(panel, "a panel", &known);
+        r.check_cells(panel, &["title"]);
         let title = r.text(panel, "title").map(|(text, _)| text).unwrap_or_default();
         let select = r.selector(panel, base, scope);
         let place = panel.get("metric").or(table.get("metric")).map_or(at, |i| i.span);

@@ -133,6 +133,7 @@ fn tables(
             Value::Table(own) => {
                 r.refuse_unknown(own, "a size table", &["table", "label"]);
                 let name = r.required(own, "table", "a size table", item.span);
+                r.check_cells(own, &["table", "label"]);
                 let label = r.text(own, "label").map(|(label, _)| label);
                 (name.clone(), label.unwrap_or(name))
             }

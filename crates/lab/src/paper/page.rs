@@ -2,6 +2,7 @@
 //! opens offline, in light and dark, and prints.
 
 use super::counts::Counts;
+use crate::format;
 use crate::report::html::figure_with;
 use crate::report::{PAGE_CSS, PAGE_SCRIPT, figure_style};
 use weir_core::markup::escape;
@@ -78,6 +79,8 @@ pub struct ClaimRow {
     pub findings: Vec<Finding>,
     /// Whether a setting was chosen with this number in view.
     pub calibrated: bool,
+    /// Whether the runs had other settings than the experiment's.
+    pub changed: bool,
     /// Why it differs.
     pub discussion: String,
     /// Discussions of the paper that are about it: their places on the page.
@@ -162,6 +165,7 @@ const CSS: &str = "\
 .mark { white-space: nowrap; font-weight: 600; }
 .mark.yes { color: var(--c2); } .mark.near { color: var(--c4); } .mark.no { color: var(--hot); }
 .mark.none { color: var(--soft); font-weight: 400; }
+.changed { color: var(--hot); white-space: nowrap; }
 table.claims { width: 100%; }
 table.claims td { white-space: normal; text-align: left; vertical-align: top; min-width: 6rem; }
 table.claims td:nth-child(2) { min-width: 16rem; }
@@ -181,17 +185,42 @@ section.experiment figure h3 { font-size: 1rem; border: 0; margin-top: 1.25rem; 
 @media print { table.claims td { min-width: 0; } table.claims td:nth-child(2) { min-width: 0; } }
 ";
 
-/// The whole page. `mode` is what the runs were called: quick or full.
-pub fn page(parts: &[Part], total: &Counts, mode: &str, version: &str) -> String {
+/// What holds for the whole page.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// What the runs were called: quick or full.
+    pub mode: &'a str,
+    /// What `--set` changed in all runs; empty if nothing.
+    pub changed: &'a str,
+    /// The version of the program.
+    pub version: &'a str,
+}
+
+/// What a reader must know before any number: runs with changed settings, scaled-down runs.
+fn banner(parts: &[Part], head: &Head<'_>) -> String {
+    let mut out = String::new();
+    if !head.changed.is_empty() {
+        out.push_str(&format!(
+            "<p class=\"warn\">Changed settings: every run had <code>{}</code>. These are not the \
+             papers' experiments; each verdict compares a paper's number with changed runs.</p>\n",
+            escape(head.changed)
+        ));
+    }
     let scaled = parts.iter().flat_map(|p| &p.sections).any(|s| !s.scaled.is_empty());
-    let banner = match scaled {
-        true => {
+    if scaled {
+        out.push_str(
             "<p class=\"warn\">A quick run: experiments are scaled down, each says how. Verdicts \
              apply to the scaled-down runs and do not judge a paper; <code>weir paper run \
-             all --full</code> runs everything at the papers' scale.</p>\n"
-        }
-        false => "",
-    };
+             all --full</code> runs everything at the papers' scale.</p>\n",
+        );
+    }
+    out
+}
+
+/// The whole page: results first, counts of verdicts behind them.
+pub fn page(parts: &[Part], total: &Counts, head: &Head<'_>) -> String {
+    let banner = banner(parts, head);
+    let count: usize = parts.iter().map(|p| p.sections.len()).sum();
     let links: String =
         parts.iter().map(|p| format!("<a href=\"#{}\">{}</a>", p.id, escape(&p.short))).collect();
     let body: String = parts.iter().map(part).collect();
@@ -201,14 +230,14 @@ pub fn page(parts: &[Part], total: &Counts, mode: &str, version: &str) -> String
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>Paper lab · Weir</title>\n\
          <style id=\"figure-style\">\n{figures}</style>\n<style>\n{PAGE_CSS}{CSS}</style>\n\
          </head>\n\
-         <body>\n<header>\n<h1>Paper lab</h1>\n<p class=\"soft\">{mode} run · {count} experiments \
+         <body>\n<header>\n<h1>Paper lab</h1>\n<p class=\"soft\">{mode} run · {count} \
          · weir {version}</p>\n</header>\n<p class=\"answer\">{answer}</p>\n{banner}\
-         <nav><a href=\"#verdicts\">Verdicts</a>{links}</nav>\n{summary}\n{body}\
+         <nav>{links}<a href=\"#verdicts\">Counts of verdicts</a></nav>\n{body}{summary}\
          <script>\n{PAGE_SCRIPT}</script>\n</body>\n</html>\n",
         figures = figure_style(),
-        mode = escape(mode),
-        version = escape(version),
-        count = parts.iter().map(|p| p.sections.len()).sum::<usize>(),
+        mode = escape(head.mode),
+        version = escape(head.version),
+        count = format::plural(count as u64, "experiment"),
         answer = answer(total),
         summary = summary(parts, total),
     )
@@ -217,10 +246,14 @@ pub fn page(parts: &[Part], total: &Counts, mode: &str, version: &str) -> String
 /// The count of verdicts in one sentence.
 fn answer(total: &Counts) -> String {
     let [yes, near, no] = total.three();
+    let [are, point] = [yes, near].map(|n| n == 1);
     format!(
-        "Of {}, {yes} readings are reproduced, {near} point in the same direction, {no} are not \
-         reproduced.",
-        total.basis()
+        "Of {}, {} {} reproduced, {near} {} in the same direction, {no} {} not reproduced.",
+        total.basis(),
+        format::plural(yes as u64, "reading"),
+        if are { "is" } else { "are" },
+        if point { "points" } else { "point" },
+        if no == 1 { "is" } else { "are" },
     )
 }
 
@@ -260,7 +293,7 @@ fn columns(total: &Counts) -> Vec<usize> {
 /// Papers with the counts of their verdicts, then their experiments.
 fn summary(parts: &[Part], total: &Counts) -> String {
     let mut out = String::from(
-        "<section id=\"verdicts\">\n<h2>Verdicts</h2>\n<p class=\"soft\">Each statement is judged \
+        "<section id=\"verdicts\">\n<h2>Counts of verdicts</h2>\n<p class=\"soft\">Each statement is judged \
          by a rule that was fixed before the runs, once for each of its readings. Two kinds of \
          verdicts say nothing about a paper and are counted separately. Calibrated: a setting was \
          chosen with the published number in view. Own checks: no paper has them; they test \
@@ -333,7 +366,7 @@ fn section(s: &Section) -> String {
         s.trouble.iter().map(|t| format!("<p class=\"warn\">{}</p>\n", escape(t))).collect();
     let tools = |f: &Figure| {
         let link = |end: &str| format!("<a href=\"figures/{}.{end}\">{end}</a>", escape(&f.id));
-        ["svg", "png", "csv"].map(link).join(" ")
+        ["svg", "pdf", "png", "csv"].map(link).join(" ")
     };
     let figures: String = s.figures.iter().map(|f| figure_with(f, &tools(f))).collect();
     let files: String = s
@@ -388,7 +421,13 @@ fn claim(c: &ClaimRow) -> String {
     };
     let links: String =
         c.discussed.iter().map(|id| format!(" <a href=\"#{}\">why</a>", escape(id))).collect();
-    let calibrated = if c.calibrated { " <span class=\"soft\">calibrated</span>" } else { "" };
+    let mut marks = String::new();
+    if c.calibrated {
+        marks.push_str(" <span class=\"soft\">calibrated</span>");
+    }
+    if c.changed {
+        marks.push_str(" <span class=\"changed\">changed settings</span>");
+    }
     let mut out = format!(
         "<tr id=\"{id}\"><td{lines}>{place}</td><td{lines}>{says}{reading}<span class=\"rule\">\
          {quantity}</span><span class=\"rule\">{rule}</span>{why}</td><td{lines}>{paper}</td>",
@@ -407,7 +446,7 @@ fn claim(c: &ClaimRow) -> String {
         out.push_str(&format!(
             "{begin}<td>{variant}{measured}</td><td><span class=\"mark {class}\">{sign} \
              {words}</span>\
-             {calibrated}{links}</td></tr>\n",
+             {marks}{links}</td></tr>\n",
             begin = if i == 0 { "" } else { "<tr>" },
             measured = escape(&f.measured),
             class = f.mark.class(),
@@ -440,125 +479,4 @@ fn why(w: &Why) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn row_of(marks: &[(&str, Mark)]) -> ClaimRow {
-        let text = |t: &str| t.to_owned();
-        let finding = |(variant, mark): &(&str, Mark)| Finding {
-            variant: text(variant),
-            measured: text("24 % ± 1"),
-            mark: *mark,
-        };
-        ClaimRow {
-            id: text("c"),
-            place: text("Fig. 1"),
-            says: text("a < b & \"c\""),
-            reading: String::new(),
-            paper: text("26 %"),
-            quantity: text("fct_mean_ps (class victim)"),
-            rule: text("within 25 %"),
-            findings: marks.iter().map(finding).collect(),
-            calibrated: false,
-            discussion: String::new(),
-            discussed: vec![text("a-why-1")],
-        }
-    }
-
-    fn lab() -> Vec<Part> {
-        let counts = Counts {
-            statements: 2,
-            reproduced: 2,
-            not_reproduced: 1,
-            calibrated: 4,
-            own: [5, 0, 6],
-            ..Counts::default()
-        };
-        let claims = vec![
-            row_of(&[("", Mark::Reproduced)]),
-            row_of(&[("x", Mark::NotReproduced), ("y", Mark::Reproduced)]),
-        ];
-        let why = Why {
-            id: "a-why-1".into(),
-            title: "A < B".into(),
-            text: "because\n\nof it".into(),
-            about: vec!["c".into()],
-            sensitivity: vec!["A-1S".into()],
-        };
-        let section = Section {
-            id: "A-1".into(),
-            title: "t".into(),
-            place: "Fig. 1".into(),
-            shows: "one\n\ntwo <b>".into(),
-            scaled: "one seed.".into(),
-            runs: "3 of 3 runs".into(),
-            trouble: vec!["a run failed".into()],
-            command: "weir paper run A-1".into(),
-            files: vec![("a.toml".into(), "x = \"<y>\"".into())],
-            figures: Vec::new(),
-            claims,
-            counts,
-            discussions: vec![why],
-        };
-        vec![Part {
-            id: "a".into(),
-            short: "A".into(),
-            title: "On A".into(),
-            notes: String::new(),
-            counts,
-            sections: vec![section],
-        }]
-    }
-
-    fn shown(parts: &[Part], mode: &str) -> String {
-        page(parts, &parts[0].counts, mode, "1.0")
-    }
-
-    #[test]
-    fn statements_and_readings_are_counted_and_own_checks_apart() {
-        let page = shown(&lab(), "quick");
-        assert!(page.contains("Of 2 statements in 3 readings, 2 readings are reproduced"));
-        // what no experiment has is no column
-        let row = "<a href=\"#a\">A</a></td><td>2</td><td>3</td><td>2</td><td></td><td>1</td>\
-            <td>4</td><td>5 / 0 / 6</td></tr>";
-        assert!(page.contains(row), "{page}");
-    }
-
-    /// What the findings of a statement share stands once beside all of them.
-    #[test]
-    fn a_statement_stands_once_beside_its_readings() {
-        let row = claim(&row_of(&[("x", Mark::NotReproduced), ("y", Mark::Reproduced)]));
-        for (text, times) in [
-            ("fct_mean_ps (class victim)", 1),
-            ("rowspan=\"2\"", 3),
-            ("<tr", 2),
-            ("</tr>", 2),
-            ("<span class=\"soft\">x:</span>", 1),
-            ("href=\"#a-why-1\"", 2),
-        ] {
-            assert_eq!(row.matches(text).count(), times, "{text}: {row}");
-        }
-        assert!(!claim(&row_of(&[("", Mark::Reproduced)])).contains("rowspan"));
-    }
-
-    #[test]
-    fn a_discussion_says_what_it_is_about_and_what_tests_it() {
-        let page = shown(&lab(), "full");
-        assert!(page.contains("id=\"a-why-1\"") && page.contains("<h4>A &lt; B</h4>"));
-        assert!(page.contains("<p>because</p>\n<p>of it</p>"));
-        assert!(page.contains("About c. Tested by <a href=\"#A-1S\">A-1S</a>."));
-    }
-
-    #[test]
-    fn texts_of_users_are_text_and_a_quick_run_says_so() {
-        let page = shown(&lab(), "quick");
-        assert!(
-            page.contains("a &lt; b &amp; &quot;c&quot;") && page.contains("<p>two &lt;b&gt;</p>")
-        );
-        assert!(page.contains("Quick: one seed.</p>") && page.contains("A quick run"));
-        assert!(page.contains("a run failed"));
-        let mut full = lab();
-        full[0].sections[0].scaled.clear();
-        assert!(!shown(&full, "full").contains("A quick run"));
-    }
-}
+mod tests;

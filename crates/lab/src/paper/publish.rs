@@ -61,7 +61,7 @@ pub fn publish(all: &[Collected<'_>], to: &Path) -> Result<usize, SweepError> {
         std::fs::create_dir_all(&directory).map_err(|e| SweepError::io(&directory, e))?;
         replace(&directory.join("verdicts.csv"), &verdicts_csv(c))?;
         replace(&directory.join("runs.txt"), runs(c)?.as_bytes())?;
-        for figure in figures(c, Mode::Full) {
+        for figure in figures(c, Mode::Full, "") {
             for (name, bytes) in figure_files(&figure, "", false) {
                 replace(&directory.join(name), &bytes)?;
             }

@@ -5,7 +5,7 @@ use super::counts::Counts;
 use super::discussion::Discussion;
 use super::page::{self, ClaimRow, Finding, Mark, Part, Section, Why};
 use super::plot::{self, Numbers, Subject};
-use super::run::{Collected, Setting, mode_directory};
+use super::run::{Collected, Setting};
 use super::select::Selector;
 use super::tables::Cell;
 use super::verdict::{Outcome, Verdict};
@@ -49,12 +49,23 @@ fn scaled(c: &Collected<'_>, mode: Mode) -> String {
     }
 }
 
-/// All figures of an experiment.
-pub fn figures(c: &Collected<'_>, mode: Mode) -> Vec<Figure> {
-    let note = match scaled(c, mode) {
-        says if says.is_empty() => says,
-        says => format!("Quick run: {says}."),
-    };
+/// What a figure says about how its runs differ from the experiment: scaled down, changed. Empty
+/// for a full run as the files have it.
+fn remarks(c: &Collected<'_>, mode: Mode, changed: &str) -> String {
+    let says = scaled(c, mode);
+    let mut all = Vec::new();
+    if !changed.is_empty() {
+        all.push(format!("Changed settings: {changed}."));
+    }
+    if !says.is_empty() {
+        all.push(format!("Quick run: {says}."));
+    }
+    all.join(" ")
+}
+
+/// All figures of an experiment; `changed` is what `--set` changed.
+pub fn figures(c: &Collected<'_>, mode: Mode, changed: &str) -> Vec<Figure> {
+    let note = remarks(c, mode, changed);
     let draw = |spec| plot::draw(&c.experiment.id, spec, c, &note);
     c.experiment.figures.iter().map(draw).collect()
 }
@@ -73,22 +84,20 @@ fn remark(mut scene: Scene, text: &str, size: &Size) -> Scene {
     scene
 }
 
-/// Name and content of the files of a figure: drawing and numbers.
-pub(super) fn figure_files(figure: &Figure, says: &str, png: bool) -> Vec<(String, Vec<u8>)> {
+/// Name and content of the files of a figure: drawing and numbers; for `print`, also what papers
+/// and slides take.
+pub(super) fn figure_files(figure: &Figure, says: &str, print: bool) -> Vec<(String, Vec<u8>)> {
     /// Pixels per point: legible on a screen of twice the usual density.
     const PIXELS: f64 = 2.0;
     let size = Size::PAGE;
-    let text = match says.is_empty() {
-        true => String::new(),
-        false => format!("quick run: {says}"),
-    };
-    let scene = remark(draw::scene(figure, &size), &text, &size);
+    let scene = remark(draw::scene(figure, &size), says, &size);
     let name = |end: &str| format!("{}.{end}", figure.id);
     let mut files = vec![
         (name("svg"), svg::file(&scene, &figure.title).into_bytes()),
         (name("csv"), figure.csv().into_bytes()),
     ];
-    if png {
+    if print {
+        files.push((name("pdf"), print::pdf(&scene, &figure.title)));
         files.push((name("png"), print::png(&scene, PIXELS, Theme::Light).unwrap_or_default()));
     }
     files
@@ -96,18 +105,21 @@ pub(super) fn figure_files(figure: &Figure, says: &str, png: bool) -> Vec<(Strin
 
 /// Writes `index.html` and the files of all figures; returns the path of the page.
 pub fn write(all: &[Collected<'_>], setting: &Setting) -> Result<PathBuf, SweepError> {
-    let directory = mode_directory(&setting.out, setting.mode);
+    let directory = setting.mode_directory();
     let files = directory.join("figures");
     std::fs::create_dir_all(&files).map_err(|e| SweepError::io(&files, e))?;
     let parts = parts(all, setting);
-    for section in parts.iter().flat_map(|p| &p.sections) {
+    let changed = setting.overrides.words();
+    for (section, c) in parts.iter().flat_map(|p| &p.sections).zip(all) {
+        let says = remarks(c, setting.mode, &changed);
         for figure in &section.figures {
-            for (name, bytes) in figure_files(figure, &section.scaled, true) {
+            for (name, bytes) in figure_files(figure, &says, true) {
                 replace(&files.join(name), &bytes)?;
             }
         }
     }
-    let page = page::page(&parts, &Counts::new(all), setting.mode.name(), version());
+    let head = page::Head { mode: setting.mode.name(), changed: &changed, version: version() };
+    let page = page::page(&parts, &Counts::new(all), &head);
     let path = directory.join("index.html");
     replace(&path, page.as_bytes())?;
     Ok(path)
@@ -157,11 +169,16 @@ fn section(c: &Collected<'_>, setting: &Setting) -> Section {
     };
     let mut trouble = Vec::new();
     if done < total {
-        trouble.push(format!("{} of {total} runs have no result.", total - done));
+        let runs = format::plural(total as u64, "run");
+        let have = if total - done == 1 { "has" } else { "have" };
+        trouble.push(format!("{} of {runs} {have} no result.", total - done));
     }
     match c.tables.invalid() {
         0 => {}
-        n => trouble.push(format!("{n} runs lost packets of a lossless class.")),
+        n => {
+            let runs = format::plural(n as u64, "run");
+            trouble.push(format!("{runs} lost packets of a lossless class."));
+        }
     }
     Section {
         id: e.id.clone(),
@@ -173,8 +190,12 @@ fn section(c: &Collected<'_>, setting: &Setting) -> Section {
         trouble,
         command: command(c, setting),
         files: files(c),
-        figures: figures(c, setting.mode),
-        claims: c.verdicts.chunk_by(|a, b| a.claim == b.claim).map(|v| claim_row(c, v)).collect(),
+        figures: figures(c, setting.mode, &setting.overrides.words()),
+        claims: c
+            .verdicts
+            .chunk_by(|a, b| a.claim == b.claim)
+            .map(|v| claim_row(c, v, setting))
+            .collect(),
         counts: Counts::new([c]),
         discussions: discussions(c),
     }
@@ -206,7 +227,9 @@ fn command(c: &Collected<'_>, setting: &Setting) -> String {
         None => c.experiment.id.clone(),
         Some(_) => c.paper.argument(),
     };
-    format!("weir paper run {} --{}", format::shell_word(&name), setting.mode.name())
+    let sets = setting.overrides.sets.iter();
+    let sets: String = sets.map(|s| format!(" --set {}", format::shell_word(s))).collect();
+    format!("weir paper run {} --{}{sets}", format::shell_word(&name), setting.mode.name())
 }
 
 /// The experiment's own file and its scenario.
@@ -224,7 +247,7 @@ fn files(c: &Collected<'_>) -> Vec<(String, String)> {
 }
 
 /// A claim with its verdicts.
-fn claim_row(c: &Collected<'_>, verdicts: &[Verdict]) -> ClaimRow {
+fn claim_row(c: &Collected<'_>, verdicts: &[Verdict], setting: &Setting) -> ClaimRow {
     let (index, claim) = (verdicts[0].claim, c.claim(&verdicts[0]));
     let finding = |v: &Verdict| {
         let (mark, measured) = match &v.outcome {
@@ -249,6 +272,7 @@ fn claim_row(c: &Collected<'_>, verdicts: &[Verdict]) -> ClaimRow {
         rule: if measured { claim.rule_words() } else { String::new() },
         findings: verdicts.iter().map(finding).collect(),
         calibrated: claim.calibrated,
+        changed: !setting.overrides.sets.is_empty(),
         discussion: claim.discussion.clone(),
         discussed: c.paper.discussed(index).map(|i| why_id(c.paper, i)).collect(),
     }

@@ -2,13 +2,17 @@
 //!
 //! ```text
 //!   OUT/quick/ofc/ofc-e1/          a sweep directory per experiment with runs of its own
+//!     origin.json                  which paper it is an experiment of
 //!     plan.jsonl input/ results/   what `weir sweep status` and `weir sweep run` understand
 //!     runs.csv ... verdicts.csv    written at the end
+//!   OUT/with/link.rate=100Gbps/quick/    the same for runs with `--set link.rate=100Gbps`
 //! ```
 
 use super::catalogue::{Chosen, Paper};
 use super::claim::Claim;
 use super::experiment::{Experiment, Mode, Work};
+use super::origin;
+use super::overrides::{self, Overrides};
 use super::tables::Tables;
 use super::verdict::{Outcome, Verdict, judge};
 use crate::report::Formats;
@@ -19,7 +23,7 @@ use crate::sweep::merge::Merged;
 use crate::sweep::plan::{ANY_BUILD, Plan};
 use crate::sweep::store::replace;
 use crate::text::{Diagnostic, Diagnostics, Sources};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Where and how experiments are run.
 #[derive(Clone, Debug)]
@@ -28,16 +32,26 @@ pub struct Setting {
     pub out: PathBuf,
     /// How much is run.
     pub mode: Mode,
-    /// Seeds instead of the experiments'.
-    pub seeds: Option<Vec<u64>>,
+    /// What is different from the experiments' files.
+    pub overrides: Overrides,
     /// Whether results of other builds of this version count.
     pub any_build: bool,
 }
 
 impl Setting {
+    /// The directory of all results of this mode. Runs with changed settings have a directory of
+    /// their own, so that they never stand beside unchanged ones.
+    pub fn mode_directory(&self) -> PathBuf {
+        let out = match self.overrides.slug() {
+            None => self.out.clone(),
+            Some(slug) => self.out.join("with").join(slug),
+        };
+        out.join(self.mode.name())
+    }
+
     /// The directory of an experiment.
     pub fn directory(&self, paper: &Paper, e: &Experiment) -> PathBuf {
-        self.out.join(self.mode.name()).join(&paper.id).join(e.id.to_lowercase())
+        self.mode_directory().join(&paper.id).join(e.id.to_lowercase())
     }
 }
 
@@ -65,11 +79,15 @@ pub struct Planned {
     pub directory: SweepDir,
     /// What is odd about its runs, and the texts that shows.
     pub warnings: (Diagnostics, Sources),
+    /// Variants that changed settings do not change, in words.
+    pub unchanged: Vec<String>,
 }
 
 /// Plans the sweeps of all chosen experiments, and of those whose runs they use; results that fit
 /// stay.
 pub fn plan(chosen: &[Chosen], setting: &Setting) -> Result<Vec<Planned>, Trouble> {
+    check_names(chosen)?;
+    origin::check_all(chosen, setting)?;
     let mut all: Vec<Planned> = Vec::new();
     for c in chosen {
         for e in c.experiments.iter().map(|&at| c.paper.runs_of(&c.paper.experiments[at])) {
@@ -77,20 +95,26 @@ pub fn plan(chosen: &[Chosen], setting: &Setting) -> Result<Vec<Planned>, Troubl
             if all.iter().any(|p| p.directory.path == path) {
                 continue;
             }
-            let seeds = setting.seeds.as_deref();
-            let draft = e.draft(setting.mode, seeds, &c.paper.sources, &c.paper.files);
+            let overrides = &setting.overrides;
+            let draft = e.draft(setting.mode, overrides, &c.paper.sources, &c.paper.files);
             let Some(draft) = draft else { continue };
             let mut planned = draft.and_then(|draft| draft.plan()).map_err(Trouble::Problems)?;
+            let unchanged = overrides::unchanged(&c.paper, e, setting, &planned.plan)?;
             if setting.any_build {
                 ANY_BUILD.clone_into(&mut planned.plan.head.build);
             }
             let directory = SweepDir::new(&path);
             directory.write(&planned)?;
             let warnings = (planned.warnings, planned.sources);
-            all.push(Planned { id: e.id.clone(), directory, warnings });
+            all.push(Planned { id: e.id.clone(), directory, warnings, unchanged });
         }
     }
-    check_names(chosen)?;
+    for c in chosen {
+        for e in c.experiments.iter().map(|&at| &c.paper.experiments[at]) {
+            origin::write(&c.paper, c.paper.runs_of(e), setting)?;
+            origin::write(&c.paper, e, setting)?;
+        }
+    }
     Ok(all)
 }
 
@@ -162,6 +186,9 @@ fn collect_one<'a>(
     setting: &Setting,
 ) -> Result<Collected<'a>, SweepError> {
     let runs_of = paper.runs_of(experiment);
+    for e in [experiment, runs_of] {
+        origin::check(paper, e, setting)?;
+    }
     let directory = setting.directory(paper, runs_of);
     let (mut plan, mut not_run) = (None, String::new());
     let tables = match &runs_of.work {
@@ -266,9 +293,4 @@ pub fn verdicts_csv(c: &Collected<'_>) -> Vec<u8> {
         writer.write_record(&cells).expect("as many cells as heads");
     }
     writer.into_inner().expect("writing to memory")
-}
-
-/// The directory that holds the results of a mode.
-pub fn mode_directory(out: &Path, mode: Mode) -> PathBuf {
-    out.join(mode.name())
 }

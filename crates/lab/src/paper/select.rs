@@ -4,7 +4,7 @@ use super::flow_sizes;
 use crate::sweep::metrics::{FLOWS, Kind, PORTS, RUN, STATE};
 use crate::sweep::quantity::Quantity;
 use crate::sweep::reader::Reader;
-use crate::text::{Diagnostic, Item, Span, Table, Value};
+use crate::text::{Diagnostic, Item, Span, Table, Value, unfit_name};
 use std::collections::BTreeSet;
 
 /// Which numbers are meant, but for the variant. An empty text is "all".
@@ -37,6 +37,27 @@ pub enum Source {
     State,
     /// Shares of flow sizes, without a run.
     FlowSizes,
+}
+
+impl Source {
+    /// The tables of runs, and how a selector chooses each.
+    const OF_RUNS: [(Self, &'static str); 4] = [
+        (Self::Runs, "leave out `class`, `sizes`, `ports` and `table`"),
+        (Self::Classes, "name a `class` or `sizes`"),
+        (Self::Ports, "name `ports`"),
+        (Self::State, "name a `table` of the scheme"),
+    ];
+
+    /// Whose metrics its columns are.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Classes => "classes and sizes",
+            Self::Ports => "ports",
+            Self::State => "tables of schemes",
+            Self::FlowSizes => "flow sizes",
+        }
+    }
 }
 
 /// Keys of a selector.
@@ -249,14 +270,16 @@ impl Reader<'_> {
             self.error("which `metric`?", at, "it is a column of a table of the sweep");
             return;
         }
-        let what = match source {
-            Source::Runs => "metric of runs",
-            Source::Classes => "metric of classes and sizes",
-            Source::Ports => "metric of ports",
-            Source::State => "metric of tables of schemes",
-            Source::FlowSizes => "metric of flow sizes",
-        };
-        unknown(self, what, &s.metric, at, &known);
+        let elsewhere = Source::OF_RUNS.iter().find(|(other, _)| {
+            !scope.analytic && *other != source && scope.metrics(*other).contains(&&*s.metric)
+        });
+        if let Some((other, how)) = elsewhere {
+            let title = format!("`{}` is not a metric of {}", s.metric, source.name());
+            let error = Diagnostic::error(title).at(at, "");
+            self.out.push(error.help(format!("it is a metric of {}: {how}", other.name())));
+            return;
+        }
+        unknown(self, &format!("metric of {}", source.name()), &s.metric, at, &known);
     }
 
     /// Checks that one point is left when the parameters of `free` are gone through.
@@ -332,6 +355,32 @@ impl Reader<'_> {
             self.error(format!("`{key}` is empty"), *at, "");
         }
         text.map(|(text, _)| text.trim().to_owned()).unwrap_or_default()
+    }
+
+    /// Checks texts of a table that become cells of CSV files.
+    pub(crate) fn check_cells(&mut self, table: &Table, keys: &[&str]) {
+        for key in keys {
+            let Some(item) = table.get(key) else { continue };
+            let Value::Text(text) = &item.value else { continue };
+            // other characters are refused in every text, line breaks become blanks
+            let Some(why) = unfit_name(&text.replace(['\n', '\r', '\t'], " ")) else { continue };
+            let error = Diagnostic::error(format!("`{key}` cannot stand in a table"));
+            self.out.push(error.at(item.span, why).help("begin it with a word"));
+        }
+    }
+
+    /// An `id` that names directories or stands on command lines: a letter or a digit, then
+    /// what `plain` allows.
+    pub(crate) fn check_id(&mut self, root: &Table, id: &str, plain: &str, at: Span) {
+        let at = root.get("id").map_or(at, |item| item.span);
+        let fits = |c: char| c.is_ascii_alphanumeric() || plain.contains(c);
+        if !id.is_empty() && !id.chars().all(fits) {
+            let marks: Vec<String> = plain.chars().map(|c| format!("`{c}`")).collect();
+            let title = format!("`id` is letters, digits and {}", marks.join(", "));
+            self.error(title, at, "it names a directory and stands on command lines");
+        } else if id.starts_with(|c: char| !c.is_ascii_alphanumeric()) {
+            self.error("`id` begins with a letter or a digit", at, "it names a directory");
+        }
     }
 
     /// Checks a label of a variant.

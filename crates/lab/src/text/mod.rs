@@ -11,6 +11,8 @@ pub use diagnostic::{Diagnostic, Diagnostics, Level, one_line};
 pub use source::{Source, SourceId, Sources, Span};
 pub use tree::{Entry, Item, Table, Value};
 
-pub(crate) use overrides::{apply as apply_override, put as put_at, steps as path_steps};
+pub(crate) use overrides::{
+    apply as apply_override, put as put_at, read as read_override, steps as path_steps,
+};
 pub(crate) use spelling::{NAME_RULE, is_hidden, unfit_name};
 pub(crate) use tree::{parse, parse_value};

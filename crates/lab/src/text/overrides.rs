@@ -15,6 +15,18 @@ pub(crate) fn apply(
     sources: &mut Sources,
     diagnostics: &mut Diagnostics,
 ) {
+    let Some((steps, item)) = read(text, sources, diagnostics) else { return };
+    if let Err(problem) = put(root, &steps, item) {
+        diagnostics.push(problem);
+    }
+}
+
+/// The steps and the value of `path=value`, with their places in a source of its own.
+pub(crate) fn read<'t>(
+    text: &'t str,
+    sources: &mut Sources,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Vec<(&'t str, Span)>, Item)> {
     let id = sources.add("--set", text);
     let Some((path, value)) = text.split_once('=') else {
         let all = id.span(0..text.len());
@@ -23,7 +35,7 @@ pub(crate) fn apply(
                 .at(all, "it has no `=`")
                 .help("for example --set switch.thresholds.xoff=90KB or --set traffic.0.size=1MB"),
         );
-        return;
+        return None;
     };
     let offset = path.len() + 1 + value.len() - value.trim_start().len();
     let value = value.trim();
@@ -32,15 +44,12 @@ pub(crate) fn apply(
         span: id.span(offset..offset + value.len()),
         value: Value::Text(value.to_owned()),
     });
-    let steps = match steps(path, id, 0) {
-        Ok(steps) => steps,
+    match steps(path, id, 0) {
+        Ok(steps) => Some((steps, item)),
         Err(problem) => {
             diagnostics.push(problem);
-            return;
+            None
         }
-    };
-    if let Err(problem) = put(root, &steps, item) {
-        diagnostics.push(problem);
     }
 }
 

@@ -8,7 +8,7 @@ use weir_lab::format;
 use weir_lab::listing::wrap;
 use weir_lab::paper::catalogue::{Chosen, published};
 use weir_lab::paper::discussion::undiscussed_published;
-use weir_lab::paper::{Claim, Mode};
+use weir_lab::paper::{Claim, Mode, Overrides};
 use weir_lab::table::{Column, TextTable, paint};
 
 /// A file is wider than people read.
@@ -114,7 +114,9 @@ pub(super) fn check(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<St
             let (paper, e) = (&c.paper, &c.paper.experiments[at]);
             let mut counts = Vec::new();
             for mode in [Mode::Quick, Mode::Full] {
-                let Some(draft) = e.draft(mode, None, &paper.sources, &paper.files) else {
+                let Some(draft) =
+                    e.draft(mode, &Overrides::default(), &paper.sources, &paper.files)
+                else {
                     continue;
                 };
                 match draft.and_then(|draft| draft.plan()) {

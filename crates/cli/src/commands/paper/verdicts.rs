@@ -3,23 +3,28 @@
 use crate::terminal::{Terminal, print, tell};
 use weir_lab::format;
 use weir_lab::listing::wrap;
-use weir_lab::paper::run::Collected;
+use weir_lab::paper::run::{Collected, Setting};
 use weir_lab::paper::{Claim, Counts, Mode, Outcome, Verdict};
 use weir_lab::table::{Column, TextTable, paint};
 
 /// The paper's numbers beside ours, and how many came out how.
 pub(super) fn show_verdicts(
     all: &[Collected<'_>],
-    mode: Mode,
+    setting: &Setting,
     terminal: &Terminal,
 ) -> anyhow::Result<()> {
+    let mode = setting.mode;
+    let changed = setting.overrides.words();
     for c in all.iter().filter(|c| !c.verdicts.is_empty()) {
         let head = format!("{} · {}", c.experiment.id, c.experiment.title);
         print(&paint(&head, terminal.out.colour, "1"))?;
         if mode == Mode::Quick && !c.experiment.quick.says.is_empty() {
             print(&format!("  quick: {}", c.experiment.quick.says))?;
         }
-        print(&verdict_table(c, mode, terminal))?;
+        if !changed.is_empty() {
+            print(&format!("  changed settings: {changed}"))?;
+        }
+        print(&verdict_table(c, setting, terminal))?;
         for v in c.verdicts.iter().filter(|v| matches!(v.outcome, Outcome::Missing(_))) {
             let text = format!("  missing: {}: {}", c.claim(v).id, v.outcome.why());
             print(&paint(&text, terminal.out.colour, "31"))?;
@@ -31,13 +36,16 @@ pub(super) fn show_verdicts(
     if mode == Mode::Quick {
         print("Runs are scaled down; --full compares at the papers' scale.")?;
     }
+    if !changed.is_empty() {
+        print(&format!("Settings are changed: {changed}. These are not the papers' experiments."))?;
+    }
     Ok(())
 }
 
 /// A file is wider than people read.
 const WIDEST: usize = 140;
 
-fn verdict_table(c: &Collected<'_>, mode: Mode, terminal: &Terminal) -> String {
+fn verdict_table(c: &Collected<'_>, setting: &Setting, terminal: &Terminal) -> String {
     // what is shortened stands in verdicts.csv
     let mut table = TextTable::new(vec![
         Column::words("claim", 8).at_least(16),
@@ -61,18 +69,19 @@ fn verdict_table(c: &Collected<'_>, mode: Mode, terminal: &Terminal) -> String {
                 true => (format!("  {}", v.reading), String::new()),
                 false => (claim.id.clone(), v.paper.clone()),
             };
-            table.row(vec![name, paper, measured.to_owned(), verdict(v, claim, mode)]);
+            table.row(vec![name, paper, measured.to_owned(), verdict(v, claim, setting)]);
         }
     }
     table.render(terminal.out.width.min(WIDEST), terminal.out.colour)
 }
 
-fn verdict(v: &Verdict, claim: &Claim, mode: Mode) -> String {
+fn verdict(v: &Verdict, claim: &Claim, setting: &Setting) -> String {
     let judged =
         matches!(v.outcome, Outcome::Reproduced | Outcome::SameDirection | Outcome::NotReproduced);
-    let quick = if judged && mode == Mode::Quick { "quick: " } else { "" };
+    let quick = if judged && setting.mode == Mode::Quick { "quick: " } else { "" };
+    let changed = if judged && !setting.overrides.sets.is_empty() { "changed: " } else { "" };
     let calibrated = if judged && claim.calibrated { " (calibrated)" } else { "" };
-    format!("{quick}{}{calibrated}", v.outcome.name())
+    format!("{changed}{quick}{}{calibrated}", v.outcome.name())
 }
 
 /// Counts of verdicts in as many lines as they need.

@@ -1,0 +1,163 @@
+use super::*;
+
+fn row_of(marks: &[(&str, Mark)]) -> ClaimRow {
+    let text = |t: &str| t.to_owned();
+    let finding = |(variant, mark): &(&str, Mark)| Finding {
+        variant: text(variant),
+        measured: text("24 % ± 1"),
+        mark: *mark,
+    };
+    ClaimRow {
+        id: text("c"),
+        place: text("Fig. 1"),
+        says: text("a < b & \"c\""),
+        reading: String::new(),
+        paper: text("26 %"),
+        quantity: text("fct_mean_ps (class victim)"),
+        rule: text("within 25 %"),
+        findings: marks.iter().map(finding).collect(),
+        calibrated: false,
+        changed: false,
+        discussion: String::new(),
+        discussed: vec![text("a-why-1")],
+    }
+}
+
+fn lab() -> Vec<Part> {
+    let counts = Counts {
+        statements: 2,
+        reproduced: 2,
+        not_reproduced: 1,
+        calibrated: 4,
+        own: [5, 0, 6],
+        ..Counts::default()
+    };
+    let claims = vec![
+        row_of(&[("", Mark::Reproduced)]),
+        row_of(&[("x", Mark::NotReproduced), ("y", Mark::Reproduced)]),
+    ];
+    let why = Why {
+        id: "a-why-1".into(),
+        title: "A < B".into(),
+        text: "because\n\nof it".into(),
+        about: vec!["c".into()],
+        sensitivity: vec!["A-1S".into()],
+    };
+    let section = Section {
+        id: "A-1".into(),
+        title: "t".into(),
+        place: "Fig. 1".into(),
+        shows: "one\n\ntwo <b>".into(),
+        scaled: "one seed.".into(),
+        runs: "3 of 3 runs".into(),
+        trouble: vec!["a run failed".into()],
+        command: "weir paper run A-1".into(),
+        files: vec![("a.toml".into(), "x = \"<y>\"".into())],
+        figures: Vec::new(),
+        claims,
+        counts,
+        discussions: vec![why],
+    };
+    vec![Part {
+        id: "a".into(),
+        short: "A".into(),
+        title: "On A".into(),
+        notes: String::new(),
+        counts,
+        sections: vec![section],
+    }]
+}
+
+fn shown(parts: &[Part], mode: &str) -> String {
+    page(parts, &parts[0].counts, &Head { mode, changed: "", version: "1.0" })
+}
+
+#[test]
+fn statements_and_readings_are_counted_and_own_checks_apart() {
+    let page = shown(&lab(), "quick");
+    assert!(page.contains("Of 2 statements in 3 readings, 2 readings are reproduced"));
+    // what no experiment has is no column
+    let row = "<a href=\"#a\">A</a></td><td>2</td><td>3</td><td>2</td><td></td><td>1</td>\
+        <td>4</td><td>5 / 0 / 6</td></tr>";
+    assert!(page.contains(row), "{page}");
+}
+
+/// What the findings of a statement share stands once beside all of them.
+#[test]
+fn a_statement_stands_once_beside_its_readings() {
+    let row = claim(&row_of(&[("x", Mark::NotReproduced), ("y", Mark::Reproduced)]));
+    for (text, times) in [
+        ("fct_mean_ps (class victim)", 1),
+        ("rowspan=\"2\"", 3),
+        ("<tr", 2),
+        ("</tr>", 2),
+        ("<span class=\"soft\">x:</span>", 1),
+        ("href=\"#a-why-1\"", 2),
+    ] {
+        assert_eq!(row.matches(text).count(), times, "{text}: {row}");
+    }
+    assert!(!claim(&row_of(&[("", Mark::Reproduced)])).contains("rowspan"));
+}
+
+#[test]
+fn results_stand_before_counts() {
+    let page = shown(&lab(), "full");
+    let at = |text: &str| page.find(text).expect(text);
+    assert!(at("class=\"answer\"") < at("id=\"A-1\""));
+    assert!(at("id=\"A-1\"") < at("id=\"verdicts\""));
+}
+
+#[test]
+fn one_reading_is_not_plural() {
+    let of = |three: [usize; 3]| {
+        let [reproduced, same_direction, not_reproduced] = three;
+        let statements = three.iter().sum();
+        answer(&Counts {
+            statements,
+            reproduced,
+            same_direction,
+            not_reproduced,
+            ..Counts::default()
+        })
+    };
+    let one = "Of 1 statement in 1 reading, 1 reading is reproduced, 0 point in the same \
+        direction, 0 are not reproduced.";
+    assert_eq!(of([1, 0, 0]), one);
+    let several = "Of 4 statements in 4 readings, 2 readings are reproduced, 1 points in the \
+        same direction, 1 is not reproduced.";
+    assert_eq!(of([2, 1, 1]), several);
+    assert!(shown(&lab(), "full").contains("full run · 1 experiment "));
+}
+
+/// At the top, and at each verdict.
+#[test]
+fn changed_settings_are_marked_at_the_top_and_at_each_verdict() {
+    let mut parts = lab();
+    parts[0].sections[0].claims.iter_mut().for_each(|c| c.changed = true);
+    let head = Head { mode: "full", changed: "link.rate=<1>", version: "1.0" };
+    let page = page(&parts, &parts[0].counts, &head);
+    let banner = page.find("every run had <code>link.rate=&lt;1&gt;</code>").expect("a banner");
+    assert!(banner < page.find("id=\"A-1\"").expect("a section"));
+    // three verdicts
+    assert_eq!(page.matches("changed settings</span>").count(), 3);
+    assert!(!shown(&lab(), "full").contains("Changed settings"));
+}
+
+#[test]
+fn a_discussion_says_what_it_is_about_and_what_tests_it() {
+    let page = shown(&lab(), "full");
+    assert!(page.contains("id=\"a-why-1\"") && page.contains("<h4>A &lt; B</h4>"));
+    assert!(page.contains("<p>because</p>\n<p>of it</p>"));
+    assert!(page.contains("About c. Tested by <a href=\"#A-1S\">A-1S</a>."));
+}
+
+#[test]
+fn texts_of_users_are_text_and_a_quick_run_says_so() {
+    let page = shown(&lab(), "quick");
+    assert!(page.contains("a &lt; b &amp; &quot;c&quot;") && page.contains("<p>two &lt;b&gt;</p>"));
+    assert!(page.contains("Quick: one seed.</p>") && page.contains("A quick run"));
+    assert!(page.contains("a run failed"));
+    let mut full = lab();
+    full[0].sections[0].scaled.clear();
+    assert!(!shown(&full, "full").contains("A quick run"));
+}
