@@ -32,4 +32,4 @@ pub use nearest::nearest;
 pub use packet::{Packet, PacketKind};
 pub use percentile::Percentile;
 pub use priorities::PrioritySet;
-pub use units::{Bytes, ParseUnitError, Rate, Ratio, Time};
+pub use units::{Bytes, ParseUnitError, Rate, Ratio, Time, Unit};

@@ -1,7 +1,7 @@
 //! Numbers for people: three significant digits and a unit.
 
 use crate::stats::Change;
-use weir_core::{Bytes, Rate, Time};
+use weir_core::{Bytes, Rate, Time, Unit};
 
 /// Three significant digits, without an exponent.
 pub fn significant(x: f64) -> String {
@@ -20,6 +20,19 @@ fn scaled(x: f64, units: &[(f64, &str)]) -> String {
     let fits = |&&(step, _): &&(f64, &str)| magnitude >= step * 0.9995;
     let &(step, unit) = units.iter().find(fits).unwrap_or(&units[units.len() - 1]);
     format!("{} {unit}", significant(x / step))
+}
+
+/// A number in its unit.
+pub fn quantity(unit: Unit, x: f64) -> String {
+    match unit {
+        Unit::Time => time_ps(x),
+        Unit::Bytes => bytes_f64(x),
+        Unit::Rate => rate_bps(x),
+        Unit::Share | Unit::Flag if x == 0.0 => "0 %".into(),
+        Unit::Share | Unit::Flag => percent(x),
+        Unit::Count => count_f64(x),
+        Unit::Number => significant(x),
+    }
 }
 
 /// A time given in picoseconds.

@@ -6,13 +6,12 @@
 
 use crate::experiment::Experiment;
 use crate::findings::{ClassStats, PortAt, Selection, hottest_port, innocent_holds};
-use crate::format;
 use crate::run::Run;
 use crate::scenario::SizeRange;
 use crate::stats::Sorted;
 use std::sync::Arc;
 use weir_core::percentile::{P25, P50, P75, P90, P95, P99, P999, Percentile};
-use weir_core::{Bytes, ClassId, Rate, Time};
+use weir_core::{ClassId, Unit};
 use weir_sim::outcome::{Finish, PortRecord};
 
 /// What a cell holds.
@@ -411,68 +410,9 @@ impl Named {
             _ if ends("_ps") => Unit::Time,
             _ if ends("_bytes") || ends("control_bytes") => Unit::Bytes,
             _ if ends("_bps") => Unit::Rate,
-            _ if matches!(self.name, "deadlock" | "stalled") => Unit::Share,
+            _ if matches!(self.name, "deadlock" | "stalled") => Unit::Flag,
             Kind::Whole => Unit::Count,
             Kind::Real | Kind::Text => Unit::Number,
-        }
-    }
-}
-
-/// What a metric is measured in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Picoseconds.
-    Time,
-    /// Bytes.
-    Bytes,
-    /// Bits per second.
-    Rate,
-    /// The share of runs for which something is true.
-    Share,
-    /// A count.
-    Count,
-    /// A number without a unit.
-    Number,
-}
-
-impl Unit {
-    /// A number in this unit for people.
-    pub fn show(self, x: f64) -> String {
-        match self {
-            Self::Time => format::time_ps(x),
-            Self::Bytes => format::bytes_f64(x),
-            Self::Rate => format::rate_bps(x),
-            Self::Share if x == 0.0 => "0 %".into(),
-            Self::Share => format::percent(x),
-            Self::Count => format::count_f64(x),
-            Self::Number => format::significant(x),
-        }
-    }
-
-    /// Reads a number in this unit: `1.45ms`, `75KB`, `10Gbps`, `46%`, `137/200`, `4.3`.
-    pub fn read(self, text: &str) -> Result<f64, String> {
-        let plain = |text: &str| match text.trim().parse::<f64>() {
-            Ok(x) if x.is_finite() => Ok(x),
-            _ => Err(format!("`{text}` is not a number")),
-        };
-        match self {
-            Self::Time => text.parse::<Time>().map(|t| t.as_ps() as f64).map_err(|e| e.to_string()),
-            Self::Bytes => text.parse::<Bytes>().map(|b| b.get() as f64).map_err(|e| e.to_string()),
-            Self::Rate => {
-                text.parse::<Rate>().map(|r| r.as_bps() as f64).map_err(|e| e.to_string())
-            }
-            Self::Share | Self::Count | Self::Number => {
-                if let Some(percent) = text.trim().strip_suffix('%') {
-                    return plain(percent).map(|x| x / 100.0);
-                }
-                match text.split_once('/') {
-                    Some((part, of)) => match (plain(part)?, plain(of)?) {
-                        (_, 0.0) => Err(format!("`{text}` divides by zero")),
-                        (part, of) => Ok(part / of),
-                    },
-                    None => plain(text),
-                }
-            }
         }
     }
 }

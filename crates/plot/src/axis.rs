@@ -1,19 +1,6 @@
 //! Axes: units, scales and round ticks.
 
-/// What an axis counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Picoseconds.
-    Time,
-    /// Bytes.
-    Bytes,
-    /// Bits per second.
-    Rate,
-    /// Plain numbers.
-    Number,
-    /// Shares of one, shown in percent.
-    Share,
-}
+use weir_core::Unit;
 
 /// How values are spread along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,34 +35,17 @@ pub struct Tick {
     pub text: String,
 }
 
-impl Unit {
-    /// The divisor and the name of the unit that suits values up to `most`.
-    pub fn prefix(self, most: f64) -> (f64, &'static str) {
-        let units: &[(f64, &str)] = match self {
-            Self::Time => &[(1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns"), (1.0, "ps")],
-            Self::Bytes => &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B")],
-            Self::Rate => {
-                &[(1e12, "Tb/s"), (1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")]
-            }
-            Self::Number => &[(1.0, "")],
-            Self::Share => &[(0.01, "%")],
-        };
-        let fits = units.iter().find(|(step, _)| most >= *step);
-        *fits.unwrap_or(&units[units.len() - 1])
-    }
-
-    /// A value with its unit, three significant digits: `1.96 ms`.
-    pub fn show(self, value: f64) -> String {
-        let (divisor, unit) = self.prefix(value.abs());
-        let number = value / divisor;
-        let digits = match number.abs() {
-            n if n >= 100.0 || n == 0.0 => 0,
-            n if n >= 10.0 => 1,
-            n if n >= 1.0 => 2,
-            n => (2.0 - libm::floor(libm::log10(n))).min(12.0) as usize,
-        };
-        format!("{number:.digits$} {unit}").trim_end().to_owned()
-    }
+/// A value with its unit, three significant digits: `1.96 ms`.
+pub fn show(unit: Unit, value: f64) -> String {
+    let (divisor, unit) = unit.prefix(value.abs());
+    let number = value / divisor;
+    let digits = match number.abs() {
+        n if n >= 100.0 || n == 0.0 => 0,
+        n if n >= 10.0 => 1,
+        n if n >= 1.0 => 2,
+        n => (2.0 - libm::floor(libm::log10(n))).min(12.0) as usize,
+    };
+    format!("{number:.digits$} {unit}").trim_end().to_owned()
 }
 
 impl Axis {
@@ -143,7 +113,7 @@ impl Axis {
     /// own.
     pub fn title(&self) -> String {
         let unit = self.unit.prefix(self.high).1;
-        let counted = matches!(self.unit, Unit::Share | Unit::Number);
+        let counted = matches!(self.unit, Unit::Share | Unit::Flag | Unit::Count | Unit::Number);
         match (self.scale, unit) {
             (_, "") => self.label.clone(),
             (Scale::Log, _) if !counted => self.label.clone(),
@@ -208,7 +178,7 @@ impl Axis {
     fn log_text(&self, value: f64) -> String {
         let (divisor, unit) = match self.unit {
             // the unit stands in the title
-            Unit::Share => (0.01, ""),
+            Unit::Share | Unit::Flag => (0.01, ""),
             // one step above, so that rounding does not choose the smaller unit
             unit => unit.prefix(value * 1.0001),
         };
@@ -276,11 +246,11 @@ mod tests {
 
     #[test]
     fn values_are_shown_with_three_digits() {
-        assert_eq!(Unit::Time.show(1.96e9), "1.96 ms");
-        assert_eq!(Unit::Bytes.show(75_000.0), "75.0 KB");
-        assert_eq!(Unit::Rate.show(40e9), "40.0 Gb/s");
-        assert_eq!(Unit::Share.show(0.4524), "45.2 %");
-        assert_eq!(Unit::Number.show(0.0), "0");
-        assert_eq!(Unit::Number.show(0.0123), "0.0123");
+        assert_eq!(show(Unit::Time, 1.96e9), "1.96 ms");
+        assert_eq!(show(Unit::Bytes, 75_000.0), "75.0 KB");
+        assert_eq!(show(Unit::Rate, 40e9), "40.0 Gb/s");
+        assert_eq!(show(Unit::Share, 0.4524), "45.2 %");
+        assert_eq!(show(Unit::Number, 0.0), "0");
+        assert_eq!(show(Unit::Number, 0.0123), "0.0123");
     }
 }

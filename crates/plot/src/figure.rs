@@ -1,8 +1,9 @@
 //! What a figure shows: panels with axes and series. Data first; [`crate::draw`] turns it into a
 //! drawing.
 
-use crate::axis::{Axis, Unit};
+use crate::axis::{self, Axis};
 use crate::style::Style;
+use weir_core::Unit;
 
 /// A figure with its words.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,16 +152,6 @@ pub struct Data {
     pub rows: Vec<Vec<String>>,
 }
 
-/// The unit in which numbers stand in files: the smallest step, so that they are exact.
-fn raw(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Time => "_ps",
-        Unit::Bytes => "_bytes",
-        Unit::Rate => "_bps",
-        Unit::Number | Unit::Share => "",
-    }
-}
-
 fn column(label: &str, unit: Unit) -> String {
     let mut name = String::new();
     for c in label.chars() {
@@ -170,7 +161,7 @@ fn column(label: &str, unit: Unit) -> String {
             _ => name.push('_'),
         }
     }
-    format!("{}{}", name.trim_end_matches('_'), raw(unit))
+    format!("{}{}", name.trim_end_matches('_'), unit.suffix())
 }
 
 /// What the columns of a figure's numbers are after panel, series and place.
@@ -204,7 +195,7 @@ impl Form {
     fn number(self, unit: Unit, value: f64) -> String {
         match self {
             Self::Raw => value.to_string(),
-            Self::Shown(_) => unit.show(value),
+            Self::Shown(_) => axis::show(unit, value),
         }
     }
 

@@ -46,7 +46,8 @@ pub mod scene;
 pub mod style;
 pub mod svg;
 
-pub use axis::{Axis, Scale, Tick, Unit};
+pub use axis::{Axis, Scale, Tick, show};
 pub use draw::Size;
 pub use figure::{Across, Bar, BoxPlot, Data, Figure, Layout, Panel, Point, Rule, Series, Shape};
 pub use style::{Paint, Style, Theme};
+pub use weir_core::Unit;

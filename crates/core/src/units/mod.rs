@@ -5,9 +5,11 @@ mod parse;
 mod rate;
 mod ratio;
 mod time;
+mod unit;
 
 pub use bytes::Bytes;
 pub use parse::ParseUnitError;
 pub use rate::Rate;
 pub use ratio::Ratio;
 pub use time::Time;
+pub use unit::Unit;

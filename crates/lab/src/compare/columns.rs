@@ -3,6 +3,7 @@
 
 use crate::experiment::Experiment;
 use crate::findings::Comparison;
+use crate::format;
 use crate::listing::{Layout, wrap};
 use crate::metrics::{self, Figures, Kind, Named};
 use crate::stats::{Change, Estimate};
@@ -151,7 +152,9 @@ impl Sheet {
     /// A cell of a table: the mean with its interval, or the words of all seeds.
     pub(super) fn cell(&self, row: usize, f: &Figure) -> String {
         if f.metric.kind != Kind::Text {
-            return super::estimate(self.estimate(row, f), |x| f.metric.unit().show(x));
+            return super::estimate(self.estimate(row, f), |x| {
+                format::quantity(f.metric.unit(), x)
+            });
         }
         let mut words: Vec<&str> = Vec::new();
         for (_, all) in &self.rows[row] {
@@ -166,7 +169,7 @@ impl Sheet {
     /// The change against the first row as a cell.
     pub(super) fn versus(&self, row: usize, f: &Figure) -> String {
         let change = if row == 0 { None } else { self.change(row, 0, f) };
-        change.map_or_else(String::new, crate::format::change_within)
+        change.map_or_else(String::new, format::change_within)
     }
 }
 

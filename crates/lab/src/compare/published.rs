@@ -4,7 +4,6 @@
 use super::columns::{Figure, Sheet};
 use crate::findings::{Comparison, Group, TableSummary};
 use crate::format;
-use crate::metrics;
 use crate::scenario::reference::{Measure, Reference};
 use crate::table::{Column, TextTable};
 
@@ -78,7 +77,7 @@ pub(super) fn rows(c: &Comparison<'_>, at: Option<usize>, columns: &[Shown]) -> 
     let row = |&(name, source): &(&str, &str)| {
         let cell = |shown: &Shown| {
             let own = |r: &&&Reference| title(r) == name && r.source == source && shown.takes(r);
-            all.iter().find(own).map_or_else(String::new, |r| r.unit().show(r.value))
+            all.iter().find(own).map_or_else(String::new, |r| format::quantity(r.unit(), r.value))
         };
         let mut cells = vec![format!("{name} paper")];
         cells.extend(columns[1..columns.len() - 1].iter().map(cell));
@@ -121,7 +120,7 @@ pub(super) fn table(c: &Comparison<'_>, sheet: &Sheet, columns: &[Shown]) -> Opt
             f.whose(),
             f.metric.name.to_owned(),
             ours.unwrap_or_else(|| "-".into()),
-            r.unit().show(r.value),
+            format::quantity(r.unit(), r.value),
             r.source.clone(),
         ]);
     }
@@ -154,7 +153,7 @@ pub fn state_table(c: &Comparison<'_>) -> Option<TextTable> {
                 format::bytes_f64(table.max as f64),
                 // a conjecture about the published numbers, and marked as such
                 format!("{} (?)", format::bytes(table.at_load_factor())),
-                metrics::Unit::Bytes.show(r.value),
+                format::bytes_f64(r.value),
                 r.source.clone(),
             ]);
         }

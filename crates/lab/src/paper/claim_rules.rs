@@ -2,9 +2,10 @@
 
 use super::claim::{Claim, Expected, Operand, Pick, Rule};
 use crate::format;
-use crate::sweep::quantity::{Quantity, Unit};
+use crate::sweep::quantity::Quantity;
 use crate::sweep::reader::Reader;
 use crate::text::Item;
+use weir_core::Unit;
 
 /// A reduction is near enough within this many percentage points at least.
 pub(crate) const LEAST_POINTS: f64 = 0.02;
@@ -36,7 +37,7 @@ pub(crate) fn unit(metric: &str) -> Unit {
     } else if metric.ends_with("_bps") {
         Unit::Rate
     } else if metric.starts_with("share_") || metric == "utilisation" {
-        Unit::Percent
+        Unit::Share
     } else {
         Unit::Number
     }
@@ -48,9 +49,9 @@ pub(crate) fn shown(metric: &str, x: f64) -> String {
         Unit::Time => format::time_ps(x),
         Unit::Bytes => format::bytes_f64(x),
         Unit::Rate => format::rate_bps(x),
-        Unit::Percent => percent(x),
-        Unit::Number if libm::fabs(x) < 1.0 && x != 0.0 => unsigned_zero(format!("{x:.3}")),
-        Unit::Number => unsigned_zero(format::significant(x)),
+        Unit::Share => percent(x),
+        _ if libm::fabs(x) < 1.0 && x != 0.0 => unsigned_zero(format!("{x:.3}")),
+        _ => unsigned_zero(format::significant(x)),
     }
 }
 
@@ -85,9 +86,9 @@ pub(crate) fn stated(r: &mut Reader<'_>, item: &Item, metric: &str) -> Option<f6
     };
     let wanted = unit(metric);
     let fits = match found.unit {
-        Unit::Number => true,
-        Unit::Percent => matches!(wanted, Unit::Number | Unit::Percent),
-        other => other == wanted,
+        Unit::Time | Unit::Bytes | Unit::Rate => found.unit == wanted,
+        Unit::Share => !matches!(wanted, Unit::Time | Unit::Bytes | Unit::Rate),
+        _ => true,
     };
     if !fits {
         let label = match metric {

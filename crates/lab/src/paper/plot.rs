@@ -7,7 +7,7 @@ use super::tables::Cell;
 use crate::report::figures::look::styles;
 use crate::stats::Estimate;
 use crate::sweep::metrics::{FLOWS, Metric, PORTS, RUN, STATE};
-use crate::sweep::quantity::{self, Quantity};
+use crate::sweep::quantity::Quantity;
 use weir_plot::{
     Across, Axis, Bar, BoxPlot, Figure, Layout, Panel, Point, Rule, Series, Shape, Style, Unit,
 };
@@ -62,18 +62,7 @@ fn unit_of(metric: &str) -> Unit {
     match claim_rules::unit(metric) {
         // a mean of zeros and ones
         _ if matches!(metric, "deadlock" | "stalled") => Unit::Share,
-        quantity => axis_unit(quantity),
-    }
-}
-
-/// The unit of an axis for quantities.
-fn axis_unit(unit: quantity::Unit) -> Unit {
-    match unit {
-        quantity::Unit::Time => Unit::Time,
-        quantity::Unit::Bytes => Unit::Bytes,
-        quantity::Unit::Rate => Unit::Rate,
-        quantity::Unit::Percent => Unit::Share,
-        quantity::Unit::Number => Unit::Number,
+        unit => unit,
     }
 }
 
@@ -537,7 +526,7 @@ fn estimate(cell: &Cell) -> Option<Estimate> {
 
 /// The axis of a parameter.
 fn value_axis(label: &str, values: &[Quantity]) -> Axis {
-    let unit = values.first().map_or(Unit::Number, |q| axis_unit(q.unit));
+    let unit = values.first().map_or(Unit::Number, |q| q.unit);
     let low = values.iter().map(|q| q.number).fold(f64::INFINITY, f64::min);
     let high = values.iter().map(|q| q.number).fold(f64::NEG_INFINITY, f64::max);
     // several values that span decades stand evenly on a logarithmic axis

@@ -2,8 +2,9 @@
 
 use super::fields::Fields;
 use super::keys;
-use crate::metrics::{self, Named, Unit};
+use crate::metrics::{self, Named};
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
+use weir_core::Unit;
 use weir_net::nearest;
 
 /// What a published number is about.

@@ -3,10 +3,11 @@
 use super::SweepError;
 use super::metrics::{Kind, flow_columns, port_columns, run_columns, state_columns};
 use super::plan::{Plan, PlannedRun};
-use super::quantity::{Quantity, Unit, common_unit};
+use super::quantity::{Quantity, common_unit};
 use super::record::Record;
 use super::store::Results;
 use crate::report::Formats;
+use weir_core::Unit;
 
 /// A table with typed columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,7 +154,7 @@ fn units(plan: &Plan) -> Vec<Option<Unit>> {
 fn number(value: &str) -> String {
     match Quantity::read(value) {
         // percent of short decimals: 30 % is 0.3 and not 0.30000000000000004
-        Some(Quantity { number, unit: Unit::Percent }) => {
+        Some(Quantity { number, unit: Unit::Share }) => {
             let rounded: f64 = format!("{number:.12}").parse().unwrap_or(number);
             rounded.to_string()
         }

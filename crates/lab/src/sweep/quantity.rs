@@ -1,34 +1,7 @@
 //! Values of parameters as numbers: what lies between two of them, and how tables and axes show
 //! them.
 
-use weir_core::{Bytes, Rate, Time};
-
-/// What a value is measured in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// A plain number.
-    Number,
-    /// A share, written with `%`; its number is the share of one.
-    Percent,
-    /// Bytes.
-    Bytes,
-    /// Picoseconds.
-    Time,
-    /// Bits per second.
-    Rate,
-}
-
-impl Unit {
-    /// What the column of a parameter in this unit has behind its name.
-    pub const fn suffix(self) -> &'static str {
-        match self {
-            Self::Number | Self::Percent => "",
-            Self::Bytes => "_bytes",
-            Self::Time => "_ps",
-            Self::Rate => "_bps",
-        }
-    }
-}
+use weir_core::{Bytes, Rate, Time, Unit};
 
 /// A value with its unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,7 +21,7 @@ impl Quantity {
             return of(number, Unit::Number);
         }
         if let Some(share) = text.strip_suffix('%') {
-            return of(share.trim().parse::<f64>().ok()? / 100.0, Unit::Percent);
+            return of(share.trim().parse::<f64>().ok()? / 100.0, Unit::Share);
         }
         if let Ok(time) = text.parse::<Time>() {
             return of(time.as_ps() as f64, Unit::Time);
@@ -64,12 +37,12 @@ impl Quantity {
     pub fn write(self, whole: bool) -> String {
         let exact = || format!("{:.0}", libm::round(self.number));
         match self.unit {
-            Unit::Number if whole => exact(),
-            Unit::Number => digits(self.number).to_string(),
-            Unit::Percent => format!("{}%", digits(self.number * 100.0)),
+            Unit::Share => format!("{}%", digits(self.number * 100.0)),
             Unit::Bytes => format!("{}B", digits(libm::round(self.number))),
             Unit::Time => format!("{}ps", digits(libm::round(self.number))),
             Unit::Rate => format!("{}bps", digits(libm::round(self.number))),
+            _ if whole => exact(),
+            _ => digits(self.number).to_string(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::marks;
 use super::{Size, clip, line_ends};
-use crate::axis::{Axis, Tick};
+use crate::axis::{Axis, Tick, show};
 use crate::figure::{Across, Bar, Panel, Shape};
 use crate::font::{self, Weight};
 use crate::scene::{Anchor, Area, Item, Scene};
@@ -396,14 +396,14 @@ pub(super) fn note(panel: &Panel, bar: &Bar) -> String {
 
 fn note_text(panel: &Panel, bar: &Bar, brief: bool) -> String {
     let unit = panel.up.unit;
-    let value = bar.value.map(|v| unit.show(v)).unwrap_or_default();
+    let value = bar.value.map(|v| show(unit, v)).unwrap_or_default();
     let error = match (bar.value, bar.error) {
-        (Some(v), e) if e > v.abs() * 0.0005 => format!(" ±{}", unit.show(e)),
+        (Some(v), e) if e > v.abs() * 0.0005 => format!(" ±{}", show(unit, e)),
         _ => String::new(),
     };
     let most = match (bar.value, bar.whisker) {
         (Some(v), Some(most)) if most > v * 1.005 && !brief => {
-            format!(", up to {}", unit.show(most))
+            format!(", up to {}", show(unit, most))
         }
         _ => String::new(),
     };

@@ -2,6 +2,7 @@
 
 use super::clip;
 use super::frame::{Frame, note};
+use crate::axis::show;
 use crate::figure::{Across, Bar, BoxPlot, Point, Series, Shape};
 use crate::font::Weight;
 use crate::scene::{Anchor, Area, Item, Scene, Step, Stroke};
@@ -252,7 +253,7 @@ fn column(frame: &Frame<'_>, scene: &mut Scene, series: &Series, bar: &Bar, slot
         let y = top + t * 0.9;
         scene.push(Item::line((x - 1.0, y + 2.0), (x + width + 1.0, y - 2.0), Paint::Paper, 2.0));
         let at = (middle + t * 0.3, top + t * 1.6);
-        let text = frame.panel.up.unit.show(value);
+        let text = show(frame.panel.up.unit, value);
         let inside = Item::text(at, &text, t * 0.85, Anchor::End).painted(Paint::Paper).upwards();
         scene.push(inside);
     } else if bar.error > 0.0 {
@@ -335,7 +336,7 @@ fn box_plot(frame: &Frame<'_>, scene: &mut Scene, series: &Series, b: &BoxPlot, 
         scene.push(Item::line((middle - cap, y), (middle + cap, y), paint, thin));
     }
     let unit = frame.panel.up.unit;
-    let five = [b.low, b.lower, b.middle, b.upper, b.high].map(|v| unit.show(v)).join(" · ");
+    let five = [b.low, b.lower, b.middle, b.upper, b.high].map(|v| show(unit, v)).join(" · ");
     push_titled(scene, Item::rect(area, paint, 0.55), &format!("{}: {five}", series.name));
     scene.push(Item::line((x, median), (x + width, median), Paint::Ink, frame.size.line * 0.8));
 }

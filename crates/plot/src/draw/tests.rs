@@ -1,9 +1,10 @@
 use super::marks::thin;
 use super::*;
-use crate::axis::{Axis, Unit};
+use crate::axis::Axis;
 use crate::figure::{Bar, BoxPlot, Point, Rule};
 use crate::scene::Step;
 use crate::style::Paint;
+use weir_core::Unit;
 
 const SIZES: [Size; 3] = [Size::PAGE, Size::COLUMN, Size::WIDE];
 const SCHEMES: [&str; 11] = [

@@ -1,7 +1,7 @@
 //! Where time axes begin and end: where something happens.
 
 use crate::stats::usual_max;
-use weir_plot::{Axis, Scale, Unit};
+use weir_plot::{Axis, Scale, Unit, show};
 
 /// From the first to the last picosecond in which something happens; nothing does when the first
 /// is after the last.
@@ -51,7 +51,7 @@ impl Extent {
 /// What a caption says about a curve that ends far beyond the axis.
 pub(super) fn goes_on(name: &str, own: Extent, shown: Extent) -> String {
     match own.last > shown.last {
-        true => format!(" {name} goes on until {}.", Unit::Time.show(own.last)),
+        true => format!(" {name} goes on until {}.", show(Unit::Time, own.last)),
         false => String::new(),
     }
 }
