@@ -65,6 +65,20 @@ pub fn fixed(x: f64, decimals: usize) -> String {
     String::from_utf8(out).expect("digits are ASCII")
 }
 
+/// The number that [`push_fixed`] writes.
+///
+/// ```
+/// assert_eq!(weir_core::decimal::rounded(0.30000000000000004, 6), 0.3);
+/// ```
+pub fn rounded(x: f64, decimals: usize) -> f64 {
+    // both are whole numbers that a float holds exactly, so that their quotient is the float next
+    // to the decimal number
+    match (scaled(x, decimals), POWERS.get(decimals)) {
+        (Some(n), Some(&power)) if n < 1 << 53 => (n as f64 / power as f64).copysign(x),
+        _ => fixed(x, decimals).parse().unwrap_or(x),
+    }
+}
+
 /// Shows a number with one digit after its point: as `{x:.1}`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tenths(pub f64);
@@ -75,14 +89,15 @@ impl fmt::Display for Tenths {
     }
 }
 
+const POWERS: [u64; 10] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
+
 /// The magnitude of `x` times 10^`decimals`, rounded, halves to even; `None` where that takes more
 /// than 64 bits or a loop.
 ///
 /// A number is m x 2^-s with m below 2^53, so m x 10^decimals fits 128 bits and what is below the
 /// last digit is known exactly.
 fn scaled(x: f64, decimals: usize) -> Option<u64> {
-    const POWERS: [u64; 10] =
-        [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
     let power = *POWERS.get(decimals)?;
     let bits = x.to_bits();
     let (exponent, fraction) = (bits >> 52 & 0x7ff, bits & ((1 << 52) - 1));
@@ -115,7 +130,10 @@ mod tests {
 
     fn check(x: f64) {
         for decimals in 0..12 {
-            assert_eq!(fixed(x, decimals), format!("{x:.decimals$}"), "{x:e} with {decimals}");
+            let text = format!("{x:.decimals$}");
+            assert_eq!(fixed(x, decimals), text, "{x:e} with {decimals}");
+            let (number, read) = (rounded(x, decimals), text.parse::<f64>().unwrap());
+            assert_eq!(number.to_bits(), read.to_bits(), "{x:e} with {decimals}");
         }
     }
 
