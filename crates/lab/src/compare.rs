@@ -349,7 +349,7 @@ fn chosen(c: &Comparison<'_>, f: &Figure, i: usize) -> Vec<Part> {
     let last = |from: u8| from.saturating_sub(u8::try_from(i).unwrap_or(u8::MAX)).max(12);
     let whose = f.whose();
     let mut parts = vec![Part::figure(Column::numbers(f.metric.name, last(250)).under(&whose), f)];
-    if c.groups.len() > 1 && f.metric.kind != crate::metrics::Kind::Text {
+    if c.groups.len() > 1 && f.metric.is_number() {
         // changes go before figures that were asked for
         let column = Column::numbers(&versus_head(c), last(100)).under(&whose);
         parts.push(Part::versus(column, f.clone()));

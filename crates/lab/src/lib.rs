@@ -9,6 +9,7 @@
 pub mod bench;
 pub mod catalogue;
 mod checks;
+pub mod column;
 pub mod compare;
 pub mod describe;
 pub mod experiment;

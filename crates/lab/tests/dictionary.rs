@@ -13,10 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use weir_lab::findings::{Comparison, Window};
+use weir_lab::metrics::{Family, HEAD};
 use weir_lab::report::{self, Formats};
 use weir_lab::run::{Failed, Failure, Meter, run_all};
 use weir_lab::scenario::Files;
-use weir_lab::sweep::metrics::{FLOWS, HEAD, PORTS, RUN, STATE};
 use weir_lab::{Experiment, Time, Variant, ns3};
 
 fn page(name: &str) -> String {
@@ -34,15 +34,23 @@ fn expand(name: &str) -> Vec<String> {
 
 /// The names in the first columns of the tables of a page, by heading.
 fn sections(page: &str) -> BTreeMap<String, Vec<String>> {
-    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let names = |rows: Vec<(String, String)>| rows.into_iter().map(|(name, _)| name).collect();
+    described(page).into_iter().map(|(heading, rows)| (heading, names(rows))).collect()
+}
+
+/// The same with what the second columns say.
+fn described(page: &str) -> BTreeMap<String, Vec<(String, String)>> {
+    let mut found: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     let mut heading = String::new();
     for line in page.lines() {
         if let Some(text) = line.strip_prefix('#') {
             heading = text.trim_start_matches('#').trim().replace('`', "");
         } else if let Some(row) = line.strip_prefix("| ") {
-            let cell = row.split(" | ").next().unwrap_or_default();
+            let (cell, rest) = row.split_once(" | ").unwrap_or((row, ""));
+            let doc = rest.trim_end_matches(" |");
             let names = cell.split('`').skip(1).step_by(2).flat_map(expand);
-            found.entry(heading.clone()).or_default().extend(names);
+            let rows = names.map(|name| (name, doc.to_owned()));
+            found.entry(heading.clone()).or_default().extend(rows);
         }
     }
     found
@@ -136,6 +144,17 @@ fn every_file_and_every_column_is_in_the_book_in_its_order() {
     let header = String::from_utf8(flows).expect("text");
     let columns: Vec<&str> = header.trim_end().split(',').collect();
     assert_eq!(sections["weir traffic"], columns);
+}
+
+/// The book says of a column what the table of columns says.
+#[test]
+fn what_columns_are_is_in_the_book() {
+    let described = described(&page("data.md"));
+    for (name, columns) in report::columns() {
+        let columns: Vec<(String, String)> =
+            columns.iter().map(|h| (h.name.to_owned(), h.doc.to_owned())).collect();
+        assert_eq!(described[&format!("{name}.csv")], columns, "{name}");
+    }
 }
 
 /// Adds the paths of all values that are neither lists nor objects. Names that a scenario chooses
@@ -237,7 +256,7 @@ fn every_key_of_a_compatible_run_is_in_the_book() {
     let own = ["setup_cpu_seconds", "variant", "scheme", "seed"];
     let documented = sections["perf.json"].iter().filter(|key| !own.contains(&key.as_str()));
     same_keys("perf.json of weir ns3", &documented.cloned().collect::<Vec<_>>(), &[perf]);
-    let flows = ns3::flows_csv(&inputs, &run).expect("a table");
+    let flows = ns3::flows_csv(&inputs, &run);
     let header = String::from_utf8(flows).expect("text");
     let columns: Vec<&str> = header.lines().next().expect("a line").split(',').collect();
     assert_eq!(sections["flows.csv"], columns);
@@ -253,9 +272,8 @@ fn every_column_of_a_sweep_is_in_the_book() {
         let documented: BTreeSet<&str> = sections[heading].iter().map(String::as_str).collect();
         assert_eq!(documented, unique, "{heading}");
     };
-    let metrics = RUN.iter().map(|m| m.name).chain(FLOWS.iter().map(|m| m.name));
-    same("The tables", metrics.chain(HEAD).chain(["reason", "class", "sizes"]).collect());
-    let of_ports = PORTS.iter().map(|m| m.name).chain(["ports"]);
-    let of_state = STATE.iter().map(|m| m.name).chain(["table"]);
-    same("ports.csv and state.csv", of_ports.chain(of_state).collect());
+    let names = |family: Family| family.headings().iter().map(|h| h.name);
+    let own = ["reason", "class", "sizes"];
+    same("The tables", names(Family::Runs).chain(HEAD).chain(own).collect());
+    same("ports.csv and state.csv", names(Family::Ports).chain(names(Family::State)).collect());
 }

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use weir_lab::Experiment;
 use weir_lab::findings::{ClassSummary, Comparison};
+use weir_lab::metrics::{Family, is_of_flows};
 use weir_lab::run::{Meter, run_all};
 use weir_lab::stats::Estimate;
 use weir_lab::sweep::directory::SweepDir;
 use weir_lab::sweep::draft::Draft;
 use weir_lab::sweep::merge::Merged;
-use weir_lab::sweep::metrics::{FLOWS, PORTS, RUN, STATE};
 use weir_lab::sweep::shard::Shard;
 use weir_lab::sweep::worker::{self, Options, work};
 
@@ -35,9 +35,10 @@ fn merged(name: &str, grid: &str) -> Merged {
 }
 
 fn column(merged: &Merged, variant: &str, name: &str) -> Vec<f64> {
-    let at = merged.runs.column(name).expect("a column");
-    let rows = merged.runs.rows.iter().filter(|row| row[0] == variant);
-    rows.map(|row| row[at].parse().expect("a number")).collect()
+    let table = merged.table(Family::Runs);
+    let at = table.column(name).expect("a column");
+    let rows = table.rows.iter().filter(|row| row[0].word() == variant);
+    rows.map(|row| row[at].number().expect("a number")).collect()
 }
 
 #[test]
@@ -69,8 +70,9 @@ fn parameters_are_numbers_with_their_unit_in_the_name() {
     let grid = "scenario = \"incast\"\nseeds = [1]\n[parameters]\n\
         buffer = { key = \"switch.buffer\", values = [\"12MB\", \"16MB\"] }\n";
     let merged = merged("units", grid);
-    let at = merged.runs.column("buffer_bytes").expect("a column");
-    let values: Vec<&str> = merged.runs.rows.iter().map(|row| row[at].as_str()).collect();
+    let table = merged.table(Family::Runs);
+    let at = table.column("buffer_bytes").expect("a column");
+    let values: Vec<String> = table.rows.iter().map(|row| row[at].to_string()).collect();
     assert_eq!(values, ["12000000", "16000000"]);
 }
 
@@ -81,10 +83,18 @@ fn the_book_has_every_column() {
     let named = |name: &str, of: &str, doc: &str| {
         assert!(text.contains(&format!("| `{name}` | {of} | {doc} |")), "{name}: {doc}");
     };
-    RUN.iter().for_each(|m| named(m.name, "run", m.doc));
-    FLOWS.iter().for_each(|m| named(m.name, "run, class, sizes", m.doc));
-    PORTS.iter().for_each(|m| named(m.name, "ports", m.doc));
-    STATE.iter().for_each(|m| named(m.name, "table", m.doc));
+    for family in Family::ALL {
+        for h in family.figures() {
+            let of = match family {
+                Family::Runs if is_of_flows(h.name) => continue,
+                Family::Runs => "run",
+                Family::Classes => "run, class, sizes",
+                Family::Ports => "ports",
+                Family::State => "table",
+            };
+            named(h.name, of, h.doc);
+        }
+    }
 }
 
 const GROUPED: &str = "[topology]\nkind = \"explicit\"\nhosts = [\"h0\", \"h1\", \"h2\"]\n\
@@ -103,12 +113,12 @@ fn groups_of_ports_and_tables_of_the_scheme_have_rows() {
     fs::write(&file, GROUPED).expect("written");
     let name = file.to_str().expect("text");
     let merged = merged("ports", &format!("scenario = {name:?}\nschemes = [\"pfc\", \"ofc\"]\n"));
-    let table = &merged.ports;
+    let table = merged.table(Family::Ports);
     let at = |name: &str| table.column(name).expect("a column");
-    let pfc: Vec<_> = table.rows.iter().filter(|row| row[0] == "PFC").collect();
-    let names: Vec<&str> = pfc.iter().map(|row| row[at("ports")].as_str()).collect();
+    let pfc: Vec<_> = table.rows.iter().filter(|row| row[0].word() == "PFC").collect();
+    let names: Vec<&str> = pfc.iter().map(|row| row[at("ports")].word()).collect();
     assert_eq!(names, ["", "between", "last", "both"]);
-    let of = |group: usize, name: &str| pfc[group][at(name)].parse::<f64>().expect("a number");
+    let of = |group: usize, name: &str| pfc[group][at(name)].number().expect("a number");
     let peak = of(1, "queue_max_bytes");
     // 100 KB of 200 KB, headers and the first packets apart
     assert!((95_000.0..112_000.0).contains(&peak), "{peak}");
@@ -118,9 +128,10 @@ fn groups_of_ports_and_tables_of_the_scheme_have_rows() {
     let (one, two) = (of(1, "queue_mean_bytes"), of(2, "queue_mean_bytes"));
     assert!((of(3, "queue_mean_bytes") - (one + two) / 2.0).abs() < 1e-6);
     assert!((of(1, "utilisation") - of(2, "utilisation")).abs() < 0.01, "all bytes pass both");
-    let ofc: Vec<_> = merged.state.rows.iter().filter(|row| row[0] == "OFC").collect();
-    let table = merged.state.column("table").expect("a column");
-    assert!(ofc.iter().any(|row| row[table] == "flow_in_port_tab"), "{ofc:?}");
+    let state = merged.table(Family::State);
+    let ofc: Vec<_> = state.rows.iter().filter(|row| row[0].word() == "OFC").collect();
+    let table = state.column("table").expect("a column");
+    assert!(ofc.iter().any(|row| row[table].word() == "flow_in_port_tab"), "{ofc:?}");
 }
 
 /// Two runs that differ in nothing but the groups of ports that are asked for have different rows.
@@ -153,11 +164,11 @@ fn parts_of_the_traffic_by_class_and_size_have_rows() {
     fs::write(&file, SIZED).expect("written");
     let name = file.to_str().expect("text");
     let merged = merged("sizes", &format!("scenario = {name:?}\n"));
-    let table = &merged.classes;
+    let table = merged.table(Family::Classes);
     let at = |name: &str| table.column(name).expect("a column");
     let (class, sizes, flows) = (at("class"), at("sizes"), at("flows"));
-    let seed_1 = || table.rows.iter().filter(|row| row[at("seed")] == "1");
-    let parts: Vec<(&str, &str)> = seed_1().map(|r| (&*r[class], &*r[sizes])).collect();
+    let seed_1 = || table.rows.iter().filter(|row| row[at("seed")].number() == Some(1.0));
+    let parts: Vec<(&str, &str)> = seed_1().map(|r| (r[class].word(), r[sizes].word())).collect();
     let expected = [
         ("", "0..10KB"),
         ("", "10KB..100KB"),
@@ -172,10 +183,11 @@ fn parts_of_the_traffic_by_class_and_size_have_rows() {
     assert_eq!(parts, expected, "small flows are in no other range");
     // the ranges do not overlap and leave nothing out
     let sum = |of: &str| -> u64 {
-        let rows = seed_1().filter(|row| row[class] == of && !row[sizes].is_empty());
-        rows.map(|row| row[flows].parse::<u64>().expect("a number")).sum()
+        let rows = seed_1();
+        let rows = rows.filter(|row| row[class].word() == of && !row[sizes].word().is_empty());
+        rows.map(|row| row[flows].number().expect("a number") as u64).sum()
     };
-    let all = column(&merged, &merged.runs.rows[0][0].clone(), "flows")[0];
+    let all = column(&merged, merged.table(Family::Runs).rows[0][0].word(), "flows")[0];
     assert_eq!(sum("") as f64, all);
     assert_eq!(sum("web") + sum("small"), sum(""));
     // the 99th percentile of the slowdown of short flows, worked out by hand
@@ -187,5 +199,5 @@ fn parts_of_the_traffic_by_class_and_size_have_rows() {
     slowdowns.sort_by(f64::total_cmp);
     let p99 = slowdowns[(slowdowns.len() * 99).div_ceil(100) - 1];
     let row = seed_1().next().expect("the first row");
-    assert_eq!(row[at("slowdown_p99")].parse::<f64>().ok(), Some(p99));
+    assert_eq!(row[at("slowdown_p99")].number(), Some(p99));
 }

@@ -3,11 +3,12 @@
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
+use weir_lab::column::Heading;
 use weir_lab::compare::{self, Figure, Figures, View};
 use weir_lab::findings::Comparison;
 use weir_lab::lineup::{Lineup, Otherwise, Request};
 use weir_lab::listing::Layout;
-use weir_lab::metrics;
+use weir_lab::metrics::{self, Family, Row};
 use weir_lab::report;
 use weir_lab::run::{Meter, run_each};
 use weir_lab::sweep::directory::SweepDir;
@@ -127,19 +128,21 @@ fn same_as_sweep(c: &Comparison<'_>, figures: &Figures, merged: &Merged) {
     let sizes: Vec<String> =
         c.experiment.scenario.report.sizes.iter().map(|s| s.label.clone()).collect();
     let sizes: Vec<&str> = std::iter::once("").chain(sizes.iter().map(String::as_str)).collect();
-    for metric in metrics::all().filter(|m| m.kind != metrics::Kind::Text) {
-        let classes: &[&str] = if metric.of_flows { &["", "web", "incast"] } else { &[""] };
+    for metric in metrics::all().iter().copied().filter(Heading::is_number) {
+        let of_flows = metrics::is_of_flows(metric.name);
+        let classes: &[&str] = if of_flows { &["", "web", "incast"] } else { &[""] };
         for &class in classes {
-            for &sizes in if metric.of_flows { sizes.as_slice() } else { &[""] } {
-                let table = if (class, sizes) == ("", "") { &merged.runs } else { &merged.classes };
+            for &sizes in if of_flows { sizes.as_slice() } else { &[""] } {
+                let all = (class, sizes) == ("", "");
+                let table = merged.table(if all { Family::Runs } else { Family::Classes });
                 let at = |name: &str| table.column(name).expect("a column");
                 let samples = |label: &str| -> Vec<f64> {
-                    let own = table.rows.iter().filter(|row| row[0] == label);
+                    let own = table.rows.iter().filter(|row| row[0].word() == label);
+                    let part = |name: &str, of: &str, row: &Row| row[at(name)].word() == of;
                     let own = own.filter(|row| {
-                        (class, sizes) == ("", "")
-                            || (row[at("class")] == class && row[at("sizes")] == sizes)
+                        all || part("class", class, row) && part("sizes", sizes, row)
                     });
-                    own.filter_map(|row| row[at(metric.name)].parse().ok()).collect()
+                    own.filter_map(|row| row[at(metric.name)].number()).collect()
                 };
                 let f = Figure { metric, class: class.into(), sizes: sizes.into() };
                 let base = samples(&c.groups[0].label);
@@ -278,7 +281,7 @@ fn a_scenario_has_rows_of_its_own_and_the_command_line_picks_them() {
     };
     assert!(params(0).contains(&("queues".into(), "8".into())), "{:?}", params(0));
     let merged = swept(&directory, "scenario = \"scenario.toml\"\nseeds = [1]\n");
-    let rows: Vec<&str> = merged.runs.rows.iter().map(|r| r[0].as_str()).collect();
+    let rows: Vec<&str> = merged.table(Family::Runs).rows.iter().map(|r| r[0].word()).collect();
     assert_eq!(rows, ["BFC-8Q", "PFC"], "a grid without variants has those of its scenario");
     let request = Request { variants: &["BFC-9Q".to_owned()], ..Request::default() };
     let file = file.to_str().expect("text");

@@ -108,7 +108,7 @@ pub(crate) fn ns3(args: &Ns3, terminal: &Terminal) -> anyhow::Result<Status> {
     let run = run.context("cannot write the results")?;
     let summary = ns3::summary(&name, &inputs, &run);
     let text = serde_json::to_string_pretty(&summary)?;
-    let flows = ns3::flows_csv(&inputs, &run)?;
+    let flows = ns3::flows_csv(&inputs, &run);
     places.write(format!("{text}\n").as_bytes(), &flows, &ns3::perf_json(&run))?;
     if args.json {
         print(&text)?;

@@ -312,7 +312,7 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
     if counts.missing > 0 || done < total {
         status = Status::CheckFailed;
     }
-    let invalid: usize = all.iter().map(|c| c.tables.invalid()).sum();
+    let invalid: usize = all.iter().map(|c| c.tables.invalid).sum();
     if invalid > 0 {
         let runs = format::plural(invalid as u64, "run");
         terminal.warn(&format!("{runs} invalid: a lossless priority lost packets"));

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use weir_lab::format;
+use weir_lab::metrics::Family;
 use weir_lab::sweep::directory::SweepDir;
 use weir_lab::sweep::draft::Draft;
 use weir_lab::sweep::merge::Merged;
@@ -383,7 +384,7 @@ fn merge(args: &MergeArgs, terminal: &Terminal) -> anyhow::Result<Status> {
         replace(&dir.join(name), &bytes)?;
     }
     let dir = dir.display();
-    let rows = format::plural(merged.runs.rows.len() as u64, "row");
+    let rows = format::plural(merged.table(Family::Runs).rows.len() as u64, "row");
     terminal.note(&format!("{dir}/runs.csv ({rows})   {dir}/classes.csv   page: {dir}/index.html"));
     Ok(Status::Done)
 }

@@ -1,11 +1,12 @@
 //! Columns of comparisons, by the names of metrics: `slowdown_p99`, `victim:fct_mean_ps`,
 //! `slowdown_p99@0..10KB`.
 
+use crate::column::Heading;
 use crate::experiment::Experiment;
 use crate::findings::Comparison;
 use crate::format;
 use crate::listing::{Layout, wrap};
-use crate::metrics::{self, Figures, Kind, Named};
+use crate::metrics::{self, Figures};
 use crate::stats::{Change, Estimate};
 use weir_net::nearest;
 
@@ -13,7 +14,7 @@ use weir_net::nearest;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
     /// The metric.
-    pub metric: Named,
+    pub metric: Heading,
     /// Only flows of this class; empty: all.
     pub class: String,
     /// Only flows of this range of sizes; empty: all.
@@ -46,7 +47,7 @@ impl Figure {
             None => (rest, ""),
         };
         let Some(metric) = metrics::find(name) else {
-            let near = nearest(&name.replace('-', "_"), metrics::all().map(|m| m.name));
+            let near = nearest(&name.replace('-', "_"), metrics::all().iter().map(|m| m.name));
             let hint = near.map_or_else(String::new, |n| format!(": did you mean `{n}`?"));
             return Err(format!("there is no column `{name}`{hint} (`--columns list` shows all)"));
         };
@@ -55,12 +56,12 @@ impl Figure {
 
     /// A metric of the flows of a class and a range of sizes, if an experiment has them.
     pub(crate) fn checked(
-        metric: Named,
+        metric: Heading,
         class: &str,
         sizes: &str,
         e: &Experiment,
     ) -> Result<Self, String> {
-        if !metric.of_flows && (class, sizes) != ("", "") {
+        if !metrics::is_of_flows(metric.name) && (class, sizes) != ("", "") {
             let what = if class.is_empty() { sizes } else { class };
             return Err(format!(
                 "`{}` is a metric of the whole run, not of flows: omit `{what}`",
@@ -117,8 +118,9 @@ impl Sheet {
 
     /// A figure of one row by seed, as far as runs have it.
     fn by_seed(&self, row: usize, f: &Figure) -> Vec<(u64, f64)> {
-        let of =
-            |(seed, all): &(u64, Figures)| Some((*seed, all.number(f.metric, &f.class, &f.sizes)?));
+        let of = |(seed, all): &(u64, Figures)| {
+            Some((*seed, all.value(f.metric.name, &f.class, &f.sizes)?.number()?))
+        };
         self.rows[row].iter().filter_map(of).collect()
     }
 
@@ -151,14 +153,12 @@ impl Sheet {
 
     /// A cell of a table: the mean with its interval, or the words of all seeds.
     pub(super) fn cell(&self, row: usize, f: &Figure) -> String {
-        if f.metric.kind != Kind::Text {
-            return super::estimate(self.estimate(row, f), |x| {
-                format::quantity(f.metric.unit(), x)
-            });
+        if f.metric.is_number() {
+            return super::estimate(self.estimate(row, f), |x| format::quantity(f.metric.unit, x));
         }
         let mut words: Vec<&str> = Vec::new();
         for (_, all) in &self.rows[row] {
-            let word = all.cell(f.metric, &f.class, &f.sizes).unwrap_or_default();
+            let word = all.value(f.metric.name, &f.class, &f.sizes).map_or("", |v| v.word());
             if !words.contains(&word) {
                 words.push(word);
             }
@@ -175,12 +175,12 @@ impl Sheet {
 
 /// What `--columns list` prints.
 pub fn list(layout: Layout) -> String {
-    let wide = metrics::all().map(|m| m.name.len()).max().unwrap_or(0);
+    let wide = metrics::all().iter().map(|m| m.name.len()).max().unwrap_or(0);
     let room = layout.width.saturating_sub(wide + 4).clamp(20, 100);
     let mut lines = Vec::new();
     let mut part = |title: &str, of_flows: bool| {
         lines.push(title.to_owned());
-        for m in metrics::all().filter(|m| m.of_flows == of_flows) {
+        for m in metrics::all().iter().filter(|m| metrics::is_of_flows(m.name) == of_flows) {
             for (i, text) in wrap(m.doc, room).into_iter().enumerate() {
                 let name = if i == 0 { m.name } else { "" };
                 lines.push(format!("  {name:wide$}  {text}"));

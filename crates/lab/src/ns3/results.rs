@@ -1,7 +1,8 @@
 //! The summary and the flow table of a compatible run.
 
 use super::{Ns3Run, class_name, host_name};
-use crate::report::{FLOW_COLUMNS, SCHEMA, json_text};
+use crate::column::csv_text;
+use crate::report::{SCHEMA, flow_names, json_text};
 use crate::stats::Sorted;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -134,14 +135,12 @@ pub fn perf_json(run: &Ns3Run) -> Vec<u8> {
 
 /// `flows.csv`: a row per flow in order of start, with the columns of native runs; what the
 /// engine does not tell is left empty.
-pub fn flows_csv(inputs: &Inputs, run: &Ns3Run) -> Result<Vec<u8>, csv::Error> {
+pub fn flows_csv(inputs: &Inputs, run: &Ns3Run) -> Vec<u8> {
     let key = |r: &FctRecord| ((r.src, r.dst, r.sport, r.start_ns), *r);
     let done: BTreeMap<_, _> = run.fct.iter().map(key).collect();
     let mut ports: BTreeMap<(u32, u32), u16> = BTreeMap::new();
     let mut numbers: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(FLOW_COLUMNS)?;
-    for flow in &inputs.flows {
+    let rows = inputs.flows.iter().map(|flow| {
         // source ports count up from 10000 for every pair of hosts
         let port = ports.entry((flow.src, flow.dst)).or_insert(10_000);
         let number = numbers.entry(flow.src).or_default();
@@ -150,7 +149,7 @@ pub fn flows_csv(inputs: &Inputs, run: &Ns3Run) -> Result<Vec<u8>, csv::Error> {
         *port = port.wrapping_add(1);
         *number += 1;
         let text = |f: fn(&FctRecord) -> String| record.map(f).unwrap_or_default();
-        let row = FLOW_COLUMNS.map(|column| match column {
+        let row = flow_names().map(|column| match column {
             "variant" => "PFC".into(),
             "scheme" => "pfc".into(),
             "flow" => id.clone(),
@@ -165,7 +164,7 @@ pub fn flows_csv(inputs: &Inputs, run: &Ns3Run) -> Result<Vec<u8>, csv::Error> {
             "slowdown" => text(|r| format!("{:.6}", slowdown(r))),
             _ => String::new(),
         });
-        writer.write_record(row)?;
-    }
-    writer.into_inner().map_err(|e| e.into_error().into())
+        row.collect::<Vec<_>>()
+    });
+    csv_text(flow_names(), rows)
 }

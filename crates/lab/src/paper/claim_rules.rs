@@ -1,6 +1,7 @@
 //! Claims in words: units, default margins, and the rule of a verdict as a sentence.
 
 use super::claim::{Claim, Expected, Operand, Pick, Rule};
+use super::select;
 use crate::format;
 use crate::sweep::quantity::Quantity;
 use crate::sweep::reader::Reader;
@@ -28,19 +29,9 @@ pub(crate) fn default_margin(kind: &str) -> f64 {
     }
 }
 
-/// The unit of a metric, by the end of its name.
+/// The unit of a metric; shares and factors that are none have none.
 pub(crate) fn unit(metric: &str) -> Unit {
-    if metric.ends_with("_ps") {
-        Unit::Time
-    } else if metric.ends_with("_bytes") {
-        Unit::Bytes
-    } else if metric.ends_with("_bps") {
-        Unit::Rate
-    } else if metric.starts_with("share_") || metric == "utilisation" {
-        Unit::Share
-    } else {
-        Unit::Number
-    }
+    select::heading(metric).map_or(Unit::Number, |h| h.unit)
 }
 
 /// A number of a metric for people.

@@ -12,17 +12,25 @@
 //! ```
 
 use super::select::unknown;
+use crate::column::{Heading, Kind};
 use crate::scenario::Files;
 use crate::sweep::reader::Reader;
 use crate::text::{Item, Span, Table, Value};
 use std::str::FromStr;
 use std::sync::Arc;
-use weir_core::{Rate, Time};
+use weir_core::{Rate, Time, Unit};
 use weir_traffic::SizeTable;
 use weir_traffic::size::{builtin_table, builtin_tables};
 
+const fn share(name: &'static str, doc: &'static str) -> Heading {
+    Heading { name, kind: Kind::Real, unit: Unit::Share, doc }
+}
+
 /// The columns.
-pub const METRICS: &[&str] = &["share_below_bdp", "share_injected"];
+pub(crate) const COLUMNS: &[Heading] = &[
+    share("share_below_bdp", "share of the flows that are not larger than rate times RTT"),
+    share("share_injected", "share of the flows that are sent whole within the time"),
+];
 
 /// What is worked out.
 #[derive(Clone, Debug)]
@@ -88,7 +96,7 @@ impl FlowSizes {
         }
         let names: &[&str] = if by_time { &["time"] } else { &["rate", "rtt"] };
         let parameters = names.iter().map(|n| (*n).to_owned()).collect();
-        let metric = METRICS[usize::from(by_time)];
+        let metric = COLUMNS[usize::from(by_time)].name;
         let any = !tables.is_empty() && !points.is_empty();
         any.then_some(Self { tables, parameters, points, metric })
     }

@@ -2,11 +2,11 @@
 
 use super::claim_rules;
 use super::figure::{self, FigureKind, FigureSpec, PanelSpec};
-use super::select::{Selector, Source};
+use super::select::{self, Selector};
 use super::tables::Cell;
+use crate::metrics::Family;
 use crate::report::figures::look::styles;
 use crate::stats::Estimate;
-use crate::sweep::metrics::{FLOWS, Metric, PORTS, RUN, STATE};
 use crate::sweep::quantity::Quantity;
 use weir_plot::{
     Across, Axis, Bar, BoxPlot, Figure, Layout, Panel, Point, Rule, Series, Shape, Style, Unit,
@@ -57,20 +57,11 @@ pub fn looks(subjects: &[Subject]) -> Vec<Style> {
     styles(names.iter().map(String::as_str))
 }
 
-/// What a metric is measured in.
-fn unit_of(metric: &str) -> Unit {
-    match claim_rules::unit(metric) {
-        // a mean of zeros and ones
-        _ if matches!(metric, "deadlock" | "stalled") => Unit::Share,
-        unit => unit,
-    }
-}
-
 /// What is selected, for an axis: a metric of the same name may be another statistic for a run than
 /// for a group of ports.
 fn words_of(select: &Selector) -> String {
     let metric = select.metric.as_str();
-    let source = select.source(false);
+    let family = select.family(false);
     let (thing, part) = metric.split_once('_').unwrap_or((metric, ""));
     let thing = match thing {
         "fct" => "completion time",
@@ -81,8 +72,9 @@ fn words_of(select: &Selector) -> String {
     if let Some(words) = Some(thing).filter(|t| !t.is_empty()).and_then(|t| statistic(t, part)) {
         return words;
     }
-    let own = OWN_WORDS.iter().find(|(from, name, _)| *from == source && *name == metric);
-    let doc = own.map(|(_, _, words)| *words).or_else(|| doc_of(source, metric).map(first_part));
+    let own = OWN_WORDS.iter().find(|(of, name, _)| Some(*of) == family && *name == metric);
+    let heading = || select::columns(family).iter().find(|h| h.name == metric);
+    let doc = own.map(|(_, _, words)| *words).or_else(|| heading().map(|h| first_part(h.doc)));
     doc.map_or_else(|| metric.replace('_', " "), str::to_owned)
 }
 
@@ -104,40 +96,26 @@ fn statistic(thing: &str, name: &str) -> Option<String> {
 
 /// Words for metrics whose sentence in the list of metrics refers to the one before it, or is too
 /// long for an axis.
-const OWN_WORDS: &[(Source, &str, &str)] = &[
-    (Source::Runs, "deadlock", "runs that deadlock"),
-    (Source::Runs, "stalled", "runs that stall"),
-    (Source::Runs, "completed", "flows that completed"),
-    (Source::Runs, "control_bytes", "bytes of control frames"),
-    (Source::Runs, "queue_mean_bytes", "mean queue at the switch port with the longest queue"),
+const OWN_WORDS: &[(Family, &str, &str)] = &[
+    (Family::Runs, "deadlock", "runs that deadlock"),
+    (Family::Runs, "stalled", "runs that stall"),
+    (Family::Runs, "completed", "flows that completed"),
+    (Family::Runs, "control_bytes", "bytes of control frames"),
+    (Family::Runs, "queue_mean_bytes", "mean queue at the switch port with the longest queue"),
     (
-        Source::Runs,
+        Family::Runs,
         "queue_p99_bytes",
         "99th percentile over time of the queue at the switch port with the longest queue",
     ),
-    (Source::Runs, "tables_max_bytes", "largest size of the scheme's tables in one switch"),
-    (Source::Classes, "completed", "flows that completed"),
-    (Source::Ports, "queue_mean_bytes", "mean queue of the ports"),
-    (Source::Ports, "queue_p99_bytes", "99th percentile over time of the queue, largest port"),
-    (Source::Ports, "queue_max_bytes", "longest queue of the ports"),
-    (Source::Ports, "pauses_sent", "pause requests that the ports sent"),
-    (Source::State, "mean_bytes", "mean size of the table in a switch"),
-    (Source::State, "max_bytes", "largest size of the table in a switch"),
+    (Family::Runs, "tables_max_bytes", "largest size of the scheme's tables in one switch"),
+    (Family::Classes, "completed", "flows that completed"),
+    (Family::Ports, "queue_mean_bytes", "mean queue of the ports"),
+    (Family::Ports, "queue_p99_bytes", "99th percentile over time of the queue, largest port"),
+    (Family::Ports, "queue_max_bytes", "longest queue of the ports"),
+    (Family::Ports, "pauses_sent", "pause requests that the ports sent"),
+    (Family::State, "mean_bytes", "mean size of the table in a switch"),
+    (Family::State, "max_bytes", "largest size of the table in a switch"),
 ];
-
-/// The sentence of a metric in the list of metrics of its table.
-fn doc_of(source: Source, metric: &str) -> Option<&'static str> {
-    fn find<F>(all: &[Metric<F>], name: &str) -> Option<&'static str> {
-        all.iter().find(|m| m.name == name).map(|m| m.doc)
-    }
-    match source {
-        Source::Runs => find(RUN, metric).or_else(|| find(FLOWS, metric)),
-        Source::Classes => find(FLOWS, metric),
-        Source::Ports => find(PORTS, metric),
-        Source::State => find(STATE, metric),
-        Source::FlowSizes => None,
-    }
-}
 
 /// A sentence up to its first comma, colon or semicolon.
 fn first_part(doc: &str) -> &str {
@@ -374,7 +352,7 @@ impl Drawer<'_> {
     }
 
     fn unit(&self, metric: &str) -> Unit {
-        if self.spec.relative_to.is_some() { Unit::Number } else { unit_of(metric) }
+        if self.spec.relative_to.is_some() { Unit::Number } else { claim_rules::unit(metric) }
     }
 
     fn lines(&self, select: &Selector) -> (Across, Vec<Series>, Unit) {

@@ -20,6 +20,8 @@ use super::report::{figure_files, figures};
 use super::results_pages;
 use super::run::{Collected, verdicts_csv};
 use super::{Mode, Paper};
+use crate::column::csv_text;
+use crate::metrics::{Family, Row};
 use crate::sweep::SweepError;
 use crate::sweep::directory::SweepDir;
 use crate::sweep::hash::sha256;
@@ -102,10 +104,14 @@ fn runs(c: &Collected<'_>) -> Result<String, SweepError> {
     let merged = Merged::new(plan, &results);
     // a run is identified by the columns before its id: variant, values, seed. The id itself also
     // depends on how this version writes down a scenario
-    let id = merged.runs.column("id").unwrap_or_default();
-    let digest = merged.runs.column("digest").unwrap_or_default();
-    let line = |row: &Vec<String>| format!("{} {}\n", row[..id].join(","), row[digest]);
-    let mut lines: Vec<String> = merged.runs.rows.iter().map(line).collect();
+    let table = merged.table(Family::Runs);
+    let id = table.column("id").unwrap_or_default();
+    let digest = table.column("digest").unwrap_or_default();
+    let line = |row: &Row| {
+        let cells: Vec<String> = row[..id].iter().map(ToString::to_string).collect();
+        format!("{} {}\n", cells.join(","), row[digest])
+    };
+    let mut lines: Vec<String> = table.rows.iter().map(line).collect();
     lines.sort_unstable();
     let hash = sha256(lines.concat().as_bytes());
     Ok(format!("runs {}\nsha256 {hash}\n", lines.len()))
@@ -142,10 +148,5 @@ fn table(path: &Path, all: &[Collected<'_>]) -> Result<Vec<u8>, SweepError> {
         rows.push(row);
     }
     rows.sort();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(HEADS).expect("writing to memory");
-    for row in rows {
-        writer.write_record(row).expect("as many cells as heads");
-    }
-    Ok(writer.into_inner().expect("writing to memory"))
+    Ok(csv_text(HEADS, rows))
 }

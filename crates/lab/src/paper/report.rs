@@ -173,7 +173,7 @@ fn section(c: &Collected<'_>, setting: &Setting) -> Section {
         let have = if total - done == 1 { "has" } else { "have" };
         trouble.push(format!("{} of {runs} {have} no result.", total - done));
     }
-    match c.tables.invalid() {
+    match c.tables.invalid {
         0 => {}
         n => {
             let runs = format::plural(n as u64, "run");

@@ -11,6 +11,7 @@ use super::counts::{Counted, Counts};
 use super::discussion::Discussion;
 use super::experiment::{Experiment, Work};
 use super::verdict::Outcome;
+use crate::column::csv_text;
 use crate::format;
 use crate::sweep::SweepError;
 use crate::sweep::store::replace;
@@ -361,17 +362,13 @@ fn discussion(paper: &Paper, d: &Discussion, known: &[&Paper]) -> String {
 
 /// Paper, experiment and claim of all that is not reproduced, each once.
 fn not_reproduced(all: &[Published]) -> Vec<u8> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(["paper", "experiment", "claim"]).expect("writing to memory");
-    for p in all {
+    let rows = all.iter().flat_map(|p| {
         let not = p.verdicts.iter().filter(|v| v.outcome == Outcome::NotReproduced);
         let mut ids: Vec<&str> = not.map(|v| v.claim.as_str()).collect();
         ids.dedup();
-        for id in ids {
-            writer.write_record([&p.paper, &p.id, id]).expect("writing to memory");
-        }
-    }
-    writer.into_inner().expect("writing to memory")
+        ids.into_iter().map(|id| [&p.paper, &p.id, id])
+    });
+    csv_text(["paper", "experiment", "claim"], rows)
 }
 
 #[cfg(test)]

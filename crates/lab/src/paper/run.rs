@@ -15,6 +15,7 @@ use super::origin;
 use super::overrides::{self, Overrides};
 use super::tables::Tables;
 use super::verdict::{Outcome, Verdict, judge};
+use crate::column::csv_text;
 use crate::report::Formats;
 use crate::scenario::Problems;
 use crate::sweep::SweepError;
@@ -245,7 +246,6 @@ pub fn write(c: &Collected<'_>, setting: &Setting) -> Result<(), SweepError> {
 
 /// The verdicts of an experiment as a table; no cell depends on when or where it was made.
 pub fn verdicts_csv(c: &Collected<'_>) -> Vec<u8> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
     let heads = [
         "paper",
         "experiment",
@@ -266,11 +266,10 @@ pub fn verdicts_csv(c: &Collected<'_>) -> Vec<u8> {
         "verdict",
         "why",
     ];
-    writer.write_record(heads).expect("writing to memory");
-    for v in &c.verdicts {
+    let row = |v: &Verdict| {
         let claim = c.claim(v);
         let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
-        let cells = [
+        [
             c.paper.id.clone(),
             c.experiment.id.clone(),
             claim.id.clone(),
@@ -289,8 +288,7 @@ pub fn verdicts_csv(c: &Collected<'_>) -> Vec<u8> {
             v.runs.to_string(),
             v.outcome.name().to_owned(),
             v.outcome.why().to_owned(),
-        ];
-        writer.write_record(&cells).expect("as many cells as heads");
-    }
-    writer.into_inner().expect("writing to memory")
+        ]
+    };
+    csv_text(heads, c.verdicts.iter().map(row))
 }

@@ -1,7 +1,8 @@
 //! Which numbers of an experiment are meant: a metric, of whom, where.
 
 use super::flow_sizes;
-use crate::sweep::metrics::{FLOWS, Kind, PORTS, RUN, STATE};
+use crate::column::Heading;
+use crate::metrics::Family;
 use crate::sweep::quantity::Quantity;
 use crate::sweep::reader::Reader;
 use crate::text::{Diagnostic, Item, Span, Table, Value, unfit_name};
@@ -22,42 +23,6 @@ pub struct Selector {
     pub table: String,
     /// Values of parameters, as the grid writes them.
     pub at: Vec<(String, String)>,
-}
-
-/// The table that a selector chooses from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// A row per run.
-    Runs,
-    /// A row per run and class or range of sizes.
-    Classes,
-    /// A row per run and group of ports.
-    Ports,
-    /// A row per run and table of the scheme.
-    State,
-    /// Shares of flow sizes, without a run.
-    FlowSizes,
-}
-
-impl Source {
-    /// The tables of runs, and how a selector chooses each.
-    const OF_RUNS: [(Self, &'static str); 4] = [
-        (Self::Runs, "leave out `class`, `sizes`, `ports` and `table`"),
-        (Self::Classes, "name a `class` or `sizes`"),
-        (Self::Ports, "name `ports`"),
-        (Self::State, "name a `table` of the scheme"),
-    ];
-
-    /// Whose metrics its columns are.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Runs => "runs",
-            Self::Classes => "classes and sizes",
-            Self::Ports => "ports",
-            Self::State => "tables of schemes",
-            Self::FlowSizes => "flow sizes",
-        }
-    }
 }
 
 /// Keys of a selector.
@@ -133,41 +98,55 @@ impl Scope {
         }
         None
     }
+}
 
-    /// The columns of a table that hold numbers.
-    pub fn metrics(&self, source: Source) -> Vec<&'static str> {
-        fn names<F>(
-            list: &'static [crate::sweep::metrics::Metric<F>],
-        ) -> impl Iterator<Item = &'static str> {
-            list.iter().filter(|m| m.kind != Kind::Text).map(|m| m.name)
-        }
-        match source {
-            Source::Runs => names(RUN).chain(names(FLOWS)).collect(),
-            Source::Classes => names(FLOWS).collect(),
-            Source::Ports => names(PORTS).collect(),
-            Source::State => names(STATE).collect(),
-            Source::FlowSizes => flow_sizes::METRICS.to_vec(),
-        }
+/// How a selector chooses each table.
+const CHOSEN_BY: [(Family, &str); 4] = [
+    (Family::Runs, "leave out `class`, `sizes`, `ports` and `table`"),
+    (Family::Classes, "name a `class` or `sizes`"),
+    (Family::Ports, "name `ports`"),
+    (Family::State, "name a `table` of the scheme"),
+];
+
+/// Whose metrics the columns of a table are.
+const fn whose(family: Option<Family>) -> &'static str {
+    match family {
+        Some(Family::Runs) => "runs",
+        Some(Family::Classes) => "classes and sizes",
+        Some(Family::Ports) => "ports",
+        Some(Family::State) => "tables of schemes",
+        None => "flow sizes",
     }
 }
 
+/// The columns that selectors choose from: those of a family, or shares of flow sizes.
+pub(crate) fn columns(family: Option<Family>) -> &'static [Heading] {
+    family.map_or(flow_sizes::COLUMNS, Family::figures)
+}
+
+/// The column called `metric` in any of the tables; its unit is the same in all.
+pub(crate) fn heading(metric: &str) -> Option<&'static Heading> {
+    let tables = Family::ALL.map(Some).into_iter().chain([None]);
+    tables.flat_map(columns).find(|h| h.name == metric)
+}
+
 impl Selector {
-    /// The table it chooses from.
-    pub fn source(&self, analytic: bool) -> Source {
-        let has = |name: &str| self.metric == name;
-        if analytic {
-            Source::FlowSizes
+    /// The table it chooses from; `None` for shares of flow sizes, which need no run.
+    pub fn family(&self, analytic: bool) -> Option<Family> {
+        let has = |family: Family| family.figures().iter().any(|h| h.name == self.metric);
+        Some(if analytic {
+            return None;
         } else if !self.table.is_empty() {
-            Source::State
+            Family::State
         } else if !self.ports.is_empty() {
-            Source::Ports
+            Family::Ports
         } else if !self.class.is_empty() || !self.sizes.is_empty() {
-            Source::Classes
-        } else if PORTS.iter().any(|m| has(m.name)) && !RUN.iter().any(|m| has(m.name)) {
-            Source::Ports
+            Family::Classes
+        } else if has(Family::Ports) && !has(Family::Runs) {
+            Family::Ports
         } else {
-            Source::Runs
-        }
+            Family::Runs
+        })
     }
 
     /// The value at which a parameter is fixed.
@@ -261,8 +240,9 @@ impl Reader<'_> {
 
     /// Checks that the metric of a selector is a column of the table it chooses from.
     pub(crate) fn check_metric(&mut self, s: &Selector, scope: &Scope, at: Span) {
-        let source = s.source(scope.analytic);
-        let known = scope.metrics(source);
+        let family = s.family(scope.analytic);
+        let numbers = columns(family).iter().filter(|h| h.is_number());
+        let known: Vec<&str> = numbers.map(|h| h.name).collect();
         if known.contains(&s.metric.as_str()) {
             return;
         }
@@ -270,16 +250,17 @@ impl Reader<'_> {
             self.error("which `metric`?", at, "it is a column of a table of the sweep");
             return;
         }
-        let elsewhere = Source::OF_RUNS.iter().find(|(other, _)| {
-            !scope.analytic && *other != source && scope.metrics(*other).contains(&&*s.metric)
+        let elsewhere = CHOSEN_BY.iter().find(|(other, _)| {
+            let has = || other.figures().iter().any(|h| h.is_number() && h.name == s.metric);
+            !scope.analytic && Some(*other) != family && has()
         });
         if let Some((other, how)) = elsewhere {
-            let title = format!("`{}` is not a metric of {}", s.metric, source.name());
+            let title = format!("`{}` is not a metric of {}", s.metric, whose(family));
             let error = Diagnostic::error(title).at(at, "");
-            self.out.push(error.help(format!("it is a metric of {}: {how}", other.name())));
+            self.out.push(error.help(format!("it is a metric of {}: {how}", whose(Some(*other)))));
             return;
         }
-        unknown(self, &format!("metric of {}", source.name()), &s.metric, at, &known);
+        unknown(self, &format!("metric of {}", whose(family)), &s.metric, at, &known);
     }
 
     /// Checks that one point is left when the parameters of `free` are gone through.

@@ -1,10 +1,11 @@
 //! The numbers of an experiment, by selector.
 
 use super::flow_sizes::FlowSizes;
-use super::select::{Scope, Selector, Source, same_value};
-use crate::sweep::metrics::{FLOWS, PORTS, RUN, STATE};
+use super::select::{Scope, Selector, same_value};
+use crate::column::csv_text;
+use crate::metrics::{Family, Figures};
 use crate::sweep::plan::Plan;
-use crate::sweep::record::{Record, Status};
+use crate::sweep::record::Status;
 use crate::sweep::store::Results;
 
 /// One variant at one point.
@@ -25,7 +26,7 @@ pub struct Cell {
 struct Row {
     cell: usize,
     seed: u64,
-    result: Result<Record, String>,
+    result: Result<Figures, String>,
 }
 
 /// The results of an experiment.
@@ -43,6 +44,8 @@ pub struct Tables {
     metric: &'static str,
     /// Processor time of all runs.
     pub cpu_seconds: f64,
+    /// Runs whose result breaks a promise: a lossless scheme lost packets.
+    pub invalid: usize,
 }
 
 impl Tables {
@@ -59,15 +62,17 @@ impl Tables {
         for run in &plan.runs {
             let known = results.of(&run.id);
             let failed = || known.and_then(|k| k.failed());
-            let result = match known.and_then(|k| k.result.as_ref()) {
-                Some(record) => Ok(record.clone()),
+            let record = known.and_then(|k| k.result.as_ref());
+            let result = match record.and_then(|r| r.figures.clone()) {
+                Some(figures) => Ok(figures),
                 None => Err(match failed() {
                     Some(failure) => format!("the run failed: {}", failure.reason),
                     None => "it was not run".to_owned(),
                 }),
             };
-            if let Ok(record) = &result {
+            if let Some(record) = record {
                 tables.cpu_seconds += record.cpu_seconds;
+                tables.invalid += usize::from(record.status == Status::Invalid);
             }
             tables.rows.push(Row { cell: run.cell, seed: run.seed, result });
         }
@@ -93,26 +98,17 @@ impl Tables {
 
     /// The shares of an experiment without runs as a table.
     pub fn shares_csv(&self) -> Vec<u8> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
         let heads = ["variant"].into_iter().chain(self.parameters.iter().map(String::as_str));
-        writer.write_record(heads.chain([self.metric])).expect("writing to memory");
-        for ((variant, values), share) in self.cells.iter().zip(&self.shares) {
+        let rows = self.cells.iter().zip(&self.shares).map(|((variant, values), share)| {
             let cells = [variant].into_iter().chain(values).cloned();
-            let cells = cells.chain([share.to_string()]);
-            writer.write_record(cells.collect::<Vec<_>>()).expect("as many cells as heads");
-        }
-        writer.into_inner().expect("writing to memory")
+            cells.chain([share.to_string()]).collect::<Vec<_>>()
+        });
+        csv_text(heads.chain([self.metric]), rows)
     }
 
     /// How many runs there are, and how many of them have a result.
     pub fn counts(&self) -> (usize, usize) {
         (self.rows.len(), self.rows.iter().filter(|r| r.result.is_ok()).count())
-    }
-
-    /// Runs whose result breaks a promise: a lossless scheme lost packets.
-    pub fn invalid(&self) -> usize {
-        let invalid = |r: &&Row| r.result.as_ref().is_ok_and(|r| r.status == Status::Invalid);
-        self.rows.iter().filter(invalid).count()
     }
 
     /// The numbers that are meant, a cell per variant and point in the order of the grid.
@@ -141,10 +137,9 @@ impl Tables {
                 }
             }
         }
-        let column = Column::new(s);
         for row in self.rows.iter().filter(|r| place[r.cell] != usize::MAX) {
             let cell = &mut found[place[row.cell]].1;
-            match row.result.as_ref().map_err(Clone::clone).and_then(|r| column.of(r)) {
+            match row.result.as_ref().map_err(Clone::clone).and_then(|r| number(r, s)) {
                 Ok(number) => cell.seeds.push((row.seed, number)),
                 Err(why) => cell.missing.push((row.seed, why)),
             }
@@ -163,60 +158,30 @@ fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     all
 }
 
-/// Where the number of a selector stands in a record.
-struct Column<'a> {
-    select: &'a Selector,
-    source: Source,
-    at: Option<usize>,
-}
-
-impl<'a> Column<'a> {
-    fn new(select: &'a Selector) -> Self {
-        let source = select.source(false);
-        let name = select.metric.as_str();
-        let at = match source {
-            Source::Runs => {
-                let all = RUN.iter().map(|m| m.name).chain(FLOWS.iter().map(|m| m.name));
-                all.into_iter().position(|m| m == name)
+/// The number of a selector in the figures of a run.
+fn number(figures: &Figures, s: &Selector) -> Result<f64, String> {
+    let (family, metric) = (s.family(false).unwrap_or(Family::Runs), &s.metric);
+    let at = family.position(metric).ok_or_else(|| format!("there is no metric `{metric}`"))?;
+    let ports = if s.ports == "*" { "" } else { &s.ports };
+    let row = match family {
+        Family::Runs => figures.row(family, &[]),
+        Family::Classes => figures.row(family, &[&s.class, &s.sizes]),
+        Family::Ports => figures.row(family, &[ports]),
+        Family::State => figures.row(family, &[&s.table]),
+    };
+    let row = row.ok_or_else(|| match family {
+        Family::Classes if s.sizes.is_empty() => format!("no flow is of class `{}`", s.class),
+        Family::Classes => format!("no flow has a size in `{}`", s.sizes),
+        Family::Ports => format!("there is no group of ports `{}`", s.ports),
+        Family::Runs | Family::State => {
+            let names: Vec<&str> = figures.rows(family).iter().map(|row| row[0].word()).collect();
+            match names.is_empty() {
+                true => "the scheme keeps no tables".to_owned(),
+                false => format!("no table `{}`: there are {}", s.table, names.join(", ")),
             }
-            Source::Classes => FLOWS.iter().position(|m| m.name == name).map(|i| i + 2),
-            Source::Ports => PORTS.iter().position(|m| m.name == name).map(|i| i + 1),
-            Source::State => STATE.iter().position(|m| m.name == name).map(|i| i + 1),
-            Source::FlowSizes => None,
-        };
-        Self { select, source, at }
-    }
-
-    fn of(&self, record: &Record) -> Result<f64, String> {
-        let (s, metric) = (self.select, &self.select.metric);
-        let at = self.at.ok_or_else(|| format!("there is no metric `{metric}`"))?;
-        let find = |rows: &'_ [Vec<String>], key: &[&str]| -> Option<Vec<String>> {
-            let has = |row: &&Vec<String>| key.iter().zip(row.iter()).all(|(k, cell)| k == cell);
-            rows.iter().find(has).cloned()
-        };
-        let row = match self.source {
-            Source::Runs | Source::FlowSizes => Some(record.run.clone()),
-            Source::Classes => find(&record.classes, &[&s.class, &s.sizes]),
-            Source::Ports => find(&record.ports, &[if s.ports == "*" { "" } else { &s.ports }]),
-            Source::State => find(&record.state, &[&s.table]),
-        };
-        let row = row.ok_or_else(|| match self.source {
-            Source::Classes if s.sizes.is_empty() => format!("no flow is of class `{}`", s.class),
-            Source::Classes => format!("no flow has a size in `{}`", s.sizes),
-            Source::Ports => format!("there is no group of ports `{}`", s.ports),
-            _ => {
-                let names: Vec<&str> = record.state.iter().map(|r| r[0].as_str()).collect();
-                match names.is_empty() {
-                    true => "the scheme keeps no tables".to_owned(),
-                    false => format!("no table `{}`: there are {}", s.table, names.join(", ")),
-                }
-            }
-        })?;
-        match row.get(at).map(|cell| cell.parse::<f64>()) {
-            Some(Ok(number)) => Ok(number),
-            _ => Err(format!("it has no `{metric}`")),
         }
-    }
+    })?;
+    row[at].number().ok_or_else(|| format!("it has no `{metric}`"))
 }
 
 #[cfg(test)]
@@ -228,8 +193,6 @@ impl Tables {
         metric: &str,
         cells: &[(&str, &[&str], &[f64])],
     ) -> Self {
-        let at = RUN.iter().map(|m| m.name).chain(FLOWS.iter().map(|m| m.name));
-        let at = at.into_iter().position(|m| m == metric).expect("a metric of runs");
         let mut tables = Self {
             parameters: parameters.iter().map(|p| (*p).to_owned()).collect(),
             variants: in_order(cells.iter().map(|(variant, ..)| *variant)),
@@ -239,24 +202,9 @@ impl Tables {
             let values = values.iter().map(|v| (*v).to_owned()).collect();
             tables.cells.push(((*variant).to_owned(), values));
             for (seed, x) in numbers.iter().enumerate() {
-                let mut run = vec![String::new(); RUN.len() + FLOWS.len()];
                 // a number that is none stands for a run without this figure
-                run[at] = if x.is_nan() { String::new() } else { x.to_string() };
-                let record = Record {
-                    id: String::new(),
-                    weir: String::new(),
-                    build: String::new(),
-                    status: Status::Ok,
-                    reason: String::new(),
-                    attempt: 1,
-                    columns: String::new(),
-                    run,
-                    classes: Vec::new(),
-                    ports: Vec::new(),
-                    state: Vec::new(),
-                    cpu_seconds: 0.0,
-                };
-                tables.rows.push(Row { cell, seed: seed as u64 + 1, result: Ok(record) });
+                let figures = Figures::by_hand(metric, (*x).into());
+                tables.rows.push(Row { cell, seed: seed as u64 + 1, result: Ok(figures) });
             }
         }
         tables

@@ -45,14 +45,11 @@ fn table_files<'a>(c: &'a Comparison<'_>, formats: Formats) -> Vec<(String, Cont
         Formats::CsvAndParquet => {
             for table in tables::tables(c) {
                 let name = format!("{}.parquet", table.name);
-                let bytes = || super::parquet::bytes(table).map_err(std::io::Error::other);
-                files.push((name, Box::new(|to| to.write_all(&bytes()?))));
+                files.push((name, Box::new(|to| table.write_parquet(to))));
             }
             for own in probe_tables::tables(c) {
                 let name = format!("{}.parquet", own.name());
-                let bytes =
-                    move || super::parquet::bytes(own.table()).map_err(std::io::Error::other);
-                files.push((name, Box::new(move |to| to.write_all(&bytes()?))));
+                files.push((name, Box::new(move |to| own.table().write_parquet(to))));
             }
         }
     }

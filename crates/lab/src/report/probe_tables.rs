@@ -2,19 +2,17 @@
 //!
 //! The prefix keeps them apart from all other files, whatever a probe is called.
 
-use super::cells::Cells;
-use super::tables::{Row, Table, names};
+use super::tables::{Of, Table, with_run};
+use crate::column::{Heading, Kind, Value, headings};
 use crate::experiment::Experiment;
 use crate::findings::Comparison;
 use crate::run::Run;
-use serde_json::{Value, json};
+use serde_json::json;
+use weir_core::Unit;
 use weir_sim::outcome::{Cell, CellKind, Measurement};
 
 /// What the names of these files begin with.
 const PREFIX: &str = "probe-";
-
-/// The columns that every table begins with.
-const OF_THE_RUN: [&str; 3] = ["variant", "scheme", "seed"];
 
 /// Whether this is the name of such a file.
 pub(super) fn is_file(name: &str) -> bool {
@@ -24,40 +22,39 @@ pub(super) fn is_file(name: &str) -> bool {
 /// A table of a probe, all runs in it.
 pub(super) struct ProbeTable<'a> {
     name: String,
-    columns: Vec<&'a str>,
-    text: Vec<&'a str>,
-    real: Vec<&'a str>,
+    headings: Vec<Heading>,
     runs: Vec<(&'a Experiment, &'a Run, &'a Measurement)>,
 }
 
 impl<'a> ProbeTable<'a> {
     fn new(of: &'a Measurement) -> Self {
-        let kinds = |wanted: fn(CellKind) -> bool| {
-            of.columns.iter().filter(move |c| wanted(c.kind)).map(|c| c.name)
+        let kind = |kind| match kind {
+            CellKind::Whole => Kind::Whole,
+            CellKind::Real => Kind::Real,
+            _ => Kind::Text,
         };
-        let is_text = |kind| !matches!(kind, CellKind::Whole | CellKind::Real);
-        Self {
-            name: format!("{PREFIX}{}", of.name),
-            columns: OF_THE_RUN.into_iter().chain(of.columns.iter().map(|c| c.name)).collect(),
-            text: ["variant", "scheme"].into_iter().chain(kinds(is_text)).collect(),
-            real: kinds(|kind| kind == CellKind::Real).collect(),
-            runs: Vec::new(),
-        }
+        let own = of.columns.iter().map(|c| {
+            // a probe states its unit in words, for the dictionary
+            Heading { name: c.name, kind: kind(c.kind), unit: Unit::Number, doc: c.doc }
+        });
+        let run = headings(&with_run::<()>(Vec::new()));
+        let headings = run.into_iter().chain(own).collect();
+        Self { name: format!("{PREFIX}{}", of.name), headings, runs: Vec::new() }
     }
 
     /// The same, as all tables are written.
     pub(super) fn table(&self) -> Table<'_> {
-        let rows = self
-            .runs
-            .iter()
-            .flat_map(|&(e, run, of)| of.rows().map(move |row| Row::Made(cells(e, run, row))));
-        Table {
-            name: &self.name,
-            columns: &self.columns,
-            text: &self.text,
-            real: &self.real,
-            rows: Box::new(rows),
-        }
+        Table::made(&*self.name, self.headings.clone(), |to| {
+            for &(e, run, of) in &self.runs {
+                for row in of.rows() {
+                    let names = with_run::<()>(Vec::new());
+                    let of_run = Of { e, run, it: () };
+                    let names = names.iter().map(|c| (c.of)(&of_run));
+                    to.row(&mut names.chain(row.iter().map(|cell| value(e, cell))))?;
+                }
+            }
+            Ok(())
+        })
     }
 
     /// The name of its file, without ending.
@@ -77,33 +74,27 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<ProbeTable<'a>> {
                 all.len() - 1
             });
             // a name stands for one probe: `ProbeInfo::name`
-            assert_eq!(all[at].columns, fresh.columns, "two probes are called `{}`", of.name);
+            assert_eq!(all[at].headings, fresh.headings, "two probes are called `{}`", of.name);
             all[at].runs.push((e, run, of));
         }
     }
     all
 }
 
-fn cells(e: &Experiment, run: &Run, row: &[Cell]) -> Cells {
-    let mut cells = Cells::default();
-    names(&mut cells, run);
-    for cell in row {
-        match *cell {
-            Cell::Empty => cells.maybe(None),
-            Cell::Node(node) => cells.word(e.topology.name(node)),
-            Cell::Port(node, port) => cells.port(&e.topology, node, port),
-            Cell::Flow(flow) => cells.word(&flow.to_string()),
-            Cell::Whole(n) => cells.whole(n),
-            // the shortest text that reads back as the same number
-            Cell::Real(x) => cells.word(&x.to_string()),
-            Cell::Word(word) => cells.word(word),
-        };
+fn value<'a>(e: &'a Experiment, cell: &Cell) -> Value<'a> {
+    match *cell {
+        Cell::Empty => Value::None,
+        Cell::Node(node) => e.topology.name(node).into(),
+        Cell::Port(node, port) => e.topology.port_label(node, port).into(),
+        Cell::Flow(flow) => flow.to_string().into(),
+        Cell::Whole(n) => n.into(),
+        Cell::Real(x) => x.into(),
+        Cell::Word(word) => word.into(),
     }
-    cells
 }
 
 /// What the columns of these tables mean, for `summary.json`.
-pub(super) fn dictionary(run: &Run) -> Vec<Value> {
+pub(super) fn dictionary(run: &Run) -> Vec<serde_json::Value> {
     let tables = run.outcome.measurements.iter();
     let each = |of: &Measurement| {
         let columns = of.columns.iter().map(

@@ -2,7 +2,8 @@
 
 use super::fields::Fields;
 use super::keys;
-use crate::metrics::{self, Named};
+use crate::column::Heading;
+use crate::metrics;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::Unit;
 use weir_net::nearest;
@@ -11,7 +12,7 @@ use weir_net::nearest;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// A figure of runs or flows.
-    Figure(Named),
+    Figure(Heading),
     /// Mean queue length at the port that is hottest under the first scheme.
     QueueMean,
     /// Longest queue there.
@@ -28,7 +29,7 @@ impl Measure {
     /// What a number of it is measured in.
     pub fn unit(&self) -> Unit {
         match self {
-            Self::Figure(metric) => metric.unit(),
+            Self::Figure(metric) => metric.unit,
             Self::QueueMean | Self::QueueMax | Self::Table(_) => Unit::Bytes,
         }
     }
@@ -78,10 +79,10 @@ fn measure(name: &str, f: &mut Fields<'_>, at: Option<Span>) -> Option<Measure> 
         }
         _ => {}
     }
-    let found = metrics::find(long).filter(|m| m.kind != metrics::Kind::Text);
+    let found = metrics::find(long).filter(Heading::is_number);
     if found.is_none() {
         let own = ["queue-mean", "queue-max", "table-mean"];
-        let names = || metrics::all().map(|m| m.name).chain(own).chain(SHORT.map(|s| s.0));
+        let names = || metrics::all().iter().map(|m| m.name).chain(own).chain(SHORT.map(|s| s.0));
         let error = Diagnostic::error(format!("there is no metric `{name}`")).maybe_at(at, "");
         let help = "metrics are those of `weir compare --columns list` that are numbers, and \
                     queue-mean, queue-max, table-mean";
@@ -124,7 +125,7 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<Reference> {
             return None;
         }
     };
-    let of_flows = matches!(&measure, Measure::Figure(m) if m.of_flows);
+    let of_flows = matches!(&measure, Measure::Figure(m) if metrics::is_of_flows(m.name));
     for (name, part) in [("class", &class), ("sizes", &sizes)] {
         if let (Some(part), false) = (part, of_flows) {
             let title = format!("`{name}` needs a metric of flows");

@@ -33,6 +33,7 @@ pub mod worker;
 
 pub use crate::metrics;
 
+use crate::metrics::Family;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -77,12 +78,8 @@ pub const fn version() -> &'static str {
 pub fn columns() -> &'static str {
     static COLUMNS: OnceLock<String> = OnceLock::new();
     COLUMNS.get_or_init(|| {
-        let tables: [Vec<&str>; 4] = [
-            metrics::run_columns().map(|(name, _)| name).collect(),
-            metrics::flow_columns().map(|(name, _)| name).collect(),
-            metrics::port_columns().map(|(name, _)| name).collect(),
-            metrics::state_columns().map(|(name, _)| name).collect(),
-        ];
+        let names = |family: Family| family.headings().iter().map(|h| h.name).collect();
+        let tables: [Vec<&str>; 4] = Family::ALL.map(names);
         columns_of(&tables)
     })
 }

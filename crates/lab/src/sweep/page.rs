@@ -2,7 +2,7 @@
 //! log axes and facets, in one file that opens offline.
 
 use super::merge::{Merged, Table};
-use super::metrics::{FLOWS, Kind, RUN};
+use super::metrics::Family;
 use super::plan::Plan;
 use crate::report::{PAGE_CSS, figure_style};
 use serde_json::{Value, json};
@@ -58,24 +58,17 @@ impl Moments {
 /// The page.
 pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
     let mut rows = Vec::new();
-    let names: Vec<&str> = numeric(RUN.iter().map(|m| (m.name, m.kind)))
-        .chain(numeric(FLOWS.iter().map(|m| (m.name, m.kind))))
-        .collect();
-    let docs: Vec<&str> = names
-        .iter()
-        .map(|name| {
-            let run = RUN.iter().find(|m| m.name == *name).map(|m| m.doc);
-            run.or_else(|| FLOWS.iter().find(|m| m.name == *name).map(|m| m.doc)).unwrap_or("")
-        })
-        .collect();
-    collect(&merged.runs, merged.key_columns, &names, &mut rows);
-    collect(&merged.classes, merged.key_columns, &names, &mut rows);
+    let figures = || Family::Runs.headings().iter().filter(|h| h.is_number());
+    let names: Vec<&str> = figures().map(|h| h.name).collect();
+    let docs: Vec<&str> = figures().map(|h| h.doc).collect();
+    let table = merged.table(Family::Runs);
+    collect(table, merged.key_columns, &names, &mut rows);
+    collect(merged.table(Family::Classes), merged.key_columns, &names, &mut rows);
     let keys: Vec<&str> =
         std::iter::once("variant").chain(plan.head.parameters.iter().map(String::as_str)).collect();
-    let deadlocks = merged
-        .runs
+    let deadlocks = table
         .column("deadlock")
-        .is_some_and(|i| merged.runs.rows.iter().any(|row| row[i] == "1"));
+        .is_some_and(|i| table.rows.iter().any(|row| row[i].number() == Some(1.0)));
     let first = if deadlocks { "deadlock" } else { "slowdown_mean" };
     let data = json!({
         "keys": keys, "metrics": names, "docs": docs, "rows": rows, "first": first,
@@ -83,7 +76,7 @@ pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
     });
     let data = json_in_script(&data.to_string());
     let title = escape(&plan.head.title);
-    let runs = merged.runs.rows.len();
+    let runs = table.rows.len();
     let total = plan.runs.len();
     let partial = match runs == total {
         true => String::new(),
@@ -117,32 +110,25 @@ pub(super) fn page(plan: &Plan, merged: &Merged) -> String {
     )
 }
 
-fn numeric<'a>(
-    columns: impl Iterator<Item = (&'a str, Kind)> + 'a,
-) -> impl Iterator<Item = &'a str> + 'a {
-    columns.filter(|(_, kind)| *kind != Kind::Text).map(|(name, _)| name)
-}
-
 /// Adds what the rows of a table say about each variant, point, class and range of sizes. Rows of
 /// one cell follow each other in runs of seeds, but classes alternate.
 fn collect(table: &Table, key_columns: usize, metrics: &[&str], out: &mut Vec<Value>) {
     let part = ["class", "sizes"].map(|name| table.column(name));
     let columns: Vec<Option<usize>> = metrics.iter().map(|m| table.column(m)).collect();
     type Part<'a> = [&'a str; 2];
-    let mut cells: Vec<(Vec<&str>, Part<'_>, Vec<Moments>)> = Vec::new();
-    let mut known: std::collections::BTreeMap<(Vec<&str>, Part<'_>), usize> = Default::default();
+    let mut cells: Vec<(Vec<String>, Part<'_>, Vec<Moments>)> = Vec::new();
+    let mut known: std::collections::BTreeMap<(Vec<String>, Part<'_>), usize> = Default::default();
     for row in &table.rows {
         // variant, then parameters; scheme and cc go with the variant, the seed is averaged over
-        let key: Vec<&str> = std::iter::once(row[0].as_str())
-            .chain(row[3..key_columns - 1].iter().map(String::as_str))
-            .collect();
-        let name = part.map(|column| column.map_or("", |i| row[i].as_str()));
+        let key = row[..1].iter().chain(&row[3..key_columns - 1]);
+        let key: Vec<String> = key.map(ToString::to_string).collect();
+        let name = part.map(|column| column.map_or("", |i| row[i].word()));
         let at = *known.entry((key.clone(), name)).or_insert_with(|| {
             cells.push((key, name, vec![Moments::default(); metrics.len()]));
             cells.len() - 1
         });
         for (moments, column) in cells[at].2.iter_mut().zip(&columns) {
-            if let Some(x) = column.and_then(|c| row[c].parse::<f64>().ok()) {
+            if let Some(x) = column.and_then(|c| row[c].number()) {
                 moments.add(x);
             }
         }

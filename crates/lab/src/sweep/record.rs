@@ -1,13 +1,17 @@
 //! One result as it stands in a file: a line with a checksum.
 //!
 //! ```text
-//! 5f1c09ab {"id":"...","weir":"0.1.0","build":"...","status":"ok",...}
+//! 5f1c09ab {"id":"...","weir":"0.1.0","build":"...","status":"ok",...,"figures":{"runs":
+//!          {"columns":["finish","deadlock",...],"rows":[["drained",0,...]]},"classes":...}}
 //! CRC-32   what it is the checksum of
 //! ```
+//!
+//! Figures stand there as numbers, text or null, with the names of their columns: a program with
+//! other columns sees that they are not its own.
 
 use super::hash::crc32;
 use super::metrics::Figures;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How a run went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,24 +55,17 @@ pub struct Record {
     pub reason: String,
     /// The first, second, ... time it was tried.
     pub attempt: u32,
-    /// The columns of the program that made it, see [`columns`](super::columns).
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub columns: String,
-    /// Cells of the table of runs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub run: Vec<String>,
-    /// Cells of the table of classes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub classes: Vec<Vec<String>>,
-    /// Cells of the table of ports.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ports: Vec<Vec<String>>,
-    /// Cells of the table of the scheme's tables.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub state: Vec<Vec<String>>,
+    /// What came out, if it has a result.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "own_figures")]
+    pub figures: Option<Figures>,
     /// Processor time it took. Never part of a table.
     #[serde(default)]
     pub cpu_seconds: f64,
+}
+
+/// Figures of a program with other columns are none.
+fn own_figures<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Figures>, D::Error> {
+    Ok(Figures::from_stored(Deserialize::deserialize(from)?))
 }
 
 impl Record {
@@ -92,13 +89,7 @@ impl Record {
     pub fn same_result(&self, other: &Self) -> bool {
         self.id == other.id
             && (self.status, &self.reason) == (other.status, &other.reason)
-            && self.figures() == other.figures()
-    }
-
-    /// The figures.
-    pub fn figures(&self) -> Figures {
-        let (run, classes) = (self.run.clone(), self.classes.clone());
-        Figures { run, classes, ports: self.ports.clone(), state: self.state.clone() }
+            && self.figures == other.figures
     }
 }
 
@@ -114,11 +105,7 @@ mod tests {
             status: Status::Ok,
             reason: String::new(),
             attempt: 1,
-            columns: "c".into(),
-            run: vec!["drained".into(), "1.5".into(), String::new()],
-            classes: vec![vec!["a \"b\", c\n".into(), "7".into()]],
-            ports: vec![vec!["core".into(), "1".into()]],
-            state: Vec::new(),
+            figures: Some(Figures::by_hand("finish", "a \"b\", c\n".into())),
             cpu_seconds: 0.25,
         }
     }

@@ -5,9 +5,9 @@
 //! worker of the shard finds it. A line that was cut off by a crash is not a record; its run is
 //! simply not done. A line that is damaged is skipped and reported, the ones after it are not lost.
 
+use super::SweepError;
 use super::plan::Head;
 use super::record::{Record, Status};
-use super::{SweepError, columns};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -163,7 +163,7 @@ impl Results {
 
     fn add(&mut self, record: Record, plan: &Head) {
         let has_figures = matches!(record.status, Status::Ok | Status::Invalid);
-        let fits = !has_figures || (record.columns == columns() && record.figures().fits());
+        let fits = !has_figures || record.figures.is_some();
         if !fits || !plan.accepts(&record.weir, &record.build) {
             let other = if fits { "" } else { ", with other columns" };
             let program = format!("weir {}, build {}{other}", record.weir, record.build);
@@ -336,12 +336,11 @@ fn lock(_: File) -> Result<Option<Lock>, SweepError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::metrics::{flow_columns, run_columns};
+    use super::super::metrics::Figures;
     use super::*;
 
     fn record(id: &str, status: Status, attempt: u32, cell: &str) -> Record {
         let figures = matches!(status, Status::Ok | Status::Invalid);
-        let cells = if figures { run_columns().count() } else { 0 };
         Record {
             id: id.into(),
             weir: "1".into(),
@@ -349,11 +348,7 @@ mod tests {
             status,
             reason: String::new(),
             attempt,
-            columns: columns().into(),
-            run: vec![cell.to_owned(); cells],
-            classes: vec![vec![cell.to_owned(); 2 + flow_columns().count()]; usize::from(figures)],
-            ports: Vec::new(),
-            state: Vec::new(),
+            figures: figures.then(|| Figures::by_hand("finish", cell.to_owned().into())),
             cpu_seconds: 0.5,
         }
     }
@@ -403,20 +398,6 @@ mod tests {
         assert_eq!(count(&head("1", "a")), (1, 2));
         assert_eq!(count(&head("1", "any")), (2, 1));
         assert_eq!(count(&head("2", "any")), (0, 3));
-        fs::remove_dir_all(&dir).expect("removed");
-    }
-
-    /// As many columns, but not the same ones: the cells would stand under the wrong heads.
-    #[test]
-    fn results_of_a_build_with_other_columns_do_not_count() {
-        let dir = scratch("columns");
-        let renamed = Record { columns: "other".into(), ..record("r", Status::Ok, 1, "7") };
-        let unnamed = Record { columns: String::new(), ..record("s", Status::Ok, 1, "7") };
-        write(&dir, "a", &[renamed, unnamed, record("t", Status::Ok, 1, "7")]);
-        let results = Results::read(&dir, &head("1", "any")).expect("read");
-        assert_eq!(results.runs.keys().collect::<Vec<_>>(), ["t"]);
-        let foreign = ("weir 1, build a, with other columns", 2);
-        assert_eq!(results.foreign.iter().map(|(k, n)| (&**k, *n)).collect::<Vec<_>>(), [foreign]);
         fs::remove_dir_all(&dir).expect("removed");
     }
 

@@ -468,19 +468,13 @@ impl<'a> Crew<'a> {
             status: Status::Ok,
             reason: String::new(),
             attempt: job.attempt,
-            columns: columns().to_owned(),
-            run: Vec::new(),
-            classes: Vec::new(),
-            ports: Vec::new(),
-            state: Vec::new(),
+            figures: None,
             cpu_seconds: 0.0,
         };
         match ran {
             Ok(Ok((true, ..))) => return Ok(None),
             Ok(Ok((false, cpu_seconds, invalid, figures))) => {
-                record.cpu_seconds = cpu_seconds;
-                (record.run, record.classes) = (figures.run, figures.classes);
-                (record.ports, record.state) = (figures.ports, figures.state);
+                (record.cpu_seconds, record.figures) = (cpu_seconds, Some(figures));
                 if let Some(why) = invalid {
                     (record.status, record.reason) = (Status::Invalid, why);
                 }

@@ -173,15 +173,16 @@ fn a_metric_is_named_after_the_table_that_it_is_taken_from() {
 /// An axis stands alone: its words cannot refer to those of another one.
 #[test]
 fn no_words_refer_to_another_metric() {
-    let runs = RUN.iter().map(|m| (m.name, "", "")).chain(FLOWS.iter().map(|m| (m.name, "", "")));
-    let ports = PORTS.iter().map(|m| (m.name, "*", ""));
-    let state = STATE.iter().map(|m| (m.name, "", "flows"));
+    let of =
+        |family: Family, ports, table| family.figures().iter().map(move |h| (h.name, ports, table));
+    let (runs, ports) = (of(Family::Runs, "", ""), of(Family::Ports, "*", ""));
+    let state = of(Family::State, "", "flows");
     for (metric, ports, table) in runs.chain(ports).chain(state) {
         let words = words(metric, ports, table);
         let refers = |w: &str| matches!(w, "this" | "these" | "those" | "same" | "its");
         assert!(!words.split(' ').any(refers), "{metric}: {words}");
     }
-    for (source, name, _) in OWN_WORDS {
-        assert!(doc_of(*source, name).is_some(), "there is no metric {name}");
+    for (family, name, _) in OWN_WORDS {
+        assert!(family.position(name).is_some(), "there is no metric {name}");
     }
 }

@@ -1,0 +1,298 @@
+//! Columns and the values in them: what every table of results is made of.
+//!
+//! ```text
+//!   Column<T> { name, kind, unit, doc, of } ──► Value ──► Sink: CSV, Parquet
+//!                                                 │
+//!                                                 └─► records of sweeps, text tables, claims
+//! ```
+//!
+//! A value is typed from where it is counted to where it is shown; it becomes text there and only
+//! there. A column says in which unit its numbers are: nobody guesses that from its name.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, Write};
+use weir_core::decimal::{push_fixed, push_whole};
+use weir_core::{Bytes, Rate, Time, Unit};
+
+/// What stands in a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value<'a> {
+    /// A whole number.
+    Whole(u64),
+    /// Any other number; always finite.
+    Real(f64),
+    /// Text.
+    Text(Cow<'a, str>),
+    /// There is nothing to say: an empty cell, null.
+    None,
+}
+
+impl Value<'_> {
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Whole(n) => Some(*n as f64),
+            Self::Real(x) => Some(*x),
+            Self::Text(_) | Self::None => None,
+        }
+    }
+
+    /// The text; empty if it is none.
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            _ => "",
+        }
+    }
+
+    /// The same value, which keeps its text where it is.
+    pub fn borrowed(&self) -> Value<'_> {
+        match self {
+            Self::Whole(n) => Value::Whole(*n),
+            Self::Real(x) => Value::Real(*x),
+            Self::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Self::None => Value::None,
+        }
+    }
+
+    /// The same value with a text of its own.
+    pub fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Whole(n) => Value::Whole(n),
+            Self::Real(x) => Value::Real(x),
+            Self::Text(text) => Value::Text(Cow::Owned(text.into_owned())),
+            Self::None => Value::None,
+        }
+    }
+
+    /// Appends the value as the cells of a column of this kind are written.
+    fn push(&self, kind: Kind, out: &mut Vec<u8>) {
+        match (self, kind) {
+            (Self::Whole(n), _) => push_whole(out, *n),
+            (Self::Real(x), Kind::Fixed(digits)) => push_fixed(out, *x, digits),
+            (Self::Real(x), _) => write!(out, "{x}").expect("a vector takes everything"),
+            (Self::Text(text), _) => out.extend_from_slice(text.as_bytes()),
+            (Self::None, _) => {}
+        }
+    }
+}
+
+/// As in a cell of a CSV file, with as many digits as tell it from all other numbers.
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(n) => n.fmt(f),
+            Self::Real(x) => x.fmt(f),
+            Self::Text(text) => text.fmt(f),
+            Self::None => Ok(()),
+        }
+    }
+}
+
+/// A number that is none, such as a mean of nothing, leaves a cell empty.
+impl From<f64> for Value<'_> {
+    fn from(x: f64) -> Self {
+        if x.is_finite() { Self::Real(x) } else { Self::None }
+    }
+}
+
+/// What does not fit 64 bits is written out; Parquet has no place for it.
+impl From<u128> for Value<'_> {
+    fn from(n: u128) -> Self {
+        u64::try_from(n).map_or_else(|_| n.to_string().into(), Self::Whole)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Value<'_> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::None, Into::into)
+    }
+}
+
+macro_rules! from {
+    ($($from:ty, $v:ident => $to:expr;)*) => {
+        $(impl<'a> From<$from> for Value<'a> {
+            fn from($v: $from) -> Self {
+                $to
+            }
+        })*
+    };
+}
+
+from! {
+    u64, n => Self::Whole(n);
+    u32, n => Self::Whole(n.into());
+    u8, n => Self::Whole(n.into());
+    bool, yes => Self::Whole(yes.into());
+    Time, t => Self::Whole(t.as_ps());
+    Bytes, b => Self::Whole(b.get());
+    Rate, r => Self::Whole(r.as_bps());
+    String, text => Self::Text(Cow::Owned(text));
+    &'a str, text => Self::Text(Cow::Borrowed(text));
+}
+
+/// What the cells of a column hold, unless they are empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text.
+    Text,
+    /// Whole numbers.
+    Whole,
+    /// Numbers, written with all their digits.
+    Real,
+    /// Numbers, written with so many digits behind the point.
+    Fixed(usize),
+}
+
+/// What a column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// Its name.
+    pub name: &'static str,
+    /// What its cells hold.
+    pub kind: Kind,
+    /// What its numbers are measured in.
+    pub unit: Unit,
+    /// What it is, for the book and for lists.
+    pub doc: &'static str,
+}
+
+impl Heading {
+    /// Whether its cells are numbers.
+    pub fn is_number(&self) -> bool {
+        self.kind != Kind::Text
+    }
+}
+
+/// A column of a table with a row for every `T`.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<T> {
+    /// What it is.
+    pub heading: Heading,
+    /// Takes its value out of a row.
+    pub of: fn(&T) -> Value<'_>,
+}
+
+/// Columns, one per line: name, kind, unit unless it is text, what it is, and how it is worked out.
+macro_rules! columns {
+    ($($name:literal $kind:ident $(($digits:literal))? $($unit:ident)? : $doc:literal,
+        |$v:pat_param| $of:expr;)*) => {
+        vec![$($crate::column::Column {
+            heading: $crate::column::Heading {
+                name: $name,
+                kind: $crate::column::Kind::$kind $(($digits))?,
+                unit: $crate::column::columns!(@unit $($unit)?),
+                doc: $doc,
+            },
+            of: |$v| $crate::column::Value::from($of),
+        },)*]
+    };
+    (@unit) => { weir_core::Unit::Number };
+    (@unit $unit:ident) => { weir_core::Unit::$unit };
+}
+pub(crate) use columns;
+
+/// What columns are, without how they are worked out.
+pub fn headings<T>(columns: &[Column<T>]) -> Vec<Heading> {
+    columns.iter().map(|c| c.heading).collect()
+}
+
+/// Where rows of values go.
+pub trait Sink {
+    /// Takes a row: a value for each column.
+    fn row(&mut self, cells: &mut dyn Iterator<Item = Value<'_>>) -> io::Result<()>;
+}
+
+/// Rows as CSV (RFC 4180, lines end in LF).
+pub struct Csv<W: Write> {
+    writer: csv::Writer<W>,
+    kinds: Vec<Kind>,
+    cell: Vec<u8>,
+}
+
+impl<W: Write> Csv<W> {
+    /// Begins with the line of names.
+    pub fn new<'n>(to: W, columns: impl IntoIterator<Item = (&'n str, Kind)>) -> io::Result<Self> {
+        let mut writer = csv::Writer::from_writer(to);
+        let (names, kinds): (Vec<&str>, _) = columns.into_iter().unzip();
+        writer.write_record(names)?;
+        Ok(Self { writer, kinds, cell: Vec::new() })
+    }
+
+    /// Writes what is left.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+impl<W: Write> Sink for Csv<W> {
+    fn row(&mut self, cells: &mut dyn Iterator<Item = Value<'_>>) -> io::Result<()> {
+        for (value, kind) in cells.zip(&self.kinds) {
+            self.cell.clear();
+            value.push(*kind, &mut self.cell);
+            self.writer.write_field(&self.cell)?;
+        }
+        Ok(self.writer.write_record(None::<&[u8]>)?)
+    }
+}
+
+/// A table of texts as a CSV file.
+pub fn csv_text<C: AsRef<[u8]>>(
+    heads: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    rows: impl IntoIterator<Item = impl IntoIterator<Item = C>>,
+) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(heads).expect("writing to memory");
+    for row in rows {
+        writer.write_record(row).expect("all rows have as many cells as there are columns");
+    }
+    writer.into_inner().expect("writing to memory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Records of sweeps are read by later runs, which must go on with the same numbers.
+        #[test]
+        fn a_value_is_the_same_after_it_was_stored(
+            x in any::<f64>(), n in any::<u64>(), text in "[a,\"\n é1.]{0,6}"
+        ) {
+            for value in [Value::from(x), n.into(), text.into(), Value::None, (n as f64).into()] {
+                let stored = serde_json::to_string(&value).unwrap();
+                prop_assert_eq!(serde_json::from_str::<Value<'_>>(&stored).unwrap(), value);
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_becomes_text_in_the_way_of_its_column() {
+        let written = |value: Value<'_>, kind| {
+            let mut out = Vec::new();
+            value.push(kind, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(written(0.1.into(), Kind::Real), "0.1");
+        assert_eq!(written(0.1.into(), Kind::Fixed(3)), "0.100");
+        assert_eq!(written(12e6.into(), Kind::Real), "12000000");
+        assert_eq!(written(Time::from_ns(2).into(), Kind::Whole), "2000");
+        assert_eq!(written(f64::NAN.into(), Kind::Real), "");
+        // 2^64
+        assert_eq!(written((1u128 << 64).into(), Kind::Whole), "18446744073709551616");
+    }
+
+    #[test]
+    fn what_needs_quotes_in_a_file_has_them() {
+        let mut out = Vec::new();
+        let mut csv = Csv::new(&mut out, [("a", Kind::Text), ("b", Kind::Fixed(1))]).unwrap();
+        csv.row(&mut ["x, \"y\"".into(), 2.0.into()].into_iter()).unwrap();
+        csv.row(&mut [Value::None, Value::None].into_iter()).unwrap();
+        csv.finish().unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "a,b\n\"x, \"\"y\"\"\",2.0\n,\n");
+    }
+}
