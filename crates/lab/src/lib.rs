@@ -17,6 +17,7 @@ pub mod fct;
 pub mod findings;
 pub mod format;
 pub mod fuzz;
+mod hash;
 pub mod lineup;
 pub mod listing;
 pub mod metrics;

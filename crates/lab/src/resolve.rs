@@ -3,8 +3,8 @@
 //! Networks are built once for all runs that have the same.
 
 use crate::experiment::{Built, Experiment, Variant, build};
+use crate::hash::{Sha256, sha256};
 use crate::scenario::{Files, Problems, Scenario, control};
-use crate::sweep::hash::{Sha256, sha256};
 use crate::text::{Diagnostic, Diagnostics, Sources, Span, Table, apply_override, parse, put_at};
 use crate::variant::{Change, VariantSpec};
 use std::collections::BTreeMap;

@@ -162,7 +162,7 @@ impl Reader<'_> {
 
     fn parameter(&mut self, name: &str, at: Span, item: &Item) -> Option<Parameter> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        let label = match super::metrics::is_column(name) {
+        let label = match crate::metrics::is_column(name) {
             true => Some("the tables have a column of this name; choose another"),
             false if name.is_empty() || !name.chars().all(plain) => {
                 Some("it names a column: use letters, digits, `-` and `_`")

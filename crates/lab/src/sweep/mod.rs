@@ -15,7 +15,6 @@ pub mod directory;
 pub mod draft;
 pub mod expand;
 pub mod grid;
-pub(crate) mod hash;
 pub mod merge;
 mod page;
 pub mod plan;
@@ -31,8 +30,7 @@ pub mod survey;
 pub mod unite;
 pub mod worker;
 
-pub use crate::metrics;
-
+use crate::hash::sha256;
 use crate::metrics::Family;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -86,7 +84,7 @@ pub fn columns() -> &'static str {
 
 fn columns_of(tables: &[Vec<&str>]) -> String {
     let text = tables.iter().map(|names| names.join(",") + "\n").collect::<String>();
-    hash::sha256(text.as_bytes())[..12].to_owned()
+    sha256(text.as_bytes())[..12].to_owned()
 }
 
 /// Which build of this version runs: a hash of the program file.
@@ -94,7 +92,7 @@ pub fn build() -> &'static str {
     static BUILD: OnceLock<String> = OnceLock::new();
     BUILD.get_or_init(|| {
         let bytes = std::env::current_exe().and_then(std::fs::read);
-        bytes.map_or_else(|_| "unknown".to_owned(), |b| hash::sha256(&b)[..12].to_owned())
+        bytes.map_or_else(|_| "unknown".to_owned(), |b| sha256(&b)[..12].to_owned())
     })
 }
 

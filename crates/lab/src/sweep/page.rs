@@ -2,8 +2,8 @@
 //! log axes and facets, in one file that opens offline.
 
 use super::merge::{Merged, Table};
-use super::metrics::Family;
 use super::plan::Plan;
+use crate::metrics::Family;
 use crate::report::{PAGE_CSS, figure_style};
 use serde_json::{Value, json};
 use weir_core::markup::{escape, json_in_script};

@@ -4,7 +4,7 @@
 //! with the hash of all before it, so that half a plan is never taken for a whole one.
 
 use super::SweepError;
-use super::hash::sha256;
+use crate::hash::sha256;
 use crate::resolve::run_id;
 use serde::{Deserialize, Serialize};
 use std::path::Path;

@@ -9,8 +9,8 @@
 //! Figures stand there as numbers, text or null, with the names of their columns: a program with
 //! other columns sees that they are not its own.
 
-use super::hash::crc32;
-use super::metrics::Figures;
+use crate::hash::crc32;
+use crate::metrics::Figures;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// How a run went.

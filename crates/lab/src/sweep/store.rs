@@ -336,8 +336,8 @@ fn lock(_: File) -> Result<Option<Lock>, SweepError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::metrics::Figures;
     use super::*;
+    use crate::metrics::Figures;
 
     fn record(id: &str, status: Status, attempt: u32, cell: &str) -> Record {
         let figures = matches!(status, Status::Ok | Status::Invalid);

@@ -1,13 +1,13 @@
 //! A worker: takes its share of a plan, skips what has a result, runs the rest, appends results.
 
 use super::directory::SweepDir;
-use super::metrics::Figures;
 use super::plan::{Plan, PlannedRun};
 use super::record::{Record, Status};
 use super::shard::Shard;
 use super::store::{Lock, Results, Writer, seal_left_behind};
 use super::{SweepError, build, columns, version};
 use crate::experiment::Variant;
+use crate::metrics::Figures;
 use crate::resolve::{Base, Fabrics, Resolved};
 use crate::run::run_alone;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! The two checks of a sweep: SHA-256 names runs by what they are, CRC-32 finds damaged records.
+//! Two hashes: SHA-256 names runs by what they are, CRC-32 finds damaged records.
 
 use sha2::Digest;
 
