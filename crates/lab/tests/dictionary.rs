@@ -12,6 +12,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use weir_lab::column::headings;
 use weir_lab::findings::{Comparison, Window};
 use weir_lab::metrics::{Family, HEAD};
 use weir_lab::report::{self, Formats};
@@ -154,6 +155,10 @@ fn what_columns_are_is_in_the_book() {
         let columns: Vec<(String, String)> =
             columns.iter().map(|h| (h.name.to_owned(), h.doc.to_owned())).collect();
         assert_eq!(described[&format!("{name}.csv")], columns, "{name}");
+    }
+    for h in headings(&report::total_columns()) {
+        let row = (format!("totals.{}", h.name), h.doc.to_owned());
+        assert!(described["Of a run"].contains(&row), "{row:?}");
     }
 }
 

@@ -5,7 +5,7 @@ use super::discussion::{self, Discussion};
 use super::experiment::{Experiment, Work};
 use super::select::unknown;
 use crate::scenario::{Files, Problems};
-use crate::sweep::hash::Sha256;
+use crate::hash::Sha256;
 use crate::sweep::reader::Reader;
 use crate::text::{Diagnostic, Diagnostics, SourceId, Sources, Span, parse};
 use std::path::{Path, PathBuf};

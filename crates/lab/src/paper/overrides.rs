@@ -9,7 +9,7 @@ use super::experiment::{Experiment, Work};
 use super::run::{Setting, Trouble};
 use crate::scenario::Problems;
 use crate::sweep::grid::{Change, Grid};
-use crate::sweep::hash::sha256;
+use crate::hash::sha256;
 use crate::sweep::plan::Plan;
 use crate::text::{Diagnostic, Diagnostics, Sources, read_override};
 

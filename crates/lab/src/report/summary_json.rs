@@ -1,6 +1,7 @@
 //! `summary.json`: what a run amounts to. A pure function of scenario and seed.
 
 use super::probe_tables;
+use crate::column::{Column, columns};
 use crate::experiment::Experiment;
 use crate::findings::{
     ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, Selection,
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 use weir_core::percentile::{P50, P95, P99};
 use weir_core::{ClassId, Time};
 use weir_sim::config::Reliability;
-use weir_sim::outcome::{Deadlock, Finish, Stuck};
+use weir_sim::outcome::{Deadlock, Finish, Stuck, Totals};
 
 /// The version of the file format.
 pub(crate) const SCHEMA: u32 = 2;
@@ -142,7 +143,6 @@ fn lengths(e: &Experiment, run: &Run) -> (Map<String, Value>, Value) {
 /// The summary of one run.
 pub fn run_summary(e: &Experiment, run: &Run) -> Value {
     let o = &run.outcome;
-    let t = &o.totals;
     let (classes, sizes) = divided(e, |which| class(&ClassStats::of(run, which)));
     let (queues, memory) = lengths(e, run);
     let is_tcp = run.config.nic.reliability == Reliability::Tcp;
@@ -160,28 +160,7 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
         "end_ps": o.end.as_ps(),
         "digest": digest,
         "traffic": format!("{:016x}", o.traffic_hash),
-        "totals": {
-            "flows": t.flows,
-            "completed": t.completed,
-            "data_sent": t.data_sent,
-            "data_arrived": t.data_arrived,
-            "acks_sent": t.acks_sent,
-            "acks_arrived": t.acks_arrived,
-            "dropped": t.dropped,
-            "control_dropped": t.control_dropped,
-            "in_network": t.in_network,
-            "retransmitted": t.retransmitted,
-            "reordered": t.reordered,
-            "discarded": t.discarded,
-            "control_frames": t.control_frames,
-            "control_bytes": t.control_bytes.get(),
-            "watchdog_storms": t.watchdog_storms,
-            "timeouts": t.timeouts,
-            "needless_timeouts": t.needless_timeouts,
-            "telemetry": t.telemetry,
-            "ecn_cuts": t.ecn_cuts,
-            "fast_retransmits": t.fast_retransmits,
-        },
+        "totals": object(&total_columns(), &o.totals),
         "missing_signal": missing_signal(run),
         "series_interval_ps": o.series_interval.map(Time::as_ps),
         "drops": drops(e, run),
@@ -198,6 +177,39 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
         all["probes"] = probe_tables::dictionary(run).into();
     }
     all
+}
+
+/// A row as an object.
+fn object<T>(columns: &[Column<T>], of: &T) -> Map<String, Value> {
+    columns.iter().map(|c| (c.heading.name.to_owned(), json!((c.of)(of)))).collect()
+}
+
+/// Sums over a run.
+pub fn total_columns() -> Vec<Column<Totals>> {
+    columns! {
+        "flows" Whole Count: "flows that started", |t| t.flows;
+        "completed" Whole Count: "flows whose payload arrived", |t| t.completed;
+        "data_sent" Whole Count: "data packets sent by hosts", |t| t.data_sent;
+        "data_arrived" Whole Count: "data packets received by hosts", |t| t.data_arrived;
+        "acks_sent" Whole Count: "ACKs, NACKs, CNPs and packets of a handshake sent by hosts",
+            |t| t.acks_sent;
+        "acks_arrived" Whole Count: "the same, received by hosts", |t| t.acks_arrived;
+        "dropped" Whole Count: "data packets and answers lost, for any reason", |t| t.dropped;
+        "control_dropped" Whole Count: "control frames lost", |t| t.control_dropped;
+        "in_network" Whole Count: "packets still in the network at the end", |t| t.in_network;
+        "retransmitted" Whole Count: "packets retransmitted", |t| t.retransmitted;
+        "reordered" Whole Count: "packets that arrived behind a later one", |t| t.reordered;
+        "discarded" Whole Count: "packets discarded at the source", |t| t.discarded;
+        "telemetry" Whole Count: "ACKs that carried telemetry to their sender", |t| t.telemetry;
+        "control_frames" Whole Count: "control frames sent", |t| t.control_frames;
+        "control_bytes" Whole Bytes: "bytes of these frames", |t| t.control_bytes;
+        "watchdog_storms" Whole Count: "storms that watchdogs detected", |t| t.watchdog_storms;
+        "timeouts" Whole Count: "retransmission timers that fired", |t| t.timeouts;
+        "needless_timeouts" Whole Count: "those of flows that had lost nothing",
+            |t| t.needless_timeouts;
+        "ecn_cuts" Whole Count: "TCP: windows cut for ECN marks", |t| t.ecn_cuts;
+        "fast_retransmits" Whole Count: "TCP: fast retransmits", |t| t.fast_retransmits;
+    }
 }
 
 /// The packet processors of all switches together; null where switches have none.
