@@ -114,7 +114,7 @@ impl<T: Into<Self>> From<Option<T>> for Value<'_> {
 
 macro_rules! from {
     ($($from:ty, $v:ident => $to:expr;)*) => {
-        $(impl<'a> From<$from> for Value<'a> {
+        $(impl From<$from> for Value<'_> {
             fn from($v: $from) -> Self {
                 $to
             }
@@ -131,7 +131,12 @@ from! {
     Bytes, b => Self::Whole(b.get());
     Rate, r => Self::Whole(r.as_bps());
     String, text => Self::Text(Cow::Owned(text));
-    &'a str, text => Self::Text(Cow::Borrowed(text));
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
 }
 
 /// What the cells of a column hold, unless they are empty.

@@ -401,6 +401,19 @@ mod tests {
         fs::remove_dir_all(&dir).expect("removed");
     }
 
+    /// The figures of a program with other columns are read as none.
+    #[test]
+    fn a_result_without_the_columns_of_this_program_is_of_another_one() {
+        let dir = scratch("columns");
+        let other = Record { figures: None, ..record("r", Status::Ok, 1, "7") };
+        write(&dir, "a", &[other, record("s", Status::Ok, 1, "7")]);
+        let results = Results::read(&dir, &head("1", "any")).expect("read");
+        assert_eq!(results.runs.keys().collect::<Vec<_>>(), ["s"]);
+        assert_eq!(results.foreign.values().sum::<usize>(), 1);
+        assert!(results.files[0].damaged.is_empty());
+        fs::remove_dir_all(&dir).expect("removed");
+    }
+
     #[test]
     fn a_failure_stands_until_it_is_forgiven_or_succeeds_in_any_order() {
         let [fail1, fail2] = [1, 2].map(|n| record("r", Status::Failed, n, ""));
