@@ -7,9 +7,9 @@
 use super::catalogue::{Chosen, Paper};
 use super::experiment::{Experiment, Work};
 use super::run::{Setting, Trouble};
+use crate::hash::sha256;
 use crate::scenario::Problems;
 use crate::sweep::grid::{Change, Grid};
-use crate::hash::sha256;
 use crate::sweep::plan::Plan;
 use crate::text::{Diagnostic, Diagnostics, Sources, read_override};
 
