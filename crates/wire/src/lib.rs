@@ -14,6 +14,9 @@
 //! | [`cim`] | 802.1Qcz congestion isolation | 0x89A2 | |
 //! | [`roce`], [`ipv4`], [`udp`], [`tcp`] | RoCEv2 data, ACK, NAK, CNP; TCP | 0x0800 | |
 //!
+//! Messages and packets of the simulator become frames in [`control`] and [`packet`], with the
+//! addresses and ports of [`addressing`].
+//!
 //! All but CIM and IPv4 go to the neighbour's address 01-80-C2-00-00-01, which bridges never
 //! forward. Fields are big-endian. Bytes have no FCS; sizes of the simulator include its 4 bytes.
 //!
@@ -31,9 +34,11 @@
 //! # Ok::<(), weir_wire::WireError>(())
 //! ```
 
+pub mod addressing;
 pub mod bfc;
 mod bytes;
 pub mod cim;
+pub mod control;
 mod crc;
 mod error;
 pub mod ethernet;
@@ -45,6 +50,7 @@ pub mod ipv4;
 mod mac;
 pub mod mac_control;
 pub mod ofc;
+pub mod packet;
 pub mod roce;
 pub mod tcp;
 pub mod udp;
