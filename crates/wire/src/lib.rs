@@ -15,7 +15,7 @@
 //! | [`roce`], [`ipv4`], [`udp`], [`tcp`] | RoCEv2 data, ACK, NAK, CNP; TCP | 0x0800 | |
 //!
 //! Messages and packets of the simulator become frames in [`control`] and [`packet`], with the
-//! addresses and ports of [`addressing`].
+//! addresses and ports of [`addressing`]. [`capture`] writes and reads captures of frames.
 //!
 //! All but CIM and IPv4 go to the neighbour's address 01-80-C2-00-00-01, which bridges never
 //! forward. Fields are big-endian. Bytes have no FCS; sizes of the simulator include its 4 bytes.
@@ -37,6 +37,7 @@
 pub mod addressing;
 pub mod bfc;
 mod bytes;
+pub mod capture;
 pub mod cim;
 pub mod control;
 mod crc;
@@ -45,6 +46,7 @@ pub mod ethernet;
 pub mod ffc;
 pub mod flowsail;
 mod frame;
+pub mod fuzz;
 mod identifier;
 pub mod ipv4;
 mod mac;

@@ -1,0 +1,28 @@
+//! Numbers of the pcapng format (draft-ietf-opsawg-pcapng).
+
+/// Block types.
+pub(super) mod block {
+    pub(in super::super) const SECTION: u32 = 0x0a0d_0d0a;
+    pub(in super::super) const INTERFACE: u32 = 1;
+    pub(in super::super) const SIMPLE_PACKET: u32 = 3;
+    pub(in super::super) const PACKET: u32 = 6;
+}
+
+/// Option codes.
+pub(super) mod option {
+    pub(in super::super) const END: u16 = 0;
+    pub(in super::super) const COMMENT: u16 = 1;
+    pub(in super::super) const SECTION_APPLICATION: u16 = 4;
+    pub(in super::super) const INTERFACE_NAME: u16 = 2;
+    pub(in super::super) const INTERFACE_RESOLUTION: u16 = 9;
+    pub(in super::super) const INTERFACE_FCS: u16 = 13;
+    pub(in super::super) const INTERFACE_OFFSET: u16 = 14;
+    pub(in super::super) const PACKET_FLAGS: u16 = 2;
+}
+
+/// Byte order mark of a section.
+pub(super) const BYTE_ORDER: u32 = 0x1a2b_3c4d;
+/// Link type of Ethernet.
+pub(super) const ETHERNET: u16 = 1;
+/// Nanoseconds: a power of ten as the resolution of an interface.
+pub(super) const NANOSECONDS: u8 = 9;
