@@ -2,6 +2,7 @@
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use weir_lab::EngineConfig;
 
@@ -494,6 +495,8 @@ pub(crate) struct Import {
 pub(crate) enum ImportFrom {
     /// A configuration of the HPCC ns-3 simulator
     Ns3(ImportNs3),
+    /// The flows of a packet capture
+    Pcap(ImportPcap),
 }
 
 /// `weir import ns3`.
@@ -511,6 +514,45 @@ pub(crate) struct ImportNs3 {
     /// Write the scenario to this file, and the flows to a CSV file in the same directory
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// `weir import pcap`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Reads a pcapng or pcap file with RoCEv2 or TCP over IPv4 and writes a flow list
+that scenarios read with kind = \"list\". A flow is what has the same addresses,
+ports and queue pair. Its size is what its RDMA WRITEs announce, or the payload
+bytes that were captured, each counted once. Starts count from the first flow.
+The priority is that of the DSCP (class selector). Comments at the top of the
+list say which host has which address.
+
+Examples:
+  weir import pcap trace.pcapng > flows.csv
+  weir import pcap trace.pcapng --host 10.0.0.1=h4 --host 10.0.0.2=h7
+  weir import pcap trace.pcapng --idle 100us --out flows.csv")]
+pub(crate) struct ImportPcap {
+    /// The capture
+    #[arg(value_name = "CAPTURE")]
+    pub capture: PathBuf,
+    /// The host that has an address; others become h0, h1, ... in the order of their addresses
+    #[arg(long = "host", value_name = "ADDRESS=NAME", value_parser = host_name)]
+    pub hosts: Vec<(Ipv4Addr, String)>,
+    /// Divide a flow where it pauses for longer than this
+    #[arg(long, value_name = "TIME")]
+    pub idle: Option<weir_lab::Time>,
+    /// Write the list to this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `10.0.0.1=h4`.
+fn host_name(text: &str) -> Result<(Ipv4Addr, String), String> {
+    let (address, name) = text.split_once('=').ok_or("ADDRESS=NAME, such as 10.0.0.1=h4")?;
+    let address = address.parse().map_err(|_| format!("`{address}` is not an IPv4 address"))?;
+    if name.is_empty() {
+        return Err(format!("a name for {address} is missing after `=`"));
+    }
+    Ok((address, name.to_owned()))
 }
 
 /// `weir fct`.

@@ -86,6 +86,9 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
         Command::Import(Import { from: ImportFrom::Ns3(args) }) => {
             commands::import_ns3(&args, terminal)
         }
+        Command::Import(Import { from: ImportFrom::Pcap(args) }) => {
+            commands::import_pcap(&args, terminal)
+        }
         Command::Fct(args) => commands::fct(&args, terminal),
         Command::Goal(args) => commands::goal(&args, terminal),
         Command::Schema => commands::schema(),

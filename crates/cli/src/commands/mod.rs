@@ -9,6 +9,7 @@ mod list;
 mod ns3;
 mod outputs;
 mod paper;
+mod pcap;
 mod simulate;
 mod sweep;
 
@@ -21,5 +22,6 @@ pub(crate) use list::{
 };
 pub(crate) use ns3::{import_ns3, ns3};
 pub(crate) use paper::{Paper, paper};
+pub(crate) use pcap::import_pcap;
 pub(crate) use simulate::{compare, run};
 pub(crate) use sweep::{Sweep, sweep};
