@@ -86,6 +86,7 @@ pub(crate) enum Command {
 Examples:
   weir check incast                            every setting, with defaults
   weir check incast --scheme bfc --cc dcqcn    those of another scheme
+  weir check my.toml --variant BFC-32Q         those of one of its [[variant]]s
   weir check my.toml --set switch.buffer=2MB   the same with another buffer")]
     Check(Check),
     /// Describe the topology of a scenario, or draw it
@@ -219,8 +220,11 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub input: Input,
     /// Flow control scheme instead of the scenario's
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "variant")]
     pub scheme: Option<String>,
+    /// The label of a variant of the scenario, or a variant as in `weir compare`
+    #[arg(long, value_name = "VARIANT")]
+    pub variant: Option<String>,
     /// Congestion control instead of the scenario's
     #[arg(long, value_name = "NAME")]
     pub cc: Option<String>,
@@ -308,7 +312,7 @@ pub(crate) struct WindowArgs {
 #[derive(Args, Debug)]
 pub(crate) struct FigureArgs {
     /// Write one figure instead of printing the table; `list` prints all names
-    #[arg(long, value_name = "NAME", conflicts_with = "json")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "columns"])]
     pub figure: Option<String>,
     /// Format of the figure; default: by the extension of -o, else svg
     #[arg(long, value_enum, value_name = "FORMAT", requires = "figure")]
@@ -352,6 +356,9 @@ pub(crate) struct Results {
     /// Write data and a page of figures to this directory (new, empty, or with earlier results)
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Replace results of another scenario in the directory of --out
+    #[arg(long, requires = "out")]
+    pub force: bool,
     /// Also write tables as Parquet (in builds with `--features parquet`)
     #[arg(long, requires = "out")]
     pub parquet: bool,

@@ -5,6 +5,7 @@
 //! | [`Time`] | a point or span of simulated time, whole picoseconds |
 //! | [`Rate`] | a link or source speed, whole bits per second |
 //! | [`Bytes`] | an amount of data |
+//! | [`Length`] | the length of a cable |
 //! | [`NodeId`], [`PortId`], [`FlowId`], ... | typed indices |
 //! | [`Packet`] | a 32-byte `Copy` value that moves through queues and wires |
 //! | [`param::Param`] | a parameter of anything that scenarios set: name, kind, default, meaning |
@@ -23,6 +24,7 @@ pub mod param;
 pub mod percentile;
 pub mod prefetch;
 pub mod priorities;
+pub mod response;
 pub mod rng;
 pub mod units;
 
@@ -32,4 +34,5 @@ pub use nearest::nearest;
 pub use packet::{Packet, PacketKind};
 pub use percentile::Percentile;
 pub use priorities::PrioritySet;
-pub use units::{Bytes, ParseUnitError, Rate, Ratio, Time, Unit};
+pub use response::Response;
+pub use units::{Bytes, Length, ParseUnitError, Rate, Ratio, Time, Unit};

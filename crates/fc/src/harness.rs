@@ -183,7 +183,7 @@ fn node_setup<'a>(
         lossless: PrioritySet::only(PRIORITY),
         thresholds,
         max_frame: Bytes::new(1518),
-        response: weir_core::Time::ZERO,
+        response: weir_core::Response::NONE,
         seed: 1,
     }
 }

@@ -80,6 +80,7 @@ pub use actions::{Action, Actions, Target, TimerKey};
 pub use layout::{Group, OnDemand, PrioritySchedule, QueueLayout, QueueSpec};
 pub use mmu::{
     EgressLimit, Mmu, MmuConfig, PortThresholds, Refusal, SharedLimits, StageLimits, Thresholds,
+    share_of,
 };
 pub use params::{Fallback, Kind, Param, ParamError, Value, Values};
 pub use view::{Books, NodeView, PortBook, PortSetup, QueueBook, Role};
@@ -388,7 +389,7 @@ pub struct NodeSetup<'a> {
     /// The largest data frame.
     pub max_frame: Bytes,
     /// Time between the arrival of a control frame and its effect.
-    pub response: weir_core::Time,
+    pub response: weir_core::Response,
     /// The run's seed, for schemes that draw.
     pub seed: u64,
 }
@@ -400,7 +401,7 @@ impl NodeSetup<'_> {
     pub fn hop_rtt(&self, port: PortId) -> weir_core::Time {
         let link = self.ports[port.index()];
         let control = link.frame_time(Bytes::new(weir_core::control::MIN_FRAME));
-        (link.delay + link.frame_time(self.max_frame)) * 2 + control + self.response
+        (link.delay + link.frame_time(self.max_frame)) * 2 + control + self.response.at(link.rate)
     }
 }
 

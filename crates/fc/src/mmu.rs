@@ -52,8 +52,8 @@ pub enum Thresholds {
         resume_offset: Bytes,
         /// Headroom of each port's lossless ingress.
         headroom: Vec<Bytes>,
-        /// Each port's alpha is 2^-shift.
-        shift: Vec<u8>,
+        /// Each port's alpha is 2^-shift; above 1 where the shift is negative.
+        shift: Vec<i8>,
     },
 }
 
@@ -84,6 +84,22 @@ pub enum Refusal {
     BufferFull,
     /// The ingress has used its share and its headroom.
     HeadroomExceeded,
+}
+
+/// `bytes` times alpha = 2^-shift.
+///
+/// ```
+/// use weir_core::Bytes;
+/// assert_eq!(weir_fc::share_of(Bytes::new(1000), 3), Bytes::new(125));
+/// assert_eq!(weir_fc::share_of(Bytes::new(1000), -1), Bytes::new(2000));
+/// ```
+#[inline]
+pub const fn share_of(bytes: Bytes, shift: i8) -> Bytes {
+    let by = shift.unsigned_abs() as u32;
+    Bytes::new(match shift {
+        0.. => bytes.get() >> by,
+        _ => bytes.get().saturating_mul(1 << by),
+    })
 }
 
 /// The account of one (ingress port, priority), with its static thresholds beside it. Where a
@@ -246,9 +262,15 @@ impl Mmu {
 
     /// The dynamic threshold of `port` now.
     #[inline]
-    fn threshold(&self, shift: &[u8], port: PortId) -> Bytes {
-        let left = self.shared.saturating_sub(self.shared_used);
-        Bytes::new(left.get() >> shift[port.index()])
+    fn threshold(&self, shift: &[i8], port: PortId) -> Bytes {
+        share_of(self.shared_left(), shift[port.index()])
+    }
+
+    /// What is left of the shared memory. An alpha above 1 promises more than that: a packet is
+    /// shared only if it fits.
+    #[inline]
+    fn shared_left(&self) -> Bytes {
+        self.shared.saturating_sub(self.shared_used)
     }
 
     /// The bytes of an ingress beyond its reserve and outside its headroom.
@@ -306,6 +328,7 @@ impl Mmu {
             || !self.config.exempt.contains(priority)
                 && self.headroom_used[s] == Bytes::ZERO
                 && beyond <= self.threshold(shift, port)
+                && beyond.min(size) <= self.shared_left()
     }
 
     /// Whether this ingress should be paused with a packet of `size` bytes more, for which
@@ -319,7 +342,7 @@ impl Mmu {
         let beyond = bytes.saturating_sub(*reserve);
         let used = self.shared_used + beyond.min(size);
         let left = self.shared.saturating_sub(used);
-        beyond >= Bytes::new(left.get() >> shift[port.index()])
+        beyond >= share_of(left, shift[port.index()])
     }
 
     /// XON: above it [`Mmu::may_resume`] is false. [`Bytes::MAX`] with dynamic thresholds, where it
@@ -421,12 +444,14 @@ impl Mmu {
         };
         let threshold = self.threshold(shift, port);
         let beyond = self.beyond_reserve(s, *reserve);
-        if size + self.headroom_used[s] > headroom[port.index()] && size + beyond > threshold {
-            return Err(Refusal::HeadroomExceeded);
-        }
         let would_hold = self.ingress[s].bytes - self.headroom_used[s] + size;
         let over = would_hold.saturating_sub(*reserve);
-        if over > threshold {
+        let fits = over.min(size) <= self.shared_left();
+        let full = size + self.headroom_used[s] > headroom[port.index()];
+        if full && (size + beyond > threshold || !fits) {
+            return Err(Refusal::HeadroomExceeded);
+        }
+        if over > threshold || !fits {
             self.headroom_used[s] += size;
         } else {
             self.shared_used += over.min(size);

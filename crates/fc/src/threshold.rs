@@ -81,7 +81,7 @@ mod tests {
             lossless: PrioritySet::from_bits(8),
             thresholds,
             max_frame: Bytes::new(1518),
-            response: weir_core::Time::ZERO,
+            response: weir_core::Response::NONE,
             seed: 1,
         })
     }

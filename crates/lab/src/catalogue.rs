@@ -110,9 +110,17 @@ pub fn topologies() -> Vec<Entry> {
         title: t.name.into(),
         doc: t.doc.into(),
         reference: String::new(),
-        params: t.params.iter().map(param).collect(),
+        params: t.params.iter().map(param).chain(t.params.iter().filter_map(length)).collect(),
     };
     weir_net::build::catalogue().iter().map(entry).collect()
+}
+
+/// The length of a cable that can be given instead of a delay.
+fn length(delay: &weir_core::param::Param) -> Option<Param> {
+    let doc = format!("Length of these cables, instead of `{}`.", delay.name);
+    let (name, kind) = (crate::scenario::length_key(delay.name)?, Kind::Length);
+    let takes = kind.describe();
+    Some(Param { name, takes, default: String::new(), required: false, doc, kind })
 }
 
 /// All traffic patterns.

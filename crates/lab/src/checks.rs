@@ -3,17 +3,20 @@
 mod floor;
 mod paths;
 mod priorities;
+mod room;
 mod signals;
+mod starts;
 
 pub(crate) use floor::{circle, floor};
 pub(crate) use paths::{order, scheme};
 pub(crate) use priorities::acks;
+pub(crate) use room::{pool, response};
 pub(crate) use signals::{refresh, signals, telemetry, transport};
 
 use crate::experiment::{Experiment, Variant};
 use crate::scenario::{TopologySpec, TrafficSpec};
 use crate::text::{Diagnostic, Diagnostics, NAME_RULE, Span, unfit_name};
-use weir_core::{Bytes, LinkId, NodeId, PortId};
+use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
 use weir_net::{Routes, Topology, validate_path};
 use weir_sim::HORIZON;
 use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, dynamic_headroom, headroom};
@@ -86,6 +89,7 @@ fn pipeline(e: &Experiment, out: &mut Diagnostics) {
 /// Thresholds against links and memory.
 pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
     pipeline(e, out);
+    pool(e, out);
     let spec = &e.scenario.switch;
     let Some(need) = headroom_need(e) else { return };
     let frame = e.scenario.nic.config.max_frame();
@@ -236,10 +240,11 @@ pub(crate) fn too_large(topology: &Topology) -> Option<Diagnostic> {
 /// How many flows of each pattern are looked at.
 const SAMPLE: usize = 20_000;
 
-/// Traffic against routes and capacities.
-pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
+/// Traffic against routes and capacities; returns how many flows start only after the end of the
+/// run.
+pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) -> u64 {
     if out.has_errors() {
-        return;
+        return 0;
     }
     let forever = e.scenario.run.stop == Stop::Drained;
     if forever && e.traffic.endless() {
@@ -249,14 +254,14 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
         let error = Diagnostic::error("the traffic never ends, so the run would never end")
             .maybe_at(at, "");
         out.push(error.help("add `until = \"10ms\"` or `traffic-until = \"10ms\"` to `[run]`"));
-        return;
+        return 0;
     }
     let mut hosts = vec![0u128; e.topology.nodes().len()];
     let mut load = vec![0.0; e.topology.port_count()];
     let mut seen = vec![0u64; e.topology.port_count()];
     let offered = e.traffic.offered();
     let mut protection = priorities::Protection::default();
-    let mut longest = 0;
+    let (mut longest, mut late) = (0, 0);
     for (i, spec) in e.scenario.traffic.iter().enumerate() {
         let sample = sample(e, i);
         if forever && sample.iter().any(|f| f.size == Bytes::MAX && f.stop.is_none()) {
@@ -266,7 +271,11 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
         }
         // the sample shows the pattern at rare arrivals, too; some of these flows never start
         let until = e.traffic.until();
-        let starting: Vec<FlowSpec> = sample.iter().filter(|f| f.start < until).copied().collect();
+        let starts = |f: &&FlowSpec| f.start < until || until == Time::NEVER;
+        let starting: Vec<FlowSpec> = sample.iter().filter(starts).copied().collect();
+        if until != Time::NEVER {
+            late += starts::late(e, i, spec, &sample, out);
+        }
         out_of_range(e, spec, &starting, out);
         beyond_the_clock(e, spec, &starting, &mut hosts, out);
         protection.add(e, spec, &sample, out);
@@ -296,6 +305,7 @@ pub(crate) fn traffic(e: &Experiment, routes: &Routes, out: &mut Diagnostics) {
     overloaded(e, &load, &seen, out);
     protection.finish(e, out);
     telemetry(e, e.scenario.congestion_control.algorithm.value, longest, out);
+    late
 }
 
 /// Flows that the model cannot count or the clock cannot hold.
@@ -308,8 +318,12 @@ fn out_of_range(e: &Experiment, spec: &TrafficSpec, flows: &[FlowSpec], out: &mu
         let error = Diagnostic::error(title).maybe_at(spec.place(place), "");
         out.push(error.help(format!("a flow has at most 4294967295 packets, {most} here")));
     }
-    if let Some(flow) = flows.iter().find(|f| f.start >= HORIZON) {
-        let title = format!("a flow starts at {}, which is too late", flow.start);
+    // the largest number that can be written stands for never, and patterns draw no such flow
+    let is_never = |text: &str| text.parse() == Ok(Time::NEVER);
+    let never = spec.args.iter().any(|a| a.name == "start" && is_never(&a.joined()));
+    let late = flows.iter().map(|f| f.start).find(|start| *start >= HORIZON);
+    if let Some(start) = late.or(never.then_some(Time::NEVER)) {
+        let title = format!("a flow starts at {start}, which is too late");
         let error = Diagnostic::error(title).maybe_at(spec.place("start"), "");
         out.push(error.help(format!("a run simulates at most {HORIZON}")));
     }

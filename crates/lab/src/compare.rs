@@ -196,8 +196,10 @@ pub fn text(c: &Comparison<'_>, figures: &Figures, view: &View, layout: Layout) 
         true => Vec::new(),
         false => take_notes(&mut t, layout.width),
     };
+    let left_out = if view.columns.is_empty() { left_out(c, &t, layout.width) } else { None };
     let render = |t: TextTable| t.render(layout.width, layout.colour);
     let mut parts = vec![render(t)];
+    parts.extend(left_out);
     parts.extend((!remarks.is_empty()).then(|| remarks.join("\n")));
     parts.extend(c.partial_note().map(|note| format!("  {note}")));
     if view.columns.is_empty() {
@@ -214,6 +216,22 @@ pub fn text(c: &Comparison<'_>, figures: &Figures, view: &View, layout: Layout) 
         parts.push(lines.iter().map(|l| format!("  {l}")).collect::<Vec<_>>().join("\n"));
     }
     parts.join("\n\n")
+}
+
+/// Which classes the table does not show at this width.
+fn left_out(c: &Comparison<'_>, t: &TextTable, width: usize) -> Option<String> {
+    let classes = c.class_order();
+    let names = classes.iter().map(|&k| c.class_name(k));
+    let hidden: Vec<&str> = names.filter(|name| !t.shows_group(name, width)).collect();
+    let first = hidden.first()?;
+    let note = format!(
+        "Not shown: {} of {} ({}). `--columns {first}:fct_mean_ps` shows one, `--out` has all.",
+        hidden.len(),
+        format::plural(classes.len() as u64, "class"),
+        hidden.join(", ")
+    );
+    let lines = wrap(&note, width.saturating_sub(2).max(20));
+    Some(lines.iter().map(|l| format!("  {l}")).collect::<Vec<_>>().join("\n"))
 }
 
 /// Slowdowns of the primary class by flow size, where the scenario has ranges of sizes.

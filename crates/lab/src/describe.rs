@@ -3,10 +3,11 @@
 use crate::checks::{circle, headroom_need};
 use crate::experiment::{Experiment, Variant};
 use crate::format;
+use crate::lineup::Setting;
 use crate::listing::Layout;
 use crate::table::{Column, TextTable, paint};
 use std::collections::BTreeSet;
-use weir_core::{Bytes, Priority, Rate};
+use weir_core::{Bytes, NodeId, Priority, Rate, Response};
 use weir_fc::{IngressBound, OnFull, StageLimits};
 use weir_net::analysis::{Census, LongestPath, RttModel, bisection, oversubscription};
 use weir_sim::config::{
@@ -47,17 +48,40 @@ pub fn flow_count(e: &Experiment, seed: u64) -> Option<u64> {
     (flows <= MOST).then_some(flows as u64)
 }
 
-/// `weir check`: what the defaults resolved to.
-pub fn check(e: &Experiment, variant: Variant, layout: Layout) -> String {
-    let s = &e.scenario;
-    let config = e.config(variant);
+/// `weir check`: what the defaults resolved to, and what each of `variants` changes about it.
+pub fn check(e: &Experiment, variant: Variant, variants: &[Setting], layout: Layout) -> String {
+    let title = paint(&headline(e), layout.colour, "1");
+    let own = in_columns(settings(e, &e.config(variant)), layout);
+    let mut parts = vec![format!("{title}\n  {}\n\n{own}", e.scenario.title)];
+    for other in variants {
+        let changes = changes(e, variant, other);
+        let changes = match changes.is_empty() {
+            true => "  the same settings".to_owned(),
+            false => in_columns(changes, layout),
+        };
+        let title = format!("variant {}", other.label);
+        parts.push(format!("{}\n{changes}", paint(&title, layout.colour, "1")));
+    }
+    parts.join("\n\n")
+}
+
+/// Names and values below each other.
+fn in_columns(settings: Vec<(String, String)>, layout: Layout) -> String {
     let mut t = TextTable::new(vec![Column::words("setting", 9), Column::words("value", 9)]);
-    for (name, value) in settings(e, &config) {
+    for (name, value) in settings {
         t.row(vec![name, value]);
     }
     let lines = t.render(usize::MAX, layout.colour);
-    let body: Vec<&str> = lines.lines().skip(1).collect();
-    format!("{}\n  {}\n\n{}", paint(&headline(e), layout.colour, "1"), s.title, body.join("\n"))
+    lines.lines().skip(1).collect::<Vec<_>>().join("\n")
+}
+
+/// The settings of a variant that are not those of the scenario itself.
+pub fn changes(e: &Experiment, own: Variant, other: &Setting) -> Vec<(String, String)> {
+    let base = settings(e, &e.config(own));
+    let theirs = &*other.experiment;
+    let mut changed = settings(theirs, &theirs.config(other.with_seed(own.seed)));
+    changed.retain(|setting| !base.contains(setting));
+    changed
 }
 
 /// The processor of a pipelined switch in a line.
@@ -107,7 +131,7 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
         None => add("switch latency", time(c.switch.latency)),
     }
     add("wire overhead", format!("{} per frame", c.link.overhead));
-    add("control response", time(c.link.response));
+    add("control response", response(e, c));
     add("bit error rate", c.link.bit_error_rate.to_string());
     add("packets", format!("{} payload + {} header", c.nic.payload, c.nic.header));
     let queues = match c.nic.discipline {
@@ -224,6 +248,18 @@ fn thresholds(e: &Experiment, c: &Config) -> String {
     by_speed(rates.into_iter().map(|rate| (rate, thresholds_text(c, thresholds.at(rate)))))
 }
 
+/// When control frames take effect, for each speed where it depends on that.
+fn response(e: &Experiment, c: &Config) -> String {
+    match c.link.response {
+        Response::Standard => {
+            let rates = e.topology.links().iter().map(|l| l.rate);
+            let each = by_speed(rates.map(|rate| (rate, c.link.response.at(rate).to_string())));
+            format!("{each} ({})", Response::STANDARD)
+        }
+        fixed => fixed.to_string(),
+    }
+}
+
 /// How ports mark, for each speed.
 fn marking(e: &Experiment, c: &Config) -> String {
     let thresholds = SwitchThresholds::new(&e.topology, c);
@@ -274,10 +310,13 @@ fn thresholds_text(c: &Config, thresholds: ThresholdConfig) -> String {
         }
         ThresholdConfig::Dynamic { shift, reserve, resume_offset, headroom } => {
             let headroom = headroom.map_or_else(|| "as needed".into(), |b: Bytes| b.to_string());
+            let alpha = match shift {
+                0.. => format!("1/{}", 1u32 << shift),
+                _ => (1u32 << shift.unsigned_abs()).to_string(),
+            };
             format!(
-                "dynamic: alpha 1/{}, reserve {reserve}, resume offset {resume_offset}, \
+                "dynamic: alpha {alpha}, reserve {reserve}, resume offset {resume_offset}, \
                  headroom {headroom}",
-                1u32 << shift
             )
         }
     }
@@ -342,6 +381,11 @@ pub fn topology_facts(e: &Experiment) -> Vec<(String, String)> {
         let name = format!("oversubscription at {}", o.layer.name());
         let worst = topo.name(o.worst);
         add(name, format!("{}:1 ({worst})", format::significant(o.ratio())));
+    }
+    if !topo.missing().is_empty() {
+        let link = |&(a, b): &(NodeId, NodeId)| format!("{}-{}", topo.name(a), topo.name(b));
+        let links: Vec<String> = topo.missing().iter().map(link).collect();
+        add("failed from the start".into(), links.join(", "));
     }
     let half = bisection(topo);
     add(

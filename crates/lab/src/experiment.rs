@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weir_cc::CcKind;
 use weir_cc::ecn::Profile;
 use weir_cc::tcp::EcnMode;
-use weir_core::{Bytes, NodeId, PortId, Priority, PrioritySet, Rate, Ratio, Time};
+use weir_core::{Bytes, NodeId, PortId, Priority, PrioritySet, Rate, Ratio, Response, Time};
 use weir_fc::{
     FlowControl, NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds,
 };
@@ -48,6 +48,8 @@ pub struct Experiment {
     pub window: Window,
     /// The switch ports of each group of `[report] ports`, in order.
     pub port_groups: Vec<Vec<PortAt>>,
+    /// Flows that do not start because the run ends before.
+    pub(crate) late: u64,
     /// The paths of the network: on a large one they take long to find.
     routes: Arc<Routes>,
     /// What its runs share, and those of other experiments on the same network.
@@ -131,6 +133,7 @@ impl Experiment {
             shortcuts: true,
             window: Window::ALL,
             port_groups: Vec::new(),
+            late: 0,
             routes: Arc::clone(&routes),
             preparations,
         };
@@ -142,7 +145,7 @@ impl Experiment {
         checks::memory(&experiment, out);
         checks::signals(&experiment, experiment.own_variant(), out);
         checks::refresh(&experiment, out);
-        checks::traffic(&experiment, &routes, out);
+        experiment.late = checks::traffic(&experiment, &routes, out);
         checks::references(&experiment, out);
         let groups = experiment.scenario.report.ports.iter();
         experiment.port_groups = groups.map(|g| g.find(&experiment.topology, out)).collect();
@@ -257,6 +260,13 @@ impl Experiment {
     pub fn warnings_about(&self, variant: Variant) -> Diagnostics {
         let mut out = checks::chosen_cc(self, variant);
         checks::floor(self, variant, &mut out);
+        out
+    }
+
+    /// What to consider before its numbers are used for real switches; `weir check` says it.
+    pub fn advice(&self, variant: Variant) -> Diagnostics {
+        let mut out = Diagnostics::default();
+        checks::response(self, variant, &mut out);
         out
     }
 
@@ -526,7 +536,7 @@ pub(crate) fn ask(scheme: &Scheme) -> Option<Box<dyn FlowControl>> {
         lossless: PrioritySet::EMPTY,
         thresholds: &Thresholds::Pool,
         max_frame: Bytes::new(1518),
-        response: Time::ZERO,
+        response: Response::NONE,
         seed: 0,
     };
     (scheme.info.build)(&scheme.values, &setup).ok()

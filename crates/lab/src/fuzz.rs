@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::fmt::{Debug, Display};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use weir_core::{Bytes, NodeId, Rate, Ratio, Time};
+use weir_core::{Bytes, Length, NodeId, Rate, Ratio, Time};
 use weir_net::{Routes, build::explicit, draw};
 use weir_ns3::{Config, Diagnostics, Inputs, Severity, Topology, flows, from_texts, output};
 use weir_traffic::{SizeTable, size::TableError};
@@ -62,6 +62,7 @@ pub fn units(bytes: &[u8]) {
     if text.parse() != Ok(Bytes::MAX) {
         try_one::<Bytes>(text);
     }
+    try_one::<Length>(text);
     try_one::<Rate>(text);
     try_one::<Ratio>(text);
 }
@@ -112,7 +113,7 @@ pub fn flow_list(bytes: &[u8]) {
 /// Graph files: what can be built has routes and a picture.
 pub fn graph(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let graph = match explicit::read(text) {
+    let graph = match explicit::read(text, Length::PER_METRE) {
         Ok(graph) => graph,
         Err(error) => return names_a_line(&error.to_string(), text),
     };

@@ -121,7 +121,8 @@ impl Request<'_> {
         let mut out = Diagnostics::default();
         let mut specs = Vec::new();
         for name in self.schemes {
-            let id = base.sources.add("--schemes", name.as_str());
+            let flag = if otherwise == Otherwise::Own { "--scheme" } else { "--schemes" };
+            let id = base.sources.add(flag, name.as_str());
             specs.push(VariantSpec::of_scheme(name, id.span(0..name.len())));
         }
         for text in self.variants {

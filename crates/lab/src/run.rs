@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use weir_cc::tcp::EcnMode;
 use weir_core::{Bytes, Priority};
+use weir_fc::IngressBound;
 use weir_sim::config::{Config, EngineConfig, Reliability, Stop};
 use weir_sim::outcome::{Finish, Outcome};
 use weir_sim::{Observer, Progress, SimError};
@@ -56,7 +57,12 @@ pub struct Perf {
 }
 
 impl Run {
-    fn new(variant: Variant, config: Config, outcome: Outcome, perf: Perf) -> Self {
+    fn new(e: &Experiment, variant: Variant, config: Config, outcome: Outcome, perf: Perf) -> Self {
+        let mut outcome = outcome;
+        if e.late > 0 && outcome.finish == Finish::Drained {
+            // all that started is done, but not all flows have started
+            outcome.finish = Finish::TimeLimit;
+        }
         let label = variant.scheme.title.to_owned();
         let (found, class_stats) = (Found::default(), KnownStats::default());
         Self { label, variant, config, outcome, perf, found, class_stats }
@@ -113,6 +119,21 @@ impl Run {
             crate::format::time(first.first),
             e.topology.name(first.node),
         ))
+    }
+
+    /// What to do about a run that is [invalid](Self::invalid).
+    pub fn remedy(&self) -> String {
+        let scheme = &self.config.scheme;
+        match (scheme.info.ingress_bound)(&scheme.values) {
+            IngressBound::Slows => format!(
+                "{} slows a neighbour down but never stops it: where buffers wait for each other \
+                 in a cycle they fill up at its lowest rate, whatever the headroom; end the run \
+                 before with `until` in [run], or accept loss with `allow-loss = true`",
+                scheme.info.title
+            ),
+            _ => "weir check shows the headroom needed; `allow-loss = true` in [run] accepts loss"
+                .into(),
+        }
     }
 
     /// Whether the user stopped it.
@@ -343,7 +364,7 @@ pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result
         setup_cpu_seconds: since_start(begun),
         wall_seconds,
     };
-    Ok(Run::new(variant, config, outcome, perf))
+    Ok(Run::new(e, variant, config, outcome, perf))
 }
 
 /// Runs one variant without reporting progress; `interrupt` ends it.
@@ -365,7 +386,7 @@ pub fn run_alone(
         setup_cpu_seconds: None,
         wall_seconds,
     };
-    Ok(Run::new(variant, config, outcome, perf))
+    Ok(Run::new(e, variant, config, outcome, perf))
 }
 
 /// Looks only whether to end.

@@ -11,6 +11,7 @@ use crate::table::{Column, TextTable, paint};
 use crate::victims;
 use weir_core::ClassId;
 use weir_core::percentile::{P50, P99};
+use weir_sim::config::Stop;
 use weir_sim::outcome::{Finish, PortRecord, Stuck};
 
 /// The runs of one scheme as text: a single run in detail, several seeds by their means.
@@ -230,6 +231,14 @@ fn tree(c: &Comparison<'_>, run: &Run) -> Option<String> {
     Some(lines.join("\n"))
 }
 
+/// When a run ended. One that is done before its end waits for flows that start later.
+fn ended(run: &Run) -> weir_core::Time {
+    match (&run.outcome.finish, run.config.stop) {
+        (Finish::TimeLimit, Stop::At(end)) => end,
+        _ => run.outcome.end,
+    }
+}
+
 /// How a run ended, and, on a line of its own because it differs from run to run, what it cost.
 fn foot(run: &Run) -> [String; 2] {
     let o = &run.outcome;
@@ -251,7 +260,7 @@ fn foot(run: &Run) -> [String; 2] {
     };
     let result = format!(
         "{end} after {} · {drops} · {} control frames, {} · {digest}",
-        format::time(o.end),
+        format::time(ended(run)),
         format::count(o.totals.control_frames),
         format::bytes(o.totals.control_bytes),
     );

@@ -66,7 +66,9 @@ fn values(kind: Kind, doc: &str) -> Value {
     let text = || json!({ "type": "string" });
     let number = || json!({ "type": ["string", "number"] });
     match kind {
-        Kind::Text | Kind::File | Kind::Host | Kind::Path | Kind::Special(_) => text(),
+        Kind::Text | Kind::File | Kind::Length | Kind::Host | Kind::Path | Kind::Special(_) => {
+            text()
+        }
         Kind::Size(_) | Kind::Time(_) | Kind::Period => json!({ "type": ["string", "integer"] }),
         Kind::Sizes | Kind::Times => json!({ "type": ["string", "integer"] }),
         Kind::Rate | Kind::PositiveRate | Kind::RateStep => number(),
@@ -116,6 +118,7 @@ fn explicit() -> Option<Value> {
 fn one_of(tag: &str, section: &Section, entries: &[Entry], more: Option<Value>) -> Value {
     let variant = |entry: &Entry| {
         let mut properties = params(entry);
+        properties.extend(section.keys.iter().map(|k| (k.name.to_owned(), property(k))));
         properties.insert(tag.into(), json!({ "const": entry.name }));
         let required = entry.params.iter().filter(|p| p.required).map(|p| p.name.as_str());
         let required: Vec<&str> = [tag].into_iter().chain(required).collect();

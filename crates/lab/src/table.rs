@@ -139,6 +139,11 @@ impl TextTable {
         shown
     }
 
+    /// Whether some column of `group` is shown in a table of `limit` columns.
+    pub fn shows_group(&self, group: &str, limit: usize) -> bool {
+        self.visible(limit).into_iter().any(|i| self.columns[i].group == group)
+    }
+
     /// Whether a table of `limit` columns shows everything.
     pub fn fits(&self, limit: usize) -> bool {
         self.visible(limit) == self.visible(usize::MAX)

@@ -9,7 +9,7 @@ pub use balance::Balance;
 use weir_cc::ecn::Marking;
 use weir_cc::tcp::TcpParams;
 use weir_cc::{CcKind, CcParams};
-use weir_core::{Bytes, LinkId, NodeId, Priority, PrioritySet, Rate, Ratio, Time};
+use weir_core::{Bytes, LinkId, NodeId, Priority, PrioritySet, Rate, Ratio, Response, Time};
 use weir_fc::{OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
 use weir_net::analysis::Headroom;
 
@@ -125,14 +125,14 @@ pub struct LinkConfig {
     /// Bytes each frame costs on the wire beyond its own: preamble, start delimiter and gap.
     pub overhead: Bytes,
     /// Time between the arrival of a control frame and its effect.
-    pub response: Time,
+    pub response: Response,
     /// Probability that a bit is received wrong; a frame with a wrong bit is dropped.
     pub bit_error_rate: f64,
 }
 
 impl Default for LinkConfig {
     fn default() -> Self {
-        Self { overhead: Bytes::new(20), response: Time::ZERO, bit_error_rate: 0.0 }
+        Self { overhead: Bytes::new(20), response: Response::NONE, bit_error_rate: 0.0 }
     }
 }
 
@@ -178,8 +178,8 @@ pub enum ThresholdConfig {
     /// Dynamic thresholds: alpha times what is left of the shared pool.
     Dynamic {
         /// alpha = 2^-shift for ports at the speed of the slowest; faster ports get alpha
-        /// doubled per doubling of the speed.
-        shift: u8,
+        /// doubled per doubling of the speed, up to 1 or to that of the slowest.
+        shift: i8,
         /// Reserved per (port, lossless priority).
         reserve: Bytes,
         /// Resume this far below the threshold.
@@ -519,7 +519,7 @@ pub enum Stop {
 /// ```
 pub fn headroom(rate: Rate, delay: Time, latency: Time, frame: Bytes, link: &LinkConfig) -> Bytes {
     let mut budget = Headroom::new(rate, delay, frame + link.overhead);
-    budget.response = link.response + latency;
+    budget.response = link.response.at(rate) + latency;
     budget.pause_frame = Bytes::new(weir_core::control::MIN_FRAME) + link.overhead;
     budget.bytes()
 }
@@ -556,7 +556,7 @@ mod tests {
 
     #[test]
     fn a_slow_reaction_needs_more_headroom() {
-        let slow = LinkConfig { response: Time::from_us(2), ..LinkConfig::default() };
+        let slow = LinkConfig { response: Time::from_us(2).into(), ..LinkConfig::default() };
         let need = headroom(
             Rate::from_gbps(100),
             Time::from_us(1),

@@ -209,7 +209,10 @@ fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
     }
     // Responses to control frames are no progress: a scheme may repeat them forever.
     let last = world.nodes().map(|n| n.tally().last_activity).max()?;
-    let patience = patience(world) + world.shared.config.link.response;
+    let response = world.shared.config.link.response;
+    let links = world.shared.topology.links().iter();
+    let slowest = links.map(|l| response.at(l.rate)).max().unwrap_or_default();
+    let patience = patience(world) + slowest;
     if world.now.saturating_sub(last) < patience {
         return None;
     }

@@ -62,16 +62,20 @@ impl<'a> SwitchThresholds<'a> {
         let set_aside = set_aside.fold(0, u64::saturating_add);
         let shared = c.switch.buffer.get().saturating_sub(set_aside);
         let of_port = |l: &Link| {
-            let divisor = (1u64 << self.alpha_shift(shift, l.rate)) + 1;
-            Bytes::new(shared / divisor).saturating_add(reserve)
+            let shift = self.alpha_shift(shift, l.rate);
+            // alpha / (1 + alpha) is 1 / (1 + 2^shift), or 1 - 1 / (1 + 2^-shift)
+            let least = shared / ((1 << shift.unsigned_abs()) + 1);
+            let pause = if shift >= 0 { least } else { shared - least };
+            Bytes::new(pause).saturating_add(reserve)
         };
         self.links(switch).map(of_port).min()
     }
 
-    /// alpha = 2^-shift doubles with every doubling of a port's rate over the slowest link's.
-    pub(crate) fn alpha_shift(&self, base: u8, port: Rate) -> u8 {
+    /// alpha = 2^-shift doubles with every doubling of a port's rate over the slowest link's, up to
+    /// 1 or to the alpha of the slowest.
+    pub(crate) fn alpha_shift(&self, base: i8, port: Rate) -> i8 {
         let doublings = (port.as_bps() / self.slowest.as_bps().max(1)).max(1).ilog2();
-        base.saturating_sub(u8::try_from(doublings).unwrap_or(u8::MAX))
+        base.saturating_sub(i8::try_from(doublings).unwrap_or(i8::MAX)).max(base.min(0))
     }
 
     /// How the egress ports of a switch mark; `None` for not at all.

@@ -17,7 +17,8 @@ impl<K: Name> Responses<K> {
         Self { waiting: VecDeque::new(), timer }
     }
 
-    /// A frame that came by `port` takes effect at `at`, not before those that came earlier.
+    /// A frame that came by `port` takes effect at `at`, after those of the same time that came
+    /// earlier.
     pub(crate) fn push(
         &mut self,
         at: Time,
@@ -25,10 +26,12 @@ impl<K: Name> Responses<K> {
         message: ControlMessage,
         timers: &mut Timers<K>,
     ) {
-        if self.waiting.is_empty() {
+        // ports of other speeds may respond sooner; of one port, the frames stay in order
+        let place = self.waiting.partition_point(|(other, ..)| *other <= at);
+        self.waiting.insert(place, (at, port, message));
+        if place == 0 {
             timers.arm(self.timer, at, false);
         }
-        self.waiting.push_back((at, port, message));
     }
 
     /// How many timers are armed for them.
@@ -85,5 +88,20 @@ mod tests {
         assert_eq!(timers.settle(), us(3), "the next one of the other port");
         r.forget(A, &mut timers);
         assert_eq!((timers.settle(), timers.foreground()), (Time::NEVER, 0));
+    }
+
+    #[test]
+    fn a_port_that_responds_sooner_overtakes_a_slower_one() {
+        let us = Time::from_us;
+        let (mut timers, mut r) = (Timers::new(), Responses::new('r'));
+        for (at, port) in [(5, A), (2, B), (5, B), (6, A)] {
+            r.push(us(at), port, frame(at as u16), &mut timers);
+        }
+        let order = [(2, B), (5, A), (5, B), (6, A)];
+        for (at, port) in order {
+            assert_eq!(timers.settle(), us(at));
+            assert_eq!(r.pop(&mut timers), (port, frame(at as u16)));
+        }
+        assert_eq!(r.timers(), 0);
     }
 }

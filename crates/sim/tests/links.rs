@@ -248,7 +248,7 @@ fn a_response_time_delays_the_hold_by_just_that() {
     let flows = [flow(0, 2, 3_000_000), flow(1, 2, 3_000_000)];
     let mut cfg = early_pause();
     let at_once = held(&run(&star(3, "1us"), &flows, &cfg), 0);
-    cfg.link.response = Time::from_ns(700);
+    cfg.link.response = Time::from_ns(700).into();
     let later = held(&run(&star(3, "1us"), &flows, &cfg), 0);
     assert_eq!(at_once - later, Time::from_ns(700));
 }

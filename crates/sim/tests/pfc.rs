@@ -111,7 +111,7 @@ fn short_pauses_are_refreshed() {
 #[test]
 fn a_slow_response_is_covered_by_its_headroom() {
     let mut cfg = config("pfc");
-    cfg.link.response = Time::from_us(2);
+    cfg.link.response = Time::from_us(2).into();
     let out = run(&star(9, "1us"), &incast(), &cfg);
     assert_eq!(out.totals.dropped, 0);
     thresholds(&mut cfg, 75_000, 45_000, IngressLimit::Bytes(Bytes::new(75_000 + 1517 + 28_160)));

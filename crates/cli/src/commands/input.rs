@@ -7,6 +7,8 @@ use crate::terminal::{Terminal, print};
 use anyhow::Context;
 use serde_json::json;
 use std::io::{self, BufWriter};
+use weir_lab::lineup::{Lineup, Otherwise::Own, Request, Setting};
+use weir_lab::text::Diagnostics;
 use weir_lab::{Experiment, describe};
 
 /// Loads a scenario; shows what is wrong with it and returns `None` if it cannot be used.
@@ -25,39 +27,83 @@ pub(super) fn load(scenario: &str, sets: &[String], terminal: &Terminal) -> Opti
 
 /// `weir check`.
 pub(crate) fn check(args: &args::Check, terminal: &Terminal) -> anyhow::Result<Status> {
-    let Some(e) = load(&args.input.scenario, &args.input.sets, terminal) else {
+    let request = Request {
+        sets: &args.input.sets,
+        schemes: args.scheme.as_slice(),
+        variants: args.variant.as_slice(),
+        cc: args.cc.as_deref(),
+        ..Request::default()
+    };
+    let Some(lineup) = super::simulate::load(&args.input.scenario, &request, Own, terminal) else {
         return Ok(Status::BadInput);
     };
-    let (scheme, cc) = (args.scheme.as_deref(), args.cc.as_deref());
-    let variant = match e.variant(scheme, cc, e.scenario.run.seeds[0]) {
-        Ok(variant) => variant,
-        Err(problems) => {
-            terminal.problems(&problems);
-            return Ok(Status::BadInput);
-        }
+    let Some(variants) = variants(args, &request, &lineup, terminal) else {
+        return Ok(Status::BadInput);
     };
-    let about = e.warnings_about(variant);
-    terminal.warnings(&about, &e.scenario.sources);
+    let setting = &lineup.settings[0];
+    let e = &*setting.experiment;
+    let variant = setting.with_seed(e.scenario.run.seeds[0]);
+    let advice = e.advice(variant);
+    terminal.warnings(&advice, &e.scenario.sources);
     if args.input.json {
-        let s = &e.scenario;
-        let settings: Vec<_> = describe::settings(&e, &e.config(variant))
-            .into_iter()
-            .map(|(name, value)| json!({ "setting": name, "value": value }))
+        let warnings = lineup.warnings.iter().chain(advice.iter()).map(|w| w.title.as_str());
+        let own = describe::settings(e, &e.config(variant));
+        let variants: Vec<_> = variants
+            .iter()
+            .map(|v| json!({ "label": v.label, "settings": pairs(describe::changes(e, variant, v)) }))
             .collect();
-        let warnings: Vec<&str> =
-            e.warnings.iter().chain(about.iter()).map(|w| w.title.as_str()).collect();
         let all = json!({
-            "scenario": s.name,
-            "title": s.title,
-            "flows": describe::flow_count(&e, variant.seed),
-            "settings": settings,
-            "warnings": warnings,
+            "scenario": e.scenario.name,
+            "title": e.scenario.title,
+            "flows": describe::flow_count(e, variant.seed),
+            "settings": pairs(own),
+            "variants": variants,
+            "warnings": warnings.collect::<Vec<_>>(),
         });
         print(&serde_json::to_string_pretty(&all)?)?;
     } else {
-        print(&describe::check(&e, variant, terminal.out))?;
+        print(&describe::check(e, variant, &variants, terminal.out))?;
     }
     Ok(Status::Done)
+}
+
+/// The variants of the scenario, unless one or a scheme was chosen. Each is put together: what is
+/// wrong with it is said now and not when it is run. `None` if one cannot be used.
+fn variants(
+    args: &args::Check,
+    request: &Request<'_>,
+    lineup: &Lineup,
+    terminal: &Terminal,
+) -> Option<Vec<Setting>> {
+    if args.scheme.is_some() || args.variant.is_some() {
+        return Some(Vec::new());
+    }
+    let labels = lineup.base.scenario.variants.iter().map(|v| v.label.clone());
+    let labels: Vec<String> = labels.collect();
+    if labels.is_empty() {
+        return Some(Vec::new());
+    }
+    let request = Request { variants: &labels, ..*request };
+    match Lineup::load(&args.input.scenario, &request, Own) {
+        Ok(all) => {
+            let mut more = Diagnostics::default();
+            let known = |title: &str| lineup.warnings.iter().any(|w| w.title == title);
+            let new = all.warnings.iter().filter(|w| !known(&w.title));
+            new.for_each(|w| more.push(w.clone()));
+            terminal.warnings(&more, &all.sources);
+            Some(all.settings)
+        }
+        Err(problems) => {
+            terminal.problems(&problems);
+            None
+        }
+    }
+}
+
+/// Settings as JSON.
+fn pairs(settings: Vec<(String, String)>) -> Vec<serde_json::Value> {
+    let pair = |(name, value)| json!({ "setting": name, "value": value });
+    settings.into_iter().map(pair).collect()
 }
 
 /// `weir topo`.

@@ -2,11 +2,11 @@
 
 use super::figure;
 use crate::Status;
-use crate::args::{Compare, Deny, Run as RunArgs, WindowArgs};
+use crate::args::{Compare, Deny, Results, Run as RunArgs, WindowArgs};
 use crate::progress::watch;
 use crate::terminal::{Terminal, print, tell};
-use anyhow::Context;
-use std::path::{Path, PathBuf};
+use anyhow::{Context, bail};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weir_lab::compare::{self, Figures, View};
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     };
     let setting = &lineup.settings[0];
     let e = &*setting.experiment;
-    let out = destination(args.results.out.as_deref(), e)?;
+    let out = destination(&args.results, e)?;
     let seeds = args.seed.map_or_else(|| e.scenario.run.seeds.clone(), |seed| vec![seed]);
     let theirs = lineup.base.scenario.variants.len();
     if theirs > 0 && args.variant.is_none() && args.scheme.is_none() {
@@ -118,7 +118,7 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         return Ok(Status::BadInput);
     };
     let e = &*lineup.base;
-    let out = destination(args.results.out.as_deref(), e)?;
+    let out = destination(&args.results, e)?;
     let figure = figure::Wanted::new(&args.figure, &lineup)?;
     let columns = args.columns.iter().map(|text| compare::Figure::read(text, e));
     let columns: Result<Vec<_>, String> = columns.collect();
@@ -165,7 +165,7 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
 
 /// Loads a scenario with its rows; shows what is wrong or odd about it, and returns `None` if it
 /// cannot be used.
-fn load(
+pub(super) fn load(
     scenario: &str,
     request: &Request<'_>,
     otherwise: Otherwise,
@@ -188,8 +188,18 @@ fn cores() -> usize {
 }
 
 /// Where results are to go, checked before there are any.
-fn destination(out: Option<&Path>, e: &Experiment) -> anyhow::Result<Option<Destination>> {
-    Ok(out.map(|out| Destination::check(out, &e.inputs())).transpose()?)
+fn destination(results: &Results, e: &Experiment) -> anyhow::Result<Option<Destination>> {
+    let Some(out) = &results.out else { return Ok(None) };
+    let found = Destination::check(out, &e.inputs())?;
+    let name = &e.scenario.name;
+    if let Some(other) = found.scenario().filter(|other| other != name && !results.force) {
+        bail!(
+            "{} has the results of scenario `{other}`, not of `{name}`: choose another directory, \
+             or replace them with --force",
+            out.display()
+        );
+    }
+    Ok(Some(found))
 }
 
 /// Runs all rows with all seeds; `None` when it was interrupted before there was anything. Runs
@@ -373,15 +383,19 @@ fn verdict(c: &Comparison<'_>, deny: &[Deny], terminal: &Terminal) -> Status {
             _ => Status::BadInput,
         };
     }
-    let mut lossy = false;
+    let mut remedies: Vec<String> = Vec::new();
     for (e, run) in c.runs_with() {
         if let Some(why) = run.invalid(e) {
             terminal.complain(&format!("invalid run, seed {}: {why}", run.variant.seed));
-            (status, lossy) = (Status::InvalidRun, true);
+            status = Status::InvalidRun;
+            let remedy = run.remedy();
+            if !remedies.contains(&remedy) {
+                remedies.push(remedy);
+            }
         }
     }
-    if lossy {
-        tell("  weir check shows the headroom needed; `allow-loss = true` in [run] accepts loss");
+    for remedy in remedies {
+        tell(&format!("  {remedy}"));
     }
     if status != Status::Done {
         return status;

@@ -21,6 +21,8 @@ pub enum Kind {
     /// A time of at least 100 ns: the period of a timer that runs all the time. With a shorter one
     /// a run would simulate little else.
     Period,
+    /// A length such as `100m`.
+    Length,
     /// A rate such as `100Gbps`.
     Rate,
     /// A rate above zero.
@@ -117,6 +119,7 @@ impl Kind {
             Self::Time(words) => or("a time such as `\"1.5us\"`", words),
             Self::Times => "a time `\"30us\"` or a range `\"0us..30us\"`".into(),
             Self::Period => format!("a time from {}, such as `\"50us\"`", Self::SHORTEST_PERIOD),
+            Self::Length => "a length such as `\"100m\"`".into(),
             Self::Rate => "a rate such as `\"100Gbps\"`".into(),
             Self::PositiveRate => "a rate above 0, such as `\"100Mbps\"`".into(),
             Self::RateStep => {

@@ -1,7 +1,7 @@
 //! Values that are written as text.
 
 use super::hint;
-use crate::{Bytes, Priority, Rate, Ratio, Time, nearest};
+use crate::{Bytes, Length, Priority, Rate, Ratio, Time, nearest};
 use std::num::NonZeroU32;
 
 /// A value that can be written as text.
@@ -19,7 +19,7 @@ macro_rules! from_str {
         }
     )*};
 }
-from_str!(Time, Rate, Ratio);
+from_str!(Time, Rate, Ratio, Length);
 
 macro_rules! whole {
     ($($type:ty),*) => {$(

@@ -1,6 +1,7 @@
 //! Units that people write ("100Gbps", "64KiB", "1.5us") and models count in integers.
 
 mod bytes;
+mod length;
 mod parse;
 mod rate;
 mod ratio;
@@ -8,6 +9,7 @@ mod time;
 mod unit;
 
 pub use bytes::Bytes;
+pub use length::Length;
 pub use parse::ParseUnitError;
 pub use rate::Rate;
 pub use ratio::Ratio;

@@ -278,7 +278,7 @@ fn a_nic_stamps_its_slot_and_has_no_queue_of_first_packets() {
         lossless: PrioritySet::only(PRIORITY),
         thresholds: &crate::Thresholds::Pool,
         max_frame: weir_core::Bytes::new(1518),
-        response: weir_core::Time::ZERO,
+        response: weir_core::Response::NONE,
         seed: 1,
     };
     let mut bfc = Bfc::new(&values, &setup).unwrap();
@@ -532,7 +532,7 @@ fn bitmaps_without_a_period_are_refused() {
         lossless: PrioritySet::from_bits(8),
         thresholds: &crate::Thresholds::Pool,
         max_frame: weir_core::Bytes::new(1518),
-        response: weir_core::Time::ZERO,
+        response: weir_core::Response::NONE,
         seed: 1,
     };
     assert!(Bfc::new(&values, &setup).unwrap_err().0.contains("period"));

@@ -15,7 +15,7 @@ fn static_mmu(limit: u64) -> Mmu {
     Mmu::new(config, 2)
 }
 
-fn dynamic(buffer: u64, reserve: u64, headroom: u64, shift: u8) -> Mmu {
+fn dynamic(buffer: u64, reserve: u64, headroom: u64, shift: i8) -> Mmu {
     let thresholds = Thresholds::Dynamic {
         reserve: Bytes::new(reserve),
         resume_offset: Bytes::new(300),
@@ -69,6 +69,27 @@ fn a_pool_drops_at_its_end() {
     assert_eq!(m.admit(IN, P, 1), Err(Refusal::BufferFull));
     m.release(IN, P, 100);
     assert_eq!((m.used(), m.peak()), (Bytes::ZERO, Bytes::new(100)));
+}
+
+/// With alpha above 1 the threshold is more than what is left: a packet that does not fit into the
+/// shared memory is stored in headroom, and the memory promised to others stays free.
+#[test]
+fn an_alpha_above_one_never_takes_more_than_the_shared_memory() {
+    // two ports with 3000 B of headroom and no reserve leave S = 4000 of 10 000; alpha = 8
+    let mut m = dynamic(10_000, 0, 3000, -3);
+    m.admit(IN, P, 1500).unwrap();
+    m.admit(IN, P, 1500).unwrap();
+    assert!(!m.should_pause(IN, P), "beyond 3000 < T = 8 x 1000");
+    // 4500 <= 8000, but only 1000 are left: headroom
+    m.admit(IN, P, 1500).unwrap();
+    assert!(m.should_pause(IN, P));
+    m.admit(IN, P, 1500).unwrap();
+    assert_eq!(m.admit(IN, P, 1500), Err(Refusal::HeadroomExceeded));
+    // the other port has its own
+    m.admit(PortId(1), P, 1500).unwrap();
+    m.admit(PortId(1), P, 1500).unwrap();
+    assert_eq!(m.admit(PortId(1), P, 1500), Err(Refusal::HeadroomExceeded));
+    m.audit().unwrap();
 }
 
 /// Buffer 10 000, two ports with reserve 1000 and headroom 2000 leave S = 4000 shared;

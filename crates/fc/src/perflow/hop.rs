@@ -148,7 +148,7 @@ mod tests {
             .map(|(g, us)| PortSetup { rate: Rate::from_gbps(g), delay: Time::from_us(us) })
             .into();
         Bench::around(3, "75KB", "45KB", |setup| {
-            check(&NodeSetup { ports: &ports, response, ..setup.clone() });
+            check(&NodeSetup { ports: &ports, response: response.into(), ..setup.clone() });
             crate::none::NoFlowControl::new(setup.schedule)
         });
     }

@@ -196,7 +196,7 @@ mod tests {
             lossless: PrioritySet::from_bits(lossless),
             thresholds: &Thresholds::Pool,
             max_frame: Bytes::new(1518),
-            response: Time::ZERO,
+            response: weir_core::Response::NONE,
             seed: 1,
         };
         Plan::new(&setup, own)

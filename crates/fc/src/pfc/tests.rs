@@ -109,7 +109,7 @@ fn one_refresh_frame_carries_all_paused_priorities_of_a_port() {
         lossless: PrioritySet::from_bits(0b11),
         thresholds: &thresholds,
         max_frame: Bytes::new(1518),
-        response: weir_core::Time::ZERO,
+        response: weir_core::Response::NONE,
         seed: 1,
     };
     let mut pfc = Pfc::new(&Values::new(), &setup).unwrap();
@@ -265,7 +265,7 @@ fn a_refresh_that_comes_too_late_or_faster_than_frames_can_be_sent_is_refused() 
         lossless: PrioritySet::from_bits(8),
         thresholds: &crate::Thresholds::Pool,
         max_frame: Bytes::new(1518),
-        response: weir_core::Time::ZERO,
+        response: weir_core::Response::NONE,
         seed: 1,
     };
     // 10 quanta at 40 Gb/s are 128 ns

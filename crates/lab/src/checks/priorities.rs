@@ -32,6 +32,8 @@ pub(crate) struct Protection {
     others: usize,
     /// Patterns none of whose flows is lossless.
     unprotected: Vec<Diagnostic>,
+    /// Classes with flows that are not lossless.
+    lossy: Vec<String>,
 }
 
 impl Protection {
@@ -56,6 +58,13 @@ impl Protection {
         let lossless = flows.iter().filter(is_lossless).count();
         self.lossless += lossless;
         self.others += flows.len() - lossless;
+        // packets of the priority of ACKs are admitted whatever is stored
+        for flow in flows.iter().filter(|f| !is_lossless(f) && !(own && f.priority == acks)) {
+            let class = &e.classes()[flow.class.index()];
+            if !self.lossy.contains(class) {
+                self.lossy.push(class.clone());
+            }
+        }
         if lossless < flows.len() && e.scenario.flow_control.scheme.value.lossless {
             let mut found: Vec<u8> =
                 flows.iter().filter(|f| !is_lossless(f)).map(|f| f.priority.get()).collect();
@@ -84,6 +93,7 @@ impl Protection {
             return;
         }
         if self.lossless > 0 {
+            super::room::lossy(e, &self.lossy, out);
             self.unprotected.into_iter().for_each(|warning| out.push(warning));
             return;
         }

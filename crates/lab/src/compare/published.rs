@@ -20,6 +20,14 @@ fn row_of(c: &Comparison<'_>, r: &Reference) -> Option<usize> {
     c.groups.iter().position(|g| about(r, g))
 }
 
+/// Whether the program can run what a published number is about.
+fn can_run(c: &Comparison<'_>, r: &Reference) -> bool {
+    match &r.variant {
+        Some(label) => c.experiment.scenario.variants.iter().any(|v| v.label == *label),
+        None => r.scheme.as_deref().is_some_and(|name| weir_fc::scheme(name).is_some()),
+    }
+}
+
 /// What a published number calls its row.
 fn title(r: &Reference) -> &str {
     let scheme = r.scheme.as_deref().unwrap_or_default();
@@ -62,10 +70,12 @@ fn inline(r: &Reference, columns: &[Shown]) -> bool {
     columns.iter().any(|c| c.takes(r))
 }
 
-/// Rows with published numbers for row `at`, or for rows that were not run: one per source, names
+/// Rows with published numbers for row `at`, or for what cannot be run: one per source, names
 /// and the other cells, the source in the last one.
 pub(super) fn rows(c: &Comparison<'_>, at: Option<usize>, columns: &[Shown]) -> Vec<Vec<String>> {
-    let here = |r: &&Reference| row_of(c, r) == at && inline(r, columns);
+    // a row that could have been run and was not is not to be taken for one of its neighbours
+    let left_out = |r: &Reference| at.is_none() && can_run(c, r);
+    let here = |r: &&Reference| row_of(c, r) == at && inline(r, columns) && !left_out(r);
     let all: Vec<&Reference> = c.experiment.scenario.references.iter().filter(here).collect();
     let mut keys: Vec<(&str, &str)> = Vec::new();
     for r in &all {

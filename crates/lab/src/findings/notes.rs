@@ -4,13 +4,14 @@ use super::{Comparison, Group};
 use crate::experiment::Experiment;
 use crate::format;
 use crate::run::Run;
-use weir_sim::config::Reliability;
+use weir_sim::config::{Reliability, Stop};
 use weir_sim::outcome::{Deadlock, DropReason, Finish};
 
 /// Remarks, the gravest first; none when all went well and nothing was sent twice.
 pub fn notes(c: &Comparison<'_>, group: &Group<'_>) -> Vec<String> {
     let mut notes = endings(group.experiment, group);
     notes.extend(other_traffic(c, group));
+    notes.extend(late(group.experiment));
     notes.extend(failures(c, &group.label).into_iter().map(
         |(why, seeds)| match seeds.as_slice() {
             [seed] => format!("seed {seed} {why}"),
@@ -80,6 +81,16 @@ fn out_of_order(group: &Group<'_>) -> String {
         Some(r) => format!("out of order ({} = {} reorders)", r.param.name, r.value),
         None => "out of order".into(),
     }
+}
+
+/// Flows that were not simulated because the run ended before.
+fn late(e: &Experiment) -> Option<String> {
+    let verb = if e.late == 1 { "starts" } else { "start" };
+    let end = match e.scenario.run.stop {
+        Stop::At(end) => format!("the end of the run ({})", format::time(end)),
+        Stop::Drained => "the end of the run".into(),
+    };
+    (e.late > 0).then(|| format!("{} {verb} after {end}", format::plural(e.late, "flow")))
 }
 
 /// A row whose changes of the scenario reach its traffic is no comparison with the others.

@@ -1,10 +1,12 @@
 //! The answer in one sentence, made from the results.
 
-use super::classes::ClassSummary;
+use super::classes::{ClassStats, ClassSummary};
 use super::notes::circle;
 use super::{Comparison, Group};
 use crate::format;
 use crate::run::Run;
+use crate::stats::Change;
+use weir_core::ClassId;
 use weir_sim::outcome::Finish;
 
 /// What the runs say, in a sentence or two.
@@ -42,19 +44,61 @@ fn deadlock(c: &Comparison<'_>) -> Option<String> {
         Finish::Deadlock(d) => Some(d),
         _ => None,
     })?;
-    let names: Vec<&str> = stuck.iter().map(|g| g.label.as_str()).collect();
     let circle = circle(first.experiment, found);
-    let mut text = format!(
-        "Under {} the network deadlocked after {}: {circle}, each waiting for the next.",
-        list(&names),
-        format::time(found.closed)
-    );
+    let mut text = match when(&stuck).as_slice() {
+        [(names, time)] => format!("Under {names} the network deadlocked {time}: "),
+        several => {
+            let each: Vec<String> =
+                several.iter().map(|(names, time)| format!("under {names} {time}")).collect();
+            let each: Vec<&str> = each.iter().map(String::as_str).collect();
+            format!("The network deadlocked {}; under {}: ", list(&each), first.label)
+        }
+    };
+    text.push_str(&format!("{circle}, each waiting for the next."));
     let drained = |g: &&&Group<'_>| g.runs.iter().all(|r| r.outcome.finish == Finish::Drained);
     let names: Vec<&str> = free.iter().filter(drained).map(|g| g.label.as_str()).collect();
     if !names.is_empty() {
         text.push_str(&format!(" {} did not.", list(&names)));
     }
     Some(text)
+}
+
+/// When rows deadlocked, in their order: names of those with the same time, and that time; with
+/// several seeds, in how many runs.
+fn when(stuck: &[&Group<'_>]) -> Vec<(String, String)> {
+    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
+    for group in stuck {
+        let times = group.runs.iter().filter_map(|r| match &r.outcome.finish {
+            Finish::Deadlock(d) => Some(d.closed),
+            _ => None,
+        });
+        let times: Vec<_> = times.collect();
+        let (dead, all) = (times.len(), group.runs.len());
+        let when = match times.iter().min() {
+            Some(time) if all == 1 => format!("after {}", format::time(*time)),
+            _ => format!("in {dead} of {all} runs"),
+        };
+        match found.iter_mut().find(|(known, _)| *known == when) {
+            Some((_, names)) => names.push(&group.label),
+            None => found.push((when, vec![&group.label])),
+        }
+    }
+    found.into_iter().map(|(when, names)| (list(&names), when)).collect()
+}
+
+/// How much longer flows of a class, or all of them, took in a row than in another, seed by seed.
+fn change(row: &Group<'_>, other: &Group<'_>, class: Option<ClassId>) -> Option<Change> {
+    let mean = |run: &Run| ClassStats::new(run, class).fct.mean();
+    let pairs = row.runs.iter().filter_map(|run| {
+        let same = other.runs.iter().find(|r| r.variant.seed == run.variant.seed)?;
+        Some((mean(run)?, mean(same)?))
+    });
+    Change::paired(&pairs.collect::<Vec<_>>())
+}
+
+/// Whether a change can be told from none.
+fn is_clear(change: Change) -> bool {
+    change.mean.abs() > change.half_width
 }
 
 fn victim(c: &Comparison<'_>, first: &Group<'_>) -> Option<String> {
@@ -93,6 +137,7 @@ fn victim(c: &Comparison<'_>, first: &Group<'_>) -> Option<String> {
         .iter()
         .filter_map(|g| Some((g, fct(g)?)))
         .filter(|(_, fct)| *fct < base_fct * 0.98)
+        .filter(|(g, _)| change(g, first, Some(worst.class)).is_some_and(is_clear))
         .collect();
     // not to hold a flow is worth telling only if the flow gained by it
     let spared: Vec<&str> = better
@@ -132,12 +177,20 @@ fn loss(c: &Comparison<'_>) -> Option<String> {
     Some(text)
 }
 
+/// Whether the runs of a row had no flows.
+fn nothing(g: &Group<'_>) -> bool {
+    g.runs.iter().all(|r| r.outcome.flows.is_empty())
+}
+
 fn completion(c: &Comparison<'_>) -> String {
     let mean = |g: &Group<'_>| ClassSummary::new(g, None).fct_mean.map(|e| e.mean);
     let mut ranked: Vec<(&Group<'_>, f64)> =
         c.groups.iter().filter_map(|g| Some((g, mean(g)?))).collect();
     ranked.sort_by(|a, b| a.1.total_cmp(&b.1));
     match ranked.as_slice() {
+        [] if c.groups.iter().all(|g| g.experiment.late > 0 && nothing(g)) => {
+            "No flow started before the end of the run.".into()
+        }
         [] => "No flow completed.".into(),
         [(only, fct)] => {
             let all = ClassSummary::new(only, None);
@@ -149,12 +202,19 @@ fn completion(c: &Comparison<'_>) -> String {
                 format::time_ps(*fct)
             )
         }
-        [(best, low), .., (worst, high)] => format!(
-            "Flows took {} on average under {} and {} under {}.",
-            format::time_ps(*low),
-            best.label,
-            format::time_ps(*high),
-            worst.label
-        ),
+        [(best, low), .., (worst, high)] => {
+            let clear = change(best, worst, None).is_none_or(is_clear) || c.seeds() < 2;
+            format!(
+                "Flows took {} on average under {} and {} under {}{}.",
+                format::time_ps(*low),
+                best.label,
+                format::time_ps(*high),
+                worst.label,
+                match clear {
+                    true => String::new(),
+                    false => format!("; {} seeds do not tell these apart", c.seeds()),
+                }
+            )
+        }
     }
 }

@@ -105,7 +105,7 @@ pub(super) fn effect(e: &Experiment, run: &Run, hold: &Hold) -> (Time, Time) {
     let link = e.topology.link(e.topology.port(hold.held.node, hold.held.port).link);
     let config = &run.config;
     let frame = link.rate.time_for(config.nic.max_frame() + config.link.overhead);
-    let late = frame * 2 + config.link.response + config.switch.latency;
+    let late = frame * 2 + config.link.response.at(link.rate) + config.switch.latency;
     (hold.start + link.delay, (hold.end + link.delay).saturating_add(late))
 }
 

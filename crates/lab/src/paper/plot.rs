@@ -5,7 +5,7 @@ use super::figure::{self, FigureKind, FigureSpec, PanelSpec};
 use super::select::{self, Selector};
 use super::tables::Cell;
 use crate::metrics::Family;
-use crate::report::figures::look::styles;
+use crate::report::figures::look::{colour_of, styles};
 use crate::stats::Estimate;
 use crate::sweep::quantity::Quantity;
 use weir_plot::{
@@ -33,28 +33,10 @@ pub trait Numbers {
     fn select(&self, selector: &Selector) -> Vec<Cell>;
 }
 
-/// Colours of congestion controls over PFC: those of schemes that no experiment has beside them.
-const CONTROLS: [(&str, &str); 6] = [
-    ("dcqcn", "ppfc"),
-    ("timely", "gfc"),
-    ("hpcc", "gpfc"),
-    ("dctcp", "capfc"),
-    ("swift", "ofc"),
-    ("dcqcn-paper", "ffc"),
-];
-
 /// The look of every variant: a scheme has the same colour in all figures, and so has a congestion
 /// control over PFC; variants of one of them differ in dash, marker and fill.
 pub fn looks(subjects: &[Subject]) -> Vec<Style> {
-    let like = |s: &'_ Subject| {
-        let control = CONTROLS.iter().find(|(cc, _)| *cc == s.cc).map(|(_, like)| *like);
-        match (s.scheme.as_str(), control) {
-            ("pfc" | "none", Some(like)) => like.to_owned(),
-            _ => s.scheme.clone(),
-        }
-    };
-    let names: Vec<String> = subjects.iter().map(like).collect();
-    styles(names.iter().map(String::as_str))
+    styles(subjects.iter().map(|s| colour_of(&s.scheme, &s.cc)))
 }
 
 /// What is selected, for an axis: a metric of the same name may be another statistic for a run than

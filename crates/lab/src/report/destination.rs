@@ -110,6 +110,14 @@ impl Destination {
         &self.shown
     }
 
+    /// The name of the scenario whose results are there already, if any are.
+    pub fn scenario(&self) -> Option<String> {
+        self.earlier?;
+        let text = fs::read_to_string(self.real.join("summary.json")).ok()?;
+        let summary: serde_json::Value = serde_json::from_str(&text).ok()?;
+        Some(summary.get("scenario")?.as_str()?.to_owned())
+    }
+
     /// Whether there are complete results already.
     pub fn holds_complete_results(&self) -> bool {
         self.earlier == Some(State::Complete)

@@ -4,6 +4,7 @@
 mod run;
 
 pub use run::{PROBE, REFERENCE, REPORT, RUN, VARIANT};
+use weir_core::Response;
 pub use weir_core::param::{Kind, Param as Key};
 
 /// A table of a scenario file.
@@ -53,7 +54,15 @@ pub const TOPOLOGY: Section = Section {
     repeated: false,
     doc: "The network. Besides `kind`, the parameters of that kind; `weir topo SCENARIO` \
           describes and draws the result.",
-    keys: &[key("kind", Kind::Text, "", "The topology; `explicit` is your own graph.")],
+    keys: &[
+        key("kind", Kind::Text, "", "The topology; `explicit` is your own graph."),
+        key(
+            "per-metre",
+            Kind::Time(&[]),
+            "5ns",
+            "How long a signal takes for a metre of cable, where links have a length.",
+        ),
+    ],
 };
 
 /// Keys of `[topology]` with `kind = "explicit"`.
@@ -65,11 +74,26 @@ pub const EXPLICIT: &[Key] = &[
         "links",
         Kind::Names,
         "",
-        "Links as `\"h0 s0\"`, or with rate and delay as `\"s0 s1 400Gbps 1us\"`.",
+        "Links as `\"h0 s0\"`, or with rate and delay or length as `\"s0 s1 400Gbps 1us\"` or \
+         `\"s0 s1 400Gbps 100m\"`.",
+    ),
+    key(
+        "failed",
+        Kind::Names,
+        "",
+        "Links that have failed from the start, as `\"s0 s1\"`: they are left out, and no route \
+         uses them at any time.",
     ),
     key("ports", Kind::Names, "", "Names for ports, as `\"P_d Sc h9\"`: the port of Sc to h9."),
     key("rate", Kind::Text, "", "Rate of links that give none."),
     key("delay", Kind::Text, "", "Delay of links that give none."),
+    key("length", Kind::Length, "", "Length of links that give none, instead of `delay`."),
+    key(
+        "per-metre",
+        Kind::Time(&[]),
+        "5ns",
+        "How long a signal takes for a metre of cable, where links have a length.",
+    ),
 ];
 
 /// Thresholds of `[switch]`.
@@ -88,8 +112,9 @@ pub const THRESHOLDS: &[Key] = &[
         "alpha",
         Kind::Fraction,
         "",
-        "Dynamic: pause at this share of the free shared memory; a power of two up to 1, for \
-         ports at the rate of the slowest link. Needs a `buffer`.",
+        "Dynamic: pause at this share of the free shared memory; a power of two from 1/256 to \
+         128, for ports at the rate of the slowest link. It doubles with the rate of a port, up to \
+         1. Needs a `buffer`.",
     ),
     key("reserve", Kind::Size(&[]), "4096B", "Dynamic: reserved per (port, lossless priority)."),
     key("resume-offset", Kind::Size(&[]), "3072B", "Dynamic: resume this far below the threshold."),
@@ -295,9 +320,11 @@ pub const LINK: Section = Section {
         ),
         key(
             "response",
-            Kind::Time(&[]),
+            Kind::Time(&[Response::STANDARD]),
             "0ns",
-            "Time between the arrival of a control frame and its effect.",
+            "Time between the arrival of a control frame and its effect. `802.1Qbb` is the longest \
+             time that the standard allows a port of its speed: 1.51 us at 40 Gb/s, 2.02 us at \
+             100 Gb/s, 1.16 us at 400 Gb/s.",
         ),
         key("bit-error-rate", Kind::Below(1), "0", "Probability that a bit is received wrong."),
     ],

@@ -9,6 +9,7 @@ pub mod builtin;
 pub mod control;
 mod fields;
 pub mod keys;
+mod lengths;
 mod names;
 mod pipeline;
 pub(crate) mod ports;
@@ -40,6 +41,7 @@ use crate::text::{
 use crate::variant::{self, VariantSpec};
 use fields::Fields;
 pub(crate) use fields::unknown_key;
+pub(crate) use lengths::length_key;
 use std::path::Path;
 use weir_sim::config::{LinkConfig, ProbeConfig};
 

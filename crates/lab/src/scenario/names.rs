@@ -78,12 +78,12 @@ impl Files {
     /// others can lie beside.
     pub(crate) fn scenario(name: &str) -> Result<(String, bool), String> {
         let limited = |from: &mut dyn std::io::Read| {
-            let mut text = String::new();
+            let mut bytes = Vec::new();
             let cannot = |error| format!("cannot read `{name}`: {error}");
-            from.take(LONGEST_PIPE + 1).read_to_string(&mut text).map_err(cannot)?;
-            match text.len() as u64 > LONGEST_PIPE {
+            from.take(LONGEST_PIPE + 1).read_to_end(&mut bytes).map_err(cannot)?;
+            match bytes.len() as u64 > LONGEST_PIPE {
                 true => Err(format!("cannot read `{name}`: a pipe of more than 64 MiB")),
-                false => Ok((text, false)),
+                false => Ok((utf8(bytes, name)?, false)),
             }
         };
         if name == "-" {
@@ -115,8 +115,18 @@ impl Files {
         if !length.is_file() || length.len() > LARGEST {
             return Err(format!("cannot read `{}`: not a file of at most 1 GiB", path.display()));
         }
-        std::fs::read_to_string(&path).map_err(say)
+        utf8(std::fs::read(&path).map_err(say)?, &path.display().to_string())
     }
+}
+
+/// The text that the content of `name` is; else where it ceases to be text.
+fn utf8(bytes: Vec<u8>, name: &str) -> Result<String, String> {
+    String::from_utf8(bytes).map_err(|error| {
+        let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+        let line = bytes[..at].iter().filter(|b| **b == b'\n').count() + 1;
+        let byte = bytes.get(at).copied().unwrap_or_default();
+        format!("cannot read `{name}`: not UTF-8 in line {line}: byte {at} is 0x{byte:02x}")
+    })
 }
 
 /// A named path, checked: the nodes, from host to host or from switch to switch.

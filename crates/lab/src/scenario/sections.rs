@@ -4,7 +4,7 @@ use super::fields::{At, Fields, Or};
 use super::keys;
 use super::tcp::{self, TcpSpec};
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
-use weir_core::{Bytes, Priority, Time};
+use weir_core::{Bytes, Priority, Response, Time};
 use weir_sim::config::{
     LinkConfig, NicConfig, NicDiscipline, ProbeConfig, Reliability, Stop, WindowConfig,
 };
@@ -23,8 +23,13 @@ pub(super) fn link(item: Option<&Item>, out: &mut Diagnostics) -> LinkConfig {
         let warning = Diagnostic::warning(title).maybe_at(bit_error_rate.span, "");
         f.out.push(warning.help("Ethernet promises 1e-12 or better"));
     }
-    let response = f.time("response");
-    short(&mut f, "response", &response);
+    let response = f.time_or_word("response").map(|r| match r {
+        Or::Is(time) => Response::Fixed(time),
+        Or::Word(_) => Response::Standard,
+    });
+    if let Response::Fixed(value) = response.value {
+        short(&mut f, "response", &At { value, span: response.span });
+    }
     LinkConfig {
         overhead: overhead.value,
         response: response.value,

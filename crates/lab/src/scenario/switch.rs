@@ -48,10 +48,7 @@ pub struct SwitchSpec {
 pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
     let mut f = Fields::new(&keys::SWITCH, item, out);
     let pipeline = pipeline::read(&mut f);
-    let mut buffer = f.bytes_or_word("buffer").map(|b| match b {
-        Or::Is(bytes) => bytes,
-        Or::Word(_) => Bytes::MAX,
-    });
+    let mut buffer = buffer(&mut f);
     let lossless = f.wholes("lossless");
     let lossless_at = lossless.as_ref().and_then(|list| list.span);
     let lossless = lossless.map_or(PrioritySet::only(Priority::ALL[3]), |list| set(&list.value));
@@ -96,6 +93,26 @@ pub(super) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
     };
     check_buffer(&spec, f.out);
     spec
+}
+
+/// `buffer`. A small number without a unit is no memory of a switch in bytes: the unit was
+/// forgotten.
+fn buffer(f: &mut Fields<'_>) -> At<Bytes> {
+    const SMALL: Bytes = Bytes::new(65_536);
+    let read = f.bytes_or_word("buffer").map(|b| match b {
+        Or::Is(bytes) => bytes,
+        Or::Word(_) => Bytes::MAX,
+    });
+    let text = f.item("buffer").and_then(|item| item.value.text()).unwrap_or_default();
+    let bare = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+    if bare && read.value > Bytes::ZERO && read.value < SMALL {
+        let error = Diagnostic::error(format!("`buffer` is {text}, without a unit"));
+        let label = format!("write `\"{text}KB\"` or `\"{text}MB\"`");
+        let help = format!("`\"{text}B\"` is {}", read.value);
+        f.out.push(error.maybe_at(read.span, label).help(help));
+        return At { value: Bytes::MAX, span: read.span };
+    }
+    read
 }
 
 fn set(priorities: &[u64]) -> PrioritySet {
@@ -198,12 +215,7 @@ fn thresholds(f: &mut Fields<'_>) -> Given {
         t.out.push(mixed);
         return plain(default);
     }
-    let buffer = t.given("buffer").then(|| {
-        t.bytes_or_word("buffer").map(|b| match b {
-            Or::Is(bytes) => bytes,
-            Or::Word(_) => Bytes::MAX,
-        })
-    });
+    let buffer = t.given("buffer").then(|| buffer(&mut t));
     let given = if wanted_any(&t, &DYNAMIC) { dynamic(&mut t) } else { fixed(&mut t) };
     Given { buffer, ..given }
 }
@@ -260,9 +272,10 @@ fn dynamic(t: &mut Fields<'_>) -> Given {
     }
     let shift = alpha.as_ref().and_then(|a| shift_of(a.value));
     if let (Some(a), None) = (&alpha, shift) {
-        let title = format!("`alpha` is {}, which is not a power of two from 1/256 to 1", a.value);
+        let title =
+            format!("`alpha` is {}, which is not a power of two from 1/256 to 128", a.value);
         let error = Diagnostic::error(title).maybe_at(a.span, "");
-        t.out.push(error.help("switches shift instead of dividing: write 1, 1/2, 1/4, 1/8, ..."));
+        t.out.push(error.help("switches shift instead of dividing: write 8, 2, 1, 1/2, 1/8, ..."));
     }
     let headroom = t.bytes_or_word("headroom");
     let config = ThresholdConfig::Dynamic {
@@ -279,8 +292,12 @@ fn dynamic(t: &mut Fields<'_>) -> Given {
 }
 
 /// `n` for 2^-n.
-fn shift_of(alpha: Ratio) -> Option<u8> {
-    (0..=8).find(|&n| Ratio::new(1, 1 << n) == Some(alpha))
+fn shift_of(alpha: Ratio) -> Option<i8> {
+    let power = |n: i8| match n {
+        0.. => Ratio::new(1, 1 << n),
+        _ => Ratio::new(1 << n.unsigned_abs(), 1),
+    };
+    (-7..=8).find(|&n| power(n) == Some(alpha))
 }
 
 fn check_buffer(spec: &SwitchSpec, out: &mut Diagnostics) {

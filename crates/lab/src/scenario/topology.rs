@@ -4,8 +4,9 @@ use super::Files;
 use super::args::{self, Arg};
 use super::fields::{At, Fields};
 use super::keys;
+use super::lengths;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
-use weir_core::{Rate, Time};
+use weir_core::{Length, Rate, Time};
 use weir_net::build::{TopologyInfo, catalogue, explicit};
 use weir_net::{Layer, NodeKind, Topology, TopologyError, nearest};
 
@@ -58,8 +59,11 @@ pub(super) fn read(
         return None;
     };
     let header = format!("[topology] kind = \"{}\"", info.name);
-    let known: Vec<&str> = info.params.iter().map(|p| p.name).collect();
+    let known = lengths::keys(info);
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let per_metre = lengths::per_metre(&mut f);
     let args = args::read(f.rest(), &header, &known, f.out);
+    let args = lengths::to_delays(args, &per_metre, f.out);
     Some(TopologySpec::Named { info, args, at: kind.span })
 }
 
@@ -118,6 +122,7 @@ fn graph_fault(error: &TopologyError, links: &[At<String>], at: Option<Span>) ->
         TopologyError::LinkValue { a, b, .. } => vec![a, b],
         TopologyError::SelfLink { node } => vec![node],
         TopologyError::UnknownNode { name, .. } => vec![name],
+        TopologyError::NoSuchLink { a, b, .. } => vec![a, b],
         _ => Vec::new(),
     };
     let names = |link: &At<String>| {
@@ -140,6 +145,7 @@ fn read_explicit(
         f.out.push(super::fields::unknown_key(name, *span, &header, &names));
     }
     let at = f.span;
+    let per_metre = lengths::per_metre(&mut f);
     if let Some(file) = f.text("file") {
         let text = match files.read(&file.value) {
             Ok(text) => text,
@@ -148,7 +154,7 @@ fn read_explicit(
                 return None;
             }
         };
-        return match explicit::read(&text) {
+        return match explicit::read(&text, per_metre.value) {
             Ok(graph) => Some(TopologySpec::Explicit { graph, at: file.span, links: Vec::new() }),
             Err(error) => {
                 let title = format!("{}: {error}", file.value);
@@ -165,10 +171,19 @@ fn read_explicit(
         }
     }
     let links = f.names("links").unwrap_or_default();
-    let defaults = (unit::<Rate>(&mut f, "rate"), unit::<Time>(&mut f, "delay"));
+    let defaults = Defaults {
+        rate: unit::<Rate>(&mut f, "rate"),
+        delay: default_delay(&mut f, per_metre.value),
+        per_metre: per_metre.value,
+    };
     for link in &links {
         graph.links.push(read_link(link, defaults, f.out)?);
     }
+    let lengths = links.iter().filter(|link| link.value.trim_end().ends_with('m'));
+    if lengths.count() == 0 && !f.given("length") {
+        lengths::unused(&per_metre, f.out);
+    }
+    graph.failed = failed(&mut f);
     for port in f.names("ports").unwrap_or_default() {
         let words: Vec<&str> = port.value.split_whitespace().collect();
         let [name, node, towards] = words[..] else {
@@ -191,9 +206,44 @@ fn unit<T: std::str::FromStr<Err: std::fmt::Display>>(f: &mut Fields<'_>, key: &
         .ok()
 }
 
+/// What links have that do not say.
+#[derive(Clone, Copy)]
+struct Defaults {
+    rate: Option<Rate>,
+    delay: Option<Time>,
+    per_metre: Time,
+}
+
+/// `delay`, or `length` in its place.
+fn default_delay(f: &mut Fields<'_>, per_metre: Time) -> Option<Time> {
+    if let (true, Some(item)) = (f.given("delay"), f.item("length")) {
+        let error = Diagnostic::error("a link has a `length` or a `delay`, not both");
+        f.out.push(error.at(item.span, "remove one of the two"));
+    }
+    let length = unit::<Length>(f, "length").map(|length| length.delay(per_metre));
+    unit::<Time>(f, "delay").or(length)
+}
+
+/// `failed`: links by their ends.
+fn failed(f: &mut Fields<'_>) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for link in f.names("failed").unwrap_or_default() {
+        let words: Vec<&str> = link.value.split_whitespace().collect();
+        match words[..] {
+            [a, b] => found.push((a.to_owned(), b.to_owned())),
+            _ => {
+                let title = format!("`{}` does not name a link", link.value);
+                let error = Diagnostic::error(title).maybe_at(link.span, "");
+                f.out.push(error.help("a link is named by its two ends, such as `\"s0 s1\"`"));
+            }
+        }
+    }
+    found
+}
+
 fn read_link(
     link: &At<String>,
-    (rate, delay): (Option<Rate>, Option<Time>),
+    Defaults { rate, delay, per_metre }: Defaults,
     out: &mut Diagnostics,
 ) -> Option<explicit::LinkSpec> {
     let words: Vec<&str> = link.value.split_whitespace().collect();
@@ -211,9 +261,9 @@ fn read_link(
         (Some(Err(error)), _) => return fail(error.to_string()),
         (None, None) => return fail("this link has no rate, and there is no `rate`".into()),
     };
-    let delay = match (rest.get(1).map(|text| text.parse()), delay) {
+    let delay = match (rest.get(1).map(|text| explicit::cable(text, per_metre)), delay) {
         (Some(Ok(delay)), _) | (None, Some(delay)) => delay,
-        (Some(Err(error)), _) => return fail(error.to_string()),
+        (Some(Err(error)), _) => return fail(error),
         (None, None) => return fail("this link has no delay, and there is no `delay`".into()),
     };
     Some(explicit::LinkSpec { a: a.to_owned(), b: b.to_owned(), rate, delay })

@@ -6,9 +6,10 @@
 //! host   h0 h1 h2              # any number of names
 //! switch s0 s1 layer=tor group=0
 //! rate   100Gbps               # for the links below that do not say
-//! delay  1us
+//! delay  1us                   # or a length of cable: length 100m
 //! link   h0 s0
-//! link   s0 s1 400Gbps 500ns
+//! link   s0 s1 400Gbps 500ns   # or link s0 s1 400Gbps 100m
+//! failed s0 s1                 # this link has failed from the start
 //! port   P_d s1 h2             # a name for the port of s1 that leads to h2
 //! ```
 
@@ -16,7 +17,7 @@ use crate::{Layer, NodeKind, Topology, TopologyBuilder, TopologyError};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use weir_core::nearest;
-use weir_core::{NodeId, Rate, Time};
+use weir_core::{Length, NodeId, Rate, Time};
 
 /// A network as lists of names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +28,9 @@ pub struct Params {
     pub links: Vec<LinkSpec>,
     /// Names for ports: (name, node, the neighbour the port leads to).
     pub ports: Vec<(String, String, String)>,
+    /// Links that have failed from the start, by their ends; of parallel links each mention takes
+    /// the next.
+    pub failed: Vec<(String, String)>,
 }
 
 /// A node by name.
@@ -94,7 +98,7 @@ pub fn build(p: &Params) -> Result<Topology, TopologyError> {
         };
         b.alias(&**name, ends.0, link);
     }
-    b.finish()
+    b.finish()?.without_links(&p.failed)
 }
 
 /// What is wrong with a graph file, and where.
@@ -109,9 +113,26 @@ pub struct GraphError {
     pub message: String,
 }
 
-/// Reads a graph file (see the [module](self) for the format).
-pub fn read(text: &str) -> Result<Params, GraphError> {
-    let mut reader = Reader::default();
+/// The delay of a link as written: a time, or the length of a cable, whose metres take `per_metre`.
+///
+/// ```
+/// use weir_core::{Length, Time};
+/// use weir_net::build::explicit::cable;
+/// assert_eq!(cable("1us", Length::PER_METRE), Ok(Time::from_us(1)));
+/// assert_eq!(cable("100m", Length::PER_METRE), Ok(Time::from_ns(500)));
+/// ```
+pub fn cable(text: &str, per_metre: Time) -> Result<Time, String> {
+    // units of length end in `m`, and no unit of time does
+    let parsed = match text.trim().ends_with('m') {
+        true => text.parse::<Length>().map(|length| length.delay(per_metre)),
+        false => text.parse(),
+    };
+    parsed.map_err(|error| error.to_string())
+}
+
+/// Reads a graph file (see the [module](self) for the format). A metre of cable takes `per_metre`.
+pub fn read(text: &str, per_metre: Time) -> Result<Params, GraphError> {
+    let mut reader = Reader { per_metre, ..Reader::default() };
     for (i, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -131,12 +152,14 @@ struct Reader {
     graph: Params,
     rate: Option<Rate>,
     delay: Option<Time>,
+    per_metre: Time,
 }
 
 /// The offending word and what is wrong with it.
 type Complaint<'a> = (&'a str, String);
 
-const STATEMENTS: [&str; 6] = ["host", "switch", "rate", "delay", "link", "port"];
+const STATEMENTS: [&str; 8] =
+    ["host", "switch", "rate", "delay", "length", "link", "port", "failed"];
 
 impl Reader {
     fn statement<'a>(&mut self, statement: &'a str, args: &[&'a str]) -> Result<(), Complaint<'a>> {
@@ -145,6 +168,15 @@ impl Reader {
             ("switch", [_, ..]) => self.nodes(NodeKind::Switch, args),
             ("rate", [rate]) => value(rate).map(|rate| self.rate = Some(rate)),
             ("delay", [delay]) => value(delay).map(|delay| self.delay = Some(delay)),
+            ("length", [length]) => {
+                let length: Length = value(length)?;
+                self.delay = Some(length.delay(self.per_metre));
+                Ok(())
+            }
+            ("failed", [a, b]) => {
+                self.graph.failed.push(((*a).to_owned(), (*b).to_owned()));
+                Ok(())
+            }
             ("link", [a, b, rest @ ..]) if rest.len() <= 2 => self.link(a, b, rest),
             ("port", [name, node, towards]) => {
                 let words = [name, node, towards].map(|word| (*word).to_owned());
@@ -190,7 +222,7 @@ impl Reader {
             None => self.rate.ok_or_else(|| missing("rate"))?,
         };
         let delay = match rest.get(1) {
-            Some(text) => value(text)?,
+            Some(text) => cable(text, self.per_metre).map_err(|error| (*text, error))?,
             None => self.delay.ok_or_else(|| missing("delay"))?,
         };
         self.graph.links.push(LinkSpec { a: a.to_owned(), b: b.to_owned(), rate, delay });
@@ -216,6 +248,8 @@ fn usage(statement: &str) -> String {
         "switch" => "switch NAME... [layer=tor|agg|core|other] [group=N]",
         "rate" => "rate 100Gbps",
         "delay" => "delay 1us",
+        "length" => "length 100m",
+        "failed" => "failed A B",
         "link" => "link A B [RATE [DELAY]]",
         "port" => "port ALIAS NODE NEIGHBOUR",
         _ => {
@@ -246,9 +280,26 @@ mod tests {
         port   P_d s1 h2
     ";
 
+    fn parse(text: &str) -> Result<Params, GraphError> {
+        read(text, Length::PER_METRE)
+    }
+
+    #[test]
+    fn cables_have_lengths_and_links_may_have_failed() {
+        let text = "host a b\nswitch s t\nrate 40Gbps\nlength 100m\nlink a s\nlink b t\n\
+                    link s t 40Gbps 2.5m\nlink s t\nfailed t s\n";
+        let topo = build(&parse(text).unwrap()).unwrap();
+        // 5 ns per metre; the first of the two links between s and t has failed
+        let delays: Vec<Time> = topo.links().iter().map(|l| l.delay).collect();
+        assert_eq!(delays, [Time::from_ns(500); 3]);
+        assert_eq!(topo.missing().len(), 1);
+        let slow = read(text, Time::from_ns(6)).unwrap();
+        assert_eq!(slow.links[2].delay, Time::from_ns(15));
+    }
+
     #[test]
     fn a_graph_file_says_all_there_is() {
-        let topo = build(&read(GRAPH).unwrap()).unwrap();
+        let topo = build(&parse(GRAPH).unwrap()).unwrap();
         assert_eq!(neighbours(&topo, "s0"), ["h0", "h1", "s1"]);
         let rates = topo.links().iter().map(|l| (l.rate.as_gbps_f64() as u32, l.delay));
         let us = Time::from_us(1);
@@ -268,6 +319,8 @@ mod tests {
                 "`lnik` is not a statement (did you mean `link`?); choose one of host",
             ),
             ("host a\n\nlink a", 3, "`link` is written: link A B [RATE [DELAY]]"),
+            ("length 100ms", 1, "a length takes one of mm, cm, m, km"),
+            ("failed a", 1, "`failed` is written: failed A B"),
             ("link a b 4Gbps", 1, "the link has no delay, and no `delay` line precedes it"),
             ("rate 4GB", 1, "Gbps"),
             ("switch s layer=top", 1, "`top` is not a layer: choose tor, agg, core or other"),
@@ -275,7 +328,7 @@ mod tests {
             ("host h layer=tor", 1, "unknown option `layer=tor`"),
             ("host", 1, "`host` is written: host NAME..."),
         ] {
-            let error = read(text).unwrap_err();
+            let error = parse(text).unwrap_err();
             assert_eq!(error.line, line, "{text}");
             assert!(error.message.contains(says), "{text}: {error}");
         }
@@ -291,6 +344,7 @@ mod tests {
             ("host a a b\nlink a b 1Gbps 1ns", "`a` is used twice"),
             ("host a b\nswitch a\nlink a b 1Gbps 1ns", "`a` is used twice"),
             ("host a b\nswitch s s\nlink a s 1Gbps 1ns\nlink b s 1Gbps 1ns", "`s` is used twice"),
+            ("host a b\nlink a b 1Gbps 1ns\nfailed a c", "no node `c`"),
             ("host a b\nlink a bb 1Gbps 1ns", "no node `bb` (did you mean `b`?)"),
             ("host a b\nlink a b 0Gbps 1ns", "the rate of link a-b is 0 b/s: it must be at least"),
             ("host a b\nlink a b 99kbps 1ns", "is 99 kb/s: it must be at least 100 kb/s"),
@@ -300,7 +354,7 @@ mod tests {
             ("host a b c\nlink a b 1Gbps 1ns\nlink c b 1Gbps 1ns\nport P a c", "no link a-c"),
             ("host a b\nlink a b 1Gbps 1ns\nport P a b\nport P b a", "`P` is used twice"),
         ] {
-            let error = read(text).map(|graph| build(&graph)).unwrap().unwrap_err().to_string();
+            let error = parse(text).map(|graph| build(&graph)).unwrap().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
         }
     }
@@ -309,18 +363,18 @@ mod tests {
     fn a_node_may_not_have_more_ports_than_there_are_numbers() {
         let mut text = String::from("host a b\nrate 1Gbps\ndelay 1ns\n");
         text += &"link a b\n".repeat(65_535);
-        assert!(build(&read(&text).unwrap()).is_ok());
+        assert!(build(&parse(&text).unwrap()).is_ok());
         text += "link a b\n";
-        let error = build(&read(&text).unwrap()).unwrap_err().to_string();
+        let error = build(&parse(&text).unwrap()).unwrap_err().to_string();
         assert!(error.contains("`a` has more than 65535 ports"), "{error}");
     }
 
     proptest! {
         #[test]
         fn no_text_makes_the_reader_panic(
-            text in "((host|switch|link|port|rate|delay|h|s|=|1us|4Gbps|#|\\PC)[ \\n]){0,30}",
+            text in "((host|switch|link|port|rate|delay|length|failed|h|s|9m|=|1us|4Gbps|#|\\PC)[ \\n]){0,30}",
         ) {
-            if let Ok(graph) = read(&text) {
+            if let Ok(graph) = parse(&text) {
                 let _ = build(&graph);
             }
         }

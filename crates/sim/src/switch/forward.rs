@@ -206,7 +206,7 @@ impl Switch {
     pub(super) fn on_control_frame(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
         let message = env.wires.extras.messages.take(packet.extra);
         let port = packet.ingress;
-        let response = env.shared.config.link.response;
+        let response = env.shared.config.link.response.at(self.ports[port.index()].tx.rate);
         if response == Time::ZERO {
             self.on_control(port, &message, now, env);
             return;

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use weir_cc::tcp::{EcnMode, Handshake};
 use weir_cc::{CcKind, CcParams};
 use weir_core::rng::Stream;
-use weir_core::{Bytes, PortId, Priority, PrioritySet, Rate, Ratio, Time};
+use weir_core::{Bytes, PortId, Priority, PrioritySet, Rate, Ratio, Response, Time};
 use weir_fc::{OnFull, PrioritySchedule, StageLimits};
 use weir_net::Topology;
 use weir_net::build::{self, dumbbell, leaf_spine, ring, star};
@@ -85,6 +85,7 @@ impl Case {
         }
         switches(&mut s, &mut cfg, &mut what);
         speeds.apply(&mut cfg, &mut what);
+        memory(number, &mut cfg, &mut what);
         pipeline(&mut s, &mut cfg, &mut what);
         balance(&mut s, &mut cfg, &mut what);
         hosts(&mut s, &mut cfg, &mut what);
@@ -153,6 +154,27 @@ impl Speeds {
     }
 }
 
+/// One case in five responds as the standard allows, and one in eight has dynamic thresholds, with
+/// alpha on both sides of 1. Drawn apart, too.
+fn memory(number: u64, cfg: &mut Config, what: &mut Vec<String>) {
+    let mut s = Stream::new(number, "memory", 0);
+    if one_in(&mut s, 5) {
+        cfg.link.response = Response::Standard;
+        what.push("response by the standard".into());
+    }
+    if one_in(&mut s, 8) {
+        let shift = one_of(&mut s, &[-7, -3, -1, 0, 1, 3, 8]);
+        cfg.switch.buffer = Bytes::new(s.between(1_000_000, 6_000_000));
+        cfg.switch.thresholds = ThresholdConfig::Dynamic {
+            shift,
+            reserve: Bytes::new(s.between(0, 4096)),
+            resume_offset: Bytes::new(s.between(0, 3072)),
+            headroom: None,
+        };
+        what.push(format!("alpha 2^{}, buffer {}", -shift, cfg.switch.buffer));
+    }
+}
+
 fn network(s: &mut Stream, rate: Rate, trunk: Rate, delay: Time) -> (Topology, &'static str) {
     let shape = one_of(s, &["star", "star", "dumbbell", "dumbbell", "leaf-spine", "ring"]);
     let topology = match shape {
@@ -213,7 +235,7 @@ fn switches(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
         cfg.switch.ecn_at = one_of(s, &[EcnAt::Dequeue, EcnAt::Enqueue]);
     }
     cfg.switch.latency = one_of(s, &[Time::ZERO, Time::from_ns(500)]);
-    cfg.link.response = one_of(s, &[Time::ZERO, Time::from_ns(700)]);
+    cfg.link.response = one_of(s, &[Time::ZERO, Time::from_ns(700)]).into();
     if one_in(s, 3) {
         cfg.link.bit_error_rate = one_of(s, &[1e-8, 1e-7, 1e-6]);
         what.push(format!("bit errors {:e}", cfg.link.bit_error_rate));
@@ -225,7 +247,8 @@ fn switches(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
 
 /// One in six cases has pipelined switches.
 fn pipeline(s: &mut Stream, cfg: &mut Config, what: &mut Vec<String>) {
-    if !one_in(s, 6) {
+    let is_static = !matches!(cfg.switch.thresholds, ThresholdConfig::Dynamic { .. });
+    if !one_in(s, 6) || !is_static {
         return;
     }
     let on_full = one_of(s, &[OnFull::Drop, OnFull::Stop]);

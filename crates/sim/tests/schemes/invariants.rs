@@ -139,7 +139,7 @@ fn settings(case: &mut Case, scheme: &str, mode: Mode, extra: Extra) -> Config {
     // the lower thresholds of most schemes lie at 68/75 of xoff, and must lie above xon
     case.xon_percent = case.xon_percent * 9 / 10 + 1;
     let mut cfg = case.config(scheme);
-    cfg.link.response = Time::from_ns(extra.response_ns);
+    cfg.link.response = Time::from_ns(extra.response_ns).into();
     // the slowest case takes 10 ms; a scheme that keeps itself busy forever fails here
     cfg.stop = Stop::At(Time::from_ms(500));
     for (name, value) in mode {

@@ -175,7 +175,7 @@ prop_compose! {
 impl Extra {
     fn apply(&self, cfg: &mut Config, topology: &Topology) {
         cfg.switch.latency = Time::from_ns(self.latency_ns);
-        cfg.link.response = Time::from_ns(self.response_ns);
+        cfg.link.response = Time::from_ns(self.response_ns).into();
         cfg.link.bit_error_rate = if self.bit_errors { 1e-7 } else { 0.0 };
         cfg.switch.thresholds = thresholds(self.thresholds, self.xoff);
         cfg.switch.buffer = match self.buffer {

@@ -230,8 +230,16 @@ pub(super) fn slowdown_by_size(c: &Comparison<'_>) -> Option<Figure> {
     }
     let what = "Completion time divided by the ideal completion time, alone on the path. Each \
                 point is drawn at the largest size of its bin; bins have equally many flows.";
-    let caption = what.to_owned() + &seeds_note(c, "upright lines");
-    figure("slowdown-by-size", "Slowdown by flow size", caption, panels)
+    let names: Vec<&str> = c.class_order().into_iter().map(|k| c.class_name(k)).collect();
+    let (title, whose) = match names.as_slice() {
+        [] | [_] => ("Slowdown by flow size", String::new()),
+        several => {
+            let whose = format!(" The flows of all classes together: {}.", several.join(", "));
+            ("Slowdown by flow size, all classes together", whose)
+        }
+    };
+    let caption = what.to_owned() + &whose + &seeds_note(c, "upright lines");
+    figure("slowdown-by-size", title, caption, panels)
 }
 
 /// From one up; logarithmic when some are many times as large as most.

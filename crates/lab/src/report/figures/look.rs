@@ -1,6 +1,6 @@
 //! What a row of a comparison is called in figures, and how it looks: the same everywhere.
 
-use crate::findings::Comparison;
+use crate::findings::{Comparison, Group};
 use std::collections::BTreeMap;
 use weir_fc::SCHEMES;
 use weir_plot::Style;
@@ -30,9 +30,30 @@ pub(crate) fn styles<'a>(schemes: impl IntoIterator<Item = &'a str>) -> Vec<Styl
     schemes.into_iter().enumerate().map(style).collect()
 }
 
+/// Colours of congestion controls over PFC: those of schemes that are rarely beside them.
+const CONTROLS: [(&str, &str); 6] = [
+    ("dcqcn", "ppfc"),
+    ("timely", "gfc"),
+    ("hpcc", "gpfc"),
+    ("dctcp", "capfc"),
+    ("swift", "ofc"),
+    ("dcqcn-paper", "ffc"),
+];
+
+/// The scheme whose colour a scheme with a congestion control has: over PFC or without flow control
+/// the congestion control is what rows differ in.
+pub(crate) fn colour_of<'a>(scheme: &'a str, cc: &str) -> &'a str {
+    let control = CONTROLS.iter().find(|(name, _)| *name == cc).map(|(_, like)| *like);
+    match (scheme, control) {
+        ("pfc" | "none", Some(like)) => like,
+        _ => scheme,
+    }
+}
+
 /// Names and looks of all rows, in their order.
 pub(crate) fn looks(c: &Comparison<'_>) -> Vec<Look> {
-    let styles = styles(c.groups.iter().map(|g| g.scheme.name));
+    let cc = |g: &Group<'_>| g.runs.first().map_or("none", |r| r.variant.cc.name());
+    let styles = styles(c.groups.iter().map(|g| colour_of(g.scheme.name, cc(g))));
     let rows = c.groups.iter().zip(styles);
     rows.map(|(g, style)| Look { id: g.id.clone(), name: g.label.clone(), style }).collect()
 }
@@ -52,5 +73,15 @@ mod tests {
             assert_eq!(a.paint, second[i].paint);
             assert_ne!(a.dash, second[i].dash);
         }
+    }
+
+    #[test]
+    fn congestion_controls_over_pfc_have_colours_of_their_own() {
+        let over_pfc = CONTROLS.iter().map(|(cc, _)| colour_of("pfc", cc));
+        let styles = styles(std::iter::once("pfc").chain(over_pfc));
+        for (i, a) in styles.iter().enumerate() {
+            assert!(styles[..i].iter().all(|b| b.paint != a.paint), "row {i}");
+        }
+        assert_eq!(colour_of("bfc", "dcqcn"), "bfc");
     }
 }

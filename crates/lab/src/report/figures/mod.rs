@@ -21,7 +21,10 @@ pub const FIGURES: &[(&str, &str)] = &[
     ("fct", "mean flow completion time by class and scheme"),
     ("rate", "mean rate of flows without an end, by class and scheme"),
     ("fct-cdf", "distribution of the completion time, a panel per class"),
-    ("slowdown-by-size", "mean and 99th percentile of the slowdown over flow size"),
+    (
+        "slowdown-by-size",
+        "mean and 99th percentile of the slowdown over flow size, all classes together",
+    ),
     ("queue", "queue of the most congested port over time (needs [probe] series)"),
     (
         "ingress",
