@@ -82,6 +82,18 @@ fn a_length_stands_for_a_delay_in_every_topology() {
 }
 
 #[test]
+fn a_length_of_the_command_line_replaces_a_delay_of_the_file_and_vice_versa() {
+    for (file, set, ns) in [
+        ("delay = \"1us\"", "topology.length=20m", 100),
+        ("length = \"20m\"", "topology.delay=1us", 1000),
+    ] {
+        let e = Experiment::read("x.toml", &star(file, ""), Files::default(), &[set.to_owned()])
+            .unwrap_or_else(|p| panic!("{}", p.render(false)));
+        assert_eq!(e.topology.links()[0].delay, weir_core::Time::from_ns(ns), "{file} {set}");
+    }
+}
+
+#[test]
 fn a_wrong_length_is_named() {
     for (line, says) in [
         ("length = \"100\"", "mm, cm, m, km"),

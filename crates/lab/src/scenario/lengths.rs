@@ -3,7 +3,7 @@
 
 use super::args::Arg;
 use super::fields::{At, Fields};
-use crate::text::{Diagnostic, Diagnostics};
+use crate::text::{Diagnostic, Diagnostics, Span};
 use weir_core::param::FromText;
 use weir_core::{Length, Time};
 use weir_net::build::TopologyInfo;
@@ -35,11 +35,12 @@ pub(super) fn per_metre(f: &mut Fields<'_>) -> At<Time> {
 }
 
 /// The same parameters with every length turned into the delay it stands for. A link has one or the
-/// other.
+/// other; if one was given on the command line and the other in the file, the former counts.
 pub(super) fn to_delays(args: Vec<Arg>, per_metre: &At<Time>, out: &mut Diagnostics) -> Vec<Arg> {
-    let lengths: Vec<String> = args.iter().filter_map(|a| length_key(&a.name)).collect();
+    let delays: Vec<(String, Span)> =
+        args.iter().filter_map(|a| Some((length_key(&a.name)?, a.key))).collect();
     let mut used = false;
-    let mut all = Vec::new();
+    let (mut all, mut lengths, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
     for arg in args {
         let Some(start) = arg.name.strip_suffix("length") else {
             all.push(arg);
@@ -47,7 +48,13 @@ pub(super) fn to_delays(args: Vec<Arg>, per_metre: &At<Time>, out: &mut Diagnost
         };
         used = true;
         let delay = format!("{start}delay");
-        if lengths.contains(&arg.name) {
+        let other = delays.iter().find(|(length, _)| *length == arg.name);
+        if other.is_some_and(|(_, at)| at.source > arg.key.source) {
+            continue;
+        }
+        if other.is_some_and(|(_, at)| at.source < arg.key.source) {
+            replaced.push(delay.clone());
+        } else if other.is_some() {
             let title = format!("a link has a `{}` or a `{delay}`, not both", arg.name);
             out.push(Diagnostic::error(title).at(arg.key, "remove one of the two"));
             continue;
@@ -56,7 +63,7 @@ pub(super) fn to_delays(args: Vec<Arg>, per_metre: &At<Time>, out: &mut Diagnost
             Ok(length) => {
                 let text = delay_text(length.delay(per_metre.value));
                 let values = vec![At { value: text, span: Some(arg.span) }];
-                all.push(Arg { name: delay, values, ..arg });
+                lengths.push(Arg { name: delay, values, ..arg });
             }
             Err(error) => {
                 out.push(Diagnostic::error(format!("`{}`: {error}", arg.name)).at(arg.span, ""));
@@ -66,6 +73,8 @@ pub(super) fn to_delays(args: Vec<Arg>, per_metre: &At<Time>, out: &mut Diagnost
     if !used {
         unused(per_metre, out);
     }
+    all.retain(|a: &Arg| !replaced.contains(&a.name));
+    all.extend(lengths);
     all
 }
 
