@@ -294,7 +294,8 @@ fn bash_completes_commands_options_and_shells() {
 
 #[test]
 fn a_scheme_that_cannot_finish_is_a_row_with_its_reason() {
-    let args = ["compare", "ring-deadlock", "-q", "--schemes", "pfc,gfc,bfc"];
+    let until = "run.until=drained";
+    let args = ["compare", "ring-deadlock", "-q", "--schemes", "pfc,gfc,bfc", "--set", until];
     for columns in ["40", "80", "120", "400"] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
         command.args(args).env("NO_COLOR", "1").env("COLUMNS", columns).stdin(Stdio::null());

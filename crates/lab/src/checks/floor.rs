@@ -5,7 +5,7 @@ use crate::text::{Diagnostic, Diagnostics};
 use weir_core::{Bytes, Rate};
 use weir_fc::{IngressBound, gfc};
 use weir_net::analysis::{BufferGraph, CyclicDependency, rises_then_falls};
-use weir_sim::config::{IngressLimit, ThresholdConfig};
+use weir_sim::config::{IngressLimit, Stop, ThresholdConfig};
 
 /// The most hosts of a network in which circles are looked for.
 const MOST_HOSTS: usize = 4096;
@@ -48,14 +48,17 @@ pub(crate) fn floor(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
         return;
     }
     let (Ok(Some(circle)), Some(least)) = (circle(e), values.rate(&gfc::MIN_RATE)) else { return };
+    let room = two_frames(e);
+    let fills_in = least.max(Rate::from_bps(1)).time_for(room);
+    if matches!(config.stop, Stop::At(end) if end < fills_in) {
+        return;
+    }
     let title =
         format!("{} cannot guarantee losslessness with a cyclic buffer dependency", info.title);
-    let room = two_frames(e);
     let warning = Diagnostic::warning(title).help(format!(
         "the cycle is {}: an ingress in it can receive {least} while no packet leaves, and so use \
-         up {room} above b-m within {} or more",
+         up {room} above b-m within {fills_in} or more",
         circle.describe(&e.topology),
-        least.max(Rate::from_bps(1)).time_for(room),
     ));
     let help =
         "end the run before that, or write `thresholds = { xoff = .., limit = \"unlimited\" }`";
