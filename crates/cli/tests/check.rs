@@ -53,7 +53,7 @@ fn flows_after_the_end_are_named_by_check_run_and_compare() {
         assert!(found.contains("1 flow starts after the end of the run (1 ms)"), "{found}");
     }
     let text = stdout(&["run", &path]);
-    assert!(text.contains("stopped after 1 ms") && !text.contains("drained"), "{text}");
+    assert!(text.contains("stopped after 1.00 ms") && !text.contains("drained"), "{text}");
     assert!(text.contains("No flow started before the end of the run."), "{text}");
 }
 

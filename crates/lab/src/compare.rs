@@ -225,9 +225,9 @@ fn left_out(c: &Comparison<'_>, t: &TextTable, width: usize) -> Option<String> {
     let hidden: Vec<&str> = names.filter(|name| !t.shows_group(name, width)).collect();
     let first = hidden.first()?;
     let note = format!(
-        "Not shown: {} of {} ({}). `--columns {first}:fct_mean_ps` shows one, `--out` has all.",
+        "Not shown: {} of {} classes ({}). `--columns {first}:fct_mean_ps` shows one, `--out` has all.",
         hidden.len(),
-        format::plural(classes.len() as u64, "class"),
+        classes.len(),
         hidden.join(", ")
     );
     let lines = wrap(&note, width.saturating_sub(2).max(20));
