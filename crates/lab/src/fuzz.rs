@@ -113,7 +113,7 @@ pub fn flow_list(bytes: &[u8]) {
 /// Graph files: what can be built has routes and a picture.
 pub fn graph(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let graph = match explicit::read(text, Length::PER_METRE) {
+    let graph = match explicit::read(text) {
         Ok(graph) => graph,
         Err(error) => return names_a_line(&error.to_string(), text),
     };

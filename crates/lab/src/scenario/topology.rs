@@ -154,7 +154,7 @@ fn read_explicit(
                 return None;
             }
         };
-        return match explicit::read(&text, per_metre.value) {
+        return match explicit::read_at(&text, per_metre.value) {
             Ok(graph) => Some(TopologySpec::Explicit { graph, at: file.span, links: Vec::new() }),
             Err(error) => {
                 let title = format!("{}: {error}", file.value);

@@ -130,8 +130,13 @@ pub fn cable(text: &str, per_metre: Time) -> Result<Time, String> {
     parsed.map_err(|error| error.to_string())
 }
 
-/// Reads a graph file (see the [module](self) for the format). A metre of cable takes `per_metre`.
-pub fn read(text: &str, per_metre: Time) -> Result<Params, GraphError> {
+/// Reads a graph file (see the [module](self) for the format).
+pub fn read(text: &str) -> Result<Params, GraphError> {
+    read_at(text, Length::PER_METRE)
+}
+
+/// [`read`] where a metre of cable takes `per_metre`.
+pub fn read_at(text: &str, per_metre: Time) -> Result<Params, GraphError> {
     let mut reader = Reader { per_metre, ..Reader::default() };
     for (i, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
@@ -280,26 +285,22 @@ mod tests {
         port   P_d s1 h2
     ";
 
-    fn parse(text: &str) -> Result<Params, GraphError> {
-        read(text, Length::PER_METRE)
-    }
-
     #[test]
     fn cables_have_lengths_and_links_may_have_failed() {
         let text = "host a b\nswitch s t\nrate 40Gbps\nlength 100m\nlink a s\nlink b t\n\
                     link s t 40Gbps 2.5m\nlink s t\nfailed t s\n";
-        let topo = build(&parse(text).unwrap()).unwrap();
+        let topo = build(&read(text).unwrap()).unwrap();
         // 5 ns per metre; the first of the two links between s and t has failed
         let delays: Vec<Time> = topo.links().iter().map(|l| l.delay).collect();
         assert_eq!(delays, [Time::from_ns(500); 3]);
         assert_eq!(topo.missing().len(), 1);
-        let slow = read(text, Time::from_ns(6)).unwrap();
+        let slow = read_at(text, Time::from_ns(6)).unwrap();
         assert_eq!(slow.links[2].delay, Time::from_ns(15));
     }
 
     #[test]
     fn a_graph_file_says_all_there_is() {
-        let topo = build(&parse(GRAPH).unwrap()).unwrap();
+        let topo = build(&read(GRAPH).unwrap()).unwrap();
         assert_eq!(neighbours(&topo, "s0"), ["h0", "h1", "s1"]);
         let rates = topo.links().iter().map(|l| (l.rate.as_gbps_f64() as u32, l.delay));
         let us = Time::from_us(1);
@@ -328,7 +329,7 @@ mod tests {
             ("host h layer=tor", 1, "unknown option `layer=tor`"),
             ("host", 1, "`host` is written: host NAME..."),
         ] {
-            let error = parse(text).unwrap_err();
+            let error = read(text).unwrap_err();
             assert_eq!(error.line, line, "{text}");
             assert!(error.message.contains(says), "{text}: {error}");
         }
@@ -354,7 +355,7 @@ mod tests {
             ("host a b c\nlink a b 1Gbps 1ns\nlink c b 1Gbps 1ns\nport P a c", "no link a-c"),
             ("host a b\nlink a b 1Gbps 1ns\nport P a b\nport P b a", "`P` is used twice"),
         ] {
-            let error = parse(text).map(|graph| build(&graph)).unwrap().unwrap_err().to_string();
+            let error = read(text).map(|graph| build(&graph)).unwrap().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
         }
     }
@@ -363,9 +364,9 @@ mod tests {
     fn a_node_may_not_have_more_ports_than_there_are_numbers() {
         let mut text = String::from("host a b\nrate 1Gbps\ndelay 1ns\n");
         text += &"link a b\n".repeat(65_535);
-        assert!(build(&parse(&text).unwrap()).is_ok());
+        assert!(build(&read(&text).unwrap()).is_ok());
         text += "link a b\n";
-        let error = build(&parse(&text).unwrap()).unwrap_err().to_string();
+        let error = build(&read(&text).unwrap()).unwrap_err().to_string();
         assert!(error.contains("`a` has more than 65535 ports"), "{error}");
     }
 
@@ -374,7 +375,7 @@ mod tests {
         fn no_text_makes_the_reader_panic(
             text in "((host|switch|link|port|rate|delay|length|failed|h|s|9m|=|1us|4Gbps|#|\\PC)[ \\n]){0,30}",
         ) {
-            if let Ok(graph) = parse(&text) {
+            if let Ok(graph) = read(&text) {
                 let _ = build(&graph);
             }
         }
