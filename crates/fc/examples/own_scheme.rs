@@ -119,13 +119,17 @@ mod tests {
 
     #[test]
     fn nothing_is_stranded_in_any_order_of_events() {
-        // a limit of two packets, so that five pause
+        // packets of 1000 B and a limit of two of them, so that five pause switch and hosts
         let mut values = Values::new();
         values.set(&LIMIT, "2KB").expect("a size");
-        let node = || Bench::around(4, "75KB", "45KB", |setup| Door::new(&values, setup));
-        let flows = vec![LineFlow::new((0, 2), (1, 2), 3), LineFlow::new((1, 3), (1, 2), 2)];
-        let seen = explore(&Line::new(vec![node(), node()], flows), 1_000_000);
-        assert!(seen.failure.is_none(), "{:?}", seen.failure);
+        let door = |setup: &NodeSetup<'_>| Door::new(&values, setup);
+        let node = || Bench::around(4, "75KB", "45KB", door);
+        let flow = |enter, packets| LineFlow::new(enter, (1, 2), packets, 1000);
+        let line = Line::new(vec![node(), node()], vec![flow((0, 2), 4), flow((1, 3), 4)])
+            .with_hosts(|slots| Bench::host(slots, "75KB", "45KB", door));
+        let seen = explore(&line, 1_000_000);
+        assert!(seen.failure.is_none() && seen.complete, "{:?}", seen.failure);
+        assert!(seen.coverage.held > 0 && seen.coverage.hosts_held > 0, "{:?}", seen.coverage);
     }
 
     #[test]

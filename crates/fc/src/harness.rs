@@ -14,6 +14,8 @@
 //! assert!(matches!(bench.sent(), [(PortId(0), _)]));
 //! ```
 
+mod host;
+
 use crate::{
     Action, Actions, Books, FlowControl, MmuConfig, NodeSetup, NodeView, Param, PortBook,
     PortQueue, PortSetup, PortThresholds, PrioritySchedule, QueueBook, QueueLayout, Refusal, Role,
@@ -135,7 +137,8 @@ impl Bench {
         let schedule = PrioritySchedule::default();
         let setup = node_setup(role, &ports, &schedule, &thresholds);
         let scheme = (recipe.0.build)(&recipe.1, &setup).expect("valid parameters");
-        Self::assemble(scheme, Some(recipe), role, ports, thresholds)
+        let layouts = layouts(&*scheme, ports.len());
+        Self::assemble(scheme, Some(recipe), role, ports, thresholds, layouts)
     }
 
     /// Starts afresh with these static thresholds.
@@ -218,8 +221,13 @@ impl<S: FlowControl> Bench<S> {
         let (ports, _) = node(levels.len(), "75KB", "45KB");
         let schedule = PrioritySchedule::default();
         let scheme = make(&node_setup(Role::Switch, &ports, &schedule, &thresholds));
-        Self::assemble(Box::new(scheme), None, Role::Switch, ports, thresholds)
+        let layouts = layouts(&scheme, ports.len());
+        Self::assemble(Box::new(scheme), None, Role::Switch, ports, thresholds, layouts)
     }
+}
+
+fn layouts<S: FlowControl + ?Sized>(scheme: &S, ports: usize) -> Arc<[QueueLayout]> {
+    (0..ports).map(|p| scheme.layout(PortId::from_index(p))).collect()
 }
 
 impl<S: Clone> Clone for Bench<S> {
@@ -278,6 +286,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         role: Role,
         setup: Vec<PortSetup>,
         thresholds: Thresholds,
+        layouts: Arc<[QueueLayout]>,
     ) -> Self {
         let ports = setup.len();
         let config = MmuConfig {
@@ -286,8 +295,6 @@ impl<S: FlowControl + ?Sized> Bench<S> {
             lossless: PrioritySet::only(PRIORITY),
             exempt: PrioritySet::EMPTY,
         };
-        let layouts: Arc<[QueueLayout]> =
-            (0..ports).map(|p| scheme.layout(PortId::from_index(p))).collect();
         let sizes = layouts.iter().map(|l| l.queues.len());
         let book = |n| PortBook { queues: vec![QueueBook::default(); n], ..PortBook::default() };
         Self {
@@ -455,6 +462,11 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         self.books.ports[port.index()].queues.get(q.index()).is_some_and(|b| b.held)
     }
 
+    /// Whether packets wait in a queue that is held.
+    pub fn holds_packets(&self) -> bool {
+        self.books.ports.iter().flat_map(|p| &p.queues).any(|q| q.held && q.packets > 0)
+    }
+
     /// Queues of `port` that have something to serve and are not held.
     pub fn ready(&self, port: PortId) -> impl Iterator<Item = QueueId> {
         let o = port.index();
@@ -539,22 +551,6 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         let mut a = Actions::new();
         let view = NodeView { now: self.now, books: &self.books };
         self.scheme.link(&view, port, up, &mut a);
-        self.carry_out(&mut a);
-    }
-
-    /// NIC: a flow takes `slot`.
-    pub fn flow_starts(&mut self, slot: QueueId, p: TestPacket) {
-        let mut a = Actions::new();
-        let view = NodeView { now: self.now, books: &self.books };
-        self.scheme.flow_starts(&view, PortQueue { port: PortId(0), queue: slot }, &p.0, &mut a);
-        self.carry_out(&mut a);
-    }
-
-    /// NIC: the flow in `slot` is over.
-    pub fn flow_ends(&mut self, slot: QueueId, p: TestPacket) {
-        let mut a = Actions::new();
-        let view = NodeView { now: self.now, books: &self.books };
-        self.scheme.flow_ends(&view, PortQueue { port: PortId(0), queue: slot }, &p.0, &mut a);
         self.carry_out(&mut a);
     }
 

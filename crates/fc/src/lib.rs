@@ -54,6 +54,9 @@
 //! One file: the state machine, its parameter table and its [`SchemeInfo`]; then one line in
 //! [`SCHEMES`]. [`none`] is the smallest example, [`pfc`] the first real one.
 
+// The guide's scheme names this crate as users do, also as a module of it.
+extern crate self as weir_fc;
+
 pub mod actions;
 pub mod bfc;
 pub mod capfc;
@@ -75,6 +78,11 @@ pub mod pfc;
 pub mod ppfc;
 mod threshold;
 pub mod view;
+
+/// The guide's scheme, added as the guide says.
+#[cfg(test)]
+#[path = "../examples/own_scheme.rs"]
+mod door;
 
 pub use actions::{Action, Actions, Target, TimerKey};
 pub use layout::{Group, OnDemand, PrioritySchedule, QueueLayout, QueueSpec};
@@ -461,6 +469,14 @@ mod tests {
                 let _ = Values::new().get(p);
             }
         }
+    }
+
+    /// The last step of the guide: a line of a list such as [`SCHEMES`].
+    #[test]
+    fn the_guides_scheme_can_be_added_as_the_guide_says() {
+        const MORE: &[&SchemeInfo] = &[&none::INFO, &door::INFO];
+        assert_eq!(MORE.iter().map(|s| s.name).collect::<Vec<_>>(), ["none", "door"]);
+        door::main();
     }
 
     #[test]

@@ -9,18 +9,25 @@ use weir_fc::{FlowControl, NodeSetup, bfc, ideal};
 /// Two flows down the line that share a way out with a third, which enters at the second switch.
 fn flows(packets: [u32; 3]) -> Vec<LineFlow> {
     let places = [((0, 2), (1, 2)), ((0, 3), (1, 2)), ((1, 3), (1, 2))];
-    let flow = |((enter, leave), n)| LineFlow::new(enter, leave, n);
+    let flow = |((enter, leave), n)| LineFlow::new(enter, leave, n, 1);
     places.into_iter().zip(packets).map(flow).collect()
 }
 
+/// All is well, both with hosts that run the scheme and with hosts that send whenever they like.
 fn all_is_well<S: FlowControl + Clone + Eq + Hash>(
     node: impl Fn(&NodeSetup<'_>) -> S,
     packets: [u32; 3],
 ) -> usize {
     let nodes = (0..2).map(|_| Bench::around(4, "75KB", "45KB", &node)).collect();
-    let seen = explore(&Line::new(nodes, flows(packets)), 2_000_000);
+    let line = Line::new(nodes, flows(packets));
+    let seen = explore(&line, 2_000_000);
     assert_eq!(seen.failure, None);
-    assert!(seen.complete);
+    assert!(seen.complete && seen.coverage.held > 0, "{:?}", seen.coverage);
+    let hosts = line.with_hosts(|slots| Bench::host(slots, "75KB", "45KB", &node));
+    let with_hosts = explore(&hosts, 2_000_000);
+    assert_eq!(with_hosts.failure, None);
+    let coverage = with_hosts.coverage;
+    assert!(with_hosts.complete && coverage.held > 0 && coverage.hosts_held > 0, "{coverage:?}");
     seen.states
 }
 

@@ -33,9 +33,8 @@ fn plans() -> impl Strategy<Value = Plan> {
     numbers.prop_flat_map(|(nodes, xon, congested, xoff, in_flight, seed)| {
         let flow = (0..nodes, 0..nodes, 2..4u16, 4..7u16, 1..20u32, 64..1500u16, any::<bool>());
         let flow = flow.prop_map(|(a, b, enter, leave, packets, size, high)| LineFlow {
-            size,
             flags: if high { flags::HIGH } else { 0 },
-            ..LineFlow::new((a.min(b), enter), (a.max(b), leave), packets)
+            ..LineFlow::new((a.min(b), enter), (a.max(b), leave), packets, size)
         });
         prop::collection::vec(flow, 1..7).prop_map(move |flows| Plan {
             nodes,

@@ -9,11 +9,11 @@ use Step::{Enter, Go, Serve, Stop};
 use std::collections::BTreeSet;
 use weir_core::control::HostPair;
 use weir_core::{ControlMessage, NodeId, PortId, QueueId};
-use weir_fc::FlowControl;
 use weir_fc::explore::line::{Line, LineFlow};
-use weir_fc::explore::{Model, explore};
+use weir_fc::explore::{Coverage, Model, explore};
 use weir_fc::ffc::{Ffc, INFO};
 use weir_fc::harness::{Bench, PRIORITY, given};
+use weir_fc::{FlowControl, NodeSetup};
 
 const OUT: PortId = PortId(1);
 /// Priorities 7 to 4 come first; then the transmit queue and the lanes.
@@ -52,6 +52,10 @@ struct State {
 
 /// Packets have one byte.
 fn bench(ports: usize) -> Bench<Ffc> {
+    Bench::around(ports, "75KB", "45KB", ffc)
+}
+
+fn ffc(setup: &NodeSetup<'_>) -> Ffc {
     let small = [
         ("threshold", "2B"),
         ("drain-below", "2B"),
@@ -61,8 +65,7 @@ fn bench(ports: usize) -> Bench<Ffc> {
         ("root-interval", "0ns"),
         ("pacer", "false"),
     ];
-    let values = given(&INFO, &small);
-    Bench::around(ports, "75KB", "45KB", |setup| Ffc::new(&values, setup).expect("valid"))
+    Ffc::new(&given(&INFO, &small), setup).expect("valid")
 }
 
 /// Flow `f` goes from host 1 to host `f`.
@@ -177,6 +180,10 @@ impl Model for Port {
         }
         s.bench.scheme().audit(&s.bench.view(), true).map_err(|v| v.to_string())
     }
+
+    fn exercises(&self, s: &State) -> Coverage {
+        Coverage { held: s.bench.holds_packets().into(), ..Coverage::default() }
+    }
 }
 
 fn all_is_well<M: Model>(model: &M) -> usize
@@ -185,7 +192,7 @@ where
 {
     let seen = explore(model, 3_000_000);
     assert_eq!(seen.failure, None);
-    assert!(seen.complete);
+    assert!(seen.complete && seen.coverage.held > 0, "{:?}", seen.coverage);
     seen.states
 }
 
@@ -198,14 +205,20 @@ fn three_flows_keep_order_and_stay_in_their_lanes_whatever_the_next_hop_does() {
 
 #[test]
 fn back_pressure_over_two_switches_strands_nobody() {
-    // flow 0 and flow 2 meet at the way out; flow 1 shares the first link with flow 0
-    let flows = vec![
-        LineFlow::new((0, 2), (1, 2), 4),
-        LineFlow::new((0, 3), (1, 3), 1),
-        LineFlow::new((1, 3), (1, 2), 2),
-    ];
-    let mut line = Line::new(vec![bench(4), bench(4)], flows);
-    // what stood in the transmit queue when its flow was stopped is sent
-    line.obeys = false;
-    assert!(all_is_well(&line) > 20_000);
+    // Flow 0 and flow 2 meet at the way out; flow 1 shares the first link with flow 0. Six packets
+    // of flow 0 are the fewest of which one is in a held lane.
+    let line = |packets: [u32; 3]| {
+        let flows = vec![
+            LineFlow::new((0, 2), (1, 2), packets[0], 1),
+            LineFlow::new((0, 3), (1, 3), packets[1], 1),
+            LineFlow::new((1, 3), (1, 2), packets[2], 1),
+        ];
+        let mut line = Line::new(vec![bench(4), bench(4)], flows);
+        // what stood in the transmit queue when its flow was stopped is sent
+        line.obeys = false;
+        line
+    };
+    assert!(all_is_well(&line([6, 1, 2])) > 100_000);
+    let host = |slots| Bench::host(slots, "75KB", "45KB", ffc);
+    assert!(all_is_well(&line([6, 0, 2]).with_hosts(host)) > 50_000);
 }

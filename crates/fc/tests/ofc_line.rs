@@ -31,13 +31,18 @@ const LOW: Thresholds = Thresholds { xoff: "3B", congested: "2B", xon: "1B" };
 const WIDE: Thresholds = Thresholds { xoff: "4B", congested: "2B", xon: "1B" };
 const WIDER: Thresholds = Thresholds { xoff: "6B", congested: "2B", xon: "1B" };
 
-fn nodes(n: usize, t: &Thresholds, options: &[(&Param, &str)]) -> Vec<Bench<Ofc>> {
+fn values(t: &Thresholds, options: &[(&Param, &str)]) -> Values {
     let mut values = Values::new();
     values.set(&ofc::XOFF_CONGESTED, t.congested).unwrap();
     values.set(&ofc::FLOW_KEY, "pair").unwrap();
     for (param, text) in options {
         values.set(param, text).unwrap();
     }
+    values
+}
+
+fn nodes(n: usize, t: &Thresholds, options: &[(&Param, &str)]) -> Vec<Bench<Ofc>> {
+    let values = values(t, options);
     let node = |_| Bench::around(5, t.xoff, t.xon, |setup| Ofc::new(&values, setup).unwrap());
     (0..n).map(node).collect()
 }
@@ -46,9 +51,9 @@ fn nodes(n: usize, t: &Thresholds, options: &[(&Param, &str)]) -> Vec<Bench<Ofc>
 fn fig_1(n: usize, t: &Thresholds, options: &[(&Param, &str)], packets: [u32; 3]) -> Line<Ofc> {
     let end = n - 1;
     let flows = vec![
-        LineFlow::new((0, 2), (end, 2), packets[0]),
-        LineFlow::new((0, 2), (end, 3), packets[1]),
-        LineFlow::new((end, 4), (end, 3), packets[2]),
+        LineFlow::new((0, 2), (end, 2), packets[0], 1),
+        LineFlow::new((0, 2), (end, 3), packets[1], 1),
+        LineFlow::new((end, 4), (end, 3), packets[2], 1),
     ];
     let mut line = Line::new(nodes(n, t, options), flows);
     line.in_flight = 1;
@@ -59,6 +64,8 @@ fn holds(line: &Line<Ofc>) {
     let seen = explore(line, 2_000_000);
     assert_eq!(seen.failure, None);
     assert!(seen.complete, "{} states", seen.states);
+    // OFC holds no queue: paused flows step aside into others while frames tell them apart
+    assert!(seen.coverage.frames > 0, "{:?}", seen.coverage);
 }
 
 /// 214 320 states.
@@ -95,6 +102,17 @@ fn options_that_are_no_defects_keep_every_promise() {
     holds(&line);
 }
 
+/// Hosts obey the frames of their switches: a flow is stopped from its source on.
+#[test]
+fn hosts_that_run_ofc_keep_every_promise() {
+    let values = values(&LOW, &[]);
+    let host =
+        |slots| Bench::host(slots, LOW.xoff, LOW.xon, |setup| Ofc::new(&values, setup).unwrap());
+    let seen = explore(&fig_1(2, &LOW, &[], [1, 3, 1]).with_hosts(host), 2_000_000);
+    assert_eq!(seen.failure, None);
+    assert!(seen.complete && seen.coverage.hosts_held > 0, "{:?}", seen.coverage);
+}
+
 /// Naming flows that the neighbour does not send is useless, but breaks nothing.
 #[test]
 fn whole_tables_break_no_promise() {
@@ -103,8 +121,10 @@ fn whole_tables_break_no_promise() {
 
 /// Two flows from different hosts that leave by the same port.
 fn two_to_one(options: &[(&Param, &str)], packets: [u32; 2]) -> Line<Ofc> {
-    let flows =
-        vec![LineFlow::new((0, 2), (1, 2), packets[0]), LineFlow::new((0, 3), (1, 2), packets[1])];
+    let flows = vec![
+        LineFlow::new((0, 2), (1, 2), packets[0], 1),
+        LineFlow::new((0, 3), (1, 2), packets[1], 1),
+    ];
     let mut line = Line::new(nodes(2, &WIDE, options), flows);
     line.in_flight = 1;
     line

@@ -28,10 +28,10 @@ fn chain() -> Chain {
     values.set(&ofc::FLOW_KEY, "pair").unwrap();
     let node = |_| Bench::around(6, "60B", "8B", |setup| Ofc::new(&values, setup).unwrap());
     let flows = vec![
-        LineFlow::new((0, 2), (3, 4), PACKETS),
-        LineFlow::new((0, 2), (3, 5), PACKETS),
-        LineFlow::new((3, 2), (3, 5), PACKETS),
-        LineFlow::new((0, 2), (1, 5), PACKETS),
+        LineFlow::new((0, 2), (3, 4), PACKETS, 1),
+        LineFlow::new((0, 2), (3, 5), PACKETS, 1),
+        LineFlow::new((3, 2), (3, 5), PACKETS, 1),
+        LineFlow::new((0, 2), (1, 5), PACKETS, 1),
     ];
     let mut line = Line::new((0..4).map(node).collect(), flows);
     line.in_flight = 1;

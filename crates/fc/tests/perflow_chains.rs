@@ -94,7 +94,7 @@ fn flows() -> impl Strategy<Value = Vec<LineFlow>> {
     let flow = (0..NODES, 0..NODES, 2..5u16, 2..4u16, 1..12u32, 1..4u16);
     let flow = flow.prop_map(|(enter, hops, from, to, packets, size)| {
         let leave = (enter + hops).min(NODES - 1);
-        LineFlow { size, ..LineFlow::new((enter, from), (leave, to), packets) }
+        LineFlow::new((enter, from), (leave, to), packets, size)
     });
     prop::collection::vec(flow, 2..7)
 }
@@ -226,7 +226,8 @@ proptest! {
 fn random_traffic_catches_flowsail_as_printed() {
     // all meet at the last switch's port 2, after sharing one link or both
     let places = [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
-    let flows: Vec<LineFlow> = places.map(|enter| LineFlow::new(enter, (NODES - 1, 2), 10)).into();
+    let flows: Vec<LineFlow> =
+        places.map(|enter| LineFlow::new(enter, (NODES - 1, 2), 10, 1)).into();
     for reading in ["text", "mark-sign", "printed-holds", "hold-once", "early-release"] {
         let params = [HOP, ("queues", "3"), ("release", "0ns"), ("reading", reading)];
         let values = given(&flowsail::INFO, &params);

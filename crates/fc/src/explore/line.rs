@@ -12,11 +12,15 @@
 //! Port 0 leads up the line, port 1 down the line, ports from 2 on to hosts: each flow names
 //! the node and port where it enters and where it leaves. A packet may come in, a port may
 //! serve, a packet or a control frame may arrive at any time, in any order; only the order on
-//! each wire is kept. What is checked: packets of a flow leave the line in order; no node
+//! each wire is kept. Hosts send whenever they like, or, with [`Line::with_hosts`], run the scheme
+//! as a NIC does and receive the control frames of their switch. What is checked: packets of a flow
+//! leave the line in order; no node
 //! sends a packet of a flow whose pause it has received ([`Line::obeys`]); when nothing more can
 //! happen, every packet has been delivered and every scheme's audit finds a drained node.
 
-use super::{Model, Shared};
+mod hosts;
+
+use super::{Coverage, Model, Shared};
 use crate::FlowControl;
 use crate::harness::{Bench, TestPacket};
 use std::collections::{BTreeSet, VecDeque};
@@ -54,10 +58,10 @@ pub struct LineFlow {
 }
 
 impl LineFlow {
-    /// A flow of `packets` packets of one byte.
-    pub fn new(enter: (usize, u16), leave: (usize, u16), packets: u32) -> Self {
+    /// A flow of `packets` packets of `size` bytes.
+    pub fn new(enter: (usize, u16), leave: (usize, u16), packets: u32, size: u16) -> Self {
         let at = |(node, port)| At { node, port };
-        Self { enter: at(enter), leave: at(leave), packets, size: 1, flags: 0 }
+        Self { enter: at(enter), leave: at(leave), packets, size, flags: 0 }
     }
 }
 
@@ -125,6 +129,8 @@ pub struct Line<S> {
     pub nodes: Vec<Shared<Bench<S>>>,
     /// The flows.
     pub flows: Vec<LineFlow>,
+    /// Where flows enter, and the NIC there; empty if hosts send whenever they like.
+    hosts: Vec<(At, Shared<Bench<S>>)>,
     /// The most packets on one link at a time.
     pub in_flight: usize,
     /// Whether to check that no packet of a paused flow is sent.
@@ -142,6 +148,8 @@ pub struct LineState<S> {
     frames: Vec<VecDeque<ControlMessage>>,
     /// What the upper end of each link has been told.
     told: Vec<Obeyed>,
+    /// The hosts that run the scheme.
+    hosts: Vec<hosts::HostState<S>>,
     /// Packets that have entered, per flow.
     entered: Vec<u32>,
     /// Packets that have left, per flow.
@@ -180,13 +188,23 @@ pub enum LineStep {
         /// The node.
         node: usize,
     },
+    /// The first control frame on its way to a host arrives.
+    TellHost {
+        /// The host.
+        host: usize,
+    },
+    /// The earliest timer of a host fires.
+    HostTimer {
+        /// The host.
+        host: usize,
+    },
 }
 
 impl<S: FlowControl + Clone + Eq + Hash> Line<S> {
     /// A line of these nodes with at most two packets on each link.
     pub fn new(nodes: Vec<Bench<S>>, flows: Vec<LineFlow>) -> Self {
         let nodes = nodes.into_iter().map(Shared::new).collect();
-        Self { nodes, flows, in_flight: 2, obeys: true }
+        Self { nodes, flows, hosts: Vec::new(), in_flight: 2, obeys: true }
     }
 
     /// Flow number `f` as the packets name it: hosts are numbered from 100 for sources and
@@ -202,16 +220,18 @@ impl<S: FlowControl + Clone + Eq + Hash> Line<S> {
         p.local_tag = 0;
         let leave = self.flows[p.flow.number() as usize].leave;
         let egress = if leave.node == node { PortId(leave.port) } else { DOWN };
-        Self::act(s, node, |bench| bench.arrive(TestPacket(p), egress));
+        self.act(s, node, |bench| bench.arrive(TestPacket(p), egress));
     }
 
-    /// Lets something happen at a node and puts what it sends on the wires; hosts do not
-    /// listen.
-    fn act<R>(s: &mut LineState<S>, node: usize, f: impl FnOnce(&mut Bench<S>) -> R) -> R {
+    /// Lets something happen at a node and puts what it sends on the wires. Frames to where nobody
+    /// is are lost.
+    fn act<R>(&self, s: &mut LineState<S>, node: usize, f: impl FnOnce(&mut Bench<S>) -> R) -> R {
         let (result, sent) = s.nodes[node].change(|bench| (f(bench), bench.take_sent()));
         for (port, message) in sent {
             if port == UP && node > 0 {
                 s.frames[node - 1].push_back(message);
+            } else if let Some(host) = self.host_at(At { node, port: port.0 }) {
+                s.hosts[host].frames.push_back(message);
             }
         }
         result
@@ -224,7 +244,7 @@ impl<S: FlowControl + Clone + Eq + Hash> Line<S> {
         port: PortId,
         queue: QueueId,
     ) -> Result<(), String> {
-        let Some(p) = Self::act(s, node, |bench| bench.depart(port, queue)) else {
+        let Some(p) = self.act(s, node, |bench| bench.depart(port, queue)) else {
             return Ok(());
         };
         let f = p.flow.number() as usize;
@@ -237,11 +257,11 @@ impl<S: FlowControl + Clone + Eq + Hash> Line<S> {
         }
         let expected = s.left[f];
         s.left[f] += 1;
-        if p.seq == expected {
-            Ok(())
-        } else {
-            Err(format!("packet {} of flow {f} leaves before packet {expected}", p.seq))
+        if p.seq != expected {
+            return Err(format!("packet {} of flow {f} leaves before packet {expected}", p.seq));
         }
+        self.ends_if_delivered(s, f);
+        Ok(())
     }
 }
 
@@ -256,6 +276,7 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
             wires: vec![VecDeque::new(); links],
             frames: vec![VecDeque::new(); links],
             told: vec![Obeyed::default(); links],
+            hosts: self.initial_hosts(),
             entered: vec![0; self.flows.len()],
             left: vec![0; self.flows.len()],
         }
@@ -285,9 +306,12 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
             }
         }
         for (flow, f) in self.flows.iter().enumerate() {
-            if s.entered[flow] < f.packets {
+            if s.entered[flow] < f.packets && self.may_enter(s, flow) {
                 steps.push(LineStep::Enter { flow });
             }
+        }
+        for (host, state) in s.hosts.iter().enumerate() {
+            state.steps(host, &mut steps);
         }
         steps
     }
@@ -300,6 +324,7 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
                 let mut p = s.nodes[enter.node].packet(PortId(enter.port), size).0;
                 (p.flow, p.dst, p.seq, p.flags) = (id, dst, s.entered[flow], flags);
                 s.entered[flow] += 1;
+                let p = self.leave_host(s, flow, p)?;
                 self.hand_over(s, enter.node, p, PortId(enter.port));
             }
             LineStep::Serve { node, port, queue } => self.serve(s, node, port, queue)?,
@@ -310,18 +335,22 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
             LineStep::Tell { link } => {
                 let m = s.frames[link].pop_front().ok_or("no frame on the link")?;
                 s.told[link].note(&m);
-                Self::act(s, link, |bench| bench.control(DOWN, &m));
+                self.act(s, link, |bench| bench.control(DOWN, &m));
             }
             LineStep::Timer { node } => {
-                Self::act(s, node, Bench::fire_next);
+                self.act(s, node, Bench::fire_next);
             }
+            LineStep::TellHost { host } => s.hosts[host].hear()?,
+            LineStep::HostTimer { host } => s.hosts[host].fire(),
         }
         Ok(())
     }
 
     fn settled(&self, s: &LineState<S>) -> Result<(), String> {
         for (f, flow) in self.flows.iter().enumerate() {
-            let missing = s.entered[f] - s.left[f];
+            // a host that may not send strands what has not entered
+            let due = if self.hosts.is_empty() { s.entered[f] } else { flow.packets };
+            let missing = due - s.left[f];
             if missing > 0 {
                 return Err(format!(
                     "{missing} of {} packets of flow {f} are stranded",
@@ -332,7 +361,24 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
         for (node, bench) in s.nodes.iter().enumerate() {
             bench.scheme().audit(&bench.view(), true).map_err(|v| format!("node {node}: {v}"))?;
         }
+        for (host, state) in s.hosts.iter().enumerate() {
+            let nic = &state.nic;
+            nic.scheme().audit(&nic.view(), true).map_err(|v| format!("host {host}: {v}"))?;
+        }
         Ok(())
+    }
+
+    fn exercises(&self, s: &LineState<S>) -> Coverage {
+        let benches = || s.nodes.iter().chain(s.hosts.iter().map(|h| &h.nic));
+        let frames = || s.frames.iter().chain(s.hosts.iter().map(|h| &h.frames));
+        let waits = |f: usize| s.entered[f] < self.flows[f].packets && !self.may_enter(s, f);
+        Coverage {
+            held: s.nodes.iter().any(|node| node.holds_packets()).into(),
+            hosts_held: (0..self.flows.len()).any(waits).into(),
+            frames: frames().any(|f| !f.is_empty()).into(),
+            timers: benches().any(|b| !b.timers().is_empty()).into(),
+            limited: benches().any(|b| !b.limits().is_empty()).into(),
+        }
     }
 }
 
@@ -374,7 +420,7 @@ mod tests {
     /// Two nodes; one flow down the line, another that shares its way out.
     fn line() -> Line<Pfc> {
         let node = || Bench::around(4, "2B", "0B", pfc);
-        let flows = vec![LineFlow::new((0, 2), (1, 2), 3), LineFlow::new((1, 3), (1, 2), 2)];
+        let flows = vec![LineFlow::new((0, 2), (1, 2), 3, 1), LineFlow::new((1, 3), (1, 2), 2, 1)];
         Line::new(vec![node(), node()], flows)
     }
 
@@ -475,7 +521,7 @@ mod tests {
     fn each_kind_of_fault_is_found_by_a_shortest_way() {
         let find = |fault, packets| {
             let node = || Bench::around(3, "2B", "0B", |_| Faulty(fault, 0));
-            let flows = vec![LineFlow::new((0, 2), (1, 2), packets)];
+            let flows = vec![LineFlow::new((0, 2), (1, 2), packets, 1)];
             let seen = explore(&Line::new(vec![node(), node()], flows), 100_000);
             seen.failure.map(|f| (f.steps.len(), f.what))
         };

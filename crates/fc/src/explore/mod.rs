@@ -36,6 +36,37 @@ pub trait Model {
 
     /// Nothing more can happen: says what is wrong with that, if anything.
     fn settled(&self, state: &Self::State) -> Result<(), String>;
+
+    /// What `state` exercises, each field 0 or 1. By default nothing is known.
+    fn exercises(&self, _state: &Self::State) -> Coverage {
+        Coverage::default()
+    }
+}
+
+/// In how many states something happened that a test is meant to try. A search in which a count
+/// is zero says nothing about it: a scheme whose threshold is never reached cannot fail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Packets wait in a queue that is held.
+    pub held: usize,
+    /// A host has packets to send and may not send them.
+    pub hosts_held: usize,
+    /// A control frame is on its way.
+    pub frames: usize,
+    /// A timer is armed.
+    pub timers: usize,
+    /// A priority of a port is limited to a rate.
+    pub limited: usize,
+}
+
+impl std::ops::AddAssign for Coverage {
+    fn add_assign(&mut self, other: Self) {
+        self.held += other.held;
+        self.hosts_held += other.hosts_held;
+        self.frames += other.frames;
+        self.timers += other.timers;
+        self.limited += other.limited;
+    }
 }
 
 /// A way to something that must not be.
@@ -58,6 +89,8 @@ pub struct Explored<Step> {
     pub depth: usize,
     /// Whether all states were visited: false after a failure and at the limit.
     pub complete: bool,
+    /// How many of the states exercised what.
+    pub coverage: Coverage,
     /// The failure with the fewest steps.
     pub failure: Option<Failure<Step>>,
 }
@@ -86,8 +119,15 @@ pub fn explore<M: Model>(model: &M, limit: usize) -> Explored<M::Step> {
     let mut seen = FxHashSet::default();
     seen.insert(fingerprint(&first));
     let mut reached = vec![Reached { from: 0, by: None, depth: 0 }];
+    let mut result = Explored {
+        states: 1,
+        settled: 0,
+        depth: 0,
+        complete: false,
+        coverage: model.exercises(&first),
+        failure: None,
+    };
     let mut frontier = VecDeque::from([(first, 0)]);
-    let mut result = Explored { states: 1, settled: 0, depth: 0, complete: false, failure: None };
     while let Some((state, at)) = frontier.pop_front() {
         let mut moved = false;
         for step in model.steps(&state) {
@@ -107,6 +147,7 @@ pub fn explore<M: Model>(model: &M, limit: usize) -> Explored<M::Step> {
                     return result;
                 }
                 result.states += 1;
+                result.coverage += model.exercises(&next);
                 let depth = reached[at].depth + 1;
                 result.depth = depth;
                 reached.push(Reached { from: at, by: Some(step), depth });

@@ -87,8 +87,10 @@ fn other_frames_name_flows_or_pairs() {
 
 #[test]
 fn hosts_are_numbered_by_place() {
-    let line =
-        line("sticky", vec![LineFlow::new((0, 2), (1, 3), 1), LineFlow::new((1, 2), (1, 2), 1)]);
+    let line = line(
+        "sticky",
+        vec![LineFlow::new((0, 2), (1, 3), 1, 1), LineFlow::new((1, 2), (1, 2), 1, 1)],
+    );
     assert_eq!(line.flow_id(0), (FlowId::new(NodeId(102), 0), NodeId(213)));
     assert_eq!(line.flow_id(1), (FlowId::new(NodeId(112), 1), NodeId(212)));
 }
@@ -97,7 +99,7 @@ fn hosts_are_numbered_by_place() {
 /// one of node 0 for port 0, where nobody is, is lost.
 #[test]
 fn frames_go_up_the_line_only() {
-    let flows = vec![LineFlow::new((1, 3), (1, 2), 2), LineFlow::new((0, 0), (1, 2), 2)];
+    let flows = vec![LineFlow::new((1, 3), (1, 2), 2, 1), LineFlow::new((0, 0), (1, 2), 2, 1)];
     let line = line("sticky", flows);
     let mut s = line.initial();
     assert_eq!((s.wires.len(), s.frames.len(), s.told.len()), (1, 1, 1));
@@ -114,7 +116,7 @@ fn frames_go_up_the_line_only() {
 
 #[test]
 fn a_full_link_stops_the_port_above_it_and_no_other() {
-    let flows = vec![LineFlow::new((0, 2), (1, 2), 3), LineFlow::new((0, 2), (0, 3), 1)];
+    let flows = vec![LineFlow::new((0, 2), (1, 2), 3, 1), LineFlow::new((0, 2), (0, 3), 1, 1)];
     let line = line("sticky", flows);
     let mut s = line.initial();
     take(&line, &mut s, &[enter(0), enter(0), enter(0), enter(1), serve(0, DOWN), serve(0, DOWN)]);
@@ -129,7 +131,7 @@ fn a_full_link_stops_the_port_above_it_and_no_other() {
 /// A timed pause is refreshed: node 1's timer may fire, node 0 has none.
 #[test]
 fn a_timer_may_fire_where_one_is_armed() {
-    let line = line("timed", vec![LineFlow::new((1, 3), (1, 2), 2)]);
+    let line = line("timed", vec![LineFlow::new((1, 3), (1, 2), 2, 1)]);
     let mut s = line.initial();
     assert_eq!(line.steps(&s), [enter(0)]);
     take(&line, &mut s, &[enter(0), enter(0)]);
