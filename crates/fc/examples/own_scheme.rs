@@ -21,6 +21,7 @@ pub(crate) static INFO: SchemeInfo = SchemeInfo {
     params: &[LIMIT],
     lossless: false,
     ingress_bound: |_| IngressBound::Memory,
+    many_paths: Ok(()),
     build: |values, setup| Ok(Box::new(Door::new(values, setup))),
 };
 
@@ -83,6 +84,8 @@ impl FlowControl for Door {
         StateSize { tables: vec![("doors", self.shut.len() as u64 * 5)] }
     }
 }
+
+impl Hints for Door {}
 
 pub(crate) fn main() {
     let (input, output) = (PortId(0), PortId(1));

@@ -132,6 +132,22 @@ pub enum Action {
         /// Which.
         key: TimerKey,
     },
+    /// The neighbour at `port` has no grant left for `priority`: it must not send, and no message
+    /// has told it so. For pause counts and the pause tree only; nothing is sent or held.
+    Exhausted {
+        /// The ingress port.
+        port: PortId,
+        /// The priority.
+        priority: Priority,
+    },
+    /// The neighbour at `port` has been granted more of `priority` after
+    /// [`Exhausted`](Self::Exhausted).
+    Replenished {
+        /// The ingress port.
+        port: PortId,
+        /// The priority.
+        priority: Priority,
+    },
     /// Look at the port again: something a `Wait` verdict depended on has changed.
     Retry {
         /// The egress port.
@@ -189,6 +205,16 @@ impl Actions {
     /// Disarms a timer.
     pub fn cancel(&mut self, key: TimerKey) {
         self.list.push(Action::Cancel { key });
+    }
+
+    /// Says that the neighbour at `port` has no grant left for `priority` and must not send.
+    pub fn exhausted(&mut self, port: PortId, priority: Priority) {
+        self.list.push(Action::Exhausted { port, priority });
+    }
+
+    /// Says that the neighbour at `port` has been granted more of `priority`.
+    pub fn replenished(&mut self, port: PortId, priority: Priority) {
+        self.list.push(Action::Replenished { port, priority });
     }
 
     /// Asks the node to schedule `port` again.

@@ -37,9 +37,9 @@ mod egress;
 mod tests;
 
 use crate::{
-    Actions, Admit, Fallback, FlowControl, IngressBound, IngressWait, Interest, Kind, Mmu,
-    NodeSetup, NodeView, OnFull, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo,
-    StateSize, TimerKey, Values, Violation, pfc, threshold,
+    Actions, EgressRoom, Fallback, FlowControl, Hints, IngressBound, IngressWait, Interest, Kind,
+    Mmu, NodeSetup, NodeView, OnFull, Param, ParamError, Pipelined, PortQueue, QueueLayout, Role,
+    SchemeInfo, StateSize, TimerKey, Values, Violation, Waits, pfc, threshold,
 };
 use egress::{Egress, Levels};
 use std::ops::Range;
@@ -130,6 +130,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
         Some("and") => IngressBound::Memory,
         _ => IngressBound::Pauses,
     },
+    many_paths: Ok(()),
     build,
 };
 
@@ -359,66 +360,12 @@ impl Port {
 }
 
 impl FlowControl for Capfc {
+    /// With MAX of Algorithm 1, lines 2 and 3.
     fn layout(&self, port: PortId) -> QueueLayout {
-        self.pfc.layout(port)
-    }
-
-    fn gates_admission(&self) -> bool {
-        self.config.max < Bytes::MAX
-    }
-
-    /// Algorithm 1, lines 2 and 3.
-    fn admit(&mut self, v: &NodeView<'_>, p: &Packet, egress: PortId) -> Admit {
-        let with = v.q_out(egress, p.priority).saturating_add(p.bytes());
-        if self.governs(p.priority) && with > self.config.max { Admit::Drop } else { Admit::Accept }
-    }
-
-    fn fits_pipeline(&self) -> Result<(), &'static str> {
-        Ok(())
-    }
-
-    /// I, from the ingress FIFO's own counter.
-    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
-        if !self.governs(p) {
-            return;
-        }
-        let was = self.ports[i.index()].full.contains(p);
-        let changed = if was { self.drains(v, i, p) } else { self.fills(v, i, p) };
-        if changed {
-            self.decide(v, i, p, a);
-        }
-    }
-
-    /// While I stays as it is.
-    fn quiet_range(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Range<Bytes> {
-        if !self.governs(priority) {
-            return Bytes::ZERO..Bytes::MAX;
-        }
-        let one = Bytes::new(1);
-        let port = &self.ports[ingress.index()];
-        let (full_from, drained_below) = match port.strict {
-            None => (
-                mmu.pause_threshold(ingress, priority),
-                mmu.resume_threshold(ingress, priority).saturating_add(one),
-            ),
-            Some((xoff, xon)) => (xoff.saturating_add(one), xon),
-        };
-        match port.full.contains(priority) {
-            true => drained_below..Bytes::MAX,
-            false => Bytes::ZERO..full_from,
-        }
-    }
-
-    /// Algorithm 1, lines 2 and 3, where MAX is the switch's own limit.
-    fn on_full(&self) -> Option<OnFull> {
-        Some(OnFull::Drop)
-    }
-
-    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
-        match self.governs(priority) {
-            true => Interest::Every,
-            false => Interest::Never(self.pfc.queue_of(priority)),
-        }
+        let limited = self.config.max < Bytes::MAX;
+        let governed = || Priority::ALL.into_iter().filter(|p| self.governs(*p)).collect();
+        let room = || EgressRoom { priorities: governed(), bytes: self.config.max };
+        QueueLayout { room: limited.then(room), ..self.pfc.layout(port) }
     }
 
     fn arrive(
@@ -464,20 +411,6 @@ impl FlowControl for Capfc {
         self.pfc.link(v, port, up, a);
     }
 
-    /// The terms of D that hold: an egress stops an input also for what others sent.
-    fn ingress_waits_for(&self, ingress: PortId, priority: Priority) -> IngressWait {
-        if !self.governs(priority) {
-            return IngressWait::default();
-        }
-        let congests = |o: &PortId| {
-            *o != ingress && self.egress[self.at(priority, *o)].congested[ingress.index()]
-        };
-        IngressWait {
-            own: self.ports[ingress.index()].full.contains(priority),
-            egresses: (0..self.ports.len()).map(PortId::from_index).filter(congests).collect(),
-        }
-    }
-
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
         let wrong = |what: String| Err(Violation { scheme: INFO.name, what });
         self.pfc.audit(v, drained).or_else(|e| wrong(e.what))?;
@@ -510,7 +443,79 @@ impl FlowControl for Capfc {
         size
     }
 
+    fn pipelined(&mut self) -> Result<&mut dyn Pipelined, &'static str> {
+        Ok(self)
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        Some(self)
+    }
+}
+
+impl Hints for Capfc {
+    /// While I stays as it is.
+    fn quiet_range(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Range<Bytes> {
+        if !self.governs(priority) {
+            return Bytes::ZERO..Bytes::MAX;
+        }
+        let one = Bytes::new(1);
+        let port = &self.ports[ingress.index()];
+        let (full_from, drained_below) = match port.strict {
+            None => (
+                mmu.pause_threshold(ingress, priority),
+                mmu.resume_threshold(ingress, priority).saturating_add(one),
+            ),
+            Some((xoff, xon)) => (xoff.saturating_add(one), xon),
+        };
+        match port.full.contains(priority) {
+            true => drained_below..Bytes::MAX,
+            false => Bytes::ZERO..full_from,
+        }
+    }
+
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        match self.governs(priority) {
+            true => Interest::Every,
+            false => Interest::Never(self.pfc.queue_of(priority)),
+        }
+    }
+
     fn has_fixed_state(&self) -> bool {
         true
+    }
+}
+
+impl Pipelined for Capfc {
+    /// I, from the ingress FIFO's own counter.
+    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
+        if !self.governs(p) {
+            return;
+        }
+        let was = self.ports[i.index()].full.contains(p);
+        let changed = if was { self.drains(v, i, p) } else { self.fills(v, i, p) };
+        if changed {
+            self.decide(v, i, p, a);
+        }
+    }
+
+    /// Algorithm 1, lines 2 and 3, where MAX is the switch's own limit.
+    fn on_full(&self) -> Option<OnFull> {
+        Some(OnFull::Drop)
+    }
+}
+
+impl Waits for Capfc {
+    /// The terms of D that hold: an egress stops an input also for what others sent.
+    fn ingress_waits_for(&self, ingress: PortId, priority: Priority) -> IngressWait {
+        if !self.governs(priority) {
+            return IngressWait::default();
+        }
+        let congests = |o: &PortId| {
+            *o != ingress && self.egress[self.at(priority, *o)].congested[ingress.index()]
+        };
+        IngressWait {
+            own: self.ports[ingress.index()].full.contains(priority),
+            egresses: (0..self.ports.len()).map(PortId::from_index).filter(congests).collect(),
+        }
     }
 }

@@ -25,9 +25,9 @@
 //! priority has a rank above all weighted queues.
 
 use crate::{
-    Action, Actions, Fallback, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup,
-    NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target,
-    TimerKey, Values, Violation, pfc, threshold,
+    Action, Actions, Fallback, FlowControl, Group, Hints, IngressBound, Interest, Kind, Mmu,
+    NodeSetup, NodeView, Param, ParamError, Pipelined, PortQueue, QueueLayout, Role, SchemeInfo,
+    StateSize, Target, TimerKey, Values, Violation, pfc, threshold,
 };
 use std::collections::BTreeSet;
 use weir_core::packet::flags;
@@ -59,6 +59,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     params: &[XOFF_LOW, HIGH_OFFSET, pfc::TIMER, pfc::PAUSE_QUANTA, pfc::REFRESH],
     lossless: true,
     ingress_bound: |_| IngressBound::Pauses,
+    many_paths: Ok(()),
     build,
 };
 
@@ -260,22 +261,6 @@ impl FlowControl for Gpfc {
         self.layout.clone()
     }
 
-    fn fits_pipeline(&self) -> Result<(), &'static str> {
-        Ok(())
-    }
-
-    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
-        if self.is_lossless(p) {
-            self.pause_if_full(v, i, p, a);
-            self.resume_if_drained(v, i, p, a);
-        }
-    }
-
-    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
-        let [low, _] = self.queue_of[priority.index()];
-        if self.is_lossless(priority) { Interest::Every } else { Interest::Never(QueueId(low)) }
-    }
-
     fn arrive(&mut self, v: &NodeView<'_>, p: &mut Packet, _: PortId, a: &mut Actions) -> QueueId {
         if self.is_lossless(p.priority) {
             self.pause_if_full(v, p.ingress, p.priority, a);
@@ -335,8 +320,28 @@ impl FlowControl for Gpfc {
         self.pfc.state_size()
     }
 
+    fn pipelined(&mut self) -> Result<&mut dyn Pipelined, &'static str> {
+        Ok(self)
+    }
+}
+
+impl Hints for Gpfc {
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        let [low, _] = self.queue_of[priority.index()];
+        if self.is_lossless(priority) { Interest::Every } else { Interest::Never(QueueId(low)) }
+    }
+
     fn has_fixed_state(&self) -> bool {
         true
+    }
+}
+
+impl Pipelined for Gpfc {
+    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
+        if self.is_lossless(p) {
+            self.pause_if_full(v, i, p, a);
+            self.resume_if_drained(v, i, p, a);
+        }
     }
 }
 

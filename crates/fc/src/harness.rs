@@ -152,7 +152,7 @@ impl Bench {
 
     /// Starts afresh with these port constants.
     pub fn links(&mut self, rate: Rate, delay: Time) {
-        self.books.setup.fill(PortSetup { rate, delay });
+        self.books.setup.fill(PortSetup::new(rate, delay));
         self.rebuild(self.books.mmu.config().thresholds.clone());
     }
 
@@ -168,7 +168,7 @@ impl Bench {
 /// `ports` ports of 40 Gb/s and 20 ns, and static thresholds without a limit.
 fn node(ports: usize, xoff: &str, xon: &str) -> (Vec<PortSetup>, Thresholds) {
     let read = |s: &str| s.parse().expect("a size");
-    let setup = vec![PortSetup { rate: Rate::from_gbps(40), delay: Time::from_ns(20) }; ports];
+    let setup = vec![PortSetup::new(Rate::from_gbps(40), Time::from_ns(20)); ports];
     (setup, Thresholds::uniform(read(xoff), read(xon), Bytes::MAX, ports))
 }
 
@@ -434,7 +434,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
                 Action::Cancel { key } => {
                     self.timers.remove(&key);
                 }
-                Action::Retry { .. } => {}
+                Action::Retry { .. } | Action::Exhausted { .. } | Action::Replenished { .. } => {}
             }
         }
     }

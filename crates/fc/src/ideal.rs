@@ -21,8 +21,9 @@ pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
 use crate::perflow::{Backstop, HopBdp, NicFlows, Own, Plan, Table, Upstream, active_with};
 use crate::{
-    Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
-    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
+    Actions, Fallback, FlowControl, Hints, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
+    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values,
+    Violation,
 };
 use weir_core::prefetch::prefetch;
 use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, QueueId};
@@ -53,6 +54,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     params: &[PAUSE_FACTOR, RESUME, HOP_RTT, BACKSTOP],
     lossless: false,
     ingress_bound: crate::perflow::ingress_bound,
+    many_paths: Err(crate::perflow::ONE_PATH),
     build,
 };
 
@@ -166,18 +168,6 @@ impl FlowControl for Ideal {
         self.plan.layout()
     }
 
-    fn fits_many_paths(&self) -> Result<(), &'static str> {
-        Err(crate::perflow::ONE_PATH)
-    }
-
-    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
-        // a NIC's packets leave no trace
-        if self.role == Role::Nic {
-            return Interest::Never(self.plan.other(priority));
-        }
-        self.backstop.interest(&self.plan, priority)
-    }
-
     fn arrive(
         &mut self,
         v: &NodeView<'_>,
@@ -200,22 +190,6 @@ impl FlowControl for Ideal {
             e.upstream.pause(p.ingress, p.priority, p.flow, a);
         }
         queue
-    }
-
-    /// A flow without packets here would take the first free queue, which would hold this packet
-    /// only, and give it back. (A queue that has yet to be made is made by `arrive`.)
-    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
-        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
-        let flows = &self.egresses[self.plan.at(egress, class)];
-        let queue = self.plan.data(class, flows.next_index());
-        let passes = queue.index() < v.books.ports[egress.index()].queues.len()
-            && u64::from(p.size) <= self.threshold.bytes(p.ingress, egress)
-            && flows.find(p.flow.get()).is_none();
-        passes.then_some(queue)
-    }
-
-    fn prefetch(&self) {
-        prefetch(self.egresses.as_slice());
     }
 
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
@@ -298,6 +272,32 @@ impl FlowControl for Ideal {
         let entries: usize = self.egresses.iter().map(Table::len).sum();
         // flow 13 B, queue 2 B, flags 1 B
         StateSize { tables: vec![("flow table", (entries + self.nic.len()) as u64 * 16)] }
+    }
+}
+
+impl Hints for Ideal {
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        // a NIC's packets leave no trace
+        if self.role == Role::Nic {
+            return Interest::Never(self.plan.other(priority));
+        }
+        self.backstop.interest(&self.plan, priority)
+    }
+
+    /// A flow without packets here would take the first free queue, which would hold this packet
+    /// only, and give it back. (A queue that has yet to be made is made by `arrive`.)
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
+        let flows = &self.egresses[self.plan.at(egress, class)];
+        let queue = self.plan.data(class, flows.next_index());
+        let passes = queue.index() < v.books.ports[egress.index()].queues.len()
+            && u64::from(p.size) <= self.threshold.bytes(p.ingress, egress)
+            && flows.find(p.flow.get()).is_none();
+        passes.then_some(queue)
+    }
+
+    fn prefetch(&self) {
+        prefetch(self.egresses.as_slice());
     }
 }
 

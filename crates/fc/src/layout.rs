@@ -1,6 +1,6 @@
 //! How a port's queues are arranged and served.
 
-use weir_core::{Bytes, Priority};
+use weir_core::{Bytes, Packet, Priority, PrioritySet};
 
 /// One egress queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +46,25 @@ pub struct QueueLayout {
     pub on_demand: Vec<OnDemand>,
     /// Whether the scheme wants [`crate::FlowControl::serve`] called for every head.
     pub inspects_heads: bool,
+    /// The most that may wait at the port, if the scheme and not only the memory limits that.
+    pub room: Option<EgressRoom>,
+}
+
+/// The most that may wait at an egress port. The node drops a packet that does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EgressRoom {
+    /// The priorities for which it holds, each on its own.
+    pub priorities: PrioritySet,
+    /// The most bytes of one of them.
+    pub bytes: Bytes,
+}
+
+impl EgressRoom {
+    /// Whether `p` fits where `queued` bytes of its priority wait.
+    #[inline]
+    pub fn fits(&self, p: &Packet, queued: Bytes) -> bool {
+        !self.priorities.contains(p.priority) || queued.saturating_add(p.bytes()) <= self.bytes
+    }
 }
 
 /// How the eight priorities share a port.
@@ -172,6 +191,7 @@ mod tests {
                 OnDemand { group: 2, spec: spec(3) },
             ],
             inspects_heads: false,
+            room: None,
         };
         let all = |f: &dyn Fn(usize) -> Option<usize>| (0..6).map(f).collect::<Option<Vec<_>>>();
         assert_eq!(all(&|q| layout.group_of(q)), Some(vec![1, 1, 0, 2, 0, 2]));

@@ -5,8 +5,8 @@
 //! transport retransmits it. *Messages:* none. *Parameters:* none.
 
 use crate::{
-    Actions, FlowControl, IngressBound, Interest, Mmu, NodeSetup, NodeView, ParamError, PortQueue,
-    PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Values, Violation,
+    Actions, FlowControl, Hints, IngressBound, Interest, Mmu, NodeSetup, NodeView, ParamError,
+    Pipelined, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Values, Violation,
 };
 use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId};
@@ -20,6 +20,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     params: &[],
     lossless: false,
     ingress_bound: |_| IngressBound::Memory,
+    many_paths: Ok(()),
     build,
 };
 
@@ -46,18 +47,6 @@ impl FlowControl for NoFlowControl {
         QueueLayout::per_priority(&self.schedule)
     }
 
-    fn fits_pipeline(&self) -> Result<(), &'static str> {
-        Ok(())
-    }
-
-    fn quiet_range(&self, _mmu: &Mmu, _ingress: PortId, _priority: Priority) -> Range<Bytes> {
-        Bytes::ZERO..Bytes::MAX
-    }
-
-    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
-        Interest::Never(QueueId(self.queue_of[priority.index()]))
-    }
-
     fn arrive(
         &mut self,
         _v: &NodeView<'_>,
@@ -82,7 +71,25 @@ impl FlowControl for NoFlowControl {
         StateSize::default()
     }
 
+    fn pipelined(&mut self) -> Result<&mut dyn Pipelined, &'static str> {
+        Ok(self)
+    }
+}
+
+impl Hints for NoFlowControl {
+    fn quiet_range(&self, _mmu: &Mmu, _ingress: PortId, _priority: Priority) -> Range<Bytes> {
+        Bytes::ZERO..Bytes::MAX
+    }
+
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        Interest::Never(QueueId(self.queue_of[priority.index()]))
+    }
+
     fn has_fixed_state(&self) -> bool {
         true
     }
+}
+
+impl Pipelined for NoFlowControl {
+    fn ingress_changed(&mut self, _: &NodeView<'_>, _: PortId, _: Priority, _: &mut Actions) {}
 }

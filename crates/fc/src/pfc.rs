@@ -21,9 +21,9 @@
 //! the CaPFC paper, PFC_wdrop and PFC_wstop.
 
 use crate::{
-    Actions, Fallback, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, OnFull,
-    Param, ParamError, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo, StateSize, Target,
-    TimerKey, Values, Violation,
+    Actions, Fallback, FlowControl, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
+    OnFull, Param, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo,
+    StateSize, Target, TimerKey, Values, Violation,
 };
 use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Time};
@@ -71,6 +71,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     params: &[TIMER, PAUSE_QUANTA, REFRESH, ON_FULL],
     lossless: true,
     ingress_bound: |_| IngressBound::Pauses,
+    many_paths: Ok(()),
     build,
 };
 
@@ -241,46 +242,6 @@ impl FlowControl for Pfc {
         QueueLayout::per_priority(&self.schedule)
     }
 
-    fn fits_pipeline(&self) -> Result<(), &'static str> {
-        Ok(())
-    }
-
-    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
-        if !self.lossless.contains(p) {
-            return;
-        }
-        let (paused, full) = (self.has_paused(i, p), v.books.mmu.should_pause(i, p));
-        if !paused && full {
-            self.pause(v.now, i, p, a);
-        } else if paused && !full && v.books.mmu.may_resume(i, p) {
-            self.resume(i, p, a);
-        }
-    }
-
-    fn quiet_range(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Range<Bytes> {
-        match self.interest(mmu, ingress, priority) {
-            Interest::Outside(_, range) => range,
-            _ => Bytes::ZERO..Bytes::MAX,
-        }
-    }
-
-    fn on_full(&self) -> Option<OnFull> {
-        self.on_full
-    }
-
-    /// Below XOFF until the neighbour is paused, and then above XON.
-    fn interest(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Interest {
-        let queue = self.queue_of(priority);
-        if !self.governs(priority) {
-            Interest::Never(queue)
-        } else if self.has_paused(ingress, priority) {
-            let above_xon = mmu.resume_threshold(ingress, priority).saturating_add(Bytes::new(1));
-            Interest::Outside(queue, above_xon..Bytes::MAX)
-        } else {
-            Interest::Outside(queue, Bytes::ZERO..mmu.pause_threshold(ingress, priority))
-        }
-    }
-
     #[inline]
     fn arrive(&mut self, v: &NodeView<'_>, p: &mut Packet, _: PortId, a: &mut Actions) -> QueueId {
         if self.lossless.contains(p.priority)
@@ -290,15 +251,6 @@ impl FlowControl for Pfc {
             self.pause(v.now, p.ingress, p.priority, a);
         }
         self.queue_of(p.priority)
-    }
-
-    /// A packet that neither pauses the neighbour nor finds it paused. (With fixed thresholds the
-    /// switch knows that beforehand and does not ask.)
-    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, _egress: PortId) -> Option<QueueId> {
-        let concerned = self.governs(p.priority)
-            && (self.has_paused(p.ingress, p.priority)
-                || v.books.mmu.would_pause(p.ingress, p.priority, p.size));
-        (!concerned).then(|| self.queue_of(p.priority))
     }
 
     #[inline]
@@ -378,8 +330,61 @@ impl FlowControl for Pfc {
         StateSize { tables: self.tables().to_vec() }
     }
 
+    fn pipelined(&mut self) -> Result<&mut dyn Pipelined, &'static str> {
+        Ok(self)
+    }
+}
+
+impl Hints for Pfc {
+    fn quiet_range(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Range<Bytes> {
+        match self.interest(mmu, ingress, priority) {
+            Interest::Outside(_, range) => range,
+            _ => Bytes::ZERO..Bytes::MAX,
+        }
+    }
+
+    /// Below XOFF until the neighbour is paused, and then above XON.
+    fn interest(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Interest {
+        let queue = self.queue_of(priority);
+        if !self.governs(priority) {
+            Interest::Never(queue)
+        } else if self.has_paused(ingress, priority) {
+            let above_xon = mmu.resume_threshold(ingress, priority).saturating_add(Bytes::new(1));
+            Interest::Outside(queue, above_xon..Bytes::MAX)
+        } else {
+            Interest::Outside(queue, Bytes::ZERO..mmu.pause_threshold(ingress, priority))
+        }
+    }
+
+    /// A packet that neither pauses the neighbour nor finds it paused. (With fixed thresholds the
+    /// switch knows that beforehand and does not ask.)
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, _egress: PortId) -> Option<QueueId> {
+        let concerned = self.governs(p.priority)
+            && (self.has_paused(p.ingress, p.priority)
+                || v.books.mmu.would_pause(p.ingress, p.priority, p.size));
+        (!concerned).then(|| self.queue_of(p.priority))
+    }
+
     fn has_fixed_state(&self) -> bool {
         true
+    }
+}
+
+impl Pipelined for Pfc {
+    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
+        if !self.lossless.contains(p) {
+            return;
+        }
+        let (paused, full) = (self.has_paused(i, p), v.books.mmu.should_pause(i, p));
+        if !paused && full {
+            self.pause(v.now, i, p, a);
+        } else if paused && !full && v.books.mmu.may_resume(i, p) {
+            self.resume(i, p, a);
+        }
+    }
+
+    fn on_full(&self) -> Option<OnFull> {
+        self.on_full
     }
 }
 

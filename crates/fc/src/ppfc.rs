@@ -18,9 +18,9 @@
 //! All arithmetic is in integers: slopes in bytes per second.
 
 use crate::{
-    Actions, Fallback, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
-    ParamError, PortQueue, PortSetup, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values,
-    Violation, pfc, threshold,
+    Actions, Fallback, FlowControl, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
+    Param, ParamError, Pipelined, PortQueue, PortSetup, QueueLayout, Role, SchemeInfo, StateSize,
+    TimerKey, Values, Violation, pfc, threshold,
 };
 use weir_core::{
     Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Ratio, Time,
@@ -84,6 +84,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     ],
     lossless: true,
     ingress_bound: |_| IngressBound::Pauses,
+    many_paths: Ok(()),
     build,
 };
 
@@ -321,32 +322,6 @@ impl FlowControl for Ppfc {
         self.pfc.layout(port)
     }
 
-    fn fits_pipeline(&self) -> Result<(), &'static str> {
-        Ok(())
-    }
-
-    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
-        if self.governs(p) {
-            self.grew(v, i, None, p, a);
-            self.shrank(v, i, p, a);
-        }
-    }
-
-    /// As PFC's, but what is not paused yet may be from the floor on. In `paper` mode samples are
-    /// taken when packets come and go.
-    fn interest(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Interest {
-        if !self.governs(priority) {
-            return Interest::Never(self.pfc.queue_of(priority));
-        }
-        match self.pfc.interest(mmu, ingress, priority) {
-            Interest::Outside(..) if matches!(self.mode, Mode::Predict(_)) => Interest::Every,
-            Interest::Outside(queue, range) if !self.pfc.has_paused(ingress, priority) => {
-                Interest::Outside(queue, range.start..range.end.min(self.floor[ingress.index()]))
-            }
-            interest => interest,
-        }
-    }
-
     fn arrive(
         &mut self,
         v: &NodeView<'_>,
@@ -394,8 +369,38 @@ impl FlowControl for Ppfc {
         size
     }
 
+    fn pipelined(&mut self) -> Result<&mut dyn Pipelined, &'static str> {
+        Ok(self)
+    }
+}
+
+impl Hints for Ppfc {
+    /// As PFC's, but what is not paused yet may be from the floor on. In `paper` mode samples are
+    /// taken when packets come and go.
+    fn interest(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Interest {
+        if !self.governs(priority) {
+            return Interest::Never(self.pfc.queue_of(priority));
+        }
+        match self.pfc.interest(mmu, ingress, priority) {
+            Interest::Outside(..) if matches!(self.mode, Mode::Predict(_)) => Interest::Every,
+            Interest::Outside(queue, range) if !self.pfc.has_paused(ingress, priority) => {
+                Interest::Outside(queue, range.start..range.end.min(self.floor[ingress.index()]))
+            }
+            interest => interest,
+        }
+    }
+
     fn has_fixed_state(&self) -> bool {
         true
+    }
+}
+
+impl Pipelined for Ppfc {
+    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
+        if self.governs(p) {
+            self.grew(v, i, None, p, a);
+            self.shrank(v, i, p, a);
+        }
     }
 }
 

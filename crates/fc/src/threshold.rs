@@ -76,7 +76,7 @@ mod tests {
         f(&NodeSetup {
             node: NodeId(0),
             role,
-            ports: &[PortSetup { rate: Rate::from_gbps(40), delay: Time::ZERO }; 2],
+            ports: &[PortSetup::new(Rate::from_gbps(40), Time::ZERO); 2],
             schedule: &PrioritySchedule::default(),
             lossless: PrioritySet::from_bits(8),
             thresholds,

@@ -21,9 +21,33 @@ pub struct PortSetup {
     pub rate: Rate,
     /// One-way propagation delay of its link.
     pub delay: Time,
+    /// What is at the other end.
+    pub neighbour: Neighbour,
+}
+
+/// The node at the other end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbour {
+    /// Switch or NIC.
+    pub role: Role,
+    /// Time between the arrival of a packet there and the earliest time when it can leave again:
+    /// the forwarding latency of a switch, zero at a NIC.
+    pub latency: Time,
+}
+
+impl Neighbour {
+    /// A switch without forwarding latency.
+    pub const SWITCH: Self = Self { role: Role::Switch, latency: Time::ZERO };
+    /// A NIC.
+    pub const NIC: Self = Self { role: Role::Nic, latency: Time::ZERO };
 }
 
 impl PortSetup {
+    /// A port at a switch without forwarding latency.
+    pub const fn new(rate: Rate, delay: Time) -> Self {
+        Self { rate, delay, neighbour: Neighbour::SWITCH }
+    }
+
     /// The round trip over this link, without queueing or serialisation.
     pub fn propagation_rtt(&self) -> Time {
         self.delay * 2

@@ -196,9 +196,14 @@ fn headroom_given(c: &Config, need: Bytes) -> String {
         Bytes::ZERO => format!("{given}: enough"),
         short => format!("{given}: TOO LITTLE by {short}, packets can be lost"),
     };
-    let pauses = (c.scheme.info.ingress_bound)(&c.scheme.values) != IngressBound::Memory;
+    let bound = (c.scheme.info.ingress_bound)(&c.scheme.values);
     match c.switch.thresholds {
-        _ if !pauses => "none: the scheme does not pause at the ingress".into(),
+        _ if matches!(bound, IngressBound::Grants(_)) => {
+            "none: neighbours send only what was granted".into()
+        }
+        _ if bound == IngressBound::Memory => {
+            "none: the scheme does not pause at the ingress".into()
+        }
         ThresholdConfig::Pool => "none: one pool, no pauses".into(),
         ThresholdConfig::Static { limit: IngressLimit::Unlimited, .. } => {
             "as much as there is memory".into()
@@ -302,6 +307,7 @@ fn thresholds_text(c: &Config, thresholds: ThresholdConfig) -> String {
                 (IngressLimit::Lossless, IngressBound::Memory) => {
                     "no limit (the scheme does not pause there)".into()
                 }
+                (IngressLimit::Lossless, IngressBound::Grants(b)) => format!("limit {b}: granted"),
                 (IngressLimit::Lossless, _) => "plus headroom".into(),
                 (IngressLimit::Unlimited, _) => "no limit".into(),
                 (IngressLimit::Bytes(b), _) => format!("limit {b}"),

@@ -521,13 +521,13 @@ fn find_links(
 /// Whether a pipelined switch under this scheme drops packets at a full egress queue.
 fn drops_when_full(pipeline: Option<&PipelineConfig>, scheme: &Scheme) -> bool {
     let Some(pipeline) = pipeline else { return false };
-    let rule = ask(scheme).and_then(|fc| fc.on_full());
+    let rule = ask(scheme).and_then(|mut fc| fc.pipelined().ok()?.on_full());
     rule.unwrap_or(pipeline.on_full) == OnFull::Drop
 }
 
 /// The scheme at some node, to ask it what does not depend on the node.
 pub(crate) fn ask(scheme: &Scheme) -> Option<Box<dyn FlowControl>> {
-    let port = PortSetup { rate: Rate::from_gbps(1), delay: Time::ZERO };
+    let port = PortSetup::new(Rate::from_gbps(1), Time::ZERO);
     let setup = NodeSetup {
         node: NodeId(0),
         role: Role::Nic,

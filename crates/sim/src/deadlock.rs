@@ -13,7 +13,7 @@ use crate::switch::Switch;
 use crate::switch::holds::StuckQueue;
 use crate::world::World;
 use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Time};
-use weir_fc::PortQueue;
+use weir_fc::{IngressWait, PortQueue};
 
 /// How long a cycle must have stood still, and how long a silent network is listened to.
 const CONFIRM: Time = Time::from_ms(1);
@@ -108,7 +108,10 @@ fn waits_for(world: &World<'_>, vertices: &[Vertex], v: &Vertex) -> Vec<usize> {
         Node::Switch(peer) if v.queue.held => Some(peer),
         _ => None,
     };
-    let wait = peer.map(|p| p.scheme.fc.ingress_waits_for(end.peer_port, v.queue.priority));
+    let wait = peer.map(|p| match p.scheme.fc.waits() {
+        Some(waits) => waits.ingress_waits_for(end.peer_port, v.queue.priority),
+        None => IngressWait::default(),
+    });
     let holds_it_up = |w: &Vertex| {
         let (Some(peer), Some(wait)) = (peer, &wait) else { return false };
         let named = wait.egresses.contains(&w.queue.at.port);

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use weir_cc::hpcc::Telemetry;
 use weir_core::control::MIN_FRAME;
 use weir_core::{Bytes, LinkId, NodeId, PortId, PrioritySet, Time};
-use weir_fc::{IngressBound, MmuConfig, NodeSetup, PortSetup, PortThresholds, Role, Thresholds};
+use weir_fc::{
+    IngressBound, MmuConfig, Neighbour, NodeSetup, PortSetup, PortThresholds, Role, Thresholds,
+};
 use weir_net::analysis::{LongestPath, RttModel};
-use weir_net::{Routes, Topology, validate_path};
+use weir_net::{NodeKind, Routes, Topology, validate_path};
 
 /// Constants of a run.
 pub(crate) struct Shared<'a> {
@@ -163,7 +165,14 @@ impl Shared<'_> {
             .iter()
             .map(|end| {
                 let link = self.topology.link(end.link);
-                PortSetup { rate: link.rate, delay: link.delay }
+                let neighbour = match self.topology.node(end.peer).kind {
+                    NodeKind::Switch => {
+                        let latency = self.config.switch.hop_latency();
+                        Neighbour { role: Role::Switch, latency }
+                    }
+                    NodeKind::Host => Neighbour::NIC,
+                };
+                PortSetup { rate: link.rate, delay: link.delay, neighbour }
             })
             .collect()
     }
@@ -230,6 +239,7 @@ impl Shared<'_> {
         let frames = match (limit, (scheme.info.ingress_bound)(&scheme.values)) {
             (IngressLimit::Bytes(given), _) => return given,
             (IngressLimit::Unlimited, _) | (_, IngressBound::Memory) => return Bytes::MAX,
+            (IngressLimit::Lossless, IngressBound::Grants(granted)) => return granted,
             (IngressLimit::Lossless, IngressBound::Pauses) => 1,
             (IngressLimit::Lossless, IngressBound::Slows) => 2,
         };

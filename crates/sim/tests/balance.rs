@@ -20,8 +20,10 @@ const ALB: Balance = Balance::Adaptive { low: Bytes::from_kb(16), high: Bytes::f
 const FLOWLETS: Balance = Balance::Flowlet { gap: Time::from_us(2) };
 const OTHERS: [Balance; 4] = [ALB, Balance::Random, Balance::RoundRobin, FLOWLETS];
 
-/// Schemes whose tables assume one path per flow.
-const ONE_PATH: [&str; 3] = ["ideal", "flowsail", "ffc"];
+/// Whether the tables of a scheme assume one path per flow.
+fn one_path(scheme: &str) -> bool {
+    weir_fc::scheme(scheme).expect("known").many_paths.is_err()
+}
 
 fn fat_tree(k: u32, gbps: u64) -> Topology {
     let (rate, delay) = (Rate::from_gbps(gbps), Time::from_ns(500));
@@ -233,8 +235,8 @@ fn results_depend_on_neither_engine_nor_shortcuts() {
                     }
                     let probe = try_run(&topology, &flows, &cfg);
                     if let Err(SimError::Scheme { error, .. }) = &probe {
-                        let per_flow = ["ofc", "bfc"].iter().chain(&ONE_PATH).any(|s| *s == scheme);
-                        let refused = if pipelined { per_flow } else { ONE_PATH.contains(&scheme) };
+                        let per_flow = ["ofc", "bfc"].contains(&scheme) || one_path(scheme);
+                        let refused = if pipelined { per_flow } else { one_path(scheme) };
                         assert!(refused, "{what}: {}", error.0);
                         continue;
                     }
@@ -254,7 +256,7 @@ fn schemes_whose_tables_assume_one_path_are_refused_with_the_reason() {
         for balance in OTHERS {
             let result = try_run(&topology, &flows, &tolerant(scheme, balance));
             match result {
-                Err(SimError::Scheme { error, .. }) if ONE_PATH.contains(&scheme) => {
+                Err(SimError::Scheme { error, .. }) if one_path(scheme) => {
                     assert!(error.0.contains("several paths"), "{}", error.0);
                     assert!(error.0.contains("RESUME"), "{}", error.0);
                 }

@@ -42,8 +42,8 @@ use crate::perflow::{
     flagged, place, tag,
 };
 use crate::{
-    Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
-    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
+    Actions, Fallback, FlowControl, Hints, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
+    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Violation,
 };
 use egress::{Egress, Entry};
 use heard::Heard;
@@ -153,6 +153,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     ],
     lossless: false,
     ingress_bound: crate::perflow::ingress_bound,
+    many_paths: Ok(()),
     build,
 };
 
@@ -411,10 +412,6 @@ impl FlowControl for Bfc {
         self.plan.layout()
     }
 
-    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
-        self.backstop.interest(&self.plan, priority)
-    }
-
     fn arrive(
         &mut self,
         v: &NodeView<'_>,
@@ -437,41 +434,6 @@ impl FlowControl for Bfc {
             self.told.count(p, a);
         }
         queue
-    }
-
-    /// A packet that finds its port empty is the only one of its flow: it is not counted, and its
-    /// flow's entry is idle again at once.
-    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
-        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
-        if !self.told.is_quiet(p.ingress) {
-            return None;
-        }
-        let at = self.plan.at(egress, class);
-        let key = self.keys.of(p.flow);
-        let until = v.now + self.sticky[p.ingress.index()];
-        let known = &mut self.egresses[at];
-        known.purge(v.now);
-        let (i, mut queue) = match known.get_mut(key) {
-            Some((_, e)) if e.packets > 0 => return None,
-            Some((i, e)) if v.now <= e.until => {
-                e.until = until;
-                (i, e.queue)
-            }
-            _ => {
-                let queue = self.queue_for(v, p.flow, egress, class);
-                (self.renew(at, key, 0, queue, until), queue)
-            }
-        };
-        self.egresses[at].rest(i, until);
-        if self.first_packets && p.has(flags::FIRST) {
-            queue = self.plan.other(p.priority);
-        }
-        p.wire_tag = queue.0;
-        Some(queue)
-    }
-
-    fn prefetch(&self) {
-        prefetch(self.egresses.as_slice());
     }
 
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
@@ -557,5 +519,46 @@ impl FlowControl for Bfc {
             ("pause counters", self.told.counters() as u64 * 2),
         ];
         StateSize { tables }
+    }
+}
+
+impl Hints for Bfc {
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        self.backstop.interest(&self.plan, priority)
+    }
+
+    /// A packet that finds its port empty is the only one of its flow: it is not counted, and its
+    /// flow's entry is idle again at once.
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
+        if !self.told.is_quiet(p.ingress) {
+            return None;
+        }
+        let at = self.plan.at(egress, class);
+        let key = self.keys.of(p.flow);
+        let until = v.now + self.sticky[p.ingress.index()];
+        let known = &mut self.egresses[at];
+        known.purge(v.now);
+        let (i, mut queue) = match known.get_mut(key) {
+            Some((_, e)) if e.packets > 0 => return None,
+            Some((i, e)) if v.now <= e.until => {
+                e.until = until;
+                (i, e.queue)
+            }
+            _ => {
+                let queue = self.queue_for(v, p.flow, egress, class);
+                (self.renew(at, key, 0, queue, until), queue)
+            }
+        };
+        self.egresses[at].rest(i, until);
+        if self.first_packets && p.has(flags::FIRST) {
+            queue = self.plan.other(p.priority);
+        }
+        p.wire_tag = queue.0;
+        Some(queue)
+    }
+
+    fn prefetch(&self) {
+        prefetch(self.egresses.as_slice());
     }
 }

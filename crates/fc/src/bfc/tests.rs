@@ -268,7 +268,7 @@ fn a_nic_stamps_its_slot_and_has_no_queue_of_first_packets() {
     let b = nic(&[("first-packet", "true")]);
     let mut p = first(&b, 0, 0).0;
     let values = given(&INFO, &[("first-packet", "true")]);
-    let ports = [crate::PortSetup { rate: Rate::from_gbps(100), delay: Time::from_us(1) }];
+    let ports = [crate::PortSetup::new(Rate::from_gbps(100), Time::from_us(1))];
     let schedule = crate::PrioritySchedule::default();
     let setup = NodeSetup {
         node: weir_core::NodeId(0),
@@ -527,7 +527,7 @@ fn bitmaps_without_a_period_are_refused() {
     let setup = NodeSetup {
         node: weir_core::NodeId(0),
         role: Role::Switch,
-        ports: &[crate::PortSetup { rate: Rate::from_gbps(40), delay: Time::ZERO }],
+        ports: &[crate::PortSetup::new(Rate::from_gbps(40), Time::ZERO)],
         schedule: &schedule,
         lossless: PrioritySet::from_bits(8),
         thresholds: &crate::Thresholds::Pool,

@@ -56,22 +56,16 @@ fn xon(port: PortId) -> (PortId, ControlMessage) {
 fn a_packet_that_would_pass_max_is_dropped_and_one_that_reaches_it_is_not() {
     let mut b = switch_with(&[(&EGRESS_MAX, "8KB")]);
     put(&mut b, A, OUT, 7);
-    let admit = |size, priority: Priority, to| {
+    let fits = |size, priority: Priority, to| {
         let p = b.packet(B, size).priority(priority).0;
-        let mut scheme = b.scheme().clone();
-        scheme.admit(&b.view(), &p, to)
+        let room = b.scheme().layout(to).room.expect("MAX is set");
+        room.fits(&p, b.view().q_out(to, priority))
     };
-    assert_eq!(admit(1000, PRIORITY, OUT), Admit::Accept, "8000 B is the limit");
-    assert_eq!(admit(1001, PRIORITY, OUT), Admit::Drop);
-    assert_eq!(admit(1001, PRIORITY, OUT2), Admit::Accept, "another queue");
-    assert_eq!(admit(9000, Priority::ALL[5], OUT), Admit::Accept, "not lossless");
-    put(&mut b, A, OUT2, 100);
-    assert!(b.scheme().gates_admission(), "or nobody would ask");
-    let mut unlimited = switch();
-    assert!(!unlimited.scheme().gates_admission(), "nothing to ask");
-    put(&mut unlimited, A, OUT, 1);
-    let p = unlimited.packet(B, u16::MAX).0;
-    assert_eq!(unlimited.scheme().clone().admit(&unlimited.view(), &p, OUT), Admit::Accept);
+    assert!(fits(1000, PRIORITY, OUT), "8000 B is the limit");
+    assert!(!fits(1001, PRIORITY, OUT));
+    assert!(fits(1001, PRIORITY, OUT2), "another queue");
+    assert!(fits(9000, Priority::ALL[5], OUT), "not lossless");
+    assert_eq!(switch().scheme().layout(OUT).room, None, "by default only the memory limits it");
 }
 
 /// Lines 7 and 8: counted from WARN on, the packet itself included.

@@ -517,6 +517,8 @@ mod tests {
         }
     }
 
+    impl crate::Hints for Faulty {}
+
     #[test]
     fn each_kind_of_fault_is_found_by_a_shortest_way() {
         let find = |fault, packets| {

@@ -39,8 +39,9 @@ pub use crate::perflow::BACKSTOP;
 
 use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table, place, tag};
 use crate::{
-    Actions, Fallback, FlowControl, Interest, Kind, Mmu, NodeSetup, NodeView, Param, ParamError,
-    PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
+    Actions, Fallback, FlowControl, Hints, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
+    ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict,
+    Violation, Waits,
 };
 use egress::{Egress, Limits};
 use frames::{Frames, Name, Tuple};
@@ -142,6 +143,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     ],
     lossless: false,
     ingress_bound: crate::perflow::ingress_bound,
+    many_paths: Err(crate::perflow::ONE_PATH),
     build,
 };
 
@@ -300,18 +302,6 @@ impl FlowControl for Ffc {
         self.plan.layout()
     }
 
-    fn fits_many_paths(&self) -> Result<(), &'static str> {
-        Err(crate::perflow::ONE_PATH)
-    }
-
-    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
-        // a NIC's packets leave no trace
-        if self.role == Role::Nic {
-            return Interest::Never(self.plan.other(priority));
-        }
-        self.backstop.interest(&self.plan, priority)
-    }
-
     fn arrive(
         &mut self,
         v: &NodeView<'_>,
@@ -339,20 +329,6 @@ impl FlowControl for Ffc {
         let length = v.queue(egress, e.transmit()).bytes.get() + u64::from(p.size);
         e.check(v.now, length, a);
         e.transmit()
-    }
-
-    /// A flow that is not known would have its bytes in the transmit queue, and be forgotten.
-    fn pass(&mut self, _v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
-        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
-        let e = &self.egresses[self.plan.at(egress, class)];
-        let passes = !e.gated
-            && u64::from(p.size) <= e.limits.threshold
-            && e.flows.find(self.tuple.key(self.tuple.name(p))).is_none();
-        passes.then(|| e.transmit())
-    }
-
-    fn prefetch(&self) {
-        prefetch(self.egresses.as_slice());
     }
 
     #[inline]
@@ -463,15 +439,6 @@ impl FlowControl for Ffc {
         self.nic.ends(slot, (p.priority, self.tuple.key(self.tuple.name(p))), a);
     }
 
-    /// A lane whose flow may go waits for the transmit queue to shrink.
-    fn head_waits_for(&self, at: PortQueue, _head: &Packet) -> Option<QueueId> {
-        let class = self.plan.class_of(at.queue)?;
-        let e = &self.egresses[self.plan.at(at.port, class)];
-        let lane = at.queue.0.checked_sub(e.transmit().0 + 1)?;
-        let flow = e.flows.at(e.lanes.get(lane as usize).copied().flatten()?)?;
-        (e.gated && !flow.xoff).then_some(e.transmit())
-    }
-
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
         self.backstop.audit(v, drained)?;
         if drained && self.frames.any_pending() {
@@ -497,7 +464,42 @@ impl FlowControl for Ffc {
         }
     }
 
-    fn counts(&self) -> Vec<(&'static str, u64)> {
-        vec![("lanes exhausted", self.lanes_exhausted())]
+    fn waits(&self) -> Option<&dyn Waits> {
+        Some(self)
+    }
+}
+
+impl Hints for Ffc {
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        // a NIC's packets leave no trace
+        if self.role == Role::Nic {
+            return Interest::Never(self.plan.other(priority));
+        }
+        self.backstop.interest(&self.plan, priority)
+    }
+
+    /// A flow that is not known would have its bytes in the transmit queue, and be forgotten.
+    fn pass(&mut self, _v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
+        let e = &self.egresses[self.plan.at(egress, class)];
+        let passes = !e.gated
+            && u64::from(p.size) <= e.limits.threshold
+            && e.flows.find(self.tuple.key(self.tuple.name(p))).is_none();
+        passes.then(|| e.transmit())
+    }
+
+    fn prefetch(&self) {
+        prefetch(self.egresses.as_slice());
+    }
+}
+
+impl Waits for Ffc {
+    /// A lane whose flow may go waits for the transmit queue to shrink.
+    fn head_waits_for(&self, at: PortQueue, _head: &Packet) -> Option<QueueId> {
+        let class = self.plan.class_of(at.queue)?;
+        let e = &self.egresses[self.plan.at(at.port, class)];
+        let lane = at.queue.0.checked_sub(e.transmit().0 + 1)?;
+        let flow = e.flows.at(e.lanes.get(lane as usize).copied().flatten()?)?;
+        (e.gated && !flow.xoff).then_some(e.transmit())
     }
 }

@@ -63,8 +63,8 @@ use crate::perflow::{
     active_with, flagged, place, tag,
 };
 use crate::{
-    Actions, FlowControl, Interest, Mmu, NodeSetup, NodeView, ParamError, PortQueue, QueueLayout,
-    Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation,
+    Actions, FlowControl, Hints, Interest, Mmu, NodeSetup, NodeView, ParamError, PortQueue,
+    QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation, Waits,
 };
 use egress::{Egress, Queue};
 use params::Reading;
@@ -93,6 +93,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     ],
     lossless: false,
     ingress_bound: crate::perflow::ingress_bound,
+    many_paths: Err(crate::perflow::ONE_PATH),
     build,
 };
 
@@ -371,21 +372,18 @@ fn fair_share(length: u64, flows: u32) -> u64 {
     length >> flows.max(1).next_power_of_two().trailing_zeros()
 }
 
+impl FlowSail {
+    fn discard_mark(&mut self, v: &NodeView<'_>, at: PortQueue, mark: &Packet, a: &mut Actions) {
+        // Either way nothing waits for it any more. One left in the other queue finds that.
+        if let Some(egress) = self.egress_of(at) {
+            self.egresses[egress].normal_mark(v.now, mark.wire_tag, a);
+        }
+    }
+}
+
 impl FlowControl for FlowSail {
     fn layout(&self, _port: PortId) -> QueueLayout {
         self.plan.layout()
-    }
-
-    fn fits_many_paths(&self) -> Result<(), &'static str> {
-        Err(crate::perflow::ONE_PATH)
-    }
-
-    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
-        // a NIC's packets leave no trace
-        if self.role == Role::Nic {
-            return Interest::Never(self.plan.other(priority));
-        }
-        self.backstop.interest(&self.plan, priority)
     }
 
     fn arrive(
@@ -402,28 +400,6 @@ impl FlowControl for FlowSail {
         let hit = self.is_congested(v, p, at, i, queue);
         self.identify(p, at, (i, queue), hit, a);
         self.plan.data(class, queue)
-    }
-
-    /// A flow that is not known would have an entry, an empty queue and no share that is too large,
-    /// and be forgotten: what is left is the draw of its queue. (A mark may wait in the isolation
-    /// queue, which is none of the flow's.) One that is isolated has been active.
-    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
-        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
-        let (low, high) = self.thresholds.get(p.ingress, egress);
-        if u64::from(p.size) > low.min(high) {
-            return None;
-        }
-        let e = &mut self.egresses[self.plan.at(egress, class)];
-        let isolation = e.isolation();
-        let queue = match e.flows.find(self.keys.of(p.flow)) {
-            None => self.draws.below(isolation),
-            Some(i) => e.pass(v.now, i).then_some(isolation)?,
-        };
-        Some(self.plan.data(class, queue))
-    }
-
-    fn prefetch(&self) {
-        prefetch(self.egresses.as_slice());
     }
 
     #[inline]
@@ -450,10 +426,17 @@ impl FlowControl for FlowSail {
         Verdict::Swallow
     }
 
-    fn mark_lost(&mut self, v: &NodeView<'_>, at: PortQueue, mark: &Packet, a: &mut Actions) {
-        // Either way nothing waits for it any more. One left in the other queue finds that.
-        if let Some(egress) = self.egress_of(at) {
-            self.egresses[egress].normal_mark(v.now, mark.wire_tag, a);
+    fn discard(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        from: Option<PortQueue>,
+        a: &mut Actions,
+    ) {
+        match from {
+            Some(at) if p.kind == PacketKind::Mark => self.discard_mark(v, at, p, a),
+            Some(at) => self.depart(v, p, at, a),
+            None => {}
         }
     }
 
@@ -509,16 +492,6 @@ impl FlowControl for FlowSail {
         self.nic.ends(slot, (p.priority, self.keys.of(p.flow)), a);
     }
 
-    /// A mark in the isolation queue waits for its flow's packets in the normal queue.
-    fn head_waits_for(&self, at: PortQueue, head: &Packet) -> Option<QueueId> {
-        let e = &self.egresses[self.egress_of(at)?];
-        if head.kind != PacketKind::Mark || at.queue != e.queue_id(e.isolation()) {
-            return None;
-        }
-        let flow = e.flows.at(head.wire_tag).filter(|f| f.waiting)?;
-        Some(e.queue_id(flow.queue))
-    }
-
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
         self.backstop.audit(v, drained)?;
         if self.role == Role::Nic {
@@ -540,5 +513,53 @@ impl FlowControl for FlowSail {
                 ("NIC flows", bytes(self.nic.len() as u64)),
             ],
         }
+    }
+
+    fn waits(&self) -> Option<&dyn Waits> {
+        Some(self)
+    }
+}
+
+impl Hints for FlowSail {
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        // a NIC's packets leave no trace
+        if self.role == Role::Nic {
+            return Interest::Never(self.plan.other(priority));
+        }
+        self.backstop.interest(&self.plan, priority)
+    }
+
+    /// A flow that is not known would have an entry, an empty queue and no share that is too large,
+    /// and be forgotten: what is left is the draw of its queue. (A mark may wait in the isolation
+    /// queue, which is none of the flow's.) One that is isolated has been active.
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let class = self.plan.class(p.priority).filter(|_| self.backstop.is_none())?;
+        let (low, high) = self.thresholds.get(p.ingress, egress);
+        if u64::from(p.size) > low.min(high) {
+            return None;
+        }
+        let e = &mut self.egresses[self.plan.at(egress, class)];
+        let isolation = e.isolation();
+        let queue = match e.flows.find(self.keys.of(p.flow)) {
+            None => self.draws.below(isolation),
+            Some(i) => e.pass(v.now, i).then_some(isolation)?,
+        };
+        Some(self.plan.data(class, queue))
+    }
+
+    fn prefetch(&self) {
+        prefetch(self.egresses.as_slice());
+    }
+}
+
+impl Waits for FlowSail {
+    /// A mark in the isolation queue waits for its flow's packets in the normal queue.
+    fn head_waits_for(&self, at: PortQueue, head: &Packet) -> Option<QueueId> {
+        let e = &self.egresses[self.egress_of(at)?];
+        if head.kind != PacketKind::Mark || at.queue != e.queue_id(e.isolation()) {
+            return None;
+        }
+        let flow = e.flows.at(head.wire_tag).filter(|f| f.waiting)?;
+        Some(e.queue_id(flow.queue))
     }
 }

@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(c.rate_at(64_920 + 6_720, min), Some(Rate::from_gbps(20)));
         assert_eq!(c.rate_at(78_359, min), Some(min), "2.98 Mb/s");
         assert_eq!(c.rate_at(1_000_000, min), Some(min), "never zero");
-        let flat = Curve::flat(&PortSetup { rate: Rate::from_gbps(1), delay: Time::ZERO });
+        let flat = Curve::flat(&PortSetup::new(Rate::from_gbps(1), Time::ZERO));
         assert_eq!(flat.rate_at(1, min), None);
     }
 

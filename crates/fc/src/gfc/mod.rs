@@ -38,9 +38,9 @@ mod curve;
 mod tests;
 
 use crate::{
-    Actions, Fallback, FlowControl, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
-    ParamError, PortQueue, PrioritySchedule, QueueLayout, Role, SchemeInfo, StateSize, Target,
-    TimerKey, Values, Violation, threshold,
+    Actions, Fallback, FlowControl, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
+    Param, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout, Role, SchemeInfo,
+    StateSize, Target, TimerKey, Values, Violation, threshold,
 };
 use curve::{Curve, Plan};
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Rate};
@@ -121,6 +121,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     params: &[MODE, FEEDBACK, B_M, B_1, B_0, MIN_RATE, PERIOD, DOWN_HYSTERESIS, RESPONSE],
     lossless: true,
     ingress_bound,
+    many_paths: Ok(()),
     build,
 };
 
@@ -319,34 +320,6 @@ impl FlowControl for Gfc {
         QueueLayout::per_priority(&self.schedule)
     }
 
-    fn fits_pipeline(&self) -> Result<(), &'static str> {
-        Ok(())
-    }
-
-    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
-        if self.governs(p) {
-            self.look(v, i, p, a);
-        }
-    }
-
-    /// Below the first threshold, as long as the neighbour was told nothing. With periodic reports
-    /// the scheme hears of every packet: the first one starts them.
-    fn interest(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Interest {
-        let i = ingress.index();
-        let queue = QueueId(self.queue_of[priority.index()]);
-        let below = match self.feedback {
-            _ if !self.governs(priority) => return Interest::Never(queue),
-            _ if self.told[i][priority.index()] != 0 => Bytes::ZERO,
-            Feedback::Periodic => Bytes::ZERO,
-            Feedback::Stages { stops, .. } => {
-                let stop = if stops { mmu.pause_threshold(ingress, priority) } else { Bytes::MAX };
-                self.curves[i].first_stage().min(stop)
-            }
-            Feedback::OnChange => Bytes::new(self.curves[i].b_0 + 1),
-        };
-        Interest::Outside(queue, Bytes::ZERO..below)
-    }
-
     fn arrive(&mut self, v: &NodeView<'_>, p: &mut Packet, _: PortId, a: &mut Actions) -> QueueId {
         if self.governs(p.priority) {
             self.look(v, p.ingress, p.priority, a);
@@ -427,7 +400,39 @@ impl FlowControl for Gfc {
         StateSize { tables: vec![("ingress counters", self.told.len() as u64 * 8 * 4)] }
     }
 
+    fn pipelined(&mut self) -> Result<&mut dyn Pipelined, &'static str> {
+        Ok(self)
+    }
+}
+
+impl Hints for Gfc {
+    /// Below the first threshold, as long as the neighbour was told nothing. With periodic reports
+    /// the scheme hears of every packet: the first one starts them.
+    fn interest(&self, mmu: &Mmu, ingress: PortId, priority: Priority) -> Interest {
+        let i = ingress.index();
+        let queue = QueueId(self.queue_of[priority.index()]);
+        let below = match self.feedback {
+            _ if !self.governs(priority) => return Interest::Never(queue),
+            _ if self.told[i][priority.index()] != 0 => Bytes::ZERO,
+            Feedback::Periodic => Bytes::ZERO,
+            Feedback::Stages { stops, .. } => {
+                let stop = if stops { mmu.pause_threshold(ingress, priority) } else { Bytes::MAX };
+                self.curves[i].first_stage().min(stop)
+            }
+            Feedback::OnChange => Bytes::new(self.curves[i].b_0 + 1),
+        };
+        Interest::Outside(queue, Bytes::ZERO..below)
+    }
+
     fn has_fixed_state(&self) -> bool {
         true
+    }
+}
+
+impl Pipelined for Gfc {
+    fn ingress_changed(&mut self, v: &NodeView<'_>, i: PortId, p: Priority, a: &mut Actions) {
+        if self.governs(p) {
+            self.look(v, i, p, a);
+        }
     }
 }

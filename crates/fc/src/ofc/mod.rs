@@ -66,9 +66,9 @@ mod tables;
 mod tests;
 
 use crate::{
-    Actions, Fallback, FlowControl, Group, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
-    Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values, Verdict,
-    Violation, threshold,
+    Actions, Fallback, FlowControl, Group, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup,
+    NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values,
+    Verdict, Violation, threshold,
 };
 use card::Card;
 use hierarchy::{Hierarchy, Lane, Queues, Rules};
@@ -180,6 +180,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     ],
     lossless: true,
     ingress_bound: |_| IngressBound::Pauses,
+    many_paths: Ok(()),
     build,
 };
 
@@ -383,16 +384,16 @@ impl Ofc {
     }
 }
 
+impl Ofc {
+    /// What was before it in the served queue is thrown away, too: the drain is over.
+    fn discard_mark(&mut self, v: &NodeView<'_>, at: PortQueue, mark: &Packet, a: &mut Actions) {
+        self.serve(v, at, mark, a);
+    }
+}
+
 impl FlowControl for Ofc {
     fn layout(&self, _port: PortId) -> QueueLayout {
         self.layout.clone()
-    }
-
-    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
-        match self.is_lossless(priority) && self.role == Role::Switch {
-            true => Interest::Every,
-            false => Interest::Never(QueueId(self.queues[priority.index()].normal)),
-        }
     }
 
     fn arrive(
@@ -411,21 +412,6 @@ impl FlowControl for Ofc {
             }
         }
         QueueId(self.queues[p.priority.index()].normal)
-    }
-
-    /// Below both thresholds no frame is sent, and while no flow is paused at the egress its heads
-    /// are sent.
-    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
-        let Packet { ingress, priority, .. } = *p;
-        if !self.is_lossless(priority) {
-            return None;
-        }
-        let bytes = v.q_in(ingress, priority).saturating_add(p.bytes());
-        let passes = bytes < self.config.xoff_congested[ingress.index()]
-            && bytes < v.books.mmu.pause_threshold(ingress, priority)
-            && self.told[self.at(priority, ingress)].is_nothing()
-            && self.egress[self.at(priority, egress)].is_at_rest();
-        passes.then(|| QueueId(self.queues[priority.index()].normal))
     }
 
     fn serve(
@@ -479,9 +465,18 @@ impl FlowControl for Ofc {
         }
     }
 
-    /// What was before it in the served queue is thrown away, too: the drain is over.
-    fn mark_lost(&mut self, v: &NodeView<'_>, at: PortQueue, mark: &Packet, a: &mut Actions) {
-        self.serve(v, at, mark, a);
+    fn discard(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &mut Packet,
+        from: Option<PortQueue>,
+        a: &mut Actions,
+    ) {
+        match from {
+            Some(at) if p.kind == PacketKind::Mark => self.discard_mark(v, at, p, a),
+            Some(at) => self.depart(v, p, at, a),
+            None => {}
+        }
     }
 
     fn link(&mut self, v: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
@@ -553,5 +548,29 @@ impl FlowControl for Ofc {
                 ("pause_frame_tab", told as u64 * ENTRY_BYTES[2]),
             ],
         }
+    }
+}
+
+impl Hints for Ofc {
+    fn interest(&self, _mmu: &Mmu, _ingress: PortId, priority: Priority) -> Interest {
+        match self.is_lossless(priority) && self.role == Role::Switch {
+            true => Interest::Every,
+            false => Interest::Never(QueueId(self.queues[priority.index()].normal)),
+        }
+    }
+
+    /// Below both thresholds no frame is sent, and while no flow is paused at the egress its heads
+    /// are sent.
+    fn pass(&mut self, v: &NodeView<'_>, p: &mut Packet, egress: PortId) -> Option<QueueId> {
+        let Packet { ingress, priority, .. } = *p;
+        if !self.is_lossless(priority) {
+            return None;
+        }
+        let bytes = v.q_in(ingress, priority).saturating_add(p.bytes());
+        let passes = bytes < self.config.xoff_congested[ingress.index()]
+            && bytes < v.books.mmu.pause_threshold(ingress, priority)
+            && self.told[self.at(priority, ingress)].is_nothing()
+            && self.egress[self.at(priority, egress)].is_at_rest();
+        passes.then(|| QueueId(self.queues[priority.index()].normal))
     }
 }

@@ -144,9 +144,8 @@ mod tests {
 
     /// A switch with these links (Gb/s, us).
     fn at(links: [(u64, u64); 3], response: Time, check: impl FnOnce(&NodeSetup<'_>)) {
-        let ports: Vec<PortSetup> = links
-            .map(|(g, us)| PortSetup { rate: Rate::from_gbps(g), delay: Time::from_us(us) })
-            .into();
+        let ports: Vec<PortSetup> =
+            links.map(|(g, us)| PortSetup::new(Rate::from_gbps(g), Time::from_us(us))).into();
         Bench::around(3, "75KB", "45KB", |setup| {
             check(&NodeSetup { ports: &ports, response: response.into(), ..setup.clone() });
             crate::none::NoFlowControl::new(setup.schedule)

@@ -187,7 +187,7 @@ mod tests {
     use weir_core::{Bytes, NodeId, PortId, Rate, Time};
 
     fn plan_of(role: Role, schedule: &PrioritySchedule, lossless: u8, own: Own) -> Plan {
-        let ports = [PortSetup { rate: Rate::from_gbps(40), delay: Time::ZERO }];
+        let ports = [PortSetup::new(Rate::from_gbps(40), Time::ZERO)];
         let setup = NodeSetup {
             node: NodeId(0),
             role,

@@ -104,7 +104,7 @@ fn one_refresh_frame_carries_all_paused_priorities_of_a_port() {
     let setup = NodeSetup {
         node: weir_core::NodeId(0),
         role: crate::Role::Switch,
-        ports: &[crate::PortSetup { rate: Rate::from_gbps(40), delay: Time::ZERO }],
+        ports: &[crate::PortSetup::new(Rate::from_gbps(40), Time::ZERO)],
         schedule: &schedule,
         lossless: PrioritySet::from_bits(0b11),
         thresholds: &thresholds,
@@ -260,7 +260,7 @@ fn a_refresh_that_comes_too_late_or_faster_than_frames_can_be_sent_is_refused() 
     let setup = NodeSetup {
         node: weir_core::NodeId(0),
         role: crate::Role::Switch,
-        ports: &[crate::PortSetup { rate: Rate::from_gbps(40), delay: Time::ZERO }],
+        ports: &[crate::PortSetup::new(Rate::from_gbps(40), Time::ZERO)],
         schedule: &schedule,
         lossless: PrioritySet::from_bits(8),
         thresholds: &crate::Thresholds::Pool,

@@ -131,12 +131,13 @@ fn longest_queue(
     let frame = config.nic.max_frame();
     let links: Vec<_> =
         e.topology.ports(switch).iter().map(|end| e.topology.link(end.link)).collect();
-    let of_link = |l: &&weir_net::Link| match thresholds.at(l.rate) {
-        ThresholdConfig::Static { xoff, limit: IngressLimit::Lossless, .. } => {
+    let of_link = |l: &&weir_net::Link| match (thresholds.at(l.rate), bound) {
+        (_, IngressBound::Grants(granted)) => granted.get(),
+        (ThresholdConfig::Static { xoff, limit: IngressLimit::Lossless, .. }, _) => {
             let need = headroom(l.rate, l.delay, config.switch.latency, frame, &config.link);
             xoff.saturating_add(need).saturating_add(frame + frame).get()
         }
-        ThresholdConfig::Static { limit: IngressLimit::Bytes(bytes), .. } => bytes.get(),
+        (ThresholdConfig::Static { limit: IngressLimit::Bytes(bytes), .. }, _) => bytes.get(),
         _ => u64::MAX,
     };
     // what comes in by all ports but one goes out by that one; some have no bound of their own

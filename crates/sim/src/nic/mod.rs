@@ -395,6 +395,8 @@ impl Nic {
                 }
                 Action::Cancel { key } => self.timers.cancel(NicTimer::Scheme(key)),
                 Action::Retry { port } => self.wake(port.index(), now),
+                // only switches keep pause counts
+                Action::Exhausted { .. } | Action::Replenished { .. } => {}
                 Action::Mark { .. } => unreachable!("a NIC has no queues to mark"),
             }
         }

@@ -154,6 +154,18 @@ impl Nic {
             PacketKind::Control => self.on_control_frame(i, packet, now, env),
             PacketKind::Mark => unreachable!("marks are never on a wire"),
         }
+        if !self.quiet.contains(packet.priority) && packet.kind != PacketKind::Control {
+            self.tell_delivered(packet, now, env);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_delivered(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        let view = NodeView { now, books: &self.books };
+        self.fc.delivered(&view, packet, &mut self.actions);
+        if !self.actions.is_empty() {
+            self.carry_out(now, env);
+        }
     }
 
     fn on_control_frame(&mut self, i: usize, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {

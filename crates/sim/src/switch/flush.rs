@@ -4,7 +4,7 @@ use super::Switch;
 use crate::env::Env;
 use crate::outcome::DropReason;
 use weir_core::{PacketKind, PortId, QueueId, Time};
-use weir_fc::{NodeView, PortQueue};
+use weir_fc::PortQueue;
 
 impl Switch {
     /// Drops everything in these queues of `port`.
@@ -39,15 +39,14 @@ impl Switch {
             let mut packet = self.dequeue(o, queue, now);
             let Self { books, scheme, .. } = self;
             if packet.kind == PacketKind::Mark {
-                let view = NodeView { now, books };
-                scheme.fc.mark_lost(&view, from, &packet, &mut scheme.actions);
+                scheme.discard(books, &mut packet, Some(from), now);
                 continue;
             }
             books.mmu.release(packet.ingress, packet.priority, packet.size);
             self.buffer.set(now, books.mmu.used().get());
             books.ports[o].q_out[packet.priority.index()] -= packet.bytes();
             // The scheme must hear that the packet is gone, or its counters would leak.
-            scheme.depart(books, &mut packet, from, now);
+            scheme.discard(books, &mut packet, Some(from), now);
             self.ports[o].meter.dropped += 1;
             self.lose(now, reason, &packet, env);
         }

@@ -98,7 +98,7 @@ impl Switch {
         now: Time,
         env: &mut Env<'_, '_>,
     ) {
-        if let Err(reason) = self.admit(packet, egress, now) {
+        if let Err(reason) = self.admit(packet, egress) {
             self.refuse(egress, reason, packet, now, env);
             return;
         }
@@ -136,25 +136,13 @@ impl Switch {
 
     /// Takes memory for a packet, or says why not.
     #[inline(always)]
-    pub(super) fn admit(
-        &mut self,
-        packet: &Packet,
-        egress: PortId,
-        now: Time,
-    ) -> Result<(), DropReason> {
-        let Self { ports, books, scheme, .. } = self;
-        let (port, priority) = (&ports[egress.index()], packet.priority);
-        if !port.tx.up {
-            return Err(DropReason::LinkDown);
-        }
-        if port.storm.contains(priority) {
-            return Err(DropReason::Watchdog);
-        }
-        if !scheme.admits(books, packet, egress, now) {
-            return Err(DropReason::Scheme);
-        }
-        books.mmu.admit(packet.ingress, priority, packet.size)?;
-        books.ports[egress.index()].q_out[priority.index()] += packet.bytes();
+    pub(super) fn admit(&mut self, packet: &Packet, egress: PortId) -> Result<(), DropReason> {
+        let Self { ports, books, .. } = self;
+        let (port, book) = (&ports[egress.index()], &mut books.ports[egress.index()]);
+        let queued = &mut book.q_out[packet.priority.index()];
+        port.accepts(packet, *queued)?;
+        books.mmu.admit(packet.ingress, packet.priority, packet.size)?;
+        *queued += packet.bytes();
         Ok(())
     }
 
@@ -219,6 +207,7 @@ impl Switch {
     pub(super) fn drop_unroutable(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
         self.tally.last_activity = now;
         self.lose(now, DropReason::NoRoute, packet, env);
+        self.tell_refused(packet, now, env);
     }
 
     /// Drops a packet that may not be stored for `egress`.
@@ -233,6 +222,14 @@ impl Switch {
     ) {
         self.ports[egress.index()].meter.dropped += 1;
         self.lose(now, reason, packet, env);
+        self.tell_refused(packet, now, env);
+    }
+
+    /// Tells the scheme of a packet that was dropped as it arrived.
+    fn tell_refused(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        let Self { scheme, books, .. } = self;
+        scheme.discard(books, &mut packet.clone(), None, now);
+        self.carry_out(now, env);
     }
 
     /// Counts a dropped packet and frees what it carried in the side pool.

@@ -39,6 +39,12 @@ impl Switch {
                     self.timers.arm(SwitchTimer::Scheme(key), at, background);
                 }
                 Action::Cancel { key } => self.timers.cancel(SwitchTimer::Scheme(key)),
+                Action::Exhausted { port, priority } => {
+                    self.log_state(port, priority, true, now);
+                }
+                Action::Replenished { port, priority } => {
+                    self.log_state(port, priority, false, now);
+                }
                 Action::Retry { port } => {
                     for q in 0..self.ports[port.index()].queues.len() {
                         self.stop_waiting(port.index(), q);
@@ -155,6 +161,14 @@ impl Switch {
         }
     }
 
+    /// Notes that the neighbour at `port` must not send a priority, or may again, unless that is
+    /// known.
+    fn log_state(&mut self, port: PortId, priority: Priority, pause: bool, now: Time) {
+        if let Some(noted) = self.standing.stop(port, priority, pause) {
+            self.note(port, noted, now);
+        }
+    }
+
     /// The link at `port` is down: whatever the neighbour was told to stop goes on when it is up
     /// again.
     pub(super) fn forget_pauses(&mut self, port: PortId, now: Time) {
@@ -230,7 +244,7 @@ impl Switch {
                     continue;
                 }
                 let Some(head) = self.queued(o, q).next() else { continue };
-                let behind = self.scheme.fc.head_waits_for(at, head);
+                let behind = self.scheme.fc.waits().and_then(|w| w.head_waits_for(at, head));
                 if held || behind.is_some() {
                     found(StuckQueue {
                         at,

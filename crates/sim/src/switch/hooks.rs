@@ -4,8 +4,8 @@
 //! A scheme may have said beforehand which calls it does not need; those are left out here. With
 //! shortcuts off it is not asked, and hears of every packet.
 
-use weir_core::{Packet, PortId, Priority, QueueId, Time};
-use weir_fc::{Actions, Admit, Books, FlowControl, Interest, Mmu, NodeView, PortQueue, Verdict};
+use weir_core::{Packet, PacketKind, PortId, Priority, QueueId, Time};
+use weir_fc::{Actions, Books, FlowControl, Interest, Mmu, NodeView, PortQueue, Verdict};
 
 /// The scheme of a switch, what it has asked for, and which packets it hears of.
 pub(crate) struct Hooks {
@@ -16,7 +16,6 @@ pub(crate) struct Hooks {
     never: [Option<QueueId>; Priority::COUNT],
     /// By priority: the queue of packets whose ingress is quiet.
     quiet: [Option<QueueId>; Priority::COUNT],
-    gates_admission: bool,
 }
 
 impl Hooks {
@@ -38,7 +37,6 @@ impl Hooks {
         Self {
             never: Priority::ALL.map(never),
             quiet: Priority::ALL.map(quiet),
-            gates_admission: fc.gates_admission(),
             actions: Actions::new(),
             fc,
         }
@@ -47,11 +45,6 @@ impl Hooks {
     /// Whether the scheme hears of some packets of a priority, but not of all.
     pub(super) fn hears_in_part(&self) -> bool {
         self.quiet != self.never
-    }
-
-    /// Whether the scheme decides which packets are stored.
-    pub(super) fn gates_admission(&self) -> bool {
-        self.gates_admission
     }
 
     /// The queue of packets of `priority` whose ingress is quiet, if an ingress can be.
@@ -64,12 +57,6 @@ impl Hooks {
     #[inline(always)]
     pub(super) fn never_hears(&self, priority: Priority) -> bool {
         self.never[priority.index()].is_some()
-    }
-
-    /// Whether the scheme takes a packet for `egress`.
-    pub(super) fn admits(&mut self, books: &Books, p: &Packet, egress: PortId, now: Time) -> bool {
-        // This switch has no processor to stop: a packet that the scheme would stall is dropped.
-        !self.gates_admission || self.fc.admit(&NodeView { now, books }, p, egress) == Admit::Accept
     }
 
     /// A packet was stored: returns the queue of `egress` that takes it.
@@ -126,7 +113,7 @@ impl Hooks {
         self.fc.serve(&NodeView { now, books }, at, head, &mut self.actions)
     }
 
-    /// A packet leaves, onto the wire or to be dropped. The scheme need not hear of it if the
+    /// A packet leaves onto the wire. The scheme need not hear of it if the
     /// packet's ingress is quiet with it and without it: that is for the caller to see.
     #[inline(always)]
     pub(super) fn depart(
@@ -141,6 +128,25 @@ impl Hooks {
         }
         self.fc.depart(&NodeView { now, books }, packet, from, &mut self.actions);
         if self.quiet[packet.priority.index()].is_some() {
+            books.hush(&*self.fc, packet.ingress, packet.priority);
+        }
+    }
+
+    /// A packet or a mark is thrown away: with its queue, or when it arrived.
+    #[cold]
+    pub(super) fn discard(
+        &mut self,
+        books: &mut Books,
+        packet: &mut Packet,
+        from: Option<PortQueue>,
+        now: Time,
+    ) {
+        let is_mark = packet.kind == PacketKind::Mark;
+        if !is_mark && self.never_hears(packet.priority) {
+            return;
+        }
+        self.fc.discard(&NodeView { now, books }, packet, from, &mut self.actions);
+        if !is_mark && self.quiet[packet.priority.index()].is_some() {
             books.hush(&*self.fc, packet.ingress, packet.priority);
         }
     }

@@ -222,7 +222,7 @@ impl Switch {
         let setup = shared.port_setup(id);
         let mmu = shared.mmu(Role::Switch, &setup);
         let scheme = &shared.config.scheme;
-        let fc = (scheme.info.build)(
+        let mut fc = (scheme.info.build)(
             &scheme.values,
             &shared.node_setup(id, Role::Switch, &setup, &mmu),
         )?;
@@ -235,7 +235,7 @@ impl Switch {
         let pipeline = shared.config.switch.pipeline.as_ref();
         let shortcuts = shared.config.shortcuts;
         let processor =
-            pipeline.map(|p| Processor::new(p, &*fc, ports.len(), shortcuts)).transpose()?;
+            pipeline.map(|p| Processor::new(p, &mut *fc, ports.len(), shortcuts)).transpose()?;
         let mut mmu = Mmu::new(mmu, setup.len());
         if let Some(pipeline) = pipeline {
             mmu = mmu.in_stages(pipeline.limits);
@@ -270,14 +270,14 @@ impl Switch {
             shared.byte_survival_ln == 0.0 && ports.iter().all(|p| p.outages.is_empty());
         let balance = shared.config.balance;
         if !balance.keeps_order() {
-            hooks.fc.fits_many_paths().map_err(|why| {
+            scheme.info.many_paths.map_err(|why| {
                 ParamError(format!("it does not support flows that take several paths: {why}"))
             })?;
         }
         let schedule = &shared.config.switch.schedule;
         let balancer = Balancer::new(balance, schedule, seed, id).map(Box::new);
         let marks_on_entry = shared.config.switch.ecn_at == EcnAt::Enqueue;
-        let fixed_tables = hooks.fc.has_fixed_state();
+        let fixed_tables = shortcuts && hooks.fc.has_fixed_state();
         let setup = ProbeSetup { fixed_tables, ..shared.probe_setup(id, Role::Switch) };
         let probes = Probes::new(&setup);
         let way = match shortcuts {
@@ -577,7 +577,7 @@ impl Switch {
     /// Works out whether more than the memory decides on admission at `port`.
     fn guard(&mut self, port: PortId) {
         let port = &mut self.ports[port.index()];
-        port.guard(self.scheme.gates_admission() || !port.tx.up || !port.storm.is_empty());
+        port.guard(port.room.is_some() || !port.tx.up || !port.storm.is_empty());
     }
 
     /// Whether anything here would still move a packet: timers that keep a run alive, or a

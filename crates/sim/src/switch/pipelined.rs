@@ -41,7 +41,7 @@ use crate::env::Env;
 use crate::outcome::DropReason;
 use processor::Stop;
 use weir_core::{Packet, PortId, Priority, Time};
-use weir_fc::{Admit, EgressLimit, NodeView, OnFull, PortBook, PortQueue};
+use weir_fc::{EgressLimit, NodeView, OnFull, PortBook, PortQueue};
 use weir_net::Forwarding;
 
 /// The path of packets through a pipelined switch.
@@ -116,7 +116,8 @@ impl Switch {
     #[inline(never)]
     fn notify(&mut self, i: PortId, p: Priority, now: Time, env: &mut Env<'_, '_>) {
         let Self { books, scheme, .. } = self;
-        scheme.fc.ingress_changed(&NodeView { now, books }, i, p, &mut scheme.actions);
+        let fc = scheme.fc.pipelined().expect("checked when the switch was made");
+        fc.ingress_changed(&NodeView { now, books }, i, p, &mut scheme.actions);
         if self.shortcuts {
             books.mmu.hush_fifo(i, p, scheme.fc.quiet_range(&books.mmu, i, p));
         }
@@ -151,7 +152,7 @@ impl Switch {
         now: Time,
         env: &mut Env<'_, '_>,
     ) {
-        match self.meets(packet, egress, now) {
+        match self.meets(packet, egress) {
             Exit::Enters => {
                 self.leave_ingress(packet, now);
                 let (o, p) = (egress.index(), packet.priority);
@@ -183,21 +184,12 @@ impl Switch {
 
     /// What stands in the way of a packet for `egress`.
     #[inline]
-    fn meets(&mut self, packet: &Packet, egress: PortId, now: Time) -> Exit {
-        let Self { ports, books, scheme, processor, .. } = self;
+    fn meets(&mut self, packet: &Packet, egress: PortId) -> Exit {
+        let Self { ports, books, processor, .. } = self;
         let (port, priority) = (&ports[egress.index()], packet.priority);
-        if !port.tx.up {
-            return Exit::Lost(DropReason::LinkDown);
-        }
-        if port.storm.contains(priority) {
-            return Exit::Lost(DropReason::Watchdog);
-        }
-        if scheme.gates_admission() {
-            match scheme.fc.admit(&NodeView { now, books }, packet, egress) {
-                Admit::Accept => {}
-                Admit::Drop => return Exit::Lost(DropReason::Scheme),
-                Admit::Stall => return Exit::Stops(EgressLimit::Queue),
-            }
+        let queued = books.ports[egress.index()].q_out[priority.index()];
+        if let Err(reason) = port.accepts(packet, queued) {
+            return Exit::Lost(reason);
         }
         let stops = processor.as_ref().is_some_and(|p| p.on_full == OnFull::Stop);
         match books.mmu.egress_full(&books.ports, egress, priority, packet.size) {
@@ -245,7 +237,7 @@ impl Switch {
         routes: &Forwarding<'_>,
         env: &mut Env<'_, '_>,
     ) {
-        if let Exit::Stops(limit) = self.meets(&stop.packet, stop.egress, now) {
+        if let Exit::Stops(limit) = self.meets(&stop.packet, stop.egress) {
             if let Some(waiting) = &mut self.processor().stop {
                 waiting.limit = limit;
             }
@@ -269,7 +261,8 @@ impl Switch {
         if let Some(stop) = &processor.stop {
             return Some(stop.egress);
         }
-        let named = self.scheme.fc.ingress_waits_for(ingress, priority).egresses;
+        let waits = self.scheme.fc.waits()?;
+        let named = waits.ingress_waits_for(ingress, priority).egresses;
         let length = |o: &PortId| {
             let book: &PortBook = &self.books.ports[o.index()];
             (book.q_out[priority.index()], std::cmp::Reverse(*o))

@@ -7,7 +7,7 @@ use crate::chain::{Chain, Store, Taken};
 use crate::config::EcnAt;
 use crate::limit::Limits;
 use crate::link::{Outages, Transmitter};
-use crate::outcome::QueueStats;
+use crate::outcome::{DropReason, QueueStats};
 use crate::probe::held::{HeldFlows, HoldClock};
 use crate::probe::length::{Area, LengthProbe};
 use crate::probe::port::PortMeter;
@@ -21,7 +21,7 @@ use weir_core::{
     Bytes, NodeId, Packet, PacketKind, PortId, Priority, PrioritySet, QueueId, Rate, Time,
     packet::flags,
 };
-use weir_fc::{FlowControl, PortBook, PortQueue, QueueBook, QueueSpec};
+use weir_fc::{EgressRoom, FlowControl, PortBook, PortQueue, QueueBook, QueueSpec};
 
 /// See [`NO_LINK`](crate::chain::NO_LINK).
 const NO_QUEUE: &str = "queues are of this port";
@@ -82,6 +82,8 @@ pub(crate) struct Port {
     pub(crate) ecn: Option<Marking>,
     /// It marks packets as they leave their queues.
     marks_on_exit: bool,
+    /// The most that may wait here, if the scheme limits that.
+    pub(super) room: Option<EgressRoom>,
 }
 
 const _: () = assert!(std::mem::offset_of!(Port, queue) == 64, "the first line");
@@ -99,7 +101,7 @@ impl Port {
         let end = shared.topology.ports(node)[port];
         let link = shared.topology.link(end.link);
         let layout = fc.layout(PortId::from_index(port));
-        let inspects_heads = layout.inspects_heads;
+        let (inspects_heads, room) = (layout.inspects_heads, layout.room);
         let scheduler = schedulers.make(layout);
         let queues = (0..scheduler.len()).map(|q| Queue::new(scheduler.spec(q))).collect();
         let mut port = Self {
@@ -113,6 +115,7 @@ impl Port {
             queues,
             control: VecDeque::new(),
             inspects_heads,
+            room,
             obstacles: Obstacles::default(),
             held_priorities: PrioritySet::EMPTY,
             all_holds: 0,
@@ -127,9 +130,28 @@ impl Port {
             marks_on_exit: shared.config.switch.ecn_at == EcnAt::Dequeue,
         };
         port.obstacles.note(Obstacles::INSPECTED, inspects_heads);
-        port.obstacles.note(Obstacles::GUARDED, fc.gates_admission());
+        port.obstacles.note(Obstacles::GUARDED, room.is_some());
         port.obstacles.note(Obstacles::TURNS, port.scheduler.has_turns());
         port
+    }
+
+    /// Whether anything but the memory keeps out a packet that finds `queued` bytes of its priority
+    /// here.
+    #[inline(always)]
+    pub(super) fn accepts(&self, packet: &Packet, queued: Bytes) -> Result<(), DropReason> {
+        if !self.obstacles.any(Obstacles::GUARDED) {
+            return Ok(());
+        }
+        if !self.tx.up {
+            return Err(DropReason::LinkDown);
+        }
+        if self.storm.contains(packet.priority) {
+            return Err(DropReason::Watchdog);
+        }
+        if self.room.is_some_and(|room| !room.fits(packet, queued)) {
+            return Err(DropReason::Scheme);
+        }
+        Ok(())
     }
 
     /// Prefetches what packets touch.

@@ -96,7 +96,7 @@ impl Switch {
             peak_buffer: self.books.mmu.peak(),
             buffer: self.buffer.stats((self.counted_from, end), area),
             // those that change are left to a probe
-            tables: match self.scheme.fc.has_fixed_state() {
+            tables: match self.shortcuts && self.scheme.fc.has_fixed_state() {
                 true => tables::fixed(self.scheme.fc.state_size()),
                 false => Vec::new(),
             },

@@ -196,7 +196,7 @@ impl Switch {
         if self.pass(packet, egress, now, env) {
             return;
         }
-        if let Err(reason) = self.admit(packet, egress, now) {
+        if let Err(reason) = self.admit(packet, egress) {
             self.refuse(egress, reason, packet, now, env);
             return;
         }

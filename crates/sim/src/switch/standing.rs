@@ -94,6 +94,15 @@ impl Standing {
         noted
     }
 
+    /// The neighbour at `port` must not send a priority, or may again, without a message: a line,
+    /// unless that is known.
+    pub(super) fn stop(&mut self, port: PortId, priority: Priority, pause: bool) -> Option<Noted> {
+        let scope = PauseScope::Priority;
+        let told = self.0.entry((port, priority)).or_default();
+        let changes = told.set(scope, pause, &[]);
+        changes.then(|| Noted { priority, pause, scope, flows: told.named() })
+    }
+
     /// The link at `port` has failed: no pause stands there. Returns the resumes that nobody sent.
     pub(super) fn forget(&mut self, port: PortId) -> Vec<Noted> {
         let told = |p| self.0.remove(&(port, p)).filter(|told| !told.is_nothing()).map(|_| p);

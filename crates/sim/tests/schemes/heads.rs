@@ -3,7 +3,8 @@
 use crate::common::{DATA, config, flow, run, star};
 use weir_core::{Packet, PacketKind, PortId, QueueId, Time};
 use weir_fc::{
-    Actions, FlowControl, NodeView, PortQueue, QueueLayout, SchemeInfo, TimerKey, Values, Verdict,
+    Actions, FlowControl, Hints, NodeView, PortQueue, QueueLayout, SchemeInfo, TimerKey, Values,
+    Verdict,
 };
 use weir_sim::config::Scheme;
 use weir_traffic::FlowSpec;
@@ -99,6 +100,8 @@ impl FlowControl for Heads {
 
     idle_hooks!();
 }
+
+impl Hints for Heads {}
 
 /// One packet at a time, every 10 us, finds its port idle: at the switch 1 us and its own length
 /// after it started, at its receiver as long after that, or after it has waited. The last one comes

@@ -3,7 +3,8 @@
 use crate::common::{DATA, config, flow, run, star};
 use weir_core::{Packet, PortId, Priority, QueueId, Rate, Time};
 use weir_fc::{
-    Actions, FlowControl, IngressBound, Interest, Mmu, NodeView, QueueLayout, SchemeInfo, Values,
+    Actions, FlowControl, Hints, IngressBound, Interest, Mmu, NodeView, QueueLayout, SchemeInfo,
+    Values,
 };
 use weir_sim::Outcome;
 use weir_sim::config::Scheme;
@@ -27,6 +28,7 @@ static SIGNALS: SchemeInfo = SchemeInfo {
     params: &[],
     lossless: false,
     ingress_bound: |_| IngressBound::Memory,
+    many_paths: Ok(()),
     build: |_, setup| Ok(Box::new(Signals(QueueLayout::per_priority(setup.schedule)))),
 };
 
@@ -39,10 +41,6 @@ impl FlowControl for Signals {
         self.0.clone()
     }
 
-    fn interest(&self, _: &Mmu, _: PortId, priority: Priority) -> Interest {
-        if priority == SIGNAL { Interest::Every } else { Interest::Never(queue_of(priority)) }
-    }
-
     fn arrive(&mut self, _: &NodeView<'_>, p: &mut Packet, _: PortId, a: &mut Actions) -> QueueId {
         let limits = u64::from(p.size) == LIMIT + config("none").nic.header.get();
         a.limit(OUT, DATA, limits.then(|| Rate::from_gbps(10)));
@@ -50,6 +48,12 @@ impl FlowControl for Signals {
     }
 
     idle_hooks!();
+}
+
+impl Hints for Signals {
+    fn interest(&self, _: &Mmu, _: PortId, priority: Priority) -> Interest {
+        if priority == SIGNAL { Interest::Every } else { Interest::Never(queue_of(priority)) }
+    }
 }
 
 /// Runs these flows under the scheme.

@@ -50,6 +50,7 @@ mod egress_max;
 mod fig1;
 mod flushed;
 mod heads;
+mod hints;
 mod invariants;
 mod limits;
 mod own_cc;

@@ -4,7 +4,7 @@ use crate::common::{DATA, config, flow, run, star};
 use weir_core::control::{OwnMessage, Pause, PauseScope};
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Rate};
 use weir_fc::{
-    Actions, FlowControl, IngressBound, NodeSetup, NodeView, PortQueue, PrioritySchedule,
+    Actions, FlowControl, Hints, IngressBound, NodeSetup, NodeView, PortQueue, PrioritySchedule,
     QueueLayout, SchemeInfo, StateSize, Violation,
 };
 use weir_sim::Finish;
@@ -29,6 +29,7 @@ static BRAKE: SchemeInfo = SchemeInfo {
     params: &[],
     lossless: false,
     ingress_bound: |_| IngressBound::Memory,
+    many_paths: Ok(()),
     build: |_, setup| Ok(Box::new(Brake::new(setup))),
 };
 
@@ -102,6 +103,8 @@ impl FlowControl for Brake {
         StateSize { tables: vec![("shares", self.told.len() as u64)] }
     }
 }
+
+impl Hints for Brake {}
 
 /// Eight hosts send to a ninth: the switch slows them down with its own message, so that no ingress
 /// goes far beyond the limit, and the log of pauses shows the steps.

@@ -3,8 +3,8 @@
 use crate::common::{config, flow, run, set, star};
 use weir_core::{Bytes, ControlMessage, LinkId, Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{
-    Actions, FlowControl, IngressWait, NodeView, PortQueue, QueueLayout, SchemeInfo, StateSize,
-    TimerKey, Violation, gfc, pfc,
+    Actions, FlowControl, Hints, NodeView, PortQueue, QueueLayout, SchemeInfo, StateSize, TimerKey,
+    Violation, Waits, gfc, pfc,
 };
 use weir_net::build::{self, leaf_spine};
 use weir_sim::Outcome;
@@ -46,10 +46,6 @@ impl FlowControl for AllEars {
         self.0.link(v, port, up, a);
     }
 
-    fn ingress_waits_for(&self, ingress: PortId, priority: Priority) -> IngressWait {
-        self.0.ingress_waits_for(ingress, priority)
-    }
-
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
         self.0.audit(v, drained)
     }
@@ -58,10 +54,12 @@ impl FlowControl for AllEars {
         self.0.state_size()
     }
 
-    fn counts(&self) -> Vec<(&'static str, u64)> {
-        self.0.counts()
+    fn waits(&self) -> Option<&dyn Waits> {
+        self.0.waits()
     }
 }
+
+impl Hints for AllEars {}
 
 static PFC: SchemeInfo = SchemeInfo {
     build: |values, setup| Ok(Box::new(AllEars((pfc::INFO.build)(values, setup)?))),

@@ -2,7 +2,7 @@
 
 use crate::common::{DATA, config, flow, run, star};
 use weir_core::{Packet, PortId, QueueId, Time};
-use weir_fc::{Actions, FlowControl, NodeView, QueueLayout, SchemeInfo, Values};
+use weir_fc::{Actions, FlowControl, Hints, NodeView, QueueLayout, SchemeInfo, Values};
 use weir_sim::config::Scheme;
 use weir_traffic::FlowSpec;
 
@@ -40,6 +40,8 @@ impl FlowControl for Turns {
 
     idle_hooks!();
 }
+
+impl Hints for Turns {}
 
 /// Packets of 1538 B on the wire take 123.04 ns and a link of 1 us. h0's first one is at the switch
 /// at 1.12304 us and goes straight through. While it is on the wire h1's comes, at 1.17304 us, and

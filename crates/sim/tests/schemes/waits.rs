@@ -4,8 +4,8 @@ use crate::common::{DATA, config, flow, run, star};
 use weir_core::packet::flags;
 use weir_core::{Packet, PortId, Priority, QueueId, Time};
 use weir_fc::{
-    Actions, FlowControl, IngressBound, NodeView, PortQueue, PrioritySchedule, QueueLayout,
-    SchemeInfo, Target, TimerKey, Values, Verdict,
+    Actions, FlowControl, Hints, IngressBound, NodeView, PortQueue, PrioritySchedule, QueueLayout,
+    SchemeInfo, Target, TimerKey, Values, Verdict, Waits,
 };
 use weir_sim::Finish;
 use weir_sim::config::Scheme;
@@ -28,6 +28,7 @@ static SHUT: SchemeInfo = SchemeInfo {
     params: &[],
     lossless: false,
     ingress_bound: |_| IngressBound::Memory,
+    many_paths: Ok(()),
     build: |_, setup| Ok(Box::new(Shut { layout: layout(setup.schedule), opened: false })),
 };
 
@@ -86,11 +87,19 @@ impl FlowControl for Shut {
         a.retry(key.port);
     }
 
-    fn head_waits_for(&self, at: PortQueue, _: &Packet) -> Option<QueueId> {
-        (at.queue == BEHIND).then_some(FIRST)
+    fn waits(&self) -> Option<&dyn Waits> {
+        Some(self)
     }
 
     idle_hooks!();
+}
+
+impl Hints for Shut {}
+
+impl Waits for Shut {
+    fn head_waits_for(&self, at: PortQueue, _: &Packet) -> Option<QueueId> {
+        (at.queue == BEHIND).then_some(FIRST)
+    }
 }
 
 /// Packets of 1538 B on the wire take 123.04 ns and a link of 1 us. The first is held when it

@@ -184,7 +184,7 @@ fn a_lost_mark_is_waited_for_no_longer() {
     let (before, mut asked) = (b.clone(), Actions::new());
     let mark = before.queue(OUT, ONE).last().unwrap();
     let at = PortQueue { port: OUT, queue: ONE };
-    b.scheme_mut().mark_lost(&before.view(), at, mark, &mut asked);
+    b.scheme_mut().discard_mark(&before.view(), at, mark, &mut asked);
     let flow = b.scheme().egresses[OUT.index()].flows.at(0).unwrap();
     assert_eq!((flow.marks, flow.waiting), (1, false), "the isolation queue's is left");
     let open = Action::Open { port: OUT, target: crate::Target::Queue(ISOLATION) };

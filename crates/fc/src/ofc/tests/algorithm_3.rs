@@ -185,7 +185,7 @@ fn a_lost_mark_ends_its_drain() {
     assert!(hierarchy(&b, OUT).is_draining());
     let (before, mut a) = (b.clone(), Actions::new());
     let mark = before.queue(OUT, B1).last().unwrap();
-    b.scheme_mut().mark_lost(&before.view(), PortQueue { port: OUT, queue: B1 }, mark, &mut a);
+    b.scheme_mut().discard_mark(&before.view(), PortQueue { port: OUT, queue: B1 }, mark, &mut a);
     assert!(hierarchy(&b, OUT).is_at_rest());
     let open = |queue| crate::Action::Open { port: OUT, target: crate::Target::Queue(queue) };
     assert_eq!(a.as_slice(), [open(N), open(B1), open(B2)]);

@@ -62,11 +62,12 @@ impl Processor {
     /// Results are the same with and without `shortcuts`.
     pub(in crate::switch) fn new(
         config: &PipelineConfig,
-        fc: &dyn FlowControl,
+        fc: &mut dyn FlowControl,
         ports: usize,
         shortcuts: bool,
     ) -> Result<Self, ParamError> {
-        fc.fits_pipeline()
+        let fc = fc
+            .pipelined()
             .map_err(|why| ParamError(format!("it does not support pipelined switches: {why}")))?;
         let (before, after) = match config.delay_at {
             DelayAt::Before => (config.delay, Time::ZERO),
@@ -289,8 +290,8 @@ mod tests {
     use weir_fc::none::NoFlowControl;
 
     fn processor(config: &PipelineConfig, ports: usize) -> Processor {
-        let fc = NoFlowControl::new(&PrioritySchedule::default());
-        Processor::new(config, &fc, ports, true).unwrap()
+        let mut fc = NoFlowControl::new(&PrioritySchedule::default());
+        Processor::new(config, &mut fc, ports, true).unwrap()
     }
 
     /// A packet numbered `seq`.

@@ -306,7 +306,7 @@ fn a_queue_made_on_demand_keeps_the_rank_of_its_group() {
         groups: vec![group(1), group(0), group(1)],
         queues: vec![spec(7), spec(0)],
         on_demand: vec![OnDemand { group: 1, spec: spec(3) }],
-        inspects_heads: false,
+        ..QueueLayout::default()
     };
     let mut s = Scheduler::new(&layout);
     s.grow(3);
