@@ -11,6 +11,23 @@ pub enum Target {
     Priority(Priority),
 }
 
+/// Whether the target of a hold may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HoldState {
+    /// It may not.
+    Held,
+    /// It may.
+    Open,
+}
+
+impl HoldState {
+    /// Whether it may not send.
+    #[inline]
+    pub fn is_held(self) -> bool {
+        self == Self::Held
+    }
+}
+
 /// Names a timer of a scheme, made with [`timers!`](crate::timers). A key is armed at most once;
 /// arming it again moves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

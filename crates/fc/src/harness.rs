@@ -17,9 +17,9 @@
 mod host;
 
 use crate::{
-    Action, Actions, Books, FlowControl, MmuConfig, NodeSetup, NodeView, Param, PortBook,
-    PortQueue, PortSetup, PortThresholds, PrioritySchedule, QueueBook, QueueLayout, Refusal, Role,
-    SchemeInfo, Target, Thresholds, TimerKey, Values, Verdict,
+    Action, Actions, Books, FlowControl, HoldState, MmuConfig, NodeSetup, NodeView, Param,
+    PortBook, PortQueue, PortSetup, PortThresholds, PrioritySchedule, QueueBook, QueueLayout,
+    Refusal, Role, SchemeInfo, Target, Thresholds, TimerKey, Values, Verdict,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
@@ -414,8 +414,8 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         for action in a.drain() {
             match action {
                 Action::Send { port, message } => self.sent.push((port, message)),
-                Action::Hold { port, target } => self.set_held(port, target, true),
-                Action::Open { port, target } => self.set_held(port, target, false),
+                Action::Hold { port, target } => self.set_hold(port, target, HoldState::Held),
+                Action::Open { port, target } => self.set_hold(port, target, HoldState::Open),
                 Action::Limit { port, priority, rate } => {
                     match rate {
                         Some(rate) => self.limits.insert((port, priority), rate),
@@ -439,8 +439,8 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         }
     }
 
-    fn set_held(&mut self, port: PortId, target: Target, held: bool) {
-        let o = port.index();
+    fn set_hold(&mut self, port: PortId, target: Target, state: HoldState) {
+        let (o, held) = (port.index(), state.is_held());
         match target {
             Target::Priority(p) => {
                 self.held_priorities[o].set(p, held);

@@ -91,7 +91,7 @@ pub mod view;
 #[path = "../examples/own_scheme.rs"]
 mod door;
 
-pub use actions::{Action, Actions, Target, TimerKey};
+pub use actions::{Action, Actions, HoldState, Target, TimerKey};
 pub use catalogue::{Build, IngressBound, NodeSetup, SchemeInfo};
 pub use hints::{Hints, Interest};
 pub use interface::{FlowControl, IngressWait, PortQueue, StateSize, Verdict, Violation, Waits};

@@ -109,7 +109,7 @@ struct Ingress {
     /// All bytes of the ingress, headroom included.
     bytes: Bytes,
     limit: Bytes,
-    /// Range of bytes in which the scheme needs no notification; see [`Mmu::hush`].
+    /// Range of bytes in which the scheme needs no notification; see [`Mmu::set_quiet`].
     quiet_from: Bytes,
     quiet_below: Bytes,
 }
@@ -135,9 +135,9 @@ pub struct Mmu {
     levels: Vec<Levels>,
     dynamic: bool,
     /// Release takes more than the plain accounts: dynamic or in stages.
-    careful: bool,
+    release_has_rules: bool,
     /// Admission takes more than the plain accounts: dynamic or from a pool in stages.
-    picky: bool,
+    admission_has_rules: bool,
     staged: Option<Box<Staged>>,
     /// Per (port, priority): bytes stored in headroom; empty unless dynamic.
     headroom_used: Vec<Bytes>,
@@ -217,8 +217,8 @@ impl Mmu {
             ingress,
             levels,
             dynamic,
-            careful: dynamic,
-            picky: dynamic,
+            release_has_rules: dynamic,
+            admission_has_rules: dynamic,
             staged: None,
             headroom_used: if dynamic { vec![Bytes::ZERO; slots] } else { Vec::new() },
         }
@@ -285,8 +285,8 @@ impl Mmu {
         let size = Bytes::from(size);
         let ingress = &mut self.ingress[slot(port, priority)];
         let (bytes, used) = (ingress.bytes + size, self.used + size);
-        if bytes > ingress.limit || used > self.config.buffer || self.picky {
-            return self.admit_with_care(port, priority, size);
+        if bytes > ingress.limit || used > self.config.buffer || self.admission_has_rules {
+            return self.admit_by_all_rules(port, priority, size);
         }
         ingress.bytes = bytes;
         self.used = used;
@@ -305,7 +305,7 @@ impl Mmu {
         let used = self.used + size;
         let fits = ingress.bytes + size <= ingress.limit
             && used <= self.config.buffer
-            && (!self.careful || self.transits_with_care(port, priority, size));
+            && (!self.release_has_rules || self.transits_by_all_rules(port, priority, size));
         if fits && used > self.peak {
             self.peak = used;
         }
@@ -315,7 +315,7 @@ impl Mmu {
     /// Whether what is stored and released at once leaves the costly accounts as they are: with
     /// dynamic thresholds, if it needs no headroom and none is in use, which would be given back
     /// first.
-    fn transits_with_care(&self, port: PortId, priority: Priority, size: Bytes) -> bool {
+    fn transits_by_all_rules(&self, port: PortId, priority: Priority, size: Bytes) -> bool {
         if self.staged.is_some() {
             return false;
         }
@@ -365,15 +365,15 @@ impl Mmu {
     /// From now on this ingress is quiet while the bytes it holds are in `range`: the scheme needs
     /// no notification of its packets. A lossless ingress with dynamic thresholds is never quiet:
     /// the memory itself counts each of its packets in the shared pool.
-    pub fn hush(&mut self, port: PortId, priority: Priority, range: Range<Bytes>) {
-        let careful = self.dynamic && self.is_lossless(priority);
+    pub fn set_quiet(&mut self, port: PortId, priority: Priority, range: Range<Bytes>) {
+        let moves = self.dynamic && self.is_lossless(priority);
         let ingress = &mut self.ingress[slot(port, priority)];
         ingress.quiet_from = range.start;
-        ingress.quiet_below = if careful { Bytes::ZERO } else { range.end.min(ingress.limit) };
+        ingress.quiet_below = if moves { Bytes::ZERO } else { range.end.min(ingress.limit) };
     }
 
     /// From now on this ingress is not quiet at any length. This is the initial state.
-    pub fn alert(&mut self, port: PortId, priority: Priority) {
+    pub fn clear_quiet(&mut self, port: PortId, priority: Priority) {
         self.ingress[slot(port, priority)].quiet_below = Bytes::ZERO;
     }
 
@@ -408,7 +408,7 @@ impl Mmu {
 
     /// The rare or costly part of admission: something is full, or thresholds are dynamic.
     #[inline(never)]
-    fn admit_with_care(
+    fn admit_by_all_rules(
         &mut self,
         port: PortId,
         priority: Priority,
@@ -468,8 +468,8 @@ impl Mmu {
     pub fn release(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let s = slot(port, priority);
         let size = Bytes::from(size);
-        if self.careful {
-            self.release_with_care(s, priority, size);
+        if self.release_has_rules {
+            self.release_by_all_rules(s, priority, size);
         }
         let Ingress { bytes, quiet_from, quiet_below, .. } =
             self.ingress.get_mut(s).expect(NO_PORT);
@@ -481,7 +481,7 @@ impl Mmu {
     }
 
     #[inline(never)]
-    fn release_with_care(&mut self, s: usize, priority: Priority, size: Bytes) {
+    fn release_by_all_rules(&mut self, s: usize, priority: Priority, size: Bytes) {
         if let Some(staged) = &mut self.staged {
             // it had left the ingress's account before: put back what is about to be taken again
             staged.leaves(s, size);

@@ -111,11 +111,16 @@ pub struct Books {
 
 impl Books {
     /// Asks the scheme which packets of an ingress it need not hear of.
-    pub fn hush(&mut self, fc: &dyn FlowControl, ingress: PortId, priority: Priority) {
+    pub fn update_quiet_range(
+        &mut self,
+        fc: &dyn FlowControl,
+        ingress: PortId,
+        priority: Priority,
+    ) {
         match fc.interest(&self.mmu, ingress, priority) {
-            Interest::Every => self.mmu.alert(ingress, priority),
-            Interest::Never(_) => self.mmu.hush(ingress, priority, Bytes::ZERO..Bytes::MAX),
-            Interest::Outside(_, range) => self.mmu.hush(ingress, priority, range),
+            Interest::Every => self.mmu.clear_quiet(ingress, priority),
+            Interest::Never(_) => self.mmu.set_quiet(ingress, priority, Bytes::ZERO..Bytes::MAX),
+            Interest::Outside(_, range) => self.mmu.set_quiet(ingress, priority, range),
         }
     }
 }

@@ -14,7 +14,7 @@ use weir_sim::config::{
     Balance, Config, DelayAt, EcnAt, IngressLimit, NicDiscipline, PipelineConfig, Reliability,
     Routing, Stop, ThresholdConfig, WindowConfig,
 };
-use weir_sim::marking::SwitchThresholds;
+use weir_sim::thresholds::SwitchThresholds;
 
 /// One line: `ofc-fig1 · 3 switches, 10 hosts, 40 Gb/s · 8 flows`.
 pub fn headline(e: &Experiment) -> String {

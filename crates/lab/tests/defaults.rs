@@ -6,7 +6,7 @@ use weir_lab::Experiment;
 use weir_lab::experiment::Variant;
 use weir_lab::scenario::Files;
 use weir_sim::config::ThresholdConfig;
-use weir_sim::marking::SwitchThresholds;
+use weir_sim::thresholds::SwitchThresholds;
 
 fn read(text: &str) -> Result<Experiment, String> {
     Experiment::read("x.toml", text, Files::default(), &[]).map_err(|p| p.render(false))

@@ -179,7 +179,7 @@ fn automatic_marks_come_below_the_limit_of_an_egress_queue() {
     let e = Experiment::read("my.toml", &fast, Files::default(), &[]);
     let e = e.unwrap_or_else(|p| panic!("{}", p.render(false)));
     let config = e.config(e.own_variant());
-    let thresholds = weir_sim::marking::SwitchThresholds::new(&e.topology, &config);
+    let thresholds = weir_sim::thresholds::SwitchThresholds::new(&e.topology, &config);
     for switch in e.topology.switches() {
         for ecn in thresholds.marking(switch).into_iter().flatten() {
             assert_eq!((ecn.kmin, ecn.kmax), (Bytes::new(7_500), Bytes::new(30_000)));

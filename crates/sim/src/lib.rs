@@ -49,6 +49,7 @@
 //!
 //! `examples/own_cc.rs` runs your own congestion control.
 
+mod agenda;
 mod chain;
 pub mod config;
 mod corruption;
@@ -60,7 +61,7 @@ mod extras;
 mod frame;
 mod limit;
 mod link;
-pub mod marking;
+mod mail;
 mod nic;
 mod node;
 pub mod outcome;
@@ -72,6 +73,7 @@ mod shared;
 mod switch;
 mod tally;
 mod threads;
+pub mod thresholds;
 mod timers;
 mod tree;
 mod wire;

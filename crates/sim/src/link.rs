@@ -160,7 +160,7 @@ mod tests {
         // (1518 + 20) B at 200 ps/B = 307.6 ns
         assert_eq!(tx.busy_until, Time::from_ps(407_600));
         assert_eq!(wires.head(wire), Time::from_ps(427_600));
-        assert_eq!(wires.next(weir_core::NodeId(1)), Time::from_ps(427_600));
+        assert_eq!(wires.agenda.next(weir_core::NodeId(1)), Time::from_ps(427_600));
     }
 
     #[test]

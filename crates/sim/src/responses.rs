@@ -30,7 +30,7 @@ impl<K: Name> Responses<K> {
         let place = self.waiting.partition_point(|(other, ..)| *other <= at);
         self.waiting.insert(place, (at, port, message));
         if place == 0 {
-            timers.arm(self.timer, at, false);
+            timers.arm(self.timer, at);
         }
     }
 
@@ -54,7 +54,7 @@ impl<K: Name> Responses<K> {
 
     fn rearm(&self, timers: &mut Timers<K>) {
         match self.waiting.front() {
-            Some((at, ..)) => timers.arm(self.timer, *at, false),
+            Some((at, ..)) => timers.arm(self.timer, *at),
             None => timers.cancel(self.timer),
         }
     }

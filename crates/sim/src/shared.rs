@@ -1,17 +1,15 @@
 //! What all nodes of a run read and none writes.
 
-use crate::config::{Config, IngressLimit, LinkFailure, Routing, ThresholdConfig, headroom};
+use crate::config::{Config, LinkFailure, Routing};
 use crate::error::SimError;
 use crate::link::Outages;
-use crate::marking::SwitchThresholds;
 use crate::probe::ProbeSetup;
+use crate::thresholds::SwitchThresholds;
 use std::sync::Arc;
 use weir_cc::hpcc::Telemetry;
 use weir_core::control::MIN_FRAME;
 use weir_core::{Bytes, LinkId, NodeId, PortId, PrioritySet, Time};
-use weir_fc::{
-    IngressBound, MmuConfig, Neighbour, NodeSetup, PortSetup, PortThresholds, Role, Thresholds,
-};
+use weir_fc::{MmuConfig, Neighbour, NodeSetup, PortSetup, Role, Thresholds};
 use weir_net::analysis::{LongestPath, RttModel};
 use weir_net::{NodeKind, Routes, Topology, validate_path};
 
@@ -194,57 +192,11 @@ impl Shared<'_> {
             },
             Role::Switch => MmuConfig {
                 buffer: switch.buffer,
-                thresholds: self.thresholds(ports),
+                thresholds: self.thresholds.memory(ports),
                 lossless: switch.lossless - exempt,
                 exempt,
             },
         }
-    }
-
-    fn thresholds(&self, ports: &[PortSetup]) -> Thresholds {
-        let frame = self.config.nic.max_frame();
-        let latency = self.config.switch.latency;
-        let need = |p: &PortSetup| headroom(p.rate, p.delay, latency, frame, &self.config.link);
-        let fixed = |p: &PortSetup| match self.thresholds.at(p.rate) {
-            ThresholdConfig::Static { xoff, xon, limit } => {
-                Some(PortThresholds { xoff, xon, limit: self.ingress_limit(limit, xoff, need(p)) })
-            }
-            _ => None,
-        };
-        match self.config.switch.thresholds {
-            ThresholdConfig::Pool => Thresholds::Pool,
-            ThresholdConfig::Static { .. } | ThresholdConfig::PerSpeed { .. } => {
-                Thresholds::Static(ports.iter().filter_map(fixed).collect())
-            }
-            ThresholdConfig::Dynamic { shift, reserve, resume_offset, headroom } => {
-                Thresholds::Dynamic {
-                    reserve,
-                    resume_offset,
-                    headroom: ports
-                        .iter()
-                        .map(|p| headroom.unwrap_or_else(|| need(p).saturating_add(frame)))
-                        .collect(),
-                    shift: ports
-                        .iter()
-                        .map(|p| self.thresholds.alpha_shift(shift, p.rate))
-                        .collect(),
-                }
-            }
-        }
-    }
-
-    /// Most bytes of an ingress that needs `headroom` above `xoff`.
-    fn ingress_limit(&self, limit: IngressLimit, xoff: Bytes, headroom: Bytes) -> Bytes {
-        let scheme = &self.config.scheme;
-        let frames = match (limit, (scheme.info.ingress_bound)(&scheme.values)) {
-            (IngressLimit::Bytes(given), _) => return given,
-            (IngressLimit::Unlimited, _) | (_, IngressBound::Memory) => return Bytes::MAX,
-            (IngressLimit::Lossless, IngressBound::Grants(granted)) => return granted,
-            (IngressLimit::Lossless, IngressBound::Pauses) => 1,
-            (IngressLimit::Lossless, IngressBound::Slows) => 2,
-        };
-        let overshoot = (self.config.nic.max_frame() * frames).saturating_sub(Bytes::new(1));
-        xoff.saturating_add(overshoot).saturating_add(headroom)
     }
 
     /// What a scheme is told about a node.

@@ -113,10 +113,22 @@ impl<K: Name> Timers<K> {
         self.foreground
     }
 
+    /// (Re-)arms `key`, which keeps the run alive.
+    #[inline(always)]
+    pub(crate) fn arm(&mut self, key: K, at: Time) {
+        self.arm_as(key, at, false);
+    }
+
+    /// (Re-)arms `key`, which does not keep the run alive.
+    #[inline(always)]
+    pub(crate) fn arm_background(&mut self, key: K, at: Time) {
+        self.arm_as(key, at, true);
+    }
+
     /// (Re-)arms `key`. What happens with every packet, that a numbered timer which keeps the run
     /// alive moves to a later time, takes no call.
     #[inline(always)]
-    pub(crate) fn arm(&mut self, key: K, at: Time, background: bool) {
+    pub(crate) fn arm_as(&mut self, key: K, at: Time, background: bool) {
         if let Some(n) = key.number()
             && let Some(Some(timer)) = self.numbered[n.kind].get_mut(n.index)
             && timer.is_foreground()
@@ -263,9 +275,9 @@ mod tests {
     #[test]
     fn timers_fire_by_time_then_by_name() {
         let mut t = Timers::new();
-        t.arm(2u8, at(5), false);
-        t.arm(1u8, at(5), true);
-        t.arm(3u8, at(4), true);
+        t.arm(2u8, at(5));
+        t.arm_background(1u8, at(5));
+        t.arm_background(3u8, at(4));
         assert_eq!(t.settle(), at(4));
         let order: Vec<u8> = std::iter::from_fn(|| t.pop()).map(|(_, k, _)| k).collect();
         assert_eq!(order, [3, 1, 2]);
@@ -277,8 +289,8 @@ mod tests {
         let mut t = Timers::new();
         t.bound(at(8));
         assert_eq!(t.soonest(), at(8));
-        t.arm(1u8, at(9), false);
-        t.arm(2u8, at(5), false);
+        t.arm(1u8, at(9));
+        t.arm(2u8, at(5));
         assert_eq!((t.settle(), t.soonest()), (at(5), at(5)));
         t.cancel(2);
         assert_eq!((t.settle(), t.soonest()), (at(9), at(8)));
@@ -308,7 +320,7 @@ mod tests {
                 }
                 _ => {
                     let due = at(now + (draw >> 32) % 50);
-                    timers.arm(key, due, background);
+                    timers.arm_as(key, due, background);
                     list.insert(key, (due, background));
                 }
             }
@@ -327,12 +339,12 @@ mod tests {
         for name in [1u8, 7] {
             let mut t = Timers::new();
             for i in 0..1000 {
-                t.arm(name, at(100 + i), false);
+                t.arm(name, at(100 + i));
             }
             assert_eq!((t.heap.len(), t.next(), t.settle()), (1, at(100), at(1099)));
             for i in 0..1000 {
                 t.cancel(name);
-                t.arm(name, at(2000 + i), true);
+                t.arm_background(name, at(2000 + i));
             }
             assert_eq!((t.heap.len(), t.settle(), t.foreground()), (1, at(2999), 0));
         }
@@ -341,15 +353,15 @@ mod tests {
     #[test]
     fn arming_again_moves_and_cancelling_removes() {
         let mut t = Timers::new();
-        t.arm(1u8, at(5), false);
-        t.arm(1u8, at(9), false);
-        t.arm(2u8, at(7), true);
+        t.arm(1u8, at(5));
+        t.arm(1u8, at(9));
+        t.arm_background(2u8, at(7));
         assert_eq!((t.settle(), t.foreground()), (at(7), 1));
         t.cancel(2);
         t.cancel(2);
         assert_eq!(t.settle(), at(9));
         // moved earlier: the entry at 9 must not fire a second time
-        t.arm(1u8, at(6), false);
+        t.arm(1u8, at(6));
         assert_eq!(t.pop(), Some((at(6), 1, false)));
         assert_eq!((t.pop(), t.foreground()), (None, 0));
     }

@@ -2,14 +2,17 @@
 //!
 //! A wire is one direction of a link: a FIFO of (arrival time, packet). Arrivals on one wire
 //! are in time order because one transmitter feeds it and its delay is constant. Nodes
-//! interact through wires only, and never in less than the wire's delay.
+//! interact through wires only, and never in less than the wire's delay. A packet that crosses
+//! from one thread's part of the network to another's is [mail](crate::mail) until threads meet.
 
+use crate::agenda::Agenda;
 use crate::chain::{Chain, Store, Taken};
-use crate::extras::{Extras, IntStack};
+use crate::extras::Extras;
+use crate::mail::{Crossing, Mail};
 use crate::tree::Tournament;
 use std::sync::Arc;
 use weir_core::prefetch::prefetch;
-use weir_core::{ControlMessage, NodeId, Packet, PacketKind, PortId, Time};
+use weir_core::{NodeId, Packet, PacketKind, PortId, Time};
 use weir_net::Topology;
 
 /// Index of a wire. The wires into a node are consecutive: `first + port`.
@@ -78,41 +81,14 @@ pub(crate) struct Wires {
     /// First wire into each node of the network.
     first: Arc<[u32]>,
     /// When each node of this part has something to do next, wires included.
-    next: Vec<Time>,
-    /// The group of each node, if an engine visits nodes in groups.
-    group: Vec<u32>,
-    /// By group: when the first of its nodes has something to do next; less than that only while
-    /// the group is visited.
-    soonest: Vec<Time>,
+    pub(crate) agenda: Agenda,
     /// One bit per port: its wire was empty when the node last looked and holds a packet now. The
     /// words of a node start at `fresh_start`.
     fresh: Vec<u64>,
     fresh_start: Vec<u32>,
-    /// Nodes whose next event became earlier because of a packet on a wire, for engines that keep a
-    /// calendar.
-    woken: Option<Vec<NodeId>>,
     /// Packets for other parts, handed over when threads meet.
     outboxes: Vec<Mail>,
     pub(crate) extras: Extras,
-}
-
-/// A packet on its way from one part to another.
-#[derive(Debug)]
-struct Crossing {
-    wire: WireId,
-    arrival: Time,
-    packet: Packet,
-}
-
-/// The packets that go from one part to another when threads meet, and what they carry in the side
-/// pool, which few of them do.
-#[derive(Debug, Default)]
-pub(crate) struct Mail {
-    crossings: Vec<Crossing>,
-    /// When the first of them arrives.
-    first: Option<Time>,
-    messages: Vec<ControlMessage>,
-    telemetry: Vec<IntStack>,
 }
 
 impl Wires {
@@ -130,12 +106,9 @@ impl Wires {
             own: 0,
             flights: Store::default(),
             first: Arc::clone(&numbers.first),
-            next: vec![Time::NEVER; all],
-            group: vec![0; all],
-            soonest: Vec::new(),
+            agenda: Agenda::new(all),
             fresh: Vec::new(),
             fresh_start: vec![0; all],
-            woken: None,
             outboxes: parts.iter().map(|_| Mail::default()).collect(),
             extras: Extras::default(),
         };
@@ -172,61 +145,30 @@ impl Wires {
             }
             let word = self.fresh_start[wire.node.index()] as usize + wire.port.index() / 64;
             self.fresh[word] |= 1 << (wire.port.index() % 64);
-            let next = &mut self.next[wire.node.index()];
-            if arrival < *next {
-                *next = arrival;
-                if let Some(first) = self.soonest.get_mut(self.group[wire.node.index()] as usize) {
-                    *first = arrival.min(*first);
-                }
-                if let Some(woken) = &mut self.woken {
-                    woken.push(wire.node);
-                }
-            }
+            self.agenda.bring_forward(wire.node, arrival);
         }
         let packet = self.flights.push(&mut wire.packets, arrival, packet);
         packet.ingress = wire.port;
         packet.local_tag = 0;
     }
 
-    /// Keeps a packet for another part until threads meet. What it carries in the side pool
-    /// goes with it.
+    /// Keeps a packet for another part until threads meet.
     #[inline(never)]
-    fn cross(&mut self, wire: WireId, arrival: Time, mut packet: Packet) {
+    fn cross(&mut self, wire: WireId, arrival: Time, packet: Packet) {
         let to = self.wires[wire.0 as usize].part;
-        let mail = &mut self.outboxes[usize::from(to)];
-        if packet.extra != Packet::NO_EXTRA {
-            if packet.kind == PacketKind::Control {
-                mail.messages.push(self.extras.messages.take(packet.extra));
-                packet.extra = mail.messages.len() as u32 - 1;
-            } else {
-                mail.telemetry.push(self.extras.telemetry.remove(packet.extra));
-                packet.extra = mail.telemetry.len() as u32 - 1;
-            }
-        }
-        mail.first = Some(mail.first.map_or(arrival, |first| first.min(arrival)));
-        mail.crossings.push(Crossing { wire, arrival, packet });
+        self.outboxes[usize::from(to)].post(wire, arrival, packet, &mut self.extras);
     }
 
     /// Hands over what was kept for part `to` and takes the emptied buffer of the last time in
     /// exchange; returns when the first packet of it arrives.
     pub(crate) fn hand_over(&mut self, to: usize, mail: &mut Mail) -> Time {
         std::mem::swap(&mut self.outboxes[to], mail);
-        mail.first.unwrap_or(Time::NEVER)
+        mail.first()
     }
 
     /// Puts on the wires what another part has handed over.
     pub(crate) fn take_over(&mut self, mail: &mut Mail) {
-        mail.first = None;
-        let messages: Vec<u32> =
-            mail.messages.drain(..).map(|m| self.extras.messages.put(m)).collect();
-        let telemetry: Vec<u32> =
-            mail.telemetry.drain(..).map(|t| self.extras.telemetry.put(t)).collect();
-        for Crossing { wire, arrival, mut packet } in mail.crossings.drain(..) {
-            if packet.extra != Packet::NO_EXTRA {
-                let places =
-                    if packet.kind == PacketKind::Control { &messages } else { &telemetry };
-                packet.extra = places[packet.extra as usize];
-            }
+        for Crossing { wire, arrival, packet } in mail.unpack(&mut self.extras) {
             self.send(wire, arrival, &packet);
         }
     }
@@ -259,16 +201,6 @@ impl Wires {
     fn wires_into(&self, node: NodeId, ports: usize) -> &[Wire] {
         let first = self.first[node.index()] as usize;
         &self.wires[first..first + ports]
-    }
-
-    /// Starts recording the nodes whose next event becomes earlier.
-    pub(crate) fn track_woken(&mut self) {
-        self.woken = Some(Vec::new());
-    }
-
-    /// Stops recording them.
-    pub(crate) fn ignore_woken(&mut self) {
-        self.woken = None;
     }
 
     /// When the head of a wire arrives.
@@ -336,76 +268,9 @@ impl Wires {
         self.flights.second(&self.wires[wire].packets)
     }
 
-    /// When `node` has something to do next.
-    #[inline]
-    pub(crate) fn next(&self, node: NodeId) -> Time {
-        self.next[node.index()]
-    }
-
-    /// Sets when `node` has something to do next.
-    #[inline]
-    pub(crate) fn set_next(&mut self, node: NodeId, t: Time) {
-        self.next[node.index()] = t;
-    }
-
-    /// Forms groups of nodes, each of which is in one of them.
-    pub(crate) fn set_groups<G: Iterator<Item = NodeId>>(
-        &mut self,
-        groups: impl Iterator<Item = G>,
-    ) {
-        self.soonest.clear();
-        for group in groups {
-            let number = self.soonest.len();
-            self.soonest.push(Time::NEVER);
-            for node in group {
-                self.group[node.index()] = number as u32;
-                self.soonest[number] = self.soonest[number].min(self.next(node));
-            }
-        }
-    }
-
-    /// There are no groups any more.
-    pub(crate) fn forget_groups(&mut self) {
-        self.soonest.clear();
-    }
-
-    /// When the first node of a group has something to do next.
-    #[inline]
-    pub(crate) fn soonest(&self, group: usize) -> Time {
-        self.soonest[group]
-    }
-
-    /// The nodes of a group have been visited.
-    #[inline]
-    pub(crate) fn visited(&mut self, group: usize, nodes: impl Iterator<Item = NodeId>) {
-        let mut soonest = Time::NEVER;
-        for node in nodes {
-            soonest = soonest.min(self.next(node));
-        }
-        self.soonest[group] = soonest;
-    }
-
-    /// When the first node of all groups has something to do next; `None` without groups.
-    pub(crate) fn earliest(&self) -> Option<Time> {
-        self.soonest.iter().copied().min()
-    }
-
-    /// Nodes whose next event became earlier since the last call; hand the list back emptied.
-    #[inline]
-    pub(crate) fn take_woken(&mut self) -> Vec<NodeId> {
-        self.woken.take().unwrap_or_default()
-    }
-
-    /// See [`Wires::take_woken`].
-    #[inline]
-    pub(crate) fn give_back_woken(&mut self, mut list: Vec<NodeId>) {
-        list.clear();
-        self.woken = Some(list);
-    }
-
     /// Whether nothing waits to be handed over to other parts.
     pub(crate) fn has_no_mail(&self) -> bool {
-        self.outboxes.iter().all(|mail| mail.crossings.is_empty())
+        self.outboxes.iter().all(Mail::is_empty)
     }
 
     /// Moves what is in flight to `node` of this part to part `to`. All parts must then be told
@@ -426,7 +291,7 @@ impl Wires {
         for word in start..start + ports.div_ceil(64) {
             to.fresh[word] = std::mem::take(&mut self.fresh[word]);
         }
-        to.next[node.index()] = std::mem::replace(&mut self.next[node.index()], Time::NEVER);
+        self.agenda.move_to(&mut to.agenda, node);
         self.own -= ports;
         to.own += ports;
     }
@@ -565,7 +430,7 @@ mod tests {
         assert_eq!(parts[0].hand_over(1, &mut mail), Time::from_ps(30));
         parts[1].take_over(&mut mail);
         assert_eq!(parts[0].hand_over(1, &mut mail), Time::NEVER);
-        assert_eq!(parts[1].next(node), Time::from_ps(30));
+        assert_eq!(parts[1].agenda.next(node), Time::from_ps(30));
         parts[1].send(wire, Time::from_ps(50), &used);
         let mut inbox = Inbox::new(topology.ports(node).len());
         parts[1].open(node, topology.ports(node).len(), &mut inbox);

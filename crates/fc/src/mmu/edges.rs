@@ -51,7 +51,7 @@ fn the_peak_is_the_most_ever_stored_at_once() {
     assert_eq!(m.peak(), Bytes::new(100));
     m.admit(IN, P, 50).unwrap();
     assert_eq!(m.peak(), Bytes::new(100), "90 B are less");
-    m.hush(IN, P, Bytes::ZERO..Bytes::MAX);
+    m.set_quiet(IN, P, Bytes::ZERO..Bytes::MAX);
     assert!(m.transit_quietly(IN, P, 9) && m.peak() == Bytes::new(100));
     assert!(m.transit_quietly(IN, P, 11) && m.peak() == Bytes::new(101));
 }
@@ -104,8 +104,11 @@ fn an_ingress_is_quiet_below_what_was_asked_for_and_never_beyond_its_limit() {
     let mut m = memory(5000, Thresholds::uniform(xoff, xon, Bytes::new(4000), 2));
     assert_eq!(m.pause_threshold(IN, P), xoff);
     assert_eq!(m.pause_threshold(IN, LOSSY), Bytes::MAX);
-    assert!(!m.admit_quietly(IN, P, 1) && !m.transit_quietly(IN, P, 1), "it begins alert");
-    m.hush(IN, P, Bytes::ZERO..Bytes::new(3000));
+    assert!(
+        !m.admit_quietly(IN, P, 1) && !m.transit_quietly(IN, P, 1),
+        "at first the scheme is told of everything"
+    );
+    m.set_quiet(IN, P, Bytes::ZERO..Bytes::new(3000));
     assert!(!m.transit_quietly(IN, P, 3000) && m.transit_quietly(IN, P, 2999));
     assert_eq!((m.used(), m.peak()), (Bytes::ZERO, Bytes::new(2999)));
     assert!(!m.admit_quietly(IN, P, 3000) && m.admit_quietly(IN, P, 2999));
@@ -114,12 +117,12 @@ fn an_ingress_is_quiet_below_what_was_asked_for_and_never_beyond_its_limit() {
     m.admit(IN, P, 1).unwrap();
     assert!(!m.release(IN, P, 1), "it held as much as it takes to be heard");
     assert!(m.release(IN, P, 1));
-    m.alert(IN, P);
+    m.clear_quiet(IN, P);
     assert!(!m.release(IN, P, 1) && !m.admit_quietly(IN, P, 1));
-    m.hush(IN, P, Bytes::ZERO..Bytes::MAX);
+    m.set_quiet(IN, P, Bytes::ZERO..Bytes::MAX);
     assert!(m.admit_quietly(IN, P, 1002) && !m.transit_quietly(IN, P, 1), "the limit");
     // 3999 B, and everybody wants to hear when 3000 B are left
-    m.hush(IN, P, Bytes::new(3001)..Bytes::MAX);
+    m.set_quiet(IN, P, Bytes::new(3001)..Bytes::MAX);
     assert!(m.release(IN, P, 998) && !m.release(IN, P, 1));
     assert!(!m.transit_quietly(IN, P, 100) && m.admit_quietly(IN, P, 100), "it would leave again");
     assert!(m.transit_quietly(IN, P, 100));
@@ -130,7 +133,7 @@ fn an_ingress_is_quiet_below_what_was_asked_for_and_never_beyond_its_limit() {
 fn a_full_buffer_takes_nothing_quietly() {
     let mut m = memory(1000, Thresholds::Pool);
     for port in [PortId(0), PortId(1)] {
-        m.hush(port, P, Bytes::ZERO..Bytes::MAX);
+        m.set_quiet(port, P, Bytes::ZERO..Bytes::MAX);
     }
     assert_eq!(m.pause_threshold(IN, P), Bytes::MAX, "there is none");
     assert!(m.admit_quietly(PortId(0), P, 600));
@@ -143,7 +146,7 @@ fn a_full_buffer_takes_nothing_quietly() {
 #[test]
 fn what_the_exempt_class_has_taken_is_no_measure_for_others() {
     let mut m = memory(1000, Thresholds::Pool);
-    m.hush(IN, P, Bytes::ZERO..Bytes::MAX);
+    m.set_quiet(IN, P, Bytes::ZERO..Bytes::MAX);
     assert!(m.admit_quietly(IN, P, 1000));
     m.admit(IN, EXEMPT, 500).unwrap();
     m.release(IN, P, 1000);
@@ -157,8 +160,8 @@ fn a_threshold_that_moves_may_be_anywhere() {
     let mut m = dynamic(1200, 100);
     assert_eq!(m.pause_threshold(IN, P), Bytes::ZERO);
     assert_eq!(m.pause_threshold(IN, EXEMPT), Bytes::MAX, "nobody pauses it");
-    m.hush(IN, P, Bytes::ZERO..Bytes::MAX);
-    m.hush(IN, EXEMPT, Bytes::ZERO..Bytes::MAX);
+    m.set_quiet(IN, P, Bytes::ZERO..Bytes::MAX);
+    m.set_quiet(IN, EXEMPT, Bytes::ZERO..Bytes::MAX);
     assert!(!m.admit_quietly(IN, P, 1) && !m.transit_quietly(IN, P, 1), "it has books of its own");
     assert!(m.transit_quietly(IN, EXEMPT, 1) && m.admit_quietly(IN, EXEMPT, 1));
     assert!(m.release(IN, EXEMPT, 1));

@@ -195,8 +195,8 @@ impl Mmu {
         let has_pool = matches!(limits, StageLimits::Shared(_));
         let resident = vec![Bytes::ZERO; if has_pool { self.ingress.len() } else { 0 }];
         let quiet = vec![Bytes::ZERO..Bytes::ZERO; self.ingress.len()];
-        self.careful = true;
-        self.picky |= has_pool;
+        self.release_has_rules = true;
+        self.admission_has_rules |= has_pool;
         let [forwarded, pool_used] = [Bytes::ZERO; 2];
         self.staged = Some(Box::new(Staged { limits, forwarded, resident, pool_used, quiet }));
         self
@@ -234,7 +234,7 @@ impl Mmu {
     /// The scheme needs no notification while the bytes of an ingress FIFO are in `range`
     /// ([`FlowControl::quiet_range`](crate::FlowControl::quiet_range)). Dynamic thresholds depend
     /// on other FIFOs, too: there it is always notified.
-    pub fn hush_fifo(&mut self, ingress: PortId, priority: Priority, range: Range<Bytes>) {
+    pub fn set_quiet_fifo(&mut self, ingress: PortId, priority: Priority, range: Range<Bytes>) {
         let moves = self.dynamic && self.is_lossless(priority);
         if let Some(staged) = &mut self.staged {
             staged.quiet[slot(ingress, priority)] =
@@ -243,8 +243,8 @@ impl Mmu {
     }
 
     /// The scheme is notified of every change of an ingress FIFO. This is the initial state.
-    pub fn alert_fifo(&mut self, ingress: PortId, priority: Priority) {
-        self.hush_fifo(ingress, priority, Bytes::ZERO..Bytes::ZERO);
+    pub fn clear_quiet_fifo(&mut self, ingress: PortId, priority: Priority) {
+        self.set_quiet_fifo(ingress, priority, Bytes::ZERO..Bytes::ZERO);
     }
 
     /// Whether the scheme needs no notification of what an ingress FIFO holds now.

@@ -7,7 +7,7 @@ use weir_cc::{CcKind, MAX_HOPS, Needs};
 use weir_core::{Bytes, NodeId};
 use weir_fc::IngressBound;
 use weir_sim::config::{Config, IngressLimit, Reliability, ThresholdConfig, headroom};
-use weir_sim::marking::SwitchThresholds;
+use weir_sim::thresholds::SwitchThresholds;
 
 /// Marks and room to slow down, for the algorithm of a run.
 pub(crate) fn signals(e: &Experiment, variant: Variant, out: &mut Diagnostics) {

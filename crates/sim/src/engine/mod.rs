@@ -41,7 +41,7 @@ impl Part {
     /// Asks every node when it has something to do first.
     fn announce(&mut self) {
         for node in &self.nodes {
-            self.wires.set_next(node.id(), node.next());
+            self.wires.agenda.set_next(node.id(), node.next());
         }
     }
 
@@ -52,8 +52,8 @@ impl Part {
 
     /// The earliest pending event.
     pub(crate) fn earliest(&self) -> Time {
-        let next = || self.ids.iter().map(|&id| self.wires.next(id)).min();
-        self.wires.earliest().or_else(next).unwrap_or(Time::NEVER)
+        let next = || self.ids.iter().map(|&id| self.wires.agenda.next(id)).min();
+        self.wires.agenda.earliest().or_else(next).unwrap_or(Time::NEVER)
     }
 }
 

@@ -33,16 +33,16 @@ impl Sequential {
     /// Goes on where another engine has stopped. What the calendar still holds from before is
     /// stale or true: a stale entry is passed over, and it does no harm to have a true one twice.
     pub(crate) fn resume(&mut self, part: &mut Part) {
-        part.wires.track_woken();
+        part.wires.agenda.track_woken();
         for node in &part.nodes {
             let id = node.id();
-            self.calendar.push(part.wires.next(id), id);
+            self.calendar.push(part.wires.agenda.next(id), id);
         }
     }
 
     /// Another engine goes on from here.
     pub(crate) fn rest(&self, part: &mut Part) {
-        part.wires.ignore_woken();
+        part.wires.agenda.ignore_woken();
     }
 }
 
@@ -59,17 +59,17 @@ impl Engine for Sequential {
             }
             self.calendar.drop_first();
             // An entry is stale when the node was brought forward or has run since.
-            if env.wires.next(id) != t {
+            if env.wires.agenda.next(id) != t {
                 continue;
             }
             *visits += 1;
             nodes[id.index()].run(until.min(t.saturating_add(self.stride)), &mut env);
-            self.calendar.push(env.wires.next(id), id);
-            let mut woken = env.wires.take_woken();
+            self.calendar.push(env.wires.agenda.next(id), id);
+            let mut woken = env.wires.agenda.take_woken();
             for node in woken.drain(..) {
-                self.calendar.push(env.wires.next(node), node);
+                self.calendar.push(env.wires.agenda.next(node), node);
             }
-            env.wires.give_back_woken(woken);
+            env.wires.agenda.give_back_woken(woken);
         }
     }
 }

@@ -6,10 +6,11 @@ use super::partition::Partition;
 use super::tiers::Tiers;
 use super::{Engine, Part};
 use crate::env::{Ahead, Env};
+use crate::mail::Mail;
 use crate::node::Node;
 use crate::shared::Shared;
 use crate::tree;
-use crate::wire::{Mail, Wires};
+use crate::wire::Wires;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use weir_core::{NodeId, Time};
@@ -105,7 +106,7 @@ impl Window {
 
     /// Another engine goes on from here.
     pub(crate) fn rest(&self, part: &mut Part) {
-        part.wires.forget_groups();
+        part.wires.agenda.forget_groups();
     }
 
     /// Lets parts that have had more to do than others give some of it away.
@@ -237,17 +238,17 @@ impl Part {
         let mut env = Env { wires: &mut self.wires, shared };
         let latest = latest(ends);
         for (group, members) in (first..).zip(visits.chunks(GROUP)) {
-            if env.wires.soonest(group) >= latest {
+            if env.wires.agenda.soonest(group) >= latest {
                 continue;
             }
             for visit in members {
                 let end = ends[visit.tier as usize];
-                if env.wires.next(visit.node) < end {
+                if env.wires.agenda.next(visit.node) < end {
                     self.visits += 1;
                     self.nodes[visit.place as usize].run(end, &mut env);
                 }
             }
-            env.wires.visited(group, members.iter().map(|v| v.node));
+            env.wires.agenda.visited(group, members.iter().map(|v| v.node));
         }
     }
 
@@ -263,7 +264,7 @@ impl Part {
         let mut env = Env { wires: &mut self.wires, shared };
         let latest = latest(ends);
         let due = |wires: &Wires, group: usize| match group * GROUP {
-            from if from >= visits.len() || wires.soonest(first + group) >= latest => 0,
+            from if from >= visits.len() || wires.agenda.soonest(first + group) >= latest => 0,
             from => due(wires, &visits[from..visits.len().min(from + GROUP)], ends),
         };
         let asked = asks.iter().fold(0, |bits, (distance, _)| bits | 1u32 << distance);
@@ -273,7 +274,7 @@ impl Part {
         let mut busy = due(env.wires, 0);
         for group in 0..groups {
             busy |= due(env.wires, group + 1) << GROUP;
-            let is_idle = env.wires.soonest(first + group) >= latest;
+            let is_idle = env.wires.agenda.soonest(first + group) >= latest;
             let from = group * GROUP;
             let to = visits.len().min(from + GROUP);
             // from an idle group on, the next one is looked at
@@ -286,14 +287,14 @@ impl Part {
                     }
                     let visit = visits[i];
                     let end = ends[visit.tier as usize];
-                    if env.wires.next(visit.node) < end {
+                    if env.wires.agenda.next(visit.node) < end {
                         self.visits += 1;
                         self.nodes[visit.place as usize].run(end, &mut env);
                     }
                 }
             }
             if !is_idle {
-                env.wires.visited(first + group, visits[from..to].iter().map(|v| v.node));
+                env.wires.agenda.visited(first + group, visits[from..to].iter().map(|v| v.node));
             }
             busy >>= GROUP;
         }
@@ -321,7 +322,7 @@ fn latest(ends: &[Time]) -> Time {
 /// One bit for each of a group's visits: whether its node has something to do, as far as is known
 /// now.
 fn due(wires: &Wires, members: &[Visit], ends: &[Time]) -> u32 {
-    let bit = |v: &Visit| u32::from(wires.next(v.node) < ends[v.tier as usize]);
+    let bit = |v: &Visit| u32::from(wires.agenda.next(v.node) < ends[v.tier as usize]);
     members.iter().rev().fold(0, |bits, v| bits << 1 | bit(v))
 }
 
@@ -404,7 +405,7 @@ impl Plan {
         }
         let rounds = self.stretches.iter().flat_map(|s| [&s.visits, &s.ahead]);
         let groups = rounds.flat_map(|visits| visits.chunks(GROUP));
-        part.wires.set_groups(groups.map(|visits| visits.iter().map(|v| v.node)));
+        part.wires.agenda.set_groups(groups.map(|visits| visits.iter().map(|v| v.node)));
     }
 }
 

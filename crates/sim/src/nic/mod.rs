@@ -19,7 +19,7 @@ pub(crate) mod tcp;
 pub(crate) mod transmit;
 
 use crate::env::{Ahead, Env};
-use crate::frame::control_packet;
+use crate::frame::outgoing;
 use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
@@ -38,8 +38,8 @@ use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, PortId, Priority, PrioritySet, Time};
 use weir_fc::{
-    Action, Actions, Books, FlowControl, Interest, Mmu, NodeView, ParamError, PortBook, Role,
-    Target, TimerKey,
+    Action, Actions, Books, FlowControl, HoldState, Interest, Mmu, NodeView, ParamError, PortBook,
+    Role, Target, TimerKey,
 };
 use weir_traffic::{FlowSpec, HostFlows, TrafficHash};
 
@@ -289,7 +289,7 @@ impl Nic {
         let (timer, admin, flow) = (self.timers.settle(), self.schedule.next(), self.next_flow());
         let now = packet.min(timer).min(admin).min(flow);
         if now >= until {
-            env.wires.set_next(self.id, Tournament::or_never(now));
+            env.wires.agenda.set_next(self.id, Tournament::or_never(now));
             return Due::Nothing;
         }
         if admin > now && packet == now {
@@ -375,23 +375,20 @@ impl Nic {
                 Action::Send { port, message } => {
                     let p = &mut self.ports[port.index()];
                     if p.tx.up {
-                        self.tally.control_frames += 1;
-                        self.tally.control_bytes += message.frame_bytes().get();
-                        let mut packet = control_packet(&message, 0);
-                        packet.extra = env.wires.extras.messages.put(message);
-                        p.meter.control_sent += 1;
-                        p.control.push_back(packet);
+                        let extras = &mut env.wires.extras;
+                        let frame = outgoing(message, &mut self.tally, &mut p.meter, extras);
+                        p.control.push_back(frame);
                         self.wake(port.index(), now);
                     }
                 }
-                Action::Hold { port, target } => self.hold(port, target, true, now),
-                Action::Open { port, target } => self.hold(port, target, false, now),
+                Action::Hold { port, target } => self.hold(port, target, HoldState::Held, now),
+                Action::Open { port, target } => self.hold(port, target, HoldState::Open, now),
                 Action::Limit { port, priority, rate } => {
                     self.ports[port.index()].limit(now, priority, rate);
                     self.wake(port.index(), now);
                 }
                 Action::Arm { key, at, background } => {
-                    self.timers.arm(NicTimer::Scheme(key), at, background);
+                    self.timers.arm_as(NicTimer::Scheme(key), at, background);
                 }
                 Action::Cancel { key } => self.timers.cancel(NicTimer::Scheme(key)),
                 Action::Retry { port } => self.wake(port.index(), now),
@@ -404,11 +401,12 @@ impl Nic {
     }
 
     /// Starts or lifts a hold of a flow slot or a priority.
-    fn hold(&mut self, port: PortId, target: Target, held: bool, now: Time) {
+    fn hold(&mut self, port: PortId, target: Target, state: HoldState, now: Time) {
+        let held = state.is_held();
         match target {
             Target::Queue(q) => {
                 let Some(Some(sender)) = self.slots.get_mut(q.index()) else {
-                    self.hold_stream(port, q, held, now);
+                    self.hold_stream(port, q, state, now);
                     return;
                 };
                 if sender.held == held {
@@ -417,9 +415,9 @@ impl Nic {
                 sender.held = held;
                 let priority = sender.priority();
                 let p = &mut self.ports[port.index()];
-                sender.note_hold(held, p.priority_clocks[priority.index()].read(now), now);
-                p.meter.holds.count(priority, held, now);
-                self.probes.held(now, port, target, held);
+                sender.note_hold(state, p.priority_clocks[priority.index()].read(now), now);
+                p.meter.holds.count(priority, state, now);
+                self.probes.held(now, port, target, state);
                 let single_queue = p.fifo.is_some();
                 if !held {
                     self.lift(q.0, now);
@@ -431,10 +429,10 @@ impl Nic {
                 }
             }
             Target::Priority(priority) => {
-                if !self.ports[port.index()].hold_priority(priority, held, now) {
+                if !self.ports[port.index()].hold_priority(priority, state, now) {
                     return;
                 }
-                self.probes.held(now, port, target, held);
+                self.probes.held(now, port, target, state);
                 if !held {
                     self.lift_priority(port, priority, now);
                 }

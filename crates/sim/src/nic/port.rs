@@ -11,6 +11,7 @@ use crate::wire::WireNumbers;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use weir_core::{NodeId, Packet, Priority, PrioritySet, Rate, Time};
+use weir_fc::HoldState;
 
 /// One port.
 #[repr(C)]
@@ -59,17 +60,21 @@ impl NicPort {
     }
 
     /// Holds or opens a whole priority; false when nothing changed.
-    pub(crate) fn hold_priority(&mut self, priority: Priority, held: bool, now: Time) -> bool {
-        if !self.held_priorities.set(priority, held) {
+    pub(crate) fn hold_priority(
+        &mut self,
+        priority: Priority,
+        state: HoldState,
+        now: Time,
+    ) -> bool {
+        if !self.held_priorities.set(priority, state.is_held()) {
             return false;
         }
         let clock = &mut self.priority_clocks[priority.index()];
-        if held {
-            clock.start(now);
-        } else {
-            clock.stop(now);
+        match state {
+            HoldState::Held => clock.start(now),
+            HoldState::Open => clock.stop(now),
         }
-        self.meter.holds.count(priority, held, now);
+        self.meter.holds.count(priority, state, now);
         true
     }
 

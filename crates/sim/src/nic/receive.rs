@@ -10,7 +10,7 @@ use crate::outcome::MaybeTime;
 use weir_cc::hpcc::Telemetry;
 use weir_cc::{Ack, IntHop, MAX_HOPS, Timers};
 use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
-use weir_fc::{NodeView, PortQueue};
+use weir_fc::{HoldState, NodeView, PortQueue};
 
 /// A flow at its receiver.
 ///
@@ -372,7 +372,7 @@ impl Nic {
             && let Some(timeout) = env.shared.config.nic.timeout
         {
             if una < nxt {
-                self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
+                self.timers.arm(NicTimer::Timeout(slot), now + timeout);
             } else {
                 self.timers.cancel(NicTimer::Timeout(slot));
             }
@@ -414,7 +414,7 @@ impl Nic {
         let port = &mut self.ports[usize::from(s.port)];
         port.ready.set(slot, s.priority(), false);
         if s.held {
-            port.meter.holds.count(s.priority(), false, now);
+            port.meter.holds.count(s.priority(), HoldState::Open, now);
         }
         if s.in_fifo
             && let Some(fifo) = &mut port.fifo

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use weir_cc::reliability::selective_repeat;
 use weir_cc::{Cc, Path, Timers};
 use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, Time, packet::flags};
+use weir_fc::HoldState;
 use weir_traffic::{FlowSpec, WhileHeld};
 
 /// What decides which packet is next, where that is not go-back-N.
@@ -334,8 +335,8 @@ impl Sender {
 
     /// A hold of the flow itself begins or ends at `now`, when its priority has been held for
     /// `priority` in all.
-    pub(crate) fn note_hold(&mut self, held: bool, priority: Time, now: Time) {
-        if held {
+    pub(crate) fn note_hold(&mut self, state: HoldState, priority: Time, now: Time) {
+        if state.is_held() {
             self.hold_clock.start(now);
             self.covered_from = priority;
         } else {
@@ -502,10 +503,10 @@ mod tests {
         let mut s = Sender::new(spec(9000), 0, cc, false, &path, &NicConfig::default());
         let mut priority = HoldClock::default();
         priority.start(us(10));
-        s.note_hold(true, priority.read(us(20)), us(20));
+        s.note_hold(HoldState::Held, priority.read(us(20)), us(20));
         assert_eq!(s.held_time(priority.read(us(30)), us(30)), us(20));
         priority.stop(us(40));
-        s.note_hold(false, priority.read(us(60)), us(60));
+        s.note_hold(HoldState::Open, priority.read(us(60)), us(60));
         assert_eq!(s.held_time(priority.read(us(70)), us(70)), us(50));
         priority.start(us(70));
         assert_eq!(s.held_time(priority.read(us(75)), us(75)), us(55));

@@ -12,7 +12,7 @@ use crate::outcome::Stuck;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, VecDeque};
 use weir_core::{Bytes, FlowId, NodeId, Packet, PacketKind, PortId, QueueId, Time, packet::flags};
-use weir_fc::{NodeView, PortQueue, Target};
+use weir_fc::{HoldState, NodeView, PortQueue, Target};
 
 /// The ACKs of one flow.
 #[derive(Clone, Debug)]
@@ -131,7 +131,7 @@ impl Nic {
         }
         let (header, port, held) = (stream.header, stream.port, stream.held);
         if held.is_some() {
-            self.ports[port.index()].meter.holds.count(header.priority, false, now);
+            self.ports[port.index()].meter.holds.count(header.priority, HoldState::Open, now);
         }
         self.streams.slot_of.remove(&flow);
         self.streams.all.remove(&slot);
@@ -144,15 +144,15 @@ impl Nic {
 
     /// The scheme holds or opens a slot that no flow has: a stream, or nothing.
     #[cold]
-    pub(super) fn hold_stream(&mut self, port: PortId, slot: QueueId, held: bool, now: Time) {
+    pub(super) fn hold_stream(&mut self, port: PortId, slot: QueueId, state: HoldState, now: Time) {
         let Some(stream) = self.streams.all.get_mut(&slot.0) else { return };
-        if stream.held.is_some() == held {
+        if stream.held.is_some() == state.is_held() {
             return;
         }
         let p = &mut self.ports[port.index()];
-        p.meter.holds.count(stream.header.priority, held, now);
-        self.probes.held(now, port, Target::Queue(slot), held);
-        if held {
+        p.meter.holds.count(stream.header.priority, state, now);
+        self.probes.held(now, port, Target::Queue(slot), state);
+        if state.is_held() {
             stream.held = Some(now);
             let flow = stream.header.flow;
             stream.waiting.extend(p.acks.iter().filter(|ack| ack.flow == flow));

@@ -153,7 +153,7 @@ impl Nic {
         };
         if let Some(at) = flow.machine.next_timeout().filter(|&at| at < flow.armed) {
             flow.armed = at;
-            self.timers.arm(NicTimer::Timeout(slot), at, false);
+            self.timers.arm(NicTimer::Timeout(slot), at);
         }
     }
 
@@ -224,7 +224,7 @@ impl Nic {
         if due != before {
             let timer = NicTimer::DelayedAck(p.flow);
             match due {
-                Some(at) => self.timers.arm(timer, at, false),
+                Some(at) => self.timers.arm(timer, at),
                 None => self.timers.cancel(timer),
             }
         }

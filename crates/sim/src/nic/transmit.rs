@@ -44,7 +44,7 @@ impl Nic {
         }
         self.slot_of[number] = slot;
         if let Some(stop) = spec.stop.filter(|_| spec.rate.is_none()) {
-            self.timers.arm(NicTimer::Stop(slot), stop.max(now), true);
+            self.timers.arm_background(NicTimer::Stop(slot), stop.max(now));
         }
         let view = NodeView { now, books: &self.books };
         let at = PortQueue { port: PortId(port), queue: QueueId(slot) };
@@ -355,7 +355,7 @@ impl Nic {
         // With selective repeat new packets may follow a loss forever: they leave the timer alone.
         let starts_timer = !s.is_datagram() && (idle || s.machine.is_none());
         if let Some(timeout) = nic.timeout.filter(|_| starts_timer) {
-            self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
+            self.timers.arm(NicTimer::Timeout(slot), now + timeout);
         }
         self.arm_cc(slot, timers);
         if !self.actions.is_empty() {
@@ -372,7 +372,7 @@ impl Nic {
 
     fn arm_all(&mut self, slot: u32, mut timers: Timers) {
         for (kind, at) in timers.drain() {
-            self.timers.arm(NicTimer::Cc(kind, slot), at, true);
+            self.timers.arm_background(NicTimer::Cc(kind, slot), at);
         }
     }
 
@@ -420,7 +420,7 @@ impl Nic {
         let old = s.cc.rate();
         let pacing = s.cc.on_timeout(now);
         if let Some(timeout) = env.shared.config.nic.timeout {
-            self.timers.arm(NicTimer::Timeout(slot), now + timeout, false);
+            self.timers.arm(NicTimer::Timeout(slot), now + timeout);
         }
         self.repace(slot, old, pacing, now);
     }

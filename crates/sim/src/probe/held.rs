@@ -4,6 +4,7 @@ use super::interface::Probe;
 use crate::outcome::{HeldAt, Outcome};
 use rustc_hash::FxHashMap;
 use weir_core::{FlowId, NodeId, PortId, Priority, PrioritySet, QueueId, Time};
+use weir_fc::HoldState;
 
 /// Runs while a queue is held.
 #[derive(Clone, Copy, Debug)]
@@ -74,10 +75,10 @@ struct Holds {
 
 impl PortHolds {
     /// A hold of a queue, flow or whole priority starts or ends.
-    pub(crate) fn count(&mut self, priority: Priority, held: bool, now: Time) {
+    pub(crate) fn count(&mut self, priority: Priority, state: HoldState, now: Time) {
         let p = priority.index();
         let holds = self.0.get_or_insert_default();
-        if held {
+        if state.is_held() {
             holds.started[p] += 1;
             holds.in_force[p] += 1;
             holds.clocks[p].start(now);
@@ -265,8 +266,9 @@ mod tests {
     #[test]
     fn a_port_counts_the_time_with_any_hold_of_a_priority() {
         let (p, mut holds) = (Priority::ALL[3], PortHolds::default());
-        for (t, held) in [(10, true), (20, true), (30, false), (50, false), (70, true)] {
-            holds.count(p, held, ns(t));
+        use HoldState::{Held, Open};
+        for (t, state) in [(10, Held), (20, Held), (30, Open), (50, Open), (70, Held)] {
+            holds.count(p, state, ns(t));
         }
         assert!(holds.held().iter().eq([p]));
         // 10..50 and 70..100; the run began at 0

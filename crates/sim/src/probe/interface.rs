@@ -2,7 +2,7 @@
 
 use crate::outcome::{Column, DropReason, Outcome, PauseScope};
 use weir_core::{Bytes, NodeId, Packet, PortId, Priority, PrioritySet, Time};
-use weir_fc::{PortQueue, Role, StateSize, Target};
+use weir_fc::{HoldState, PortQueue, Role, StateSize, Target};
 
 /// What to record beyond the totals.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,8 +128,8 @@ pub trait Probe: Send {
     }
 
     /// The scheme holds or opens a queue, a flow slot of a NIC, or a whole priority.
-    fn held(&mut self, now: Time, port: PortId, target: Target, held: bool) {
-        let _ = (now, port, target, held);
+    fn held(&mut self, now: Time, port: PortId, target: Target, state: HoldState) {
+        let _ = (now, port, target, state);
     }
 
     /// The switch tells a neighbour to pause or to resume; repeated pauses are left out.

@@ -43,7 +43,7 @@ use crate::outcome::{DropReason, Measurement, Outcome};
 use held::HeldFlows;
 pub use interface::{Hears, PauseSent, Probe, ProbeConfig, ProbeInfo, ProbeSetup, Sight};
 use weir_core::{Packet, PortId, Time};
-use weir_fc::{PortQueue, Target};
+use weir_fc::{HoldState, PortQueue, Target};
 
 /// The probes of every run.
 pub const PROBES: &[ProbeInfo] = &[drops::INFO, pauses::INFO, tables::INFO, series::INFO];
@@ -115,9 +115,9 @@ impl Probes {
     }
 
     #[inline(always)]
-    pub(crate) fn held(&mut self, now: Time, port: PortId, target: Target, held: bool) {
+    pub(crate) fn held(&mut self, now: Time, port: PortId, target: Target, state: HoldState) {
         if self.hear(Hears::HELD) {
-            self.tell(Hears::HELD, |p| p.held(now, port, target, held));
+            self.tell(Hears::HELD, |p| p.held(now, port, target, state));
         }
     }
 

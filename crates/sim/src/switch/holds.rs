@@ -3,10 +3,10 @@
 use super::standing::Noted;
 use super::{Switch, SwitchTimer};
 use crate::env::Env;
-use crate::frame::{control_packet, mark_packet};
+use crate::frame::{mark_packet, outgoing};
 use crate::probe::PauseSent;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Time};
-use weir_fc::{Action, PortQueue, Target};
+use weir_fc::{Action, HoldState, PortQueue, Target};
 
 impl Switch {
     /// Carries out the scheme's requests, in order, if there are any.
@@ -23,8 +23,8 @@ impl Switch {
         for action in actions.drain() {
             match action {
                 Action::Send { port, message } => self.send_control(port, message, now, env),
-                Action::Hold { port, target } => self.hold(port, target, true, now),
-                Action::Open { port, target } => self.hold(port, target, false, now),
+                Action::Hold { port, target } => self.hold(port, target, HoldState::Held, now),
+                Action::Open { port, target } => self.hold(port, target, HoldState::Open, now),
                 Action::Limit { port, priority, rate } => {
                     self.ports[port.index()].limit(now, priority, rate);
                     self.wake(port.index(), now);
@@ -36,7 +36,7 @@ impl Switch {
                     self.wake(port.index(), now);
                 }
                 Action::Arm { key, at, background } => {
-                    self.timers.arm(SwitchTimer::Scheme(key), at, background);
+                    self.timers.arm_as(SwitchTimer::Scheme(key), at, background);
                 }
                 Action::Cancel { key } => self.timers.cancel(SwitchTimer::Scheme(key)),
                 Action::Exhausted { port, priority } => {
@@ -82,19 +82,15 @@ impl Switch {
             return;
         }
         self.log_pause(port, &message, now);
-        self.tally.control_frames += 1;
-        self.tally.control_bytes += message.frame_bytes().get();
-        let mut packet = control_packet(&message, 0);
-        packet.extra = env.wires.extras.messages.put(message);
         let p = &mut self.ports[port.index()];
-        p.meter.control_sent += 1;
-        p.push_control(packet);
+        let frame = outgoing(message, &mut self.tally, &mut p.meter, &mut env.wires.extras);
+        p.push_control(frame);
         self.wake(port.index(), now);
     }
 
     /// Starts or lifts a hold.
-    fn hold(&mut self, port: PortId, target: Target, held: bool, now: Time) {
-        let o = port.index();
+    fn hold(&mut self, port: PortId, target: Target, state: HoldState, now: Time) {
+        let (o, held) = (port.index(), state.is_held());
         match target {
             Target::Queue(q) => {
                 let q = q.index();
@@ -107,15 +103,15 @@ impl Switch {
                 }
                 queue.held = held;
                 let priority = queue.priority;
-                self.ports[o].count_hold(priority, held, now);
+                self.ports[o].count_hold(priority, state, now);
                 self.apply_hold(o, q, now);
             }
             Target::Priority(priority) => {
                 if !self.ports[o].held_priorities.set(priority, held) {
                     return;
                 }
-                self.ports[o].count_hold(priority, held, now);
-                self.watch(port, priority, held, now);
+                self.ports[o].count_hold(priority, state, now);
+                self.watch(port, priority, state, now);
                 for q in 0..self.ports[o].queues.len() {
                     if self.ports[o].queues[q].priority == priority {
                         self.apply_hold(o, q, now);
@@ -123,7 +119,7 @@ impl Switch {
                 }
             }
         }
-        self.probes.held(now, port, target, held);
+        self.probes.held(now, port, target, state);
         if !held {
             self.wake(o, now);
         }
@@ -293,6 +289,6 @@ impl Switch {
     /// The watchdog lifts a hold that the scheme still has in force. The scheme's own state is
     /// untouched: its next hold of the priority takes effect again.
     pub(super) fn ignore_hold(&mut self, port: PortId, priority: Priority, now: Time) {
-        self.hold(port, Target::Priority(priority), false, now);
+        self.hold(port, Target::Priority(priority), HoldState::Open, now);
     }
 }

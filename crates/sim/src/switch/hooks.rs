@@ -74,7 +74,7 @@ impl Hooks {
         }
         if self.quiet[priority].is_some() {
             // The scheme may change its mind now; it is asked again when a packet departs.
-            books.mmu.alert(packet.ingress, packet.priority);
+            books.mmu.clear_quiet(packet.ingress, packet.priority);
         }
         self.fc.arrive(&NodeView { now, books }, packet, egress, &mut self.actions)
     }
@@ -128,7 +128,7 @@ impl Hooks {
         }
         self.fc.depart(&NodeView { now, books }, packet, from, &mut self.actions);
         if self.quiet[packet.priority.index()].is_some() {
-            books.hush(&*self.fc, packet.ingress, packet.priority);
+            books.update_quiet_range(&*self.fc, packet.ingress, packet.priority);
         }
     }
 
@@ -147,14 +147,14 @@ impl Hooks {
         }
         self.fc.discard(&NodeView { now, books }, packet, from, &mut self.actions);
         if !is_mark && self.quiet[packet.priority.index()].is_some() {
-            books.hush(&*self.fc, packet.ingress, packet.priority);
+            books.update_quiet_range(&*self.fc, packet.ingress, packet.priority);
         }
     }
 
     /// Asks the scheme anew which packets that come in by `ingress` it need not hear of.
     pub(super) fn refresh(&self, books: &mut Books, ingress: PortId) {
         for priority in Priority::ALL.into_iter().filter(|p| self.quiet[p.index()].is_some()) {
-            books.hush(&*self.fc, ingress, priority);
+            books.update_quiet_range(&*self.fc, ingress, priority);
         }
     }
 }

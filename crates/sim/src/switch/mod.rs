@@ -11,6 +11,7 @@
 //! carries out what it asks for, [`watchdog`] guards against pauses that never end.
 
 pub(crate) mod balancer;
+mod build;
 mod flush;
 pub(crate) mod forward;
 pub(crate) mod holds;
@@ -27,32 +28,29 @@ pub(crate) mod transmit;
 pub(crate) mod watchdog;
 
 use crate::chain::Store;
-use crate::config::{EcnAt, EcnConfig, WatchdogConfig};
+use crate::config::WatchdogConfig;
 use crate::env::{Ahead, Env};
+use crate::probe::Probes;
 use crate::probe::length::LengthProbe;
-use crate::probe::{Hears, ProbeSetup, Probes};
 use crate::responses::Responses;
-use crate::shared::{Admin, Schedule, Shared};
+use crate::shared::{Admin, Schedule};
 use crate::tally::Tally;
 use crate::timers::Timers;
 use crate::tree::Tournament;
-use crate::wire::{Inbox, WireNumbers, Wires};
+use crate::wire::{Inbox, Wires};
 use balancer::Balancer;
 use hooks::Hooks;
 use marker::Marker;
 use pipelined::{Pipelined, Processor};
 use port::Port;
 use rustc_hash::FxHashMap;
-use scheduler::Schedulers;
 use shortcuts::{Shortcuts, Straight};
 use standing::Standing;
 use std::collections::VecDeque;
 use weir_core::prefetch::prefetch;
 use weir_core::rng::Stream;
 use weir_core::{ControlMessage, FlowId, NodeId, Packet, PortId, Priority, Time};
-use weir_fc::{
-    Books, FlowControl, Mmu, NodeView, ParamError, PortBook, PortQueue, QueueBook, Role, TimerKey,
-};
+use weir_fc::{Books, NodeView, PortQueue, TimerKey};
 use weir_net::Forwarding;
 
 /// See [`NO_LINK`](crate::chain::NO_LINK).
@@ -214,130 +212,6 @@ pub(crate) struct Switch {
 }
 
 impl Switch {
-    pub(crate) fn new(
-        id: NodeId,
-        shared: &Shared<'_>,
-        wires: &WireNumbers,
-    ) -> Result<Self, ParamError> {
-        let setup = shared.port_setup(id);
-        let mmu = shared.mmu(Role::Switch, &setup);
-        let scheme = &shared.config.scheme;
-        let mut fc = (scheme.info.build)(
-            &scheme.values,
-            &shared.node_setup(id, Role::Switch, &setup, &mmu),
-        )?;
-        let mut schedulers = Schedulers::default();
-        let port = |p| Port::new(id, p, &*fc, shared, wires, &mut schedulers);
-        let mut ports: Vec<Port> = (0..setup.len()).map(port).collect();
-        for (port, ecn) in ports.iter_mut().zip(shared.thresholds.marking(id)) {
-            port.ecn = ecn.map(EcnConfig::marking);
-        }
-        let pipeline = shared.config.switch.pipeline.as_ref();
-        let shortcuts = shared.config.shortcuts;
-        let processor =
-            pipeline.map(|p| Processor::new(p, &mut *fc, ports.len(), shortcuts)).transpose()?;
-        let mut mmu = Mmu::new(mmu, setup.len());
-        if let Some(pipeline) = pipeline {
-            mmu = mmu.in_stages(pipeline.limits);
-        }
-        // a switch without links has no ingress to ask about
-        let asks = shortcuts && !setup.is_empty();
-        // in a pipelined switch a scheme hears of FIFOs and may have more to say when they change
-        let asks = asks && (pipeline.is_none() || Self::rests(&*fc, &mmu));
-        let hooks = Hooks::new(fc, &mmu, asks);
-        assert!(
-            !hooks.hears_in_part() || ports.iter().all(|p| !p.inspects_heads),
-            "a scheme that inspects heads hears of all packets of a priority or of none"
-        );
-        let books = Books {
-            role: Role::Switch,
-            node: id,
-            ports: ports
-                .iter()
-                .map(|p| PortBook {
-                    queues: vec![QueueBook::default(); p.scheduler.len()],
-                    ..PortBook::default()
-                })
-                .collect(),
-            mmu,
-            setup,
-        };
-        let seed = shared.config.seed;
-        let index = u64::from(id.0);
-        let latency = shared.config.switch.latency;
-        let tx_clocks = usize::from(latency != Time::ZERO || pipeline.is_some());
-        let undamaged =
-            shared.byte_survival_ln == 0.0 && ports.iter().all(|p| p.outages.is_empty());
-        let balance = shared.config.balance;
-        if !balance.keeps_order() {
-            scheme.info.many_paths.map_err(|why| {
-                ParamError(format!("it does not support flows that take several paths: {why}"))
-            })?;
-        }
-        let schedule = &shared.config.switch.schedule;
-        let balancer = Balancer::new(balance, schedule, seed, id).map(Box::new);
-        let marks_on_entry = shared.config.switch.ecn_at == EcnAt::Enqueue;
-        let fixed_tables = shortcuts && hooks.fc.has_fixed_state();
-        let setup = ProbeSetup { fixed_tables, ..shared.probe_setup(id, Role::Switch) };
-        let probes = Probes::new(&setup);
-        let way = match shortcuts {
-            _ if pipeline.is_some() => Way::Pipelined,
-            // only the plain path asks the balancer, marks what it queues, and tells probes of
-            // packets
-            true if balancer.is_some() || marks_on_entry => Way::Plain,
-            true if probes.hear(Hears::PACKETS) => Way::Plain,
-            false => Way::Plain,
-            true if undamaged && latency == Time::ZERO => match shared.telemetry {
-                None => Way::Straight,
-                Some(_) => Way::Reporting,
-            },
-            true => Way::Shortcuts,
-        };
-        let mut switch = Self {
-            id,
-            way,
-            scheme: hooks,
-            clocks: Tournament::new(tx_clocks + ports.len()),
-            tx_clocks,
-            inbox: Inbox::new(ports.len()),
-            ports,
-            books,
-            stored: Store::default(),
-            pipeline: VecDeque::new(),
-            processor: processor.map(Box::new),
-            shortcuts,
-            timers: Timers::new(),
-            schedule: Schedule::new(shared.admin(id)),
-            epoch: 0,
-            latency,
-            responding: Responses::new(SwitchTimer::Response),
-            pinned: FxHashMap::default(),
-            balancer,
-            acts_on_entry: marks_on_entry || probes.hear(Hears::QUEUED),
-            marks_on_entry,
-            marker: Marker::new(Stream::new(seed, "ecn", index), shared.config),
-            bit_errors: Stream::new(seed, "bit-errors", index),
-            watchdog: shared.config.switch.watchdog,
-            waits: FxHashMap::default(),
-            standing: Standing::default(),
-            buffer: LengthProbe::default(),
-            counted_from: Time::ZERO,
-            busy: false,
-            tally: Tally::default(),
-            probes,
-        };
-        for port in 0..switch.ports.len() {
-            switch.scheme.refresh(&mut switch.books, PortId::from_index(port));
-        }
-        Ok(switch)
-    }
-
-    /// Whether a scheme has told in which range an ingress FIFO does not matter to it, for every
-    /// priority: what it says of its interest in packets then holds for pipelined switches, too.
-    fn rests(fc: &dyn FlowControl, mmu: &Mmu) -> bool {
-        Priority::ALL.into_iter().all(|p| !fc.quiet_range(mmu, PortId(0), p).is_empty())
-    }
-
     /// Sends packets of `flow` out by `port`, whatever the routes say.
     pub(crate) fn pin(&mut self, flow: FlowId, port: PortId) {
         self.pinned.insert(flow, port);
@@ -434,7 +308,7 @@ impl Switch {
                         continue;
                     }
                     Due::Nothing(next) => {
-                        env.wires.set_next(self.id, Tournament::or_never(next));
+                        env.wires.agenda.set_next(self.id, Tournament::or_never(next));
                         self.busy = self.tally.hops - hops > self.ports.len() as u64;
                         return;
                     }
@@ -569,7 +443,7 @@ impl Switch {
         let view = NodeView { now, books: &self.books };
         self.scheme.fc.link(&view, port, up, &mut self.scheme.actions);
         self.scheme.refresh(&mut self.books, port);
-        Priority::ALL.into_iter().for_each(|p| self.books.mmu.alert_fifo(port, p));
+        Priority::ALL.into_iter().for_each(|p| self.books.mmu.clear_quiet_fifo(port, p));
         self.carry_out(now, env);
         self.wake(port.index(), now);
     }

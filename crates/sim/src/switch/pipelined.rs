@@ -119,7 +119,7 @@ impl Switch {
         let fc = scheme.fc.pipelined().expect("checked when the switch was made");
         fc.ingress_changed(&NodeView { now, books }, i, p, &mut scheme.actions);
         if self.shortcuts {
-            books.mmu.hush_fifo(i, p, scheme.fc.quiet_range(&books.mmu, i, p));
+            books.mmu.set_quiet_fifo(i, p, scheme.fc.quiet_range(&books.mmu, i, p));
         }
         self.carry_out(now, env);
     }

@@ -21,7 +21,7 @@ use weir_core::{
     Bytes, NodeId, Packet, PacketKind, PortId, Priority, PrioritySet, QueueId, Rate, Time,
     packet::flags,
 };
-use weir_fc::{EgressRoom, FlowControl, PortBook, PortQueue, QueueBook, QueueSpec};
+use weir_fc::{EgressRoom, FlowControl, HoldState, PortBook, PortQueue, QueueBook, QueueSpec};
 
 /// See [`NO_LINK`](crate::chain::NO_LINK).
 const NO_QUEUE: &str = "queues are of this port";
@@ -218,9 +218,12 @@ impl Port {
     }
 
     /// A hold of a queue or of a whole priority starts or ends.
-    pub(crate) fn count_hold(&mut self, priority: Priority, held: bool, now: Time) {
-        self.meter.holds.count(priority, held, now);
-        self.all_holds = if held { self.all_holds + 1 } else { self.all_holds - 1 };
+    pub(crate) fn count_hold(&mut self, priority: Priority, state: HoldState, now: Time) {
+        self.meter.holds.count(priority, state, now);
+        match state {
+            HoldState::Held => self.all_holds += 1,
+            HoldState::Open => self.all_holds -= 1,
+        }
         self.obstacles.note(Obstacles::HELD, self.all_holds != 0);
     }
 

@@ -6,17 +6,18 @@ use crate::config::WatchdogAction;
 use crate::env::Env;
 use crate::outcome::DropReason;
 use weir_core::{PortId, Priority, Time};
+use weir_fc::HoldState;
 
 impl Switch {
     /// A priority was held or opened.
-    pub(super) fn watch(&mut self, port: PortId, priority: Priority, held: bool, now: Time) {
+    pub(super) fn watch(&mut self, port: PortId, priority: Priority, state: HoldState, now: Time) {
         let Some(watchdog) = self.watchdog else { return };
         let storm = self.ports[port.index()].storm.contains(priority);
         let key = SwitchTimer::Watchdog(port, priority);
-        match (held, storm) {
-            (true, false) => self.timers.arm(key, now + watchdog.detect, true),
-            (false, true) => self.timers.arm(key, now + watchdog.restore, true),
-            (true, true) | (false, false) => self.timers.cancel(key),
+        match (state, storm) {
+            (HoldState::Held, false) => self.timers.arm_background(key, now + watchdog.detect),
+            (HoldState::Open, true) => self.timers.arm_background(key, now + watchdog.restore),
+            (HoldState::Held, true) | (HoldState::Open, false) => self.timers.cancel(key),
         }
     }
 

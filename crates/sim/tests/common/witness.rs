@@ -1,7 +1,7 @@
 //! A probe that hears everything and counts it.
 
 use weir_core::{NodeId, Packet, PortId, Time};
-use weir_fc::{PortQueue, Target};
+use weir_fc::{HoldState, PortQueue, Target};
 use weir_sim::Outcome;
 use weir_sim::outcome::{Column, DropReason};
 use weir_sim::probe::{Hears, PauseSent, Probe, ProbeInfo, Sight};
@@ -63,8 +63,8 @@ impl Probe for Witness {
         self.dropped += 1;
     }
 
-    fn held(&mut self, _: Time, _: PortId, _: Target, held: bool) {
-        self.held += u64::from(held);
+    fn held(&mut self, _: Time, _: PortId, _: Target, state: HoldState) {
+        self.held += u64::from(state.is_held());
     }
 
     fn paused(&mut self, _: Time, pause: &PauseSent<'_>) {

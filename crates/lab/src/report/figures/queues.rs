@@ -10,8 +10,8 @@ use weir_net::Topology;
 use weir_plot::style::Dash;
 use weir_plot::{Across, Axis, Figure, Layout, Panel, Point, Rule, Series, Shape, Unit};
 use weir_sim::config::{Config, ThresholdConfig};
-use weir_sim::marking::SwitchThresholds;
 use weir_sim::outcome::{PortRecord, Sample};
+use weir_sim::thresholds::SwitchThresholds;
 
 /// More lines than this over each other cannot be told apart.
 const FEW: usize = 3;

@@ -1,11 +1,16 @@
 //! Where switches pause and where they mark, port by port.
 //!
-//! Thresholds that follow the speed of ports are resolved here, once per run: the nodes of a run
-//! use these functions, and so do programs that show or check a configuration.
+//! A configuration says how thresholds follow from the speed of ports, the memory and the scheme
+//! ([`ThresholdConfig`]). Here they become numbers, once per run: [`weir_fc::Thresholds`] for the
+//! memory of a switch, [`EcnConfig`] for its egress ports. The nodes of a run use these functions,
+//! and so do programs that show or check a configuration.
 
-use crate::config::{Config, EcnConfig, Reliability, ThresholdConfig, dynamic_headroom};
+use crate::config::{
+    Config, EcnConfig, IngressLimit, Reliability, ThresholdConfig, dynamic_headroom, headroom,
+};
 use weir_cc::tcp::EcnMode;
 use weir_core::{Bytes, NodeId, PortId, Rate};
+use weir_fc::{IngressBound, PortSetup, PortThresholds, Thresholds};
 use weir_net::{Link, Topology};
 
 /// The thresholds of a configuration on a network.
@@ -76,6 +81,50 @@ impl<'a> SwitchThresholds<'a> {
     pub(crate) fn alpha_shift(&self, base: i8, port: Rate) -> i8 {
         let doublings = (port.as_bps() / self.slowest.as_bps().max(1)).max(1).ilog2();
         base.saturating_sub(i8::try_from(doublings).unwrap_or(i8::MAX)).max(base.min(0))
+    }
+
+    /// How the memory of a switch with these ports is divided.
+    pub(crate) fn memory(&self, ports: &[PortSetup]) -> Thresholds {
+        let frame = self.config.nic.max_frame();
+        let latency = self.config.switch.latency;
+        let need = |p: &PortSetup| headroom(p.rate, p.delay, latency, frame, &self.config.link);
+        let fixed = |p: &PortSetup| match self.at(p.rate) {
+            ThresholdConfig::Static { xoff, xon, limit } => {
+                Some(PortThresholds { xoff, xon, limit: self.ingress_limit(limit, xoff, need(p)) })
+            }
+            _ => None,
+        };
+        match self.config.switch.thresholds {
+            ThresholdConfig::Pool => Thresholds::Pool,
+            ThresholdConfig::Static { .. } | ThresholdConfig::PerSpeed { .. } => {
+                Thresholds::Static(ports.iter().filter_map(fixed).collect())
+            }
+            ThresholdConfig::Dynamic { shift, reserve, resume_offset, headroom } => {
+                Thresholds::Dynamic {
+                    reserve,
+                    resume_offset,
+                    headroom: ports
+                        .iter()
+                        .map(|p| headroom.unwrap_or_else(|| need(p).saturating_add(frame)))
+                        .collect(),
+                    shift: ports.iter().map(|p| self.alpha_shift(shift, p.rate)).collect(),
+                }
+            }
+        }
+    }
+
+    /// Most bytes of an ingress that needs `headroom` above `xoff`.
+    fn ingress_limit(&self, limit: IngressLimit, xoff: Bytes, headroom: Bytes) -> Bytes {
+        let scheme = &self.config.scheme;
+        let frames = match (limit, (scheme.info.ingress_bound)(&scheme.values)) {
+            (IngressLimit::Bytes(given), _) => return given,
+            (IngressLimit::Unlimited, _) | (_, IngressBound::Memory) => return Bytes::MAX,
+            (IngressLimit::Lossless, IngressBound::Grants(granted)) => return granted,
+            (IngressLimit::Lossless, IngressBound::Pauses) => 1,
+            (IngressLimit::Lossless, IngressBound::Slows) => 2,
+        };
+        let overshoot = (self.config.nic.max_frame() * frames).saturating_sub(Bytes::new(1));
+        xoff.saturating_add(overshoot).saturating_add(headroom)
     }
 
     /// How the egress ports of a switch mark; `None` for not at all.
