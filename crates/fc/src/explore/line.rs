@@ -135,6 +135,9 @@ pub struct Line<S> {
     pub in_flight: usize,
     /// Whether to check that no packet of a paused flow is sent.
     pub obeys: bool,
+    /// Whether timers may fire. A scheme with a periodic timer has no finite number of states if
+    /// they do.
+    pub timers_fire: bool,
 }
 
 /// A line at one moment.
@@ -193,6 +196,11 @@ pub enum LineStep {
         /// The host.
         host: usize,
     },
+    /// The first control frame on its way from a host arrives at its switch.
+    HostTells {
+        /// The host.
+        host: usize,
+    },
     /// The earliest timer of a host fires.
     HostTimer {
         /// The host.
@@ -204,7 +212,7 @@ impl<S: FlowControl + Clone + Eq + Hash> Line<S> {
     /// A line of these nodes with at most two packets on each link.
     pub fn new(nodes: Vec<Bench<S>>, flows: Vec<LineFlow>) -> Self {
         let nodes = nodes.into_iter().map(Shared::new).collect();
-        Self { nodes, flows, hosts: Vec::new(), in_flight: 2, obeys: true }
+        Self { nodes, flows, hosts: Vec::new(), in_flight: 2, obeys: true, timers_fire: true }
     }
 
     /// Flow number `f` as the packets name it: hosts are numbered from 100 for sources and
@@ -260,7 +268,7 @@ impl<S: FlowControl + Clone + Eq + Hash> Line<S> {
         if p.seq != expected {
             return Err(format!("packet {} of flow {f} leaves before packet {expected}", p.seq));
         }
-        self.ends_if_delivered(s, f);
+        self.deliver(s, f, p);
         Ok(())
     }
 }
@@ -301,7 +309,7 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
                 let serve = |queue| LineStep::Serve { node, port, queue };
                 steps.extend(bench.up_next(port).into_iter().map(serve));
             }
-            if !bench.timers().is_empty() {
+            if self.timers_fire && !bench.timers().is_empty() {
                 steps.push(LineStep::Timer { node });
             }
         }
@@ -311,7 +319,7 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
             }
         }
         for (host, state) in s.hosts.iter().enumerate() {
-            state.steps(host, &mut steps);
+            state.steps(host, self.timers_fire, &mut steps);
         }
         steps
     }
@@ -341,6 +349,7 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
                 self.act(s, node, Bench::fire_next);
             }
             LineStep::TellHost { host } => s.hosts[host].hear()?,
+            LineStep::HostTells { host } => self.host_tells(s, host)?,
             LineStep::HostTimer { host } => s.hosts[host].fire(),
         }
         Ok(())
@@ -370,12 +379,13 @@ impl<S: FlowControl + Clone + Eq + Hash> Model for Line<S> {
 
     fn exercises(&self, s: &LineState<S>) -> Coverage {
         let benches = || s.nodes.iter().chain(s.hosts.iter().map(|h| &h.nic));
-        let frames = || s.frames.iter().chain(s.hosts.iter().map(|h| &h.frames));
+        let of_hosts = s.hosts.iter().flat_map(|h| [&h.frames, &h.replies]);
+        let mut frames = s.frames.iter().chain(of_hosts);
         let waits = |f: usize| s.entered[f] < self.flows[f].packets && !self.may_enter(s, f);
         Coverage {
             held: s.nodes.iter().any(|node| node.holds_packets()).into(),
             hosts_held: (0..self.flows.len()).any(waits).into(),
-            frames: frames().any(|f| !f.is_empty()).into(),
+            frames: frames.any(|f| !f.is_empty()).into(),
             timers: benches().any(|b| !b.timers().is_empty()).into(),
             limited: benches().any(|b| !b.limits().is_empty()).into(),
         }

@@ -48,6 +48,14 @@ impl<S: FlowControl + ?Sized> Bench<S> {
         self.carry_out(&mut a);
     }
 
+    /// NIC: `p` came in and has left the memory of the card.
+    pub fn deliver(&mut self, p: TestPacket) {
+        let mut a = Actions::new();
+        let view = NodeView { now: self.now, books: &self.books };
+        self.scheme.delivered(&view, &p.0, &mut a);
+        self.carry_out(&mut a);
+    }
+
     /// NIC: the flow in `slot` sends `p`; returns it as it goes on the wire.
     pub fn transmit(&mut self, slot: QueueId, p: TestPacket) -> Packet {
         let (mut p, mut a) = (p.0, Actions::new());

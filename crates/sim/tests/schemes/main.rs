@@ -45,6 +45,7 @@ macro_rules! idle_hooks {
 
 mod bitmaps;
 mod circles;
+mod credit_runs;
 mod deadlock;
 mod egress_max;
 mod fig1;
@@ -66,6 +67,10 @@ mod waits;
 /// The example of the guide "Write your own scheme", as it is.
 #[path = "../../../fc/examples/own_scheme.rs"]
 mod door;
+
+/// The second example of that guide, as it is.
+#[path = "../../../fc/examples/credits.rs"]
+mod credits;
 
 /// The example of the guide "Write your own congestion control", as it is.
 #[path = "../../examples/own_cc.rs"]

@@ -1,7 +1,7 @@
-//! Hosts of a line that run the scheme as NICs do: one per place where flows enter.
+//! Hosts of a line that run the scheme as NICs do: one per place where flows enter or leave.
 //!
-//! Every flow of a host has a slot. A packet that a host sends is at its switch at once; a control
-//! frame to a host is on its way as long as the search likes.
+//! Every flow that a host sends has a slot. A packet between a host and its switch arrives at once;
+//! a control frame, either way, is on its way as long as the search likes.
 
 use super::{At, Line, LineFlow, LineState, LineStep, Obeyed};
 use crate::FlowControl;
@@ -17,31 +17,43 @@ pub(super) struct HostState<S> {
     pub(super) nic: Shared<Bench<S>>,
     /// Control frames on their way to it.
     pub(super) frames: VecDeque<ControlMessage>,
+    /// Control frames on their way from it.
+    pub(super) replies: VecDeque<ControlMessage>,
     /// What it has been told.
     told: Obeyed,
 }
 
 impl<S: FlowControl + Clone + Eq + Hash> HostState<S> {
     /// What can happen at this host, number `host`, apart from sending.
-    pub(super) fn steps(&self, host: usize, steps: &mut Vec<LineStep>) {
+    pub(super) fn steps(&self, host: usize, timers_fire: bool, steps: &mut Vec<LineStep>) {
         if !self.frames.is_empty() {
             steps.push(LineStep::TellHost { host });
         }
-        if !self.nic.timers().is_empty() {
+        if !self.replies.is_empty() {
+            steps.push(LineStep::HostTells { host });
+        }
+        if timers_fire && !self.nic.timers().is_empty() {
             steps.push(LineStep::HostTimer { host });
         }
+    }
+
+    /// Lets something happen at the card and puts what it sends on its way.
+    fn act<R>(&mut self, f: impl FnOnce(&mut Bench<S>) -> R) -> R {
+        let (result, sent) = self.nic.change(|nic| (f(nic), nic.take_sent()));
+        self.replies.extend(sent.into_iter().map(|(_, message)| message));
+        result
     }
 
     /// The first control frame on its way arrives.
     pub(super) fn hear(&mut self) -> Result<(), String> {
         let m = self.frames.pop_front().ok_or("no frame on its way to the host")?;
         self.told.note(&m);
-        self.nic.change(|nic| nic.control(PortId(0), &m));
+        self.act(|nic| nic.control(PortId(0), &m));
         Ok(())
     }
 
     pub(super) fn fire(&mut self) {
-        self.nic.change(Bench::fire_next);
+        self.act(Bench::fire_next);
     }
 }
 
@@ -50,7 +62,7 @@ impl<S: FlowControl + Clone + Eq + Hash> Line<S> {
     /// ([`Bench::host`]).
     #[must_use]
     pub fn with_hosts(mut self, make: impl Fn(usize) -> Bench<S>) -> Self {
-        let places = self.flows.iter().map(|f| f.enter);
+        let places = self.flows.iter().flat_map(|f| [f.enter, f.leave]);
         let mut hosts: Vec<At> = Vec::new();
         places.for_each(|at| {
             if !hosts.contains(&at) {
@@ -86,13 +98,14 @@ impl<S: FlowControl + Clone + Eq + Hash> Line<S> {
         let state = |(_, nic): &(At, Shared<Bench<S>>)| HostState {
             nic: nic.clone(),
             frames: VecDeque::new(),
+            replies: VecDeque::new(),
             told: Obeyed::default(),
         };
         let mut hosts: Vec<HostState<S>> = self.hosts.iter().map(state).collect();
         for flow in 0..self.flows.len() {
             if let Some((host, slot)) = self.slot(flow) {
                 let header = self.header(&hosts[host].nic, flow);
-                hosts[host].nic.change(|nic| nic.flow_starts(slot, header));
+                hosts[host].act(|nic| nic.flow_starts(slot, header));
             }
         }
         hosts
@@ -115,16 +128,29 @@ impl<S: FlowControl + Clone + Eq + Hash> Line<S> {
             return Err(format!("host {host} sends packet {} of paused flow {flow}", p.seq));
         }
         let sent = TestPacket(Packet { ingress: PortId(0), ..p });
-        Ok(s.hosts[host].nic.change(|nic| nic.transmit(slot, sent)))
+        Ok(s.hosts[host].act(|nic| nic.transmit(slot, sent)))
     }
 
-    /// The host of a flow gives its slot back once every packet has left the line.
-    pub(super) fn ends_if_delivered(&self, s: &mut LineState<S>, flow: usize) {
+    /// The first control frame on its way from a host arrives at its switch.
+    pub(super) fn host_tells(&self, s: &mut LineState<S>, host: usize) -> Result<(), String> {
+        let m = s.hosts[host].replies.pop_front().ok_or("no frame on its way from the host")?;
+        let At { node, port } = self.hosts[host].0;
+        self.act(s, node, |bench| bench.control(PortId(port), &m));
+        Ok(())
+    }
+
+    /// A packet has left the line: the host there takes it, and that of the flow gives its slot
+    /// back after the last one.
+    pub(super) fn deliver(&self, s: &mut LineState<S>, flow: usize, p: Packet) {
+        if let Some(host) = self.host_at(self.flows[flow].leave) {
+            let p = TestPacket(Packet { ingress: PortId(0), ..p });
+            s.hosts[host].act(|nic| nic.deliver(p));
+        }
         if let Some((host, slot)) = self.slot(flow)
             && s.left[flow] == self.flows[flow].packets
         {
             let header = self.header(&s.hosts[host].nic, flow);
-            s.hosts[host].nic.change(|nic| nic.flow_ends(slot, header));
+            s.hosts[host].act(|nic| nic.flow_ends(slot, header));
         }
     }
 }
@@ -186,8 +212,9 @@ mod tests {
         // the second switch's pause of its host is followed by no resume
         let line = line([0, 0, 3]);
         let mut s = line.initial();
-        s.hosts[1].frames.push_back(ControlMessage::pfc(crate::harness::PRIORITY, 9));
-        line.take(&mut s, &LineStep::TellHost { host: 1 }).unwrap();
+        let host = line.host_at(At { node: 1, port: 3 }).unwrap();
+        s.hosts[host].frames.push_back(ControlMessage::pfc(crate::harness::PRIORITY, 9));
+        line.take(&mut s, &LineStep::TellHost { host }).unwrap();
         assert_eq!(line.steps(&s), []);
         let stranded = "3 of 3 packets of flow 2 are stranded";
         assert_eq!(line.settled(&s).err().as_deref(), Some(stranded));
