@@ -3,7 +3,6 @@
 
 use weir_core::control::OwnMessage;
 use weir_core::{ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Time};
-use weir_fc::harness::Bench;
 use weir_fc::*;
 
 const LIMIT: Param = Param {
@@ -48,6 +47,14 @@ pub(crate) struct Credits {
     accounts: Vec<[Account; Priority::COUNT]>,
 }
 
+/// Tells the neighbour of a priority how much of it has gone here, or how much was sent to it.
+fn tell(port: PortId, words: [u64; 3], a: &mut Actions) {
+    let own = OwnMessage { scheme: INFO.name, words: words.to_vec(), body: 10, pauses: vec![] };
+    a.send(port, ControlMessage::Own(Box::new(own)));
+}
+const GONE: u64 = 0;
+const SENT: u64 = 1;
+
 /// The timer of a sender that waits for credits.
 fn waits(port: PortId, p: Priority) -> TimerKey {
     TimerKey { kind: 0, port, index: u32::from(p.get()) }
@@ -64,17 +71,12 @@ impl Credits {
         Ok(Self { schedule, lossless, limit, frame, accounts })
     }
 
-    /// Tells the neighbour how much has gone here, or, if we `ask`, how much was sent to it.
-    fn tell(&mut self, port: PortId, p: Priority, ask: bool, a: &mut Actions) {
+    /// Returns the credits of what has gone.
+    fn give_back(&mut self, port: PortId, p: Priority, a: &mut Actions) {
         let account = &mut self.accounts[port.index()][p.index()];
-        if !ask {
-            account.told = account.gone;
-            a.replenished(port, p);
-        }
-        let total = if ask { account.sent } else { account.gone };
-        let words = vec![u64::from(p.get()), u64::from(ask), total];
-        let own = OwnMessage { scheme: INFO.name, words, body: 10, pauses: Vec::new() };
-        a.send(port, ControlMessage::Own(Box::new(own)));
+        account.told = account.gone;
+        a.replenished(port, p);
+        tell(port, [u64::from(p.get()), GONE, account.gone], a);
     }
 
     /// Holds a priority with less credit than for a frame, and opens it otherwise.
@@ -96,7 +98,7 @@ impl Credits {
             account.came += u64::from(came);
             account.gone += u64::from(gone);
             if account.gone - account.told >= self.limit / 4 {
-                self.tell(p.ingress, p.priority, false, a);
+                self.give_back(p.ingress, p.priority, a);
             } else if account.came - account.told + self.frame > self.limit {
                 a.exhausted(p.ingress, p.priority);
             }
@@ -141,22 +143,23 @@ impl FlowControl for Credits {
 
     fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
         let ControlMessage::Own(own) = m else { return };
-        let &[p, asks, total] = own.words.as_slice() else { return };
+        let &[p, what, total] = own.words.as_slice() else { return };
         let p = Priority::ALL[p as usize];
         let account = &mut self.accounts[port.index()][p.index()];
-        if asks == 0 {
+        if what == GONE {
             account.returned = total;
             return self.settle(v.now, port, p, a);
         }
         // what was sent and did not come was lost
         account.gone += total - account.came;
         account.came = total;
-        self.tell(port, p, false, a);
+        self.give_back(port, p, a);
     }
 
     /// The sender asks. It is held, so that nothing is on its way when the question arrives.
     fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
-        self.tell(key.port, Priority::ALL[key.index as usize], true, a);
+        let sent = self.accounts[key.port.index()][key.index as usize].sent;
+        tell(key.port, [u64::from(key.index), SENT, sent], a);
         a.arm(key, v.now + RESYNC);
     }
 
@@ -175,8 +178,7 @@ impl FlowControl for Credits {
 
     fn audit(&self, _: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
         let owed = self.accounts.iter().flatten().find(|x| drained && x.came != x.gone);
-        let what = |x| format!("credits were not returned: {x:?}");
-        owed.map_or(Ok(()), |x| Err(Violation { scheme: INFO.name, what: what(x) }))
+        owed.map_or(Ok(()), |x| Err(Violation { scheme: INFO.name, what: format!("owed: {x:?}") }))
     }
 
     fn state_size(&self) -> StateSize {
@@ -188,7 +190,7 @@ impl Hints for Credits {}
 
 pub(crate) fn main() {
     let (input, output) = (PortId(0), PortId(1));
-    let mut bench = Bench::switch(&INFO, &Values::new(), 2);
+    let mut bench = harness::Bench::switch(&INFO, &Values::new(), 2);
     let packets = (0..40).map(|seq| bench.packet(input, 1000).seq(seq));
     let queue = packets.collect::<Vec<_>>().into_iter().map(|p| bench.arrive(p, output)).last();
     while bench.depart(output, queue.expect("some packets came")).is_some() {}
@@ -200,7 +202,7 @@ mod tests {
     use super::*;
     use weir_fc::explore::explore;
     use weir_fc::explore::line::{Line, LineFlow};
-    use weir_fc::harness::PRIORITY;
+    use weir_fc::harness::{Bench, PRIORITY};
 
     #[test]
     fn a_sender_stops_when_its_credit_is_less_than_a_frame() {
@@ -211,7 +213,7 @@ mod tests {
         while bench.depart(PortId(1), queue).is_some() {}
         // 60 KB less a frame of 1518 B are 58 packets and a bit: the 59th may start, no other
         assert_eq!(bench.queue(PortId(1), queue).count(), 1);
-        let words = vec![u64::from(PRIORITY.get()), 0, 30_000];
+        let words = vec![u64::from(PRIORITY.get()), GONE, 30_000];
         let own = OwnMessage { scheme: INFO.name, words, body: 10, pauses: Vec::new() };
         bench.control(PortId(1), &ControlMessage::Own(Box::new(own)));
         assert!(bench.depart(PortId(1), queue).is_some(), "the neighbour has returned 30 KB");

@@ -69,3 +69,13 @@ fn the_guide_names_every_hook_and_those_it_leaves_out() {
     left.sort_unstable();
     assert_eq!(named, left);
 }
+
+/// The guide says how long its second example is: lines of code up to `main`.
+#[test]
+fn the_credit_scheme_is_as_short_as_the_guide_says() {
+    let example = read("examples/credits.rs");
+    let scheme = example.split("pub(crate) fn main").next().unwrap_or_default();
+    let is_code = |l: &&str| !l.trim().is_empty() && !l.trim().starts_with("//");
+    let lines = scheme.lines().filter(is_code).count();
+    assert!(guide().contains(&format!("a credit scheme of {lines} lines of code")), "{lines}");
+}

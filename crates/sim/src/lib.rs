@@ -14,7 +14,7 @@
 //! | [`outcome`] | what a run found out |
 //! | `engine/` | which node runs when; results do not depend on it |
 //! | `switch/`, `nic/` | the two kinds of nodes |
-//! | `wire.rs`, `link.rs` | what is between them |
+//! | `wire.rs`, `link.rs`, `mail.rs` | what is between them |
 //! | [`probe`] | what is measured along the way, and how to measure something else |
 //! | `deadlock.rs` | cyclic waits, and runs in which nothing moves any more |
 //!
