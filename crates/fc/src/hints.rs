@@ -68,8 +68,8 @@ pub trait Hints {
     /// Prefetches memory that the next packets will need: see [`weir_core::prefetch`].
     fn prefetch(&self) {}
 
-    /// Whether [`state_size`](crate::FlowControl::state_size) never changes during a run: then it is
-    /// called once, at the end.
+    /// Whether [`state_size`](crate::FlowControl::state_size) never changes during a run: then it
+    /// is called once, at the end.
     fn has_fixed_state(&self) -> bool {
         false
     }

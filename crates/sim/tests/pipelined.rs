@@ -8,7 +8,7 @@ use common::{DATA, config, flow, run, set, star, try_run};
 use proptest::prelude::*;
 use weir_core::{Bytes, LinkId, NodeId, Priority, PrioritySet, Rate, Time};
 use weir_fc::harness::Bench;
-use weir_fc::{OnFull, SchemeInfo, SharedLimits, StageLimits, Values};
+use weir_fc::{OnFull, SharedLimits, StageLimits, Values};
 use weir_net::Topology;
 use weir_net::build::{self, star};
 use weir_sim::config::{
@@ -306,10 +306,8 @@ fn what_a_pipelined_switch_cannot_do_is_refused_with_the_reason() {
 
 /// Schemes that can govern a pipelined switch.
 fn schemes() -> Vec<&'static str> {
-    let governs = |info: &&&'static SchemeInfo| {
-        Bench::nic(info, &Values::new()).scheme_mut().pipelined().is_ok()
-    };
-    weir_fc::SCHEMES.iter().filter(governs).map(|info| info.name).collect()
+    let governs = |info| Bench::nic(info, &Values::new()).scheme_mut().pipelined().is_ok();
+    weir_fc::SCHEMES.iter().copied().filter(|&info| governs(info)).map(|info| info.name).collect()
 }
 
 /// Settings of a random network: everything about the pipeline is drawn.

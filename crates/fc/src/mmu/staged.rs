@@ -232,7 +232,7 @@ impl Mmu {
     }
 
     /// The scheme needs no notification while the bytes of an ingress FIFO are in `range`
-    /// ([`FlowControl::quiet_range`](crate::FlowControl::quiet_range)). Dynamic thresholds depend
+    /// ([`Hints::quiet_range`](crate::Hints::quiet_range)). Dynamic thresholds depend
     /// on other FIFOs, too: there it is always notified.
     pub fn set_quiet_fifo(&mut self, ingress: PortId, priority: Priority, range: Range<Bytes>) {
         let moves = self.dynamic && self.is_lossless(priority);
