@@ -59,7 +59,7 @@ impl Protection {
         self.lossless += lossless;
         self.others += flows.len() - lossless;
         // packets of the priority of ACKs are admitted whatever is stored
-        for flow in flows.iter().filter(|f| !is_lossless(f) && !(own && f.priority == acks)) {
+        for flow in flows.iter().filter(|f| !(is_lossless(f) || own && f.priority == acks)) {
             let class = &e.classes()[flow.class.index()];
             if !self.lossy.contains(class) {
                 self.lossy.push(class.clone());

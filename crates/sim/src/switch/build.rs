@@ -6,6 +6,7 @@ use super::marker::Marker;
 use super::pipelined::Processor;
 use super::port::Port;
 use super::scheduler::Schedulers;
+use super::standing::Standing;
 use super::{Switch, SwitchTimer, Way};
 use crate::chain::Store;
 use crate::config::{EcnAt, EcnConfig};
