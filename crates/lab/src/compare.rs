@@ -225,7 +225,8 @@ fn left_out(c: &Comparison<'_>, t: &TextTable, width: usize) -> Option<String> {
     let hidden: Vec<&str> = names.filter(|name| !t.shows_group(name, width)).collect();
     let first = hidden.first()?;
     let note = format!(
-        "Not shown: {} of {} classes ({}). `--columns {first}:fct_mean_ps` shows one, `--out` has all.",
+        "Not shown: {} of {} classes ({}). `--columns {first}:fct_mean_ps` shows one, `--out` has \
+         all.",
         hidden.len(),
         classes.len(),
         hidden.join(", ")

@@ -50,7 +50,10 @@ pub(crate) fn check(args: &args::Check, terminal: &Terminal) -> anyhow::Result<S
         let own = describe::settings(e, &e.config(variant));
         let variants: Vec<_> = variants
             .iter()
-            .map(|v| json!({ "label": v.label, "settings": pairs(describe::changes(e, variant, v)) }))
+            .map(|v| {
+                let settings = pairs(describe::changes(e, variant, v));
+                json!({ "label": v.label, "settings": settings })
+            })
             .collect();
         let all = json!({
             "scenario": e.scenario.name,

@@ -293,11 +293,11 @@ fn columns(total: &Counts) -> Vec<usize> {
 /// Papers with the counts of their verdicts, then their experiments.
 fn summary(parts: &[Part], total: &Counts) -> String {
     let mut out = String::from(
-        "<section id=\"verdicts\">\n<h2>Counts of verdicts</h2>\n<p class=\"soft\">Each statement is judged \
-         by a rule that was fixed before the runs, once for each of its readings. Two kinds of \
-         verdicts say nothing about a paper and are counted separately. Calibrated: a setting was \
-         chosen with the published number in view. Own checks: no paper has them; they test \
-         choices made here.</p>\n",
+        "<section id=\"verdicts\">\n<h2>Counts of verdicts</h2>\n<p class=\"soft\">Each statement \
+         is judged by a rule that was fixed before the runs, once for each of its readings. Two \
+         kinds of verdicts say nothing about a paper and are counted separately. Calibrated: a \
+         setting was chosen with the published number in view. Own checks: no paper has them; they \
+         test choices made here.</p>\n",
     );
     let shown = columns(total);
     out.push_str(&head("paper", &shown));

@@ -45,7 +45,8 @@ pub(super) fn event_columns<'a>() -> Vec<Column<Of<'a, &'a PauseEvent>>> {
              downstream",
             |v| v.it.cause.map(|_| v.it.cause_held);
         "flows_paused" Whole Count:
-             "how many flows of the priority then stand paused by name over this link", |v| v.it.flows;
+            "how many flows of the priority then stand paused by name over this link",
+            |v| v.it.flows;
     })
 }
 

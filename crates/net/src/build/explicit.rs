@@ -373,7 +373,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_the_reader_panic(
-            text in "((host|switch|link|port|rate|delay|length|failed|h|s|9m|=|1us|4Gbps|#|\\PC)[ \\n]){0,30}",
+            text in "((host|switch|link|port|rate|delay|length|failed|h|s|9m|=|1us|4Gbps|#|\\PC)\
+                     [ \\n]){0,30}",
         ) {
             if let Ok(graph) = read(&text) {
                 let _ = build(&graph);
