@@ -183,3 +183,15 @@ impl Schedule {
         self.ranks.iter().map(|r| r.ops.len()).sum()
     }
 }
+
+/// What holds for any bytes: they are a schedule or an error; what is accepted has the same binary
+/// form again, and ends under the LogGOPS model or names what waits. For fuzzing.
+pub fn fuzz(bytes: &[u8]) {
+    let read = [text::parse(bytes).ok(), binary::parse(bytes).ok()];
+    for schedule in read.into_iter().flatten() {
+        let _ = crate::loggops::run(&schedule, &crate::loggops::Params::default());
+        if let Ok(written) = binary::write(&schedule) {
+            assert_eq!(binary::parse(&written), Ok(schedule), "what was written can be read");
+        }
+    }
+}
