@@ -458,7 +458,7 @@ fn threads_that_are_forced_on_small_windows_warn() {
 
 #[test]
 fn check_looks_at_the_congestion_control_it_is_given() {
-    let off = "[switch]\necn = \"off\"";
+    let off = "[switch]\necn = \"off\"\n[link]\nresponse = \"802.1Qbb\"";
     let file = one_flow("check-cc", "kind = \"star\"\nhosts = 2", off);
     for args in [&["check", &file, "--cc", "dcqcn"][..], &["run", &file, "--cc", "dcqcn"]] {
         let told = String::from_utf8_lossy(&weir(args).stderr).into_owned();

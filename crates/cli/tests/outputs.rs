@@ -83,7 +83,9 @@ fn a_directory_with_other_things_in_it_is_left_alone() {
 /// Starts a run that takes long and sends it a signal once.
 #[cfg(target_os = "linux")]
 fn interrupted(out: &Path, (name, number): (&str, u32)) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_weir"))
+    // who runs the tests under `nohup` ignores SIGHUP, and what is started inherits that
+    let mut child = Command::new("env")
+        .args(["--default-signal=HUP", env!("CARGO_BIN_EXE_weir")])
         .args(["run", "incast", "-q", "--set", "traffic.0.size=50GB", "--out"])
         .arg(out)
         .stdout(Stdio::null())

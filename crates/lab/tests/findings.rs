@@ -98,7 +98,7 @@ fn the_answer_says_no_more_than_was_established() {
 #[test]
 fn the_table_has_the_papers_rows_and_fits_narrow_terminals() {
     let e = load("ofc-fig1", &[]);
-    let c = compare(&e, &["pfc", "none"], &[1]);
+    let c = compare(&e, &["pfc", "ofc"], &[1]);
     let table = compare::table(&c, &Figures::new(&c), &View::default());
     let wide = table.render(250, false);
     for part in

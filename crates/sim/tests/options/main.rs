@@ -85,7 +85,7 @@ fn with_failing_links_everything_is_delivered_or_the_reason_is_named() {
 }
 
 /// Cases of the sample of readings.
-const READINGS: Range<u64> = 0..1500;
+const READINGS: Range<u64> = 0..3000;
 
 /// A run under a reading that is known to reorder is valid; under any other it would be an error to
 /// reorder. So the list must be complete, and each entry must be there for a reason.
