@@ -301,7 +301,9 @@ impl Topology {
             let (a, b) = (self.find(a)?, self.find(b)?);
             let links = self.links_between(a, b)?;
             let Some(link) = links.into_iter().find(|link| !gone[link.index()]) else {
-                return Err(self.no_such_link(a, b));
+                let name = format!("failed {}-{}", self.name(a), self.name(b));
+                let why = "all links between these nodes have failed already".to_owned();
+                return Err(TopologyError::Unreadable { name, why });
             };
             gone[link.index()] = true;
             missing.push((a, b));

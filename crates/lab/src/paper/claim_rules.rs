@@ -75,6 +75,10 @@ pub(crate) fn stated(r: &mut Reader<'_>, item: &Item, metric: &str) -> Option<f6
         r.error(title, item.span, "write 0.226, \"22.6%\", \"1.96ms\" or \"40Gbps\"");
         return None;
     };
+    if !metric.is_empty() && select::heading(metric).is_none() {
+        // what is wrong is the metric, which is checked on its own
+        return Some(found.number);
+    }
     let wanted = unit(metric);
     let fits = match found.unit {
         Unit::Time | Unit::Bytes | Unit::Rate => found.unit == wanted,

@@ -114,7 +114,7 @@ pub const THRESHOLDS: &[Key] = &[
         "",
         "Dynamic: pause at this share of the free shared memory; a power of two from 1/256 to \
          128, for ports at the rate of the slowest link. It doubles with the rate of a port, up to \
-         1. Needs a `buffer`.",
+         1; above 1 it is the same for all ports. Needs a `buffer`.",
     ),
     key("reserve", Kind::Size(&[]), "4096B", "Dynamic: reserved per (port, lossless priority)."),
     key("resume-offset", Kind::Size(&[]), "3072B", "Dynamic: resume this far below the threshold."),

@@ -208,9 +208,12 @@ fn head(file: &str, root: &Table, out: &mut Diagnostics) -> (String, String, Str
         let usable = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
         let hidden = name.value.starts_with('.') || name.value.is_empty();
         if hidden || name.value.len() > 100 || !name.value.chars().all(usable) {
-            let title = format!("`{}` cannot be a name: it names a directory", name.value);
+            let title = format!("`{}` cannot be the name of a scenario", name.value);
             let error = Diagnostic::error(title).maybe_at(name.span, "");
-            f.out.push(error.help("use letters, digits, `-` and `_`"));
+            f.out.push(error.help(
+                "results are kept in a directory of this name: use up to 100 letters, digits, `-`, \
+                 `_`, `.` and `+`, not beginning with `.`",
+            ));
         }
     }
     let name = name.map_or(stem, |n| n.value);
