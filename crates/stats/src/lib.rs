@@ -14,7 +14,7 @@
 //! | largest value of a run | [`median_of_maxima`] |
 //! | share of runs | [`wilson`], [`at_most`], [`paired_shares`] |
 //! | largest over several points | [`largest`] |
-//! | does a claim hold? | [`verdict::judge`], [`verdict::order`], [`verdict::trend`] |
+//! | does a claim hold? | [`verdict::NumberClaim::judge`], [`verdict::order`], [`verdict::trend`] |
 //! | when does the steady state begin? | [`warmup::mser5`] |
 //! | how many seeds? | [`seeds`] |
 //! | which setting has an effect? | [`design::effects`] |
