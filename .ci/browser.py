@@ -117,14 +117,18 @@ def sweep_files(page):
     text = page.read_text(encoding="utf-8")
     checked = page.with_name("checked.html")
     checked.write_text(text.replace("</body>", f"<script>{FILES}</script></body>"), encoding="utf-8")
-    with tempfile.TemporaryDirectory() as profile:
-        command = [
-            "chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
-            "--virtual-time-budget=20000", "--dump-dom", checked.as_uri() + CHOICE,
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
+    # pictures are decoded in real time, which may take longer than the page's own time on a busy machine
+    for budget in (20_000, 200_000, 2_000_000, 20_000_000):
+        with tempfile.TemporaryDirectory() as profile:
+            command = [
+                "chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+                f"--virtual-time-budget={budget}", "--dump-dom", checked.as_uri() + CHOICE,
+            ]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
+        match = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
+        if match:
+            break
     checked.unlink()
-    match = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
     if not match:
         return [f"the page made no files\n{done.stderr[-2000:]}"]
     found = json.loads(html.unescape(match[1]))
