@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| weir_lab::fuzz::flow_list(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| weir_paper::fuzz::flow_list(bytes));

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| weir_lab::fuzz::ns3_flows(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| weir_paper::fuzz::ns3_flows(bytes));

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| weir_lab::fuzz::size_table(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| weir_paper::fuzz::size_table(bytes));

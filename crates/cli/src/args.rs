@@ -7,7 +7,7 @@ pub(crate) use files::{Fct, Goal, Import, ImportFrom, ImportNs3, ImportPcap, Ns3
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use weir_lab::EngineConfig;
+use weir_sim::config::EngineConfig;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -305,10 +305,10 @@ pub(crate) struct Compare {
 pub(crate) struct WindowArgs {
     /// Report pauses and their victims from this time on, such as 1ms
     #[arg(long, value_name = "TIME")]
-    pub from: Option<weir_lab::Time>,
+    pub from: Option<weir_core::Time>,
     /// Report pauses and their victims up to this time, such as 2ms
     #[arg(long, value_name = "TIME")]
-    pub to: Option<weir_lab::Time>,
+    pub to: Option<weir_core::Time>,
 }
 
 /// One figure of a comparison.

@@ -59,8 +59,8 @@ fn main() -> ExitCode {
         Err(error) if terminal::is_broken_pipe(&error) => Status::Done,
         Err(error) => {
             terminal.error(&error);
-            match error.downcast_ref::<weir_lab::SimError>() {
-                Some(error) if !weir_lab::run::is_bad_input(error) => Status::InvalidRun,
+            match error.downcast_ref::<weir_sim::SimError>() {
+                Some(error) if !weir_results::run::is_bad_input(error) => Status::InvalidRun,
                 _ => Status::BadInput,
             }
         }

@@ -4,10 +4,10 @@ use crate::terminal::{Terminal, tell};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use weir_lab::format;
-use weir_lab::run::{Meter, Reading};
-use weir_lab::sweep::survey::Survey;
-use weir_lab::sweep::worker::Meter as SweepMeter;
+use weir_core::format;
+use weir_results::run::{Meter, Reading};
+use weir_sweep::survey::Survey;
+use weir_sweep::worker::Meter as SweepMeter;
 
 /// Longest time between two looks at the meter on a terminal.
 const FRAME: Duration = Duration::from_millis(100);
@@ -223,7 +223,7 @@ fn lines(title: &str, meter: &Meter, done: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_lab::sweep::worker::Part;
+    use weir_sweep::worker::Part;
 
     #[test]
     fn one_of_two_runs_is_never_all() {

@@ -2,10 +2,10 @@
 
 use crate::args::{Cli, Colour};
 use std::io::{self, IsTerminal, Write};
-use weir_lab::Problems;
-use weir_lab::listing::Layout;
-use weir_lab::table::paint;
-use weir_lab::text::{Diagnostics, Sources, one_line};
+use weir_results::listing::Layout;
+use weir_results::table::paint;
+use weir_scenario::Problems;
+use weir_scenario::text::{Diagnostics, Sources, one_line};
 
 /// Where output goes and how it may look.
 #[derive(Clone, Copy, Debug)]

@@ -16,6 +16,7 @@
 
 pub mod control;
 pub mod decimal;
+pub mod format;
 pub mod ids;
 pub mod markup;
 pub mod nearest;

@@ -89,7 +89,7 @@ pub(crate) struct ImportPcap {
     pub hosts: Vec<(Ipv4Addr, String)>,
     /// Divide a flow where it pauses for longer than this
     #[arg(long, value_name = "TIME")]
-    pub idle: Option<weir_lab::Time>,
+    pub idle: Option<weir_core::Time>,
     /// Write the list to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -128,7 +128,7 @@ pub(crate) struct Fct {
     pub class: Option<String>,
     /// Only flows that finished before this time, such as 3s
     #[arg(long, value_name = "TIME")]
-    pub before: Option<weir_lab::Time>,
+    pub before: Option<weir_core::Time>,
     /// Ranges of sizes instead of buckets, such as 0..10KB,10KB..; shows means over the seeds of
     /// each file with 95 % confidence intervals
     #[arg(long, value_name = "A..B,...", conflicts_with_all = ["buckets", "svg"])]

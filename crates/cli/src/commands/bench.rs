@@ -5,8 +5,8 @@ use crate::Status;
 use crate::args::Bench;
 use crate::terminal::{Terminal, print};
 use anyhow::bail;
-use weir_lab::bench::{Measurement, measure, select};
-use weir_lab::table::{Column, TextTable};
+use weir_results::bench::{Measurement, measure, select};
+use weir_results::table::{Column, TextTable};
 
 /// Times the benchmarks and prints a table, or JSON.
 pub(crate) fn bench(args: &Bench, terminal: &Terminal) -> anyhow::Result<Status> {

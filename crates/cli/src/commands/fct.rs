@@ -6,8 +6,8 @@ use crate::args::Fct;
 use crate::terminal::{Terminal, print};
 use anyhow::{Context, bail};
 use std::path::Path;
-use weir_lab::fct::{self, Ranges, Seeded, Series, Table, Wanted};
-use weir_lab::scenario::SizeRange;
+use weir_results::fct::{self, Ranges, Seeded, Series, Table, Wanted};
+use weir_scenario::SizeRange;
 
 /// `weir fct`.
 pub(crate) fn fct(args: &Fct, terminal: &Terminal) -> anyhow::Result<Status> {

@@ -6,10 +6,10 @@ use crate::terminal::{Terminal, print};
 use anyhow::{Context, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use weir_lab::findings::Comparison;
-use weir_lab::lineup::Lineup;
-use weir_lab::listing::{Layout, wrap};
-use weir_lab::report::figures::{self, FIGURES, Format, Size};
+use weir_results::findings::Comparison;
+use weir_results::lineup::Lineup;
+use weir_results::listing::{Layout, wrap};
+use weir_results::report::figures::{self, FIGURES, Format, Size};
 
 /// A figure that was asked for, checked before anything is run.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use anyhow::{Context, anyhow, bail};
 use std::path::Path;
 use weir_coll::goal::{Schedule, binary, text};
 use weir_coll::loggops::{self, Params, Run};
-use weir_lab::format::{plural, time_ps};
-use weir_lab::table::{Column, TextTable};
+use weir_core::format::{plural, time_ps};
+use weir_results::table::{Column, TextTable};
 
 /// How many ranks the table shows; `--json` has all.
 const SHOWN: usize = 32;

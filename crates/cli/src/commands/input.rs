@@ -7,9 +7,10 @@ use crate::terminal::{Terminal, print};
 use anyhow::Context;
 use serde_json::json;
 use std::io::{self, BufWriter};
-use weir_lab::lineup::{Lineup, Otherwise::Own, Request, Setting};
-use weir_lab::text::Diagnostics;
-use weir_lab::{Experiment, describe};
+use weir_results::describe;
+use weir_results::lineup::{Lineup, Otherwise::Own, Request, Setting};
+use weir_scenario::Experiment;
+use weir_scenario::text::Diagnostics;
 
 /// Loads a scenario; shows what is wrong with it and returns `None` if it cannot be used.
 pub(super) fn load(scenario: &str, sets: &[String], terminal: &Terminal) -> Option<Experiment> {
@@ -151,12 +152,12 @@ pub(crate) fn traffic(args: &args::Traffic, terminal: &Terminal) -> anyhow::Resu
     }
     let flows = e.traffic.all_flows(seed).context("cannot list the flows")?;
     if args.format == args::FlowFormat::Ns3 {
-        print(weir_lab::ns3::flow_file(&flows, e.classes())?.trim_end())?;
+        print(weir_results::ns3::flow_file(&flows, e.classes())?.trim_end())?;
         return Ok(Status::Done);
     }
     let out = BufWriter::new(io::stdout().lock());
     let name = |node| e.topology.name(node).to_owned();
     let path = |index: u32| e.paths[index as usize].name.clone();
-    weir_lab::write_flows(out, &flows, &name, &path, e.classes())?;
+    weir_traffic::write_flows(out, &flows, &name, &path, e.classes())?;
     Ok(Status::Done)
 }

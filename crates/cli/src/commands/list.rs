@@ -6,9 +6,11 @@ use crate::terminal::{Terminal, print};
 use anyhow::bail;
 use clap::CommandFactory;
 use serde_json::json;
-use weir_lab::catalogue::{self, Entry};
-use weir_lab::scenario::builtin;
-use weir_lab::{listing, nearest, schema as schemas};
+use weir_net::nearest;
+use weir_results::listing;
+use weir_scenario::builtin;
+use weir_scenario::catalogue::{self, Entry};
+use weir_scenario::schema as schemas;
 
 /// The one called `name`, or an error with the nearest.
 fn choose<'a, T>(
@@ -105,8 +107,8 @@ fn describe(b: &builtin::BuiltIn) -> serde_json::Value {
 
 /// `weir workloads`.
 pub(crate) fn workloads(args: &Named, terminal: &Terminal) -> anyhow::Result<Status> {
-    let tables = weir_lab::size_tables();
-    let as_json = |b: &weir_lab::SizeTableInfo| {
+    let tables = weir_traffic::size::builtin_tables();
+    let as_json = |b: &weir_traffic::size::BuiltIn| {
         let rows: Vec<_> = b.table.rows().map(|(s, p)| json!([s.get(), p])).collect();
         json!({ "name": b.name, "origin": b.origin, "mean": b.table.mean(), "rows": rows })
     };
@@ -136,7 +138,7 @@ pub(crate) fn schema() -> anyhow::Result<Status> {
 /// `weir --generate`.
 pub(crate) fn generate(what: Generate) -> anyhow::Result<Status> {
     let text = match what {
-        Generate::ScenarioReference => weir_lab::scenario_doc::markdown(),
+        Generate::ScenarioReference => weir_scenario::scenario_doc::markdown(),
     };
     print(text.trim_end())?;
     Ok(Status::Done)

@@ -8,12 +8,12 @@ use crate::progress::watch;
 use crate::terminal::{Terminal, print, tell};
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
-use weir_lab::format;
-use weir_lab::ns3::import::{FlowsIn, Ways};
-use weir_lab::ns3::{self, Diagnostics, Files, Inputs, Ns3Run, Places, Severity};
-use weir_lab::run::Meter;
-use weir_lab::table::paint;
-use weir_lab::text::one_line;
+use weir_core::format;
+use weir_results::ns3::import::{FlowsIn, Ways};
+use weir_results::ns3::{self, Diagnostics, Files, Inputs, Ns3Run, Places, Severity};
+use weir_results::run::Meter;
+use weir_results::table::paint;
+use weir_scenario::text::one_line;
 
 /// Reads a configuration and the files it names; shows what is wrong and returns `None` if they
 /// cannot be used.

@@ -11,16 +11,16 @@ use clap::{Args, Subcommand};
 use lists::{check, claims, claims_json, list, list_json};
 use std::path::PathBuf;
 use verdicts::{show_counts, show_verdicts, tell_undiscussed};
-use weir_lab::format;
-use weir_lab::paper::catalogue::{Chosen, choose};
-use weir_lab::paper::discussion::undiscussed;
-use weir_lab::paper::run::{self, Planned, Setting, Trouble};
-use weir_lab::paper::{Counts, Mode, Overrides, origin, overrides};
-use weir_lab::sweep::directory::SweepDir;
-use weir_lab::sweep::seeds;
-use weir_lab::sweep::shard::Shard;
-use weir_lab::sweep::status::Status as Progress;
-use weir_lab::sweep::worker::{Meter, Options, work_all};
+use weir_core::format;
+use weir_paper::catalogue::{Chosen, choose};
+use weir_paper::discussion::undiscussed;
+use weir_paper::run::{self, Planned, Setting, Trouble};
+use weir_paper::{Counts, Mode, Overrides, origin, overrides};
+use weir_sweep::directory::SweepDir;
+use weir_sweep::seeds;
+use weir_sweep::shard::Shard;
+use weir_sweep::status::Status as Progress;
+use weir_sweep::worker::{Meter, Options, work_all};
 
 /// `weir paper`.
 #[derive(Args, Debug)]
@@ -210,7 +210,7 @@ fn write_page(chosen: &[Chosen], setting: &Setting) -> anyhow::Result<PathBuf> {
     papers.extend(own.into_iter().cloned());
     let mut all = run::collect(&papers, setting)?;
     all.retain(|c| c.was_planned(setting));
-    Ok(weir_lab::paper::report::write(&all, setting)?)
+    Ok(weir_paper::report::write(&all, setting)?)
 }
 
 /// The page and the figures of what there is.
@@ -229,7 +229,7 @@ fn report(chosen: &[Chosen], args: &ReportArgs, terminal: &Terminal) -> anyhow::
     for c in &all {
         run::write(c, &setting)?;
     }
-    let page = weir_lab::paper::report::write(&all, &setting)?;
+    let page = weir_paper::report::write(&all, &setting)?;
     show_counts(&Counts::new(&all).words(), terminal)?;
     if args.full {
         tell_undiscussed(&undiscussed(&all), terminal);
@@ -241,7 +241,7 @@ fn report(chosen: &[Chosen], args: &ReportArgs, terminal: &Terminal) -> anyhow::
 fn publish(chosen: &[Chosen], args: &PublishArgs, terminal: &Terminal) -> anyhow::Result<Status> {
     if args.pages {
         let papers: Vec<_> = chosen.iter().map(|c| &c.paper).collect();
-        weir_lab::paper::publish::pages(&papers, &args.output)?;
+        weir_paper::publish::pages(&papers, &args.output)?;
         terminal.note(&format!("pages: {}", shown(&args.output)));
         return Ok(Status::Done);
     }
@@ -254,7 +254,7 @@ fn publish(chosen: &[Chosen], args: &PublishArgs, terminal: &Terminal) -> anyhow
         anyhow::bail!("no full runs below {}: `weir paper run all --full`", shown(&args.from));
     }
     tell_undiscussed(&undiscussed(&all), terminal);
-    let written = weir_lab::paper::publish::publish(&all, &args.output)?;
+    let written = weir_paper::publish::publish(&all, &args.output)?;
     let written = format::plural(written as u64, "experiment");
     terminal.note(&format!("{written} published: {}", shown(&args.output)));
     Ok(Status::Done)

@@ -9,13 +9,21 @@ use anyhow::{Context, bail};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use weir_lab::compare::{self, Figures, View};
-use weir_lab::findings::{Comparison, Window};
-use weir_lab::lineup::{Lineup, Otherwise, Request};
-use weir_lab::report::{Destination, Formats};
-use weir_lab::run::{Failed, Failure, Meter, run_each};
-use weir_lab::{EngineConfig, Experiment, Finish, Variant};
-use weir_lab::{describe, format, report, run_text, table};
+use weir_core::format;
+use weir_results::compare::{self, Figures, View};
+use weir_results::describe;
+use weir_results::findings::Comparison;
+use weir_results::lineup::{Lineup, Otherwise, Request};
+use weir_results::report;
+use weir_results::report::{Destination, Formats};
+use weir_results::run::{Failed, Failure, Meter, run_each};
+use weir_results::run_text;
+use weir_results::table;
+use weir_scenario::Experiment;
+use weir_scenario::Variant;
+use weir_scenario::Window;
+use weir_sim::config::EngineConfig;
+use weir_sim::outcome::Finish;
 
 /// `weir run`.
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
@@ -71,7 +79,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
 /// Says when threads are not used as asked for, or in vain.
 fn note_threads(e: &Experiment, variant: Variant, terminal: &Terminal) {
     if let EngineConfig::Auto { threads: asked @ 2.. } = e.engine {
-        let used = weir_lab::threads(&e.topology, &e.traffic, &e.config(variant));
+        let used = weir_sim::run::threads(&e.topology, &e.traffic, &e.config(variant));
         if used < asked {
             terminal.note(&format!(
                 "{used} of {asked} threads are used: this run has too little work for more \
@@ -83,7 +91,7 @@ fn note_threads(e: &Experiment, variant: Variant, terminal: &Terminal) {
         let unforced = EngineConfig::Auto { threads: forced };
         let mut config = e.config(variant);
         config.engine = unforced;
-        let useful = weir_lab::threads(&e.topology, &e.traffic, &config);
+        let useful = weir_sim::run::threads(&e.topology, &e.traffic, &config);
         if useful < forced {
             terminal.note(&format!(
                 "{forced} threads are forced, but this run has work for {useful}: it may \
@@ -124,7 +132,7 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
     let columns: Result<Vec<_>, String> = columns.collect();
     let view = View { columns: columns.map_err(anyhow::Error::msg)? };
     let seeds = match (&args.seeds, args.seed) {
-        (Some(text), _) => weir_lab::sweep::seeds::parse(text).map_err(anyhow::Error::msg)?,
+        (Some(text), _) => weir_sweep::seeds::parse(text).map_err(anyhow::Error::msg)?,
         (None, Some(seed)) => vec![seed],
         (None, None) => e.scenario.run.seeds.clone(),
     };
@@ -321,7 +329,7 @@ fn window(args: &WindowArgs) -> anyhow::Result<Window> {
 }
 
 fn window_words(args: &WindowArgs) -> String {
-    let word = |name: &str, time: Option<weir_lab::Time>| {
+    let word = |name: &str, time: Option<weir_core::Time>| {
         time.map(|t| format!(" {name} {}", t.to_string().replace(' ', "")))
     };
     [word("--from", args.from), word("--to", args.to)].into_iter().flatten().collect()

@@ -4,12 +4,12 @@ use super::verdicts::tell_undiscussed;
 use crate::Status;
 use crate::terminal::{Terminal, print};
 use serde_json::json;
-use weir_lab::format;
-use weir_lab::listing::wrap;
-use weir_lab::paper::catalogue::{Chosen, published};
-use weir_lab::paper::discussion::undiscussed_published;
-use weir_lab::paper::{Claim, Mode, Overrides};
-use weir_lab::table::{Column, TextTable, paint};
+use weir_core::format;
+use weir_paper::catalogue::{Chosen, published};
+use weir_paper::discussion::undiscussed_published;
+use weir_paper::{Claim, Mode, Overrides};
+use weir_results::listing::wrap;
+use weir_results::table::{Column, TextTable, paint};
 
 /// A file is wider than people read.
 const WIDEST: usize = 120;

@@ -1,11 +1,11 @@
 //! What came out, on the terminal.
 
 use crate::terminal::{Terminal, print, tell};
-use weir_lab::format;
-use weir_lab::listing::wrap;
-use weir_lab::paper::run::{Collected, Setting};
-use weir_lab::paper::{Claim, Counts, Mode, Outcome, Verdict};
-use weir_lab::table::{Column, TextTable, paint};
+use weir_core::format;
+use weir_paper::run::{Collected, Setting};
+use weir_paper::{Claim, Counts, Mode, Outcome, Verdict};
+use weir_results::listing::wrap;
+use weir_results::table::{Column, TextTable, paint};
 
 /// The paper's numbers beside ours, and how many came out how.
 pub(super) fn show_verdicts(

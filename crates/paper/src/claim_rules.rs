@@ -1,0 +1,318 @@
+//! Claims in words: units, default margins, and the rule of a verdict as a sentence.
+
+use super::claim::{Claim, Expected, Operand, Pick, Rule};
+use super::select;
+use weir_core::Unit;
+use weir_core::format;
+use weir_scenario::text::Item;
+use weir_sweep::quantity::Quantity;
+use weir_sweep::reader::Reader;
+
+/// A reduction is near enough within this many percentage points at least.
+pub(crate) const LEAST_POINTS: f64 = 0.02;
+/// A value is in the same direction up to this factor.
+pub(crate) const VALUE_FACTOR: f64 = 2.0;
+/// Flatness is in the same direction up to this multiple.
+pub(crate) const FLAT_FACTOR: f64 = 3.0;
+/// Limits and equality are in the same direction within this share.
+pub(crate) const NEAR: f64 = 0.25;
+/// A straight line explains this share of the variance.
+pub(crate) const STRAIGHT: f64 = 0.95;
+
+/// The margin of claims that state none.
+pub(crate) fn default_margin(kind: &str) -> f64 {
+    match kind {
+        "value" | "equal" => 0.10,
+        "reduction" | "ratio" => 0.25,
+        "monotone" => 0.01,
+        _ => 0.0,
+    }
+}
+
+/// The unit of a metric; shares and factors that are none have none.
+pub(crate) fn unit(metric: &str) -> Unit {
+    select::heading(metric).map_or(Unit::Number, |h| h.unit)
+}
+
+/// A number of a metric for people.
+pub(crate) fn shown(metric: &str, x: f64) -> String {
+    match unit(metric) {
+        Unit::Time => format::time_ps(x),
+        Unit::Bytes => format::bytes_f64(x),
+        Unit::Rate => format::rate_bps(x),
+        Unit::Share => percent(x),
+        _ if libm::fabs(x) < 1.0 && x != 0.0 => unsigned_zero(format!("{x:.3}")),
+        _ => unsigned_zero(format::significant(x)),
+    }
+}
+
+/// A share as a percentage with one decimal.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", unsigned_zero(format!("{:.1}", share * 100.0)))
+}
+
+/// A share with its sign; what is rounded to nothing has none.
+pub(crate) fn signed_percent(share: f64) -> String {
+    match percent(share) {
+        text if share > 0.0 && text != "0.0 %" => format!("+{text}"),
+        text => text,
+    }
+}
+
+/// `-0.0` is written as `0.0`.
+fn unsigned_zero(text: String) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// A number that a paper states, in the unit of a metric; a plain number or a share without one.
+pub(crate) fn stated(r: &mut Reader<'_>, item: &Item, metric: &str) -> Option<f64> {
+    let text = item.value.text().unwrap_or_default();
+    let Some(found) = Quantity::read(&text) else {
+        let title = format!("`{text}` is not a number");
+        r.error(title, item.span, "write 0.226, \"22.6%\", \"1.96ms\" or \"40Gbps\"");
+        return None;
+    };
+    if !metric.is_empty() && select::heading(metric).is_none() {
+        // what is wrong is the metric, which is checked on its own
+        return Some(found.number);
+    }
+    let wanted = unit(metric);
+    let fits = match found.unit {
+        Unit::Time | Unit::Bytes | Unit::Rate => found.unit == wanted,
+        Unit::Share => !matches!(wanted, Unit::Time | Unit::Bytes | Unit::Rate),
+        _ => true,
+    };
+    if !fits {
+        let label = match metric {
+            "" => "it is a share or a factor".to_owned(),
+            metric => format!("`{metric}` is measured in another unit"),
+        };
+        r.error(format!("`{text}` has the wrong unit"), item.span, &label);
+        return None;
+    }
+    Some(found.number)
+}
+
+/// What is looked at of a variant: `class victim`, `degree = 4`.
+fn parts(o: &Operand) -> Vec<String> {
+    let s = &o.select;
+    let parts =
+        [("class", &s.class), ("sizes", &s.sizes), ("ports", &s.ports), ("table", &s.table)];
+    let mut of: Vec<String> =
+        parts.iter().filter(|(_, v)| !v.is_empty()).map(|(k, v)| format!("{k} {v}")).collect();
+    of.extend(s.at.iter().map(|(name, value)| format!("{name} = {value}")));
+    of
+}
+
+fn with_parts(name: &str, parts: &[String]) -> String {
+    match parts {
+        [] => name.to_owned(),
+        some => format!("{name} ({})", some.join(", ")),
+    }
+}
+
+/// A variant and what is looked at of it.
+pub(crate) fn operand(o: &Operand) -> String {
+    with_parts(&o.variant, &parts(o))
+}
+
+impl Claim {
+    fn operands(&self) -> impl Iterator<Item = &Operand> {
+        let order: &[Operand] = match &self.rule {
+            Rule::Ordering { order, .. } => order,
+            _ => &[],
+        };
+        self.of.iter().chain(&self.against).chain(order)
+    }
+
+    /// What all operands have in common, which is said once.
+    fn common(&self) -> Vec<String> {
+        let mut operands = self.operands();
+        let Some(first) = operands.next() else { return Vec::new() };
+        let mut common = parts(first);
+        operands.for_each(|o| common.retain(|part| parts(o).contains(part)));
+        common
+    }
+
+    /// The name of an operand: its variant, and what distinguishes it from the others.
+    pub(crate) fn label(&self, o: &Operand) -> String {
+        let common = self.common();
+        let mut own = parts(o);
+        own.retain(|part| !common.contains(part));
+        if o.select.metric != self.metric() {
+            own.insert(0, o.select.metric.clone());
+        }
+        with_parts(&o.variant, &own)
+    }
+
+    fn list(&self, operands: &[Operand]) -> String {
+        operands.iter().map(|o| self.label(o)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The metric that it is about.
+    pub fn metric(&self) -> &str {
+        let order = match &self.rule {
+            Rule::Ordering { order, .. } => order.first(),
+            _ => None,
+        };
+        self.of.first().or(order).map_or("", |o| o.select.metric.as_str())
+    }
+
+    /// The name of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self.rule {
+            Rule::Value(_) => "value",
+            Rule::Reduction(_) => "reduction",
+            Rule::Ratio { .. } => "ratio",
+            Rule::Ordering { .. } => "ordering",
+            Rule::Flat(_) => "flat",
+            Rule::Monotone { .. } => "monotone",
+            Rule::Equal => "equal",
+            Rule::Limit { .. } => "limit",
+            Rule::Linear => "linear",
+            Rule::NotMeasured { .. } => "not-measured",
+        }
+    }
+
+    /// A number of this claim for people.
+    pub fn number(&self, x: f64) -> String {
+        match self.rule {
+            Rule::Reduction(_) | Rule::Flat(_) | Rule::Equal => percent(x),
+            Rule::Ratio { .. } => format!("{} times", format::significant(x)),
+            Rule::Linear => format!("R² = {x:.3}"),
+            _ if self.quotient() => format::significant(x),
+            _ => shown(self.metric(), x),
+        }
+    }
+
+    /// A number with half the width of its interval. `words` is the number as it stands alone.
+    pub(crate) fn with_interval(&self, words: &str, half: f64) -> String {
+        match self.rule {
+            Rule::Linear => format!("{words} ± {half:.3}"),
+            Rule::Ratio { .. } => {
+                let number = words.trim_end_matches(" times");
+                format!("{number} ± {} times", format::significant(half))
+            }
+            _ => format!("{words} ± {}", self.number(half)),
+        }
+    }
+
+    /// Whether it looks at `of` divided by `against` along a parameter or against a limit.
+    pub fn quotient(&self) -> bool {
+        let divides = matches!(
+            self.rule,
+            Rule::Flat(_) | Rule::Monotone { .. } | Rule::Linear | Rule::Limit { .. }
+        );
+        divides && !self.against.is_empty()
+    }
+
+    /// What the paper states, for people.
+    pub fn paper(&self) -> String {
+        let stated = |e: &Expected| match e {
+            Expected::One(x) => self.number(*x),
+            Expected::Range(a, b) => format!("{} to {}", self.number(*a), self.number(*b)),
+        };
+        match &self.rule {
+            Rule::Value(e) | Rule::Reduction(e) | Rule::Ratio { paper: e, .. } => match self.pick {
+                Pick::Max => format!("up to {}", stated(e)),
+                Pick::Min => format!("at least {}", stated(e)),
+                Pick::Mean => format!("{} in the mean", stated(e)),
+                _ => stated(e),
+            },
+            Rule::Ordering { order, .. } => {
+                order.iter().map(|o| self.label(o)).collect::<Vec<_>>().join(" < ")
+            }
+            Rule::Flat(x) => format!("varies by at most {}", percent(*x)),
+            Rule::Monotone { rising: true } => "rising".into(),
+            Rule::Monotone { rising: false } => "falling".into(),
+            Rule::Equal => "about the same".into(),
+            Rule::Limit { paper, most } => {
+                format!("at {} {}", if *most { "most" } else { "least" }, self.number(*paper))
+            }
+            Rule::Linear => "a straight line".into(),
+            Rule::NotMeasured { .. } => "not measured here".into(),
+        }
+    }
+
+    /// What is measured, in words.
+    pub fn quantity(&self) -> String {
+        let (of, against) = (self.list(&self.of), self.list(&self.against));
+        let metric = with_parts(self.metric(), &self.common());
+        let over = match self.over.is_empty() {
+            true => String::new(),
+            false => format!(", over {}", self.over.join(" and ")),
+        };
+        match &self.rule {
+            Rule::Reduction(_) => format!("{metric}: 1 - ({of}) / ({against}){over}"),
+            Rule::Ratio { inverse: false, .. } => format!("{metric}: ({against}) / ({of}){over}"),
+            Rule::Ratio { inverse: true, .. } => format!("{metric}: ({of}) / ({against}){over}"),
+            Rule::Equal => format!("{metric}: {of} against {against}{over}"),
+            Rule::Ordering { order, .. } => format!("{metric}: {}{over}", self.list(order)),
+            Rule::NotMeasured { why } => format!("not measured: {why}"),
+            _ if self.quotient() => format!("{metric}: ({of}) / ({against}){over}"),
+            _ => format!("{metric} of {of}{over}"),
+        }
+    }
+
+    /// The rule of the verdict as a sentence; it is fixed before the runs.
+    pub fn rule_words(&self) -> String {
+        let (paper, margin) = (self.paper(), percent(self.margin));
+        let each = match (self.pick, self.over.is_empty() && self.against.len() < 2) {
+            (_, true) => "",
+            (Pick::Each, _) => " at every point",
+            (Pick::Range, _) => " for the smallest and the largest",
+            _ => "",
+        };
+        match &self.rule {
+            Rule::Value(_) => format!(
+                "reproduced within {margin} of {paper}{each}; same direction within a factor of 2"
+            ),
+            Rule::Reduction(_) => format!(
+                "reproduced within {margin} of the stated share, at least 2 percentage points \
+                 ({paper}){each}; same direction with the same sign"
+            ),
+            Rule::Ratio { .. } => format!(
+                "reproduced within a factor of {:.2} of {paper}{each}; same direction above 1",
+                1.0 + self.margin
+            ),
+            Rule::Ordering { strict, .. } => {
+                let tie = match (strict, self.margin > 0.0) {
+                    (true, _) => "",
+                    (false, false) => ", equality allowed",
+                    (false, true) => ", equality within the margin allowed",
+                };
+                match self.over.is_empty() {
+                    true => format!("reproduced in this order{tie}"),
+                    false => format!(
+                        "reproduced in this order at every point{tie}; same direction if it holds \
+                         for the means over the points"
+                    ),
+                }
+            }
+            Rule::Flat(x) => format!(
+                "reproduced if (max - min) / mean is at most {}; same direction up to {}",
+                percent(x + self.margin),
+                percent(x * FLAT_FACTOR)
+            ),
+            Rule::Monotone { .. } => format!(
+                "reproduced if {paper} at every step, ties within {margin} allowed; same direction \
+                 from the first to the last"
+            ),
+            Rule::Equal => format!(
+                "reproduced if they differ by at most {margin}{each}; same direction within 25 %"
+            ),
+            Rule::Limit { .. } => {
+                format!("reproduced if {paper}{each}; same direction within 25 % of it")
+            }
+            Rule::Linear => {
+                "reproduced if a straight line explains 95 % of the variance; same direction if it \
+                 rises at every step"
+                    .into()
+            }
+            Rule::NotMeasured { why } => format!("not measured: {why}"),
+        }
+    }
+}

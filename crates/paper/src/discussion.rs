@@ -1,0 +1,269 @@
+//! Why numbers differ from a paper's, in words: `discussion.toml`.
+//!
+//! It is written after the runs and has a file of its own, so that the file of the rules need not
+//! change once there are results. No plan, result or verdict depends on it.
+
+use super::catalogue::{Chosen, FILES, Paper};
+use super::claim::Claim;
+use super::run::Collected;
+use super::verdict::Outcome;
+use weir_scenario::ports::matches;
+use weir_scenario::text::{Diagnostics, SourceId, Sources, Span, Table, parse};
+use weir_sweep::reader::Reader;
+
+/// The name of the file.
+pub(crate) const FILE: &str = "discussion.toml";
+
+/// A text about some claims of a paper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Discussion {
+    /// A line above it; may be empty.
+    pub title: String,
+    /// Paragraphs.
+    pub text: String,
+    /// The claims it is about, by position.
+    pub claims: Vec<usize>,
+    /// Experiments that test the explanation.
+    pub sensitivity: Vec<String>,
+}
+
+const KEYS: &[&str] = &["experiment", "claims", "title", "sensitivity", "text"];
+
+/// Reads `discussion.toml`.
+pub(crate) fn read(
+    sources: &Sources,
+    id: SourceId,
+    claims: &[Claim],
+    experiments: &[&str],
+    out: &mut Diagnostics,
+) -> Vec<Discussion> {
+    let root = parse(sources, id, out);
+    let mut r = Reader { id, sources, out };
+    r.refuse_unknown(&root, FILE, &["discussion"]);
+    let mut all = Vec::new();
+    for (table, at) in r.repeated(&root, "discussion") {
+        let at = table.0.first().map_or(at, |(_, key, _)| *key);
+        all.push(one(&mut r, table, at, claims, experiments));
+    }
+    all
+}
+
+fn one(
+    r: &mut Reader<'_>,
+    table: &Table,
+    at: Span,
+    claims: &[Claim],
+    experiments: &[&str],
+) -> Discussion {
+    r.refuse_unknown(table, "[[discussion]]", KEYS);
+    let text = r.required(table, "text", "a discussion", at);
+    let title = r.text(table, "title").map(|(t, _)| t.trim().to_owned()).unwrap_or_default();
+    let about = r.texts(table, "experiment");
+    for (name, at) in &about {
+        if !experiments.iter().any(|e| e.eq_ignore_ascii_case(name)) {
+            r.unknown("experiment", name, *at, experiments);
+        }
+    }
+    let own = |c: &Claim| {
+        about.is_empty() || about.iter().any(|(e, _)| e.eq_ignore_ascii_case(&c.experiment))
+    };
+    let patterns = r.texts(table, "claims");
+    let named = |c: &Claim| patterns.is_empty() || patterns.iter().any(|(p, _)| matches(p, &c.id));
+    if about.is_empty() && patterns.is_empty() {
+        r.error("a discussion needs `experiment` or `claims`", at, "which claims is it about?");
+    }
+    for (pattern, at) in &patterns {
+        if !claims.iter().any(|c| own(c) && matches(pattern, &c.id)) {
+            let ids: Vec<&str> = claims.iter().filter(|c| own(c)).map(|c| c.id.as_str()).collect();
+            no_claim(r, pattern, *at, &ids);
+        }
+    }
+    let sensitivity = r.texts(table, "sensitivity");
+    for (name, at) in &sensitivity {
+        let known: Vec<&str> = [experiments, &inside()].concat();
+        if !known.iter().any(|e| e.eq_ignore_ascii_case(name)) {
+            r.unknown("experiment", name, *at, &known);
+        }
+    }
+    let about = claims.iter().enumerate().filter(|(_, c)| own(c) && named(c));
+    Discussion {
+        title,
+        text,
+        claims: about.map(|(i, _)| i).collect(),
+        sensitivity: sensitivity.into_iter().map(|(name, _)| name).collect(),
+    }
+}
+
+/// There may be hundreds of claims: the nearest is named, not all.
+fn no_claim(r: &mut Reader<'_>, pattern: &str, at: Span, ids: &[&str]) {
+    let error = weir_scenario::text::Diagnostic::error(format!("no claim is called `{pattern}`"));
+    let error = error.nearest(weir_net::nearest(pattern, ids.iter().copied()));
+    r.out.push(error.at(at, "").help("`weir paper claims` lists them; `*` stands for any text"));
+}
+
+/// The experiments of all papers inside the program, as their files name them.
+fn inside() -> Vec<&'static str> {
+    let other = ["/paper.toml", "/claims.toml", "/discussion.toml", ".scenario.toml"];
+    let own = |path: &str| path.ends_with(".toml") && !other.iter().any(|o| path.ends_with(o));
+    let id = |text: &'static str| {
+        let line = text.lines().find_map(|line| line.strip_prefix("id = \""))?;
+        line.split_once('"').map(|(id, _)| id)
+    };
+    FILES.iter().filter(|(path, _)| own(path)).filter_map(|(_, text)| id(text)).collect()
+}
+
+impl Paper {
+    /// The discussions that are about a claim, by position.
+    pub fn discussed(&self, claim: usize) -> impl Iterator<Item = usize> {
+        let about = move |(_, d): &(usize, &Discussion)| d.claims.contains(&claim);
+        self.discussions.iter().enumerate().filter(about).map(|(i, _)| i)
+    }
+
+    /// Whether something says why a claim came out as it did.
+    pub fn is_discussed(&self, claim: usize) -> bool {
+        !self.claims[claim].discussion.is_empty() || self.discussed(claim).next().is_some()
+    }
+}
+
+/// Claims that are not reproduced although nothing says why: experiment and claim, each once.
+pub fn undiscussed(all: &[Collected<'_>]) -> Vec<(String, String)> {
+    let mut open = Vec::new();
+    for c in all {
+        let not = c.verdicts.iter().filter(|v| v.outcome == Outcome::NotReproduced);
+        for v in not.filter(|v| !c.paper.is_discussed(v.claim)) {
+            let claim = &c.paper.claims[v.claim];
+            open.push((c.experiment.id.clone(), claim.id.clone()));
+        }
+    }
+    open.dedup();
+    open
+}
+
+/// The same of the results that are published with the program.
+pub fn undiscussed_published(chosen: &[Chosen]) -> Vec<(String, String)> {
+    let text = FILES.iter().find(|(path, _)| *path == "results/not-reproduced.csv");
+    let rows = text.map_or_else(Vec::new, |(_, text)| published(text));
+    // a directory of a user has nothing published
+    let inside = chosen.iter().filter(|c| c.paper.directory.is_none());
+    inside.flat_map(|c| undiscussed_of(&c.paper, &c.experiments, &rows)).collect()
+}
+
+/// Rows of `not-reproduced.csv`: paper, experiment and claim.
+fn published(text: &str) -> Vec<[String; 3]> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows = reader.records().filter_map(Result::ok);
+    rows.filter_map(|row| Some([row.get(0)?, row.get(1)?, row.get(2)?].map(str::to_owned)))
+        .collect()
+}
+
+fn undiscussed_of(
+    paper: &Paper,
+    experiments: &[usize],
+    rows: &[[String; 3]],
+) -> Vec<(String, String)> {
+    let mut open = Vec::new();
+    for e in experiments.iter().map(|&at| &paper.experiments[at]) {
+        for [_, _, id] in rows.iter().filter(|[p, x, _]| *p == paper.id && *x == e.id) {
+            // a claim that is gone needs no discussion
+            let claim = paper.claims.iter().position(|c| c.id == *id);
+            if claim.is_some_and(|claim| !paper.is_discussed(claim)) {
+                open.push((e.id.clone(), id.clone()));
+            }
+        }
+    }
+    open
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::select::Scope;
+
+    fn claims() -> Vec<Claim> {
+        let mut text = String::new();
+        for (id, experiment) in [("a-1", "X"), ("a-2", "X"), ("b-1", "Y")] {
+            text += &format!(
+                "[[claim]]\nid = \"{id}\"\nexperiment = \"{experiment}\"\nsays = \"so\"\n\
+                 kind = \"not-measured\"\nwhy = \"no\"\n"
+            );
+        }
+        let scopes = ["X", "Y"].map(|id| Scope { id: id.into(), ..Scope::default() });
+        let mut sources = Sources::default();
+        let id = sources.add("claims.toml", text);
+        let mut out = Diagnostics::default();
+        let claims = super::super::claim::read(&sources, id, &scopes.each_ref(), &mut out);
+        assert!(!out.has_errors(), "{}", out.render(&sources, false));
+        claims
+    }
+
+    fn read_one(text: &str) -> Result<Discussion, String> {
+        let mut sources = Sources::default();
+        let id = sources.add(FILE, format!("[[discussion]]\n{text}\n"));
+        let mut out = Diagnostics::default();
+        let mut all = read(&sources, id, &claims(), &["X", "Y"], &mut out);
+        match out.has_errors() {
+            false => Ok(all.remove(0)),
+            true => Err(out.render(&sources, false)),
+        }
+    }
+
+    #[test]
+    fn claims_are_named_by_experiment_by_pattern_or_by_both() {
+        for (keys, expected) in [
+            ("experiment = \"X\"", &[0, 1][..]),
+            ("experiment = [\"x\", \"Y\"]", &[0, 1, 2]),
+            ("claims = \"*-1\"", &[0, 2]),
+            ("claims = [\"a-2\", \"b-*\"]", &[1, 2]),
+            ("experiment = \"X\"\nclaims = \"*-1\"", &[0]),
+        ] {
+            let d = read_one(&format!("{keys}\ntext = \" why \"")).expect(keys);
+            assert_eq!((d.claims.as_slice(), d.text.as_str()), (expected, "why"), "{keys}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, expected) in [
+            ("text = \"why\"", "needs `experiment` or `claims`"),
+            ("experiment = \"X\"", "needs `text`"),
+            ("experiment = \"X\"\ntext = \" \"", "`text` is empty"),
+            ("experiment = \"Z\"\ntext = \"why\"", "no experiment `Z`"),
+            ("claims = \"a-3\"\ntext = \"why\"", "did you mean `a-"),
+            ("experiment = \"Y\"\nclaims = \"a-*\"\ntext = \"why\"", "no claim is called `a-*`"),
+            ("experiment = \"X\"\ntext = \"why\"\nsensitivity = \"Q-9\"", "no experiment `Q-9`"),
+            ("experiment = \"X\"\ntext = \"why\"\nclaim = \"a-1\"", "did you mean `claims`?"),
+        ] {
+            let shown = read_one(text).expect_err(text);
+            assert!(shown.contains(expected), "{text}: {shown}");
+        }
+    }
+
+    #[test]
+    fn what_is_published_as_not_reproduced_needs_a_discussion() {
+        let paper = Paper::inside("ofc").expect("it is there");
+        let e0 = paper.experiments.iter().position(|e| e.id == "OFC-E0").expect("it is there");
+        let rows = published(
+            "paper,experiment,claim\nofc,OFC-E0,e0-pass\nofc,OFC-E1,e1-x\nofc,OFC-E0,gone\n",
+        );
+        let mut bare = paper.clone();
+        bare.discussions.clear();
+        let at = bare.claims.iter().position(|c| c.id == "e0-pass").expect("it is there");
+        bare.claims[at].discussion.clear();
+        let open = vec![("OFC-E0".to_owned(), "e0-pass".to_owned())];
+        assert_eq!(undiscussed_of(&bare, &[e0], &rows), open);
+        let mut said = bare.clone();
+        said.claims[at].discussion = "because".into();
+        assert!(undiscussed_of(&said, &[e0], &rows).is_empty());
+        let text = "because".to_owned();
+        let (title, sensitivity) = (String::new(), Vec::new());
+        bare.discussions.push(Discussion { title, text, claims: vec![at], sensitivity });
+        assert!(undiscussed_of(&bare, &[e0], &rows).is_empty());
+    }
+
+    /// An explanation may be tested by an experiment of another paper.
+    #[test]
+    fn experiments_of_the_papers_inside_are_known() {
+        let d = read_one("experiment = \"X\"\ntext = \"why\"\nsensitivity = [\"Y\", \"OFC-E1S\"]");
+        assert_eq!(d.expect("known").sensitivity, ["Y", "OFC-E1S"]);
+    }
+}

@@ -1,0 +1,380 @@
+//! An experiment: a grid file with a few more keys, and what `--quick` changes.
+
+use super::figure::{self, FigureSpec};
+use super::flow_sizes::FlowSizes;
+use super::overrides::Overrides;
+use super::select::{Scope, same_value};
+use weir_scenario::text::{Diagnostics, Item, SourceId, Sources, Span, Table, Value, parse};
+use weir_scenario::{Files, Problems};
+use weir_sweep::draft::Draft;
+use weir_sweep::expand;
+use weir_sweep::grid::{self, Change, Grid, Values};
+use weir_sweep::reader::Reader;
+
+/// How much is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Scaled down: minutes for everything.
+    Quick,
+    /// As the paper.
+    Full,
+}
+
+impl Mode {
+    /// The name of its directory.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// What `--quick` changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Quick {
+    /// In words, for figures.
+    pub says: String,
+    seeds: Option<Vec<u64>>,
+    sets: Vec<Change>,
+    parameters: Vec<(usize, Vec<Item>)>,
+    variants: Option<Vec<String>>,
+    scenario: Option<(String, Span)>,
+}
+
+/// Where the numbers of an experiment come from.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Runs of a grid.
+    Sweep(Box<Grid>),
+    /// Size tables.
+    FlowSizes(FlowSizes),
+    /// Another experiment.
+    ReRun(String),
+}
+
+/// An experiment of a paper.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Names it everywhere.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// Where in the paper.
+    pub place: String,
+    /// Whether no paper has it: it tests a choice that was made here.
+    pub own_check: bool,
+    /// What it shows, in paragraphs.
+    pub shows: String,
+    /// The name of its file, without the ending.
+    pub stem: String,
+    /// Its file, as messages call it.
+    pub file: String,
+    /// All of its file.
+    pub text: String,
+    /// Where its numbers come from.
+    pub work: Work,
+    /// What `--quick` changes.
+    pub quick: Quick,
+    /// What is drawn.
+    pub figures: Vec<FigureSpec>,
+    /// What can be selected.
+    pub scope: Scope,
+    root: Table,
+    source: SourceId,
+}
+
+const OWN: &[&str] =
+    &["id", "where", "own-check", "shows", "re-run-of", "quick", "kind", "sizes", "figure"];
+const QUICK: &[&str] = &["says", "seeds", "set", "parameters", "variants", "scenario"];
+
+impl Experiment {
+    /// Reads everything but the figures, which may be about another experiment's runs.
+    pub(crate) fn read(
+        all: &mut Sources,
+        source: SourceId,
+        stem: &str,
+        files: &Files,
+        out: &mut Diagnostics,
+    ) -> Option<Self> {
+        let sources = &*all;
+        let root = parse(sources, source, out);
+        let mut r = Reader { id: source, sources, out };
+        let at = source.span(0..0);
+        let known: Vec<&str> = OWN.iter().chain(grid::ROOT).copied().collect();
+        r.refuse_unknown(&root, "an experiment", &known);
+        let id = r.required(&root, "id", "an experiment", at);
+        r.check_id(&root, &id, "-_.", at);
+        let title = r.required(&root, "title", "an experiment", at);
+        let place = r.text(&root, "where").map(|(t, _)| t).unwrap_or_default();
+        let own_check = r.truth(&root, "own-check").unwrap_or(false);
+        let shows = r.required(&root, "shows", "an experiment", at);
+        let work = work(&mut r, &root, files)?;
+        let quick = match &work {
+            Work::Sweep(grid) => quick(&mut r, &root, grid),
+            _ => {
+                if let Some(at) = root.key_span("quick") {
+                    r.error("`[quick]` is for experiments with runs of their own", at, "");
+                }
+                Quick::default()
+            }
+        };
+        let file = sources.get(source).name.clone();
+        let text = sources.get(source).text.clone();
+        let (stem, figures, scope) = (stem.to_owned(), Vec::new(), Scope::default());
+        let mut experiment = Self {
+            id,
+            title,
+            place,
+            own_check,
+            shows,
+            stem,
+            file,
+            text,
+            work,
+            quick,
+            figures,
+            scope,
+            root,
+            source,
+        };
+        experiment.find_scope(all, files, out);
+        Some(experiment)
+    }
+
+    /// Reads the figures, when it is known what they can show.
+    pub(crate) fn read_figures(&mut self, sources: &Sources, out: &mut Diagnostics) {
+        let mut r = Reader { id: self.source, sources, out };
+        self.figures = figure::read(&mut r, &self.root, &self.scope);
+    }
+
+    /// Where a key of its file stands.
+    pub(crate) fn place_of(&self, key: &str) -> Span {
+        self.root.get(key).map_or(self.source.span(0..0), |item| item.span)
+    }
+
+    /// The grid of a mode, if it has runs of its own.
+    pub fn grid(&self, mode: Mode) -> Option<Grid> {
+        let Work::Sweep(grid) = &self.work else { return None };
+        let mut grid = (**grid).clone();
+        grid.name = self.id.to_lowercase();
+        grid.title.clone_from(&self.title);
+        if mode == Mode::Quick {
+            self.quick.apply(&mut grid);
+        }
+        Some(grid)
+    }
+
+    /// Its grid with the scenario; `None` if it has no runs of its own.
+    pub fn draft(
+        &self,
+        mode: Mode,
+        overrides: &Overrides,
+        sources: &Sources,
+        files: &Files,
+    ) -> Option<Result<Draft, Problems>> {
+        let mut grid = self.grid(mode)?;
+        let mut sources = sources.clone();
+        if let Err(diagnostics) = overrides.apply(&mut grid, &mut sources) {
+            return Some(Err(Problems { sources, diagnostics }));
+        }
+        Some(Draft::of(grid, self.text.clone(), sources, files))
+    }
+
+    /// How many runs of its own it has.
+    pub fn runs(&self, mode: Mode, sources: &Sources, files: &Files) -> u128 {
+        match self.draft(mode, &Overrides::default(), sources, files) {
+            Some(Ok(draft)) => {
+                let seeds = match draft.grid.seeds {
+                    Some(_) => 1,
+                    None => draft.scenario().run.seeds.len() as u128,
+                };
+                draft.runs() * seeds
+            }
+            _ => 0,
+        }
+    }
+
+    fn find_scope(&mut self, sources: &mut Sources, files: &Files, out: &mut Diagnostics) {
+        let id = self.id.clone();
+        match &self.work {
+            Work::ReRun(_) => self.scope = Scope { id, ..Scope::default() },
+            Work::FlowSizes(sizes) => {
+                self.scope = Scope {
+                    id,
+                    variants: sizes.tables.iter().map(|(label, _)| label.clone()).collect(),
+                    parameters: sizes.parameters.clone(),
+                    points: sizes.points.iter().map(|(values, ..)| values.clone()).collect(),
+                    analytic: true,
+                    ..Scope::default()
+                }
+            }
+            Work::Sweep(_) => {
+                for mode in [Mode::Full, Mode::Quick] {
+                    match self.draft(mode, &Overrides::default(), sources, files) {
+                        Some(Ok(draft)) if mode == Mode::Full => {
+                            self.scope = scope(id.clone(), &draft)
+                        }
+                        Some(Err(problems)) => {
+                            // the texts so far, and the scenario
+                            *sources = problems.sources;
+                            problems.diagnostics.iter().for_each(|d| out.push(d.clone()));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn work(r: &mut Reader<'_>, root: &Table, files: &Files) -> Option<Work> {
+    let kind = match root.get("kind") {
+        None => "sweep",
+        Some(_) => r.word(root, "kind", &["sweep", "flow-sizes"])?,
+    };
+    if let Some((id, at)) = r.text(root, "re-run-of") {
+        let sweep = ["scenario", "parameters", "variant", "schemes", "sizes", "seeds"];
+        if sweep.iter().any(|key| root.get(key).is_some()) {
+            let label = "it has no grid of its own";
+            r.error(format!("this experiment uses the runs of `{id}`"), at, label);
+        }
+        return Some(Work::ReRun(id));
+    }
+    if kind == "flow-sizes" {
+        return FlowSizes::read(r, root, files).map(Work::FlowSizes);
+    }
+    if let Some(at) = root.key_span("sizes") {
+        r.error("`[sizes]` is for `kind = \"flow-sizes\"`", at, "");
+    }
+    Grid::from_table(root, r).map(|grid| Work::Sweep(Box::new(grid)))
+}
+
+/// Reads `[quick]`.
+pub(super) fn quick(r: &mut Reader<'_>, root: &Table, grid: &Grid) -> Quick {
+    let Some(item) = root.get("quick") else { return Quick::default() };
+    let Some(table) = r.table("[quick]", item) else { return Quick::default() };
+    r.refuse_unknown(table, "[quick]", QUICK);
+    let says = r.required(table, "says", "[quick]", item.span);
+    let variants = table.get("variants").is_some().then(|| {
+        let labels: Vec<&str> = grid.variants.iter().map(|v| v.label.as_str()).collect();
+        let chosen = r.texts(table, "variants");
+        for (name, at) in &chosen {
+            if !labels.contains(&name.as_str()) {
+                r.unknown("variant", name, *at, &labels);
+            }
+        }
+        chosen.into_iter().map(|(name, _)| name).collect()
+    });
+    Quick {
+        says,
+        seeds: r.seeds(table),
+        sets: r.sets(table),
+        parameters: quick_parameters(r, table, grid),
+        variants,
+        scenario: r.text(table, "scenario"),
+    }
+}
+
+fn quick_parameters(r: &mut Reader<'_>, table: &Table, grid: &Grid) -> Vec<(usize, Vec<Item>)> {
+    let Some(item) = table.get("parameters") else { return Vec::new() };
+    let Some(table) = r.table("parameters", item) else { return Vec::new() };
+    let names: Vec<&str> = grid.parameters.iter().map(|p| p.name.as_str()).collect();
+    let mut changed = Vec::new();
+    for (name, at, item) in &table.0 {
+        let Some(i) = names.iter().position(|n| n == name) else {
+            r.unknown("parameter", name, *at, &names);
+            continue;
+        };
+        let items = match &item.value {
+            Value::List(items) => items.clone(),
+            _ => vec![item.clone()],
+        };
+        if items.is_empty() {
+            r.error(
+                format!("parameter `{name}` has no values: there would be no runs"),
+                item.span,
+                "",
+            );
+        }
+        if grid.parameters[i].values == Values::ByPoint {
+            let any =
+                |p: &Vec<(usize, Item)>| p.iter().any(|(at, v)| *at == i && listed(&items, v));
+            if !grid.points.iter().any(any) {
+                r.error(format!("no `[[point]]` has such a `{name}`"), item.span, "");
+            }
+        }
+        changed.push((i, items));
+    }
+    changed
+}
+
+fn shown(item: &Item) -> String {
+    item.value.text().unwrap_or_else(|| item.value.toml())
+}
+
+fn listed(items: &[Item], value: &Item) -> bool {
+    items.iter().any(|item| same_value(&shown(item), &shown(value)))
+}
+
+impl Quick {
+    fn apply(&self, grid: &mut Grid) {
+        if let Some(seeds) = &self.seeds {
+            grid.seeds = Some(seeds.clone());
+        }
+        grid.sets.extend(self.sets.iter().cloned());
+        for (i, items) in &self.parameters {
+            if grid.parameters[*i].values == Values::ByPoint {
+                grid.points.retain(|p| p.iter().any(|(at, v)| at == i && listed(items, v)));
+            } else {
+                grid.parameters[*i].values = Values::Listed(items.clone());
+            }
+        }
+        if let Some(labels) = &self.variants {
+            grid.variants.retain(|v| labels.contains(&v.label));
+        }
+        if let Some(scenario) = &self.scenario {
+            grid.scenario = scenario.clone();
+        }
+    }
+}
+
+/// More points than anybody names in claims.
+const MOST_POINTS: u128 = 100_000;
+
+fn scope(id: String, draft: &Draft) -> Scope {
+    let grid = &draft.grid;
+    let scenario = draft.scenario();
+    let variants = match grid.variants.as_slice() {
+        [] => vec![scenario.flow_control.scheme.value.title.to_owned()],
+        some => some.iter().map(|v| v.label.clone()).collect(),
+    };
+    let points = match expand::count(grid) {
+        0..MOST_POINTS => expand::points(grid),
+        _ => Vec::new(),
+    };
+    Scope {
+        id,
+        variants,
+        parameters: grid.parameters.iter().map(|p| p.name.clone()).collect(),
+        points: points.iter().map(|p| p.iter().map(shown).collect()).collect(),
+        classes: classes(draft),
+        ports: scenario.report.ports.iter().map(|g| g.name.value.clone()).collect(),
+        sizes: scenario.report.sizes.iter().map(|s| s.label.clone()).collect(),
+        analytic: false,
+    }
+}
+
+/// The classes of traffic, unless a change of the grid renames them.
+fn classes(draft: &Draft) -> Option<Vec<String>> {
+    let renamed = |c: &Change| {
+        let path: Vec<&str> = c.path.iter().map(|(name, _)| name.as_str()).collect();
+        path.first() == Some(&"traffic")
+            && matches!(path.last(), Some(&"class" | &"traffic" | &"kind" | &"file"))
+    };
+    let grid = &draft.grid;
+    match grid.variants.iter().flat_map(|v| &v.changes).any(renamed) {
+        true => None,
+        false => draft.first_cell().ok().map(|e| e.classes().to_vec()),
+    }
+}

@@ -1,0 +1,482 @@
+//! `index.html` of the paper lab: figures, numbers and verdicts of all experiments in one file that
+//! opens offline, in light and dark, and prints.
+
+use super::counts::Counts;
+use weir_core::format;
+use weir_core::markup::escape;
+use weir_plot::Figure;
+use weir_results::report::html::figure_with;
+use weir_results::report::{PAGE_CSS, PAGE_SCRIPT, figure_style};
+
+/// How a statement of a paper came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mark {
+    /// Within the margin that the claim states.
+    Reproduced,
+    /// The order holds, the size differs.
+    SameDirection,
+    /// Neither.
+    NotReproduced,
+    /// It cannot be checked here.
+    NotMeasured,
+    /// The quick run leaves out what it is about.
+    LeftOut,
+    /// The runs are missing or give no value.
+    Missing,
+}
+
+impl Mark {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::SameDirection => "same direction",
+            Self::NotReproduced => "not reproduced",
+            Self::NotMeasured => "not measured",
+            Self::LeftOut => "only in full",
+            Self::Missing => "no data",
+        }
+    }
+
+    /// A sign that needs no colour.
+    const fn sign(self) -> &'static str {
+        match self {
+            Self::Reproduced => "✓",
+            Self::SameDirection => "≈",
+            Self::NotReproduced => "✗",
+            Self::NotMeasured | Self::LeftOut | Self::Missing => "–",
+        }
+    }
+
+    const fn class(self) -> &'static str {
+        match self {
+            Self::Reproduced => "yes",
+            Self::SameDirection => "near",
+            Self::NotReproduced => "no",
+            Self::NotMeasured | Self::LeftOut | Self::Missing => "none",
+        }
+    }
+}
+
+/// A statement of a paper with what came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimRow {
+    /// Names it within the paper.
+    pub id: String,
+    /// Where in the paper.
+    pub place: String,
+    /// What it says.
+    pub says: String,
+    /// Which reading.
+    pub reading: String,
+    /// The paper's number.
+    pub paper: String,
+    /// What is measured.
+    pub quantity: String,
+    /// By which rule it is judged.
+    pub rule: String,
+    /// What came out; several if it is read for several variants.
+    pub findings: Vec<Finding>,
+    /// Whether a setting was chosen with this number in view.
+    pub calibrated: bool,
+    /// Whether the runs had other settings than the experiment's.
+    pub changed: bool,
+    /// Why it differs.
+    pub discussion: String,
+    /// Discussions of the paper that are about it: their places on the page.
+    pub discussed: Vec<String>,
+}
+
+/// What came out of a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// For which variant, if there are several.
+    pub variant: String,
+    /// Our number.
+    pub measured: String,
+    /// How it came out.
+    pub mark: Mark,
+}
+
+/// Why some statements came out as they did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// Its place on the page.
+    pub id: String,
+    /// A line above it.
+    pub title: String,
+    /// Paragraphs.
+    pub text: String,
+    /// The statements it is about, by name.
+    pub about: Vec<String>,
+    /// Experiments that test it.
+    pub sensitivity: Vec<String>,
+}
+
+/// An experiment of the page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Section {
+    /// Names it.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// Where in the paper.
+    pub place: String,
+    /// Paragraphs about it.
+    pub shows: String,
+    /// What the quick mode leaves out; empty for a full run.
+    pub scaled: String,
+    /// How complete it is: `1200 of 1200 runs have a result`.
+    pub runs: String,
+    /// What is wrong with the runs: failures, losses.
+    pub trouble: Vec<String>,
+    /// What to type.
+    pub command: String,
+    /// Files with their texts: experiment and scenario.
+    pub files: Vec<(String, String)>,
+    /// Drawings.
+    pub figures: Vec<Figure>,
+    /// Statements.
+    pub claims: Vec<ClaimRow>,
+    /// How many came out how.
+    pub counts: Counts,
+    /// Why they came out so; what stands with an earlier experiment is not repeated.
+    pub discussions: Vec<Why>,
+}
+
+/// A paper of the page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Names it.
+    pub id: String,
+    /// What tables call it.
+    pub short: String,
+    /// The title of the paper.
+    pub title: String,
+    /// What a reader should know before the numbers.
+    pub notes: String,
+    /// How many of its statements came out how.
+    pub counts: Counts,
+    /// Its experiments.
+    pub sections: Vec<Section>,
+}
+
+const CSS: &str = "\
+.mark { white-space: nowrap; font-weight: 600; }
+.mark.yes { color: var(--c2); } .mark.near { color: var(--c4); } .mark.no { color: var(--hot); }
+.mark.none { color: var(--soft); font-weight: 400; }
+.changed { color: var(--hot); white-space: nowrap; }
+table.claims { width: 100%; }
+table.claims td { white-space: normal; text-align: left; vertical-align: top; min-width: 6rem; }
+table.claims td:nth-child(2) { min-width: 16rem; }
+table.claims .rule { display: block; color: var(--soft); font-size: .85em; }
+table.claims .why { display: block; margin-top: .25rem; font-size: .92em; }
+.discussion { border-left: 4px solid var(--line); padding: 0 1rem; margin: 1rem 0; }
+.discussion h4 { margin: .25rem 0; }
+tr.total td { border-top: 2px solid var(--line); font-weight: 600; }
+.scaled { border-left: 4px solid var(--c1); background: var(--panel); padding: .5rem 1rem; \
+border-radius: 4px; }
+h2 .soft, h3 .soft { font-weight: 400; font-size: .85em; }
+section.paper > h2 { font-size: 1.35rem; }
+section.experiment { margin-top: 2.5rem; }
+section.experiment > h3 { font-size: 1.12rem; border-top: 1px solid var(--line); padding-top: \
+1rem; }
+section.experiment figure h3 { font-size: 1rem; border: 0; margin-top: 1.25rem; }
+@media print { table.claims td { min-width: 0; } table.claims td:nth-child(2) { min-width: 0; } }
+";
+
+/// What holds for the whole page.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// What the runs were called: quick or full.
+    pub mode: &'a str,
+    /// What `--set` changed in all runs; empty if nothing.
+    pub changed: &'a str,
+    /// The version of the program.
+    pub version: &'a str,
+}
+
+/// What a reader must know before any number: runs with changed settings, scaled-down runs.
+fn banner(parts: &[Part], head: &Head<'_>) -> String {
+    let mut out = String::new();
+    if !head.changed.is_empty() {
+        out.push_str(&format!(
+            "<p class=\"warn\">Changed settings: every run had <code>{}</code>. These are not the \
+             papers' experiments; each verdict compares a paper's number with changed runs.</p>\n",
+            escape(head.changed)
+        ));
+    }
+    let scaled = parts.iter().flat_map(|p| &p.sections).any(|s| !s.scaled.is_empty());
+    if scaled {
+        out.push_str(
+            "<p class=\"warn\">A quick run: experiments are scaled down, each says how. Verdicts \
+             apply to the scaled-down runs and do not judge a paper; <code>weir paper run \
+             all --full</code> runs everything at the papers' scale.</p>\n",
+        );
+    }
+    out
+}
+
+/// The whole page: results first, counts of verdicts behind them.
+pub fn page(parts: &[Part], total: &Counts, head: &Head<'_>) -> String {
+    let banner = banner(parts, head);
+    let count: usize = parts.iter().map(|p| p.sections.len()).sum();
+    let links: String =
+        parts.iter().map(|p| format!("<a href=\"#{}\">{}</a>", p.id, escape(&p.short))).collect();
+    let body: String = parts.iter().map(part).collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>Paper lab · Weir</title>\n\
+         <style id=\"figure-style\">\n{figures}</style>\n<style>\n{PAGE_CSS}{CSS}</style>\n\
+         </head>\n\
+         <body>\n<header>\n<h1>Paper lab</h1>\n<p class=\"soft\">{mode} run · {count} \
+         · weir {version}</p>\n</header>\n<p class=\"answer\">{answer}</p>\n{banner}\
+         <nav>{links}<a href=\"#verdicts\">Counts of verdicts</a></nav>\n{body}{summary}\
+         <script>\n{PAGE_SCRIPT}</script>\n</body>\n</html>\n",
+        figures = figure_style(),
+        mode = escape(head.mode),
+        version = escape(head.version),
+        count = format::plural(count as u64, "experiment"),
+        answer = answer(total),
+        summary = summary(parts, total),
+    )
+}
+
+/// The count of verdicts in one sentence.
+fn answer(total: &Counts) -> String {
+    let [yes, near, no] = total.three();
+    let [are, point] = [yes, near].map(|n| n == 1);
+    format!(
+        "Of {}, {} {} reproduced, {near} {} in the same direction, {no} {} not reproduced.",
+        total.basis(),
+        format::plural(yes as u64, "reading"),
+        if are { "is" } else { "are" },
+        if point { "points" } else { "point" },
+        if no == 1 { "is" } else { "are" },
+    )
+}
+
+const HEADS: [&str; 10] = [
+    "statements",
+    "readings",
+    "✓ reproduced",
+    "≈ direction",
+    "✗ not",
+    "not measured",
+    "only in full",
+    "no data",
+    "calibrated",
+    "own ✓ ≈ ✗",
+];
+
+/// Cells of counts below [`HEADS`].
+fn cells(c: &Counts) -> [String; 10] {
+    let cell = |n: usize| if n == 0 { String::new() } else { n.to_string() };
+    let [yes, near, no] = c.three().map(cell);
+    let own = c.own.iter().any(|n| *n > 0);
+    let own = if own { c.own.map(|n| n.to_string()).join(" / ") } else { String::new() };
+    let [statements, readings] = [c.statements, c.readings()].map(cell);
+    let [none, left_out, missing, calibrated] =
+        [c.not_measured, c.left_out, c.missing, c.calibrated].map(cell);
+    [statements, readings, yes, near, no, none, left_out, missing, calibrated, own]
+}
+
+/// The columns that are shown: the three verdicts and their basis always, the others where there is
+/// anything.
+fn columns(total: &Counts) -> Vec<usize> {
+    const ALWAYS: usize = 5;
+    let all = cells(total);
+    (0..HEADS.len()).filter(|&i| i < ALWAYS || !all[i].is_empty()).collect()
+}
+
+/// Papers with the counts of their verdicts, then their experiments.
+fn summary(parts: &[Part], total: &Counts) -> String {
+    let mut out = String::from(
+        "<section id=\"verdicts\">\n<h2>Counts of verdicts</h2>\n<p class=\"soft\">Each statement \
+         is judged by a rule that was fixed before the runs, once for each of its readings. Two \
+         kinds of verdicts say nothing about a paper and are counted separately. Calibrated: a \
+         setting was chosen with the published number in view. Own checks: no paper has them; they \
+         test choices made here.</p>\n",
+    );
+    let shown = columns(total);
+    out.push_str(&head("paper", &shown));
+    for part in parts {
+        let name = format!("<a href=\"#{}\">{}</a>", part.id, escape(&part.short));
+        out.push_str(&row("", &name, &part.counts, &shown));
+    }
+    if parts.len() > 1 {
+        out.push_str(&row(" class=\"total\"", "all papers", total, &shown));
+    }
+    out.push_str("</tbody></table></div>\n");
+    for part in parts {
+        out.push_str(&format!("<h3>{}</h3>\n", escape(&part.short)));
+        out.push_str(&head("experiment", &shown));
+        for s in &part.sections {
+            let name = format!("<a href=\"#{0}\">{0}</a> {1}", escape(&s.id), escape(&s.title));
+            out.push_str(&row("", &name, &s.counts, &shown));
+        }
+        out.push_str("</tbody></table></div>\n");
+    }
+    out + "</section>\n"
+}
+
+fn head(what: &str, shown: &[usize]) -> String {
+    let heads: String = shown.iter().map(|&i| format!("<th>{}</th>", HEADS[i])).collect();
+    format!(
+        "<div class=\"wide\"><table><thead><tr><th class=\"words\">{what}</th>{heads}</tr></thead>\
+         <tbody>\n"
+    )
+}
+
+fn row(class: &str, name: &str, c: &Counts, shown: &[usize]) -> String {
+    let all = cells(c);
+    let cells: String = shown.iter().map(|&i| format!("<td>{}</td>", all[i])).collect();
+    format!("<tr{class}><td class=\"words\">{name}</td>{cells}</tr>\n")
+}
+
+/// Text as paragraphs: an empty line begins a new one.
+fn paragraphs(text: &str, class: &str) -> String {
+    let mut out = String::new();
+    for p in text.split("\n\n").map(str::trim).filter(|p| !p.is_empty()) {
+        out.push_str(&format!("<p{class}>{}</p>\n", escape(p)));
+    }
+    out
+}
+
+fn part(p: &Part) -> String {
+    let sections: String = p.sections.iter().map(section).collect();
+    format!(
+        "<section class=\"paper\" id=\"{}\">\n<h2>{}</h2>\n{}{sections}</section>\n",
+        p.id,
+        escape(&p.title),
+        paragraphs(&p.notes, " class=\"soft\"")
+    )
+}
+
+fn section(s: &Section) -> String {
+    let id = escape(&s.id);
+    let scaled = match s.scaled.is_empty() {
+        true => String::new(),
+        false => {
+            format!("<p class=\"scaled\">Quick: {}.</p>\n", escape(s.scaled.trim_end_matches('.')))
+        }
+    };
+    let trouble: String =
+        s.trouble.iter().map(|t| format!("<p class=\"warn\">{}</p>\n", escape(t))).collect();
+    let tools = |f: &Figure| {
+        let link = |end: &str| format!("<a href=\"figures/{}.{end}\">{end}</a>", escape(&f.id));
+        ["svg", "pdf", "png", "csv"].map(link).join(" ")
+    };
+    let figures: String = s.figures.iter().map(|f| figure_with(f, &tools(f))).collect();
+    let files: String = s
+        .files
+        .iter()
+        .map(|(name, text)| {
+            let (name, text) = (escape(name), escape(text));
+            format!("<details><summary>{name}</summary><pre>{text}</pre></details>\n")
+        })
+        .collect();
+    format!(
+        "<section class=\"experiment\" id=\"{id}\">\n<h3>{id}: {title} <span class=\"soft\">{place}\
+         </span></h3>\n{scaled}{trouble}{shows}{figures}{claims}\n{whys}<p \
+         class=\"soft\">{runs}</p>\n\
+         <pre>{command}</pre>\n{files}</section>\n",
+        title = escape(&s.title),
+        place = escape(&s.place),
+        shows = paragraphs(&s.shows, ""),
+        claims = claims(&s.claims),
+        whys = s.discussions.iter().map(why).collect::<String>(),
+        runs = escape(&s.runs),
+        command = escape(&s.command),
+    )
+}
+
+fn claims(rows: &[ClaimRow]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<div class=\"wide\"><table class=\"claims\"><thead><tr><th class=\"words\">where</th>\
+         <th class=\"words\">the paper says</th><th class=\"words\">paper</th>\
+         <th class=\"words\">here</th><th class=\"words\">verdict</th></tr></thead><tbody>\n",
+    );
+    rows.iter().for_each(|c| out.push_str(&claim(c)));
+    out + "</tbody></table></div>"
+}
+
+/// A statement with a line for each finding; what they have in common is said once.
+fn claim(c: &ClaimRow) -> String {
+    let lines = match c.findings.len() {
+        0 | 1 => String::new(),
+        n => format!(" rowspan=\"{n}\""),
+    };
+    let reading = match c.reading.is_empty() {
+        true => String::new(),
+        false => format!(" <span class=\"soft\">({})</span>", escape(&c.reading)),
+    };
+    let why = match c.discussion.is_empty() {
+        true => String::new(),
+        false => format!("<span class=\"why\">{}</span>", escape(c.discussion.trim())),
+    };
+    let links: String =
+        c.discussed.iter().map(|id| format!(" <a href=\"#{}\">why</a>", escape(id))).collect();
+    let mut marks = String::new();
+    if c.calibrated {
+        marks.push_str(" <span class=\"soft\">calibrated</span>");
+    }
+    if c.changed {
+        marks.push_str(" <span class=\"changed\">changed settings</span>");
+    }
+    let mut out = format!(
+        "<tr id=\"{id}\"><td{lines}>{place}</td><td{lines}>{says}{reading}<span class=\"rule\">\
+         {quantity}</span><span class=\"rule\">{rule}</span>{why}</td><td{lines}>{paper}</td>",
+        id = escape(&c.id),
+        place = escape(&c.place),
+        says = escape(&c.says),
+        quantity = escape(&c.quantity),
+        rule = escape(&c.rule),
+        paper = escape(&c.paper),
+    );
+    for (i, f) in c.findings.iter().enumerate() {
+        let variant = match f.variant.is_empty() {
+            true => String::new(),
+            false => format!("<span class=\"soft\">{}:</span> ", escape(&f.variant)),
+        };
+        out.push_str(&format!(
+            "{begin}<td>{variant}{measured}</td><td><span class=\"mark {class}\">{sign} \
+             {words}</span>\
+             {marks}{links}</td></tr>\n",
+            begin = if i == 0 { "" } else { "<tr>" },
+            measured = escape(&f.measured),
+            class = f.mark.class(),
+            sign = f.mark.sign(),
+            words = f.mark.words(),
+        ));
+    }
+    out
+}
+
+fn why(w: &Why) -> String {
+    let title = match w.title.is_empty() {
+        true => String::new(),
+        false => format!("<h4>{}</h4>\n", escape(&w.title)),
+    };
+    let link = |id: &String| format!("<a href=\"#{0}\">{0}</a>", escape(id));
+    let tested: Vec<String> = w.sensitivity.iter().map(link).collect();
+    let tested = match tested.is_empty() {
+        true => String::new(),
+        false => format!(" Tested by {}.", tested.join(", ")),
+    };
+    let about: Vec<String> = w.about.iter().map(|id| escape(id)).collect();
+    format!(
+        "<div class=\"discussion\" id=\"{}\">\n{title}{}<p class=\"soft\">About {}.{tested}</p>\n\
+         </div>\n",
+        escape(&w.id),
+        paragraphs(&w.text, ""),
+        about.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests;

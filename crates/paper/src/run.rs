@@ -1,0 +1,294 @@
+//! Running experiments on the sweep machinery, and judging what comes out.
+//!
+//! ```text
+//!   OUT/quick/ofc/ofc-e1/          a sweep directory per experiment with runs of its own
+//!     origin.json                  which paper it is an experiment of
+//!     plan.jsonl input/ results/   what `weir sweep status` and `weir sweep run` understand
+//!     runs.csv ... verdicts.csv    written at the end
+//!   OUT/with/link.rate=100Gbps/quick/    the same for runs with `--set link.rate=100Gbps`
+//! ```
+
+use super::catalogue::{Chosen, Paper};
+use super::claim::Claim;
+use super::experiment::{Experiment, Mode, Work};
+use super::origin;
+use super::overrides::{self, Overrides};
+use super::tables::Tables;
+use super::verdict::{Outcome, Verdict, judge};
+use std::path::PathBuf;
+use weir_results::column::csv_text;
+use weir_results::report::Formats;
+use weir_scenario::Problems;
+use weir_scenario::text::{Diagnostic, Diagnostics, Sources};
+use weir_sweep::SweepError;
+use weir_sweep::directory::SweepDir;
+use weir_sweep::merge::Merged;
+use weir_sweep::plan::{ANY_BUILD, Plan};
+use weir_sweep::store::replace;
+
+/// Where and how experiments are run.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The directory of both modes.
+    pub out: PathBuf,
+    /// How much is run.
+    pub mode: Mode,
+    /// What is different from the experiments' files.
+    pub overrides: Overrides,
+    /// Whether results of other builds of this version count.
+    pub any_build: bool,
+}
+
+impl Setting {
+    /// The directory of all results of this mode. Runs with changed settings have a directory of
+    /// their own, so that they never stand beside unchanged ones.
+    pub fn mode_directory(&self) -> PathBuf {
+        let out = match self.overrides.slug() {
+            None => self.out.clone(),
+            Some(slug) => self.out.join("with").join(slug),
+        };
+        out.join(self.mode.name())
+    }
+
+    /// The directory of an experiment.
+    pub fn directory(&self, paper: &Paper, e: &Experiment) -> PathBuf {
+        self.mode_directory().join(&paper.id).join(e.id.to_lowercase())
+    }
+}
+
+/// Why experiments cannot be run.
+#[derive(Debug)]
+pub enum Trouble {
+    /// Something in their files.
+    Problems(Problems),
+    /// Something in their directories.
+    Sweep(SweepError),
+}
+
+impl From<SweepError> for Trouble {
+    fn from(error: SweepError) -> Self {
+        Self::Sweep(error)
+    }
+}
+
+/// A sweep of an experiment, planned.
+#[derive(Debug)]
+pub struct Planned {
+    /// The experiment.
+    pub id: String,
+    /// Its directory.
+    pub directory: SweepDir,
+    /// What is odd about its runs, and the texts that shows.
+    pub warnings: (Diagnostics, Sources),
+    /// Variants that changed settings do not change, in words.
+    pub unchanged: Vec<String>,
+}
+
+/// Plans the sweeps of all chosen experiments, and of those whose runs they use; results that fit
+/// stay.
+pub fn plan(chosen: &[Chosen], setting: &Setting) -> Result<Vec<Planned>, Trouble> {
+    check_names(chosen)?;
+    origin::check_all(chosen, setting)?;
+    let mut all: Vec<Planned> = Vec::new();
+    for c in chosen {
+        for e in c.experiments.iter().map(|&at| c.paper.runs_of(&c.paper.experiments[at])) {
+            let path = setting.directory(&c.paper, e);
+            if all.iter().any(|p| p.directory.path == path) {
+                continue;
+            }
+            let overrides = &setting.overrides;
+            let draft = e.draft(setting.mode, overrides, &c.paper.sources, &c.paper.files);
+            let Some(draft) = draft else { continue };
+            let mut planned = draft.and_then(|draft| draft.plan()).map_err(Trouble::Problems)?;
+            let unchanged = overrides::unchanged(&c.paper, e, setting, &planned.plan)?;
+            if setting.any_build {
+                ANY_BUILD.clone_into(&mut planned.plan.head.build);
+            }
+            let directory = SweepDir::new(&path);
+            directory.write(&planned)?;
+            let warnings = (planned.warnings, planned.sources);
+            all.push(Planned { id: e.id.clone(), directory, warnings, unchanged });
+        }
+    }
+    for c in chosen {
+        for e in c.experiments.iter().map(|&at| &c.paper.experiments[at]) {
+            origin::write(&c.paper, c.paper.runs_of(e), setting)?;
+            origin::write(&c.paper, e, setting)?;
+        }
+    }
+    Ok(all)
+}
+
+/// Directories and reports are named after experiments.
+fn check_names(chosen: &[Chosen]) -> Result<(), Trouble> {
+    let mut seen: Vec<(String, &str)> = Vec::new();
+    for c in chosen {
+        for e in &c.paper.experiments {
+            let id = e.id.to_lowercase();
+            if let Some((_, other)) = seen.iter().find(|(known, _)| *known == id) {
+                let title = format!("`{}` is an experiment of {other} and of {}", e.id, c.paper.id);
+                let error =
+                    Diagnostic::error(title).help("experiments of all papers differ in their `id`");
+                return Err(Trouble::Problems(Problems::plain(error)));
+            }
+            seen.push((id, &c.paper.id));
+        }
+    }
+    Ok(())
+}
+
+/// What there is of one experiment.
+#[derive(Clone, Debug)]
+pub struct Collected<'a> {
+    /// Of which paper.
+    pub paper: &'a Paper,
+    /// Which.
+    pub experiment: &'a Experiment,
+    /// The directory of its runs.
+    pub directory: PathBuf,
+    /// The plan of its runs; `None` if there are none, or none were planned.
+    pub plan: Option<Plan>,
+    /// Its numbers.
+    pub tables: Tables,
+    /// What they say about the paper's claims.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Collected<'_> {
+    /// Whether there is anything to show: runs were planned, or it needs none and was asked for.
+    pub fn was_planned(&self, setting: &Setting) -> bool {
+        let own = setting.directory(self.paper, self.experiment);
+        self.plan.is_some() || own.join("verdicts.csv").exists()
+    }
+
+    /// The claim of a verdict.
+    pub fn claim(&self, verdict: &Verdict) -> &Claim {
+        &self.paper.claims[verdict.claim]
+    }
+}
+
+/// Reads what there is of all chosen experiments, and judges their claims.
+pub fn collect<'a>(
+    chosen: &'a [Chosen],
+    setting: &Setting,
+) -> Result<Vec<Collected<'a>>, SweepError> {
+    let mut all = Vec::new();
+    for c in chosen {
+        for &at in &c.experiments {
+            all.push(collect_one(&c.paper, &c.paper.experiments[at], setting)?);
+        }
+    }
+    Ok(all)
+}
+
+fn collect_one<'a>(
+    paper: &'a Paper,
+    experiment: &'a Experiment,
+    setting: &Setting,
+) -> Result<Collected<'a>, SweepError> {
+    let runs_of = paper.runs_of(experiment);
+    for e in [experiment, runs_of] {
+        origin::check(paper, e, setting)?;
+    }
+    let directory = setting.directory(paper, runs_of);
+    let (mut plan, mut not_run) = (None, String::new());
+    let tables = match &runs_of.work {
+        Work::FlowSizes(sizes) => Tables::of_sizes(sizes),
+        _ if directory.join("plan.jsonl").exists() => {
+            let sweep = SweepDir::new(&directory);
+            let found = sweep.plan()?;
+            let results = sweep.read_results(&found)?;
+            if let Some((id, _)) = results.runs.iter().find(|(_, k)| k.conflict.is_some()) {
+                let shown = directory.display();
+                return Err(SweepError::Other(format!(
+                    "two results of run {id} differ: remove the wrong file from {shown}/results"
+                )));
+            }
+            let tables = Tables::new(&runs_of.scope, &found, &results);
+            plan = Some(found);
+            tables
+        }
+        _ => {
+            not_run = format!("{} was not run", runs_of.id);
+            Tables::default()
+        }
+    };
+    let own = |(_, claim): &(usize, &Claim)| claim.experiment == experiment.id;
+    let claims = paper.claims.iter().enumerate().filter(own);
+    let mut verdicts: Vec<Verdict> = claims
+        .flat_map(|(i, claim)| judge(i, claim, &tables, setting.mode == Mode::Quick))
+        .collect();
+    if !not_run.is_empty() {
+        for v in verdicts.iter_mut().filter(|v| !matches!(v.outcome, Outcome::NotMeasured(_))) {
+            v.outcome = Outcome::Missing(not_run.clone());
+        }
+    }
+    Ok(Collected { paper, experiment, directory, plan, tables, verdicts })
+}
+
+/// Writes the tables and verdicts of an experiment into its directory.
+pub fn write(c: &Collected<'_>, setting: &Setting) -> Result<(), SweepError> {
+    let own = setting.directory(c.paper, c.experiment);
+    std::fs::create_dir_all(&own).map_err(|e| SweepError::io(&own, e))?;
+    replace(&own.join("verdicts.csv"), &verdicts_csv(c))?;
+    let Some(plan) = c.plan.as_ref().filter(|_| own == c.directory) else {
+        if let Work::FlowSizes(_) = &c.experiment.work {
+            replace(&own.join("shares.csv"), &c.tables.shares_csv())?;
+        }
+        return Ok(());
+    };
+    let results = SweepDir::new(&own).read_results(plan)?;
+    for (name, bytes) in Merged::new(plan, &results).files(plan, Formats::Csv)? {
+        replace(&own.join(name), &bytes)?;
+    }
+    Ok(())
+}
+
+/// The verdicts of an experiment as a table; no cell depends on when or where it was made.
+pub fn verdicts_csv(c: &Collected<'_>) -> Vec<u8> {
+    let heads = [
+        "paper",
+        "experiment",
+        "claim",
+        "where",
+        "says",
+        "reading",
+        "variant",
+        "calibrated",
+        "own_check",
+        "stated",
+        "rule",
+        "measured",
+        "value",
+        "low",
+        "high",
+        "runs",
+        "verdict",
+        "why",
+    ];
+    let row = |v: &Verdict| {
+        let claim = c.claim(v);
+        let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+        [
+            c.paper.id.clone(),
+            c.experiment.id.clone(),
+            claim.id.clone(),
+            claim.place.clone(),
+            claim.says.clone(),
+            claim.reading.clone(),
+            v.reading.clone(),
+            claim.calibrated.to_string(),
+            c.experiment.own_check.to_string(),
+            v.paper.clone(),
+            v.rule.clone(),
+            v.measured.clone(),
+            number(v.value),
+            number(v.interval.map(|i| i.0)),
+            number(v.interval.map(|i| i.1)),
+            v.runs.to_string(),
+            v.outcome.name().to_owned(),
+            v.outcome.why().to_owned(),
+        ]
+    };
+    csv_text(heads, c.verdicts.iter().map(row))
+}

@@ -1,0 +1,271 @@
+//! Which numbers of an experiment are meant: a metric, of whom, where.
+
+use super::flow_sizes;
+use std::collections::BTreeSet;
+use weir_results::column::Heading;
+use weir_results::metrics::Family;
+use weir_scenario::text::{Diagnostic, Item, Span, Table};
+use weir_sweep::quantity::Quantity;
+use weir_sweep::reader::Reader;
+
+/// Which numbers are meant, but for the variant. An empty text is "all".
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selector {
+    /// A column of a table.
+    pub metric: String,
+    /// A class of traffic.
+    pub class: String,
+    /// A range of flow sizes, as `[report] sizes` writes it.
+    pub sizes: String,
+    /// A group of ports of `[report] ports`; `*` for all switch ports.
+    pub ports: String,
+    /// A table that the scheme keeps in switches.
+    pub table: String,
+    /// Values of parameters, as the grid writes them.
+    pub at: Vec<(String, String)>,
+}
+
+/// Keys of a selector.
+pub(crate) const KEYS: &[&str] = &["metric", "class", "sizes", "ports", "table", "at"];
+
+/// What can be selected from the results of an experiment, as far as it is known before the runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// The experiment.
+    pub id: String,
+    /// Labels of the variants, in order.
+    pub variants: Vec<String>,
+    /// Names of the parameters.
+    pub parameters: Vec<String>,
+    /// Values of the parameters at each point, as written.
+    pub points: Vec<Vec<String>>,
+    /// Classes of traffic; `None` where only the runs know.
+    pub classes: Option<Vec<String>>,
+    /// Groups of ports.
+    pub ports: Vec<String>,
+    /// Ranges of sizes.
+    pub sizes: Vec<String>,
+    /// Whether it is worked out from size tables, without a run.
+    pub analytic: bool,
+}
+
+/// Two ways to write a value are the same value: `0.30` and `0.3`, `1KB` and `1000B`.
+pub fn same_value(a: &str, b: &str) -> bool {
+    a == b || Quantity::read(a).is_some_and(|q| Quantity::read(b) == Some(q))
+}
+
+impl Scope {
+    /// The position of a parameter.
+    pub fn parameter(&self, name: &str) -> Option<usize> {
+        self.parameters.iter().position(|p| p == name)
+    }
+
+    /// The different values of a parameter, in the order of the grid.
+    pub fn values(&self, parameter: usize) -> Vec<&str> {
+        let mut seen = BTreeSet::new();
+        let all = self.points.iter().map(|p| p[parameter].as_str());
+        all.filter(|v| seen.insert(*v)).collect()
+    }
+
+    /// The points that have these values.
+    pub fn matching<'a>(
+        &'a self,
+        at: &'a [(String, String)],
+    ) -> impl Iterator<Item = &'a [String]> {
+        let fits = move |point: &&Vec<String>| {
+            at.iter().all(|(name, value)| {
+                self.parameter(name).is_some_and(|i| same_value(&point[i], value))
+            })
+        };
+        self.points.iter().filter(fits).map(Vec::as_slice)
+    }
+
+    /// A parameter that still has several values when those of `free` are gone through one by one.
+    pub fn undetermined(&self, at: &[(String, String)], free: &[String]) -> Option<&str> {
+        let free: Vec<usize> = free.iter().filter_map(|name| self.parameter(name)).collect();
+        let points: Vec<&[String]> = self.matching(at).collect();
+        let key = |p: &[String]| free.iter().map(|&i| p[i].clone()).collect::<Vec<_>>();
+        let mut first: Vec<(Vec<String>, &[String])> = Vec::new();
+        for point in points {
+            let key = key(point);
+            match first.iter().find(|(k, _)| *k == key) {
+                None => first.push((key, point)),
+                Some((_, other)) => {
+                    let differs = (0..point.len()).find(|&i| point[i] != other[i]);
+                    return differs.map(|i| self.parameters[i].as_str());
+                }
+            }
+        }
+        None
+    }
+}
+
+/// How a selector chooses each table.
+const CHOSEN_BY: [(Family, &str); 4] = [
+    (Family::Runs, "leave out `class`, `sizes`, `ports` and `table`"),
+    (Family::Classes, "name a `class` or `sizes`"),
+    (Family::Ports, "name `ports`"),
+    (Family::State, "name a `table` of the scheme"),
+];
+
+/// Whose metrics the columns of a table are.
+const fn whose(family: Option<Family>) -> &'static str {
+    match family {
+        Some(Family::Runs) => "runs",
+        Some(Family::Classes) => "classes and sizes",
+        Some(Family::Ports) => "ports",
+        Some(Family::State) => "tables of schemes",
+        None => "flow sizes",
+    }
+}
+
+/// The columns that selectors choose from: those of a family, or shares of flow sizes.
+pub(crate) fn columns(family: Option<Family>) -> &'static [Heading] {
+    family.map_or(flow_sizes::COLUMNS, Family::figures)
+}
+
+/// The column called `metric` in any of the tables; its unit is the same in all.
+pub(crate) fn heading(metric: &str) -> Option<&'static Heading> {
+    let tables = Family::ALL.map(Some).into_iter().chain([None]);
+    tables.flat_map(columns).find(|h| h.name == metric)
+}
+
+impl Selector {
+    /// The table it chooses from; `None` for shares of flow sizes, which need no run.
+    pub fn family(&self, analytic: bool) -> Option<Family> {
+        let has = |family: Family| family.figures().iter().any(|h| h.name == self.metric);
+        Some(if analytic {
+            return None;
+        } else if !self.table.is_empty() {
+            Family::State
+        } else if !self.ports.is_empty() {
+            Family::Ports
+        } else if !self.class.is_empty() || !self.sizes.is_empty() {
+            Family::Classes
+        } else if has(Family::Ports) && !has(Family::Runs) {
+            Family::Ports
+        } else {
+            Family::Runs
+        })
+    }
+
+    /// The value at which a parameter is fixed.
+    pub fn fixed(&self, parameter: &str) -> Option<&str> {
+        self.at.iter().find(|(name, _)| name == parameter).map(|(_, value)| value.as_str())
+    }
+}
+
+/// The keys of a selector in `table`; what it does not say is as in `base`. The metric is
+/// checked separately: figures have families of them.
+pub(crate) fn selector(
+    r: &mut Reader<'_>,
+    table: &Table,
+    base: &Selector,
+    scope: &Scope,
+) -> Selector {
+    let mut s = base.clone();
+    if let Some((metric, _)) = r.text(table, "metric") {
+        s.metric = metric;
+    }
+    if let Some((class, at)) = r.text(table, "class") {
+        if let Some(known) =
+            scope.classes.as_ref().filter(|k| !class.is_empty() && !k.contains(&class))
+        {
+            r.unknown("class of traffic", &class, at, known);
+        }
+        s.class = class;
+    }
+    if let Some((sizes, at)) = r.text(table, "sizes") {
+        if !sizes.is_empty() && !scope.sizes.contains(&sizes) {
+            r.unknown("range of sizes", &sizes, at, &scope.sizes);
+        }
+        s.sizes = sizes;
+    }
+    if let Some((ports, at)) = r.text(table, "ports") {
+        if !ports.is_empty() && ports != "*" && !scope.ports.contains(&ports) {
+            r.unknown("group of ports", &ports, at, &scope.ports);
+        }
+        s.ports = ports;
+    }
+    if let Some((table, _)) = r.text(table, "table") {
+        s.table = table;
+    }
+    if let Some(item) = table.get("at") {
+        fixed(r, item, scope, &mut s.at);
+    }
+    s
+}
+
+/// `at = { load = 60 }`.
+fn fixed(r: &mut Reader<'_>, item: &Item, scope: &Scope, at: &mut Vec<(String, String)>) {
+    let Some(table) = r.table("at", item) else { return };
+    for (name, span, item) in &table.0 {
+        let Some(i) = scope.parameter(name) else {
+            r.unknown(&format!("parameter of {}", scope.id), name, *span, &scope.parameters);
+            continue;
+        };
+        let text = item.value.text().unwrap_or_else(|| item.value.toml());
+        let values = scope.values(i);
+        let Some(found) = values.iter().find(|v| same_value(v, &text)) else {
+            let error = Diagnostic::error(format!("`{name}` is never {text}"));
+            let error = error.at(item.span, "");
+            r.out.push(error.help(format!("its values are {}", values.join(", "))));
+            continue;
+        };
+        at.retain(|(other, _)| other != name);
+        at.push((name.clone(), (*found).to_owned()));
+    }
+}
+
+/// Checks that the metric of a selector is a column of the table it chooses from.
+pub(crate) fn check_metric(r: &mut Reader<'_>, s: &Selector, scope: &Scope, at: Span) {
+    let family = s.family(scope.analytic);
+    let numbers = columns(family).iter().filter(|h| h.is_number());
+    let known: Vec<&str> = numbers.map(|h| h.name).collect();
+    if known.contains(&s.metric.as_str()) {
+        return;
+    }
+    if s.metric.is_empty() {
+        r.error("which `metric`?", at, "it is a column of a table of the sweep");
+        return;
+    }
+    let elsewhere = CHOSEN_BY.iter().find(|(other, _)| {
+        let has = || other.figures().iter().any(|h| h.is_number() && h.name == s.metric);
+        !scope.analytic && Some(*other) != family && has()
+    });
+    if let Some((other, how)) = elsewhere {
+        let title = format!("`{}` is not a metric of {}", s.metric, whose(family));
+        let error = Diagnostic::error(title).at(at, "");
+        r.out.push(error.help(format!("it is a metric of {}: {how}", whose(Some(*other)))));
+        return;
+    }
+    r.unknown(&format!("metric of {}", whose(family)), &s.metric, at, &known);
+}
+
+/// Checks that one point is left when the parameters of `free` are gone through.
+pub(crate) fn check_point(
+    r: &mut Reader<'_>,
+    s: &Selector,
+    scope: &Scope,
+    free: &[String],
+    at: Span,
+) {
+    if scope.matching(&s.at).next().is_none() {
+        r.error("no point of the grid has all these values", at, "");
+        return;
+    }
+    if let Some(name) = scope.undetermined(&s.at, free) {
+        let values = scope.parameter(name).map(|i| scope.values(i).join(", "));
+        let error = Diagnostic::error(format!("which `{name}`?")).at(at, "it has several values");
+        let help =
+            format!("write at = {{ {name} = ... }} with one of {}", values.unwrap_or_default());
+        r.out.push(error.help(help));
+    }
+}
+
+/// Checks a label of a variant.
+pub(crate) fn check_variant(r: &mut Reader<'_>, name: &str, at: Span, scope: &Scope) {
+    if !scope.variants.iter().any(|v| v == name) {
+        r.unknown(&format!("variant of {}", scope.id), name, at, &scope.variants);
+    }
+}

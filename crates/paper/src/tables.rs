@@ -1,0 +1,212 @@
+//! The numbers of an experiment, by selector.
+
+use super::flow_sizes::FlowSizes;
+use super::select::{Scope, Selector, same_value};
+use weir_results::column::csv_text;
+use weir_results::metrics::{Family, Figures};
+use weir_sweep::plan::Plan;
+use weir_sweep::record::Status;
+use weir_sweep::store::Results;
+
+/// One variant at one point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The label of the variant.
+    pub variant: String,
+    /// The parameters, as the grid writes them.
+    pub values: Vec<String>,
+    /// The number of each seed that has one.
+    pub seeds: Vec<(u64, f64)>,
+    /// Seeds without a number, and why.
+    pub missing: Vec<(u64, String)>,
+}
+
+/// One run, or the place of one that has no result.
+#[derive(Clone, Debug)]
+struct Row {
+    cell: usize,
+    seed: u64,
+    result: Result<Figures, String>,
+}
+
+/// The results of an experiment.
+#[derive(Clone, Debug, Default)]
+pub struct Tables {
+    /// Names of the parameters, as the grid writes them.
+    pub parameters: Vec<String>,
+    /// Labels of the variants, in order.
+    pub variants: Vec<String>,
+    /// Variant and values of each cell, in the order of the grid.
+    cells: Vec<(String, Vec<String>)>,
+    rows: Vec<Row>,
+    /// Shares by cell, for experiments without runs.
+    shares: Vec<f64>,
+    metric: &'static str,
+    /// Processor time of all runs.
+    pub cpu_seconds: f64,
+    /// Runs whose result breaks a promise: a lossless scheme lost packets.
+    pub invalid: usize,
+}
+
+impl Tables {
+    /// Of a sweep: what has a result, and what has none.
+    pub fn new(scope: &Scope, plan: &Plan, results: &Results) -> Self {
+        let cells: Vec<_> =
+            plan.cells.iter().map(|c| (c.variant.clone(), c.values.clone())).collect();
+        let mut tables = Self {
+            parameters: scope.parameters.clone(),
+            variants: in_order(cells.iter().map(|(variant, _)| variant.as_str())),
+            cells,
+            ..Self::default()
+        };
+        for run in &plan.runs {
+            let known = results.of(&run.id);
+            let failed = || known.and_then(|k| k.failed());
+            let record = known.and_then(|k| k.result.as_ref());
+            let result = match record.and_then(|r| r.figures.clone()) {
+                Some(figures) => Ok(figures),
+                None => Err(match failed() {
+                    Some(failure) => format!("the run failed: {}", failure.reason),
+                    None => "it was not run".to_owned(),
+                }),
+            };
+            if let Some(record) = record {
+                tables.cpu_seconds += record.cpu_seconds;
+                tables.invalid += usize::from(record.status == Status::Invalid);
+            }
+            tables.rows.push(Row { cell: run.cell, seed: run.seed, result });
+        }
+        tables
+    }
+
+    /// Of size tables, without a run.
+    pub fn of_sizes(sizes: &FlowSizes) -> Self {
+        let mut tables = Self {
+            parameters: sizes.parameters.clone(),
+            variants: sizes.tables.iter().map(|(label, _)| label.clone()).collect(),
+            metric: sizes.metric,
+            ..Self::default()
+        };
+        for (t, (label, _)) in sizes.tables.iter().enumerate() {
+            for (p, (values, ..)) in sizes.points.iter().enumerate() {
+                tables.cells.push((label.clone(), values.clone()));
+                tables.shares.push(sizes.share(t, p));
+            }
+        }
+        tables
+    }
+
+    /// The shares of an experiment without runs as a table.
+    pub fn shares_csv(&self) -> Vec<u8> {
+        let heads = ["variant"].into_iter().chain(self.parameters.iter().map(String::as_str));
+        let rows = self.cells.iter().zip(&self.shares).map(|((variant, values), share)| {
+            let cells = [variant].into_iter().chain(values).cloned();
+            cells.chain([share.to_string()]).collect::<Vec<_>>()
+        });
+        csv_text(heads.chain([self.metric]), rows)
+    }
+
+    /// How many runs there are, and how many of them have a result.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.rows.len(), self.rows.iter().filter(|r| r.result.is_ok()).count())
+    }
+
+    /// The numbers that are meant, a cell per variant and point in the order of the grid.
+    pub fn select(&self, s: &Selector) -> Vec<Cell> {
+        let fits = |values: &[String]| {
+            s.at.iter().all(|(name, value)| {
+                let at = self.parameters.iter().position(|p| p == name);
+                at.is_some_and(|i| same_value(&values[i], value))
+            })
+        };
+        let mut found: Vec<(usize, Cell)> = Vec::new();
+        let mut place = vec![usize::MAX; self.cells.len()];
+        for (i, (variant, values)) in self.cells.iter().enumerate() {
+            if fits(values) {
+                place[i] = found.len();
+                let (variant, values) = (variant.clone(), values.clone());
+                let (seeds, missing) = (Vec::new(), Vec::new());
+                found.push((i, Cell { variant, values, seeds, missing }));
+            }
+        }
+        if !self.shares.is_empty() {
+            for (i, cell) in &mut found {
+                match s.metric == self.metric {
+                    true => cell.seeds.push((0, self.shares[*i])),
+                    false => cell.missing.push((0, format!("there is no `{}` here", s.metric))),
+                }
+            }
+        }
+        for row in self.rows.iter().filter(|r| place[r.cell] != usize::MAX) {
+            let cell = &mut found[place[row.cell]].1;
+            match row.result.as_ref().map_err(Clone::clone).and_then(|r| number(r, s)) {
+                Ok(number) => cell.seeds.push((row.seed, number)),
+                Err(why) => cell.missing.push((row.seed, why)),
+            }
+        }
+        found.into_iter().map(|(_, cell)| cell).collect()
+    }
+}
+
+fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for name in names {
+        if !all.iter().any(|known| known == name) {
+            all.push(name.to_owned());
+        }
+    }
+    all
+}
+
+/// The number of a selector in the figures of a run.
+fn number(figures: &Figures, s: &Selector) -> Result<f64, String> {
+    let (family, metric) = (s.family(false).unwrap_or(Family::Runs), &s.metric);
+    let at = family.position(metric).ok_or_else(|| format!("there is no metric `{metric}`"))?;
+    let ports = if s.ports == "*" { "" } else { &s.ports };
+    let row = match family {
+        Family::Runs => figures.row(family, &[]),
+        Family::Classes => figures.row(family, &[&s.class, &s.sizes]),
+        Family::Ports => figures.row(family, &[ports]),
+        Family::State => figures.row(family, &[&s.table]),
+    };
+    let row = row.ok_or_else(|| match family {
+        Family::Classes if s.sizes.is_empty() => format!("no flow is of class `{}`", s.class),
+        Family::Classes => format!("no flow has a size in `{}`", s.sizes),
+        Family::Ports => format!("there is no group of ports `{}`", s.ports),
+        Family::Runs | Family::State => {
+            let names: Vec<&str> = figures.rows(family).iter().map(|row| row[0].word()).collect();
+            match names.is_empty() {
+                true => "the scheme keeps no tables".to_owned(),
+                false => format!("no table `{}`: there are {}", s.table, names.join(", ")),
+            }
+        }
+    })?;
+    row[at].number().ok_or_else(|| format!("it has no `{metric}`"))
+}
+
+#[cfg(test)]
+impl Tables {
+    /// Tables with one metric of runs, made by hand: variant, values of the parameters, numbers of
+    /// seeds 1, 2, ...
+    pub(super) fn by_hand(
+        parameters: &[&str],
+        metric: &str,
+        cells: &[(&str, &[&str], &[f64])],
+    ) -> Self {
+        let mut tables = Self {
+            parameters: parameters.iter().map(|p| (*p).to_owned()).collect(),
+            variants: in_order(cells.iter().map(|(variant, ..)| *variant)),
+            ..Self::default()
+        };
+        for (cell, (variant, values, numbers)) in cells.iter().enumerate() {
+            let values = values.iter().map(|v| (*v).to_owned()).collect();
+            tables.cells.push(((*variant).to_owned(), values));
+            for (seed, x) in numbers.iter().enumerate() {
+                // a number that is none stands for a run without this figure
+                let figures = Figures::by_hand(metric, (*x).into());
+                tables.rows.push(Row { cell, seed: seed as u64 + 1, result: Ok(figures) });
+            }
+        }
+        tables
+    }
+}

@@ -1,0 +1,19 @@
+//! Runs and what comes out of them: findings, statistics, tables, files and pages.
+
+pub mod bench;
+pub mod column;
+pub mod compare;
+pub mod describe;
+pub mod fct;
+pub mod findings;
+pub mod lineup;
+pub mod listing;
+pub mod metrics;
+pub mod ns3;
+pub mod reference;
+pub mod report;
+pub mod run;
+pub mod run_text;
+pub mod stats;
+pub mod table;
+pub mod victims;

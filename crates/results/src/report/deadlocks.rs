@@ -1,0 +1,70 @@
+//! Runs that ended because nothing could move: the circle on the network, and its queues.
+
+use super::figures::look::looks;
+use super::html::{data_table, topology_figure};
+use crate::findings::Comparison;
+use weir_core::markup::escape;
+use weir_net::draw;
+use weir_plot::Data;
+use weir_scenario::experiment::Experiment;
+use weir_sim::outcome::{Deadlock, Finish, Stuck};
+
+/// A heading per such run with its queues; the first deadlock of every row is drawn, too.
+pub(super) fn section(c: &Comparison<'_>) -> String {
+    let mut out = String::new();
+    for (group, look) in c.groups.iter().zip(looks(c)) {
+        let mut drawn = false;
+        for run in &group.runs {
+            let (what, stuck) = match &run.outcome.finish {
+                Finish::Deadlock(d) => {
+                    let at = weir_core::format::time(d.closed);
+                    (format!("deadlocked: the cycle closed at {at}"), &d.cycle)
+                }
+                Finish::Stalled(stuck) => ("stalled: no packet could move".into(), stuck),
+                _ => continue,
+            };
+            let title = escape(&look.name);
+            out.push_str(&format!("<h3>{title}, seed {} {what}</h3>\n", run.variant.seed));
+            let table = stuck_table(group.experiment, stuck);
+            match &run.outcome.finish {
+                Finish::Deadlock(d) if !drawn => {
+                    let svg = circle(group.experiment, d);
+                    out.push_str(&topology_figure(&format!("deadlock-{}", look.id), &svg, &table));
+                    drawn = true;
+                }
+                _ => out.push_str(&format!(
+                    "<details><summary>{}</summary>{}</details>\n",
+                    weir_core::format::plural(stuck.len() as u64, "queue"),
+                    data_table(&table)
+                )),
+            }
+        }
+    }
+    out
+}
+
+/// The network with the circle of waiting ports.
+fn circle(e: &Experiment, deadlock: &Deadlock) -> String {
+    let cycle = deadlock.cycle.iter().map(|s| (s.node, s.port)).collect();
+    draw::svg(&e.topology, &draw::Options { cycle, ..Default::default() })
+}
+
+/// The queues of a circle, or those that nothing moves.
+fn stuck_table(e: &Experiment, stuck: &[Stuck]) -> Data {
+    let header = ["node", "port", "priority", "bytes waiting", "held since", "waits for"];
+    let topology = &e.topology;
+    let row = |s: &Stuck| {
+        vec![
+            topology.name(s.node).to_owned(),
+            topology.port_name(s.node, s.port),
+            s.priority.to_string(),
+            weir_core::format::bytes(s.bytes),
+            s.since.map_or_else(|| "not held".into(), weir_core::format::time),
+            s.waits_for.clone(),
+        ]
+    };
+    Data {
+        header: header.map(str::to_owned).to_vec(),
+        rows: stuck.iter().take(200).map(row).collect(),
+    }
+}

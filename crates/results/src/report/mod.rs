@@ -1,0 +1,27 @@
+//! Files: data to compute with and a page to look at.
+
+mod deadlocks;
+mod destination;
+mod directory;
+pub mod figures;
+pub mod html;
+mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod pause_section;
+mod pause_tables;
+mod probe_tables;
+mod summary_json;
+mod tables;
+
+pub use destination::{Destination, MARK, State, WriteError};
+pub(crate) use directory::json_text;
+pub use directory::{Formats, write};
+pub use page::page;
+pub use page::{CSS as PAGE_CSS, SCRIPT as PAGE_SCRIPT, figure_style};
+#[cfg(feature = "parquet")]
+pub(crate) use parquet::bytes as parquet_bytes;
+pub(crate) use summary_json::SCHEMA;
+pub use summary_json::{run_summary, summary, total_columns};
+pub use tables::columns;
+pub(crate) use tables::flow_names;

@@ -1,0 +1,490 @@
+//! Running: `Experiment + Variant -> Config -> weir_sim -> Run`, one after the other or several
+//! at a time.
+
+use crate::findings::{self, Hold, KnownStats, PauseTree, Queues};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+use weir_cc::tcp::EcnMode;
+use weir_core::{Bytes, Priority};
+use weir_fc::IngressBound;
+use weir_scenario::experiment::{Experiment, Variant};
+use weir_sim::config::{Config, EngineConfig, Reliability, Stop};
+use weir_sim::outcome::{Finish, Outcome};
+use weir_sim::{Observer, Progress, SimError};
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What tables call it: the scheme, unless a comparison has another name for it.
+    pub label: String,
+    /// Scheme, algorithm, seed.
+    pub variant: Variant,
+    /// The settings.
+    pub config: Config,
+    /// What was found out.
+    pub outcome: Outcome,
+    /// What it cost.
+    pub perf: Perf,
+    found: Found,
+    /// Statistics of its flows, computed when they are first needed.
+    pub(crate) class_stats: KnownStats,
+}
+
+/// What several tables and figures tell of a run, each computed when it is first needed.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    holds: OnceLock<Vec<Hold>>,
+    pause_trees: OnceLock<Vec<PauseTree>>,
+    queues: OnceLock<Queues>,
+}
+
+/// What a run cost. Never part of a file that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Perf {
+    /// Packets that crossed a link.
+    pub packet_hops: u64,
+    /// Events handled.
+    pub events: u64,
+    /// Processor time, set-up included.
+    pub cpu_seconds: f64,
+    /// Processor time before simulated time began (routes, ports, flows), where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub setup_cpu_seconds: Option<f64>,
+    /// Time on the wall.
+    pub wall_seconds: f64,
+}
+
+impl Run {
+    fn new(e: &Experiment, variant: Variant, config: Config, outcome: Outcome, perf: Perf) -> Self {
+        let mut outcome = outcome;
+        if e.late > 0 && outcome.finish == Finish::Drained {
+            // all that started is done, but not all flows have started
+            outcome.finish = Finish::TimeLimit;
+        }
+        let label = variant.scheme.title.to_owned();
+        let (found, class_stats) = (Found::default(), KnownStats::default());
+        Self { label, variant, config, outcome, perf, found, class_stats }
+    }
+
+    /// What paces the flows, in a word or two: the congestion control, or TCP.
+    pub fn senders(&self) -> &'static str {
+        match (self.config.nic.reliability, self.config.tcp.ecn) {
+            (Reliability::Tcp, EcnMode::Off) => "TCP without ECN",
+            (Reliability::Tcp, EcnMode::Rfc3168) => "TCP with ECN",
+            (Reliability::Tcp, EcnMode::Dctcp) => "DCTCP",
+            _ => self.variant.cc.name(),
+        }
+    }
+
+    /// The pause trees of this run of `e`, the one that did most harm first.
+    pub fn pause_trees(&self, e: &Experiment) -> &[PauseTree] {
+        self.found.pause_trees.get_or_init(|| PauseTree::of_run(e, self))
+    }
+
+    /// The pauses of this run of `e`, each from its start to its end.
+    pub fn holds(&self, e: &Experiment) -> &[Hold] {
+        self.found.holds.get_or_init(|| findings::holds(e, self))
+    }
+
+    /// How long the queues of this run of `e` were.
+    pub fn queues(&self, e: &Experiment) -> &Queues {
+        self.found.queues.get_or_init(|| Queues::of_run(&e.topology, self))
+    }
+
+    /// Why the run is no valid result, if it is none: a scheme that promises to lose nothing
+    /// lost packets of a lossless priority for lack of memory, and the scenario does not allow it.
+    pub fn invalid(&self, e: &Experiment) -> Option<String> {
+        if e.scenario.run.allow_loss || !self.variant.scheme.lossless {
+            return None;
+        }
+        let lossless = |p: Priority| self.config.switch.lossless.contains(p);
+        let broken = |d: &&weir_sim::outcome::DropRecord| {
+            d.reason.breaks_losslessness() && lossless(d.priority)
+        };
+        let drops: Vec<_> = self.outcome.drops.iter().filter(broken).collect();
+        let first = drops.iter().min_by_key(|d| d.first)?;
+        let packets: u64 = drops.iter().map(|d| d.packets).sum();
+        let flow = self.outcome.flows.get(first.flow);
+        let flow = flow.map_or_else(String::new, |f| {
+            format!(", of the flow {} to {}", e.topology.name(f.src()), e.topology.name(f.dst))
+        });
+        Some(format!(
+            "{} lost {} of lossless priority {} ({}), the first at {} in {}{flow}",
+            self.label,
+            weir_core::format::plural(packets, "packet"),
+            first.priority,
+            first.reason.name(),
+            weir_core::format::time(first.first),
+            e.topology.name(first.node),
+        ))
+    }
+
+    /// What to do about a run that is [invalid](Self::invalid).
+    pub fn remedy(&self) -> String {
+        let scheme = &self.config.scheme;
+        match (scheme.info.ingress_bound)(&scheme.values) {
+            IngressBound::Slows => format!(
+                "{} slows a neighbour down but never stops it: where buffers wait for each other \
+                 in a cycle they fill up at its lowest rate, whatever the headroom; end the run \
+                 before with `until` in [run], or accept loss with `allow-loss = true`",
+                scheme.info.title
+            ),
+            _ if !self.config.failures.is_empty() => {
+                "both ends of a link that fails forget their pauses, and what an ingress stores \
+                 when the link comes up again takes room from its headroom; `allow-loss = true` \
+                 in [run] accepts loss"
+                    .into()
+            }
+            _ => "weir check shows the headroom needed; `allow-loss = true` in [run] accepts loss"
+                .into(),
+        }
+    }
+
+    /// Whether the user stopped it.
+    pub fn interrupted(&self) -> bool {
+        self.outcome.finish == Finish::Interrupted
+    }
+
+    /// Whether the run was to go on until all flows are done, and the longest time that can be
+    /// simulated was over before.
+    pub fn clock_ended(&self) -> bool {
+        self.config.stop == Stop::Drained && self.outcome.finish == Finish::TimeLimit
+    }
+
+    /// Flows that have an end and did not come to it, and how many there are of these.
+    pub fn unfinished(&self) -> (u64, u64) {
+        let finite = || self.outcome.flows.iter().filter(|f| f.size != Bytes::MAX);
+        let open = finite().filter(|f| f.finish().is_none()).count();
+        (open as u64, finite().count() as u64)
+    }
+}
+
+/// A run without an outcome.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    /// What tables call it.
+    pub label: String,
+    /// Scheme, algorithm, seed.
+    pub variant: Variant,
+    /// Why there is none.
+    pub why: Failure,
+}
+
+/// Why a run has no outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// What it was asked for cannot be run.
+    BadInput(String),
+    /// It violated an invariant on its way.
+    Invalid(String),
+    /// The user interrupted the others before it began.
+    NotBegun,
+}
+
+impl Failure {
+    /// The failure behind an error of the simulator.
+    pub fn new(error: &SimError) -> Self {
+        let text = error.to_string();
+        if is_bad_input(error) { Self::BadInput(text) } else { Self::Invalid(text) }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::BadInput(why) => write!(f, "cannot be run: {why}"),
+            Self::Invalid(why) => write!(f, "failed: {why}"),
+            Self::NotBegun => write!(f, "not run: interrupted before it began"),
+        }
+    }
+}
+
+/// Whether a run failed because of what it was asked for, rather than on its way.
+pub fn is_bad_input(error: &SimError) -> bool {
+    match error {
+        SimError::Scheme { .. }
+        | SimError::Path(_)
+        | SimError::Traffic(_)
+        | SimError::Setting { .. }
+        | SimError::FrameTooLarge(_) => true,
+        SimError::Invariant { .. } | SimError::Conservation { .. } | SimError::Reordered { .. } => {
+            false
+        }
+    }
+}
+
+/// How far several runs are, shared between those who run and those who watch.
+#[derive(Debug)]
+pub struct Meter {
+    runs: Vec<Gauge>,
+    interrupt: AtomicBool,
+}
+
+/// How far one run is.
+#[derive(Debug, Default)]
+struct Gauge {
+    now: AtomicU64,
+    hops: AtomicU64,
+    /// Parts per million.
+    done: AtomicU64,
+}
+
+/// A look at a [`Meter`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// Part of all the work that is done, 0 to 1.
+    pub done: f64,
+    /// Packet-hops of all runs so far.
+    pub packet_hops: u64,
+    /// Simulated picoseconds of the run that is furthest.
+    pub now_ps: u64,
+    /// Runs finished.
+    pub finished: usize,
+}
+
+const MILLION: u64 = 1_000_000;
+
+impl Meter {
+    /// A meter for so many runs.
+    pub fn new(runs: usize) -> Self {
+        let runs = (0..runs).map(|_| Gauge::default()).collect();
+        Self { runs, interrupt: AtomicBool::new(false) }
+    }
+
+    /// Asks all runs to stop.
+    pub fn interrupt(&self) {
+        self.interrupt.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether they were asked to.
+    pub fn interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Says how far run `at` is, for runs that are not driven by [`run`]: `done` from 0 to 1.
+    pub fn report(&self, at: usize, now_ps: u64, packet_hops: u64, done: f64) {
+        let Some(gauge) = self.runs.get(at) else { return };
+        gauge.now.store(now_ps, Ordering::Relaxed);
+        gauge.hops.store(packet_hops, Ordering::Relaxed);
+        gauge.done.fetch_max((done.min(1.0) * MILLION as f64) as u64, Ordering::Relaxed);
+    }
+
+    /// How many runs there are.
+    pub fn total(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Looks.
+    pub fn read(&self) -> Reading {
+        let get = |a: &AtomicU64| a.load(Ordering::Relaxed);
+        let done: u64 = self.runs.iter().map(|g| get(&g.done)).sum();
+        Reading {
+            done: done as f64 / (self.runs.len().max(1) as u64 * MILLION) as f64,
+            packet_hops: self.runs.iter().map(|g| get(&g.hops)).sum(),
+            now_ps: self.runs.iter().map(|g| get(&g.now)).max().unwrap_or(0),
+            finished: self.runs.iter().filter(|g| get(&g.done) >= MILLION).count(),
+        }
+    }
+}
+
+/// Feeds a gauge from a running simulation.
+struct Watch<'a> {
+    gauge: &'a Gauge,
+    interrupt: &'a AtomicBool,
+    /// Packet-hops the run will take, as far as that is known.
+    hops: Option<u64>,
+    stop: Stop,
+    /// Called when simulated time begins.
+    begins: &'a mut dyn FnMut(),
+    /// When the gauge was fed last.
+    looked: Option<Instant>,
+}
+
+/// A gauge is read a few times per second.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+impl Observer for Watch<'_> {
+    fn begins(&mut self) {
+        (self.begins)();
+    }
+
+    fn progress(&mut self, look: &dyn Fn() -> Progress) -> ControlFlow<()> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        if self.looked.is_none_or(|at| at.elapsed() >= BETWEEN_LOOKS) {
+            self.looked = Some(Instant::now());
+            self.show(&look());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Watch<'_> {
+    fn show(&self, p: &Progress) {
+        let by_time = match self.stop {
+            Stop::At(end) => p.now.as_ps() as f64 / end.as_ps().max(1) as f64,
+            Stop::Drained => 0.0,
+        };
+        let by_work = self.hops.map_or(0.0, |all| p.packet_hops as f64 / all.max(1) as f64);
+        let done = by_time.max(by_work).min(0.999);
+        self.gauge.now.store(p.now.as_ps(), Ordering::Relaxed);
+        self.gauge.hops.store(p.packet_hops, Ordering::Relaxed);
+        self.gauge.done.fetch_max((done * MILLION as f64) as u64, Ordering::Relaxed);
+    }
+}
+
+/// Runs one variant, the `at`-th of those the meter watches.
+pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result<Run, SimError> {
+    let config = e.config(variant);
+    let gauge = &meter.runs[at];
+    let hops = expected_hops(e, variant.seed);
+    let several = match config.engine {
+        EngineConfig::Auto { threads } | EngineConfig::Window { threads } => threads > 1,
+        EngineConfig::Sequential | EngineConfig::Stepwise => false,
+    };
+    let cpu_seconds = || if several { process_seconds() } else { thread_seconds() };
+    let interrupt = &meter.interrupt;
+    let mut begun = None;
+    let mut watch = Watch {
+        gauge,
+        interrupt,
+        hops,
+        stop: config.stop,
+        begins: &mut || begun = cpu_seconds(),
+        looked: None,
+    };
+    let (wall, cpu) = (Instant::now(), cpu_seconds());
+    let outcome =
+        weir_sim::run_prepared(&e.topology, &e.prepared(&config), &e.traffic, &config, &mut watch)?;
+    let wall_seconds = wall.elapsed().as_secs_f64();
+    gauge.hops.store(outcome.totals.packet_hops, Ordering::Relaxed);
+    gauge.done.store(MILLION, Ordering::Relaxed);
+    let since_start = |t: Option<f64>| Some(t? - cpu?);
+    let perf = Perf {
+        packet_hops: outcome.totals.packet_hops,
+        events: outcome.totals.events,
+        cpu_seconds: since_start(cpu_seconds()).unwrap_or(wall_seconds),
+        setup_cpu_seconds: since_start(begun),
+        wall_seconds,
+    };
+    Ok(Run::new(e, variant, config, outcome, perf))
+}
+
+/// Runs one variant without reporting progress; `interrupt` ends it.
+pub fn run_alone(
+    e: &Experiment,
+    variant: Variant,
+    interrupt: &AtomicBool,
+) -> Result<Run, SimError> {
+    let config = e.config(variant);
+    let (wall, cpu) = (Instant::now(), thread_seconds());
+    let (prepared, mut alone) = (e.prepared(&config), Alone(interrupt));
+    let outcome = weir_sim::run_prepared(&e.topology, &prepared, &e.traffic, &config, &mut alone)?;
+    let wall_seconds = wall.elapsed().as_secs_f64();
+    let cpu_seconds = thread_seconds().zip(cpu).map_or(wall_seconds, |(end, start)| end - start);
+    let perf = Perf {
+        packet_hops: outcome.totals.packet_hops,
+        events: outcome.totals.events,
+        cpu_seconds,
+        setup_cpu_seconds: None,
+        wall_seconds,
+    };
+    Ok(Run::new(e, variant, config, outcome, perf))
+}
+
+/// Looks only whether to end.
+struct Alone<'a>(&'a AtomicBool);
+
+impl Observer for Alone<'_> {
+    fn progress(&mut self, _: &dyn Fn() -> Progress) -> ControlFlow<()> {
+        match self.0.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Runs all variants of an experiment, `jobs` at a time, and returns them in order. An interrupt
+/// leaves those out that have not begun.
+pub fn run_all(
+    e: &Experiment,
+    variants: &[Variant],
+    jobs: usize,
+    meter: &Meter,
+) -> Vec<Option<Result<Run, SimError>>> {
+    let all: Vec<(&Experiment, Variant)> = variants.iter().map(|v| (e, *v)).collect();
+    run_each(&all, jobs, meter)
+}
+
+/// The same for runs of several experiments.
+pub fn run_each(
+    all: &[(&Experiment, Variant)],
+    jobs: usize,
+    meter: &Meter,
+) -> Vec<Option<Result<Run, SimError>>> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<_> = all.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(e, variant)) = all.get(at) else { break };
+            if meter.interrupted() {
+                break;
+            }
+            let result = run(e, variant, meter, at);
+            *results[at].lock().expect("no run panics while it holds the lock") = Some(result);
+        }
+    };
+    let threads = jobs.clamp(1, all.len().max(1));
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    results.into_iter().map(|r| r.into_inner().expect("all threads have ended")).collect()
+}
+
+/// Packet-hops that the flows of a seed will take when nothing is lost: every packet and its
+/// ACK over every link. `None` when there are too many flows to count, or endless ones.
+fn expected_hops(e: &Experiment, seed: u64) -> Option<u64> {
+    const MOST: usize = 200_000;
+    if e.traffic.endless() {
+        return None;
+    }
+    let routes = e.routes();
+    let payload = e.scenario.nic.config.payload.get().max(1);
+    let mut total = 0u64;
+    for (i, flow) in e.traffic.sources(seed).into_iter().flatten().enumerate() {
+        if i >= MOST || flow.size == weir_core::Bytes::MAX {
+            return None;
+        }
+        let links = match flow.path.and_then(|p| e.paths.get(p as usize)) {
+            Some(path) => path.nodes.len().saturating_sub(1),
+            None => routes.path(&e.topology, flow.src, flow.dst, flow.id.hash64())?.len(),
+        };
+        let packets = flow.size.get().div_ceil(payload);
+        total = total.saturating_add(packets.saturating_mul(2 * links as u64));
+    }
+    Some(total)
+}
+
+/// Processor time of this thread so far, where the system tells it without ado.
+pub(crate) fn thread_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
+}
+
+/// Processor time of all threads so far, those that have ended included; coarse.
+fn process_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // the name of the program, in brackets, may hold blanks
+    let (_, fields) = text.rsplit_once(')')?;
+    let ticks = |i: usize| fields.split_whitespace().nth(i)?.parse::<f64>().ok();
+    // user and system time are the 14th and 15th field of the line, in hundredths of a second
+    Some((ticks(11)? + ticks(12)?) / 100.0)
+}

@@ -1,0 +1,60 @@
+//! Scenario files: from what people write to experiments that can be run.
+//!
+//! ```text
+//!   text ──► Table ──► Scenario ──► Experiment ──► weir_sim::Config
+//!   (file)   (tree)    (sections,   (network,
+//!                       variants)    traffic, checked)
+//! ```
+//!
+//! Reading finds everything that is wrong at once and says it with the line it stands on. What
+//! depends on the network (names of hosts, thresholds against links) is checked when an
+//! [`Experiment`] is made of the scenario.
+
+mod args;
+pub mod builtin;
+pub mod catalogue;
+pub mod checks;
+pub mod control;
+pub mod experiment;
+mod fields;
+pub mod hash;
+pub mod keys;
+mod lengths;
+mod names;
+mod pipeline;
+mod port_at;
+pub mod ports;
+pub mod reference;
+mod report;
+pub mod resolve;
+mod routing;
+mod scenario;
+pub mod scenario_doc;
+pub mod schema;
+mod sections;
+mod switch;
+mod tcp;
+pub mod text;
+mod topology;
+pub mod traffic;
+pub mod variant;
+mod window;
+
+pub use args::Arg;
+pub use checks::{HeadroomNeed, headroom_need};
+pub use experiment::{Experiment, Variant};
+pub use fields::{At, first_sentence, unknown_key};
+pub use lengths::length_key;
+pub use names::{Files, Route, ScenarioNames};
+pub use port_at::PortAt;
+pub use ports::{PortGroup, PortPattern};
+pub use reference::Reference;
+pub use report::{ReportSpec, SizeRange};
+pub use routing::RoutingSpec;
+pub use scenario::{Problems, Scenario};
+pub use sections::{FailureSpec, NicSpec, PathSpec, RunSpec};
+pub use switch::{Ecn, SwitchSpec};
+pub use tcp::TcpSpec;
+pub use topology::TopologySpec;
+pub use traffic::TrafficSpec;
+pub use window::Window;
