@@ -2,7 +2,7 @@
 //! `cargo run -p weir-lab --example probe_files -- DIRECTORY`
 
 use std::path::{Path, PathBuf};
-use weir_results::findings::Comparison;
+use weir_results::comparison::Comparison;
 use weir_results::report::{self, Formats};
 use weir_results::run::{Meter, run};
 use weir_scenario::Experiment;

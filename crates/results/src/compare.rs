@@ -7,8 +7,9 @@ mod published;
 pub use columns::{Figure, Sheet};
 pub use published::state_table;
 
+use crate::comparison::{ClassSummary, Comparison, Group, failures, notes};
 use crate::findings::port_record;
-use crate::findings::{ClassSummary, Comparison, Group, Selection, failures, hottest_port, notes};
+use crate::findings::{Selection, hottest_port};
 use crate::listing::{Layout, wrap};
 use crate::stats::Estimate;
 use crate::table::{Column, TextTable};
@@ -64,7 +65,7 @@ impl Figures {
     /// Sums up.
     pub fn new(c: &Comparison<'_>) -> Self {
         let of_run = |g: &Group<'_>| -> Vec<Option<PortAt>> {
-            g.runs.iter().map(|r| hottest_port(&g.experiment.topology, r)).collect()
+            g.runs.iter().map(|r| hottest_port(&g.experiment.topology, &r.outcome)).collect()
         };
         // ports of one network are compared; where rows have networks of their own, each has its
         // own
@@ -77,7 +78,9 @@ impl Figures {
                 .runs
                 .iter()
                 .zip(&hottest)
-                .filter_map(|(run, port)| port.and_then(|p| port_record(p, run)).map(|p| &p.queue))
+                .filter_map(|(run, port)| {
+                    port.and_then(|p| port_record(p, &run.outcome)).map(|p| &p.queue)
+                })
                 .collect();
             let means: Vec<f64> = queues.iter().map(|q| q.mean).collect();
             let longest: Vec<f64> = queues.iter().map(|q| q.max.get() as f64).collect();

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod column;
 pub mod compare;
+pub mod comparison;
 pub mod describe;
 pub mod fct;
 pub mod findings;

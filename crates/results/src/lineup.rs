@@ -7,10 +7,10 @@
 use crate::reference::{Published, published};
 use std::sync::Arc;
 use weir_scenario::Window;
-use weir_scenario::experiment::{Experiment, Variant, source};
 use weir_scenario::resolve::{Base, Fabrics};
 use weir_scenario::text::{Diagnostic, Diagnostics, Sources};
 use weir_scenario::variant::{self, VariantSpec};
+use weir_scenario::{Experiment, Variant, load::source};
 use weir_scenario::{Problems, control};
 use weir_sim::config::EngineConfig;
 

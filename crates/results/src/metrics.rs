@@ -358,8 +358,8 @@ fn row<T>(columns: &[Column<T>], of: &T) -> Row {
 impl Figures {
     /// Takes all figures out of a run.
     pub fn new<'a>(e: &'a Experiment, run: &'a Run) -> Self {
-        let port = hottest_port(&e.topology, run);
-        let view = RunView { run, hottest: port.and_then(|p| port_record(p, run)) };
+        let port = hottest_port(&e.topology, &run.outcome);
+        let view = RunView { run, hottest: port.and_then(|p| port_record(p, &run.outcome)) };
         let kept = run.outcome.pauses_left_out == 0;
         let innocent = kept.then(|| innocent_holds(run.pause_trees(e)));
         let flows = |(class, sizes): Part<'a>| {
@@ -370,7 +370,7 @@ impl Figures {
                 Sorted::new(times).mean()
             });
             let (class, sizes) = (class.map_or("", |c| c.1), sizes.map_or("", |s| &s.label));
-            FlowView { class, sizes, stats: ClassStats::of(run, which), innocent }
+            FlowView { class, sizes, stats: run.class_stats(which), innocent }
         };
         let columns = flow_columns();
         let runs = [row(&run_columns(), &view), row(&columns, &flows((None, None)))];

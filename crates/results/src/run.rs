@@ -1,10 +1,10 @@
 //! Running: `Experiment + Variant -> Config -> weir_sim -> Run`, one after the other or several
 //! at a time.
 
-use crate::findings::{self, Hold, KnownStats, PauseTree, Queues};
+use crate::findings::{self, ClassStats, Facts, Hold, KnownStats, PauseTree, Queues, Selection};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use weir_cc::tcp::EcnMode;
 use weir_core::{Bytes, Priority};
@@ -28,8 +28,6 @@ pub struct Run {
     /// What it cost.
     pub perf: Perf,
     found: Found,
-    /// Statistics of its flows, computed when they are first needed.
-    pub(crate) class_stats: KnownStats,
 }
 
 /// What several tables and figures tell of a run, each computed when it is first needed.
@@ -38,6 +36,7 @@ struct Found {
     holds: OnceLock<Vec<Hold>>,
     pause_trees: OnceLock<Vec<PauseTree>>,
     queues: OnceLock<Queues>,
+    class_stats: KnownStats,
 }
 
 /// What a run cost. Never part of a file that is compared.
@@ -64,8 +63,8 @@ impl Run {
             outcome.finish = Finish::TimeLimit;
         }
         let label = variant.scheme.title.to_owned();
-        let (found, class_stats) = (Found::default(), KnownStats::default());
-        Self { label, variant, config, outcome, perf, found, class_stats }
+        let found = Found::default();
+        Self { label, variant, config, outcome, perf, found }
     }
 
     /// What paces the flows, in a word or two: the congestion control, or TCP.
@@ -80,17 +79,35 @@ impl Run {
 
     /// The pause trees of this run of `e`, the one that did most harm first.
     pub fn pause_trees(&self, e: &Experiment) -> &[PauseTree] {
-        self.found.pause_trees.get_or_init(|| PauseTree::of_run(e, self))
+        self.found.pause_trees.get_or_init(|| PauseTree::of_run(e, self.facts(), self.holds(e)))
     }
 
     /// The pauses of this run of `e`, each from its start to its end.
     pub fn holds(&self, e: &Experiment) -> &[Hold] {
-        self.found.holds.get_or_init(|| findings::holds(e, self))
+        self.found.holds.get_or_init(|| findings::holds(e, &self.outcome))
     }
 
     /// How long the queues of this run of `e` were.
     pub fn queues(&self, e: &Experiment) -> &Queues {
-        self.found.queues.get_or_init(|| Queues::of_run(&e.topology, self))
+        self.found.queues.get_or_init(|| Queues::of_run(&e.topology, &self.outcome))
+    }
+
+    /// The flows of a selection that started after the warm-up. Tables, figures and files ask for
+    /// the same selections, so the answers are kept.
+    pub fn class_stats(&self, which: Selection<'_>) -> Arc<ClassStats> {
+        self.found.class_stats.of(which, || match which {
+            // the only class is all flows
+            Selection { class: Some(class), sizes: None }
+                if self.outcome.flows.iter().all(|f| f.class == class) =>
+            {
+                self.class_stats(Selection::default())
+            }
+            _ => Arc::new(ClassStats::sort_out(self.facts(), which)),
+        })
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        Facts { seed: self.variant.seed, config: &self.config, outcome: &self.outcome }
     }
 
     /// Why the run is no valid result, if it is none: a scheme that promises to lose nothing

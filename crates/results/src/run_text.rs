@@ -1,8 +1,9 @@
 //! What `weir run` prints: a run on one screen.
 
 use crate::compare;
+use crate::comparison::{Comparison, answer, notes};
 use crate::describe;
-use crate::findings::{ClassStats, Comparison, answer, notes};
+use crate::findings::Selection;
 use crate::listing::{Layout, wrap};
 use crate::run::Run;
 use crate::table::{Column, TextTable, paint};
@@ -95,7 +96,7 @@ fn flows(c: &Comparison<'_>, run: &Run, layout: Layout) -> String {
         classes.push(("all", None));
     }
     for (name, class) in classes {
-        let s = ClassStats::new(run, class);
+        let s = run.class_stats(Selection::of_class(class));
         let time = |x| format::or_dash(x, format::time_ps);
         let number = |x| format::or_dash(x, format::significant);
         let some = |n: u64| if n == 0 { String::new() } else { format::count(n) };

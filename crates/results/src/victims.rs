@@ -1,6 +1,7 @@
 //! The victims of a run as `weir run` prints them.
 
-use crate::findings::{Comparison, PauseTree, Victim};
+use crate::comparison::Comparison;
+use crate::findings::{PauseTree, Victim};
 use crate::listing::{Layout, wrap};
 use crate::run::Run;
 use crate::table::{Column, TextTable};

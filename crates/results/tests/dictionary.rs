@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use weir_core::Time;
 use weir_results::column::headings;
-use weir_results::findings::Comparison;
+use weir_results::comparison::Comparison;
 use weir_results::metrics::{Family, HEAD};
 use weir_results::ns3;
 use weir_results::report::{self, Formats};

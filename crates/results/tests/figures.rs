@@ -2,7 +2,7 @@
 
 use weir_fc::SCHEMES;
 use weir_plot::{Across, Figure, Panel, Shape, Style, draw};
-use weir_results::findings::Comparison;
+use weir_results::comparison::Comparison;
 use weir_results::lineup::{Lineup, Otherwise, Request};
 use weir_results::report::figures::{self, FIGURES, Format, Size};
 use weir_results::run::{Meter, run_all, run_each};

@@ -1,7 +1,7 @@
 //! What runs of the built-in scenarios are made into: tables, trees, summaries, pages.
 
 use weir_results::compare::{self, Figures, View};
-use weir_results::findings::{Comparison, answer};
+use weir_results::comparison::{Comparison, answer};
 use weir_results::lineup::{Lineup, Otherwise, Request};
 use weir_results::report;
 use weir_results::run::{Failed, Failure, Meter, run_all};
@@ -212,7 +212,7 @@ fn table_sizes_stand_beside_the_papers() {
     }
     assert!(!text.contains("PFC"), "published for OFC only: {text}");
     // at most F1 to F7 at Sc, 24 B each, and the mean is below the largest
-    let tables = weir_results::findings::TableSummary::of_group(&c.groups[1]);
+    let tables = weir_results::findings::TableSummary::of(c.groups[1].outcomes());
     assert_eq!((tables[0].name, tables[0].max), ("flow_in_port_tab", 7 * 24));
     assert_eq!(tables[0].at_load_factor().get(), 240, "168 B / 0.7");
     assert!(text.contains("240 B (?)"), "a conjecture: {text}");

@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fmt::Write;
-use weir_results::findings::Comparison;
+use weir_results::comparison::Comparison;
 use weir_results::report::{Formats, write};
 use weir_results::run::{Meter, run};
 use weir_scenario::Experiment;

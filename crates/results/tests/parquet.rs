@@ -8,7 +8,7 @@ mod parquet_files;
 
 use parquet_files::compare;
 use std::path::Path;
-use weir_results::findings::Comparison;
+use weir_results::comparison::Comparison;
 use weir_results::report::{self, Formats};
 use weir_results::run::{Meter, run_all};
 use weir_scenario::{Experiment, Files, Variant};

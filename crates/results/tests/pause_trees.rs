@@ -2,7 +2,8 @@
 //! them. `.ci/recompute` replays the pauses of random runs.
 
 use weir_core::Time;
-use weir_results::findings::{Comparison, PauseTree, notes};
+use weir_results::comparison::{Comparison, notes};
+use weir_results::findings::PauseTree;
 use weir_results::run::{Meter, run_all};
 use weir_scenario::Experiment;
 use weir_scenario::Files;

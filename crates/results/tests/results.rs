@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use weir_core::Time;
-use weir_results::findings::Comparison;
+use weir_results::comparison::Comparison;
 use weir_results::report::{self, Formats};
 use weir_results::run::{Meter, run_all};
 use weir_scenario::Experiment;

@@ -11,7 +11,8 @@
 //! to `hot2`. Of what passes these trunks only g (and u or w) is guilty of it.
 
 use weir_core::Time;
-use weir_results::findings::{Comparison, PauseTree};
+use weir_results::comparison::Comparison;
+use weir_results::findings::PauseTree;
 use weir_results::run::{Meter, run_all};
 use weir_scenario::Experiment;
 use weir_scenario::Files;

@@ -4,8 +4,9 @@ mod common;
 
 use weir_cc::tcp::{EcnMode, Handshake, TcpParams};
 use weir_core::{Bytes, Time};
+use weir_results::comparison::Comparison;
 use weir_results::describe;
-use weir_results::findings::{ClassStats, Comparison};
+use weir_results::findings::Selection;
 use weir_results::run::Meter;
 use weir_scenario::Experiment;
 use weir_scenario::Files;
@@ -174,12 +175,12 @@ fn a_run_reports_timeouts_windows_and_cuts() {
     let variant = e.variant(None, None, 1).expect("what the file says");
     let run = weir_results::run::run(&e, variant, &Meter::new(1), 0).expect("a valid run");
     assert_eq!(run.senders(), "TCP with ECN");
-    let stats = ClassStats::new(&run, None);
+    let stats = run.class_stats(Selection::of_class(None));
     assert_eq!(stats.completed, 6);
     assert!(stats.timeouts > 0 && stats.ecn_cuts > 0 && stats.lost > 0, "{stats:?}");
     assert!(stats.peak_window.max() >= Some(14_600.0));
     let c = Comparison::new(&e, vec![run]);
-    let notes = weir_results::findings::notes(&c, &c.groups[0]).join("; ");
+    let notes = weir_results::comparison::notes(&c, &c.groups[0]).join("; ");
     for what in ["lost (buffer-full)", "sent again", "timeouts", "windows cut for marks"] {
         assert!(notes.contains(what), "{notes}");
     }

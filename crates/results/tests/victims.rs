@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use weir_core::Time;
-use weir_results::findings::{Bound, Comparison, Victim};
+use weir_results::comparison::Comparison;
+use weir_results::findings::{Bound, Victim};
 use weir_results::report::{self, Formats};
 use weir_results::run::{Meter, Run, run_all};
 use weir_scenario::Experiment;

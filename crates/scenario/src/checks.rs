@@ -18,7 +18,7 @@ use crate::TrafficSpec;
 use crate::experiment::{Experiment, Variant};
 use crate::text::{Diagnostic, Diagnostics, NAME_RULE, Span, unfit_name};
 use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
-use weir_net::{Routes, Topology, validate_path};
+use weir_net::{Routes, validate_path};
 use weir_sim::HORIZON;
 use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, dynamic_headroom, headroom};
 use weir_traffic::FlowSpec;
@@ -43,6 +43,22 @@ pub fn headroom_need(e: &Experiment) -> Option<HeadroomNeed> {
         bytes: headroom(l.rate, l.delay, s.switch.config.latency, frame, &s.link),
     });
     needs.max_by_key(|need| (need.bytes, std::cmp::Reverse(need.link)))
+}
+
+/// Everything that does not fit together, or is odd; returns how many flows start only after the
+/// end of the run.
+pub(crate) fn all(e: &Experiment, out: &mut Diagnostics) -> u64 {
+    names(e, out);
+    scheme(e, e.own_variant(), out);
+    order(e, out);
+    acks(e, out);
+    transport(e, out);
+    memory(e, out);
+    signals(e, e.own_variant(), out);
+    refresh(e, out);
+    let late = traffic(e, e.routes(), out);
+    references(e, out);
+    late
 }
 
 /// Names go into tables on terminals and into CSV files.
@@ -213,29 +229,6 @@ fn static_buffer(e: &Experiment, all: Bytes, out: &mut Diagnostics) {
             "set the buffer to {all}, or lower xoff; packets that do not fit are lost"
         )));
     }
-}
-
-/// The most steps that routes may take to compute: (switches with hosts) x (directions of links).
-const MOST_ROUTING: u64 = 4_000_000_000;
-
-/// Networks whose routes alone would take minutes.
-pub(crate) fn too_large(topology: &Topology) -> Option<Diagnostic> {
-    let mut edges: Vec<NodeId> =
-        topology.hosts().iter().map(|&h| topology.port(h, PortId(0)).peer).collect();
-    edges.sort_unstable();
-    edges.dedup();
-    let work = edges.len() as u64 * 2 * topology.links().len() as u64;
-    (work > MOST_ROUTING).then(|| {
-        let title = format!(
-            "the network is too large: {} switches with hosts and {} links",
-            edges.len(),
-            topology.links().len()
-        );
-        Diagnostic::error(title).help(format!(
-            "their product may be at most {}: a 64-ary fat-tree with 65536 hosts is fine",
-            MOST_ROUTING / 2
-        ))
-    })
 }
 
 /// How many flows of each pattern are looked at.

@@ -2,19 +2,15 @@
 
 use crate::Ecn;
 use crate::FailureSpec;
-use crate::Files;
 use crate::Problems;
 use crate::Route;
 use crate::Scenario;
 use crate::ScenarioNames;
 use crate::TopologySpec;
-use crate::builtin;
-use crate::checks;
 use crate::control;
 use crate::text::{Diagnostic, Diagnostics};
 use crate::{PortAt, Window};
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use weir_cc::CcKind;
 use weir_cc::ecn::Profile;
@@ -23,7 +19,7 @@ use weir_core::{Bytes, NodeId, PortId, Priority, PrioritySet, Rate, Ratio, Respo
 use weir_fc::{
     FlowControl, NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds,
 };
-use weir_net::{Layer, Routes, Topology, nearest};
+use weir_net::{Layer, Routes, Topology};
 use weir_sim::Prepared;
 use weir_sim::config::{
     Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig, Reliability, Routing,
@@ -62,9 +58,6 @@ pub struct Experiment {
     preparations: Arc<Preparations>,
 }
 
-/// How messages call a scenario that is not a file, and its name unless it has one.
-const PIPED: &str = "stdin";
-
 /// One run of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
@@ -77,41 +70,14 @@ pub struct Variant {
 }
 
 impl Experiment {
-    /// Loads a scenario file or a built-in scenario, with `path=value` overrides.
-    pub fn load(reference: &str, sets: &[String]) -> Result<Self, Problems> {
-        let (name, text, files) = source(reference)?;
-        Self::read(&name, &text, files, sets)
-    }
-
     /// The files this was read from.
     pub fn inputs(&self) -> Vec<PathBuf> {
         self.scenario.files.inputs()
     }
 
-    /// Reads a scenario from text.
-    pub fn read(name: &str, text: &str, files: Files, sets: &[String]) -> Result<Self, Problems> {
-        let (scenario, out) = Scenario::read(name, text, files, sets);
-        Self::from_scenario(scenario, out, build)
-    }
-
-    /// Puts a scenario together that was read with the remarks `out`; `fabric` builds its network,
-    /// or knows it already.
-    pub(crate) fn from_scenario(
-        scenario: Scenario,
-        mut out: Diagnostics,
-        fabric: impl FnOnce(&TopologySpec, Routing) -> Result<Built, Diagnostic>,
-    ) -> Result<Self, Problems> {
-        let sources = scenario.sources.clone();
-        let made = Self::make(scenario, &mut out, fabric);
-        out.sort();
-        match made {
-            Some(experiment) if !out.has_errors() => Ok(Self { warnings: out, ..experiment }),
-            _ => Err(Problems { sources, diagnostics: out }),
-        }
-    }
-
-    /// Builds the network, puts the traffic on it, and looks for what does not fit together.
-    fn make(
+    /// Builds the network and puts the traffic on it. What does not fit together is for
+    /// [`crate::checks`] to say.
+    pub(crate) fn assemble(
         scenario: Scenario,
         out: &mut Diagnostics,
         fabric: impl FnOnce(&TopologySpec, Routing) -> Result<Built, Diagnostic>,
@@ -140,19 +106,9 @@ impl Experiment {
             window: Window::ALL,
             port_groups: Vec::new(),
             late: 0,
-            routes: Arc::clone(&routes),
+            routes,
             preparations,
         };
-        checks::names(&experiment, out);
-        checks::scheme(&experiment, experiment.own_variant(), out);
-        checks::order(&experiment, out);
-        checks::acks(&experiment, out);
-        checks::transport(&experiment, out);
-        checks::memory(&experiment, out);
-        checks::signals(&experiment, experiment.own_variant(), out);
-        checks::refresh(&experiment, out);
-        experiment.late = checks::traffic(&experiment, &routes, out);
-        checks::references(&experiment, out);
         let groups = experiment.scenario.report.ports.iter();
         experiment.port_groups = groups.map(|g| g.find(&experiment.topology, out)).collect();
         Some(experiment)
@@ -261,21 +217,6 @@ impl Experiment {
         Variant { scheme: s.flow_control.scheme.value, cc, seed: s.run.seeds[0] }
     }
 
-    /// What is odd about a run besides [`Experiment::warnings`]: a congestion control that is not
-    /// that of the file, and a scheme that cannot promise here what it promises elsewhere.
-    pub fn warnings_about(&self, variant: Variant) -> Diagnostics {
-        let mut out = checks::chosen_cc(self, variant);
-        checks::floor(self, variant, &mut out);
-        out
-    }
-
-    /// What to consider before its numbers are used for real switches; `weir check` says it.
-    pub fn advice(&self, variant: Variant) -> Diagnostics {
-        let mut out = Diagnostics::default();
-        checks::response(self, variant, &mut out);
-        out
-    }
-
     /// The names of the classes of traffic.
     pub fn classes(&self) -> &[String] {
         self.traffic.classes()
@@ -296,29 +237,6 @@ impl Experiment {
     pub(crate) fn preparations(&self) -> usize {
         self.preparations.0.lock().expect("no thread panics with the lock").len()
     }
-}
-
-/// A scenario file or a built-in scenario: its name in messages, its text, and where it looks for
-/// files.
-pub fn source(reference: &str) -> Result<(String, Cow<'static, str>, Files), Problems> {
-    if let Some(found) = builtin::find(reference) {
-        let name = format!("{} (built in)", found.name);
-        return Ok((name, Cow::Borrowed(found.text), Files::default()));
-    }
-    let path = Path::new(reference);
-    let (text, beside) = Files::scenario(reference).map_err(|why| {
-        let names = || builtin::all().map(|b| b.name);
-        let all: Vec<&str> = names().collect();
-        let error = Diagnostic::error(why).nearest(nearest(reference, names()));
-        Problems::plain(error.help(format!("built-in scenarios: {}", all.join(", "))))
-    })?;
-    if !beside {
-        // what came through a pipe lies in no directory and has no name
-        return Ok((PIPED.to_owned(), Cow::Owned(text), Files::default()));
-    }
-    let files = Files::of(path.parent().map(Path::to_owned));
-    files.note(path.to_owned());
-    Ok((reference.to_owned(), Cow::Owned(text), files))
 }
 
 /// How switches mark, for a congestion control or TCP in this mode.
@@ -376,10 +294,33 @@ impl Preparations {
     }
 }
 
+/// The most steps that routes may take to compute: (switches with hosts) x (directions of links).
+const MOST_ROUTING: u64 = 4_000_000_000;
+
+/// Networks whose routes alone would take minutes.
+fn too_large(topology: &Topology) -> Option<Diagnostic> {
+    let mut edges: Vec<NodeId> =
+        topology.hosts().iter().map(|&h| topology.port(h, PortId(0)).peer).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    let work = edges.len() as u64 * 2 * topology.links().len() as u64;
+    (work > MOST_ROUTING).then(|| {
+        let title = format!(
+            "the network is too large: {} switches with hosts and {} links",
+            edges.len(),
+            topology.links().len()
+        );
+        Diagnostic::error(title).help(format!(
+            "their product may be at most {}: a 64-ary fat-tree with 65536 hosts is fine",
+            MOST_ROUTING / 2
+        ))
+    })
+}
+
 /// Builds a network, and finds its paths.
 pub(crate) fn build(spec: &TopologySpec, routing: Routing) -> Result<Built, Diagnostic> {
     let topology = spec.build()?;
-    if let Some(error) = checks::too_large(&topology) {
+    if let Some(error) = too_large(&topology) {
         return Err(error);
     }
     let routes = route(&topology, routing);

@@ -174,6 +174,11 @@ impl<'a> Fields<'a> {
         None
     }
 
+    /// A single value of any kind as it is written; `None` when not given.
+    pub(crate) fn written(&mut self, name: &str) -> Option<At<String>> {
+        self.single(name).map(|(value, span)| At { value, span: Some(span) })
+    }
+
     /// Text that must be there.
     pub(crate) fn required_text(&mut self, name: &str) -> Option<At<String>> {
         if !self.given(name) {
@@ -400,6 +405,14 @@ fn read_quantity<T: Quantity>(key: &Key, text: &str) -> Result<T, String> {
     match value.too_large() {
         Some(most) => Err(format!("`{}` is {text}, which is too large: {most}", key.name)),
         None => Ok(value),
+    }
+}
+
+/// Refuses a delay of a component that is longer than a second.
+pub(crate) fn short(f: &mut Fields<'_>, name: &str, time: &At<Time>) {
+    if time.value > Time::from_ms(1000) {
+        let title = format!("a `{name}` of {} is out of range", time.value);
+        f.out.push(Diagnostic::error(title).maybe_at(time.span, "at most 1 s"));
     }
 }
 

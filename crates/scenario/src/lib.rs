@@ -20,6 +20,7 @@ mod fields;
 pub mod hash;
 pub mod keys;
 mod lengths;
+pub mod load;
 mod names;
 mod pipeline;
 mod port_at;

@@ -1,7 +1,6 @@
 //! `[switch]` with `model = "pipelined"`: the packet processor and what bounds its queues.
 
-use super::fields::{Fields, Or};
-use super::sections::short;
+use super::fields::{Fields, Or, short};
 use crate::text::{Diagnostic, Span};
 use weir_core::Bytes;
 use weir_fc::{OnFull, SharedLimits, StageLimits};

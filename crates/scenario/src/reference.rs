@@ -48,8 +48,7 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<Reference> {
     let (class, sizes, against) = (f.text("class"), f.text("sizes"), f.text("against"));
     // read in any case, so that what is wrong with it is said
     let (metric, table, source) = (f.text("metric"), f.text("table"), f.text("source"));
-    let value = f.item("value")?;
-    let value = At { value: value.value.text().unwrap_or_default(), span: Some(value.span) };
+    let value = f.written("value");
     let plain = |s: String| s.chars().filter(|c| !c.is_whitespace()).collect();
     let at = [&class, &sizes, &variant, &against].map(|t| t.as_ref().and_then(|t| t.span));
     Some(Reference {
@@ -60,7 +59,7 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<Reference> {
         sizes: sizes.map(|t| plain(t.value)),
         metric: metric?,
         table,
-        value,
+        value: value?,
         source: source?.value,
         at,
     })

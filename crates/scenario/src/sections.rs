@@ -1,6 +1,6 @@
 //! The sections whose keys are fixed, `[switch]` aside.
 
-use super::fields::{At, Fields, Or};
+use super::fields::{At, Fields, Or, short};
 use super::keys;
 use super::tcp::{self, TcpSpec};
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
@@ -34,14 +34,6 @@ pub(crate) fn link(item: Option<&Item>, out: &mut Diagnostics) -> LinkConfig {
         overhead: overhead.value,
         response: response.value,
         bit_error_rate: bit_error_rate.value,
-    }
-}
-
-/// Refuses a delay of a component that is longer than a second.
-pub(crate) fn short(f: &mut Fields<'_>, name: &str, time: &At<Time>) {
-    if time.value > Time::from_ms(1000) {
-        let title = format!("a `{name}` of {} is out of range", time.value);
-        f.out.push(Diagnostic::error(title).maybe_at(time.span, "at most 1 s"));
     }
 }
 

@@ -1,6 +1,6 @@
 //! `[switch]`: memory, thresholds, queues, marking, watchdog.
 
-use super::fields::{At, Fields, Or};
+use super::fields::{At, Fields, Or, short};
 use super::{keys, pipeline};
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{Bytes, Priority, PrioritySet, Ratio};
@@ -55,7 +55,7 @@ pub(crate) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
     let ecn_at = f.item("ecn").map(|item| item.span);
     let schedule = schedule(&mut f);
     let latency = f.time("latency");
-    super::sections::short(&mut f, "latency", &latency);
+    short(&mut f, "latency", &latency);
     let latency = latency.value;
     let (ecn, ecn_when) = ecn(&mut f);
     let watchdog = watchdog(&mut f);

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use weir_results::findings::{ClassSummary, Comparison};
+use weir_results::comparison::{ClassSummary, Comparison};
 use weir_results::metrics::{Family, is_of_flows};
 use weir_results::run::{Meter, run_all};
 use weir_results::stats::Estimate;

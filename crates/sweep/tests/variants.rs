@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use weir_results::column::Heading;
 use weir_results::compare::{self, Figure, Figures, View};
-use weir_results::findings::Comparison;
+use weir_results::comparison::Comparison;
 use weir_results::lineup::{Lineup, Otherwise, Request};
 use weir_results::listing::Layout;
 use weir_results::metrics::{self, Family, Row};

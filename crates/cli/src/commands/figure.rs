@@ -6,7 +6,7 @@ use crate::terminal::{Terminal, print};
 use anyhow::{Context, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use weir_results::findings::Comparison;
+use weir_results::comparison::Comparison;
 use weir_results::lineup::Lineup;
 use weir_results::listing::{Layout, wrap};
 use weir_results::report::figures::{self, FIGURES, Format, Size};

@@ -2,7 +2,7 @@
 //! `slowdown_p99@0..10KB`.
 
 use crate::column::Heading;
-use crate::findings::Comparison;
+use crate::comparison::Comparison;
 use crate::listing::{Layout, wrap};
 use crate::metrics::{self, Figures};
 use crate::stats::change_within;
@@ -110,7 +110,7 @@ pub struct Sheet {
 impl Sheet {
     /// Takes them out of the runs.
     pub fn new(c: &Comparison<'_>) -> Self {
-        let row = |g: &crate::findings::Group<'_>| {
+        let row = |g: &crate::comparison::Group<'_>| {
             let of = |r: &crate::run::Run| (r.variant.seed, Figures::new(g.experiment, r));
             g.runs.iter().map(of).collect()
         };

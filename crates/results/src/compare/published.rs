@@ -2,7 +2,8 @@
 //! table of their own.
 
 use super::columns::{Figure, Sheet};
-use crate::findings::{Comparison, Group, TableSummary};
+use crate::comparison::{Comparison, Group};
+use crate::findings::TableSummary;
 use crate::reference::{Measure, Published};
 use crate::table::{Column, TextTable};
 use weir_core::format;
@@ -151,7 +152,7 @@ pub fn state_table(c: &Comparison<'_>) -> Option<TextTable> {
         Column::words("", 15),
     ]);
     for group in &c.groups {
-        for table in TableSummary::of_group(group) {
+        for table in TableSummary::of(group.outcomes()) {
             let here = |r: &&Published| match &r.measure {
                 Measure::Table(name) => about(r, group) && name == table.name,
                 _ => false,

@@ -13,14 +13,14 @@
 //!         Sa pauses h0, h1
 //! ```
 
+use super::Facts;
 use super::victims::{Log, Victim, effect, held_flows, victims};
-use crate::run::Run;
 use std::collections::BTreeMap;
 use weir_core::{FlowId, NodeId, PortId, Priority, Time};
 use weir_scenario::PortAt;
 use weir_scenario::Window;
 use weir_scenario::experiment::Experiment;
-use weir_sim::outcome::{PauseEvent, PauseScope};
+use weir_sim::outcome::{Outcome, PauseEvent, PauseScope};
 
 /// One pause from its start to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,9 +94,9 @@ impl PauseTree {
         add(&self.pauses)
     }
 
-    /// The trees of a run; see [`Run::pause_trees`], which works them out only once.
-    pub(crate) fn of_run(e: &Experiment, run: &Run) -> Vec<Self> {
-        let (holds, window) = (run.holds(e), e.window);
+    /// The trees that the pauses `holds` of a run make.
+    pub(crate) fn of_run(e: &Experiment, run: Facts<'_>, holds: &[Hold]) -> Vec<Self> {
+        let window = e.window;
         let mut trees: BTreeMap<Option<PortAt>, Vec<PauseNode>> = BTreeMap::new();
         let touched = |(_, h): &(usize, &Hold)| window.touches(h.start, h.end);
         for (i, hold) in holds.iter().enumerate().filter(touched) {
@@ -218,12 +218,11 @@ pub(crate) fn within(window: Window, all: &[Hold]) -> Vec<Hold> {
     all.iter().filter(|h| window.touches(h.start, h.end)).map(part).collect()
 }
 
-/// Pairs pauses with their resumes and finds the parent of each; see [`Run::holds`], which does so
-/// only once.
-pub(crate) fn holds(e: &Experiment, run: &Run) -> Vec<Hold> {
+/// Pairs pauses with their resumes and finds the parent of each.
+pub(crate) fn holds(e: &Experiment, outcome: &Outcome) -> Vec<Hold> {
     let mut holds: Vec<Hold> = Vec::new();
     let mut active: BTreeMap<Key, Active> = BTreeMap::new();
-    for event in &run.outcome.pauses {
+    for event in &outcome.pauses {
         if event.scope == PauseScope::All && !event.pause {
             lift_all(event, &mut holds, &mut active);
             continue;
@@ -246,7 +245,7 @@ pub(crate) fn holds(e: &Experiment, run: &Run) -> Vec<Hold> {
         }
     }
     for left in active.values() {
-        holds[left.hold].end = run.outcome.end;
+        holds[left.hold].end = outcome.end;
     }
     holds
 }

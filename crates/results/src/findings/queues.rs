@@ -1,10 +1,9 @@
 //! How long queues were, and how much memory was in use, weighted by time.
 
-use crate::run::Run;
 use rustc_hash::FxHashMap;
 use weir_core::{NodeId, Percentile, PortId};
 use weir_net::{Layer, Topology};
-use weir_sim::outcome::QueueStats;
+use weir_sim::outcome::{Outcome, QueueStats};
 
 /// Where a switch port stands in the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,7 +122,7 @@ impl Queues {
     /// The distributions of a run; see [`Run::queues`], which works them out only once. A run
     /// records no port that did nothing: such ports were empty for as long as the others were
     /// looked at.
-    pub(crate) fn of_run(topology: &Topology, run: &Run) -> Self {
+    pub(crate) fn of_run(topology: &Topology, outcome: &Outcome) -> Self {
         let mut sums: [Sum; PortKind::ALL.len()] = Default::default();
         // of each kind, how many ports there are beyond those that are recorded
         let mut idle = [0u128; PortKind::ALL.len()];
@@ -133,18 +132,18 @@ impl Queues {
                 idle[kind as usize] += 1;
             }
         }
-        for port in &run.outcome.ports {
+        for port in &outcome.ports {
             if let Some(kind) = PortKind::of(topology, port.node, port.port) {
                 sums[kind as usize].add(&port.queue);
                 idle[kind as usize] -= 1;
             }
         }
-        let watched = run.outcome.switches.first().map_or(0, |s| time_of(&s.buffer));
+        let watched = outcome.switches.first().map_or(0, |s| time_of(&s.buffer));
         let by_kind = PortKind::ALL.map(|kind| {
             let sum = std::mem::take(&mut sums[kind as usize]);
             sum.distribution().with_empty_time(watched * idle[kind as usize])
         });
-        let memory = Distribution::new(run.outcome.switches.iter().map(|s| &s.buffer));
+        let memory = Distribution::new(outcome.switches.iter().map(|s| &s.buffer));
         Self { by_kind, memory }
     }
 

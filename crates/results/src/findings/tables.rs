@@ -1,8 +1,7 @@
 //! What schemes keep in their switches.
 
-use super::Group;
-use crate::run::Run;
 use weir_core::Bytes;
+use weir_sim::outcome::Outcome;
 
 /// A table of a scheme, over all switches.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,20 +21,11 @@ impl TableSummary {
         Bytes::new((self.max * 100).div_ceil(weir_fc::ofc::LOAD_FACTOR_PERCENT))
     }
 
-    /// The tables of one run.
-    pub fn of_run(run: &Run) -> Vec<Self> {
-        Self::of(std::iter::once(run))
-    }
-
-    /// The tables of all runs of a scheme.
-    pub fn of_group(group: &Group<'_>) -> Vec<Self> {
-        Self::of(group.runs.iter())
-    }
-
-    fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<Self> {
+    /// The tables of a scheme in these runs, all together.
+    pub fn of<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         let mut switches = 0;
-        for switch in runs.flat_map(|r| &r.outcome.switches) {
+        for switch in outcomes.into_iter().flat_map(|o| &o.switches) {
             switches += 1;
             for t in &switch.tables {
                 match all.iter_mut().find(|a| a.name == t.name) {

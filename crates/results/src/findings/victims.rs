@@ -1,7 +1,7 @@
 //! Who was held for the sake of a port it never used.
 
+use super::Facts;
 use super::pauses::{Hold, PauseTree};
-use crate::run::Run;
 use std::collections::{BTreeMap, BTreeSet};
 use weir_core::{ClassId, FlowId, NodeId, PortId, Priority, Time};
 use weir_scenario::PortAt;
@@ -77,13 +77,13 @@ pub(super) struct HeldFlow<'a> {
 }
 
 /// The flows that were held and how they are routed.
-pub(super) fn held_flows<'a>(e: &Experiment, run: &'a Run) -> Vec<HeldFlow<'a>> {
+pub(super) fn held_flows<'a>(e: &Experiment, run: Facts<'a>) -> Vec<HeldFlow<'a>> {
     const MOST: usize = 100_000;
     let held = run.outcome.flows.iter().filter(|f| !f.held().is_empty()).take(MOST);
     let wanted: BTreeMap<FlowId, &FlowRecord> = held.map(|f| (f.id, f)).collect();
     let routes = e.routes();
     let mut flows = Vec::new();
-    for host in e.traffic.sources(run.variant.seed) {
+    for host in e.traffic.sources(run.seed) {
         let all = FlowId::new(host.host(), 0)..=FlowId::new(host.host(), u32::MAX);
         // flows of a host come in order: stop at the last one wanted
         let Some((&last, _)) = wanted.range(all).next_back() else { continue };
@@ -101,7 +101,7 @@ pub(super) fn held_flows<'a>(e: &Experiment, run: &'a Run) -> Vec<HeldFlow<'a>> 
 
 /// When a pause can have held the port at the other end: the frame takes the time of the link, and
 /// the one that lifts the pause may wait for a frame on the wire and for its own response time.
-pub(super) fn effect(e: &Experiment, run: &Run, hold: &Hold) -> (Time, Time) {
+pub(super) fn effect(e: &Experiment, run: Facts<'_>, hold: &Hold) -> (Time, Time) {
     let link = e.topology.link(e.topology.port(hold.held.node, hold.held.port).link);
     let config = &run.config;
     let frame = link.rate.time_for(config.nic.max_frame() + config.link.overhead);

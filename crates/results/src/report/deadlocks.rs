@@ -2,7 +2,7 @@
 
 use super::figures::look::looks;
 use super::html::{data_table, topology_figure};
-use crate::findings::Comparison;
+use crate::comparison::Comparison;
 use weir_core::markup::escape;
 use weir_net::draw;
 use weir_plot::Data;

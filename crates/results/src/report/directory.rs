@@ -2,7 +2,7 @@
 
 use super::destination::{Content, Destination, State, WriteError};
 use super::{page, probe_tables, summary, tables};
-use crate::findings::Comparison;
+use crate::comparison::Comparison;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,7 @@
 
 use super::tables::{Of, Table, with_run};
 use crate::column::{Heading, Kind, Value, headings};
-use crate::findings::Comparison;
+use crate::comparison::Comparison;
 use crate::run::Run;
 use serde_json::json;
 use weir_core::Unit;

@@ -2,10 +2,10 @@
 
 use super::probe_tables;
 use crate::column::{Column, columns};
+use crate::comparison::{ClassSummary, Comparison, Group, answer, missing_signal};
 use crate::findings::port_record;
 use crate::findings::{
-    ClassStats, ClassSummary, Comparison, Distribution, Group, PauseTree, PortKind, Selection,
-    TableSummary, answer, hottest_port, missing_signal,
+    ClassStats, Distribution, PauseTree, PortKind, Selection, TableSummary, hottest_port,
 };
 use crate::run::{Failed, Run};
 use crate::stats::{Estimate, Spread};
@@ -144,7 +144,7 @@ fn lengths(e: &Experiment, run: &Run) -> (Map<String, Value>, Value) {
 /// The summary of one run.
 pub fn run_summary(e: &Experiment, run: &Run) -> Value {
     let o = &run.outcome;
-    let (classes, sizes) = divided(e, |which| class(&ClassStats::of(run, which)));
+    let (classes, sizes) = divided(e, |which| class(&run.class_stats(which)));
     let (queues, memory) = lengths(e, run);
     let is_tcp = run.config.nic.reliability == Reliability::Tcp;
     // An interrupted run depends on when it was interrupted: it has no fingerprint.
@@ -232,7 +232,7 @@ fn processors(run: &Run) -> Value {
 /// What the scheme keeps in a switch.
 fn tables(run: &Run) -> Vec<Value> {
     let each = |t: TableSummary| json!({ "table": t.name, "mean": t.mean, "max": t.max });
-    TableSummary::of_run(run).into_iter().map(each).collect()
+    TableSummary::of([&run.outcome]).into_iter().map(each).collect()
 }
 
 fn picoseconds(t: Option<f64>) -> Value {
@@ -320,8 +320,8 @@ fn drops(e: &Experiment, run: &Run) -> Vec<Value> {
 }
 
 fn hottest(e: &Experiment, run: &Run) -> Value {
-    let Some(at) = hottest_port(&e.topology, run) else { return Value::Null };
-    let Some(port) = port_record(at, run) else { return Value::Null };
+    let Some(at) = hottest_port(&e.topology, &run.outcome) else { return Value::Null };
+    let Some(port) = port_record(at, &run.outcome) else { return Value::Null };
     json!({
         "node": e.topology.name(at.node),
         "port": at.label(&e.topology),

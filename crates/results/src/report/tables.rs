@@ -2,7 +2,8 @@
 
 use super::pause_tables;
 use crate::column::{Column, Csv, Heading, Kind, Sink, columns, headings};
-use crate::findings::{Comparison, Distribution, PortKind};
+use crate::comparison::Comparison;
+use crate::findings::{Distribution, PortKind};
 use crate::run::Run;
 use std::borrow::Cow;
 use std::fmt::Display;

@@ -1,7 +1,7 @@
 //! Figures about flows: completion times, rates and slowdowns.
 
 use super::look::looks;
-use crate::findings::{ClassSummary, Comparison, Group};
+use crate::comparison::{ClassSummary, Comparison, Group};
 use crate::run::Run;
 use crate::stats::{Estimate, Sorted, usual_max};
 use weir_core::percentile::P99;

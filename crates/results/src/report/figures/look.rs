@@ -1,6 +1,6 @@
 //! What a row of a comparison is called in figures, and how it looks: the same everywhere.
 
-use crate::findings::{Comparison, Group};
+use crate::comparison::{Comparison, Group};
 use std::collections::BTreeMap;
 use weir_fc::SCHEMES;
 use weir_plot::Style;

@@ -10,7 +10,7 @@ mod time;
 pub use export::{Format, Size};
 
 use crate::compare::Figures;
-use crate::findings::Comparison;
+use crate::comparison::Comparison;
 use crate::lineup::Lineup;
 use look::{Look, looks};
 use weir_net::nearest;

@@ -2,7 +2,8 @@
 
 use super::look::looks;
 use super::time::{Extent, goes_on};
-use crate::findings::{Comparison, Distribution, Group, PortKind, Queues};
+use crate::comparison::{Comparison, Group};
+use crate::findings::{Distribution, PortKind, Queues};
 use crate::stats::usual_max;
 use weir_core::Bytes;
 use weir_fc::IngressBound;

@@ -1,8 +1,9 @@
 //! The answer in one sentence, made from the results.
 
-use super::classes::{ClassStats, ClassSummary};
+use super::classes::ClassSummary;
 use super::notes::circle;
 use super::{Comparison, Group};
+use crate::findings::Selection;
 use crate::run::Run;
 use crate::stats::Change;
 use weir_core::ClassId;
@@ -88,7 +89,7 @@ fn when(stuck: &[&Group<'_>]) -> Vec<(String, String)> {
 
 /// How much longer flows of a class, or all of them, took in a row than in another, seed by seed.
 fn change(row: &Group<'_>, other: &Group<'_>, class: Option<ClassId>) -> Option<Change> {
-    let mean = |run: &Run| ClassStats::new(run, class).fct.mean();
+    let mean = |run: &Run| run.class_stats(Selection::of_class(class)).fct.mean();
     let pairs = row.runs.iter().filter_map(|run| {
         let same = other.runs.iter().find(|r| r.variant.seed == run.variant.seed)?;
         Some((mean(run)?, mean(same)?))
