@@ -3,14 +3,12 @@
 use super::claim::{self, Claim};
 use super::discussion::{self, Discussion};
 use super::experiment::{Experiment, Work};
+use super::inside::{FILES, built_in};
 use std::path::{Path, PathBuf};
 use weir_scenario::hash::Sha256;
 use weir_scenario::text::{Diagnostic, Diagnostics, SourceId, Sources, Span, parse};
 use weir_scenario::{Files, Problems};
 use weir_sweep::reader::Reader;
-
-/// Files of `papers/` inside the program, by path.
-pub static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/papers.rs"));
 
 /// A paper with its experiments and claims.
 #[derive(Clone, Debug)]
@@ -52,12 +50,18 @@ pub struct Chosen {
 
 const KEYS: &[&str] = &["id", "title", "short", "year", "notes", "experiments"];
 
-/// Names of the papers inside the program.
-pub fn built_in() -> Vec<&'static str> {
-    FILES.iter().filter_map(|(path, _)| path.strip_suffix("/paper.toml")).collect()
-}
-
 impl Paper {
+    /// The discussions that are about a claim, by position.
+    pub fn discussed(&self, claim: usize) -> impl Iterator<Item = usize> {
+        let about = move |(_, d): &(usize, &Discussion)| d.claims.contains(&claim);
+        self.discussions.iter().enumerate().filter(about).map(|(i, _)| i)
+    }
+
+    /// Whether something says why a claim came out as it did.
+    pub fn is_discussed(&self, claim: usize) -> bool {
+        !self.claims[claim].discussion.is_empty() || self.discussed(claim).next().is_some()
+    }
+
     /// One of the papers inside the program.
     pub fn inside(id: &str) -> Result<Self, Problems> {
         let own = |path: &&str| Path::new(path).parent() == Some(Path::new(id));

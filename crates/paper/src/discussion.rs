@@ -3,10 +3,8 @@
 //! It is written after the runs and has a file of its own, so that the file of the rules need not
 //! change once there are results. No plan, result or verdict depends on it.
 
-use super::catalogue::{Chosen, FILES, Paper};
 use super::claim::Claim;
-use super::run::Collected;
-use super::verdict::Outcome;
+use super::inside;
 use weir_scenario::ports::matches;
 use weir_scenario::text::{Diagnostics, SourceId, Sources, Span, Table, parse};
 use weir_sweep::reader::Reader;
@@ -80,7 +78,7 @@ fn one(
     }
     let sensitivity = r.texts(table, "sensitivity");
     for (name, at) in &sensitivity {
-        let known: Vec<&str> = [experiments, &inside()].concat();
+        let known: Vec<&str> = [experiments, &inside::experiments()].concat();
         if !known.iter().any(|e| e.eq_ignore_ascii_case(name)) {
             r.unknown("experiment", name, *at, &known);
         }
@@ -99,79 +97,6 @@ fn no_claim(r: &mut Reader<'_>, pattern: &str, at: Span, ids: &[&str]) {
     let error = weir_scenario::text::Diagnostic::error(format!("no claim is called `{pattern}`"));
     let error = error.nearest(weir_net::nearest(pattern, ids.iter().copied()));
     r.out.push(error.at(at, "").help("`weir paper claims` lists them; `*` stands for any text"));
-}
-
-/// The experiments of all papers inside the program, as their files name them.
-fn inside() -> Vec<&'static str> {
-    let other = ["/paper.toml", "/claims.toml", "/discussion.toml", ".scenario.toml"];
-    let own = |path: &str| path.ends_with(".toml") && !other.iter().any(|o| path.ends_with(o));
-    let id = |text: &'static str| {
-        let line = text.lines().find_map(|line| line.strip_prefix("id = \""))?;
-        line.split_once('"').map(|(id, _)| id)
-    };
-    FILES.iter().filter(|(path, _)| own(path)).filter_map(|(_, text)| id(text)).collect()
-}
-
-impl Paper {
-    /// The discussions that are about a claim, by position.
-    pub fn discussed(&self, claim: usize) -> impl Iterator<Item = usize> {
-        let about = move |(_, d): &(usize, &Discussion)| d.claims.contains(&claim);
-        self.discussions.iter().enumerate().filter(about).map(|(i, _)| i)
-    }
-
-    /// Whether something says why a claim came out as it did.
-    pub fn is_discussed(&self, claim: usize) -> bool {
-        !self.claims[claim].discussion.is_empty() || self.discussed(claim).next().is_some()
-    }
-}
-
-/// Claims that are not reproduced although nothing says why: experiment and claim, each once.
-pub fn undiscussed(all: &[Collected<'_>]) -> Vec<(String, String)> {
-    let mut open = Vec::new();
-    for c in all {
-        let not = c.verdicts.iter().filter(|v| v.outcome == Outcome::NotReproduced);
-        for v in not.filter(|v| !c.paper.is_discussed(v.claim)) {
-            let claim = &c.paper.claims[v.claim];
-            open.push((c.experiment.id.clone(), claim.id.clone()));
-        }
-    }
-    open.dedup();
-    open
-}
-
-/// The same of the results that are published with the program.
-pub fn undiscussed_published(chosen: &[Chosen]) -> Vec<(String, String)> {
-    let text = FILES.iter().find(|(path, _)| *path == "results/not-reproduced.csv");
-    let rows = text.map_or_else(Vec::new, |(_, text)| published(text));
-    // a directory of a user has nothing published
-    let inside = chosen.iter().filter(|c| c.paper.directory.is_none());
-    inside.flat_map(|c| undiscussed_of(&c.paper, &c.experiments, &rows)).collect()
-}
-
-/// Rows of `not-reproduced.csv`: paper, experiment and claim.
-fn published(text: &str) -> Vec<[String; 3]> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let rows = reader.records().filter_map(Result::ok);
-    rows.filter_map(|row| Some([row.get(0)?, row.get(1)?, row.get(2)?].map(str::to_owned)))
-        .collect()
-}
-
-fn undiscussed_of(
-    paper: &Paper,
-    experiments: &[usize],
-    rows: &[[String; 3]],
-) -> Vec<(String, String)> {
-    let mut open = Vec::new();
-    for e in experiments.iter().map(|&at| &paper.experiments[at]) {
-        for [_, _, id] in rows.iter().filter(|[p, x, _]| *p == paper.id && *x == e.id) {
-            // a claim that is gone needs no discussion
-            let claim = paper.claims.iter().position(|c| c.id == *id);
-            if claim.is_some_and(|claim| !paper.is_discussed(claim)) {
-                open.push((e.id.clone(), id.clone()));
-            }
-        }
-    }
-    open
 }
 
 #[cfg(test)]
@@ -236,28 +161,6 @@ mod tests {
             let shown = read_one(text).expect_err(text);
             assert!(shown.contains(expected), "{text}: {shown}");
         }
-    }
-
-    #[test]
-    fn what_is_published_as_not_reproduced_needs_a_discussion() {
-        let paper = Paper::inside("ofc").expect("it is there");
-        let e0 = paper.experiments.iter().position(|e| e.id == "OFC-E0").expect("it is there");
-        let rows = published(
-            "paper,experiment,claim\nofc,OFC-E0,e0-pass\nofc,OFC-E1,e1-x\nofc,OFC-E0,gone\n",
-        );
-        let mut bare = paper.clone();
-        bare.discussions.clear();
-        let at = bare.claims.iter().position(|c| c.id == "e0-pass").expect("it is there");
-        bare.claims[at].discussion.clear();
-        let open = vec![("OFC-E0".to_owned(), "e0-pass".to_owned())];
-        assert_eq!(undiscussed_of(&bare, &[e0], &rows), open);
-        let mut said = bare.clone();
-        said.claims[at].discussion = "because".into();
-        assert!(undiscussed_of(&said, &[e0], &rows).is_empty());
-        let text = "because".to_owned();
-        let (title, sensitivity) = (String::new(), Vec::new());
-        bare.discussions.push(Discussion { title, text, claims: vec![at], sensitivity });
-        assert!(undiscussed_of(&bare, &[e0], &rows).is_empty());
     }
 
     /// An explanation may be tested by an experiment of another paper.

@@ -14,6 +14,7 @@
 //! with the paper's by rules that the claim states before any run.
 
 pub mod catalogue;
+pub mod changed;
 pub mod claim;
 mod claim_rules;
 pub mod counts;
@@ -22,6 +23,7 @@ pub mod experiment;
 pub mod figure;
 pub mod flow_sizes;
 pub mod fuzz;
+pub mod inside;
 pub mod origin;
 pub mod overrides;
 pub mod page;
@@ -31,7 +33,9 @@ pub mod report;
 mod results_pages;
 pub mod run;
 pub mod select;
+pub mod setting;
 pub mod tables;
+pub mod undiscussed;
 pub mod verdict;
 #[cfg(test)]
 mod verdict_tests;

@@ -4,9 +4,10 @@
 //! the ids of the original; without a record of their origin its results would count as the
 //! original's, and the original's as its own.
 
-use super::catalogue::{Chosen, Paper, built_in};
+use super::catalogue::{Chosen, Paper};
 use super::experiment::Experiment;
-use super::run::Setting;
+use super::inside::built_in;
+use super::setting::Setting;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use weir_sweep::SweepError;

@@ -9,10 +9,11 @@
 //! ```
 
 use super::catalogue::{Chosen, Paper};
+use super::changed;
 use super::claim::Claim;
 use super::experiment::{Experiment, Mode, Work};
 use super::origin;
-use super::overrides::{self, Overrides};
+use super::setting::{Setting, Trouble};
 use super::tables::Tables;
 use super::verdict::{Outcome, Verdict, judge};
 use std::path::PathBuf;
@@ -22,54 +23,10 @@ use weir_scenario::Problems;
 use weir_scenario::text::{Diagnostic, Diagnostics, Sources};
 use weir_sweep::SweepError;
 use weir_sweep::directory::SweepDir;
+use weir_sweep::files::files;
 use weir_sweep::merge::Merged;
 use weir_sweep::plan::{ANY_BUILD, Plan};
 use weir_sweep::store::replace;
-
-/// Where and how experiments are run.
-#[derive(Clone, Debug)]
-pub struct Setting {
-    /// The directory of both modes.
-    pub out: PathBuf,
-    /// How much is run.
-    pub mode: Mode,
-    /// What is different from the experiments' files.
-    pub overrides: Overrides,
-    /// Whether results of other builds of this version count.
-    pub any_build: bool,
-}
-
-impl Setting {
-    /// The directory of all results of this mode. Runs with changed settings have a directory of
-    /// their own, so that they never stand beside unchanged ones.
-    pub fn mode_directory(&self) -> PathBuf {
-        let out = match self.overrides.slug() {
-            None => self.out.clone(),
-            Some(slug) => self.out.join("with").join(slug),
-        };
-        out.join(self.mode.name())
-    }
-
-    /// The directory of an experiment.
-    pub fn directory(&self, paper: &Paper, e: &Experiment) -> PathBuf {
-        self.mode_directory().join(&paper.id).join(e.id.to_lowercase())
-    }
-}
-
-/// Why experiments cannot be run.
-#[derive(Debug)]
-pub enum Trouble {
-    /// Something in their files.
-    Problems(Problems),
-    /// Something in their directories.
-    Sweep(SweepError),
-}
-
-impl From<SweepError> for Trouble {
-    fn from(error: SweepError) -> Self {
-        Self::Sweep(error)
-    }
-}
 
 /// A sweep of an experiment, planned.
 #[derive(Debug)]
@@ -100,7 +57,7 @@ pub fn plan(chosen: &[Chosen], setting: &Setting) -> Result<Vec<Planned>, Troubl
             let draft = e.draft(setting.mode, overrides, &c.paper.sources, &c.paper.files);
             let Some(draft) = draft else { continue };
             let mut planned = draft.and_then(|draft| draft.plan()).map_err(Trouble::Problems)?;
-            let unchanged = overrides::unchanged(&c.paper, e, setting, &planned.plan)?;
+            let unchanged = changed::unchanged(&c.paper, e, setting, &planned.plan)?;
             if setting.any_build {
                 ANY_BUILD.clone_into(&mut planned.plan.head.build);
             }
@@ -238,7 +195,7 @@ pub fn write(c: &Collected<'_>, setting: &Setting) -> Result<(), SweepError> {
         return Ok(());
     };
     let results = SweepDir::new(&own).read_results(plan)?;
-    for (name, bytes) in Merged::new(plan, &results).files(plan, Formats::Csv)? {
+    for (name, bytes) in files(&Merged::new(plan, &results), plan, Formats::Csv)? {
         replace(&own.join(name), &bytes)?;
     }
     Ok(())

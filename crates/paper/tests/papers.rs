@@ -1,8 +1,8 @@
 //! The papers that come along: their files fit together, and their quick runs can be planned.
 
 use weir_paper::catalogue::{all_inside, choose};
-use weir_paper::discussion::undiscussed_published;
 use weir_paper::experiment::Work;
+use weir_paper::undiscussed::undiscussed_published;
 use weir_paper::{Mode, Overrides};
 
 #[test]

@@ -14,6 +14,7 @@
 pub mod directory;
 pub mod draft;
 pub mod expand;
+pub mod files;
 pub mod grid;
 pub mod merge;
 mod page;

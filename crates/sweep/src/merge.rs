@@ -1,6 +1,5 @@
 //! The tables of a sweep: a pure function of the plan and the set of records.
 
-use super::SweepError;
 use super::plan::{Plan, PlannedRun};
 use super::quantity::{Quantity, common_unit};
 use super::record::Record;
@@ -10,7 +9,6 @@ use weir_core::Unit;
 use weir_core::decimal::rounded;
 use weir_results::column::{Csv, Kind, Sink, Value};
 use weir_results::metrics::{Family, Row};
-use weir_results::report::Formats;
 
 /// A table with typed columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,11 +26,12 @@ impl Table {
     }
 
     /// Names and kinds of its columns.
-    fn heads(&self) -> impl Iterator<Item = (&str, Kind)> {
+    pub(crate) fn heads(&self) -> impl Iterator<Item = (&str, Kind)> {
         self.columns.iter().map(|(name, kind)| (name.as_str(), *kind))
     }
 
-    fn write(&self, to: &mut dyn Sink) -> io::Result<()> {
+    /// Writes its rows.
+    pub(crate) fn write(&self, to: &mut dyn Sink) -> io::Result<()> {
         self.rows.iter().try_for_each(|row| to.row(&mut row.iter().map(Value::borrowed)))
     }
 
@@ -85,35 +84,6 @@ impl Merged {
     /// One of the tables.
     pub fn table(&self, family: Family) -> &Table {
         &self.tables[family as usize]
-    }
-
-    /// The files: names and contents.
-    pub fn files(
-        &self,
-        plan: &Plan,
-        formats: Formats,
-    ) -> Result<Vec<(String, Vec<u8>)>, SweepError> {
-        let failed = |e: io::Error| SweepError::Other(e.to_string());
-        let mut files = Vec::new();
-        for family in Family::ALL {
-            let bytes = self.table(family).csv().map_err(failed)?;
-            files.push((format!("{}.csv", family.name()), bytes));
-        }
-        match formats {
-            Formats::Csv => {}
-            #[cfg(feature = "parquet")]
-            Formats::CsvAndParquet => {
-                for family in Family::ALL {
-                    let (name, table) = (family.name(), self.table(family));
-                    let bytes = weir_results::report::parquet_bytes(name, table.heads(), |to| {
-                        table.write(to)
-                    });
-                    files.push((format!("{name}.parquet"), bytes.map_err(failed)?));
-                }
-            }
-        }
-        files.push(("index.html".to_owned(), super::page::page(plan, self).into_bytes()));
-        Ok(files)
     }
 
     fn add(&mut self, plan: &Plan, units: &[Option<Unit>], run: &PlannedRun, record: &Record) {

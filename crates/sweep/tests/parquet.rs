@@ -8,6 +8,7 @@ use std::path::Path;
 use weir_results::report::Formats;
 use weir_sweep::directory::SweepDir;
 use weir_sweep::draft::Draft;
+use weir_sweep::files::files;
 use weir_sweep::merge::Merged;
 use weir_sweep::shard::Shard;
 use weir_sweep::worker::{self, Options, work};
@@ -32,8 +33,9 @@ fn tables_of_a_sweep_read_back_as_in_the_csv_files() {
     work(&sweep, &options, &worker::Meter::default()).expect("done");
     let results = sweep.read_results(&planned.plan).expect("read");
     let formats = Formats::new(true).expect("this test is built with the feature");
-    let files = Merged::new(&planned.plan, &results).files(&planned.plan, formats).expect("files");
-    for (name, bytes) in files {
+    let written =
+        files(&Merged::new(&planned.plan, &results), &planned.plan, formats).expect("files");
+    for (name, bytes) in written {
         std::fs::write(out.join(name), bytes).expect("written");
     }
     for name in ["runs", "classes"] {

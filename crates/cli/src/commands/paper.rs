@@ -13,9 +13,10 @@ use std::path::PathBuf;
 use verdicts::{show_counts, show_verdicts, tell_undiscussed};
 use weir_core::format;
 use weir_paper::catalogue::{Chosen, choose};
-use weir_paper::discussion::undiscussed;
-use weir_paper::run::{self, Planned, Setting, Trouble};
-use weir_paper::{Counts, Mode, Overrides, origin, overrides};
+use weir_paper::run::{self, Planned};
+use weir_paper::setting::{Setting, Trouble};
+use weir_paper::undiscussed::undiscussed;
+use weir_paper::{Counts, Mode, Overrides, changed, origin};
 use weir_sweep::directory::SweepDir;
 use weir_sweep::seeds;
 use weir_sweep::shard::Shard;
@@ -272,7 +273,7 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
     };
     let mut chosen = chosen.to_vec();
     if !args.sets.is_empty() {
-        for id in overrides::retain_runs(&mut chosen) {
+        for id in changed::retain_runs(&mut chosen) {
             terminal.note(&format!("{id} is left out: it has no runs that --set could change"));
         }
         if chosen.is_empty() {

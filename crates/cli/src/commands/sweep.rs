@@ -12,6 +12,7 @@ use weir_core::format;
 use weir_results::metrics::Family;
 use weir_sweep::directory::SweepDir;
 use weir_sweep::draft::Draft;
+use weir_sweep::files::files;
 use weir_sweep::merge::Merged;
 use weir_sweep::plan::ANY_BUILD;
 use weir_sweep::shard::Shard;
@@ -380,7 +381,7 @@ fn merge(args: &MergeArgs, terminal: &Terminal) -> anyhow::Result<Status> {
         return Ok(Status::InvalidRun);
     }
     let merged = Merged::new(&plan, &results);
-    for (name, bytes) in merged.files(&plan, formats)? {
+    for (name, bytes) in files(&merged, &plan, formats)? {
         replace(&dir.join(name), &bytes)?;
     }
     let dir = dir.display();

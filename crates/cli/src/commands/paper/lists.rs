@@ -6,7 +6,7 @@ use crate::terminal::{Terminal, print};
 use serde_json::json;
 use weir_core::format;
 use weir_paper::catalogue::{Chosen, published};
-use weir_paper::discussion::undiscussed_published;
+use weir_paper::undiscussed::undiscussed_published;
 use weir_paper::{Claim, Mode, Overrides};
 use weir_results::listing::wrap;
 use weir_results::table::{Column, TextTable, paint};

@@ -2,7 +2,8 @@
 
 use crate::terminal::{Terminal, print, tell};
 use weir_core::format;
-use weir_paper::run::{Collected, Setting};
+use weir_paper::run::Collected;
+use weir_paper::setting::Setting;
 use weir_paper::{Claim, Counts, Mode, Outcome, Verdict};
 use weir_results::listing::wrap;
 use weir_results::table::{Column, TextTable, paint};
