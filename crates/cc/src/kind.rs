@@ -6,7 +6,7 @@ use crate::dcqcn_paper::{DcqcnPaper, DcqcnPaperParams};
 use crate::dctcp::{Dctcp, DctcpParams};
 use crate::hpcc::{Hpcc, HpccParams, Telemetry};
 use crate::none::{LineRate, NoneParams};
-use crate::own::OwnCc;
+use crate::own::{Added, OWN, OwnCc};
 use crate::params::{ParamError, ParamInfo};
 use crate::swift::{Swift, SwiftParams};
 use crate::timely::{Timely, TimelyParams};
@@ -19,32 +19,46 @@ macro_rules! algorithms {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum CcKind {
             $( $(#[doc = $doc])* $variant, )*
+            /// One that a program has added.
+            Own(Added),
         }
 
         impl CcKind {
-            /// All of them.
+            /// Those that are built in.
             pub const ALL: &[Self] = &[$( Self::$variant, )*];
 
             /// The name in scenario files.
             pub const fn name(self) -> &'static str {
-                match self { $( Self::$variant => $name, )* }
+                match self {
+                    $( Self::$variant => $name, )*
+                    Self::Own(own) => own.get().name(),
+                }
             }
 
             /// One line on what it is.
             pub const fn summary(self) -> &'static str {
-                match self { $( Self::$variant => concat!($($doc),*).trim_ascii(), )* }
+                match self {
+                    $( Self::$variant => concat!($($doc),*).trim_ascii(), )*
+                    Self::Own(own) => own.get().summary(),
+                }
             }
         }
 
         impl CcKind {
             /// What it reacts to.
             pub fn needs(self) -> Needs {
-                match self { $( Self::$variant => <$state as CongestionControl>::needs(), )* }
+                match self {
+                    $( Self::$variant => <$state as CongestionControl>::needs(), )*
+                    Self::Own(own) => own.get().needs(),
+                }
             }
 
             /// The table of its parameters.
             pub const fn params(self) -> &'static [Param] {
-                match self { $( Self::$variant => <$params>::PARAMS, )* }
+                match self {
+                    $( Self::$variant => <$params>::PARAMS, )*
+                    Self::Own(_) => &[],
+                }
             }
         }
 
@@ -59,7 +73,10 @@ macro_rules! algorithms {
         impl CcParams {
             /// The algorithm's defaults.
             pub fn new(kind: CcKind) -> Self {
-                match kind { $( CcKind::$variant => Self::$variant(Default::default()), )* }
+                match kind {
+                    $( CcKind::$variant => Self::$variant(Default::default()), )*
+                    CcKind::Own(own) => Self::Own(own.get().clone()),
+                }
             }
 
             /// Which algorithm; `None` for one that is not in this crate.
@@ -281,6 +298,12 @@ impl CcParams {
 }
 
 impl CcKind {
+    /// All there are: the built-in ones, then those that a program has added.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let added = OWN.iter().map(|own| Self::Own(Added::new(own)));
+        Self::ALL.iter().copied().chain(added)
+    }
+
     /// The names of its published parameter sets, the default first; empty where there is one.
     pub const fn profiles(self) -> &'static [&'static str] {
         match self {
@@ -294,8 +317,8 @@ impl std::str::FromStr for CcKind {
     type Err = ParamError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.iter().copied().find(|k| k.name() == name).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|k| k.name()).collect();
+        Self::all().find(|k| k.name() == name).ok_or_else(|| {
+            let names: Vec<_> = Self::all().map(Self::name).collect();
             ParamError::Algorithm { name: name.into(), valid: names.join(", ") }
         })
     }

@@ -56,7 +56,7 @@ pub use control::{
     Ack, CongestionControl, IntHop, MAX_HOPS, Needs, Pacing, Path, TimerKind, Timers,
 };
 pub use kind::{Cc, CcKind, CcParams};
-pub use own::OwnCc;
+pub use own::{Added, OWN, OwnCc};
 pub use params::{ParamError, ParamInfo};
 pub use step::Step;
 pub use window::{Window, WindowKind};

@@ -1,8 +1,11 @@
 //! A congestion control that is not in this crate.
 
 use crate::control::{CongestionControl, Needs, Path};
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use weir_core::registry::{Named, Registry};
 
 type Start = dyn Fn(&Path) -> Box<dyn CongestionControl> + Send + Sync;
 
@@ -21,6 +24,7 @@ type Start = dyn Fn(&Path) -> Box<dyn CongestionControl> + Send + Sync;
 #[derive(Clone)]
 pub struct OwnCc {
     name: &'static str,
+    summary: &'static str,
     needs: Needs,
     start: Arc<Start>,
 }
@@ -31,12 +35,24 @@ impl OwnCc {
         name: &'static str,
         start: impl Fn(&Path) -> C + Send + Sync + 'static,
     ) -> Self {
-        Self { name, needs: C::needs(), start: Arc::new(move |path| Box::new(start(path))) }
+        let start: Arc<Start> = Arc::new(move |path| Box::new(start(path)));
+        Self { name, summary: "An algorithm of this program.", needs: C::needs(), start }
+    }
+
+    /// The same with a line on what it is, for lists.
+    #[must_use]
+    pub fn with_summary(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
     }
 
     /// Its name in reports.
     pub const fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// One line on what it is.
+    pub const fn summary(&self) -> &'static str {
+        self.summary
     }
 
     /// What it reacts to.
@@ -60,5 +76,56 @@ impl fmt::Debug for OwnCc {
 impl PartialEq for OwnCc {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.start, &other.start)
+    }
+}
+
+impl Named for OwnCc {
+    fn name(&self) -> &str {
+        self.name
+    }
+}
+
+/// Algorithms that a program has added: scenarios choose them by name. (Those that are built in are
+/// [`CcKind::ALL`](crate::CcKind::ALL).)
+pub static OWN: Registry<OwnCc> = Registry::new(&[]);
+
+/// An algorithm of [`OWN`]. Two are the same when they have the same name.
+#[derive(Clone, Copy, Debug)]
+pub struct Added(&'static OwnCc);
+
+impl Added {
+    pub(crate) const fn new(own: &'static OwnCc) -> Self {
+        Self(own)
+    }
+
+    /// The algorithm.
+    pub const fn get(self) -> &'static OwnCc {
+        self.0
+    }
+}
+
+impl PartialEq for Added {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for Added {}
+
+impl PartialOrd for Added {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Added {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.name.cmp(other.0.name)
+    }
+}
+
+impl Hash for Added {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name.hash(state);
     }
 }

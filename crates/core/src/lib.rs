@@ -10,6 +10,7 @@
 //! | [`Packet`] | a 32-byte `Copy` value that moves through queues and wires |
 //! | [`param::Param`] | a parameter of anything that scenarios set: name, kind, default, meaning |
 //! | [`Percentile`] | a share of values or of time, and the one rule for percentiles |
+//! | [`registry::Registry`] | a list of what scenarios choose by name, to which programs can add |
 //! | [`rng::Stream`] | a random stream named by (seed, purpose, index), the same on every machine |
 //!
 //! Nothing in here knows about events, schemes or topologies.
@@ -25,6 +26,7 @@ pub mod param;
 pub mod percentile;
 pub mod prefetch;
 pub mod priorities;
+pub mod registry;
 pub mod response;
 pub mod rng;
 pub mod units;

@@ -81,6 +81,12 @@ pub enum IngressBound {
 /// Makes a scheme for one node from its parameters, or says which of them cannot be.
 pub type Build = fn(&Values, &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError>;
 
+impl weir_core::registry::Named for SchemeInfo {
+    fn name(&self) -> &str {
+        self.name
+    }
+}
+
 impl std::fmt::Debug for SchemeInfo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SchemeInfo").field("name", &self.name).finish_non_exhaustive()

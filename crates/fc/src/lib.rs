@@ -102,10 +102,12 @@ pub use mmu::{
 };
 pub use params::{Fallback, Kind, Param, ParamError, Value, Values};
 pub use pipelined::{OnFull, Pipelined};
+use weir_core::registry::Registry;
+
 pub use view::{Books, Neighbour, NodeView, PortBook, PortSetup, QueueBook, Role};
 
-/// All schemes there are, in the order they are listed and compared.
-pub const SCHEMES: &[&SchemeInfo] = &[
+/// All schemes there are, in the order they are listed and compared; a program can add its own.
+pub static SCHEMES: Registry<SchemeInfo> = Registry::new(&[
     &pfc::INFO,
     &capfc::INFO,
     &ppfc::INFO,
@@ -117,11 +119,11 @@ pub const SCHEMES: &[&SchemeInfo] = &[
     &ideal::INFO,
     &flowsail::INFO,
     &ffc::INFO,
-];
+]);
 
 /// The scheme called `name`.
 pub fn scheme(name: &str) -> Option<&'static SchemeInfo> {
-    SCHEMES.iter().copied().find(|s| s.name == name)
+    SCHEMES.find(name)
 }
 
 #[cfg(test)]
@@ -217,7 +219,7 @@ mod tests {
 
     #[test]
     fn who_promises_losslessness_bounds_an_ingress_and_a_backstop_does() {
-        for info in SCHEMES {
+        for info in SCHEMES.iter() {
             let bound =
                 |options: &[(&str, &str)]| (info.ingress_bound)(&harness::given(info, options));
             assert_eq!(bound(&[]) != IngressBound::Memory, info.lossless, "{}", info.name);
@@ -239,7 +241,7 @@ mod tests {
             let interest = bench.scheme().interest(&bench.view().books.mmu, PortId(0), priority);
             if let Interest::Never(queue) = interest { Some(queue) } else { None }
         };
-        for info in SCHEMES {
+        for info in SCHEMES.iter() {
             let mut bench = harness::Bench::switch(info, &Values::new(), 2);
             let before = bench.scheme().state_size();
             for priority in Priority::ALL {

@@ -43,7 +43,7 @@ fn an_empty_switch_keeps_what_the_book_says() {
 /// What is said to be fixed is looked at once.
 #[test]
 fn state_that_is_said_to_be_fixed_does_not_grow_with_flows() {
-    for info in SCHEMES {
+    for info in SCHEMES.iter() {
         let mut b = Bench::switch(info, &given(info, &[]), 2);
         let before = b.scheme().state_size();
         for k in 0..40 {

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
 }
 
 fn picture(args: &[String]) -> Result<String, String> {
-    let names = || build::catalogue().iter().map(|info| info.name).collect::<Vec<_>>().join(", ");
+    let names = || build::TOPOLOGIES.iter().map(|info| info.name).collect::<Vec<_>>().join(", ");
     let (name, rest) =
         args.split_first().ok_or_else(|| format!("which topology? There are {}", names()))?;
     let info = build::find(name).map_err(|e| e.to_string())?;

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`Topology`] | hosts, switches and links in flat arrays |
 //! | [`TopologyBuilder`], [`build`] | how a topology is made |
-//! | [`build::catalogue`] | every ready-made topology with its parameters, units and defaults |
+//! | [`build::TOPOLOGIES`] | every ready-made topology with its parameters, units and defaults |
 //! | [`Routes`] | an immutable forwarding table: shortest paths with ECMP, or up-down |
 //! | [`analysis`] | size, bisection, distances, headroom, cyclic buffer dependencies |
 //! | [`draw::svg`] | a picture |

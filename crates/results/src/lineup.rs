@@ -41,7 +41,7 @@ pub struct Request<'a> {
     pub sets: &'a [String],
     /// Schemes with the settings of the scenario.
     pub schemes: &'a [String],
-    /// Variants: labels of the scenario's, or variants as [`weir_scenario::variant`] describes them.
+    /// Variants: labels of the scenario's, or texts that [`weir_scenario::variant`] reads.
     pub variants: &'a [String],
     /// The congestion control of rows that do not name one.
     pub cc: Option<&'a str>,

@@ -65,7 +65,7 @@ fn a_response_of_zero_is_warned_about_with_what_the_standard_allows() {
 
 #[test]
 fn a_length_stands_for_a_delay_in_every_topology() {
-    for info in weir_net::build::catalogue() {
+    for info in weir_net::build::TOPOLOGIES.iter() {
         for p in info.params.iter().filter(|p| p.name.ends_with("delay")) {
             let length = p.name.replace("delay", "length");
             let text = |line: &str| format!("[topology]\nkind = \"{}\"\n{line}\n{FLOW}", info.name);

@@ -72,7 +72,7 @@ fn a_pause_of_ofc_ends_with_the_resume_of_the_urgent_state() {
 fn no_pause_outlasts_a_network_that_has_drained() {
     let timeout = "[nic]\ntimeout = \"1ms\"\n";
     let failure = "[[failure]]\nlink = [\"h1\", \"sw0\"]\ndown = \"150us\"\nup = \"160us\"\n";
-    for info in weir_fc::SCHEMES {
+    for info in weir_fc::SCHEMES.iter() {
         for text in [format!("{BURST}{timeout}"), format!("{BURST}{timeout}{failure}")] {
             run(&text, Some(info.name), |e, c| {
                 let run = c.runs().next().expect("one run");

@@ -93,14 +93,14 @@ pub fn tcp() -> Entry {
 
 /// All congestion control algorithms.
 pub fn algorithms() -> Vec<Entry> {
-    let entry = |&kind: &CcKind| Entry {
+    let entry = |kind: CcKind| Entry {
         name: kind.name().into(),
         title: kind.name().into(),
         doc: kind.summary().into(),
         reference: String::new(),
         params: profiles(kind).into_iter().chain(kind.params().iter().map(param)).collect(),
     };
-    CcKind::ALL.iter().map(entry).collect()
+    CcKind::all().map(entry).collect()
 }
 
 /// All ready-made topologies.
@@ -112,7 +112,7 @@ pub fn topologies() -> Vec<Entry> {
         reference: String::new(),
         params: t.params.iter().map(param).chain(t.params.iter().filter_map(length)).collect(),
     };
-    weir_net::build::catalogue().iter().map(entry).collect()
+    weir_net::build::TOPOLOGIES.iter().copied().map(entry).collect()
 }
 
 /// The length of a cable that can be given instead of a delay.

@@ -38,7 +38,7 @@ pub fn find_scheme(name: &str) -> Result<&'static SchemeInfo, Diagnostic> {
 
 /// The algorithm called `name`, or what to say instead.
 pub fn find_cc(name: &str) -> Result<CcKind, Diagnostic> {
-    let names: Vec<&str> = CcKind::ALL.iter().map(|k| k.name()).collect();
+    let names: Vec<&str> = CcKind::all().map(CcKind::name).collect();
     name.parse().map_err(|_| {
         Diagnostic::error(format!("there is no congestion control `{name}`"))
             .nearest(nearest(name, names.iter().copied()))
@@ -131,7 +131,7 @@ pub fn congestion_control(item: Option<&Item>, out: &mut Diagnostics) -> Congest
             }
         },
     };
-    let names: Vec<&str> = CcKind::ALL.iter().map(|k| k.name()).collect();
+    let names: Vec<&str> = CcKind::all().map(CcKind::name).collect();
     let (tables, own) = args::split_tables(f.rest(), &names);
     let mut spec = CongestionControlSpec { algorithm, params: Vec::new() };
     let kind = spec.algorithm.value;

@@ -189,7 +189,7 @@ pub(crate) fn probe(item: Option<&Item>, out: &mut Diagnostics) -> ProbeConfig {
         series,
         pause_events: f.whole("pause-events").value as usize,
         warm_up: f.time("warm-up").value,
-        own: Vec::new(),
+        own: weir_sim::probe::OWN.iter().map(|info| **info).collect(),
     }
 }
 

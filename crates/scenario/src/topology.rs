@@ -7,7 +7,7 @@ use super::keys;
 use super::lengths;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{Length, Rate, Time};
-use weir_net::build::{TopologyInfo, catalogue, explicit};
+use weir_net::build::{TOPOLOGIES, TopologyInfo, explicit};
 use weir_net::{Layer, NodeKind, Topology, TopologyError, nearest};
 
 /// What `[topology]` says.
@@ -39,7 +39,7 @@ pub(crate) fn read(
     files: &Files,
     out: &mut Diagnostics,
 ) -> Option<TopologySpec> {
-    let names: Vec<&str> = catalogue().iter().map(|i| i.name).chain(["explicit"]).collect();
+    let names: Vec<&str> = TOPOLOGIES.iter().map(|i| i.name).chain(["explicit"]).collect();
     if item.is_none() {
         let error = Diagnostic::error("the scenario has no `[topology]`");
         out.push(error.help(format!("add [topology] with `kind`, one of {}", names.join(", "))));
@@ -51,7 +51,7 @@ pub(crate) fn read(
     if kind.value == "explicit" {
         return read_explicit(item, files, out);
     }
-    let Some(info) = catalogue().iter().find(|i| i.name == kind.value) else {
+    let Some(info) = TOPOLOGIES.iter().find(|i| i.name == kind.value) else {
         let error = Diagnostic::error(format!("there is no topology `{}`", kind.value))
             .maybe_at(kind.span, "")
             .nearest(nearest(&kind.value, names.iter().copied()));

@@ -28,7 +28,7 @@ const TRAFFIC: &str = "[[traffic]]\nkind = \"permutation\"\nsize = \"1KB\"\n";
 #[test]
 fn marking_comes_before_pausing_on_every_topology() {
     let mixed = ["leaf-spine\"\nspine-rate = \"400Gbps", "fat-tree\"\nagg-rate = \"400Gbps"];
-    let kinds = weir_net::build::catalogue().iter().map(|t| t.name).chain(mixed);
+    let kinds = weir_net::build::TOPOLOGIES.iter().map(|t| t.name).chain(mixed);
     let dynamic = "[switch]\nbuffer = \"32MB\"\nthresholds = { alpha = \"1/8\" }\n";
     for kind in kinds {
         for switch in ["", dynamic] {

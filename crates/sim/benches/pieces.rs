@@ -65,7 +65,7 @@ fn buffer(c: &mut Criterion) {
 
 /// A packet arrives at a scheme and leaves, nothing else in the switch.
 fn schemes(c: &mut Criterion) {
-    for info in weir_fc::SCHEMES {
+    for info in weir_fc::SCHEMES.iter() {
         let mut bench = Bench::switch(info, &Values::new(), 16);
         let mut k = 0;
         c.bench_function(&format!("a packet through {}", info.name), |b| {

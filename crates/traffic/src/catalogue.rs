@@ -10,16 +10,34 @@ use crate::pattern::{
 use list::Table;
 use weir_core::ClassId;
 use weir_core::nearest;
+use weir_core::registry::{Named, Registry};
 
-type Read = fn(&mut Reader<'_>) -> Result<Box<dyn Pattern>, TrafficError>;
+/// Reads a pattern from its parameters.
+pub type Read = fn(&mut Reader<'_>) -> Result<Box<dyn Pattern>, TrafficError>;
+
+/// A pattern that scenarios can choose.
+#[derive(Clone, Copy, Debug)]
+pub struct PatternInfo {
+    /// Its name, what it does and what it takes.
+    pub entry: &'static Entry,
+    /// Makes it from what a scenario says.
+    pub read: Read,
+}
+
+impl Named for PatternInfo {
+    fn name(&self) -> &str {
+        self.entry.name
+    }
+}
 
 macro_rules! patterns {
     ($($module:ident: $pattern:ident,)*) => {
-        &[$((&$module::ENTRY, |r| Ok(Box::new($pattern::read(r)?))),)*]
+        &[$(&PatternInfo { entry: &$module::ENTRY, read: |r| Ok(Box::new($pattern::read(r)?)) },)*]
     };
 }
 
-const PATTERNS: &[(&Entry, Read)] = patterns! {
+/// Every pattern; a program can add its own.
+pub static PATTERNS: Registry<PatternInfo> = Registry::new(patterns! {
     flow: Flow,
     list: Table,
     burst: Burst,
@@ -32,11 +50,11 @@ const PATTERNS: &[(&Entry, Read)] = patterns! {
     all_to_all: AllToAll,
     rounds: Rounds,
     split: Split,
-};
+});
 
 /// All patterns, documented.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    PATTERNS.iter().map(|&(entry, _)| entry)
+    PATTERNS.iter().map(|info| info.entry)
 }
 
 /// Makes the pattern called `name` from parameters as text. `class` gives the id of a class.
@@ -46,7 +64,7 @@ pub fn build(
     names: &dyn Names,
     class: &mut dyn FnMut(&str) -> Result<ClassId, TrafficError>,
 ) -> Result<Box<dyn Pattern>, TrafficError> {
-    let Some(&(entry, read)) = PATTERNS.iter().find(|(entry, _)| entry.name == name) else {
+    let Some(PatternInfo { entry, read }) = PATTERNS.find(name) else {
         let known = || entries().map(|e| e.name);
         return Err(TrafficError::UnknownPattern {
             name: name.into(),

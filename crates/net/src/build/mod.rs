@@ -3,7 +3,7 @@
 //! # Adding a topology
 //!
 //! Write one file like this and name it twice below: in the list of modules and in
-//! [`catalogue`]. Scenario files, help texts, checks and error messages pick it up from there.
+//! [`TOPOLOGIES`]. Scenario files, help texts, checks and error messages pick it up from there.
 //!
 //! ```text
 //! use super::params::{check_count, check_rate};
@@ -60,6 +60,7 @@ use crate::error::TopologyError;
 use crate::topology::Topology;
 use weir_core::nearest;
 use weir_core::param::Param;
+use weir_core::registry::{Named, Registry};
 
 /// What there is to know about a ready-made topology.
 #[derive(Clone, Copy, Debug)]
@@ -78,28 +79,33 @@ pub struct TopologyInfo {
 /// Builds a topology from parameters as text.
 pub type BuildFn = fn(&[(&str, &str)]) -> Result<Topology, TopologyError>;
 
-/// Every ready-made topology. ([`explicit`] graphs are lists and have no entry.)
-pub fn catalogue() -> &'static [TopologyInfo] {
-    &[
-        star::INFO,
-        dumbbell::INFO,
-        ofc_chain::INFO,
-        ring::INFO,
-        leaf_spine::INFO,
-        fat_tree::INFO,
-        k_ary::INFO,
-        flowsail_1024::INFO,
-        ofc_256::INFO,
-        torus::INFO,
-    ]
+/// Every ready-made topology; a program can add its own. ([`explicit`] graphs are lists and have no
+/// entry.)
+pub static TOPOLOGIES: Registry<TopologyInfo> = Registry::new(&[
+    &star::INFO,
+    &dumbbell::INFO,
+    &ofc_chain::INFO,
+    &ring::INFO,
+    &leaf_spine::INFO,
+    &fat_tree::INFO,
+    &k_ary::INFO,
+    &flowsail_1024::INFO,
+    &ofc_256::INFO,
+    &torus::INFO,
+]);
+
+impl Named for TopologyInfo {
+    fn name(&self) -> &str {
+        self.name
+    }
 }
 
 /// The entry of the catalogue with this name (`_` and `-` are the same), or an error with the
 /// nearest one.
 pub fn find(name: &str) -> Result<&'static TopologyInfo, TopologyError> {
     let wanted = name.replace('_', "-");
-    catalogue().iter().find(|info| info.name == wanted).ok_or_else(|| {
-        let names = || catalogue().iter().map(|info| info.name);
+    TOPOLOGIES.find(&wanted).ok_or_else(|| {
+        let names = || TOPOLOGIES.iter().map(|info| info.name);
         TopologyError::UnknownTopology {
             name: name.to_owned(),
             nearest: nearest(name, names()).map(str::to_owned),
@@ -161,7 +167,7 @@ mod tests {
 
     #[test]
     fn every_topology_builds_with_its_listed_defaults() {
-        for info in catalogue() {
+        for info in TOPOLOGIES.iter() {
             let defaults: Vec<_> = info.params.iter().map(|p| (p.name, p.default())).collect();
             let listed = (info.build)(&defaults).unwrap_or_else(|e| panic!("{}: {e}", info.name));
             assert_eq!(Ok(&listed), (info.build)(&[]).as_ref(), "{}", info.name);
@@ -172,8 +178,8 @@ mod tests {
 
     #[test]
     fn names_in_the_catalogue_are_unique_and_written_with_dashes() {
-        for (i, info) in catalogue().iter().enumerate() {
-            assert!(catalogue()[..i].iter().all(|other| other.name != info.name));
+        for (i, info) in TOPOLOGIES.iter().enumerate() {
+            assert!(TOPOLOGIES[..i].iter().all(|other| other.name != info.name));
             let words = info.params.iter().map(|p| p.name).chain([info.name]);
             assert!(words.into_iter().all(|w| !w.contains('_')), "{}", info.name);
         }
@@ -239,7 +245,7 @@ mod tests {
                 vec!["", "sw0-sw1", "tor0-agg0 tor0-agg0", "h0-sw0", "-"]
             ),
         ) {
-            let info = which.get(catalogue());
+            let info = which.get(&TOPOLOGIES);
             let args: Vec<_> = info.params.iter().zip(&counts).map(|(param, count)| {
                 (param.name, match param.kind {
                     Kind::Rate => rate,
@@ -258,7 +264,7 @@ mod tests {
     #[test]
     fn huge_sizes_are_refused_at_once() {
         let most = u32::MAX.to_string();
-        for info in catalogue() {
+        for info in TOPOLOGIES.iter() {
             for param in info.params.iter().filter(|p| p.kind == Kind::COUNT_32) {
                 let error = (info.build)(&[(param.name, &most)]).unwrap_err().to_string();
                 let says_why = error.contains("at most") || error.contains(param.name);

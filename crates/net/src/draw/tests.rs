@@ -1,7 +1,7 @@
 use super::layout::{Layout, Rect};
 use super::scene::Scene;
 use super::*;
-use crate::build::{catalogue, dumbbell, explicit, find, k_ary, leaf_spine, ofc_chain};
+use crate::build::{TOPOLOGIES, dumbbell, explicit, find, k_ary, leaf_spine, ofc_chain};
 
 /// The default of every topology, and some that are wide, tall or odd.
 fn gallery() -> Vec<(String, Topology)> {
@@ -15,7 +15,7 @@ fn gallery() -> Vec<(String, Topology)> {
         ("k-ary", vec![("k", "16")]),
         ("k-ary", vec![("k", "32")]),
     ];
-    let defaults = catalogue().iter().map(|info| (info.name, Vec::new()));
+    let defaults = TOPOLOGIES.iter().map(|info| (info.name, Vec::new()));
     defaults
         .chain(odd)
         .map(|(name, args)| {

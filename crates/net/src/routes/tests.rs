@@ -1,7 +1,7 @@
 use super::*;
 use crate::analysis::BufferGraph;
 use crate::build::testing::{hops, id};
-use crate::build::{catalogue, dumbbell, explicit, fat_tree, k_ary, leaf_spine, ring, torus};
+use crate::build::{TOPOLOGIES, dumbbell, explicit, fat_tree, k_ary, leaf_spine, ring, torus};
 use proptest::prelude::*;
 use weir_core::{Priority, rng::Stream};
 
@@ -156,7 +156,7 @@ fn hosts_with_several_ports_choose_but_do_not_forward() {
 
 #[test]
 fn up_down_routes_have_no_cyclic_dependency_on_any_topology() {
-    for info in catalogue() {
+    for info in TOPOLOGIES.iter() {
         let topo = (info.build)(&[]).unwrap();
         let routes = Routes::up_down(&topo, &[]);
         assert!(!has_cycle(&topo, &routes), "{}", info.name);

@@ -41,6 +41,12 @@ pub struct ProbeInfo {
     pub finish: fn(&mut Outcome, &ProbeConfig),
 }
 
+impl weir_core::registry::Named for ProbeInfo {
+    fn name(&self) -> &str {
+        self.name
+    }
+}
+
 /// Probes are known by their names.
 impl PartialEq for ProbeInfo {
     fn eq(&self, other: &Self) -> bool {

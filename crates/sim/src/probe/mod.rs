@@ -42,11 +42,15 @@ pub(crate) mod tables;
 use crate::outcome::{DropReason, Measurement, Outcome};
 use held::HeldFlows;
 pub use interface::{Hears, PauseSent, Probe, ProbeConfig, ProbeInfo, ProbeSetup, Sight};
+use weir_core::registry::Registry;
 use weir_core::{Packet, PortId, Time};
 use weir_fc::{HoldState, PortQueue, Target};
 
 /// The probes of every run.
 pub const PROBES: &[ProbeInfo] = &[drops::INFO, pauses::INFO, tables::INFO, series::INFO];
+
+/// Probes that a program adds to every run of a scenario.
+pub static OWN: Registry<ProbeInfo> = Registry::new(&[]);
 
 /// All probes of a run.
 fn infos(config: &ProbeConfig) -> impl Iterator<Item = &ProbeInfo> {

@@ -67,7 +67,7 @@ impl Case {
     /// The case with this scheme instead of one drawn at random.
     pub(crate) fn under(number: u64, scheme: Option<&'static str>) -> Self {
         let mut s = Stream::new(number, "options", 0);
-        let drawn = one_of(&mut s, weir_fc::SCHEMES).name;
+        let drawn = one_of(&mut s, &weir_fc::SCHEMES).name;
         let scheme = scheme.unwrap_or(drawn);
         let rate = Rate::from_gbps(one_of(&mut s, &[3, 10, 40, 100]));
         let delay = Time::from_ns(s.between(1, 2000));

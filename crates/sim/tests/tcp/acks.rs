@@ -18,7 +18,7 @@ fn with_data(scheme: &str) -> Config {
 /// Alone it makes no difference.
 #[test]
 fn a_lone_flow_takes_as_long() {
-    for scheme in weir_fc::SCHEMES {
+    for scheme in weir_fc::SCHEMES.iter() {
         let own = run(&star(2, "1us"), &[flow(0, 1, segments(500))], &tcp(scheme.name));
         let data = run(&star(2, "1us"), &[flow(0, 1, segments(500))], &with_data(scheme.name));
         assert_eq!(own.flows[0].fct_ack(), data.flows[0].fct_ack(), "{}", scheme.name);

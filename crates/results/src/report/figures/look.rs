@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn every_scheme_has_a_colour_of_its_own() {
-        let twice = SCHEMES.iter().chain(SCHEMES).map(|s| s.name);
+        let twice = SCHEMES.iter().chain(SCHEMES.iter()).map(|s| s.name);
         let styles = styles(twice);
         let (first, second) = styles.split_at(SCHEMES.len());
         for (i, a) in first.iter().enumerate() {
