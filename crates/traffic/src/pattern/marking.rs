@@ -31,7 +31,7 @@ pub struct Marking {
 }
 
 /// The parameters that every pattern takes.
-pub(crate) const MARKING: &[Param] = params! {
+pub const MARKING: &[Param] = params! {
     "class" Kind::Text, Fallback::Absent("the name of the pattern"),
         "label of the flows in reports";
     "priority" Kind::PRIORITY, Fallback::Is("0"), "802.1Q priority of the packets";
@@ -41,7 +41,7 @@ pub(crate) const MARKING: &[Param] = params! {
 
 impl Marking {
     /// Reads the parameters that every pattern takes.
-    pub(crate) fn read(r: &mut Reader<'_>, pattern: &str) -> Result<Self, TrafficError> {
+    pub fn read(r: &mut Reader<'_>, pattern: &str) -> Result<Self, TrafficError> {
         let class: Option<String> = r.optional("class")?;
         let class = r.class(class.as_deref().unwrap_or(pattern))?;
         Self::read_with_class(r, class)

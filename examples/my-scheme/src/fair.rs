@@ -1,0 +1,90 @@
+//! *Fair*: PFC whose threshold is shared. An ingress is paused when it holds more than its part of
+//! `limit`, which is divided by the number of ingresses that hold anything.
+
+use std::collections::BTreeSet;
+use weir::core::{ControlMessage, Packet, PortId, Priority, QueueId};
+use weir::fc::*;
+
+const LIMIT: Param = Param {
+    name: "limit",
+    kind: Kind::Size(&[]),
+    fallback: Fallback::Is("100KB"),
+    doc: "Bytes that all ingresses of a priority may hold together before they are paused.",
+};
+
+pub static INFO: SchemeInfo = SchemeInfo {
+    name: "fair",
+    title: "Fair",
+    summary: "Pauses an ingress that holds more than its part of a common limit.",
+    reference: "an example of Weir",
+    params: &[LIMIT],
+    lossless: false,
+    ingress_bound: |_| IngressBound::Memory,
+    many_paths: Ok(()),
+    build: |values, setup| {
+        let limit = values.bytes(&LIMIT)?.get();
+        Ok(Box::new(Fair { schedule: *setup.schedule, limit, paused: BTreeSet::new() }))
+    },
+};
+
+struct Fair {
+    schedule: PrioritySchedule,
+    limit: u64,
+    paused: BTreeSet<(PortId, Priority)>,
+}
+
+impl Fair {
+    /// What each ingress may hold: the limit over the number of those that hold something.
+    fn part(&self, v: &NodeView<'_>, p: Priority) -> u64 {
+        let ports = (0..v.ports() as u16).map(PortId);
+        let holding = ports.filter(|&port| v.q_in(port, p).get() > 0).count();
+        self.limit / holding.max(1) as u64
+    }
+}
+
+impl FlowControl for Fair {
+    fn layout(&self, _: PortId) -> QueueLayout {
+        QueueLayout::per_priority(&self.schedule)
+    }
+
+    fn arrive(&mut self, v: &NodeView<'_>, p: &mut Packet, _: PortId, a: &mut Actions) -> QueueId {
+        let (ingress, priority) = (p.ingress, p.priority);
+        let much = v.q_in(ingress, priority).get() > self.part(v, priority);
+        if much && self.paused.insert((ingress, priority)) {
+            a.send(ingress, ControlMessage::pfc(priority, u16::MAX));
+        }
+        QueueId(self.schedule.queue_of()[priority.index()])
+    }
+
+    fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, _: PortQueue, a: &mut Actions) {
+        let (ingress, priority) = (p.ingress, p.priority);
+        let little = v.q_in(ingress, priority).get() <= self.part(v, priority) / 2;
+        if little && self.paused.remove(&(ingress, priority)) {
+            a.send(ingress, ControlMessage::pfc(priority, 0));
+        }
+    }
+
+    fn control(&mut self, _: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+        let ControlMessage::Pfc { enable, quanta } = m else { return };
+        for p in enable.iter() {
+            let target = Target::Priority(p);
+            if quanta[p.index()] > 0 { a.hold(port, target) } else { a.open(port, target) }
+        }
+    }
+
+    fn link(&mut self, _: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
+        self.paused.retain(|(ingress, _)| *ingress != port);
+        Priority::ALL.into_iter().for_each(|p| a.open(port, Target::Priority(p)));
+    }
+
+    fn audit(&self, _: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
+        let left = || Violation { scheme: INFO.name, what: format!("paused: {:?}", self.paused) };
+        if drained && !self.paused.is_empty() { Err(left()) } else { Ok(()) }
+    }
+
+    fn state_size(&self) -> StateSize {
+        StateSize { tables: vec![("paused ingresses", self.paused.len() as u64 * 2)] }
+    }
+}
+
+impl Hints for Fair {}
