@@ -1,5 +1,4 @@
-//! An example of a new flow control scheme: *Door* pauses every ingress that feeds a long egress
-//! queue and resumes them when the queue has shrunk to half of the limit. It sends PFC frames.
+//! *Door* pauses the ingresses of a long egress queue with PFC frames until it has shrunk by half.
 
 use std::collections::BTreeSet;
 use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
@@ -70,9 +69,10 @@ impl FlowControl for Door {
         }
     }
 
-    fn link(&mut self, _: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
-        self.shut.retain(|(_, ingress)| *ingress != port);
+    fn link(&mut self, _: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         Priority::ALL.into_iter().for_each(|p| a.open(port, Target::Priority(p)));
+        let shut = self.shut.iter().filter(|(_, ingress)| up && *ingress == port);
+        shut.for_each(|((_, p), _)| a.send(port, ControlMessage::pfc(*p, u16::MAX)));
     }
 
     fn audit(&self, _: &NodeView<'_>, drained: bool) -> Result<(), Violation> {

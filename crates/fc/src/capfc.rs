@@ -294,10 +294,9 @@ impl Capfc {
         changed
     }
 
-    /// Decides on `input` if its I has `changed`, or if a PAUSE should be in force: it may have
-    /// been lost with its link.
+    /// Decides on `input` if its I has `changed`.
     #[inline(always)]
-    fn decide_if_due(
+    fn decide_if_changed(
         &mut self,
         changed: bool,
         v: &NodeView<'_>,
@@ -305,7 +304,7 @@ impl Capfc {
         priority: Priority,
         a: &mut Actions,
     ) {
-        if changed || self.ports[input.index()].stopped.contains(priority) {
+        if changed {
             self.decide(v, input, priority, a);
         }
     }
@@ -381,7 +380,7 @@ impl FlowControl for Capfc {
             if v.q_out(egress, p.priority) >= self.ports[egress.index()].levels.warn {
                 self.congests(v, (p.ingress, egress), p.priority, a);
             }
-            self.decide_if_due(changed, v, p.ingress, p.priority, a);
+            self.decide_if_changed(changed, v, p.ingress, p.priority, a);
         }
         self.pfc.queue_of(p.priority)
     }
@@ -394,7 +393,7 @@ impl FlowControl for Capfc {
         if self.ports[from.port.index()].touched.contains(p.priority) {
             self.relieves(v, from.port, p.priority, a);
         }
-        self.decide_if_due(changed, v, p.ingress, p.priority, a);
+        self.decide_if_changed(changed, v, p.ingress, p.priority, a);
     }
 
     fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
@@ -408,7 +407,14 @@ impl FlowControl for Capfc {
     /// The pauses sent are void; they are sent again with the next packet that comes in while
     /// D still says so.
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
-        self.pfc.link(v, port, up, a);
+        self.pfc.reconnect(v.now, port, up, a);
+        let ingresses = up && self.role == Role::Switch;
+        // an empty ingress would have no packet left whose departure resumes it
+        let stores = |p: &Priority| ingresses && v.q_in(port, *p) > Bytes::ZERO;
+        for priority in self.lossless.iter().filter(stores) {
+            let changed = self.fills(v, port, priority);
+            self.decide_if_changed(changed, v, port, priority, a);
+        }
     }
 
     fn audit(&self, v: &NodeView<'_>, drained: bool) -> Result<(), Violation> {

@@ -289,8 +289,14 @@ impl FlowControl for Gpfc {
 
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         let mut asked = Actions::new();
-        self.pfc.link(v, port, up, &mut asked);
+        self.pfc.reconnect(v.now, port, up, &mut asked);
         self.translate(asked, a);
+        let ingresses = up && self.role == Role::Switch;
+        // an empty ingress would have no packet left whose departure resumes it
+        let stores = |p: &Priority| ingresses && v.q_in(port, *p) > Bytes::ZERO;
+        for priority in self.lossless.iter().filter(stores) {
+            self.pause_if_full(v, port, priority, a);
+        }
     }
 
     /// Only lossless flows: another priority may share its number with a high sub-class.

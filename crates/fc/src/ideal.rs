@@ -221,8 +221,10 @@ impl FlowControl for Ideal {
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         self.backstop.link(v, port, up, a);
         self.nic.link(port, a);
-        for flows in &mut self.egresses {
-            flows.iter_mut().for_each(|(_, e)| e.upstream.forget(port));
+        let classes = self.plan.classes();
+        for (at, flows) in self.egresses.iter().enumerate().filter(|_| up) {
+            let priority = self.plan.priority(at % classes);
+            flows.iter().for_each(|(_, _, e)| e.upstream.repeat(port, priority, a));
         }
         for class in 0..self.plan.classes() {
             let at = self.plan.at(port, class);
@@ -454,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_change_voids_pauses_in_both_directions() {
+    fn a_link_that_recovers_is_paused_at_once_and_what_it_had_paused_is_open() {
         let mut b = bench(&[]);
         let q = send(&mut b, 0, 26);
         b.control(OUT, &state(true, 0));
@@ -464,6 +466,8 @@ mod tests {
         b.link(OUT, false);
         assert!(!b.is_held(OUT, q));
         send(&mut b, 0, 1);
+        assert_eq!(b.take_sent(), []);
+        b.link(UP, true);
         assert_eq!(b.take_sent(), [(UP, state(true, 0))], "paused anew");
         (0..27).for_each(|_| _ = b.depart(OUT, q));
         assert_eq!(b.take_sent(), [(UP, state(false, 0))]);

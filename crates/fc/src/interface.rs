@@ -131,8 +131,11 @@ pub trait FlowControl: Hints + Send {
     /// The timer `key` fires; it is no longer armed.
     fn timer(&mut self, _v: &NodeView<'_>, _key: TimerKey, _a: &mut Actions) {}
 
-    /// The link at `port` failed or recovered. Both ends clear their state about each other:
-    /// holds of the port must be opened, and pauses sent by it are void.
+    /// The link at `port` failed or recovered. The neighbour has forgotten what it was told, and
+    /// what it told us is void: holds of the port must be opened. A link that is `up` again can
+    /// bring packets at once, so a scheme must say at once what the neighbour has to stop: what the
+    /// ingress stores may be all that it has room for. Messages that are sent while the link is
+    /// down are lost.
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions);
 
     /// NIC only: a flow takes a slot. `p` is the header its packets will have.

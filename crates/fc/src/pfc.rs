@@ -22,8 +22,8 @@
 
 use crate::{
     Actions, Fallback, FlowControl, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
-    OnFull, Param, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout, SchemeInfo,
-    StateSize, Target, TimerKey, Values, Violation,
+    OnFull, Param, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout, Role,
+    SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
 };
 use std::ops::Range;
 use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Time};
@@ -224,6 +224,29 @@ impl Pfc {
         state.sent.set(priority, true);
     }
 
+    /// The link at `port` failed or recovered. What the neighbour had paused of ours may be sent
+    /// again. What we have paused of the neighbour's stays paused as far as this node is concerned:
+    /// when the link is up the neighbour is told again.
+    pub(crate) fn reconnect(&mut self, now: Time, port: PortId, up: bool, a: &mut Actions) {
+        let state = &mut self.ports[port.index()];
+        for priority in std::mem::take(&mut state.held).iter() {
+            a.open(port, Target::Priority(priority));
+            a.cancel(expiry(port, priority));
+        }
+        let (paused, refresh) = (state.sent, state.refresh);
+        if paused.is_empty() {
+            return;
+        }
+        if up {
+            a.send(port, self.frame(paused, self.quanta));
+        }
+        if self.timed && up {
+            a.arm_background(refreshing(port), now + refresh);
+        } else if self.timed {
+            a.cancel(refreshing(port));
+        }
+    }
+
     /// Resumes `priority` of the neighbour at `port`.
     #[cold]
     #[inline(never)]
@@ -299,14 +322,17 @@ impl FlowControl for Pfc {
         }
     }
 
-    fn link(&mut self, _v: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
-        let state = &mut self.ports[port.index()];
-        for priority in std::mem::take(&mut state.held).iter() {
-            a.open(port, Target::Priority(priority));
-            a.cancel(expiry(port, priority));
-        }
-        if !std::mem::take(&mut state.sent).is_empty() {
-            a.cancel(refreshing(port));
+    /// A dynamic threshold may have fallen below what the ingress stores since its last packet
+    /// came: the rule is applied once more when the link recovers.
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+        self.reconnect(v.now, port, up, a);
+        let ingresses = up && v.books.role == Role::Switch;
+        // an empty ingress would have no packet left whose departure resumes it
+        let stores = |p: &Priority| ingresses && v.q_in(port, *p) > Bytes::ZERO;
+        for priority in self.lossless.iter().filter(stores) {
+            if !self.has_paused(port, priority) && v.books.mmu.should_pause(port, priority) {
+                self.pause(v.now, port, priority, a);
+            }
         }
     }
 

@@ -350,9 +350,12 @@ impl FlowControl for Ppfc {
     }
 
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
-        self.pfc.link(v, port, up, a);
-        for trend in self.trends.iter_mut().skip(port.index() * Priority::COUNT).take(8) {
-            trend.foreseen = false;
+        self.pfc.reconnect(v.now, port, up, a);
+        let ingresses = up && self.role == Role::Switch;
+        // an empty ingress would have no packet left whose departure resumes it
+        let stores = |p: &Priority| ingresses && v.q_in(port, *p) > Bytes::ZERO;
+        for priority in self.lossless.iter().filter(stores) {
+            self.grew(v, port, None, priority, a);
         }
     }
 

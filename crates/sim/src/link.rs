@@ -2,8 +2,11 @@
 
 use crate::tree::{END, HORIZON};
 use crate::wire::{WireId, Wires};
-use weir_core::{Bytes, Packet, Priority, Rate, Time};
+use weir_core::{Bytes, Packet, Priority, Rate, Response, Time};
 use weir_net::limits::{MAX_DELAY, MIN_RATE};
+
+/// No control frame is longer.
+const LONGEST_CONTROL: Bytes = Bytes::new(1518);
 
 /// A transmitter: one cache line.
 #[derive(Clone, Debug)]
@@ -48,6 +51,18 @@ impl Transmitter {
             packets: 0,
             wire_bytes: 0,
         }
+    }
+
+    /// The link is up again at `now`; returns from when on it takes data. Both ends say at once what
+    /// the other has to stop, and data follow when that is in force: what an ingress stores may be
+    /// all that it has room for. It takes a frame that may still be on the wire, a control frame,
+    /// the way, and the `response` of the other end.
+    #[must_use]
+    pub(crate) fn recover(&mut self, now: Time, max_frame: Bytes, response: Response) -> Time {
+        let longest = max_frame.max(LONGEST_CONTROL).get().min(u64::from(u16::MAX)) as u16;
+        let wait = self.serialisation(longest) * 2 + self.delay + response.at(self.rate);
+        self.up = true;
+        now + wait
     }
 
     /// The wire it sends to; no other transmitter does.

@@ -474,7 +474,9 @@ impl FlowControl for Bfc {
 
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         self.backstop.link(v, port, up, a);
-        self.told.forget(port);
+        if up {
+            self.told.repeat(port, a);
+        }
         self.heard.forget(port, a);
     }
 

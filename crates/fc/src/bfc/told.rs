@@ -163,15 +163,20 @@ impl Told {
         a.send(ingress, self.bitmap(ingress));
     }
 
-    /// The link changed: the neighbour remembers no pause. Counted packets stay counted; the
-    /// next one pauses anew.
-    pub(super) fn forget(&mut self, port: PortId) {
-        for counter in &mut self.ingresses[port.index()].counters {
-            counter.paused = false;
-            counter.queued = false;
+    /// The link at `port` is up again: the neighbour has forgotten the pauses that stand.
+    pub(super) fn repeat(&self, port: PortId, a: &mut Actions) {
+        let counters = self.ingresses[port.index()].counters.iter().zip(0..);
+        let mut paused = counters.filter(|(c, _)| c.paused).peekable();
+        if self.frames == Frames::Periodic {
+            // at once, as it may be long until the next one
+            if paused.peek().is_some() {
+                a.send(port, self.bitmap(port));
+            }
+            return;
         }
-        for pacer in self.pacers.values_mut() {
-            pacer.waiting.retain(|(ingress, _)| *ingress != port);
+        for (counter, index) in paused {
+            let (priority, queue) = (counter.priority, QueueId(index));
+            a.send(port, ControlMessage::QueueState { pause: true, priority, queue });
         }
     }
 

@@ -174,6 +174,12 @@ impl Frames {
         }
     }
 
+    /// The link at `port` is up again: the neighbour has forgotten the flows that stand stopped.
+    pub(super) fn repeat(&self, port: PortId, stopped: &[Name], a: &mut Actions) {
+        let flows: Vec<_> = stopped.iter().map(|name| (*name, true)).collect();
+        self.send(port, &flows, a);
+    }
+
     /// The link at `port` changed: what waits for the neighbour is void.
     pub(super) fn forget(&mut self, port: PortId) {
         self.pending[port.index()].clear();

@@ -423,8 +423,9 @@ impl FlowControl for Ffc {
         self.backstop.link(v, port, up, a);
         self.nic.link(port, a);
         self.frames.forget(port);
-        for e in &mut self.egresses {
-            e.flows.iter_mut().for_each(|(_, f)| f.told.retain(|p| *p != port));
+        if up {
+            let stopped = self.stopped_at(port);
+            self.frames.repeat(port, &stopped, a);
         }
         for e in &mut self.egresses[self.plan.all_at(port)] {
             e.resume_all(v.now, a);

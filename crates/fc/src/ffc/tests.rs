@@ -473,13 +473,15 @@ fn a_nic_holds_all_slots_of_a_host_pair() {
 }
 
 #[test]
-fn a_link_change_voids_stops_in_both_directions() {
+fn a_link_that_recovers_is_told_of_stops_at_once_and_its_own_are_void() {
     let mut b = bench(&[("pacer", "false")]);
     b.control(OUT, &bpf(&[(20, true)]));
     send(&mut b, 20, 0..3);
     b.take_sent();
     b.link(UP, false);
     send(&mut b, 20, 3..4);
+    assert_eq!(b.take_sent(), []);
+    b.link(UP, true);
     assert_eq!(b.take_sent(), [(UP, bpf(&[(20, true)]))], "stopped anew");
     b.link(OUT, false);
     assert!(!b.is_held(OUT, lane(0)));

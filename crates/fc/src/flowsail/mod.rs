@@ -479,8 +479,10 @@ impl FlowControl for FlowSail {
         for e in &mut self.egresses[self.plan.all_at(port)] {
             e.resume_all(v.now, a);
         }
-        for e in &mut self.egresses {
-            e.flows.iter_mut().for_each(|(_, f)| f.upstream.forget(port));
+        let classes = self.plan.classes();
+        for (at, e) in self.egresses.iter().enumerate().filter(|_| up) {
+            let priority = self.plan.priority(at % classes);
+            e.flows.iter().for_each(|(_, _, f)| f.upstream.repeat(port, priority, a));
         }
     }
 

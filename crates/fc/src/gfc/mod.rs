@@ -365,11 +365,19 @@ impl FlowControl for Gfc {
         }
     }
 
-    fn link(&mut self, _v: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
+    /// The neighbour has forgotten its limits. When the link is up it is told of all that deviate
+    /// from none; with periodic reports, too, which go on as before.
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         let i = port.index();
-        self.told[i] = [0; Priority::COUNT];
-        if std::mem::take(&mut self.reporting[i]) {
-            a.cancel(Self::timer_key(port));
+        if up && self.role == Role::Switch {
+            // an empty ingress would have no packet left whose departure lifts the limit
+            let stores = |p: &Priority| v.q_in(port, *p) > Bytes::ZERO;
+            for priority in self.lossless.iter().filter(stores) {
+                self.told[i][priority.index()] = self.to_tell(v, port, priority);
+            }
+            if self.told[i] != [0; Priority::COUNT] {
+                a.send(port, self.message(self.lossless, self.told[i]));
+            }
         }
         for priority in self.lossless.iter() {
             if std::mem::take(&mut self.heard[i][priority.index()]) != 0 {

@@ -130,7 +130,7 @@ mod stages {
     }
 
     #[test]
-    fn a_link_change_lifts_limits_and_tells_again() {
+    fn a_link_change_lifts_limits_and_the_recovered_neighbour_is_told_at_once() {
         let mut b = switch(&[]);
         put(&mut b, 8);
         b.control(UP, &stage(2));
@@ -138,7 +138,8 @@ mod stages {
         told(&mut b);
         b.link(UP, false);
         assert!(b.limits().is_empty());
-        put(&mut b, 1);
+        assert_eq!(told(&mut b), []);
+        b.link(UP, true);
         assert_eq!(told(&mut b), [stage(1)]);
     }
 }
@@ -281,8 +282,11 @@ mod occupancy {
         put(&mut b, 1);
         assert_eq!(b.timers().values().next(), Some(&Time::from_us(25)), "20 us and a period");
         b.link(UP, false);
-        assert!(b.timers().is_empty());
-        put(&mut b, 1);
+        put(&mut b, 8);
+        assert_eq!(b.timers().len(), 1);
+        assert_eq!(told(&mut b), []);
+        b.link(UP, true);
+        assert_eq!(told(&mut b), [occupancy(141)], "at once, not when the report is due");
         assert_eq!(b.timers().len(), 1);
         assert_eq!(b.scheme().audit(&b.view(), true), Ok(()), "a report may be still to come");
     }

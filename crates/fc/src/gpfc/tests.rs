@@ -152,6 +152,20 @@ fn a_link_change_opens_the_sub_queues() {
     assert!(!b.is_held(OUT, LOW) && !b.is_held(OUT, HIGH));
 }
 
+/// 10 KB are at the threshold of both sub-classes.
+#[test]
+fn a_link_that_recovers_is_paused_at_once_in_both_sub_classes() {
+    let mut b = switch();
+    put(&mut b, false, 10);
+    b.link(UP, false);
+    b.take_sent();
+    b.link(UP, true);
+    let mut quanta = [0; 8];
+    (quanta[3], quanta[4]) = (65_535, 65_535);
+    let both = PrioritySet::from_bits(0b1_1000);
+    assert_eq!(b.take_sent(), [(UP, ControlMessage::Pfc { enable: both, quanta })]);
+}
+
 #[test]
 fn other_priorities_have_no_sub_classes() {
     let mut b = switch();

@@ -479,16 +479,18 @@ impl FlowControl for Ofc {
         }
     }
 
-    fn link(&mut self, v: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
+    fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         for priority in self.lossless() {
             let (at, lane) = (self.at(priority, port), self.lane(priority, port));
-            self.told[at] = Told::default();
             match self.role {
                 Role::Nic => self.card.resume_all(port, priority, a),
                 Role::Switch => {
                     let empty = lane.packets(v) == 0;
                     self.egress[at].reset(empty, self.config.rules, &lane, a);
                 }
+            }
+            if up && self.role == Role::Switch {
+                self.tell_anew(v, port, priority, a);
             }
         }
     }

@@ -148,6 +148,32 @@ impl Ofc {
         }
     }
 
+    /// The link at `ingress` is up again, and the neighbour has forgotten what it was told: it is
+    /// told all of it once more. In the meantime the queues that this ingress has packets in may
+    /// have grown, so Algorithm 1 is carried out as if one more packet had joined each of them;
+    /// `tell_again` answers packets only.
+    pub(super) fn tell_anew(
+        &mut self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        let told = &self.told[self.at(priority, ingress)];
+        let flows: Vec<FlowKey> = told.flows.iter().copied().collect();
+        if told.all {
+            Frame::send_all(true, ingress, priority, a);
+        }
+        Frame::send_list(true, self.config.key, ingress, priority, &flows, a);
+        if self.config.pause_table == PauseTable::Union {
+            for egress in (0..self.ports).map(PortId::from_index) {
+                if self.counts[self.between(priority, ingress, egress)].len() > 0 {
+                    self.notify(v, ingress, egress, priority, a);
+                }
+            }
+        }
+    }
+
     /// Algorithm 1, lines 16 to 20: resumes what was paused when the ingress has drained.
     #[inline]
     pub(super) fn resume_drained(

@@ -64,17 +64,15 @@ impl Upstream {
         }
     }
 
-    /// The link at `port` changed: a pause sent there is void.
-    pub(crate) fn forget(&mut self, port: PortId) {
-        match self {
-            Self::Paused(at, _) if *at == port => *self = Self::Open,
-            Self::PausedAt(ways) => {
-                ways.0.retain(|(at, _)| *at != port);
-                if let [(port, flow)] = *ways.0 {
-                    *self = Self::Paused(port, flow);
-                }
-            }
-            Self::Open | Self::Paused(..) => {}
+    /// The link at `port` is up again: the neighbour there has forgotten a pause that stands.
+    pub(crate) fn repeat(&self, port: PortId, priority: Priority, a: &mut Actions) {
+        let ways = match self {
+            Self::Open => &[][..],
+            Self::Paused(at, flow) => &[(*at, *flow)],
+            Self::PausedAt(ways) => &ways.0,
+        };
+        for &(_, flow) in ways.iter().filter(|(at, _)| *at == port) {
+            a.send(port, ControlMessage::FlowState { pause: true, priority, flow });
         }
     }
 }
@@ -106,30 +104,19 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_on_a_link_that_changed_is_void() {
-        let (mut up, mut a) = (Upstream::default(), Actions::new());
-        up.pause(PortId(0), Priority::default(), FlowId::default(), &mut a);
-        up.forget(PortId(1));
-        assert!(up.is_paused());
-        up.forget(PortId(0));
-        assert!(!up.is_paused());
-    }
-
-    /// Of several pauses those at other ports stand; the rest is as if there had been one.
-    #[test]
-    fn of_several_ways_in_those_are_left_whose_link_did_not_change() {
-        let flow = FlowId::default();
-        let paused = |ports: &[u16]| {
+    fn a_pause_that_stands_is_repeated_where_a_link_recovers_and_nowhere_else() {
+        let (priority, flow) = (Priority::ALL[4], FlowId::default());
+        for ways in [&[][..], &[0], &[0, 1, 2]] {
             let (mut up, mut a) = (Upstream::default(), Actions::new());
-            ports.iter().for_each(|p| up.pause(PortId(*p), Priority::default(), flow, &mut a));
-            up
-        };
-        let mut up = paused(&[0, 1, 2]);
-        up.forget(PortId(1));
-        assert_eq!(up, paused(&[0, 2]));
-        up.forget(PortId(0));
-        assert_eq!(up, paused(&[2]));
-        up.forget(PortId(2));
-        assert_eq!(up, Upstream::default());
+            ways.iter().for_each(|p| up.pause(PortId(*p), priority, flow, &mut a));
+            for port in [0, 2] {
+                let mut a = Actions::new();
+                up.repeat(PortId(port), priority, &mut a);
+                let message = ControlMessage::FlowState { pause: true, priority, flow };
+                let sent = Action::Send { port: PortId(port), message };
+                let stands = ways.contains(&port);
+                assert_eq!(a.as_slice(), &[sent][..usize::from(stands)], "{ways:?}");
+            }
+        }
     }
 }

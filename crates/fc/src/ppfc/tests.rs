@@ -333,15 +333,17 @@ mod predict {
     }
 
     #[test]
-    fn a_link_change_forgets_who_was_paused() {
+    fn a_link_that_recovers_is_paused_at_once_for_what_was_foreseen() {
         let mut b = predictive(&[(&WEIGHT, "1")]);
         after(&mut b, 1);
         put(&mut b, OUT, 2);
-        b.take_sent();
-        b.link(OUT, false);
-        assert!(trend(&b).foreseen, "another port");
+        assert_eq!(b.take_sent(), xoff());
         b.link(UP, false);
-        assert!(!trend(&b).foreseen);
+        assert!(trend(&b).foreseen, "the pause may end early");
+        assert_eq!(b.take_sent(), []);
+        b.link(UP, true);
+        assert_eq!(b.take_sent(), xoff());
+        assert!(trend(&b).foreseen);
     }
 }
 

@@ -345,8 +345,11 @@ impl Nic {
             }
             Admin::Link { port, up } => {
                 let p = &mut self.ports[port.index()];
-                p.tx.up = up;
-                if !up {
+                if up {
+                    let c = env.shared.config;
+                    p.settled = p.tx.recover(now, c.nic.max_frame(), c.link.response);
+                } else {
+                    p.tx.up = false;
                     for frame in std::mem::take(&mut p.control) {
                         env.wires.extras.discard(&frame);
                     }

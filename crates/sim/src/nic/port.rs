@@ -18,6 +18,8 @@ use weir_fc::HoldState;
 pub(crate) struct NicPort {
     pub(crate) tx: Transmitter,
     pub(crate) held_priorities: PrioritySet,
+    /// From when on the link takes data, after its last outage.
+    pub(crate) settled: Time,
     pub(crate) limits: Option<Box<Limits>>,
     pub(crate) control: VecDeque<Packet>,
     pub(crate) acks: VecDeque<Packet>,
@@ -52,6 +54,7 @@ impl NicPort {
             fifo: (shared.config.nic.discipline == NicDiscipline::Fifo).then(VecDeque::new),
             paced: BinaryHeap::new(),
             held_priorities: PrioritySet::EMPTY,
+            settled: Time::ZERO,
             priority_clocks: [HoldClock::default(); Priority::COUNT],
             limits: None,
             outages: shared.outages(end.link),
@@ -89,6 +92,7 @@ impl NicPort {
     #[inline(always)]
     pub(crate) fn is_clear_for(&self, priority: Priority, t: Time) -> bool {
         self.tx.up
+            && t >= self.settled
             && self.control.is_empty()
             && self.acks.is_empty()
             && !self.blocked(t).contains(priority)

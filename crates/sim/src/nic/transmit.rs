@@ -154,6 +154,8 @@ impl Nic {
             port.tx.send(now, &frame, env.wires);
             port.meter.late.note(now, &port.tx, self.tally.last_activity);
             self.probes.sent(now, o, &frame);
+        } else if now < port.settled {
+            // the link is up again, but not yet for long enough
         } else if port.ack_may_go(now) {
             let ack = port.acks.pop_front().expect("an ACK waits");
             self.tally.last_activity = now;
@@ -178,6 +180,10 @@ impl Nic {
             return Time::NEVER;
         }
         let free = port.tx.busy_until.max(now);
+        if !port.control.is_empty() {
+            return free;
+        }
+        let free = free.max(port.settled);
         if !(port.ready.priorities() - port.blocked(free)).is_empty() {
             return free;
         }
@@ -202,7 +208,7 @@ impl Nic {
                 waiting.set(s.priority(), true);
             }
         }
-        if !port.control.is_empty() || !(waiting - blocked).is_empty() {
+        if !(waiting - blocked).is_empty() {
             return free;
         }
         let paced = port.paced.peek().map_or(Time::NEVER, |Reverse((t, _))| (*t).max(now));

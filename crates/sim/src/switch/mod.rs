@@ -429,7 +429,14 @@ impl Switch {
 
     /// The link at `port` fails or recovers. What was queued for it is lost.
     fn on_link(&mut self, port: PortId, up: bool, now: Time, env: &mut Env<'_, '_>) {
-        self.ports[port.index()].set_link(up);
+        if up {
+            let config = env.shared.config;
+            let frame = config.nic.max_frame();
+            let p = &mut self.ports[port.index()];
+            p.settled = p.tx.recover(now, frame, config.link.response);
+        } else {
+            self.ports[port.index()].fail();
+        }
         self.guard(port);
         if !up {
             let queues: Vec<usize> = (0..self.ports[port.index()].queues.len()).collect();

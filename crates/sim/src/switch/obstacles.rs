@@ -20,7 +20,7 @@ impl Obstacles {
     pub(super) const TURNS: u8 = 1 << 5;
     /// Rates are limited, or were when the port was looked at last.
     pub(super) const LIMITED: u8 = 1 << 6;
-    /// The link is down.
+    /// The link is down, or was when the port was looked at last.
     pub(super) const DOWN: u8 = 1 << 7;
 
     /// Notes whether an obstacle is there.

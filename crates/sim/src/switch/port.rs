@@ -77,6 +77,8 @@ pub(crate) struct Port {
     control: VecDeque<Packet>,
     limits: Option<Box<Limits>>,
     pub(crate) outages: Outages,
+    /// From when on the link takes data, after its last outage.
+    pub(crate) settled: Time,
     pub(crate) meter: PortMeter,
     /// How it marks.
     pub(crate) ecn: Option<Marking>,
@@ -123,6 +125,7 @@ impl Port {
             limits: None,
             outages: shared.outages(end.link),
             storm: PrioritySet::EMPTY,
+            settled: Time::ZERO,
             queue: LengthProbe::default(),
             area: Area::default(),
             meter: PortMeter::default(),
@@ -192,10 +195,23 @@ impl Port {
         self.obstacles.note(Obstacles::GUARDED, guarded);
     }
 
-    /// The link goes up or down.
-    pub(crate) fn set_link(&mut self, up: bool) {
-        self.tx.up = up;
-        self.obstacles.note(Obstacles::DOWN, !up);
+    /// The link fails.
+    pub(crate) fn fail(&mut self) {
+        self.tx.up = false;
+        self.obstacles.note(Obstacles::DOWN, true);
+    }
+
+    /// No data before this instant.
+    #[inline(always)]
+    pub(crate) fn data_from(&self) -> Time {
+        if self.obstacles.any(Obstacles::DOWN) { self.settled } else { Time::ZERO }
+    }
+
+    /// Whether the link takes data: it is up, and if it was down before, long enough.
+    pub(crate) fn takes_data(&mut self, now: Time) -> bool {
+        let settled = self.tx.up && now >= self.settled;
+        self.obstacles.note(Obstacles::DOWN, !settled);
+        settled
     }
 
     /// Whether control frames wait for the wire.

@@ -33,7 +33,7 @@ impl Switch {
                 port.tx.send(now, &frame, env.wires);
                 port.meter.late.note(now, &port.tx, self.tally.last_activity);
                 self.probes.sent(now, o, &frame);
-            } else {
+            } else if port.takes_data(now) {
                 self.transmit_data(o, now, env);
             }
         }
@@ -171,6 +171,7 @@ impl Switch {
         } else if !port.scheduler.any_ready() {
             Time::NEVER
         } else {
+            let free = free.max(port.data_from());
             port.limits().map_or(free, |limits| self.next_allowed(limits, o, free))
         }
     }

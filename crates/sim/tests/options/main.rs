@@ -9,7 +9,8 @@
 //! ```
 //!
 //! which prints how many cases ended in which way. `WEIR_OPTIONS=17` replays one case.
-//! `WEIR_FAILURES` does the same for the second sample, in which links fail.
+//! `WEIR_FAILURES` does the same for the second sample, in which links fail, and `WEIR_RECOVERY` for
+//! the third, in which links under load recover and nothing may be lost for lack of memory.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -17,6 +18,7 @@ mod draw;
 mod judge;
 mod outages;
 mod readings;
+mod recovery;
 
 use draw::Case;
 use judge::judge;
@@ -82,6 +84,32 @@ fn with_failing_links_everything_is_delivered_or_the_reason_is_named() {
         assert!(outcomes[judge::DELIVERED] > 100, "{outcomes:?}");
         assert!(outcomes.len() >= 4, "{outcomes:?}");
     }
+}
+
+/// Cases of the sample in which links recover under load.
+const RECOVERY: Range<u64> = 0..600;
+
+#[test]
+fn behind_a_link_that_recovers_no_lossless_priority_lacks_memory() {
+    let cases = asked_for("WEIR_RECOVERY", RECOVERY);
+    let (mut paused, mut faults) = (0, Vec::new());
+    for number in cases.clone() {
+        let case = recovery::case(number);
+        match common::try_run(&case.topology, &case.flows, &case.config) {
+            Ok(out) => {
+                paused += u64::from(out.ports.iter().any(|p| p.pauses_sent.iter().any(|n| *n > 0)));
+                match recovery::lost(&case, &out) {
+                    0 => {}
+                    n => faults.push(format!("{}\n    lost {n}", case.what)),
+                }
+            }
+            Err(error) => faults.push(format!("{}\n    {error}", case.what)),
+        }
+    }
+    println!("{} cases, {paused} with pauses, {} faults", cases.end - cases.start, faults.len());
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    // without pauses nothing would be shown
+    assert!(cases != RECOVERY || paused > 500, "{paused}");
 }
 
 /// Cases of the sample of readings.
