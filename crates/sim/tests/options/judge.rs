@@ -4,6 +4,7 @@ use crate::common::try_run;
 use crate::common::witness::heard;
 use crate::draw::Case;
 use crate::outages::cut_off;
+use weir_cc::CcKind;
 use weir_core::{Bytes, Time};
 use weir_fc::OnFull;
 use weir_sim::config::Reliability;
@@ -38,6 +39,12 @@ pub(crate) fn judge(case: &Case) -> Result<&'static str, String> {
         Finish::TimeLimit if cut_off_flows(case, &out) => {
             Ok("time limit: a link that has failed for good cuts flows off, and timers go on")
         }
+        // Swift sends one packet in 1000 round trips when it has seen several timeouts in a row
+        // (`min-cwnd`), and under selective repeat the timer goes on while that packet waits for its
+        // pace: such a flow goes on, but may need more than the time that a run has here.
+        Finish::TimeLimit if all_at_swifts_least(case, &out) => {
+            Ok("time limit: Swift's smallest window, after timeouts without an answer")
+        }
         // a flow that waits for a lost RESUME with something unacknowledged keeps its timer running
         Finish::TimeLimit if damaged_frames(case, &out) && out.totals.timeouts > 100 => {
             Ok("time limit: a RESUME was lost, and timers go on for ever")
@@ -70,6 +77,14 @@ fn cut_off_flows(case: &Case, out: &Outcome) -> bool {
     let excused = |f: &FlowRecord| gone(f) || unanswered(f) || nothing_repairs(case, f);
     let mut left = open(case, out).into_iter();
     out.flows.iter().any(|f| gone(f) || unanswered(f)) && left.all(excused)
+}
+
+/// Whether all flows that are open are under Swift, have lost packets, and had more timeouts in a
+/// row than reset its window; none of them is cut off.
+fn all_at_swifts_least(case: &Case, out: &Outcome) -> bool {
+    let slow = |f: &&FlowRecord| f.lost() + f.answers_lost() > 0 && f.timeouts() > 100;
+    let repeats = case.config.nic.reliability == Reliability::SelectiveRepeat;
+    repeats && case.config.cc.kind() == Some(CcKind::Swift) && open(case, out).iter().all(slow)
 }
 
 /// Whether a flow waits for something that was lost, or came too early, without a timer.
