@@ -148,12 +148,6 @@ impl Run {
                  before with `until` in [run], or accept loss with `allow-loss = true`",
                 scheme.info.title
             ),
-            _ if !self.config.failures.is_empty() => {
-                "both ends of a link that fails forget their pauses, and what an ingress stores \
-                 when the link comes up again takes room from its headroom; `allow-loss = true` \
-                 in [run] accepts loss"
-                    .into()
-            }
             _ => "weir check shows the headroom needed; `allow-loss = true` in [run] accepts loss"
                 .into(),
         }
