@@ -22,7 +22,7 @@ pub static INFO: SchemeInfo = SchemeInfo {
     ingress_bound: |_| IngressBound::Memory,
     many_paths: Ok(()),
     build: |values, setup| {
-        let limit = values.bytes(&LIMIT)?.get();
+        let limit = values.bytes(&LIMIT).expect("has a default").get();
         Ok(Box::new(Fair { schedule: *setup.schedule, limit, paused: BTreeSet::new() }))
     },
 };
@@ -72,9 +72,11 @@ impl FlowControl for Fair {
         }
     }
 
-    fn link(&mut self, _: &NodeView<'_>, port: PortId, _up: bool, a: &mut Actions) {
-        self.paused.retain(|(ingress, _)| *ingress != port);
+    fn link(&mut self, _: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         Priority::ALL.into_iter().for_each(|p| a.open(port, Target::Priority(p)));
+        // the neighbour has forgotten that it is paused
+        let again = self.paused.iter().filter(|(ingress, _)| up && *ingress == port);
+        again.for_each(|(_, p)| a.send(port, ControlMessage::pfc(*p, u16::MAX)));
     }
 
     fn audit(&self, _: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
