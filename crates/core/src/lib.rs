@@ -7,6 +7,7 @@
 //! | [`Bytes`] | an amount of data |
 //! | [`Length`] | the length of a cable |
 //! | [`NodeId`], [`PortId`], [`FlowId`], ... | typed indices |
+//! | [`ControlMessage`], [`Reason`] | what a node tells its neighbour, and why |
 //! | [`Packet`] | a 32-byte `Copy` value that moves through queues and wires |
 //! | [`param::Param`] | a parameter of anything that scenarios set: name, kind, default, meaning |
 //! | [`Percentile`] | a share of values or of time, and the one rule for percentiles |
@@ -26,6 +27,7 @@ pub mod param;
 pub mod percentile;
 pub mod prefetch;
 pub mod priorities;
+pub mod reason;
 pub mod registry;
 pub mod response;
 pub mod rng;
@@ -37,5 +39,6 @@ pub use nearest::nearest;
 pub use packet::{Packet, PacketKind};
 pub use percentile::Percentile;
 pub use priorities::PrioritySet;
+pub use reason::Reason;
 pub use response::Response;
 pub use units::{Bytes, Length, ParseUnitError, Rate, Ratio, Time, Unit};

@@ -2,7 +2,10 @@
 //! nobody is ever paused and no headroom is needed. A credit is returned when a packet has left.
 
 use weir_core::control::OwnMessage;
-use weir_core::{ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Time};
+use weir_core::reason::{Measured, Quantity};
+use weir_core::{
+    Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Reason, Time,
+};
 use weir_fc::*;
 
 const LIMIT: Param = Param {
@@ -48,9 +51,9 @@ pub(crate) struct Credits {
 }
 
 /// Tells the neighbour of a priority how much of it has gone here, or how much was sent to it.
-fn tell(port: PortId, words: [u64; 3], a: &mut Actions) {
+fn tell(port: PortId, words: [u64; 3], reason: Reason, a: &mut Actions) {
     let own = OwnMessage { scheme: INFO.name, words: words.to_vec(), body: 10, pauses: vec![] };
-    a.send(port, ControlMessage::Own(Box::new(own)));
+    a.send(port, ControlMessage::Own(Box::new(own)), reason);
 }
 const GONE: u64 = 0;
 const SENT: u64 = 1;
@@ -72,11 +75,11 @@ impl Credits {
     }
 
     /// Returns the credits of what has gone.
-    fn give_back(&mut self, port: PortId, p: Priority, a: &mut Actions) {
+    fn give_back(&mut self, port: PortId, p: Priority, reason: Reason, a: &mut Actions) {
         let account = &mut self.accounts[port.index()][p.index()];
         account.told = account.gone;
-        a.replenished(port, p);
-        tell(port, [u64::from(p.get()), GONE, account.gone], a);
+        a.replenished(port, p, reason);
+        tell(port, [u64::from(p.get()), GONE, account.gone], reason, a);
     }
 
     /// Holds a priority with less credit than for a frame, and opens it otherwise.
@@ -97,10 +100,14 @@ impl Credits {
             let account = &mut self.accounts[p.ingress.index()][p.priority.index()];
             account.came += u64::from(came);
             account.gone += u64::from(gone);
-            if account.gone - account.told >= self.limit / 4 {
-                self.give_back(p.ingress, p.priority, a);
-            } else if account.came - account.told + self.frame > self.limit {
-                a.exhausted(p.ingress, p.priority);
+            let (to_return, out) = (account.gone - account.told, account.came - account.told);
+            let grant = |n| Measured::new(Quantity::Grant, p.ingress, Bytes::new(n));
+            if to_return >= self.limit / 4 {
+                let reason = grant(to_return).at_least("limit/4", Bytes::new(self.limit / 4));
+                self.give_back(p.ingress, p.priority, reason, a);
+            } else if out + self.frame > self.limit {
+                let most = Bytes::new(self.limit - self.frame);
+                a.exhausted(p.ingress, p.priority, grant(out).above("limit - frame", most));
             }
         }
     }
@@ -153,13 +160,14 @@ impl FlowControl for Credits {
         // what was sent and did not come was lost
         account.gone += total - account.came;
         account.came = total;
-        self.give_back(port, p, a);
+        self.give_back(port, p, Reason::Words("the neighbour asked"), a);
     }
 
     /// The sender asks. It is held, so that nothing is on its way when the question arrives.
     fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
         let sent = self.accounts[key.port.index()][key.index as usize].sent;
-        tell(key.port, [u64::from(key.index), SENT, sent], a);
+        let reason = Reason::Words("no credit for a while");
+        tell(key.port, [u64::from(key.index), SENT, sent], reason, a);
         a.arm(key, v.now + RESYNC);
     }
 

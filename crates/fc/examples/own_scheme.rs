@@ -1,7 +1,7 @@
 //! *Door* pauses the ingresses of a long egress queue with PFC frames until it has shrunk by half.
 
 use std::collections::BTreeSet;
-use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Reason};
 use weir_fc::harness::{Bench, PRIORITY};
 use weir_fc::*;
 
@@ -27,14 +27,14 @@ pub(crate) static INFO: SchemeInfo = SchemeInfo {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Door {
     schedule: PrioritySchedule,
-    limit: u64,
+    limit: Bytes,
     /// Which ingress is paused because of which queue: (egress, priority), ingress.
     shut: BTreeSet<((PortId, Priority), PortId)>,
 }
 
 impl Door {
     pub(crate) fn new(values: &Values, setup: &NodeSetup<'_>) -> Self {
-        let limit = values.bytes(&LIMIT).expect("has a default").get();
+        let limit = values.bytes(&LIMIT).expect("has a default");
         Self { schedule: *setup.schedule, limit, shut: BTreeSet::new() }
     }
 }
@@ -45,18 +45,21 @@ impl FlowControl for Door {
     }
 
     fn arrive(&mut self, v: &NodeView<'_>, p: &mut Packet, o: PortId, a: &mut Actions) -> QueueId {
-        let long = v.q_out(o, p.priority).get() > self.limit;
-        if long && self.shut.insert(((o, p.priority), p.ingress)) {
-            a.send(p.ingress, ControlMessage::pfc(p.priority, u16::MAX));
+        let length = v.q_out(o, p.priority);
+        if length > self.limit && self.shut.insert(((o, p.priority), p.ingress)) {
+            let reason = Reason::egress(o, length).above(LIMIT.name, self.limit);
+            a.send(p.ingress, ControlMessage::pfc(p.priority, u16::MAX), reason);
         }
         QueueId(self.schedule.queue_of()[p.priority.index()])
     }
 
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, from: PortQueue, a: &mut Actions) {
-        let queue = (from.port, p.priority);
-        if v.q_out(from.port, p.priority).get() <= self.limit / 2 {
+        let (queue, length) = ((from.port, p.priority), v.q_out(from.port, p.priority));
+        let half = Bytes::new(self.limit.get() / 2);
+        if length <= half {
+            let reason = Reason::egress(from.port, length).at_most("limit/2", half);
             let shut = self.shut.iter().filter(|(q, _)| *q == queue);
-            shut.for_each(|(_, ingress)| a.send(*ingress, ControlMessage::pfc(p.priority, 0)));
+            shut.for_each(|(_, i)| a.send(*i, ControlMessage::pfc(p.priority, 0), reason));
             self.shut.retain(|(q, _)| *q != queue);
         }
     }
@@ -72,7 +75,8 @@ impl FlowControl for Door {
     fn link(&mut self, _: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         Priority::ALL.into_iter().for_each(|p| a.open(port, Target::Priority(p)));
         let shut = self.shut.iter().filter(|(_, ingress)| up && *ingress == port);
-        shut.for_each(|((_, p), _)| a.send(port, ControlMessage::pfc(*p, u16::MAX)));
+        let pause = |p| ControlMessage::pfc(p, u16::MAX);
+        shut.for_each(|((_, p), _)| a.send(port, pause(*p), Reason::Link));
     }
 
     fn audit(&self, _: &NodeView<'_>, drained: bool) -> Result<(), Violation> {
@@ -116,6 +120,9 @@ mod tests {
         for seq in 30..40 {
             bench.arrive(bench.packet(PortId(0), 1000).seq(seq), PortId(1));
         }
+        // the 31st packet of 1000 B takes the queue above the limit
+        let reason = Reason::egress(PortId(1), Bytes::new(31_000));
+        assert_eq!(bench.reasons(), [reason.above(LIMIT.name, Bytes::new(30_000))]);
         assert_eq!(bench.take_sent().len(), 1, "one PAUSE, however long the queue becomes");
     }
 
@@ -137,6 +144,7 @@ mod tests {
     #[test]
     fn a_message_of_its_own_has_words_a_length_and_what_it_pauses() {
         let (ingress, priority, length) = (PortId(0), PRIORITY, 31_000);
+        let measured = Reason::egress(PortId(1), Bytes::new(length));
         let mut a = Actions::new();
         a.send(
             ingress,
@@ -151,6 +159,7 @@ mod tests {
                     state: false,
                 }],
             })),
+            measured.above(LIMIT.name, Bytes::new(30_000)),
         );
         assert!(!a.is_empty());
     }

@@ -1,6 +1,6 @@
 //! Actions that a scheme requests from its node.
 
-use weir_core::{ControlMessage, PortId, Priority, QueueId, Rate, Time};
+use weir_core::{ControlMessage, PortId, Priority, QueueId, Rate, Reason, Time};
 
 /// What a hold applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -100,6 +100,8 @@ pub enum Action {
         port: PortId,
         /// What.
         message: ControlMessage,
+        /// Why: for the log of pauses and for captures. It is not sent.
+        reason: Reason,
     },
     /// Start no further packet of `target`. Holding what is held is a no-op.
     Hold {
@@ -156,6 +158,8 @@ pub enum Action {
         port: PortId,
         /// The priority.
         priority: Priority,
+        /// Why.
+        reason: Reason,
     },
     /// The neighbour at `port` has been granted more of `priority` after
     /// [`Exhausted`](Self::Exhausted).
@@ -164,6 +168,8 @@ pub enum Action {
         port: PortId,
         /// The priority.
         priority: Priority,
+        /// Why.
+        reason: Reason,
     },
     /// Look at the port again: something a `Wait` verdict depended on has changed.
     Retry {
@@ -184,9 +190,11 @@ impl Actions {
         Self::default()
     }
 
-    /// Sends `message` to the neighbour at `port`.
-    pub fn send(&mut self, port: PortId, message: ControlMessage) {
-        self.list.push(Action::Send { port, message });
+    /// Sends `message` to the neighbour at `port`, for `reason`. The reason is what users see in
+    /// the log of pauses and in captures: the comparison that made the scheme send the message, with
+    /// the numbers of this moment.
+    pub fn send(&mut self, port: PortId, message: ControlMessage, reason: Reason) {
+        self.list.push(Action::Send { port, message, reason });
     }
 
     /// Holds `target` at `port`.
@@ -225,13 +233,13 @@ impl Actions {
     }
 
     /// Says that the neighbour at `port` has no grant left for `priority` and must not send.
-    pub fn exhausted(&mut self, port: PortId, priority: Priority) {
-        self.list.push(Action::Exhausted { port, priority });
+    pub fn exhausted(&mut self, port: PortId, priority: Priority, reason: Reason) {
+        self.list.push(Action::Exhausted { port, priority, reason });
     }
 
     /// Says that the neighbour at `port` has been granted more of `priority`.
-    pub fn replenished(&mut self, port: PortId, priority: Priority) {
-        self.list.push(Action::Replenished { port, priority });
+    pub fn replenished(&mut self, port: PortId, priority: Priority, reason: Reason) {
+        self.list.push(Action::Replenished { port, priority, reason });
     }
 
     /// Asks the node to schedule `port` again.

@@ -43,7 +43,9 @@ use crate::{
 };
 use egress::{Egress, Levels};
 use std::ops::Range;
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Ratio};
+use weir_core::{
+    Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Ratio, Reason,
+};
 
 /// Which inputs are paused.
 pub const POLICY: Param = Param {
@@ -263,13 +265,21 @@ impl Capfc {
         if self.config.both { full && congested } else { full || congested }
     }
 
-    /// Brings D up to date: pauses or resumes the neighbour at `input` when it changes.
-    fn decide(&mut self, v: &NodeView<'_>, input: PortId, priority: Priority, a: &mut Actions) {
+    /// Brings D up to date: pauses or resumes the neighbour at `input` when it changes. `why` says
+    /// which of its terms has changed.
+    fn decide(
+        &mut self,
+        v: &NodeView<'_>,
+        input: PortId,
+        priority: Priority,
+        why: impl FnOnce() -> Reason,
+        a: &mut Actions,
+    ) {
         let congested = self.signals[self.at(priority, input)] > 0;
         let full = self.ports[input.index()].full.contains(priority);
         let stop = self.stops(full, congested);
         self.ports[input.index()].stopped.set(priority, stop);
-        self.pfc.set_paused(v.now, input, priority, stop, a);
+        self.pfc.set_paused(v.now, (input, priority), stop, why, a);
     }
 
     /// Sees whether a queue that was not full is now; returns whether I has changed.
@@ -305,7 +315,8 @@ impl Capfc {
         a: &mut Actions,
     ) {
         if changed {
-            self.decide(v, input, priority, a);
+            let reason = self.ports[input.index()].reason(v, input, priority);
+            self.decide(v, input, priority, || reason, a);
         }
     }
 
@@ -322,9 +333,11 @@ impl Capfc {
         let port = &mut self.ports[egress.index()];
         port.touched.set(priority, true);
         let length = v.q_out(egress, priority);
-        for input in self.egress[at].enqueue(ingress, length, port.levels, self.config.cut) {
+        let levels = port.levels;
+        for input in self.egress[at].enqueue(ingress, length, levels, self.config.cut) {
             self.signal(priority, input, egress, true);
-            self.decide(v, input, priority, a);
+            let why = || Reason::egress(egress, length).above(EGRESS_XOFF.name, levels.xoff);
+            self.decide(v, input, priority, why, a);
         }
     }
 
@@ -333,16 +346,30 @@ impl Capfc {
     fn relieves(&mut self, v: &NodeView<'_>, egress: PortId, priority: Priority, a: &mut Actions) {
         let at = self.at(priority, egress);
         let (queue, port) = (&mut self.egress[at], &mut self.ports[egress.index()]);
-        let freed = queue.dequeue(v.q_out(egress, priority), port.levels);
+        let (length, levels) = (v.q_out(egress, priority), port.levels);
+        let freed = queue.dequeue(length, levels);
         port.touched.set(priority, queue.is_touched());
         for input in freed {
             self.signal(priority, input, egress, false);
-            self.decide(v, input, priority, a);
+            let why = || Reason::egress(egress, length).at_most(EGRESS_XON.name, levels.xon);
+            self.decide(v, input, priority, why, a);
         }
     }
 }
 
 impl Port {
+    /// Why I has just changed.
+    #[cold]
+    fn reason(&self, v: &NodeView<'_>, input: PortId, priority: Priority) -> Reason {
+        let (full, bytes) = (self.full.contains(priority), v.q_in(input, priority));
+        match self.strict {
+            None if full => v.books.mmu.pause_reason(input, priority),
+            None => v.books.mmu.resume_reason(input, priority),
+            Some((xoff, _)) if full => Reason::ingress(input, bytes).above("xoff", xoff),
+            Some((_, xon)) => Reason::ingress(input, bytes).below("xon", xon),
+        }
+    }
+
     fn is_full(&self, v: &NodeView<'_>, input: PortId, priority: Priority) -> bool {
         match self.strict {
             None => v.books.mmu.should_pause(input, priority),
@@ -500,7 +527,8 @@ impl Pipelined for Capfc {
         let was = self.ports[i.index()].full.contains(p);
         let changed = if was { self.drains(v, i, p) } else { self.fills(v, i, p) };
         if changed {
-            self.decide(v, i, p, a);
+            let reason = self.ports[i.index()].reason(v, i, p);
+            self.decide(v, i, p, || reason, a);
         }
     }
 

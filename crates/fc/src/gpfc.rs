@@ -31,7 +31,7 @@ use crate::{
 };
 use std::collections::BTreeSet;
 use weir_core::packet::flags;
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Reason};
 
 /// The low sub-class's pause threshold.
 pub const XOFF_LOW: Param = Param {
@@ -200,11 +200,18 @@ impl Gpfc {
     /// Pauses the sub-classes of a lossless ingress whose thresholds are reached.
     fn pause_if_full(&mut self, v: &NodeView<'_>, i: PortId, priority: Priority, a: &mut Actions) {
         let full = v.books.mmu.should_pause(i, priority);
-        if full || v.q_in(i, priority) >= self.xoff_low[i.index()] {
-            self.pfc.set_paused(v.now, i, priority, true, a);
+        let (bytes, low) = (v.q_in(i, priority), self.xoff_low[i.index()]);
+        let is_full = || v.books.mmu.pause_reason(i, priority);
+        if full || bytes >= low {
+            let why = || match bytes >= low {
+                true => Reason::ingress(i, bytes).at_least(XOFF_LOW.name, low),
+                false => is_full(),
+            };
+            self.pfc.set_paused(v.now, (i, priority), true, why, a);
         }
         if full {
-            self.pfc.set_paused(v.now, i, self.high_class[priority.index()], true, a);
+            let high = self.high_class[priority.index()];
+            self.pfc.set_paused(v.now, (i, high), true, is_full, a);
         }
     }
 
@@ -217,11 +224,18 @@ impl Gpfc {
         a: &mut Actions,
     ) {
         let drained = v.books.mmu.may_resume(i, priority);
+        let (bytes, low) = (v.q_in(i, priority), self.xoff_low[i.index()]);
+        let has_drained = || v.books.mmu.resume_reason(i, priority);
         if drained {
-            self.pfc.set_paused(v.now, i, priority, false, a);
+            self.pfc.set_paused(v.now, (i, priority), false, has_drained, a);
         }
-        if drained || v.q_in(i, priority) <= self.xoff_low[i.index()] {
-            self.pfc.set_paused(v.now, i, self.high_class[priority.index()], false, a);
+        if drained || bytes <= low {
+            let why = || match bytes <= low {
+                true => Reason::ingress(i, bytes).at_most(XOFF_LOW.name, low),
+                false => has_drained(),
+            };
+            let high = self.high_class[priority.index()];
+            self.pfc.set_paused(v.now, (i, high), false, why, a);
         }
     }
 

@@ -15,6 +15,7 @@
 //! ```
 
 mod host;
+mod outbox;
 
 use crate::{
     Action, Actions, Books, FlowControl, HoldState, MmuConfig, NodeSetup, NodeView, Param,
@@ -26,7 +27,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use weir_core::{
     Bytes, ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority, PrioritySet,
-    QueueId, Rate, Time,
+    QueueId, Rate, Reason, Time,
 };
 
 /// The priority the bench's packets have.
@@ -106,6 +107,8 @@ pub struct Bench<S: ?Sized = dyn FlowControl> {
     timers: BTreeMap<TimerKey, Time>,
     limits: BTreeMap<(PortId, Priority), Rate>,
     sent: Vec<(PortId, ControlMessage)>,
+    /// Why; no part of what tells two benches apart.
+    reasons: Vec<Reason>,
     /// The present time; tests move it.
     pub now: Time,
     scheme: Box<S>,
@@ -242,6 +245,7 @@ impl<S: Clone> Clone for Bench<S> {
             timers: self.timers.clone(),
             limits: self.limits.clone(),
             sent: self.sent.clone(),
+            reasons: self.reasons.clone(),
             now: self.now,
             scheme: self.scheme.clone(),
         }
@@ -312,6 +316,7 @@ impl<S: FlowControl + ?Sized> Bench<S> {
             timers: BTreeMap::new(),
             limits: BTreeMap::new(),
             sent: Vec::new(),
+            reasons: Vec::new(),
             now: Time::ZERO,
             layouts,
             scheme,
@@ -413,7 +418,10 @@ impl<S: FlowControl + ?Sized> Bench<S> {
     fn carry_out(&mut self, a: &mut Actions) {
         for action in a.drain() {
             match action {
-                Action::Send { port, message } => self.sent.push((port, message)),
+                Action::Send { port, message, reason } => {
+                    self.sent.push((port, message));
+                    self.reasons.push(reason);
+                }
                 Action::Hold { port, target } => self.set_hold(port, target, HoldState::Held),
                 Action::Open { port, target } => self.set_hold(port, target, HoldState::Open),
                 Action::Limit { port, priority, rate } => {
@@ -574,16 +582,6 @@ impl<S: FlowControl + ?Sized> Bench<S> {
     /// Rate limits in force.
     pub fn limits(&self) -> &BTreeMap<(PortId, Priority), Rate> {
         &self.limits
-    }
-
-    /// Control frames sent so far.
-    pub fn sent(&self) -> &[(PortId, ControlMessage)] {
-        &self.sent
-    }
-
-    /// Takes the control frames out.
-    pub fn take_sent(&mut self) -> Vec<(PortId, ControlMessage)> {
-        std::mem::take(&mut self.sent)
     }
 
     /// What waits in a queue, marks included.

@@ -19,14 +19,14 @@
 
 pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
-use crate::perflow::{Backstop, HopBdp, NicFlows, Own, Plan, Table, Upstream, active_with};
+use crate::perflow::{Backstop, HopBdp, NicFlows, Own, Plan, SHARE, Table, Upstream, active_with};
 use crate::{
     Actions, Fallback, FlowControl, Hints, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
     ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values,
     Violation,
 };
 use weir_core::prefetch::prefetch;
-use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, QueueId};
+use weir_core::{Bytes, ControlMessage, FlowId, Packet, PortId, Priority, QueueId, Reason};
 
 /// The threshold in hop bandwidth-delay products.
 pub const PAUSE_FACTOR: Param = Param {
@@ -151,13 +151,21 @@ impl Ideal {
         let (at, i) = (self.plan.at(port, class), self.plan.index(class, queue));
         let length = v.queue(port, queue).bytes.get();
         let active = u64::from(v.active(port)).max(1);
-        let at_level = length * active <= self.threshold.bytes(p.ingress, port);
+        let threshold = self.threshold.bytes(p.ingress, port);
+        let at_level = length * active <= threshold;
         let by_marks = self.by_marks;
         let Some(e) = self.egresses[at].at_mut(i) else { return };
         e.packets = e.packets.saturating_sub(1);
         e.marked = e.marked.saturating_sub(u32::from(p.local_tag == MARKED));
         if if by_marks { e.marked == 0 } else { at_level } {
-            e.upstream.resume(p.priority, a);
+            let why = || match by_marks {
+                true => Reason::CountedGone,
+                false => {
+                    let share = Bytes::new(threshold / active);
+                    Reason::flow(port, Bytes::new(length)).at_most(SHARE, share)
+                }
+            };
+            e.upstream.resume(p.priority, why, a);
         }
         self.free(at, i);
     }
@@ -184,10 +192,15 @@ impl FlowControl for Ideal {
         let e = self.egresses[at].at_mut(i).expect("found or just made");
         e.packets += 1;
         let length = v.queue(egress, queue).bytes.get() + u64::from(p.size);
-        if length * active_with(v, egress, queue) > threshold {
+        let active = active_with(v, egress, queue);
+        if length * active > threshold {
             e.marked += 1;
             p.local_tag = MARKED;
-            e.upstream.pause(p.ingress, p.priority, p.flow, a);
+            let why = || {
+                let share = Bytes::new(threshold / active);
+                Reason::flow(egress, Bytes::new(length)).above(SHARE, share)
+            };
+            e.upstream.pause(p.ingress, p.priority, p.flow, why, a);
         }
         queue
     }

@@ -15,6 +15,7 @@
 //! In a pipelined switch ([`Mmu::in_stages`]) a packet is charged to its ingress only until the
 //! packet processor has moved it on ([`Mmu::forward`]); its egress queue is bounded, too.
 
+mod reasons;
 mod staged;
 
 pub use staged::{EgressLimit, SharedLimits, StageLimits};

@@ -26,7 +26,9 @@ use crate::{
     SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
 };
 use std::ops::Range;
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Time};
+use weir_core::{
+    Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Reason, Time,
+};
 
 /// Whether a pause expires by itself.
 pub const TIMER: Param = Param {
@@ -196,27 +198,55 @@ impl Pfc {
     }
 
     /// Sees to it that the neighbour at `port` has stopped `priority`, or has not: for schemes
-    /// that send PFC's frames for reasons of their own.
+    /// that send PFC's frames for reasons of their own. `why` is called if there is a frame to send.
+    #[inline]
     pub(crate) fn set_paused(
         &mut self,
         now: Time,
-        port: PortId,
-        priority: Priority,
+        (port, priority): (PortId, Priority),
         stop: bool,
+        why: impl FnOnce() -> Reason,
         a: &mut Actions,
     ) {
         match (self.has_paused(port, priority), stop) {
-            (false, true) => self.pause(now, port, priority, a),
-            (true, false) => self.resume(port, priority, a),
+            (false, true) => self.pause(now, port, priority, why(), a),
+            (true, false) => self.resume(port, priority, why(), a),
             _ => {}
         }
+    }
+
+    /// The ingress has reached its pause threshold.
+    #[cold]
+    #[inline(never)]
+    fn pause_full(&mut self, v: &NodeView<'_>, port: PortId, priority: Priority, a: &mut Actions) {
+        self.pause(v.now, port, priority, v.books.mmu.pause_reason(port, priority), a);
+    }
+
+    /// The ingress has drained to its resume threshold.
+    #[cold]
+    #[inline(never)]
+    fn resume_drained(
+        &mut self,
+        v: &NodeView<'_>,
+        port: PortId,
+        priority: Priority,
+        a: &mut Actions,
+    ) {
+        self.resume(port, priority, v.books.mmu.resume_reason(port, priority), a);
     }
 
     /// Tells the neighbour at `port` to stop `priority`.
     #[cold]
     #[inline(never)]
-    fn pause(&mut self, now: Time, port: PortId, priority: Priority, a: &mut Actions) {
-        a.send(port, self.frame(PrioritySet::only(priority), self.quanta));
+    fn pause(
+        &mut self,
+        now: Time,
+        port: PortId,
+        priority: Priority,
+        reason: Reason,
+        a: &mut Actions,
+    ) {
+        a.send(port, self.frame(PrioritySet::only(priority), self.quanta), reason);
         let state = &mut self.ports[port.index()];
         if self.timed && state.sent.is_empty() {
             a.arm_background(refreshing(port), now + state.refresh);
@@ -238,7 +268,7 @@ impl Pfc {
             return;
         }
         if up {
-            a.send(port, self.frame(paused, self.quanta));
+            a.send(port, self.frame(paused, self.quanta), Reason::Link);
         }
         if self.timed && up {
             a.arm_background(refreshing(port), now + refresh);
@@ -250,8 +280,8 @@ impl Pfc {
     /// Resumes `priority` of the neighbour at `port`.
     #[cold]
     #[inline(never)]
-    fn resume(&mut self, port: PortId, priority: Priority, a: &mut Actions) {
-        a.send(port, self.frame(PrioritySet::only(priority), 0));
+    fn resume(&mut self, port: PortId, priority: Priority, reason: Reason, a: &mut Actions) {
+        a.send(port, self.frame(PrioritySet::only(priority), 0), reason);
         let state = &mut self.ports[port.index()];
         state.sent.set(priority, false);
         if self.timed && state.sent.is_empty() {
@@ -271,7 +301,7 @@ impl FlowControl for Pfc {
             && !self.ports[p.ingress.index()].sent.contains(p.priority)
             && v.books.mmu.should_pause(p.ingress, p.priority)
         {
-            self.pause(v.now, p.ingress, p.priority, a);
+            self.pause_full(v, p.ingress, p.priority, a);
         }
         self.queue_of(p.priority)
     }
@@ -282,7 +312,7 @@ impl FlowControl for Pfc {
         if self.ports[p.ingress.index()].sent.contains(p.priority)
             && v.books.mmu.may_resume(p.ingress, p.priority)
         {
-            self.resume(p.ingress, p.priority, a);
+            self.resume_drained(v, p.ingress, p.priority, a);
         }
     }
 
@@ -317,7 +347,7 @@ impl FlowControl for Pfc {
             Timer::Refresh => {
                 a.arm_background(key, v.now + state.refresh);
                 let paused = state.sent;
-                a.send(key.port, self.frame(paused, self.quanta));
+                a.send(key.port, self.frame(paused, self.quanta), Reason::Refresh);
             }
         }
     }
@@ -331,7 +361,7 @@ impl FlowControl for Pfc {
         let stores = |p: &Priority| ingresses && v.q_in(port, *p) > Bytes::ZERO;
         for priority in self.lossless.iter().filter(stores) {
             if !self.has_paused(port, priority) && v.books.mmu.should_pause(port, priority) {
-                self.pause(v.now, port, priority, a);
+                self.pause_full(v, port, priority, a);
             }
         }
     }
@@ -403,9 +433,9 @@ impl Pipelined for Pfc {
         }
         let (paused, full) = (self.has_paused(i, p), v.books.mmu.should_pause(i, p));
         if !paused && full {
-            self.pause(v.now, i, p, a);
+            self.pause_full(v, i, p, a);
         } else if paused && !full && v.books.mmu.may_resume(i, p) {
-            self.resume(i, p, a);
+            self.resume_drained(v, i, p, a);
         }
     }
 

@@ -22,8 +22,9 @@ use crate::{
     Param, ParamError, Pipelined, PortQueue, PortSetup, QueueLayout, Role, SchemeInfo, StateSize,
     TimerKey, Values, Violation, pfc, threshold,
 };
+use weir_core::reason::{Measured, Quantity};
 use weir_core::{
-    Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Ratio, Time,
+    Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Ratio, Reason, Time,
 };
 
 /// Which of the two algorithms.
@@ -243,8 +244,12 @@ impl Ppfc {
         let full = v.books.mmu.should_pause(ingress, priority);
         let foreseen = self.foresees(v, ingress, egress, priority);
         let paused = self.pfc.has_paused(ingress, priority);
-        if full || foreseen {
-            self.pfc.set_paused(v.now, ingress, priority, true, a);
+        if (full || foreseen) && !paused {
+            let reason = match full {
+                true => v.books.mmu.pause_reason(ingress, priority),
+                false => self.foresight(v, ingress, egress, priority),
+            };
+            self.pfc.set_paused(v.now, (ingress, priority), true, || reason, a);
         }
         if let Some(trend) = self.trends.get_mut(Self::at(ingress, priority)) {
             trend.foreseen = !full && (trend.foreseen || foreseen && !paused);
@@ -254,11 +259,53 @@ impl Ppfc {
     /// An ingress may have less than before: resumes it if it may.
     fn shrank(&mut self, v: &NodeView<'_>, ingress: PortId, priority: Priority, a: &mut Actions) {
         if self.may_resume(v, ingress, priority) {
-            self.pfc.set_paused(v.now, ingress, priority, false, a);
+            let reason = self.pfc.has_paused(ingress, priority).then(|| {
+                match v.books.mmu.may_resume(ingress, priority) {
+                    true => v.books.mmu.resume_reason(ingress, priority),
+                    false => self.forecast(v, ingress, priority, false),
+                }
+            });
+            if let Some(reason) = reason {
+                self.pfc.set_paused(v.now, (ingress, priority), false, || reason, a);
+            }
             if let Some(trend) = self.trends.get_mut(Self::at(ingress, priority)) {
                 trend.foreseen = false;
             }
         }
+    }
+
+    /// Why an ingress is paused ahead of the full threshold.
+    #[cold]
+    fn foresight(
+        &self,
+        v: &NodeView<'_>,
+        ingress: PortId,
+        egress: Option<PortId>,
+        priority: Priority,
+    ) -> Reason {
+        match (&self.mode, egress) {
+            (Mode::Average, Some(egress)) => {
+                let port = |o| v.q_out(PortId::from_index(o), priority).get();
+                let sum: u64 = (0..v.ports()).map(port).sum();
+                let average = Bytes::new(sum / v.ports() as u64);
+                Reason::egress(egress, v.q_out(egress, priority)).above("average", average)
+            }
+            _ => self.forecast(v, ingress, priority, true),
+        }
+    }
+
+    /// Where an ingress is expected to be, as a reason to pause or to resume it.
+    #[cold]
+    fn forecast(&self, v: &NodeView<'_>, ingress: PortId, p: Priority, pause: bool) -> Reason {
+        let Mode::Predict(rules) = &self.mode else {
+            unreachable!("without a prediction an ingress resumes at xon")
+        };
+        let (trend, i) = (&self.trends[Self::at(ingress, p)], ingress.index());
+        let expected = trend.expected(v.q_in(ingress, p).get(), rules.horizon[i]);
+        let bytes = Bytes::new(u64::try_from(expected.max(0)).unwrap_or(u64::MAX));
+        let forecast = Measured::new(Quantity::Forecast, ingress, bytes);
+        let (xoff, xon) = rules.levels[i];
+        if pause { forecast.at_least("xoff", xoff) } else { forecast.at_most("xon", xon) }
     }
 
     /// Whether a packet that came in, and joined `egress` if it is known yet, is a reason to pause

@@ -2,7 +2,7 @@
 
 use weir_cc::{IntHop, MAX_HOPS};
 use weir_core::prefetch::prefetch;
-use weir_core::{ControlMessage, Packet, PacketKind};
+use weir_core::{ControlMessage, Packet, PacketKind, Reason};
 
 /// What the switches on the way wrote into a packet, and what its receiver added. What a switch
 /// reads is in the first cache line.
@@ -162,10 +162,18 @@ impl Stacks {
     }
 }
 
+/// What a control frame carries, and why it was sent. The reason is known at both ends of the wire,
+/// but takes no bytes on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) message: ControlMessage,
+    pub(crate) reason: Reason,
+}
+
 /// What packets carry beyond their 32 bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Extras {
-    pub(crate) messages: Slab<ControlMessage>,
+    pub(crate) messages: Slab<Said>,
     pub(crate) telemetry: Stacks,
 }
 

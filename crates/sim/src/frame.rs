@@ -1,6 +1,6 @@
 //! Packets that no flow sends: control frames and order marks.
 
-use crate::extras::Extras;
+use crate::extras::{Extras, Said};
 use crate::probe::port::PortMeter;
 use crate::tally::Tally;
 use weir_core::{ControlMessage, FlowId, NodeId, Packet, PacketKind, PortId, Priority};
@@ -14,16 +14,16 @@ pub(crate) fn control_packet(message: &ControlMessage, extra: u32) -> Packet {
 /// The frame of a message that a scheme sends by a port, counted, with the message in the side
 /// pool.
 pub(crate) fn outgoing(
-    message: ControlMessage,
+    said: Said,
     tally: &mut Tally,
     port: &mut PortMeter,
     extras: &mut Extras,
 ) -> Packet {
     tally.control_frames += 1;
-    tally.control_bytes += message.frame_bytes().get();
+    tally.control_bytes += said.message.frame_bytes().get();
     port.control_sent += 1;
-    let packet = control_packet(&message, 0);
-    Packet { extra: extras.messages.put(message), ..packet }
+    let packet = control_packet(&said.message, 0);
+    Packet { extra: extras.messages.put(said), ..packet }
 }
 
 /// An order mark that shows `mark` to the scheme when it reaches the head of its queue.

@@ -1,8 +1,8 @@
 //! Packets that cross from one thread's part of the network to another's.
 
-use crate::extras::{Extras, IntStack};
+use crate::extras::{Extras, IntStack, Said};
 use crate::wire::WireId;
-use weir_core::{ControlMessage, Packet, PacketKind, Time};
+use weir_core::{Packet, PacketKind, Time};
 
 /// A packet on its way from one part to another.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Mail {
     crossings: Vec<Crossing>,
     /// When the first of them arrives.
     first: Option<Time>,
-    messages: Vec<ControlMessage>,
+    messages: Vec<Said>,
     telemetry: Vec<IntStack>,
 }
 

@@ -10,7 +10,7 @@ pub use lengths::QueueStats;
 pub(crate) use lengths::{SUB, bin};
 pub use measurement::{Cell, CellKind, Column, Measurement};
 pub use weir_core::control::PauseScope;
-use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, QueueId, Rate, Time};
+use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, QueueId, Rate, Reason, Time};
 
 /// The result of a run: a pure function of scenario and seed.
 #[derive(Clone, Debug, PartialEq)]
@@ -325,6 +325,8 @@ pub struct PauseEvent {
     /// How many flows of the priority then stand paused by name over this link. A frame may name
     /// flows that are paused already, so this is not the sum of what frames named.
     pub flows: u32,
+    /// Why, as the scheme states it.
+    pub reason: Reason,
     /// For a pause: the egress port that holds most of this ingress' bytes.
     pub cause: Option<PortId>,
     /// For a pause: whether that port was itself held then. If not, this is the root.

@@ -2,7 +2,7 @@
 //! `limit`, which is divided by the number of ingresses that hold anything.
 
 use std::collections::BTreeSet;
-use weir::core::{ControlMessage, Packet, PortId, Priority, QueueId};
+use weir::core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Reason};
 use weir::fc::*;
 
 const LIMIT: Param = Param {
@@ -35,10 +35,10 @@ struct Fair {
 
 impl Fair {
     /// What each ingress may hold: the limit over the number of those that hold something.
-    fn part(&self, v: &NodeView<'_>, p: Priority) -> u64 {
+    fn part(&self, v: &NodeView<'_>, p: Priority) -> Bytes {
         let ports = (0..v.ports() as u16).map(PortId);
         let holding = ports.filter(|&port| v.q_in(port, p).get() > 0).count();
-        self.limit / holding.max(1) as u64
+        Bytes::new(self.limit / holding.max(1) as u64)
     }
 }
 
@@ -49,18 +49,21 @@ impl FlowControl for Fair {
 
     fn arrive(&mut self, v: &NodeView<'_>, p: &mut Packet, _: PortId, a: &mut Actions) -> QueueId {
         let (ingress, priority) = (p.ingress, p.priority);
-        let much = v.q_in(ingress, priority).get() > self.part(v, priority);
-        if much && self.paused.insert((ingress, priority)) {
-            a.send(ingress, ControlMessage::pfc(priority, u16::MAX));
+        let (length, part) = (v.q_in(ingress, priority), self.part(v, priority));
+        if length > part && self.paused.insert((ingress, priority)) {
+            let reason = Reason::ingress(ingress, length).above("part", part);
+            a.send(ingress, ControlMessage::pfc(priority, u16::MAX), reason);
         }
         QueueId(self.schedule.queue_of()[priority.index()])
     }
 
     fn depart(&mut self, v: &NodeView<'_>, p: &mut Packet, _: PortQueue, a: &mut Actions) {
         let (ingress, priority) = (p.ingress, p.priority);
-        let little = v.q_in(ingress, priority).get() <= self.part(v, priority) / 2;
-        if little && self.paused.remove(&(ingress, priority)) {
-            a.send(ingress, ControlMessage::pfc(priority, 0));
+        let (length, part) = (v.q_in(ingress, priority), self.part(v, priority));
+        let half = Bytes::new(part.get() / 2);
+        if length <= half && self.paused.remove(&(ingress, priority)) {
+            let reason = Reason::ingress(ingress, length).at_most("part/2", half);
+            a.send(ingress, ControlMessage::pfc(priority, 0), reason);
         }
     }
 

@@ -38,8 +38,8 @@ mod told;
 pub use crate::perflow::{BACKSTOP, HOP_RTT};
 
 use crate::perflow::{
-    BUCKETS, Backstop, Draws, HopBdp, Keys, OWN_TIMERS, Own, Plan, TABLE, Table, active_with,
-    flagged, place, tag,
+    BUCKETS, Backstop, Draws, HopBdp, Keys, OWN_TIMERS, Own, Plan, SHARE, TABLE, Table,
+    active_with, flagged, place, tag,
 };
 use crate::{
     Actions, Fallback, FlowControl, Hints, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
@@ -50,7 +50,9 @@ use heard::Heard;
 use told::Told;
 use weir_core::packet::flags;
 use weir_core::prefetch::prefetch;
-use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, QueueId, Time, rng};
+use weir_core::{
+    Bytes, ControlMessage, FlowId, Packet, PortId, Priority, QueueId, Reason, Time, rng,
+};
 
 /// How many data queues a port has.
 pub const QUEUES: Param = Param {
@@ -214,7 +216,7 @@ fn is(values: &Values, param: &Param) -> bool {
 
 /// How long a bitmap of `bits` bits occupies the wire of a port: 22 B of frame and the bits.
 fn bitmap_time(bits: u32, port: &crate::PortSetup) -> Time {
-    port.frame_time(weir_core::Bytes::new(22 + u64::from(bits).div_ceil(8)))
+    port.frame_time(Bytes::new(22 + u64::from(bits).div_ceil(8)))
 }
 
 /// The time between bitmaps, per port. On links so short that half a round trip is no time to
@@ -336,6 +338,24 @@ impl Bfc {
         length * active_with(v, egress, queue) > self.threshold.bytes(p.ingress, egress)
     }
 
+    /// Counts a packet that [`should_count`](Self::should_count) is true of.
+    fn count(
+        &mut self,
+        v: &NodeView<'_>,
+        p: &Packet,
+        egress: PortId,
+        queue: QueueId,
+        a: &mut Actions,
+    ) {
+        let threshold = self.threshold.bytes(p.ingress, egress);
+        let why = || {
+            let length = v.queue(egress, queue).bytes.saturating_add(p.bytes());
+            let share = Bytes::new(threshold / active_with(v, egress, queue));
+            Reason::queue(egress, length).above(SHARE, share)
+        };
+        self.told.count(p, why, a);
+    }
+
     /// The flow's entry with one more packet: its index, its packets and its queue.
     fn enter(
         &mut self,
@@ -431,7 +451,7 @@ impl FlowControl for Bfc {
         // a lone packet is no backlog
         if self.pausing && packets > 1 && self.should_count(v, p, egress, queue) {
             p.local_tag = tag(i, true);
-            self.told.count(p, a);
+            self.count(v, p, egress, queue, a);
         }
         queue
     }

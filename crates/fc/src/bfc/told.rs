@@ -3,7 +3,7 @@
 use super::{Frames, Timer};
 use crate::{Actions, PortQueue};
 use std::collections::{BTreeMap, VecDeque};
-use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Reason, Time};
 
 /// One upstream queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -72,14 +72,15 @@ impl Told {
         &mut counters[index as usize]
     }
 
-    /// A packet is counted for the upstream queue that it came from.
-    pub(super) fn count(&mut self, p: &Packet, a: &mut Actions) {
+    /// A packet is counted for the upstream queue that it came from. `why` is called if that pauses
+    /// the queue.
+    pub(super) fn count(&mut self, p: &Packet, why: impl FnOnce() -> Reason, a: &mut Actions) {
         let (ingress, index) = (p.ingress, p.wire_tag % self.space);
         let counter = self.counter(ingress, index);
         counter.count += 1;
         counter.priority = p.priority;
         if !counter.paused {
-            self.set(ingress, index, true, a);
+            self.set(ingress, index, true, why(), a);
         }
     }
 
@@ -100,7 +101,7 @@ impl Told {
             return;
         }
         if !paced {
-            self.set(ingress, index, false, a);
+            self.set(ingress, index, false, Reason::CountedGone, a);
         } else if !std::mem::replace(&mut counter.queued, true) {
             let pacer = self.pacers.entry(from).or_default();
             pacer.waiting.push_back((ingress, index));
@@ -124,7 +125,7 @@ impl Told {
             counter.queued = false;
             // counted again while it waited: it stays paused, and the turn passes on
             if counter.count == 0 && counter.paused {
-                self.set(ingress, index, false, a);
+                self.set(ingress, index, false, Reason::CountedGone, a);
                 let pacer = self.pacers.entry(from).or_default();
                 pacer.next = now + period;
                 if more {
@@ -135,16 +136,16 @@ impl Told {
         }
     }
 
-    fn set(&mut self, ingress: PortId, index: u32, pause: bool, a: &mut Actions) {
+    fn set(&mut self, ingress: PortId, index: u32, pause: bool, reason: Reason, a: &mut Actions) {
         let counter = self.counter(ingress, index);
         counter.paused = pause;
         let (priority, queue) = (counter.priority, QueueId(index));
         match self.frames {
             Frames::Immediate | Frames::Both => {
-                a.send(ingress, ControlMessage::QueueState { pause, priority, queue });
+                a.send(ingress, ControlMessage::QueueState { pause, priority, queue }, reason);
             }
             // a pause waits for the next tick, a resume does not
-            Frames::Periodic if !pause => a.send(ingress, self.bitmap(ingress)),
+            Frames::Periodic if !pause => a.send(ingress, self.bitmap(ingress), reason),
             Frames::Periodic => {}
         }
     }
@@ -160,7 +161,7 @@ impl Told {
     /// Time for the next bitmap.
     pub(super) fn tick(&mut self, now: Time, ingress: PortId, a: &mut Actions) {
         a.arm_background(Timer::Tick.key(ingress, 0), now + self.period[ingress.index()]);
-        a.send(ingress, self.bitmap(ingress));
+        a.send(ingress, self.bitmap(ingress), Reason::Report);
     }
 
     /// The link at `port` is up again: the neighbour has forgotten the pauses that stand.
@@ -170,13 +171,14 @@ impl Told {
         if self.frames == Frames::Periodic {
             // at once, as it may be long until the next one
             if paused.peek().is_some() {
-                a.send(port, self.bitmap(port));
+                a.send(port, self.bitmap(port), Reason::Link);
             }
             return;
         }
         for (counter, index) in paused {
             let (priority, queue) = (counter.priority, QueueId(index));
-            a.send(port, ControlMessage::QueueState { pause: true, priority, queue });
+            let message = ControlMessage::QueueState { pause: true, priority, queue };
+            a.send(port, message, Reason::Link);
         }
     }
 

@@ -487,7 +487,8 @@ mod tests {
                 }
                 Fault::Disobeys if p.ingress == UP => {
                     let (priority, flow) = (p.priority, p.flow);
-                    a.send(UP, ControlMessage::FlowState { pause: true, priority, flow });
+                    let message = ControlMessage::FlowState { pause: true, priority, flow };
+                    a.send(UP, message, weir_core::Reason::Words("a mistake"));
                 }
                 Fault::Reorders => return QueueId((p.seq + 1) % 2),
                 _ => {}

@@ -3,7 +3,7 @@
 use super::Timer;
 use crate::{Actions, NodeSetup, NodeView};
 use weir_core::control::HostPair;
-use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, Time};
+use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, Reason, Time};
 
 /// A flow as FFC tells flows apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -81,8 +81,8 @@ pub(super) struct Frames {
     tuple: Tuple,
     gather: Time,
     refresh: Option<Time>,
-    /// Changes that wait for others to join them, per neighbour, sorted.
-    pending: Vec<Vec<(Name, bool)>>,
+    /// Changes that wait for others to join them, and why, per neighbour, sorted.
+    pending: Vec<Vec<(Name, bool, Reason)>>,
     /// Whether the refresh timer runs, per neighbour.
     refreshing: Vec<bool>,
 }
@@ -104,8 +104,8 @@ impl Frames {
         &mut self,
         now: Time,
         port: PortId,
-        name: Name,
-        xoff: bool,
+        (name, xoff): (Name, bool),
+        reason: Reason,
         a: &mut Actions,
     ) {
         if xoff
@@ -115,12 +115,12 @@ impl Frames {
             a.arm_background(Timer::Refresh.key(port, 0), now + every);
         }
         let pending = &mut self.pending[port.index()];
-        match pending.binary_search_by_key(&name, |(n, _)| *n) {
+        match pending.binary_search_by_key(&name, |(n, ..)| *n) {
             // the neighbour knows nothing of the first change: both cancel out
             Ok(i) if pending[i].1 != xoff => _ = pending.remove(i),
             Ok(_) => {}
             Err(i) => {
-                pending.insert(i, (name, xoff));
+                pending.insert(i, (name, xoff, reason));
                 if self.gather == Time::ZERO {
                     self.flush(port, a);
                 } else if self.pending[port.index()].len() == 1 {
@@ -132,13 +132,15 @@ impl Frames {
 
     /// Sends what has gathered for the neighbour at `port`.
     pub(super) fn flush(&mut self, port: PortId, a: &mut Actions) {
-        let flows = std::mem::take(&mut self.pending[port.index()]);
-        self.send(port, &flows, a);
-    }
-
-    fn send(&self, port: PortId, flows: &[(Name, bool)], a: &mut Actions) {
-        for frame in self.frames(flows) {
-            a.send(port, frame);
+        let changes = std::mem::take(&mut self.pending[port.index()]);
+        let flows: Vec<_> = changes.iter().map(|(name, xoff, _)| (*name, *xoff)).collect();
+        // a frame has one reason: several changes have several
+        let reason = match *changes {
+            [(.., reason)] => reason,
+            _ => Reason::Words("gathered changes"),
+        };
+        for frame in self.frames(&flows) {
+            a.send(port, frame, reason);
         }
     }
 
@@ -160,13 +162,13 @@ impl Frames {
             Some(every) if !stopped.is_empty() => {
                 // A stop that still waits may be taken back unsent: the neighbour must not know.
                 let waits =
-                    |name| self.pending[port.index()].binary_search_by_key(name, |(n, _)| *n);
+                    |name| self.pending[port.index()].binary_search_by_key(name, |(n, ..)| *n);
                 let known = stopped.iter().filter(|name| waits(name).is_err());
                 let flows: Vec<_> = known.map(|name| (*name, true)).collect();
                 let mut takes = Time::ZERO;
                 for frame in self.frames(&flows) {
                     takes += v.books.setup[port.index()].frame_time(frame.frame_bytes());
-                    a.send(port, frame);
+                    a.send(port, frame, Reason::Refresh);
                 }
                 a.arm_background(Timer::Refresh.key(port, 0), v.now + every.max(takes * 2));
             }
@@ -177,7 +179,9 @@ impl Frames {
     /// The link at `port` is up again: the neighbour has forgotten the flows that stand stopped.
     pub(super) fn repeat(&self, port: PortId, stopped: &[Name], a: &mut Actions) {
         let flows: Vec<_> = stopped.iter().map(|name| (*name, true)).collect();
-        self.send(port, &flows, a);
+        for frame in self.frames(&flows) {
+            a.send(port, frame, Reason::Link);
+        }
     }
 
     /// The link at `port` changed: what waits for the neighbour is void.

@@ -46,7 +46,7 @@ use crate::{
 use egress::{Egress, Limits};
 use frames::{Frames, Name, Tuple};
 use weir_core::prefetch::prefetch;
-use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Time};
+use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Reason, Time};
 
 /// When a transmit queue is congested.
 pub const THRESHOLD: Param = Param {
@@ -258,26 +258,32 @@ impl Ffc {
 
     /// Step 3: a packet of flow `i` went to its lane.
     fn lane_grew(&mut self, v: &NodeView<'_>, p: &Packet, at: usize, i: u32, a: &mut Actions) {
+        let egress = self.egresses[at].port;
         let Some(f) = self.egresses[at].flows.at_mut(i) else { return };
         f.lane_bytes += u64::from(p.size);
         if f.lane_bytes > self.lane_high && !f.told.contains(&p.ingress) {
             f.told.push(p.ingress);
-            let name = f.name;
+            let (name, bytes) = (f.name, Bytes::new(f.lane_bytes));
             if !self.told_elsewhere(at, name, p.ingress) {
-                self.frames.tell(v.now, p.ingress, name, true, a);
+                let high = Bytes::new(self.lane_high);
+                let reason = Reason::flow(egress, bytes).above(LANE_HIGH.name, high);
+                self.frames.tell(v.now, p.ingress, (name, true), reason, a);
             }
         }
     }
 
     /// Step 6: a packet of flow `i` left its lane.
     fn lane_shrank(&mut self, v: &NodeView<'_>, at: usize, i: u32, a: &mut Actions) {
+        let egress = self.egresses[at].port;
         let Some(f) = self.egresses[at].flows.at_mut(i) else { return };
         let empty = f.lane_bytes == 0;
         if f.lane_bytes <= self.lane_low {
-            let name = f.name;
+            let (name, bytes) = (f.name, Bytes::new(f.lane_bytes));
             for port in std::mem::take(&mut f.told) {
                 if !self.told_elsewhere(at, name, port) {
-                    self.frames.tell(v.now, port, name, false, a);
+                    let low = Bytes::new(self.lane_low);
+                    let reason = Reason::flow(egress, bytes).at_most(LANE_LOW.name, low);
+                    self.frames.tell(v.now, port, (name, false), reason, a);
                 }
             }
         }

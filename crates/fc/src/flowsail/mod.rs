@@ -21,7 +21,7 @@
 //! evaluated with the packet in the queue.
 //!
 //! *Where the paper is:* Algorithm 1 lines 1-16 in `FlowSail::map`, lines 17-25 and equation (1) in
-//! `FlowSail::is_congested`, lines 26-27 in `arrive`. Algorithm 2 lines 1-14 in `FlowSail::left`,
+//! `FlowSail::congestion`, lines 26-27 in `arrive`. Algorithm 2 lines 1-14 in `FlowSail::left`,
 //! lines 15-34 in `Egress::pause` and `Egress::resume`. Order Mark Matching (section V) in
 //! `Egress::isolation_mark` and `Egress::normal_mark`, the release rule (section IV-C) in
 //! `Egress::release`.
@@ -50,6 +50,7 @@
 //! release waits for two quiet hop round trips, on a timer; marks take no time.
 
 mod audit;
+mod congestion;
 mod egress;
 mod params;
 #[cfg(test)]
@@ -66,10 +67,12 @@ use crate::{
     Actions, FlowControl, Hints, Interest, Mmu, NodeSetup, NodeView, ParamError, PortQueue,
     QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation, Waits,
 };
+use congestion::{Congestion, fair_share};
 use egress::{Egress, Queue};
 use params::Reading;
 use weir_core::prefetch::prefetch;
-use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId};
+use weir_core::reason::Quantity;
+use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId, Reason};
 
 /// The catalogue entry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -239,23 +242,34 @@ impl FlowSail {
         (i, f.queue)
     }
 
-    /// Algorithm 1, lines 17-25: whether the packet of flow `i` meets congestion in `queue`.
-    fn is_congested(&self, v: &NodeView<'_>, p: &Packet, at: usize, i: u32, queue: u32) -> bool {
+    /// Algorithm 1, lines 17-25: what congestion the packet of flow `i` meets in `queue`, if any.
+    fn congestion(
+        &self,
+        v: &NodeView<'_>,
+        p: &Packet,
+        at: usize,
+        i: u32,
+        queue: u32,
+    ) -> Option<Congestion> {
         let e = &self.egresses[at];
         let (egress, id) = (e.port, e.queue_id(queue));
         let length = v.queue(egress, id).bytes.get() + u64::from(p.size);
         // length > threshold / N_active, without the division
-        let scaled = length * active_with(v, egress, id);
+        let active = active_with(v, egress, id);
+        let scaled = length * active;
         let (low, high) = self.thresholds.get(p.ingress, egress);
+        let long = |limit, threshold| {
+            Some(Congestion { quantity: Quantity::Queue, length, limit, threshold, active })
+        };
         if scaled > high {
-            return true;
+            return long(params::Q_HIGH.name, high);
         }
         if scaled <= low {
-            return false;
+            return None;
         }
         let flows = e.queues[queue as usize].flows;
         if flows <= 1 && self.reading != Reading::ShareAlone {
-            return true;
+            return long(params::Q_LOW.name, low);
         }
         let size = e.flows.at(i).map_or(0, |f| {
             if queue == e.isolation() {
@@ -264,7 +278,10 @@ impl FlowSail {
                 f.bytes
             }
         });
-        size > fair_share(length, flows)
+        let (quantity, threshold) = (Quantity::Flow, fair_share(length, flows));
+        let limit = "fair-share";
+        let large = Congestion { quantity, length: size, limit, threshold, active: 1 };
+        (size > threshold).then_some(large)
     }
 
     /// Algorithm 1, lines 18-19, 24-27: the packet of flow `i` in `queue` met congestion or not.
@@ -273,24 +290,30 @@ impl FlowSail {
         p: &mut Packet,
         at: usize,
         (i, queue): (u32, u32),
-        hit: bool,
+        met: Option<Congestion>,
         a: &mut Actions,
     ) {
+        let hit = met.is_some();
         p.local_tag = tag(i, hit);
         if !hit && self.reading != Reading::TwoCounters {
             return;
         }
         let e = &mut self.egresses[at];
+        let egress = e.port;
+        let why = || match met {
+            Some(congestion) => congestion.reason(egress),
+            None => Reason::Words("one packet is counted"),
+        };
         let table = usize::from(queue == e.isolation());
         let f = e.flows.at_mut(i).expect("the packet's flow");
         f.pause_num[table] += u32::from(hit);
         if self.reading == Reading::TwoCounters {
             if f.pause_num[table] == 1 {
                 let (priority, flow) = (p.priority, p.flow);
-                a.send(p.ingress, ControlMessage::FlowState { pause: true, priority, flow });
+                a.send(p.ingress, ControlMessage::FlowState { pause: true, priority, flow }, why());
             }
         } else if hit {
-            f.upstream.pause(p.ingress, p.priority, p.flow, a);
+            f.upstream.pause(p.ingress, p.priority, p.flow, why, a);
         }
     }
 
@@ -319,9 +342,10 @@ impl FlowSail {
             *n = n.saturating_sub(1);
             if self.reading == Reading::TwoCounters && *n == 0 {
                 let (priority, flow) = (p.priority, p.flow);
-                a.send(p.ingress, ControlMessage::FlowState { pause: false, priority, flow });
+                let message = ControlMessage::FlowState { pause: false, priority, flow };
+                a.send(p.ingress, message, Reason::CountedGone);
             } else if f.pauses() == 0 {
-                f.upstream.resume(p.priority, a);
+                f.upstream.resume(p.priority, || Reason::CountedGone, a);
             }
         }
         let (isolated, idle) = (f.congested.is_some(), f.is_idle());
@@ -366,12 +390,6 @@ struct FlowState {
     flow: FlowId,
 }
 
-/// Equation (1): the queue's length over the number of its flows, rounded up to a power of
-/// two so that it is a shift.
-fn fair_share(length: u64, flows: u32) -> u64 {
-    length >> flows.max(1).next_power_of_two().trailing_zeros()
-}
-
 impl FlowSail {
     fn discard_mark(&mut self, v: &NodeView<'_>, at: PortQueue, mark: &Packet, a: &mut Actions) {
         // Either way nothing waits for it any more. One left in the other queue finds that.
@@ -397,8 +415,8 @@ impl FlowControl for FlowSail {
         let Some(class) = self.plan.class(p.priority) else { return self.plan.other(p.priority) };
         let at = self.plan.at(egress, class);
         let (i, queue) = self.map(v, p, at);
-        let hit = self.is_congested(v, p, at, i, queue);
-        self.identify(p, at, (i, queue), hit, a);
+        let met = self.congestion(v, p, at, i, queue);
+        self.identify(p, at, (i, queue), met, a);
         self.plan.data(class, queue)
     }
 

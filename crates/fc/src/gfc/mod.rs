@@ -43,7 +43,9 @@ use crate::{
     StateSize, Target, TimerKey, Values, Violation, threshold,
 };
 use curve::{Curve, Plan};
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Rate};
+use weir_core::{
+    Bytes, ControlMessage, Packet, PortId, Priority, PrioritySet, QueueId, Rate, Reason,
+};
 
 /// Whose GFC.
 pub const MODE: Param = Param {
@@ -260,11 +262,41 @@ impl Gfc {
         }
         let new = self.to_tell(v, ingress, priority);
         let told = &mut self.told[ingress.index()];
-        if new != told[priority.index()] {
-            told[priority.index()] = new;
+        let old = std::mem::replace(&mut told[priority.index()], new);
+        if new != old {
             let mut values = [0; Priority::COUNT];
             values[priority.index()] = new;
-            a.send(ingress, self.message(PrioritySet::only(priority), values));
+            let reason = self.reason(v, (ingress, priority), old, new);
+            a.send(ingress, self.message(PrioritySet::only(priority), values), reason);
+        }
+    }
+
+    /// Why `ingress` says `new` about `priority` after `old`.
+    #[cold]
+    fn reason(
+        &self,
+        v: &NodeView<'_>,
+        (ingress, priority): (PortId, Priority),
+        old: u16,
+        new: u16,
+    ) -> Reason {
+        let curve = &self.curves[ingress.index()];
+        let bytes = v.q_in(ingress, priority);
+        let measured = Reason::ingress(ingress, bytes);
+        let Feedback::Stages { stops, hysteresis } = self.feedback else {
+            let b_0 = Bytes::new(curve.b_0);
+            return match bytes > b_0 {
+                true => measured.above(B_0.name, b_0),
+                false => measured.at_most(B_0.name, b_0),
+            };
+        };
+        let stage = |k: u16| curve.stages.get(usize::from(k)).copied().unwrap_or(u64::MAX);
+        match stops {
+            true if new == STOP => v.books.mmu.pause_reason(ingress, priority),
+            true if old == STOP => v.books.mmu.resume_reason(ingress, priority),
+            _ if new > old => measured.at_least("stage", Bytes::new(stage(new - 1))),
+            // the length with the hysteresis added is below the next stage
+            _ => measured.below("stage", Bytes::new(stage(new).saturating_sub(hysteresis))),
         }
     }
 
@@ -357,7 +389,7 @@ impl FlowControl for Gfc {
         let i = key.port.index();
         let old = std::mem::replace(&mut self.told[i], new);
         if old != [0; Priority::COUNT] || new != [0; Priority::COUNT] {
-            a.send(key.port, self.message(self.lossless, new));
+            a.send(key.port, self.message(self.lossless, new), Reason::Report);
         }
         self.reporting[i] = !empty;
         if !empty {
@@ -376,7 +408,7 @@ impl FlowControl for Gfc {
                 self.told[i][priority.index()] = self.to_tell(v, port, priority);
             }
             if self.told[i] != [0; Priority::COUNT] {
-                a.send(port, self.message(self.lossless, self.told[i]));
+                a.send(port, self.message(self.lossless, self.told[i]), Reason::Link);
             }
         }
         for priority in self.lossless.iter() {

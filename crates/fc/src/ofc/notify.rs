@@ -4,11 +4,10 @@ use super::tables::{FlowKey, Frame, Told};
 use super::{Ofc, PauseTable, Scope};
 use crate::{Actions, NodeView};
 use std::collections::BTreeSet;
-use weir_core::{PortId, Priority};
+use weir_core::{PortId, Priority, Reason};
 
 /// What the neighbour should pause.
 enum Pause {
-    Nothing,
     All,
     Flows(BTreeSet<FlowKey>),
 }
@@ -24,47 +23,54 @@ impl Ofc {
         priority: Priority,
         a: &mut Actions,
     ) {
-        let pause = self.what_to_pause(v, ingress, egress, priority);
-        let at = self.at(priority, ingress);
+        let Some((pause, reason)) = self.what_to_pause(v, ingress, egress, priority) else {
+            return;
+        };
         match self.config.pause_table {
-            PauseTable::Union => self.tell_growth(at, ingress, priority, pause, a),
-            PauseTable::Overwrite => self.tell_again(at, ingress, priority, pause, a),
+            PauseTable::Union => self.tell_growth(ingress, priority, pause, reason, a),
+            PauseTable::Overwrite => self.tell_again(ingress, priority, pause, reason, a),
         }
     }
 
-    /// Algorithm 1, lines 3 to 12.
+    /// Algorithm 1, lines 3 to 12, and why.
     fn what_to_pause(
         &self,
         v: &NodeView<'_>,
         ingress: PortId,
         egress: PortId,
         priority: Priority,
-    ) -> Pause {
+    ) -> Option<(Pause, Reason)> {
         // line 10: the urgent state
         if v.books.mmu.should_pause(ingress, priority) {
-            if self.config.urgent_wildcard {
-                return Pause::All;
-            }
-            return Pause::Flows(self.flows_for_urgency(ingress, egress, priority)); // line 11
+            let pause = match self.config.urgent_wildcard {
+                true => Pause::All,
+                // line 11
+                false => Pause::Flows(self.flows_for_urgency(ingress, egress, priority)),
+            };
+            return Some((pause, v.books.mmu.pause_reason(ingress, priority)));
         }
         // lines 3 and 4; below the egress threshold nothing is congested, so nothing is sent
         let full = self.config.xoff_congested[ingress.index()];
         // a faster egress is looked at with the ingress's threshold: a slow ingress would be in the
         // urgent state before the queue of a fast egress is as long as that of its own speed
         let long = full.min(self.config.xoff_congested[egress.index()]);
-        if v.q_in(ingress, priority) < full || v.q_out(egress, priority) < long {
-            return Pause::Nothing;
+        let queued = v.q_out(egress, priority);
+        if v.q_in(ingress, priority) < full || queued < long {
+            return None;
         }
+        // both are true; the egress is where the congestion is
+        let reason = Reason::egress(egress, queued).at_least(super::XOFF_CONGESTED.name, long);
         let hierarchy = &self.egress[self.at(priority, egress)];
         let here = self.flows_between(ingress, egress, priority);
-        Pause::Flows(if !hierarchy.is_paused(self.config.rules) {
+        let flows = if !hierarchy.is_paused(self.config.rules) {
             here.collect() // line 6: the congestion starts here
         } else if self.config.scope == Scope::Ingress || hierarchy.all {
             // line 8: it comes from below
             here.filter(|&f| hierarchy.is_congested(f, self.config.rules)).collect()
         } else {
             hierarchy.paused.clone()
-        })
+        };
+        Some((Pause::Flows(flows), reason))
     }
 
     /// Flows with packets in `egress` that this ingress has to answer for.
@@ -102,24 +108,24 @@ impl Ofc {
     /// new in it; `pause_frame_tab` holds the union.
     fn tell_growth(
         &mut self,
-        at: usize,
         ingress: PortId,
         priority: Priority,
         pause: Pause,
+        reason: Reason,
         a: &mut Actions,
     ) {
+        let at = self.at(priority, ingress);
         let told = &mut self.told[at];
         match pause {
-            Pause::Nothing => {}
             _ if told.all => {}
             Pause::All => {
                 told.all = true;
-                Frame::send_all(true, ingress, priority, a);
+                Frame::send_all(true, (ingress, priority), reason, a);
             }
             Pause::Flows(flows) => {
                 let new: Vec<FlowKey> = flows.difference(&told.flows).copied().collect();
                 told.flows.extend(&new);
-                Frame::send_list(true, self.config.key, ingress, priority, &new, a);
+                Frame::send_list(true, self.config.key, (ingress, priority), &new, reason, a);
             }
         }
     }
@@ -128,22 +134,22 @@ impl Ofc {
     /// table that holds the last one only.
     fn tell_again(
         &mut self,
-        at: usize,
         ingress: PortId,
         priority: Priority,
         pause: Pause,
+        reason: Reason,
         a: &mut Actions,
     ) {
+        let at = self.at(priority, ingress);
         match pause {
-            Pause::Nothing => {}
             Pause::All => {
                 self.told[at] = Told { all: true, flows: BTreeSet::new() };
-                Frame::send_all(true, ingress, priority, a);
+                Frame::send_all(true, (ingress, priority), reason, a);
             }
             Pause::Flows(flows) => {
                 let list: Vec<FlowKey> = flows.iter().copied().collect();
                 self.told[at] = Told { all: false, flows };
-                Frame::send_list(true, self.config.key, ingress, priority, &list, a);
+                Frame::send_list(true, self.config.key, (ingress, priority), &list, reason, a);
             }
         }
     }
@@ -162,9 +168,9 @@ impl Ofc {
         let told = &self.told[self.at(priority, ingress)];
         let flows: Vec<FlowKey> = told.flows.iter().copied().collect();
         if told.all {
-            Frame::send_all(true, ingress, priority, a);
+            Frame::send_all(true, (ingress, priority), Reason::Link, a);
         }
-        Frame::send_list(true, self.config.key, ingress, priority, &flows, a);
+        Frame::send_list(true, self.config.key, (ingress, priority), &flows, Reason::Link, a);
         if self.config.pause_table == PauseTable::Union {
             for egress in (0..self.ports).map(PortId::from_index) {
                 if self.counts[self.between(priority, ingress, egress)].len() > 0 {
@@ -188,11 +194,12 @@ impl Ofc {
             return;
         }
         let told = std::mem::take(&mut self.told[at]);
+        let reason = v.books.mmu.resume_reason(ingress, priority);
         if told.all {
-            Frame::send_all(false, ingress, priority, a);
+            Frame::send_all(false, (ingress, priority), reason, a);
         } else {
             let flows: Vec<FlowKey> = told.flows.into_iter().collect();
-            Frame::send_list(false, self.config.key, ingress, priority, &flows, a);
+            Frame::send_list(false, self.config.key, (ingress, priority), &flows, reason, a);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::Actions;
 use std::collections::BTreeSet;
 use weir_core::control::HostPair;
-use weir_core::{ControlMessage, NodeId, Packet, PortId, Priority};
+use weir_core::{ControlMessage, NodeId, Packet, PortId, Priority, Reason};
 
 /// What two packets must share to be of one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,18 +73,23 @@ impl Frame {
     }
 
     /// Sends the wildcard.
-    pub(super) fn send_all(pause: bool, port: PortId, priority: Priority, a: &mut Actions) {
+    pub(super) fn send_all(
+        pause: bool,
+        (port, priority): (PortId, Priority),
+        reason: Reason,
+        a: &mut Actions,
+    ) {
         let flows = Vec::new();
-        a.send(port, ControlMessage::OfcFlows { pause, priority, all: true, flows });
+        a.send(port, ControlMessage::OfcFlows { pause, priority, all: true, flows }, reason);
     }
 
     /// Sends `flows`, sorted, in as many frames as they need.
     pub(super) fn send_list(
         pause: bool,
         kind: KeyKind,
-        port: PortId,
-        priority: Priority,
+        (port, priority): (PortId, Priority),
         flows: &[FlowKey],
+        reason: Reason,
         a: &mut Actions,
     ) {
         for part in flows.chunks(per_frame(kind)) {
@@ -101,7 +106,7 @@ impl Frame {
                     flows: part.iter().map(|f| (f.pair(), f.number)).collect(),
                 },
             };
-            a.send(port, message);
+            a.send(port, message, reason);
         }
     }
 }

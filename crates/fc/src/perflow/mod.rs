@@ -73,6 +73,10 @@ pub(crate) fn active_with(v: &NodeView<'_>, port: PortId, queue: QueueId) -> u64
     u64::from(v.active(port) + u32::from(joins)).max(1)
 }
 
+/// What reasons call the threshold of a queue: a hop bandwidth-delay product, scaled, over the
+/// number of queues that share the port.
+pub(crate) const SHARE: &str = "share";
+
 /// A scheme's random choices: drawn from a stream of its own, or fixed from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Draws {

@@ -1,7 +1,7 @@
 //! What the upstream neighbours of a flow have been told.
 
 use crate::Actions;
-use weir_core::{ControlMessage, FlowId, PortId, Priority};
+use weir_core::{ControlMessage, FlowId, PortId, Priority, Reason};
 
 /// Standing flow-level pauses: where they were sent and which flow they named. There is one per way
 /// in: a flow may change its way, and flows that share an entry have several. A RESUME names the
@@ -25,12 +25,13 @@ impl Upstream {
         *self != Self::Open
     }
 
-    /// Pauses `flow` at `ingress` unless a pause stands there.
+    /// Pauses `flow` at `ingress` unless a pause stands there. `why` is called if none does.
     pub(crate) fn pause(
         &mut self,
         ingress: PortId,
         priority: Priority,
         flow: FlowId,
+        why: impl FnOnce() -> Reason,
         a: &mut Actions,
     ) {
         let stands = match self {
@@ -41,7 +42,7 @@ impl Upstream {
         if stands {
             return;
         }
-        a.send(ingress, ControlMessage::FlowState { pause: true, priority, flow });
+        a.send(ingress, ControlMessage::FlowState { pause: true, priority, flow }, why());
         match self {
             Self::Open => *self = Self::Paused(ingress, flow),
             Self::Paused(port, first) => {
@@ -52,10 +53,10 @@ impl Upstream {
         }
     }
 
-    /// Lifts the pauses that stand.
-    pub(crate) fn resume(&mut self, priority: Priority, a: &mut Actions) {
+    /// Lifts the pauses that stand. `why` is called if there are any.
+    pub(crate) fn resume(&mut self, priority: Priority, why: impl Fn() -> Reason, a: &mut Actions) {
         let mut lift = |port, flow| {
-            a.send(port, ControlMessage::FlowState { pause: false, priority, flow });
+            a.send(port, ControlMessage::FlowState { pause: false, priority, flow }, why());
         };
         match std::mem::take(self) {
             Self::Open => {}
@@ -72,7 +73,8 @@ impl Upstream {
             Self::PausedAt(ways) => &ways.0,
         };
         for &(_, flow) in ways.iter().filter(|(at, _)| *at == port) {
-            a.send(port, ControlMessage::FlowState { pause: true, priority, flow });
+            let message = ControlMessage::FlowState { pause: true, priority, flow };
+            a.send(port, message, Reason::Link);
         }
     }
 }
@@ -88,14 +90,16 @@ mod tests {
         let (mut up, mut a) = (Upstream::default(), Actions::new());
         let flow = |k| FlowId::new(NodeId(1), k);
         let priority = Priority::ALL[4];
-        up.pause(PortId(0), priority, flow(1), &mut a);
-        up.pause(PortId(0), priority, flow(2), &mut a);
-        up.pause(PortId(3), priority, flow(2), &mut a);
-        up.resume(priority, &mut a);
-        up.resume(priority, &mut a);
+        let why = || Reason::Words("why");
+        up.pause(PortId(0), priority, flow(1), why, &mut a);
+        up.pause(PortId(0), priority, flow(2), || unreachable!("a pause stands"), &mut a);
+        up.pause(PortId(3), priority, flow(2), why, &mut a);
+        up.resume(priority, why, &mut a);
+        up.resume(priority, || unreachable!("no pause stands"), &mut a);
         let state = |port, pause, k| Action::Send {
             port: PortId(port),
             message: ControlMessage::FlowState { pause, priority, flow: flow(k) },
+            reason: why(),
         };
         assert_eq!(
             a.as_slice(),
@@ -108,12 +112,14 @@ mod tests {
         let (priority, flow) = (Priority::ALL[4], FlowId::default());
         for ways in [&[][..], &[0], &[0, 1, 2]] {
             let (mut up, mut a) = (Upstream::default(), Actions::new());
-            ways.iter().for_each(|p| up.pause(PortId(*p), priority, flow, &mut a));
+            for port in ways {
+                up.pause(PortId(*port), priority, flow, || Reason::Refresh, &mut a);
+            }
             for port in [0, 2] {
                 let mut a = Actions::new();
                 up.repeat(PortId(port), priority, &mut a);
                 let message = ControlMessage::FlowState { pause: true, priority, flow };
-                let sent = Action::Send { port: PortId(port), message };
+                let sent = Action::Send { port: PortId(port), message, reason: Reason::Link };
                 let stands = ways.contains(&port);
                 assert_eq!(a.as_slice(), &[sent][..usize::from(stands)], "{ways:?}");
             }

@@ -114,15 +114,17 @@ fn one_refresh_frame_carries_all_paused_priorities_of_a_port() {
     };
     let mut pfc = Pfc::new(&Values::new(), &setup).unwrap();
     let mut a = Actions::new();
-    pfc.pause(Time::ZERO, UP, Priority::ALL[0], &mut a);
-    pfc.pause(Time::from_ns(5), UP, Priority::ALL[1], &mut a);
+    let why = Reason::Words("why");
+    pfc.pause(Time::ZERO, UP, Priority::ALL[0], why, &mut a);
+    pfc.pause(Time::from_ns(5), UP, Priority::ALL[1], why, &mut a);
     let arms = a.as_slice().iter().filter(|x| matches!(x, crate::Action::Arm { .. })).count();
     assert_eq!(arms, 1, "the second pause rides on the first one's refresh");
     let mut a = Actions::new();
-    pfc.resume(UP, Priority::ALL[0], &mut a);
-    let resume = |p| crate::Action::Send { port: UP, message: ControlMessage::pfc(p, 0) };
+    pfc.resume(UP, Priority::ALL[0], why, &mut a);
+    let message = |p| ControlMessage::pfc(p, 0);
+    let resume = |p| crate::Action::Send { port: UP, message: message(p), reason: why };
     assert_eq!(a.as_slice(), [resume(Priority::ALL[0])], "the other one is still refreshed");
-    pfc.resume(UP, Priority::ALL[1], &mut a);
+    pfc.resume(UP, Priority::ALL[1], why, &mut a);
     let cancel = crate::Action::Cancel { key: refreshing(UP) };
     assert_eq!(a.as_slice()[1..], [resume(Priority::ALL[1]), cancel]);
     assert_eq!(
@@ -271,8 +273,9 @@ fn a_threshold_that_has_fallen_in_the_meantime_counts_when_the_link_recovers() {
     b.scheme_mut().link(&full.view(), UP, false, &mut a);
     assert_eq!(a.as_slice(), []);
     b.scheme_mut().link(&full.view(), UP, true, &mut a);
-    let message = pause(65_535);
-    assert_eq!(a.as_slice(), [crate::Action::Send { port: UP, message }]);
+    let (message, mmu) = (pause(65_535), &full.view().books.mmu);
+    let reason = mmu.pause_reason(UP, PRIORITY);
+    assert_eq!(a.as_slice(), [crate::Action::Send { port: UP, message, reason }]);
 }
 
 #[test]

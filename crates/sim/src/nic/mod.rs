@@ -19,6 +19,7 @@ pub(crate) mod tcp;
 pub(crate) mod transmit;
 
 use crate::env::{Ahead, Env};
+use crate::extras::Said;
 use crate::frame::outgoing;
 use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
@@ -375,11 +376,12 @@ impl Nic {
         let mut actions = std::mem::take(&mut self.actions);
         for action in actions.drain() {
             match action {
-                Action::Send { port, message } => {
+                Action::Send { port, message, reason } => {
                     let p = &mut self.ports[port.index()];
                     if p.tx.up {
                         let extras = &mut env.wires.extras;
-                        let frame = outgoing(message, &mut self.tally, &mut p.meter, extras);
+                        let said = Said { message, reason };
+                        let frame = outgoing(said, &mut self.tally, &mut p.meter, extras);
                         p.control.push_back(frame);
                         self.wake(port.index(), now);
                     }

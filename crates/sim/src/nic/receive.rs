@@ -169,7 +169,7 @@ impl Nic {
     }
 
     fn on_control_frame(&mut self, i: usize, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
-        let message = env.wires.extras.messages.take(packet.extra);
+        let message = env.wires.extras.messages.take(packet.extra).message;
         let response = env.shared.config.link.response.at(self.ports[i].tx.rate);
         let port = PortId::from_index(i);
         if response == Time::ZERO {

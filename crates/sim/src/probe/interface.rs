@@ -2,7 +2,7 @@
 
 use crate::outcome::{Column, DropReason, Outcome, PauseScope};
 use std::fmt;
-use weir_core::{Bytes, NodeId, Packet, PortId, Priority, PrioritySet, Time};
+use weir_core::{Bytes, NodeId, Packet, PortId, Priority, PrioritySet, Reason, Time};
 use weir_fc::{HoldState, PortQueue, Role, StateSize, Target};
 
 /// What to record beyond the totals.
@@ -211,6 +211,8 @@ pub struct PauseSent<'a> {
     pub scope: PauseScope,
     /// How many flows of the priority stand paused by name over this link, it included.
     pub flows: u32,
+    /// Why, as the scheme states it.
+    pub reason: Reason,
     /// Finds the cause, which takes a look at everything that is queued.
     pub(crate) cause: &'a dyn Fn() -> Option<(PortId, bool)>,
 }

@@ -45,6 +45,7 @@ impl Probe for PauseLog {
             pause: sent.pause,
             scope: sent.scope,
             flows: sent.flows,
+            reason: sent.reason,
             cause: cause.map(|(port, _)| port),
             cause_held: cause.is_some_and(|(_, held)| held),
         });

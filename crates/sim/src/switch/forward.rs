@@ -192,7 +192,7 @@ impl Switch {
 
     /// A control frame came in: it takes effect after the link's response time.
     pub(super) fn on_control_frame(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
-        let message = env.wires.extras.messages.take(packet.extra);
+        let message = env.wires.extras.messages.take(packet.extra).message;
         let port = packet.ingress;
         let response = env.shared.config.link.response.at(self.ports[port.index()].tx.rate);
         if response == Time::ZERO {

@@ -3,9 +3,10 @@
 use super::standing::Noted;
 use super::{Switch, SwitchTimer};
 use crate::env::Env;
+use crate::extras::Said;
 use crate::frame::{mark_packet, outgoing};
 use crate::probe::PauseSent;
-use weir_core::{Bytes, ControlMessage, Packet, PortId, Priority, QueueId, Time};
+use weir_core::{Bytes, Packet, PortId, Priority, QueueId, Reason, Time};
 use weir_fc::{Action, HoldState, PortQueue, Target};
 
 impl Switch {
@@ -22,7 +23,9 @@ impl Switch {
         let mut actions = std::mem::take(&mut self.scheme.actions);
         for action in actions.drain() {
             match action {
-                Action::Send { port, message } => self.send_control(port, message, now, env),
+                Action::Send { port, message, reason } => {
+                    self.send_control(port, Said { message, reason }, now, env);
+                }
                 Action::Hold { port, target } => self.hold(port, target, HoldState::Held, now),
                 Action::Open { port, target } => self.hold(port, target, HoldState::Open, now),
                 Action::Limit { port, priority, rate } => {
@@ -39,11 +42,11 @@ impl Switch {
                     self.timers.arm_as(SwitchTimer::Scheme(key), at, background);
                 }
                 Action::Cancel { key } => self.timers.cancel(SwitchTimer::Scheme(key)),
-                Action::Exhausted { port, priority } => {
-                    self.log_state(port, priority, true, now);
+                Action::Exhausted { port, priority, reason } => {
+                    self.log_state(port, priority, true, reason, now);
                 }
-                Action::Replenished { port, priority } => {
-                    self.log_state(port, priority, false, now);
+                Action::Replenished { port, priority, reason } => {
+                    self.log_state(port, priority, false, reason, now);
                 }
                 Action::Retry { port } => {
                     for q in 0..self.ports[port.index()].queues.len() {
@@ -71,19 +74,13 @@ impl Switch {
     }
 
     /// Sends a control frame to the neighbour at `port`.
-    fn send_control(
-        &mut self,
-        port: PortId,
-        message: ControlMessage,
-        now: Time,
-        env: &mut Env<'_, '_>,
-    ) {
+    fn send_control(&mut self, port: PortId, said: Said, now: Time, env: &mut Env<'_, '_>) {
         if !self.ports[port.index()].tx.up {
             return;
         }
-        self.log_pause(port, &message, now);
+        self.log_pause(port, &said, now);
         let p = &mut self.ports[port.index()];
-        let frame = outgoing(message, &mut self.tally, &mut p.meter, &mut env.wires.extras);
+        let frame = outgoing(said, &mut self.tally, &mut p.meter, &mut env.wires.extras);
         p.push_control(frame);
         self.wake(port.index(), now);
     }
@@ -151,17 +148,24 @@ impl Switch {
 
     /// Notes pauses and resumes for the timeline and the pause tree. Repeated pauses
     /// (refreshes) of a whole priority are not events.
-    fn log_pause(&mut self, port: PortId, message: &ControlMessage, now: Time) {
-        for noted in self.standing.send(port, message) {
-            self.note(port, noted, now);
+    fn log_pause(&mut self, port: PortId, said: &Said, now: Time) {
+        for noted in self.standing.send(port, &said.message) {
+            self.note(port, noted, said.reason, now);
         }
     }
 
     /// Notes that the neighbour at `port` must not send a priority, or may again, unless that is
     /// known.
-    fn log_state(&mut self, port: PortId, priority: Priority, pause: bool, now: Time) {
+    fn log_state(
+        &mut self,
+        port: PortId,
+        priority: Priority,
+        pause: bool,
+        reason: Reason,
+        now: Time,
+    ) {
         if let Some(noted) = self.standing.stop(port, priority, pause) {
-            self.note(port, noted, now);
+            self.note(port, noted, reason, now);
         }
     }
 
@@ -169,11 +173,11 @@ impl Switch {
     /// again.
     pub(super) fn forget_pauses(&mut self, port: PortId, now: Time) {
         for noted in self.standing.forget(port) {
-            self.note(port, noted, now);
+            self.note(port, noted, Reason::Link, now);
         }
     }
 
-    fn note(&mut self, port: PortId, noted: Noted, now: Time) {
+    fn note(&mut self, port: PortId, noted: Noted, reason: Reason, now: Time) {
         let Noted { priority, pause, scope, flows } = noted;
         self.ports[port.index()].meter.pauses_sent[priority.index()] += u64::from(pause);
         let mut probes = std::mem::take(&mut self.probes);
@@ -181,7 +185,8 @@ impl Switch {
             let main = self.main_egress(port, priority)?;
             Some((main, self.ports[main.index()].meter.holds.held().contains(priority)))
         };
-        probes.paused(now, &PauseSent { port, priority, pause, scope, flows, cause: &cause });
+        let sent = PauseSent { port, priority, pause, scope, flows, reason, cause: &cause };
+        probes.paused(now, &sent);
         self.probes = probes;
     }
 

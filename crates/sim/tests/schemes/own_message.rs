@@ -2,7 +2,7 @@
 
 use crate::common::{DATA, config, flow, run, star};
 use weir_core::control::{OwnMessage, Pause, PauseScope};
-use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Rate};
+use weir_core::{ControlMessage, Packet, PortId, Priority, QueueId, Rate, Reason};
 use weir_fc::{
     Actions, FlowControl, Hints, IngressBound, NodeSetup, NodeView, PortQueue, PrioritySchedule,
     QueueLayout, SchemeInfo, StateSize, Violation,
@@ -58,6 +58,7 @@ impl Brake {
                 body: 3,
                 pauses: vec![slower],
             })),
+            Reason::Words("share changed"),
         );
     }
 }

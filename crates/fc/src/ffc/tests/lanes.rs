@@ -100,7 +100,9 @@ fn packets_thrown_away_with_their_lane_count_as_given() {
         let from = PortQueue { port: OUT, queue: lane(0) };
         b.scheme_mut().depart(&view.view(), &mut p, from, &mut asked);
     }
-    let resume = Action::Send { port: UP, message: bpf(&[(20, false)]) };
+    let (left, low) = (Bytes::new(1000), Bytes::new(1000));
+    let reason = Reason::flow(OUT, left).at_most(LANE_LOW.name, low);
+    let resume = Action::Send { port: UP, message: bpf(&[(20, false)]), reason };
     assert_eq!(asked.as_slice(), [resume]);
     let flow = b.scheme().egresses[OUT.index()].flows.at(0).unwrap();
     assert_eq!((flow.bytes, flow.lane_bytes), (5000, 1000));

@@ -131,7 +131,9 @@ fn books_that_contradict_themselves_or_the_queues_are_reported() {
         b.scheme().audit(&b.view(), false).unwrap_err().what
     };
     assert!(after(0, |f| f.pause_num[0] = 1).contains("counts packets it does not have"));
-    let for_nothing = after(1, |f| f.upstream.pause(UP, PRIORITY, flow(0), &mut Actions::new()));
+    let for_nothing = after(1, |f| {
+        f.upstream.pause(UP, PRIORITY, flow(0), || Reason::Refresh, &mut Actions::new());
+    });
     assert!(for_nothing.contains("is paused upstream without a reason"), "{for_nothing}");
     assert!(after(1, |f| f.bytes += 1).contains("queue 0 holds 1000 B, its flows 1001 B"));
 }
