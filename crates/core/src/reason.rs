@@ -54,7 +54,7 @@ pub struct Comparison {
 }
 
 /// What a scheme measures in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Quantity {
     /// Bytes in the node that came in by the port, of one priority.
     Ingress,
@@ -89,7 +89,7 @@ impl Quantity {
 }
 
 /// How a length compares with its threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// At the threshold or above it.
     AtLeast,
@@ -198,8 +198,15 @@ impl Reason {
     }
 
     /// What made the scheme speak, without port and numbers.
-    pub fn cause(&self) -> Cause<'_> {
-        Cause(self)
+    pub fn cause(&self) -> Cause {
+        match *self {
+            Self::Threshold(c) => Cause::Threshold(c.quantity, c.relation, c.limit),
+            Self::CountedGone => Cause::Words("counted packets gone"),
+            Self::Refresh => Cause::Words("refresh"),
+            Self::Report => Cause::Words("report"),
+            Self::Link => Cause::Words("link change"),
+            Self::Words(words) => Cause::Words(words),
+        }
     }
 
     /// The reason in words. `name` is the name of a port of the node that sends the message.
@@ -230,22 +237,25 @@ fn grouped(bytes: Bytes) -> String {
     text
 }
 
-/// Shows what a reason compares, or says what else it is: `ingress >= xoff`, `refresh`.
-#[derive(Clone, Copy, Debug)]
-pub struct Cause<'a>(&'a Reason);
+/// What a reason compares, or what else it is: `ingress >= xoff`, `refresh`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// What is measured, how it compares, and the name of the threshold.
+    Threshold(Quantity, Relation, &'static str),
+    /// In words.
+    Words(&'static str),
+}
 
-impl fmt::Display for Cause<'_> {
+impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Reason::Threshold(c) => {
-                return write!(f, "{} {} {}", c.quantity.name(), c.relation.sign(), c.limit);
-            }
-            Reason::CountedGone => "counted packets gone",
-            Reason::Refresh => "refresh",
-            Reason::Report => "report",
-            Reason::Link => "link change",
-            Reason::Words(words) => words,
-        })
+        let (quantity, relation, limit) = match self {
+            Self::Threshold(quantity, relation, limit) => (quantity, relation, limit),
+            Self::Words(words) => return f.write_str(words),
+        };
+        for part in [quantity.name(), " ", relation.sign(), " ", limit] {
+            f.write_str(part)?;
+        }
+        Ok(())
     }
 }
 

@@ -16,7 +16,8 @@
 use super::Facts;
 use super::victims::{Log, Victim, effect, held_flows, victims};
 use std::collections::BTreeMap;
-use weir_core::{FlowId, NodeId, PortId, Priority, Time};
+use weir_core::reason::Cause;
+use weir_core::{FlowId, NodeId, PortId, Priority, Reason, Time};
 use weir_scenario::PortAt;
 use weir_scenario::Window;
 use weir_scenario::experiment::Experiment;
@@ -39,6 +40,8 @@ pub struct Hold {
     pub lifted: bool,
     /// What the pause named when it began.
     pub scope: PauseScope,
+    /// Why it was sent, as the scheme states it.
+    pub reason: Reason,
     /// The egress port whose bytes caused it.
     pub cause: Option<PortAt>,
     /// The hold that kept that port from sending; `None` for a root.
@@ -60,11 +63,19 @@ pub struct PauseNode {
     pub time: Time,
     /// When the first of them began, which may be before the window.
     pub first: Time,
+    /// Why, and how often for that reason; all that are counted.
+    pub reasons: BTreeMap<Cause, u64>,
     /// The pauses that these caused.
     pub children: Vec<Self>,
 }
 
 impl PauseNode {
+    /// The most frequent reason, and whether there are others.
+    pub fn main_reason(&self) -> Option<(Cause, bool)> {
+        let (reason, _) = self.reasons.iter().max_by_key(|(_, n)| **n)?;
+        Some((*reason, self.reasons.len() > 1))
+    }
+
     /// How many links deep pauses spread from here.
     pub fn depth(&self) -> usize {
         1 + self.children.iter().map(Self::depth).max().unwrap_or(0)
@@ -166,6 +177,7 @@ fn insert(nodes: &mut Vec<PauseNode>, holds: &[Hold], chain: &[usize], window: W
                 count: 0,
                 time: Time::ZERO,
                 first: hold.start,
+                reasons: BTreeMap::new(),
                 children: Vec::new(),
             });
             nodes.len() - 1
@@ -176,6 +188,7 @@ fn insert(nodes: &mut Vec<PauseNode>, holds: &[Hold], chain: &[usize], window: W
         node.count += 1;
         node.time = node.time.saturating_add(window.overlap(hold.start, hold.end));
         node.first = node.first.min(hold.start);
+        *node.reasons.entry(hold.reason.cause()).or_default() += 1;
     }
     insert(&mut node.children, holds, rest, window);
 }
@@ -291,6 +304,7 @@ fn start(
         end: event.at,
         lifted: false,
         scope: event.scope,
+        reason: event.reason,
         cause,
         parent,
         root: parent.map_or(cause, |p| holds[p].root),

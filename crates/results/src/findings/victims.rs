@@ -269,6 +269,7 @@ mod tests {
             end: Time::from_ns(1),
             lifted: true,
             scope: PauseScope::Priority,
+            reason: weir_core::Reason::Refresh,
             cause: root.map(port),
             parent: None,
             root: root.map(port),

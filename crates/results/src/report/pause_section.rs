@@ -95,6 +95,15 @@ fn nodes(e: &Experiment, all: &[PauseNode], room: &mut usize) -> String {
     out
 }
 
+/// Why the pauses of a line were sent.
+fn why(node: &PauseNode) -> String {
+    match node.main_reason() {
+        Some((reason, true)) => format!(", mostly for {reason}"),
+        Some((reason, false)) => format!(", for {reason}"),
+        None => String::new(),
+    }
+}
+
 fn line(e: &Experiment, node: &PauseNode, room: &mut usize) -> String {
     let (by, held) = (e.topology.name(node.by.node), e.topology.name(node.held.node));
     let children = match node.children.is_empty() {
@@ -105,10 +114,11 @@ fn line(e: &Experiment, node: &PauseNode, room: &mut usize) -> String {
     let extent = match node.count {
         0 => "before the window".to_owned(),
         n => format!(
-            "{} for {} in all, first at {}",
+            "{} for {} in all, first at {}{}",
             format::times(n),
             format::time(node.time),
-            format::time(node.first)
+            format::time(node.first),
+            escape(&why(node))
         ),
     };
     format!(

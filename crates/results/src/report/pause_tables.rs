@@ -48,6 +48,17 @@ pub(super) fn event_columns<'a>() -> Vec<Column<Of<'a, &'a PauseEvent>>> {
         "flows_paused" Whole Count:
             "how many flows of the priority then stand paused by name over this link",
             |v| v.it.flows;
+        "reason" Text:
+            "why, as the scheme states it: a length, how it compares, and the threshold's name \
+             (`ingress >= xoff`), or `counted packets gone`, `refresh`, `report`, `link change`, or \
+             other words",
+            |v| v.it.reason.cause().to_string();
+        "measured_at" Text: "the port where the length was measured",
+            |v| v.it.reason.comparison().map(|c| v.port(v.it.node, c.port));
+        "value" Whole Bytes: "the length that was compared",
+            |v| v.it.reason.comparison().map(|c| c.value);
+        "threshold" Whole Bytes: "the threshold it was compared with",
+            |v| v.it.reason.comparison().map(|c| c.threshold);
     })
 }
 
@@ -83,6 +94,8 @@ pub(super) fn edge_columns<'a>() -> Vec<Column<Of<'a, (usize, &'a Hold)>>> {
             |v| v.it.1.cause.map(|at| v.label(at));
         "root" Text: "the cause of the first pause of the chain: the congested port",
             |v| v.it.1.root.map(|at| v.label(at));
+        "reason" Text: "why it was sent, as in `pauses.csv`",
+            |v| v.it.1.reason.cause().to_string();
     })
 }
 
