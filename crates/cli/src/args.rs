@@ -1,7 +1,9 @@
 //! The command line, and the help that teaches it.
 
+mod captures;
 mod files;
 
+pub(crate) use captures::CaptureArgs;
 pub(crate) use files::{Fct, Goal, Import, ImportFrom, ImportNs3, ImportPcap, Ns3};
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -295,6 +297,9 @@ pub(crate) struct Compare {
     /// The time whose pauses are reported.
     #[command(flatten)]
     pub window: WindowArgs,
+    /// Refused: captures are of one run.
+    #[arg(long, hide = true, value_name = "NODE/PORT=FILE")]
+    pub pcap: Vec<String>,
     /// One figure.
     #[command(flatten)]
     pub figure: FigureArgs,
@@ -376,6 +381,7 @@ Examples:
   weir run my.toml --set traffic.0.load=60% --seed 3
   weir run my.toml --variant BFC-32Q              one of its [[variant]]s
   weir run my.toml --from 1ms --to 2ms            pauses of this millisecond
+  weir run ofc-fig1 --pcap Sb/p0=sb.pcapng        a capture for Wireshark
   weir run ring-deadlock --deny deadlock          exit code 1 on a deadlock")]
 pub(crate) struct Run {
     /// A scenario file, - for standard input, or a built-in scenario (see `weir scenarios`)
@@ -415,6 +421,9 @@ pub(crate) struct Run {
     /// The time whose pauses are reported.
     #[command(flatten)]
     pub window: WindowArgs,
+    /// Captures for Wireshark.
+    #[command(flatten)]
+    pub captures: CaptureArgs,
 }
 
 /// A result that a caller does not want.

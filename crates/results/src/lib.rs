@@ -1,6 +1,7 @@
 //! Runs and what comes out of them: findings, statistics, tables, files and pages.
 
 pub mod bench;
+pub mod captures;
 pub mod column;
 pub mod compare;
 pub mod comparison;

@@ -4,6 +4,7 @@
 //!   scenario + [[variant]] + --schemes + --variant  ──►  Lineup: an experiment per Setting
 //! ```
 
+use crate::captures::{Limits, Plan, Wanted};
 use crate::reference::{Published, published};
 use std::sync::Arc;
 use weir_scenario::Window;
@@ -51,6 +52,10 @@ pub struct Request<'a> {
     pub plain: bool,
     /// The time whose pauses are reported.
     pub window: Window,
+    /// What is captured into files.
+    pub captures: &'a [Wanted],
+    /// How much of it is kept.
+    pub capture_limits: Limits,
 }
 
 /// Which rows to run when the command line names none.
@@ -123,6 +128,9 @@ impl Request<'_> {
         e.engine = self.engine;
         e.shortcuts = !self.plain;
         e.window = self.window;
+        // what does not exist is complained of where the files are known
+        let plan = Plan::new(self.captures, &e.topology).unwrap_or_default();
+        e.capture = plan.capture(self.capture_limits, self.window);
     }
 
     /// The rows that are to be run, as written.

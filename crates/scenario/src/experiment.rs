@@ -25,6 +25,7 @@ use weir_sim::config::{
     Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig, Reliability, Routing,
     Scheme, Stop,
 };
+use weir_sim::probe::{Capture, ProbeConfig};
 use weir_traffic::{Fabric, Traffic};
 
 /// A scenario made concrete: everything but the scheme, the algorithm and the seed is settled.
@@ -48,6 +49,8 @@ pub struct Experiment {
     pub shortcuts: bool,
     /// The time whose pauses and victims are reported.
     pub window: Window,
+    /// The frames that its runs keep for captures.
+    pub capture: Option<Capture>,
     /// The switch ports of each group of `[report] ports`, in order.
     pub port_groups: Vec<Vec<PortAt>>,
     /// Flows that do not start because the run ends before.
@@ -104,6 +107,7 @@ impl Experiment {
             engine,
             shortcuts: true,
             window: Window::ALL,
+            capture: None,
             port_groups: Vec::new(),
             late: 0,
             routes,
@@ -151,7 +155,7 @@ impl Experiment {
             failures: self.failures.clone(),
             convergence: s.routing.convergence,
             stop: s.run.stop,
-            probes: s.probe.clone(),
+            probes: ProbeConfig { capture: self.capture.clone(), ..s.probe.clone() },
             engine: self.engine,
             shortcuts: self.shortcuts,
         }

@@ -189,6 +189,7 @@ pub(crate) fn probe(item: Option<&Item>, out: &mut Diagnostics) -> ProbeConfig {
         series,
         pause_events: f.whole("pause-events").value as usize,
         warm_up: f.time("warm-up").value,
+        capture: None,
         own: weir_sim::probe::OWN.iter().map(|info| **info).collect(),
     }
 }

@@ -67,6 +67,12 @@ impl<T> Slab<T> {
         self.items[at as usize].take().expect("a packet's extra is taken once")
     }
 
+    /// # Panics
+    /// See [`Slab::take`].
+    pub(crate) fn get(&self, at: u32) -> &T {
+        self.items[at as usize].as_ref().expect("a packet's extra is there until taken")
+    }
+
     /// How many are in use.
     pub(crate) fn len(&self) -> usize {
         self.items.len() - self.free.len()

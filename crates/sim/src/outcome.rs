@@ -1,9 +1,11 @@
 //! What a run found out.
 
+mod captured;
 mod flow;
 mod lengths;
 mod measurement;
 
+pub use captured::CapturedFrame;
 pub use flow::{FlowIter, FlowRecord, Flows, HeldAt, TcpRecord};
 pub(crate) use flow::{MaybeTime, Rare};
 pub use lengths::QueueStats;
@@ -33,6 +35,10 @@ pub struct Outcome {
     pub pauses: Vec<PauseEvent>,
     /// How many more pause events there were than were kept.
     pub pauses_left_out: u64,
+    /// Frames of the ports of which a capture was asked for, in time order.
+    pub captured: Vec<CapturedFrame>,
+    /// How many more frames than were kept crossed a port, where there were more.
+    pub not_captured: Vec<(NodeId, PortId, u64)>,
     /// Samples, when a series was asked for.
     pub series: Vec<Sample>,
     /// The interval between them: longer than asked for when the run was so long that samples

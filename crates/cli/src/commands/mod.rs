@@ -1,6 +1,7 @@
 //! The commands, one function each.
 
 mod bench;
+mod captures;
 mod fct;
 mod figure;
 mod goal;

@@ -1,6 +1,6 @@
 //! Commands that run something.
 
-use super::figure;
+use super::{captures, figure};
 use crate::Status;
 use crate::args::{Compare, Deny, Results, Run as RunArgs, WindowArgs};
 use crate::progress::watch;
@@ -36,6 +36,8 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         engine: args.threads,
         plain: args.no_shortcuts,
         window: window(&args.window)?,
+        captures: &args.captures.pcap,
+        capture_limits: args.captures.limits(),
     };
     let Some(lineup) = load(&args.scenario, &request, Otherwise::Own, terminal) else {
         return Ok(Status::BadInput);
@@ -44,6 +46,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     let e = &*setting.experiment;
     let out = destination(&args.results, e)?;
     let seeds = args.seed.map_or_else(|| e.scenario.run.seeds.clone(), |seed| vec![seed]);
+    let plan = captures::plan(&args.captures, e, &seeds)?;
     let theirs = lineup.base.scenario.variants.len();
     if theirs > 0 && args.variant.is_none() && args.scheme.is_none() {
         terminal.note(&format!(
@@ -67,6 +70,9 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         + &words("--set", &args.sets);
     // results are saved first: the reader of the output may stop at any time (`| head`)
     let saved = save(&c, out.as_ref(), formats, &command)?;
+    if let Some(run) = c.runs().next().filter(|_| !args.captures.pcap.is_empty()) {
+        captures::write(&plan, &args.captures, e, run, terminal)?;
+    }
     if args.json {
         print(&serde_json::to_string_pretty(&report::summary(&c))?)?;
     } else {
@@ -111,6 +117,12 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         print(&compare::columns::list(terminal.out))?;
         return Ok(Status::Done);
     }
+    if !args.pcap.is_empty() {
+        bail!(
+            "--pcap captures one run: use `weir run` with --scheme or --variant, once for each \
+             capture"
+        );
+    }
     let formats = formats(args.results.parquet)?;
     let schemes: Vec<String> = args.schemes.iter().map(|s| s.trim().to_owned()).collect();
     let request = Request {
@@ -121,6 +133,7 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         engine: EngineConfig::default(),
         plain: args.no_shortcuts,
         window: window(&args.window)?,
+        ..Request::default()
     };
     let Some(lineup) = load(&args.scenario, &request, Otherwise::All, terminal) else {
         return Ok(Status::BadInput);

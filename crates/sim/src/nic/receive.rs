@@ -183,7 +183,7 @@ impl Nic {
     /// was.
     #[inline(never)]
     fn check_arrival(&mut self, i: usize, p: &Packet, now: Time, env: &mut Env<'_, '_>) -> bool {
-        self.probes.arrived(now, PortId::from_index(i), p);
+        self.probes.arrived(now, PortId::from_index(i), p, &env.wires.extras);
         let port = &self.ports[i];
         let damage =
             corruption::damage(p, &port.tx, &port.outages, &mut self.bit_errors, env.shared, now);

@@ -151,9 +151,9 @@ impl Nic {
         if now < port.tx.busy_until || !port.tx.up {
             // woken for a paced flow while the wire is busy, or the link is down
         } else if let Some(frame) = port.control.pop_front() {
+            self.probes.sends(now, o, &frame, &env.wires.extras);
             port.tx.send(now, &frame, env.wires);
             port.meter.late.note(now, &port.tx, self.tally.last_activity);
-            self.probes.sent(now, o, &frame);
         } else if now < port.settled {
             // the link is up again, but not yet for long enough
         } else if port.ack_may_go(now) {

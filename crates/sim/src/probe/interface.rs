@@ -1,8 +1,11 @@
 //! What a probe is: which events it hears, what it is told, what it writes.
 
+use super::capture::Capture;
 use crate::outcome::{Column, DropReason, Outcome, PauseScope};
 use std::fmt;
-use weir_core::{Bytes, NodeId, Packet, PortId, Priority, PrioritySet, Reason, Time};
+use weir_core::{
+    Bytes, ControlMessage, NodeId, Packet, PortId, Priority, PrioritySet, Reason, Time,
+};
 use weir_fc::{HoldState, PortQueue, Role, StateSize, Target};
 
 /// What to record beyond the totals.
@@ -14,13 +17,21 @@ pub struct ProbeConfig {
     pub pause_events: usize,
     /// Leave queue and pause statistics before this time out.
     pub warm_up: Time,
+    /// Keep the frames that cross some ports.
+    pub capture: Option<Capture>,
     /// Probes besides those of every run ([`PROBES`](super::PROBES)).
     pub own: Vec<ProbeInfo>,
 }
 
 impl Default for ProbeConfig {
     fn default() -> Self {
-        Self { series: None, pause_events: 100_000, warm_up: Time::ZERO, own: Vec::new() }
+        Self {
+            series: None,
+            pause_events: 100_000,
+            warm_up: Time::ZERO,
+            capture: None,
+            own: Vec::new(),
+        }
     }
 }
 
@@ -103,6 +114,8 @@ impl Hears {
     pub const PAUSED: Self = Self(1 << 5);
     /// [`Probe::grid`].
     pub const GRID: Self = Self(1 << 6);
+    /// [`Probe::control`]; [`ARRIVED`](Self::ARRIVED) and [`SENT`](Self::SENT) must be heard, too.
+    pub const CONTROL: Self = Self(1 << 7);
     /// The events that come with every packet.
     pub(crate) const PACKETS: Self = Self::ARRIVED.and(Self::QUEUED).and(Self::SENT);
 
@@ -135,6 +148,12 @@ pub trait Probe: Send {
     /// The first bit of a packet goes out by `port`, control frames included.
     fn sent(&mut self, now: Time, port: PortId, packet: &Packet) {
         let _ = (now, port, packet);
+    }
+
+    /// A control frame came in or goes out: called after [`arrived`](Self::arrived) or
+    /// [`sent`](Self::sent) for the same frame.
+    fn control(&mut self, now: Time, seen: &ControlSeen<'_>) {
+        let _ = (now, seen);
     }
 
     /// A packet is lost here.
@@ -197,6 +216,21 @@ pub trait Sight {
     /// How many events it has handled, packets included: while this stays the same, so does
     /// everything else.
     fn events(&self) -> u64;
+}
+
+/// A control frame that crosses a port.
+#[derive(Clone, Copy, Debug)]
+pub struct ControlSeen<'a> {
+    /// The port.
+    pub port: PortId,
+    /// Whether it goes out; otherwise it came in.
+    pub sent: bool,
+    /// The frame.
+    pub packet: &'a Packet,
+    /// What it says.
+    pub message: &'a ControlMessage,
+    /// Why it was sent, as the scheme of its sender states it.
+    pub reason: &'a Reason,
 }
 
 /// A pause or a resume that a switch sends.

@@ -12,6 +12,7 @@
 //! | [`Hears::ARRIVED`] | packets that came in from a wire | nothing |
 //! | [`Hears::QUEUED`] | packets that join an egress queue of a switch | nothing |
 //! | [`Hears::SENT`] | packets that start on a wire | hosts: two instructions per packet |
+//! | [`Hears::CONTROL`] | control frames, with what they say and why | nothing |
 //! | [`Hears::DROPPED`] | packets that are lost | always heard |
 //! | [`Hears::HELD`] | queues and priorities that are held or opened | two instructions per hold |
 //! | [`Hears::PAUSED`] | pauses and resumes that a switch sends | always heard |
@@ -28,6 +29,7 @@
 //! stand in the ports themselves, in cache lines that a packet touches anyway, and are called
 //! directly.
 
+pub(crate) mod capture;
 mod check;
 pub(crate) mod drops;
 pub(crate) mod held;
@@ -39,15 +41,20 @@ pub(crate) mod port;
 pub(crate) mod series;
 pub(crate) mod tables;
 
+use crate::extras::{Extras, Said};
 use crate::outcome::{DropReason, Measurement, Outcome};
+pub use capture::Capture;
 use held::HeldFlows;
-pub use interface::{Hears, PauseSent, Probe, ProbeConfig, ProbeInfo, ProbeSetup, Sight};
+pub use interface::{
+    ControlSeen, Hears, PauseSent, Probe, ProbeConfig, ProbeInfo, ProbeSetup, Sight,
+};
 use weir_core::registry::Registry;
-use weir_core::{Packet, PortId, Time};
+use weir_core::{Packet, PacketKind, PortId, Time};
 use weir_fc::{HoldState, PortQueue, Target};
 
 /// The probes of every run.
-pub const PROBES: &[ProbeInfo] = &[drops::INFO, pauses::INFO, tables::INFO, series::INFO];
+pub const PROBES: &[ProbeInfo] =
+    &[drops::INFO, pauses::INFO, tables::INFO, series::INFO, capture::INFO];
 
 /// Probes that a program adds to every run of a scenario.
 pub static OWN: Registry<ProbeInfo> = Registry::new(&[]);
@@ -97,10 +104,21 @@ impl Probes {
         self.all.tell(event, what);
     }
 
+    /// A packet came in; what it carries is in `extras`.
     #[inline(always)]
-    pub(crate) fn arrived(&mut self, now: Time, port: PortId, packet: &Packet) {
+    pub(crate) fn arrived(&mut self, now: Time, port: PortId, packet: &Packet, extras: &Extras) {
         if self.hear(Hears::ARRIVED) {
             self.tell(Hears::ARRIVED, |p| p.arrived(now, port, packet));
+            self.control(now, port, false, packet, extras);
+        }
+    }
+
+    #[cold]
+    fn control(&mut self, now: Time, port: PortId, sent: bool, packet: &Packet, extras: &Extras) {
+        if self.hear(Hears::CONTROL) && packet.kind == PacketKind::Control {
+            let Said { message, reason } = extras.messages.get(packet.extra);
+            let seen = ControlSeen { port, sent, packet, message, reason };
+            self.tell(Hears::CONTROL, |p| p.control(now, &seen));
         }
     }
 
@@ -115,6 +133,16 @@ impl Probes {
     pub(crate) fn sent(&mut self, now: Time, port: usize, packet: &Packet) {
         if self.hear(Hears::SENT) {
             self.tell(Hears::SENT, |p| p.sent(now, PortId::from_index(port), packet));
+        }
+    }
+
+    /// A control frame is about to go out; what it says is still in `extras`.
+    #[inline(always)]
+    pub(crate) fn sends(&mut self, now: Time, port: usize, packet: &Packet, extras: &Extras) {
+        if self.hear(Hears::SENT) {
+            let port = PortId::from_index(port);
+            self.tell(Hears::SENT, |p| p.sent(now, port, packet));
+            self.control(now, port, true, packet, extras);
         }
     }
 

@@ -27,7 +27,7 @@ impl Switch {
         env: &mut Env<'_, '_>,
     ) {
         if P::PROBED {
-            self.probes.arrived(now, packet.ingress, packet);
+            self.probes.arrived(now, packet.ingress, packet, &env.wires.extras);
         }
         let port = &self.ports[packet.ingress.index()];
         let damage = corruption::damage(

@@ -378,7 +378,7 @@ impl Port {
     }
 
     /// Starts a packet on the wire, with what the port adds to it on the way. `left` tells how many
-    /// bytes it leaves behind in its queue.
+    /// bytes it leaves behind in its queue. Returns the flags that it then has.
     #[inline(always)]
     pub(crate) fn start(
         &mut self,
@@ -387,7 +387,7 @@ impl Port {
         marker: &mut Marker,
         now: Time,
         wires: &mut Wires,
-    ) {
+    ) -> u8 {
         let mut packet = packet;
         let marked;
         if self.adds {
@@ -405,6 +405,7 @@ impl Port {
             }
         }
         self.tx.send(now, packet, wires);
+        packet.flags
     }
 
     /// The packet with a mark, if it is ECN-capable.

@@ -10,6 +10,7 @@
 use super::{NO_PORT, Switch};
 use crate::env::Env;
 use crate::limit::Limits;
+use crate::probe::Hears;
 use weir_core::{Bytes, Packet, PacketKind, PortId, PrioritySet, QueueId, Time};
 use weir_fc::{PortQueue, Verdict};
 
@@ -30,9 +31,9 @@ impl Switch {
         // It may be busy: a packet of this instant found the wire idle after the port was woken.
         if port.tx.up && now >= port.tx.busy_until {
             if let Some(frame) = port.pop_control() {
+                self.probes.sends(now, o, &frame, &env.wires.extras);
                 port.tx.send(now, &frame, env.wires);
                 port.meter.late.note(now, &port.tx, self.tally.last_activity);
-                self.probes.sent(now, o, &frame);
             } else if port.takes_data(now) {
                 self.transmit_data(o, now, env);
             }
@@ -146,9 +147,9 @@ impl Switch {
             packet = &told;
         }
         let left = || books.ports[o].queues[q.index()].bytes;
-        port.start(packet, left, &mut self.marker, now, env.wires);
-        if PROBED {
-            probes.sent(now, o, packet);
+        let flags = port.start(packet, left, &mut self.marker, now, env.wires);
+        if PROBED && probes.hear(Hears::SENT) {
+            probes.sent(now, o, &Packet { flags, ..*packet });
         }
         port.scheduler.any_ready().then_some(port.tx.busy_until)
     }

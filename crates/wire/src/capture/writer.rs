@@ -99,6 +99,20 @@ impl<W: Write> CaptureWriter<W> {
         self.block(block::PACKET)
     }
 
+    /// How many bytes [`packet`](Self::packet) would write for a frame.
+    pub fn size_of(&self, record: &PacketRecord<'_>) -> u64 {
+        const BLOCK: usize = 12;
+        const HEADER: usize = 20;
+        const OPTION: usize = 4;
+        let snap = self.snaps.get(record.interface.0 as usize).copied().unwrap_or_default();
+        let frame = record.frame.len();
+        let kept = if snap == 0 { frame } else { frame.min(snap as usize) };
+        let comment = record.comment.map_or(0, |text| OPTION + text.len().next_multiple_of(4));
+        let flags = if record.direction == Direction::Unknown { 0 } else { OPTION + 4 };
+        let end = if comment + flags > 0 { OPTION } else { 0 };
+        (BLOCK + HEADER + kept.next_multiple_of(4) + comment + flags + end) as u64
+    }
+
     /// Bytes written so far.
     pub fn written(&self) -> u64 {
         self.written

@@ -1,0 +1,101 @@
+//! `weir run --pcap`: captures of a run.
+
+use super::outputs::keep_inputs;
+use crate::args::CaptureArgs;
+use crate::terminal::Terminal;
+use anyhow::bail;
+use std::path::Path;
+use weir_core::format;
+use weir_results::captures::{self, Plan, Written};
+use weir_results::run::Run;
+use weir_scenario::Experiment;
+
+/// Which ports go to which files, checked before anything is run.
+pub(super) fn plan(args: &CaptureArgs, e: &Experiment, seeds: &[u64]) -> anyhow::Result<Plan> {
+    let plan = Plan::new(&args.pcap, &e.topology)
+        .map_err(|error| anyhow::Error::new(error).context("--pcap"))?;
+    if args.pcap.is_empty() {
+        return Ok(plan);
+    }
+    if let [first, _, ..] = seeds {
+        bail!(
+            "--pcap captures one run, but the scenario has {} seeds: choose one, such as --seed \
+             {first}",
+            seeds.len()
+        );
+    }
+    let inputs = e.inputs();
+    for (file, _) in plan.files() {
+        keep_inputs(file, &inputs)?;
+        writable(file)?;
+    }
+    Ok(plan)
+}
+
+/// Refuses a file that cannot be one. Its directory is made if only that is missing.
+fn writable(file: &Path) -> anyhow::Result<()> {
+    let name = file.display();
+    if file.is_dir() {
+        bail!("cannot write {name}: it is a directory");
+    }
+    let parent =
+        |path: &Path| path.parent().filter(|p| !p.as_os_str().is_empty()).map(Path::to_owned);
+    let Some(directory) = parent(file).filter(|p| !p.is_dir()) else { return Ok(()) };
+    if directory.exists() {
+        bail!("cannot write {name}: {} is not a directory", directory.display());
+    }
+    if let Some(above) = parent(&directory).filter(|p| !p.is_dir()) {
+        bail!("cannot write {name}: there is no directory {}", above.display());
+    }
+    Ok(())
+}
+
+/// Writes the captures, and says what is in them and what was cut.
+pub(super) fn write(
+    plan: &Plan,
+    args: &CaptureArgs,
+    e: &Experiment,
+    run: &Run,
+    terminal: &Terminal,
+) -> anyhow::Result<()> {
+    /// More files than this are told of as one.
+    const MOST_LINES: usize = 8;
+    let written = captures::write(plan, args.limits(), &e.topology, run)?;
+    let cut = |w: &&Written| w.cut > 0 || w.left_out > 0;
+    let shown: Vec<&Written> = match written.len() {
+        0..=MOST_LINES => written.iter().collect(),
+        _ => written.iter().filter(cut).take(MOST_LINES).collect(),
+    };
+    for w in &shown {
+        terminal.note(&line(w, args));
+    }
+    if shown.len() < written.len() {
+        let frames: u64 = written.iter().map(|w| w.frames).sum();
+        let left_out: u64 = written.iter().map(|w| w.left_out).sum();
+        terminal.note(&format!(
+            "captures: {} with {}, {left_out} left out",
+            format::plural(written.len() as u64, "file"),
+            format::plural(frames, "frame")
+        ));
+    }
+    Ok(())
+}
+
+fn line(w: &Written, args: &CaptureArgs) -> String {
+    let mut line = format!(
+        "capture: {} ({}, {}, {})",
+        w.file.display(),
+        format::plural(w.ports as u64, "port"),
+        format::plural(w.frames, "frame"),
+        format::bytes(w.bytes)
+    );
+    if let (Some(snap), 1..) = (args.pcap_snap, w.cut) {
+        line += &format!("; {} cut to {snap} B (--pcap-snap)", format::plural(w.cut, "frame"));
+    }
+    if w.left_out > 0 {
+        let limit = format::bytes(args.pcap_limit);
+        let more = format::plural(w.left_out, "frame");
+        line += &format!("; {more} left out: the file has reached {limit} (--pcap-limit)");
+    }
+    line
+}
