@@ -7,9 +7,10 @@ pub(crate) mod fabrics;
 pub(crate) mod random;
 pub(crate) mod witness;
 
-use weir_core::{Bytes, NodeId, Priority};
+use weir_core::{Bytes, NodeId, PortId, Priority, Time};
 use weir_net::Topology;
 use weir_net::build::{self, star};
+use weir_sim::probe::Capture;
 use weir_sim::{Config, Outcome, SimError};
 use weir_traffic::pattern::List;
 use weir_traffic::{Fabric, FlowSpec, Traffic};
@@ -61,4 +62,17 @@ pub(crate) fn try_run(
 /// Runs these flows; the run must be valid.
 pub(crate) fn run(topology: &Topology, flows: &[FlowSpec], config: &Config) -> Outcome {
     try_run(topology, flows, config).expect("a valid run")
+}
+
+/// A capture of all frames of all ports.
+pub(crate) fn capture_all(topology: &Topology) -> Capture {
+    let nodes = (0..topology.nodes().len()).map(NodeId::from_index);
+    let ports = |node| (0..topology.ports(node).len()).map(move |p| (node, PortId::from_index(p)));
+    Capture {
+        ports: nodes.flat_map(ports).collect(),
+        from: Time::ZERO,
+        to: Time::NEVER,
+        snap: u64::MAX,
+        most: u64::MAX,
+    }
 }

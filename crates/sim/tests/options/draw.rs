@@ -1,7 +1,7 @@
 //! Draws one case: a small network, its flows, and every option at random.
 
 use crate::common::witness::WITNESS;
-use crate::common::{config, flow, set};
+use crate::common::{capture_all, config, flow, set};
 use std::num::NonZeroU32;
 use weir_cc::tcp::{EcnMode, Handshake};
 use weir_cc::{CcKind, CcParams};
@@ -94,6 +94,10 @@ impl Case {
         if number % 4 == 1 {
             cfg.probes.own.push(WITNESS);
             what.push("a probe".into());
+        }
+        if number % 4 == 3 {
+            cfg.probes.capture = Some(capture_all(&topology));
+            what.push("a capture".into());
         }
         let what = format!("case {number}: {}", what.join(", "));
         Self { topology, circular: shape == "ring", flows, config: cfg, what }

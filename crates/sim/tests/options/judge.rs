@@ -220,13 +220,25 @@ fn bounds(case: &Case, out: &Outcome) -> Result<(), String> {
 
 /// What a probe that hears everything must have heard.
 fn probed(case: &Case, out: &Outcome) -> Result<(), String> {
-    let Some(arrived) = heard(out, "arrived") else { return Ok(()) };
     let t = &out.totals;
+    let sent: u64 = out.ports.iter().map(|p| p.packets).sum();
+    if case.config.probes.capture.is_some() {
+        let (going, coming): (Vec<_>, Vec<_>) = out.captured.iter().partition(|f| f.sent);
+        let lost = coming.iter().filter(|f| f.lost.is_some()).count() as u64;
+        let warm = case.config.probes.warm_up > Time::ZERO;
+        let counts = (going.len() as u64, coming.len() as u64);
+        if counts.1 != t.packet_hops || !warm && counts.0 != sent {
+            return Err(format!("captured {counts:?} frames: {sent} were sent, {t:?}"));
+        }
+        if lost > t.dropped + t.control_dropped {
+            return Err(format!("captured {lost} lost frames: {t:?}"));
+        }
+    }
+    let Some(arrived) = heard(out, "arrived") else { return Ok(()) };
     let lost = t.dropped + t.control_dropped;
     if arrived != t.packet_hops || heard(out, "dropped") != Some(lost) {
         return Err(format!("{:?}, {t:?}", out.measurements));
     }
-    let sent: u64 = out.ports.iter().map(|p| p.packets).sum();
     if case.config.probes.warm_up == Time::ZERO && heard(out, "sent") != Some(sent) {
         return Err(format!("{sent} packets sent: {:?}", out.measurements));
     }

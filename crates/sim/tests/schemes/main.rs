@@ -44,6 +44,7 @@ macro_rules! idle_hooks {
 }
 
 mod bitmaps;
+mod captures;
 mod circles;
 mod credit_runs;
 mod deadlock;

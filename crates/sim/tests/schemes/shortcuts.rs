@@ -4,7 +4,7 @@
 use super::invariants::MODES;
 use crate::common::fabrics::{mesh, network};
 use crate::common::witness::WITNESS;
-use crate::common::{config, run, set, try_run};
+use crate::common::{capture_all, config, run, set, try_run};
 use proptest::prelude::*;
 use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, LinkId, Priority, Rate, Ratio, Time};
@@ -23,6 +23,7 @@ fn same_without(topology: &Topology, flows: &[FlowSpec], cfg: &Config) -> Option
     let outcome = |engine, shortcuts, probes: &[ProbeInfo]| {
         let mut cfg = Config { engine, shortcuts, ..cfg.clone() };
         cfg.probes.own = probes.to_vec();
+        cfg.probes.capture = (!probes.is_empty()).then(|| capture_all(topology));
         let mut out = match try_run(topology, flows, &cfg) {
             // a scheme need not go with every way to divide memory
             Err(SimError::Scheme { .. }) => return None,
@@ -44,11 +45,16 @@ fn same_without(topology: &Topology, flows: &[FlowSpec], cfg: &Config) -> Option
         assert_eq!(out.digest, plain.digest, "{engine:?}, shortcuts: {shortcuts}");
         assert!(out == plain, "{engine:?}, shortcuts: {shortcuts}: {}", difference(&out, &plain));
     }
-    // A probe that hears of packets turns shortcuts off in switches, and changes nothing either.
+    // A probe that hears of packets turns shortcuts off in switches, and changes nothing either; a
+    // capture of all ports is such a probe.
     let mut watched = [EngineConfig::Sequential, window(2)]
         .map(|engine| outcome(engine, true, &[WITNESS]).expect("it ran without a probe"));
     let tables = watched.each_mut().map(|out| std::mem::take(&mut out.measurements));
     assert_eq!(tables[0], tables[1], "what a probe hears does not depend on the engine");
+    let frames = watched.each_mut().map(|out| std::mem::take(&mut out.captured));
+    assert!(frames[0] == frames[1], "captures do not depend on the engine");
+    let hops = plain.totals.packet_hops + plain.ports.iter().map(|p| p.packets).sum::<u64>();
+    assert_eq!(frames[0].len() as u64, hops, "each packet goes out and comes in");
     for out in &watched {
         assert!(*out == plain, "with a probe: {}", difference(out, &plain));
     }
