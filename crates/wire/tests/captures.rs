@@ -97,6 +97,26 @@ fn a_section_an_interface_and_a_packet_are_the_blocks_of_the_format() {
 }
 
 #[test]
+fn the_size_of_a_packet_is_known_before_it_is_written() {
+    let mut writer = CaptureWriter::new(Vec::new(), "size").unwrap();
+    let interfaces = [0, 64].map(|snap| writer.add_interface("p0", snap).unwrap());
+    let frame = [0; 101];
+    for interface in interfaces {
+        for direction in [Direction::Unknown, Direction::Inbound] {
+            for comment in [None, Some(""), Some("12345")] {
+                for frame in [&frame[..0], &frame[..63], &frame[..]] {
+                    let record =
+                        PacketRecord { interface, time: Time::ZERO, direction, comment, frame };
+                    let (before, size) = (writer.written(), writer.size_of(&record));
+                    writer.packet(&record).unwrap();
+                    assert_eq!(writer.written() - before, size, "{record:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn an_interface_of_another_writer_is_refused() {
     let mut other = CaptureWriter::new(Vec::new(), "other").unwrap();
     let interface: InterfaceId = other.add_interface("p0", 0).unwrap();

@@ -1,0 +1,95 @@
+//! `weir run --pcap` from outside.
+
+mod common;
+
+use common::{scratch, weir};
+use std::fs;
+use std::path::Path;
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let mut names: Vec<String> =
+        entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+fn file(directory: &Path, port: &str, name: &str) -> String {
+    format!("{port}={}", directory.join(name).display())
+}
+
+/// sw0 of the incast has ports p0 to p8 to its hosts.
+#[test]
+fn captures_are_written_beside_the_results_and_told_of() {
+    let at = scratch("pcap-run");
+    let (port, node) = (file(&at, "sw0/p8", "port.pcapng"), file(&at, "sw0", "node.pcapng"));
+    let out = at.join("out");
+    let out = out.to_str().expect("a path of text");
+    let plain = weir(&["run", "incast"]);
+    let output = weir(&["run", "incast", "--pcap", &port, "--pcap", &node, "--out", out]);
+    assert!(output.status.success(), "{output:?}");
+    let strip = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text).into_owned();
+        // the last line tells how long it took
+        text.trim_end().rsplit_once('\n').map(|(head, _)| head.to_owned())
+    };
+    assert_eq!(strip(&output.stdout), strip(&plain.stdout), "a capture changes no result");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("port.pcapng (1 port, "), "{told}");
+    assert!(told.contains("node.pcapng (9 ports, "), "{told}");
+    assert_eq!(names(&at), ["node.pcapng", "out", "port.pcapng"]);
+    // a capture is read back by the program itself
+    let capture = at.join("port.pcapng");
+    let flows = weir(&["import", "pcap", capture.to_str().expect("a path of text")]);
+    let list = String::from_utf8_lossy(&flows.stdout).into_owned();
+    assert_eq!(list.lines().filter(|l| l.contains(",roce,")).count(), 8, "{list}");
+}
+
+#[test]
+fn what_is_cut_is_told() {
+    let at = scratch("pcap-cut");
+    let all = file(&at, "all", "all.pcapng");
+    let args = ["run", "incast", "--pcap", &all, "--pcap-snap", "64B", "--pcap-limit", "50KB"];
+    let output = weir(&args);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("cut to 64 B (--pcap-snap)"), "{told}");
+    assert!(told.contains("left out: the file has reached 50 KB (--pcap-limit)"), "{told}");
+    assert!(fs::metadata(at.join("all.pcapng")).expect("a file").len() <= 50_000);
+}
+
+/// Nothing is run and no file is left behind.
+#[test]
+fn bad_captures_are_refused_before_the_run() {
+    let at = scratch("pcap-refused");
+    let inside = at.join("scenario.toml");
+    let text = common::stdout(&["scenarios", "incast"]);
+    fs::write(&inside, text).expect("a file");
+    let scenario = inside.to_str().expect("a path of text");
+    let own = file(&at, "sw0/p0", "scenario.toml");
+    let nowhere = file(&at, "sw0/p0", "a/b/c.pcapng");
+    let below_a_file = file(&at, "sw0/p0", "scenario.toml/x.pcapng");
+    let fine = file(&at, "sw0/p0", "fine.pcapng");
+    for (args, part) in [
+        (&["--pcap", "sw7/p0=x"][..], "there is no node `sw7`"),
+        (&["--pcap", "sw0/p9=x"], "`sw0` has no port `p9`: it has p0 (h0), p1 (h1)"),
+        (&["--pcap", "sw0/p0"], "NODE/PORT=FILE"),
+        (&["--pcap", "sw0/p0=-"], "needs a file"),
+        (&["--pcap", &own], "which is the same file"),
+        (&["--pcap", &nowhere], "there is no directory"),
+        (&["--pcap", &below_a_file], "is not a directory"),
+        (&["--pcap", &fine, "--set", "run.seeds=[4, 5]"], "choose one, such as --seed 4"),
+        (&["--pcap", &fine, "--pcap-snap", "13B"], "from 14 B"),
+        (&["--pcap-snap", "64B"], "--pcap"),
+    ] {
+        let output = weir(&[&["run", scenario], args].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {output:?}");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains(part), "{args:?}: {told}");
+        assert!(output.stdout.is_empty(), "{args:?}: nothing was run");
+        assert_eq!(names(&at), ["scenario.toml"], "{args:?}");
+    }
+    let output = weir(&["compare", scenario, "--pcap", &fine]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told.contains("--pcap captures one run: use `weir run`"), "{told}");
+}
