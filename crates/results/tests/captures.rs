@@ -233,8 +233,9 @@ fn with_any_scheme_transport_and_failure_a_capture_changes_nothing() {
     let at = scratch("random");
     let mut draws = Stream::new(7, "captures", 0);
     let mut seen = [0u64; 3];
+    let schemes: Vec<&str> = weir_fc::SCHEMES.iter().map(|s| s.name).collect();
     for number in 0..88 {
-        let scheme = weir_fc::SCHEMES[number % weir_fc::SCHEMES.len()].name;
+        let scheme = schemes[number % schemes.len()];
         let mut pick = |of: &[&'static str]| of[draws.below(of.len() as u64) as usize];
         let nic = pick(&[
             "",

@@ -320,7 +320,7 @@ fn a_link_that_recovers_is_told_what_has_become_urgent_in_the_meantime() {
     assert_eq!(b.take_sent(), []);
     let mut a = crate::Actions::new();
     b.scheme_mut().link(&full.view(), UP, true, &mut a);
-    let reason = weir_core::Reason::Link;
+    let reason = full.view().books.mmu.pause_reason(UP, PRIORITY);
     let told = crate::Action::Send { port: UP, message: all(true), reason };
     assert_eq!(a.as_slice().last(), Some(&told), "after the holds are opened");
 }
