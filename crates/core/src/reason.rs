@@ -13,7 +13,8 @@ use std::fmt;
 /// ```
 /// use weir_core::{Bytes, PortId, Reason};
 ///
-/// let reason = Reason::ingress(PortId(0), Bytes::new(61_440)).at_least("xoff", Bytes::new(61_000));
+/// let length = Reason::ingress(PortId(0), Bytes::new(61_440));
+/// let reason = length.at_least("xoff", Bytes::new(61_000));
 /// assert_eq!(reason.cause().to_string(), "ingress >= xoff");
 /// let port = |port: PortId| format!("s1/p{}", port.0);
 /// assert_eq!(reason.sentence(port), "ingress s1/p0 61 440 B >= xoff 61 000 B");

@@ -191,8 +191,8 @@ impl Actions {
     }
 
     /// Sends `message` to the neighbour at `port`, for `reason`. The reason is what users see in
-    /// the log of pauses and in captures: the comparison that made the scheme send the message, with
-    /// the numbers of this moment.
+    /// the log of pauses and in captures: the comparison that made the scheme send the message,
+    /// with the numbers of this moment.
     pub fn send(&mut self, port: PortId, message: ControlMessage, reason: Reason) {
         self.list.push(Action::Send { port, message, reason });
     }

@@ -198,7 +198,7 @@ impl Pfc {
     }
 
     /// Sees to it that the neighbour at `port` has stopped `priority`, or has not: for schemes
-    /// that send PFC's frames for reasons of their own. `why` is called if there is a frame to send.
+    /// that send PFC's frames for reasons of their own. `why` is called if a frame is sent.
     #[inline]
     pub(crate) fn set_paused(
         &mut self,

@@ -7,8 +7,8 @@ use weir_core::{Bytes, PortId, Priority, Reason};
 impl Mmu {
     /// Why this ingress should be paused, given that it should.
     ///
-    /// Thresholds that move with the memory left are stated as they are now, with the reserve of the
-    /// ingress, so that its bytes compare with them.
+    /// Thresholds that move with the memory left are stated as they are now, with the reserve of
+    /// the ingress, so that its bytes compare with them.
     #[cold]
     pub fn pause_reason(&self, port: PortId, priority: Priority) -> Reason {
         let (s, bytes) = (slot(port, priority), self.q_in(port, priority));

@@ -50,8 +50,8 @@ pub(super) fn event_columns<'a>() -> Vec<Column<Of<'a, &'a PauseEvent>>> {
             |v| v.it.flows;
         "reason" Text:
             "why, as the scheme states it: a length, how it compares, and the threshold's name \
-             (`ingress >= xoff`), or `counted packets gone`, `refresh`, `report`, `link change`, or \
-             other words",
+             (`ingress >= xoff`), or `counted packets gone`, `refresh`, `report`, `link change`, \
+             or other words",
             |v| v.it.reason.cause().to_string();
         "measured_at" Text: "the port where the length was measured",
             |v| v.it.reason.comparison().map(|c| v.port(v.it.node, c.port));

@@ -53,3 +53,22 @@ fn is_name(text: &str, between: u8) -> bool {
     let rest = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == between;
     text.starts_with(|c: char| c.is_ascii_lowercase()) && text.bytes().all(rest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names of runs in sweeps are hashes of this text: it must not change with what a program of a
+    /// later version can do besides.
+    #[test]
+    fn the_text_of_a_run_without_a_capture_says_nothing_of_captures() {
+        let mut config = ProbeConfig::default();
+        let zero = weir_core::Time::ZERO;
+        let text = format!(
+            "ProbeConfig {{ series: None, pause_events: 100000, warm_up: {zero:?}, own: [] }}"
+        );
+        assert_eq!(format!("{config:?}"), text);
+        config.capture = Some(super::super::Capture::default());
+        assert!(format!("{config:?}").contains("capture: Capture {"));
+    }
+}

@@ -9,7 +9,7 @@ use weir_core::{
 use weir_fc::{HoldState, PortQueue, Role, StateSize, Target};
 
 /// What to record beyond the totals.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ProbeConfig {
     /// Sample queue lengths at this interval.
     pub series: Option<Time>,
@@ -21,6 +21,21 @@ pub struct ProbeConfig {
     pub capture: Option<Capture>,
     /// Probes besides those of every run ([`PROBES`](super::PROBES)).
     pub own: Vec<ProbeInfo>,
+}
+
+/// Runs of sweeps are called after their settings as text: a capture, which changes no result, is
+/// part of it only where there is one.
+impl fmt::Debug for ProbeConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { series, pause_events, warm_up, capture, own } = self;
+        let mut text = f.debug_struct("ProbeConfig");
+        text.field("series", series).field("pause_events", pause_events);
+        text.field("warm_up", warm_up);
+        if let Some(capture) = capture {
+            text.field("capture", capture);
+        }
+        text.field("own", own).finish()
+    }
 }
 
 impl Default for ProbeConfig {
