@@ -68,6 +68,23 @@ fn after_one_loss_selective_repeat_sends_one_packet_again_and_go_back_n_the_wind
     assert_eq!(repeat.flows[0].fct(), Some(lone(100) + silence() + PACKET));
 }
 
+/// The sender's link is down from 5 us to 1.005 ms. Number 40 is lost, the timer fires 100 us after
+/// the last ACK, and what is to be sent again waits for the link: the timeout counts once, not ten
+/// times, and the rate is cut once.
+#[test]
+fn a_timeout_counts_once_while_its_packet_waits_to_be_sent_again() {
+    let timeouts = BOTH.map(|reliability| {
+        let mut cfg = settings(reliability, WindowConfig::Unlimited);
+        let (down, up) = (Time::from_us(5), Some(Time::from_us(1_005)));
+        cfg.failures.push(LinkFailure { link: LinkId(0), down, up });
+        cfg.nic.timeout = Some(Time::from_us(100));
+        let out = run(&star(2, "10ns"), &[flow(0, 1, 150_000)], &cfg);
+        assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, 1));
+        out.flows[0].timeouts()
+    });
+    assert_eq!(timeouts, [1, 1]);
+}
+
 /// A window of 4 packets, which a round trip of 2.4 packets never fills: number 50 is lost, 51 to
 /// 53 fill it, and the NACK of 51 lets the hole be filled nevertheless.
 #[test]

@@ -254,14 +254,17 @@ impl Sender {
         newly
     }
 
-    /// The timeout expired: send again what is not known to have arrived, from the start.
-    pub fn on_timeout(&mut self) {
+    /// The timeout expired: send again what is not known to have arrived, from the start. Returns
+    /// false, and does nothing, while the first of these packets still waits to be sent again.
+    pub fn on_timeout(&mut self) -> bool {
+        let before = self.recovery;
         if !self.finished() {
             let resent = self.acked();
-            let until = self.recovery.map_or(self.next_new, |r| r.until);
+            let until = before.map_or(self.next_new, |r| r.until);
             self.recovery = Some(Recovery { until, resent, certain: true });
             self.skip_arrived();
         }
+        self.recovery != before
     }
 
     /// The timeout to keep while something is in flight.
@@ -368,6 +371,23 @@ mod tests {
         s.on_ack(4);
         assert!(s.finished());
         assert_eq!(s.rto(), None);
+    }
+
+    /// A packet that waits to be sent again, for its pace or because the flow is held, cannot have
+    /// been lost again.
+    #[test]
+    fn nothing_times_out_before_it_was_sent_again() {
+        let mut s = sender(4, 8);
+        send_all(&mut s);
+        assert!(s.on_timeout());
+        assert!(!s.on_timeout(), "0 was not sent since");
+        assert_eq!(s.next_packet(), Some((0, true)));
+        assert!(s.on_timeout(), "0 was lost again");
+        s.on_nack(1, 3);
+        assert!(!s.on_timeout(), "1 is next to be sent again");
+        assert_eq!(send_all(&mut s), [(1, true), (2, true)]);
+        s.on_ack(4);
+        assert!(!s.on_timeout(), "it is over");
     }
 
     #[test]

@@ -352,14 +352,15 @@ impl Nic {
         self.count.data_sent += 1;
         self.tally.last_activity = now;
         let mut timers = Timers::new();
-        let idle = s.una == s.nxt;
+        let oldest = seq == s.una;
         s.sent(seq, now, size, port.fifo.is_some(), &mut timers);
         if s.nxt >= s.total && s.held_total.is_none() {
             let clock = &port.priority_clocks[s.priority().index()];
             s.held_total = Some(s.held_time(clock.read(now), now));
         }
-        // With selective repeat new packets may follow a loss forever: they leave the timer alone.
-        let starts_timer = !s.is_datagram() && (idle || s.machine.is_none());
+        // With selective repeat new packets may follow a loss forever: they leave the timer alone,
+        // which is that of the oldest packet in flight.
+        let starts_timer = !s.is_datagram() && (oldest || s.machine.is_none());
         if let Some(timeout) = nic.timeout.filter(|_| starts_timer) {
             self.timers.arm(NicTimer::Timeout(slot), now + timeout);
         }
@@ -411,13 +412,17 @@ impl Nic {
             self.on_tcp_timeout(slot, now);
             return;
         }
+        // What waits to be sent again has not been lost again; the timer starts when it is sent.
         if s.una >= s.nxt {
             return;
         }
-        s.timeouts += 1;
         if let Some(Machine::Repeat(repeat)) = s.machine.as_deref_mut() {
-            repeat.on_timeout();
+            if !repeat.on_timeout() {
+                return;
+            }
+            s.timeouts += 1;
         } else {
+            s.timeouts += 1;
             s.nxt = s.una;
             if let Some(sent_at) = &mut s.sent_at {
                 sent_at.clear();
