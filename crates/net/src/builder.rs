@@ -296,7 +296,7 @@ impl Topology {
             return Ok(self.clone());
         }
         let mut gone = vec![false; self.links.len()];
-        let mut missing = self.missing.clone();
+        let mut ends = Vec::new();
         for (a, b) in failed {
             let (a, b) = (self.find(a)?, self.find(b)?);
             let links = self.links_between(a, b)?;
@@ -306,8 +306,26 @@ impl Topology {
                 return Err(TopologyError::Unreadable { name, why });
             };
             gone[link.index()] = true;
-            missing.push((a, b));
+            ends.push((a, b));
         }
-        TopologyBuilder::remake(self, |link| !gone[link.index()], missing).finish()
+        self.keep(|link| !gone[link.index()], &ends)
+    }
+
+    /// The same network without these links, which drawings show as failed. Ports are numbered
+    /// anew.
+    pub fn without(&self, links: &[LinkId]) -> Result<Self, TopologyError> {
+        let ends = |&link: &LinkId| (self.link(link).a.0, self.link(link).b.0);
+        let ends: Vec<(NodeId, NodeId)> = links.iter().map(ends).collect();
+        self.keep(|link| !links.contains(&link), &ends)
+    }
+
+    /// The same network with only the links that `keep` chooses; the others join `ends`.
+    fn keep(
+        &self,
+        keep: impl Fn(LinkId) -> bool,
+        ends: &[(NodeId, NodeId)],
+    ) -> Result<Self, TopologyError> {
+        let missing = [&self.missing, ends].concat();
+        TopologyBuilder::remake(self, keep, missing).finish()
     }
 }

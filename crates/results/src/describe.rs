@@ -361,12 +361,15 @@ pub fn topology(e: &Experiment, layout: Layout) -> String {
 /// The fabric as a picture (SVG).
 pub fn drawing(e: &Experiment) -> String {
     let title = e.scenario.title.clone();
-    weir_net::draw::svg(&e.topology, &weir_net::draw::Options { title, ..Default::default() })
+    weir_net::draw::svg(
+        &e.standing_topology(),
+        &weir_net::draw::Options { title, ..Default::default() },
+    )
 }
 
 /// Names and values of what there is to say about a fabric.
 pub fn topology_facts(e: &Experiment) -> Vec<(String, String)> {
-    let topo = &e.topology;
+    let topo = &*e.standing_topology();
     let census = Census::new(topo);
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut add = |name: String, value: String| rows.push((name, value));
@@ -388,9 +391,12 @@ pub fn topology_facts(e: &Experiment) -> Vec<(String, String)> {
         let worst = topo.name(o.worst);
         add(name, format!("{}:1 ({worst})", format::significant(o.ratio())));
     }
-    if !topo.missing().is_empty() {
+    let mut failed = e.topology.missing().to_vec();
+    let links = e.never_up().into_iter().map(|link| e.topology.link(link));
+    failed.extend(links.map(|link| (link.a.0, link.b.0)));
+    if !failed.is_empty() {
         let link = |&(a, b): &(NodeId, NodeId)| format!("{}-{}", topo.name(a), topo.name(b));
-        let links: Vec<String> = topo.missing().iter().map(link).collect();
+        let links: Vec<String> = failed.iter().map(link).collect();
         add("failed from the start".into(), links.join(", "));
     }
     let half = bisection(topo);

@@ -55,6 +55,35 @@ fn every_balance_reaches_the_run() {
     assert_eq!(of("balance = \"flowlet\"\nflowlet-gap = \"7us\""), Balance::Flowlet { gap });
 }
 
+/// A link of a fat tree that is down from the start for good is as if it were `failed`: no path of
+/// the checks leads over it, and `weir topo` shows it. One that recovers belongs to the network.
+#[test]
+fn a_link_that_never_is_up_is_shown_as_failed() {
+    let failure =
+        |more: &str| format!("[[failure]]\nlink = [\"agg0\", \"tor0\"]\ndown = \"0s\"\n{more}");
+    let e = read(&failure(""));
+    let fact = |e: &Experiment, name: &str| {
+        describe::topology_facts(e).into_iter().find(|(n, _)| n == name).map(|(_, value)| value)
+    };
+    assert_eq!(fact(&e, "failed from the start").as_deref(), Some("tor0-agg0"));
+    assert!(describe::drawing(&e).contains("dashed red: failed link"));
+    // k = 4: 16 links between ToR and aggregation switches
+    assert!(fact(&e, "links tor-agg").is_some_and(|links| links.starts_with("15 of ")));
+    let [tor, agg, host, far] = ["tor0", "agg0", "h0", "h15"].map(|n| e.topology.find(n).unwrap());
+    let link = e.topology.links_between(tor, agg).unwrap()[0];
+    let over = |e: &Experiment, hash: u64| {
+        let path = e.routes().path(&e.topology, host, far, hash).expect("a path");
+        path.iter().any(|&(node, port)| e.topology.port(node, port).link == link)
+    };
+    assert!((0..100).all(|hash| !over(&e, hash)));
+    let e = read(&failure("up = \"5us\""));
+    assert_eq!(fact(&e, "failed from the start"), None);
+    assert!((0..100).any(|hash| over(&e, hash)));
+    // a host that never has a link cannot take part
+    let found = error("[[failure]]\nlink = [\"h0\", \"tor0\"]\ndown = \"0s\"");
+    assert!(found.contains("there is no path"), "{found}");
+}
+
 #[test]
 fn settings_of_another_balance_are_refused() {
     let found = error("[routing]\ndrain-low = \"1KB\"");

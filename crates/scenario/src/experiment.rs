@@ -15,7 +15,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use weir_cc::CcKind;
 use weir_cc::ecn::Profile;
 use weir_cc::tcp::EcnMode;
-use weir_core::{Bytes, NodeId, PortId, Priority, PrioritySet, Rate, Ratio, Response, Time};
+use weir_core::{
+    Bytes, LinkId, NodeId, PortId, Priority, PrioritySet, Rate, Ratio, Response, Time,
+};
 use weir_fc::{
     FlowControl, NodeSetup, OnFull, PortSetup, PrioritySchedule, Role, SchemeInfo, Thresholds,
 };
@@ -55,8 +57,10 @@ pub struct Experiment {
     pub port_groups: Vec<Vec<PortAt>>,
     /// Flows that do not start because the run ends before.
     pub late: u64,
-    /// The paths of the network: on a large one they take long to find.
+    /// The paths of the whole network: on a large one they take long to find.
     routes: Arc<Routes>,
+    /// Those without the links that are never up.
+    standing: Arc<Routes>,
     /// What its runs share, and those of other experiments on the same network.
     preparations: Arc<Preparations>,
 }
@@ -93,8 +97,13 @@ impl Experiment {
                     return None;
                 }
             };
-        let (traffic, paths) = put_traffic(&scenario, &topology, &routes, out)?;
         let failures = find_links(&scenario.failures, &topology, out);
+        let never = never_up(&failures);
+        let standing = match never.is_empty() {
+            true => Arc::clone(&routes),
+            false => Arc::new(route(&topology, scenario.routing.kind, &never)),
+        };
+        let (traffic, paths) = put_traffic(&scenario, &topology, &standing, out)?;
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
         let mut experiment = Self {
@@ -111,6 +120,7 @@ impl Experiment {
             port_groups: Vec::new(),
             late: 0,
             routes,
+            standing,
             preparations,
         };
         let groups = experiment.scenario.report.ports.iter();
@@ -226,9 +236,22 @@ impl Experiment {
         self.traffic.classes()
     }
 
-    /// The paths of the scenario.
+    /// The paths of the scenario. None leads over a link that is down from the start for good.
     pub fn routes(&self) -> &Routes {
-        &self.routes
+        &self.standing
+    }
+
+    /// The network without the links that are down from the start for good, which drawings show as
+    /// failed; the whole network if something would be without any link.
+    pub fn standing_topology(&self) -> Arc<Topology> {
+        let never = never_up(&self.failures);
+        let rest = (!never.is_empty()).then(|| self.topology.without(&never).ok()).flatten();
+        rest.map_or_else(|| Arc::clone(&self.topology), Arc::new)
+    }
+
+    /// The links that are down from the start for good.
+    pub fn never_up(&self) -> Vec<LinkId> {
+        never_up(&self.failures)
     }
 
     /// What a run with this configuration shares with others on the same network.
@@ -327,16 +350,22 @@ pub(crate) fn build(spec: &TopologySpec, routing: Routing) -> Result<Built, Diag
     if let Some(error) = too_large(&topology) {
         return Err(error);
     }
-    let routes = route(&topology, routing);
+    let routes = route(&topology, routing, &[]);
     let (topology, routes) = (Arc::new(topology), Arc::new(routes));
     Ok(Built { topology, routes, preparations: Arc::default() })
 }
 
-fn route(topology: &Topology, routing: Routing) -> Routes {
+fn route(topology: &Topology, routing: Routing, down: &[LinkId]) -> Routes {
     match routing {
-        Routing::Ecmp => Routes::ecmp(topology, &[]),
-        Routing::UpDown => Routes::up_down(topology, &[]),
+        Routing::Ecmp => Routes::ecmp(topology, down),
+        Routing::UpDown => Routes::up_down(topology, down),
     }
+}
+
+/// Links that fail at time 0 and do not recover.
+fn never_up(failures: &[LinkFailure]) -> Vec<LinkId> {
+    let never = failures.iter().filter(|f| f.down == Time::ZERO && f.up.is_none());
+    never.map(|f| f.link).collect()
 }
 
 /// The traffic on the network, and the static paths it uses.
@@ -450,7 +479,7 @@ fn find_links(
         match topology.links_between(from, to) {
             // Of several parallel links, each mention takes the next one.
             Ok(links) => {
-                let taken = |l: &&weir_core::LinkId| {
+                let taken = |l: &&LinkId| {
                     found.iter().all(|f: &LinkFailure| f.link != **l || f.up.is_some())
                 };
                 match links.iter().find(taken) {

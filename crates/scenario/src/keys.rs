@@ -492,7 +492,12 @@ pub const FAILURE: Section = Section {
     doc: "A link that fails, and optionally recovers.",
     keys: &[
         key("link", Kind::Names, "", "The two nodes that it joins: `[\"leaf0\", \"spine1\"]`."),
-        key("down", Kind::Time(&[]), "", "When it fails."),
+        key(
+            "down",
+            Kind::Time(&[]),
+            "",
+            "When it fails. With 0 it never was part of a route, and nothing converges.",
+        ),
         key("up", Kind::Time(&["never"]), "never", "When the link recovers; default: never."),
     ],
 };

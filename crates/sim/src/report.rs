@@ -8,10 +8,12 @@ use crate::outcome::{Finish, FlowRecord, Flows, Outcome, Totals};
 use crate::probe;
 use crate::shared::Shared;
 use crate::world::Remains;
+use std::sync::Arc;
 use weir_core::rng::mix;
 use weir_core::{Bytes, NodeId, Packet, PacketKind, PortId, Time};
 use weir_fc::Violation;
 use weir_fc::order::reordering;
+use weir_net::Routes;
 use weir_traffic::TrafficHash;
 
 /// The outcome of a world that has stopped.
@@ -198,7 +200,10 @@ pub(crate) fn ideal(shared: &Shared<'_>, flow: &FlowRecord) -> Option<Time> {
     if let Some(path) = flow.path().and_then(|i| shared.paths.get(i as usize)) {
         return Some(lone_flow_time(shared, config, path, flow.size));
     }
-    let path = shared.epochs[0].1.path(shared.topology, flow.src(), flow.dst, flow.id.hash64())?;
+    // the first routes that lead there: a link may be down from the start and come up later
+    let path =
+        |routes: &Arc<Routes>| routes.path(shared.topology, flow.src(), flow.dst, flow.id.hash64());
+    let path = shared.epochs.iter().find_map(|(_, routes)| path(routes))?;
     Some(lone_flow_time(shared, config, &path, flow.size))
 }
 

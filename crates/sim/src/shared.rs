@@ -139,7 +139,8 @@ fn table(topology: &Topology, routing: Routing, down: &[LinkId]) -> Routes {
     }
 }
 
-/// Route tables, one for each set of failed links, with the time each comes into force.
+/// Route tables, one for each set of failed links, with the time each comes into force. A link that
+/// is down from the start never was part of a route: nothing has to converge.
 fn epochs(topology: &Topology, config: &Config, whole: &Arc<Routes>) -> Vec<(Time, Arc<Routes>)> {
     let mut changes: Vec<Time> =
         config.failures.iter().flat_map(|f| [Some(f.down), f.up]).flatten().collect();
@@ -150,7 +151,10 @@ fn epochs(topology: &Topology, config: &Config, whole: &Arc<Routes>) -> Vec<(Tim
         let is_down = |f: &&LinkFailure| f.down <= t && f.up.is_none_or(|up| t < up);
         let down: Vec<LinkId> = config.failures.iter().filter(is_down).map(|f| f.link).collect();
         let routes = Arc::new(table(topology, config.routing, &down));
-        epochs.push((t + config.convergence, routes));
+        match t {
+            Time::ZERO => epochs[0].1 = routes,
+            _ => epochs.push((t + config.convergence, routes)),
+        }
     }
     epochs
 }

@@ -55,6 +55,33 @@ fn a_failure_comes_before_the_packets_of_its_instant() {
     assert_eq!(out.totals.data_sent, 1, "{:?}", out.totals);
 }
 
+/// Two of the four links between a leaf and its spines are down from the start, one of them for
+/// 300 us: no route leads over them, so nothing is lost while routes would converge.
+#[test]
+fn a_link_that_is_down_from_the_start_is_on_no_route() {
+    let topology = build::leaf_spine::build(&leaf_spine::Params {
+        leaves: 2,
+        spines: 4,
+        hosts_per_leaf: 4,
+        ..leaf_spine::Params::default()
+    })
+    .expect("builds");
+    let between = |spine: &str| {
+        let [a, b] = ["leaf0", spine].map(|n| topology.find(n).expect("a switch"));
+        topology.links_between(a, b).expect("a link")[0]
+    };
+    let mut cfg = config("pfc");
+    cfg.convergence = us(100);
+    cfg.failures = vec![
+        LinkFailure { link: between("spine0"), down: Time::ZERO, up: None },
+        LinkFailure { link: between("spine1"), down: Time::ZERO, up: Some(us(300)) },
+    ];
+    let flows: Vec<FlowSpec> = (0..4).map(|h| flow(h, h + 4, 1_000_000)).collect();
+    let out = run(&topology, &flows, &cfg);
+    assert_eq!((&out.finish, out.totals.completed), (&Finish::Drained, 4));
+    assert_eq!(out.totals.dropped, 0, "{:?}", out.drops);
+}
+
 /// Six senders, the link of one of which fails while its switch has paused it: the log then says
 /// that it is released, and what is paused after the recovery is a pause of its own.
 #[test]

@@ -50,6 +50,9 @@ pub(crate) fn case(number: u64) -> Case {
         set(cfg, name, value);
         case.what += &format!(", {name} = {value}");
     }
+    if one_in(&mut s, 8) {
+        failures[0].down = Time::ZERO;
+    }
     case.what += &format!(
         ", failures {failures:?}, convergence {}, watchdog {:?}",
         cfg.convergence, cfg.switch.watchdog
