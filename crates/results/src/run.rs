@@ -164,11 +164,23 @@ impl Run {
         self.config.stop == Stop::Drained && self.outcome.finish == Finish::TimeLimit
     }
 
-    /// Flows that have an end and did not come to it, and how many there are of these.
+    /// Flows that have an end and did not come to it, and how many have one.
+    ///
+    /// A flow of a known size has an end. So has a constant-rate source with a time to stop, once
+    /// the run has drained: then everything that it sent has arrived, or some of it was lost and
+    /// not sent again.
     pub fn unfinished(&self) -> (u64, u64) {
-        let finite = || self.outcome.flows.iter().filter(|f| f.size != Bytes::MAX);
-        let open = finite().filter(|f| f.finish().is_none()).count();
-        (open as u64, finite().count() as u64)
+        let drained = self.outcome.finish == Finish::Drained;
+        let (mut open, mut all) = (0, 0);
+        for f in &self.outcome.flows {
+            let finished = f.finish().is_some();
+            let lost = drained && f.lost() > f.retransmitted();
+            if f.size != Bytes::MAX || finished || lost {
+                all += 1;
+                open += u64::from(!finished);
+            }
+        }
+        (open, all)
     }
 }
 

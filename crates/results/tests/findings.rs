@@ -1,11 +1,12 @@
 //! What runs of the built-in scenarios are made into: tables, trees, summaries, pages.
 
 use weir_results::compare::{self, Figures, View};
-use weir_results::comparison::{Comparison, answer};
+use weir_results::comparison::{Comparison, answer, notes};
 use weir_results::lineup::{Lineup, Otherwise, Request};
 use weir_results::report;
 use weir_results::run::{Failed, Failure, Meter, run_all};
 use weir_scenario::Experiment;
+use weir_scenario::Files;
 use weir_scenario::Variant;
 use weir_scenario::builtin::{BUILT_IN, LARGE};
 use weir_sim::config::EngineConfig;
@@ -97,6 +98,66 @@ fn the_answer_says_no_more_than_was_established() {
     let victims: Vec<_> = trees.iter().flat_map(|t| &t.victims).collect();
     assert!(!victims.is_empty() && victims.iter().all(|v| !v.clear), "{victims:?}");
     assert!(victims.iter().any(|v| v.at_most()), "{victims:?}");
+}
+
+/// GFC's ring neither deadlocks nor drains before its end; PFC's deadlocks, that of `ideal` drains.
+#[test]
+fn a_headline_about_deadlocks_names_every_row() {
+    let e = load("ring-deadlock", &[]);
+    let text = answer(&compare(&e, &["pfc", "gfc", "ideal"], &[1]));
+    assert!(text.starts_with("Under PFC the network deadlocked after "), "{text}");
+    assert!(text.ends_with("Ideal did not. GFC had not when the run ended."), "{text}");
+}
+
+/// One constant-rate source of two has to lose: both send as much as the link to h0 carries.
+#[test]
+fn a_source_that_lost_packets_for_good_is_unfinished() {
+    let text = r#"
+[topology]
+kind = "star"
+hosts = 4
+[flow-control]
+scheme = "none"
+[switch]
+buffer = "200KB"
+[[traffic]]
+kind = "constant"
+from = ["h1", "h2"]
+to = "h0"
+rate = "90Gbps"
+stop = "100us"
+[[traffic]]
+kind = "constant"
+from = "h1"
+to = "h3"
+rate = "1Gbps"
+stop = "100us"
+[[traffic]]
+kind = "long-lived"
+from = "h3"
+to = "h2"
+stop = "100us"
+"#;
+    let e = Experiment::read("my.toml", text, Files::default(), &[])
+        .unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let c = compare(&e, &["none"], &[1]);
+    let run = c.runs().next().expect("one run");
+    assert_eq!(run.outcome.finish, Finish::Drained);
+    assert!(run.outcome.totals.dropped > 0);
+    // of the two sources to h0 the memory is shared, so both lose; the third source loses nothing,
+    // and the long-lived flow, which repairs losses, has no end of its own
+    assert_eq!(run.unfinished(), (2, 3));
+    let notes = notes(&c, &c.groups[0]).join("; ");
+    assert!(notes.contains("2 of 3 flows unfinished"), "{notes}");
+}
+
+/// Three seeds with random sizes and starts, nothing paused, nothing lost: rows that differ in
+/// nothing cannot be told apart, and the sentence says so. Links of half the speed can.
+#[test]
+fn a_headline_states_a_difference_only_if_seeds_tell_it() {
+    let e = load("dumbbell", &["traffic.0.flows=30", "switch.thresholds.xoff=4MB"]);
+    let text = answer(&compare(&e, &["pfc", "none"], &[1, 2, 3]));
+    assert!(text.ends_with("; 3 seeds do not tell these apart."), "{text}");
 }
 
 #[test]

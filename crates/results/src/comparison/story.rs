@@ -56,12 +56,41 @@ fn deadlock(c: &Comparison<'_>) -> Option<String> {
         }
     };
     text.push_str(&format!("{circle}, each waiting for the next."));
-    let drained = |g: &&&Group<'_>| g.runs.iter().all(|r| r.outcome.finish == Finish::Drained);
-    let names: Vec<&str> = free.iter().filter(drained).map(|g| g.label.as_str()).collect();
-    if !names.is_empty() {
-        text.push_str(&format!(" {} did not.", list(&names)));
+    for (how, end) in [
+        (Ending::Drained, "did not"),
+        (Ending::Cut, "had not when the run ended"),
+        (Ending::Stalled, "stalled"),
+    ] {
+        let names: Vec<&str> =
+            free.iter().filter(|g| ending(g) == how).map(|g| g.label.as_str()).collect();
+        if !names.is_empty() {
+            text.push_str(&format!(" {} {end}.", list(&names)));
+        }
     }
     Some(text)
+}
+
+/// How the runs of a row without a deadlock ended.
+#[derive(PartialEq, Eq)]
+enum Ending {
+    /// All flows were done.
+    Drained,
+    /// The end of the run came first, in some run at least.
+    Cut,
+    /// Nothing could move in some run.
+    Stalled,
+    /// The user or the clock ended it, which other sentences say.
+    Said,
+}
+
+fn ending(group: &Group<'_>) -> Ending {
+    let any = |is: fn(&Run) -> bool| group.runs.iter().any(is);
+    match () {
+        () if any(|r| r.interrupted() || r.clock_ended()) => Ending::Said,
+        () if any(|r| matches!(r.outcome.finish, Finish::Stalled(_))) => Ending::Stalled,
+        () if any(|r| r.outcome.finish != Finish::Drained) => Ending::Cut,
+        () => Ending::Drained,
+    }
 }
 
 /// When rows deadlocked, in their order: names of those with the same time, and that time; with
