@@ -13,10 +13,13 @@ pub(crate) use priorities::acks;
 pub(crate) use room::{pool, response};
 pub(crate) use signals::{refresh, signals, telemetry, transport};
 
+use crate::Arg;
 use crate::TopologySpec;
 use crate::TrafficSpec;
 use crate::experiment::{Experiment, Variant};
 use crate::text::{Diagnostic, Diagnostics, NAME_RULE, Span, unfit_name};
+use std::cell::LazyCell;
+use std::collections::BTreeMap;
 use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
 use weir_net::{Routes, validate_path};
 use weir_sim::HORIZON;
@@ -66,12 +69,17 @@ pub(crate) fn names(e: &Experiment, out: &mut Diagnostics) {
     let mut check = |what: &str, name: &str, at: Option<Span>| {
         let Some(label) = unfit_name(name) else { return };
         let error = Diagnostic::error(format!("`{name}` cannot be the name of a {what}"));
-        out.push(error.maybe_at(at, label).help(NAME_RULE));
+        out.push_of_name(error.maybe_at(at, label).help(NAME_RULE));
     };
     let s = &e.scenario;
-    for class in e.classes() {
-        let by = |t: &&TrafficSpec| t.args.iter().any(|a| a.joined() == *class);
-        check("class", class, s.traffic.iter().find(by).and_then(|t| t.place("class")));
+    // where classes are written; looked up only when one of them is wrong
+    let places: LazyCell<BTreeMap<String, Span>, _> = LazyCell::new(|| {
+        let tables = s.traffic.iter().rev();
+        let named = tables.filter_map(|t| t.args.iter().find(|a| a.name == "class"));
+        named.map(|arg| (arg.joined(), arg.span)).collect()
+    });
+    for class in e.classes().iter().filter(|class| unfit_name(class).is_some()) {
+        check("class", class, places.get(class).copied());
     }
     for node in e.topology.nodes() {
         check("node", &node.name, s.topology.as_ref().and_then(TopologySpec::at));
@@ -313,10 +321,10 @@ fn out_of_range(e: &Experiment, spec: &TrafficSpec, flows: &[FlowSpec], out: &mu
         out.push(error.help(format!("a flow has at most 4294967295 packets, {most} here")));
     }
     // the largest number that can be written stands for never, and patterns draw no such flow
-    let is_never = |text: &str| text.parse() == Ok(Time::NEVER);
-    let never = spec.args.iter().any(|a| a.name == "start" && is_never(&a.joined()));
+    let is_never = |text: &String| text.parse() == Ok(Time::NEVER);
+    let never = || spec.args.iter().filter(|a| a.name == "start").map(Arg::joined).find(is_never);
     let late = flows.iter().map(|f| f.start).find(|start| *start >= HORIZON);
-    if let Some(start) = late.or(never.then_some(Time::NEVER)) {
+    if let Some(start) = late.map(|start| start.to_string()).or_else(never) {
         let title = format!("a flow starts at {start}, which is too late");
         let error = Diagnostic::error(title).maybe_at(spec.place("start"), "");
         out.push(error.help(format!("a run simulates at most {HORIZON}")));

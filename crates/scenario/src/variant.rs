@@ -136,7 +136,7 @@ fn read(table: &Table, span: Span, out: &mut Diagnostics) -> Option<VariantSpec>
 fn check_label(label: &str, at: Span, out: &mut Diagnostics) {
     const LONGEST: usize = 60;
     let error = Diagnostic::error("this cannot be the `label` of a variant");
-    out.push(match unfit_name(label) {
+    out.push_of_name(match unfit_name(label) {
         Some(why) => error.at(at, why).help(NAME_RULE),
         None if label.trim().is_empty() => error.at(at, "it is empty"),
         None if label.chars().count() > LONGEST => error.at(at, "it is longer than 60 characters"),

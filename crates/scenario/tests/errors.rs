@@ -316,6 +316,38 @@ fn labels_of_variants_are_refused_as_names_of_nodes_and_classes_are() {
     }
 }
 
+/// The reader refuses such characters in every text, and the check of classes in names: it is one
+/// mistake.
+#[test]
+fn a_wrong_character_in_a_name_is_one_error() {
+    for (key, name) in [("class", "\\u202eabc"), ("class", "\\u0007")] {
+        let shown = errors("size = \"4.2MB\"", &format!("size = \"4.2MB\"\n{key} = \"{name}\""));
+        assert_eq!(shown.matches("error:").count(), 1, "{shown}");
+        assert!(shown.contains("cannot be the name of a class"), "{shown}");
+        assert!(shown.contains("my.toml:13:9"), "{shown}");
+    }
+    // of two classes each has its own
+    let two = "class = \"=a\"\n[[traffic]]\nkind = \"flow\"\nfrom = \"h1\"\nto = \"h8\"\n\
+        size = \"1KB\"\nclass = \"=b\"";
+    let shown = errors("size = \"4.2MB\"", &format!("size = \"4.2MB\"\n{two}"));
+    assert!(shown.contains("my.toml:13:9") && shown.contains("my.toml:19:9"), "{shown}");
+}
+
+/// The largest time that can be written stands for never inside, where such a flow would be left
+/// out without a word.
+#[test]
+fn a_start_at_the_largest_time_is_refused_as_it_was_written() {
+    let start = "18446744073709551615ps";
+    let shown = errors("size = \"4.2MB\"", &format!("size = \"4.2MB\"\nstart = \"{start}\""));
+    assert!(shown.contains(&format!("a flow starts at {start}, which is too late")), "{shown}");
+    assert!(shown.contains("my.toml:13:9") && shown.contains("at most 70.4"), "{shown}");
+    let rows = format!("flows = [\"src,dst,size,start\", \"h0,h8,1KB,{start}\"]");
+    let list = format!("size = \"4.2MB\"\n[[traffic]]\nkind = \"list\"\n{rows}");
+    let shown = errors("size = \"4.2MB\"", &list);
+    let part = format!("line 2: `start` is `{start}`: a flow starts before {start}");
+    assert!(shown.contains(&part) && shown.contains("my.toml:15:9"), "{shown}");
+}
+
 /// Texts that no check of a name sees are looked at where the file is read.
 #[test]
 fn no_text_of_a_file_contains_control_characters() {

@@ -222,6 +222,7 @@ impl Reader<'_> {
                         self.error(title, one.span, "its runs would be the same");
                         return None;
                     }
+                    self.check_cell(&format!("this value of `{name}`"), one);
                 }
                 Some(Values::Listed(items.clone()))
             }
@@ -312,7 +313,10 @@ impl Reader<'_> {
             let mut point = Vec::new();
             for (i, parameter) in parameters.iter().enumerate() {
                 match (table.get(&parameter.name), &parameter.values) {
-                    (Some(item), Values::ByPoint) => point.push((i, item.clone())),
+                    (Some(item), Values::ByPoint) => {
+                        self.check_cell(&format!("this value of `{}`", parameter.name), item);
+                        point.push((i, item.clone()));
+                    }
                     (None, Values::ByPoint) => {
                         let title = format!("this point has no `{}`", parameter.name);
                         self.error(title, *span, "every point has a value for it");
@@ -394,5 +398,31 @@ impl Reader<'_> {
         variants.extend(variant::read_all(root, self.out));
         variant::check(&variants, self.out);
         variants
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of parameters are cells of `runs.csv`; numbers may be negative.
+    #[test]
+    fn texts_that_are_formulas_are_refused_as_values() {
+        let errors = |text: &str| {
+            let mut sources = Sources::default();
+            let id = sources.add("g.toml", format!("scenario = \"x\"\n[parameters]\n{text}"));
+            let mut out = Diagnostics::default();
+            let _ = Grid::read(&sources, id, &mut out);
+            out.render(&sources, false)
+        };
+        for text in [
+            "a = { key = \"x.a\", values = [\"y.cdf\", \"=x.cdf\"] }",
+            "a = { key = \"x.a\" }\n[[point]]\na = \"@x.cdf\"",
+        ] {
+            let found = errors(text);
+            assert!(found.contains("this value of `a` cannot stand in a table"), "{found}");
+            assert!(found.contains("read it as a formula") && found.contains("g.toml:"), "{found}");
+        }
+        assert_eq!(errors("a = { key = \"x.a\", values = [-1, \"x.cdf\"] }"), "");
     }
 }

@@ -191,13 +191,19 @@ impl Reader<'_> {
     /// Checks texts of a table that become cells of CSV files.
     pub fn check_cells(&mut self, table: &Table, keys: &[&str]) {
         for key in keys {
-            let Some(item) = table.get(key) else { continue };
-            let Value::Text(text) = &item.value else { continue };
-            // other characters are refused in every text, line breaks become blanks
-            let Some(why) = unfit_name(&text.replace(['\n', '\r', '\t'], " ")) else { continue };
-            let error = Diagnostic::error(format!("`{key}` cannot stand in a table"));
-            self.out.push(error.at(item.span, why).help("begin it with a word"));
+            if let Some(item) = table.get(key) {
+                self.check_cell(&format!("`{key}`"), item);
+            }
         }
+    }
+
+    /// Checks a value, if it is text, that becomes a cell of CSV files.
+    pub fn check_cell(&mut self, what: &str, item: &Item) {
+        let Value::Text(text) = &item.value else { return };
+        // other characters are refused in every text, line breaks become blanks
+        let Some(why) = unfit_name(&text.replace(['\n', '\r', '\t'], " ")) else { return };
+        let error = Diagnostic::error(format!("{what} cannot stand in a table"));
+        self.out.push_of_name(error.at(item.span, why).help("begin it with a word"));
     }
 
     /// An `id` that names directories or stands on command lines: a letter or a digit, then

@@ -388,6 +388,10 @@ impl<C: Cells + ?Sized> Row<'_, C> {
         if flow.size == Bytes::ZERO {
             return Err(self.bad(2, "a flow carries at least 1 B"));
         }
+        if flow.start == Time::NEVER {
+            let valid = format!("a flow starts before {}ps", Time::NEVER.as_ps());
+            return Err(self.bad(3, valid));
+        }
         if flow.rate.is_some_and(|r| r.as_bps() == 0) {
             return Err(self.bad(6, "a constant-rate source sends above 0 b/s"));
         }

@@ -1,7 +1,7 @@
 //! Errors and warnings that show the line they are about.
 
 use super::source::{Sources, Span};
-use super::spelling::is_hidden;
+use super::spelling::{UNFIT_TEXT, is_hidden};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Renderer, Snippet};
 
 /// How bad it is.
@@ -160,6 +160,16 @@ impl Diagnostics {
             Level::Error => self.more_errors += 1,
             Level::Warning => self.more_warnings += 1,
         }
+    }
+
+    /// Adds one about a name, in place of what was said of the same text when the file was read: of
+    /// a name with a character that no text may have, only the rule for names is shown.
+    pub fn push_of_name(&mut self, d: Diagnostic) {
+        if let Some((at, _)) = d.places.first() {
+            let same = |known: &Diagnostic| known.places.first().is_some_and(|(p, _)| p == at);
+            self.all.retain(|known| !known.title.starts_with(UNFIT_TEXT) || !same(known));
+        }
+        self.push(d);
     }
 
     /// Errors and warnings in the order they were found, those beyond the first hundred left out.

@@ -21,6 +21,9 @@ pub fn is_hidden(c: char) -> bool {
     c.is_control() || is_bidirectional(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
+/// How errors about texts begin.
+pub(super) const UNFIT_TEXT: &str = "a text contains";
+
 /// What names must not have, for help texts.
 pub const NAME_RULE: &str = "a name must not contain control characters or marks of text \
     direction, or begin with `=`, `+`, `-` or `@`";
@@ -70,7 +73,7 @@ fn walk(value: &Value, at: Span, out: &mut Diagnostics) {
 fn check(text: &str, at: Span, out: &mut Diagnostics) {
     let Some(c) = unfit_in_text(text) else { return };
     let what = if is_bidirectional(c) { "a mark of text direction" } else { "a control character" };
-    let error = Diagnostic::error(format!("a text contains {what}"));
+    let error = Diagnostic::error(format!("{UNFIT_TEXT} {what}"));
     let label = format!("U+{:04X}", u32::from(c));
     out.push(error.at(at, label).help("only line breaks and tabs may be in texts"));
 }
