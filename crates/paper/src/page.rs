@@ -245,6 +245,9 @@ pub fn page(parts: &[Part], total: &Counts, head: &Head<'_>) -> String {
 
 /// The count of verdicts in one sentence.
 fn answer(total: &Counts) -> String {
+    if total.readings() == 0 {
+        return "No statement was judged.".into();
+    }
     let [yes, near, no] = total.three();
     let [are, point] = [yes, near].map(|n| n == 1);
     format!(

@@ -126,6 +126,7 @@ fn one_reading_is_not_plural() {
     let several = "Of 4 statements in 4 readings, 2 readings are reproduced, 1 points in the \
         same direction, 1 is not reproduced.";
     assert_eq!(of([2, 1, 1]), several);
+    assert_eq!(of([0, 0, 0]), "No statement was judged.");
     assert!(shown(&lab(), "full").contains("full run · 1 experiment "));
 }
 
