@@ -18,8 +18,10 @@
 //! On a NIC every flow has its own slot anyway.
 
 pub use crate::perflow::{BACKSTOP, HOP_RTT};
+pub use crate::refresh::REFRESH;
 
 use crate::perflow::{Backstop, HopBdp, NicFlows, Own, Plan, SHARE, Table, Upstream, active_with};
+use crate::refresh::{Due, Refresh};
 use crate::{
     Actions, Fallback, FlowControl, Hints, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
     ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Target, TimerKey, Values,
@@ -51,7 +53,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     summary: "A queue and a pause for every flow: impossible in a real switch, used as a \
               reference.",
     reference: "Li et al., FlowSail, ICNP 2023, section II-B; Kung and Morris, 1995",
-    params: &[PAUSE_FACTOR, RESUME, HOP_RTT, BACKSTOP],
+    params: &[PAUSE_FACTOR, RESUME, HOP_RTT, BACKSTOP, REFRESH],
     lossless: false,
     ingress_bound: crate::perflow::ingress_bound,
     many_paths: Err(crate::perflow::ONE_PATH),
@@ -83,6 +85,7 @@ pub struct Ideal {
     egresses: Vec<Table<Entry>>,
     nic: NicFlows,
     backstop: Backstop,
+    refresh: Refresh<(Priority, FlowId)>,
 }
 
 fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
@@ -103,6 +106,7 @@ impl Ideal {
             egresses: Table::per_class(setup, &plan),
             nic: NicFlows::default(),
             backstop: Backstop::new(values, setup)?,
+            refresh: Refresh::new(values, setup)?,
             plan,
         })
     }
@@ -128,6 +132,33 @@ impl Ideal {
             if pause { a.hold(port, target) } else { a.open(port, target) }
         }
         self.free(at, i);
+    }
+
+    /// A flow may not be sent to the neighbour at `port`, or may again.
+    fn set_paused(
+        &mut self,
+        port: PortId,
+        (priority, flow): (Priority, FlowId),
+        pause: bool,
+        a: &mut Actions,
+    ) {
+        if self.role == Role::Nic {
+            self.nic.set(port, (priority, flow.get()), flow.get(), pause, a);
+        } else if let Some(class) = self.plan.class(priority) {
+            self.hear(port, class, flow, pause, a);
+        }
+    }
+
+    /// The pauses that stand at the neighbour at `port`.
+    fn standing(&self, port: PortId) -> Vec<ControlMessage> {
+        let mut messages = Vec::new();
+        for (at, flows) in self.egresses.iter().enumerate() {
+            let priority = self.plan.priority(at % self.plan.classes());
+            let told = flows.iter().filter_map(|(_, _, e)| e.upstream.at(port));
+            let state = |flow| ControlMessage::FlowState { pause: true, priority, flow };
+            messages.extend(told.map(state));
+        }
+        messages
     }
 
     /// Gives the flow's queue back when nothing keeps it.
@@ -201,6 +232,7 @@ impl FlowControl for Ideal {
                 Reason::flow(egress, Bytes::new(length)).above(SHARE, share)
             };
             e.upstream.pause(p.ingress, p.priority, p.flow, why, a);
+            self.refresh.told(v.now, p.ingress, a);
         }
         queue
     }
@@ -220,19 +252,31 @@ impl FlowControl for Ideal {
         let ControlMessage::FlowState { pause, priority, flow } = m else {
             return self.backstop.control(v, port, m, a);
         };
-        if self.role == Role::Nic {
-            self.nic.set(port, (*priority, flow.get()), flow.get(), *pause, a);
-        } else if let Some(class) = self.plan.class(*priority) {
-            self.hear(port, class, *flow, *pause, a);
+        match pause {
+            true => self.refresh.heard(v, port, (*priority, *flow), a),
+            false => self.refresh.lifted(port, (*priority, *flow), a),
         }
+        self.set_paused(port, (*priority, *flow), *pause, a);
     }
 
     fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
-        self.backstop.timer(v, key, a);
+        match Due::of(key) {
+            Some(Due::Repeat) => {
+                let standing = self.standing(key.port);
+                self.refresh.repeat(v, key.port, &standing, a);
+            }
+            Some(Due::Lapse) => {
+                for flow in self.refresh.lapsed(v, key.port, a) {
+                    self.set_paused(key.port, flow, false, a);
+                }
+            }
+            None => _ = self.backstop.timer(v, key, a),
+        }
     }
 
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         self.backstop.link(v, port, up, a);
+        self.refresh.link(v.now, port, up, a);
         self.nic.link(port, a);
         let classes = self.plan.classes();
         for (at, flows) in self.egresses.iter().enumerate().filter(|_| up) {

@@ -82,6 +82,7 @@ mod perflow;
 pub mod pfc;
 pub mod pipelined;
 pub mod ppfc;
+pub mod refresh;
 
 mod threshold;
 pub mod view;

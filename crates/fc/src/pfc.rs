@@ -12,7 +12,8 @@
 //! *Timers:* `timed`: a pause expires by itself after its time, and the pausing side
 //! refreshes it while it lasts; `sticky`: a non-zero time holds until an explicit zero, as
 //! several simulators have it. The two give the same result as long as nothing is lost
-//! and no pause outlasts the refresh interval; refresh frames cost wire time.
+//! and no pause outlasts the refresh interval; refresh frames cost wire time. A sticky pause can be
+//! refreshed, too: then it lapses as [`crate::refresh`] says.
 //!
 //! *Thresholds* are the buffer's ([`crate::mmu`]), static or dynamic.
 //!
@@ -23,7 +24,7 @@
 use crate::{
     Actions, Fallback, FlowControl, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
     OnFull, Param, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout, Role,
-    SchemeInfo, StateSize, Target, TimerKey, Values, Violation,
+    SchemeInfo, StateSize, Target, TimerKey, Values, Violation, refresh,
 };
 use std::ops::Range;
 use weir_core::{
@@ -50,8 +51,9 @@ pub const REFRESH: Param = Param {
     name: "refresh",
     kind: Kind::Time(&[]),
     fallback: Fallback::Absent("derived"),
-    doc: "Interval at which a PAUSE is repeated while the pause lasts (timed only); default: half \
-          the pause time.",
+    doc: "Interval at which a PAUSE is repeated while the pause lasts. timed: default half the \
+          pause time. sticky: default never; if given, a pause lapses when it has not been \
+          repeated for four intervals.",
 };
 
 /// What happens at a full egress queue.
@@ -97,7 +99,8 @@ struct Port {
     sent: PrioritySet,
     /// What the neighbour has paused of ours.
     held: PrioritySet,
-    refresh: Time,
+    /// How often standing pauses are repeated; never, if absent.
+    refresh: Option<Time>,
     quantum: Time,
 }
 
@@ -134,16 +137,16 @@ impl Pfc {
         for port in setup.ports {
             let quantum = port.rate.time_for(Bytes::new(QUANTUM));
             let pause = quantum * u64::from(quanta);
-            let refresh = values.time(&REFRESH).unwrap_or(pause / 2);
-            if timed && (refresh == Time::ZERO || refresh >= pause) {
+            let refresh = values.time(&REFRESH).or_else(|| timed.then_some(pause / 2));
+            if timed && refresh.is_none_or(|every| every == Time::ZERO || every >= pause) {
                 return Err(ParamError(format!(
                     "refresh must be above zero and below the pause time: {} quanta last {pause} \
                      at {}",
                     quanta, port.rate
                 )));
             }
-            if timed {
-                port.check_interval(REFRESH.name, refresh)?;
+            if let Some(every) = refresh {
+                port.check_interval(REFRESH.name, every)?;
             }
             ports.push(Port { refresh, quantum, ..Port::default() });
         }
@@ -248,8 +251,8 @@ impl Pfc {
     ) {
         a.send(port, self.frame(PrioritySet::only(priority), self.quanta), reason);
         let state = &mut self.ports[port.index()];
-        if self.timed && state.sent.is_empty() {
-            a.arm_background(refreshing(port), now + state.refresh);
+        if let Some(every) = state.refresh.filter(|_| state.sent.is_empty()) {
+            a.arm_background(refreshing(port), now + every);
         }
         state.sent.set(priority, true);
     }
@@ -270,10 +273,10 @@ impl Pfc {
         if up {
             a.send(port, self.frame(paused, self.quanta), Reason::Link);
         }
-        if self.timed && up {
-            a.arm_background(refreshing(port), now + refresh);
-        } else if self.timed {
-            a.cancel(refreshing(port));
+        match refresh {
+            Some(every) if up => a.arm_background(refreshing(port), now + every),
+            Some(_) => a.cancel(refreshing(port)),
+            None => {}
         }
     }
 
@@ -284,7 +287,7 @@ impl Pfc {
         a.send(port, self.frame(PrioritySet::only(priority), 0), reason);
         let state = &mut self.ports[port.index()];
         state.sent.set(priority, false);
-        if self.timed && state.sent.is_empty() {
+        if state.refresh.is_some() && state.sent.is_empty() {
             a.cancel(refreshing(port));
         }
     }
@@ -324,10 +327,13 @@ impl FlowControl for Pfc {
             if time > 0 {
                 state.held.set(priority, true);
                 a.hold(port, Target::Priority(priority));
-                if self.timed {
+                let lasts = match state.refresh {
+                    _ if self.timed => Some(state.quantum * u64::from(time)),
+                    every => every.map(|every| every * refresh::INTERVALS),
+                };
+                if let Some(lasts) = lasts {
                     // overwrites a pause that still runs, also with a shorter time
-                    let until = v.now + state.quantum * u64::from(time);
-                    a.arm_background(expiry(port, priority), until);
+                    a.arm_background(expiry(port, priority), v.now + lasts);
                 }
             } else if state.held.set(priority, false) {
                 a.open(port, Target::Priority(priority));
@@ -345,7 +351,8 @@ impl FlowControl for Pfc {
                 a.open(key.port, Target::Priority(priority));
             }
             Timer::Refresh => {
-                a.arm_background(key, v.now + state.refresh);
+                let Some(every) = state.refresh else { return };
+                a.arm_background(key, v.now + every);
                 let paused = state.sent;
                 a.send(key.port, self.frame(paused, self.quanta), Reason::Refresh);
             }

@@ -5,14 +5,15 @@ use crate::listing::Layout;
 use crate::table::{Column, TextTable, paint};
 use std::collections::BTreeSet;
 use weir_core::format;
-use weir_core::{Bytes, NodeId, Priority, Rate, Response};
+use weir_core::{Bytes, NodeId, Priority, Rate, Response, Time};
 use weir_fc::{IngressBound, OnFull, StageLimits};
 use weir_net::analysis::{Census, LongestPath, RttModel, bisection, oversubscription};
+use weir_scenario::FaultSpec;
 use weir_scenario::checks::{Circle, circle, headroom_need};
 use weir_scenario::experiment::{Experiment, Variant};
 use weir_sim::config::{
-    Balance, Config, DelayAt, EcnAt, IngressLimit, NicDiscipline, PipelineConfig, Reliability,
-    Routing, Stop, ThresholdConfig, WindowConfig,
+    Balance, Config, DelayAt, EcnAt, FaultKind, FaultPick, IngressLimit, MessageKind,
+    NicDiscipline, PipelineConfig, Reliability, Routing, Stop, ThresholdConfig, WindowConfig,
 };
 use weir_sim::thresholds::SwitchThresholds;
 
@@ -178,6 +179,9 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
         let up = f.up.map_or_else(|| "for good".into(), |t| format!("until {t}"));
         add("failure", format!("{a}-{b} at {} {up}", f.down));
     }
+    for f in &e.scenario.faults {
+        add("fault", fault(f));
+    }
     let until = match c.stop {
         Stop::Drained => "all flows are done".into(),
         Stop::At(t) => t.to_string(),
@@ -186,6 +190,35 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     let seeds: Vec<String> = e.scenario.run.seeds.iter().map(u64::to_string).collect();
     add("seeds", seeds.join(", "));
     rows
+}
+
+/// "drop 1/100 of resume frames on s0-h1".
+fn fault(f: &FaultSpec) -> String {
+    let link = match &f.ends {
+        Some([a, b]) => format!("{}-{}", a.value, b.value),
+        None => "all links".into(),
+    };
+    let to = f.towards.as_ref().map_or_else(String::new, |n| format!(" towards {}", n.value));
+    let what = match f.what {
+        FaultKind::Drop => "drop".into(),
+        FaultKind::Delay(by) => format!("delay by {by}"),
+        FaultKind::Duplicate(Time::ZERO) => "duplicate".into(),
+        FaultKind::Duplicate(by) => format!("duplicate after {by}"),
+    };
+    let which = match f.which {
+        FaultPick::Nth(n) => format!("number {n}"),
+        FaultPick::Share(share) => share.to_string(),
+    };
+    let kinds = MessageKind::ALL;
+    let kind =
+        kinds.iter().find(|(_, kind)| *kind == f.message.value).map_or("any", |(name, _)| name);
+    let until = f.until.map_or_else(String::new, |t| format!(" until {t}"));
+    let from = match f.from.value {
+        Time::ZERO => String::new(),
+        from => format!(" from {from}"),
+    };
+    let kind = if kind == "any" { "control" } else { kind };
+    format!("{what} {which} of {kind} frames on {link}{to}{from}{until}")
 }
 
 /// The headroom of a lossless ingress as configured, against what the neediest link needs.

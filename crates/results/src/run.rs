@@ -11,7 +11,7 @@ use weir_core::{Bytes, Priority};
 use weir_fc::IngressBound;
 use weir_scenario::experiment::{Experiment, Variant};
 use weir_sim::config::{Config, EngineConfig, Reliability, Stop};
-use weir_sim::outcome::{Finish, Outcome};
+use weir_sim::outcome::{Fate, FaultedFrame, Finish, Outcome};
 use weir_sim::{Observer, Progress, SimError};
 
 /// A finished run.
@@ -110,8 +110,31 @@ impl Run {
         Facts { seed: self.variant.seed, config: &self.config, outcome: &self.outcome }
     }
 
+    /// The control frame that was lost or late and because of which something stands still, if
+    /// anything does: the first of several.
+    pub fn lost_frame(&self) -> Option<&FaultedFrame> {
+        let stuck = match &self.outcome.finish {
+            Finish::Stalled(stuck) => stuck,
+            Finish::Deadlock(deadlock) => &deadlock.cycle,
+            _ => return None,
+        };
+        stuck.iter().filter_map(|s| s.lost.as_ref()).min_by_key(|f| f.at)
+    }
+
+    /// The first PAUSE that did not take effect as it was sent, or too late: packets of a lossless
+    /// priority that are lost later may be lost because of it.
+    pub fn lost_pause(&self) -> Option<&FaultedFrame> {
+        let resumes_only = |f: &FaultedFrame| {
+            let pauses = f.message.pauses();
+            !pauses.is_empty() && pauses.iter().all(|p| !p.pause)
+        };
+        let late = |f: &&FaultedFrame| !matches!(f.fate, Fate::Repeated(_)) && !resumes_only(f);
+        self.outcome.faulted.iter().find(late)
+    }
+
     /// Why the run is no valid result, if it is none: a scheme that promises to lose nothing
     /// lost packets of a lossless priority for lack of memory, and the scenario does not allow it.
+    /// A scheme whose PAUSE did not arrive has not broken its promise.
     pub fn invalid(&self, e: &Experiment) -> Option<String> {
         if e.scenario.run.allow_loss || !self.variant.scheme.lossless {
             return None;
@@ -122,6 +145,9 @@ impl Run {
         };
         let drops: Vec<_> = self.outcome.drops.iter().filter(broken).collect();
         let first = drops.iter().min_by_key(|d| d.first)?;
+        if self.lost_pause().is_some_and(|pause| pause.at < first.first) {
+            return None;
+        }
         let packets: u64 = drops.iter().map(|d| d.packets).sum();
         let flow = self.outcome.flows.get(first.flow);
         let flow = flow.map_or_else(String::new, |f| {

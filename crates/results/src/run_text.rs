@@ -197,7 +197,11 @@ fn stuck(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
         n => format!("\n  and {n} more"),
     };
     let title = paint(&title, layout.colour, "1;31");
-    Some(format!("  {title}\n{}{more}", t.render(layout.width, layout.colour)))
+    let reason = match run.lost_frame() {
+        Some(frame) => format!("\n  {}", frame.describe(topology)),
+        None => String::new(),
+    };
+    Some(format!("  {title}{reason}\n{}{more}", t.render(layout.width, layout.colour)))
 }
 
 /// The largest pause tree in a few lines.

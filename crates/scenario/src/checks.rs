@@ -59,6 +59,7 @@ pub(crate) fn all(e: &Experiment, out: &mut Diagnostics) -> u64 {
     memory(e, out);
     signals(e, e.own_variant(), out);
     refresh(e, out);
+    crate::faults::check(e, out);
     let late = traffic(e, e.routes(), out);
     references(e, out);
     late

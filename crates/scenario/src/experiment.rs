@@ -24,8 +24,8 @@ use weir_fc::{
 use weir_net::{Layer, Routes, Topology};
 use weir_sim::Prepared;
 use weir_sim::config::{
-    Config, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig, Reliability, Routing,
-    Scheme, Stop,
+    Config, ControlFault, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig,
+    Reliability, Routing, Scheme, Stop,
 };
 use weir_sim::probe::{Capture, ProbeConfig};
 use weir_traffic::{Fabric, Traffic};
@@ -43,6 +43,8 @@ pub struct Experiment {
     pub paths: Vec<Route>,
     /// Links that fail.
     pub failures: Vec<LinkFailure>,
+    /// Control frames that are lost, late or effective twice.
+    pub faults: Vec<ControlFault>,
     /// What is odd but can run.
     pub warnings: Diagnostics,
     /// How to compute it; results do not depend on this.
@@ -104,6 +106,7 @@ impl Experiment {
             false => Arc::new(route(&topology, scenario.routing.kind, &never)),
         };
         let (traffic, paths) = put_traffic(&scenario, &topology, &standing, out)?;
+        let faults = crate::faults::find(&scenario.faults, &topology, out);
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
         let mut experiment = Self {
@@ -112,6 +115,7 @@ impl Experiment {
             traffic,
             paths,
             failures,
+            faults,
             warnings,
             engine,
             shortcuts: true,
@@ -143,6 +147,7 @@ impl Experiment {
                 || s.run.allow_loss
                 || s.link.bit_error_rate > 0.0
                 || !self.failures.is_empty()
+                || !self.faults.is_empty()
                 || switch.watchdog.is_some()
                 // what comes too early is thrown away, which no later packet may reveal
                 || !keeps_order && nic.reliability == Reliability::GoBackN
@@ -163,6 +168,7 @@ impl Experiment {
             balance: s.routing.balance,
             paths: self.paths.iter().map(|p| p.nodes.clone()).collect(),
             failures: self.failures.clone(),
+            faults: self.faults.clone(),
             convergence: s.routing.convergence,
             stop: s.run.stop,
             probes: ProbeConfig { capture: self.capture.clone(), ..s.probe.clone() },

@@ -1,8 +1,10 @@
 //! The keys of a scenario file as data: one table serves the reader, its error messages, the
 //! JSON schema and the reference in the book.
 
+mod fault;
 mod run;
 
+pub use fault::FAULT;
 pub use run::{PROBE, REFERENCE, REPORT, RUN, VARIANT};
 use weir_core::Response;
 pub use weir_core::param::{Kind, Param as Key};
@@ -567,6 +569,7 @@ pub const SECTIONS: &[Section] = &[
     ROUTING,
     PATH,
     FAILURE,
+    FAULT,
     PROBE,
     RUN,
     VARIANT,

@@ -1,5 +1,6 @@
 //! A scenario as read: what a run is made of, as people write it.
 
+use crate::faults::{self, FaultSpec};
 use crate::fields::{Fields, unknown_key};
 use crate::names::Files;
 use crate::reference::{self, Reference};
@@ -51,6 +52,8 @@ pub struct Scenario {
     pub paths: Vec<PathSpec>,
     /// Links that fail.
     pub failures: Vec<FailureSpec>,
+    /// Control frames that are lost, late or effective twice.
+    pub faults: Vec<FaultSpec>,
     /// How paths are chosen.
     pub routing: RoutingSpec,
     /// What to record.
@@ -131,6 +134,7 @@ impl Scenario {
             traffic,
             paths: repeated(root, "path", out, sections::path),
             failures: repeated(root, "failure", out, sections::failure),
+            faults: repeated(root, "fault", out, faults::read),
             routing: routing::read(section("routing"), out),
             probe: sections::probe(section("probe"), out),
             run: sections::run(section("run"), out),

@@ -2,9 +2,11 @@
 
 mod balance;
 mod check;
+mod faults;
 
 pub use crate::probe::ProbeConfig;
 pub use balance::Balance;
+pub use faults::{ControlFault, FaultKind, FaultPick, MessageKind};
 
 use weir_cc::ecn::Marking;
 use weir_cc::tcp::TcpParams;
@@ -38,6 +40,8 @@ pub struct Config {
     pub paths: Vec<Vec<NodeId>>,
     /// Links that fail and recover.
     pub failures: Vec<LinkFailure>,
+    /// Control frames that are lost, late or effective twice.
+    pub faults: Vec<ControlFault>,
     /// Time from a failure or recovery to the change of routes.
     pub convergence: Time,
     /// When to stop.
@@ -67,6 +71,7 @@ impl Config {
             balance: Balance::default(),
             paths: Vec::new(),
             failures: Vec::new(),
+            faults: Vec::new(),
             convergence: Time::ZERO,
             stop: Stop::Drained,
             probes: ProbeConfig::default(),

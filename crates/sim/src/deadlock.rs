@@ -1,4 +1,5 @@
-//! Cyclic waits, and runs in which nothing can move any more.
+//! Cyclic waits. Runs in which nothing can move any more for other reasons are in
+//! [`standstill`](crate::standstill).
 //!
 //! A queue that flow control holds waits for the neighbour's ingress to be released; that ingress
 //! waits for the egress queues its packets are in, or for those that its scheme names. A queue
@@ -7,16 +8,18 @@
 //! cycle of such queues that has stood for long enough can never resolve itself: every member
 //! waits for the next.
 
+use crate::faults::Hold;
 use crate::node::Node;
 use crate::outcome::{Deadlock, Finish, Stuck};
+use crate::standstill::Standstill;
 use crate::switch::Switch;
 use crate::switch::holds::StuckQueue;
 use crate::world::World;
-use weir_core::{Bytes, NodeId, PortId, Priority, Rate, Time};
+use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, Time};
 use weir_fc::{IngressWait, PortQueue};
 
 /// How long a cycle must have stood still, and how long a silent network is listened to.
-const CONFIRM: Time = Time::from_ms(1);
+pub(crate) const CONFIRM: Time = Time::from_ms(1);
 
 /// One waiting queue.
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +36,13 @@ pub(crate) struct Watch {
     /// By node: no queue of it waits since an earlier time. A wait that began before the node was
     /// looked at was seen then, and any other began later.
     none_before: Vec<Time>,
+    standstill: Standstill,
 }
 
 impl Watch {
     pub(crate) fn new(world: &World<'_>) -> Self {
-        Self { none_before: vec![Time::ZERO; world.shared.topology.nodes().len()] }
+        let none_before = vec![Time::ZERO; world.shared.topology.nodes().len()];
+        Self { none_before, standstill: Standstill::default() }
     }
 
     /// Looks for a cyclic wait, then for a network in which nothing moves.
@@ -47,7 +52,7 @@ impl Watch {
             let closed = cycle.iter().filter_map(|s| s.since).max().unwrap_or(Time::ZERO);
             return Some(Finish::Deadlock(Deadlock { closed, cycle }));
         }
-        stalled(world).map(Finish::Stalled)
+        self.standstill.find(world).map(Finish::Stalled)
     }
 
     /// Non-empty queues that have waited without a break since `latest` or before.
@@ -187,64 +192,33 @@ fn describe(world: &World<'_>, vertices: &[Vertex], members: &[usize]) -> Vec<St
         let v = &vertices[members[i]];
         let next = &vertices[members[(i + 1) % members.len()]];
         let waits_for = topology.port_name(next.node, next.queue.at.port);
-        Stuck { since: Some(v.since), ..describe_one(v.node, &v.queue, waits_for) }
+        let Node::Switch(switch) = world.node(v.node) else {
+            unreachable!("only queues of switches are vertices")
+        };
+        Stuck { since: Some(v.since), ..describe_one(switch, &v.queue, waits_for) }
     };
     (0..members.len()).map(stuck).collect()
 }
 
-fn describe_one(node: NodeId, q: &StuckQueue, waits_for: String) -> Stuck {
+/// A queue of a switch that waits, with the control frame that may be the reason.
+pub(crate) fn describe_one(s: &Switch, q: &StuckQueue, waits_for: String) -> Stuck {
+    let PortQueue { port, queue } = q.at;
+    let hold = Hold { port, priority: q.priority, queue, since: q.since };
+    let flows: Vec<FlowId> = match s.faults.misheard {
+        true => s.queued(port.index(), queue.index()).map(|p| p.flow).collect(),
+        false => Vec::new(),
+    };
+    let lost = s.faults.reason(&hold, &flows).filter(|_| q.held);
     Stuck {
-        node,
-        port: q.at.port,
-        queue: q.at.queue,
+        node: s.id,
+        port,
+        queue,
         priority: q.priority,
         bytes: q.bytes,
         since: q.since,
         waits_for,
+        lost: lost.cloned(),
     }
-}
-
-/// Whether nothing can move any more although bytes are undelivered, and has not for so long
-/// that even a pause whose RESUME was lost would have expired.
-fn stalled(world: &World<'_>) -> Option<Vec<Stuck>> {
-    if world.nodes().any(Node::has_foreground_traffic) || world.carries_traffic() {
-        return None;
-    }
-    // Responses to control frames are no progress: a scheme may repeat them forever.
-    let last = world.nodes().map(|n| n.tally().last_activity).max()?;
-    let response = world.shared.config.link.response;
-    let links = world.shared.topology.links().iter();
-    let slowest = links.map(|l| response.at(l.rate)).max().unwrap_or_default();
-    let patience = patience(world) + slowest;
-    if world.now.saturating_sub(last) < patience {
-        return None;
-    }
-    let mut stuck = Vec::new();
-    for node in world.nodes() {
-        match node {
-            Node::Nic(n) => stuck.extend(n.waiting()),
-            Node::Switch(s) => s.stuck_queues(Time::NEVER, |q| {
-                let topology = world.shared.topology;
-                let waits_for = match q.behind {
-                    Some(other) if !q.held => format!("queue {other} of the same port"),
-                    _ => {
-                        let peer = topology.port(s.id, q.at.port).peer;
-                        format!("a RESUME from {}", topology.name(peer))
-                    }
-                };
-                stuck.push(describe_one(s.id, &q, waits_for));
-            }),
-        }
-    }
-    stuck.sort_by_key(|s| (s.node, s.port, s.queue));
-    Some(stuck)
-}
-
-/// Twice the longest pause a frame can ask for on the slowest link, at least [`CONFIRM`].
-fn patience(world: &World<'_>) -> Time {
-    let slowest = world.shared.topology.links().iter().map(|l| l.rate).min();
-    let pause = slowest.unwrap_or(Rate::from_gbps(1)).time_for(Bytes::new(65_535 * 64));
-    CONFIRM.max(pause * 2)
 }
 
 #[cfg(test)]

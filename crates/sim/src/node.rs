@@ -65,6 +65,14 @@ impl Node {
         }
     }
 
+    /// When what waits for nothing but its pace has been sent.
+    pub(crate) fn paced_until(&self) -> Time {
+        match self {
+            Self::Switch(s) => s.paced_until(),
+            Self::Nic(n) => n.paced_until(),
+        }
+    }
+
     /// Whether a packet inside carries more than itself, or may.
     pub(crate) fn uses_extras(&self) -> bool {
         match self {
@@ -101,6 +109,13 @@ impl Node {
             Self::Nic(n) => look(&mut probes, &**n),
         }
         self.probes_mut().all = probes;
+    }
+
+    pub(crate) fn faults(&self) -> &crate::faults::Faults {
+        match self {
+            Self::Switch(s) => &s.faults,
+            Self::Nic(n) => &n.faults,
+        }
     }
 
     pub(crate) fn tally(&self) -> &crate::tally::Tally {

@@ -1,11 +1,13 @@
 //! What a run found out.
 
 mod captured;
+mod faulted;
 mod flow;
 mod lengths;
 mod measurement;
 
 pub use captured::CapturedFrame;
+pub use faulted::{Fate, FaultedFrame};
 pub use flow::{FlowIter, FlowRecord, Flows, HeldAt, TcpRecord};
 pub(crate) use flow::{MaybeTime, Rare};
 pub use lengths::QueueStats;
@@ -39,6 +41,10 @@ pub struct Outcome {
     pub captured: Vec<CapturedFrame>,
     /// How many more frames than were kept crossed a port, where there were more.
     pub not_captured: Vec<(NodeId, PortId, u64)>,
+    /// Control frames that faults and bit errors hit, in time order: the last of each node.
+    pub faulted: Vec<FaultedFrame>,
+    /// How many more there were than were kept.
+    pub faulted_left_out: u64,
     /// Samples, when a series was asked for.
     pub series: Vec<Sample>,
     /// The interval between them: longer than asked for when the run was so long that samples
@@ -117,6 +123,8 @@ pub struct Stuck {
     pub since: Option<Time>,
     /// What it waits for.
     pub waits_for: String,
+    /// The control frame that was lost or late, if the hold is or may be due to one.
+    pub lost: Option<FaultedFrame>,
 }
 
 /// Sums over a run.
@@ -141,6 +149,10 @@ pub struct Totals {
     pub dropped: u64,
     /// Control frames lost.
     pub control_dropped: u64,
+    /// Control frames that a fault delayed.
+    pub control_delayed: u64,
+    /// Control frames that a fault duplicated.
+    pub control_duplicated: u64,
     /// Packets still in the network at the end.
     pub in_network: u64,
     /// Packets sent again.
@@ -189,6 +201,8 @@ pub struct PortRecord {
     pub queue: QueueStats,
     /// Control frames sent by this port.
     pub control_sent: u64,
+    /// Control frames that came in by this port and were dropped, delayed or duplicated by a fault.
+    pub control_faulted: u64,
     /// Pause requests this port sent to its neighbour, per priority.
     pub pauses_sent: [u64; Priority::COUNT],
     /// Holds taken by this port (whole priorities or single queues), per priority.
@@ -260,11 +274,13 @@ pub enum DropReason {
     BitError,
     /// The watchdog emptied or closed its queue.
     Watchdog,
+    /// A fault of the scenario; only control frames are lost this way.
+    Fault,
 }
 
 impl DropReason {
     /// All reasons.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::BufferFull,
         Self::HeadroomExceeded,
         Self::Scheme,
@@ -273,6 +289,7 @@ impl DropReason {
         Self::LinkDown,
         Self::BitError,
         Self::Watchdog,
+        Self::Fault,
     ];
 
     /// How files and tables call it.
@@ -286,6 +303,7 @@ impl DropReason {
             Self::LinkDown => "link-down",
             Self::BitError => "bit-error",
             Self::Watchdog => "watchdog",
+            Self::Fault => "fault",
         }
     }
 

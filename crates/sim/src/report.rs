@@ -39,6 +39,8 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         pauses_left_out: 0,
         captured: Vec::new(),
         not_captured: Vec::new(),
+        faulted: Vec::new(),
+        faulted_left_out: 0,
         series: Vec::new(),
         series_interval: probes.series,
         measurements: probe::measurements(probes),
@@ -59,6 +61,7 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         }
     }
     outcome.traffic_hash = hash.value();
+    add_faulted(&world, &mut outcome);
     world.nodes.iter_mut().for_each(|node| node.probes_mut().report(end, &mut outcome));
     probe::finish(&mut outcome, probes);
     add_flows(&mut outcome.totals, &outcome.flows);
@@ -66,6 +69,15 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         outcome.digest = digest(&outcome.flows);
     }
     Ok(outcome)
+}
+
+/// Adds the control frames that faults and bit errors have hit.
+fn add_faulted(world: &Remains<'_>, outcome: &mut Outcome) {
+    for faults in world.nodes.iter().map(Node::faults) {
+        outcome.faulted.extend(faults.log().cloned());
+        outcome.faulted_left_out += faults.left_out;
+    }
+    outcome.faulted.sort_by_key(|f| (f.at, f.node, f.port));
 }
 
 /// Adds what only the records of flows say.
@@ -92,9 +104,8 @@ fn audit(world: &Remains<'_>, finish: &Finish) -> Result<(), SimError> {
     // Frames on a wire or within their response time, and paced ones, may still change something.
     let quiet = !in_flight(world).any(|_| true) && !world.nodes.iter().any(Node::has_foreground);
     let empty = *finish == Finish::Drained && quiet;
-    // A bit error in the last RESUME leaves a neighbour paused: not the fault of the scheme.
-    let misheard = world.shared.byte_survival_ln < 0.0
-        && world.nodes.iter().any(|n| n.tally().control_dropped > 0);
+    // A lost RESUME leaves a neighbour paused: not the fault of the scheme.
+    let misheard = world.nodes.iter().any(|n| n.faults().misheard);
     let drained = empty && !misheard;
     for node in &world.nodes {
         let result = match node {
@@ -127,6 +138,8 @@ fn totals(world: &Remains<'_>, at: Time) -> Result<Totals, SimError> {
         t.control_bytes += Bytes::new(tally.control_bytes);
         t.dropped += tally.dropped;
         t.control_dropped += tally.control_dropped;
+        t.control_delayed += node.faults().delayed;
+        t.control_duplicated += node.faults().duplicated;
         t.watchdog_storms += tally.storms;
         match node {
             Node::Switch(s) => inside += s.packets_inside(),

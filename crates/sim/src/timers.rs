@@ -175,6 +175,15 @@ impl<K: Name> Timers<K> {
         }
     }
 
+    /// Whether `key` is armed.
+    pub(crate) fn is_armed(&self, key: K) -> bool {
+        let timer = match key.number() {
+            Some(n) => self.numbered[n.kind].get(n.index).and_then(Option::as_ref),
+            None => self.named.get(&key),
+        };
+        timer.is_some_and(|timer| timer.armed)
+    }
+
     /// The timer of this name, if it has a place.
     #[inline]
     fn known(&mut self, key: K) -> Option<&mut Timer> {

@@ -1,7 +1,7 @@
 //! Back-pressure frames: several flows in one.
 
 use super::Timer;
-use crate::{Actions, NodeSetup, NodeView};
+use crate::{Actions, NodeSetup};
 use weir_core::control::HostPair;
 use weir_core::{ControlMessage, FlowId, Packet, PortId, Priority, Reason, Time};
 
@@ -80,23 +80,13 @@ pub(super) fn read(tuple: Tuple, m: &ControlMessage) -> Option<Vec<(Name, bool)>
 pub(super) struct Frames {
     tuple: Tuple,
     gather: Time,
-    refresh: Option<Time>,
     /// Changes that wait for others to join them, and why, per neighbour, sorted.
     pending: Vec<Vec<(Name, bool, Reason)>>,
-    /// Whether the refresh timer runs, per neighbour.
-    refreshing: Vec<bool>,
 }
 
 impl Frames {
-    pub(super) fn new(
-        tuple: Tuple,
-        gather: Time,
-        refresh: Option<Time>,
-        setup: &NodeSetup<'_>,
-    ) -> Self {
-        let ports = setup.ports.len();
-        let (pending, refreshing) = (vec![Vec::new(); ports], vec![false; ports]);
-        Self { tuple, gather, refresh, pending, refreshing }
+    pub(super) fn new(tuple: Tuple, gather: Time, setup: &NodeSetup<'_>) -> Self {
+        Self { tuple, gather, pending: vec![Vec::new(); setup.ports.len()] }
     }
 
     /// Tells the neighbour at `port` to stop a flow, or to let it go on.
@@ -108,12 +98,6 @@ impl Frames {
         reason: Reason,
         a: &mut Actions,
     ) {
-        if xoff
-            && let Some(every) = self.refresh
-            && !std::mem::replace(&mut self.refreshing[port.index()], true)
-        {
-            a.arm_background(Timer::Refresh.key(port, 0), now + every);
-        }
         let pending = &mut self.pending[port.index()];
         match pending.binary_search_by_key(&name, |(n, ..)| *n) {
             // the neighbour knows nothing of the first change: both cancel out
@@ -148,32 +132,13 @@ impl Frames {
         flows.chunks(self.tuple.most()).map(|some| self.tuple.frame(some))
     }
 
-    /// Repeats the flows that stand stopped at the neighbour at `port`; without any, no more. Where
-    /// so many do that repeating them takes more than half of the wire, they are repeated less
-    /// often.
-    pub(super) fn refresh(
-        &mut self,
-        v: &NodeView<'_>,
-        port: PortId,
-        stopped: &[Name],
-        a: &mut Actions,
-    ) {
-        match self.refresh {
-            Some(every) if !stopped.is_empty() => {
-                // A stop that still waits may be taken back unsent: the neighbour must not know.
-                let waits =
-                    |name| self.pending[port.index()].binary_search_by_key(name, |(n, ..)| *n);
-                let known = stopped.iter().filter(|name| waits(name).is_err());
-                let flows: Vec<_> = known.map(|name| (*name, true)).collect();
-                let mut takes = Time::ZERO;
-                for frame in self.frames(&flows) {
-                    takes += v.books.setup[port.index()].frame_time(frame.frame_bytes());
-                    a.send(port, frame, Reason::Refresh);
-                }
-                a.arm_background(Timer::Refresh.key(port, 0), v.now + every.max(takes * 2));
-            }
-            _ => self.refreshing[port.index()] = false,
-        }
+    /// The frames that repeat the flows that stand stopped at the neighbour at `port`. A stop that
+    /// still waits may be taken back unsent: the neighbour must not know of it.
+    pub(super) fn repeated(&self, port: PortId, stopped: &[Name]) -> Vec<ControlMessage> {
+        let waits = |name| self.pending[port.index()].binary_search_by_key(name, |(n, ..)| *n);
+        let known = stopped.iter().filter(|name| waits(name).is_err());
+        let flows: Vec<_> = known.map(|name| (*name, true)).collect();
+        self.frames(&flows).collect()
     }
 
     /// The link at `port` is up again: the neighbour has forgotten the flows that stand stopped.

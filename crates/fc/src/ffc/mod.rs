@@ -36,8 +36,10 @@ mod frames;
 mod tests;
 
 pub use crate::perflow::BACKSTOP;
+pub use crate::refresh::REFRESH;
 
 use crate::perflow::{Backstop, NicFlows, OWN_TIMERS, Own, Plan, Table, place, tag};
+use crate::refresh::{Due, Refresh};
 use crate::{
     Actions, Fallback, FlowControl, Hints, Interest, Kind, Mmu, NodeSetup, NodeView, Param,
     ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict,
@@ -113,14 +115,6 @@ pub const GATHER: Param = Param {
     fallback: Fallback::Is("0ns"),
     doc: "How long a change waits for others to share its frame.",
 };
-/// Whether standing stops are repeated.
-pub const REFRESH: Param = Param {
-    name: "refresh",
-    kind: Kind::Time(&[]),
-    fallback: Fallback::Absent("derived"),
-    doc: "Interval at which stops are repeated while they last; default: never.",
-};
-
 /// The catalogue entry.
 pub const INFO: SchemeInfo = SchemeInfo {
     name: "ffc",
@@ -154,8 +148,6 @@ crate::timers! {
         Pace = OWN_TIMERS,
         /// The frame that a port gathers is sent.
         Flush = OWN_TIMERS + 1,
-        /// Standing stops of a port are repeated.
-        Refresh = OWN_TIMERS + 2,
     }
 }
 
@@ -172,6 +164,7 @@ pub struct Ffc {
     frames: Frames,
     nic: NicFlows,
     backstop: Backstop,
+    refresh: Refresh<Name>,
 }
 
 fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
@@ -192,10 +185,6 @@ impl Ffc {
         }
         if drain_below == 0 {
             return Err(ParamError("with drain-below = 0 no lane would ever drain".into()));
-        }
-        let refresh = values.time(&REFRESH);
-        if let Some(every) = refresh {
-            setup.ports.iter().try_for_each(|port| port.check_interval(REFRESH.name, every))?;
         }
         let lanes = values.integer(&LANES).expect("has a default") as u32;
         let own = Own { data: 1 + lanes, inspects_heads: true, ..Own::default() };
@@ -231,9 +220,10 @@ impl Ffc {
             lane_high,
             lane_low,
             egresses: Table::per_class(setup, &plan).into_iter().enumerate().map(egress).collect(),
-            frames: Frames::new(tuple, gather, refresh, setup),
+            frames: Frames::new(tuple, gather, setup),
             nic: NicFlows::default(),
             backstop: Backstop::new(values, setup)?,
+            refresh: Refresh::new(values, setup)?,
             plan,
         })
     }
@@ -269,6 +259,7 @@ impl Ffc {
                 let reason = Reason::flow(egress, bytes).above(LANE_HIGH.name, high);
                 self.frames.tell(v.now, p.ingress, (name, true), reason, a);
             }
+            self.refresh.told(v.now, p.ingress, a);
         }
     }
 
@@ -289,6 +280,39 @@ impl Ffc {
         }
         if empty {
             self.egresses[at].settle(i, a);
+        }
+    }
+
+    /// Step 4: the neighbour at `port` stops a flow, or lets it go on.
+    fn set_stopped(&mut self, now: Time, port: PortId, name: Name, xoff: bool, a: &mut Actions) {
+        let key = self.tuple.key(name);
+        if self.role == Role::Nic {
+            return self.nic.set(port, (name.priority, key), key, xoff, a);
+        }
+        let Some(class) = self.plan.class(name.priority) else { return };
+        let e = &mut self.egresses[self.plan.at(port, class)];
+        if xoff || e.flows.find(key).is_some() {
+            let i = e.flow(key, name);
+            e.hear(now, i, xoff, a);
+        }
+    }
+
+    /// A timer of the refresh.
+    fn refresh(&mut self, v: &NodeView<'_>, port: PortId, due: Due, a: &mut Actions) {
+        match due {
+            Due::Repeat => {
+                let stopped = self.stopped_at(port);
+                self.refresh.repeat(v, port, &self.frames.repeated(port, &stopped), a);
+                if !stopped.is_empty() {
+                    // all of them may wait to be told for the first time
+                    self.refresh.told(v.now, port, a);
+                }
+            }
+            Due::Lapse => {
+                for name in self.refresh.lapsed(v, port, a) {
+                    self.set_stopped(v.now, port, name, false, a);
+                }
+            }
         }
     }
 
@@ -397,36 +421,30 @@ impl FlowControl for Ffc {
             return self.backstop.control(v, port, m, a);
         };
         for (name, xoff) in flows {
-            let key = self.tuple.key(name);
-            if self.role == Role::Nic {
-                self.nic.set(port, (name.priority, key), key, xoff, a);
-                continue;
+            match xoff {
+                true => self.refresh.heard(v, port, name, a),
+                false => self.refresh.lifted(port, name, a),
             }
-            let Some(class) = self.plan.class(name.priority) else { continue };
-            let e = &mut self.egresses[self.plan.at(port, class)];
-            if xoff || e.flows.find(key).is_some() {
-                let i = e.flow(key, name);
-                e.hear(v.now, i, xoff, a);
-            }
+            self.set_stopped(v.now, port, name, xoff, a);
         }
     }
 
     fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        if let Some(due) = Due::of(key) {
+            return self.refresh(v, key.port, due, a);
+        }
         if self.backstop.timer(v, key, a) {
             return;
         }
         match Timer::of(key) {
             Timer::Pace => a.retry(key.port),
             Timer::Flush => self.frames.flush(key.port, a),
-            Timer::Refresh => {
-                let stopped = self.stopped_at(key.port);
-                self.frames.refresh(v, key.port, &stopped, a);
-            }
         }
     }
 
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         self.backstop.link(v, port, up, a);
+        self.refresh.link(v.now, port, up, a);
         self.nic.link(port, a);
         self.frames.forget(port);
         if up {

@@ -53,16 +53,19 @@ mod audit;
 mod congestion;
 mod egress;
 mod params;
+mod soft;
 #[cfg(test)]
 mod tests;
 
 pub use crate::perflow::{BACKSTOP, HOP_RTT};
+pub use crate::refresh::REFRESH;
 pub use params::{HOLD_ORIGINAL, Q_HIGH, Q_LOW, QUEUES, QUIET, READING};
 
 use crate::perflow::{
     BUCKETS, Backstop, Draws, HopBdp, Keys, NicFlows, OWN_TIMERS, Own, Pairs, Plan, TABLE, Table,
     active_with, flagged, place, tag,
 };
+use crate::refresh::{Due, Refresh};
 use crate::{
     Actions, FlowControl, Hints, Interest, Mmu, NodeSetup, NodeView, ParamError, PortQueue,
     QueueLayout, Role, SchemeInfo, StateSize, TimerKey, Values, Verdict, Violation, Waits,
@@ -72,7 +75,9 @@ use egress::{Egress, Queue};
 use params::Reading;
 use weir_core::prefetch::prefetch;
 use weir_core::reason::Quantity;
-use weir_core::{ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId, Reason};
+use weir_core::{
+    ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId, Reason, Time,
+};
 
 /// The catalogue entry.
 pub const INFO: SchemeInfo = SchemeInfo {
@@ -93,6 +98,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
         BUCKETS,
         HOP_RTT,
         BACKSTOP,
+        REFRESH,
     ],
     lossless: false,
     ingress_bound: crate::perflow::ingress_bound,
@@ -142,6 +148,7 @@ pub struct FlowSail {
     nic: NicFlows,
     draws: Draws,
     backstop: Backstop,
+    refresh: Refresh<(Priority, FlowId)>,
 }
 
 fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
@@ -191,6 +198,7 @@ impl FlowSail {
             nic: NicFlows::default(),
             draws: Draws::new(setup.seed, INFO.name, setup.node),
             backstop: Backstop::new(values, setup)?,
+            refresh: Refresh::new(values, setup)?,
             plan,
         })
     }
@@ -287,6 +295,7 @@ impl FlowSail {
     /// Algorithm 1, lines 18-19, 24-27: the packet of flow `i` in `queue` met congestion or not.
     fn identify(
         &mut self,
+        now: Time,
         p: &mut Packet,
         at: usize,
         (i, queue): (u32, u32),
@@ -314,6 +323,7 @@ impl FlowSail {
             }
         } else if hit {
             f.upstream.pause(p.ingress, p.priority, p.flow, why, a);
+            self.refresh.told(now, p.ingress, a);
         }
     }
 
@@ -362,6 +372,10 @@ impl FlowSail {
 
     fn hear(&mut self, v: &NodeView<'_>, port: PortId, state: FlowState, a: &mut Actions) {
         let FlowState { pause, priority, flow } = state;
+        match pause {
+            true => self.refresh.heard(v, port, (priority, flow), a),
+            false => self.refresh.lifted(port, (priority, flow), a),
+        }
         let key = self.keys.of(flow);
         if self.role == Role::Nic {
             self.nic.set(port, (priority, key), flow.get(), pause, a);
@@ -416,7 +430,7 @@ impl FlowControl for FlowSail {
         let at = self.plan.at(egress, class);
         let (i, queue) = self.map(v, p, at);
         let met = self.congestion(v, p, at, i, queue);
-        self.identify(p, at, (i, queue), met, a);
+        self.identify(v.now, p, at, (i, queue), met, a);
         self.plan.data(class, queue)
     }
 
@@ -480,6 +494,9 @@ impl FlowControl for FlowSail {
     }
 
     fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        if let Some(due) = Due::of(key) {
+            return self.refresh(v, key.port, due, a);
+        }
         if self.backstop.timer(v, key, a) {
             return;
         }
@@ -493,6 +510,7 @@ impl FlowControl for FlowSail {
 
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         self.backstop.link(v, port, up, a);
+        self.refresh.link(v.now, port, up, a);
         self.nic.link(port, a);
         for e in &mut self.egresses[self.plan.all_at(port)] {
             e.resume_all(v.now, a);

@@ -37,6 +37,8 @@ mod curve;
 #[cfg(test)]
 mod tests;
 
+pub use crate::refresh::REFRESH;
+use crate::refresh::{Due, Refresh};
 use crate::{
     Actions, Fallback, FlowControl, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
     Param, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout, Role, SchemeInfo,
@@ -120,7 +122,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
     title: "GFC",
     summary: "Lowers the neighbour's rate as the ingress queue grows instead of stopping it.",
     reference: "Qian et al., Gentle Flow Control, SIGCOMM 2019; as a baseline in the OFC paper",
-    params: &[MODE, FEEDBACK, B_M, B_1, B_0, MIN_RATE, PERIOD, DOWN_HYSTERESIS, RESPONSE],
+    params: &[MODE, FEEDBACK, B_M, B_1, B_0, MIN_RATE, PERIOD, DOWN_HYSTERESIS, RESPONSE, REFRESH],
     lossless: true,
     ingress_bound,
     many_paths: Ok(()),
@@ -182,6 +184,7 @@ pub struct Gfc {
     heard: Vec<PerPriority>,
     /// Whether an ingress's report timer runs.
     reporting: Vec<bool>,
+    refresh: Refresh<Priority>,
 }
 
 fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
@@ -208,11 +211,12 @@ impl Gfc {
             Role::Nic => plan.feedback != "buffer",
         };
         let ports = setup.ports.len();
+        let refresh = Refresh::new(values, setup)?;
         let curve = |i: usize| match needs_curve {
             true => plan.curve(i),
             false => Ok(Curve::flat(&setup.ports[i])),
         };
-        Ok(Self {
+        Self {
             schedule: *setup.schedule,
             queue_of: setup.schedule.queue_of(),
             role: setup.role,
@@ -223,7 +227,23 @@ impl Gfc {
             told: vec![[0; Priority::COUNT]; ports],
             heard: vec![[0; Priority::COUNT]; ports],
             reporting: vec![false; ports],
-        })
+            refresh,
+        }
+        .checked()
+    }
+
+    /// Refuses a refresh that is too short for reports which come on a timer of their own.
+    fn checked(self) -> Result<Self, ParamError> {
+        let longest = self.curves.iter().map(|c| c.period).max().unwrap_or_default();
+        match self.refresh.every() {
+            Some(every) if self.feedback == Feedback::Periodic && every < longest => {
+                Err(ParamError(format!(
+                    "refresh is {every}: limits are repeated every period, which is {longest}, and \
+                     must not lapse earlier"
+                )))
+            }
+            _ => Ok(self),
+        }
     }
 
     #[inline]
@@ -268,6 +288,9 @@ impl Gfc {
             values[priority.index()] = new;
             let reason = self.reason(v, (ingress, priority), old, new);
             a.send(ingress, self.message(PrioritySet::only(priority), values), reason);
+            if new != 0 {
+                self.refresh.told(v.now, ingress, a);
+            }
         }
     }
 
@@ -342,6 +365,25 @@ impl Gfc {
         }
     }
 
+    /// A timer of the refresh. (Reports on a timer of their own repeat limits anyway.)
+    fn on_refresh(&mut self, v: &NodeView<'_>, port: PortId, due: Due, a: &mut Actions) {
+        match due {
+            Due::Repeat => {
+                let told = self.told[port.index()];
+                let limited = |p: &Priority| told[p.index()] != 0;
+                let enable: PrioritySet = Priority::ALL.into_iter().filter(limited).collect();
+                let message = (!enable.is_empty()).then(|| self.message(enable, told));
+                self.refresh.repeat(v, port, message.as_slice(), a);
+            }
+            Due::Lapse => {
+                let stages = matches!(self.feedback, Feedback::Stages { .. });
+                for priority in self.refresh.lapsed(v, port, a) {
+                    self.obey(port, priority, 0, stages, a);
+                }
+            }
+        }
+    }
+
     fn timer_key(port: PortId) -> TimerKey {
         Timer::Report.key(port, 0)
     }
@@ -365,20 +407,28 @@ impl FlowControl for Gfc {
         }
     }
 
-    fn control(&mut self, _v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+    fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
         let (enable, values, stages) = match m {
             ControlMessage::Stage { enable, stage } => (*enable, stage.map(u16::from), true),
             ControlMessage::Occupancy { enable, units } => (*enable, *units, false),
             _ => return,
         };
         for priority in (enable & self.lossless).iter() {
-            self.obey(port, priority, values[priority.index()], stages, a);
+            let new = values[priority.index()];
+            match new {
+                0 => self.refresh.lifted(port, priority, a),
+                _ => self.refresh.heard(v, port, priority, a),
+            }
+            self.obey(port, priority, new, stages, a);
         }
     }
 
     /// A report is due: the occupancies of all lossless priorities. The timer goes on while
     /// there is something in the ingress, or a limit to be lifted.
     fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        if let Some(due) = Due::of(key) {
+            return self.on_refresh(v, key.port, due, a);
+        }
         let Timer::Report = Timer::of(key);
         let mut new = [0; Priority::COUNT];
         let mut empty = true;
@@ -401,6 +451,7 @@ impl FlowControl for Gfc {
     /// from none; with periodic reports, too, which go on as before.
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
         let i = port.index();
+        self.refresh.link(v.now, port, up, a);
         if up && self.role == Role::Switch {
             // an empty ingress would have no packet left whose departure lifts the limit
             let stores = |p: &Priority| v.q_in(port, *p) > Bytes::ZERO;

@@ -79,6 +79,21 @@ impl Card {
         }
     }
 
+    /// Pauses were not repeated in time: they end as if their RESUME had come.
+    pub(super) fn lapse(
+        &mut self,
+        port: PortId,
+        priority: Priority,
+        all: bool,
+        flows: Vec<FlowKey>,
+        a: &mut Actions,
+    ) {
+        if all && self.all.remove(&(port, priority)) {
+            a.open(port, Target::Priority(priority));
+        }
+        self.receive(port, priority, Frame { pause: false, all: false, flows }, a);
+    }
+
     /// Lifts every pause of a priority.
     pub(super) fn resume_all(&mut self, port: PortId, priority: Priority, a: &mut Actions) {
         self.all.remove(&(port, priority));

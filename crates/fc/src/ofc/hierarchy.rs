@@ -180,6 +180,23 @@ impl Hierarchy {
         }
     }
 
+    /// Pauses were not repeated in time: they end as if their RESUME had come. Flows that were
+    /// paused by name and not by the wildcard stay paused when that ends.
+    pub(super) fn lapse(
+        &mut self,
+        all: bool,
+        flows: Vec<FlowKey>,
+        rules: Rules,
+        lane: &Lane,
+        a: &mut Actions,
+    ) {
+        if all {
+            self.all = false;
+            a.open(lane.port, Target::Priority(lane.priority));
+        }
+        self.receive(Frame { pause: false, all: false, flows }, rules, lane, a);
+    }
+
     /// Lifts every pause: the RESUME of the urgent state.
     fn resume_all(&mut self, rules: Rules, lane: &Lane, a: &mut Actions) {
         self.all = false;

@@ -61,14 +61,17 @@
 mod card;
 mod hierarchy;
 mod notify;
+mod soft;
 mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use crate::refresh::REFRESH;
+use crate::refresh::Refresh;
 use crate::{
     Actions, Fallback, FlowControl, Group, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup,
-    NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, Values,
-    Verdict, Violation, threshold,
+    NodeView, Param, ParamError, PortQueue, QueueLayout, Role, SchemeInfo, StateSize, TimerKey,
+    Values, Verdict, Violation, threshold,
 };
 use card::Card;
 use hierarchy::{Hierarchy, Lane, Queues, Rules};
@@ -177,6 +180,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
         RESUME_TEST,
         PAUSE_TABLE,
         SCOPE,
+        REFRESH,
     ],
     lossless: true,
     ingress_bound: |_| IngressBound::Pauses,
@@ -289,6 +293,7 @@ pub struct Ofc {
     /// `congested_flow_tab` and queue roles, by class and egress.
     egress: Vec<Hierarchy>,
     card: Card,
+    refresh: Refresh<soft::Named>,
 }
 
 fn build(values: &Values, setup: &NodeSetup<'_>) -> Result<Box<dyn FlowControl>, ParamError> {
@@ -352,6 +357,7 @@ impl Ofc {
             told: vec![Told::default(); lanes],
             egress: vec![Hierarchy::default(); lanes],
             card: Card::default(),
+            refresh: Refresh::new(values, setup)?,
         })
     }
 
@@ -451,11 +457,12 @@ impl FlowControl for Ofc {
         }
     }
 
-    fn control(&mut self, _v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
+    fn control(&mut self, v: &NodeView<'_>, port: PortId, m: &ControlMessage, a: &mut Actions) {
         let Some((priority, frame)) = Frame::read(m) else { return };
         if !self.is_lossless(priority) {
             return;
         }
+        self.hear(v, port, priority, &frame, a);
         match self.role {
             Role::Nic => self.card.receive(port, priority, frame, a),
             Role::Switch => {
@@ -479,7 +486,12 @@ impl FlowControl for Ofc {
         }
     }
 
+    fn timer(&mut self, v: &NodeView<'_>, key: TimerKey, a: &mut Actions) {
+        self.refresh(v, key, a);
+    }
+
     fn link(&mut self, v: &NodeView<'_>, port: PortId, up: bool, a: &mut Actions) {
+        self.refresh.link(v.now, port, up, a);
         for priority in self.lossless() {
             let (at, lane) = (self.at(priority, port), self.lane(priority, port));
             match self.role {

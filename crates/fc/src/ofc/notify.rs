@@ -30,6 +30,9 @@ impl Ofc {
             PauseTable::Union => self.tell_growth(ingress, priority, pause, reason, a),
             PauseTable::Overwrite => self.tell_again(ingress, priority, pause, reason, a),
         }
+        if self.refresh.is_on() && !self.told[self.at(priority, ingress)].is_nothing() {
+            self.refresh.told(v.now, ingress, a);
+        }
     }
 
     /// Algorithm 1, lines 3 to 12, and why.

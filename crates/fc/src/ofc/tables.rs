@@ -72,6 +72,11 @@ impl Frame {
         }
     }
 
+    /// The wildcard.
+    fn all(pause: bool, priority: Priority) -> ControlMessage {
+        ControlMessage::OfcFlows { pause, priority, all: true, flows: Vec::new() }
+    }
+
     /// Sends the wildcard.
     pub(super) fn send_all(
         pause: bool,
@@ -79,8 +84,29 @@ impl Frame {
         reason: Reason,
         a: &mut Actions,
     ) {
-        let flows = Vec::new();
-        a.send(port, ControlMessage::OfcFlows { pause, priority, all: true, flows }, reason);
+        a.send(port, Self::all(pause, priority), reason);
+    }
+
+    /// `flows`, sorted, in as many frames as they need.
+    fn lists(
+        pause: bool,
+        kind: KeyKind,
+        priority: Priority,
+        flows: &[FlowKey],
+    ) -> impl Iterator<Item = ControlMessage> {
+        flows.chunks(per_frame(kind)).map(move |part| match kind {
+            KeyKind::Pair => ControlMessage::OfcFlows {
+                pause,
+                priority,
+                all: false,
+                flows: part.iter().map(|f| f.pair()).collect(),
+            },
+            KeyKind::Flow => ControlMessage::OfcTuples {
+                pause,
+                priority,
+                flows: part.iter().map(|f| (f.pair(), f.number)).collect(),
+            },
+        })
     }
 
     /// Sends `flows`, sorted, in as many frames as they need.
@@ -92,20 +118,7 @@ impl Frame {
         reason: Reason,
         a: &mut Actions,
     ) {
-        for part in flows.chunks(per_frame(kind)) {
-            let message = match kind {
-                KeyKind::Pair => ControlMessage::OfcFlows {
-                    pause,
-                    priority,
-                    all: false,
-                    flows: part.iter().map(|f| f.pair()).collect(),
-                },
-                KeyKind::Flow => ControlMessage::OfcTuples {
-                    pause,
-                    priority,
-                    flows: part.iter().map(|f| (f.pair(), f.number)).collect(),
-                },
-            };
+        for message in Self::lists(pause, kind, priority, flows) {
             a.send(port, message, reason);
         }
     }
@@ -167,5 +180,12 @@ impl Told {
     #[inline]
     pub(super) fn is_nothing(&self) -> bool {
         !self.all && self.flows.is_empty()
+    }
+
+    /// The frames that say it once more.
+    pub(super) fn frames(&self, kind: KeyKind, priority: Priority) -> Vec<ControlMessage> {
+        let flows: Vec<FlowKey> = self.flows.iter().copied().collect();
+        let all = self.all.then(|| Frame::all(true, priority));
+        all.into_iter().chain(Frame::lists(true, kind, priority, &flows)).collect()
     }
 }

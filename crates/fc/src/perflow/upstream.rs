@@ -25,6 +25,15 @@ impl Upstream {
         *self != Self::Open
     }
 
+    /// The flow that a pause names which stands at `ingress`.
+    pub(crate) fn at(&self, ingress: PortId) -> Option<FlowId> {
+        match self {
+            Self::Open => None,
+            Self::Paused(port, flow) => (*port == ingress).then_some(*flow),
+            Self::PausedAt(ways) => ways.0.iter().find(|w| w.0 == ingress).map(|w| w.1),
+        }
+    }
+
     /// Pauses `flow` at `ingress` unless a pause stands there. `why` is called if none does.
     pub(crate) fn pause(
         &mut self,

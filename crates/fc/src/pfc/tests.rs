@@ -316,6 +316,7 @@ fn a_refresh_that_comes_too_late_or_faster_than_frames_can_be_sent_is_refused() 
         assert_eq!(Pfc::new(&values, &setup).is_ok(), fits, "{refresh}");
     }
     values.set(&TIMER, "sticky").unwrap();
+    assert!(Pfc::new(&values, &setup).is_ok(), "no pause time to be below of");
     values.set(&REFRESH, "1ps").unwrap();
-    assert!(Pfc::new(&values, &setup).is_ok(), "nothing is refreshed");
+    assert!(Pfc::new(&values, &setup).is_err());
 }

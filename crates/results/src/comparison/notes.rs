@@ -25,6 +25,7 @@ pub fn notes(c: &Comparison<'_>, group: &Group<'_>) -> Vec<String> {
             notes.push(format!("{} lost ({})", format::count(packets), reason.name()));
         }
     }
+    notes.extend(lost_pauses(group));
     let (open, all) = group
         .runs
         .iter()
@@ -53,6 +54,8 @@ pub fn notes(c: &Comparison<'_>, group: &Group<'_>) -> Vec<String> {
         (total(|t| t.watchdog_storms), "watchdog storms"),
         (total(|t| t.needless_timeouts), "timeouts although nothing was lost"),
         (total(|t| t.control_dropped), "control frames lost"),
+        (total(|t| t.control_delayed), "control frames late"),
+        (total(|t| t.control_duplicated), "control frames duplicated"),
     ] {
         if n > 0 {
             notes.push(format!("{} {what}", format::count(n)));
@@ -69,6 +72,19 @@ pub fn notes(c: &Comparison<'_>, group: &Group<'_>) -> Vec<String> {
         notes.push(format!("packet processors stopped {times}, {stopped} together"));
     }
     notes
+}
+
+/// What is said of a lossless priority that lost packets after a PAUSE had not arrived.
+fn lost_pauses(group: &Group<'_>) -> Option<String> {
+    let broken = |r: &&Run| {
+        let breaks = |d: &weir_sim::outcome::DropRecord| {
+            d.reason.breaks_losslessness() && r.config.switch.lossless.contains(d.priority)
+        };
+        r.variant.scheme.lossless && r.outcome.drops.iter().any(breaks)
+    };
+    let frame = group.runs.iter().filter(broken).find_map(Run::lost_pause)?;
+    let text = frame.describe(&group.experiment.topology);
+    Some(format!("lossless packets lost after a lost PAUSE: {text}"))
 }
 
 /// What is said of packets out of order, with the reading of the scheme that is known to cause it.
@@ -139,12 +155,20 @@ fn endings(e: &Experiment, group: &Group<'_>) -> Vec<String> {
     }
     let stalls = count(|r| matches!(r.outcome.finish, Finish::Stalled(_)));
     if stalls > 0 {
-        notes.push(format!("STALLED{}", of_all(stalls)));
+        let frame = group.runs.iter().find_map(Run::lost_frame);
+        let why = frame.map(|f| format!(": {}", f.describe(&e.topology)));
+        notes.push(format!("STALLED{}{}", of_all(stalls), why.unwrap_or_default()));
     }
     let clock = count(Run::clock_ended);
     if clock > 0 {
         let end = format::time(weir_sim::HORIZON);
         notes.push(format!("NOT OVER{} after {end}, the end of the clock", of_all(clock)));
+    }
+    let unfinished = |r: &&Run| r.outcome.finish == Finish::TimeLimit && r.unfinished().0 > 0;
+    if let Some(frame) = group.runs.iter().filter(unfinished).find_map(|r| r.outcome.faulted.last())
+    {
+        let text = frame.describe(&e.topology);
+        notes.push(format!("unfinished after lost control frames, the last: {text}"));
     }
     if group.runs.iter().any(Run::interrupted) {
         notes.push("INTERRUPTED".into());

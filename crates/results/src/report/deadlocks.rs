@@ -25,6 +25,10 @@ pub(super) fn section(c: &Comparison<'_>) -> String {
             };
             let title = escape(&look.name);
             out.push_str(&format!("<h3>{title}, seed {} {what}</h3>\n", run.variant.seed));
+            if let Some(frame) = run.lost_frame() {
+                let text = escape(&frame.describe(&group.experiment.topology));
+                out.push_str(&format!("<p class=\"warn\">{text}</p>\n"));
+            }
             let table = stuck_table(group.experiment, stuck);
             match &run.outcome.finish {
                 Finish::Deadlock(d) if !drawn => {

@@ -14,7 +14,7 @@ use weir_core::percentile::{P50, P95, P99};
 use weir_core::{ClassId, Time};
 use weir_scenario::experiment::Experiment;
 use weir_sim::config::Reliability;
-use weir_sim::outcome::{Deadlock, Finish, Stuck, Totals};
+use weir_sim::outcome::{Deadlock, FaultedFrame, Finish, Stuck, Totals};
 
 /// The version of the file format.
 pub(crate) const SCHEMA: u32 = 2;
@@ -165,6 +165,7 @@ pub fn run_summary(e: &Experiment, run: &Run) -> Value {
         "missing_signal": missing_signal(run),
         "series_interval_ps": o.series_interval.map(Time::as_ps),
         "drops": drops(e, run),
+        "faulted_frames": faulted(e, run),
         "classes": classes,
         "sizes": sizes,
         "queues": queues,
@@ -197,6 +198,9 @@ pub fn total_columns() -> Vec<Column<Totals>> {
         "acks_arrived" Whole Count: "the same, received by hosts", |t| t.acks_arrived;
         "dropped" Whole Count: "data packets and answers lost, for any reason", |t| t.dropped;
         "control_dropped" Whole Count: "control frames lost", |t| t.control_dropped;
+        "control_delayed" Whole Count: "control frames that a fault delayed", |t| t.control_delayed;
+        "control_duplicated" Whole Count: "control frames that a fault duplicated",
+            |t| t.control_duplicated;
         "in_network" Whole Count: "packets still in the network at the end", |t| t.in_network;
         "retransmitted" Whole Count: "packets retransmitted", |t| t.retransmitted;
         "reordered" Whole Count: "packets that arrived behind a later one", |t| t.reordered;
@@ -277,6 +281,26 @@ fn tcp(s: &ClassStats) -> Value {
     })
 }
 
+/// A control frame that was lost or late.
+fn faulted_frame(e: &Experiment, f: &FaultedFrame) -> Value {
+    json!({
+        "at_ps": f.at.as_ps(),
+        "node": e.topology.name(f.node),
+        "port": e.topology.port_label(f.node, f.port),
+        "fate": f.fate.name(),
+        "frame": f.what(&e.topology),
+    })
+}
+
+/// The first frames that faults and bit errors hit, and how many more there were.
+fn faulted(e: &Experiment, run: &Run) -> Value {
+    const MOST: usize = 100;
+    let all = &run.outcome.faulted;
+    let more = all.len().saturating_sub(MOST) as u64 + run.outcome.faulted_left_out;
+    let first: Vec<Value> = all.iter().take(MOST).map(|f| faulted_frame(e, f)).collect();
+    json!({ "frames": first, "more": more })
+}
+
 fn stuck(e: &Experiment, s: &Stuck) -> Value {
     json!({
         "node": e.topology.name(s.node),
@@ -286,6 +310,7 @@ fn stuck(e: &Experiment, s: &Stuck) -> Value {
         "bytes": s.bytes.get(),
         "since_ps": s.since.map(Time::as_ps),
         "waits_for": s.waits_for,
+        "lost_frame": s.lost.as_ref().map(|f| faulted_frame(e, f)),
     })
 }
 

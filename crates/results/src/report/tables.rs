@@ -243,6 +243,10 @@ fn port_columns<'a>() -> Vec<Column<Of<'a, &'a PortRecord>>> {
             |v| v.it.queue.percentile(P99);
         "queue_max" Whole Bytes: "longest queue, exactly", |v| v.it.queue.max;
         "control_sent" Whole Count: "control frames sent by the port", |v| v.it.control_sent;
+        "control_faulted" Whole Count:
+            "control frames that came in by the port and were dropped, delayed or duplicated by a \
+             fault",
+            |v| v.it.control_faulted;
         "pauses_sent" Text: "pauses it sent to its neighbour, by priority",
             |v| by_priority(v.it.pauses_sent);
         "holds" Text: "how often it was held itself, by priority", |v| by_priority(v.it.holds);

@@ -38,6 +38,7 @@ fn check(config: &Config) -> Result<(), SimError> {
         return setting("until", t.to_string(), "a run lasts at most 2^46 ps, about 70 s");
     }
     config.probes.check()?;
+    config.faults.iter().try_for_each(|fault| fault.check())?;
     check_transport(config)?;
     if let Some(pipeline) = config.switch.pipeline {
         check_pipeline(config, &pipeline)?;

@@ -20,6 +20,7 @@ pub(crate) mod transmit;
 
 use crate::env::{Ahead, Env};
 use crate::extras::Said;
+use crate::faults::Faults;
 use crate::frame::outgoing;
 use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
@@ -127,6 +128,7 @@ pub(crate) struct Nic {
     source: HostFlows,
     free: Vec<u32>,
     bit_errors: Stream,
+    pub(crate) faults: Faults,
     /// Flows that are over.
     pub(crate) records: Records,
     pub(crate) traffic: TrafficHash,
@@ -187,6 +189,7 @@ impl Nic {
             slot_of: Vec::new(),
             receivers: FxHashMap::default(),
             bit_errors: Stream::new(shared.config.seed, "bit-errors", u64::from(id.0)),
+            faults: Faults::new(id, shared),
             undamaged: shortcuts
                 && !probes.hear(Hears::ARRIVED)
                 && shared.byte_survival_ln == 0.0

@@ -6,10 +6,10 @@ use super::{Nic, NicTimer};
 use crate::config::Reliability;
 use crate::corruption;
 use crate::env::Env;
-use crate::outcome::MaybeTime;
+use crate::outcome::{DropReason, Fate, MaybeTime};
 use weir_cc::hpcc::Telemetry;
 use weir_cc::{Ack, IntHop, MAX_HOPS, Timers};
-use weir_core::{Bytes, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
+use weir_core::{Bytes, ControlMessage, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{HoldState, NodeView, PortQueue};
 
 /// A flow at its receiver.
@@ -169,14 +169,61 @@ impl Nic {
     }
 
     fn on_control_frame(&mut self, i: usize, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
-        let message = env.wires.extras.messages.take(packet.extra).message;
         let response = env.shared.config.link.response.at(self.ports[i].tx.rate);
-        let port = PortId::from_index(i);
-        if response == Time::ZERO {
+        if self.faults.any() {
+            self.on_faulty_frame(i, packet, response, now, env);
+            return;
+        }
+        let message = env.wires.extras.messages.take(packet.extra).message;
+        self.respond(PortId::from_index(i), message, response, now, env);
+    }
+
+    fn respond(
+        &mut self,
+        port: PortId,
+        message: ControlMessage,
+        after: Time,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        if after == Time::ZERO {
             self.on_control(port, &message, now, env);
             return;
         }
-        self.responding.push(now + response, port, message, &mut self.timers);
+        self.responding.push(now + after, port, message, &mut self.timers);
+    }
+
+    /// [`Nic::on_control_frame`] where a fault may hit the frame.
+    #[cold]
+    fn on_faulty_frame(
+        &mut self,
+        i: usize,
+        packet: &Packet,
+        response: Time,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        let port = PortId::from_index(i);
+        let message = &env.wires.extras.messages.get(packet.extra).message;
+        let effects = self.faults.strike(port, message, now);
+        self.ports[i].meter.control_faulted += u64::from(effects.is_fault());
+        let Some(delay) = effects.delay else {
+            self.lose(DropReason::Fault, packet, now, env);
+            return;
+        };
+        let message = env.wires.extras.messages.take(packet.extra).message;
+        self.respond(port, message.clone(), response + delay, now, env);
+        for late in effects.again {
+            self.respond(port, message.clone(), response + late, now, env);
+        }
+    }
+
+    /// Counts a packet that is lost as it arrives.
+    #[cold]
+    fn lose(&mut self, reason: DropReason, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        self.tally.drop(now, p);
+        self.probes.dropped(now, reason, p);
+        env.wires.extras.discard(p);
     }
 
     /// Tells probes of a packet, and drops it if it was damaged on the wire; returns whether it
@@ -188,9 +235,11 @@ impl Nic {
         let damage =
             corruption::damage(p, &port.tx, &port.outages, &mut self.bit_errors, env.shared, now);
         if let Some(reason) = damage {
-            self.tally.drop(now, p);
-            self.probes.dropped(now, reason, p);
-            env.wires.extras.discard(p);
+            if p.kind == PacketKind::Control && reason == DropReason::BitError {
+                let message = &env.wires.extras.messages.get(p.extra).message;
+                self.faults.note(now, PortId::from_index(i), Fate::Damaged, message);
+            }
+            self.lose(reason, p, now, env);
         }
         damage.is_some()
     }

@@ -1,10 +1,11 @@
 //! What a host has to say when the run ends.
 
-use super::Nic;
 use super::sender::Sender;
+use super::{Nic, NicTimer};
+use crate::faults::Hold;
 use crate::outcome::{FlowRecord, Flows, HeldAt, PortRecord, QueueStats, Rare, Stuck};
 use crate::probe::Sight;
-use weir_core::{Bytes, PortId, PrioritySet, QueueId, Time};
+use weir_core::{Bytes, FlowId, PortId, PrioritySet, QueueId, Time};
 use weir_fc::{NodeView, StateSize, Violation};
 
 impl Nic {
@@ -80,7 +81,7 @@ impl Nic {
             let at = (self.id, PortId::from_index(o));
             port.meter.record(at, &port.tx, QueueStats::default(), (start, end))
         });
-        records.filter(|r| r.packets > 0).collect()
+        records.filter(|r| r.packets > 0 || r.control_faulted > 0).collect()
     }
 
     /// Flows that have something left to send, with what holds them.
@@ -92,7 +93,8 @@ impl Nic {
             let priority_held = port.held_priorities.contains(s.priority());
             let since =
                 s.hold_clock.since().or_else(|| port.priority_clocks[s.priority().index()].since());
-            let waits_for = if s.held || priority_held {
+            let held = s.held || priority_held;
+            let waits_for = if held {
                 "a RESUME from its switch"
             } else if !port.tx.up {
                 "its link to come up"
@@ -107,18 +109,52 @@ impl Nic {
                 let payload = s.payload_of(0);
                 s.spec.size.saturating_sub(Bytes::new(u64::from(s.una) * payload))
             };
+            let hold = Hold {
+                port: PortId(s.port),
+                priority: s.priority(),
+                queue: QueueId(slot as u32),
+                since,
+            };
+            let lost = self.faults.reason(&hold, &[s.spec.id]).filter(|_| held);
             stuck.push(Stuck {
                 node: self.id,
-                port: PortId(s.port),
-                queue: QueueId(slot as u32),
+                port: hold.port,
+                queue: hold.queue,
                 priority: s.priority(),
                 bytes: left,
                 since,
                 waits_for: format!("flow {} waits for {waits_for}", s.spec.id),
+                lost: lost.cloned(),
             });
         }
         stuck.extend(self.streams.stuck(self.id));
         stuck
+    }
+
+    /// Whether a flow that the traffic plan has for this host is still to start.
+    pub(crate) fn expects_flows(&self) -> bool {
+        self.upcoming.is_some()
+    }
+
+    /// Payload bytes that this host has received, what came twice counted once, and how many of its
+    /// own flows are not over.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        let received = self.receivers.values().map(|r| r.delivered).sum();
+        (received, self.slots.iter().flatten().count() as u64)
+    }
+
+    /// When everything that is to be sent now has been, as far as pacing goes.
+    pub(crate) fn paced_until(&self) -> Time {
+        let paces = self.slots.iter().flatten().filter(|s| s.has_data()).map(|s| s.next_time);
+        let clock = Some(self.clocks.min()).filter(|t| *t != Time::NEVER);
+        paces.chain(clock).max().unwrap_or_default()
+    }
+
+    /// The flows whose retransmission timers run, each with how often its timer has fired.
+    pub(crate) fn timeouts(&self) -> impl Iterator<Item = (FlowId, u64)> {
+        let runs = |slot: usize| self.timers.is_armed(NicTimer::Timeout(slot as u32));
+        let flows = self.slots.iter().enumerate().filter_map(|(slot, s)| Some((slot, s.as_ref()?)));
+        flows.filter(move |(slot, _)| runs(*slot)).map(|(_, s)| (s.spec.id, s.timeouts))
     }
 
     /// Whether every flow that started is over.

@@ -56,6 +56,7 @@ impl Streams {
                 "ACKs of flow {} wait for a RESUME from their switch",
                 s.header.flow
             ),
+            lost: None,
         })
     }
 

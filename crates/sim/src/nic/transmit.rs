@@ -441,6 +441,10 @@ impl Nic {
         let Some(s) = &mut self.slots[slot as usize] else { return };
         s.close();
         let o = usize::from(s.port);
+        if s.held || self.ports[o].held_priorities.contains(s.priority()) {
+            // it has been held until now, so the run has lasted until now
+            self.tally.last_activity = now;
+        }
         if s.nxt >= s.total && s.held_total.is_none() {
             let clock = &self.ports[o].priority_clocks[s.priority().index()];
             s.held_total = Some(s.held_time(clock.read(now), now));

@@ -12,6 +12,8 @@ pub(crate) struct PortMeter {
     pub(crate) holds: PortHolds,
     pub(crate) late: LateFrames,
     pub(crate) control_sent: u64,
+    /// Control frames of the neighbour that a fault hit.
+    pub(crate) control_faulted: u64,
     pub(crate) pauses_sent: [u64; Priority::COUNT],
     /// Packets with an ECN mark of this port.
     pub(crate) marked: u64,
@@ -26,7 +28,8 @@ impl PortMeter {
         self.holds.restart(now);
         self.before = (tx.packets, tx.wire_bytes);
         self.pauses_sent = [0; Priority::COUNT];
-        (self.control_sent, self.marked, self.dropped) = (0, 0, 0);
+        (self.control_sent, self.control_faulted) = (0, 0);
+        (self.marked, self.dropped) = (0, 0);
     }
 
     /// What the port did from `start` to `end`.
@@ -49,6 +52,7 @@ impl PortMeter {
             utilisation: if span == 0 { 0.0 } else { busy.as_ps() as f64 / span as f64 },
             queue,
             control_sent: self.control_sent,
+            control_faulted: self.control_faulted,
             pauses_sent: self.pauses_sent,
             holds: self.holds.started(),
             held_time: self.holds.time(start, end),

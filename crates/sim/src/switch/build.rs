@@ -10,6 +10,7 @@ use super::standing::Standing;
 use super::{Switch, SwitchTimer, Way};
 use crate::chain::Store;
 use crate::config::{EcnAt, EcnConfig};
+use crate::faults::Faults;
 use crate::probe::length::LengthProbe;
 use crate::probe::{Hears, ProbeSetup, Probes};
 use crate::responses::Responses;
@@ -76,6 +77,7 @@ impl Switch {
             marks_on_entry,
             marker: Marker::new(Stream::new(seed, "ecn", u64::from(id.0)), config),
             bit_errors: Stream::new(seed, "bit-errors", u64::from(id.0)),
+            faults: Faults::new(id, shared),
             watchdog: config.switch.watchdog,
             waits: FxHashMap::default(),
             standing: Standing::default(),

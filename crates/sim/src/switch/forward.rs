@@ -10,8 +10,8 @@
 use super::{Path, Switch};
 use crate::corruption;
 use crate::env::Env;
-use crate::outcome::DropReason;
-use weir_core::{Bytes, Packet, PacketKind, PortId, Time, packet::flags};
+use crate::outcome::{DropReason, Fate};
+use weir_core::{Bytes, ControlMessage, Packet, PacketKind, PortId, Time, packet::flags};
 use weir_fc::{PortQueue, Refusal};
 use weir_net::Forwarding;
 
@@ -192,14 +192,53 @@ impl Switch {
 
     /// A control frame came in: it takes effect after the link's response time.
     pub(super) fn on_control_frame(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
-        let message = env.wires.extras.messages.take(packet.extra).message;
         let port = packet.ingress;
         let response = env.shared.config.link.response.at(self.ports[port.index()].tx.rate);
-        if response == Time::ZERO {
+        if self.faults.any() {
+            self.on_faulty_frame(packet, response, now, env);
+            return;
+        }
+        let message = env.wires.extras.messages.take(packet.extra).message;
+        self.respond(port, message, response, now, env);
+    }
+
+    fn respond(
+        &mut self,
+        port: PortId,
+        message: ControlMessage,
+        after: Time,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        if after == Time::ZERO {
             self.on_control(port, &message, now, env);
             return;
         }
-        self.responding.push(now + response, port, message, &mut self.timers);
+        self.responding.push(now + after, port, message, &mut self.timers);
+    }
+
+    /// [`Switch::on_control_frame`] where a fault may hit the frame.
+    #[cold]
+    fn on_faulty_frame(
+        &mut self,
+        packet: &Packet,
+        response: Time,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
+        let port = packet.ingress;
+        let message = &env.wires.extras.messages.get(packet.extra).message;
+        let effects = self.faults.strike(port, message, now);
+        self.ports[port.index()].meter.control_faulted += u64::from(effects.is_fault());
+        let Some(delay) = effects.delay else {
+            self.lose(now, DropReason::Fault, packet, env);
+            return;
+        };
+        let message = env.wires.extras.messages.take(packet.extra).message;
+        self.respond(port, message.clone(), response + delay, now, env);
+        for late in effects.again {
+            self.respond(port, message.clone(), response + late, now, env);
+        }
     }
 
     /// Drops a packet that has no route.
@@ -241,6 +280,10 @@ impl Switch {
         packet: &Packet,
         env: &mut Env<'_, '_>,
     ) {
+        if packet.kind == PacketKind::Control && reason == DropReason::BitError {
+            let message = &env.wires.extras.messages.get(packet.extra).message;
+            self.faults.note(now, packet.ingress, Fate::Damaged, message);
+        }
         self.tally.drop(now, packet);
         self.probes.dropped(now, reason, packet);
         env.wires.extras.discard(packet);

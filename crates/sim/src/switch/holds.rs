@@ -78,7 +78,10 @@ impl Switch {
         if !self.ports[port.index()].tx.up {
             return;
         }
-        self.log_pause(port, &said, now);
+        // what is said again is no new pause
+        if said.reason != Reason::Refresh {
+            self.log_pause(port, &said, now);
+        }
         let p = &mut self.ports[port.index()];
         let frame = outgoing(said, &mut self.tally, &mut p.meter, &mut env.wires.extras);
         p.push_control(frame);

@@ -30,6 +30,7 @@ pub(crate) mod watchdog;
 use crate::chain::Store;
 use crate::config::WatchdogConfig;
 use crate::env::{Ahead, Env};
+use crate::faults::Faults;
 use crate::probe::Probes;
 use crate::probe::length::LengthProbe;
 use crate::responses::Responses;
@@ -195,6 +196,7 @@ pub(crate) struct Switch {
     acts_on_entry: bool,
     marks_on_entry: bool,
     bit_errors: Stream,
+    pub(crate) faults: Faults,
     way: Way,
     watchdog: Option<WatchdogConfig>,
     /// Since when heads wait that the scheme has left waiting. Apart from the queues: only few
@@ -467,7 +469,12 @@ impl Switch {
         self.timers.foreground() > 0 || self.clocks.min() != Time::NEVER
     }
 
-    /// The same, control frames in their response time aside.
+    /// When a port sends next that may, if any does: its rate may be limited.
+    pub(crate) fn paced_until(&self) -> Time {
+        Some(self.clocks.min()).filter(|t| *t != Time::NEVER).unwrap_or_default()
+    }
+
+    /// The same as [`Switch::has_foreground`], control frames in their response time aside.
     pub(crate) fn has_foreground_traffic(&self) -> bool {
         self.timers.foreground() > self.responding.timers() || self.clocks.min() != Time::NEVER
     }

@@ -83,7 +83,11 @@ impl Switch {
             let queue = port.statistics(counted_from, end);
             port.meter.record((id, PortId::from_index(o)), &port.tx, queue, (start, end))
         });
-        records.filter(|r| r.packets > 0 || r.dropped > 0 || r.queue.max > Bytes::ZERO).collect()
+        let did = |r: &PortRecord| {
+            let counts = [r.packets, r.dropped, r.control_faulted];
+            counts.iter().any(|n| *n > 0) || r.queue.max > Bytes::ZERO
+        };
+        records.filter(did).collect()
     }
 
     pub(crate) fn record(&mut self, end: Time) -> SwitchRecord {

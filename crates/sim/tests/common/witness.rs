@@ -79,7 +79,7 @@ impl Probe for Witness {
 
     /// At 0, 1, 3, 7, 15 us and so on.
     fn due(&self) -> Time {
-        Time::from_us((1 << self.samples.min(20)) - 1)
+        Time::from_us((1 << self.samples.min(40)) - 1)
     }
 
     fn sample(&mut self, now: Time, _: &dyn Sight) {

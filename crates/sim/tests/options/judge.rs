@@ -15,6 +15,9 @@ use weir_traffic::FlowSpec;
 /// Nothing is missing.
 pub(crate) const DELIVERED: &str = "all delivered";
 
+/// A frame that was lost or late is the reason, and the run says which.
+pub(crate) const LOST_FRAME: &str = "stalled: a control frame was lost or late, and is named";
+
 /// Runs a case: how it ended, or what is wrong with it.
 pub(crate) fn judge(case: &Case) -> Result<&'static str, String> {
     let out = match try_run(&case.topology, &case.flows, &case.config) {
@@ -49,9 +52,9 @@ pub(crate) fn judge(case: &Case) -> Result<&'static str, String> {
         Finish::TimeLimit if all_at_swifts_least(case, &out) => {
             Ok("time limit: Swift's smallest window, after timeouts without an answer")
         }
-        // a flow that waits for a lost RESUME with something unacknowledged keeps its timer running
-        Finish::TimeLimit if damaged_frames(case, &out) && out.totals.timeouts > 100 => {
-            Ok("time limit: a RESUME was lost, and timers go on for ever")
+        // a limit is no standstill
+        Finish::TimeLimit if case.config.scheme.info.name == "gfc" && !out.faulted.is_empty() => {
+            Ok("time limit: a frame that raises GFC's rate again was lost or late, and is named")
         }
         finish => Err(format!("{finish:?}, {:?}, open: {:?}", out.totals, open(case, &out))),
     }
@@ -97,12 +100,6 @@ fn nothing_repairs(case: &Case, f: &FlowRecord) -> bool {
     let early = nic.reliability == Reliability::GoBackN && f.reordered() > 0;
     let harmed = f.lost() + f.answers_lost() > 0 || early;
     nic.timeout.is_none() && nic.reliability != Reliability::Tcp && harmed
-}
-
-/// Whether bit errors have destroyed control frames. (Those that a failed link destroys do no harm:
-/// both ends forget their pauses.)
-fn damaged_frames(case: &Case, out: &Outcome) -> bool {
-    case.config.link.bit_error_rate > 0.0 && out.totals.control_dropped > 0
 }
 
 /// A full egress queue stops everything at its switch: any link may close a circle.
@@ -151,8 +148,8 @@ fn stalled(case: &Case, out: &Outcome, stuck: &[Stuck]) -> Result<&'static str, 
     let lost_answers: u64 = out.flows.iter().map(|f| f.answers_lost()).sum();
     let lost_data: u64 = out.flows.iter().map(|f| f.lost()).sum();
     let t = &out.totals;
-    if waits("RESUME") && damaged_frames(case, out) {
-        return Ok("stalled: a RESUME was lost");
+    if stuck.iter().any(|s| s.lost.is_some()) {
+        return Ok(LOST_FRAME);
     }
     if waits("its link to come up") && !waits("RESUME") && cut_off_flows(case, out) {
         return Ok("stalled: a link that has failed for good cuts flows off");
@@ -175,7 +172,8 @@ fn stalled(case: &Case, out: &Outcome, stuck: &[Stuck]) -> Result<&'static str, 
     }
     let list: Vec<&str> = stuck.iter().map(|s| s.waits_for.as_str()).collect();
     let open = open(case, out);
-    Err(format!("stalled without a reason, waiting: {list:?}, {t:?}, open: {open:?}"))
+    let hit = &out.faulted;
+    Err(format!("stalled without a reason, waiting: {list:?}, {t:?}, open: {open:?}, {hit:?}"))
 }
 
 /// What no network can exceed.
@@ -202,7 +200,8 @@ fn bounds(case: &Case, out: &Outcome) -> Result<(), String> {
         let whole = |t: Time| if f.retransmitted() == 0 { t } else { out.end };
         let life = f.finish().map_or(out.end, whole).max(f.acked().unwrap_or_default()) - f.start;
         if let Some(at) = f.held().iter().find(|at| at.time > life) {
-            return Err(format!("held for {} of {life} at {}: {f:?}", at.time, at.node));
+            let end = &out.finish;
+            return Err(format!("held for {} of {life} at {}: {f:?}, {end:?}", at.time, at.node));
         }
         // `ideal` is on one path, where a short last packet has to wait for the one before it
         let frame = if case.config.balance.keeps_order() { Time::ZERO } else { case.last_frame(f) };
@@ -236,6 +235,11 @@ fn probed(case: &Case, out: &Outcome) -> Result<(), String> {
     }
     let Some(arrived) = heard(out, "arrived") else { return Ok(()) };
     let lost = t.dropped + t.control_dropped;
+    let faulted: u64 = out.ports.iter().map(|p| p.control_faulted).sum();
+    let twice = faulted < t.control_delayed.max(t.control_duplicated);
+    if case.config.probes.warm_up == Time::ZERO && twice {
+        return Err(format!("{faulted} faults at ports, {t:?}"));
+    }
     if arrived != t.packet_hops || heard(out, "dropped") != Some(lost) {
         return Err(format!("{:?}, {t:?}", out.measurements));
     }

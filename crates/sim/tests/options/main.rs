@@ -9,19 +9,24 @@
 //! ```
 //!
 //! which prints how many cases ended in which way. `WEIR_OPTIONS=17` replays one case.
-//! `WEIR_FAILURES` does the same for the second sample, in which links fail, and `WEIR_RECOVERY` for
-//! the third, in which links under load recover and nothing may be lost for lack of memory.
+//! `WEIR_FAILURES` does the same for the second sample, in which links fail, `WEIR_RECOVERY` for the
+//! third, in which links under load recover and nothing may be lost for lack of memory, and
+//! `WEIR_FAULTS` for one in which control frames are lost, late or effective twice.
+//! `WEIR_LOSSES=0..1000` runs so many cases of every scheme in which every link loses one control
+//! frame in a hundred or in four.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod draw;
 mod judge;
+mod losses;
 mod outages;
 mod readings;
 mod recovery;
 
 use draw::Case;
 use judge::judge;
+use losses::Refresh;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use weir_fc::order::{REORDERING, reordering};
@@ -46,7 +51,7 @@ fn asked_for(variable: &str, sample: Range<u64>) -> Range<u64> {
 }
 
 /// How often the cases ended in which way; none may end in a way without a name.
-fn judge_all(cases: Range<u64>, draw: fn(u64) -> Case) -> BTreeMap<&'static str, u64> {
+fn judge_all(cases: Range<u64>, draw: impl Fn(u64) -> Case) -> BTreeMap<&'static str, u64> {
     let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
     let mut faults = Vec::new();
     for number in cases.clone() {
@@ -110,6 +115,52 @@ fn behind_a_link_that_recovers_no_lossless_priority_lacks_memory() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     // without pauses nothing would be shown
     assert!(cases != RECOVERY || paused > 500, "{paused}");
+}
+
+/// Cases of the sample with faults of control frames.
+const FAULTS: Range<u64> = 0..3000;
+
+#[test]
+fn with_faults_of_control_frames_everything_is_delivered_or_the_reason_is_named() {
+    let cases = asked_for("WEIR_FAULTS", FAULTS);
+    let outcomes = judge_all(cases.clone(), losses::any);
+    if cases == FAULTS {
+        assert!(outcomes[judge::DELIVERED] > 100, "{outcomes:?}");
+        assert!(outcomes[judge::LOST_FRAME] > 10, "{outcomes:?}");
+    }
+}
+
+/// Cases of each scheme in which control frames are lost.
+const LOSSES: Range<u64> = 0..60;
+
+/// How often runs of each scheme ended in which way.
+fn under_losses(refresh: Refresh) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
+    let cases = asked_for("WEIR_LOSSES", LOSSES);
+    let mut all = BTreeMap::new();
+    for scheme in weir_fc::SCHEMES.iter() {
+        println!("{}, refresh {refresh:?}", scheme.name);
+        let draw = |number| losses::case(number, scheme.name, refresh);
+        all.insert(scheme.name, judge_all(cases.clone(), draw));
+    }
+    all
+}
+
+#[test]
+fn with_a_refresh_everything_is_delivered_however_many_control_frames_are_lost() {
+    for (scheme, outcomes) in under_losses(Refresh::On) {
+        let delivered = |what: &&str| what.starts_with(judge::DELIVERED);
+        assert!(outcomes.keys().all(|what| delivered(&what)), "{scheme}: {outcomes:?}");
+    }
+}
+
+#[test]
+fn without_a_refresh_no_run_stands_still_in_silence() {
+    let outcomes = under_losses(Refresh::Off);
+    let stalls = |scheme: &str| outcomes[scheme].get(judge::LOST_FRAME).copied().unwrap_or(0);
+    for scheme in ["pfc", "ofc", "ideal", "flowsail", "ffc", "bfc"] {
+        assert!(stalls(scheme) > 0, "{scheme}: {:?}", outcomes[scheme]);
+    }
+    assert_eq!(stalls("none"), 0);
 }
 
 /// Cases of the sample of readings.

@@ -1,0 +1,234 @@
+//! `[[fault]]`: control frames that are lost, late or effective twice.
+
+use crate::experiment::Experiment;
+use crate::fields::{At, Fields, Or};
+use crate::keys;
+use crate::text::{Diagnostic, Diagnostics, Item, Span};
+use weir_core::{LinkId, NodeId, Ratio, Time};
+use weir_net::Topology;
+use weir_sim::config::{ControlFault, FaultKind, FaultPick, MessageKind, Stop};
+
+/// Schemes whose hosts send no control frames; a scheme of one's own may be different.
+const BUILT_IN: [&str; 10] =
+    ["pfc", "capfc", "ppfc", "gfc", "gpfc", "ofc", "bfc", "ideal", "flowsail", "ffc"];
+
+/// A fault by the names of the nodes at its link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultSpec {
+    /// The ends of the link; `None` for all links.
+    pub ends: Option<[At<String>; 2]>,
+    /// The end that the frames are sent to; `None` for both.
+    pub towards: Option<At<String>>,
+    /// Which frames.
+    pub message: At<MessageKind>,
+    /// What happens to them.
+    pub what: FaultKind,
+    /// To which of them.
+    pub which: FaultPick,
+    /// From when on.
+    pub from: At<Time>,
+    /// Until when.
+    pub until: Option<Time>,
+    /// Where it was written.
+    pub at: Option<Span>,
+}
+
+/// Reads a `[[fault]]`.
+pub(crate) fn read(item: &Item, out: &mut Diagnostics) -> Option<FaultSpec> {
+    let mut f = Fields::new(&keys::FAULT, Some(item), out);
+    if !f.given("link") {
+        f.missing("link");
+    }
+    let at = f.item("link").map(|item| item.span);
+    let ends = ends(&mut f, at);
+    let towards = f.text("towards");
+    let word = f.choice("message");
+    let kinds = MessageKind::ALL;
+    let kind = kinds.iter().find(|(name, _)| *name == word.value).map_or(MessageKind::Any, |k| k.1);
+    let (what, which) = (what(&mut f), which(&mut f));
+    let (from, until) = (f.time("from"), f.time_or_word("until"));
+    let until = match until.value {
+        Or::Is(end) if end <= from.value => {
+            let error = Diagnostic::error("`until` must be later than `from`");
+            f.out.push(error.maybe_at(until.span, format!("it begins at {}", from.value)));
+            return None;
+        }
+        Or::Is(end) => Some(end),
+        Or::Word(_) => None,
+    };
+    Some(FaultSpec {
+        ends: ends?,
+        towards,
+        message: word.map(|_| kind),
+        what: what?,
+        which: which?,
+        from,
+        until,
+        at,
+    })
+}
+
+/// The ends of the link, or all links; nothing if it is neither.
+#[expect(clippy::option_option, reason = "wrong, all links, or two ends")]
+fn ends(f: &mut Fields<'_>, at: Option<Span>) -> Option<Option<[At<String>; 2]>> {
+    let names = f.names("link")?;
+    match <[_; 2]>::try_from(names) {
+        Ok(ends) => Some(Some(ends)),
+        Err(names) if matches!(names.as_slice(), [one] if one.value == "all") => Some(None),
+        Err(_) => {
+            let error = Diagnostic::error("`link` names the two nodes that it joins, or `all`");
+            f.out.push(error.maybe_at(at, "such as `[\"leaf0\", \"spine1\"]` or `\"all\"`"));
+            None
+        }
+    }
+}
+
+fn what(f: &mut Fields<'_>) -> Option<FaultKind> {
+    let (what, by) = (f.choice("what"), f.time("by"));
+    let mut wrong = |title: &str, label: &str| {
+        let error = Diagnostic::error(title).maybe_at(by.span.or(what.span), label);
+        f.out.push(error);
+        None
+    };
+    match what.value {
+        "delay" if by.value == Time::ZERO => {
+            wrong("a delayed frame needs `by`, above zero", "write `by = \"10us\"`, for example")
+        }
+        "delay" => Some(FaultKind::Delay(by.value)),
+        "duplicate" => Some(FaultKind::Duplicate(by.value)),
+        _ if by.value > Time::ZERO => {
+            wrong("a frame that is dropped has no `by`", "only `delay` and `duplicate` do")
+        }
+        _ => Some(FaultKind::Drop),
+    }
+}
+
+fn which(f: &mut Fields<'_>) -> Option<FaultPick> {
+    let share: Option<At<Ratio>> = f.optional_fraction("share");
+    let nth = f.given("nth").then(|| f.whole("nth"));
+    match (nth, share) {
+        (Some(nth), None) => Some(FaultPick::Nth(nth.value)),
+        (None, Some(share)) if share.value.as_f64() > 1.0 => {
+            let error = Diagnostic::error(format!("a share of {} is more than all", share.value));
+            f.out.push(error.maybe_at(share.span, "`share` is from 0 to 1"));
+            None
+        }
+        (None, Some(share)) => Some(FaultPick::Share(share.value)),
+        (Some(nth), Some(share)) => {
+            let error = Diagnostic::error("`nth` and `share` exclude each other");
+            f.out.push(error.maybe_at(share.span.or(nth.span), "give one of them"));
+            None
+        }
+        (None, None) => {
+            if !f.given("share") {
+                f.missing("nth` or `share");
+            }
+            None
+        }
+    }
+}
+
+/// Finds the links of faults.
+pub(crate) fn find(
+    faults: &[FaultSpec],
+    topology: &Topology,
+    out: &mut Diagnostics,
+) -> Vec<ControlFault> {
+    let mut found = Vec::new();
+    for fault in faults {
+        let Some(links) = links_of(fault, topology, out) else { continue };
+        let towards = match &fault.towards {
+            None => None,
+            Some(end) => match node(end, topology, out) {
+                Some(node) => Some(node),
+                None => continue,
+            },
+        };
+        for link in links {
+            let ends = [topology.link(link).a.0, topology.link(link).b.0];
+            if towards.is_none_or(|node| ends.contains(&node)) {
+                let FaultSpec { what, which, until, .. } = *fault;
+                let (message, from) = (fault.message.value, fault.from.value);
+                found.push(ControlFault { link, towards, message, what, which, from, until });
+            } else if let (Some(end), Some([a, b])) = (&fault.towards, &fault.ends) {
+                let title = format!("`{}` is not an end of the link", end.value);
+                let label = format!("it joins `{}` and `{}`", a.value, b.value);
+                out.push(Diagnostic::error(title).maybe_at(end.span, label));
+            }
+        }
+    }
+    found
+}
+
+fn node(name: &At<String>, topology: &Topology, out: &mut Diagnostics) -> Option<NodeId> {
+    match topology.find(&name.value) {
+        Ok(node) => Some(node),
+        Err(error) => {
+            out.push(Diagnostic::error(error.to_string()).maybe_at(name.span, ""));
+            None
+        }
+    }
+}
+
+fn links_of(fault: &FaultSpec, topology: &Topology, out: &mut Diagnostics) -> Option<Vec<LinkId>> {
+    let Some([a, b]) = &fault.ends else {
+        return Some((0..topology.links().len()).map(LinkId::from_index).collect());
+    };
+    let (from, to) = (node(a, topology, out)?, node(b, topology, out)?);
+    match topology.links_between(from, to) {
+        Ok(links) => Some(links.to_vec()),
+        Err(error) => {
+            out.push(Diagnostic::error(error.to_string()).maybe_at(b.span, ""));
+            None
+        }
+    }
+}
+
+/// Warns of faults that can never act.
+pub(crate) fn check(e: &Experiment, out: &mut Diagnostics) {
+    let s = &e.scenario;
+    if s.faults.is_empty() || out.has_errors() {
+        return;
+    }
+    let config = e.config(e.own_variant());
+    let mut warn = |at: Option<Span>, why: String| {
+        let warning = Diagnostic::warning("this fault can never act").maybe_at(at, why);
+        out.push(warning);
+    };
+    let scheme = config.scheme.info;
+    for fault in &s.faults {
+        let is_host =
+            |name: &At<String>| e.topology.find(&name.value).is_ok_and(|n| e.topology.is_host(n));
+        let from_host = match (&fault.ends, &fault.towards) {
+            (Some(ends), Some(to)) => ends.iter().any(|end| end.value != to.value && is_host(end)),
+            _ => false,
+        };
+        if scheme.name == "none" && s.variants.is_empty() {
+            warn(fault.at, "no flow control, so no control frames".into());
+        } else if from_host && BUILT_IN.contains(&scheme.name) {
+            let at = fault.towards.as_ref().and_then(|to| to.span);
+            warn(at, format!("under {} hosts send no control frames", scheme.title));
+        } else if let Stop::At(end) = config.stop
+            && fault.from.value >= end
+        {
+            warn(fault.from.span.or(fault.at), format!("the run ends at {end}"));
+        } else if fault.message.value == MessageKind::Report && !sends_reports(&config) {
+            warn(fault.message.span, format!("{} sends no reports as it is set", scheme.title));
+        }
+    }
+}
+
+/// Whether a scheme with these parameters reports states: bitmaps or queue lengths.
+fn sends_reports(config: &weir_sim::Config) -> bool {
+    let scheme = &config.scheme;
+    let set = |name: &str| {
+        let param = scheme.info.params.iter().find(|p| p.name == name)?;
+        scheme.values.choice(param)
+    };
+    match scheme.info.name {
+        "bfc" => set("frames") != Some("immediate"),
+        "gfc" => set("feedback") != Some("buffer"),
+        // a scheme of one's own may
+        name => !BUILT_IN.contains(&name),
+    }
+}
