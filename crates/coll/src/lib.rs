@@ -5,6 +5,10 @@
 //! [`loggops`] runs them under the LogGOPS model, which knows overheads, gaps, latency and
 //! bandwidth but no packets: a quick estimate, and the reference for simulations with packets.
 //!
+//! A [`program::Program`] is what one rank does, as a state machine that whoever moves messages
+//! drives: [`collective`] has the collective operations with their algorithms, [`graph`] runs a
+//! schedule.
+//!
 //! ```
 //! use weir_coll::{goal, loggops};
 //!
@@ -17,6 +21,9 @@
 //! assert_eq!(run.end_ns, [500 + 1500, 500 + 1500 + 2500 + 1500 + 4095 * 6]);
 //! ```
 
+pub mod collective;
 pub mod goal;
+pub mod graph;
 pub mod loggops;
 mod matching;
+pub mod program;
