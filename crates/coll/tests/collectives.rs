@@ -346,8 +346,8 @@ fn plans_that_make_no_sense_are_refused_with_what_is_valid() {
     let wrong = Plan { algorithm: Algorithm::Chain, ..plan.clone() };
     assert_eq!(
         message(wrong),
-        "all-reduce has no algorithm `chain`: ring, halving-doubling, double-tree, hierarchical \
-         can be chosen",
+        "all-reduce has no algorithm `chain`: ring, halving-doubling, tree, double-tree, \
+         hierarchical can be chosen",
     );
     let servers = Plan { algorithm: Algorithm::Hierarchical, gpus: 4, ..plan.clone() };
     assert_eq!(message(servers), "6 ranks do not fill servers of 4 GPUs each");

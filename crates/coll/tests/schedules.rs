@@ -19,7 +19,7 @@ enum Event {
 }
 
 /// Runs programs, each event after those that came before it; the messages in order.
-fn run<P: Program + ?Sized>(programs: &mut [Box<P>]) -> Vec<(u32, u32, Bytes)> {
+fn run<P: Program>(programs: &mut [P]) -> Vec<(u32, u32, Bytes)> {
     let mut events = VecDeque::new();
     let mut messages = Vec::new();
     let poll = |rank: usize, program: &mut P, events: &mut VecDeque<Event>, log: &mut Vec<_>| {
@@ -60,10 +60,10 @@ fn run<P: Program + ?Sized>(programs: &mut [Box<P>]) -> Vec<(u32, u32, Bytes)> {
     messages
 }
 
-fn graphs(schedule: Schedule) -> Vec<Box<Graph>> {
+fn graphs(schedule: Schedule) -> Vec<Graph> {
     let schedule = Arc::new(schedule);
     let ranks = 0..schedule.ranks.len() as u32;
-    ranks.map(|r| Box::new(Graph::new(schedule.clone(), r, SendDone::Acked))).collect()
+    ranks.map(|r| Graph::new(schedule.clone(), r, SendDone::Acked)).collect()
 }
 
 /// A ring all-reduce as a schedule: step i + 1 requires what arrives in step i.
@@ -89,8 +89,8 @@ fn a_ring_written_as_a_schedule_sends_what_the_built_in_ring_sends() {
     for n in [2, 3, 7, 8, 16] {
         let plan = Plan::new(Operation::AllReduce, n, Bytes::new(1000 * u64::from(n)));
         let plan = Arc::new(plan);
-        let mut built_in: Vec<Box<Collective>> =
-            (0..n).map(|r| Box::new(Collective::new(plan.clone(), r, Time::ZERO))).collect();
+        let mut built_in: Vec<Collective> =
+            (0..n).map(|r| Collective::new(plan.clone(), r, Time::ZERO)).collect();
         let mut written = graphs(text::parse(ring(n, 1000).as_bytes()).expect("a schedule"));
         let expected = run(&mut built_in);
         assert_eq!(expected.len() as u32, n * 2 * (n - 1));
@@ -107,7 +107,7 @@ fn a_receive_that_nobody_meets_is_named_with_the_ranks_that_wait_for_it() {
                 rank 2 {\ns: send 8b to 1 tag 8\n}\n";
     let mut programs = graphs(text::parse(text.as_bytes()).expect("a schedule"));
     run(&mut programs);
-    let programs: Vec<&Graph> = programs.iter().map(AsRef::as_ref).collect();
+    let programs: Vec<&Graph> = programs.iter().collect();
     let words: Vec<String> =
         wait_for_chain(&programs).iter().map(|(rank, wait)| format!("{rank}: {wait}")).collect();
     assert_eq!(words, ["1: operation 0 (`recv 8b from 2 tag 7`)"]);
@@ -174,7 +174,7 @@ proptest! {
         let mut programs = graphs(schedule);
         run(&mut programs);
         let done = programs.iter().all(|p| p.is_done());
-        let programs: Vec<&Graph> = programs.iter().map(AsRef::as_ref).collect();
+        let programs: Vec<&Graph> = programs.iter().collect();
         prop_assert_eq!(done, wait_for_chain(&programs).is_empty());
         match verdict {
             Ok(_) if exact => prop_assert!(done),

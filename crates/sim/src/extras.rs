@@ -14,11 +14,25 @@ pub(crate) struct IntStack {
     /// Selective repeat: the packet an ACK or NACK answers.
     pub(crate) answers: Option<u32>,
     pub(crate) hops: [IntHop; MAX_HOPS],
+    /// The last packet of a message of a job says what it ends.
+    pub(crate) envelope: Option<Envelope>,
+}
+
+/// Which message of a job a packet ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Envelope {
+    /// The job, by its place in the plan.
+    pub(crate) job: u32,
+    /// The rank that sends.
+    pub(crate) from: u32,
+    /// The rank that receives.
+    pub(crate) to: u32,
+    pub(crate) tag: u64,
 }
 
 impl IntStack {
     pub(crate) fn new() -> Self {
-        Self { hops: [IntHop::default(); MAX_HOPS], len: 0, answers: None }
+        Self { hops: [IntHop::default(); MAX_HOPS], len: 0, answers: None, envelope: None }
     }
 
     /// Adds a hop. If the path is longer than the stack, the telemetry is discarded: what is taken
@@ -107,7 +121,7 @@ impl Stacks {
             return (self.items.len() - 1) as u32;
         };
         let stack = &mut self.items[at as usize];
-        (stack.len, stack.answers) = (0, None);
+        (stack.len, stack.answers, stack.envelope) = (0, None, None);
         at
     }
 

@@ -60,6 +60,7 @@ mod error;
 mod extras;
 mod faults;
 mod frame;
+mod jobs;
 mod limit;
 mod link;
 mod mail;

@@ -3,6 +3,7 @@
 mod captured;
 mod faulted;
 mod flow;
+mod job;
 mod lengths;
 mod measurement;
 
@@ -10,6 +11,7 @@ pub use captured::CapturedFrame;
 pub use faulted::{Fate, FaultedFrame};
 pub use flow::{FlowIter, FlowRecord, Flows, HeldAt, TcpRecord};
 pub(crate) use flow::{MaybeTime, Rare};
+pub use job::{IterationRecord, JobRecord, RankWait, Span};
 pub use lengths::QueueStats;
 pub(crate) use lengths::{SUB, bin};
 pub use measurement::{Cell, CellKind, Column, Measurement};
@@ -52,7 +54,9 @@ pub struct Outcome {
     pub series_interval: Option<Time>,
     /// What probes found that has no field of its own here: a table of each that has columns.
     pub measurements: Vec<Measurement>,
-    /// Hash over all per-flow results.
+    /// All jobs, in the order of the plan.
+    pub jobs: Vec<JobRecord>,
+    /// Hash over all per-flow results, and those of jobs.
     pub digest: u64,
     /// Order-free hash over all flows that were started: equal for schemes on equal traffic.
     pub traffic_hash: u64,

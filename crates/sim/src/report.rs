@@ -2,9 +2,10 @@
 
 use crate::config::{Config, Scheme};
 use crate::error::SimError;
+use crate::jobs;
 use crate::nic::Nic;
 use crate::node::Node;
-use crate::outcome::{Finish, FlowRecord, Flows, Outcome, Totals};
+use crate::outcome::{Finish, FlowRecord, Flows, JobRecord, Outcome, Totals};
 use crate::probe;
 use crate::shared::Shared;
 use crate::world::Remains;
@@ -25,6 +26,7 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
     audit(&world, &finish)?;
     let totals = totals(&world, end)?;
     check_order(&world)?;
+    let jobs = jobs::records(&world.nodes);
     let flows = flows(&mut world, end);
     let probes = &world.shared.config.probes;
     let mut outcome = Outcome {
@@ -44,6 +46,7 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         series: Vec::new(),
         series_interval: probes.series,
         measurements: probe::measurements(probes),
+        jobs,
         digest: 0,
         traffic_hash: 0,
     };
@@ -57,6 +60,7 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
             Node::Nic(n) => {
                 outcome.ports.extend(n.port_records(probes.warm_up, end));
                 hash.merge(n.traffic);
+                jobs::fingerprints(n).for_each(|job| hash.add_other(job));
             }
         }
     }
@@ -66,7 +70,7 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
     probe::finish(&mut outcome, probes);
     add_flows(&mut outcome.totals, &outcome.flows);
     if outcome.finish != Finish::Interrupted {
-        outcome.digest = digest(&outcome.flows);
+        outcome.digest = digest(&outcome.flows, &outcome.jobs);
     }
     Ok(outcome)
 }
@@ -248,8 +252,8 @@ fn lone_flow_time(
     arrived
 }
 
-/// A hash over all per-flow results: what has to be equal for two runs to be equal.
-fn digest(flows: &Flows) -> u64 {
+/// A hash over all results of flows and jobs: what has to be equal for two runs to be equal.
+fn digest(flows: &Flows, jobs: &[JobRecord]) -> u64 {
     let time = |t: Option<Time>| t.map_or(u64::MAX, Time::as_ps);
     let mut h = 0x7765_6972;
     let mut add = |x: u64| h = mix(h ^ x).wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -269,6 +273,11 @@ fn digest(flows: &Flows) -> u64 {
             f.discarded(),
             f.held_total().as_ps(),
         ] {
+            add(x);
+        }
+    }
+    for iteration in jobs.iter().flat_map(|job| &job.iterations) {
+        for x in [iteration.begin.as_ps(), time(iteration.end), u64::from(iteration.slowest)] {
             add(x);
         }
     }

@@ -8,6 +8,7 @@
 //! limit.
 
 use crate::deadlock::{CONFIRM, describe_one};
+use crate::jobs;
 use crate::node::Node;
 use crate::outcome::Stuck;
 use crate::world::World;
@@ -126,6 +127,8 @@ fn all_stuck(world: &World<'_>) -> Vec<Stuck> {
         }
     }
     stuck.sort_by_key(|s| (s.node, s.port, s.queue));
+    // behind what the network holds: ranks may wait because of it
+    stuck.extend(jobs::stuck(world.nodes()));
     stuck
 }
 

@@ -34,7 +34,8 @@ pub(crate) fn threads(topology: &Topology, traffic: &Traffic, config: &Config) -
 /// time that it takes. An incast is as long as its receiver needs, whatever the network could
 /// carry. Without a limit where the traffic does not end, or has too many flows to look at them.
 fn offered_per_window(topology: &Topology, traffic: &Traffic, config: &Config) -> u64 {
-    if traffic.endless() {
+    // what jobs send and when is decided by the run
+    if traffic.endless() || !traffic.jobs().is_empty() {
         return u64::MAX;
     }
     let mut of_host = vec![[Bytes::ZERO; 2]; topology.nodes().len()];

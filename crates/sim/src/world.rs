@@ -8,6 +8,7 @@ use crate::engine::window::Window;
 use crate::engine::{Engine, Part};
 use crate::error::SimError;
 use crate::nic::Nic;
+use crate::nic::jobs::Agent;
 use crate::node::Node;
 use crate::probe::Hears;
 use crate::shared::Shared;
@@ -36,11 +37,12 @@ impl<'a> World<'a> {
         let partition = Partition::new(topology, threads(topology, traffic, shared.config));
         let mut sources: FxHashMap<NodeId, HostFlows> =
             traffic.sources(shared.config.seed).into_iter().map(|s| (s.host(), s)).collect();
+        let mut agents = Agent::all(traffic, shared.config.seed);
         let numbers = WireNumbers::new(topology, &partition.parts);
-        let shares: Vec<Vec<Option<HostFlows>>> = partition
+        let shares: Vec<Vec<Share>> = partition
             .parts
             .iter()
-            .map(|ids| ids.iter().map(|id| sources.remove(id)).collect())
+            .map(|ids| ids.iter().map(|id| (sources.remove(id), agents.remove(id))).collect())
             .collect();
         let build = |(p, share)| build_part(shared, &partition, &numbers, p, share);
         let mut shares = shares.into_iter().enumerate();
@@ -165,21 +167,24 @@ impl<'a> World<'a> {
     }
 }
 
+/// What a host has to send: its flows, and the ranks of jobs.
+type Share = (Option<HostFlows>, Option<Box<Agent>>);
+
 /// The nodes of a part, with the flows of its hosts, and the wires into them.
 fn build_part(
     shared: &Shared<'_>,
     partition: &Partition,
     numbers: &WireNumbers,
     part: usize,
-    sources: Vec<Option<HostFlows>>,
+    shares: Vec<Share>,
 ) -> Result<Part, SimError> {
     let topology = shared.topology;
     let scheme = shared.config.scheme.info.name;
-    let mut nodes = Vec::with_capacity(sources.len());
-    for (&id, source) in partition.parts[part].iter().zip(sources) {
+    let mut nodes = Vec::with_capacity(shares.len());
+    for (&id, (source, agent)) in partition.parts[part].iter().zip(shares) {
         let node = if topology.is_host(id) {
             let source = source.expect("the traffic was planned for these hosts");
-            Nic::new(id, source, shared, numbers).map(|n| Node::Nic(Box::new(n)))
+            Nic::new(id, source, agent, shared, numbers).map(|n| Node::Nic(Box::new(n)))
         } else {
             Switch::new(id, shared, numbers).map(|s| Node::Switch(Box::new(s)))
         };

@@ -44,6 +44,14 @@ pub enum TrafficError {
         /// The node.
         node: NodeId,
     },
+    /// A job that cannot be carried out.
+    #[error("job `{name}`: {what}")]
+    Job {
+        /// Which.
+        name: String,
+        /// What is wrong with it.
+        what: String,
+    },
     /// A name that no pattern has.
     #[error("there is no traffic pattern `{name}`{}: the patterns are {}",
         hint(nearest.as_deref()), known.join(", "))]
@@ -139,7 +147,10 @@ impl TrafficError {
             Self::Unreadable(error) => Some(error.name),
             Self::UnknownParameter { name, .. } => Some(name),
             Self::TooManyClasses { .. } => Some("class"),
-            Self::ToItself { .. } | Self::UnknownPattern { .. } | Self::Endless => None,
+            Self::ToItself { .. }
+            | Self::Job { .. }
+            | Self::UnknownPattern { .. }
+            | Self::Endless => None,
         }
     }
 }

@@ -108,6 +108,11 @@ impl TrafficHash {
         self.flows += 1;
     }
 
+    /// Takes in what is not a flow, but shapes the load as one does.
+    pub fn add_other(&mut self, fingerprint: u64) {
+        self.sum = self.sum.wrapping_add(fingerprint);
+    }
+
     /// Takes in what another has seen.
     pub fn merge(&mut self, other: Self) {
         self.sum = self.sum.wrapping_add(other.sum);

@@ -29,6 +29,7 @@
 //! | [`arrival`], [`load`] | when flows start, and how many |
 //! | [`fabric`], [`hosts`] | what must be known of the network |
 //! | [`flow_list`] | flow lists as CSV |
+//! | [`job`] | ranks that wait for each other, placed on hosts |
 //!
 //! Every random choice comes from a stream named by (seed, pattern and purpose, host), so a plan
 //! and a seed fix the traffic whatever the order in which hosts are drawn; [`TrafficHash`] is an
@@ -42,6 +43,7 @@ pub mod fabric;
 pub mod flow;
 pub mod flow_list;
 pub mod hosts;
+pub mod job;
 pub mod load;
 pub mod params;
 pub mod pattern;
@@ -57,6 +59,7 @@ pub use fabric::Fabric;
 pub use flow::{FlowSource, FlowSpec, TrafficHash, WhileHeld};
 pub use flow_list::{FlowList, FlowListError, read_flows, read_flows_with, write_flows};
 pub use hosts::HostSet;
+pub use job::{Job, Nvlink, Work};
 pub use load::{Intensity, LoadRef, Offered};
 pub use params::{Names, Params};
 pub use pattern::Pattern;

@@ -4,6 +4,7 @@ use crate::catalogue;
 use crate::error::TrafficError;
 use crate::fabric::Fabric;
 use crate::flow::{FlowSource, FlowSpec, TrafficHash};
+use crate::job::Job;
 use crate::load::Offered;
 use crate::params::{Names, Params};
 use crate::pattern::{Context, Pattern};
@@ -12,6 +13,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 use weir_core::{ClassId, FlowId, NodeId, Time};
 
 /// What flows over a fabric: patterns, class names, and the time until which flows start.
@@ -20,13 +22,15 @@ pub struct Traffic {
     fabric: Fabric,
     classes: Vec<String>,
     patterns: Vec<Box<dyn Pattern>>,
+    jobs: Vec<Arc<Job>>,
     until: Time,
 }
 
 impl Traffic {
     /// A plan without any traffic.
     pub fn new(fabric: Fabric) -> Self {
-        Self { fabric, classes: Vec::new(), patterns: Vec::new(), until: Time::NEVER }
+        let (classes, patterns, jobs) = (Vec::new(), Vec::new(), Vec::new());
+        Self { fabric, classes, patterns, jobs, until: Time::NEVER }
     }
 
     /// The id of the class called `name`, new or known.
@@ -67,6 +71,19 @@ impl Traffic {
         let classes = &mut self.classes;
         let pattern = catalogue::build(name, params, names, &mut |class| intern(classes, class))?;
         self.add_boxed(pattern)
+    }
+
+    /// Adds a job once it has been found that it can be carried out on this fabric. Its messages are
+    /// no flows of the plan: which are sent when is decided by the run.
+    pub fn add_job(&mut self, job: Job) -> Result<(), TrafficError> {
+        job.check(&self.fabric)?;
+        self.jobs.push(Arc::new(job));
+        Ok(())
+    }
+
+    /// All jobs, in the order in which they were added.
+    pub fn jobs(&self) -> &[Arc<Job>] {
+        &self.jobs
     }
 
     /// What the patterns that go on steadily offer on average, with their positions in the plan.

@@ -220,6 +220,11 @@ impl Sender {
         self.hole().is_some()
     }
 
+    /// So many more packets follow.
+    pub fn extend(&mut self, packets: u64) {
+        self.packets += packets;
+    }
+
     /// The flow ends with what was sent so far.
     pub fn close(&mut self) {
         self.packets = self.next_new;

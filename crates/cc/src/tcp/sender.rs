@@ -454,6 +454,13 @@ impl Sender {
         self.last_bytes = self.mss;
     }
 
+    /// So many more segments follow on a connection that was [closed](Self::close) or extended
+    /// before. They may be shorter than the largest; the window counts them as full ones.
+    pub fn extend(&mut self, segments: u32) {
+        self.total = self.total.saturating_add(segments);
+        self.last_bytes = self.mss;
+    }
+
     /// Whether everything is acknowledged.
     pub fn is_finished(&self) -> bool {
         self.una >= self.total

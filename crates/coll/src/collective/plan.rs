@@ -54,10 +54,10 @@ impl Operation {
     pub const fn algorithms(self) -> &'static [Algorithm] {
         use Algorithm::{
             Binomial, Chain, Direct, Dissemination, DoubleTree, HalvingDoubling, Hierarchical,
-            Pairwise, Ring,
+            Pairwise, Ring, Tree,
         };
         match self {
-            Self::AllReduce => &[Ring, HalvingDoubling, DoubleTree, Hierarchical],
+            Self::AllReduce => &[Ring, HalvingDoubling, Tree, DoubleTree, Hierarchical],
             Self::ReduceScatter | Self::AllGather => &[Ring, HalvingDoubling],
             Self::AllToAll => &[Pairwise, Direct],
             Self::Broadcast => &[Binomial, Chain],
@@ -93,7 +93,9 @@ pub enum Algorithm {
     Binomial,
     /// From rank to rank.
     Chain,
-    /// NCCL's two binary trees.
+    /// The first of NCCL's two binary trees, for all data.
+    Tree,
+    /// NCCL's two binary trees, for half of the data each.
     DoubleTree,
     /// Inside servers, then between them, then inside again.
     Hierarchical,
@@ -111,6 +113,7 @@ impl Algorithm {
             Self::Direct => "direct",
             Self::Binomial => "binomial",
             Self::Chain => "chain",
+            Self::Tree => "tree",
             Self::DoubleTree => "double-tree",
             Self::Hierarchical => "hierarchical",
             Self::Dissemination => "dissemination",
@@ -275,7 +278,7 @@ impl Plan {
             Algorithm::Direct => Box::new(Direct { ranks }),
             Algorithm::Binomial => Box::new(Binomial { ranks, root }),
             Algorithm::Chain => Box::new(Chain { ranks, root }),
-            Algorithm::DoubleTree => Box::new(DoubleTree { ranks }),
+            Algorithm::Tree | Algorithm::DoubleTree => Box::new(DoubleTree { ranks }),
             Algorithm::Hierarchical => {
                 Box::new(Hierarchy { servers: ranks / self.gpus, gpus: self.gpus })
             }
@@ -295,6 +298,7 @@ impl Plan {
             Algorithm::Hierarchical => (self.ranks, 1),
             Algorithm::Binomial
             | Algorithm::Chain
+            | Algorithm::Tree
             | Algorithm::DoubleTree
             | Algorithm::Dissemination => (1, 1),
         }

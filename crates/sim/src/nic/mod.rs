@@ -5,8 +5,11 @@
 //! a flow waiting in a NIC is a counter, not a queue of packets. [`sender`] holds what a
 //! flow knows, [`transmit`] picks and sends, [`receive`] takes in packets and answers them;
 //! [`selective`] is what is different with selective repeat, [`tcp`] with TCP, and [`streams`] with
-//! ACKs that flow control holds.
+//! ACKs that flow control holds. [`jobs`] runs the ranks of jobs, whose messages [`pair`] puts
+//! into queue pairs.
 
+pub(crate) mod jobs;
+pub(crate) mod pair;
 pub(crate) mod port;
 pub(crate) mod ready;
 pub(crate) mod receive;
@@ -29,6 +32,7 @@ use crate::tally::Tally;
 use crate::timers::{Name, Number, Timers};
 use crate::tree::Tournament;
 use crate::wire::{Inbox, WireNumbers, Wires};
+use jobs::Agent;
 use port::NicPort;
 use receive::Receiver;
 use records::Records;
@@ -60,6 +64,8 @@ pub(crate) enum NicTimer {
     Stop(u32),
     /// TCP: an ACK has been held back for long enough.
     DelayedAck(FlowId),
+    /// A rank is to be told something. Last, so that it finds everything else as it is then.
+    Rank,
 }
 
 impl Name for NicTimer {
@@ -136,6 +142,8 @@ pub(crate) struct Nic {
     pub(crate) disorder: Option<(Time, FlowId, u32)>,
     /// ACKs that travel in the class of their data, by flow.
     pub(super) streams: Streams,
+    /// The ranks of jobs that live here.
+    pub(crate) agent: Option<Box<Agent>>,
     pub(crate) probes: Probes,
 }
 
@@ -143,6 +151,7 @@ impl Nic {
     pub(crate) fn new(
         id: NodeId,
         source: HostFlows,
+        agent: Option<Box<Agent>>,
         shared: &Shared<'_>,
         wires: &WireNumbers,
     ) -> Result<Self, ParamError> {
@@ -202,8 +211,10 @@ impl Nic {
             probes,
             disorder: None,
             streams: Streams::default(),
+            agent,
         };
         nic.upcoming = nic.source.next();
+        nic.watch_ranks();
         Ok(nic)
     }
 
@@ -332,6 +343,7 @@ impl Nic {
             NicTimer::Timeout(slot) => self.on_timeout(slot, now, env),
             NicTimer::Stop(slot) => self.on_stop(slot, now, env),
             NicTimer::DelayedAck(flow) => self.on_delayed_ack(flow, now, env),
+            NicTimer::Rank => self.on_rank_events(now, env),
         }
     }
 

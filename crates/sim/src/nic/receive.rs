@@ -1,11 +1,13 @@
 //! The way into a host: data is delivered and acknowledged, ACKs move their flow on.
 
+use super::pair::is_pair;
 use super::selective::{self, Kept};
 use super::tcp::TcpReceiver;
 use super::{Nic, NicTimer};
 use crate::config::Reliability;
 use crate::corruption;
 use crate::env::Env;
+use crate::extras::Envelope;
 use crate::outcome::{DropReason, Fate, MaybeTime};
 use weir_cc::hpcc::Telemetry;
 use weir_cc::{Ack, IntHop, MAX_HOPS, Timers};
@@ -48,6 +50,8 @@ pub(super) struct Rare {
     reordered: u64,
     /// Selective repeat: what came out of order.
     pub(super) kept: Option<Box<Kept>>,
+    /// The last packets of messages that came before packets ahead of them.
+    ends: Vec<(u32, Envelope)>,
     pub(super) tcp: Option<Box<TcpReceiver>>,
 }
 
@@ -79,6 +83,23 @@ impl Receiver {
     /// TCP's side of it.
     pub(super) fn tcp(&mut self) -> Option<&mut TcpReceiver> {
         self.rare.as_mut()?.tcp.as_deref_mut()
+    }
+
+    /// Packet `p` of a queue pair came for the first time, and `expected` is up to date: the
+    /// messages that are complete by that. `envelope` is what `p` says if it ends one.
+    pub(super) fn ends(&mut self, p: &Packet, envelope: Option<Envelope>) -> Vec<Envelope> {
+        if !is_pair(p.flow) {
+            return Vec::new();
+        }
+        if let Some(envelope) = envelope {
+            let ends = &mut self.rare().ends;
+            let at = ends.partition_point(|(seq, _)| *seq < p.seq);
+            ends.insert(at, (p.seq, envelope));
+        }
+        let expected = self.expected;
+        let Some(rare) = &mut self.rare else { return Vec::new() };
+        let complete = rare.ends.partition_point(|(seq, _)| *seq < expected);
+        rare.ends.drain(..complete).map(|(_, envelope)| envelope).collect()
     }
 
     /// Forgets what is of no use for a complete flow with selective repeat.
@@ -262,12 +283,18 @@ impl Nic {
             self.on_data_in_any_order(p, now, env);
             return;
         }
+        let mut arrived = None;
         if p.seq == r.expected {
             r.expected = p.seq + 1;
             r.delivered += u64::from(p.size) - nic.header.get();
             if p.has(flags::LAST) {
-                r.complete(now);
-                self.count.completed += 1;
+                match Self::envelope(p, env) {
+                    Some(envelope) => arrived = Some(envelope),
+                    None => {
+                        r.complete(now);
+                        self.count.completed += 1;
+                    }
+                }
             }
         }
         let expected = r.expected;
@@ -286,6 +313,9 @@ impl Nic {
             PacketKind::Nack
         };
         let cnp = r.owes_cnp(p, env.shared.cnp_interval, now);
+        if let Some(envelope) = arrived {
+            self.note_arrived(envelope, now);
+        }
         self.acknowledge(p, kind, expected, p.extra, cnp, now, env);
     }
 
@@ -369,6 +399,9 @@ impl Nic {
     /// The slot of one of this host's flows, while it lasts.
     #[inline]
     fn slot(&self, flow: FlowId) -> Option<u32> {
+        if is_pair(flow) {
+            return self.agent.as_ref().and_then(|agent| agent.slot(flow));
+        }
         self.slot_of.get(flow.number() as usize).copied().filter(|&s| s != u32::MAX)
     }
 
@@ -388,6 +421,7 @@ impl Nic {
         };
         let (una, nxt) = (s.una, s.nxt);
         let done = s.is_done();
+        let in_pair = s.pair.is_some();
         // A shortcut: a flow that could send before and can still, or has nothing left to send,
         // need not be settled again.
         let unchanged = s.machine.is_none()
@@ -397,6 +431,8 @@ impl Nic {
         let change = if s.cc.is_fixed() {
             None
         } else {
+            // the last packet of a message has records even if nobody asks for telemetry
+            let stack = stack.filter(|_| env.shared.telemetry.is_some());
             let hops = stack.map_or(&[][..], |stack| stack.hops);
             let packed = env.shared.telemetry.filter(|t| matches!(t, Telemetry::Packed { .. }));
             let recorded = packed.map(|telemetry| record(telemetry, hops));
@@ -429,6 +465,9 @@ impl Nic {
         if done {
             self.end(slot, now, env);
             return;
+        }
+        if in_pair {
+            self.note_acked(slot, now);
         }
         match change {
             None if unchanged => {}
@@ -471,7 +510,11 @@ impl Nic {
             // a late ACK: what it stood there to send again had arrived
             fifo.retain(|&queued| queued != slot);
         }
-        self.slot_of[s.spec.id.number() as usize] = u32::MAX;
+        let agent = self.agent.as_mut().filter(|_| s.pair.is_some());
+        match agent {
+            Some(agent) => agent.forget(s.spec.id),
+            None => self.slot_of[s.spec.id.number() as usize] = u32::MAX,
+        }
         self.free.push(slot);
         for kind in weir_cc::TimerKind::ALL {
             self.timers.cancel(NicTimer::Cc(kind, slot));
@@ -482,7 +525,10 @@ impl Nic {
         }
         let acked = (!s.is_datagram() && s.spec.size != Bytes::MAX).then_some(now);
         let record = self.record_of(&s, acked, now);
-        self.records.put(record);
+        match self.agent.as_mut().filter(|_| s.pair.is_some()) {
+            Some(agent) => agent.records.put(record),
+            None => self.records.put(record),
+        }
         let view = NodeView { now, books: &self.books };
         let at = PortQueue { port: PortId(s.port), queue: weir_core::QueueId(slot) };
         self.fc.flow_ends(&view, at, &s.header(), &mut self.actions);

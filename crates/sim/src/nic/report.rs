@@ -1,5 +1,6 @@
 //! What a host has to say when the run ends.
 
+use super::records::Records;
 use super::sender::Sender;
 use super::{Nic, NicTimer};
 use crate::faults::Hold;
@@ -44,10 +45,17 @@ impl Nic {
     /// Hands over the records of its flows, the unfinished ones included.
     pub(crate) fn take_flow_records(&mut self, end: Time) -> Vec<Vec<FlowRecord>> {
         let mut records = std::mem::take(&mut self.records);
+        let mut pairs = self.agent.as_mut().map(|a| std::mem::take(&mut a.records));
         for sender in self.slots.iter().flatten() {
-            records.put(self.record_of(sender, None, end));
+            let record = self.record_of(sender, None, end);
+            match &mut pairs {
+                Some(pairs) if sender.pair.is_some() => pairs.put(record),
+                _ => records.put(record),
+            }
         }
-        records.into_chunks()
+        let mut chunks = records.into_chunks();
+        chunks.extend(pairs.into_iter().flat_map(Records::into_chunks));
+        chunks
     }
 
     /// Adds what this host knows as a receiver to the records of the flows, and forgets it.
@@ -89,6 +97,9 @@ impl Nic {
         let mut stuck = Vec::new();
         for (slot, s) in self.slots.iter().enumerate() {
             let Some(s) = s else { continue };
+            if s.pair.as_ref().is_some_and(|pair| pair.is_idle()) {
+                continue;
+            }
             let port = &self.ports[usize::from(s.port)];
             let priority_held = port.held_priorities.contains(s.priority());
             let since =
@@ -159,7 +170,9 @@ impl Nic {
 
     /// Whether every flow that started is over.
     pub(crate) fn all_flows_over(&self) -> bool {
-        self.upcoming.is_none() && self.slots.iter().all(Option::is_none)
+        self.upcoming.is_none()
+            && self.slots.iter().all(Option::is_none)
+            && self.agent.as_ref().is_none_or(|agent| agent.is_done())
     }
 }
 

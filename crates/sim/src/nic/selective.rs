@@ -6,6 +6,7 @@
 //! the one before the packet it asks for.
 
 use super::Nic;
+use super::pair::is_pair;
 use super::receive::Receiver;
 use super::sender::{Machine, Sender};
 use crate::config::{NicConfig, Reliability, WindowConfig};
@@ -85,10 +86,11 @@ pub(super) fn on_answer(
 }
 
 impl Receiver {
-    /// Takes packet `p` with its `payload`, in whatever order it comes; the kind of answer.
-    fn keep(&mut self, p: &Packet, payload: u64, now: Time) -> PacketKind {
+    /// Takes packet `p` with its `payload`, in whatever order it comes; the kind of answer, and
+    /// whether it came for the first time.
+    fn keep(&mut self, p: &Packet, payload: u64, now: Time) -> (PacketKind, bool) {
         if self.finish().is_some() {
-            return PacketKind::Ack;
+            return (PacketKind::Ack, false);
         }
         let kept = self.rare().kept.get_or_insert_default();
         let (response, new) = kept.arrived.on_data(u64::from(p.seq));
@@ -96,17 +98,18 @@ impl Receiver {
             kept.last = Some(p.seq);
         }
         let expected = kept.arrived.expected() as u32;
-        let complete = kept.last.is_some_and(|last| expected > last);
+        let complete = kept.last.is_some_and(|last| expected > last) && !is_pair(p.flow);
         self.expected = expected;
         self.delivered += if new { payload } else { 0 };
         if complete {
             self.complete(now);
             self.drop_kept();
         }
-        match response {
+        let kind = match response {
             Response::Nack { .. } => PacketKind::Nack,
             Response::Ack { .. } => PacketKind::Ack,
-        }
+        };
+        (kind, new)
     }
 }
 
@@ -118,12 +121,15 @@ impl Nic {
             self.on_segment(p, now, env);
             return;
         }
+        let envelope = Self::envelope(p, env);
         let r = self.receivers.get_mut(&p.flow).expect("the flow is known");
         let open = r.finish().is_none();
-        let kind = r.keep(p, u64::from(p.size) - env.shared.config.nic.header.get(), now);
+        let (kind, new) = r.keep(p, u64::from(p.size) - env.shared.config.nic.header.get(), now);
+        let ended = r.ends(p, envelope.filter(|_| new));
         let expected = r.expected;
         let cnp = r.owes_cnp(p, env.shared.cnp_interval, now);
         self.count.completed += u64::from(open && r.finish().is_some());
+        ended.into_iter().for_each(|envelope| self.note_arrived(envelope, now));
         let mut extra = p.extra;
         if p.seq + 1 != expected {
             let telemetry = &mut env.wires.extras.telemetry;

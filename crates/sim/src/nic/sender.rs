@@ -1,8 +1,10 @@
 //! What a flow knows at its sender: what to send again, pacing, window, constant-rate production.
 
+use super::pair::QueuePair;
 use super::selective;
 use super::tcp::TcpFlow;
 use crate::config::{NicConfig, WindowConfig};
+use crate::extras::Extras;
 use crate::probe::held::HoldClock;
 use std::collections::VecDeque;
 use weir_cc::reliability::selective_repeat;
@@ -57,6 +59,8 @@ pub(crate) struct Sender {
     pub(crate) in_fifo: bool,
     /// Its receiver cannot know which packet is the last one.
     open_ended: bool,
+    /// The messages of a queue pair of a job: it has no end of its own.
+    pub(crate) pair: Option<Box<QueuePair>>,
     /// Selective repeat or TCP. Without, it is go-back-N.
     pub(crate) machine: Option<Box<Machine>>,
     /// When each packet in flight was sent, for algorithms that look at the RTT.
@@ -118,6 +122,7 @@ impl Sender {
             ready: false,
             in_fifo: false,
             open_ended: spec.rate.is_none() && spec.size == Bytes::MAX,
+            pair: None,
             produced: 0,
             discarded: 0,
             timeouts: 0,
@@ -125,6 +130,44 @@ impl Sender {
             retransmitted: 0,
             last_frame: 0,
         }
+    }
+
+    /// From now on it sends the messages of a queue pair, of which there are none yet.
+    pub(super) fn use_pair(&mut self, pair: QueuePair) {
+        self.close();
+        self.open_ended = false;
+        self.pair = Some(Box::new(pair));
+    }
+
+    /// So many more packets follow.
+    pub(super) fn extend(&mut self, packets: u32) {
+        self.total = self.total.saturating_add(packets);
+        match self.machine.as_deref_mut() {
+            Some(Machine::Repeat(repeat)) => repeat.extend(u64::from(packets)),
+            Some(Machine::Tcp(flow)) => flow.machine.extend(packets),
+            None => {}
+        }
+    }
+
+    /// The end of the message of packet `seq`, and the payload of its last packet.
+    #[inline(always)]
+    fn end_of(&self, seq: u32) -> (u32, u64) {
+        match &self.pair {
+            None => (self.total, self.last_payload),
+            Some(pair) => pair.end_of(seq),
+        }
+    }
+
+    /// The last packet of a message says which one it ends.
+    pub(super) fn address(&self, packet: &mut Packet, extras: &mut Extras) {
+        if !packet.has(flags::LAST) {
+            return;
+        }
+        if packet.extra == Packet::NO_EXTRA {
+            packet.extra = extras.telemetry.start();
+        }
+        let envelope = self.pair.as_ref().and_then(|pair| pair.envelope_of(packet.seq));
+        extras.telemetry.get_mut(packet.extra).envelope = envelope;
     }
 
     /// From now on TCP decides what is sent.
@@ -247,9 +290,11 @@ impl Sender {
     pub(crate) fn packet(&self, seq: u32, overhead: Bytes) -> Packet {
         let mut packet = self.header;
         packet.seq = seq;
-        packet.size = (self.payload_of(seq) + overhead.get()) as u16;
+        let (end, last_payload) = self.end_of(seq);
+        let payload = if seq + 1 == end { last_payload } else { self.payload };
+        packet.size = (payload + overhead.get()) as u16;
         packet.flags |= if seq == 0 { flags::FIRST } else { 0 };
-        packet.flags |= if seq + 1 == self.total && !self.open_ended { flags::LAST } else { 0 };
+        packet.flags |= if seq + 1 == end && !self.open_ended { flags::LAST } else { 0 };
         packet.flags |= if seq < self.highest { flags::RESENT } else { 0 };
         packet
     }
@@ -330,7 +375,8 @@ impl Sender {
     /// Payload of packet `seq`.
     #[inline]
     pub(crate) fn payload_of(&self, seq: u32) -> u64 {
-        if seq + 1 == self.total { self.last_payload } else { self.payload }
+        let (end, last_payload) = self.end_of(seq);
+        if seq + 1 == end { last_payload } else { self.payload }
     }
 
     /// A hold of the flow itself begins or ends at `now`, when its priority has been held for
@@ -368,7 +414,9 @@ impl Sender {
     /// Whether everything was sent and, where that is asked for, acknowledged.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.nxt >= self.total && (self.is_datagram() || self.una >= self.total)
+        self.nxt >= self.total
+            && (self.is_datagram() || self.una >= self.total)
+            && self.pair.is_none()
     }
 }
 

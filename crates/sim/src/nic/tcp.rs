@@ -8,6 +8,7 @@
 //! flow's data. ACKs and SYN-ACKs have the priority of ACKs, or travel in the class of their data
 //! (see [`streams`](super::streams)).
 
+use super::pair::is_pair;
 use super::receive::Receiver;
 use super::{Nic, NicTimer};
 use crate::config::NicConfig;
@@ -106,9 +107,13 @@ impl Nic {
         let Self { slots, ports, .. } = self;
         let s = slots[slot as usize].as_deref_mut().expect("the slot is taken");
         let port = &mut ports[o];
-        let packet = s.take_segment(now, &env.shared.config.nic);
+        let mut packet = s.take_segment(now, &env.shared.config.nic);
         s.follow(now);
-        if s.nxt >= s.total && s.held_total.is_none() {
+        let in_pair = s.pair.is_some() && packet.kind == PacketKind::Data;
+        if in_pair {
+            s.address(&mut packet, &mut env.wires.extras);
+        }
+        if s.nxt >= s.total && s.held_total.is_none() && s.pair.is_none() {
             let clock = &port.priority_clocks[s.priority().index()];
             s.held_total = Some(s.held_time(clock.read(now), now));
         }
@@ -118,6 +123,9 @@ impl Nic {
         }
         self.tally.last_activity = now;
         self.watch_timeout(slot);
+        if in_pair {
+            self.note_left(slot, packet.seq, now);
+        }
         self.put_on_wire(o, QueueId(slot), packet, now, env);
     }
 
@@ -190,6 +198,7 @@ impl Nic {
             self.end(slot, now, env);
             return;
         }
+        self.note_acked(slot, now);
         self.watch_timeout(slot);
         self.settle(slot, now);
     }
@@ -202,11 +211,13 @@ impl Nic {
     /// A data segment arrived.
     pub(super) fn on_segment(&mut self, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
         let config = env.shared.config;
+        let envelope = Self::envelope(p, env);
+        env.wires.extras.discard(p);
         let r = self.receivers.get_mut(&p.flow).expect("the flow is known");
         let tcp = r.rare().tcp.get_or_insert_with(|| {
             Box::new(TcpReceiver { machine: tcp::Receiver::new(&config.tcp), last: *p })
         });
-        tcp.last = *p;
+        tcp.last = Packet { extra: Packet::NO_EXTRA, ..*p };
         let before = tcp.machine.next_timeout();
         let (last, ce) = (p.has(flags::LAST), p.has(flags::CE));
         let arrival = Arrival { seq: p.seq, last, ce, cwr: p.has(flags::CWR) };
@@ -217,10 +228,12 @@ impl Nic {
         if received.new {
             r.delivered += u64::from(p.size) - config.nic.header.get();
         }
-        if complete && r.finish().is_none() {
+        let ended = r.ends(p, envelope.filter(|_| received.new));
+        if complete && r.finish().is_none() && !is_pair(p.flow) {
             r.complete(now);
             self.count.completed += 1;
         }
+        ended.into_iter().for_each(|envelope| self.note_arrived(envelope, now));
         if due != before {
             let timer = NicTimer::DelayedAck(p.flow);
             match due {

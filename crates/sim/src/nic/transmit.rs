@@ -1,5 +1,6 @@
 //! The way out of a host: which flow is next, and its packet.
 
+use super::pair::QueuePair;
 use super::sender::{Machine, Sender};
 use super::tcp::TcpFlow;
 use super::{Nic, NicTimer};
@@ -9,14 +10,26 @@ use std::cmp::Reverse;
 use weir_cc::{Pacing, Path, TimerKind, Timers};
 use weir_core::{Bytes, PortId, PrioritySet, QueueId, Time, packet::flags};
 use weir_fc::{NodeView, PortQueue};
+use weir_traffic::FlowSpec;
 
 impl Nic {
     /// A flow of this host starts: it takes a slot.
     pub(super) fn on_flow_start(&mut self, now: Time, env: &mut Env<'_, '_>) {
         let spec = self.upcoming.take().expect("a flow is due");
         self.upcoming = self.source.next();
-        self.tally.last_activity = now;
         self.traffic.add(&spec);
+        self.open_flow(spec, None, now, env);
+    }
+
+    /// A flow or a queue pair takes a slot.
+    pub(super) fn open_flow(
+        &mut self,
+        spec: FlowSpec,
+        pair: Option<QueuePair>,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) -> u32 {
+        self.tally.last_activity = now;
         self.count.started += 1;
         let port = self.egress_of(&spec, env);
         let config = env.shared.config;
@@ -33,16 +46,22 @@ impl Nic {
         if config.nic.reliability == Reliability::Tcp && spec.rate.is_none() {
             sender.use_tcp(TcpFlow::new(&config.tcp, &spec, &path, now));
         }
+        let is_flow = pair.is_none();
+        if let Some(pair) = pair {
+            sender.use_pair(pair);
+        }
         sender.priority_stamp =
             self.ports[usize::from(port)].priority_clocks[spec.priority.index()].read(now);
         let mut header = sender.packet(0, Bytes::ZERO);
         header.size = 0;
         let slot = self.take_slot(sender);
-        let number = spec.id.number() as usize;
-        if self.slot_of.len() <= number {
-            self.slot_of.resize(number + 1, u32::MAX);
+        if is_flow {
+            let number = spec.id.number() as usize;
+            if self.slot_of.len() <= number {
+                self.slot_of.resize(number + 1, u32::MAX);
+            }
+            self.slot_of[number] = slot;
         }
-        self.slot_of[number] = slot;
         if let Some(stop) = spec.stop.filter(|_| spec.rate.is_none()) {
             self.timers.arm_background(NicTimer::Stop(slot), stop.max(now));
         }
@@ -56,9 +75,10 @@ impl Nic {
             self.watch_timeout(slot);
         }
         self.settle(slot, now);
+        slot
     }
 
-    fn egress_of(&self, spec: &weir_traffic::FlowSpec, env: &Env<'_, '_>) -> u16 {
+    fn egress_of(&self, spec: &FlowSpec, env: &Env<'_, '_>) -> u16 {
         if self.ports.len() == 1 {
             return 0;
         }
@@ -344,6 +364,10 @@ impl Nic {
         if env.shared.telemetry.is_some() && !packet.has(flags::DATAGRAM) {
             packet.extra = env.wires.extras.telemetry.start();
         }
+        let in_pair = s.pair.is_some();
+        if in_pair {
+            s.address(&mut packet, &mut env.wires.extras);
+        }
         if let Some(limits) = &mut port.limits {
             limits.started(now, packet.priority, size);
         }
@@ -354,7 +378,7 @@ impl Nic {
         let mut timers = Timers::new();
         let oldest = seq == s.una;
         s.sent(seq, now, size, port.fifo.is_some(), &mut timers);
-        if s.nxt >= s.total && s.held_total.is_none() {
+        if s.nxt >= s.total && s.held_total.is_none() && !in_pair {
             let clock = &port.priority_clocks[s.priority().index()];
             s.held_total = Some(s.held_time(clock.read(now), now));
         }
@@ -365,6 +389,9 @@ impl Nic {
             self.timers.arm(NicTimer::Timeout(slot), now + timeout);
         }
         self.arm_cc(slot, timers);
+        if in_pair {
+            self.note_left(slot, seq, now);
+        }
         if !self.actions.is_empty() {
             self.carry_out(now, env);
         }

@@ -1,0 +1,351 @@
+//! The ranks of a host: their programs, the messages they send and what they wait for.
+//!
+//! A rank lives in its host and affects others through packets only. Whatever it is to be told (a
+//! message has left, was acknowledged, has arrived; a computation is over) is an *event* with a
+//! time; the events of a host are one queue behind one timer, in the order of time and then of
+//! their making, which is the same for every engine. After each event the program is polled, and
+//! its actions are carried out.
+//!
+//! A message to a rank of the same host takes no packets: it crosses
+//! [`Nvlink`](weir_traffic::Nvlink).
+
+use super::pair::{FIRST_PAIR, QueuePair, is_pair};
+use super::records::Records;
+use super::{Nic, NicTimer};
+use crate::env::Env;
+use crate::extras::Envelope;
+use crate::outcome::Span;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use weir_coll::program::{Action, Message, Program};
+use weir_core::{Bytes, FlowId, NodeId, Packet, Time};
+use weir_traffic::{FlowSpec, Job, Traffic};
+
+/// What a rank is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// It begins.
+    Start,
+    /// The last packet of a message has left.
+    Sent(u64),
+    /// A message was acknowledged.
+    Acked(u64),
+    /// A message from a rank, with a tag, has arrived.
+    Received(u32, u64),
+    /// A computation is over.
+    Timer(u64),
+}
+
+/// A rank of a job on this host.
+pub(crate) struct LocalRank {
+    /// The job, by its place in the plan.
+    pub(crate) job: u32,
+    pub(crate) rank: u32,
+    pub(crate) spec: Arc<Job>,
+    pub(crate) program: Box<dyn Program>,
+    /// Iterations that have begun.
+    pub(crate) spans: Vec<Span>,
+    /// By peer and channel.
+    connections: FxHashMap<(u32, u32), Connection>,
+    /// Its messages to ranks of the same host have left by then.
+    local_free: Time,
+    begun: bool,
+}
+
+/// The queue pairs towards a peer.
+#[derive(Debug)]
+struct Connection {
+    slots: Vec<Option<u32>>,
+    /// Which of them takes the next message.
+    next: usize,
+}
+
+/// All ranks of a host.
+pub(crate) struct Agent {
+    pub(crate) ranks: Vec<LocalRank>,
+    places: FxHashMap<(u32, u32), u32>,
+    /// By time, then by number.
+    events: BinaryHeap<Reverse<(Time, u64, u32, Event)>>,
+    made: u64,
+    /// The slot of each queue pair by number; `u32::MAX` when it is closed.
+    slot_of: Vec<u32>,
+    pub(crate) records: Records,
+}
+
+impl Agent {
+    /// The ranks that the jobs of `traffic` have on each host.
+    pub(crate) fn all(traffic: &Traffic, seed: u64) -> FxHashMap<NodeId, Box<Self>> {
+        let mut agents: FxHashMap<NodeId, Box<Self>> = FxHashMap::default();
+        for (index, job) in traffic.jobs().iter().enumerate() {
+            for (rank, host) in (0..).zip(&job.hosts) {
+                let agent = agents.entry(*host).or_insert_with(|| Box::new(Self::new()));
+                agent.add(job, index, rank, seed);
+            }
+        }
+        agents
+    }
+
+    fn new() -> Self {
+        Self {
+            ranks: Vec::new(),
+            places: FxHashMap::default(),
+            events: BinaryHeap::new(),
+            made: 0,
+            slot_of: Vec::new(),
+            records: Records::default(),
+        }
+    }
+
+    fn add(&mut self, job: &Arc<Job>, index: usize, rank: u32, seed: u64) {
+        let place = self.ranks.len() as u32;
+        self.places.insert((index as u32, rank), place);
+        self.ranks.push(LocalRank {
+            job: index as u32,
+            rank,
+            spec: Arc::clone(job),
+            program: job.program(rank),
+            spans: Vec::new(),
+            connections: FxHashMap::default(),
+            local_free: Time::ZERO,
+            begun: false,
+        });
+        self.tell(job.start_of(rank, index, seed), place, Event::Start);
+    }
+
+    /// A rank is to be told something at a time.
+    fn tell(&mut self, at: Time, place: u32, event: Event) {
+        self.events.push(Reverse((at, self.made, place, event)));
+        self.made += 1;
+    }
+
+    /// When the next event is due.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.events.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    /// Whether every rank has done all it has to do.
+    pub(crate) fn is_done(&self) -> bool {
+        self.events.is_empty() && self.ranks.iter().all(|r| r.program.is_done())
+    }
+
+    /// The slot of a queue pair, while it is open.
+    pub(super) fn slot(&self, flow: FlowId) -> Option<u32> {
+        let slot = self.slot_of.get((flow.number() - FIRST_PAIR) as usize).copied();
+        slot.filter(|&s| s != u32::MAX)
+    }
+
+    /// A queue pair is closed.
+    pub(super) fn forget(&mut self, flow: FlowId) {
+        self.slot_of[(flow.number() - FIRST_PAIR) as usize] = u32::MAX;
+    }
+}
+
+impl Nic {
+    /// Makes the timer fire at the next event of a rank.
+    pub(super) fn watch_ranks(&mut self) {
+        if let Some(at) = self.agent.as_ref().and_then(|a| a.next()) {
+            self.timers.arm(NicTimer::Rank, at);
+        }
+    }
+
+    fn tell(&mut self, at: Time, place: u32, event: Event) {
+        if let Some(agent) = &mut self.agent {
+            agent.tell(at, place, event);
+            self.watch_ranks();
+        }
+    }
+
+    /// Tells ranks what is due, and does what they want.
+    pub(super) fn on_rank_events(&mut self, now: Time, env: &mut Env<'_, '_>) {
+        while let Some(agent) = &mut self.agent
+            && agent.next().is_some_and(|at| at <= now)
+        {
+            let Some(Reverse((_, _, place, event))) = agent.events.pop() else { break };
+            let rank = &mut agent.ranks[place as usize];
+            match event {
+                Event::Start => rank.begun = true,
+                Event::Sent(op) => rank.program.on_sent(op),
+                Event::Acked(op) => rank.program.on_acked(op),
+                Event::Received(peer, tag) => rank.program.on_received(peer, tag),
+                Event::Timer(op) => rank.program.on_timer(op),
+            }
+            if rank.begun {
+                self.poll_rank(place, now, env);
+            }
+        }
+        self.watch_ranks();
+    }
+
+    /// Carries out what a rank wants to do now.
+    fn poll_rank(&mut self, place: u32, now: Time, env: &mut Env<'_, '_>) {
+        loop {
+            let Some(agent) = &mut self.agent else { return };
+            let rank = &mut agent.ranks[place as usize];
+            match rank.program.poll() {
+                None => break,
+                Some(Action::Send(message)) => self.post(place, message, now, env),
+                Some(Action::Calc { op, time }) => {
+                    agent.tell(now.saturating_add(time), place, Event::Timer(op));
+                }
+                Some(Action::Begin(_)) => rank.spans.push(Span { begin: now, end: None }),
+                Some(Action::End(_)) => {
+                    if let Some(span) = rank.spans.last_mut() {
+                        span.end = Some(now);
+                    }
+                }
+            }
+        }
+        self.close_pairs(place, now, env);
+    }
+
+    /// Closes the idle queue pairs of a rank that is done.
+    fn close_pairs(&mut self, place: u32, now: Time, env: &mut Env<'_, '_>) {
+        let Some(agent) = &mut self.agent else { return };
+        let rank = &mut agent.ranks[place as usize];
+        if !rank.program.is_done() || rank.connections.is_empty() {
+            return;
+        }
+        let slots = &self.slots;
+        let is_idle = |slot: &u32| {
+            let pair = slots[*slot as usize].as_ref().and_then(|s| s.pair.as_ref());
+            pair.is_some_and(|pair| pair.is_idle())
+        };
+        let mut idle: Vec<u32> = Vec::new();
+        rank.connections.retain(|_, connection| {
+            for slot in &mut connection.slots {
+                idle.extend(slot.take_if(|slot| is_idle(slot)));
+            }
+            connection.slots.iter().any(Option::is_some)
+        });
+        // tables have no order of their own
+        idle.sort_unstable();
+        for slot in idle {
+            self.end(slot, now, env);
+        }
+    }
+
+    /// Sends a message of a rank.
+    fn post(&mut self, place: u32, message: Message, now: Time, env: &mut Env<'_, '_>) {
+        let Some(agent) = &mut self.agent else { return };
+        let rank = &mut agent.ranks[place as usize];
+        let host = rank.spec.hosts[message.peer as usize];
+        if host == self.id {
+            self.send_locally(place, message, now);
+            return;
+        }
+        let (job, from) = (rank.job, rank.rank);
+        let envelope = Envelope { job, from, to: message.peer, tag: message.tag };
+        let slot = self.slot_for(place, host, &message, now, env);
+        let payload = env.shared.config.nic.payload.get();
+        let packets = message.bytes.get().div_ceil(payload).max(1);
+        let last_payload = message.bytes.get() - (packets - 1) * payload;
+        let s = self.slots[slot as usize].as_mut().expect("an open queue pair has a slot");
+        s.extend(u32::try_from(packets).unwrap_or(u32::MAX));
+        let end = s.total;
+        if let Some(pair) = &mut s.pair {
+            pair.post(end, last_payload as u32, message.op, envelope);
+        }
+        self.settle(slot, now);
+    }
+
+    /// The queue pair that takes the next message to a peer: they take turns.
+    fn slot_for(
+        &mut self,
+        place: u32,
+        host: NodeId,
+        message: &Message,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) -> u32 {
+        let Some(agent) = &mut self.agent else { unreachable!("a rank has an agent") };
+        let rank = &mut agent.ranks[place as usize];
+        let pairs = rank.spec.queue_pairs as usize;
+        let connection = rank
+            .connections
+            .entry((message.peer, message.channel))
+            .or_insert_with(|| Connection { slots: vec![None; pairs], next: 0 });
+        let turn = connection.next;
+        connection.next = (turn + 1) % pairs;
+        if let Some(slot) = connection.slots[turn] {
+            return slot;
+        }
+        let number = agent.slot_of.len() as u32;
+        let spec = FlowSpec {
+            start: now,
+            class: rank.spec.class,
+            priority: rank.spec.priority,
+            id: FlowId::new(self.id, FIRST_PAIR | number),
+            ..FlowSpec::new(self.id, host, Bytes::MAX)
+        };
+        agent.slot_of.push(u32::MAX);
+        let slot = self.open_flow(spec, Some(QueuePair::new(place)), now, env);
+        let Some(agent) = &mut self.agent else { unreachable!("a rank has an agent") };
+        agent.slot_of[number as usize] = slot;
+        let key = (message.peer, message.channel);
+        if let Some(connection) = agent.ranks[place as usize].connections.get_mut(&key) {
+            connection.slots[turn] = Some(slot);
+        }
+        slot
+    }
+
+    /// Sends a message to a rank of this host.
+    fn send_locally(&mut self, place: u32, message: Message, now: Time) {
+        let Some(agent) = &mut self.agent else { return };
+        let rank = &mut agent.ranks[place as usize];
+        let (nvlink, key) = (rank.spec.nvlink, (rank.job, message.peer));
+        let left = rank.local_free.max(now).saturating_add(nvlink.rate.time_for(message.bytes));
+        rank.local_free = left;
+        let received = Event::Received(rank.rank, message.tag);
+        agent.tell(left, place, Event::Sent(message.op));
+        agent.tell(left, place, Event::Acked(message.op));
+        if let Some(&to) = agent.places.get(&key) {
+            agent.tell(left.saturating_add(nvlink.latency), to, received);
+        }
+    }
+
+    /// A packet of a queue pair leaves: the rank is told if it ends a message.
+    #[inline(never)]
+    pub(super) fn note_left(&mut self, slot: u32, seq: u32, now: Time) {
+        let pair = self.slots[slot as usize].as_mut().and_then(|s| s.pair.as_mut());
+        let Some(pair) = pair else { return };
+        let owner = pair.owner;
+        if let Some(op) = pair.leaves(seq) {
+            self.tell(now, owner, Event::Sent(op));
+        }
+    }
+
+    /// Acknowledgements of a queue pair came: its rank is told which messages are complete.
+    #[inline(never)]
+    pub(super) fn note_acked(&mut self, slot: u32, now: Time) {
+        while let Some(s) = self.slots[slot as usize].as_mut()
+            && let una = s.una
+            && let Some(pair) = s.pair.as_mut()
+            && let Some(op) = pair.acknowledged(una)
+        {
+            let owner = pair.owner;
+            self.tell(now, owner, Event::Acked(op));
+        }
+    }
+
+    /// The last packet of a message is there, and all before it: its rank is told after its
+    /// completion delay.
+    #[inline(never)]
+    pub(super) fn note_arrived(&mut self, envelope: Envelope, now: Time) {
+        let Some(agent) = &self.agent else { return };
+        let Some(&place) = agent.places.get(&(envelope.job, envelope.to)) else { return };
+        let delay = agent.ranks[place as usize].spec.completion_delay;
+        let event = Event::Received(envelope.from, envelope.tag);
+        self.tell(now.saturating_add(delay), place, event);
+    }
+
+    /// What the last packet of a message says, if `p` is one.
+    #[inline]
+    pub(super) fn envelope(p: &Packet, env: &mut Env<'_, '_>) -> Option<Envelope> {
+        if !is_pair(p.flow) || p.extra == Packet::NO_EXTRA {
+            return None;
+        }
+        env.wires.extras.telemetry.get_mut(p.extra).envelope
+    }
+}

@@ -1,0 +1,114 @@
+//! A queue pair of a job: one sender for many messages.
+//!
+//! Its packets are numbered through, so that congestion control, windows, acknowledgements and
+//! retransmission are those of one long flow. The last packet of each message is marked, may be
+//! shorter, and says which message it ends ([`Envelope`]).
+
+use crate::extras::Envelope;
+use std::collections::VecDeque;
+use weir_core::FlowId;
+
+/// Queue pairs of a host are numbered from here on: its flows have smaller numbers.
+pub(crate) const FIRST_PAIR: u32 = 1 << 31;
+
+/// Whether a flow is a queue pair.
+#[inline]
+pub(crate) fn is_pair(flow: FlowId) -> bool {
+    flow.number() >= FIRST_PAIR
+}
+
+/// The messages of a queue pair that are not yet acknowledged.
+#[derive(Debug)]
+pub(crate) struct QueuePair {
+    /// Its rank, by its place among those of the host.
+    pub(super) owner: u32,
+    messages: VecDeque<Posted>,
+}
+
+/// A message that was posted.
+#[derive(Clone, Copy, Debug)]
+struct Posted {
+    /// One past its last packet.
+    end: u32,
+    /// Payload of its last packet.
+    last_payload: u32,
+    /// Its last packet has left.
+    left: bool,
+    op: u64,
+    envelope: Envelope,
+}
+
+impl QueuePair {
+    pub(super) fn new(owner: u32) -> Self {
+        Self { owner, messages: VecDeque::new() }
+    }
+
+    /// A message whose packets end before packet `end`.
+    pub(super) fn post(&mut self, end: u32, last_payload: u32, op: u64, envelope: Envelope) {
+        self.messages.push_back(Posted { end, last_payload, left: false, op, envelope });
+    }
+
+    /// The message that packet `seq` is part of.
+    fn message_of(&self, seq: u32) -> Option<usize> {
+        let at = match self.messages.front() {
+            Some(first) if seq < first.end => 0,
+            _ => self.messages.partition_point(|m| m.end <= seq),
+        };
+        (at < self.messages.len()).then_some(at)
+    }
+
+    /// The end of the message of packet `seq`, and the payload of its last packet.
+    pub(super) fn end_of(&self, seq: u32) -> (u32, u64) {
+        let message = self.message_of(seq).map(|at| &self.messages[at]);
+        message.map_or((u32::MAX, 0), |m| (m.end, u64::from(m.last_payload)))
+    }
+
+    /// What the last packet of a message says.
+    pub(super) fn envelope_of(&self, seq: u32) -> Option<Envelope> {
+        self.message_of(seq).map(|at| self.messages[at].envelope)
+    }
+
+    /// Packet `seq` leaves: the operation whose message it ends for the first time.
+    pub(super) fn leaves(&mut self, seq: u32) -> Option<u64> {
+        let at = self.message_of(seq)?;
+        let message = &mut self.messages[at];
+        let ends = message.end == seq + 1 && !message.left;
+        message.left |= ends;
+        ends.then_some(message.op)
+    }
+
+    /// Packets below `una` are acknowledged: the next operation that is complete by that.
+    pub(super) fn acknowledged(&mut self, una: u32) -> Option<u64> {
+        self.messages.front().filter(|m| m.end <= una)?;
+        self.messages.pop_front().map(|m| m.op)
+    }
+
+    /// Whether every message is acknowledged.
+    pub(super) fn is_idle(&self) -> bool {
+        self.messages.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages of 3, 1 and 2 packets.
+    #[test]
+    fn packets_belong_to_the_message_that_they_are_part_of() {
+        let mut pair = QueuePair::new(0);
+        let envelope = |tag| Envelope { job: 0, from: 0, to: 1, tag };
+        for (op, (end, last)) in [(3, 10), (4, 20), (6, 30)].into_iter().enumerate() {
+            pair.post(end, last, op as u64, envelope(op as u64));
+        }
+        let ends: Vec<(u32, u64)> = (0..6).map(|seq| pair.end_of(seq)).collect();
+        assert_eq!(ends, [(3, 10), (3, 10), (3, 10), (4, 20), (6, 30), (6, 30)]);
+        assert_eq!(pair.envelope_of(3).map(|e| e.tag), Some(1));
+        let left: Vec<Option<u64>> = [1, 2, 2, 3].map(|seq| pair.leaves(seq)).to_vec();
+        assert_eq!(left, [None, Some(0), None, Some(1)], "sent again, it leaves no second time");
+        assert_eq!((pair.acknowledged(2), pair.acknowledged(5)), (None, Some(0)));
+        assert_eq!((pair.acknowledged(5), pair.acknowledged(5)), (Some(1), None));
+        assert_eq!((pair.end_of(4), pair.is_idle()), ((6, 30), false));
+        assert_eq!((pair.acknowledged(6), pair.is_idle()), (Some(2), true));
+    }
+}
