@@ -60,3 +60,25 @@ fn a_receive_that_nobody_meets_is_an_error_with_its_place() {
     let message = String::from_utf8_lossy(&failed.stderr).into_owned();
     assert!(message.contains("`recv 8b from 1 tag 3`) waits for a message that nobody sends"));
 }
+
+/// Three packets over a star of 100 Gb/s and 1 us: two of 1538 B of line time (123.04 ns), one of
+/// 1134 B (90.72 ns). The last one leaves the switch 3 x 123.04 + 90.72 ns and a cable after the
+/// start, and arrives a cable later: 2459.84 ns. Its rank knows of it after 1 us. The sender is done
+/// with the ACK, twice 6.72 ns and two cables later.
+#[test]
+fn a_schedule_runs_with_packets_on_a_scenario() {
+    let schedule = file("packets.goal", PAIR);
+    let star = "[topology]\nkind = \"star\"\nhosts = 4\nrate = \"100Gbps\"\ndelay = \"1us\"\n\
+                [[job]]\nsize = \"1MB\"\n";
+    let scenario = file("star.toml", star);
+    let json = weir(&[text(&schedule), "--scenario", text(&scenario), "--json"]);
+    let out = String::from_utf8_lossy(&json.stdout).into_owned();
+    let err = String::from_utf8_lossy(&json.stderr).into_owned();
+    assert_eq!(out.trim(), "{\"end_ns\":[4473.28,3459.84]}", "{err}");
+    let stuck = file("stuck-packets.goal", "num_ranks 2\nrank 0 {\nrecv 8b from 1 tag 3\n}\n");
+    let failed = weir(&[text(&stuck), "--scenario", text(&scenario)]);
+    assert_eq!(failed.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&failed.stderr).into_owned();
+    let expected = "rank 0 waits for operation 0 (`recv 8b from 1 tag 3`)";
+    assert!(message.contains(expected), "{message}");
+}

@@ -7,7 +7,7 @@
 //!
 //! A [`program::Program`] is what one rank does, as a state machine that whoever moves messages
 //! drives: [`collective`] has the collective operations with their algorithms, [`graph`] runs a
-//! schedule.
+//! schedule. [`ideal`] is how long they take where nothing else is in the network.
 //!
 //! ```
 //! use weir_coll::{goal, loggops};
@@ -24,6 +24,7 @@
 pub mod collective;
 pub mod goal;
 pub mod graph;
+pub mod ideal;
 pub mod loggops;
 mod matching;
 pub mod program;

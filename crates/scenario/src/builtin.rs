@@ -25,6 +25,7 @@ pub const BUILT_IN: &[BuiltIn] = builtin![
     "ring-deadlock",
     "dumbbell",
     "leaf-spine",
+    "all-reduce",
     "lossy",
     "flowsail-fig8",
     "flowsail-efficiency",

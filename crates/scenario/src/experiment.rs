@@ -398,8 +398,14 @@ fn put_traffic(
             out.push(spec.at_fault(&error, topology));
         }
     }
-    if scenario.traffic.is_empty() && !out.has_errors() {
-        let error = Diagnostic::error("the scenario has no `[[traffic]]`");
+    for (index, job) in scenario.jobs.iter().enumerate() {
+        let settings = (priority, scenario.run.seeds[0]);
+        if let Err(error) = job.place(index, &mut traffic, &names, &scenario.files, settings) {
+            out.push(error);
+        }
+    }
+    if scenario.traffic.is_empty() && scenario.jobs.is_empty() && !out.has_errors() {
+        let error = Diagnostic::error("the scenario has no `[[traffic]]` and no `[[job]]`");
         let names: Vec<&str> = weir_traffic::catalogue::entries().map(|e| e.name).collect();
         let help = format!("add [[traffic]] with `kind`, one of {}", names.join(", "));
         out.push(error.help(help));

@@ -5,7 +5,7 @@ use super::keys::{Key, Kind, Section};
 use crate::text::{Diagnostic, Diagnostics, Entry, Item, Span, Table, Value};
 use std::fmt::Display;
 use weir_core::param::FromText;
-use weir_core::{Bytes, Ratio, Time};
+use weir_core::{Bytes, Rate, Ratio, Time};
 use weir_net::nearest;
 
 /// A value, and where it was written if it was.
@@ -257,6 +257,16 @@ impl<'a> Fields<'a> {
 
     /// A whole number.
     pub(crate) fn whole(&mut self, name: &str) -> At<u64> {
+        self.read(name).unwrap_or_else(|| self.default(name))
+    }
+
+    /// A whole number; `None` when not given.
+    pub(crate) fn optional_whole(&mut self, name: &str) -> Option<At<u64>> {
+        self.read(name)
+    }
+
+    /// A rate.
+    pub(crate) fn rate(&mut self, name: &str) -> At<Rate> {
         self.read(name).unwrap_or_else(|| self.default(name))
     }
 

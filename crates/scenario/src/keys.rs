@@ -2,9 +2,11 @@
 //! JSON schema and the reference in the book.
 
 mod fault;
+mod job;
 mod run;
 
 pub use fault::FAULT;
+pub use job::JOB;
 pub use run::{PROBE, REFERENCE, REPORT, RUN, VARIANT};
 use weir_core::Response;
 pub use weir_core::param::{Kind, Param as Key};
@@ -560,6 +562,7 @@ pub const ROUTING: Section = Section {
 pub const SECTIONS: &[Section] = &[
     TOPOLOGY,
     TRAFFIC,
+    JOB,
     SWITCH,
     LINK,
     NIC,

@@ -104,18 +104,28 @@ impl Files {
         self.text(name)
     }
 
+    /// The content of a file, text or not.
+    pub fn read_bytes(&self, name: &str) -> Result<Vec<u8>, String> {
+        self.lock().insert(self.path(name), Some(name.to_owned()));
+        self.bytes(name)
+    }
+
     /// The text of a file that is no input of a scenario.
     pub fn text(&self, name: &str) -> Result<String, String> {
+        utf8(self.bytes(name)?, &self.path(name).display().to_string())
+    }
+
+    fn bytes(&self, name: &str) -> Result<Vec<u8>, String> {
         let path = self.path(name);
         if let Some((_, text)) = self.inside.iter().find(|(known, _)| path == Path::new(known)) {
-            return Ok((*text).to_owned());
+            return Ok(text.as_bytes().to_vec());
         }
         let say = |error: std::io::Error| format!("cannot read `{}`: {error}", path.display());
         let length = std::fs::metadata(&path).map_err(say)?;
         if !length.is_file() || length.len() > LARGEST {
             return Err(format!("cannot read `{}`: not a file of at most 1 GiB", path.display()));
         }
-        utf8(std::fs::read(&path).map_err(say)?, &path.display().to_string())
+        std::fs::read(&path).map_err(say)
     }
 }
 
@@ -156,6 +166,11 @@ pub struct ScenarioNames<'a> {
 }
 
 impl<'a> ScenarioNames<'a> {
+    /// The network whose hosts are named.
+    pub(crate) fn topology(&self) -> &'a Topology {
+        self.topology
+    }
+
     /// Checks the paths of the scenario.
     pub fn new(
         topology: &'a Topology,

@@ -2,6 +2,7 @@
 
 use crate::faults::{self, FaultSpec};
 use crate::fields::{Fields, unknown_key};
+use crate::job::{self, JobSpec};
 use crate::names::Files;
 use crate::reference::{self, Reference};
 use crate::report::{self, ReportSpec};
@@ -48,6 +49,8 @@ pub struct Scenario {
     pub congestion_control: control::CongestionControlSpec,
     /// Who sends what.
     pub traffic: Vec<TrafficSpec>,
+    /// Ranks that wait for each other.
+    pub jobs: Vec<JobSpec>,
     /// Routes by hand.
     pub paths: Vec<PathSpec>,
     /// Links that fail.
@@ -132,6 +135,7 @@ impl Scenario {
             variants: variant::read_all(root, out),
             report: report::read(section("report"), &traffic, out),
             traffic,
+            jobs: repeated(root, "job", out, job::read),
             paths: repeated(root, "path", out, sections::path),
             failures: repeated(root, "failure", out, sections::failure),
             faults: repeated(root, "fault", out, faults::read),

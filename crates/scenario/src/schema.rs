@@ -37,7 +37,8 @@ pub fn scenario_schema() -> Value {
         "description": "A network, its traffic and its flow control, for the `weir` command.",
         "type": "object",
         "properties": properties,
-        "required": ["topology", "traffic"],
+        "required": ["topology"],
+        "anyOf": [{ "required": ["traffic"] }, { "required": ["job"] }],
         "additionalProperties": false,
     })
 }

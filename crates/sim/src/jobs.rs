@@ -4,8 +4,15 @@ use crate::nic::Nic;
 use crate::nic::jobs::LocalRank;
 use crate::node::Node;
 use crate::outcome::{JobRecord, RankWait, Span, Stuck};
+use crate::report;
+use crate::shared::Shared;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use weir_coll::collective::Plan;
+use weir_coll::ideal::{self, Cost};
 use weir_coll::program::{Program, wait_for_chain};
-use weir_core::{Bytes, NodeId, PortId, QueueId};
+use weir_core::{Bytes, FlowId, NodeId, PortId, QueueId, Time};
+use weir_traffic::{Job, Work};
 
 /// The ranks of each job, in order, with their hosts.
 fn jobs<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Vec<(NodeId, &'a LocalRank)>> {
@@ -39,13 +46,76 @@ fn waits(ranks: &[(NodeId, &LocalRank)]) -> Vec<RankWait> {
 }
 
 /// The record of each job.
-pub(crate) fn records(nodes: &[Node]) -> Vec<JobRecord> {
+pub(crate) fn records(nodes: &[Node], shared: &Shared<'_>) -> Vec<JobRecord> {
     let record = |ranks: &Vec<(NodeId, &LocalRank)>| {
         let spans: Vec<(&[Span], bool)> =
             ranks.iter().map(|(_, rank)| (&rank.spans[..], rank.program.is_done())).collect();
-        JobRecord { waits: waits(ranks), ..JobRecord::new(&spans) }
+        let ideal = ranks.first().and_then(|(_, rank)| ideal(&rank.spec, shared));
+        JobRecord { waits: waits(ranks), ideal, ..JobRecord::new(&spans) }
     };
     jobs(nodes.iter()).iter().map(record).collect()
+}
+
+/// More messages than this are not followed to find out what a job takes alone.
+const MOST_MESSAGES: u64 = 4_000_000;
+
+/// How long one iteration of a job takes alone: without stragglers, jitter, acknowledgements, flow
+/// control and congestion control.
+fn ideal(job: &Job, shared: &Shared<'_>) -> Option<Time> {
+    let work = match &job.work {
+        Work::Collective(plan) => {
+            let once = Plan { iterations: 1, ..(**plan).clone() };
+            Work::Collective(Arc::new(once))
+        }
+        schedule @ Work::Schedule(..) => schedule.clone(),
+    };
+    let alone = Job { work, stragglers: Vec::new(), ..job.clone() };
+    let ranks = alone.ranks();
+    let mut programs: Vec<Box<dyn Program>> = (0..ranks).map(|r| alone.program(r)).collect();
+    // hosts have the first numbers, ranks among their own kind those behind them
+    let hosts = shared.topology.nodes().len();
+    let mut known: FxHashMap<(NodeId, NodeId, Bytes), Option<Cost>> = FxHashMap::default();
+    let mut reachable = true;
+    let time = ideal::time(&mut programs, hosts + ranks as usize, MOST_MESSAGES, |rank, m| {
+        let (from, to) = (job.hosts[rank as usize], job.hosts[m.peer as usize]);
+        if from == to {
+            let (leaves, own) = (job.nvlink.rate.time_for(m.bytes), hosts as u32 + rank);
+            let alone = leaves.saturating_add(job.nvlink.latency);
+            let (enters, delay, to) = (Time::ZERO, Time::ZERO, hosts as u32 + m.peer);
+            return Cost { from: own, leaves, to, enters, alone, delay };
+        }
+        let cost = known.entry((from, to, m.bytes)).or_insert_with(|| {
+            let cost = cost(shared, from, to, m.bytes)?;
+            Some(Cost { delay: job.completion_delay, ..cost })
+        });
+        reachable &= cost.is_some();
+        let (leaves, enters, alone, delay) = (Time::ZERO, Time::ZERO, Time::ZERO, Time::ZERO);
+        cost.unwrap_or(Cost { from: from.0, leaves, to: to.0, enters, alone, delay })
+    });
+    time.filter(|_| reachable)
+}
+
+/// What a message between two hosts costs, but for the delay of its rank.
+fn cost(shared: &Shared<'_>, from: NodeId, to: NodeId, bytes: Bytes) -> Option<Cost> {
+    let routes = &shared.epochs[0].1;
+    let path = routes.path(shared.topology, from, to, FlowId::new(from, 0).hash64())?;
+    let config = shared.config;
+    let (payload, header) = (config.nic.payload.get(), config.nic.header);
+    let packets = bytes.get().div_ceil(payload).max(1);
+    let last = bytes.get() - (packets - 1) * payload;
+    let wire = |bytes: u64| Bytes::new(bytes) + header + config.link.overhead;
+    let occupies = |&(node, port): &(NodeId, PortId)| {
+        let rate = shared.topology.rate(node, port);
+        rate.time_for(wire(payload)) * (packets - 1) + rate.time_for(wire(last))
+    };
+    Some(Cost {
+        from: from.0,
+        leaves: occupies(path.first()?),
+        to: to.0,
+        enters: occupies(path.last()?),
+        alone: report::lone_flow_time(shared, config, &path, bytes),
+        delay: Time::ZERO,
+    })
 }
 
 /// The fingerprints of the jobs whose first rank lives on a host.

@@ -26,7 +26,7 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
     audit(&world, &finish)?;
     let totals = totals(&world, end)?;
     check_order(&world)?;
-    let jobs = jobs::records(&world.nodes);
+    let jobs = jobs::records(&world.nodes, world.shared);
     let flows = flows(&mut world, end);
     let probes = &world.shared.config.probes;
     let mut outcome = Outcome {
@@ -224,7 +224,7 @@ pub(crate) fn ideal(shared: &Shared<'_>, flow: &FlowRecord) -> Option<Time> {
     Some(lone_flow_time(shared, config, &path, flow.size))
 }
 
-fn lone_flow_time(
+pub(crate) fn lone_flow_time(
     shared: &Shared<'_>,
     config: &Config,
     path: &[(NodeId, PortId)],

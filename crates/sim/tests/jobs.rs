@@ -57,7 +57,28 @@ fn takes(plan: Plan) -> Time {
     assert_eq!(out.finish, Finish::Drained);
     let iteration = out.jobs[0].iterations[0];
     assert_eq!(iteration.begin, Time::ZERO);
-    iteration.end.expect("it ends")
+    let end = iteration.end.expect("it ends");
+    let ideal = out.jobs[0].ideal.expect("few messages");
+    assert!(ideal <= end, "{ideal} alone, {end} here");
+    end
+}
+
+/// What a job is said to take alone is what it takes alone.
+#[test]
+fn the_ideal_time_is_met_on_a_star() {
+    let all = [
+        blocks(Operation::AllReduce, 7, 4),
+        Plan { algorithm: Algorithm::Tree, ..Plan::new(Operation::AllReduce, 8, Bytes::new(6000)) },
+        Plan { algorithm: Algorithm::Direct, ..blocks(Operation::AllToAll, 16, 1) },
+        Plan::new(Operation::Broadcast, 11, Bytes::new(10_000)),
+        Plan::new(Operation::Barrier, 9, Bytes::new(1)),
+    ];
+    let topology = star(16, "1us");
+    for plan in all {
+        let job = job(plan.clone(), topology.hosts());
+        let out = run_with(&topology, vec![job], &[], &config("none"));
+        assert_eq!(out.jobs[0].ideal, out.jobs[0].iterations[0].end, "{plan:?}");
+    }
 }
 
 const RANKS: [u32; 5] = [2, 3, 7, 8, 16];

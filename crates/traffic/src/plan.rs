@@ -16,14 +16,28 @@ use std::ops::Range;
 use std::sync::Arc;
 use weir_core::{ClassId, FlowId, NodeId, Time};
 
-/// What flows over a fabric: patterns, class names, and the time until which flows start.
-#[derive(Debug)]
+/// What flows over a fabric: patterns, jobs, class names, and the time until which flows start.
 pub struct Traffic {
     fabric: Fabric,
     classes: Vec<String>,
     patterns: Vec<Box<dyn Pattern>>,
     jobs: Vec<Arc<Job>>,
     until: Time,
+}
+
+/// Names of runs are made of this text: a plan without jobs has the one that it had before there
+/// were any.
+impl fmt::Debug for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("Traffic");
+        text.field("fabric", &self.fabric);
+        text.field("classes", &self.classes);
+        text.field("patterns", &self.patterns);
+        if !self.jobs.is_empty() {
+            text.field("jobs", &self.jobs);
+        }
+        text.field("until", &self.until).finish()
+    }
 }
 
 impl Traffic {
@@ -73,8 +87,8 @@ impl Traffic {
         self.add_boxed(pattern)
     }
 
-    /// Adds a job once it has been found that it can be carried out on this fabric. Its messages are
-    /// no flows of the plan: which are sent when is decided by the run.
+    /// Adds a job once it has been found that it can be carried out on this fabric. Its messages
+    /// are no flows of the plan: which are sent when is decided by the run.
     pub fn add_job(&mut self, job: Job) -> Result<(), TrafficError> {
         job.check(&self.fabric)?;
         self.jobs.push(Arc::new(job));

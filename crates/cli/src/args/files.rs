@@ -170,6 +170,9 @@ pub(crate) struct Goal {
     /// Parameters of the model as JSON
     #[arg(long, value_name = "FILE")]
     pub params: Option<PathBuf>,
+    /// Run it with packets on the network of this scenario, beside its traffic
+    #[arg(long, value_name = "SCENARIO", conflicts_with = "params")]
+    pub scenario: Option<String>,
     /// Write the schedule in its binary form to this file
     #[arg(long, value_name = "FILE")]
     pub binary: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! `weir goal`: a GOAL schedule under the LogGOPS model.
+//! `weir goal`: a GOAL schedule under the LogGOPS model, or with packets.
 
 use super::outputs::keep_inputs;
 use crate::Status;
@@ -6,10 +6,13 @@ use crate::args::Goal;
 use crate::terminal::{Terminal, print};
 use anyhow::{Context, anyhow, bail};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use weir_coll::goal::{Schedule, binary, text};
-use weir_coll::loggops::{self, Params, Run};
+use weir_coll::loggops::{self, Params};
 use weir_core::format::{plural, time_ps};
+use weir_results::run::run_alone;
 use weir_results::table::{Column, TextTable};
+use weir_scenario::Experiment;
 
 /// How many ranks the table shows; `--json` has all.
 const SHOWN: usize = 32;
@@ -17,21 +20,61 @@ const SHOWN: usize = 32;
 /// `weir goal`.
 pub(crate) fn goal(args: &Goal, terminal: &Terminal) -> anyhow::Result<Status> {
     let schedule = read(&args.file)?;
+    if let Some(scenario) = &args.scenario {
+        write_binary(args, &schedule)?;
+        return with_packets(args, scenario, &schedule, terminal);
+    }
     let params = match &args.params {
         Some(path) => parameters(path)?,
         None => Params::default(),
     };
     let run = loggops::run(&schedule, &params)
         .map_err(|stuck| anyhow!("{}: {stuck}", args.file.display()))?;
-    if let Some(path) = &args.binary {
-        keep_inputs(path, std::slice::from_ref(&args.file))?;
-        let bytes = binary::write(&schedule)
-            .with_context(|| format!("{} has no binary form", args.file.display()))?;
-        std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
-    }
+    write_binary(args, &schedule)?;
+    let ends: Vec<f64> = run.end_ns.iter().map(|ns| *ns as f64).collect();
     match args.json {
         true => print(&serde_json::to_string(&serde_json::json!({ "end_ns": run.end_ns }))?)?,
-        false => print(&table(&schedule, &run, terminal))?,
+        false => print(&table(&schedule, &ends, terminal))?,
+    }
+    Ok(Status::Done)
+}
+
+/// Writes the binary form where that is asked for.
+fn write_binary(args: &Goal, schedule: &Schedule) -> anyhow::Result<()> {
+    let Some(path) = &args.binary else { return Ok(()) };
+    keep_inputs(path, std::slice::from_ref(&args.file))?;
+    let bytes = binary::write(schedule)
+        .with_context(|| format!("{} has no binary form", args.file.display()))?;
+    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Runs the schedule as the only job of a scenario, beside the traffic that it has.
+fn with_packets(
+    args: &Goal,
+    scenario: &str,
+    schedule: &Schedule,
+    terminal: &Terminal,
+) -> anyhow::Result<Status> {
+    let file = std::path::absolute(&args.file)
+        .with_context(|| format!("cannot find {}", args.file.display()))?;
+    let file = file.to_str().with_context(|| format!("{} is no text", file.display()))?;
+    // a string of JSON is a string of TOML
+    let set = format!("job=[{{trace={}}}]", serde_json::to_string(file)?);
+    let experiment = Experiment::load(scenario, &[set])
+        .map_err(|problems| anyhow!("{}", problems.render(terminal.colour_errors)))?;
+    let run = run_alone(&experiment, experiment.own_variant(), &AtomicBool::new(false))?;
+    let record = run.outcome.jobs.first().context("the scenario runs the schedule")?;
+    let ends: Option<Vec<f64>> =
+        record.rank_ends.iter().map(|end| Some((*end)?.as_ps() as f64 / 1000.0)).collect();
+    let Some(ends) = ends else {
+        let waits = record.waits.iter();
+        let chain: Vec<String> =
+            waits.map(|w| format!("rank {} waits for {}", w.rank, w.operation)).collect();
+        bail!("{}: the schedule does not end: {}", args.file.display(), chain.join("; "));
+    };
+    match args.json {
+        true => print(&serde_json::to_string(&serde_json::json!({ "end_ns": ends }))?)?,
+        false => print(&table(schedule, &ends, terminal))?,
     }
     Ok(Status::Done)
 }
@@ -73,20 +116,20 @@ fn parameters(path: &Path) -> anyhow::Result<Params> {
     Ok(params)
 }
 
-fn table(schedule: &Schedule, run: &Run, terminal: &Terminal) -> String {
-    let ns = |t: u64| time_ps(t as f64 * 1000.0);
-    let all = run.end_ns.iter().copied().max().unwrap_or(0);
+fn table(schedule: &Schedule, ends: &[f64], terminal: &Terminal) -> String {
+    let ns = |t: f64| time_ps(t * 1000.0);
+    let all = ends.iter().copied().fold(0.0, f64::max);
     let mut t = TextTable::new(vec![
         Column::numbers("rank", 9),
         Column::numbers("operations", 1),
         Column::numbers("end", 9),
         Column::numbers("ns", 9),
     ]);
-    for (rank, end) in run.end_ns.iter().enumerate().take(SHOWN) {
+    for (rank, end) in ends.iter().enumerate().take(SHOWN) {
         let operations = schedule.ranks[rank].ops.len().to_string();
         t.row(vec![rank.to_string(), operations, ns(*end), end.to_string()]);
     }
-    let more = match run.end_ns.len().saturating_sub(SHOWN) {
+    let more = match ends.len().saturating_sub(SHOWN) {
         0 => String::new(),
         n => format!("\n  and {} more: --json has all", plural(n as u64, "rank")),
     };

@@ -32,13 +32,14 @@ const MARK_TEXT: &str = "Results of weir. A later run with the same --out replac
 
 /// Everything that may be in a result directory, the mark and tables of probes aside; tables of
 /// interrupted runs are called `flows.partial.csv` and so on.
-const OURS: [&str; 18] = [
+const OURS: [&str; 20] = [
     "summary.json",
     "flows.csv",
     "ports.csv",
     "queues.csv",
     "pauses.csv",
     "pause-edges.csv",
+    "collectives.csv",
     "victims.csv",
     "series.csv",
     "flows.parquet",
@@ -46,6 +47,7 @@ const OURS: [&str; 18] = [
     "queues.parquet",
     "pauses.parquet",
     "pause-edges.parquet",
+    "collectives.parquet",
     "victims.parquet",
     "series.parquet",
     "perf.json",

@@ -5,6 +5,7 @@ mod destination;
 mod directory;
 pub mod figures;
 pub mod html;
+mod job_tables;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -1,6 +1,6 @@
 //! Tables of results: flows, ports, distributions, pauses, samples.
 
-use super::pause_tables;
+use super::{job_tables, pause_tables};
 use crate::column::{Column, Csv, Heading, Kind, Sink, columns, headings};
 use crate::comparison::Comparison;
 use crate::findings::{Distribution, PortKind};
@@ -121,6 +121,10 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
         Table::new("pause-edges", pause_tables::edge_columns(), of(c, pause_tables::edges)),
         Table::new("victims", pause_tables::victim_columns(), of(c, pause_tables::victims)),
     ];
+    if c.groups.iter().any(|g| !g.experiment.traffic.jobs().is_empty()) {
+        let rows = of(c, job_tables::iterations);
+        all.push(Table::new("collectives", job_tables::columns(), rows));
+    }
     if c.groups.iter().any(|g| g.experiment.scenario.probe.series.is_some()) {
         all.push(Table::new("series", series_columns(), of(c, samples)));
     }
@@ -128,7 +132,7 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
 }
 
 /// The columns of all tables, by the names of their files without ending.
-pub fn columns() -> [(&'static str, Vec<Heading>); 7] {
+pub fn columns() -> [(&'static str, Vec<Heading>); 8] {
     [
         ("flows", headings(&flow_columns())),
         ("ports", headings(&port_columns())),
@@ -136,6 +140,7 @@ pub fn columns() -> [(&'static str, Vec<Heading>); 7] {
         ("pauses", headings(&pause_tables::event_columns())),
         ("pause-edges", headings(&pause_tables::edge_columns())),
         ("victims", headings(&pause_tables::victim_columns())),
+        ("collectives", headings(&job_tables::columns())),
         ("series", headings(&series_columns())),
     ]
 }

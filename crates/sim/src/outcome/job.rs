@@ -16,6 +16,9 @@ pub struct Span {
 pub struct JobRecord {
     /// Iterations that any rank has begun.
     pub iterations: Vec<IterationRecord>,
+    /// How long an iteration takes alone on its network, without flow control, congestion control
+    /// and acknowledgements; `None` if it has too many messages to find out.
+    pub ideal: Option<Time>,
     /// When each rank was done, if it was.
     pub rank_ends: Vec<Option<Time>>,
     /// Who waits for whom, where ranks were not done: from the rank that waits to the one that it
@@ -57,6 +60,7 @@ impl JobRecord {
         Self {
             iterations: (0..most).filter_map(|i| IterationRecord::new(ranks, i)).collect(),
             rank_ends: ranks.iter().map(end).collect(),
+            ideal: None,
             waits: Vec::new(),
         }
     }

@@ -13,11 +13,12 @@
 //! third, in which links under load recover and nothing may be lost for lack of memory, and
 //! `WEIR_FAULTS` for one in which control frames are lost, late or effective twice.
 //! `WEIR_LOSSES=0..1000` runs so many cases of every scheme in which every link loses one control
-//! frame in a hundred or in four.
+//! frame in a hundred or in four. `WEIR_JOBS` is the sample of ranks that wait for each other.
 
 #[path = "../common/mod.rs"]
 mod common;
 mod draw;
+mod jobs;
 mod judge;
 mod losses;
 mod outages;
@@ -88,6 +89,27 @@ fn with_failing_links_everything_is_delivered_or_the_reason_is_named() {
     if cases == FAILURES {
         assert!(outcomes[judge::DELIVERED] > 100, "{outcomes:?}");
         assert!(outcomes.len() >= 4, "{outcomes:?}");
+    }
+}
+
+/// Cases of the sample in which ranks wait for each other.
+const JOBS: Range<u64> = 0..800;
+
+#[test]
+fn every_job_ends_or_names_who_waits_for_whom() {
+    let cases = asked_for("WEIR_JOBS", JOBS);
+    let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut faults = Vec::new();
+    for number in cases.clone() {
+        match jobs::judge(number) {
+            Ok(outcome) => *outcomes.entry(outcome).or_default() += 1,
+            Err(fault) => faults.push(fault),
+        }
+    }
+    println!("{} cases: {outcomes:#?}", cases.end - cases.start);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    if cases == JOBS {
+        assert!(outcomes[jobs::ENDED] > 500 && outcomes.len() >= 3, "{outcomes:?}");
     }
 }
 

@@ -1,0 +1,293 @@
+//! `[[job]]`: ranks that wait for each other, and the hosts they are on.
+
+use crate::fields::{At, Fields};
+use crate::keys;
+use crate::text::{Diagnostic, Diagnostics, Item, Span};
+use crate::{Files, ScenarioNames};
+use std::sync::Arc;
+use weir_coll::collective::{Algorithm, Operation, Plan};
+use weir_coll::goal::{Kind, Op, Schedule, binary, text};
+use weir_coll::graph::SendDone;
+use weir_core::rng::Stream;
+use weir_core::{Bytes, NodeId, PortId, Priority, Time};
+use weir_net::{Topology, nearest};
+use weir_sim::HORIZON;
+use weir_traffic::params::Names;
+use weir_traffic::{Job, Nvlink, Traffic, TrafficError, Work};
+
+/// What one `[[job]]` says.
+#[derive(Clone, Debug)]
+pub struct JobSpec {
+    /// What reports call it, if it says so.
+    pub name: Option<String>,
+    /// Label of its queue pairs, if it has one of its own.
+    pub class: Option<String>,
+    /// The collective; its number of ranks is settled when the network is known.
+    pub plan: Plan,
+    /// The schedule that takes its place.
+    pub trace: Option<At<String>>,
+    /// When a send of a schedule is complete.
+    pub send_done: SendDone,
+    ranks: Option<At<u64>>,
+    hosts: Option<Vec<At<String>>>,
+    placement: At<&'static str>,
+    queue_pairs: u32,
+    completion_delay: Time,
+    start: Time,
+    jitter: Time,
+    compute: Time,
+    stragglers: Vec<(u32, Time)>,
+    nvlink: Nvlink,
+    priority: Option<Priority>,
+    /// Where the job, its algorithm and its size were written.
+    at: [Option<Span>; 3],
+}
+
+/// Reads one table.
+pub fn read(item: &Item, out: &mut Diagnostics) -> Option<JobSpec> {
+    let mut f = Fields::new(&keys::JOB, Some(item), out);
+    let word = f.choice("collective").value;
+    let operation = Operation::ALL.into_iter().find(|o| o.name() == word)?;
+    let trace = f.text("trace");
+    let size = f.optional_bytes("size");
+    let needs_size = trace.is_none() && operation != Operation::Barrier;
+    if needs_size && !f.given("size") {
+        f.missing("size");
+    }
+    for key in ["collective", "algorithm", "size", "iterations", "compute", "root"] {
+        if trace.is_some()
+            && let Some(item) = f.item(key)
+        {
+            let title = format!("`{key}` has no effect beside `trace`");
+            f.out.push(Diagnostic::error(title).at(item.span, "the trace says what ranks do"));
+        }
+    }
+    let algorithm = algorithm(&mut f, operation)?;
+    let stragglers = f.wholes("stragglers").map_or_else(Vec::new, |list| list.value);
+    let delay = f.time("straggler-delay");
+    if stragglers.is_empty() != (delay.value == Time::ZERO) {
+        let title = "`stragglers` and `straggler-delay` go together";
+        let error = Diagnostic::error(title).maybe_at(delay.span.or(f.span), "");
+        f.out.push(error.help("name the slow ranks, and say by how much they are slower"));
+    }
+    let plan = Plan {
+        algorithm,
+        chunk: f.bytes("chunk").value,
+        channels: f.whole("channels").value as u32,
+        pipeline: f.whole("pipeline").value as u32,
+        iterations: f.whole("iterations").value as u32,
+        root: f.whole("root").value as u32,
+        gpus: f.whole("gpus-per-host").value as u32,
+        ..Plan::new(operation, 1, size.as_ref().map_or(Bytes::new(1), |s| s.value))
+    };
+    for key in ["start", "start-jitter", "compute", "straggler-delay", "completion-delay"] {
+        let time = f.time(key);
+        if time.value >= HORIZON {
+            let title = format!("a `{key}` of {} is out of range", time.value);
+            let label = format!("a run simulates at most {HORIZON}");
+            f.out.push(Diagnostic::error(title).maybe_at(time.span, label));
+        }
+    }
+    let nvlink =
+        Nvlink { rate: f.rate("nvlink-rate").value, latency: f.time("nvlink-latency").value };
+    let done = f.choice("send-done").value;
+    let at = [f.span, f.item("algorithm").map(|i| i.span), size.and_then(|s| s.span)];
+    Some(JobSpec {
+        name: f.text("name").map(|t| t.value),
+        class: f.text("class").map(|t| t.value),
+        plan,
+        trace,
+        send_done: if done == "sent" { SendDone::Sent } else { SendDone::Acked },
+        ranks: f.optional_whole("ranks"),
+        hosts: f.names("hosts"),
+        placement: f.choice("placement"),
+        queue_pairs: f.whole("queue-pairs").value as u32,
+        completion_delay: f.time("completion-delay").value,
+        start: f.time("start").value,
+        jitter: f.time("start-jitter").value,
+        compute: f.time("compute").value,
+        stragglers: stragglers.into_iter().map(|rank| (rank as u32, delay.value)).collect(),
+        nvlink,
+        priority: f.optional_whole("priority").and_then(|p| Priority::new(p.value as u8)),
+        at,
+    })
+}
+
+/// The algorithm, which must be one of the operation.
+fn algorithm(f: &mut Fields<'_>, operation: Operation) -> Option<Algorithm> {
+    let chosen = f.choice("algorithm");
+    let own = operation.algorithms();
+    if chosen.value == "auto" {
+        return own.first().copied();
+    }
+    let found = own.iter().find(|a| a.name() == chosen.value).copied();
+    if found.is_none() {
+        let names: Vec<&str> = own.iter().map(|a| a.name()).collect();
+        let title = format!("`{}` is no algorithm of `{}`", chosen.value, operation.name());
+        let error = Diagnostic::error(title).maybe_at(chosen.span, "");
+        f.out.push(error.help(format!("{} can use {}", operation.name(), names.join(", "))));
+    }
+    found
+}
+
+/// Reads a GOAL schedule, text or binary.
+pub fn schedule(files: &Files, name: &str) -> Result<Schedule, String> {
+    let bytes = files.read_bytes(name)?;
+    match binary::is_binary(&bytes) {
+        true => binary::parse(&bytes).map_err(|e| format!("`{name}`: {e}")),
+        false => text::parse(&bytes).map_err(|e| format!("`{name}`: {e}")),
+    }
+}
+
+/// A computation that lasts longer than the clock goes.
+fn too_long(schedule: &Schedule) -> Option<Op> {
+    let ops = schedule.ranks.iter().flat_map(|r| &r.ops);
+    let most = HORIZON.as_ps() / 1000;
+    ops.copied().find(|op| op.kind == Kind::Calc && op.size > most)
+}
+
+impl JobSpec {
+    /// Puts the job on the network, as number `index`.
+    pub(crate) fn place(
+        &self,
+        index: usize,
+        traffic: &mut Traffic,
+        names: &ScenarioNames<'_>,
+        files: &Files,
+        (priority, seed): (Priority, u64),
+    ) -> Result<(), Diagnostic> {
+        let name = self.name.clone().unwrap_or_else(|| format!("job{index}"));
+        let topology = names.topology();
+        let trace = match &self.trace {
+            None => None,
+            Some(file) => Some(schedule(files, &file.value).map_err(|why| {
+                Diagnostic::error(why).maybe_at(file.span, "this file cannot be read")
+            })?),
+        };
+        if let Some((op, file)) = trace.as_ref().and_then(too_long).zip(self.trace.as_ref()) {
+            let title = format!("`{}` of the trace is too long", op.words());
+            let label = format!("a run simulates at most {HORIZON}");
+            return Err(Diagnostic::error(title).maybe_at(file.span, label));
+        }
+        let asked = trace.as_ref().map(|schedule| schedule.ranks.len() as u64);
+        let hosts = self.hosts(names, topology, asked, seed)?;
+        let work = match trace {
+            Some(schedule) => Work::Schedule(Arc::new(schedule), self.send_done),
+            None => {
+                let plan = Plan { ranks: hosts.len() as u32, ..self.plan.clone() };
+                Work::Collective(Arc::new(plan))
+            }
+        };
+        let class = self.class.as_ref().unwrap_or(&name);
+        let class = traffic.class(class).map_err(|e| self.at_fault(&e))?;
+        let job = Job {
+            class,
+            priority: self.priority.unwrap_or(priority),
+            start: self.start,
+            jitter: self.jitter,
+            compute: self.compute,
+            stragglers: self.stragglers.clone(),
+            completion_delay: self.completion_delay,
+            queue_pairs: self.queue_pairs,
+            nvlink: self.nvlink,
+            ..Job::new(name, hosts, work)
+        };
+        traffic.add_job(job).map_err(|e| self.at_fault(&e))
+    }
+
+    fn at_fault(&self, error: &TrafficError) -> Diagnostic {
+        let title = error.to_string().replace("gpus_per_host", "gpus-per-host");
+        let [job, algorithm, size] = self.at;
+        let place = match title.contains("message of") {
+            true => size.or(job),
+            false => algorithm.or(job),
+        };
+        Diagnostic::error(title).maybe_at(place, "")
+    }
+
+    /// The host of each rank.
+    fn hosts(
+        &self,
+        names: &ScenarioNames<'_>,
+        topology: &Topology,
+        asked: Option<u64>,
+        seed: u64,
+    ) -> Result<Vec<NodeId>, Diagnostic> {
+        let listed = match &self.hosts {
+            None => topology.hosts().to_vec(),
+            Some(list) => self.named(list, names)?,
+        };
+        let hosts = match self.placement.value {
+            "rail" => by_rail(topology, &listed),
+            "random" => shuffled(listed, seed),
+            _ => listed,
+        };
+        let gpus = if self.placement.value == "list" { 1 } else { self.plan.gpus as usize };
+        let room = hosts.len() * gpus;
+        let ranks = match (asked, &self.ranks) {
+            (Some(trace), Some(ranks)) if ranks.value != trace => {
+                let title = format!("the trace has {trace} ranks, not {}", ranks.value);
+                return Err(Diagnostic::error(title).maybe_at(ranks.span, "leave this out"));
+            }
+            (Some(trace), _) => trace as usize,
+            (None, Some(ranks)) => ranks.value as usize,
+            (None, None) => room,
+        };
+        if ranks > room {
+            let title = format!("{ranks} ranks do not fit: there is room for {room}");
+            let span = self.ranks.as_ref().and_then(|r| r.span).or(self.at[0]);
+            let help = "give more `hosts`, or more `gpus-per-host`";
+            return Err(Diagnostic::error(title).maybe_at(span, "").help(help));
+        }
+        Ok((0..ranks).map(|rank| hosts[rank / gpus]).collect())
+    }
+
+    fn named(
+        &self,
+        list: &[At<String>],
+        names: &ScenarioNames<'_>,
+    ) -> Result<Vec<NodeId>, Diagnostic> {
+        let mut hosts: Vec<NodeId> = Vec::new();
+        for entry in list {
+            let Some(found) = names.hosts(&entry.value) else {
+                let known = names.known_hosts();
+                let title = format!("there is no host or switch `{}`", entry.value);
+                let near = nearest(&entry.value, known.iter().map(String::as_str));
+                return Err(Diagnostic::error(title).maybe_at(entry.span, "").nearest(near));
+            };
+            let repeats = found.iter().find(|h| hosts.contains(h));
+            if let Some(host) = repeats.filter(|_| self.placement.value != "list") {
+                let name = names.topology().name(*host);
+                let title = format!("`hosts` lists `{name}` twice");
+                let error = Diagnostic::error(title).maybe_at(entry.span, "");
+                return Err(error.help("a host may stand there twice with `placement = \"list\"`"));
+            }
+            hosts.extend(found);
+        }
+        Ok(hosts)
+    }
+}
+
+/// The first host of every leaf, then the second of every leaf, and so on.
+fn by_rail(topology: &Topology, hosts: &[NodeId]) -> Vec<NodeId> {
+    let mut leaves: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
+    for &host in hosts {
+        let leaf = topology.port(host, PortId(0)).peer;
+        match leaves.iter_mut().find(|(known, _)| *known == leaf) {
+            Some((_, below)) => below.push(host),
+            None => leaves.push((leaf, vec![host])),
+        }
+    }
+    let most = leaves.iter().map(|(_, below)| below.len()).max().unwrap_or(0);
+    let nth = |i: usize| leaves.iter().filter_map(move |(_, below)| below.get(i).copied());
+    (0..most).flat_map(nth).collect()
+}
+
+/// The hosts in an order drawn from `seed` (Fisher and Yates).
+fn shuffled(mut hosts: Vec<NodeId>, seed: u64) -> Vec<NodeId> {
+    let mut draw = Stream::new(seed, "job-placement", 0);
+    for i in (1..hosts.len()).rev() {
+        hosts.swap(i, draw.below(i as u64 + 1) as usize);
+    }
+    hosts
+}

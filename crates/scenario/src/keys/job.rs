@@ -1,0 +1,149 @@
+//! Keys of jobs.
+
+use super::{Kind, Section, key};
+
+/// The algorithms of all collectives.
+const ALGORITHMS: &[&str] = &[
+    "auto",
+    "ring",
+    "halving-doubling",
+    "tree",
+    "double-tree",
+    "hierarchical",
+    "pairwise",
+    "direct",
+    "binomial",
+    "chain",
+    "dissemination",
+];
+
+/// `[[job]]`.
+pub const JOB: Section = Section {
+    name: "job",
+    repeated: true,
+    doc: "Ranks that wait for each other: a collective operation, or a GOAL schedule with `trace`. \
+          A rank sends when it has received, so its messages are decided by the run. Results are \
+          in `collectives.csv`.",
+    keys: &[
+        key("name", Kind::Text, "", "For reports; default: `job0`, `job1` and so on."),
+        key("class", Kind::Text, "", "Class of its queue pairs; default: its name."),
+        key(
+            "collective",
+            Kind::Choice(&[
+                "all-reduce",
+                "reduce-scatter",
+                "all-gather",
+                "all-to-all",
+                "broadcast",
+                "barrier",
+            ]),
+            "all-reduce",
+            "The operation.",
+        ),
+        key(
+            "algorithm",
+            Kind::Choice(ALGORITHMS),
+            "auto",
+            "How it is carried out. `auto`: `ring`, for all-to-all `pairwise`, for a broadcast \
+             `binomial`, for a barrier `dissemination`.",
+        ),
+        key(
+            "trace",
+            Kind::File,
+            "",
+            "A GOAL schedule, text or binary, relative to the scenario; instead of a collective.",
+        ),
+        key(
+            "size",
+            Kind::Size(&[]),
+            "",
+            "The buffer of a rank; of a reduce-scatter and an all-gather, the whole array.",
+        ),
+        key(
+            "ranks",
+            Kind::Whole { min: 1, max: 1 << 19 },
+            "",
+            "Number of ranks; default: as many as the hosts have room for, or as the trace has.",
+        ),
+        key(
+            "hosts",
+            Kind::Names,
+            "",
+            "Where ranks may be, in this order, named as in `[[traffic]]`; default: all hosts.",
+        ),
+        key(
+            "gpus-per-host",
+            Kind::Whole { min: 1, max: 1024 },
+            "1",
+            "Ranks on each host; they reach each other over NVLink.",
+        ),
+        key(
+            "placement",
+            Kind::Choice(&["packed", "rail", "random", "list"]),
+            "packed",
+            "`packed`: ranks fill the hosts in order. `rail`: the hosts of all leaf switches in \
+             turn, so that neighbouring ranks are below different leaves. `random`: hosts in an \
+             order drawn from the first seed. `list`: rank i is on the i-th entry of `hosts`, \
+             which may name a host several times.",
+        ),
+        key("chunk", Kind::Size(&[]), "1MiB", "Largest message: larger ones are cut into pieces."),
+        key(
+            "channels",
+            Kind::Whole { min: 1, max: 1024 },
+            "1",
+            "Equal parts of the buffer that are worked on independently, each with connections of \
+             its own.",
+        ),
+        key(
+            "pipeline",
+            Kind::Whole { min: 1, max: 1 << 16 },
+            "1",
+            "Pieces of a channel that are under way at the same time.",
+        ),
+        key(
+            "queue-pairs",
+            Kind::Whole { min: 1, max: 128 },
+            "1",
+            "Queue pairs per peer and channel. Messages use them in turn; each has its own path \
+             and congestion control.",
+        ),
+        key(
+            "completion-delay",
+            Kind::Time(&[]),
+            "1us",
+            "Time from the last packet of a message to when its rank knows of it.",
+        ),
+        key(
+            "send-done",
+            Kind::Choice(&["acked", "sent"]),
+            "acked",
+            "When a send of a trace is complete: when all of it is acknowledged, or when its last \
+             packet has left.",
+        ),
+        key("iterations", Kind::Whole { min: 1, max: 1 << 20 }, "1", "How often it is done."),
+        key("root", Kind::Whole { min: 0, max: 1 << 19 }, "0", "The root of a broadcast."),
+        key("start", Kind::Time(&[]), "0s", "When ranks begin."),
+        key("start-jitter", Kind::Time(&[]), "0s", "A rank begins up to so much later, drawn."),
+        key(
+            "compute",
+            Kind::Time(&[]),
+            "0s",
+            "Every rank computes for so long before each iteration of a collective.",
+        ),
+        key("stragglers", Kind::Wholes { min: 0, max: 1 << 19 }, "", "Ranks that are slower."),
+        key(
+            "straggler-delay",
+            Kind::Time(&[]),
+            "0s",
+            "Stragglers compute for so much longer; those of a trace begin so much later.",
+        ),
+        key("nvlink-rate", Kind::PositiveRate, "3.6Tbps", "Rate of a rank to others of its host."),
+        key("nvlink-latency", Kind::Time(&[]), "1us", "Latency between ranks of one host."),
+        key(
+            "priority",
+            Kind::Whole { min: 0, max: 7 },
+            "",
+            "Priority of its packets; default: the lowest lossless one.",
+        ),
+    ],
+};

@@ -1,0 +1,150 @@
+//! Jobs beside the flows of a case: every algorithm meets every option.
+//!
+//! The property: all ranks end, or the chain of who waits for whom is named; and another engine
+//! gives the same bytes.
+
+use crate::common::plan;
+use crate::draw::{Case, one_in, one_of};
+use crate::outages;
+use std::sync::Arc;
+use weir_coll::collective::{Operation, Plan};
+use weir_coll::goal::{Kind, Op, Rank, Schedule};
+use weir_coll::graph::SendDone;
+use weir_core::rng::Stream;
+use weir_core::{Bytes, NodeId, Priority, Time};
+use weir_sim::config::EngineConfig;
+use weir_sim::{Config, Finish, Outcome, SimError};
+use weir_traffic::{Job, Work};
+
+/// All ranks have ended, and the network is empty.
+pub(crate) const ENDED: &str = "all ranks ended";
+/// A schedule with a receive that nobody meets.
+const BROKEN: &str = "a receive that nobody meets, by name";
+
+/// A case with a job or two; links fail in every third.
+pub(crate) fn case(number: u64) -> (Case, Vec<Job>) {
+    let case = match number % 3 {
+        0 => outages::case(number),
+        _ => Case::new(number),
+    };
+    let mut s = Stream::new(number, "jobs", 0);
+    let jobs = (0..s.between(1, 2)).map(|i| job(&mut s, &case, i)).collect();
+    (case, jobs)
+}
+
+fn job(s: &mut Stream, case: &Case, index: u64) -> Job {
+    let hosts = case.topology.hosts();
+    let gpus = if one_in(s, 4) { 2 } else { 1 };
+    let most = hosts.len() as u64 * gpus;
+    let ranks = if one_in(s, 3) { most } else { s.between(1, most) };
+    let placed: Vec<NodeId> = (0..ranks).map(|r| hosts[(r / gpus) as usize]).collect();
+    let work = if one_in(s, 8) {
+        Work::Schedule(Arc::new(schedule(s, ranks)), one_of(s, &[SendDone::Sent, SendDone::Acked]))
+    } else {
+        Work::Collective(Arc::new(collective(s, ranks as u32, gpus as u32)))
+    };
+    let jitter = Time::from_ns(one_of(s, &[0, 0, 3000]));
+    let stragglers = match one_in(s, 4) {
+        true => vec![(s.below(ranks) as u32, Time::from_us(s.between(1, 50)))],
+        false => Vec::new(),
+    };
+    Job {
+        priority: Priority::ALL[one_of(s, &[3, 3, 3, 0, 4])],
+        start: Time::from_us(s.between(0, 20)),
+        jitter,
+        stragglers,
+        completion_delay: Time::from_ns(one_of(s, &[0, 1, 200, 1000])),
+        queue_pairs: one_of(s, &[1, 1, 2, 5]),
+        ..Job::new(format!("job{index}"), placed, work)
+    }
+}
+
+fn collective(s: &mut Stream, ranks: u32, gpus: u32) -> Plan {
+    loop {
+        let operation = one_of(s, &Operation::ALL);
+        let plan = Plan {
+            algorithm: one_of(s, operation.algorithms()),
+            chunk: Bytes::new(s.between(500, 30_000)),
+            channels: s.between(1, 3) as u32,
+            pipeline: s.between(1, 4) as u32,
+            iterations: s.between(1, 3) as u32,
+            root: s.below(u64::from(ranks)) as u32,
+            gpus,
+            ..Plan::new(operation, ranks, Bytes::new(s.between(1, 60_000)))
+        };
+        if plan.check().is_ok() {
+            return plan;
+        }
+    }
+}
+
+/// Every rank sends to a few others, which receive it. One in four has a receive that nobody
+/// meets.
+fn schedule(s: &mut Stream, ranks: u64) -> Schedule {
+    let mut ops = vec![Vec::new(); ranks as usize];
+    for tag in 0..s.between(1, 20) {
+        let (from, to, size) = (s.below(ranks), s.below(ranks), s.between(1, 20_000));
+        let op = |kind, peer| Op { kind, size, peer, tag, cpu: 0, nic: 0 };
+        ops[from as usize].push(op(Kind::Send, to));
+        ops[to as usize].push(op(Kind::Recv, from));
+    }
+    if one_in(s, 4) {
+        let lost = Op { kind: Kind::Recv, size: 1, peer: 0, tag: 999, cpu: 0, nic: 0 };
+        ops[0].push(lost);
+    }
+    Schedule { ranks: ops.into_iter().map(|ops| Rank::new(ops, &[])).collect() }
+}
+
+fn run(case: &Case, jobs: &[Job], config: &Config) -> Result<Outcome, SimError> {
+    let mut traffic = plan(&case.topology, &case.flows);
+    for job in jobs {
+        traffic.add_job(job.clone()).expect("a valid job");
+    }
+    weir_sim::run(&case.topology, &traffic, config, &mut ())
+}
+
+/// How a case ended, or what is wrong with it.
+pub(crate) fn judge(number: u64) -> Result<&'static str, String> {
+    let (case, jobs) = case(number);
+    let out = match run(&case, &jobs, &case.config) {
+        Ok(out) => out,
+        Err(SimError::Scheme { .. }) => return Ok("refused by the scheme: settings do not fit"),
+        Err(error) => return Err(format!("{}\n    {error}", case.what)),
+    };
+    if number.is_multiple_of(4) {
+        let engine = EngineConfig::Window { threads: 2 };
+        let other = run(&case, &jobs, &Config { engine, ..case.config.clone() });
+        if other.ok().as_ref() != Some(&out) {
+            return Err(format!("{}\n    two threads give something else", case.what));
+        }
+    }
+    let fault =
+        |what: &str| Err(format!("{}\n    {what}: {:?}, {:?}", case.what, out.finish, out.jobs));
+    for (job, record) in jobs.iter().zip(&out.jobs) {
+        let done = record.rank_ends.iter().all(Option::is_some);
+        let all = record.iterations.len() == job.iterations() as usize;
+        let ended = all && record.iterations.iter().all(|i| i.end.is_some());
+        if done != ended || done != record.waits.is_empty() {
+            return fault("ranks, iterations and waits do not agree");
+        }
+    }
+    let done = out.jobs.iter().all(|job| job.waits.is_empty());
+    match &out.finish {
+        Finish::Drained if done => Ok(ENDED),
+        Finish::Drained => fault("drained, and ranks wait"),
+        Finish::Stalled(stuck) if !done => {
+            let named = stuck.iter().any(|s| s.waits_for.contains("of job `job"));
+            let broken = stuck.iter().any(|s| s.waits_for.contains("tag 999"));
+            match (named, broken) {
+                (false, _) => fault("stalled without a chain"),
+                (true, true) => Ok(BROKEN),
+                (true, false) => Ok("stalled: flows and ranks by name"),
+            }
+        }
+        Finish::Stalled(_) => Ok("stalled: flows beside the job, by name"),
+        Finish::Deadlock(_) => Ok("deadlock"),
+        Finish::TimeLimit if done => Ok("time limit: flows beside the job"),
+        Finish::TimeLimit => Ok("time limit: with the chain of ranks"),
+        Finish::Interrupted => fault("interrupted"),
+    }
+}
