@@ -36,9 +36,16 @@ pub mod warmup;
 pub use estimate::{
     Estimate, Interval, mean, mean_at, p_of_zero_mean, paired_difference, paired_difference_at,
 };
-pub use maxima::{Maxima, largest, median_of_maxima, smallest};
-pub use ratios::{Unbounded, fieller, geometric_mean, jackknife_error, ratio, ratio_at};
-pub use shares::{PairedShares, at_most, mcnemar, paired_shares, wilson};
+pub use maxima::{
+    Maxima, largest, largest_of, least_for_median, median_at, median_of_maxima, smallest,
+    smallest_of,
+};
+pub use ratios::{
+    Unbounded, fieller, fieller_at, geometric_mean, jackknife_error, ratio, ratio_at,
+};
+pub use shares::{
+    PairedShares, at_most, at_most_at, mcnemar, paired_shares, paired_shares_at, wilson, wilson_at,
+};
 
 /// The level of an interval or a test unless said otherwise: one in twenty decides wrongly.
 pub const ALPHA: f64 = 0.05;

@@ -1,5 +1,6 @@
 //! Largest values: of a run, and over several points.
 
+use crate::ALPHA;
 use crate::estimate::{Estimate, Interval, mean_at};
 use crate::student::fair_binomial;
 
@@ -24,13 +25,29 @@ pub fn median_of_maxima(maxima: &[f64]) -> Option<Maxima> {
     let n = sorted.len();
     let largest = *sorted.last()?;
     let median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
-    let interval = rank(n).map(|k| Interval::new(sorted[k - 1], sorted[n - k]));
+    let interval = rank(n, ALPHA).map(|k| Interval::new(sorted[k - 1], sorted[n - k]));
     Some(Maxima { median, interval, largest, runs: n })
 }
 
-/// The largest k for which [x_(k), x_(n+1-k)] covers the median with 95 %; `None` below six.
-pub(crate) fn rank(n: usize) -> Option<usize> {
-    (1..=n / 2).rev().find(|&k| coverage(n, k) >= 0.95)
+/// The median with the interval of order statistics at level 1 - `alpha`; `None` with fewer than
+/// [`least_for_median`] samples.
+pub fn median_at(samples: &[f64], alpha: f64) -> Option<Estimate> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let k = rank(n, alpha)?;
+    let value = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
+    Some(Estimate { value, interval: Interval::new(sorted[k - 1], sorted[n - k]), seeds: n })
+}
+
+/// The fewest samples for which the median has an interval at level 1 - `alpha`: 6 at 95 %.
+pub fn least_for_median(alpha: f64) -> usize {
+    (2..).find(|&n| rank(n, alpha).is_some()).unwrap_or(usize::MAX)
+}
+
+/// The largest k for which [x_(k), x_(n+1-k)] covers the median at level 1 - `alpha`.
+pub(crate) fn rank(n: usize, alpha: f64) -> Option<usize> {
+    (1..=n / 2).rev().find(|&k| coverage(n, k) >= 1.0 - alpha)
 }
 
 /// With which probability the k-th smallest and largest of n enclose the median.
@@ -53,7 +70,21 @@ pub fn smallest(points: &[&[f64]], alpha: f64) -> Option<Estimate> {
 fn extreme(points: &[&[f64]], alpha: f64, pick: fn(f64, f64) -> f64) -> Option<Estimate> {
     let share = alpha / points.len() as f64;
     let each: Option<Vec<Estimate>> = points.iter().map(|p| mean_at(p, share)).collect();
-    each?.into_iter().reduce(|a, b| Estimate {
+    extreme_of(&each?, pick)
+}
+
+/// The largest of several estimates, whose intervals are at a level shared among them.
+pub fn largest_of(estimates: &[Estimate]) -> Option<Estimate> {
+    extreme_of(estimates, f64::max)
+}
+
+/// As [`largest_of`], for the smallest.
+pub fn smallest_of(estimates: &[Estimate]) -> Option<Estimate> {
+    extreme_of(estimates, f64::min)
+}
+
+fn extreme_of(estimates: &[Estimate], pick: fn(f64, f64) -> f64) -> Option<Estimate> {
+    estimates.iter().copied().reduce(|a, b| Estimate {
         value: pick(a.value, b.value),
         interval: Interval::new(
             pick(a.interval.low, b.interval.low),
@@ -66,7 +97,6 @@ fn extreme(points: &[&[f64]], alpha: f64, pick: fn(f64, f64) -> f64) -> Option<E
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ALPHA;
     use crate::estimate::tests::near;
 
     /// Worked example 5.
@@ -87,10 +117,12 @@ mod tests {
     #[test]
     fn ranks_are_those_of_the_table() {
         for (n, k) in [(6, 1), (8, 1), (9, 2), (11, 2), (12, 3), (14, 3), (15, 4), (16, 4)] {
-            assert_eq!(rank(n), Some(k), "{n}");
+            assert_eq!(rank(n, ALPHA), Some(k), "{n}");
         }
-        assert_eq!([20, 25, 30].map(rank), [Some(6), Some(8), Some(10)]);
-        assert_eq!(rank(5), None);
+        assert_eq!([20, 25, 30].map(|n| rank(n, ALPHA)), [Some(6), Some(8), Some(10)]);
+        assert_eq!(rank(5, ALPHA), None);
+        // 1 - 2 / 2^n is 0.969 for six; for two points at 2.5 % each it takes seven: 0.984
+        assert_eq!((least_for_median(ALPHA), least_for_median(ALPHA / 2.0)), (6, 7));
     }
 
     /// Worked example 13.

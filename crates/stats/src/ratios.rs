@@ -51,12 +51,20 @@ pub fn jackknife_error(left_out: &[f64]) -> f64 {
 /// # Panics
 /// If there is not one value per seed in both.
 pub fn fieller(x: &[f64], y: &[f64]) -> Result<Estimate, Unbounded> {
+    fieller_at(x, y, ALPHA)
+}
+
+/// As [`fieller`], at level 1 - `alpha`.
+///
+/// # Panics
+/// If there is not one value per seed in both.
+pub fn fieller_at(x: &[f64], y: &[f64], alpha: f64) -> Result<Estimate, Unbounded> {
     assert_eq!(x.len(), y.len(), "one value per seed in both");
     let seeds = x.len();
     if seeds < 2 {
         return Err(Unbounded::TooFewSeeds);
     }
-    let (a, b, c) = quadratic(x, y);
+    let (a, b, c) = quadratic(x, y, alpha);
     if a <= 0.0 {
         return Err(Unbounded::DenominatorMayBeZero);
     }
@@ -66,10 +74,10 @@ pub fn fieller(x: &[f64], y: &[f64]) -> Result<Estimate, Unbounded> {
 }
 
 /// The coefficients A, B, C of Fieller's quadratic A r² - 2 B r + C = 0.
-fn quadratic(x: &[f64], y: &[f64]) -> (f64, f64, f64) {
+fn quadratic(x: &[f64], y: &[f64], alpha: f64) -> (f64, f64, f64) {
     let n = x.len() as f64;
     let (mean_x, mean_y) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
-    let t = quantile(x.len() - 1, ALPHA);
+    let t = quantile(x.len() - 1, alpha);
     let covariance = |u: &[f64], mu: f64, v: &[f64], mv: f64| {
         let sum: f64 = u.iter().zip(v).map(|(u, v)| (u - mu) * (v - mv)).sum();
         t * t * sum / (n - 1.0) / n
@@ -134,7 +142,7 @@ mod tests {
     /// Worked example 3, Fieller and the geometric mean.
     #[test]
     fn other_intervals_of_a_ratio_agree_with_the_examples() {
-        let (a, b, c) = quadratic(&OFC, &PFC);
+        let (a, b, c) = quadratic(&OFC, &PFC, ALPHA);
         near(a, 42_092.965_2);
         near(b, 35_590.385_5);
         near(c, 30_003.884_7);
@@ -148,7 +156,7 @@ mod tests {
     #[test]
     fn a_ratio_whose_denominator_may_be_zero_has_no_interval() {
         let (x, y) = ([12.0, 9.0, 15.0, 10.0], [3.0, 0.0, 5.0, 1.0]);
-        near(quadratic(&x, &y).0, -7.386_456);
+        near(quadratic(&x, &y, ALPHA).0, -7.386_456);
         assert_eq!(fieller(&x, &y), Err(Unbounded::DenominatorMayBeZero));
         assert_eq!(ratio(&x, &y), None, "the logarithm of 0");
     }

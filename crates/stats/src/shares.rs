@@ -1,7 +1,8 @@
 //! Shares of runs: how many deadlocked, how many lost a packet.
 
+use crate::ALPHA;
 use crate::estimate::Interval;
-use crate::student::{Z95, fair_binomial};
+use crate::student::{fair_binomial, normal_quantile};
 use libm::{exp, pow, sqrt};
 
 /// Wilson's 95 % interval of `hits` of `runs`.
@@ -9,18 +10,32 @@ use libm::{exp, pow, sqrt};
 /// # Panics
 /// Without runs, or with more hits than runs.
 pub fn wilson(hits: u64, runs: u64) -> Interval {
+    wilson_at(hits, runs, ALPHA)
+}
+
+/// As [`wilson`], at level 1 - `alpha`.
+///
+/// # Panics
+/// Without runs, or with more hits than runs.
+pub fn wilson_at(hits: u64, runs: u64, alpha: f64) -> Interval {
     assert!(hits <= runs && runs > 0, "{hits} of {runs}");
-    let (n, z2) = (runs as f64, Z95 * Z95);
+    let z = normal_quantile(alpha);
+    let (n, z2) = (runs as f64, z * z);
     let p = hits as f64 / n;
     let shrink = 1.0 + z2 / n;
     let centre = (p + z2 / (2.0 * n)) / shrink;
-    let half = Z95 / shrink * sqrt(p * (1.0 - p) / n + z2 / (4.0 * n * n));
+    let half = z / shrink * sqrt(p * (1.0 - p) / n + z2 / (4.0 * n * n));
     Interval::around(centre, half)
 }
 
 /// The share that an event which never happened in `runs` runs has at most (one-sided, 95 %).
 pub fn at_most(runs: u64) -> f64 {
-    1.0 - pow(0.05, 1.0 / runs as f64)
+    at_most_at(runs, ALPHA)
+}
+
+/// As [`at_most`], at level 1 - `alpha`.
+pub fn at_most_at(runs: u64, alpha: f64) -> f64 {
+    1.0 - pow(alpha, 1.0 / runs as f64)
 }
 
 /// In how many seeds something happened under two variants.
@@ -36,12 +51,17 @@ pub struct PairedShares {
 
 /// The ratio of counts, second over first, with its 95 % interval; `None` if either is zero.
 pub fn paired_shares(s: PairedShares) -> Option<(f64, Interval)> {
+    paired_shares_at(s, ALPHA)
+}
+
+/// As [`paired_shares`], at level 1 - `alpha`.
+pub fn paired_shares_at(s: PairedShares, alpha: f64) -> Option<(f64, Interval)> {
     let (first, second) = ((s.both + s.first_only) as f64, (s.both + s.second_only) as f64);
     if first == 0.0 || second == 0.0 {
         return None;
     }
     let error = sqrt((s.first_only + s.second_only) as f64 / (first * second));
-    let (ratio, factor) = (second / first, exp(Z95 * error));
+    let (ratio, factor) = (second / first, exp(normal_quantile(alpha) * error));
     Some((ratio, Interval::new(ratio / factor, ratio * factor)))
 }
 

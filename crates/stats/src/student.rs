@@ -5,6 +5,34 @@ use libm::{exp, lgamma, log, sqrt};
 /// The two-sided 95 % quantile of the normal distribution.
 pub const Z95: f64 = 1.959_963_984_540_054;
 
+/// The `z` beyond which the two-sided p of a normal distribution is `alpha`.
+pub fn normal_quantile(alpha: f64) -> f64 {
+    if alpha == crate::ALPHA {
+        return Z95;
+    }
+    halve(|z| libm::erfc(z / std::f64::consts::SQRT_2) > alpha)
+}
+
+/// The number at which `above` becomes false, which it is beyond it and not below.
+fn halve(above: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    while above(high) {
+        low = high;
+        high *= 2.0;
+    }
+    loop {
+        let middle = low + (high - low) / 2.0;
+        if middle <= low || middle >= high {
+            return high;
+        }
+        if above(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+}
+
 /// The regularised incomplete beta function I_x(a, b), by its continued fraction.
 pub fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
@@ -59,23 +87,8 @@ pub fn quantile(degrees: usize, alpha: f64) -> f64 {
     if degrees == 0 {
         return f64::INFINITY;
     }
-    // two_sided falls from 1 to 0: enclose, then halve until neighbouring numbers are left
-    let (mut low, mut high) = (0.0, 1.0);
-    while two_sided(high, degrees) > alpha {
-        low = high;
-        high *= 2.0;
-    }
-    loop {
-        let middle = low + (high - low) / 2.0;
-        if middle <= low || middle >= high {
-            return high;
-        }
-        if two_sided(middle, degrees) > alpha {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    // two_sided falls from 1 to 0
+    halve(|t| two_sided(t, degrees) > alpha)
 }
 
 /// P(X <= `k`) of `n` fair coins.

@@ -39,6 +39,10 @@ pub enum Side {
     Above(f64),
     /// Smaller than this.
     Below(f64),
+    /// At most this: a limit with its tolerance.
+    AtMost(f64),
+    /// At least this.
+    AtLeast(f64),
     /// Inside; for claims without a direction.
     Within(Interval),
 }
@@ -48,6 +52,8 @@ impl Side {
         match self {
             Self::Above(x) => i.low > x,
             Self::Below(x) => i.high < x,
+            Self::AtMost(x) => i.high <= x,
+            Self::AtLeast(x) => i.low >= x,
             Self::Within(range) => i.within(range),
         }
     }
@@ -56,6 +62,8 @@ impl Side {
         match self {
             Self::Above(x) => i.high <= x,
             Self::Below(x) => i.low >= x,
+            Self::AtMost(x) => i.low > x,
+            Self::AtLeast(x) => i.high < x,
             Self::Within(range) => !i.meets(range),
         }
     }
@@ -100,7 +108,7 @@ impl NumberClaim {
     pub fn distance(&self, estimate: f64) -> f64 {
         let mut edges = vec![self.margin.low, self.margin.high];
         match self.side {
-            Side::Above(x) | Side::Below(x) => edges.push(x),
+            Side::Above(x) | Side::Below(x) | Side::AtMost(x) | Side::AtLeast(x) => edges.push(x),
             Side::Within(range) => edges.extend([range.low, range.high]),
         }
         edges.iter().map(|e| (estimate - e).abs()).fold(f64::INFINITY, f64::min)
@@ -122,22 +130,49 @@ pub fn order(rising: &[&[f64]], strictness: Strictness) -> Judgement {
     order_at(rising, strictness, ALPHA)
 }
 
-fn order_at(rising: &[&[f64]], strictness: Strictness, alpha: f64) -> Judgement {
+/// As [`order`], at level 1 - `alpha`.
+pub fn order_at(rising: &[&[f64]], strictness: Strictness, alpha: f64) -> Judgement {
     let pairs = rising.windows(2);
     let count = pairs.len() as f64;
-    let (mut all, mut refuted) = (true, false);
-    for pair in pairs {
-        let limit = match strictness {
-            Strictness::Strict => 0.0,
-            Strictness::UpTo(share) => share * pair[1].iter().sum::<f64>() / pair[1].len() as f64,
-        };
+    let step = |pair: &[&[f64]]| {
         let at = |alpha| paired_difference_at(pair[0], pair[1], alpha).map(|d| d.interval);
-        let (Some(one), Some(shared)) = (at(alpha), at(alpha / count)) else {
-            return Judgement::NotDistinguishable;
-        };
+        let mean = pair[1].iter().sum::<f64>() / pair[1].len() as f64;
+        Some(Step { alone: at(alpha)?, shared: at(alpha / count)?, next: mean })
+    };
+    match pairs.map(step).collect::<Option<Vec<Step>>>() {
+        Some(steps) => order_of(&steps, strictness),
+        None => Judgement::NotDistinguishable,
+    }
+}
+
+/// The difference of two neighbours of an order, the one that is claimed to be smaller first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Its interval.
+    pub alone: Interval,
+    /// Its interval at a level shared among all pairs.
+    pub shared: Interval,
+    /// The estimate of the second, which [`Strictness::UpTo`] is a share of.
+    pub next: f64,
+}
+
+/// What the differences of neighbours say about an order.
+pub fn order_of(steps: &[Step], strictness: Strictness) -> Judgement {
+    let (mut all, mut refuted) = (true, false);
+    for step in steps {
         // all pairs must hold, so none needs a correction; a single one refutes, so that does
-        all &= one.high < limit;
-        refuted |= shared.low > limit;
+        match strictness {
+            Strictness::Strict => {
+                all &= step.alone.high < 0.0;
+                // equal values, without any spread, are not in this order
+                refuted |= step.shared.low > 0.0 || step.shared == Interval::point(0.0);
+            }
+            Strictness::UpTo(share) => {
+                let limit = share * step.next;
+                all &= step.alone.high <= limit;
+                refuted |= step.shared.low > limit;
+            }
+        }
     }
     match (all, refuted) {
         (_, true) => Judgement::NotReproduced,
@@ -155,8 +190,17 @@ pub fn trend(rows: &[&[f64]]) -> Judgement {
     let columns: Vec<Vec<f64>> =
         (0..points).map(|j| rows.iter().map(|row| row[j]).collect()).collect();
     let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    if points > 1 && order(&columns, Strictness::Strict) == Judgement::Reproduced {
-        return Judgement::Reproduced;
+    trend_of(order(&columns, Strictness::Strict), rows)
+}
+
+/// As [`trend`], from what the steps say as an order: two points have nothing else.
+pub fn trend_of(steps: Judgement, rows: &[&[f64]]) -> Judgement {
+    let points = rows.first().map_or(0, |r| r.len());
+    if points < 2 {
+        return Judgement::NotDistinguishable;
+    }
+    if steps == Judgement::Reproduced || points == 2 {
+        return steps;
     }
     match page(rows) {
         Some(p) if p.p_rising < ALPHA => Judgement::SameDirection(Size::Open),
@@ -235,6 +279,37 @@ pub fn log_slopes(xs: &[f64], rows: &[&[f64]]) -> Option<Vec<f64>> {
     rows.iter().map(slope).collect()
 }
 
+/// How far the middle of a parabola through the points lies from the straight line through its
+/// ends, for each seed: its curvature, in the unit of the values. `None` with fewer than three
+/// different points.
+pub fn curvatures(xs: &[f64], rows: &[&[f64]]) -> Option<Vec<f64>> {
+    let (low, high) =
+        xs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(*x), h.max(*x)));
+    // u is x from -1 to 1; the parabola a + b u + c u² is c from its chord in the middle
+    let u: Vec<f64> = xs.iter().map(|x| 2.0 * (x - low) / (high - low) - 1.0).collect();
+    let n = xs.len() as f64;
+    let sum = |of: &dyn Fn(f64) -> f64| u.iter().map(|u| of(*u)).sum::<f64>();
+    let (s1, s2, s3) = (sum(&|u| u), sum(&|u| u * u), sum(&|u| u * u * u));
+    let s4 = sum(&|u| u * u * u * u);
+    let determinant = |m: [[f64; 3]; 3]| {
+        m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])
+            - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
+            + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
+    };
+    let whole = determinant([[n, s1, s2], [s1, s2, s3], [s2, s3, s4]]);
+    if !(high > low) || libm::fabs(whole) < 1e-9 {
+        return None;
+    }
+    let curvature = |row: &&[f64]| {
+        let of = |power: &dyn Fn(f64) -> f64| {
+            u.iter().zip(row.iter()).map(|(u, y)| power(*u) * y).sum::<f64>()
+        };
+        let (t0, t1, t2) = (of(&|_| 1.0), of(&|u| u), of(&|u| u * u));
+        determinant([[n, s1, t0], [s1, s2, t1], [s2, s3, t2]]) / whole
+    };
+    Some(rows.iter().map(curvature).collect())
+}
+
 /// The difference of two ratios of means on common seeds, x1/y1 - x2/y2, jackknifed together: for
 /// claims across experiments ("the gain shrinks"). `None` with fewer than two seeds or a
 /// denominator of zero.
@@ -242,6 +317,18 @@ pub fn log_slopes(xs: &[f64], rows: &[&[f64]]) -> Option<Vec<f64>> {
 /// # Panics
 /// If there is not one value per seed in all.
 pub fn difference_of_ratios(first: [&[f64]; 2], second: [&[f64]; 2]) -> Option<Estimate> {
+    difference_of_ratios_at(first, second, ALPHA)
+}
+
+/// As [`difference_of_ratios`], at level 1 - `alpha`.
+///
+/// # Panics
+/// If there is not one value per seed in all.
+pub fn difference_of_ratios_at(
+    first: [&[f64]; 2],
+    second: [&[f64]; 2],
+    alpha: f64,
+) -> Option<Estimate> {
     let seeds = first[0].len();
     let all = [first[0], first[1], second[0], second[1]];
     assert!(all.iter().all(|v| v.len() == seeds), "one value per seed in all");
@@ -258,7 +345,7 @@ pub fn difference_of_ratios(first: [&[f64]; 2], second: [&[f64]; 2]) -> Option<E
     let left_out: Option<Vec<f64>> = (0..seeds).map(statistic).collect();
     // no seed has the index `seeds`: nothing is left out
     let value = statistic(seeds)?;
-    let half = quantile(seeds - 1, ALPHA) * jackknife_error(&left_out?);
+    let half = quantile(seeds - 1, alpha) * jackknife_error(&left_out?);
     Some(Estimate { value, interval: Interval::around(value, half), seeds })
 }
 
@@ -356,6 +443,35 @@ mod tests {
             &[1.0, 2.0, 2.1],
         ];
         assert_eq!(trend(&rows), Judgement::SameDirection(Size::Open));
+    }
+
+    #[test]
+    fn two_points_are_an_order() {
+        let falling: [&[f64]; 3] = [&[2.0, 1.0], &[2.1, 1.0], &[2.0, 1.1]];
+        assert_eq!(trend(&falling), Judgement::NotReproduced);
+        let rising: [&[f64]; 3] = [&[1.0, 2.0], &[1.0, 2.1], &[1.1, 2.0]];
+        assert_eq!(trend(&rising), Judgement::Reproduced);
+    }
+
+    /// y = 3 + u + 2 u² over x = 0, 10, 20 (u = -1, 0, 1): 4, 3, 6; a line has no curvature.
+    #[test]
+    fn curvature_is_the_distance_of_the_middle_from_the_chord() {
+        let found = curvatures(&[0.0, 10.0, 20.0], &[&[4.0, 3.0, 6.0], &[1.0, 2.0, 3.0]]).unwrap();
+        near(found[0], 2.0);
+        assert!(found[1].abs() < 1e-12);
+        assert_eq!(curvatures(&[1.0, 2.0], &[&[1.0, 2.0]]), None);
+    }
+
+    #[test]
+    fn a_limit_of_nothing_is_met_exactly_or_not() {
+        let none = NumberClaim::new(Interval::new(f64::NEG_INFINITY, 0.0), Side::AtMost(0.0));
+        let none = none.unwrap();
+        assert_eq!(none.judge(0.0, Interval::point(0.0)), Judgement::Reproduced);
+        assert_eq!(none.judge(2.0, Interval::new(1.0, 3.0)), Judgement::NotReproduced);
+        assert_eq!(none.judge(1.0, Interval::new(-1.0, 3.0)), Judgement::NotDistinguishable);
+        let same: &[f64] = &[4.0, 5.0, 6.0];
+        assert_eq!(order(&[same, same], Strictness::Strict), Judgement::NotReproduced);
+        assert_eq!(order(&[same, same], Strictness::UpTo(0.0)), Judgement::Reproduced);
     }
 
     #[test]
