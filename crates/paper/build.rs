@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Of the results only these are inside.
-const SUMMARY: [&str; 2] = ["results/experiments.csv", "results/not-reproduced.csv"];
+const SUMMARY: [&str; 3] =
+    ["results/experiments.csv", "results/not-reproduced.csv", "results/times.csv"];
 const ENDINGS: [&str; 4] = ["toml", "csv", "txt", "json"];
 
 fn main() {

@@ -146,17 +146,23 @@ fn only_complete_full_runs_are_published_and_always_alike() {
     let published =
         |name: &str| files(&dir.join(format!("{name}-results")), &["csv", "svg", "txt", "md"]);
     let mut all = ["first", "second"].map(published);
-    for name in ["my-1/verdicts.csv", "my-1/my-1-fct.svg", "my-1/runs.txt", "my-2/my-2-share.csv"] {
+    for name in [
+        "my-1/verdicts.csv",
+        "my-1/values.csv",
+        "my-1/my-1-fct.svg",
+        "my-1/runs.txt",
+        "my-2/my-2-share.csv",
+    ] {
         assert!(all[0].contains_key(&format!("my-paper/{name}")), "{:?}", all[0].keys());
     }
-    for name in ["experiments.csv", "README.md"] {
-        all.iter_mut().for_each(|t| assert!(t.remove(name).is_some(), "{name}"));
-    }
+    // processor times stand in one file of their own
+    all.iter_mut().for_each(|t| assert!(t.remove("times.csv").is_some()));
     assert_eq!(all[0].keys().collect::<Vec<_>>(), all[1].keys().collect::<Vec<_>>());
     for (name, bytes) in &all[0] {
         assert!(*bytes == all[1][name], "{name} differs");
     }
     pages_are_written_again(&dir.join("first-results"));
+    claims_are_judged_again(&dir.join("first-results"), &all[0]);
     let runs = |name: &str| {
         let path = dir.join(format!("{name}-results/my-paper/my-1/runs.txt"));
         fs::read_to_string(path).expect("a hash")
@@ -175,7 +181,8 @@ fn pages_are_written_again(results: &Path) {
     for part in [
         "## MY-1\n",
         "(my-paper/my-1/my-1-fct.svg)",
-        "| guess 4 | Ports to hosts never hold more than 500 KB | at most 500 KB | PFC: ",
+        "| guess 4 | Queues to hosts are at most 500 KB in the mean | at most 500 KB | PFC: ",
+        "([rows](my-paper/my-1/values.csv))",
         "| Chips are not simulated | not measured |",
     ] {
         assert!(before.contains(part), "{part}: {before}");
@@ -190,6 +197,31 @@ fn pages_are_written_again(results: &Path) {
     assert_eq!(page("my-paper.md"), before);
     let (code, shown) = weir(&["paper", "publish", "--pages", "-o", "no-such-directory"]);
     assert!(code == Some(2) && shown.contains("no-such-directory/experiments.csv"), "{shown}");
+}
+
+/// Verdicts, counts and pages follow from the published numbers alone, and change with them.
+fn claims_are_judged_again(results: &Path, before: &BTreeMap<String, Vec<u8>>) {
+    let published = || {
+        let mut all = files(results, &["csv", "svg", "txt", "md"]);
+        all.remove("times.csv");
+        all
+    };
+    let verdicts = results.join("my-paper/my-1/verdicts.csv");
+    fs::remove_file(&verdicts).expect("it was there");
+    let shown = ok(&["paper", "judge", text(&example()), "-o", text(results)]);
+    assert!(shown.contains("2 experiments judged again"), "{shown}");
+    assert!(published() == *before, "not what was published");
+    // without the numbers the verdicts stay
+    let values = results.join("my-paper/my-1/values.csv");
+    let kept = fs::read(&values).expect("numbers");
+    fs::remove_file(&values).expect("it was there");
+    let shown = ok(&["paper", "judge", text(&example()), "-o", text(results)]);
+    assert!(shown.contains("1 experiment without values per seed"), "{shown}");
+    assert!(fs::read(&verdicts).expect("verdicts") == before["my-paper/my-1/verdicts.csv"]);
+    fs::write(&values, kept).expect("written");
+    let table = ok(&["paper", "appendix", text(&example()), "--from", text(results), "--csv"]);
+    assert!(table.starts_with("paper,claim,says,experiment,command,minutes,expected\n"), "{table}");
+    assert!(table.contains("weir paper run ") && table.contains(" --full,"), "{table}");
 }
 
 /// A run of which the first record is on the disk.
@@ -303,7 +335,8 @@ fn lists_and_rules_need_no_runs() {
         serde_json::from_str(&ok(&["paper", "list", text(&example), "--json"])).expect("JSON");
     assert_eq!(json[0]["experiments"][0]["runs_full"], 30);
     let rules = ok(&["paper", "claims", text(&example)]);
-    assert!(rules.contains("reproduced if at most 500 KB at every point"), "{rules}");
+    assert!(rules.contains("reproduced if at most 500 KB with all of the interval"), "{rules}");
+    assert!(rules.contains("outcomes reproduced, same direction, not reproduced"), "{rules}");
     let json: serde_json::Value =
         serde_json::from_str(&ok(&["paper", "claims", text(&example), "--json"])).expect("JSON");
     assert_eq!(json.as_array().map(Vec::len), Some(7));

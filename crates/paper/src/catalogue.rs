@@ -1,9 +1,12 @@
 //! Finding papers: those inside the program, and directories of users.
 
-use super::claim::{self, Claim};
+use super::claim::Claim;
+use super::claim_read;
+use super::counts::Four;
 use super::discussion::{self, Discussion};
 use super::experiment::{Experiment, Work};
 use super::inside::{FILES, built_in};
+use super::readings;
 use std::path::{Path, PathBuf};
 use weir_scenario::hash::Sha256;
 use weir_scenario::text::{Diagnostic, Diagnostics, SourceId, Sources, Span, parse};
@@ -48,7 +51,7 @@ pub struct Chosen {
     pub experiments: Vec<usize>,
 }
 
-const KEYS: &[&str] = &["id", "title", "short", "year", "notes", "experiments"];
+const KEYS: &[&str] = &["id", "title", "short", "year", "notes", "experiments", "other-readings"];
 
 impl Paper {
     /// The discussions that are about a claim, by position.
@@ -130,7 +133,8 @@ impl Paper {
             match add(&mut sources, "claims.toml") {
                 Ok(id) => {
                     let scopes: Vec<_> = experiments.iter().map(|e| &e.scope).collect();
-                    claims = claim::read(&sources, id, &scopes, &mut out);
+                    claims = claim_read::read(&sources, id, &scopes, &mut out);
+                    readings::mark(&mut claims, &head.others);
                 }
                 Err(error) => out.push(error),
             }
@@ -227,6 +231,8 @@ struct Head {
     year: Option<u64>,
     notes: String,
     experiments: Vec<(String, Span)>,
+    /// Variants that are other readings than the primary one.
+    others: Vec<String>,
 }
 
 impl Head {
@@ -267,7 +273,8 @@ impl Head {
                 r.error(title, at, "add it, or name it .scenario.toml if it is a scenario");
             }
         }
-        Self { id: name, title, short, year, notes, experiments }
+        let others = r.texts(&root, "other-readings").into_iter().map(|(p, _)| p).collect();
+        Self { id: name, title, short, year, notes, experiments, others }
     }
 }
 
@@ -365,30 +372,34 @@ fn add(chosen: &mut Vec<Chosen>, paper: Paper, only: Option<usize>) -> Result<()
 pub struct Published {
     /// Processor time.
     pub cpu_seconds: f64,
-    /// Claims that are reproduced, hold in direction, and do not hold.
-    pub verdicts: [u64; 3],
+    /// Claims that are reproduced, hold in direction, do not hold, and are open.
+    pub verdicts: [u64; 4],
 }
 
 /// The published results of an experiment, if there are any.
 pub fn published(paper: &str, experiment: &str) -> Option<Published> {
-    let (_, text) = FILES.iter().find(|(path, _)| *path == "results/experiments.csv")?;
-    find_published(text, paper, experiment)
+    let file = |name: &str| FILES.iter().find(|(path, _)| *path == name).map(|(_, text)| *text);
+    let (counts, times) = (file("results/experiments.csv")?, file("results/times.csv")?);
+    find_published(counts, times, paper, experiment)
 }
 
-fn find_published(text: &str, paper: &str, experiment: &str) -> Option<Published> {
+fn find_published(counts: &str, times: &str, paper: &str, id: &str) -> Option<Published> {
+    let [yes, near, no, open] = Four::COLUMNS.map(|name| cell_of(counts, paper, id, name));
+    let count = |text: Option<String>| text?.parse::<u64>().ok();
+    Some(Published {
+        cpu_seconds: cell_of(times, paper, id, "cpu_seconds")?.parse().ok()?,
+        verdicts: [count(yes)?, count(near)?, count(no)?, count(open)?],
+    })
+}
+
+/// A cell of a summary table: that of an experiment in a column.
+fn cell_of(text: &str, paper: &str, experiment: &str, column: &str) -> Option<String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let heads = reader.headers().ok()?.clone();
-    let rows = reader.records().filter_map(Result::ok);
-    rows.into_iter().find_map(|row| {
+    reader.records().filter_map(Result::ok).find_map(|row| {
         let cell = |name: &str| row.get(heads.iter().position(|head| head == name)?);
-        if (cell("paper")?, cell("experiment")?) != (paper, experiment) {
-            return None;
-        }
-        let count = |name: &str| cell(name)?.parse::<u64>().ok();
-        Some(Published {
-            cpu_seconds: cell("cpu_seconds")?.parse().ok()?,
-            verdicts: [count("reproduced")?, count("same_direction")?, count("not_reproduced")?],
-        })
+        let own = (cell("paper")?, cell("experiment")?) == (paper, experiment);
+        own.then(|| cell(column).map(str::to_owned)).flatten()
     })
 }
 
@@ -398,11 +409,12 @@ mod tests {
 
     #[test]
     fn published_results_are_found_by_paper_and_experiment() {
-        let text = "paper,experiment,runs,cpu_seconds,reproduced,same_direction,not_reproduced\n\
-            a,X-1,10,2.5,3,2,1\nb,X-2,10,7,0,0,4\n";
-        let expected = Published { cpu_seconds: 2.5, verdicts: [3, 2, 1] };
-        assert_eq!(find_published(text, "a", "X-1"), Some(expected));
-        assert_eq!(find_published(text, "a", "X-2"), None);
-        assert_eq!(find_published("no,such\n1,2\n", "a", "X-1"), None);
+        let counts = "paper,experiment,reproduced,same_direction,not_reproduced,\
+            not_distinguishable\na,X-1,3,2,1,5\nb,X-2,0,0,4,0\n";
+        let times = "paper,experiment,cpu_seconds\na,X-1,2.5\n";
+        let expected = Published { cpu_seconds: 2.5, verdicts: [3, 2, 1, 5] };
+        assert_eq!(find_published(counts, times, "a", "X-1"), Some(expected));
+        assert_eq!(find_published(counts, times, "a", "X-2"), None);
+        assert_eq!(find_published("no,such\n1,2\n", times, "a", "X-1"), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Claims in words: units, default margins, and the rule of a verdict as a sentence.
 
-use super::claim::{Claim, Expected, Operand, Pick, Rule};
+use super::claim::{Claim, Expected, Operand, Pick, Rule, Sort};
 use super::select;
 use weir_core::Unit;
 use weir_core::format;
@@ -12,19 +12,14 @@ use weir_sweep::reader::Reader;
 pub(crate) const LEAST_POINTS: f64 = 0.02;
 /// A value is in the same direction up to this factor.
 pub(crate) const VALUE_FACTOR: f64 = 2.0;
-/// Flatness is in the same direction up to this multiple.
-pub(crate) const FLAT_FACTOR: f64 = 3.0;
 /// Limits and equality are in the same direction within this share.
 pub(crate) const NEAR: f64 = 0.25;
-/// A straight line explains this share of the variance.
-pub(crate) const STRAIGHT: f64 = 0.95;
 
 /// The margin of claims that state none.
 pub(crate) fn default_margin(kind: &str) -> f64 {
     match kind {
         "value" | "equal" => 0.10,
         "reduction" | "ratio" => 0.25,
-        "monotone" => 0.01,
         _ => 0.0,
     }
 }
@@ -49,14 +44,6 @@ pub(crate) fn shown(metric: &str, x: f64) -> String {
 /// A share as a percentage with one decimal.
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", unsigned_zero(format!("{:.1}", share * 100.0)))
-}
-
-/// A share with its sign; what is rounded to nothing has none.
-pub(crate) fn signed_percent(share: f64) -> String {
-    match percent(share) {
-        text if share > 0.0 && text != "0.0 %" => format!("+{text}"),
-        text => text,
-    }
 }
 
 /// `-0.0` is written as `0.0`.
@@ -120,7 +107,8 @@ pub(crate) fn operand(o: &Operand) -> String {
 }
 
 impl Claim {
-    fn operands(&self) -> impl Iterator<Item = &Operand> {
+    /// Everything it looks at in its own experiment and in those that it names.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &Operand> {
         let order: &[Operand] = match &self.rule {
             Rule::Ordering { order, .. } => order,
             _ => &[],
@@ -144,6 +132,9 @@ impl Claim {
         own.retain(|part| !common.contains(part));
         if o.select.metric != self.metric() {
             own.insert(0, o.select.metric.clone());
+        }
+        if o.experiment != self.experiment {
+            own.insert(0, o.experiment.clone());
         }
         with_parts(&o.variant, &own)
     }
@@ -173,7 +164,22 @@ impl Claim {
             Rule::Equal => "equal",
             Rule::Limit { .. } => "limit",
             Rule::Linear => "linear",
+            Rule::Contrast { .. } => "contrast",
             Rule::NotMeasured { .. } => "not-measured",
+        }
+    }
+
+    /// What it states: a number, an order or a trend.
+    pub const fn sort(&self) -> Sort {
+        match self.rule {
+            Rule::Value(_) | Rule::Reduction(_) | Rule::Ratio { .. } | Rule::Limit { .. } => {
+                Sort::Number
+            }
+            Rule::Monotone { .. } | Rule::Flat(_) | Rule::Linear => Sort::Trend,
+            Rule::Ordering { .. }
+            | Rule::Equal
+            | Rule::Contrast { .. }
+            | Rule::NotMeasured { .. } => Sort::Order,
         }
     }
 
@@ -182,21 +188,8 @@ impl Claim {
         match self.rule {
             Rule::Reduction(_) | Rule::Flat(_) | Rule::Equal => percent(x),
             Rule::Ratio { .. } => format!("{} times", format::significant(x)),
-            Rule::Linear => format!("R² = {x:.3}"),
             _ if self.quotient() => format::significant(x),
             _ => shown(self.metric(), x),
-        }
-    }
-
-    /// A number with half the width of its interval. `words` is the number as it stands alone.
-    pub(crate) fn with_interval(&self, words: &str, half: f64) -> String {
-        match self.rule {
-            Rule::Linear => format!("{words} ± {half:.3}"),
-            Rule::Ratio { .. } => {
-                let number = words.trim_end_matches(" times");
-                format!("{number} ± {} times", format::significant(half))
-            }
-            _ => format!("{words} ± {}", self.number(half)),
         }
     }
 
@@ -233,6 +226,9 @@ impl Claim {
                 format!("at {} {}", if *most { "most" } else { "least" }, self.number(*paper))
             }
             Rule::Linear => "a straight line".into(),
+            Rule::Contrast { than, larger } => {
+                format!("{} reduction than in {than}", if *larger { "larger" } else { "smaller" })
+            }
             Rule::NotMeasured { .. } => "not measured here".into(),
         }
     }
@@ -247,6 +243,9 @@ impl Claim {
         };
         match &self.rule {
             Rule::Reduction(_) => format!("{metric}: 1 - ({of}) / ({against}){over}"),
+            Rule::Contrast { than, .. } => {
+                format!("{metric}: 1 - ({of}) / ({against}){over}, here and in {than}")
+            }
             Rule::Ratio { inverse: false, .. } => format!("{metric}: ({against}) / ({of}){over}"),
             Rule::Ratio { inverse: true, .. } => format!("{metric}: ({of}) / ({against}){over}"),
             Rule::Equal => format!("{metric}: {of} against {against}{over}"),
@@ -257,7 +256,9 @@ impl Claim {
         }
     }
 
-    /// The rule of the verdict as a sentence; it is fixed before the runs.
+    /// The rule of the verdict as a sentence; it is fixed before the runs. What is neither
+    /// reproduced nor in the same direction is not reproduced if the whole interval says so, else
+    /// not distinguishable.
     pub fn rule_words(&self) -> String {
         let (paper, margin) = (self.paper(), percent(self.margin));
         let each = match (self.pick, self.over.is_empty() && self.against.len() < 2) {
@@ -268,14 +269,16 @@ impl Claim {
         };
         match &self.rule {
             Rule::Value(_) => format!(
-                "reproduced within {margin} of {paper}{each}; same direction within a factor of 2"
+                "reproduced if the interval is within {margin} of {paper}{each}; same direction \
+                 within a factor of 2"
             ),
             Rule::Reduction(_) => format!(
-                "reproduced within {margin} of the stated share, at least 2 percentage points \
-                 ({paper}){each}; same direction with the same sign"
+                "reproduced if the interval is within {margin} of the stated share, at least 2 \
+                 percentage points ({paper}){each}; same direction if all of it has the same sign"
             ),
             Rule::Ratio { .. } => format!(
-                "reproduced within a factor of {:.2} of {paper}{each}; same direction above 1",
+                "reproduced if the interval is within a factor of {:.2} of {paper}{each}; same \
+                 direction if all of it is on the same side of 1",
                 1.0 + self.margin
             ),
             Rule::Ordering { strict, .. } => {
@@ -284,35 +287,51 @@ impl Claim {
                     (false, false) => ", equality allowed",
                     (false, true) => ", equality within the margin allowed",
                 };
-                match self.over.is_empty() {
-                    true => format!("reproduced in this order{tie}"),
-                    false => format!(
-                        "reproduced in this order at every point{tie}; same direction if it holds \
-                         for the means over the points"
-                    ),
-                }
+                let every = if self.over.is_empty() { "" } else { " at every point" };
+                format!(
+                    "reproduced if the intervals of all paired differences of neighbours are in \
+                     this order{every}{tie}; not reproduced if one is in the other"
+                )
             }
             Rule::Flat(x) => format!(
-                "reproduced if (max - min) / mean is at most {}; same direction up to {}",
-                percent(x + self.margin),
-                percent(x * FLAT_FACTOR)
+                "reproduced if the largest mean exceeds the smallest by at most {}, with all of \
+                 the interval",
+                percent(x + self.margin)
             ),
             Rule::Monotone { .. } => format!(
-                "reproduced if {paper} at every step, ties within {margin} allowed; same direction \
-                 from the first to the last"
+                "reproduced if {paper} at every step by paired differences; same direction if \
+                 Page's test finds the trend"
             ),
             Rule::Equal => format!(
-                "reproduced if they differ by at most {margin}{each}; same direction within 25 %"
+                "reproduced if the interval of their ratio is within {margin} of 1{each}; same \
+                 direction within 25 %"
             ),
             Rule::Limit { .. } => {
-                format!("reproduced if {paper}{each}; same direction within 25 % of it")
+                format!(
+                    "reproduced if {paper} with all of the interval{each}; same direction \
+                         within 25 % of it"
+                )
             }
             Rule::Linear => {
-                "reproduced if a straight line explains 95 % of the variance; same direction if it \
-                 rises at every step"
+                "reproduced if the curvature is at most 5 % of the range, with all of the \
+                 interval; same direction if it is curved but every step has the same sign"
                     .into()
             }
+            Rule::Contrast { .. } => format!(
+                "reproduced if the interval of the difference of the two reductions says \
+                 {paper}{each}; not reproduced if it says the opposite"
+            ),
             Rule::NotMeasured { why } => format!("not measured: {why}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn nothing_has_no_sign() {
+        assert_eq!(percent(-0.000_01), "0.0 %");
     }
 }

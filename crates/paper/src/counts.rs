@@ -1,26 +1,94 @@
 //! How many statements of papers came out how.
 
+use super::claim::Sort;
 use super::run::Collected;
 use super::verdict::Outcome;
 use std::collections::BTreeSet;
 use weir_core::format;
+use weir_stats::verdict::Judgement;
+
+/// How many verdicts there are of each outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Four {
+    /// The interval is within the margin.
+    pub reproduced: usize,
+    /// The direction holds.
+    pub same_direction: usize,
+    /// The interval excludes the direction.
+    pub not_reproduced: usize,
+    /// The interval admits more than one of these.
+    pub not_distinguishable: usize,
+}
+
+impl Four {
+    /// Names of the outcomes as columns of tables have them.
+    pub const COLUMNS: [&str; 4] =
+        ["reproduced", "same_direction", "not_reproduced", "not_distinguishable"];
+
+    /// Counts one more.
+    pub fn add(&mut self, judgement: Judgement) {
+        *match judgement {
+            Judgement::Reproduced => &mut self.reproduced,
+            Judgement::SameDirection(_) => &mut self.same_direction,
+            Judgement::NotReproduced => &mut self.not_reproduced,
+            Judgement::NotDistinguishable => &mut self.not_distinguishable,
+        } += 1;
+    }
+
+    /// In the order of [`Self::COLUMNS`].
+    pub const fn numbers(&self) -> [usize; 4] {
+        [self.reproduced, self.same_direction, self.not_reproduced, self.not_distinguishable]
+    }
+
+    /// All of them.
+    pub fn total(&self) -> usize {
+        self.numbers().iter().sum()
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        let [yes, near, no, open] = self.numbers();
+        format!(
+            "{yes} reproduced, {near} in the same direction, {no} not reproduced, {open} not \
+             distinguishable"
+        )
+    }
+
+    /// Short, for cells of tables; empty if there are none.
+    pub fn cell(&self) -> String {
+        match self.total() {
+            0 => String::new(),
+            _ => self.numbers().map(|n| n.to_string()).join(" / "),
+        }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self {
+            reproduced: self.reproduced + other.reproduced,
+            same_direction: self.same_direction + other.same_direction,
+            not_reproduced: self.not_reproduced + other.not_reproduced,
+            not_distinguishable: self.not_distinguishable + other.not_distinguishable,
+        }
+    }
+}
 
 /// How many verdicts there are of each kind.
 ///
 /// A statement of a paper is a place and what is said there. It has a verdict for each reading: for
-/// each claim that reads it differently, and for each variant that a claim looks at. Two kinds of
-/// verdicts say nothing about a paper and are counted apart: those of calibrated claims, whose
+/// each claim that reads it differently, and for each variant that a claim looks at. Numbers,
+/// orders and trends are counted apart, and so are the primary reading and the others. Two kinds of
+/// verdicts say nothing about a paper and are counted apart, too: those of calibrated claims, whose
 /// number a setting was chosen by, and those of checks of our own, which no paper has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Statements that have at least one of the three verdicts that follow.
+    /// Statements that are judged.
     pub statements: usize,
-    /// Within the margin.
-    pub reproduced: usize,
-    /// The direction holds.
-    pub same_direction: usize,
-    /// Neither.
-    pub not_reproduced: usize,
+    /// Verdicts on the primary reading: numbers, orders, trends.
+    pub primary: [Four; 3],
+    /// Verdicts on other readings: numbers, orders, trends.
+    pub others: [Four; 3],
     /// Cannot be checked here.
     pub not_measured: usize,
     /// Left out by the quick run.
@@ -29,8 +97,8 @@ pub struct Counts {
     pub missing: usize,
     /// Calibrated, whatever they came to.
     pub calibrated: usize,
-    /// Checks of our own: the same three verdicts.
-    pub own: [usize; 3],
+    /// Checks of our own.
+    pub own: Four,
 }
 
 /// What names a statement: paper, place and text.
@@ -41,6 +109,8 @@ type Statement<'a> = (&'a str, &'a str, &'a str);
 pub(crate) struct Counted<'a> {
     pub(crate) statement: Statement<'a>,
     pub(crate) outcome: &'a Outcome,
+    pub(crate) sort: Sort,
+    pub(crate) primary: bool,
     pub(crate) calibrated: bool,
     pub(crate) own: bool,
 }
@@ -54,6 +124,8 @@ impl Counts {
                 Counted {
                     statement: (&c.paper.id, &claim.place, &claim.says),
                     outcome: &v.outcome,
+                    sort: claim.sort(),
+                    primary: v.primary,
                     calibrated: claim.calibrated,
                     own: c.experiment.own_check,
                 }
@@ -65,7 +137,7 @@ impl Counts {
         let mut counts = Self::default();
         let mut statements: BTreeSet<Statement<'a>> = BTreeSet::new();
         for one in all {
-            let verdict = match one.outcome {
+            let judgement = match one.outcome {
                 Outcome::Missing(_) => {
                     counts.missing += 1;
                     continue;
@@ -78,44 +150,50 @@ impl Counts {
                     counts.not_measured += 1;
                     continue;
                 }
-                Outcome::Reproduced => 0,
-                Outcome::SameDirection => 1,
-                Outcome::NotReproduced => 2,
+                Outcome::Judged(judgement) => *judgement,
             };
             if one.calibrated {
                 counts.calibrated += 1;
             } else if one.own {
-                counts.own[verdict] += 1;
+                counts.own.add(judgement);
             } else {
                 statements.insert(one.statement);
-                *counts.three_mut()[verdict] += 1;
+                let of = if one.primary { &mut counts.primary } else { &mut counts.others };
+                of[one.sort as usize].add(judgement);
             }
         }
         counts.statements = statements.len();
         counts
     }
 
-    fn three_mut(&mut self) -> [&mut usize; 3] {
-        [&mut self.reproduced, &mut self.same_direction, &mut self.not_reproduced]
-    }
-
-    /// The three verdicts on a paper.
-    pub const fn three(&self) -> [usize; 3] {
-        [self.reproduced, self.same_direction, self.not_reproduced]
+    /// All verdicts on papers together.
+    pub fn all(&self) -> Four {
+        let both = self.primary.iter().chain(&self.others);
+        both.fold(Four::default(), |sum, four| sum.with(*four))
     }
 
     /// How many readings of the statements were judged.
     pub fn readings(&self) -> usize {
-        self.three().iter().sum()
+        self.all().total()
     }
 
-    /// How many statements in how many readings the three verdicts are about.
+    /// How many statements in how many readings the verdicts are about.
     pub fn basis(&self) -> String {
         let n = |n: usize, what| format::plural(n as u64, what);
         format!("{} in {}", n(self.statements, "statement"), n(self.readings(), "reading"))
     }
 
-    /// In a sentence; several lines if there are checks of our own.
+    /// The verdicts of one reading, a line each for numbers, orders and trends.
+    fn lines(&self, of: &[Four; 3], reading: &str) -> Vec<String> {
+        let all = Sort::ALL.iter().zip(of).filter(|(_, four)| four.total() > 0);
+        all.map(|(sort, four)| {
+            let many = format::plural(four.total() as u64, sort.name());
+            format!("{reading}, {many}: {}", four.words())
+        })
+        .collect()
+    }
+
+    /// In lines: the primary reading first.
     pub fn words(&self) -> String {
         let apart = [
             (self.calibrated, "calibrated, not counted"),
@@ -123,20 +201,27 @@ impl Counts {
             (self.left_out, "only in full"),
             (self.missing, "missing"),
         ];
-        let mut words = format!("{}: {}", self.basis(), three_words(self.three()));
+        let mut first = self.basis();
         for (n, what) in apart.into_iter().filter(|(n, _)| *n > 0) {
-            words.push_str(&format!(", {n} {what}"));
+            first.push_str(&format!(", {n} {what}"));
         }
-        if self.own.iter().sum::<usize>() > 0 {
-            words.push_str(&format!("\nchecks of our own: {}", three_words(self.own)));
+        let mut lines = vec![first];
+        lines.extend(self.lines(&self.primary, "primary reading"));
+        lines.extend(self.lines(&self.others, "other readings"));
+        if self.own.total() > 0 {
+            lines.push(format!("checks of our own: {}", self.own.words()));
         }
-        words
+        lines.join("\n")
     }
-}
 
-/// The three verdicts in words.
-pub(crate) fn three_words([yes, near, no]: [usize; 3]) -> String {
-    format!("{yes} reproduced, {near} in the same direction, {no} not reproduced")
+    /// How many verdicts chance may have decided wrongly, in words: each is at 95 % on its own.
+    pub fn by_chance(&self) -> String {
+        let judged = self.readings();
+        let wrong = (judged as f64 * weir_stats::ALPHA).round();
+        format!(
+            "Each verdict is at 95 % on its own: of {judged} about {wrong} may be decided wrongly by chance."
+        )
+    }
 }
 
 #[cfg(test)]
@@ -144,40 +229,47 @@ mod tests {
     use super::*;
 
     fn one<'a>(says: &'a str, outcome: &'a Outcome) -> Counted<'a> {
-        Counted { statement: ("p", "Fig. 1", says), outcome, calibrated: false, own: false }
+        Counted {
+            statement: ("p", "Fig. 1", says),
+            outcome,
+            sort: Sort::Number,
+            primary: true,
+            calibrated: false,
+            own: false,
+        }
     }
 
     /// Two readings of a statement are two verdicts; what says nothing about the paper is apart.
     #[test]
-    fn statements_readings_calibrated_claims_and_own_checks_are_told_apart() {
-        let (yes, no) = (Outcome::Reproduced, Outcome::NotReproduced);
+    fn kinds_readings_calibrated_claims_and_own_checks_are_told_apart() {
+        let (yes, no) =
+            (Outcome::Judged(Judgement::Reproduced), Outcome::Judged(Judgement::NotReproduced));
+        let open = Outcome::Judged(Judgement::NotDistinguishable);
         let (missing, none) = (Outcome::Missing("x".into()), Outcome::NotMeasured("y".into()));
         let all = [
             one("a", &yes),
-            one("a", &no),
-            one("b", &yes),
+            Counted { primary: false, ..one("a", &no) },
+            Counted { sort: Sort::Order, ..one("b", &open) },
             Counted { calibrated: true, ..one("c", &yes) },
             Counted { own: true, ..one("d", &no) },
             Counted { own: true, ..one("d", &missing) },
             Counted { calibrated: true, ..one("e", &none) },
         ];
         let counts = Counts::of(all);
-        let expected = Counts {
-            statements: 2,
-            reproduced: 2,
-            not_reproduced: 1,
-            not_measured: 1,
-            missing: 1,
-            calibrated: 1,
-            own: [0, 0, 1],
-            ..Counts::default()
-        };
-        assert_eq!(counts, expected);
+        assert_eq!((counts.statements, counts.readings()), (2, 3));
+        assert_eq!(counts.primary.map(|f| f.numbers()), [[1, 0, 0, 0], [0, 0, 0, 1], [0; 4]]);
+        assert_eq!(counts.others.map(|f| f.numbers()), [[0, 0, 1, 0], [0; 4], [0; 4]]);
         assert_eq!(
             counts.words(),
-            "2 statements in 3 readings: 2 reproduced, 0 in the same direction, 1 not reproduced, \
-             1 calibrated, not counted, 1 not measured, 1 missing\n\
-             checks of our own: 0 reproduced, 0 in the same direction, 1 not reproduced"
+            "2 statements in 3 readings, 1 calibrated, not counted, 1 not measured, 1 missing\n\
+             primary reading, 1 number: 1 reproduced, 0 in the same direction, 0 not reproduced, \
+             0 not distinguishable\n\
+             primary reading, 1 order: 0 reproduced, 0 in the same direction, 0 not reproduced, \
+             1 not distinguishable\n\
+             other readings, 1 number: 0 reproduced, 0 in the same direction, 1 not reproduced, \
+             0 not distinguishable\n\
+             checks of our own: 0 reproduced, 0 in the same direction, 1 not reproduced, 0 not \
+             distinguishable"
         );
     }
 }

@@ -116,7 +116,7 @@ mod tests {
         let mut sources = Sources::default();
         let id = sources.add("claims.toml", text);
         let mut out = Diagnostics::default();
-        let claims = super::super::claim::read(&sources, id, &scopes.each_ref(), &mut out);
+        let claims = super::super::claim_read::read(&sources, id, &scopes.each_ref(), &mut out);
         assert!(!out.has_errors(), "{}", out.render(&sources, false));
         claims
     }

@@ -64,6 +64,8 @@ pub struct Experiment {
     pub place: String,
     /// Whether no paper has it: it tests a choice that was made here.
     pub own_check: bool,
+    /// Whether nothing in its runs is random: all seeds give the same numbers.
+    pub deterministic: bool,
     /// What it shows, in paragraphs.
     pub shows: String,
     /// The name of its file, without the ending.
@@ -84,8 +86,18 @@ pub struct Experiment {
     source: SourceId,
 }
 
-const OWN: &[&str] =
-    &["id", "where", "own-check", "shows", "re-run-of", "quick", "kind", "sizes", "figure"];
+const OWN: &[&str] = &[
+    "id",
+    "where",
+    "own-check",
+    "deterministic",
+    "shows",
+    "re-run-of",
+    "quick",
+    "kind",
+    "sizes",
+    "figure",
+];
 const QUICK: &[&str] = &["says", "seeds", "set", "parameters", "variants", "scenario"];
 
 impl Experiment {
@@ -108,6 +120,7 @@ impl Experiment {
         let title = r.required(&root, "title", "an experiment", at);
         let place = r.text(&root, "where").map(|(t, _)| t).unwrap_or_default();
         let own_check = r.truth(&root, "own-check").unwrap_or(false);
+        let deterministic = r.truth(&root, "deterministic").unwrap_or(false);
         let shows = r.required(&root, "shows", "an experiment", at);
         let work = work(&mut r, &root, files)?;
         let quick = match &work {
@@ -127,6 +140,7 @@ impl Experiment {
             title,
             place,
             own_check,
+            deterministic,
             shows,
             stem,
             file,
@@ -213,7 +227,8 @@ impl Experiment {
                 for mode in [Mode::Full, Mode::Quick] {
                     match self.draft(mode, &Overrides::default(), sources, files) {
                         Some(Ok(draft)) if mode == Mode::Full => {
-                            self.scope = scope(id.clone(), &draft)
+                            let deterministic = self.deterministic;
+                            self.scope = Scope { deterministic, ..scope(id.clone(), &draft) };
                         }
                         Some(Err(problems)) => {
                             // the texts so far, and the scenario
@@ -361,7 +376,7 @@ fn scope(id: String, draft: &Draft) -> Scope {
         classes: classes(draft),
         ports: scenario.report.ports.iter().map(|g| g.name.value.clone()).collect(),
         sizes: scenario.report.sizes.iter().map(|s| s.label.clone()).collect(),
-        analytic: false,
+        ..Scope::default()
     }
 }
 

@@ -10,12 +10,15 @@
 //! No experiment is written in Rust: [`catalogue`] finds papers inside the program and in
 //! directories of users, [`experiment`] reads an experiment (a grid file with a few more keys),
 //! [`figure`] and [`claim`] what is drawn and what is claimed. [`run`] makes the runs,
-//! [`tables`] selects numbers of them by a [`select::Selector`], and [`verdict`] compares those
-//! with the paper's by rules that the claim states before any run.
+//! [`tables`] selects numbers of them by a [`select::Selector`], and [`judge`] compares those
+//! with the paper's by rules that the claim states before any run. [`values`] keeps one number per
+//! run of published results, so that judging again needs no run.
 
+pub mod appendix;
 pub mod catalogue;
 pub mod changed;
 pub mod claim;
+mod claim_read;
 mod claim_rules;
 pub mod counts;
 pub mod discussion;
@@ -24,11 +27,15 @@ pub mod figure;
 pub mod flow_sizes;
 pub mod fuzz;
 pub mod inside;
+pub mod judge;
 pub mod origin;
+pub mod outcomes;
 pub mod overrides;
 pub mod page;
 pub mod plot;
 pub mod publish;
+mod published;
+mod readings;
 pub mod report;
 mod results_pages;
 pub mod run;
@@ -36,13 +43,12 @@ pub mod select;
 pub mod setting;
 pub mod tables;
 pub mod undiscussed;
+pub mod values;
 pub mod verdict;
-#[cfg(test)]
-mod verdict_tests;
 
 pub use catalogue::Paper;
-pub use claim::{Claim, Operand, Pick, Rule};
-pub use counts::Counts;
+pub use claim::{Claim, Operand, Pick, Rule, Sort};
+pub use counts::{Counts, Four};
 pub use discussion::Discussion;
 pub use experiment::{Experiment, Mode};
 pub use figure::{FigureKind, FigureSpec, PanelSpec};
@@ -67,14 +73,14 @@ pub(crate) fn read_alone(text: &str) -> (Sources, Diagnostics) {
         classes: Some(texts(&["victim"])),
         ports: texts(&["core"]),
         sizes: texts(&["0..10KB"]),
-        analytic: false,
+        ..Scope::default()
     };
     let (mut sources, mut out) = (Sources::default(), Diagnostics::default());
     let id = sources.add("file.toml", text);
-    for claim in claim::read(&sources, id, &[&scope], &mut out) {
+    for claim in claim_read::read(&sources, id, &[&scope], &mut out) {
         let words = [claim.paper(), claim.quantity(), claim.rule_words()];
         assert!(words.iter().all(|w| !w.is_empty()), "{claim:?}");
-        let verdicts = verdict::judge(0, &claim, &Tables::default(), true);
+        let verdicts = judge::judge(0, &claim, &Tables::default(), true);
         assert!(!verdicts.is_empty() || claim.of.is_empty(), "{claim:?}");
     }
     let root = parse(&sources, id, &mut out);

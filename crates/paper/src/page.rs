@@ -1,62 +1,14 @@
 //! `index.html` of the paper lab: figures, numbers and verdicts of all experiments in one file that
 //! opens offline, in light and dark, and prints.
 
-use super::counts::Counts;
+use super::claim::Sort;
+use super::counts::{Counts, Four};
+use super::verdict::Outcome;
 use weir_core::format;
 use weir_core::markup::escape;
 use weir_plot::Figure;
 use weir_results::report::html::figure_with;
 use weir_results::report::{PAGE_CSS, PAGE_SCRIPT, figure_style};
-
-/// How a statement of a paper came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mark {
-    /// Within the margin that the claim states.
-    Reproduced,
-    /// The order holds, the size differs.
-    SameDirection,
-    /// Neither.
-    NotReproduced,
-    /// It cannot be checked here.
-    NotMeasured,
-    /// The quick run leaves out what it is about.
-    LeftOut,
-    /// The runs are missing or give no value.
-    Missing,
-}
-
-impl Mark {
-    /// In words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Reproduced => "reproduced",
-            Self::SameDirection => "same direction",
-            Self::NotReproduced => "not reproduced",
-            Self::NotMeasured => "not measured",
-            Self::LeftOut => "only in full",
-            Self::Missing => "no data",
-        }
-    }
-
-    /// A sign that needs no colour.
-    const fn sign(self) -> &'static str {
-        match self {
-            Self::Reproduced => "✓",
-            Self::SameDirection => "≈",
-            Self::NotReproduced => "✗",
-            Self::NotMeasured | Self::LeftOut | Self::Missing => "–",
-        }
-    }
-
-    const fn class(self) -> &'static str {
-        match self {
-            Self::Reproduced => "yes",
-            Self::SameDirection => "near",
-            Self::NotReproduced => "no",
-            Self::NotMeasured | Self::LeftOut | Self::Missing => "none",
-        }
-    }
-}
 
 /// A statement of a paper with what came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +47,13 @@ pub struct Finding {
     /// Our number.
     pub measured: String,
     /// How it came out.
-    pub mark: Mark,
+    pub outcome: Outcome,
+    /// The same with what is known about it.
+    pub words: String,
+    /// Files with the rows that decide it: name and place.
+    pub rows: Vec<(String, String)>,
+    /// Which rows.
+    pub which: String,
 }
 
 /// Why some statements came out as they did.
@@ -243,52 +201,49 @@ pub fn page(parts: &[Part], total: &Counts, head: &Head<'_>) -> String {
     )
 }
 
-/// The count of verdicts in one sentence.
+/// The count of verdicts in one sentence: numbers, orders and trends of the primary reading.
 fn answer(total: &Counts) -> String {
-    if total.readings() == 0 {
-        return "No statement was judged.".into();
+    let part = |(sort, four): (&Sort, &Four)| {
+        let many = format::plural(four.total() as u64, sort.name());
+        format!("of {many} {}", four.words())
+    };
+    let all = Sort::ALL.iter().zip(&total.primary).filter(|(_, four)| four.total() > 0);
+    let parts: Vec<String> = all.map(part).collect();
+    match parts.is_empty() {
+        true => format!("{}.", total.basis()),
+        false => format!("Primary reading: {}.", parts.join("; ")),
     }
-    let [yes, near, no] = total.three();
-    let [are, point] = [yes, near].map(|n| n == 1);
-    format!(
-        "Of {}, {} {} reproduced, {near} {} in the same direction, {no} {} not reproduced.",
-        total.basis(),
-        format::plural(yes as u64, "reading"),
-        if are { "is" } else { "are" },
-        if point { "points" } else { "point" },
-        if no == 1 { "is" } else { "are" },
-    )
 }
 
 const HEADS: [&str; 10] = [
     "statements",
-    "readings",
-    "✓ reproduced",
-    "≈ direction",
-    "✗ not",
+    "numbers ✓ ≈ ✗ ?",
+    "orders ✓ ≈ ✗ ?",
+    "trends ✓ ≈ ✗ ?",
+    "other readings ✓ ≈ ✗ ?",
     "not measured",
     "only in full",
     "no data",
     "calibrated",
-    "own ✓ ≈ ✗",
+    "own ✓ ≈ ✗ ?",
 ];
 
 /// Cells of counts below [`HEADS`].
 fn cells(c: &Counts) -> [String; 10] {
     let cell = |n: usize| if n == 0 { String::new() } else { n.to_string() };
-    let [yes, near, no] = c.three().map(cell);
-    let own = c.own.iter().any(|n| *n > 0);
-    let own = if own { c.own.map(|n| n.to_string()).join(" / ") } else { String::new() };
-    let [statements, readings] = [c.statements, c.readings()].map(cell);
+    let [numbers, orders, trends] = c.primary.map(|four| four.cell());
+    let others = c.others.iter().fold(Four::default(), |sum, four| sum.with(*four)).cell();
     let [none, left_out, missing, calibrated] =
         [c.not_measured, c.left_out, c.missing, c.calibrated].map(cell);
-    [statements, readings, yes, near, no, none, left_out, missing, calibrated, own]
+    let statements = cell(c.statements);
+    let own = c.own.cell();
+    [statements, numbers, orders, trends, others, none, left_out, missing, calibrated, own]
 }
 
-/// The columns that are shown: the three verdicts and their basis always, the others where there is
+/// The columns that are shown: the primary reading always, the others where there is
 /// anything.
 fn columns(total: &Counts) -> Vec<usize> {
-    const ALWAYS: usize = 5;
+    const ALWAYS: usize = 4;
     let all = cells(total);
     (0..HEADS.len()).filter(|&i| i < ALWAYS || !all[i].is_empty()).collect()
 }
@@ -297,11 +252,15 @@ fn columns(total: &Counts) -> Vec<usize> {
 fn summary(parts: &[Part], total: &Counts) -> String {
     let mut out = String::from(
         "<section id=\"verdicts\">\n<h2>Counts of verdicts</h2>\n<p class=\"soft\">Each statement \
-         is judged by a rule that was fixed before the runs, once for each of its readings. Two \
-         kinds of verdicts say nothing about a paper and are counted separately. Calibrated: a \
+         is judged by a rule that was fixed before the runs, once for each of its readings, by \
+         intervals over seeds: reproduced / same direction / not reproduced / not distinguishable, \
+         of the primary reading first. Two kinds of verdicts say nothing about a paper and are counted separately. Calibrated: a \
          setting was chosen with the published number in view. Own checks: no paper has them; they \
          test choices made here.</p>\n",
     );
+    if total.readings() > 0 {
+        out.push_str(&format!("<p class=\"soft\">{}</p>\n", total.by_chance()));
+    }
     let shown = columns(total);
     out.push_str(&head("paper", &shown));
     for part in parts {
@@ -446,15 +405,20 @@ fn claim(c: &ClaimRow) -> String {
             true => String::new(),
             false => format!("<span class=\"soft\">{}:</span> ", escape(&f.variant)),
         };
+        let row = |(name, place): &(String, String)| {
+            let (which, place) = (escape(&f.which), escape(place));
+            format!(" <a class=\"soft\" href=\"{place}\" title=\"{which}\">{}</a>", escape(name))
+        };
+        let rows: String = f.rows.iter().map(row).collect();
         out.push_str(&format!(
             "{begin}<td>{variant}{measured}</td><td><span class=\"mark {class}\">{sign} \
              {words}</span>\
-             {marks}{links}</td></tr>\n",
+             {marks}{links}{rows}</td></tr>\n",
             begin = if i == 0 { "" } else { "<tr>" },
             measured = escape(&f.measured),
-            class = f.mark.class(),
-            sign = f.mark.sign(),
-            words = f.mark.words(),
+            class = f.outcome.class(),
+            sign = f.outcome.sign(),
+            words = escape(&f.words),
         ));
     }
     out

@@ -2,23 +2,30 @@
 //!
 //! ```text
 //!   papers/results/
-//!     README.md                       verdicts of all papers; runs and time of experiments
+//!     README.md                       verdicts of all papers; runs of experiments
 //!     ofc.md                          figures, verdicts and discussions of a paper
-//!     experiments.csv                 runs, processor time and counts of verdicts, per experiment
+//!     experiments.csv                 runs and counts of verdicts, per experiment
+//!     counts.csv                      counts of verdicts of papers: numbers, orders, trends
 //!     not-reproduced.csv              claims that are not reproduced
+//!     times.csv                       processor times, and the version that made the runs
 //!     ofc/ofc-e1/verdicts.csv         what the paper says, what came out, and by which rule
+//!     ofc/ofc-e1/values.csv           one number per run of all that claims look at
 //!     ofc/ofc-e1/runs.txt             how many runs, and the hash of all of their digests
 //!     ofc/ofc-e1/ofc-e1-fct.svg .csv  drawings, and the numbers behind them
 //! ```
 //!
-//! But for processor times in `experiments.csv` and `README.md`, all files are functions of the
-//! experiments: who runs one again gets the same bytes.
+//! But for `times.csv`, all files are functions of the experiments: who runs one again gets the
+//! same bytes. Verdicts and pages are functions of `values.csv`: [`judge`] makes them again without
+//! a run.
 
-use super::counts::Counts;
-use super::experiment::Work;
+use super::experiment::{Experiment, Work};
+use super::judge::Library;
+use super::published::{self, Entry, table};
 use super::report::{figure_files, figures};
 use super::results_pages;
-use super::run::{Collected, verdicts_csv};
+use super::run::{Collected, judge_all, verdicts_csv};
+use super::tables::Tables;
+use super::values;
 use super::{Mode, Paper};
 use std::path::Path;
 use weir_results::column::csv_text;
@@ -28,21 +35,6 @@ use weir_sweep::SweepError;
 use weir_sweep::directory::SweepDir;
 use weir_sweep::merge::Merged;
 use weir_sweep::store::replace;
-
-const HEADS: [&str; 12] = [
-    "paper",
-    "experiment",
-    "own_check",
-    "runs",
-    "cpu_seconds",
-    "reproduced",
-    "same_direction",
-    "not_reproduced",
-    "not_measured",
-    "calibrated",
-    "missing",
-    "weir",
-];
 
 /// Writes what is published of complete experiments below `to`; rows of experiments that are not
 /// among them stay in `experiments.csv`. Returns how many experiments were written.
@@ -61,7 +53,12 @@ pub fn publish(all: &[Collected<'_>], to: &Path) -> Result<usize, SweepError> {
         let directory = to.join(&c.paper.id).join(c.experiment.id.to_lowercase());
         clear(&directory)?;
         std::fs::create_dir_all(&directory).map_err(|e| SweepError::io(&directory, e))?;
-        replace(&directory.join("verdicts.csv"), &verdicts_csv(c))?;
+        let verdicts = verdicts_csv(c.paper, c.experiment, &c.verdicts);
+        replace(&directory.join("verdicts.csv"), &verdicts)?;
+        let own = !matches!(c.experiment.work, Work::ReRun(_));
+        if let Some(values) = values::csv(c.paper, c.experiment, &c.tables).filter(|_| own) {
+            replace(&directory.join(values::FILE), &values)?;
+        }
         replace(&directory.join("runs.txt"), runs(c)?.as_bytes())?;
         for figure in figures(c, Mode::Full, "") {
             for (name, bytes) in figure_files(&figure, "", false) {
@@ -69,18 +66,89 @@ pub fn publish(all: &[Collected<'_>], to: &Path) -> Result<usize, SweepError> {
             }
         }
     }
-    let path = to.join("experiments.csv");
-    let table = table(&path, all)?;
-    replace(&path, &table)?;
+    times(to, all)?;
+    let entry = |c: &Collected<'_>| Entry {
+        paper: c.paper.id.clone(),
+        id: c.experiment.id.clone(),
+        own: c.experiment.own_check,
+        runs: own_runs(c).0 as u64,
+    };
+    let fresh: Vec<Entry> = all.iter().map(entry).collect();
     let mut papers: Vec<&Paper> = all.iter().map(|c| c.paper).collect();
     papers.dedup_by_key(|p| &p.id);
-    results_pages::write(to, &papers)?;
+    results_pages::write(to, &papers, &fresh)?;
     Ok(all.len())
+}
+
+/// Runs and processor time; those that two experiments use are counted with the one that has them.
+fn own_runs(c: &Collected<'_>) -> (usize, f64) {
+    match c.experiment.work {
+        Work::ReRun(_) => (0, 0.0),
+        _ => (c.tables.counts().0, c.tables.cpu_seconds),
+    }
+}
+
+/// What `judge` did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// Experiments that were judged again.
+    pub judged: usize,
+    /// Experiments whose verdicts stay, as no values per seed are published of them.
+    pub without_values: Vec<String>,
+}
+
+/// What is published of the experiments of a paper.
+struct Shelf(Vec<(String, Tables)>);
+
+impl Library for Shelf {
+    fn tables(&self, experiment: &str) -> Option<&Tables> {
+        self.0.iter().find(|(id, _)| id == experiment).map(|(_, tables)| tables)
+    }
+}
+
+/// The numbers of an experiment: computed, or as they were published; `None` if they were not.
+fn numbers(to: &Path, paper: &Paper, e: &Experiment) -> Result<Option<Tables>, SweepError> {
+    let runs_of = paper.runs_of(e);
+    if let Work::FlowSizes(sizes) = &runs_of.work {
+        return Ok(Some(Tables::of_sizes(sizes)));
+    }
+    let directory = to.join(&paper.id).join(runs_of.id.to_lowercase());
+    values::read(&directory.join(values::FILE), &runs_of.scope)
+}
+
+/// Judges the claims about published experiments of some papers again, by the numbers that are
+/// published, and writes counts and pages; needs no runs.
+pub fn judge(papers: &[&Paper], to: &Path) -> Result<Judged, SweepError> {
+    let mut done = Judged::default();
+    let entries = published::entries(to, &[])?;
+    for paper in papers {
+        let listed = |e: &&Experiment| entries.iter().any(|x| x.paper == paper.id && x.id == e.id);
+        let experiments: Vec<&Experiment> = paper.experiments.iter().filter(listed).collect();
+        let mut shelf = Shelf(Vec::new());
+        for e in &experiments {
+            if let Some(tables) = numbers(to, paper, e)? {
+                shelf.0.push((e.id.clone(), tables));
+            }
+        }
+        for e in experiments {
+            let claimed = paper.claims.iter().any(|c| c.experiment == e.id);
+            if claimed && shelf.tables(&e.id).is_none() {
+                done.without_values.push(e.id.clone());
+                continue;
+            }
+            let verdicts = judge_all(paper, e, &shelf, false);
+            let directory = to.join(&paper.id).join(e.id.to_lowercase());
+            replace(&directory.join("verdicts.csv"), &verdicts_csv(paper, e, &verdicts))?;
+            done.judged += 1;
+        }
+    }
+    pages(papers, to)?;
+    Ok(done)
 }
 
 /// Writes the pages of published results again, for texts that have changed; needs no runs.
 pub fn pages(papers: &[&Paper], to: &Path) -> Result<(), SweepError> {
-    results_pages::write(to, papers)
+    results_pages::write(to, papers, &[])
 }
 
 /// Removes what was published before: figures may have other names now.
@@ -117,36 +185,26 @@ fn runs(c: &Collected<'_>) -> Result<String, SweepError> {
     Ok(format!("runs {}\nsha256 {hash}\n", lines.len()))
 }
 
-/// The table of all experiments: rows that were there and are not replaced, and new ones, in order.
-fn table(path: &Path, all: &[Collected<'_>]) -> Result<Vec<u8>, SweepError> {
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    if let Ok(text) = std::fs::read_to_string(path) {
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let wrong = |e: csv::Error| SweepError::Other(format!("{}: {e}", path.display()));
-        for record in reader.records() {
-            let row: Vec<String> = record.map_err(wrong)?.iter().map(str::to_owned).collect();
-            let same = |c: &Collected<'_>| c.experiment.id == row[1] && c.paper.id == row[0];
-            if row.len() == HEADS.len() && !all.iter().any(same) {
+/// `times.csv`: rows that were there and are not replaced, and new ones, in order.
+fn times(to: &Path, all: &[Collected<'_>]) -> Result<(), SweepError> {
+    let heads = ["paper", "experiment", "cpu_seconds", "weir"];
+    let path = to.join("times.csv");
+    let mut rows: Vec<[String; 4]> = Vec::new();
+    if path.exists() {
+        for row in table(&path)? {
+            let row = heads.map(|name| row.text(name));
+            let [paper, id, seconds, version] = row;
+            let row = [paper?, id?, seconds?, version?];
+            if !all.iter().any(|c| c.experiment.id == row[1] && c.paper.id == row[0]) {
                 rows.push(row);
             }
         }
     }
-    for c in all {
-        let counts = Counts::new([c]);
-        let own = c.experiment.own_check;
-        let three = if own { counts.own } else { counts.three() };
-        // runs that two experiments use are counted with the one that has them
-        let (runs, seconds) = match c.experiment.work {
-            Work::ReRun(_) => (0, 0.0),
-            _ => (c.tables.counts().0, c.tables.cpu_seconds),
-        };
-        let mut row = vec![c.paper.id.clone(), c.experiment.id.clone()];
-        row.extend([own.to_string(), runs.to_string(), format!("{seconds:.1}")]);
-        let others = [counts.not_measured, counts.calibrated, counts.missing];
-        row.extend(three.into_iter().chain(others).map(|n| n.to_string()));
-        row.push(weir_sweep::version().to_owned());
-        rows.push(row);
-    }
+    rows.extend(all.iter().map(|c| {
+        let seconds = format!("{:.1}", own_runs(c).1);
+        let version = weir_sweep::version().to_owned();
+        [c.paper.id.clone(), c.experiment.id.clone(), seconds, version]
+    }));
     rows.sort();
-    Ok(csv_text(HEADS, rows))
+    replace(&path, &csv_text(heads, rows))
 }

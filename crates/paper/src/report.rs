@@ -1,15 +1,15 @@
 //! What is shown of experiments: figures as files, and the page with everything.
 
-use super::claim::Rule;
+use super::claim::{Claim, Rule};
 use super::counts::Counts;
 use super::discussion::Discussion;
-use super::page::{self, ClaimRow, Finding, Mark, Part, Section, Why};
+use super::page::{self, ClaimRow, Finding, Part, Section, Why};
 use super::plot::{self, Numbers, Subject};
 use super::run::Collected;
 use super::select::Selector;
 use super::setting::Setting;
 use super::tables::Cell;
-use super::verdict::{Outcome, Verdict};
+use super::verdict::Verdict;
 use super::{Mode, Paper};
 use std::path::{Path, PathBuf};
 use weir_core::format;
@@ -250,16 +250,16 @@ fn files(c: &Collected<'_>) -> Vec<(String, String)> {
 /// A claim with its verdicts.
 fn claim_row(c: &Collected<'_>, verdicts: &[Verdict], setting: &Setting) -> ClaimRow {
     let (index, claim) = (verdicts[0].claim, c.claim(&verdicts[0]));
-    let finding = |v: &Verdict| {
-        let (mark, measured) = match &v.outcome {
-            Outcome::Reproduced => (Mark::Reproduced, &v.measured),
-            Outcome::SameDirection => (Mark::SameDirection, &v.measured),
-            Outcome::NotReproduced => (Mark::NotReproduced, &v.measured),
-            Outcome::NotMeasured(why) => (Mark::NotMeasured, why),
-            Outcome::LeftOut(why) => (Mark::LeftOut, why),
-            Outcome::Missing(why) => (Mark::Missing, why),
-        };
-        Finding { variant: v.reading.clone(), measured: measured.clone(), mark }
+    let finding = |v: &Verdict| Finding {
+        variant: v.reading.clone(),
+        measured: match v.outcome.why() {
+            "" => v.measured.clone(),
+            why => why.to_owned(),
+        },
+        outcome: v.outcome.clone(),
+        words: v.words(),
+        rows: row_files(c, claim),
+        which: v.rows.join("; "),
     };
     let measured = !matches!(claim.rule, Rule::NotMeasured { .. });
     ClaimRow {
@@ -277,4 +277,20 @@ fn claim_row(c: &Collected<'_>, verdicts: &[Verdict], setting: &Setting) -> Clai
         discussion: claim.discussion.clone(),
         discussed: c.paper.discussed(index).map(|i| why_id(c.paper, i)).collect(),
     }
+}
+
+/// The tables whose rows decide a claim, as the page links to them.
+fn row_files(c: &Collected<'_>, claim: &Claim) -> Vec<(String, String)> {
+    let mut files: Vec<(String, String)> = Vec::new();
+    for o in claim.operands() {
+        let e = c.paper.experiments.iter().find(|e| e.id == o.experiment);
+        let Some(runs_of) = e.map(|e| c.paper.runs_of(e)) else { continue };
+        let name = o.select.family(runs_of.scope.analytic).map_or("shares", |f| f.name());
+        let name = format!("{name}.csv");
+        let place = format!("{}/{}/{name}", c.paper.id, runs_of.id.to_lowercase());
+        if !files.iter().any(|(_, known)| *known == place) {
+            files.push((name, place));
+        }
+    }
+    files
 }

@@ -12,10 +12,11 @@ use super::catalogue::{Chosen, Paper};
 use super::changed;
 use super::claim::Claim;
 use super::experiment::{Experiment, Mode, Work};
+use super::judge::{Library, judge};
 use super::origin;
 use super::setting::{Setting, Trouble};
 use super::tables::Tables;
-use super::verdict::{Outcome, Verdict, judge};
+use super::verdict::{Outcome, Verdict};
 use std::path::PathBuf;
 use weir_results::column::csv_text;
 use weir_results::report::Formats;
@@ -105,6 +106,8 @@ pub struct Collected<'a> {
     pub directory: PathBuf,
     /// The plan of its runs; `None` if there are none, or none were planned.
     pub plan: Option<Plan>,
+    /// Why it has no numbers; empty if it has.
+    pub not_run: String,
     /// Its numbers.
     pub tables: Tables,
     /// What they say about the paper's claims.
@@ -135,7 +138,79 @@ pub fn collect<'a>(
             all.push(collect_one(&c.paper, &c.paper.experiments[at], setting)?);
         }
     }
+    let others = others(chosen, &all, setting)?;
+    let quick = setting.mode == Mode::Quick;
+    let verdicts: Vec<Vec<Verdict>> = all
+        .iter()
+        .map(|c| {
+            let shelf = Shelf { paper: c.paper, chosen: &all, others: &others };
+            verdicts(c, &shelf, quick)
+        })
+        .collect();
+    all.iter_mut().zip(verdicts).for_each(|(c, verdicts)| c.verdicts = verdicts);
     Ok(all)
+}
+
+/// Experiments that were not chosen, but that claims about chosen ones look at.
+fn others<'a>(
+    chosen: &'a [Chosen],
+    all: &[Collected<'a>],
+    setting: &Setting,
+) -> Result<Vec<Collected<'a>>, SweepError> {
+    let mut found: Vec<Collected<'a>> = Vec::new();
+    for Chosen { paper, experiments } in chosen {
+        let asked = |id: &str| experiments.iter().any(|&at| paper.experiments[at].id == id);
+        let claims = paper.claims.iter().filter(|c| asked(&c.experiment));
+        for id in claims.flat_map(Claim::experiments) {
+            let has = |c: &Collected<'_>| c.paper.id == paper.id && c.experiment.id == id;
+            if all.iter().chain(&found).any(has) {
+                continue;
+            }
+            if let Some(e) = paper.experiments.iter().find(|e| e.id == id) {
+                found.push(collect_one(paper, e, setting)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The experiments of a paper, for claims about several.
+struct Shelf<'a> {
+    paper: &'a Paper,
+    chosen: &'a [Collected<'a>],
+    others: &'a [Collected<'a>],
+}
+
+impl Library for Shelf<'_> {
+    fn tables(&self, experiment: &str) -> Option<&Tables> {
+        let all = self.chosen.iter().chain(self.others);
+        let own = |c: &&Collected<'_>| {
+            c.paper.id == self.paper.id && c.experiment.id == experiment && c.not_run.is_empty()
+        };
+        all.into_iter().find(own).map(|c| &c.tables)
+    }
+}
+
+fn verdicts(c: &Collected<'_>, library: &dyn Library, quick: bool) -> Vec<Verdict> {
+    let mut verdicts = judge_all(c.paper, c.experiment, library, quick);
+    if !c.not_run.is_empty() {
+        for v in verdicts.iter_mut().filter(|v| !matches!(v.outcome, Outcome::NotMeasured(_))) {
+            v.outcome = Outcome::Missing(c.not_run.clone());
+        }
+    }
+    verdicts
+}
+
+/// Judges the claims about an experiment by tables that are there already.
+pub(super) fn judge_all(
+    paper: &Paper,
+    e: &Experiment,
+    library: &dyn Library,
+    quick: bool,
+) -> Vec<Verdict> {
+    let own = |(_, claim): &(usize, &Claim)| claim.experiment == e.id;
+    let claims = paper.claims.iter().enumerate().filter(own);
+    claims.flat_map(|(i, claim)| judge(i, claim, library, quick)).collect()
 }
 
 fn collect_one<'a>(
@@ -170,24 +245,15 @@ fn collect_one<'a>(
             Tables::default()
         }
     };
-    let own = |(_, claim): &(usize, &Claim)| claim.experiment == experiment.id;
-    let claims = paper.claims.iter().enumerate().filter(own);
-    let mut verdicts: Vec<Verdict> = claims
-        .flat_map(|(i, claim)| judge(i, claim, &tables, setting.mode == Mode::Quick))
-        .collect();
-    if !not_run.is_empty() {
-        for v in verdicts.iter_mut().filter(|v| !matches!(v.outcome, Outcome::NotMeasured(_))) {
-            v.outcome = Outcome::Missing(not_run.clone());
-        }
-    }
-    Ok(Collected { paper, experiment, directory, plan, tables, verdicts })
+    let verdicts = Vec::new();
+    Ok(Collected { paper, experiment, directory, plan, not_run, tables, verdicts })
 }
 
 /// Writes the tables and verdicts of an experiment into its directory.
 pub fn write(c: &Collected<'_>, setting: &Setting) -> Result<(), SweepError> {
     let own = setting.directory(c.paper, c.experiment);
     std::fs::create_dir_all(&own).map_err(|e| SweepError::io(&own, e))?;
-    replace(&own.join("verdicts.csv"), &verdicts_csv(c))?;
+    replace(&own.join("verdicts.csv"), &verdicts_csv(c.paper, c.experiment, &c.verdicts))?;
     let Some(plan) = c.plan.as_ref().filter(|_| own == c.directory) else {
         if let Work::FlowSizes(_) = &c.experiment.work {
             replace(&own.join("shares.csv"), &c.tables.shares_csv())?;
@@ -202,50 +268,71 @@ pub fn write(c: &Collected<'_>, setting: &Setting) -> Result<(), SweepError> {
 }
 
 /// The verdicts of an experiment as a table; no cell depends on when or where it was made.
-pub fn verdicts_csv(c: &Collected<'_>) -> Vec<u8> {
+pub fn verdicts_csv(paper: &Paper, e: &Experiment, verdicts: &[Verdict]) -> Vec<u8> {
     let heads = [
         "paper",
         "experiment",
         "claim",
         "where",
         "says",
+        "kind",
         "reading",
         "variant",
+        "primary",
         "calibrated",
         "own_check",
         "stated",
         "rule",
         "measured",
-        "value",
+        "method",
+        "level",
+        "seeds",
+        "estimate",
         "low",
         "high",
+        "looks",
+        "needed_seeds",
         "runs",
         "verdict",
+        "size",
         "why",
+        "rows",
     ];
     let row = |v: &Verdict| {
-        let claim = c.claim(v);
+        let claim = &paper.claims[v.claim];
         let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+        let judged = v.outcome.judgement().is_some();
+        let of_judged = |text: String| if judged { text } else { String::new() };
         [
-            c.paper.id.clone(),
-            c.experiment.id.clone(),
+            paper.id.clone(),
+            e.id.clone(),
             claim.id.clone(),
             claim.place.clone(),
             claim.says.clone(),
+            claim.sort().name().to_owned(),
             claim.reading.clone(),
             v.reading.clone(),
+            v.primary.to_string(),
             claim.calibrated.to_string(),
-            c.experiment.own_check.to_string(),
+            e.own_check.to_string(),
             v.paper.clone(),
             v.rule.clone(),
             v.measured.clone(),
-            number(v.value),
-            number(v.interval.map(|i| i.0)),
-            number(v.interval.map(|i| i.1)),
+            v.method.to_owned(),
+            // 1 - 0.05 / 6, without the noise of the last places
+            of_judged(format!("{:.6}", v.level)),
+            of_judged(v.seeds.to_string()),
+            number(v.estimate),
+            number(v.interval.map(|i| i.low)),
+            number(v.interval.map(|i| i.high)),
+            of_judged("1".to_owned()),
+            v.needed.map_or_else(String::new, |n| n.to_string()),
             v.runs.to_string(),
             v.outcome.name().to_owned(),
-            v.outcome.why().to_owned(),
+            v.outcome.size().to_owned(),
+            v.reason().to_owned(),
+            v.rows.join("; "),
         ]
     };
-    csv_text(heads, c.verdicts.iter().map(row))
+    csv_text(heads, verdicts.iter().map(row))
 }

@@ -47,6 +47,8 @@ pub struct Scope {
     pub sizes: Vec<String>,
     /// Whether it is worked out from size tables, without a run.
     pub analytic: bool,
+    /// Whether nothing in its runs is random.
+    pub deterministic: bool,
 }
 
 /// Two ways to write a value are the same value: `0.30` and `0.3`, `1KB` and `1000B`.

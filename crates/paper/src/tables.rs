@@ -2,6 +2,7 @@
 
 use super::flow_sizes::FlowSizes;
 use super::select::{Scope, Selector, same_value};
+use super::values;
 use weir_results::column::csv_text;
 use weir_results::metrics::{Family, Figures};
 use weir_sweep::plan::Plan;
@@ -26,7 +27,16 @@ pub struct Cell {
 struct Row {
     cell: usize,
     seed: u64,
-    result: Result<Figures, String>,
+    result: Result<Content, String>,
+}
+
+/// What is known of a run.
+#[derive(Clone, Debug)]
+enum Content {
+    /// All its figures.
+    Figures(Box<Figures>),
+    /// Its digest and what was published of it, by column.
+    Published(String, Vec<Option<f64>>),
 }
 
 /// The results of an experiment.
@@ -39,6 +49,10 @@ pub struct Tables {
     /// Variant and values of each cell, in the order of the grid.
     cells: Vec<(String, Vec<String>)>,
     rows: Vec<Row>,
+    /// Columns of what was published.
+    columns: Vec<String>,
+    /// Whether nothing in the runs is random.
+    pub deterministic: bool,
     /// Shares by cell, for experiments without runs.
     shares: Vec<f64>,
     metric: &'static str,
@@ -57,6 +71,7 @@ impl Tables {
             parameters: scope.parameters.clone(),
             variants: in_order(cells.iter().map(|(variant, _)| variant.as_str())),
             cells,
+            deterministic: scope.deterministic,
             ..Self::default()
         };
         for run in &plan.runs {
@@ -64,7 +79,7 @@ impl Tables {
             let failed = || known.and_then(|k| k.failed());
             let record = known.and_then(|k| k.result.as_ref());
             let result = match record.and_then(|r| r.figures.clone()) {
-                Some(figures) => Ok(figures),
+                Some(figures) => Ok(Content::Figures(Box::new(figures))),
                 None => Err(match failed() {
                     Some(failure) => format!("the run failed: {}", failure.reason),
                     None => "it was not run".to_owned(),
@@ -85,6 +100,7 @@ impl Tables {
             parameters: sizes.parameters.clone(),
             variants: sizes.tables.iter().map(|(label, _)| label.clone()).collect(),
             metric: sizes.metric,
+            deterministic: true,
             ..Self::default()
         };
         for (t, (label, _)) in sizes.tables.iter().enumerate() {
@@ -139,12 +155,73 @@ impl Tables {
         }
         for row in self.rows.iter().filter(|r| place[r.cell] != usize::MAX) {
             let cell = &mut found[place[row.cell]].1;
-            match row.result.as_ref().map_err(Clone::clone).and_then(|r| number(r, s)) {
+            match self.number(row, s) {
                 Ok(number) => cell.seeds.push((row.seed, number)),
                 Err(why) => cell.missing.push((row.seed, why)),
             }
         }
         found.into_iter().map(|(_, cell)| cell).collect()
+    }
+
+    fn number(&self, row: &Row, s: &Selector) -> Result<f64, String> {
+        match row.result.as_ref().map_err(Clone::clone)? {
+            Content::Figures(figures) => number(figures, s),
+            Content::Published(_, numbers) => {
+                let name = values::column(s);
+                let at = self.columns.iter().position(|column| *column == name);
+                let at = at.ok_or_else(|| format!("`{name}` was not published"))?;
+                numbers[at].ok_or_else(|| format!("it has no `{}`", s.metric))
+            }
+        }
+    }
+
+    /// A row per run for publishing: variant, parameters, seed, digest, and a number per selector.
+    pub(super) fn published(&self, selectors: &[Selector]) -> Vec<Vec<String>> {
+        let text = |row: &Row| {
+            let (variant, values) = &self.cells[row.cell];
+            let mut cells = vec![variant.clone()];
+            cells.extend(values.iter().cloned());
+            cells.extend([row.seed.to_string(), digest(row)]);
+            let number = |s| self.number(row, s).map_or_else(|_| String::new(), |x| x.to_string());
+            cells.extend(selectors.iter().map(number));
+            cells
+        };
+        self.rows.iter().map(text).collect()
+    }
+
+    /// What was published: variant, parameters, seed, digest and numbers of each run.
+    pub(super) fn of_published(
+        scope: &Scope,
+        columns: Vec<String>,
+        runs: Vec<(String, Vec<String>, u64, String, Vec<Option<f64>>)>,
+    ) -> Self {
+        let (parameters, deterministic) = (scope.parameters.clone(), scope.deterministic);
+        let mut tables = Self { parameters, columns, deterministic, ..Self::default() };
+        for (variant, values, seed, digest, numbers) in runs {
+            let cell = (variant, values);
+            let at = tables.cells.iter().rposition(|known| *known == cell);
+            let cell = at.unwrap_or_else(|| {
+                tables.cells.push(cell);
+                tables.cells.len() - 1
+            });
+            let result = Ok(Content::Published(digest, numbers));
+            tables.rows.push(Row { cell, seed, result });
+        }
+        tables.variants = in_order(tables.cells.iter().map(|(variant, _)| variant.as_str()));
+        tables
+    }
+}
+
+/// The digest of a run; empty without a result.
+fn digest(row: &Row) -> String {
+    match &row.result {
+        Ok(Content::Figures(figures)) => {
+            let at = Family::Runs.position("digest");
+            let run = figures.row(Family::Runs, &[]);
+            at.zip(run).map_or_else(String::new, |(at, row)| row[at].to_string())
+        }
+        Ok(Content::Published(digest, _)) => digest.clone(),
+        Err(_) => String::new(),
     }
 }
 
@@ -203,8 +280,9 @@ impl Tables {
             tables.cells.push(((*variant).to_owned(), values));
             for (seed, x) in numbers.iter().enumerate() {
                 // a number that is none stands for a run without this figure
-                let figures = Figures::by_hand(metric, (*x).into());
-                tables.rows.push(Row { cell, seed: seed as u64 + 1, result: Ok(figures) });
+                let figures = Box::new(Figures::by_hand(metric, (*x).into()));
+                let result = Ok(Content::Figures(figures));
+                tables.rows.push(Row { cell, seed: seed as u64 + 1, result });
             }
         }
         tables

@@ -3,13 +3,12 @@
 use super::catalogue::{Chosen, Paper};
 use super::inside::FILES;
 use super::run::Collected;
-use super::verdict::Outcome;
 
 /// Claims that are not reproduced although nothing says why: experiment and claim, each once.
 pub fn undiscussed(all: &[Collected<'_>]) -> Vec<(String, String)> {
     let mut open = Vec::new();
     for c in all {
-        let not = c.verdicts.iter().filter(|v| v.outcome == Outcome::NotReproduced);
+        let not = c.verdicts.iter().filter(|v| v.outcome.is_not_reproduced());
         for v in not.filter(|v| !c.paper.is_discussed(v.claim)) {
             let claim = &c.paper.claims[v.claim];
             open.push((c.experiment.id.clone(), claim.id.clone()));
@@ -46,8 +45,10 @@ fn undiscussed_of(
         for [_, _, id] in rows.iter().filter(|[p, x, _]| *p == paper.id && *x == e.id) {
             // a claim that is gone needs no discussion
             let claim = paper.claims.iter().position(|c| c.id == *id);
-            if claim.is_some_and(|claim| !paper.is_discussed(claim)) {
-                open.push((e.id.clone(), id.clone()));
+            let open_one = (e.id.clone(), id.clone());
+            // each of several readings has a row
+            if claim.is_some_and(|claim| !paper.is_discussed(claim)) && !open.contains(&open_one) {
+                open.push(open_one);
             }
         }
     }

@@ -56,6 +56,40 @@ pub(crate) enum Verb {
     Report(ReportArgs),
     /// Write numbers, figures and verdicts of full runs, for a repository
     Publish(PublishArgs),
+    /// Judge published experiments again by their published numbers, without a run
+    Judge(JudgeArgs),
+    /// Print the table that artifact evaluations ask for: claim, experiment, command, minutes and
+    /// expected verdict
+    Appendix(AppendixArgs),
+}
+
+/// `weir paper judge`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Reads PAPER/EXPERIMENT/values.csv below DIR and writes verdicts, counts and
+pages there again. Experiments that were published without values keep their
+verdicts and are named.")]
+pub(crate) struct JudgeArgs {
+    /// Papers or directories of your own; default: all papers
+    #[arg(value_name = "PAPER|DIR")]
+    names: Vec<String>,
+    /// Directory of the published results
+    #[arg(short, long, value_name = "DIR", default_value = "papers/results")]
+    output: PathBuf,
+}
+
+/// `weir paper appendix`.
+#[derive(Args, Debug)]
+pub(crate) struct AppendixArgs {
+    /// Papers, experiments, `all`, or directories of your own; default: all papers
+    #[arg(value_name = "ID|PAPER|DIR")]
+    names: Vec<String>,
+    /// Directory of the published results
+    #[arg(long, value_name = "DIR", default_value = "papers/results")]
+    from: PathBuf,
+    /// Print CSV instead of a table
+    #[arg(long)]
+    csv: bool,
 }
 
 /// `weir paper report`.
@@ -172,6 +206,8 @@ pub(crate) fn paper(args: &Paper, terminal: &Terminal) -> anyhow::Result<Status>
         Verb::Run(args) => &args.names,
         Verb::Report(args) => &args.names,
         Verb::Publish(args) => &args.names,
+        Verb::Judge(args) => &args.names,
+        Verb::Appendix(args) => &args.names,
     };
     let chosen = match choose(names) {
         Ok(chosen) => chosen,
@@ -189,6 +225,8 @@ pub(crate) fn paper(args: &Paper, terminal: &Terminal) -> anyhow::Result<Status>
         Verb::Check(_) => check(&chosen, terminal),
         Verb::Report(args) => report(&chosen, args, terminal),
         Verb::Publish(args) => publish(&chosen, args, terminal),
+        Verb::Judge(args) => judge(&chosen, args, terminal),
+        Verb::Appendix(args) => lists::appendix(&chosen, &args.from, args.csv, terminal),
     }
 }
 
@@ -258,6 +296,22 @@ fn publish(chosen: &[Chosen], args: &PublishArgs, terminal: &Terminal) -> anyhow
     let written = weir_paper::publish::publish(&all, &args.output)?;
     let written = format::plural(written as u64, "experiment");
     terminal.note(&format!("{written} published: {}", shown(&args.output)));
+    Ok(Status::Done)
+}
+
+/// Judges what is published again.
+fn judge(chosen: &[Chosen], args: &JudgeArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+    let papers: Vec<_> = chosen.iter().map(|c| &c.paper).collect();
+    let done = weir_paper::publish::judge(&papers, &args.output)?;
+    if !done.without_values.is_empty() {
+        let many = format::plural(done.without_values.len() as u64, "experiment");
+        terminal.warn(&format!(
+            "{many} without values per seed, whose verdicts stay until they are run again: {}",
+            done.without_values.join(", ")
+        ));
+    }
+    let judged = format::plural(done.judged as u64, "experiment");
+    terminal.note(&format!("{judged} judged again: {}", shown(&args.output)));
     Ok(Status::Done)
 }
 

@@ -1,11 +1,18 @@
 use super::*;
+use weir_stats::verdict::Judgement;
 
-fn row_of(marks: &[(&str, Mark)]) -> ClaimRow {
+const YES: Judgement = Judgement::Reproduced;
+const NO: Judgement = Judgement::NotReproduced;
+
+fn row_of(marks: &[(&str, Judgement)]) -> ClaimRow {
     let text = |t: &str| t.to_owned();
-    let finding = |(variant, mark): &(&str, Mark)| Finding {
+    let finding = |(variant, judgement): &(&str, Judgement)| Finding {
         variant: text(variant),
         measured: text("24 % ± 1"),
-        mark: *mark,
+        outcome: Outcome::Judged(*judgement),
+        words: text(Outcome::Judged(*judgement).name()),
+        rows: vec![(text("classes.csv"), text("a/a-1/classes.csv"))],
+        which: text("A-1: variant=\"x\""),
     };
     ClaimRow {
         id: text("c"),
@@ -24,18 +31,15 @@ fn row_of(marks: &[(&str, Mark)]) -> ClaimRow {
 }
 
 fn lab() -> Vec<Part> {
+    let four = |reproduced, not_reproduced| Four { reproduced, not_reproduced, ..Four::default() };
     let counts = Counts {
         statements: 2,
-        reproduced: 2,
-        not_reproduced: 1,
+        primary: [four(2, 1), Four::default(), Four::default()],
         calibrated: 4,
-        own: [5, 0, 6],
+        own: four(5, 6),
         ..Counts::default()
     };
-    let claims = vec![
-        row_of(&[("", Mark::Reproduced)]),
-        row_of(&[("x", Mark::NotReproduced), ("y", Mark::Reproduced)]),
-    ];
+    let claims = vec![row_of(&[("", YES)]), row_of(&[("x", NO), ("y", YES)])];
     let why = Why {
         id: "a-why-1".into(),
         title: "A < B".into(),
@@ -73,19 +77,27 @@ fn shown(parts: &[Part], mode: &str) -> String {
 }
 
 #[test]
-fn statements_and_readings_are_counted_and_own_checks_apart() {
+fn kinds_are_counted_apart_and_own_checks_too() {
     let page = shown(&lab(), "quick");
-    assert!(page.contains("Of 2 statements in 3 readings, 2 readings are reproduced"));
+    assert!(page.contains("Primary reading: of 3 numbers 2 reproduced"), "{page}");
     // what no experiment has is no column
-    let row = "<a href=\"#a\">A</a></td><td>2</td><td>3</td><td>2</td><td></td><td>1</td>\
-        <td>4</td><td>5 / 0 / 6</td></tr>";
+    let row = "<a href=\"#a\">A</a></td><td>2</td><td>2 / 0 / 1 / 0</td><td></td><td></td>\
+        <td>4</td><td>5 / 0 / 6 / 0</td></tr>";
     assert!(page.contains(row), "{page}");
+}
+
+/// Each verdict links to the rows that decide it.
+#[test]
+fn a_verdict_links_to_its_rows() {
+    let row = claim(&row_of(&[("", YES)]));
+    let link = "href=\"a/a-1/classes.csv\" title=\"A-1: variant=&quot;x&quot;\">classes.csv</a>";
+    assert!(row.contains(link), "{row}");
 }
 
 /// What the findings of a statement share stands once beside all of them.
 #[test]
 fn a_statement_stands_once_beside_its_readings() {
-    let row = claim(&row_of(&[("x", Mark::NotReproduced), ("y", Mark::Reproduced)]));
+    let row = claim(&row_of(&[("x", NO), ("y", YES)]));
     for (text, times) in [
         ("fct_mean_ps (class victim)", 1),
         ("rowspan=\"2\"", 3),
@@ -96,7 +108,7 @@ fn a_statement_stands_once_beside_its_readings() {
     ] {
         assert_eq!(row.matches(text).count(), times, "{text}: {row}");
     }
-    assert!(!claim(&row_of(&[("", Mark::Reproduced)])).contains("rowspan"));
+    assert!(!claim(&row_of(&[("", YES)])).contains("rowspan"));
 }
 
 #[test]
@@ -108,25 +120,7 @@ fn results_stand_before_counts() {
 }
 
 #[test]
-fn one_reading_is_not_plural() {
-    let of = |three: [usize; 3]| {
-        let [reproduced, same_direction, not_reproduced] = three;
-        let statements = three.iter().sum();
-        answer(&Counts {
-            statements,
-            reproduced,
-            same_direction,
-            not_reproduced,
-            ..Counts::default()
-        })
-    };
-    let one = "Of 1 statement in 1 reading, 1 reading is reproduced, 0 point in the same \
-        direction, 0 are not reproduced.";
-    assert_eq!(of([1, 0, 0]), one);
-    let several = "Of 4 statements in 4 readings, 2 readings are reproduced, 1 points in the \
-        same direction, 1 is not reproduced.";
-    assert_eq!(of([2, 1, 1]), several);
-    assert_eq!(of([0, 0, 0]), "No statement was judged.");
+fn one_experiment_is_not_plural() {
     assert!(shown(&lab(), "full").contains("full run · 1 experiment "));
 }
 

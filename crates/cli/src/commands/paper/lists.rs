@@ -4,7 +4,9 @@ use super::verdicts::tell_undiscussed;
 use crate::Status;
 use crate::terminal::{Terminal, print};
 use serde_json::json;
+use std::path::Path;
 use weir_core::format;
+use weir_paper::appendix;
 use weir_paper::catalogue::{Chosen, published};
 use weir_paper::undiscussed::undiscussed_published;
 use weir_paper::{Claim, Mode, Overrides};
@@ -36,6 +38,7 @@ pub(super) fn list(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<Sta
             Column::numbers("reproduced", 4).under("published full run"),
             Column::numbers("direction", 4).under("published full run"),
             Column::numbers("not", 4).under("published full run"),
+            Column::numbers("open", 4).under("published full run"),
         ]);
         for &at in &c.experiments {
             let e = &paper.experiments[at];
@@ -103,6 +106,10 @@ fn one_claim(claim: &Claim, terminal: &Terminal) -> String {
     }
     add("measured", &claim.quantity());
     add("rule", &claim.rule_words());
+    let possible = claim.possible.names();
+    if !possible.is_empty() {
+        add("outcomes", &possible.join(", "));
+    }
     lines.join("\n")
 }
 
@@ -176,11 +183,46 @@ pub(super) fn claims_json(chosen: &[Chosen]) -> anyhow::Result<Status> {
                     "where": claim.place, "says": claim.says, "kind": claim.kind(),
                     "reading": claim.reading, "calibrated": claim.calibrated,
                     "stated": claim.paper(), "measured": claim.quantity(),
-                    "rule": claim.rule_words(),
+                    "rule": claim.rule_words(), "sort": claim.sort().name(),
+                    "primary": claim.primary, "outcomes": claim.possible.names(),
                 }));
             }
         }
     }
     print(&serde_json::to_string_pretty(&all)?)?;
+    Ok(Status::Done)
+}
+
+/// The table of artifact evaluations.
+pub(super) fn appendix(
+    chosen: &[Chosen],
+    from: &Path,
+    csv: bool,
+    terminal: &Terminal,
+) -> anyhow::Result<Status> {
+    let lines = appendix::lines(chosen, from)?;
+    if csv {
+        print(String::from_utf8_lossy(&appendix::csv(&lines)).trim_end())?;
+        return Ok(Status::Done);
+    }
+    for of in lines.chunk_by(|a, b| a.experiment == b.experiment) {
+        let first = &of[0];
+        let minutes = match first.minutes {
+            Some(m) => format!(", {m:.1} min of processor time"),
+            None => String::new(),
+        };
+        let head = format!("{} · {}{minutes}", first.experiment, first.command);
+        print(&paint(&head, terminal.out.colour, "1"))?;
+        let mut table = TextTable::new(vec![
+            Column::words("claim", 8).at_least(16),
+            Column::words("says", 6).at_least(24),
+            Column::words("expected verdict", 9).at_least(16),
+        ]);
+        for line in of {
+            table.row(vec![line.claim.clone(), line.says.clone(), line.expected.clone()]);
+        }
+        let width = terminal.out.width.min(WIDEST);
+        print(&format!("{}\n", table.render(width, terminal.out.colour)))?;
+    }
     Ok(Status::Done)
 }

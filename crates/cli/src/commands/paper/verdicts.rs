@@ -52,7 +52,7 @@ fn verdict_table(c: &Collected<'_>, setting: &Setting, terminal: &Terminal) -> S
         Column::words("claim", 8).at_least(16),
         Column::words("paper", 5).at_least(12),
         Column::words("measured", 7).at_least(16),
-        Column::words("verdict", 9),
+        Column::words("verdict", 9).at_least(12),
     ]);
     for verdicts in c.verdicts.chunk_by(|a, b| a.claim == b.claim) {
         let claim = c.claim(&verdicts[0]);
@@ -77,12 +77,11 @@ fn verdict_table(c: &Collected<'_>, setting: &Setting, terminal: &Terminal) -> S
 }
 
 fn verdict(v: &Verdict, claim: &Claim, setting: &Setting) -> String {
-    let judged =
-        matches!(v.outcome, Outcome::Reproduced | Outcome::SameDirection | Outcome::NotReproduced);
+    let judged = v.outcome.judgement().is_some();
     let quick = if judged && setting.mode == Mode::Quick { "quick: " } else { "" };
     let changed = if judged && !setting.overrides.sets.is_empty() { "changed: " } else { "" };
     let calibrated = if judged && claim.calibrated { " (calibrated)" } else { "" };
-    format!("{changed}{quick}{}{calibrated}", v.outcome.name())
+    format!("{changed}{quick}{}{calibrated}", v.words())
 }
 
 /// Counts of verdicts in as many lines as they need.

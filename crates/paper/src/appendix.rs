@@ -1,0 +1,109 @@
+//! The table that artifact evaluations ask for: which command checks a claim, how long that takes,
+//! and what should come out.
+
+use super::catalogue::Chosen;
+use super::published::{self, table};
+use super::verdict;
+use std::path::Path;
+use weir_core::format;
+use weir_results::column::csv_text;
+use weir_sweep::SweepError;
+
+/// A line of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The paper.
+    pub paper: String,
+    /// The claim, and which of its readings.
+    pub claim: String,
+    /// What the paper says.
+    pub says: String,
+    /// The experiment.
+    pub experiment: String,
+    /// What to type.
+    pub command: String,
+    /// Processor time of the experiment in minutes; `None` if it is not known.
+    pub minutes: Option<f64>,
+    /// What should come out.
+    pub expected: String,
+}
+
+/// Columns of the table.
+pub const HEADS: [&str; 7] =
+    ["paper", "claim", "says", "experiment", "command", "minutes", "expected"];
+
+impl Line {
+    /// Its cells, in the order of [`HEADS`].
+    pub fn cells(&self) -> [String; 7] {
+        [
+            self.paper.clone(),
+            self.claim.clone(),
+            self.says.clone(),
+            self.experiment.clone(),
+            self.command.clone(),
+            self.minutes.map_or_else(String::new, |m| format!("{m:.1}")),
+            self.expected.clone(),
+        ]
+    }
+}
+
+/// One line per verdict of the chosen experiments that is published below `from`.
+pub fn lines(chosen: &[Chosen], from: &Path) -> Result<Vec<Line>, SweepError> {
+    let papers: Vec<_> = chosen.iter().map(|c| &c.paper).collect();
+    let seconds = times(from)?;
+    published::with(from, &papers, &[], |shown| {
+        let mut lines = Vec::new();
+        for p in &shown.all {
+            let own = |c: &&Chosen| {
+                c.paper.id == p.entry.paper
+                    && c.experiments.iter().any(|&at| c.paper.experiments[at].id == p.entry.id)
+            };
+            let Some(c) = chosen.iter().find(own) else { continue };
+            let Some(e) = c.paper.experiments.iter().find(|e| e.id == p.entry.id) else { continue };
+            let runs_of = c.paper.runs_of(e);
+            let time = seconds.iter().find(|(paper, id, _)| {
+                (paper.as_str(), id.as_str()) == (c.paper.id.as_str(), runs_of.id.as_str())
+            });
+            let name = match &c.paper.directory {
+                None => e.id.clone(),
+                Some(_) => c.paper.argument(),
+            };
+            for v in &p.verdicts {
+                let claim = match v.variant.is_empty() {
+                    true => v.claim.clone(),
+                    false => format!("{} ({})", v.claim, v.variant),
+                };
+                lines.push(Line {
+                    paper: c.paper.id.clone(),
+                    claim,
+                    says: v.says.clone(),
+                    experiment: e.id.clone(),
+                    command: format!("weir paper run {} --full", format::shell_word(&name)),
+                    minutes: time.map(|(_, _, seconds)| seconds / 60.0),
+                    expected: verdict::words(&v.outcome, &v.why, v.needed),
+                });
+            }
+        }
+        Ok(lines)
+    })
+}
+
+/// Paper, experiment and processor time in seconds.
+fn times(from: &Path) -> Result<Vec<(String, String, f64)>, SweepError> {
+    let path = from.join("times.csv");
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::new();
+    for row in table(&path)? {
+        if let Ok(seconds) = row.text("cpu_seconds")?.parse() {
+            all.push((row.text("paper")?, row.text("experiment")?, seconds));
+        }
+    }
+    Ok(all)
+}
+
+/// The table as CSV.
+pub fn csv(lines: &[Line]) -> Vec<u8> {
+    csv_text(HEADS, lines.iter().map(Line::cells))
+}
