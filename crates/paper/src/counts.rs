@@ -217,9 +217,10 @@ impl Counts {
     /// How many verdicts chance may have decided wrongly, in words: each is at 95 % on its own.
     pub fn by_chance(&self) -> String {
         let judged = self.readings();
-        let wrong = (judged as f64 * weir_stats::ALPHA).round();
+        let wrong = libm::round(judged as f64 * weir_stats::ALPHA);
         format!(
-            "Each verdict is at 95 % on its own: of {judged} about {wrong} may be decided wrongly by chance."
+            "Each verdict by intervals is at 95 % on its own: of {judged} about {wrong} may be \
+             decided wrongly by chance."
         )
     }
 }

@@ -7,7 +7,7 @@
 
 use super::catalogue::Paper;
 use super::claim::Sort;
-use super::counts::Counts;
+use super::counts::{Counts, Four};
 use super::discussion::Discussion;
 use super::experiment::{Experiment, Work};
 use super::published::{self, Entry, Published, Row, counts};
@@ -89,8 +89,7 @@ const EXPERIMENT_HEADS: &str =
 fn experiment_cells(c: &Counts) -> String {
     let cell = |n: usize| if n == 0 { String::new() } else { n.to_string() };
     let mut cells = c.primary.map(|four| four.cell()).to_vec();
-    let others =
-        c.others.iter().fold(Default::default(), |sum: super::counts::Four, f| sum.with(*f));
+    let others = c.others.iter().fold(Four::default(), |sum, four| sum.with(*four));
     cells.push(others.cell());
     cells.extend([c.not_measured, c.calibrated].map(cell));
     cells.push(c.own.cell());
@@ -114,8 +113,8 @@ fn summary(all: &[Published], known: &[&Paper]) -> String {
     );
     let papers: Vec<&[Published]> = all.chunk_by(|a, b| a.entry.paper == b.entry.paper).collect();
     out.push_str(&count_table(&papers, known));
-    let total = counts(all);
-    let _ = write!(out, "\n{}\n\n", total.by_chance());
+    let by_intervals = counts(all.iter().filter(|p| !p.by_means));
+    let _ = write!(out, "\n{}\n\n", by_intervals.by_chance());
     let by_means = all.iter().filter(|p| p.by_means).count();
     if by_means > 0 {
         let _ = write!(
@@ -129,8 +128,8 @@ fn summary(all: &[Published], known: &[&Paper]) -> String {
     let runs: u64 = all.iter().map(|p| p.entry.runs).sum();
     let _ = write!(
         out,
-        "{} experiments, {runs} runs. Counts are reproduced / same direction / not reproduced / not \
-         distinguishable, of the primary reading unless said otherwise.\n\n\
+        "{} experiments, {runs} runs. Counts are reproduced / same direction / not reproduced / \
+         not distinguishable, of the primary reading unless said otherwise.\n\n\
          | experiment | | runs | {EXPERIMENT_HEADS}\n|---|---|--:|{}\n",
         all.len(),
         "--:|".repeat(7)
@@ -159,7 +158,8 @@ fn paper_page(to: &Path, paper: &Paper, own: &[&Published], known: &[&Paper]) ->
         for line in total.words().lines() {
             let _ = writeln!(out, "- {line}");
         }
-        let _ = write!(out, "\n{}\n\n", total.by_chance());
+        let by_intervals = counts(own.iter().copied().filter(|p| !p.by_means));
+        let _ = write!(out, "\n{}\n\n", by_intervals.by_chance());
     }
     let mut shown = vec![false; paper.discussions.len()];
     for p in own {
@@ -197,7 +197,7 @@ fn experiment(to: &Path, paper: &Paper, e: &Experiment, p: &Published) -> String
     let runs_of = paper.runs_of(e).id.to_lowercase();
     let values = format!("{}/{runs_of}/{}", paper.id, values::FILE);
     let values = to.join(&values).exists().then_some(values);
-    out.push_str(&claims(&p.verdicts, paper, values.as_deref()));
+    out.push_str(&claims(p, paper, values.as_deref()));
     let name = match &paper.directory {
         None => e.id.clone(),
         Some(_) => paper.id.clone(),
@@ -215,7 +215,8 @@ fn experiment(to: &Path, paper: &Paper, e: &Experiment, p: &Published) -> String
 }
 
 /// Claims with verdicts; what the readings of a claim have in common stands once.
-fn claims(rows: &[Row], paper: &Paper, values: Option<&str>) -> String {
+fn claims(p: &Published, paper: &Paper, values: Option<&str>) -> String {
+    let (rows, by_means) = (&p.verdicts, p.by_means);
     if rows.is_empty() {
         return String::new();
     }
@@ -247,7 +248,10 @@ fn claims(rows: &[Row], paper: &Paper, values: Option<&str>) -> String {
                 false => format!("{}: ", plain(&v.variant)),
             };
             let calibrated = if v.calibrated { " (calibrated)" } else { "" };
-            let verdict = plain(&verdict::words(&v.outcome, &v.why, v.needed));
+            let verdict = match by_means {
+                true => v.outcome.name().to_owned(),
+                false => plain(&verdict::words(&v.outcome, &v.why, v.needed)),
+            };
             let _ = writeln!(out, "| {common} | {variant}{measured} | {verdict}{calibrated} |");
         }
     }
