@@ -441,7 +441,7 @@ fn mistakes_are_found_when_files_are_read() {
         ),
         (
             "claims.toml",
-            "queue_max_bytes\"\nports",
+            "queue_mean_bytes\"\nports",
             "buffer_p99_bytes\"\nports",
             "it is a metric of runs: leave out",
         ),

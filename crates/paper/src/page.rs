@@ -255,8 +255,8 @@ fn summary(parts: &[Part], total: &Counts) -> String {
          is judged by a rule that was fixed before the runs, once for each of its readings, by \
          intervals over seeds: reproduced / same direction / not reproduced / not distinguishable, \
          of the primary reading first. Two kinds of verdicts say nothing about a paper and are \
-         counted separately. Calibrated: a setting was chosen with the published number in view. Own checks: no paper has them; they \
-         test choices made here.</p>\n",
+         counted separately. Calibrated: a setting was chosen with the published number in view. \
+         Own checks: no paper has them; they test choices made here.</p>\n",
     );
     if total.readings() > 0 {
         out.push_str(&format!("<p class=\"soft\">{}</p>\n", total.by_chance()));

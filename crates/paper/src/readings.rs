@@ -2,9 +2,9 @@
 //!
 //! A statement (a place and what is said there) may be read in several ways: by several claims, and
 //! by several variants of one claim. One of them is primary and is counted first. The variants and
-//! experiments that are other readings of a paper are listed in its `paper.toml`; of several claims about one
-//! statement the one that says so is primary, else the first that is not calibrated. Claims with
-//! the same words in `reading` are the same reading, of other experiments for instance.
+//! experiments that are other readings of a paper are listed in its `paper.toml`; of several claims
+//! about one statement the one that says so is primary, else the first that is not calibrated.
+//! Claims with the same words in `reading` are the same reading, of other experiments for instance.
 
 use super::claim::{Claim, Operand, Rule};
 use weir_scenario::ports::matches;
@@ -64,6 +64,7 @@ mod tests {
         let scope = |id: &str| Scope {
             id: id.into(),
             variants: ["A", "A (and)", "B"].map(str::to_owned).to_vec(),
+            points: vec![Vec::new()],
             ..Scope::default()
         };
         let (x, y) = (scope("X"), scope("Y"));
