@@ -446,6 +446,14 @@ fn mistakes_are_found_when_files_are_read() {
             "it is a metric of runs: leave out",
         ),
         ("claims.toml", "order = [\"OFC\", \"PFC\"]", "order = [\"OFC\", \"OFC\"]", "with itself"),
+        (
+            "claims.toml",
+            "kind = \"limit\"\nmetric = \"share_below_bdp\"\nof = \"mine\"\n\
+             at = { rtt = \"4us\", rate = \"100Gbps\" }\nbound = \"least\"\npaper = \"50%\"",
+            "kind = \"monotone\"\nmetric = \"share_below_bdp\"\nof = \"mine\"\n\
+             at = { rtt = \"4us\" }\nover = \"rate\"\ndirection = \"rising\"",
+            "this cannot fail: the share of flows below a size never falls",
+        ),
         ("claims.toml", "against = \"PFC\"", "against = \"OFC\"", "compares `OFC` with itself"),
         ("claims.toml", "says = \"The gain", "says = \"=1+The gain", "read it as a formula"),
         ("claims.toml", "where = \"guess 2\"", "where = \"@guess\"", "read it as a formula"),

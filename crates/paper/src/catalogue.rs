@@ -2,9 +2,9 @@
 
 use super::claim::Claim;
 use super::claim_read;
-use super::counts::Four;
 use super::discussion::{self, Discussion};
 use super::experiment::{Experiment, Work};
+use super::four::Four;
 use super::inside::{FILES, built_in};
 use super::readings;
 use std::path::{Path, PathBuf};

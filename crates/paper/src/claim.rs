@@ -3,7 +3,6 @@
 //! A claim is read, checked and put into words without any run: the rule for its verdict is fixed
 //! before there is anything to compare.
 
-use super::outcomes::Possible;
 use super::select::{Scope, Selector};
 
 /// A variant and what is looked at of it.
@@ -123,6 +122,32 @@ impl Sort {
     /// The one of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|s| s.name() == name)
+    }
+}
+
+/// Which of the four outcomes a rule can give.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Possible {
+    /// It can hold.
+    pub reproduced: bool,
+    /// There is something between holding and failing.
+    pub same_direction: bool,
+    /// It can fail.
+    pub not_reproduced: bool,
+    /// Intervals may leave it open; not where there is no randomness.
+    pub not_distinguishable: bool,
+}
+
+impl Possible {
+    /// The names of the outcomes.
+    pub fn names(self) -> Vec<&'static str> {
+        let all = [
+            (self.reproduced, "reproduced"),
+            (self.same_direction, "same direction"),
+            (self.not_reproduced, "not reproduced"),
+            (self.not_distinguishable, "not distinguishable"),
+        ];
+        all.into_iter().filter(|(yes, _)| *yes).map(|(_, name)| name).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading `claims.toml`.
 
-use super::claim::{Claim, Expected, Operand, Pick, Rule};
+use super::claim::{Claim, Expected, Operand, Pick, Possible, Rule};
 use super::claim_rules::{self as rules};
 use super::outcomes;
 use super::select::{self, KEYS, Scope, Selector};
@@ -135,7 +135,7 @@ fn one(r: &mut Reader<'_>, table: &Table, at: Span, scopes: &[&Scope]) -> Option
         calibrated: r.truth(table, "calibrated").unwrap_or(false),
         discussion: text(r, "discussion"),
         primary: r.truth(table, "primary").unwrap_or(false),
-        possible: outcomes::Possible::default(),
+        possible: Possible::default(),
     };
     claim.possible = outcomes::check(r, &claim, scope, |key| {
         table.get(key).or(table.get("kind")).map_or(at, |i| i.span)

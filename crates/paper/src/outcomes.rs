@@ -1,7 +1,7 @@
 //! Which outcomes a rule can give, found when the claim is read: a rule that cannot fail says
 //! nothing and is refused.
 
-use super::claim::{Claim, Expected, Rule};
+use super::claim::{Claim, Expected, Possible, Rule};
 use super::claim_rules::{LEAST_POINTS, NEAR, VALUE_FACTOR, unit};
 use super::select::Scope;
 use weir_core::Unit;
@@ -9,32 +9,6 @@ use weir_scenario::text::Span;
 use weir_stats::Interval;
 use weir_stats::verdict::{MarginWithoutEffect, NumberClaim, Side};
 use weir_sweep::reader::Reader;
-
-/// Which of the four outcomes a rule can give.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Possible {
-    /// It can hold.
-    pub reproduced: bool,
-    /// There is something between holding and failing.
-    pub same_direction: bool,
-    /// It can fail.
-    pub not_reproduced: bool,
-    /// Intervals may leave it open; not where there is no randomness.
-    pub not_distinguishable: bool,
-}
-
-impl Possible {
-    /// The names of the outcomes.
-    pub fn names(self) -> Vec<&'static str> {
-        let all = [
-            (self.reproduced, "reproduced"),
-            (self.same_direction, "same direction"),
-            (self.not_reproduced, "not reproduced"),
-            (self.not_distinguishable, "not distinguishable"),
-        ];
-        all.into_iter().filter(|(yes, _)| *yes).map(|(_, name)| name).collect()
-    }
-}
 
 /// The margin and the side of one stated number: what counts as reproduced, and what at least
 /// agrees in direction.

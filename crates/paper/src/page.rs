@@ -2,7 +2,8 @@
 //! opens offline, in light and dark, and prints.
 
 use super::claim::Sort;
-use super::counts::{Counts, Four};
+use super::counts::Counts;
+use super::four::Four;
 use super::verdict::Outcome;
 use weir_core::format;
 use weir_core::markup::escape;

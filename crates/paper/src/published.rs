@@ -11,7 +11,8 @@
 
 use super::catalogue::{Paper, all_inside};
 use super::claim::{Claim, Sort};
-use super::counts::{Counted, Counts, Four};
+use super::counts::{Counted, Counts};
+use super::four::Four;
 use super::verdict::Outcome;
 use std::path::Path;
 use weir_results::column::csv_text;

@@ -7,9 +7,10 @@
 
 use super::catalogue::Paper;
 use super::claim::Sort;
-use super::counts::{Counts, Four};
+use super::counts::Counts;
 use super::discussion::Discussion;
 use super::experiment::{Experiment, Work};
+use super::four::Four;
 use super::published::{self, Entry, Published, Row, counts};
 use super::values;
 use super::verdict;

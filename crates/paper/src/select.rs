@@ -151,6 +151,21 @@ impl Selector {
         })
     }
 
+    /// Its column in tables of single runs: the metric and what it is of. Points are rows.
+    pub fn column(&self) -> String {
+        let parts = [
+            ("class", &self.class),
+            ("sizes", &self.sizes),
+            ("ports", &self.ports),
+            ("table", &self.table),
+        ];
+        let mut name = self.metric.clone();
+        for (key, value) in parts.into_iter().filter(|(_, value)| !value.is_empty()) {
+            name.push_str(&format!(" {key}={value}"));
+        }
+        name
+    }
+
     /// The value at which a parameter is fixed.
     pub fn fixed(&self, parameter: &str) -> Option<&str> {
         self.at.iter().find(|(name, _)| name == parameter).map(|(_, value)| value.as_str())

@@ -2,7 +2,6 @@
 
 use super::flow_sizes::FlowSizes;
 use super::select::{Scope, Selector, same_value};
-use super::values;
 use weir_results::column::csv_text;
 use weir_results::metrics::{Family, Figures};
 use weir_sweep::plan::Plan;
@@ -167,7 +166,7 @@ impl Tables {
         match row.result.as_ref().map_err(Clone::clone)? {
             Content::Figures(figures) => number(figures, s),
             Content::Published(_, numbers) => {
-                let name = values::column(s);
+                let name = s.column();
                 let at = self.columns.iter().position(|column| *column == name);
                 let at = at.ok_or_else(|| format!("`{name}` was not published"))?;
                 numbers[at].ok_or_else(|| format!("it has no `{}`", s.metric))

@@ -20,17 +20,6 @@ use weir_sweep::SweepError;
 /// The name of the file.
 pub const FILE: &str = "values.csv";
 
-/// The column of a selector: its metric and what it is of. Points are rows.
-pub fn column(s: &Selector) -> String {
-    let parts =
-        [("class", &s.class), ("sizes", &s.sizes), ("ports", &s.ports), ("table", &s.table)];
-    let mut name = s.metric.clone();
-    for (key, value) in parts.into_iter().filter(|(_, value)| !value.is_empty()) {
-        name.push_str(&format!(" {key}={value}"));
-    }
-    name
-}
-
 /// What the claims of a paper look at in the runs of an experiment, by name of the column.
 fn selectors(paper: &Paper, runs_of: &Experiment) -> Vec<Selector> {
     let own = |id: &str| {
@@ -45,7 +34,7 @@ fn selectors(paper: &Paper, runs_of: &Experiment) -> Vec<Selector> {
         };
         let read = |o: &&Operand| than || own(&o.experiment);
         for o in claim.operands().filter(read) {
-            let name = column(&o.select);
+            let name = o.select.column();
             if !all.iter().any(|(known, _)| *known == name) {
                 all.push((name, Selector { at: Vec::new(), ..o.select.clone() }));
             }
@@ -64,7 +53,7 @@ pub(super) fn csv(paper: &Paper, e: &Experiment, tables: &Tables) -> Option<Vec<
     let mut heads = vec!["variant".to_owned()];
     heads.extend(tables.parameters.iter().cloned());
     heads.extend(["seed".to_owned(), "digest".to_owned()]);
-    heads.extend(selectors.iter().map(column));
+    heads.extend(selectors.iter().map(Selector::column));
     Some(csv_text(heads, tables.published(&selectors)))
 }
 

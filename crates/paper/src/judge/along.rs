@@ -8,7 +8,7 @@ use weir_stats::verdict::{
     Judgement, Size, Step, Strictness, at_each_point, curvatures, difference_of_ratios_at,
     order_of, trend_of,
 };
-use weir_stats::{Estimate, Interval, largest_of, mean, median_at};
+use weir_stats::{Estimate, Interval, largest_of, median_at};
 
 /// The steps of an order: paired differences of neighbours, alone and at a shared level.
 fn steps(rows: &[&[f64]], estimator: &Estimator, alpha: f64) -> Result<Vec<Step>, Why> {
@@ -244,9 +244,4 @@ pub(super) fn contrast(claim: &Claim, data: &Data, larger: bool) -> Finding {
     }
     let single = (alone.len() == 1).then_some(alone[0]);
     Finding { estimate: single, ..finding }
-}
-
-/// The mean of numbers, for words only.
-pub(super) fn mean_of(numbers: &[f64]) -> f64 {
-    mean(numbers).map_or(f64::NAN, |e| e.value)
 }

@@ -15,7 +15,6 @@ mod words;
 use super::claim::{Claim, Operand, Rule};
 use super::claim_rules::operand;
 use super::tables::{Cell, Tables};
-use super::values;
 use super::verdict::{Outcome, Verdict};
 use estimate::{Estimator, LEVEL, Nature};
 use std::collections::BTreeSet;
@@ -121,7 +120,7 @@ fn rows<'a>(operands: impl Iterator<Item = &'a Operand>, claim: &Claim) -> Vec<S
         let mut parts = vec![format!("variant={}", o.variant)];
         parts.extend(o.select.at.iter().map(|(name, value)| format!("{name}={value}")));
         parts.extend(claim.over.iter().map(|name| format!("{name}=*")));
-        let row = format!("{}: {} [{}]", o.experiment, parts.join(" "), values::column(&o.select));
+        let row = format!("{}: {} [{}]", o.experiment, parts.join(" "), o.select.column());
         if !all.contains(&row) {
             all.push(row);
         }

@@ -3,7 +3,6 @@
 //! Two significant digits of half the interval decide the digits of a number.
 
 use super::Data;
-use super::along::mean_of;
 use super::estimate::{Found, Nature};
 use crate::claim::{Claim, Operand, Rule};
 use crate::claim_rules::{shown, unit};
@@ -43,6 +42,10 @@ fn fixed(x: f64, decimals: usize) -> String {
         Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
         _ => text,
     }
+}
+
+fn mean_of(numbers: &[f64]) -> f64 {
+    numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
 fn with_unit(number: String, unit: &str) -> String {
