@@ -60,9 +60,9 @@ pub struct Experiment {
     /// Flows that do not start because the run ends before.
     pub late: u64,
     /// The paths of the whole network: on a large one they take long to find.
-    routes: Arc<Routes>,
+    whole: Arc<Routes>,
     /// Those without the links that are never up.
-    standing: Arc<Routes>,
+    routes: Arc<Routes>,
     /// What its runs share, and those of other experiments on the same network.
     preparations: Arc<Preparations>,
 }
@@ -91,7 +91,7 @@ impl Experiment {
         out: &mut Diagnostics,
         fabric: impl FnOnce(&TopologySpec, Routing) -> Result<Built, Diagnostic>,
     ) -> Option<Self> {
-        let Built { topology, routes, preparations } =
+        let Built { topology, routes: whole, preparations } =
             match fabric(scenario.topology.as_ref()?, scenario.routing.kind) {
                 Ok(built) => built,
                 Err(error) => {
@@ -101,11 +101,11 @@ impl Experiment {
             };
         let failures = find_links(&scenario.failures, &topology, out);
         let never = never_up(&failures);
-        let standing = match never.is_empty() {
-            true => Arc::clone(&routes),
+        let routes = match never.is_empty() {
+            true => Arc::clone(&whole),
             false => Arc::new(route(&topology, scenario.routing.kind, &never)),
         };
-        let (traffic, paths) = put_traffic(&scenario, &topology, &standing, out)?;
+        let (traffic, paths) = put_traffic(&scenario, &topology, &routes, out)?;
         let faults = crate::faults::find(&scenario.faults, &topology, out);
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
@@ -123,8 +123,8 @@ impl Experiment {
             capture: None,
             port_groups: Vec::new(),
             late: 0,
+            whole,
             routes,
-            standing,
             preparations,
         };
         let groups = experiment.scenario.report.ports.iter();
@@ -244,7 +244,7 @@ impl Experiment {
 
     /// The paths of the scenario. None leads over a link that is down from the start for good.
     pub fn routes(&self) -> &Routes {
-        &self.standing
+        &self.routes
     }
 
     /// The network without the links that are down from the start for good, which drawings show as
@@ -262,7 +262,7 @@ impl Experiment {
 
     /// What a run with this configuration shares with others on the same network.
     pub fn prepared(&self, config: &Config) -> Arc<Prepared> {
-        self.preparations.get(&self.topology, &self.routes, config)
+        self.preparations.get(&self.topology, &self.whole, config)
     }
 
     /// How often anything had to be prepared for runs on its network.
