@@ -140,6 +140,7 @@ pub(crate) fn stuck<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Stuck> {
                 bytes: Bytes::ZERO,
                 since: None,
                 waits_for: format!("rank {rank} of job `{name}` waits for {operation}{tag}"),
+                lost: None,
             });
         }
     }

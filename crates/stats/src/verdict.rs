@@ -297,7 +297,7 @@ pub fn curvatures(xs: &[f64], rows: &[&[f64]]) -> Option<Vec<f64>> {
             + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
     };
     let whole = determinant([[n, s1, s2], [s1, s2, s3], [s2, s3, s4]]);
-    if !(high > low) || libm::fabs(whole) < 1e-9 {
+    if low >= high || libm::fabs(whole) < 1e-9 {
         return None;
     }
     let curvature = |row: &&[f64]| {
