@@ -18,11 +18,11 @@ fn file(directory: &Path, port: &str, name: &str) -> String {
     format!("{port}={}", directory.join(name).display())
 }
 
-/// sw0 of the incast has ports p0 to p8 to its hosts.
+/// sw0 of the incast has ports p0 to p8 to its hosts, of which h0 receives.
 #[test]
 fn captures_are_written_beside_the_results_and_told_of() {
     let at = scratch("pcap-run");
-    let (port, node) = (file(&at, "sw0/p8", "port.pcapng"), file(&at, "sw0", "node.pcapng"));
+    let (port, node) = (file(&at, "sw0/p0", "port.pcapng"), file(&at, "sw0", "node.pcapng"));
     let out = at.join("out");
     let out = out.to_str().expect("a path of text");
     let plain = weir(&["run", "incast"]);
@@ -53,7 +53,7 @@ fn what_is_cut_is_told() {
     let output = weir(&args);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(told.contains("cut to 64 B (--pcap-snap)"), "{told}");
-    assert!(told.contains("left out: the file has reached 50 KB (--pcap-limit)"), "{told}");
+    assert!(told.contains("left out: the file has reached 50.0 KB (--pcap-limit)"), "{told}");
     assert!(fs::metadata(at.join("all.pcapng")).expect("a file").len() <= 50_000);
 }
 
