@@ -63,8 +63,8 @@ fn a_receive_that_nobody_meets_is_an_error_with_its_place() {
 
 /// Three packets over a star of 100 Gb/s and 1 us: two of 1538 B of line time (123.04 ns), one of
 /// 1134 B (90.72 ns). The last one leaves the switch 3 x 123.04 + 90.72 ns and a cable after the
-/// start, and arrives a cable later: 2459.84 ns. Its rank knows of it after 1 us. The sender is done
-/// with the ACK, twice 6.72 ns and two cables later.
+/// start, and arrives a cable later: 2459.84 ns. Its rank knows of it after 1 us. The sender is
+/// done with the ACK, twice 6.72 ns and two cables later.
 #[test]
 fn a_schedule_runs_with_packets_on_a_scenario() {
     let schedule = file("packets.goal", PAIR);

@@ -32,7 +32,7 @@ pub(super) fn mark(claims: &mut [Claim], others: &[String]) {
                 false => {
                     let first = same.iter().find(|c| !c.calibrated && by_primary_variants(c));
                     let like = |c: &&Claim| c.reading == claim.reading && !claim.calibrated;
-                    first.is_some_and(|c| like(c)) && by_primary_variants(claim)
+                    first.is_some_and(like) && by_primary_variants(claim)
                 }
             }
         })

@@ -61,6 +61,9 @@ pub struct Tables {
     pub invalid: usize,
 }
 
+/// A published run: variant, parameters, seed, digest and numbers.
+pub(super) type PublishedRun = (String, Vec<String>, u64, String, Vec<Option<f64>>);
+
 impl Tables {
     /// Of a sweep: what has a result, and what has none.
     pub fn new(scope: &Scope, plan: &Plan, results: &Results) -> Self {
@@ -188,11 +191,11 @@ impl Tables {
         self.rows.iter().map(text).collect()
     }
 
-    /// What was published: variant, parameters, seed, digest and numbers of each run.
+    /// What was published.
     pub(super) fn of_published(
         scope: &Scope,
         columns: Vec<String>,
-        runs: Vec<(String, Vec<String>, u64, String, Vec<Option<f64>>)>,
+        runs: Vec<PublishedRun>,
     ) -> Self {
         let (parameters, deterministic) = (scope.parameters.clone(), scope.deterministic);
         let mut tables = Self { parameters, columns, deterministic, ..Self::default() };

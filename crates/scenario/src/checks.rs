@@ -1,5 +1,6 @@
 //! What does not fit together although every part of it reads well.
 
+mod faults;
 mod floor;
 mod paths;
 mod priorities;
@@ -59,7 +60,7 @@ pub(crate) fn all(e: &Experiment, out: &mut Diagnostics) -> u64 {
     memory(e, out);
     signals(e, e.own_variant(), out);
     refresh(e, out);
-    crate::faults::check(e, out);
+    faults::faults(e, out);
     let late = traffic(e, e.routes(), out);
     references(e, out);
     late

@@ -1,16 +1,11 @@
 //! `[[fault]]`: control frames that are lost, late or effective twice.
 
-use crate::experiment::Experiment;
 use crate::fields::{At, Fields, Or};
 use crate::keys;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{LinkId, NodeId, Ratio, Time};
 use weir_net::Topology;
-use weir_sim::config::{ControlFault, FaultKind, FaultPick, MessageKind, Stop};
-
-/// Schemes whose hosts send no control frames; a scheme of one's own may be different.
-const BUILT_IN: [&str; 10] =
-    ["pfc", "capfc", "ppfc", "gfc", "gpfc", "ofc", "bfc", "ideal", "flowsail", "ffc"];
+use weir_sim::config::{ControlFault, FaultKind, FaultPick, MessageKind};
 
 /// A fault by the names of the nodes at its link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,54 +176,5 @@ fn links_of(fault: &FaultSpec, topology: &Topology, out: &mut Diagnostics) -> Op
             out.push(Diagnostic::error(error.to_string()).maybe_at(b.span, ""));
             None
         }
-    }
-}
-
-/// Warns of faults that can never act.
-pub(crate) fn check(e: &Experiment, out: &mut Diagnostics) {
-    let s = &e.scenario;
-    if s.faults.is_empty() || out.has_errors() {
-        return;
-    }
-    let config = e.config(e.own_variant());
-    let mut warn = |at: Option<Span>, why: String| {
-        let warning = Diagnostic::warning("this fault can never act").maybe_at(at, why);
-        out.push(warning);
-    };
-    let scheme = config.scheme.info;
-    for fault in &s.faults {
-        let is_host =
-            |name: &At<String>| e.topology.find(&name.value).is_ok_and(|n| e.topology.is_host(n));
-        let from_host = match (&fault.ends, &fault.towards) {
-            (Some(ends), Some(to)) => ends.iter().any(|end| end.value != to.value && is_host(end)),
-            _ => false,
-        };
-        if scheme.name == "none" && s.variants.is_empty() {
-            warn(fault.at, "no flow control, so no control frames".into());
-        } else if from_host && BUILT_IN.contains(&scheme.name) {
-            let at = fault.towards.as_ref().and_then(|to| to.span);
-            warn(at, format!("under {} hosts send no control frames", scheme.title));
-        } else if let Stop::At(end) = config.stop
-            && fault.from.value >= end
-        {
-            warn(fault.from.span.or(fault.at), format!("the run ends at {end}"));
-        } else if fault.message.value == MessageKind::Report && !sends_reports(&config) {
-            warn(fault.message.span, format!("{} sends no reports as it is set", scheme.title));
-        }
-    }
-}
-
-/// Whether a scheme with these parameters reports states: bitmaps or queue lengths.
-fn sends_reports(config: &weir_sim::Config) -> bool {
-    let scheme = &config.scheme;
-    let set = |name: &str| {
-        let param = scheme.info.params.iter().find(|p| p.name == name)?;
-        scheme.values.choice(param)
-    };
-    match scheme.info.name {
-        "bfc" => set("frames") != Some("immediate"),
-        "gfc" => set("feedback") != Some("buffer"),
-        // a scheme of one's own may
-        name => !BUILT_IN.contains(&name),
     }
 }

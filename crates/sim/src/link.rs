@@ -53,10 +53,10 @@ impl Transmitter {
         }
     }
 
-    /// The link is up again at `now`; returns from when on it takes data. Both ends say at once what
-    /// the other has to stop, and data follow when that is in force: what an ingress stores may be
-    /// all that it has room for. It takes a frame that may still be on the wire, a control frame,
-    /// the way, and the `response` of the other end.
+    /// The link is up again at `now`; returns from when on it takes data. Both ends say at once
+    /// what the other has to stop, and data follow when that is in force: what an ingress stores
+    /// may be all that it has room for. It takes a frame that may still be on the wire, a control
+    /// frame, the way, and the `response` of the other end.
     #[must_use]
     pub(crate) fn recover(&mut self, now: Time, max_frame: Bytes, response: Response) -> Time {
         let longest = max_frame.max(LONGEST_CONTROL).get().min(u64::from(u16::MAX)) as u16;

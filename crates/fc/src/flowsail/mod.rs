@@ -594,10 +594,8 @@ impl Waits for FlowSail {
     /// A mark in the isolation queue waits for its flow's packets in the normal queue.
     fn head_waits_for(&self, at: PortQueue, head: &Packet) -> Option<QueueId> {
         let e = &self.egresses[self.egress_of(at)?];
-        if head.kind != PacketKind::Mark || at.queue != e.queue_id(e.isolation()) {
-            return None;
-        }
-        let flow = e.flows.at(head.wire_tag).filter(|f| f.waiting)?;
+        let marks = head.kind == PacketKind::Mark && at.queue == e.queue_id(e.isolation());
+        let flow = marks.then(|| e.flows.at(head.wire_tag).filter(|f| f.waiting)).flatten()?;
         Some(e.queue_id(flow.queue))
     }
 }

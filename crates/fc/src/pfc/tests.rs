@@ -263,8 +263,8 @@ fn what_drained_while_the_link_was_down_is_not_paused_again() {
     assert_eq!(b.take_sent(), []);
 }
 
-/// A dynamic threshold can fall below what is stored without a packet that comes: here a scheme that
-/// has heard of none is shown a full ingress.
+/// A dynamic threshold can fall below what is stored without a packet that comes: here a scheme
+/// that has heard of none is shown a full ingress.
 #[test]
 fn a_threshold_that_has_fallen_in_the_meantime_counts_when_the_link_recovers() {
     let (mut b, mut full) = (bench("sticky"), bench("sticky"));

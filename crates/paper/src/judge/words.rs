@@ -61,7 +61,7 @@ fn plus_minus(unit: Unit, e: &Estimate, exact: bool) -> String {
     match half {
         h if !h.is_finite() => number,
         h if h == 0.0 && exact => number,
-        h if h == 0.0 => format!("{number} ± 0"),
+        0.0 => format!("{number} ± 0"),
         h => format!("{number} ± {}", fixed(h, digits)),
     }
 }

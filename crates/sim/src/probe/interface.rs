@@ -74,8 +74,8 @@ impl weir_core::registry::Named for ProbeInfo {
     }
 }
 
-/// Names it. Runs of sweeps are called after their settings as text, so it must be the same in every
-/// process: addresses of functions are not.
+/// Names it. Runs of sweeps are called after their settings as text, so it must be the same in
+/// every process: addresses of functions are not.
 impl fmt::Debug for ProbeInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProbeInfo").field("name", &self.name).finish_non_exhaustive()

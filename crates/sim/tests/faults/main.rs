@@ -67,7 +67,7 @@ fn a_run_that_a_lost_resume_stalls_ends_and_names_the_frame() {
     let lost = stuck.iter().find_map(|s| s.lost.as_ref()).expect("a reason");
     assert_eq!((lost.node, lost.fate), (NodeId(1), Fate::Dropped));
     assert_eq!(lost.message, ControlMessage::pfc(P3, 0));
-    assert_eq!(out.faulted, [lost.clone()]);
+    assert_eq!(out.faulted, std::slice::from_ref(lost));
     let text = lost.describe(&star(4, "1us"));
     let expected = format!("the RESUME of priority 3 from sw0 to h1 was dropped at {}", lost.at);
     assert_eq!(text, expected);

@@ -104,8 +104,8 @@ impl Case {
     }
 
     /// Whether a flow may use several trunks at a time that are slower than its host's link: it is
-    /// faster then than alone on any one path. Where routes change after a failure or recovery, what
-    /// is queued on the old path leaves while the new one takes more.
+    /// faster then than alone on any one path. Where routes change after a failure or recovery,
+    /// what is queued on the old path leaves while the new one takes more.
     pub(crate) fn spreads_over_slow_trunks(&self) -> bool {
         let rates = || self.topology.links().iter().map(|l| l.rate);
         let several = !self.config.balance.keeps_order() || !self.config.failures.is_empty();

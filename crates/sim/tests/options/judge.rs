@@ -47,8 +47,8 @@ pub(crate) fn judge(case: &Case) -> Result<&'static str, String> {
             Ok("time limit: a packet was lost, there is no timeout, and rates go on to grow")
         }
         // Swift sends one packet in 1000 round trips when it has seen several timeouts in a row
-        // (`min-cwnd`), and under selective repeat the timer goes on while that packet waits for its
-        // pace: such a flow goes on, but may need more than the time that a run has here.
+        // (`min-cwnd`), and under selective repeat the timer goes on while that packet waits for
+        // its pace: such a flow goes on, but may need more than the time that a run has here.
         Finish::TimeLimit if all_at_swifts_least(case, &out) => {
             Ok("time limit: Swift's smallest window, after timeouts without an answer")
         }

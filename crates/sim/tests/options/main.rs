@@ -9,8 +9,8 @@
 //! ```
 //!
 //! which prints how many cases ended in which way. `WEIR_OPTIONS=17` replays one case.
-//! `WEIR_FAILURES` does the same for the second sample, in which links fail, `WEIR_RECOVERY` for the
-//! third, in which links under load recover and nothing may be lost for lack of memory, and
+//! `WEIR_FAILURES` does the same for the second sample, in which links fail, `WEIR_RECOVERY` for
+//! the third, in which links under load recover and nothing may be lost for lack of memory, and
 //! `WEIR_FAULTS` for one in which control frames are lost, late or effective twice.
 //! `WEIR_LOSSES=0..1000` runs so many cases of every scheme in which every link loses one control
 //! frame in a hundred or in four. `WEIR_JOBS` is the sample of ranks that wait for each other.
@@ -171,7 +171,7 @@ fn under_losses(refresh: Refresh) -> BTreeMap<&'static str, BTreeMap<&'static st
 fn with_a_refresh_everything_is_delivered_however_many_control_frames_are_lost() {
     for (scheme, outcomes) in under_losses(Refresh::On) {
         let delivered = |what: &&str| what.starts_with(judge::DELIVERED);
-        assert!(outcomes.keys().all(|what| delivered(&what)), "{scheme}: {outcomes:?}");
+        assert!(outcomes.keys().all(delivered), "{scheme}: {outcomes:?}");
     }
 }
 

@@ -10,8 +10,8 @@ use weir_net::build::{self, k_ary};
 use weir_sim::config::{IngressLimit, LinkFailure, Stop, ThresholdConfig};
 use weir_sim::{Config, Outcome};
 
-/// Every scheme that bounds an ingress by stopping the neighbour: by default, or in the mode in which
-/// it does.
+/// Every scheme that bounds an ingress by stopping the neighbour: by default, or in the mode in
+/// which it does.
 fn bounded(s: &mut Stream) -> Config {
     let backstop: Option<(&str, &str)> = Some(("backstop", "pfc"));
     let (name, mode) = one_of(

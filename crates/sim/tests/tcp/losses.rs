@@ -20,9 +20,9 @@ fn down(link: u32, down: Time, up: Time) -> LinkFailure {
 }
 
 /// A flow of one segment whose receiver cannot be reached for the first 10 ms. The first timeout
-/// comes after 1 ms, and each one doubles the next: the segment is sent at 0, 1, 3, 7 and 15 ms. One
-/// that is sent when the link recovers waits in the switch until the link takes data: 2 segments and
-/// 1 us after it has recovered, which is one segment after it has arrived.
+/// comes after 1 ms, and each one doubles the next: the segment is sent at 0, 1, 3, 7 and 15 ms.
+/// One that is sent when the link recovers waits in the switch until the link takes data: 2
+/// segments and 1 us after it has recovered, which is one segment after it has arrived.
 #[test]
 fn the_timer_backs_off_while_the_receiver_is_away() {
     for (most, sent_at, timeouts) in [(120_000, 15, 4), (4, 11, 4), (1, 10, 10)] {
@@ -79,8 +79,9 @@ fn duplicate_acks_repair_a_loss() {
 }
 
 /// Without fast retransmit the timer does, 1 ms after the last ACK of something new, which is that
-/// of number 49. It waits until the link that has failed takes data again: 2 segments and 10 ns after
-/// it was up, which was 81 ns after the start of number 50. All later segments have arrived and are kept: none of them is sent again.
+/// of number 49. It waits until the link that has failed takes data again: 2 segments and 10 ns
+/// after it was up, which was 81 ns after the start of number 50. All later segments have arrived
+/// and are kept: none of them is sent again.
 #[test]
 fn without_fast_retransmit_the_timer_repairs_a_loss() {
     let f = &lose_one(None).flows[0];

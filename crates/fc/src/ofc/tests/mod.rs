@@ -310,8 +310,8 @@ fn a_link_that_recovers_is_paused_at_once_and_what_it_had_paused_leaves_in_order
     assert_eq!(b.take_sent(), [(UP, pause(&[1]))], "told again");
 }
 
-/// A dynamic threshold can fall below what is stored without a packet that comes: here a scheme that
-/// knows of 5 KB, which is not congested, is shown an ingress in the urgent state.
+/// A dynamic threshold can fall below what is stored without a packet that comes: here a scheme
+/// that knows of 5 KB, which is not congested, is shown an ingress in the urgent state.
 #[test]
 fn a_link_that_recovers_is_told_what_has_become_urgent_in_the_meantime() {
     let (mut b, mut full) = (switch(), switch());
