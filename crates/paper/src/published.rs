@@ -292,3 +292,37 @@ pub(super) fn not_reproduced(all: &[Published]) -> Vec<u8> {
     ];
     csv_text(heads, rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was published before values per seed were has three verdicts and no method.
+    #[test]
+    fn results_without_intervals_stay_readable_and_are_marked() {
+        let to = std::env::temp_dir().join(format!("weir-published-{}", std::process::id()));
+        let write = |name: &str, text: &str| {
+            let path = to.join(name);
+            std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+            std::fs::write(path, text).expect("a file");
+        };
+        write(
+            "experiments.csv",
+            "paper,experiment,own_check,runs,cpu_seconds\np,P-1,false,6,2.5\n",
+        );
+        write(
+            "p/p-1/verdicts.csv",
+            "claim,where,says,reading,variant,calibrated,own_check,stated,measured,verdict,why\n\
+             a,Fig. 1,so,,,false,false,5 %,6 %,same direction,\n",
+        );
+        let found = with(&to, &[], &[], |shown| {
+            let p = &shown.all[0];
+            assert_eq!((p.by_means, p.entry.runs, p.verdicts.len()), (true, 6, 1));
+            let summary = String::from_utf8(experiments(&shown.all)).expect("text");
+            assert!(summary.ends_with("p,P-1,false,6,means,0,1,0,0,0,0,0\n"), "{summary}");
+            Ok(())
+        });
+        std::fs::remove_dir_all(&to).expect("removed");
+        found.expect("readable");
+    }
+}

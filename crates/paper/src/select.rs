@@ -166,6 +166,20 @@ impl Selector {
         name
     }
 
+    /// For a percentile of flows: what counts those flows, and how many a run needs so that ten are
+    /// beyond it.
+    pub fn flows(&self) -> Option<(Self, f64)> {
+        let name = self.metric.strip_suffix("_ps").unwrap_or(&self.metric);
+        let (of, digits) = name.rsplit_once("_p")?;
+        if !matches!(of, "fct" | "slowdown") {
+            return None;
+        }
+        // p99 is 99 of 100, p999 is 999 of 1000
+        let (number, scale) = (digits.parse::<f64>().ok()?, libm::pow(10.0, digits.len() as f64));
+        let needed = libm::ceil(10.0 * scale / (scale - number));
+        Some((Self { metric: "completed".to_owned(), ..self.clone() }, needed))
+    }
+
     /// The value at which a parameter is fixed.
     pub fn fixed(&self, parameter: &str) -> Option<&str> {
         self.at.iter().find(|(name, _)| name == parameter).map(|(_, value)| value.as_str())
@@ -284,5 +298,28 @@ pub(crate) fn check_point(
 pub(crate) fn check_variant(r: &mut Reader<'_>, name: &str, at: Span, scope: &Scope) {
     if !scope.variants.iter().any(|v| v == name) {
         r.unknown(&format!("variant of {}", scope.id), name, at, &scope.variants);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten flows beyond p99 are 1000 flows, beyond the median 20.
+    #[test]
+    fn percentiles_of_flows_need_ten_flows_beyond_them() {
+        for (metric, needed) in [
+            ("slowdown_p99", Some(1000.0)),
+            ("fct_p999_ps", Some(10_000.0)),
+            ("fct_p50_ps", Some(20.0)),
+            ("fct_mean_ps", None),
+            ("buffer_p99_bytes", None),
+        ] {
+            let class = "user".to_owned();
+            let s = Selector { metric: metric.into(), class, ..Selector::default() };
+            let found = s.flows();
+            assert_eq!(found.as_ref().map(|f| f.1), needed, "{metric}");
+            assert!(found.is_none_or(|(f, _)| f.column() == "completed class=user"));
+        }
     }
 }

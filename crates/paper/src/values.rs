@@ -33,10 +33,12 @@ fn selectors(paper: &Paper, runs_of: &Experiment) -> Vec<Selector> {
             _ => false,
         };
         let read = |o: &&Operand| than || own(&o.experiment);
-        for o in claim.operands().filter(read) {
-            let name = o.select.column();
+        // with percentiles of flows, how many flows there are
+        let read = claim.operands().filter(read).map(|o| &o.select);
+        for s in read.flat_map(|s| [Some(s.clone()), s.flows().map(|(f, _)| f)]).flatten() {
+            let name = s.column();
             if !all.iter().any(|(known, _)| *known == name) {
-                all.push((name, Selector { at: Vec::new(), ..o.select.clone() }));
+                all.push((name, Selector { at: Vec::new(), ..s }));
             }
         }
     }

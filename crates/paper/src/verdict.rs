@@ -128,6 +128,8 @@ pub struct Verdict {
     pub runs: usize,
     /// How many seeds would decide it, where it is open.
     pub needed: Option<usize>,
+    /// Whether a run has fewer flows than its percentile needs.
+    pub few: bool,
     /// What the paper states, for people.
     pub paper: String,
     /// The rule, in words.

@@ -202,6 +202,10 @@ pub fn trend_of(steps: Judgement, rows: &[&[f64]]) -> Judgement {
     if steps == Judgement::Reproduced || points == 2 {
         return steps;
     }
+    // what does not depend on the point at all, in no seed, has no trend
+    if rows.iter().all(|row| row.iter().all(|x| *x == row[0])) {
+        return Judgement::NotReproduced;
+    }
     match page(rows) {
         Some(p) if p.p_rising < ALPHA => Judgement::SameDirection(Size::Open),
         Some(p) if p.p_falling < ALPHA => Judgement::NotReproduced,
@@ -451,6 +455,8 @@ mod tests {
         assert_eq!(trend(&falling), Judgement::NotReproduced);
         let rising: [&[f64]; 3] = [&[1.0, 2.0], &[1.0, 2.1], &[1.1, 2.0]];
         assert_eq!(trend(&rising), Judgement::Reproduced);
+        let constant: [&[f64]; 3] = [&[1.0, 1.0, 1.0], &[2.0, 2.0, 2.0], &[1.0, 1.0, 1.0]];
+        assert_eq!(trend(&constant), Judgement::NotReproduced);
     }
 
     /// y = 3 + u + 2 u² over x = 0, 10, 20 (u = -1, 0, 1): 4, 3, 6; a line has no curvature.

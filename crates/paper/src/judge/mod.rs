@@ -110,6 +110,11 @@ fn fill(verdict: &mut Verdict, claim: &Claim, of: &[Operand], data: &Data) {
     verdict.level = 1.0 - found.alpha;
     verdict.needed = found.needed;
     verdict.measured = found.words;
+    if let Some((flows, needed)) = data.few {
+        verdict.few = true;
+        let said = format!("; few: {flows} flows of a run, the percentile needs {needed}");
+        verdict.measured.push_str(&said);
+    }
     verdict.rows = rows(data.operands.iter(), claim);
 }
 
@@ -139,6 +144,17 @@ struct Data {
     /// Per operand and point the number of each seed; the same seeds everywhere.
     cells: Vec<Vec<Vec<f64>>>,
     deterministic: bool,
+    /// Of a percentile of flows: the fewest flows of a run, and how many it needs.
+    few: Option<(f64, f64)>,
+}
+
+/// The fewest flows of a run where a percentile has too few beyond it, and how many it needs.
+fn few(tables: &Tables, o: &Operand) -> Option<(f64, f64)> {
+    let (flows, needed) = o.select.flows()?;
+    let cells = tables.select(&flows).into_iter().filter(|c| c.variant == o.variant);
+    let numbers = cells.flat_map(|c| c.seeds).map(|(_, n)| n);
+    let least = numbers.reduce(f64::min)?;
+    (least < needed).then_some((least, needed))
 }
 
 /// What is judged with one of several `of`s.
@@ -177,12 +193,13 @@ impl Data {
         let across = operands.iter().any(|o| o.experiment != operands[0].experiment);
         let mut cells: Vec<Vec<Cell>> = Vec::new();
         let mut points: Vec<Vec<String>> = Vec::new();
-        let mut deterministic = true;
+        let (mut deterministic, mut fewest) = (true, None);
         for o in &operands {
             let tables = library
                 .tables(&o.experiment)
                 .ok_or_else(|| left_out(format!("{} was not run", o.experiment)))?;
             deterministic &= tables.deterministic;
+            fewest = fewest.or(few(tables, o));
             let own = |c: &Cell| c.variant == o.variant;
             let found: Vec<_> = tables.select(&o.select).into_iter().filter(own).collect();
             if found.is_empty() {
@@ -224,7 +241,7 @@ impl Data {
         let number = |p: &Vec<String>| p.first().and_then(|v| Quantity::read(v)).map(|q| q.number);
         let numbers = points.iter().enumerate();
         let numbers = numbers.map(|(i, p)| number(p).unwrap_or(i as f64)).collect();
-        Ok(Self { operands, points, numbers, cells, deterministic })
+        Ok(Self { operands, points, numbers, cells, deterministic, few: fewest })
     }
 
     fn seeds(&self) -> usize {
