@@ -221,6 +221,8 @@ fn every_key_of_the_summary_is_in_the_book() {
     let sampled = sampled();
     let (lossy, ring) = (load("lossy", &["nic.timeout=never"]), load("ring-deadlock", &[]));
     let (pipelined, tcp) = (pipelined(), tcp());
+    let lost = ["fault.link=all", "fault.message=resume", "fault.nth=1"];
+    let faulty = load("incast", &[&["flow-control.timer=sticky"][..], &lost].concat());
     let summaries = [
         report::summary(&compare(&sampled, &["pfc"], &[1])),
         report::summary(&several(&sampled)),
@@ -228,6 +230,7 @@ fn every_key_of_the_summary_is_in_the_book() {
         report::summary(&compare(&ring, &["pfc"], &[1])),
         report::summary(&compare(&pipelined, &["pfc"], &[1])),
         report::summary(&compare(&tcp, &["pfc"], &[1])),
+        report::summary(&compare(&faulty, &["pfc"], &[1])),
     ];
     assert_eq!(summaries[2]["finish"]["how"], "stalled");
     assert_eq!(summaries[3]["finish"]["how"], "deadlock");

@@ -75,7 +75,7 @@ error: `lose` is not a value of `what`
   --> my.toml:14:8
    |
 14 | what = \"lose\"
-   |        ^^^^^^ `what` takes drop, delay or duplicate";
+   |        ^^^^^^ `what` takes one of `\"drop\"`, `\"delay\"`, `\"duplicate\"`";
     let found = error("link = \"all\"\nnth = 1\nwhat = \"lose\"\n");
     assert!(found.starts_with(expected), "{found}");
     for (fault, title, label) in [
