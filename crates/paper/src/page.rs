@@ -211,6 +211,7 @@ fn answer(total: &Counts) -> String {
     let all = Sort::ALL.iter().zip(&total.primary).filter(|(_, four)| four.total() > 0);
     let parts: Vec<String> = all.map(part).collect();
     match parts.is_empty() {
+        true if total.statements == 0 => "No statement was judged.".into(),
         true => format!("{}.", total.basis()),
         false => format!("Primary reading: {}.", parts.join("; ")),
     }

@@ -121,6 +121,7 @@ fn results_stand_before_counts() {
 
 #[test]
 fn one_experiment_is_not_plural() {
+    assert_eq!(answer(&Counts::default()), "No statement was judged.");
     assert!(shown(&lab(), "full").contains("full run · 1 experiment "));
 }
 
