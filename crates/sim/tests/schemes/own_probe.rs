@@ -100,7 +100,7 @@ fn the_example_keeps_the_longest_wait_of_a_port_and_the_sum_of_all() {
 #[test]
 fn the_guide_shows_the_code_of_the_example() {
     let example = read("crates/sim/examples/own_probe.rs");
-    let files = read("crates/lab/examples/probe_files.rs");
+    let files = read("crates/results/examples/probe_files.rs");
     assert!(example.lines().count() < 100);
     let guide = read("docs/src/own-probe.md");
     let blocks: Vec<&str> = guide.split("```rust,ignore\n").skip(1).collect();
