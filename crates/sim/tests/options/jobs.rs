@@ -103,6 +103,13 @@ fn run(case: &Case, jobs: &[Job], config: &Config) -> Result<Outcome, SimError> 
     weir_sim::run(&case.topology, &traffic, config, &mut ())
 }
 
+/// Whether packets were lost or came too early, or processors may stop for each other.
+fn harmed(case: &Case, out: &Outcome) -> bool {
+    let totals = &out.totals;
+    let lost = totals.dropped + totals.control_dropped + totals.reordered > 0;
+    lost || case.circular || case.config.switch.pipeline.is_some()
+}
+
 /// How a case ended, or what is wrong with it.
 pub(crate) fn judge(number: u64) -> Result<&'static str, String> {
     let (case, jobs) = case(number);
@@ -144,7 +151,9 @@ pub(crate) fn judge(number: u64) -> Result<&'static str, String> {
         Finish::Stalled(_) => Ok("stalled: flows beside the job, by name"),
         Finish::Deadlock(_) => Ok("deadlock"),
         Finish::TimeLimit if done => Ok("time limit: flows beside the job"),
-        Finish::TimeLimit => Ok("time limit: with the chain of ranks"),
+        // timers go on for ever, or rates hardly recover, but only after a loss
+        Finish::TimeLimit if harmed(&case, &out) => Ok("time limit: with the chain of ranks"),
+        Finish::TimeLimit => fault("time limit, and nothing was lost"),
         Finish::Interrupted => fault("interrupted"),
     }
 }

@@ -109,7 +109,7 @@ fn every_job_ends_or_names_who_waits_for_whom() {
     println!("{} cases: {outcomes:#?}", cases.end - cases.start);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     if cases == JOBS {
-        assert!(outcomes[jobs::ENDED] > 500 && outcomes.len() >= 3, "{outcomes:?}");
+        assert!(outcomes[jobs::ENDED] > 400 && outcomes.len() >= 3, "{outcomes:?}");
     }
 }
 
