@@ -29,6 +29,17 @@ struct Row {
     result: Result<Content, String>,
 }
 
+/// What was published of a run.
+#[derive(Clone, Debug)]
+pub(super) struct PublishedRun {
+    /// Its variant and the values of its parameters.
+    pub(super) cell: (String, Vec<String>),
+    pub(super) seed: u64,
+    pub(super) digest: String,
+    /// Numbers by column.
+    pub(super) numbers: Vec<Option<f64>>,
+}
+
 /// What is known of a run.
 #[derive(Clone, Debug)]
 enum Content {
@@ -199,8 +210,7 @@ impl Tables {
     ) -> Self {
         let (parameters, deterministic) = (scope.parameters.clone(), scope.deterministic);
         let mut tables = Self { parameters, columns, deterministic, ..Self::default() };
-        for (variant, values, seed, digest, numbers) in runs {
-            let cell = (variant, values);
+        for PublishedRun { cell, seed, digest, numbers } in runs {
             let at = tables.cells.iter().rposition(|known| *known == cell);
             let cell = at.unwrap_or_else(|| {
                 tables.cells.push(cell);

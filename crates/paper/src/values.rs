@@ -12,7 +12,7 @@ use super::catalogue::Paper;
 use super::claim::{Operand, Rule};
 use super::experiment::Experiment;
 use super::select::{Scope, Selector};
-use super::tables::Tables;
+use super::tables::{PublishedRun, Tables};
 use std::path::Path;
 use weir_results::column::csv_text;
 use weir_sweep::SweepError;
@@ -99,7 +99,8 @@ pub(super) fn read(path: &Path, scope: &Scope) -> Result<Option<Tables>, SweepEr
         };
         let numbers = numbers.iter().map(number).collect::<Result<Vec<_>, _>>()?;
         let values = values.iter().map(|v| (*v).to_owned()).collect();
-        runs.push(((*variant).to_owned(), values, seed, (*digest).to_owned(), numbers));
+        let cell = ((*variant).to_owned(), values);
+        runs.push(PublishedRun { cell, seed, digest: (*digest).to_owned(), numbers });
     }
     let columns = heads[first.len()..].to_vec();
     Ok(Some(Tables::of_published(scope, columns, runs)))

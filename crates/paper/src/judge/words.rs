@@ -58,11 +58,12 @@ fn plus_minus(unit: Unit, e: &Estimate, exact: bool) -> String {
     let half = e.interval.half_width() / size;
     let digits = decimals(e.value / size, half);
     let number = with_unit(fixed(e.value / size, digits), name);
-    match half {
-        h if !h.is_finite() => number,
-        h if h == 0.0 && exact => number,
-        0.0 => format!("{number} ± 0"),
-        h => format!("{number} ± {}", fixed(h, digits)),
+    if !half.is_finite() || (half == 0.0 && exact) {
+        number
+    } else if half == 0.0 {
+        format!("{number} ± 0")
+    } else {
+        format!("{number} ± {}", fixed(half, digits))
     }
 }
 
