@@ -85,6 +85,7 @@ fn sampled() -> Experiment {
         [[traffic]]\nkind = \"flow\"\nclass = \"victim\"\nfrom = \"h0\"\nto = \"h8\"\nsize = \
         \"1MB\"\n\
         [[traffic]]\nkind = \"burst\"\nfrom = \"h1..h7\"\nto = \"h9\"\nsize = \"200KB\"\n\
+        [[job]]\ncollective = \"all-reduce\"\nsize = \"20KB\"\nhosts = [\"h4\", \"h5\"]\n\
         [report]\nsizes = [\"0..500KB\", \"500KB..\"]\n[probe]\nseries = \"5us\"\n";
     let mut e = read("sampled.toml", text);
     e.window = Window::new(None, Some(Time::from_us(200))).expect("in order");
