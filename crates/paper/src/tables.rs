@@ -72,9 +72,6 @@ pub struct Tables {
     pub invalid: usize,
 }
 
-/// A published run: variant, parameters, seed, digest and numbers.
-pub(super) type PublishedRun = (String, Vec<String>, u64, String, Vec<Option<f64>>);
-
 impl Tables {
     /// Of a sweep: what has a result, and what has none.
     pub fn new(scope: &Scope, plan: &Plan, results: &Results) -> Self {
