@@ -29,6 +29,9 @@ fn company(section: &str, key: &str) -> String {
             ("value", "\"1ms\""),
             ("source", "\"a table\""),
         ],
+        "job" => &[("collective", "\"all-reduce\""), ("size", "\"20KB\"")],
+        "fault" if key == "share" => &[("link", "\"all\"")],
+        "fault" => &[("link", "\"all\""), ("nth", "1")],
         _ => &[],
     };
     let others = needed.iter().filter(|(name, _)| *name != key);

@@ -116,7 +116,8 @@ fn which(f: &mut Fields<'_>) -> Option<FaultPick> {
         }
         (None, None) => {
             if !f.given("share") {
-                f.missing("nth` or `share");
+                let error = Diagnostic::error("`[[fault]]` needs `nth` or `share`: which frames");
+                f.out.push(error.maybe_at(f.span, "").help("write nth = 1, or share = \"1%\""));
             }
             None
         }

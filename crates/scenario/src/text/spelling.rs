@@ -29,12 +29,13 @@ pub const NAME_RULE: &str = "a name must not contain control characters or marks
     direction, or begin with `=`, `+`, `-` or `@`";
 
 /// Why this cannot be a name, or a cell of a CSV file; `None` if it can.
-pub fn unfit_name(name: &str) -> Option<&'static str> {
+pub fn unfit_name(name: &str) -> Option<String> {
+    let hidden = |c: char, what| format!("it contains {what}, U+{:04X}", u32::from(c));
     match name.chars().find(|c| is_hidden(*c)) {
-        Some(c) if is_bidirectional(c) => Some("it contains a mark of text direction"),
-        Some(_) => Some("it contains a control character"),
+        Some(c) if is_bidirectional(c) => Some(hidden(c, "a mark of text direction")),
+        Some(c) => Some(hidden(c, "a control character")),
         None if name.trim_start().starts_with(['=', '+', '-', '@']) => {
-            Some("a spreadsheet would read it as a formula")
+            Some("a spreadsheet would read it as a formula".into())
         }
         None => None,
     }
