@@ -100,7 +100,7 @@ fn what(f: &mut Fields<'_>) -> Option<FaultKind> {
 
 fn which(f: &mut Fields<'_>) -> Option<FaultPick> {
     let share: Option<At<Ratio>> = f.optional_fraction("share");
-    let nth = f.given("nth").then(|| f.whole("nth"));
+    let nth = f.optional_whole("nth");
     match (nth, share) {
         (Some(nth), None) => Some(FaultPick::Nth(nth.value)),
         (None, Some(share)) if share.value.as_f64() > 1.0 => {
@@ -115,7 +115,7 @@ fn which(f: &mut Fields<'_>) -> Option<FaultPick> {
             None
         }
         (None, None) => {
-            if !f.given("share") {
+            if !f.given("share") && !f.given("nth") {
                 let error = Diagnostic::error("`[[fault]]` needs `nth` or `share`: which frames");
                 f.out.push(error.maybe_at(f.span, "").help("write nth = 1, or share = \"1%\""));
             }

@@ -91,7 +91,7 @@ error: `lose` is not a value of `what`
         ("link = \"all\"\nnth = 1\nwhat = \"delay\"\n", "needs `by`", "10us"),
         ("link = \"all\"\nnth = 1\nby = \"1us\"\n", "has no `by`", "`duplicate`"),
         ("link = \"all\"\nnth = 1\nfrom = \"2us\"\nuntil = \"1us\"\n", "later than `from`", "2 us"),
-        ("link = \"all\"\nnth = 1\nmessage = \"stop\"\n", "`stop` is not a value", "`resume`"),
+        ("link = \"all\"\nnth = 1\nmessage = \"stop\"\n", "`stop` is not a value", "\"resume\""),
     ] {
         let found = error(fault);
         assert!(found.contains(title) && found.contains(label), "{fault}: {found}");
