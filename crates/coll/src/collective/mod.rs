@@ -2,7 +2,7 @@
 //!
 //! An algorithm is a list of *steps* per rank: messages to send, messages to receive. A step is
 //! over when its messages have arrived and its own have left; then the next one begins. Steps are
-//! computed when they begin ([`Steps`], one file per algorithm) and never stored, so a rank takes
+//! computed when they begin (`Steps`, one file per algorithm) and never stored, so a rank takes
 //! a few words however many ranks there are.
 //!
 //! The buffer of a [`Plan`] is divided among channels, and the part of a channel into *pieces*
