@@ -79,7 +79,8 @@ impl FlowControl for Fair {
         Priority::ALL.into_iter().for_each(|p| a.open(port, Target::Priority(p)));
         // the neighbour has forgotten that it is paused
         let again = self.paused.iter().filter(|(ingress, _)| up && *ingress == port);
-        again.for_each(|(_, p)| a.send(port, ControlMessage::pfc(*p, u16::MAX)));
+        let pause = |p: Priority| ControlMessage::pfc(p, u16::MAX);
+        again.for_each(|(_, p)| a.send(port, pause(*p), Reason::Link));
     }
 
     fn audit(&self, _: &NodeView<'_>, drained: bool) -> Result<(), Violation> {

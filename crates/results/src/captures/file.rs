@@ -15,6 +15,13 @@ pub(super) struct Fresh {
 impl Fresh {
     /// Begins the file that will be at `path`, and its directory if its parent is there.
     pub(super) fn create(path: &Path) -> io::Result<(Self, File)> {
+        // a device, a pipe or a link would be replaced by a file of this name
+        if let Ok(there) = fs::symlink_metadata(path)
+            && !there.is_file()
+        {
+            let why = "something that is not a file is there (a link, a device, a directory)";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+        }
         if let Some(directory) = path.parent().filter(|p| !p.as_os_str().is_empty())
             && !directory.is_dir()
         {
@@ -40,5 +47,27 @@ impl Drop for Fresh {
         if !self.kept {
             let _ = fs::remove_file(&self.fresh);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_never_replaced() {
+        let place = std::env::temp_dir().join(format!("weir-capture-{}", std::process::id()));
+        fs::create_dir_all(&place).expect("made");
+        let (target, link) = (place.join("target"), place.join("link"));
+        fs::write(&target, "kept").expect("written");
+        std::os::unix::fs::symlink(&target, &link).expect("a link");
+        for path in [link.as_path(), place.as_path(), Path::new("/dev/null")] {
+            let error = Fresh::create(path).expect_err("refused").to_string();
+            assert!(error.contains("not a file"), "{}: {error}", path.display());
+        }
+        let left = fs::read_dir(&place).expect("a directory").count();
+        assert_eq!((left, fs::read_to_string(&target).ok()), (2, Some("kept".into())));
+        fs::remove_dir_all(&place).expect("removed");
     }
 }

@@ -145,6 +145,18 @@ fn listed(topology: &Topology, ports: Vec<PortAt>) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
+/// `file`, or the way in which the same place was written before: `h.pcapng` and `./h.pcapng`.
+fn spelled_before(files: &BTreeMap<PathBuf, BTreeSet<PortAt>>, file: PathBuf) -> PathBuf {
+    let place = |path: &Path| {
+        let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let parent = std::fs::canonicalize(parent.unwrap_or(Path::new("."))).ok()?;
+        Some(parent.join(path.file_name()?))
+    };
+    let own = place(&file);
+    let same = |known: &&PathBuf| own.is_some() && place(known) == own;
+    files.keys().find(same).cloned().unwrap_or(file)
+}
+
 /// The files of all captures of a run, and their ports in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan(BTreeMap<PathBuf, Vec<PortAt>>);
@@ -156,12 +168,14 @@ impl Plan {
         for Wanted { what, file } in wanted {
             let ports = what.ports(topology)?;
             if !is_directory(file) {
-                files.entry(file.clone()).or_default().extend(ports);
+                let file = spelled_before(&files, file.clone());
+                files.entry(file).or_default().extend(ports);
                 continue;
             }
             for at in ports {
                 let name = port_name(topology, at).replace(['/', '\\'], "-");
-                files.entry(file.join(name + ".pcapng")).or_default().insert(at);
+                let file = spelled_before(&files, file.join(name + ".pcapng"));
+                files.entry(file).or_default().insert(at);
             }
         }
         let sorted = |(file, ports): (_, BTreeSet<PortAt>)| (file, ports.into_iter().collect());
