@@ -21,7 +21,7 @@ pub use directory::{Formats, write};
 pub use page::page;
 pub use page::{CSS as PAGE_CSS, SCRIPT as PAGE_SCRIPT, figure_style};
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::bytes as parquet_bytes;
+pub use parquet::bytes as parquet_bytes;
 pub(crate) use summary_json::SCHEMA;
 pub use summary_json::{run_summary, summary, total_columns};
 pub use tables::columns;

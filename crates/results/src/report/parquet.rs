@@ -20,7 +20,7 @@ use weir_core::decimal::rounded;
 const GROUP: usize = 100_000;
 
 /// The file of a table whose rows `fill` writes.
-pub(crate) fn bytes<'n>(
+pub fn bytes<'n>(
     name: &str,
     columns: impl Iterator<Item = (&'n str, Kind)>,
     fill: impl FnOnce(&mut dyn Sink) -> io::Result<()>,

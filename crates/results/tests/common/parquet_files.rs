@@ -21,7 +21,7 @@ fn text(field: &Field, cell: &str) -> String {
 }
 
 /// Compares the two files of a table; returns how many fields are null and how many are fractions.
-pub fn compare(name: &str, csv: &Path, parquet: &Path) -> (usize, usize) {
+pub(crate) fn compare(name: &str, csv: &Path, parquet: &Path) -> (usize, usize) {
     let mut csv = csv::Reader::from_path(csv).expect("a table");
     let header = csv.headers().expect("a line of headings").clone();
     let expected: Vec<csv::StringRecord> = csv.records().map(|r| r.expect("a row")).collect();
