@@ -73,10 +73,9 @@ use crate::{
 use congestion::{Congestion, fair_share};
 use egress::{Egress, Queue};
 use params::Reading;
-use weir_core::prefetch::prefetch;
-use weir_core::reason::Quantity;
 use weir_core::{
     ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId, Reason, Time,
+    prefetch::prefetch, reason::Quantity,
 };
 
 /// The catalogue entry.
