@@ -52,6 +52,8 @@ pub struct Comparison {
     pub limit: &'static str,
     /// The threshold.
     pub threshold: Bytes,
+    /// How many more changes the message gathers, each with a comparison of its own.
+    pub more: u16,
 }
 
 /// What a scheme measures in bytes.
@@ -163,7 +165,7 @@ impl Measured {
     /// In debug builds, when the two do not compare like this: the scheme states what is not so.
     fn compared(self, relation: Relation, limit: &'static str, threshold: Bytes) -> Reason {
         let Self { quantity, port, value } = self;
-        let reason = Comparison { quantity, port, value, relation, limit, threshold };
+        let reason = Comparison { quantity, port, value, relation, limit, threshold, more: 0 };
         debug_assert!(relation.holds(value, threshold), "not so: {reason:?}");
         Reason::Threshold(reason)
     }
@@ -190,7 +192,19 @@ impl Reason {
         Measured::new(Quantity::Flow, port, bytes)
     }
 
-    /// The comparison, if a length was compared.
+    /// The reason of a message that gathers this change and `others`.
+    #[must_use]
+    pub fn and(self, others: usize) -> Self {
+        match self {
+            Self::Threshold(c) => {
+                let more = others.try_into().unwrap_or(u16::MAX);
+                Self::Threshold(Comparison { more, ..c })
+            }
+            other => other,
+        }
+    }
+
+    /// The comparison, if a length was compared: of several the first.
     pub fn comparison(&self) -> Option<&Comparison> {
         match self {
             Self::Threshold(comparison) => Some(comparison),
@@ -213,8 +227,12 @@ impl Reason {
     /// The reason in words. `name` is the name of a port of the node that sends the message.
     pub fn sentence(&self, name: impl Fn(PortId) -> String) -> String {
         let Self::Threshold(c) = self else { return self.cause().to_string() };
+        let more = match c.more {
+            0 => String::new(),
+            n => format!(", and {n} more"),
+        };
         format!(
-            "{} {} {} B {} {} {} B",
+            "{} {} {} B {} {} {} B{more}",
             c.quantity.name(),
             name(c.port),
             grouped(c.value),
@@ -273,6 +291,9 @@ mod tests {
         let reason = Reason::flow(PortId(3), Bytes::new(999)).below("lane-low", Bytes::new(1_000));
         assert_eq!(reason.sentence(port), "flow s1/p3 999 B < lane-low 1 000 B");
         assert_eq!(reason.cause().to_string(), "flow < lane-low");
+        let gathered = reason.and(2);
+        assert_eq!(gathered.sentence(port), "flow s1/p3 999 B < lane-low 1 000 B, and 2 more");
+        assert_eq!(gathered.cause(), reason.cause());
     }
 
     #[test]

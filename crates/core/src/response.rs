@@ -46,6 +46,12 @@ impl Response {
             Self::Standard => port.time_for(Bytes::new(64 * quanta(port))),
         }
     }
+
+    /// What the standard's table allows a port of exactly this speed, in pause quanta of 64 B.
+    pub fn listed_quanta(port: Rate) -> Option<u64> {
+        let listed = QUANTA.iter().find(|(mbps, _)| port.as_bps() == mbps * 1_000_000);
+        listed.map(|(_, quanta)| *quanta)
+    }
 }
 
 /// What the standard allows a port of this speed, in quanta.

@@ -101,7 +101,7 @@ pub use mmu::{
     EgressLimit, Mmu, MmuConfig, PortThresholds, Refusal, SharedLimits, StageLimits, Thresholds,
     share_of,
 };
-pub use params::{Fallback, Kind, Param, ParamError, Value, Values};
+pub use params::{Choices, Fallback, Kind, Param, ParamError, Value, Values};
 pub use pipelined::{OnFull, Pipelined};
 use weir_core::registry::Registry;
 

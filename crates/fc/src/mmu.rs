@@ -16,10 +16,12 @@
 //! packet processor has moved it on ([`Mmu::forward`]); its egress queue is bounded, too.
 
 mod reasons;
+mod shared_headroom;
 mod staged;
 
 pub use staged::{EgressLimit, SharedLimits, StageLimits};
 
+use shared_headroom::SharedHeadroom;
 use staged::Staged;
 use std::ops::Range;
 use weir_core::prefetch::prefetch;
@@ -142,6 +144,7 @@ pub struct Mmu {
     staged: Option<Box<Staged>>,
     /// Per (port, priority): bytes stored in headroom; empty unless dynamic.
     headroom_used: Vec<Bytes>,
+    shared_headroom: SharedHeadroom,
 }
 
 /// Where a pause begins and ends.
@@ -222,6 +225,7 @@ impl Mmu {
             admission_has_rules: dynamic,
             staged: None,
             headroom_used: if dynamic { vec![Bytes::ZERO; slots] } else { Vec::new() },
+            shared_headroom: SharedHeadroom::NONE,
         }
     }
 
@@ -448,12 +452,14 @@ impl Mmu {
         let would_hold = self.ingress[s].bytes - self.headroom_used[s] + size;
         let over = would_hold.saturating_sub(*reserve);
         let fits = over.min(size) <= self.shared_left();
-        let full = size + self.headroom_used[s] > headroom[port.index()];
+        let full = size + self.headroom_used[s] > headroom[port.index()]
+            || self.shared_headroom.is_full_for(size);
         if full && (size + beyond > threshold || !fits) {
             return Err(Refusal::HeadroomExceeded);
         }
         if over > threshold || !fits {
             self.headroom_used[s] += size;
+            self.shared_headroom.used += size;
         } else {
             self.shared_used += over.min(size);
         }
@@ -494,6 +500,7 @@ impl Mmu {
             let from_headroom = self.headroom_used[s].min(size);
             let from_shared = (size - from_headroom).min(self.beyond_reserve(s, reserve));
             self.headroom_used[s] -= from_headroom;
+            self.shared_headroom.used -= from_headroom;
             self.shared_used -= from_shared;
         }
     }
@@ -553,6 +560,9 @@ impl Mmu {
         }
         if let Some(staged) = &self.staged {
             staged.audit(self.used)?;
+        }
+        if self.headroom_used.iter().copied().sum::<Bytes>() != self.shared_headroom.used {
+            return Err(format!("{:?} is not the sum of headrooms", self.shared_headroom));
         }
         if let Thresholds::Dynamic { reserve, .. } = self.config.thresholds {
             let shared: Bytes = (0..self.ingress.len())

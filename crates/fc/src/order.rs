@@ -4,7 +4,7 @@
 //! listings, followed to the letter, do not keep it. To run them is a choice, so that their
 //! results are of use: they are reported, with the packets that came out of order.
 
-use crate::{Param, SchemeInfo, Values, flowsail, ofc};
+use crate::{Param, SchemeInfo, Value, Values, flowsail, ofc};
 
 /// A value of a parameter with which a scheme reorders.
 #[derive(Debug)]
@@ -27,6 +27,10 @@ pub const REORDERING: &[Reordering] = &[
 
 /// The first of them that `values` choose for the scheme.
 pub fn reordering(scheme: &SchemeInfo, values: &Values) -> Option<&'static Reordering> {
-    let chosen = |r: &&Reordering| values.choice(r.param) == Some(r.value);
+    let chosen = |r: &&Reordering| match values.get(r.param) {
+        Some(Value::Choice(word)) => word == r.value,
+        Some(Value::Set(words)) => words.has(r.value),
+        _ => false,
+    };
     REORDERING.iter().filter(|r| r.scheme == scheme.name).find(chosen)
 }

@@ -24,7 +24,7 @@
 use crate::{
     Actions, Fallback, FlowControl, Hints, IngressBound, Interest, Kind, Mmu, NodeSetup, NodeView,
     OnFull, Param, ParamError, Pipelined, PortQueue, PrioritySchedule, QueueLayout, Role,
-    SchemeInfo, StateSize, Target, TimerKey, Values, Violation, refresh,
+    SchemeInfo, StateSize, Target, TimerKey, Value, Values, Violation, refresh,
 };
 use std::ops::Range;
 use weir_core::{
@@ -49,11 +49,11 @@ pub const PAUSE_QUANTA: Param = Param {
 /// How often a standing pause is repeated.
 pub const REFRESH: Param = Param {
     name: "refresh",
-    kind: Kind::Time(&[]),
+    kind: Kind::Time(&["never"]),
     fallback: Fallback::Absent("derived"),
     doc: "Interval at which a PAUSE is repeated while the pause lasts. timed: default half the \
-          pause time. sticky: default never; if given, a pause lapses when it has not been \
-          repeated for four intervals.",
+          pause time. sticky: default never; if a time is given, a pause lapses when it has not \
+          been repeated for four intervals.",
 };
 
 /// What happens at a full egress queue.
@@ -133,6 +133,11 @@ impl Pfc {
     pub fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         let quanta = values.integer(&PAUSE_QUANTA).expect("has a default") as u16;
         let timed = values.choice(&TIMER) == Some("timed");
+        if timed && matches!(values.get(&REFRESH), Some(Value::Choice(_))) {
+            let what = "refresh cannot be never: timed pauses expire unless they are repeated \
+                        (with timer = \"sticky\" it can)";
+            return Err(ParamError(what.into()));
+        }
         let mut ports = Vec::with_capacity(setup.ports.len());
         for port in setup.ports {
             let quantum = port.rate.time_for(Bytes::new(QUANTUM));
@@ -146,6 +151,9 @@ impl Pfc {
                 )));
             }
             if let Some(every) = refresh {
+                if !timed {
+                    refresh::check_longest(every)?;
+                }
                 port.check_interval(REFRESH.name, every)?;
             }
             ports.push(Port { refresh, quantum, ..Port::default() });

@@ -22,7 +22,7 @@ use weir_core::{Bytes, ControlMessage, PortId, Reason, Time};
 /// How often what stands paused is repeated.
 pub const REFRESH: Param = Param {
     name: "refresh",
-    kind: Kind::Time(&[]),
+    kind: Kind::Time(&["never"]),
     fallback: Fallback::Absent("never"),
     doc: "Interval at which what stands paused is repeated, so that a lost frame does no lasting \
           harm: a pause lapses when it has not been repeated for four intervals; default: never.",
@@ -30,6 +30,19 @@ pub const REFRESH: Param = Param {
 
 /// After how many intervals without a repetition a pause lapses.
 pub const INTERVALS: u64 = 4;
+
+/// The longest interval. A pause that lapses later than the end of the clock would never lapse, and
+/// a run whose RESUME was lost would wait for it.
+const LONGEST: Time = Time::from_ms(1000);
+
+/// Refuses an interval that is too long to be of use: more than a second.
+pub fn check_longest(every: Time) -> Result<(), ParamError> {
+    if every > LONGEST {
+        let name = REFRESH.name;
+        return Err(ParamError(format!("{name} is {every}: at most {LONGEST}, or \"never\"")));
+    }
+    Ok(())
+}
 
 /// After how long a pause lapses that is not repeated, if the scheme has a `refresh` and it is set.
 pub fn lapse(info: &crate::SchemeInfo, values: &Values) -> Option<Time> {
@@ -84,6 +97,7 @@ impl<K: Ord + Copy> Refresh<K> {
     pub(crate) fn new(values: &Values, setup: &NodeSetup<'_>) -> Result<Self, ParamError> {
         let every = values.time(&REFRESH);
         if let Some(every) = every {
+            check_longest(every)?;
             setup.ports.iter().try_for_each(|port| port.check_interval(REFRESH.name, every))?;
         }
         let ports = setup.ports.len();

@@ -157,6 +157,7 @@ proptest! {
         reading in prop::sample::select(vec![
             "text", "mark-sign", "share-alone", "two-counters", "printed-holds",
             "printed-holds-bounded", "hold-once", "early-release",
+            "share-alone, hold-once, early-release", "mark-sign, two-counters, printed-holds",
         ]),
         hold in prop::sample::select(vec!["true", "false"]),
     ) {

@@ -8,6 +8,7 @@
 //! | [`build::TOPOLOGIES`] | every ready-made topology with its parameters, units and defaults |
 //! | [`Routes`] | an immutable forwarding table: shortest paths with ECMP, or up-down |
 //! | [`analysis`] | size, bisection, distances, headroom, cyclic buffer dependencies |
+//! | [`cabling`] | cabling lists of other tools: CSV, DOT, GraphML |
 //! | [`draw::svg`] | a picture |
 //! | [`validate_path`] | a path written by hand, checked and turned into ports |
 //!
@@ -24,6 +25,7 @@
 pub mod analysis;
 pub mod build;
 mod builder;
+pub mod cabling;
 pub mod draw;
 mod error;
 pub mod limits;

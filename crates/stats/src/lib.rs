@@ -9,6 +9,7 @@
 //! |---|---|
 //! | mean, percentile per run | [`mean`] |
 //! | difference of two variants | [`paired_difference`] |
+//! | difference of groups without common seeds | [`welch`] |
 //! | ratio of means | [`ratio`]; [`fieller`] where the denominator may be zero |
 //! | mean of ratios over points | [`geometric_mean`] |
 //! | largest value of a run | [`median_of_maxima`] |
@@ -32,6 +33,7 @@ mod shares;
 pub mod student;
 pub mod verdict;
 pub mod warmup;
+mod welch;
 
 pub use estimate::{
     Estimate, Interval, mean, mean_at, p_of_zero_mean, paired_difference, paired_difference_at,
@@ -46,6 +48,7 @@ pub use ratios::{
 pub use shares::{
     PairedShares, at_most, at_most_at, mcnemar, paired_shares, paired_shares_at, wilson, wilson_at,
 };
+pub use welch::welch;
 
 /// The level of an interval or a test unless said otherwise: one in twenty decides wrongly.
 pub const ALPHA: f64 = 0.05;

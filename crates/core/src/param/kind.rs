@@ -1,6 +1,6 @@
 //! What is written for a parameter.
 
-use super::{FromText, Param, hint};
+use super::{Choices, FromText, Param, hint};
 use crate::{Rate, Time, nearest};
 
 /// What is written for a parameter. `words` may stand in the place of a value.
@@ -57,6 +57,8 @@ pub enum Kind {
     Bool,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// One of these words, or a list of them.
+    Set(Choices),
     /// A list of whole numbers within bounds.
     Wholes {
         /// Smallest.
@@ -136,6 +138,9 @@ impl Kind {
             }
             Self::Bool => "`true` or `false`".into(),
             Self::Choice(words) => format!("one of {}", quoted(words).join(", ")),
+            Self::Set(choices) => {
+                format!("one of {}, or a list of them", quoted(choices.words).join(", "))
+            }
             Self::Wholes { min, max } => format!("a list of whole numbers from {}", span(min, max)),
             Self::Names => "a list of names such as `[\"h0\", \"Sa\", \"h8\"]`".into(),
             Self::Host => "a host".into(),
@@ -167,6 +172,7 @@ impl Kind {
                 | Self::Paths
                 | Self::Links
                 | Self::Wholes { .. }
+                | Self::Set(_)
                 | Self::Names
                 | Self::Ranges(_)
                 | Self::Rows
@@ -182,11 +188,8 @@ impl Kind {
             Self::WholeOr { min, max, words } => {
                 whole(text, min, max, &format!(", or {}", quoted_in_text(words).join(" or ")))
             }
-            Self::Choice(words) if words.contains(&text.trim()) => Ok(()),
-            Self::Choice(words) => {
-                let near = hint(nearest(text, words.iter().copied()));
-                Err(format!("`{text}` is not one of {}{near}", quoted_in_text(words).join(", ")))
-            }
+            Self::Choice(words) => known(text.trim(), words),
+            Self::Set(choices) => choices.read(text).map(|_| ()),
             Self::Below(n) if !f64::from_text(text).is_ok_and(|x| x < f64::from(n)) => {
                 Err(format!("`{text}` is not a number from 0 up to but below {n}"))
             }
@@ -208,6 +211,15 @@ impl Kind {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether `text` is one of `words`; if not, what is.
+pub(super) fn known(text: &str, words: &[&str]) -> Result<(), String> {
+    if words.contains(&text) {
+        return Ok(());
+    }
+    let near = hint(nearest(text, words.iter().copied()));
+    Err(format!("`{text}` is not one of {}{near}", quoted_in_text(words).join(", ")))
 }
 
 fn whole(text: &str, min: u64, max: u64, or: &str) -> Result<(), String> {

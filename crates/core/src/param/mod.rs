@@ -17,10 +17,12 @@
 //! assert!(error.to_string().starts_with("`limit`: unknown unit `apples`"));
 //! ```
 
+mod choices;
 mod kind;
 mod text;
 mod values;
 
+pub use choices::{Choices, Chosen};
 pub use kind::Kind;
 pub use text::{FromText, word};
 pub use values::{Value, Values};

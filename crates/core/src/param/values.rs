@@ -1,6 +1,6 @@
 //! Values of parameters whose types are known at run time only.
 
-use super::{FromText, Kind, Param, ParamError};
+use super::{Chosen, FromText, Kind, Param, ParamError};
 use crate::{Bytes, Rate, Ratio, Time};
 use std::fmt;
 
@@ -21,6 +21,8 @@ pub enum Value {
     Bool(bool),
     /// One of the words of a choice.
     Choice(&'static str),
+    /// Several words of a set.
+    Set(Chosen),
 }
 
 impl fmt::Display for Value {
@@ -33,6 +35,7 @@ impl fmt::Display for Value {
             Self::Integer(v) => v.fmt(f),
             Self::Bool(v) => v.fmt(f),
             Self::Choice(v) => v.fmt(f),
+            Self::Set(v) => v.fmt(f),
         }
     }
 }
@@ -45,17 +48,23 @@ impl Value {
     fn read(kind: Kind, text: &str) -> Result<Self, String> {
         kind.check(text)?;
         Ok(match kind {
+            Kind::Time(words) if words.contains(&text.trim()) => Self::word(words, text),
             Kind::Size(_) => Self::Bytes(FromText::from_text(text)?),
             Kind::Time(_) | Kind::Period => Self::Time(FromText::from_text(text)?),
             Kind::Rate | Kind::PositiveRate => Self::Rate(FromText::from_text(text)?),
             Kind::Fraction => Self::Ratio(FromText::from_text(text)?),
             Kind::Whole { .. } => Self::Integer(FromText::from_text(text)?),
             Kind::Bool => Self::Bool(FromText::from_text(text)?),
-            Kind::Choice(words) => {
-                Self::Choice(words.iter().find(|w| **w == text.trim()).expect("it was checked"))
-            }
+            Kind::Choice(words) => Self::word(words, text),
+            Kind::Set(choices) => Self::Set(choices.read(text)?),
             other => panic!("{other:?} is not read as a value"),
         })
+    }
+
+    /// # Panics
+    /// When `text` is none of the words: it was not checked.
+    fn word(words: &[&'static str], text: &str) -> Self {
+        Self::Choice(words.iter().find(|w| **w == text.trim()).expect("it was checked"))
     }
 }
 
@@ -107,8 +116,18 @@ macro_rules! getter {
 impl Values {
     getter!(/// A size.
         bytes, Bytes, Bytes);
-    getter!(/// A time.
-        time, Time, Time);
+    /// A time; `None` where a word stands in its place, such as `never`.
+    ///
+    /// # Panics
+    /// When the parameter is of another kind: a mistake in its owner's table.
+    pub fn time(&self, param: &Param) -> Option<Time> {
+        match self.get(param)? {
+            Value::Time(time) => Some(time),
+            Value::Choice(_) => None,
+            other => panic!("parameter {} holds {other:?}", param.name),
+        }
+    }
+
     getter!(/// A speed.
         rate, Rate, Rate);
     getter!(/// A fraction.
@@ -119,6 +138,8 @@ impl Values {
         bool, Bool, bool);
     getter!(/// A word.
         choice, Choice, &'static str);
+    getter!(/// Words of a set.
+        set_of, Set, Chosen);
 }
 
 #[cfg(test)]
@@ -138,6 +159,17 @@ mod tests {
         assert_eq!(v.bytes(&SIZE), Some(Bytes::new(2048)));
         assert_eq!(v.choice(&MODE), Some("timed"));
         assert_eq!(v.time(&DERIVED), None);
+    }
+
+    #[test]
+    fn a_word_in_the_place_of_a_time_is_no_time() {
+        let every = Param::new("every", Kind::Time(&["never"]), "1us", "An interval.");
+        let mut v = Values::new();
+        assert_eq!(v.time(&every), Some(Time::from_us(1)));
+        v.set(&every, "never").unwrap();
+        assert_eq!((v.time(&every), v.get(&every)), (None, Some(Value::Choice("never"))));
+        assert!(v.set(&every, "newer").is_err());
+        assert!(v.set(&DERIVED, "never").is_err(), "it takes no such word");
     }
 
     #[test]

@@ -38,6 +38,17 @@ impl Length {
         Self(metres * 1_000)
     }
 
+    /// The length that delays a signal by `delay` at `per_metre`, to the millimetre below.
+    pub fn of_delay(delay: Time, per_metre: Time) -> Self {
+        let millimetres = u128::from(delay.as_ps()) * 1_000 / u128::from(per_metre.as_ps().max(1));
+        Self(u64::try_from(millimetres).unwrap_or(u64::MAX))
+    }
+
+    /// In metres, rounded up.
+    pub const fn metres_up(self) -> u64 {
+        self.0.div_ceil(1_000)
+    }
+
     /// How long a signal takes from end to end at `per_metre`, to the nearest picosecond;
     /// [`Time::NEVER`] if that is longer than time goes.
     pub fn delay(self, per_metre: Time) -> Time {
@@ -73,6 +84,13 @@ mod tests {
             let length: Length = text.parse().unwrap();
             assert_eq!(length.delay(Time::from_ps(per_metre_ps)), Time::from_ps(ps), "{text}");
         }
+    }
+
+    #[test]
+    fn a_length_is_found_by_its_delay() {
+        let cable = Length::of_delay(Time::from_ns(12), Length::PER_METRE);
+        assert_eq!(cable, "2.4m".parse().unwrap());
+        assert_eq!(cable.metres_up(), 3);
     }
 
     #[test]

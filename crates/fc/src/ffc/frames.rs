@@ -117,14 +117,11 @@ impl Frames {
     /// Sends what has gathered for the neighbour at `port`.
     pub(super) fn flush(&mut self, port: PortId, a: &mut Actions) {
         let changes = std::mem::take(&mut self.pending[port.index()]);
-        let flows: Vec<_> = changes.iter().map(|(name, xoff, _)| (*name, *xoff)).collect();
-        // a frame has one reason: several changes have several
-        let reason = match *changes {
-            [(.., reason)] => reason,
-            _ => Reason::Words("gathered changes"),
-        };
-        for frame in self.frames(&flows) {
-            a.send(port, frame, reason);
+        for some in changes.chunks(self.tuple.most()) {
+            let flows: Vec<_> = some.iter().map(|(name, xoff, _)| (*name, *xoff)).collect();
+            // a frame has one reason, and several changes have several: that of the first stop
+            let first = some.iter().find(|(_, xoff, _)| *xoff).unwrap_or(&some[0]);
+            a.send(port, self.tuple.frame(&flows), first.2.and(some.len() - 1));
         }
     }
 

@@ -1,7 +1,7 @@
 //! FlowSail's invariants.
 
+use super::INFO;
 use super::egress::{Egress, Flow, Queue};
-use super::{INFO, Reading};
 use crate::{NodeView, Violation};
 
 fn fail(port: u16, what: String) -> Result<(), Violation> {
@@ -36,7 +36,7 @@ pub(super) fn audit(e: &Egress, v: &NodeView<'_>, drained: bool) -> Result<(), V
             return fail(port, what);
         }
         // literal readings lose count on purpose
-        if e.reading == Reading::Text && *queue != queues[i] {
+        if e.reading.keeps_count() && *queue != queues[i] {
             return fail(port, format!("queue {i} counts {queue:?}, its flows {:?}", queues[i]));
         }
         if queue.holds > 0 && !book.held {

@@ -1,6 +1,6 @@
 //! The tables of one egress port: flows (NFT and CFT) and queues (QT).
 
-use super::{Reading, Timer};
+use super::{Reading, Readings, Timer};
 use crate::perflow::{Table, Upstream};
 use crate::{Actions, Target};
 use weir_core::{FlowId, PortId, Priority, QueueId, Time};
@@ -85,7 +85,7 @@ pub(super) struct Egress {
     pub quiet: Time,
     /// A pause holds the queue that the flow's earlier packets stand in.
     pub holds_original: bool,
-    pub reading: Reading,
+    pub reading: Readings,
 }
 
 impl Egress {
@@ -108,7 +108,7 @@ impl Egress {
         let queue = &mut self.queues[index as usize];
         let was = queue.holds > 0;
         queue.holds += by;
-        if self.reading == Reading::PrintedHoldsBounded {
+        if self.reading.has(Reading::PrintedHoldsBounded) {
             queue.holds = queue.holds.max(0);
         }
         let target = Target::Queue(QueueId(self.first + index));
@@ -176,7 +176,7 @@ impl Egress {
     /// Takes flow `i` out of CFT once it is resumed, empty, out of marks and quiet; while it
     /// is not yet quiet, sees to it that this is asked again.
     pub(super) fn release(&mut self, now: Time, i: u32, a: &mut Actions) {
-        let early = self.reading == Reading::EarlyRelease;
+        let early = self.reading.has(Reading::EarlyRelease);
         let Some(f) = self.flows.at_mut(i) else { return };
         let Some(c) = &mut f.congested else { return };
         if !c.paused.is_empty() || c.bytes > 0 || (f.marks > 0 && !early) {
@@ -224,7 +224,7 @@ impl Egress {
     /// Order Mark Matching at the isolation queue: whether the mark of flow `i`, now at the
     /// head, has to wait for packets of the flow in its normal queue.
     pub(super) fn isolation_mark(&mut self, now: Time, i: u32, a: &mut Actions) -> bool {
-        let (isolation, literal) = (self.isolation(), self.reading == Reading::MarkSign);
+        let (isolation, literal) = (self.isolation(), self.reading.has(Reading::MarkSign));
         let Some(f) = self.flows.at_mut(i) else { return false };
         if f.waiting && !literal {
             return true;
@@ -244,7 +244,7 @@ impl Egress {
     /// Order Mark Matching at a normal queue: the mark of flow `i` has come to the head, all
     /// its packets before it are gone.
     pub(super) fn normal_mark(&mut self, now: Time, i: u32, a: &mut Actions) {
-        let (isolation, literal) = (self.isolation(), self.reading == Reading::MarkSign);
+        let (isolation, literal) = (self.isolation(), self.reading.has(Reading::MarkSign));
         let Some(f) = self.flows.at_mut(i) else { return };
         if std::mem::take(&mut f.waiting) {
             self.add_hold(isolation, if literal { 1 } else { -1 }, a);

@@ -27,7 +27,7 @@
 //! `Egress::release`.
 //!
 //! *Deviations.* The printed algorithms cannot be followed to the letter: in places they contradict
-//! the text, which is followed. `reading` takes the printed form instead, to see what it does:
+//! the text, which is followed. `reading` takes printed forms instead, one or several:
 //!
 //! | `reading` | printed | here |
 //! |---|---|---|
@@ -56,14 +56,15 @@ mod params;
 mod soft;
 #[cfg(test)]
 mod tests;
+mod timer;
 
 pub use crate::perflow::{BACKSTOP, HOP_RTT};
 pub use crate::refresh::REFRESH;
-pub use params::{HOLD_ORIGINAL, Q_HIGH, Q_LOW, QUEUES, QUIET, READING};
+pub use params::{HOLD_ORIGINAL, N_ACTIVE, Q_HIGH, Q_LOW, QUEUES, QUIET, READING};
 
 use crate::perflow::{
-    BUCKETS, Backstop, Draws, HopBdp, Keys, NicFlows, OWN_TIMERS, Own, Pairs, Plan, TABLE, Table,
-    active_with, flagged, place, tag,
+    BUCKETS, Backstop, Draws, HopBdp, Keys, NicFlows, Own, Pairs, Plan, TABLE, Table, flagged,
+    place, tag,
 };
 use crate::refresh::{Due, Refresh};
 use crate::{
@@ -72,7 +73,8 @@ use crate::{
 };
 use congestion::{Congestion, fair_share};
 use egress::{Egress, Queue};
-use params::Reading;
+use params::{Reading, Readings, Sharers};
+use timer::Timer;
 use weir_core::{
     ControlMessage, FlowId, Packet, PacketKind, PortId, Priority, QueueId, Reason, Time,
     prefetch::prefetch, reason::Quantity,
@@ -92,6 +94,7 @@ pub const INFO: SchemeInfo = SchemeInfo {
         Q_HIGH,
         QUIET,
         HOLD_ORIGINAL,
+        N_ACTIVE,
         READING,
         TABLE,
         BUCKETS,
@@ -110,36 +113,14 @@ const DEFAULT_BUCKETS: u64 = 1024;
 /// Bits of a table entry, as the paper states them.
 const ENTRY_BITS: u64 = 50;
 
-/// The timers of FlowSail: one kind, told apart by class, so that classes do not meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Timer {
-    /// Tests again whether a flow of this class can be released.
-    Release {
-        /// Which of the controlled priorities.
-        class: u8,
-    },
-}
-
-impl Timer {
-    /// The timer of flow `index` at a port.
-    fn key(self, port: PortId, index: u32) -> TimerKey {
-        let Self::Release { class } = self;
-        TimerKey { kind: OWN_TIMERS + class, port, index }
-    }
-
-    /// Which timer a key stands for, which is not one of the backstop's.
-    fn of(key: TimerKey) -> Self {
-        Self::Release { class: key.kind - OWN_TIMERS }
-    }
-}
-
 /// FlowSail at one node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FlowSail {
     plan: Plan,
     role: Role,
     keys: Keys,
-    reading: Reading,
+    reading: Readings,
+    sharers: Sharers,
     /// The lower and the upper threshold.
     thresholds: Pairs<(u64, u64)>,
     /// By port and class.
@@ -169,7 +150,7 @@ impl FlowSail {
             return Err(ParamError(format!("q-high = {high} is below q-low = {low}")));
         }
         let hop = HopBdp::new(values, setup);
-        let reading = Reading::new(values);
+        let reading = Readings::new(values);
         let holds_original = values.bool(&HOLD_ORIGINAL).expect("has a default");
         let egress = |(i, flows): (usize, Table<egress::Flow>)| {
             let (port, class) = (PortId::from_index(i / plan.classes()), i % plan.classes());
@@ -192,6 +173,7 @@ impl FlowSail {
             role: setup.role,
             keys: Keys::new(values, DEFAULT_BUCKETS),
             reading,
+            sharers: Sharers::new(values),
             egresses: Table::per_class(setup, &plan).into_iter().enumerate().map(egress).collect(),
             thresholds: hop.clone().scaled(low).beside(&hop.scaled(high)),
             nic: NicFlows::default(),
@@ -262,7 +244,7 @@ impl FlowSail {
         let (egress, id) = (e.port, e.queue_id(queue));
         let length = v.queue(egress, id).bytes.get() + u64::from(p.size);
         // length > threshold / N_active, without the division
-        let active = active_with(v, egress, id);
+        let active = self.sharers.count(v, e, id);
         let scaled = length * active;
         let (low, high) = self.thresholds.get(p.ingress, egress);
         let long = |limit, threshold| {
@@ -275,7 +257,7 @@ impl FlowSail {
             return None;
         }
         let flows = e.queues[queue as usize].flows;
-        if flows <= 1 && self.reading != Reading::ShareAlone {
+        if flows <= 1 && !self.reading.has(Reading::ShareAlone) {
             return long(params::Q_LOW.name, low);
         }
         let size = e.flows.at(i).map_or(0, |f| {
@@ -303,7 +285,7 @@ impl FlowSail {
     ) {
         let hit = met.is_some();
         p.local_tag = tag(i, hit);
-        if !hit && self.reading != Reading::TwoCounters {
+        if !hit && !self.reading.has(Reading::TwoCounters) {
             return;
         }
         let e = &mut self.egresses[at];
@@ -315,7 +297,7 @@ impl FlowSail {
         let table = usize::from(queue == e.isolation());
         let f = e.flows.at_mut(i).expect("the packet's flow");
         f.pause_num[table] += u32::from(hit);
-        if self.reading == Reading::TwoCounters {
+        if self.reading.has(Reading::TwoCounters) {
             if f.pause_num[table] == 1 {
                 let (priority, flow) = (p.priority, p.flow);
                 a.send(p.ingress, ControlMessage::FlowState { pause: true, priority, flow }, why());
@@ -349,7 +331,7 @@ impl FlowSail {
         if flagged(p.local_tag) {
             let n = &mut f.pause_num[usize::from(from_isolation)];
             *n = n.saturating_sub(1);
-            if self.reading == Reading::TwoCounters && *n == 0 {
+            if self.reading.has(Reading::TwoCounters) && *n == 0 {
                 let (priority, flow) = (p.priority, p.flow);
                 let message = ControlMessage::FlowState { pause: false, priority, flow };
                 a.send(p.ingress, message, Reason::CountedGone);

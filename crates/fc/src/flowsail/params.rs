@@ -1,6 +1,9 @@
 //! The parameters of FlowSail, and how its printed algorithms are read.
 
-use crate::{Fallback, Kind, Param, Values};
+use super::egress::Egress;
+use crate::perflow::active_with;
+use crate::{Choices, Fallback, Kind, NodeView, Param, Values};
+use weir_core::QueueId;
 
 /// How many data queues a port has.
 pub const QUEUES: Param = Param {
@@ -40,29 +43,43 @@ pub const HOLD_ORIGINAL: Param = Param {
     doc: "true: a pause also holds the queue with earlier packets of the flow, and so all flows \
           in it; false: these packets are still sent.",
 };
+/// Which queues share the port.
+pub const N_ACTIVE: Param = Param {
+    name: "n-active",
+    kind: Kind::Choice(&["filled", "unpaused", "one"]),
+    fallback: Fallback::Is("filled"),
+    doc: "What divides the thresholds. filled: queues with packets that are not paused; unpaused: \
+          empty ones as well; one: nothing does.",
+};
+
+/// Words for details taken as printed, in the order of [`Reading`].
+const WORDS: &[&str] = &[
+    "text",
+    "mark-sign",
+    "share-alone",
+    "two-counters",
+    "printed-holds",
+    "printed-holds-bounded",
+    "hold-once",
+    "early-release",
+];
+
 /// How the printed algorithms are read.
 pub const READING: Param = Param {
     name: "reading",
-    kind: Kind::Choice(&[
-        "text",
-        "mark-sign",
-        "share-alone",
-        "two-counters",
-        "printed-holds",
-        "printed-holds-bounded",
-        "hold-once",
-        "early-release",
-    ]),
+    kind: Kind::Set(Choices {
+        words: WORDS,
+        apart: &[&["printed-holds", "printed-holds-bounded"]],
+    }),
     fallback: Fallback::Is("text"),
-    doc: "text: the paper's text where its listings contradict it; otherwise one detail as the \
-          listings print it.",
+    doc: "text: the paper's text where its listings contradict it; otherwise details as the \
+          listings print them, one or a list.",
 };
 
-/// Which correction of the printed algorithms is taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A correction of the printed algorithms that is taken back. Its number is the place of its word.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
-    Text,
-    MarkSign,
+    MarkSign = 1,
     ShareAlone,
     TwoCounters,
     PrintedHolds,
@@ -71,27 +88,65 @@ pub(super) enum Reading {
     EarlyRelease,
 }
 
-impl Reading {
+/// The corrections that a run takes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Readings(u8);
+
+impl Readings {
     pub(super) fn new(values: &Values) -> Self {
-        match values.choice(&READING) {
-            Some("mark-sign") => Self::MarkSign,
-            Some("share-alone") => Self::ShareAlone,
-            Some("two-counters") => Self::TwoCounters,
-            Some("printed-holds") => Self::PrintedHolds,
-            Some("printed-holds-bounded") => Self::PrintedHoldsBounded,
-            Some("hold-once") => Self::HoldOnce,
-            Some("early-release") => Self::EarlyRelease,
-            _ => Self::Text,
-        }
+        let chosen = values.set_of(&READING).expect("has a default");
+        let bit = |(i, word): (usize, &&str)| u8::from(chosen.has(word)) << i;
+        Self(WORDS.iter().enumerate().map(bit).sum())
+    }
+
+    #[inline]
+    pub(super) fn has(self, reading: Reading) -> bool {
+        self.0 & (1 << reading as u8) != 0
     }
 
     /// Whether only the first PAUSE holds the flow's old queue.
     pub(super) fn holds_normal_once(self) -> bool {
-        self == Self::HoldOnce || self.holds_as_printed()
+        self.has(Reading::HoldOnce) || self.holds_as_printed()
     }
 
     /// Whether the PAUSE that makes a flow's entry does not count for the isolation queue.
     pub(super) fn holds_as_printed(self) -> bool {
-        matches!(self, Self::PrintedHolds | Self::PrintedHoldsBounded)
+        self.has(Reading::PrintedHolds) || self.has(Reading::PrintedHoldsBounded)
+    }
+
+    /// Whether the tables count what there is: the literal details lose count on purpose.
+    pub(super) fn keeps_count(self) -> bool {
+        self.0 & !(1 << Reading::ShareAlone as u8) == 0
+    }
+}
+
+/// What divides the thresholds of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Sharers {
+    Filled,
+    Unpaused,
+    One,
+}
+
+impl Sharers {
+    pub(super) fn new(values: &Values) -> Self {
+        match values.choice(&N_ACTIVE) {
+            Some("unpaused") => Self::Unpaused,
+            Some("one") => Self::One,
+            _ => Self::Filled,
+        }
+    }
+
+    /// N_active of the port of `e` once a packet has joined `queue`, at least one.
+    #[inline]
+    pub(super) fn count(self, v: &NodeView<'_>, e: &Egress, queue: QueueId) -> u64 {
+        match self {
+            Self::Filled => active_with(v, e.port, queue),
+            Self::Unpaused => {
+                let open = |i: &usize| !v.queue(e.port, e.queue_id(*i as u32)).held;
+                ((0..e.queues.len()).filter(open).count() as u64).max(1)
+            }
+            Self::One => 1,
+        }
     }
 }

@@ -230,3 +230,25 @@ fn each_port_has_thresholds_of_its_own() {
         assert_eq!(ends, (Bytes::new(xoff.into()), Bytes::new(xon.into())));
     }
 }
+
+/// Two ports with 1000 B of headroom each share a pool of 1500 B: of 10 000 B, 8500 B are shared.
+/// With alpha 1/2 the first port may hold 3000 B of them: with 2500 B the threshold is 3000 B. Then
+/// it uses its headroom. The second one gets 2000 B of what is left, and then of the pool.
+#[test]
+fn a_shared_headroom_pool_leaves_more_to_share_and_is_full_before_the_headrooms_are() {
+    let own = dynamic(10_000, 0, 1000, 1);
+    let mut m = dynamic(10_000, 0, 1000, 1).sharing_headroom(Some(Bytes::new(1500)));
+    assert_eq!((own.shared, m.shared), (Bytes::new(8000), Bytes::new(8500)));
+    let other = PortId(1);
+    let fill = |m: &mut Mmu, port| (0..100).take_while(|_| m.admit(port, P, 500).is_ok()).count();
+    let first = fill(&mut m, IN);
+    assert_eq!(m.headroom_used[slot(IN, P)], Bytes::new(1000), "{first} packets");
+    fill(&mut m, other);
+    assert_eq!(m.headroom_used[slot(other, P)], Bytes::new(500), "the rest of the pool");
+    assert_eq!(m.admit(other, P, 500), Err(Refusal::HeadroomExceeded));
+    m.audit().unwrap();
+    // what one gives back the other may use
+    (0..first).for_each(|_| _ = m.release(IN, P, 500));
+    assert_eq!(m.shared_headroom.used, Bytes::new(500));
+    m.audit().unwrap();
+}

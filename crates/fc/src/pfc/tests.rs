@@ -97,8 +97,8 @@ fn a_standing_pause_is_refreshed_at_half_its_time() {
     assert!(b.scheme().audit(&b.view(), true).is_err(), "a pause is left standing");
 }
 
-#[test]
-fn one_refresh_frame_carries_all_paused_priorities_of_a_port() {
+/// PFC on a switch with one port and two lossless priorities.
+fn with_one_port(values: &Values) -> Result<Pfc, crate::ParamError> {
     let schedule = PrioritySchedule::default();
     let thresholds = crate::Thresholds::uniform(Bytes::new(1000), Bytes::ZERO, Bytes::MAX, 1);
     let setup = NodeSetup {
@@ -112,7 +112,12 @@ fn one_refresh_frame_carries_all_paused_priorities_of_a_port() {
         response: weir_core::Response::NONE,
         seed: 1,
     };
-    let mut pfc = Pfc::new(&Values::new(), &setup).unwrap();
+    Pfc::new(values, &setup)
+}
+
+#[test]
+fn one_refresh_frame_carries_all_paused_priorities_of_a_port() {
+    let mut pfc = with_one_port(&Values::new()).unwrap();
     let mut a = Actions::new();
     let why = Reason::Words("why");
     pfc.pause(Time::ZERO, UP, Priority::ALL[0], why, &mut a);
@@ -220,6 +225,14 @@ fn a_resume_without_a_pause_asks_for_nothing() {
     let both = ControlMessage::Pfc { enable: PrioritySet::from_bits(0b1100), quanta: [0; 8] };
     pfc.control(&bench.view(), OUT, &both, &mut a);
     assert_eq!(a.as_slice().len(), 2, "{:?}", a.as_slice());
+}
+
+#[test]
+fn timed_pauses_that_are_never_repeated_are_refused() {
+    let mut values = Values::new();
+    values.set(&REFRESH, "never").unwrap();
+    let why = with_one_port(&values).unwrap_err();
+    assert!(why.to_string().contains("timed pauses expire"), "{why}");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! | where is it oversubscribed? | [`oversubscription`] |
 //! | how far apart are the farthest hosts? | [`LongestPath`] |
 //! | can these routes deadlock? | [`BufferGraph`] |
+//! | which vertices of a directed graph wait for each other? | [`Digraph`] |
 //! | how much buffer must stay free above XOFF? | [`Headroom`] |
 
 mod bisection;
@@ -22,6 +23,7 @@ pub use buffers::{Buffer, BufferGraph, CyclicDependency, rises_then_falls};
 pub use census::{Census, Oversubscription, Tier, oversubscription};
 pub use distance::{LongestPath, RttModel};
 pub use headroom::Headroom;
+pub use scc::Digraph;
 
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,15 @@
 //! Circles in a directed graph: strongly connected components by Tarjan's algorithm.
 
 /// A directed graph in compact form.
-pub(super) struct Digraph {
+#[derive(Clone, Debug)]
+pub struct Digraph {
     start: Vec<u32>,
     heads: Vec<u32>,
 }
 
 impl Digraph {
     /// From edges that are sorted and free of duplicates.
-    pub(super) fn new(vertices: usize, edges: &[(u32, u32)]) -> Self {
+    pub fn new(vertices: usize, edges: &[(u32, u32)]) -> Self {
         let mut start = vec![0; vertices + 1];
         for &(tail, _) in edges {
             start[tail as usize + 1] += 1;
@@ -29,7 +30,7 @@ impl Digraph {
 
     /// The components that contain a circle, each sorted, in the order of their least vertex.
     /// (Iterative: the recursion would be as deep as the longest path.)
-    pub(super) fn circles(&self) -> Vec<Vec<u32>> {
+    pub fn circles(&self) -> Vec<Vec<u32>> {
         let mut state = Tarjan {
             order: vec![UNSEEN; self.len()],
             low: vec![0; self.len()],
@@ -74,7 +75,7 @@ impl Digraph {
     }
 
     /// A shortest circle through `v`, beginning there; `within` is the component it lies in.
-    pub(super) fn shortest_circle(&self, v: u32, within: &[u32]) -> Option<Vec<u32>> {
+    pub fn shortest_circle(&self, v: u32, within: &[u32]) -> Option<Vec<u32>> {
         let mut parent = vec![UNSEEN; within.len()];
         let position = |u: u32| within.binary_search(&u).ok();
         let mut queue = vec![v];

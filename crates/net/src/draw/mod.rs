@@ -49,5 +49,17 @@ pub fn svg(topo: &Topology, options: &Options) -> String {
     svg::write(topo, &scene, &layout, &options.title)
 }
 
+/// Where each node would be drawn if none of them were folded together, in pixels from the top
+/// left: for pictures that other programs make.
+pub fn places(topo: &Topology) -> Vec<(f64, f64)> {
+    let (scene, shown) = scene::Scene::bare(topo);
+    let layout = layout::Layout::new(&scene);
+    let place = |shown: &scene::Shown| match shown.host {
+        Some(host) => layout.host(shown.item, host),
+        None => (layout.boxes[shown.item].x, layout.boxes[shown.item].y),
+    };
+    shown.iter().map(place).collect()
+}
+
 #[cfg(test)]
 mod tests;

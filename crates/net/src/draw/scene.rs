@@ -75,9 +75,9 @@ pub(super) enum Towards {
 
 /// Which item shows a node, and as which of its hosts if it is not the item itself.
 #[derive(Clone, Copy)]
-struct Shown {
-    item: usize,
-    host: Option<usize>,
+pub(super) struct Shown {
+    pub(super) item: usize,
+    pub(super) host: Option<usize>,
 }
 
 impl Scene {
@@ -127,6 +127,14 @@ impl Scene {
             }
         }
         scene
+    }
+
+    /// Every switch with its hosts and nothing else, and where nodes are shown.
+    pub(super) fn bare(topo: &Topology) -> (Self, Vec<Shown>) {
+        let (items, shown) = items(topo, false);
+        let (lines, missing) = (Vec::new(), Vec::new());
+        let scene = Self { items, lines, missing, pointers: Vec::new(), cycle: Vec::new() };
+        (scene, shown)
     }
 
     fn point(

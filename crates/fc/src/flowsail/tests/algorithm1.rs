@@ -123,6 +123,30 @@ fn read_literally_a_flow_alone_goes_on_to_q_high() {
     assert_eq!(b.sent(), [(UP, state(true, 0))]);
 }
 
+/// Two normal queues and the isolation queue, 25 000 B in all. Flow 1 stands in one normal queue,
+/// flow 0 is counted in the other: 1, 2 (filled) or 3 queues (none is paused) share Q_l.
+#[test]
+fn what_divides_the_thresholds_is_a_choice() {
+    for (n_active, packets) in [("one", 26), ("filled", 13), ("unpaused", 9)] {
+        let mut b = bench(&[("queues", "3"), ("n-active", n_active)]);
+        send(&mut b, 1, 0..1);
+        send(&mut b, 0, 0..packets - 1);
+        assert!(b.sent().is_empty(), "{n_active}");
+        send(&mut b, 0, packets - 1..packets);
+        assert_eq!(b.sent(), [(UP, state(true, 0))], "{n_active}");
+    }
+}
+
+/// By `two-counters` a PAUSE is repeated, by `share-alone` it comes beyond Q_h: both at once.
+#[test]
+fn readings_combine() {
+    let mut b = two_queues("two-counters, share-alone");
+    send(&mut b, 0, 0..75);
+    assert!(b.sent().is_empty());
+    send(&mut b, 0, 75..76);
+    assert_eq!(b.sent(), [(UP, state(true, 0))]);
+}
+
 #[test]
 fn thresholds_shrink_with_the_active_queues_this_one_included() {
     let mut b = bench(&[("queues", "3")]);

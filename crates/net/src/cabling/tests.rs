@@ -1,0 +1,119 @@
+use super::*;
+use crate::build::explicit;
+
+const NONE: Defaults = Defaults { rate: None, length: None };
+
+const CSV: &str = "\u{feff}Device_A,Port_A,Device_B,Port_B,Speed,Length\n\
+    # rack 1\n\
+    leaf0,Ethernet0,h0,eth0,100G,3m\n\
+    \"leaf0\",Ethernet4,h1,eth0,100000,3 m\n\
+    leaf0,Ethernet8,spine0,Ethernet0,400GbE,40\n\
+    h2,eth0,leaf1,Ethernet0,100Gbps,3m\n\
+    leaf1,Ethernet8,spine0,Ethernet4,400,0.04km\n";
+
+const DOT: &str = "/* a fabric */ graph fabric {\n node [shape=box];\n rankdir = LR;\n\
+    leaf0 [type=leaf]; leaf1 [type=leaf]; spine0 [type=\"spine\"]; // switches\n\
+    leaf0:p0 -- h0 [speed=100G, length=3m]\n leaf0 -- h1 [speed=100G length=3m];\n\
+    leaf0 -- spine0 -- leaf1 [speed=\"400G\", length=\"40m\"]\n\
+    leaf1 -- h2 [speed=100G, length=3m];\n h0 [type=host] h1 [type=host] h2 [type=host]\n}\n";
+
+const GRAPHML: &str = "<?xml version=\"1.0\"?>\n<graphml><!-- x -->\n\
+    <key id=\"d0\" for=\"edge\" attr.name=\"speed\"/><key id=\"d1\" attr.name=\"length\"/>\n\
+    <graph edgedefault=\"undirected\">\n<node id=\"n0\"><data key=\"label\">leaf0</data></node>\n\
+    <node id=\"leaf1\"/><node id=\"spine0\"/><node id='h0'/><node id='h1'/><node id='h2'/>\n\
+    <edge source=\"n0\" target=\"h0\">\n<data key=\"d0\">100G</data>\
+    <data key=\"d1\">3m</data></edge>\n\
+    <edge source=\"n0\" target=\"h1\">\n<data key=\"d0\">100G</data>\
+    <data key=\"d1\">3m</data></edge>\n\
+    <edge source=\"n0\" target=\"spine0\">\n<data key=\"d0\">400G</data>\
+    <data key=\"d1\">40m</data></edge>\n<edge source=\"leaf1\" target=\"spine0\">\
+    <data key=\"d0\">400G</data><data key=\"d1\">40m</data></edge>\n\
+    <edge source=\"leaf1\" target=\"h2\"><data key=\"d0\">100G</data>\
+    <data key=\"d1\">3m</data></edge>\n</graph></graphml>\n";
+
+/// Links as sorted texts: ends, Gb/s, delay in ns (5 ns per metre).
+fn links(graph: &Params) -> Vec<String> {
+    let mut found: Vec<String> = graph
+        .links
+        .iter()
+        .map(|l| {
+            let mut ends = [l.a.as_str(), l.b.as_str()];
+            ends.sort_unstable();
+            let (rate, ns) = (l.rate.as_gbps_f64(), l.delay.as_ps() / 1000);
+            format!("{}-{} {rate} {ns}", ends[0], ends[1])
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn the_same_network_is_read_from_each_format() {
+    let expected = [
+        "h0-leaf0 100 15",
+        "h1-leaf0 100 15",
+        "h2-leaf1 100 15",
+        "leaf0-spine0 400 200",
+        "leaf1-spine0 400 200",
+    ];
+    for (name, text) in [("a.csv", CSV), ("a.dot", DOT), ("a.graphml", GRAPHML), ("a", GRAPHML)] {
+        let format = Format::guess(name, text);
+        let cabling = read(text, format, NONE).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(links(&cabling.graph), expected, "{name}");
+        let topo = explicit::build(&cabling.graph).expect("a network");
+        assert_eq!(topo.hosts().len(), 3, "{name}");
+        let leaf = topo.node_by_name("leaf1").expect("a switch");
+        assert_eq!(topo.node(leaf).layer, Layer::Tor, "{name}");
+    }
+}
+
+#[test]
+fn what_is_not_said_is_assumed_and_told() {
+    let text = "from,to\ns0,h0\ns0,h1\n";
+    let defaults = Defaults { rate: "25Gbps".parse().ok(), length: "10m".parse().ok() };
+    let cabling = read(text, Format::Csv, defaults).expect("a list");
+    assert_eq!(links(&cabling.graph), ["h0-s0 25 50", "h1-s0 25 50"]);
+    let notes = cabling.notes.join("; ");
+    assert!(notes.contains("3 nodes have no type") && notes.contains("2 cables have no speed"));
+}
+
+#[test]
+fn a_list_that_cannot_be_read_is_named_with_its_line() {
+    for (format, text, says) in [
+        (Format::Csv, "", "line 1: the list is empty"),
+        (Format::Csv, "form,to\nx,y\n", "no column `from` (did you mean `form`?)"),
+        (Format::Csv, "from,to\nx,\n", "line 2: a cable needs two ends"),
+        (Format::Csv, "from,to,speed,length\nx,y,fast,1m", "line 2: the speed"),
+        (Format::Csv, "from,to,speed,length\nx,y,1G,far", "line 2: the length"),
+        (Format::Csv, "from,to\nx,y\n", "the cable x-y has no speed: give --rate"),
+        (Format::Dot, "a -- b", "a DOT file is written"),
+        (Format::Dot, "graph {\n a -- }", "line 2: a cable needs two ends"),
+        (Format::Dot, "graph { \"a", "a quotation mark is not closed"),
+        (Format::Dot, "graph { a -- b [speed=1G", "`[` is not closed"),
+        (Format::GraphMl, "<graphml>\n<edge source=\"a\"/>", "line 2: an <edge> needs"),
+        (Format::GraphMl, "<graphml><node id=x/>", "needs quotation marks"),
+        (Format::GraphMl, "<graphml", "a tag is not closed"),
+        (Format::GraphMl, "<graphml></graphml>", "the list has no cables"),
+    ] {
+        let error = read(text, format, NONE).expect_err(text).to_string();
+        assert!(error.contains(says), "{text}: {error}");
+    }
+}
+
+/// Every text that comes of one of the lists by cutting or by changing a character is read or
+/// refused, without a panic.
+#[test]
+fn broken_lists_never_panic() {
+    for (format, text) in [(Format::Csv, CSV), (Format::Dot, DOT), (Format::GraphMl, GRAPHML)] {
+        let chars: Vec<char> = text.chars().collect();
+        for i in 0..chars.len() {
+            let cut: String = chars[..i].iter().collect();
+            let _ = read(&cut, format, NONE);
+            for sign in ['"', '<', '{', ',', '-', 'é', '\n'] {
+                let mut changed = chars.clone();
+                changed[i] = sign;
+                let _ = read(&changed.iter().collect::<String>(), format, NONE);
+            }
+        }
+    }
+}
