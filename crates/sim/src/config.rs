@@ -3,10 +3,12 @@
 mod balance;
 mod check;
 mod faults;
+mod receivers;
 
 pub use crate::probe::ProbeConfig;
 pub use balance::Balance;
 pub use faults::{ControlFault, FaultKind, FaultPick, MessageKind};
+pub use receivers::SlowReceiver;
 
 use weir_cc::ecn::Marking;
 use weir_cc::tcp::TcpParams;
@@ -42,6 +44,8 @@ pub struct Config {
     pub failures: Vec<LinkFailure>,
     /// Control frames that are lost, late or effective twice.
     pub faults: Vec<ControlFault>,
+    /// Hosts that take data in slowly; one of each host at most.
+    pub receivers: Vec<SlowReceiver>,
     /// Time from a failure or recovery to the change of routes.
     pub convergence: Time,
     /// When to stop.
@@ -72,6 +76,7 @@ impl Config {
             paths: Vec::new(),
             failures: Vec::new(),
             faults: Vec::new(),
+            receivers: Vec::new(),
             convergence: Time::ZERO,
             stop: Stop::Drained,
             probes: ProbeConfig::default(),
@@ -329,6 +334,9 @@ pub struct SwitchConfig {
     pub buffer: Bytes,
     /// How it is divided.
     pub thresholds: ThresholdConfig,
+    /// Dynamic thresholds: headroom of all ingresses of a switch together; `None` if each has its
+    /// own.
+    pub headroom_pool: Option<Bytes>,
     /// Bit `p` set: priority `p` is lossless.
     pub lossless: PrioritySet,
     /// How priorities share a port.
@@ -375,6 +383,7 @@ impl Default for SwitchConfig {
                 xon: Bytes::from_kb(45),
                 limit: IngressLimit::Lossless,
             },
+            headroom_pool: None,
             lossless: PrioritySet::from_bits(1 << 3),
             schedule: PrioritySchedule::default(),
             ecn: None,

@@ -15,6 +15,7 @@
 //! | `engine/` | which node runs when; results do not depend on it |
 //! | `switch/`, `nic/` | the two kinds of nodes |
 //! | `wire.rs`, `link.rs`, `mail.rs` | what is between them |
+//! | [`stations`] | nodes without an engine: for other shells, and for logs of what nodes do |
 //! | [`probe`] | what is measured along the way, and how to measure something else |
 //! | `deadlock.rs` | cyclic waits, and runs in which nothing moves any more |
 //!
@@ -67,12 +68,15 @@ mod mail;
 mod nic;
 mod node;
 pub mod outcome;
+pub mod parcel;
 pub mod probe;
 mod report;
 mod responses;
 pub mod run;
 mod shared;
+mod snapshot;
 mod standstill;
+pub mod stations;
 mod switch;
 mod tally;
 mod threads;

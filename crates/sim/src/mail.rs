@@ -1,6 +1,7 @@
 //! Packets that cross from one thread's part of the network to another's.
 
 use crate::extras::{Extras, IntStack, Said};
+use crate::parcel::{Cargo, Parcel};
 use crate::wire::WireId;
 use weir_core::{Packet, PacketKind, Time};
 
@@ -53,6 +54,22 @@ impl Mail {
     /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.crossings.is_empty()
+    }
+
+    /// Takes all packets out, each with what it carries.
+    pub(crate) fn parcels(&mut self) -> impl Iterator<Item = (WireId, Time, Parcel)> {
+        self.first = None;
+        let mut messages = self.messages.drain(..);
+        let mut telemetry = self.telemetry.drain(..);
+        // what packets carry is in the order of the packets
+        self.crossings.drain(..).map(move |Crossing { wire, arrival, packet }| {
+            let cargo = match packet.kind {
+                _ if packet.extra == Packet::NO_EXTRA => Cargo::None,
+                PacketKind::Control => messages.next().map_or(Cargo::None, Cargo::from),
+                _ => telemetry.next().map_or(Cargo::None, Cargo::from),
+            };
+            (wire, arrival, Parcel::new(packet, cargo))
+        })
     }
 
     /// Takes all packets out; what they carry goes to the side pool of their new part.

@@ -4,7 +4,7 @@ use crate::env::{Ahead, Env};
 use crate::nic::Nic;
 use crate::probe::{ProbeList, Probes, Sight};
 use crate::switch::Switch;
-use weir_core::{NodeId, Time};
+use weir_core::{Bytes, NodeId, Time};
 
 /// A switch or a host.
 pub(crate) enum Node {
@@ -81,10 +81,26 @@ impl Node {
         }
     }
 
+    /// Whether nothing is left to send, and nothing but control frames is inside.
+    pub(crate) fn is_drained(&self) -> bool {
+        match self {
+            Self::Nic(n) => n.all_flows_over() && n.packets_inside() == 0,
+            Self::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipeline.is_empty(),
+        }
+    }
+
     /// The last time anything other than a periodic event happened here.
     pub(crate) fn last_activity(&self) -> Time {
         let tally = self.tally();
         tally.last_activity.max(tally.last_response)
+    }
+
+    /// The run has ended: the last window of its recording is over.
+    pub(crate) fn end_recording(&mut self, end: Time) {
+        match self {
+            Self::Switch(s) => s.end_recording(end),
+            Self::Nic(n) => n.end_recording(end),
+        }
     }
 
     pub(crate) fn probes(&self) -> &Probes {

@@ -1,12 +1,17 @@
 //! What a run found out.
 
+mod blame;
 mod captured;
 mod faulted;
 mod flow;
 mod job;
 mod lengths;
 mod measurement;
+mod recording;
 
+pub use blame::{
+    BlameLog, CulpritKind, FlowBlame, PauseCulprits, PortKey, QueueCulprit, Wait, Waited,
+};
 pub use captured::CapturedFrame;
 pub use faulted::{Fate, FaultedFrame};
 pub use flow::{FlowIter, FlowRecord, Flows, HeldAt, TcpRecord};
@@ -15,6 +20,7 @@ pub use job::{IterationRecord, JobRecord, RankWait, Span};
 pub use lengths::QueueStats;
 pub(crate) use lengths::{SUB, bin};
 pub use measurement::{Cell, CellKind, Column, Measurement};
+pub use recording::{Delivery, DropEvent, HoldRecord, LeftOut, Recording, WindowSample};
 pub use weir_core::control::PauseScope;
 use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, QueueId, Rate, Reason, Time};
 
@@ -47,13 +53,20 @@ pub struct Outcome {
     pub faulted: Vec<FaultedFrame>,
     /// How many more there were than were kept.
     pub faulted_left_out: u64,
+    /// At the time limit or an interruption: what is held where a control frame was lost or late
+    /// since the hold began, so that it may be held for ever.
+    pub held_at_end: Vec<Stuck>,
     /// Samples, when a series was asked for.
     pub series: Vec<Sample>,
     /// The interval between them: longer than asked for when the run was so long that samples
     /// had to be thinned out.
     pub series_interval: Option<Time>,
+    /// What a recording is made of, when one was asked for.
+    pub recording: Option<Box<Recording>>,
     /// What probes found that has no field of its own here: a table of each that has columns.
     pub measurements: Vec<Measurement>,
+    /// Where the completion times of flows went, if that was asked for.
+    pub blame: Option<Box<BlameLog>>,
     /// All jobs, in the order of the plan.
     pub jobs: Vec<JobRecord>,
     /// Hash over all per-flow results, and those of jobs.
@@ -175,6 +188,8 @@ pub struct Totals {
     pub discarded: u64,
     /// Watchdog storms detected.
     pub watchdog_storms: u64,
+    /// How often NICs ended a pause of theirs to prevent a storm.
+    pub storms_prevented: u64,
     /// Retransmission timers that fired.
     pub timeouts: u64,
     /// Those of flows that lost neither data nor answers: a pause or a queue was longer than the
@@ -280,11 +295,13 @@ pub enum DropReason {
     Watchdog,
     /// A fault of the scenario; only control frames are lost this way.
     Fault,
+    /// It did not fit into the receive buffer of a slow host.
+    ReceiverFull,
 }
 
 impl DropReason {
     /// All reasons.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::BufferFull,
         Self::HeadroomExceeded,
         Self::Scheme,
@@ -294,6 +311,7 @@ impl DropReason {
         Self::BitError,
         Self::Watchdog,
         Self::Fault,
+        Self::ReceiverFull,
     ];
 
     /// How files and tables call it.
@@ -308,6 +326,7 @@ impl DropReason {
             Self::BitError => "bit-error",
             Self::Watchdog => "watchdog",
             Self::Fault => "fault",
+            Self::ReceiverFull => "receiver-full",
         }
     }
 

@@ -24,31 +24,19 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         _ => world.nodes.iter().map(Node::last_activity).max().unwrap_or(Time::ZERO),
     };
     audit(&world, &finish)?;
+    world.nodes.iter_mut().for_each(|node| node.end_recording(end));
     let totals = totals(&world, end)?;
     check_order(&world)?;
     let jobs = jobs::records(&world.nodes, world.shared);
     let flows = flows(&mut world, end);
     let probes = &world.shared.config.probes;
     let mut outcome = Outcome {
-        end,
-        finish,
         totals,
         flows,
-        ports: Vec::new(),
-        switches: Vec::new(),
-        drops: Vec::new(),
-        pauses: Vec::new(),
-        pauses_left_out: 0,
-        captured: Vec::new(),
-        not_captured: Vec::new(),
-        faulted: Vec::new(),
-        faulted_left_out: 0,
-        series: Vec::new(),
         series_interval: probes.series,
         measurements: probe::measurements(probes),
         jobs,
-        digest: 0,
-        traffic_hash: 0,
+        ..nothing(end, finish)
     };
     let mut hash = TrafficHash::default();
     for node in &mut world.nodes {
@@ -73,6 +61,34 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         outcome.digest = digest(&outcome.flows, &outcome.jobs);
     }
     Ok(outcome)
+}
+
+/// An outcome without anything in it.
+pub(crate) fn nothing(end: Time, finish: Finish) -> Outcome {
+    Outcome {
+        end,
+        finish,
+        totals: Totals::default(),
+        flows: Flows::default(),
+        ports: Vec::new(),
+        switches: Vec::new(),
+        drops: Vec::new(),
+        pauses: Vec::new(),
+        pauses_left_out: 0,
+        captured: Vec::new(),
+        not_captured: Vec::new(),
+        faulted: Vec::new(),
+        held_at_end: Vec::new(),
+        faulted_left_out: 0,
+        series: Vec::new(),
+        series_interval: None,
+        recording: None,
+        measurements: Vec::new(),
+        blame: None,
+        jobs: Vec::new(),
+        digest: 0,
+        traffic_hash: 0,
+    }
 }
 
 /// Adds the control frames that faults and bit errors have hit.
@@ -149,6 +165,7 @@ fn totals(world: &Remains<'_>, at: Time) -> Result<Totals, SimError> {
             Node::Switch(s) => inside += s.packets_inside(),
             Node::Nic(n) => {
                 inside += n.packets_inside();
+                t.storms_prevented += n.intake.as_ref().map_or(0, |intake| intake.prevented);
                 t.flows += n.count.started;
                 t.data_sent += n.count.data_sent;
                 t.data_arrived += n.count.data_arrived;
@@ -159,8 +176,8 @@ fn totals(world: &Remains<'_>, at: Time) -> Result<Totals, SimError> {
         }
     }
     t.in_network = inside;
-    let sent = t.data_sent + t.acks_sent;
-    let arrived = t.data_arrived + t.acks_arrived;
+    let sent = t.data_sent + t.acks_sent + world.visitors.entered;
+    let arrived = t.data_arrived + t.acks_arrived + world.visitors.left;
     if sent != arrived + t.dropped + inside {
         return Err(SimError::Conservation { at, sent, arrived, dropped: t.dropped, inside });
     }

@@ -2,13 +2,14 @@
 
 use crate::config::{Config, Stop};
 use crate::deadlock;
-use crate::engine::Part;
 use crate::engine::partition::Partition;
+use crate::engine::{Engine, Part};
 use crate::error::SimError;
 use crate::node::Node;
 use crate::outcome::{Finish, Outcome};
 use crate::report;
 use crate::shared::{Prepared, Shared};
+use crate::standstill;
 use crate::threads;
 use crate::tree::HORIZON;
 use crate::world::World;
@@ -45,6 +46,17 @@ pub trait Observer {
     /// observer should not call it more often than somebody reads it. `Break` ends the run as
     /// [`Finish::Interrupted`].
     fn progress(&mut self, look: &dyn Fn() -> Progress) -> ControlFlow<()>;
+
+    /// Called on the grid: whether somebody wants to see what there is so far. That is a copy of
+    /// all flows and of the whole recording.
+    fn wants_look(&mut self) -> bool {
+        false
+    }
+
+    /// What there is so far: flows and the recording. Everything else is empty.
+    fn so_far(&mut self, outcome: Outcome) {
+        let _ = outcome;
+    }
 }
 
 /// No observer: progress is ignored and nothing interrupts the run.
@@ -86,8 +98,15 @@ pub fn run_prepared(
     let shared = Shared::new(topology, config, prepared)?;
     let mut world = World::build(&shared, traffic)?;
     observer.begins();
-    let finish = world.simulate(observer);
-    report::outcome(world.into_remains(), finish)
+    let mut engine = world.engine();
+    let finish = world.simulate(&mut *engine, observer);
+    // a run that stands still says so with its end
+    let held = match finish {
+        Finish::TimeLimit | Finish::Interrupted => standstill::held_by_faults(&world),
+        _ => Vec::new(),
+    };
+    let outcome = report::outcome(world.into_remains(), finish)?;
+    Ok(Outcome { held_at_end: held, ..outcome })
 }
 
 /// How many threads a run would use: what was asked for, at most as many as there is enough work
@@ -98,8 +117,11 @@ pub fn threads(topology: &Topology, traffic: &Traffic, config: &Config) -> usize
 
 impl World<'_> {
     /// Moves from grid point to grid point until there is a reason to stop.
-    fn simulate(&mut self, observer: &mut dyn Observer) -> Finish {
-        let mut engine = self.engine();
+    pub(crate) fn simulate(
+        &mut self,
+        engine: &mut dyn Engine,
+        observer: &mut dyn Observer,
+    ) -> Finish {
         let stop = match self.shared.config.stop {
             Stop::Drained => HORIZON,
             Stop::At(t) => t,
@@ -110,10 +132,10 @@ impl World<'_> {
             // Samples must not change the instants at which the run as a whole is looked at.
             let grid = self.next_grid().min(stop);
             while self.sample_at < grid {
-                self.advance(&mut *engine, self.sample_at);
+                self.advance(engine, self.sample_at);
                 self.sample();
             }
-            self.advance(&mut *engine, grid);
+            self.advance(engine, grid);
             self.at_grid_point();
             if self.sample_at == grid {
                 self.sample();
@@ -123,6 +145,9 @@ impl World<'_> {
             }
             if observer.progress(&|| self.progress()).is_break() {
                 return Finish::Interrupted;
+            }
+            if observer.wants_look() {
+                observer.so_far(self.so_far());
             }
         }
     }
@@ -209,7 +234,8 @@ mod tests {
         let prepared = Prepared::new(&topology, &config);
         let shared = Shared::new(&topology, &config, &prepared).unwrap();
         let mut world = World::build(&shared, &plan).unwrap();
-        assert_eq!(world.simulate(&mut ()), Finish::TimeLimit);
+        let mut engine = world.engine();
+        assert_eq!(world.simulate(&mut *engine, &mut ()), Finish::TimeLimit);
         assert_eq!(cores(&world.partition), [0, 4]);
         for id in (0..topology.nodes().len()).map(NodeId::from_index) {
             assert_eq!(world.node(id).id(), id);

@@ -3,7 +3,7 @@
 use crate::config::{Config, LinkFailure, Routing};
 use crate::error::SimError;
 use crate::link::Outages;
-use crate::probe::ProbeSetup;
+use crate::probe::{ProbeSetup, blame};
 use crate::thresholds::SwitchThresholds;
 use std::sync::Arc;
 use weir_cc::hpcc::Telemetry;
@@ -37,6 +37,10 @@ pub(crate) struct Shared<'a> {
     pub(crate) telemetry: Option<Telemetry>,
     /// How far apart receivers send congestion notification packets, if they do.
     pub(crate) cnp_interval: Option<Time>,
+    /// What travels beside packets, if blame is asked for.
+    lives: Option<Arc<blame::Lives>>,
+    /// The number of a node's first port among those of all nodes, if blame is asked for.
+    first_ports: Vec<usize>,
 }
 
 /// What a run must know of the paths of a network. On a large network this takes most of the time
@@ -86,9 +90,20 @@ impl<'a> Shared<'a> {
         for path in &config.paths {
             paths.push(validate_path(topology, path)?);
         }
+        let mut first_ports = Vec::new();
+        let lives = config.probes.blame.then(|| {
+            let mut ports = 0;
+            for (node, _) in topology.nodes().iter().enumerate() {
+                first_ports.push(ports);
+                ports += topology.ports(NodeId(node as u32)).len();
+            }
+            Arc::new(blame::Lives::new(ports))
+        });
         Ok(Self {
             topology,
             config,
+            lives,
+            first_ports,
             thresholds: SwitchThresholds::new(topology, config),
             epochs: epochs(topology, config, &prepared.routes),
             paths,
@@ -226,14 +241,36 @@ impl Shared<'_> {
 
     /// What a probe is told about a node.
     pub(crate) fn probe_setup(&self, node: NodeId, role: Role) -> ProbeSetup<'_> {
+        let slow = self.config.receivers.iter().any(|r| r.host == node);
         ProbeSetup {
             node,
             role,
+            may_pause: role == Role::Switch || slow,
             ports: self.topology.ports(node).len(),
             switch_ports: self.switch_ports,
             fixed_tables: false,
             config: &self.config.probes,
         }
+    }
+
+    /// What the probe for blame needs at a node, if it is asked for.
+    pub(crate) fn blame_setup(&self, node: NodeId, role: Role) -> Option<blame::Setup> {
+        let lives = Arc::clone(self.lives.as_ref()?);
+        let first = self.first_ports[node.index()];
+        let ends = self.topology.ports(node).iter().enumerate();
+        let of = ends.map(|(port, end)| {
+            let out = self.first_ports[end.peer.index()] + end.peer_port.index();
+            (self.topology.link(end.link).rate, out, first + port)
+        });
+        Some(blame::Setup {
+            node,
+            role,
+            ports: blame::Ports { of: of.collect(), overhead: self.config.link.overhead },
+            latency: self.config.switch.hop_latency(),
+            pipelined: self.config.switch.pipeline.is_some(),
+            most_pauses: self.config.probes.pause_events,
+            lives,
+        })
     }
 
     /// When the link at a port is down.

@@ -71,6 +71,16 @@ impl Standstill {
     }
 }
 
+/// Queues and flows that are held, where a control frame that was lost or late may be why.
+pub(crate) fn held_by_faults(world: &World<'_>) -> Vec<Stuck> {
+    if !world.nodes().any(|n| n.faults().misheard) {
+        return Vec::new();
+    }
+    let mut held = all_stuck(world);
+    held.retain(|s| s.lost.is_some());
+    held
+}
+
 /// How far the flows of all hosts have come: new payload that has arrived, and senders that are not
 /// done.
 fn progress(world: &World<'_>) -> (u64, u64) {

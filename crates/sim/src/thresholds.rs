@@ -62,9 +62,11 @@ impl<'a> SwitchThresholds<'a> {
         let set_aside = self.links(switch).map(|l| {
             let frame = c.nic.max_frame();
             let auto = || dynamic_headroom(l.rate, l.delay, c.switch.latency, frame, &c.link);
-            headroom.unwrap_or_else(auto).saturating_add(reserve).get().saturating_mul(lossless)
+            let own = if c.switch.headroom_pool.is_some() { Some(Bytes::ZERO) } else { headroom };
+            own.unwrap_or_else(auto).saturating_add(reserve).get().saturating_mul(lossless)
         });
-        let set_aside = set_aside.fold(0, u64::saturating_add);
+        let pool = c.switch.headroom_pool.unwrap_or_default().get();
+        let set_aside = set_aside.fold(pool, u64::saturating_add);
         let shared = c.switch.buffer.get().saturating_sub(set_aside);
         let of_port = |l: &Link| {
             let shift = self.alpha_shift(shift, l.rate);

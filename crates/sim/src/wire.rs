@@ -9,6 +9,7 @@ use crate::agenda::Agenda;
 use crate::chain::{Chain, Store, Taken};
 use crate::extras::Extras;
 use crate::mail::{Crossing, Mail};
+use crate::parcel::Parcel;
 use crate::tree::Tournament;
 use std::sync::Arc;
 use weir_core::prefetch::prefetch;
@@ -171,6 +172,25 @@ impl Wires {
         for Crossing { wire, arrival, packet } in mail.unpack(&mut self.extras) {
             self.send(wire, arrival, &packet);
         }
+    }
+
+    /// Puts what comes from outside on the wire into `port` of `node`, which is of this part.
+    pub(crate) fn deliver(&mut self, (node, port): (NodeId, PortId), at: Time, parcel: Parcel) {
+        let wire = WireId(self.first[node.index()] + u32::from(port.0));
+        let packet = parcel.unpack(&mut self.extras);
+        self.send(wire, at, &packet);
+    }
+
+    /// Takes what was sent to part `to`, with the far ends of the wires and the arrival times.
+    pub(crate) fn sent_to(
+        &mut self,
+        to: usize,
+    ) -> impl Iterator<Item = ((NodeId, PortId), Time, Parcel)> {
+        let wires = &self.wires;
+        self.outboxes[to].parcels().map(|(wire, at, parcel)| {
+            let wire = &wires[wire.0 as usize];
+            ((wire.node, wire.port), at, parcel)
+        })
     }
 
     /// Prefetches the wires into a node.

@@ -12,11 +12,12 @@ use crate::nic::jobs::Agent;
 use crate::node::Node;
 use crate::probe::Hears;
 use crate::shared::Shared;
+use crate::stations::Visitors;
 use crate::switch::Switch;
 use crate::threads::threads;
 use crate::wire::{WireNumbers, Wires};
 use rustc_hash::FxHashMap;
-use weir_core::{Bytes, NodeId, Time};
+use weir_core::{NodeId, Time};
 use weir_traffic::{HostFlows, Traffic};
 
 /// The network of a run at an instant.
@@ -35,15 +36,7 @@ impl<'a> World<'a> {
     pub(crate) fn build(shared: &'a Shared<'a>, traffic: &Traffic) -> Result<Self, SimError> {
         let topology = shared.topology;
         let partition = Partition::new(topology, threads(topology, traffic, shared.config));
-        let mut sources: FxHashMap<NodeId, HostFlows> =
-            traffic.sources(shared.config.seed).into_iter().map(|s| (s.host(), s)).collect();
-        let mut agents = Agent::all(traffic, shared.config.seed);
-        let numbers = WireNumbers::new(topology, &partition.parts);
-        let shares: Vec<Vec<Share>> = partition
-            .parts
-            .iter()
-            .map(|ids| ids.iter().map(|id| (sources.remove(id), agents.remove(id))).collect())
-            .collect();
+        let (numbers, shares) = deal(shared, traffic, &partition);
         let build = |(p, share)| build_part(shared, &partition, &numbers, p, share);
         let mut shares = shares.into_iter().enumerate();
         // each part by the thread that would run it, so that its memory is together, too
@@ -53,6 +46,25 @@ impl<'a> World<'a> {
             let others = others.into_iter().map(|o| o.join().expect("parts are built"));
             mine.map(|mine| mine()).into_iter().chain(others).collect::<Result<Vec<_>, _>>()
         })?;
+        Self::of_parts(shared, traffic, partition, parts)
+    }
+
+    /// [`World::build`] with every node in a part of its own.
+    pub(crate) fn apart(shared: &'a Shared<'a>, traffic: &Traffic) -> Result<Self, SimError> {
+        let partition = Partition::apart(shared.topology);
+        let (numbers, shares) = deal(shared, traffic, &partition);
+        let shares = shares.into_iter().enumerate();
+        let parts = shares.map(|(p, share)| build_part(shared, &partition, &numbers, p, share));
+        let parts = parts.collect::<Result<Vec<_>, _>>()?;
+        Self::of_parts(shared, traffic, partition, parts)
+    }
+
+    fn of_parts(
+        shared: &'a Shared<'a>,
+        traffic: &Traffic,
+        partition: Partition,
+        parts: Vec<Part>,
+    ) -> Result<Self, SimError> {
         let sample_at = next_sample(&parts);
         let nodes = parts.iter().flat_map(|p| &p.nodes);
         let on_grid = nodes.filter(|n| n.probes().hear(Hears::GRID)).map(Node::id).collect();
@@ -132,10 +144,7 @@ impl<'a> World<'a> {
 
     /// All flows over and nothing but control frames anywhere.
     pub(crate) fn drained(&self) -> bool {
-        self.nodes().all(|n| match n {
-            Node::Nic(n) => n.all_flows_over() && n.packets_inside() == 0,
-            Node::Switch(s) => s.books.mmu.used() == Bytes::ZERO && s.pipeline.is_empty(),
-        }) && !self.carries_traffic()
+        self.nodes().all(Node::is_drained) && !self.carries_traffic()
     }
 
     /// Lets probes look at their nodes.
@@ -163,12 +172,30 @@ impl<'a> World<'a> {
             self.parts.into_iter().map(|p| (p.nodes, p.wires)).unzip();
         let mut nodes: Vec<Node> = nodes.into_iter().flatten().collect();
         nodes.sort_unstable_by_key(Node::id);
-        Remains { shared: self.shared, nodes, wires, now: self.now }
+        let visitors = Visitors::default();
+        Remains { shared: self.shared, nodes, wires, now: self.now, visitors }
     }
 }
 
 /// What a host has to send: its flows, and the ranks of jobs.
 type Share = (Option<HostFlows>, Option<Box<Agent>>);
+
+/// The numbers of the wires, and what the hosts of each part have to send.
+fn deal(
+    shared: &Shared<'_>,
+    traffic: &Traffic,
+    partition: &Partition,
+) -> (WireNumbers, Vec<Vec<Share>>) {
+    let seed = shared.config.seed;
+    let mut sources: FxHashMap<NodeId, HostFlows> =
+        traffic.sources(seed).into_iter().map(|s| (s.host(), s)).collect();
+    let mut agents = Agent::all(traffic, seed);
+    let numbers = WireNumbers::new(shared.topology, &partition.parts);
+    let mut share = |id: &NodeId| (sources.remove(id), agents.remove(id));
+    let shares = partition.parts.iter().map(|ids| ids.iter().map(&mut share).collect());
+    let shares = shares.collect();
+    (numbers, shares)
+}
 
 /// The nodes of a part, with the flows of its hosts, and the wires into them.
 fn build_part(
@@ -206,4 +233,6 @@ pub(crate) struct Remains<'a> {
     pub(crate) nodes: Vec<Node>,
     pub(crate) wires: Vec<Wires>,
     pub(crate) now: Time,
+    /// Packets from outside of the run.
+    pub(crate) visitors: Visitors,
 }

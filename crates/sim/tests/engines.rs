@@ -12,6 +12,7 @@ use weir_sim::config::{
     EcnConfig, EngineConfig, IngressLimit, LinkFailure, PipelineConfig, Reliability, Stop,
     ThresholdConfig,
 };
+use weir_sim::probe::RecordConfig;
 use weir_sim::{Config, Finish, Outcome};
 use weir_traffic::FlowSpec;
 
@@ -31,6 +32,9 @@ const ENGINES: [EngineConfig; 8] = [
 /// differ in how often an idle clock was looked at.
 fn all_agree(topology: &Topology, flows: &[FlowSpec], config: &Config) -> Outcome {
     let mut reference: Option<Outcome> = None;
+    let mut config = config.clone();
+    // few rows: windows become longer on the way
+    config.probes.record = Some(RecordConfig { window: Time::from_ns(700), rows: 3000 });
     for engine in ENGINES {
         let out = run(topology, flows, &Config { engine, ..config.clone() });
         if let Some(first) = &reference {

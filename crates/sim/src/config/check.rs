@@ -39,6 +39,11 @@ fn check(config: &Config) -> Result<(), SimError> {
     }
     config.probes.check()?;
     config.faults.iter().try_for_each(|fault| fault.check())?;
+    config.receivers.iter().try_for_each(|receiver| receiver.check())?;
+    if config.probes.blame && !config.receivers.is_empty() {
+        let value = "asked for beside hosts that take data in slowly".into();
+        return setting("blame", value, "it cannot follow data that waits in a receiver");
+    }
     check_transport(config)?;
     if let Some(pipeline) = config.switch.pipeline {
         check_pipeline(config, &pipeline)?;

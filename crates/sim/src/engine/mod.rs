@@ -12,6 +12,7 @@ pub(crate) mod balance;
 pub(crate) mod barrier;
 pub(crate) mod calendar;
 pub(crate) mod partition;
+pub(crate) mod relay;
 pub(crate) mod sequential;
 pub(crate) mod tiers;
 pub(crate) mod window;
@@ -39,7 +40,7 @@ impl Part {
     }
 
     /// Asks every node when it has something to do first.
-    fn announce(&mut self) {
+    pub(crate) fn announce(&mut self) {
         for node in &self.nodes {
             self.wires.agenda.set_next(node.id(), node.next());
         }

@@ -58,6 +58,13 @@ impl Partition {
         Self::from_parts(topology, members, settled)
     }
 
+    /// Every node is a part of its own: part `i` is node `i`.
+    pub(crate) fn apart(topology: &Topology) -> Self {
+        let nodes = topology.nodes().len();
+        let parts = (0..nodes).map(|i| vec![NodeId::from_index(i)]).collect();
+        Self::from_parts(topology, parts, vec![1; nodes])
+    }
+
     /// `node`, which is one of those that may move, is the last one of part `to` from now on.
     pub(crate) fn relocate(&mut self, node: NodeId, to: usize) {
         let (from, place) = self.place[node.index()];

@@ -8,6 +8,7 @@
 //! ACKs that flow control holds. [`jobs`] runs the ranks of jobs, whose messages [`pair`] puts
 //! into queue pairs.
 
+pub(crate) mod intake;
 pub(crate) mod jobs;
 pub(crate) mod pair;
 pub(crate) mod port;
@@ -25,6 +26,7 @@ use crate::env::{Ahead, Env};
 use crate::extras::Said;
 use crate::faults::Faults;
 use crate::frame::outgoing;
+use crate::probe::record::{Held, PortLook};
 use crate::probe::{Hears, Probes};
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule, Shared};
@@ -32,6 +34,7 @@ use crate::tally::Tally;
 use crate::timers::{Name, Number, Timers};
 use crate::tree::Tournament;
 use crate::wire::{Inbox, WireNumbers, Wires};
+use intake::{Intake, IntakeTimer};
 use jobs::Agent;
 use port::NicPort;
 use receive::Receiver;
@@ -64,6 +67,8 @@ pub(crate) enum NicTimer {
     Stop(u32),
     /// TCP: an ACK has been held back for long enough.
     DelayedAck(FlowId),
+    /// The receive buffer of a slow host.
+    Intake(IntakeTimer),
     /// A rank is to be told something. Last, so that it finds everything else as it is then.
     Rank,
 }
@@ -107,7 +112,7 @@ pub(crate) struct HostCount {
 pub(crate) struct Nic {
     pub(crate) id: NodeId,
     /// No bit errors and no outages at any port: no need to look for damage. And no probe hears of
-    /// what comes in.
+    /// what comes in, and nothing waits in a receive buffer.
     undamaged: bool,
     pub(crate) ports: Vec<NicPort>,
     inbox: Inbox,
@@ -144,6 +149,8 @@ pub(crate) struct Nic {
     pub(super) streams: Streams,
     /// The ranks of jobs that live here.
     pub(crate) agent: Option<Box<Agent>>,
+    /// The receive buffer, of a host that is ever slow.
+    pub(crate) intake: Option<Box<Intake>>,
     pub(crate) probes: Probes,
 }
 
@@ -172,7 +179,9 @@ impl Nic {
         let mmu = Mmu::new(mmu, setup.len());
         let hears = |p: &Priority| fc.interest(&mmu, PortId(0), *p) == Interest::Every;
         let quiet = Priority::ALL.into_iter().filter(|p| shortcuts && !hears(p)).collect();
-        let probes = Probes::new(&shared.probe_setup(id, Role::Nic));
+        let probes = Probes::new(&shared.probe_setup(id, Role::Nic))
+            .with_blame(shared.blame_setup(id, Role::Nic));
+        let intake = Intake::of(id, shared);
         let mut nic = Self {
             id,
             quiet,
@@ -201,6 +210,7 @@ impl Nic {
             faults: Faults::new(id, shared),
             undamaged: shortcuts
                 && !probes.hear(Hears::ARRIVED)
+                && intake.is_none()
                 && shared.byte_survival_ln == 0.0
                 && ports.iter().all(|p| p.outages.is_empty()),
             ports,
@@ -212,6 +222,7 @@ impl Nic {
             disorder: None,
             streams: Streams::default(),
             agent,
+            intake,
         };
         nic.upcoming = nic.source.next();
         nic.watch_ranks();
@@ -273,7 +284,7 @@ impl Nic {
     pub(crate) fn run(&mut self, until: Time, env: &mut Env<'_, '_>) {
         env.wires.open(self.id, self.ports.len(), &mut self.inbox);
         self.inbox.check(self.id, until);
-        self.timers.bound(self.schedule.next().min(self.next_flow()).min(until));
+        self.bound_timers(until);
         loop {
             let (arrival, clock) = (self.inbox.next(), self.clocks.earliest());
             let now = arrival.min(clock);
@@ -307,6 +318,10 @@ impl Nic {
             env.wires.agenda.set_next(self.id, Tournament::or_never(now));
             return Due::Nothing;
         }
+        if now >= self.probes.window_end() {
+            self.close_windows(now);
+            self.bound_timers(until);
+        }
         if admin > now && packet == now {
             return Due::Packet;
         }
@@ -318,8 +333,35 @@ impl Nic {
         } else {
             self.on_flow_start(now, env);
         }
-        self.timers.bound(self.schedule.next().min(self.next_flow()).min(until));
+        self.bound_timers(until);
         Due::Other
+    }
+
+    /// Packets before this time are looked at without a thought of anything else.
+    fn bound_timers(&mut self, until: Time) {
+        let others = self.schedule.next().min(self.next_flow());
+        self.timers.bound(others.min(until).min(self.probes.window_end()));
+    }
+
+    /// Closes the windows of the recording that end at `now` or before.
+    #[cold]
+    fn close_windows(&mut self, now: Time) {
+        let Self { ports, probes, .. } = self;
+        if let Some(recorder) = &mut probes.recorder {
+            recorder
+                .close(now, |p, at| PortLook::new(&ports[p].tx, (0, 0), &ports[p].meter.holds, at));
+        }
+    }
+
+    /// Closes the last window of the recording; nothing happens any more.
+    pub(crate) fn end_recording(&mut self, end: Time) {
+        self.close_windows(end);
+        let Self { ports, probes, .. } = self;
+        if let Some(recorder) = &mut probes.recorder {
+            recorder.finish(end, |p, at| {
+                PortLook::new(&ports[p].tx, (0, 0), &ports[p].meter.holds, at)
+            });
+        }
     }
 
     fn on_timer(&mut self, now: Time, env: &mut Env<'_, '_>) {
@@ -343,6 +385,7 @@ impl Nic {
             NicTimer::Timeout(slot) => self.on_timeout(slot, now, env),
             NicTimer::Stop(slot) => self.on_stop(slot, now, env),
             NicTimer::DelayedAck(flow) => self.on_delayed_ack(flow, now, env),
+            NicTimer::Intake(timer) => self.on_intake(timer, now, env),
             NicTimer::Rank => self.on_rank_events(now, env),
         }
     }
@@ -374,6 +417,9 @@ impl Nic {
                 let view = NodeView { now, books: &self.books };
                 self.fc.link(&view, port, up, &mut self.actions);
                 self.carry_out(now, env);
+                if up {
+                    self.repeat_pause(now, env);
+                }
                 self.wake(port.index(), now);
             }
         }
@@ -437,7 +483,8 @@ impl Nic {
                 let p = &mut self.ports[port.index()];
                 sender.note_hold(state, p.priority_clocks[priority.index()].read(now), now);
                 p.meter.holds.count(priority, state, now);
-                self.probes.held(now, port, target, state);
+                let what = Held::Flow(sender.spec.id, priority);
+                self.probes.held(now, port, target, what, state);
                 let single_queue = p.fifo.is_some();
                 if !held {
                     self.lift(q.0, now);
@@ -452,7 +499,7 @@ impl Nic {
                 if !self.ports[port.index()].hold_priority(priority, state, now) {
                     return;
                 }
-                self.probes.held(now, port, target, state);
+                self.probes.held(now, port, target, Held::Priority(priority), state);
                 if !held {
                     self.lift_priority(port, priority, now);
                 }

@@ -9,6 +9,7 @@ use crate::corruption;
 use crate::env::Env;
 use crate::extras::Envelope;
 use crate::outcome::{DropReason, Fate, MaybeTime};
+use crate::probe::record::Held;
 use weir_cc::hpcc::Telemetry;
 use weir_cc::{Ack, IntHop, MAX_HOPS, Timers};
 use weir_core::{Bytes, ControlMessage, FlowId, Packet, PacketKind, PortId, Time, packet::flags};
@@ -154,8 +155,7 @@ impl Nic {
         match packet.kind {
             PacketKind::Data => {
                 self.tally.last_activity = now;
-                self.count.data_arrived += 1;
-                self.on_data(packet, now, env);
+                self.take_in(packet, now, env);
             }
             PacketKind::Ack | PacketKind::Nack | PacketKind::SynAck => {
                 self.tally.last_activity = now;
@@ -176,6 +176,25 @@ impl Nic {
             PacketKind::Mark => unreachable!("marks are never on a wire"),
         }
         if !self.quiet.contains(packet.priority) && packet.kind != PacketKind::Control {
+            self.tell_delivered(packet, now, env);
+        }
+    }
+
+    /// The host takes in a data packet.
+    #[inline]
+    fn take_in(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        self.count.data_arrived += 1;
+        if let Some(recorder) = &mut self.probes.recorder {
+            let header = env.shared.config.nic.header.get();
+            recorder.arrived(packet.flow, u64::from(packet.size).saturating_sub(header));
+        }
+        self.on_data(packet, now, env);
+    }
+
+    /// The host takes in a packet that has waited in the receive buffer.
+    pub(super) fn deliver(&mut self, packet: &Packet, now: Time, env: &mut Env<'_, '_>) {
+        self.take_in(packet, now, env);
+        if !self.quiet.contains(packet.priority) {
             self.tell_delivered(packet, now, env);
         }
     }
@@ -241,14 +260,20 @@ impl Nic {
 
     /// Counts a packet that is lost as it arrives.
     #[cold]
-    fn lose(&mut self, reason: DropReason, p: &Packet, now: Time, env: &mut Env<'_, '_>) {
+    pub(super) fn lose(
+        &mut self,
+        reason: DropReason,
+        p: &Packet,
+        now: Time,
+        env: &mut Env<'_, '_>,
+    ) {
         self.tally.drop(now, p);
         self.probes.dropped(now, reason, p);
         env.wires.extras.discard(p);
     }
 
-    /// Tells probes of a packet, and drops it if it was damaged on the wire; returns whether it
-    /// was.
+    /// Tells probes of a packet, drops it if it was damaged on the wire, and puts data for a slow
+    /// host into its receive buffer; returns whether it is dealt with.
     #[inline(never)]
     fn check_arrival(&mut self, i: usize, p: &Packet, now: Time, env: &mut Env<'_, '_>) -> bool {
         self.probes.arrived(now, PortId::from_index(i), p, &env.wires.extras);
@@ -261,8 +286,9 @@ impl Nic {
                 self.faults.note(now, PortId::from_index(i), Fate::Damaged, message);
             }
             self.lose(reason, p, now, env);
+            return true;
         }
-        damage.is_some()
+        p.kind == PacketKind::Data && self.take_later(p, now, env)
     }
 
     #[inline]
@@ -276,7 +302,10 @@ impl Nic {
         }
         r.seen = r.seen.max(p.seq + 1);
         if datagram {
-            self.count.completed += u64::from(r.take_datagram(p, nic.header.get(), now));
+            if r.take_datagram(p, nic.header.get(), now) {
+                self.count.completed += 1;
+                self.probes.finished(now, p.flow);
+            }
             return;
         }
         if nic.reliability != Reliability::GoBackN {
@@ -293,6 +322,7 @@ impl Nic {
                     None => {
                         r.complete(now);
                         self.count.completed += 1;
+                        self.probes.finished(now, p.flow);
                     }
                 }
             }
@@ -503,6 +533,8 @@ impl Nic {
         port.ready.set(slot, s.priority(), false);
         if s.held {
             port.meter.holds.count(s.priority(), HoldState::Open, now);
+            let what = Held::Flow(s.spec.id, s.priority());
+            self.probes.record_hold(now, PortId(s.port), what, HoldState::Open);
         }
         if s.in_fifo
             && let Some(fifo) = &mut port.fifo

@@ -8,7 +8,7 @@ use super::pair::FIRST_PAIR;
 use crate::outcome::FlowRecord;
 
 /// The finished flows of a host, or its queue pairs, which are numbered apart.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Records {
     chunks: Vec<Vec<FlowRecord>>,
 }

@@ -1,5 +1,6 @@
 //! What a host has to say when the run ends.
 
+use super::receive::Receiver;
 use super::records::Records;
 use super::sender::Sender;
 use super::{Nic, NicTimer};
@@ -44,8 +45,24 @@ impl Nic {
 
     /// Hands over the records of its flows, the unfinished ones included.
     pub(crate) fn take_flow_records(&mut self, end: Time) -> Vec<Vec<FlowRecord>> {
-        let mut records = std::mem::take(&mut self.records);
-        let mut pairs = self.agent.as_mut().map(|a| std::mem::take(&mut a.records));
+        let records = std::mem::take(&mut self.records);
+        let pairs = self.agent.as_mut().map(|a| std::mem::take(&mut a.records));
+        self.with_unfinished(records, pairs, end)
+    }
+
+    /// The records of its flows as they are now.
+    pub(crate) fn flow_records(&self, now: Time) -> Vec<Vec<FlowRecord>> {
+        let pairs = self.agent.as_ref().map(|a| a.records.clone());
+        self.with_unfinished(self.records.clone(), pairs, now)
+    }
+
+    /// The records of finished flows and queue pairs, with those of the others.
+    fn with_unfinished(
+        &self,
+        mut records: Records,
+        mut pairs: Option<Records>,
+        end: Time,
+    ) -> Vec<Vec<FlowRecord>> {
         for sender in self.slots.iter().flatten() {
             let record = self.record_of(sender, None, end);
             match &mut pairs {
@@ -62,21 +79,39 @@ impl Nic {
     pub(crate) fn add_deliveries(&mut self, flows: &mut Flows) {
         #[expect(clippy::iter_over_hash_type, reason = "each flow has one receiver")]
         for (flow, r) in std::mem::take(&mut self.receivers) {
-            let record = flows.get_mut(flow).expect("what arrives was sent by a flow");
-            record.delivered = Bytes::new(r.delivered);
-            if r.reordered() > 0 {
-                record.rare_mut().reordered = r.reordered();
-            }
-            // What a source discarded, or did not get to before it stopped, is missing.
-            let complete = record.size == Bytes::MAX || record.size == record.delivered;
-            record.finish = r.finish().filter(|_| complete).into();
+            r.add_to(flow, flows);
         }
     }
 
+    /// The same without forgetting it.
+    pub(crate) fn show_deliveries(&self, flows: &mut Flows) {
+        #[expect(clippy::iter_over_hash_type, reason = "each flow has one receiver")]
+        for (flow, r) in &self.receivers {
+            r.add_to(*flow, flows);
+        }
+    }
+}
+
+impl Receiver {
+    /// Adds what is known of a flow here to its record.
+    fn add_to(&self, flow: FlowId, flows: &mut Flows) {
+        let record = flows.get_mut(flow).expect("what arrives was sent by a flow");
+        record.delivered = Bytes::new(self.delivered);
+        if self.reordered() > 0 {
+            record.rare_mut().reordered = self.reordered();
+        }
+        // What a source discarded, or did not get to before it stopped, is missing.
+        let complete = record.size == Bytes::MAX || record.size == record.delivered;
+        record.finish = self.finish().filter(|_| complete).into();
+    }
+}
+
+impl Nic {
     /// ACKs that were made and not yet sent.
     pub(crate) fn packets_inside(&self) -> u64 {
         let queued: u64 = self.ports.iter().map(|p| p.acks.len() as u64).sum();
-        queued + self.streams.waiting()
+        let taken_later = self.intake.as_ref().map_or(0, |intake| intake.packets());
+        queued + self.streams.waiting() + taken_later
     }
 
     pub(crate) fn audit(&self, now: Time, drained: bool) -> Result<(), Violation> {

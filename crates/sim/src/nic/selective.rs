@@ -128,7 +128,10 @@ impl Nic {
         let ended = r.ends(p, envelope.filter(|_| new));
         let expected = r.expected;
         let cnp = r.owes_cnp(p, env.shared.cnp_interval, now);
-        self.count.completed += u64::from(open && r.finish().is_some());
+        if open && r.finish().is_some() {
+            self.count.completed += 1;
+            self.probes.finished(now, p.flow);
+        }
         ended.into_iter().for_each(|envelope| self.note_arrived(envelope, now));
         let mut extra = p.extra;
         if p.seq + 1 != expected {

@@ -6,10 +6,11 @@ use super::tcp::TcpFlow;
 use crate::config::{NicConfig, WindowConfig};
 use crate::extras::Extras;
 use crate::probe::held::HoldClock;
+use crate::probe::{FlowSight, FlowWait};
 use std::collections::VecDeque;
 use weir_cc::reliability::selective_repeat;
 use weir_cc::{Cc, Path, Timers};
-use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, Time, packet::flags};
+use weir_core::{Bytes, Packet, PacketKind, PortId, Priority, QueueId, Time, packet::flags};
 use weir_fc::HoldState;
 use weir_traffic::{FlowSpec, WhileHeld};
 
@@ -396,6 +397,27 @@ impl Sender {
     pub(crate) fn held_time(&self, priority: Time, now: Time) -> Time {
         let alone = if self.hold_clock.running() { self.covered_from } else { priority };
         self.hold_clock.read(now) + alone.saturating_sub(self.priority_stamp)
+    }
+
+    /// What probes are told of it; a datagram of a single-queue NIC stands in that queue.
+    #[cold]
+    pub(super) fn sight(&self, slot: u32, fifo_datagram: bool, now: Time) -> FlowSight {
+        let queued = fifo_datagram && self.produced > self.packets + self.discarded;
+        let later = self.next_time > now;
+        let wait = match () {
+            () if queued => FlowWait::Turn,
+            () if self.is_datagram() && later => FlowWait::Production(self.next_time),
+            () if !self.has_data() => FlowWait::Window,
+            () if later => FlowWait::Pace(self.next_time),
+            () => FlowWait::Turn,
+        };
+        FlowSight {
+            flow: self.spec.id,
+            slot: QueueId(slot),
+            port: PortId(self.port),
+            priority: self.priority(),
+            wait,
+        }
     }
 
     /// An open-ended flow ends with what it has sent.

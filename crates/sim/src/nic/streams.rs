@@ -9,6 +9,7 @@
 use super::Nic;
 use crate::env::Env;
 use crate::outcome::Stuck;
+use crate::probe::record::Held;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, VecDeque};
 use weir_core::{Bytes, FlowId, NodeId, Packet, PacketKind, PortId, QueueId, Time, packet::flags};
@@ -133,6 +134,8 @@ impl Nic {
         let (header, port, held) = (stream.header, stream.port, stream.held);
         if held.is_some() {
             self.ports[port.index()].meter.holds.count(header.priority, HoldState::Open, now);
+            let what = Held::Flow(header.flow, header.priority);
+            self.probes.record_hold(now, port, what, HoldState::Open);
         }
         self.streams.slot_of.remove(&flow);
         self.streams.all.remove(&slot);
@@ -152,7 +155,8 @@ impl Nic {
         }
         let p = &mut self.ports[port.index()];
         p.meter.holds.count(stream.header.priority, state, now);
-        self.probes.held(now, port, Target::Queue(slot), state);
+        let what = Held::Flow(stream.header.flow, stream.header.priority);
+        self.probes.held(now, port, Target::Queue(slot), what, state);
         if state.is_held() {
             stream.held = Some(now);
             let flow = stream.header.flow;

@@ -232,6 +232,7 @@ impl Nic {
         if complete && r.finish().is_none() && !is_pair(p.flow) {
             r.complete(now);
             self.count.completed += 1;
+            self.probes.finished(now, p.flow);
         }
         ended.into_iter().for_each(|envelope| self.note_arrived(envelope, now));
         if due != before {

@@ -6,6 +6,7 @@ use super::tcp::TcpFlow;
 use super::{Nic, NicTimer};
 use crate::config::Reliability;
 use crate::env::Env;
+use crate::probe::Hears;
 use std::cmp::Reverse;
 use weir_cc::{Pacing, Path, TimerKind, Timers};
 use weir_core::{Bytes, PortId, PrioritySet, QueueId, Time, packet::flags};
@@ -147,6 +148,9 @@ impl Nic {
                     fifo.push_back(slot);
                 }
             }
+        }
+        if self.probes.hear(Hears::FLOWS) {
+            self.probes.flow(now, &s.sight(slot, fifo_datagram, now));
         }
         let free = port.tx.busy_until.max(now);
         if can_send && !due {

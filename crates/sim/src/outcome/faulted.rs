@@ -83,8 +83,9 @@ impl FaultedFrame {
     pub fn what(&self, topology: &Topology) -> String {
         let pauses = self.message.pauses();
         let Some(first) = pauses.first() else {
-            return match self.message {
+            return match &self.message {
                 ControlMessage::QueueBitmap { .. } => "bitmap of paused queues".into(),
+                ControlMessage::Own(own) => format!("message of {}", own.scheme),
                 _ => "report of queue lengths".into(),
             };
         };

@@ -96,6 +96,12 @@ impl PortHolds {
         Priority::ALL.into_iter().filter(|p| holds.in_force[p.index()] > 0).collect()
     }
 
+    /// How long something of each priority was held until `now`, the warm-up included; `None` if
+    /// nothing ever was.
+    pub(crate) fn read(&self, now: Time) -> Option<[Time; Priority::COUNT]> {
+        self.0.as_ref().map(|holds| holds.clocks.map(|clock| clock.read(now)))
+    }
+
     /// How many holds have started, by priority, the warm-up left out.
     pub(crate) fn started(&self) -> [u64; Priority::COUNT] {
         self.0.as_ref().map_or([0; Priority::COUNT], |holds| holds.started)

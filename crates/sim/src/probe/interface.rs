@@ -1,10 +1,12 @@
 //! What a probe is: which events it hears, what it is told, what it writes.
 
 use super::capture::Capture;
+use super::record::RecordConfig;
 use crate::outcome::{Column, DropReason, Outcome, PauseScope};
 use std::fmt;
 use weir_core::{
-    Bytes, ControlMessage, NodeId, Packet, PortId, Priority, PrioritySet, Reason, Time,
+    Bytes, ControlMessage, FlowId, NodeId, Packet, PortId, Priority, PrioritySet, QueueId, Reason,
+    Time,
 };
 use weir_fc::{HoldState, PortQueue, Role, StateSize, Target};
 
@@ -19,20 +21,30 @@ pub struct ProbeConfig {
     pub warm_up: Time,
     /// Keep the frames that cross some ports.
     pub capture: Option<Capture>,
+    /// Keep where the completion time of each flow went ([`Outcome::blame`]).
+    pub blame: bool,
+    /// Record what happens over time.
+    pub record: Option<RecordConfig>,
     /// Probes besides those of every run ([`PROBES`](super::PROBES)).
     pub own: Vec<ProbeInfo>,
 }
 
-/// Runs of sweeps are called after their settings as text: a capture, which changes no result, is
-/// part of it only where there is one.
+/// Runs of sweeps are called after their settings as text: captures, blame and recordings, which
+/// change no result, are part of it only where they are asked for.
 impl fmt::Debug for ProbeConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { series, pause_events, warm_up, capture, own } = self;
+        let Self { series, pause_events, warm_up, capture, blame, record, own } = self;
         let mut text = f.debug_struct("ProbeConfig");
         text.field("series", series).field("pause_events", pause_events);
         text.field("warm_up", warm_up);
         if let Some(capture) = capture {
             text.field("capture", capture);
+        }
+        if *blame {
+            text.field("blame", blame);
+        }
+        if let Some(record) = record {
+            text.field("record", record);
         }
         text.field("own", own).finish()
     }
@@ -45,6 +57,8 @@ impl Default for ProbeConfig {
             pause_events: 100_000,
             warm_up: Time::ZERO,
             capture: None,
+            blame: false,
+            record: None,
             own: Vec::new(),
         }
     }
@@ -98,6 +112,8 @@ pub struct ProbeSetup<'a> {
     pub node: NodeId,
     /// A host's NIC or a switch.
     pub role: Role,
+    /// Whether it may pause its neighbours: a switch, or a host that is ever slow.
+    pub may_pause: bool,
     /// Its ports.
     pub ports: usize,
     /// The ports of all switches of the network.
@@ -110,7 +126,7 @@ pub struct ProbeSetup<'a> {
 
 /// A set of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hears(u8);
+pub struct Hears(u16);
 
 impl Hears {
     /// None.
@@ -131,6 +147,8 @@ impl Hears {
     pub const GRID: Self = Self(1 << 6);
     /// [`Probe::control`]; [`ARRIVED`](Self::ARRIVED) and [`SENT`](Self::SENT) must be heard, too.
     pub const CONTROL: Self = Self(1 << 7);
+    /// [`Probe::flow`] and [`Probe::finished`].
+    pub const FLOWS: Self = Self(1 << 8);
     /// The events that come with every packet.
     pub(crate) const PACKETS: Self = Self::ARRIVED.and(Self::QUEUED).and(Self::SENT);
 
@@ -160,6 +178,12 @@ pub trait Probe: Send {
         let _ = (now, at, packet);
     }
 
+    /// The scheme moves a packet from one queue of a port to another; comes with
+    /// [`queued`](Self::queued).
+    fn moved(&mut self, now: Time, port: PortId, from: QueueId, to: QueueId, packet: &Packet) {
+        let _ = (now, port, from, to, packet);
+    }
+
     /// The first bit of a packet goes out by `port`, control frames included.
     fn sent(&mut self, now: Time, port: PortId, packet: &Packet) {
         let _ = (now, port, packet);
@@ -184,6 +208,16 @@ pub trait Probe: Send {
     /// The switch tells a neighbour to pause or to resume; repeated pauses are left out.
     fn paused(&mut self, now: Time, pause: &PauseSent<'_>) {
         let _ = (now, pause);
+    }
+
+    /// A flow of this host starts, or what it waits for may have changed.
+    fn flow(&mut self, now: Time, flow: &FlowSight) {
+        let _ = (now, flow);
+    }
+
+    /// All payload of a flow to this host has arrived: the packet that came in last completed it.
+    fn finished(&mut self, now: Time, flow: FlowId) {
+        let _ = (now, flow);
     }
 
     /// The run is at a grid point; everything before `now` has happened, nothing at `now` has.
@@ -231,6 +265,35 @@ pub trait Sight {
     /// How many events it has handled, packets included: while this stays the same, so does
     /// everything else.
     fn events(&self) -> u64;
+}
+
+/// A flow at its sender. Holds are told apart from this ([`Probe::held`]): a flow that is held
+/// waits for what is said here as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowSight {
+    /// Which.
+    pub flow: FlowId,
+    /// Its slot, which holds name.
+    pub slot: QueueId,
+    /// The port it sends by.
+    pub port: PortId,
+    /// The priority of its packets.
+    pub priority: Priority,
+    /// What it waits for.
+    pub wait: FlowWait,
+}
+
+/// What a flow waits for at its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowWait {
+    /// Its turn on the wire.
+    Turn,
+    /// Its pace, until this instant, and then its turn.
+    Pace(Time),
+    /// The next packet of a constant-rate source, made at this instant; then its turn.
+    Production(Time),
+    /// An answer: its window is full, its connection is not open, or it has sent everything.
+    Window,
 }
 
 /// A control frame that crosses a port.

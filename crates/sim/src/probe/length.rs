@@ -15,8 +15,10 @@ pub(crate) struct LengthProbe {
     /// Time spent in each bin, up to the octave of the longest length so far. How long it was zero
     /// is what is left of the time: ports that queue little touch one cache line less.
     bins: Vec<u64>,
-    /// The longest length that lasted.
+    /// The longest length that lasted, since it was last taken.
     max: u64,
+    /// The longest before that.
+    taken: u64,
 }
 
 /// The integral of a length over time, in bytes times picoseconds.
@@ -115,6 +117,19 @@ impl LengthProbe {
         self.bins[self.bin] += span;
     }
 
+    /// The longest length since the last call, the present one included, which must have lasted.
+    pub(crate) fn take_longest(&mut self) -> u64 {
+        let longest = self.longest();
+        self.taken = self.taken.max(longest);
+        self.max = self.length;
+        longest
+    }
+
+    /// The same without taking it.
+    pub(crate) fn longest(&self) -> u64 {
+        self.max.max(self.length)
+    }
+
     /// Forgets what was before `now` (the warm-up), except for the present length.
     pub(crate) fn restart(&mut self, now: Time) {
         let Self { length, bin, .. } = *self;
@@ -134,7 +149,7 @@ impl LengthProbe {
         }
         let over = std::mem::take(self);
         (self.length, self.bin) = (over.length, over.bin);
-        QueueStats::new(over.since - start, over.bins, over.max, area)
+        QueueStats::new(over.since - start, over.bins, over.max.max(over.taken), area)
     }
 }
 

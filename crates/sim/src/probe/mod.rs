@@ -16,6 +16,7 @@
 //! | [`Hears::DROPPED`] | packets that are lost | always heard |
 //! | [`Hears::HELD`] | queues and priorities that are held or opened | two instructions per hold |
 //! | [`Hears::PAUSED`] | pauses and resumes that a switch sends | always heard |
+//! | [`Hears::FLOWS`] | what flows of a host wait for, and their ends | hosts: two instructions |
 //! | [`Hears::GRID`] | grid points, at which the run as a whole is checked | a test per node |
 //! | [`Probe::due`] | instants of the probe's own | a test per instant |
 //!
@@ -25,10 +26,12 @@
 //! ([`shortcuts`](crate::Config::shortcuts) may leave a packet out of its queue).
 //!
 //! Beside probes there are **meters**, which count every packet of every run: `length` (bytes
-//! over time), `port` (holds, wire time, counters) and `held` (time that flows lost). They
+//! over time), `port` (holds, wire time, counters), `held` (time that flows lost) and `record`
+//! (recordings). They
 //! stand in the ports themselves, in cache lines that a packet touches anyway, and are called
 //! directly.
 
+pub(crate) mod blame;
 pub(crate) mod capture;
 mod check;
 pub(crate) mod drops;
@@ -38,6 +41,7 @@ pub(crate) mod late;
 pub(crate) mod length;
 pub(crate) mod pauses;
 pub(crate) mod port;
+pub(crate) mod record;
 pub(crate) mod series;
 pub(crate) mod tables;
 
@@ -46,15 +50,18 @@ use crate::outcome::{DropReason, Measurement, Outcome};
 pub use capture::Capture;
 use held::HeldFlows;
 pub use interface::{
-    ControlSeen, Hears, PauseSent, Probe, ProbeConfig, ProbeInfo, ProbeSetup, Sight,
+    ControlSeen, FlowSight, FlowWait, Hears, PauseSent, Probe, ProbeConfig, ProbeInfo, ProbeSetup,
+    Sight,
 };
+pub use record::RecordConfig;
+use record::{Held, Recorder};
 use weir_core::registry::Registry;
-use weir_core::{Packet, PacketKind, PortId, Time};
+use weir_core::{FlowId, Packet, PacketKind, PortId, QueueId, Time};
 use weir_fc::{HoldState, PortQueue, Target};
 
 /// The probes of every run.
 pub const PROBES: &[ProbeInfo] =
-    &[drops::INFO, pauses::INFO, tables::INFO, series::INFO, capture::INFO];
+    &[drops::INFO, pauses::INFO, tables::INFO, series::INFO, capture::INFO, blame::INFO];
 
 /// Probes that a program adds to every run of a scenario.
 pub static OWN: Registry<ProbeInfo> = Registry::new(&[]);
@@ -75,6 +82,8 @@ pub(crate) fn measurements(config: &ProbeConfig) -> Vec<Measurement> {
 pub(crate) struct Probes {
     /// Called directly: it hears of every packet that waited for a hold.
     pub(crate) held_flows: HeldFlows,
+    /// Called directly: it hears of every data packet that arrives at a host.
+    pub(crate) recorder: Option<Box<Recorder>>,
     hears: Hears,
     pub(crate) all: ProbeList,
 }
@@ -89,7 +98,24 @@ impl Probes {
         let infos = infos(setup.config);
         let all: Vec<_> = infos.filter_map(|i| Some((*i, (i.build)(setup)?))).collect();
         let hears = all.iter().fold(Hears::NOTHING, |set, (info, _)| set.and(info.hears));
-        Self { held_flows: HeldFlows::new(setup.node), hears, all: ProbeList(all) }
+        let ProbeSetup { node, ports, switch_ports, .. } = *setup;
+        let recorder = |config| Box::new(Recorder::new(node, ports, switch_ports, config));
+        Self {
+            held_flows: HeldFlows::new(node),
+            recorder: setup.config.record.map(recorder),
+            hears,
+            all: ProbeList(all),
+        }
+    }
+
+    /// These, and the one for [`ProbeConfig::blame`] if that is asked for.
+    pub(crate) fn with_blame(mut self, setup: Option<blame::Setup>) -> Self {
+        if let Some(setup) = setup {
+            let (info, probe) = blame::probe(setup);
+            self.hears = self.hears.and(info.hears);
+            self.all.0.push((info, probe));
+        }
+        self
     }
 
     /// Whether a probe hears any of these events.
@@ -129,6 +155,25 @@ impl Probes {
         }
     }
 
+    #[cold]
+    pub(crate) fn moved(&mut self, now: Time, from: PortQueue, to: QueueId, packet: &Packet) {
+        if self.hear(Hears::QUEUED) {
+            self.tell(Hears::QUEUED, |p| p.moved(now, from.port, from.queue, to, packet));
+        }
+    }
+
+    #[cold]
+    pub(crate) fn flow(&mut self, now: Time, sight: &FlowSight) {
+        self.tell(Hears::FLOWS, |p| p.flow(now, sight));
+    }
+
+    #[inline(always)]
+    pub(crate) fn finished(&mut self, now: Time, flow: FlowId) {
+        if self.hear(Hears::FLOWS) {
+            self.tell(Hears::FLOWS, |p| p.finished(now, flow));
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn sent(&mut self, now: Time, port: usize, packet: &Packet) {
         if self.hear(Hears::SENT) {
@@ -147,13 +192,38 @@ impl Probes {
     }
 
     #[inline(always)]
-    pub(crate) fn held(&mut self, now: Time, port: PortId, target: Target, state: HoldState) {
+    pub(crate) fn held(
+        &mut self,
+        now: Time,
+        port: PortId,
+        target: Target,
+        what: Held,
+        state: HoldState,
+    ) {
+        self.record_hold(now, port, what, state);
         if self.hear(Hears::HELD) {
             self.tell(Hears::HELD, |p| p.held(now, port, target, state));
         }
     }
 
+    /// Notes a hold for the recording only: one that ends with its flow is not told of.
+    #[inline(always)]
+    pub(crate) fn record_hold(&mut self, now: Time, port: PortId, what: Held, state: HoldState) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.hold(now, port, what, state);
+        }
+    }
+
+    /// When the present window of the recording ends, if there is one.
+    #[inline(always)]
+    pub(crate) fn window_end(&self) -> Time {
+        self.recorder.as_ref().map_or(Time::NEVER, |r| r.end())
+    }
+
     pub(crate) fn dropped(&mut self, now: Time, reason: DropReason, packet: &Packet) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.dropped(now, reason, packet);
+        }
         self.tell(Hears::DROPPED, |p| p.dropped(now, reason, packet));
     }
 
@@ -172,6 +242,9 @@ impl Probes {
 
     pub(crate) fn report(&mut self, end: Time, outcome: &mut Outcome) {
         self.held_flows.report(end, outcome);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.report(outcome);
+        }
         self.all.0.iter_mut().for_each(|(_, p)| p.report(end, outcome));
     }
 }
@@ -201,4 +274,7 @@ impl ProbeList {
 /// The last step of the probes of a run.
 pub(crate) fn finish(outcome: &mut Outcome, config: &ProbeConfig) {
     infos(config).for_each(|info| (info.finish)(outcome, config));
+    if let Some(recording) = &mut outcome.recording {
+        recording.settle();
+    }
 }

@@ -1,9 +1,9 @@
-//! Pauses and resumes in the order in which switches sent them, for timelines and pause trees.
+//! Pauses and resumes in the order in which switches and slow hosts sent them, for timelines and
+//! pause trees.
 
 use super::interface::{Hears, PauseSent, Probe, ProbeConfig, ProbeInfo, ProbeSetup};
 use crate::outcome::{Outcome, PauseEvent};
 use weir_core::{NodeId, Time};
-use weir_fc::Role;
 
 /// See [`PROBES`](super::PROBES).
 pub(super) const INFO: ProbeInfo = ProbeInfo {
@@ -24,10 +24,15 @@ struct PauseLog {
     capacity: usize,
 }
 
+/// A recording has a limit of its own.
+fn capacity(config: &ProbeConfig) -> usize {
+    config.record.map_or(0, |record| record.rows / 2).max(config.pause_events)
+}
+
 fn build(setup: &ProbeSetup<'_>) -> Option<Box<dyn Probe>> {
-    let capacity = setup.config.pause_events;
+    let capacity = capacity(setup.config);
     let log = PauseLog { node: setup.node, events: Vec::new(), left_out: 0, capacity };
-    (setup.role == Role::Switch).then(|| Box::new(log) as _)
+    setup.may_pause.then(|| Box::new(log) as _)
 }
 
 impl Probe for PauseLog {
@@ -60,6 +65,12 @@ impl Probe for PauseLog {
 /// Of all nodes, the first so many are kept.
 fn finish(outcome: &mut Outcome, config: &ProbeConfig) {
     outcome.pauses.sort_by_key(|e| (e.at, e.node, e.port));
+    if let Some(recording) = &mut outcome.recording {
+        let keep = capacity(config);
+        let more = outcome.pauses.len().saturating_sub(keep) as u64;
+        recording.left_out.decisions = outcome.pauses_left_out + more;
+        recording.decisions = outcome.pauses.iter().take(keep).cloned().collect();
+    }
     let keep = config.pause_events;
     outcome.pauses_left_out += outcome.pauses.len().saturating_sub(keep) as u64;
     outcome.pauses.truncate(keep);

@@ -2,6 +2,7 @@
 
 use super::balancer::Balancer;
 use super::hooks::Hooks;
+use super::host_pauses::HostPauses;
 use super::marker::Marker;
 use super::pipelined::Processor;
 use super::port::Port;
@@ -41,7 +42,7 @@ impl Switch {
         let ports = Self::ports(id, &*fc, shared, wires);
         let processor =
             pipeline.map(|p| Processor::new(p, &mut *fc, ports.len(), shortcuts)).transpose()?;
-        let mut mmu = Mmu::new(mmu, setup.len());
+        let mut mmu = Mmu::new(mmu, setup.len()).sharing_headroom(config.switch.headroom_pool);
         if let Some(pipeline) = pipeline {
             mmu = mmu.in_stages(pipeline.limits);
         }
@@ -52,7 +53,8 @@ impl Switch {
         let marks_on_entry = config.switch.ecn_at == EcnAt::Enqueue;
         let fixed_tables = shortcuts && scheme.fc.has_fixed_state();
         let probes =
-            Probes::new(&ProbeSetup { fixed_tables, ..shared.probe_setup(id, Role::Switch) });
+            Probes::new(&ProbeSetup { fixed_tables, ..shared.probe_setup(id, Role::Switch) })
+                .with_blame(shared.blame_setup(id, Role::Switch));
         let mut switch = Self {
             id,
             way: Way::Plain,
@@ -81,6 +83,7 @@ impl Switch {
             watchdog: config.switch.watchdog,
             waits: FxHashMap::default(),
             standing: Standing::default(),
+            host_pauses: HostPauses::default(),
             buffer: LengthProbe::default(),
             counted_from: Time::ZERO,
             busy: false,

@@ -6,6 +6,7 @@ use crate::env::Env;
 use crate::extras::Said;
 use crate::frame::{mark_packet, outgoing};
 use crate::probe::PauseSent;
+use crate::probe::record::Held;
 use weir_core::{Bytes, Packet, PortId, Priority, QueueId, Reason, Time};
 use weir_fc::{Action, HoldState, PortQueue, Target};
 
@@ -89,9 +90,9 @@ impl Switch {
     }
 
     /// Starts or lifts a hold.
-    fn hold(&mut self, port: PortId, target: Target, state: HoldState, now: Time) {
+    pub(super) fn hold(&mut self, port: PortId, target: Target, state: HoldState, now: Time) {
         let (o, held) = (port.index(), state.is_held());
-        match target {
+        let what = match target {
             Target::Queue(q) => {
                 let q = q.index();
                 if q >= self.ports[o].queues.len() {
@@ -105,6 +106,7 @@ impl Switch {
                 let priority = queue.priority;
                 self.ports[o].count_hold(priority, state, now);
                 self.apply_hold(o, q, now);
+                Held::Queue(QueueId(q as u32), priority)
             }
             Target::Priority(priority) => {
                 if !self.ports[o].held_priorities.set(priority, held) {
@@ -117,9 +119,10 @@ impl Switch {
                         self.apply_hold(o, q, now);
                     }
                 }
+                Held::Priority(priority)
             }
-        }
-        self.probes.held(now, port, target, state);
+        };
+        self.probes.held(now, port, target, what, state);
         if !held {
             self.wake(o, now);
         }

@@ -16,6 +16,7 @@ mod flush;
 pub(crate) mod forward;
 pub(crate) mod holds;
 pub(crate) mod hooks;
+mod host_pauses;
 pub(crate) mod marker;
 mod obstacles;
 pub(crate) mod pipelined;
@@ -33,6 +34,7 @@ use crate::env::{Ahead, Env};
 use crate::faults::Faults;
 use crate::probe::Probes;
 use crate::probe::length::LengthProbe;
+use crate::probe::record::PortLook;
 use crate::responses::Responses;
 use crate::shared::{Admin, Schedule};
 use crate::tally::Tally;
@@ -41,6 +43,7 @@ use crate::tree::Tournament;
 use crate::wire::{Inbox, Wires};
 use balancer::Balancer;
 use hooks::Hooks;
+use host_pauses::HostPauses;
 use marker::Marker;
 use pipelined::{Pipelined, Processor};
 use port::Port;
@@ -66,6 +69,8 @@ pub(crate) enum SwitchTimer {
     Scheme(TimerKey),
     /// A priority has been held for the detection time, or free for the restoration time.
     Watchdog(PortId, Priority),
+    /// The time of a pause that a slow host has asked for is over.
+    HostPause(PortId, Priority),
 }
 
 impl crate::timers::Name for SwitchTimer {}
@@ -204,6 +209,7 @@ pub(crate) struct Switch {
     waits: FxHashMap<PortQueue, Time>,
     /// What neighbours have been told to stop.
     standing: Standing,
+    host_pauses: HostPauses,
     pub(crate) buffer: LengthProbe,
     /// When the lengths of its queues began to count: the end of the warm-up, once it is over.
     counted_from: Time,
@@ -284,7 +290,7 @@ impl Switch {
     fn run_by<P: Path>(&mut self, until: Time, env: &mut Env<'_, '_>) {
         env.wires.open(self.id, self.ports.len(), &mut self.inbox);
         self.inbox.check(self.id, until);
-        self.timers.bound(self.schedule.next().min(until));
+        self.bound_timers(until);
         let hops = self.tally.hops;
         let mut routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
         loop {
@@ -302,7 +308,7 @@ impl Switch {
                     }
                     Due::Admin(now) => {
                         self.on_admin(now, env);
-                        self.timers.bound(self.schedule.next().min(until));
+                        self.bound_timers(until);
                         routes = env.shared.epochs[self.epoch].1.forwarding(self.id);
                         if P::PROCESSOR {
                             self.retry(now, &routes, env);
@@ -362,11 +368,46 @@ impl Switch {
         if now >= until {
             return Due::Nothing(now);
         }
+        if now >= self.probes.window_end() {
+            self.close_windows(now);
+            self.bound_timers(until);
+        }
         if admin > now && packet == now {
             return Due::Packet;
         }
         self.tally.events += 1;
         if admin == now { Due::Admin(now) } else { Due::Timer(now) }
+    }
+
+    /// Packets before this time are looked at without a thought of anything else.
+    fn bound_timers(&mut self, until: Time) {
+        self.timers.bound(self.schedule.next().min(until).min(self.probes.window_end()));
+    }
+
+    /// Closes the windows of the recording that end at `now` or before.
+    #[cold]
+    fn close_windows(&mut self, now: Time) {
+        let Self { ports, probes, .. } = self;
+        if let Some(recorder) = &mut probes.recorder {
+            recorder.close(now, |p, at| {
+                let Port { tx, queue, meter, .. } = &mut ports[p];
+                let lengths = (queue.take_longest(), queue.length());
+                PortLook::new(tx, lengths, &meter.holds, at)
+            });
+        }
+    }
+
+    /// Closes the last window of the recording; nothing happens any more.
+    pub(crate) fn end_recording(&mut self, end: Time) {
+        self.close_windows(end);
+        let Self { ports, probes, .. } = self;
+        if let Some(recorder) = &mut probes.recorder {
+            recorder.finish(end, |p, at| {
+                let Port { tx, queue, meter, .. } = &ports[p];
+                // a length of this instant does not last: it is not taken
+                PortLook::new(tx, (queue.longest(), queue.length()), &meter.holds, at)
+            });
+        }
     }
 
     fn view(&self, now: Time) -> NodeView<'_> {
@@ -392,6 +433,7 @@ impl Switch {
                 self.carry_out(now, env);
             }
             SwitchTimer::Watchdog(port, priority) => self.on_watchdog(port, priority, now, env),
+            SwitchTimer::HostPause(port, priority) => self.end_host_pause(port, priority, now),
         }
     }
 
@@ -424,6 +466,9 @@ impl Switch {
         now: Time,
         env: &mut Env<'_, '_>,
     ) {
+        if !env.shared.config.receivers.is_empty() && self.on_host_pause(port, message, now, env) {
+            return;
+        }
         let view = NodeView { now, books: &self.books };
         self.scheme.fc.control(&view, port, message, &mut self.scheme.actions);
         self.carry_out(now, env);
@@ -449,6 +494,7 @@ impl Switch {
             self.responding.forget(port, &mut self.timers);
             self.forget_pauses(port, now);
         }
+        self.forget_host_pauses(port, now);
         let view = NodeView { now, books: &self.books };
         self.scheme.fc.link(&view, port, up, &mut self.scheme.actions);
         self.scheme.refresh(&mut self.books, port);

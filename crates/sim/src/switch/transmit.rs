@@ -95,6 +95,8 @@ impl Switch {
                 let visit = self.ports[o].scheduler.visit(q);
                 let packet = self.dequeue(o, q, now);
                 self.enqueue(o, to, &packet, now);
+                let from = PortQueue { port: PortId::from_index(o), queue: q };
+                self.probes.moved(now, from, to, &packet);
                 // its bytes are charged to the priority when they are sent
                 self.ports[o].scheduler.revisit(q, visit, u64::from(packet.size));
             }

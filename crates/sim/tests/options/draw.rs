@@ -13,9 +13,10 @@ use weir_net::build::{self, dumbbell, leaf_spine, ring, star};
 use weir_sim::Config;
 use weir_sim::config::{
     Balance, DelayAt, EcnAt, EcnConfig, IngressLimit, NicDiscipline, PipelineConfig, Reliability,
-    Stop, ThresholdConfig, WindowConfig,
+    SlowReceiver, Stop, ThresholdConfig, WindowConfig,
 };
 use weir_sim::outcome::FlowRecord;
+use weir_sim::probe::RecordConfig;
 use weir_traffic::{FlowSpec, WhileHeld};
 
 /// Parameters of a scheme and their values.
@@ -90,6 +91,7 @@ impl Case {
         balance(&mut s, &mut cfg, &mut what);
         hosts(&mut s, &mut cfg, &mut what);
         let flows = flows(&mut s, &topology, rate, &cfg);
+        slow_receivers(number, &topology, &mut cfg, &mut what);
         cfg.stop = Stop::At(Time::from_ms(2000));
         if number % 4 == 1 {
             cfg.probes.own.push(WITNESS);
@@ -98,6 +100,16 @@ impl Case {
         if number % 4 == 3 {
             cfg.probes.capture = Some(capture_all(&topology));
             what.push("a capture".into());
+        }
+        // blame does not follow data into hosts that take it in slowly
+        if number % 4 == 2 && cfg.receivers.is_empty() {
+            cfg.probes.blame = true;
+            what.push("blame".into());
+        }
+        if number % 5 < 2 {
+            let rows = if number.is_multiple_of(5) { 100 } else { 1_000_000 };
+            cfg.probes.record = Some(RecordConfig { window: Time::from_ns(900), rows });
+            what.push("a recording".into());
         }
         let what = format!("case {number}: {}", what.join(", "));
         Self { topology, circular: shape == "ring", flows, config: cfg, what }
@@ -178,7 +190,40 @@ fn memory(number: u64, cfg: &mut Config, what: &mut Vec<String>) {
             headroom: None,
         };
         what.push(format!("alpha 2^{}, buffer {}", -shift, cfg.switch.buffer));
+        if one_in(&mut s, 2) {
+            cfg.switch.headroom_pool = Some(Bytes::new(s.between(0, 400_000)));
+            what.push(format!("headroom pool {:?}", cfg.switch.headroom_pool));
+        }
     }
+}
+
+/// In one case of eight a host or two take data in slowly, for a time or again and again. Drawn
+/// apart, too.
+fn slow_receivers(number: u64, topology: &Topology, cfg: &mut Config, what: &mut Vec<String>) {
+    let mut s = Stream::new(number, "slow-receivers", 0);
+    if !one_in(&mut s, 8) {
+        return;
+    }
+    let hosts = topology.hosts();
+    for i in 0..s.between(1, 2) {
+        // most flows go to the first host
+        let host = hosts[if i == 0 { 0 } else { s.between(1, hosts.len() as u64 - 1) as usize }];
+        let from = Time::from_ns(s.below(30_000));
+        let lasts = Time::from_ns(s.between(1, 300_000));
+        let xoff = s.between(2_000, 60_000);
+        cfg.receivers.push(SlowReceiver {
+            host,
+            rate: Rate::from_bps(one_of(&mut s, &[0, 0, 1, 5, 50]) * 1_000_000_000),
+            from,
+            to: Some(from + lasts),
+            every: one_in(&mut s, 3).then(|| lasts + Time::from_ns(s.between(20_000, 200_000))),
+            buffer: Bytes::new(xoff + s.between(0, 60_000)),
+            xoff: Bytes::new(xoff),
+            xon: Bytes::new(xoff * s.below(90) / 100),
+            prevention: one_in(&mut s, 3).then(|| Time::from_ns(s.between(1, 100_000))),
+        });
+    }
+    what.push(format!("slow {:?}", cfg.receivers));
 }
 
 fn network(s: &mut Stream, rate: Rate, trunk: Rate, delay: Time) -> (Topology, &'static str) {

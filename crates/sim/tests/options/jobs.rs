@@ -5,7 +5,7 @@
 
 use crate::common::plan;
 use crate::draw::{Case, one_in, one_of};
-use crate::outages;
+use crate::{losses, outages};
 use std::sync::Arc;
 use weir_coll::collective::{Operation, Plan};
 use weir_coll::goal::{Kind, Op, Rank, Schedule};
@@ -21,10 +21,12 @@ pub(crate) const ENDED: &str = "all ranks ended";
 /// A schedule with a receive that nobody meets.
 const BROKEN: &str = "a receive that nobody meets, by name";
 
-/// A case with a job or two; links fail in every third.
+/// A case with a job or two; links fail in every third, and in another one control frames are lost,
+/// late or effective twice.
 pub(crate) fn case(number: u64) -> (Case, Vec<Job>) {
     let case = match number % 3 {
         0 => outages::case(number),
+        1 => losses::any(number),
         _ => Case::new(number),
     };
     let mut s = Stream::new(number, "jobs", 0);
@@ -107,7 +109,8 @@ fn run(case: &Case, jobs: &[Job], config: &Config) -> Result<Outcome, SimError> 
 fn harmed(case: &Case, out: &Outcome) -> bool {
     let totals = &out.totals;
     let lost = totals.dropped + totals.control_dropped + totals.reordered > 0;
-    lost || case.circular || case.config.switch.pipeline.is_some()
+    let late = totals.control_delayed + totals.control_duplicated > 0;
+    lost || late || case.circular || case.config.switch.pipeline.is_some()
 }
 
 /// How a case ended, or what is wrong with it.

@@ -4,11 +4,12 @@ use crate::common::try_run;
 use crate::common::witness::heard;
 use crate::draw::Case;
 use crate::outages::cut_off;
+use std::collections::BTreeMap;
 use weir_cc::CcKind;
-use weir_core::{Bytes, Time};
+use weir_core::{Bytes, NodeId, PortId, Time};
 use weir_fc::OnFull;
 use weir_sim::config::Reliability;
-use weir_sim::outcome::{FlowRecord, Stuck};
+use weir_sim::outcome::{FlowBlame, FlowRecord, Stuck, Wait, Waited};
 use weir_sim::{Finish, Outcome, SimError};
 use weir_traffic::FlowSpec;
 
@@ -56,6 +57,10 @@ pub(crate) fn judge(case: &Case) -> Result<&'static str, String> {
         Finish::TimeLimit if case.config.scheme.info.name == "gfc" && !out.faulted.is_empty() => {
             Ok("time limit: a frame that raises GFC's rate again was lost or late, and is named")
         }
+        // the watchdog discards what is sent again into a queue that a lost RESUME holds for good
+        Finish::TimeLimit if out.totals.watchdog_storms > 0 && !out.faulted.is_empty() => Ok(
+            "time limit: a RESUME was lost and is named, and the watchdog discards what it holds",
+        ),
         finish => Err(format!("{finish:?}, {:?}, open: {:?}", out.totals, open(case, &out))),
     }
 }
@@ -176,6 +181,57 @@ fn stalled(case: &Case, out: &Outcome, stuck: &[Stuck]) -> Result<&'static str, 
     Err(format!("stalled without a reason, waiting: {list:?}, {t:?}, open: {open:?}, {hit:?}"))
 }
 
+/// Where the completion time of every flow went: all of it, and none of it twice.
+fn blamed(case: &Case, out: &Outcome) -> Result<(), String> {
+    let Some(blame) = &out.blame else { return Ok(()) };
+    let done: Vec<_> = out.flows.iter().filter(|f| f.finish().is_some()).collect();
+    if done.len() != blame.flows.len() {
+        return Err(format!("blame of {} flows, {} are done", blame.flows.len(), done.len()));
+    }
+    for (f, b) in done.into_iter().zip(&blame.flows) {
+        let sum: Time = b.waited.iter().map(|w| w.time).sum();
+        if f.id != b.flow || Some(sum) != f.fct() {
+            return Err(format!("{sum} of {:?} accounted for: {b:#?}", f.fct()));
+        }
+        let within = |w: &Waited| {
+            let whole = w.time == w.to - w.from;
+            w.from >= b.start
+                && w.to <= b.end
+                && w.time <= w.to - w.from
+                && (w.wait != Wait::Held || whole)
+        };
+        if let Some(w) = b.waited.iter().find(|w| !within(w)) {
+            return Err(format!("{w:?} of {b:?}"));
+        }
+        // the meter of a host stops when everything has been sent once
+        if one_queue(case) && f.retransmitted() == 0 {
+            not_held_longer(f, b)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a flow has all its packets in one queue of a port: the meter of its holds is exact then.
+fn one_queue(case: &Case) -> bool {
+    let scheme = case.config.scheme.info.name;
+    ["pfc", "capfc", "ppfc", "gpfc", "gfc", "none"].contains(&scheme)
+}
+
+/// At no port does blame say that a flow was held for longer than the meter there does.
+fn not_held_longer(f: &FlowRecord, b: &FlowBlame) -> Result<(), String> {
+    let mut held: BTreeMap<(NodeId, PortId), Time> = BTreeMap::new();
+    for w in b.waited.iter().filter(|w| w.wait == Wait::Held) {
+        *held.entry((w.node, w.port)).or_default() += w.time;
+    }
+    for ((node, port), time) in held {
+        let meter = f.held().iter().find(|h| (h.node, h.port) == (node, port)).map(|h| h.time);
+        if meter.is_none_or(|meter| meter < time) {
+            return Err(format!("held for {time} at {node} {port}, meter {meter:?}: {f:?} {b:?}"));
+        }
+    }
+    Ok(())
+}
+
 /// What no network can exceed.
 fn bounds(case: &Case, out: &Outcome) -> Result<(), String> {
     let drops: u64 = out.drops.iter().map(|d| d.packets).sum();
@@ -184,6 +240,8 @@ fn bounds(case: &Case, out: &Outcome) -> Result<(), String> {
         return Err(format!("{drops} drops, {losses} losses of flows, {:?}", out.totals));
     }
     probed(case, out)?;
+    blamed(case, out)?;
+    recorded(case, out)?;
     let done = out.flows.iter().filter(|f| f.finish().is_some()).count() as u64;
     if done != out.totals.completed {
         return Err(format!("{done} flows are done, {:?}", out.totals));
@@ -215,6 +273,44 @@ fn bounds(case: &Case, out: &Outcome) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What a recording must add up to.
+fn recorded(case: &Case, out: &Outcome) -> Result<(), String> {
+    let Some(recording) = &out.recording else { return Ok(()) };
+    let mut ports: BTreeMap<_, (u64, u64, Time)> = BTreeMap::new();
+    for s in &recording.samples {
+        let port = ports.entry((s.node, s.port)).or_default();
+        *port = (port.0 + s.sent, port.1.max(s.queue.into()), port.2 + s.held);
+    }
+    for p in &out.ports {
+        let (sent, longest, held) = ports.get(&(p.node, p.port)).copied().unwrap_or_default();
+        let least = p.held_time.iter().max().copied().unwrap_or_default();
+        let most = p.held_time.iter().copied().sum::<Time>();
+        let warm = case.config.probes.warm_up > Time::ZERO;
+        // queues that have just changed at the end have not lasted
+        if !warm && (sent != p.wire_bytes.get() || longest < p.queue.max.get()) {
+            return Err(format!("recorded {sent} B and queues of {longest} B: {p:?}"));
+        }
+        // a hold that stands at the end goes on in the last window, and is cut in the totals
+        let stands = recording
+            .holds
+            .iter()
+            .any(|h| (h.node, h.port) == (p.node, p.port) && h.to.is_none_or(|to| to >= out.end));
+        if !warm && (held < least || held > most && !stands) {
+            return Err(format!("recorded {held}: {p:?}"));
+        }
+    }
+    for f in &out.flows {
+        let own = recording.deliveries.iter().filter(|d| d.flow == f.id);
+        if own.map(|d| d.bytes).sum::<u64>() < f.delivered.get() {
+            return Err(format!("recorded less than was delivered: {f:?}"));
+        }
+    }
+    match recording.holds.iter().find(|h| h.to.is_some_and(|to| to < h.from)) {
+        Some(hold) => Err(format!("a hold that ends before it begins: {hold:?}")),
+        None => Ok(()),
+    }
 }
 
 /// What a probe that hears everything must have heard.

@@ -4,9 +4,11 @@ use crate::common::{set, try_run};
 use crate::draw::{Case, one_in, one_of};
 use weir_core::rng::Stream;
 use weir_core::{LinkId, Ratio, Time};
+use weir_fc::Values;
 use weir_sim::SimError;
 use weir_sim::config::{
-    ControlFault, FaultKind, FaultPick, MessageKind, Reliability, Stop, WatchdogConfig,
+    ControlFault, FaultKind, FaultPick, MessageKind, Reliability, Scheme, Stop, ThresholdConfig,
+    WatchdogConfig,
 };
 
 /// Whether pauses are refreshed.
@@ -83,6 +85,13 @@ pub(crate) fn any(number: u64) -> Case {
             from,
             until: one_in(&mut s, 3).then(|| from + Time::from_ns(s.between(1, 100_000))),
         });
+    }
+    if one_in(&mut s, 10) {
+        let info = one_of(&mut s, &[&crate::door::INFO, &crate::credits::INFO]);
+        cfg.scheme = Scheme { info, values: Values::new() };
+        cfg.switch.thresholds = ThresholdConfig::Pool;
+        cfg.switch.pipeline = None;
+        case.what += &format!(", but {}", info.name);
     }
     if one_in(&mut s, 2) && cfg.scheme.info.params.iter().any(|p| p.name == "refresh") {
         set(cfg, "refresh", one_of(&mut s, &["7us", "50us", "300us"]));

@@ -25,6 +25,16 @@ mod outages;
 mod readings;
 mod recovery;
 
+/// The second example of the guide "Write your own scheme", as it is.
+#[expect(dead_code, reason = "`main` runs in the tests of schemes")]
+#[path = "../../../fc/examples/credits.rs"]
+mod credits;
+
+/// The first one, as it is.
+#[expect(dead_code, reason = "`main` runs in the tests of schemes")]
+#[path = "../../../fc/examples/own_scheme.rs"]
+mod door;
+
 use draw::Case;
 use judge::judge;
 use losses::Refresh;

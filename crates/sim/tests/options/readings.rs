@@ -15,6 +15,7 @@ pub(crate) fn case(number: u64) -> Case {
     let choices: Vec<(&str, &[&str])> = (case.config.scheme.info.params.iter())
         .filter_map(|p| match p.kind {
             Kind::Choice(values) => Some((p.name, values)),
+            Kind::Set(choices) => Some((p.name, choices.words)),
             _ => None,
         })
         .collect();

@@ -62,6 +62,7 @@ mod own_scheme;
 mod priorities;
 mod quiet;
 mod shortcuts;
+mod slow_receiver;
 mod turns;
 mod waits;
 

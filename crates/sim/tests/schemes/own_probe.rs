@@ -60,6 +60,7 @@ fn the_example_keeps_the_longest_wait_of_a_port_and_the_sum_of_all() {
     let setup = ProbeSetup {
         node: NodeId(9),
         role: Role::Switch,
+        may_pause: true,
         ports: 9,
         switch_ports: 9,
         fixed_tables: false,

@@ -1,0 +1,270 @@
+//! The meter of recordings.
+//!
+//! Time is divided into windows of equal length. A node that comes to an event in a later window
+//! first closes the windows before it: the counters of its ports, less what they showed at the last
+//! boundary, are what happened in between. So a packet costs nothing, whatever path it takes, and
+//! rows do not depend on when an engine visits a node. Holds, arrivals at hosts and losses are
+//! noted as they happen.
+//!
+//! A node with too many rows makes its windows twice as long. All nodes have the windows of the
+//! node with the longest ones in the end.
+
+use super::held::PortHolds;
+use crate::link::Transmitter;
+use crate::outcome::{
+    Delivery, DropEvent, DropReason, HoldRecord, Outcome, Recording, WindowSample,
+};
+use rustc_hash::FxHashMap;
+use weir_core::{FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Time};
+use weir_fc::HoldState;
+
+/// What to record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordConfig {
+    /// The length of a window.
+    pub window: Time,
+    /// About how many rows of ports to keep of the whole run, as many of flows, and half as many
+    /// holds, losses and pauses. Windows become longer to achieve it; every port keeps some rows.
+    pub rows: usize,
+}
+
+impl Default for RecordConfig {
+    fn default() -> Self {
+        Self { window: Time::from_us(1), rows: 10_000_000 }
+    }
+}
+
+/// Every port keeps at least so many windows, whatever the number of ports.
+const LEAST_PER_PORT: usize = 64;
+
+/// What a port shows at the end of a window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PortLook {
+    /// Bytes of line time since the start of the run.
+    sent: u64,
+    /// The longest queue since the last look.
+    longest: u64,
+    /// The queue now.
+    length: u64,
+    /// How long each priority has been held since the start, if anything ever was.
+    held: Option<[Time; Priority::COUNT]>,
+    /// Whether something is held now.
+    holds: bool,
+}
+
+impl PortLook {
+    /// `queue` is the longest since the last look, and now.
+    pub(crate) fn new(tx: &Transmitter, queue: (u64, u64), holds: &PortHolds, at: Time) -> Self {
+        Self {
+            sent: tx.wire_bytes,
+            longest: queue.0,
+            length: queue.1,
+            held: holds.read(at),
+            holds: !holds.held().is_empty(),
+        }
+    }
+}
+
+/// What a hold is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Held {
+    /// A whole priority.
+    Priority(Priority),
+    /// A queue of a switch.
+    Queue(QueueId, Priority),
+    /// What a host sends of a flow.
+    Flow(FlowId, Priority),
+}
+
+/// What a port showed at the last look.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    sent: u64,
+    held: [Time; Priority::COUNT],
+}
+
+/// Records one node.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorder {
+    node: NodeId,
+    /// When the present window ends.
+    end: Time,
+    ports: Vec<Before>,
+    /// Payload that arrived in the present window.
+    arrived: Vec<(FlowId, u64)>,
+    /// Holds that last, by their places.
+    open: FxHashMap<(PortId, Held), usize>,
+    /// The most rows of ports, and of flows.
+    most: usize,
+    /// The most holds, and losses.
+    most_events: usize,
+    found: Recording,
+}
+
+impl Recorder {
+    pub(crate) fn new(node: NodeId, ports: usize, all_ports: usize, config: RecordConfig) -> Self {
+        let window = config.window.max(Time::from_ps(1));
+        let per_port = (config.rows / all_ports.max(1)).max(LEAST_PER_PORT);
+        Self {
+            node,
+            end: window,
+            ports: vec![Before::default(); ports],
+            arrived: Vec::new(),
+            open: FxHashMap::default(),
+            most: per_port * ports.max(1),
+            most_events: (config.rows / 2).max(LEAST_PER_PORT),
+            found: Recording::new(window),
+        }
+    }
+
+    /// When the present window ends: before anything happens then, it must be closed.
+    pub(crate) fn end(&self) -> Time {
+        self.end
+    }
+
+    /// Closes all windows that end at `now` or before. Everything before `now` has happened,
+    /// nothing at `now` has.
+    #[cold]
+    pub(crate) fn close(&mut self, now: Time, mut look: impl FnMut(usize, Time) -> PortLook) {
+        while self.end <= now {
+            let at = self.end;
+            let mut idle = true;
+            for p in 0..self.ports.len() {
+                let port = look(p, at);
+                idle &= port.length == 0 && !port.holds;
+                self.add_row(p, port);
+            }
+            self.add_deliveries();
+            self.end = at.saturating_add(self.found.window);
+            if idle {
+                self.end = self.end.max(self.boundary_after(now));
+            }
+            self.fit();
+        }
+    }
+
+    /// The run has ended at `end`, and windows up to then are closed: adds what is left.
+    pub(crate) fn finish(&mut self, end: Time, mut look: impl FnMut(usize, Time) -> PortLook) {
+        for p in 0..self.ports.len() {
+            let port = look(p, end.min(self.end));
+            self.add_row(p, port);
+        }
+        self.add_deliveries();
+    }
+
+    /// The end of the window that `now` is in.
+    fn boundary_after(&self, now: Time) -> Time {
+        let window = self.found.window.as_ps();
+        Time::from_ps((now.as_ps() / window + 1).saturating_mul(window))
+    }
+
+    /// Which window ends next.
+    fn window(&self) -> u32 {
+        let window = self.end.as_ps() / self.found.window.as_ps() - 1;
+        u32::try_from(window).unwrap_or(u32::MAX)
+    }
+
+    fn add_row(&mut self, p: usize, look: PortLook) {
+        let before = &mut self.ports[p];
+        let sent = look.sent - std::mem::replace(&mut before.sent, look.sent);
+        let mut held = Time::ZERO;
+        if let Some(now) = look.held {
+            let spans = now.iter().zip(&before.held).map(|(now, then)| now.saturating_sub(*then));
+            held = spans.max().unwrap_or_default();
+            before.held = now;
+        }
+        if sent > 0 || look.longest > 0 || held > Time::ZERO {
+            self.found.samples.push(WindowSample {
+                window: self.window(),
+                node: self.node,
+                port: PortId::from_index(p),
+                queue: u32::try_from(look.longest).unwrap_or(u32::MAX),
+                sent,
+                held,
+            });
+        }
+    }
+
+    fn add_deliveries(&mut self) {
+        let window = self.window();
+        let rows = self.arrived.drain(..).map(|(flow, bytes)| Delivery { window, flow, bytes });
+        self.found.deliveries.extend(rows);
+    }
+
+    /// Makes windows longer while there are too many rows, or windows.
+    fn fit(&mut self) {
+        let too_many = |r: &Self| {
+            let Recording { samples, deliveries, window, .. } = &r.found;
+            samples.len().max(deliveries.len()) > r.most
+                || r.end.as_ps() / window.as_ps() > u64::from(u32::MAX)
+        };
+        while too_many(self) && self.found.window < Time::NEVER {
+            self.found.coarsen();
+            self.end = self.boundary_after(Time::from_ps(self.end.as_ps() - 1));
+        }
+    }
+
+    /// Payload of a flow has arrived.
+    pub(crate) fn arrived(&mut self, flow: FlowId, bytes: u64) {
+        // a host receives from few flows in a window
+        match self.arrived.iter_mut().rev().find(|(of, _)| *of == flow) {
+            Some((_, sum)) => *sum += bytes,
+            None => self.arrived.push((flow, bytes)),
+        }
+    }
+
+    /// A hold begins or ends.
+    pub(crate) fn hold(&mut self, now: Time, port: PortId, what: Held, state: HoldState) {
+        if !state.is_held() {
+            if let Some(at) = self.open.remove(&(port, what)) {
+                self.found.holds[at].to = Some(now);
+            }
+            return;
+        }
+        if self.found.holds.len() >= self.most_events {
+            self.found.left_out.holds += 1;
+            return;
+        }
+        self.open.insert((port, what), self.found.holds.len());
+        let (priority, queue, flow) = match what {
+            Held::Priority(p) => (p, None, None),
+            Held::Queue(queue, p) => (p, Some(queue), None),
+            Held::Flow(flow, p) => (p, None, Some(flow)),
+        };
+        let node = self.node;
+        self.found.holds.push(HoldRecord {
+            from: now,
+            to: None,
+            node,
+            port,
+            priority,
+            queue,
+            flow,
+        });
+    }
+
+    /// A packet is lost.
+    pub(crate) fn dropped(&mut self, at: Time, reason: DropReason, packet: &Packet) {
+        if self.found.drops.len() >= self.most_events {
+            self.found.left_out.drops += 1;
+            return;
+        }
+        let flow = (packet.kind != PacketKind::Control).then_some(packet.flow);
+        let (node, port) = (self.node, packet.ingress);
+        self.found.drops.push(DropEvent { at, node, port, flow, reason });
+    }
+
+    /// What was found in the windows that are over, and all holds and losses.
+    pub(crate) fn so_far(&self) -> Recording {
+        self.found.clone()
+    }
+
+    /// Adds what was found to the recording of the run.
+    pub(crate) fn report(&mut self, outcome: &mut Outcome) {
+        let asked = self.found.asked;
+        let found = std::mem::replace(&mut self.found, Recording::new(asked));
+        let recording = outcome.recording.get_or_insert_with(|| Box::new(Recording::new(asked)));
+        recording.add(found);
+        self.open.clear();
+    }
+}
