@@ -111,6 +111,9 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     let mut add = |name: &str, value: String| rows.push((name.to_owned(), value));
     add("thresholds", thresholds(e, c));
     add("buffer per switch", c.switch.buffer.to_string());
+    if let Some(pool) = c.switch.headroom_pool {
+        add("headroom pool", format!("{pool} for all ports together"));
+    }
     add("lossless priorities", c.switch.lossless.to_string());
     if let Some(need) = headroom_need(e) {
         let link = e.topology.link(need.link);
@@ -181,6 +184,9 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     }
     for f in &e.scenario.faults {
         add("fault", fault(f));
+    }
+    for r in &e.scenario.receivers {
+        add("slow receiver", r.describe());
     }
     let until = match c.stop {
         Stop::Drained => "all flows are done".into(),

@@ -1,6 +1,7 @@
 //! Runs and what comes out of them: findings, statistics, tables, files and pages.
 
 pub mod bench;
+pub mod blame;
 pub mod captures;
 pub mod column;
 pub mod compare;
@@ -16,6 +17,8 @@ pub mod reference;
 pub mod report;
 pub mod run;
 pub mod run_text;
+pub mod shown;
 pub mod stats;
 pub mod table;
 pub mod victims;
+pub mod worst_case;

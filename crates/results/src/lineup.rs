@@ -14,6 +14,7 @@ use weir_scenario::variant::{self, VariantSpec};
 use weir_scenario::{Experiment, Variant, load::source};
 use weir_scenario::{Problems, control};
 use weir_sim::config::EngineConfig;
+use weir_sim::probe::RecordConfig;
 
 /// One row: everything but the seed is settled.
 #[derive(Clone, Debug)]
@@ -56,6 +57,29 @@ pub struct Request<'a> {
     pub captures: &'a [Wanted],
     /// How much of it is kept.
     pub capture_limits: Limits,
+    /// Whether to keep where completion times went.
+    pub blame: BlameWish,
+    /// What is recorded over time.
+    pub record: Option<RecordConfig>,
+}
+
+/// Whether to keep where completion times went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlameWish {
+    /// It is not asked for.
+    #[default]
+    No,
+    /// Unless the scenario has what blame cannot follow.
+    IfPossible,
+    /// It is asked for: a run that cannot keep it is an error.
+    Yes,
+}
+
+impl BlameWish {
+    /// What `--blame` asks for.
+    pub const fn flag(given: bool) -> Self {
+        if given { Self::Yes } else { Self::No }
+    }
 }
 
 /// Which rows to run when the command line names none.
@@ -105,6 +129,10 @@ impl Lineup {
             let (experiment, variant) = request.resolve(spec, &e, &base, &fabrics)?;
             experiment.warnings.iter().for_each(|w| warnings.push(w.clone()));
             experiment.warnings_about(variant).iter().for_each(|w| warnings.push(w.clone()));
+            // among others, a row that faults do not concern is there to compare with
+            if specs.len() == 1 {
+                experiment.idle_faults(variant).iter().for_each(|w| warnings.push(w.clone()));
+            }
             same_classes(spec, &e, &experiment, &base.sources)?;
             let id = slug(spec, &settings);
             settings.push(Setting { label: spec.label.clone(), id, experiment, variant });
@@ -128,8 +156,14 @@ impl Request<'_> {
         e.engine = self.engine;
         e.shortcuts = !self.plain;
         e.window = self.window;
+        e.blame = match self.blame {
+            BlameWish::No => false,
+            BlameWish::IfPossible => e.receivers.is_empty(),
+            BlameWish::Yes => true,
+        };
         // what does not exist is complained of where the files are known
         let plan = Plan::new(self.captures, &e.topology).unwrap_or_default();
+        e.record = self.record;
         e.capture = plan.capture(self.capture_limits, self.window);
     }
 

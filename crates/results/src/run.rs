@@ -1,7 +1,9 @@
 //! Running: `Experiment + Variant -> Config -> weir_sim -> Run`, one after the other or several
 //! at a time.
 
-use crate::findings::{self, ClassStats, Facts, Hold, KnownStats, PauseTree, Queues, Selection};
+use crate::findings::{
+    self, Blames, ClassStats, Facts, Hold, KnownStats, PauseTree, Queues, Selection,
+};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -35,12 +37,13 @@ pub struct Run {
 struct Found {
     holds: OnceLock<Vec<Hold>>,
     pause_trees: OnceLock<Vec<PauseTree>>,
+    blames: OnceLock<Option<Blames>>,
     queues: OnceLock<Queues>,
     class_stats: KnownStats,
 }
 
 /// What a run cost. Never part of a file that is compared.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Perf {
     /// Packets that crossed a link.
     pub packet_hops: u64,
@@ -56,7 +59,24 @@ pub struct Perf {
 }
 
 impl Run {
-    fn new(e: &Experiment, variant: Variant, config: Config, outcome: Outcome, perf: Perf) -> Self {
+    /// A run whose outcome is known, however it came about.
+    pub fn of_outcome(
+        e: &Experiment,
+        variant: Variant,
+        config: Config,
+        outcome: Outcome,
+        perf: Perf,
+    ) -> Self {
+        Self::new(e, variant, config, outcome, perf)
+    }
+
+    pub(crate) fn new(
+        e: &Experiment,
+        variant: Variant,
+        config: Config,
+        outcome: Outcome,
+        perf: Perf,
+    ) -> Self {
         let mut outcome = outcome;
         if e.late > 0 && outcome.finish == Finish::Drained {
             // all that started is done, but not all flows have started
@@ -85,6 +105,12 @@ impl Run {
     /// The pauses of this run of `e`, each from its start to its end.
     pub fn holds(&self, e: &Experiment) -> &[Hold] {
         self.found.holds.get_or_init(|| findings::holds(e, &self.outcome))
+    }
+
+    /// Where the completion times of this run of `e` went, if it was asked for.
+    pub fn blames(&self, e: &Experiment) -> Option<&Blames> {
+        let blames = || Blames::of_run(e, self.facts(), self.holds(e));
+        self.found.blames.get_or_init(blames).as_ref()
     }
 
     /// How long the queues of this run of `e` were.
@@ -116,7 +142,7 @@ impl Run {
         let stuck = match &self.outcome.finish {
             Finish::Stalled(stuck) => stuck,
             Finish::Deadlock(deadlock) => &deadlock.cycle,
-            _ => return None,
+            _ => &self.outcome.held_at_end,
         };
         stuck.iter().filter_map(|s| s.lost.as_ref()).min_by_key(|f| f.at)
     }
@@ -387,6 +413,19 @@ impl Watch<'_> {
 
 /// Runs one variant, the `at`-th of those the meter watches.
 pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result<Run, SimError> {
+    run_by(e, variant, meter, at, |config, watch| {
+        weir_sim::run_prepared(&e.topology, &e.prepared(config), &e.traffic, config, watch)
+    })
+}
+
+/// [`run`], where `simulate` does the work: it gets the settings, and an observer to report to.
+pub fn run_by(
+    e: &Experiment,
+    variant: Variant,
+    meter: &Meter,
+    at: usize,
+    simulate: impl FnOnce(&Config, &mut dyn Observer) -> Result<Outcome, SimError>,
+) -> Result<Run, SimError> {
     let config = e.config(variant);
     let gauge = &meter.runs[at];
     let hops = expected_hops(e, variant.seed);
@@ -406,8 +445,7 @@ pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result
         looked: None,
     };
     let (wall, cpu) = (Instant::now(), cpu_seconds());
-    let outcome =
-        weir_sim::run_prepared(&e.topology, &e.prepared(&config), &e.traffic, &config, &mut watch)?;
+    let outcome = simulate(&config, &mut watch)?;
     let wall_seconds = wall.elapsed().as_secs_f64();
     gauge.hops.store(outcome.totals.packet_hops, Ordering::Relaxed);
     gauge.done.store(MILLION, Ordering::Relaxed);

@@ -157,7 +157,10 @@ fn ports(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
     (!t.rows.is_empty()).then(|| t.render(layout.width, layout.colour))
 }
 
-/// The circle of a deadlock, or what a stalled run waits for.
+/// What a run that was not over says of queues and flows that a lost RESUME may hold for ever.
+pub(crate) const HELD_AT_END: &str = "held at its end, after a control frame was lost or late";
+
+/// The circle of a deadlock, what a stalled run waits for, or what is held at the end of another.
 fn stuck(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
     const MOST: usize = 20;
     let (title, all): (String, &[Stuck]) = match &run.outcome.finish {
@@ -168,7 +171,8 @@ fn stuck(c: &Comparison<'_>, run: &Run, layout: Layout) -> Option<String> {
         Finish::Stalled(all) => {
             ("stalled: bytes are undelivered and nothing can move them".into(), all)
         }
-        _ => return None,
+        _ if run.outcome.held_at_end.is_empty() => return None,
+        _ => (HELD_AT_END.into(), &run.outcome.held_at_end),
     };
     let topology = &own(c).topology;
     let mut t = TextTable::new(vec![

@@ -30,6 +30,7 @@ fn company(section: &str, key: &str) -> String {
             ("source", "\"a table\""),
         ],
         "job" => &[("collective", "\"all-reduce\""), ("size", "\"20KB\"")],
+        "slow-receiver" => &[("hosts", "\"h0\"")],
         "fault" if key == "share" => &[("link", "\"all\"")],
         "fault" => &[("link", "\"all\""), ("nth", "1")],
         _ => &[],

@@ -30,6 +30,7 @@ pub const BUILT_IN: &[BuiltIn] = builtin![
     "flowsail-fig8",
     "flowsail-efficiency",
     "ffc-incast",
+    "slow-receiver",
 ];
 
 /// Experiments of papers at their full size, which take minutes.

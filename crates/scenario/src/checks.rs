@@ -8,6 +8,7 @@ mod room;
 mod signals;
 mod starts;
 
+pub(crate) use faults::faults;
 pub use floor::{Circle, circle, floor};
 pub(crate) use paths::{order, scheme};
 pub(crate) use priorities::acks;
@@ -60,7 +61,7 @@ pub(crate) fn all(e: &Experiment, out: &mut Diagnostics) -> u64 {
     memory(e, out);
     signals(e, e.own_variant(), out);
     refresh(e, out);
-    faults::faults(e, out);
+    faults(e, e.own_variant(), out);
     let late = traffic(e, e.routes(), out);
     references(e, out);
     late
@@ -160,6 +161,12 @@ pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
                     "link {link} needs {needed}; `headroom = \"auto\"` computes it for every link"
                 )));
             }
+            if let Some(pool) = spec.config.headroom_pool.filter(|pool| *pool < needed) {
+                let title = "the headroom pool is too small for a single link";
+                let warning = Diagnostic::warning(title).maybe_at(spec.threshold_at, "");
+                let link = link_name(e, need.link);
+                out.push(warning.help(format!("link {link} needs {needed}, the pool is {pool}")));
+            }
             dynamic_buffer(e, reserve, given, out);
         }
     }
@@ -170,15 +177,17 @@ pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
 fn dynamic_buffer(e: &Experiment, reserve: Bytes, given: Option<Bytes>, out: &mut Diagnostics) {
     let (s, spec) = (&e.scenario, &e.scenario.switch);
     let (frame, latency) = (s.nic.config.max_frame(), spec.config.latency);
-    let lossless = spec.config.lossless.len() as u64;
+    let (lossless, pool) = (spec.config.lossless.len() as u64, spec.config.headroom_pool);
     let set_aside = |switch: NodeId| -> (Bytes, usize) {
         let ports = e.topology.ports(switch);
         let each = ports.iter().map(|end| {
             let l = e.topology.link(end.link);
             let auto = || dynamic_headroom(l.rate, l.delay, latency, frame, &s.link);
-            given.unwrap_or_else(auto).saturating_add(reserve).get().saturating_mul(lossless)
+            let own = if pool.is_some() { Some(Bytes::ZERO) } else { given };
+            own.unwrap_or_else(auto).saturating_add(reserve).get().saturating_mul(lossless)
         });
-        (Bytes::new(each.fold(0, u64::saturating_add)), ports.len())
+        let pool = pool.unwrap_or_default().get();
+        (Bytes::new(each.fold(pool, u64::saturating_add)), ports.len())
     };
     let Some((all, ports)) = e.topology.switches().map(set_aside).max() else { return };
     if all >= spec.config.buffer {

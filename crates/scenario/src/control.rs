@@ -6,7 +6,7 @@ use super::fields::{At, Fields};
 use super::keys;
 use crate::text::{Diagnostic, Diagnostics, Entry, Item};
 use weir_cc::{CcKind, CcParams};
-use weir_fc::{SCHEMES, SchemeInfo, Values};
+use weir_fc::{SCHEMES, SchemeInfo, Values, refresh};
 use weir_net::nearest;
 use weir_sim::config::Scheme;
 
@@ -94,6 +94,11 @@ impl FlowControlSpec {
             let param = info.params.iter().find(|p| p.name == arg.name);
             let param = param.expect("unknown names were refused");
             if let Err(error) = self.values[at].1.set(param, &arg.joined()) {
+                out.push(Diagnostic::error(error.to_string()).at(arg.span, param.doc));
+            } else if param.name == refresh::REFRESH.name
+                && let Some(every) = self.values[at].1.time(param)
+                && let Err(error) = refresh::check_longest(every)
+            {
                 out.push(Diagnostic::error(error.to_string()).at(arg.span, param.doc));
             }
         }

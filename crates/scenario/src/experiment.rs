@@ -8,6 +8,7 @@ use crate::Scenario;
 use crate::ScenarioNames;
 use crate::TopologySpec;
 use crate::control;
+use crate::receivers;
 use crate::text::{Diagnostic, Diagnostics};
 use crate::{PortAt, Window};
 use std::path::PathBuf;
@@ -25,9 +26,9 @@ use weir_net::{Layer, Routes, Topology};
 use weir_sim::Prepared;
 use weir_sim::config::{
     Config, ControlFault, EcnConfig, EcnScale, EngineConfig, LinkFailure, PipelineConfig,
-    Reliability, Routing, Scheme, Stop,
+    Reliability, Routing, Scheme, SlowReceiver, Stop,
 };
-use weir_sim::probe::{Capture, ProbeConfig};
+use weir_sim::probe::{Capture, ProbeConfig, RecordConfig};
 use weir_traffic::{Fabric, Traffic};
 
 /// A scenario made concrete: everything but the scheme, the algorithm and the seed is settled.
@@ -45,6 +46,8 @@ pub struct Experiment {
     pub failures: Vec<LinkFailure>,
     /// Control frames that are lost, late or effective twice.
     pub faults: Vec<ControlFault>,
+    /// Hosts that take data in slowly.
+    pub receivers: Vec<SlowReceiver>,
     /// What is odd but can run.
     pub warnings: Diagnostics,
     /// How to compute it; results do not depend on this.
@@ -55,6 +58,10 @@ pub struct Experiment {
     pub window: Window,
     /// The frames that its runs keep for captures.
     pub capture: Option<Capture>,
+    /// Whether its runs keep where completion times went.
+    pub blame: bool,
+    /// What its runs record over time.
+    pub record: Option<RecordConfig>,
     /// The switch ports of each group of `[report] ports`, in order.
     pub port_groups: Vec<Vec<PortAt>>,
     /// Flows that do not start because the run ends before.
@@ -107,6 +114,13 @@ impl Experiment {
         };
         let (traffic, paths) = put_traffic(&scenario, &topology, &routes, out)?;
         let faults = crate::faults::find(&scenario.faults, &topology, out);
+        let links = receivers::Links {
+            frame: scenario.nic.config.max_frame(),
+            latency: scenario.switch.config.latency,
+            link: &scenario.link,
+        };
+        let files = &scenario.files;
+        let receivers = receivers::find(&scenario.receivers, &links, files, &topology, out);
         let warnings = Diagnostics::default();
         let engine = EngineConfig::default();
         let mut experiment = Self {
@@ -116,11 +130,14 @@ impl Experiment {
             paths,
             failures,
             faults,
+            receivers,
             warnings,
             engine,
             shortcuts: true,
             window: Window::ALL,
             capture: None,
+            blame: false,
+            record: None,
             port_groups: Vec::new(),
             late: 0,
             whole,
@@ -148,6 +165,7 @@ impl Experiment {
                 || s.link.bit_error_rate > 0.0
                 || !self.failures.is_empty()
                 || !self.faults.is_empty()
+                || !self.receivers.is_empty()
                 || switch.watchdog.is_some()
                 // what comes too early is thrown away, which no later packet may reveal
                 || !keeps_order && nic.reliability == Reliability::GoBackN
@@ -169,9 +187,15 @@ impl Experiment {
             paths: self.paths.iter().map(|p| p.nodes.clone()).collect(),
             failures: self.failures.clone(),
             faults: self.faults.clone(),
+            receivers: self.receivers.clone(),
             convergence: s.routing.convergence,
             stop: s.run.stop,
-            probes: ProbeConfig { capture: self.capture.clone(), ..s.probe.clone() },
+            probes: ProbeConfig {
+                capture: self.capture.clone(),
+                blame: self.blame,
+                record: self.record,
+                ..s.probe.clone()
+            },
             engine: self.engine,
             shortcuts: self.shortcuts,
         }

@@ -1,6 +1,6 @@
 //! `[[fault]]`: control frames that are lost, late or effective twice.
 
-use crate::fields::{At, Fields, Or};
+use crate::fields::{At, Fields, Or, short};
 use crate::keys;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{LinkId, NodeId, Ratio, Time};
@@ -79,7 +79,12 @@ fn ends(f: &mut Fields<'_>, at: Option<Span>) -> Option<Option<[At<String>; 2]>>
 }
 
 fn what(f: &mut Fields<'_>) -> Option<FaultKind> {
-    let (what, by) = (f.choice("what"), f.time("by"));
+    let (what, by) = (f.choice("what"), f.optional_time("by"));
+    if by.is_none() && f.given("by") {
+        return None;
+    }
+    let by = by.unwrap_or(At { value: Time::ZERO, span: None });
+    short(f, "by", &by);
     let mut wrong = |title: &str, label: &str| {
         let error = Diagnostic::error(title).maybe_at(by.span.or(what.span), label);
         f.out.push(error);

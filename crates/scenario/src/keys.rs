@@ -3,10 +3,12 @@
 
 mod fault;
 mod job;
+mod receiver;
 mod run;
 
 pub use fault::FAULT;
 pub use job::JOB;
+pub use receiver::SLOW_RECEIVER;
 pub use run::{PROBE, REFERENCE, REPORT, RUN, VARIANT};
 use weir_core::Response;
 pub use weir_core::param::{Kind, Param as Key};
@@ -127,6 +129,13 @@ pub const THRESHOLDS: &[Key] = &[
         Kind::Size(&["auto"]),
         "auto",
         "Dynamic: headroom per (port, lossless priority); `auto` computes it from each link.",
+    ),
+    key(
+        "headroom-pool",
+        Kind::Size(&["none"]),
+        "none",
+        "Dynamic: memory that is set aside as headroom of all ports and priorities together; each \
+         of them may use its `headroom` of it. `none`: each has its own.",
     ),
     key(
         "buffer",
@@ -402,9 +411,9 @@ pub const NIC: Section = Section {
             Kind::Time(&["never", "auto"]),
             "auto",
             "Retransmission timeout. `auto`: never, if packets cannot be lost (they can with a \
-             scheme that is not lossless, bit errors, failing links or a watchdog); 1ms under \
-             `none`; else 10ms, or five times the time in which the slowest link sends a full \
-             switch memory, so that no pause triggers it.",
+             scheme that is not lossless, bit errors, failing links, slow receivers or a \
+             watchdog); 1ms under `none`; else 10ms, or five times the time in which the slowest \
+             link sends a full switch memory, so that no pause triggers it.",
         ),
         key(
             "reliability",
@@ -573,6 +582,7 @@ pub const SECTIONS: &[Section] = &[
     PATH,
     FAILURE,
     FAULT,
+    SLOW_RECEIVER,
     PROBE,
     RUN,
     VARIANT,

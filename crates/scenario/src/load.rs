@@ -54,6 +54,15 @@ impl Experiment {
         out
     }
 
+    /// Faults that do not act under the scheme of a run that is not the scenario's own.
+    pub fn idle_faults(&self, variant: Variant) -> Diagnostics {
+        let mut out = Diagnostics::default();
+        if variant.scheme.name != self.own_variant().scheme.name {
+            checks::faults(self, variant, &mut out);
+        }
+        out
+    }
+
     /// What to consider before its numbers are used for real switches; `weir check` says it.
     pub fn advice(&self, variant: Variant) -> Diagnostics {
         let mut out = Diagnostics::default();

@@ -4,6 +4,7 @@ use crate::faults::{self, FaultSpec};
 use crate::fields::{Fields, unknown_key};
 use crate::job::{self, JobSpec};
 use crate::names::Files;
+use crate::receivers::{self, ReceiverSpec};
 use crate::reference::{self, Reference};
 use crate::report::{self, ReportSpec};
 use crate::routing::{self, RoutingSpec};
@@ -11,7 +12,8 @@ use crate::sections::{self, FailureSpec, NicSpec, PathSpec, RunSpec};
 use crate::switch::{self, SwitchSpec};
 use crate::tcp::{self, TcpSpec};
 use crate::text::{
-    Diagnostic, Diagnostics, Item, Sources, Table, Value, apply_override, is_hidden, parse,
+    Diagnostic, Diagnostics, Item, SourceId, Sources, Table, Value, apply_override, is_hidden,
+    parse,
 };
 use crate::topology::{self, TopologySpec};
 use crate::traffic::{self, TrafficSpec};
@@ -57,6 +59,8 @@ pub struct Scenario {
     pub failures: Vec<FailureSpec>,
     /// Control frames that are lost, late or effective twice.
     pub faults: Vec<FaultSpec>,
+    /// Hosts that take data in slowly.
+    pub receivers: Vec<ReceiverSpec>,
     /// How paths are chosen.
     pub routing: RoutingSpec,
     /// What to record.
@@ -139,6 +143,7 @@ impl Scenario {
             paths: repeated(root, "path", out, sections::path),
             failures: repeated(root, "failure", out, sections::failure),
             faults: repeated(root, "fault", out, faults::read),
+            receivers: repeated(root, "slow-receiver", out, receivers::read),
             routing: routing::read(section("routing"), out),
             probe: sections::probe(section("probe"), out),
             run: sections::run(section("run"), out),
@@ -149,7 +154,8 @@ impl Scenario {
     }
 }
 
-/// The tables of `[[name]]`; a single `[name]` is a list of one.
+/// The tables of `[[name]]`; a single `[name]` is a list of one, and warned of: a second one would
+/// be an error.
 fn repeated<T>(
     root: &Table,
     name: &str,
@@ -159,6 +165,12 @@ fn repeated<T>(
     let Some(item) = root.get(name) else { return Vec::new() };
     let items = match &item.value {
         Value::List(items) => items.as_slice(),
+        Value::Table(_) if item.span.source == SourceId::FILE => {
+            let title = format!("`[{name}]` is meant as `[[{name}]]`");
+            let label = "a scenario may have several, so each has two brackets";
+            out.push(Diagnostic::warning(title).at(item.span, label));
+            std::slice::from_ref(item)
+        }
         _ => std::slice::from_ref(item),
     };
     items.iter().filter_map(|item| read(item, out)).collect()

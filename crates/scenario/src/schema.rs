@@ -81,6 +81,10 @@ fn values(kind: Kind, doc: &str) -> Value {
         }
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Choice(words) => json!({ "enum": words }),
+        Kind::Set(choices) => json!({ "anyOf": [
+            { "enum": choices.words },
+            { "type": "array", "items": { "enum": choices.words } },
+        ] }),
         Kind::Wholes { min, max } => list(whole(min, max)),
         Kind::Names | Kind::Ranges(_) | Kind::Hosts | Kind::Groups | Kind::Paths => list(text()),
         Kind::Links | Kind::Rows => list(text()),

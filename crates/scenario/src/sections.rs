@@ -190,6 +190,8 @@ pub(crate) fn probe(item: Option<&Item>, out: &mut Diagnostics) -> ProbeConfig {
         pause_events: f.whole("pause-events").value as usize,
         warm_up: f.time("warm-up").value,
         capture: None,
+        blame: false,
+        record: None,
         own: weir_sim::probe::OWN.iter().map(|info| **info).collect(),
     }
 }

@@ -74,6 +74,7 @@ pub(crate) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
         config: SwitchConfig {
             buffer: buffer.value,
             thresholds: given.config,
+            headroom_pool: given.headroom_pool,
             lossless,
             schedule,
             ecn: None,
@@ -194,18 +195,25 @@ struct Given {
     headroom_at: Option<Span>,
     threshold_at: Option<Span>,
     buffer: Option<At<Bytes>>,
+    headroom_pool: Option<Bytes>,
 }
 
 fn thresholds(f: &mut Fields<'_>) -> Given {
     let default = ThresholdConfig::AUTO;
-    let plain = |config| Given { config, headroom_at: None, threshold_at: None, buffer: None };
+    let plain = |config| Given {
+        config,
+        headroom_at: None,
+        threshold_at: None,
+        buffer: None,
+        headroom_pool: None,
+    };
     let mut t = match f.table("thresholds") {
         Some(Or::Is(fields)) => fields,
         Some(Or::Word("pool")) => return plain(ThresholdConfig::Pool),
         Some(Or::Word(_)) | None => return plain(default),
     };
     const STATIC: [&str; 3] = ["xoff", "xon", "limit"];
-    const DYNAMIC: [&str; 4] = ["alpha", "reserve", "resume-offset", "headroom"];
+    const DYNAMIC: [&str; 5] = ["alpha", "reserve", "resume-offset", "headroom", "headroom-pool"];
     let wanted = |names: &[&'static str]| names.iter().copied().find(|n| t.given(n));
     if let (Some(fixed), Some(moving)) = (wanted(&STATIC), wanted(&DYNAMIC)) {
         let span = t.item(moving).map(|item| item.span);
@@ -262,7 +270,13 @@ fn fixed(t: &mut Fields<'_>) -> Given {
             Or::Word(_) => IngressLimit::Lossless,
         },
     };
-    Given { config, headroom_at: limit.span, threshold_at: xoff.span, buffer: None }
+    Given {
+        config,
+        headroom_at: limit.span,
+        threshold_at: xoff.span,
+        buffer: None,
+        headroom_pool: None,
+    }
 }
 
 fn dynamic(t: &mut Fields<'_>) -> Given {
@@ -287,8 +301,12 @@ fn dynamic(t: &mut Fields<'_>) -> Given {
             Or::Word(_) => None,
         },
     };
+    let headroom_pool = match t.bytes_or_word("headroom-pool").value {
+        Or::Is(pool) => Some(pool),
+        Or::Word(_) => None,
+    };
     let threshold_at = alpha.and_then(|a| a.span);
-    Given { config, headroom_at: headroom.span, threshold_at, buffer: None }
+    Given { config, headroom_at: headroom.span, threshold_at, buffer: None, headroom_pool }
 }
 
 /// `n` for 2^-n.

@@ -113,4 +113,55 @@ fn a_fault_that_can_never_act_is_warned_of() {
     let bitmaps = format!("{reports}[flow-control]\nscheme = \"bfc\"\nframes = \"both\"\n");
     assert!(!warnings(&bitmaps).contains(odd));
     assert_eq!(warnings("link = \"all\"\nshare = \"1%\"\n"), "");
+    let nothing = "link = \"all\"\nshare = 0\n";
+    assert!(warnings(nothing).contains("its share of the frames is 0"), "{}", warnings(nothing));
+}
+
+/// The scheme of a run is chosen on the command line.
+#[test]
+fn a_fault_that_cannot_act_under_the_chosen_scheme_is_warned_of() {
+    let e = read("link = \"all\"\nshare = \"1%\"\n").unwrap();
+    let about = |scheme| {
+        let variant = e.variant(Some(scheme), None, 1).unwrap();
+        e.idle_faults(variant).render(&e.scenario.sources, false)
+    };
+    assert!(about("none").contains("no flow control, so no control frames"), "{}", about("none"));
+    assert_eq!(about("ofc"), "");
+}
+
+#[test]
+fn one_mistake_is_one_error() {
+    for (by, title) in [("\"soon\"", "`by`"), ("\"2s\"", "a `by` of 2 s is out of range")] {
+        let found = error(&format!("link = \"all\"\nnth = 1\nwhat = \"delay\"\nby = {by}\n"));
+        assert_eq!(found.matches("error:").count(), 1, "{found}");
+        assert!(found.contains(title), "{found}");
+    }
+}
+
+#[test]
+fn a_fault_in_single_brackets_is_read_and_warned_of() {
+    let text = format!("{GOOD}link = \"all\"\nnth = 1\n").replace("[[fault]]", "[fault]");
+    let e = Experiment::read("my.toml", &text, Files::default(), &[]).unwrap();
+    assert_eq!(e.faults.len(), 2, "one of each link");
+    let found = e.warnings.render(&e.scenario.sources, false);
+    assert!(found.contains("`[fault]` is meant as `[[fault]]`"), "{found}");
+    assert!(found.contains("my.toml:11:1"), "{found}");
+}
+
+#[test]
+fn a_refresh_is_a_time_up_to_a_second_or_never() {
+    let of = |scheme: &str, more: &str| {
+        let text = "link = \"all\"\nnth = 1\n[flow-control]\nscheme = ";
+        read(&format!("{text}\"{scheme}\"\n{more}\n"))
+    };
+    let long = "refresh = \"1000000s\"";
+    for scheme in ["ofc", "ideal", "flowsail", "ffc", "gfc"] {
+        assert!(of(scheme, "refresh = \"never\"").is_ok(), "{scheme}");
+        assert!(of(scheme, "refresh = \"1s\"").is_ok(), "{scheme}");
+        let why = of(scheme, long).err().unwrap_or_default();
+        assert!(why.contains("at most 1 s"), "{scheme}: {why}");
+    }
+    assert!(of("pfc", "timer = \"sticky\"\nrefresh = \"never\"").is_ok());
+    let why = of("pfc", &format!("timer = \"sticky\"\n{long}")).err().unwrap_or_default();
+    assert!(why.contains("at most 1 s"), "{why}");
 }

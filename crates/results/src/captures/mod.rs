@@ -117,6 +117,27 @@ pub fn write(
     Ok(written)
 }
 
+/// The least limit of a capture file of these ports: its header and one frame of `frame` bytes.
+pub fn least_limit(
+    ports: &[PortAt],
+    frame: Bytes,
+    snap: Option<u32>,
+    topology: &Topology,
+) -> Bytes {
+    /// What a frame in a file has beside its bytes: block, header, and options with the direction.
+    const BESIDE: u64 = 12 + 20 + 12;
+    let mut writer = CaptureWriter::new(io::sink(), APPLICATION).expect("a sink takes everything");
+    for &at in ports {
+        let name = port_name(topology, at);
+        writer.add_interface(&name, 0).expect("a sink takes everything");
+    }
+    let kept = frame.get().min(snap.map_or(u64::MAX, u64::from)).next_multiple_of(4);
+    Bytes::new(writer.written() + BESIDE + kept)
+}
+
+/// How captures call the program that wrote them.
+const APPLICATION: &str = concat!("weir ", env!("CARGO_PKG_VERSION"));
+
 /// What frames are made of.
 struct Source<'a> {
     topology: &'a Topology,
@@ -152,8 +173,7 @@ impl Source<'_> {
         out: impl io::Write,
     ) -> Result<Written, CaptureError> {
         let io = |error| CaptureError::Io { file: file.to_owned(), error };
-        let application = concat!("weir ", env!("CARGO_PKG_VERSION"));
-        let mut writer = CaptureWriter::new(out, application).map_err(io)?;
+        let mut writer = CaptureWriter::new(out, APPLICATION).map_err(io)?;
         let snap = self.limits.snap.unwrap_or(0);
         let mut interfaces: BTreeMap<PortAt, InterfaceId> = BTreeMap::new();
         for &at in ports {

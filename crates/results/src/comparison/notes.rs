@@ -44,21 +44,24 @@ pub fn notes(c: &Comparison<'_>, group: &Group<'_>) -> Vec<String> {
         group.runs.iter().map(|r| of(&r.outcome.totals)).sum()
     };
     let is_tcp = group.runs.iter().any(|r| r.config.nic.reliability == Reliability::Tcp);
-    for (n, what) in [
-        (total(|t| t.retransmitted), "sent again"),
-        (if is_tcp { total(|t| t.timeouts) } else { 0 }, "timeouts"),
-        (total(|t| t.fast_retransmits), "fast retransmits"),
-        (total(|t| t.ecn_cuts), "windows cut for marks"),
-        (total(|t| t.reordered), out_of_order(group).as_str()),
-        (total(|t| t.discarded), "discarded at the source"),
-        (total(|t| t.watchdog_storms), "watchdog storms"),
-        (total(|t| t.needless_timeouts), "timeouts although nothing was lost"),
-        (total(|t| t.control_dropped), "control frames lost"),
-        (total(|t| t.control_delayed), "control frames late"),
-        (total(|t| t.control_duplicated), "control frames duplicated"),
+    // how many, of what (packets, where nothing is said), and what about it
+    for (n, noun, what) in [
+        (total(|t| t.retransmitted), "", "sent again"),
+        (if is_tcp { total(|t| t.timeouts) } else { 0 }, "timeout", ""),
+        (total(|t| t.fast_retransmits), "fast retransmit", ""),
+        (total(|t| t.ecn_cuts), "window", "cut for marks"),
+        (total(|t| t.reordered), "", out_of_order(group).as_str()),
+        (total(|t| t.discarded), "", "discarded at the source"),
+        (total(|t| t.watchdog_storms), "watchdog storm", ""),
+        (total(|t| t.storms_prevented), "storm", "prevented by NICs"),
+        (total(|t| t.needless_timeouts), "timeout", "although nothing was lost"),
+        (total(|t| t.control_dropped), "control frame", "lost"),
+        (total(|t| t.control_delayed), "control frame", "late"),
+        (total(|t| t.control_duplicated), "control frame", "duplicated"),
     ] {
+        let counted = if noun.is_empty() { format::count(n) } else { format::plural(n, noun) };
         if n > 0 {
-            notes.push(format!("{} {what}", format::count(n)));
+            notes.push(format!("{counted} {what}").trim_end().to_owned());
         }
     }
     let processors = || {
@@ -165,7 +168,13 @@ fn endings(e: &Experiment, group: &Group<'_>) -> Vec<String> {
         notes.push(format!("NOT OVER{} after {end}, the end of the clock", of_all(clock)));
     }
     let unfinished = |r: &&Run| r.outcome.finish == Finish::TimeLimit && r.unfinished().0 > 0;
-    if let Some(frame) = group.runs.iter().filter(unfinished).find_map(|r| r.outcome.faulted.last())
+    let held = count(|r| !r.outcome.held_at_end.is_empty());
+    if held > 0 {
+        let frame = group.runs.iter().find_map(Run::lost_frame);
+        let why = frame.map(|f| format!(": {}", f.describe(&e.topology)));
+        notes.push(format!("STILL HELD{} at the end{}", of_all(held), why.unwrap_or_default()));
+    } else if let Some(frame) =
+        group.runs.iter().filter(unfinished).find_map(|r| r.outcome.faulted.last())
     {
         let text = frame.describe(&e.topology);
         notes.push(format!("unfinished after lost control frames, the last: {text}"));

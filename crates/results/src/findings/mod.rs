@@ -1,5 +1,6 @@
 //! What the outcome of a run says, before it is put into tables and figures.
 
+mod blame;
 mod classes;
 mod hottest;
 mod pauses;
@@ -7,6 +8,7 @@ mod queues;
 mod tables;
 mod victims;
 
+pub use blame::{Blamed, Blames, Certainty, Culprit, Fault, Part, Share};
 pub(crate) use classes::KnownStats;
 pub use classes::{ClassStats, Selection};
 pub use hottest::{hottest_port, port_record};

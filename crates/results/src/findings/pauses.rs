@@ -4,7 +4,8 @@
 //! that port is free to send, it is simply too slow for what comes: the pause is a root. If the
 //! port is itself held, the pause that holds it is the parent. Followed over a whole run this
 //! gives a tree per root port: who paused whom, how deep, and which flows were held although
-//! they never wanted to go through the root.
+//! they never wanted to go through the root. Pauses of a slow host have the port of the switch that
+//! leads to it as their root.
 //!
 //! ```text
 //!   P_d of Sc cannot keep up
@@ -296,9 +297,12 @@ fn start(
         // several queues of the port may be held: the latest hold is the news
         active.range(from..=to).map(|(_, a)| a.hold).max_by_key(|&h| holds[h].start)
     });
+    let held = PortAt { node: end.peer, port: end.peer_port };
+    // a slow host has no egress to blame: what cannot keep up is the port that leads to it
+    let began = if e.topology.is_host(event.node) { Some(held) } else { cause };
     Hold {
         by: PortAt { node: event.node, port: event.port },
-        held: PortAt { node: end.peer, port: end.peer_port },
+        held,
         priority: event.priority,
         start: event.at,
         end: event.at,
@@ -307,6 +311,6 @@ fn start(
         reason: event.reason,
         cause,
         parent,
-        root: parent.map_or(cause, |p| holds[p].root),
+        root: parent.map_or(began, |p| holds[p].root),
     }
 }

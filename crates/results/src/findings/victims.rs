@@ -102,11 +102,23 @@ pub(super) fn held_flows<'a>(e: &Experiment, run: Facts<'a>) -> Vec<HeldFlow<'a>
 /// When a pause can have held the port at the other end: the frame takes the time of the link, and
 /// the one that lifts the pause may wait for a frame on the wire and for its own response time.
 pub(super) fn effect(e: &Experiment, run: Facts<'_>, hold: &Hold) -> (Time, Time) {
+    let (delay, late) = delays(e, run, hold);
+    (hold.start + delay, (hold.end + delay).saturating_add(late))
+}
+
+/// When a pause has reached the port at the other end at the latest.
+pub(super) fn effect_begins(e: &Experiment, run: Facts<'_>, hold: &Hold) -> Time {
+    let (delay, late) = delays(e, run, hold);
+    hold.start + delay + late
+}
+
+/// How long a control frame is under way at least, and how much longer at most.
+fn delays(e: &Experiment, run: Facts<'_>, hold: &Hold) -> (Time, Time) {
     let link = e.topology.link(e.topology.port(hold.held.node, hold.held.port).link);
     let config = &run.config;
     let frame = link.rate.time_for(config.nic.max_frame() + config.link.overhead);
     let late = frame * 2 + config.link.response.at(link.rate) + config.switch.latency;
-    (hold.start + link.delay, (hold.end + link.delay).saturating_add(late))
+    (link.delay, late)
 }
 
 /// A time during which pauses of one tree held a port.

@@ -1,8 +1,10 @@
-//! Runs that ended because nothing could move: the circle on the network, and its queues.
+//! Runs that ended because nothing could move, or while something was held that nothing may
+//! release: the circle on the network, and its queues.
 
 use super::figures::look::looks;
 use super::html::{data_table, topology_figure};
 use crate::comparison::Comparison;
+use crate::run_text;
 use weir_core::markup::escape;
 use weir_net::draw;
 use weir_plot::Data;
@@ -21,7 +23,8 @@ pub(super) fn section(c: &Comparison<'_>) -> String {
                     (format!("deadlocked: the cycle closed at {at}"), &d.cycle)
                 }
                 Finish::Stalled(stuck) => ("stalled: no packet could move".into(), stuck),
-                _ => continue,
+                _ if run.outcome.held_at_end.is_empty() => continue,
+                _ => (run_text::HELD_AT_END.into(), &run.outcome.held_at_end),
             };
             let title = escape(&look.name);
             out.push_str(&format!("<h3>{title}, seed {} {what}</h3>\n", run.variant.seed));

@@ -12,7 +12,7 @@
 use super::probe_tables;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Why results could not be written.
@@ -32,7 +32,8 @@ const MARK_TEXT: &str = "Results of weir. A later run with the same --out replac
 
 /// Everything that may be in a result directory, the mark and tables of probes aside; tables of
 /// interrupted runs are called `flows.partial.csv` and so on.
-const OURS: [&str; 20] = [
+const OURS: [&str; 22] = [
+    "live.json",
     "summary.json",
     "flows.csv",
     "ports.csv",
@@ -53,7 +54,14 @@ const OURS: [&str; 20] = [
     "perf.json",
     "scenario.toml",
     "index.html",
+    RECORDING,
 ];
+
+/// What is added to the name of a directory with complete results for partial ones.
+pub(super) const PARTIAL: &str = "interrupted";
+
+/// A recording; those of several runs are in directories that hold nothing else.
+const RECORDING: &str = "timeline.weir";
 
 /// Whether results are complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +82,7 @@ impl State {
 }
 
 /// Writes the content of a file, when its turn comes.
-pub(super) type Content<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
+pub type Content<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
 
 /// A directory that results may be written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,6 +128,24 @@ impl Destination {
         Some(summary.get("scenario")?.as_str()?.to_owned())
     }
 
+    /// Whether results would replace `file`, or be replaced by it, however it is spelled: it has
+    /// the name of a result in this directory or in that for partial results, or it is one of
+    /// these directories or a part of their paths.
+    pub fn collides(&self, file: &Path) -> bool {
+        let Ok(file) = std::env::current_dir().map(|here| place(&here.join(file))) else {
+            return false;
+        };
+        let mut partial = self.real.clone().into_os_string();
+        partial.push(".");
+        partial.push(PARTIAL);
+        [self.real.clone(), partial.into()].iter().any(|directory| {
+            let below = file.strip_prefix(directory).ok();
+            let name = below.map(|rest| rest.to_string_lossy().to_ascii_lowercase());
+            // file systems may take `INDEX.html` for `index.html`
+            directory.starts_with(&file) || name.is_some_and(|name| ours(&name))
+        })
+    }
+
     /// Whether there are complete results already.
     pub fn holds_complete_results(&self) -> bool {
         self.earlier == Some(State::Complete)
@@ -159,7 +185,11 @@ impl Destination {
         let mark: Content<'_> = Box::new(|to| to.write_all(mark.as_bytes()));
         for (name, content) in files.into_iter().chain([(MARK.to_owned(), mark)]) {
             let path = fresh.join(name);
-            if let Err(source) = fs::File::create(&path).and_then(|mut file| content(&mut file)) {
+            let place = path.parent().unwrap_or(&fresh);
+            if let Err(source) = fs::create_dir_all(place)
+                .and_then(|()| fs::File::create(&path))
+                .and_then(|mut file| content(&mut file))
+            {
                 let _ = fs::remove_dir_all(&fresh);
                 return Err(WriteError { path, source });
             }
@@ -207,6 +237,29 @@ enum Found {
 
 fn refuse<T>(kind: ErrorKind, what: impl Into<String>) -> io::Result<T> {
     Err(io::Error::new(kind, what.into()))
+}
+
+/// Whether a file of this name is a result.
+fn ours(name: &str) -> bool {
+    let known = OURS.contains(&name.replace(".partial.", ".").as_str());
+    name == MARK || known || probe_tables::is_file(name)
+}
+
+/// The place that an absolute path stands for: without `.` and `..`, and without symbolic links as
+/// far as it exists.
+fn place(path: &Path) -> PathBuf {
+    let mut place = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => _ = place.pop(),
+            other => {
+                place.push(other);
+                place = fs::canonicalize(&place).unwrap_or(place);
+            }
+        }
+    }
+    place
 }
 
 /// Finds out what `directory` is.
@@ -271,11 +324,11 @@ fn contents(directory: &Path) -> io::Result<Option<State>> {
         );
         return refuse(ErrorKind::AlreadyExists, what);
     }
-    let ours = |name: &str| {
-        let known = OURS.contains(&name.replace(".partial.", ".").as_str());
-        name == MARK || known || probe_tables::is_file(name)
+    let is_ours = |name: &str, kind: fs::FileType| match kind.is_dir() {
+        true => holds_recordings(&directory.join(name), 2),
+        false => kind.is_file() && ours(name),
     };
-    if let Some((name, _)) = names.iter().find(|(name, kind)| !kind.is_file() || !ours(name)) {
+    if let Some((name, _)) = names.iter().find(|(name, kind)| !is_ours(name, *kind)) {
         let what = format!(
             "it contains `{name}`, which is not a result and would be lost: move it, or name \
              another directory"
@@ -285,6 +338,19 @@ fn contents(directory: &Path) -> io::Result<Option<State>> {
     let mark = fs::read_to_string(directory.join(MARK)).unwrap_or_default();
     let partial = mark.lines().any(|line| line == State::Partial.word());
     Ok(Some(if partial { State::Partial } else { State::Complete }))
+}
+
+/// Whether a directory holds recordings and nothing else, at most so many levels deep.
+fn holds_recordings(directory: &Path, levels: usize) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    entries.into_iter().all(|entry| {
+        let Ok(entry) = entry else { return false };
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => levels > 1 && holds_recordings(&entry.path(), levels - 1),
+            Ok(kind) => kind.is_file() && entry.file_name() == RECORDING,
+            Err(_) => false,
+        }
+    })
 }
 
 /// Refuses a directory in which an input of the run is.
@@ -468,6 +534,35 @@ mod tests {
         assert_eq!(names(&target), [MARK, FILE]);
         fs::remove_dir_all(&target).expect("it is ours");
         assert!(why(&link, &[]).contains("does not exist"));
+        fs::remove_dir_all(base).expect("it is ours");
+    }
+
+    #[test]
+    fn a_file_collides_with_results_by_any_spelling() {
+        let base = scratch("collide");
+        let found = Destination::check(&base.join("out"), &[]).expect("a new directory");
+        for name in [
+            "out/index.html",
+            "out/./flows.csv",
+            "out/../out/summary.json",
+            "no/../out/INDEX.html",
+            "out/flows.partial.csv",
+            "out/.weir-results",
+            "out.interrupted/index.html",
+            "out",
+            "",
+        ] {
+            assert!(found.collides(&base.join(name)), "{name}");
+        }
+        for name in ["out/x.pcapng", "out/x/index.html", "index.html", "out2/index.html", "x/out"] {
+            assert!(!found.collides(&base.join(name)), "{name}");
+        }
+        #[cfg(unix)]
+        {
+            fs::create_dir(base.join("out")).expect("it is new");
+            std::os::unix::fs::symlink("out", base.join("link")).expect("a link");
+            assert!(found.collides(&base.join("link/index.html")));
+        }
         fs::remove_dir_all(base).expect("it is ours");
     }
 

@@ -1,7 +1,8 @@
 //! What is in a result directory.
 
-use super::destination::{Content, Destination, State, WriteError};
+use super::destination::{Content, Destination, PARTIAL, State, WriteError};
 use super::{page, probe_tables, summary, tables};
+use crate::blame;
 use crate::comparison::Comparison;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -76,8 +77,19 @@ impl Destination {
         command: &str,
         formats: Formats,
     ) -> Result<PathBuf, WriteError> {
+        self.write_with(c, command, formats, Vec::new())
+    }
+
+    /// The same, with `more` files, which may be in directories of their own.
+    pub fn write_with(
+        &self,
+        c: &Comparison<'_>,
+        command: &str,
+        formats: Formats,
+        more: Vec<(String, Content<'_>)>,
+    ) -> Result<PathBuf, WriteError> {
         if c.partial() && self.holds_complete_results() {
-            return self.beside("interrupted")?.write(c, command, formats);
+            return self.beside(PARTIAL)?.write_with(c, command, formats, more);
         }
         let state = if c.partial() { State::Partial } else { State::Complete };
         let mut files = table_files(c, formats);
@@ -93,6 +105,10 @@ impl Destination {
             ("index.html", Box::new(|to| to.write_all(page(c, command).as_bytes()))),
         ];
         files.extend(others.map(|(name, content)| (name.to_owned(), content)));
+        if tables::keeps_blame(c) {
+            files.push(("blame.json".into(), Box::new(|to| to.write_all(&json_text(&views(c))))));
+        }
+        files.extend(more);
         self.replace_with(files, state)?;
         Ok(self.shown().to_owned())
     }
@@ -128,6 +144,15 @@ fn perf(c: &Comparison<'_>) -> serde_json::Value {
         Ok([only]) => only,
         Err(runs) => json!({ "runs": runs }),
     }
+}
+
+/// The published views of each run that kept blame.
+fn views(c: &Comparison<'_>) -> serde_json::Value {
+    let runs = c.runs_with().filter(|(_, run)| run.outcome.blame.is_some()).map(|(e, run)| {
+        let views = blame::views::json(e, run);
+        json!({ "variant": run.label, "seed": run.variant.seed, "views": views })
+    });
+    json!({ "runs": runs.collect::<Vec<_>>() })
 }
 
 /// The scenario as it was run: the file, and overrides as comments.

@@ -1,5 +1,6 @@
 //! Files: data to compute with and a page to look at.
 
+mod blame_tables;
 mod deadlocks;
 mod destination;
 mod directory;
@@ -15,7 +16,7 @@ mod probe_tables;
 mod summary_json;
 mod tables;
 
-pub use destination::{Destination, MARK, State, WriteError};
+pub use destination::{Content, Destination, MARK, State, WriteError};
 pub(crate) use directory::json_text;
 pub use directory::{Formats, write};
 pub use page::page;
@@ -24,5 +25,5 @@ pub use page::{CSS as PAGE_CSS, SCRIPT as PAGE_SCRIPT, figure_style};
 pub use parquet::bytes as parquet_bytes;
 pub(crate) use summary_json::SCHEMA;
 pub use summary_json::{run_summary, summary, total_columns};
-pub use tables::columns;
 pub(crate) use tables::flow_names;
+pub use tables::{blame_columns, columns};

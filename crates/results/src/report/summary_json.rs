@@ -208,6 +208,8 @@ pub fn total_columns() -> Vec<Column<Totals>> {
         "telemetry" Whole Count: "ACKs that carried telemetry to their sender", |t| t.telemetry;
         "control_frames" Whole Count: "control frames sent", |t| t.control_frames;
         "control_bytes" Whole Bytes: "bytes of these frames", |t| t.control_bytes;
+        "storms_prevented" Whole Count: "pauses that slow hosts' NICs ended to prevent a storm",
+            |t| t.storms_prevented;
         "watchdog_storms" Whole Count: "storms that watchdogs detected", |t| t.watchdog_storms;
         "timeouts" Whole Count: "retransmission timers that fired", |t| t.timeouts;
         "needless_timeouts" Whole Count: "those of flows that had lost nothing",
@@ -316,7 +318,7 @@ fn stuck(e: &Experiment, s: &Stuck) -> Value {
 
 fn finish(e: &Experiment, run: &Run) -> Value {
     let list = |all: &[Stuck]| all.iter().map(|s| stuck(e, s)).collect::<Vec<_>>();
-    match &run.outcome.finish {
+    let mut finish = match &run.outcome.finish {
         Finish::Drained => json!({ "how": "drained" }),
         Finish::TimeLimit if run.clock_ended() => json!({ "how": "clock-end" }),
         Finish::TimeLimit => json!({ "how": "time-limit" }),
@@ -327,7 +329,11 @@ fn finish(e: &Experiment, run: &Run) -> Value {
             "cycle": list(cycle),
         }),
         Finish::Stalled(stuck) => json!({ "how": "stalled", "stuck": list(stuck) }),
+    };
+    if !run.outcome.held_at_end.is_empty() {
+        finish["stuck"] = list(&run.outcome.held_at_end).into();
     }
+    finish
 }
 
 fn drops(e: &Experiment, run: &Run) -> Vec<Value> {

@@ -1,6 +1,6 @@
 //! Tables of results: flows, ports, distributions, pauses, samples.
 
-use super::{job_tables, pause_tables};
+use super::{blame_tables, job_tables, pause_tables};
 use crate::column::{Column, Csv, Heading, Kind, Sink, columns, headings};
 use crate::comparison::Comparison;
 use crate::findings::{Distribution, PortKind};
@@ -113,14 +113,25 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
         c.runs_with()
             .flat_map(move |(e, run)| rows(e, run).into_iter().map(move |it| Of { e, run, it }))
     }
+    let blamed = keeps_blame(c);
+    let mut flow_columns = flow_columns();
+    if blamed {
+        flow_columns.extend(blame_tables::flow_columns());
+    }
     let mut all = vec![
-        Table::new("flows", flow_columns(), of(c, |_, run| &run.outcome.flows)),
+        Table::new("flows", flow_columns, of(c, |_, run| &run.outcome.flows)),
         Table::new("ports", port_columns(), of(c, |_, run| &run.outcome.ports)),
         Table::new("queues", queue_columns(), of(c, bins)),
         Table::new("pauses", pause_tables::event_columns(), of(c, pause_tables::events)),
         Table::new("pause-edges", pause_tables::edge_columns(), of(c, pause_tables::edges)),
         Table::new("victims", pause_tables::victim_columns(), of(c, pause_tables::victims)),
     ];
+    if blamed {
+        let rows = of(c, blame_tables::shares);
+        all.push(Table::new("blame", blame_tables::share_columns(), rows));
+        let rows = of(c, blame_tables::culprits);
+        all.push(Table::new("culprits", blame_tables::culprit_columns(), rows));
+    }
     if c.groups.iter().any(|g| !g.experiment.traffic.jobs().is_empty()) {
         let rows = of(c, job_tables::iterations);
         all.push(Table::new("collectives", job_tables::columns(), rows));
@@ -129,6 +140,20 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
         all.push(Table::new("series", series_columns(), of(c, samples)));
     }
     all
+}
+
+/// Whether runs of a comparison kept where completion times went.
+pub(super) fn keeps_blame(c: &Comparison<'_>) -> bool {
+    c.runs().any(|run| run.outcome.blame.is_some())
+}
+
+/// The columns that there are with blame only, by the names of their files without ending.
+pub fn blame_columns() -> [(&'static str, Vec<Heading>); 3] {
+    [
+        ("flows", headings(&blame_tables::flow_columns())),
+        ("blame", headings(&blame_tables::share_columns())),
+        ("culprits", headings(&blame_tables::culprit_columns())),
+    ]
 }
 
 /// The columns of all tables, by the names of their files without ending.

@@ -1,21 +1,21 @@
 //! Faults of control frames that can never act.
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Variant};
 use crate::fields::At;
 use crate::text::{Diagnostic, Diagnostics, Span};
-use weir_sim::config::{MessageKind, Stop};
+use weir_sim::config::{FaultPick, MessageKind, Stop};
 
 /// Schemes whose hosts send no control frames; a scheme of one's own may be different.
 const BUILT_IN: [&str; 10] =
     ["pfc", "capfc", "ppfc", "gfc", "gpfc", "ofc", "bfc", "ideal", "flowsail", "ffc"];
 
-/// Warns of faults that can never act.
-pub(super) fn faults(e: &Experiment, out: &mut Diagnostics) {
+/// Warns of faults that can never act in a run of `variant`.
+pub(crate) fn faults(e: &Experiment, variant: Variant, out: &mut Diagnostics) {
     let s = &e.scenario;
     if s.faults.is_empty() || out.has_errors() {
         return;
     }
-    let config = e.config(e.own_variant());
+    let config = e.config(variant);
     let mut warn = |at: Option<Span>, why: String| {
         let warning = Diagnostic::warning("this fault can never act").maybe_at(at, why);
         out.push(warning);
@@ -24,11 +24,24 @@ pub(super) fn faults(e: &Experiment, out: &mut Diagnostics) {
     for fault in &s.faults {
         let is_host =
             |name: &At<String>| e.topology.find(&name.value).is_ok_and(|n| e.topology.is_host(n));
+        // a slow receiver pauses its switch
+        let is_slow = |name: &At<String>| {
+            let node = e.topology.find(&name.value);
+            node.is_ok_and(|n| e.receivers.iter().any(|r| r.host == n))
+        };
         let from_host = match (&fault.ends, &fault.towards) {
-            (Some(ends), Some(to)) => ends.iter().any(|end| end.value != to.value && is_host(end)),
+            (Some(ends), Some(to)) => {
+                ends.iter().any(|end| end.value != to.value && is_host(end) && !is_slow(end))
+            }
             _ => false,
         };
-        if scheme.name == "none" && s.variants.is_empty() {
+        let chosen = variant.scheme.name != s.flow_control.scheme.value.name;
+        if matches!(fault.which, FaultPick::Share(share) if share.as_f64() == 0.0) {
+            warn(fault.at, "its share of the frames is 0".into());
+        } else if scheme.name == "none"
+            && e.receivers.is_empty()
+            && (chosen || s.variants.is_empty())
+        {
             warn(fault.at, "no flow control, so no control frames".into());
         } else if from_host && BUILT_IN.contains(&scheme.name) {
             let at = fault.towards.as_ref().and_then(|to| to.span);

@@ -96,12 +96,14 @@ fn promised(e: &Experiment, switch: NodeId) -> Bytes {
         }
         ThresholdConfig::Dynamic { reserve, headroom, .. } => {
             let auto = || dynamic_headroom(l.rate, l.delay, config.latency, frame, &s.link);
-            headroom.unwrap_or_else(auto).saturating_add(reserve).get()
+            let own = if config.headroom_pool.is_some() { Some(Bytes::ZERO) } else { headroom };
+            own.unwrap_or_else(auto).saturating_add(reserve).get()
         }
         ThresholdConfig::Pool | ThresholdConfig::PerSpeed { .. } => 0,
     });
     let lossless = config.lossless.len() as u64;
-    Bytes::new(each.fold(0, u64::saturating_add).saturating_mul(lossless))
+    let own = each.fold(0, u64::saturating_add).saturating_mul(lossless);
+    Bytes::new(own).saturating_add(config.headroom_pool.unwrap_or_default())
 }
 
 /// Headroom that leaves out how long a neighbour takes to stop.

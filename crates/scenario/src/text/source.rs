@@ -15,6 +15,11 @@ pub struct Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceId(u16);
 
+impl SourceId {
+    /// The scenario file; overrides come after it.
+    pub const FILE: Self = Self(0);
+}
+
 /// A stretch of a source, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {

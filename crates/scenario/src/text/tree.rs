@@ -57,6 +57,41 @@ impl Table {
             None => self.0.push((key.to_owned(), key_span, item)),
         }
     }
+
+    /// The table as the text of a file: single values, then sections, then lists of sections.
+    pub fn document(&self) -> String {
+        let is_section = |v: &Value| matches!(v, Value::Table(_)) || v.tables().is_some();
+        let mut text = String::new();
+        for (key, _, item) in self.0.iter().filter(|(.., item)| !is_section(&item.value)) {
+            text.push_str(&format!("{} = {}\n", bare(key), item.value.strict_toml()));
+        }
+        for (key, _, item) in self.0.iter().filter(|(.., item)| is_section(&item.value)) {
+            let tables = match &item.value {
+                Value::Table(table) => vec![(format!("[{}]", bare(key)), table)],
+                other => {
+                    let header = format!("[[{}]]", bare(key));
+                    let tables = other.tables().unwrap_or_default();
+                    tables.into_iter().map(|t| (header.clone(), t)).collect()
+                }
+            };
+            for (header, table) in tables {
+                text.push_str(&format!("\n{header}\n"));
+                for (key, _, item) in &table.0 {
+                    text.push_str(&format!("{} = {}\n", bare(key), item.value.strict_toml()));
+                }
+            }
+        }
+        text
+    }
+}
+
+/// A key as it is written, with quotation marks where it needs them.
+fn bare(key: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    match !key.is_empty() && key.chars().all(plain) {
+        true => key.to_owned(),
+        false => toml::Value::String(key.to_owned()).to_string(),
+    }
 }
 
 impl Value {
@@ -79,6 +114,20 @@ impl Value {
             Self::Text(text) if parse_plain(text) => text.clone(),
             other => other.strict_toml(),
         }
+    }
+
+    /// The tables of a list that holds nothing else, and at least one.
+    fn tables(&self) -> Option<Vec<&Table>> {
+        let Self::List(items) = self else { return None };
+        let table = |item: &'_ Item| matches!(item.value, Self::Table(_));
+        if items.is_empty() || !items.iter().all(table) {
+            return None;
+        }
+        let tables = items.iter().filter_map(|item| match &item.value {
+            Self::Table(table) => Some(table),
+            _ => None,
+        });
+        Some(tables.collect())
     }
 
     fn strict_toml(&self) -> String {
