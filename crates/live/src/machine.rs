@@ -1,0 +1,83 @@
+//! Whether this machine can keep up with a run, before it is run.
+
+use crate::clock::Dilation;
+use crate::socket::real_time_ns;
+use rustix::event::Timespec;
+use std::os::unix::net::UnixDatagram;
+use weir_core::{Bytes, Time};
+use weir_net::Topology;
+use weir_sim::config::Config;
+
+/// What was measured in a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Machine {
+    /// By how much 99 of 100 short sleeps were too long, in nanoseconds.
+    pub wake_ns: u64,
+    /// What it takes to send and receive a frame of 1 kB, in nanoseconds.
+    pub frame_ns: u64,
+    /// Processors.
+    pub cores: usize,
+}
+
+const SLEEPS: usize = 200;
+const FRAMES: u64 = 2000;
+/// What a node does for a frame beside sending it, compared with sending it.
+const WORK: u64 = 3;
+/// Dilations that are tried, from the smallest on.
+const STEPS: [u32; 14] =
+    [1, 10, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000];
+
+impl Machine {
+    /// Measures: takes a few hundredths of a second.
+    pub fn measure() -> Self {
+        let mut late: Vec<u64> = (0..SLEEPS)
+            .map(|_| {
+                let ask = Timespec { tv_sec: 0, tv_nsec: 50_000 };
+                let before = real_time_ns();
+                let _ = rustix::event::poll(&mut [], Some(&ask));
+                real_time_ns().saturating_sub(before + 50_000)
+            })
+            .collect();
+        late.sort_unstable();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let frame_ns = per_frame().unwrap_or(10_000);
+        Self { wake_ns: late[SLEEPS * 99 / 100], frame_ns, cores }
+    }
+
+    /// The smallest dilation with which a late wake-up is within `bound` and the threads have
+    /// half of the processors' time at most when every link is busy in one direction.
+    pub fn least_dilation(&self, topology: &Topology, config: &Config, bound: Time) -> Dilation {
+        let by_wake = (self.wake_ns * 1000).div_ceil(bound.as_ps().max(1));
+        let frame = config.nic.max_frame() + config.link.overhead;
+        // frames per second of scenario time
+        let frames: f64 = topology
+            .links()
+            .iter()
+            .map(|link| 1e12 / link.rate.time_for(frame).as_ps().max(1) as f64)
+            .sum();
+        let busy = frames * (self.frame_ns * WORK) as f64 * 1e-9;
+        let by_work = (2.0 * busy / self.cores as f64).ceil() as u64;
+        let least = by_wake.max(by_work);
+        let step = STEPS.into_iter().find(|&step| u64::from(step) >= least);
+        Dilation::new(step.unwrap_or(STEPS[STEPS.len() - 1])).expect("steps are above zero")
+    }
+}
+
+/// One frame time of the fastest link: what a frame may be late.
+pub fn frame_time(topology: &Topology, config: &Config) -> Time {
+    let frame: Bytes = config.nic.max_frame() + config.link.overhead;
+    let times = topology.links().iter().map(|link| link.rate.time_for(frame));
+    times.min().unwrap_or(Time::from_us(1))
+}
+
+fn per_frame() -> Option<u64> {
+    let (a, b) = UnixDatagram::pair().ok()?;
+    let frame = [0; 1024];
+    let mut buffer = [0; 1024];
+    let before = real_time_ns();
+    for _ in 0..FRAMES {
+        a.send(&frame).ok()?;
+        b.recv(&mut buffer).ok()?;
+    }
+    Some((real_time_ns().saturating_sub(before) / FRAMES).max(1))
+}

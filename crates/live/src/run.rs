@@ -1,0 +1,169 @@
+//! A live run: one thread per node, sockets between them, real time divided by the dilation.
+
+mod coordinate;
+mod report;
+mod thread;
+
+pub use report::{LinkReport, LiveReport};
+
+use crate::clock::Dilation;
+use crate::lab::{Lab, LabError};
+use crate::log::Lines;
+use crate::shell::Plan;
+use coordinate::Board;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use thiserror::Error;
+use thread::Done;
+use weir_core::{NodeId, Time};
+use weir_scenario::{Experiment, Variant};
+use weir_sim::config::Config;
+use weir_sim::stations::{Ended, Station, Visitors, run_apart};
+use weir_sim::{Outcome, SimError};
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How much slower than the scenario.
+    pub dilation: Dilation,
+    /// Frames may be so late, in scenario time.
+    pub bound: Time,
+    /// Hosts that are left to other programs.
+    pub free: Vec<NodeId>,
+    /// Whether what nodes are given and answer is kept.
+    pub logged: bool,
+    /// Whether threads ask to run before all others.
+    pub real_time: bool,
+}
+
+/// Why there was no run.
+#[derive(Debug, Error)]
+pub enum LiveError {
+    /// There is no network.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// It cannot be built.
+    #[error(transparent)]
+    Sim(#[from] SimError),
+    /// A node has failed.
+    #[error("the thread of {node} failed: {why}")]
+    Node {
+        /// Which.
+        node: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// What a live run has found out.
+#[derive(Debug)]
+pub struct Live {
+    /// The same as of a simulation; an error if frames were lost between the nodes.
+    pub outcome: Result<Outcome, SimError>,
+    /// How well time was kept.
+    pub report: LiveReport,
+    /// The lines of the log, by node, and until when it goes.
+    pub log: Vec<Lines>,
+    /// Nodes have handled everything before.
+    pub end: Time,
+}
+
+/// Runs a variant of an experiment live. `interrupt` ends it early.
+pub fn run(
+    e: &Experiment,
+    variant: Variant,
+    settings: &Settings,
+    interrupt: &AtomicBool,
+    ready: impl FnOnce(&Lab),
+) -> Result<Live, LiveError> {
+    let config = e.config(variant);
+    let longest = config.nic.max_frame().get() as usize + 1500;
+    let lab = Lab::build(&e.topology, longest.clamp(1500, 65_000), &settings.free)?;
+    ready(&lab);
+    let plan = plan(e, variant.seed);
+    let drive = |stations: &mut [Station<'_>]| {
+        let driven = drive(e, &config, settings, &lab, &plan, stations, interrupt);
+        let ended = match &driven {
+            Ok(driven) => driven.ended.clone(),
+            Err(_) => Ended::at(weir_sim::Finish::Interrupted, Time::ZERO),
+        };
+        (ended, driven)
+    };
+    let (outcome, driven) =
+        run_apart(&e.topology, &e.prepared(&config), &e.traffic, &config, drive)?;
+    let mut driven = driven?;
+    let report = LiveReport::new(e, settings, &driven.nodes);
+    let log = driven.nodes.iter_mut().filter_map(|done| done.log.take()).collect();
+    Ok(Live { outcome, report, log, end: driven.ended.now })
+}
+
+/// The flows of a run, if they can be listed.
+fn plan(e: &Experiment, seed: u64) -> Plan {
+    let flows = e.traffic.all_flows(seed).ok()?;
+    Some(Arc::new(flows.iter().map(|flow| (flow.id, flow.dst)).collect()))
+}
+
+/// The thread of a node, if it could be started.
+type Thread<'s> = std::io::Result<std::thread::ScopedJoinHandle<'s, Result<Done, String>>>;
+
+/// What the threads have returned.
+struct Driven {
+    ended: Ended,
+    nodes: Vec<Done>,
+}
+
+fn drive(
+    e: &Experiment,
+    config: &Config,
+    settings: &Settings,
+    lab: &Lab,
+    plan: &Plan,
+    stations: &mut [Station<'_>],
+    interrupt: &AtomicBool,
+) -> Result<Driven, LiveError> {
+    let run: Vec<bool> = stations.iter().map(|s| !settings.free.contains(&s.node())).collect();
+    let board = Board::new(run.iter().filter(|&&run| run).count());
+    let results: Vec<Result<Done, LiveError>> = std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (at, station) in stations.iter_mut().zip(&run).filter(|(_, run)| **run).enumerate() {
+            let (station, _) = station;
+            let (name, board) = (e.topology.name(station.node()).to_owned(), &board);
+            let node = thread::Node { e, config, settings, lab, board, at };
+            let work = move || node.run(station, plan.clone());
+            let thread = std::thread::Builder::new().name(name.clone()).spawn_scoped(scope, work);
+            threads.push((name, thread));
+        }
+        board.coordinate(config, settings, interrupt);
+        let join = |(node, thread): (String, Thread<'_>)| {
+            let failed = |why: String| LiveError::Node { node: node.clone(), why };
+            let handle = thread.map_err(|error| failed(error.to_string()))?;
+            let panicked = |_| failed("it panicked: see above".into());
+            handle.join().map_err(panicked)?.map_err(failed)
+        };
+        threads.into_iter().map(join).collect()
+    });
+    let mut nodes: Vec<Done> = results.into_iter().collect::<Result<_, _>>()?;
+    let end = board.end();
+    deliver(e, stations, &mut nodes, end);
+    let visitors = nodes.iter().fold(Visitors::default(), |sum, done| Visitors {
+        entered: sum.entered + done.counts.foreign.0,
+        left: sum.left + done.counts.foreign.1 + done.counts.lost,
+    });
+    let ended = Ended { finish: board.finish(), now: end, visitors };
+    Ok(Driven { ended, nodes })
+}
+
+/// Puts what was due after the end on the wires, where it counts as on its way.
+fn deliver(e: &Experiment, stations: &mut [Station<'_>], nodes: &mut [Done], end: Time) {
+    for done in nodes {
+        for (port, out) in done.unsent.drain(..) {
+            let link = e.topology.port(done.node, port);
+            if !crate::foreign::is_foreign(out.parcel.packet.flow) {
+                let at = out.due.max(end).max(stations[link.peer.index()].now());
+                stations[link.peer.index()].arrive(link.peer_port, at, out.parcel);
+            } else {
+                done.counts.foreign.1 += 1;
+            }
+        }
+    }
+}
