@@ -1,0 +1,323 @@
+//! The recording of a run.
+
+mod blame;
+mod flows;
+mod pauses;
+mod polls;
+
+use crate::format::encode;
+use crate::header::{Decimated, Header, NodeInfo, PortInfo};
+use crate::timeline::{Kind, Table, Timeline};
+use flows::FlowIndex;
+use pauses::Pauses;
+pub use polls::{POLL, polls};
+use std::collections::BTreeMap;
+use weir_core::{NodeId, PortId};
+use weir_net::{Layer, Topology, draw};
+use weir_results::run::Run;
+use weir_scenario::Experiment;
+use weir_sim::outcome::{DropReason, Finish, Recording};
+
+/// How large a recording may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit(pub u64);
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self(64_000_000)
+    }
+}
+
+impl Limit {
+    /// How many rows a run keeps for a recording of this size: about as many as fit.
+    pub fn rows(self) -> usize {
+        usize::try_from(self.0 / 6).unwrap_or(usize::MAX)
+    }
+}
+
+/// The names of the parts of a flow's life.
+const PARTS: [&str; 9] = [
+    "wire",
+    "source",
+    "control",
+    "recovery",
+    "own_queue",
+    "others_queue",
+    "held_own",
+    "held_others",
+    "host",
+];
+
+/// Everything of a run in one place while its recording is made.
+struct Source<'a> {
+    e: &'a Experiment,
+    run: &'a Run,
+    flows: FlowIndex,
+}
+
+impl Source<'_> {
+    fn topology(&self) -> &Topology {
+        &self.e.topology
+    }
+
+    /// The number of a port among all ports.
+    fn port(&self, node: NodeId, port: PortId) -> u64 {
+        self.topology().port_index(node, port) as u64
+    }
+}
+
+/// The file of the recording of a run of `e`, at most about as large as `limit`. `None` if the run
+/// did not record.
+///
+/// A file that is too large gets windows twice as long, as often as it takes; then it loses the
+/// rates of flows, the paths of flows that were never held, and the shortest pauses.
+pub fn record(e: &Experiment, run: &Run, limit: Limit) -> Option<Recorded> {
+    let recording = run.outcome.recording.as_deref()?;
+    let source = Source { e, run, flows: FlowIndex::new(run) };
+    let mut timeline = timeline(&source, recording);
+    let mut file = encode(&timeline);
+    let fits = |file: &[u8]| file.len() as u64 <= limit.0;
+    if fits(&file) && recording.window == recording.asked {
+        return Some(Recorded::new(file, timeline));
+    }
+    timeline.header.decimated =
+        Some(Decimated { asked_window_ps: recording.asked.as_ps(), limit_bytes: limit.0 });
+    let mut coarse = std::borrow::Cow::Borrowed(recording);
+    file = encode(&timeline);
+    while !fits(&file) && coarse.window < run.outcome.end {
+        coarse.to_mut().coarsen();
+        put_windows(&mut timeline, &source, &coarse);
+        file = encode(&timeline);
+    }
+    for (table, what) in [("rates", "flow_rates"), ("paths", "path_hops")] {
+        if !fits(&file) {
+            leave_out(&mut timeline, table, what, |_| false);
+            file = encode(&timeline);
+        }
+    }
+    let mut shortest = recording.asked.as_ps().max(1);
+    while !fits(&file) && shortest < run.outcome.end.as_ps() {
+        shortest = shortest.saturating_mul(4);
+        pauses::leave_out_short(&mut timeline, shortest);
+        file = encode(&timeline);
+    }
+    Some(Recorded::new(file, timeline))
+}
+
+/// The recording of a run, as a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Its bytes.
+    pub file: Vec<u8>,
+    /// The length of its windows.
+    pub window_ps: u64,
+    /// What was made coarser than asked for.
+    pub decimated: Option<Decimated>,
+    /// How many rows it does not have.
+    pub left_out: u64,
+}
+
+impl Recorded {
+    fn new(file: Vec<u8>, timeline: Timeline) -> Self {
+        let Header { window_ps, decimated, left_out, .. } = timeline.header;
+        Self { file, window_ps, decimated, left_out: left_out.values().sum() }
+    }
+}
+
+/// Leaves rows of a section out, and counts them.
+pub(crate) fn leave_out(
+    timeline: &mut Timeline,
+    table: &str,
+    what: &str,
+    keep: impl Fn(usize) -> bool,
+) {
+    let Some(rows) = timeline.table_mut(table) else { return };
+    let left_out = rows.retain(keep);
+    if left_out > 0 {
+        *timeline.header.left_out.entry(what.to_owned()).or_default() += left_out;
+    }
+}
+
+/// Everything that was recorded.
+fn timeline(source: &Source<'_>, recording: &Recording) -> Timeline {
+    let pauses = Pauses::new(source, recording);
+    let mut timeline = Timeline { header: header(source, recording, &pauses), tables: Vec::new() };
+    timeline.tables.push(flows::flows(source));
+    let (paths, left_out) = flows::paths(source);
+    timeline.tables.push(paths);
+    if left_out > 0 {
+        timeline.header.left_out.insert("paths".into(), left_out);
+    }
+    timeline.tables.push(pauses.table());
+    timeline.tables.push(flows::holds(source));
+    timeline.tables.push(drops(source, recording));
+    timeline.tables.push(failures(source));
+    timeline.tables.push(deadlocks(source));
+    timeline.tables.extend(blame::tables(source, &pauses).into_iter().flatten());
+    put_windows(&mut timeline, source, recording);
+    let polls = polls(&timeline, POLL);
+    timeline.header.poll_ps = POLL.as_ps();
+    timeline.tables.push(polls);
+    timeline
+}
+
+/// Puts the sections in that depend on the length of windows.
+fn put_windows(timeline: &mut Timeline, source: &Source<'_>, recording: &Recording) {
+    timeline.header.window_ps = recording.window.as_ps();
+    timeline.tables.retain(|t| t.name != "samples" && t.name != "rates");
+    timeline.tables.push(samples(source, recording));
+    timeline.tables.push(flows::rates(source, recording));
+}
+
+fn header(source: &Source<'_>, recording: &Recording, pauses: &Pauses) -> Header {
+    let Source { e, run, .. } = source;
+    let outcome = match run.outcome.finish {
+        Finish::Drained => "drained",
+        Finish::Deadlock(_) => "deadlocked",
+        Finish::Stalled(_) => "stalled",
+        Finish::TimeLimit | Finish::Interrupted => "stopped",
+    };
+    let mut left_out = BTreeMap::new();
+    let kinds = recording.left_out;
+    for (what, rows) in
+        [("pauses", kinds.holds), ("pause_reasons", kinds.decisions), ("drops", kinds.drops)]
+    {
+        if rows > 0 {
+            left_out.insert(what.to_owned(), rows);
+        }
+    }
+    let totals = &run.outcome.totals;
+    let counters = [
+        ("flows", totals.flows),
+        ("completed", totals.completed),
+        ("packet_hops", totals.packet_hops),
+        ("control_frames", totals.control_frames),
+        ("pauses", pauses.rows() as u64),
+        ("dropped", totals.dropped),
+        ("control_dropped", totals.control_dropped),
+    ];
+    Header {
+        format: crate::format::VERSION,
+        weir: env!("CARGO_PKG_VERSION").into(),
+        scenario: e.scenario.name.clone(),
+        title: e.scenario.title.clone(),
+        scheme: run.variant.scheme.name.into(),
+        label: run.label.clone(),
+        seed: run.variant.seed,
+        end_ps: run.outcome.end.as_ps(),
+        window_ps: recording.window.as_ps(),
+        poll_ps: POLL.as_ps(),
+        outcome: outcome.into(),
+        nodes: nodes(&e.topology),
+        ports: ports(&e.topology),
+        classes: e.classes().to_vec(),
+        reasons: pauses.reasons.clone(),
+        drop_reasons: DropReason::ALL.map(|r| r.name().to_owned()).to_vec(),
+        parts: PARTS.map(str::to_owned).to_vec(),
+        counters: counters.map(|(name, n)| (name.to_owned(), n)).into(),
+        left_out,
+        decimated: None,
+        slice: None,
+    }
+}
+
+fn nodes(topology: &Topology) -> Vec<NodeInfo> {
+    let places = draw::places(topology);
+    let node = |(node, (x, y)): (&weir_net::Node, (f64, f64))| NodeInfo {
+        name: node.name.clone(),
+        role: if node.layer == Layer::Host { "host" } else { "switch" }.into(),
+        tier: match node.layer {
+            Layer::Host => 0,
+            Layer::Tor | Layer::Other => 1,
+            Layer::Agg => 2,
+            Layer::Core => 3,
+        },
+        x: x as f32,
+        y: y as f32,
+        group: (node.layer != Layer::Core && node.layer != Layer::Other)
+            .then(|| format!("pod{}", node.group)),
+    };
+    topology.nodes().iter().zip(places).map(node).collect()
+}
+
+fn ports(topology: &Topology) -> Vec<PortInfo> {
+    let mut ports = Vec::with_capacity(topology.port_count());
+    for n in (0..topology.nodes().len()).map(NodeId::from_index) {
+        for (p, end) in topology.ports(n).iter().enumerate() {
+            let port = PortId::from_index(p);
+            let link = topology.link(end.link);
+            ports.push(PortInfo {
+                node: n.0,
+                port: port.0,
+                peer: topology.port_index(end.peer, end.peer_port) as u32,
+                rate_bps: link.rate.as_bps(),
+                delay_ps: link.delay.as_ps(),
+                name: topology.port_label(n, port),
+            });
+        }
+    }
+    ports
+}
+
+fn samples(source: &Source<'_>, recording: &Recording) -> Table {
+    let columns = [
+        ("window", Kind::Delta),
+        ("port", Kind::Varint),
+        ("queue", Kind::Varint),
+        ("sent", Kind::Varint),
+        ("held", Kind::Varint),
+    ];
+    let mut table = Table::new("samples", &columns);
+    let (end, window) = (source.run.outcome.end.as_ps(), recording.window.as_ps());
+    // what periodic frames did after the last event is no part of the run
+    for s in recording.samples.iter().filter(|s| u64::from(s.window) * window <= end) {
+        let port = source.port(s.node, s.port);
+        table.push([s.window.into(), port, s.queue.into(), s.sent, s.held.as_ps()]);
+    }
+    table
+}
+
+fn drops(source: &Source<'_>, recording: &Recording) -> Table {
+    let columns =
+        [("at", Kind::Delta), ("port", Kind::Varint), ("flow", Kind::Varint), ("reason", Kind::U8)];
+    let mut table = Table::new("drops", &columns);
+    for d in &recording.drops {
+        let ports = source.topology().ports(d.node).len();
+        // a packet that its own host lost has come in by no port
+        let port = if d.port.index() < ports { d.port } else { PortId(0) };
+        let reason = DropReason::ALL.iter().position(|r| *r == d.reason).unwrap_or_default();
+        let flow = d.flow.map_or(0, |id| source.flows.reference(id));
+        table.push([d.at.as_ps(), source.port(d.node, port), flow, reason as u64]);
+    }
+    table
+}
+
+fn failures(source: &Source<'_>) -> Table {
+    let columns = [("at", Kind::Delta), ("port", Kind::Varint), ("up", Kind::U8)];
+    let mut table = Table::new("failures", &columns);
+    let mut rows = Vec::new();
+    for failure in &source.e.failures {
+        let link = source.topology().link(failure.link);
+        for (node, port) in [link.a, link.b] {
+            let port = source.port(node, port);
+            rows.push([failure.down.as_ps(), port, 0]);
+            rows.extend(failure.up.map(|up| [up.as_ps(), port, 1]));
+        }
+    }
+    rows.sort_unstable();
+    let end = source.run.outcome.end.as_ps();
+    rows.into_iter().filter(|row| row[0] <= end).for_each(|row| table.push(row));
+    table
+}
+
+fn deadlocks(source: &Source<'_>) -> Table {
+    let columns = [("at", Kind::Delta), ("cycle", Kind::U32), ("port", Kind::Varint)];
+    let mut table = Table::new("deadlocks", &columns);
+    if let Finish::Deadlock(deadlock) = &source.run.outcome.finish {
+        for stuck in &deadlock.cycle {
+            let port = source.port(stuck.node, stuck.port);
+            table.push([deadlock.closed.as_ps(), 1, port]);
+        }
+    }
+    table
+}

@@ -1,0 +1,169 @@
+//! A recording in memory.
+
+use crate::header::Header;
+
+/// How a column is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One byte.
+    U8,
+    /// Four bytes, the lowest first.
+    U32,
+    /// Seven bits per byte, the lowest first; the eighth is set in all bytes but the last.
+    Varint,
+    /// The same, of the differences to the row before, with the sign in the lowest bit.
+    Delta,
+}
+
+impl Kind {
+    /// How a header calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::U32 => "u32",
+            Self::Varint => "varint",
+            Self::Delta => "delta",
+        }
+    }
+
+    /// The kind with this name.
+    pub fn of(name: &str) -> Option<Self> {
+        [Self::U8, Self::U32, Self::Varint, Self::Delta].into_iter().find(|k| k.name() == name)
+    }
+}
+
+/// One column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// How it is written.
+    pub kind: Kind,
+    /// A number for each row.
+    pub values: Vec<u64>,
+}
+
+/// A section of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Its columns, all of the same length.
+    pub columns: Vec<Column>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(name: &str, columns: &[(&str, Kind)]) -> Self {
+        let column = |&(name, kind): &(&str, Kind)| Column {
+            name: name.to_owned(),
+            kind,
+            values: Vec::new(),
+        };
+        Self { name: name.to_owned(), columns: columns.iter().map(column).collect() }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// When it has another number of values than there are columns.
+    pub fn push<const N: usize>(&mut self, row: [u64; N]) {
+        assert_eq!(N, self.columns.len(), "a value for each column of {}", self.name);
+        for (column, value) in self.columns.iter_mut().zip(row) {
+            column.values.push(value);
+        }
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |c| c.values.len())
+    }
+
+    /// The values of a column; none if there is no such column.
+    pub fn column(&self, name: &str) -> &[u64] {
+        self.columns.iter().find(|c| c.name == name).map_or(&[], |c| c.values.as_slice())
+    }
+
+    /// The same, to be changed.
+    pub fn column_mut(&mut self, name: &str) -> Option<&mut Vec<u64>> {
+        self.columns.iter_mut().find(|c| c.name == name).map(|c| &mut c.values)
+    }
+
+    /// Keeps the rows for which `keep` is true; returns how many it leaves out.
+    pub fn retain(&mut self, keep: impl Fn(usize) -> bool) -> u64 {
+        let rows: Vec<bool> = (0..self.rows()).map(keep).collect();
+        for column in &mut self.columns {
+            let mut at = 0;
+            column.values.retain(|_| {
+                at += 1;
+                rows[at - 1]
+            });
+        }
+        rows.iter().filter(|kept| !**kept).count() as u64
+    }
+}
+
+/// A recording.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// What it says of itself.
+    pub header: Header,
+    /// Its sections; a reader leaves those alone that it does not know.
+    pub tables: Vec<Table>,
+}
+
+impl Timeline {
+    /// The section of this name.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|t| t.name == name)
+    }
+
+    /// The same, to be changed.
+    pub fn table_mut(&mut self, name: &str) -> Option<&mut Table> {
+        self.tables.iter_mut().find(|t| t.name == name)
+    }
+
+    /// The values of a column of a section; none if there is no such section or column.
+    pub fn column(&self, table: &str, column: &str) -> &[u64] {
+        self.table(table).map_or(&[], |t| t.column(column))
+    }
+}
+
+/// Leaves pauses out and renumbers the references to the others; returns how many it leaves out. A
+/// parent or root that is left out becomes "none", and the pause its own root. Shares of flows that
+/// lose their root are counted in the header.
+pub(crate) fn drop_pauses(timeline: &mut Timeline, keep: &[bool]) -> u64 {
+    let mut next = 0u64;
+    let number = |kept: &bool| {
+        next += u64::from(*kept);
+        if *kept { next } else { 0 }
+    };
+    let numbers: Vec<u64> = keep.iter().map(number).collect();
+    let renumbered = |old: u64| match old {
+        0 => 0,
+        old => numbers.get(old as usize - 1).copied().unwrap_or(0),
+    };
+    let mut lost = 0;
+    if let Some(roots) = timeline.table_mut("blame").and_then(|t| t.column_mut("root")) {
+        for root in roots {
+            let before = std::mem::replace(root, renumbered(*root));
+            lost += u64::from(before > 0 && *root == 0);
+        }
+    }
+    if lost > 0 {
+        *timeline.header.left_out.entry("blame_roots".into()).or_default() += lost;
+    }
+    let Some(pauses) = timeline.table_mut("pauses") else { return 0 };
+    if let Some(parents) = pauses.column_mut("parent") {
+        parents.iter_mut().for_each(|p| *p = renumbered(*p));
+    }
+    if let Some(roots) = pauses.column_mut("root") {
+        for (row, root) in roots.iter_mut().enumerate() {
+            *root = match renumbered(*root) {
+                0 => numbers[row],
+                kept => kept,
+            };
+        }
+    }
+    pauses.retain(|row| keep[row])
+}

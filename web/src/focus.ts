@@ -1,0 +1,65 @@
+// What a selection means for the views: which links it emphasises, whose row and whose queue.
+
+import { lifeOf, treeOf, worstCulprits } from "./blame";
+import { type Emphasis, NO_EMPHASIS } from "./lanes";
+import type { Run } from "./model";
+import type { Selection } from "./state";
+
+/** The link that is selected, by itself or by its pause. */
+export function chosenPort(run: Run, selection: Selection | null): number | null {
+  if (selection?.kind === "link") return selection.id;
+  if (selection?.kind === "pause") return run.pauses.port[selection.id] ?? null;
+  return null;
+}
+
+/** The port whose queue is drawn over time: what the selection waits for, or the worst culprit. */
+export function curvePort(run: Run, selection: Selection | null): number | null {
+  switch (selection?.kind) {
+    case "link":
+      return selection.id < run.ports ? selection.id : null;
+    case "pause":
+      if (selection.id < run.pauses.rows) return treeOf(run, selection.id).port;
+      break;
+    case "flow": {
+      if (selection.id >= run.flows.rows) break;
+      const root = lifeOf(run, selection.id).pieces.find((piece) => piece.root !== null)?.root;
+      if (typeof root === "number") return run.causeOf(run.rootOf(root));
+      break;
+    }
+    case "cycle":
+      return run.cycles[selection.id]?.ports[0] ?? null;
+  }
+  return worstCulprits(run)[0]?.id ?? run.fullest;
+}
+
+/** What is emphasised on a map; a pause belongs to the scheme in front only. */
+export function emphasisOf(
+  run: Run,
+  selection: Selection | null,
+  time: number,
+  front: boolean,
+): Emphasis {
+  const cycle = run.cycles.filter((c) => c.at <= time).flatMap((c) => c.ports);
+  const base = { ...NO_EMPHASIS, cycle };
+  switch (selection?.kind) {
+    case "link":
+      return { ...base, chosen: selection.id };
+    case "flow": {
+      const path = selection.id < run.flows.rows ? run.path(selection.id) : [];
+      return { ...base, links: new Set(path) };
+    }
+    case "pause": {
+      if (!front || selection.id >= run.pauses.rows) return base;
+      const tree = treeOf(run, selection.id);
+      const chosen = chosenPort(run, selection);
+      return { ...base, links: new Set(tree.held), chosen, root: tree.port };
+    }
+    case "node": {
+      const { ports } = run.header;
+      const mine = ports.flatMap((port, i) => (port.node === selection.id ? [i] : []));
+      return { ...base, links: new Set(mine) };
+    }
+    default:
+      return base;
+  }
+}
