@@ -4,6 +4,7 @@ use super::claim::Claim;
 use super::claim_read;
 use super::discussion::{self, Discussion};
 use super::experiment::{Experiment, Work};
+use super::explanation::{self, Explanation};
 use super::four::Four;
 use super::inside::{FILES, built_in};
 use super::readings;
@@ -32,6 +33,8 @@ pub struct Paper {
     pub claims: Vec<Claim>,
     /// Why numbers differ from the paper's.
     pub discussions: Vec<Discussion>,
+    /// Spaces of readings and open settings in which claims are tried.
+    pub explanations: Vec<Explanation>,
     /// All texts.
     pub sources: Sources,
     /// Where its files are.
@@ -149,6 +152,15 @@ impl Paper {
                 Err(error) => out.push(error),
             }
         }
+        let mut explanations = Vec::new();
+        if names.iter().any(|n| n == explanation::FILE) {
+            match add(&mut sources, explanation::FILE) {
+                Ok(id) => {
+                    explanations = explanation::read(&sources, id, &experiments, &claims, &mut out);
+                }
+                Err(error) => out.push(error),
+            }
+        }
         if out.has_errors() {
             out.sort();
             return Err(Problems { sources, diagnostics: out });
@@ -163,6 +175,7 @@ impl Paper {
             experiments,
             claims,
             discussions,
+            explanations,
             sources,
             files_hash: files_hash(&files, &names),
             files,
@@ -264,7 +277,8 @@ impl Head {
         let experiments = r.texts(&root, "experiments");
         let listed = |stem: &str| experiments.iter().any(|(name, _)| name == stem);
         let own = |stem: &str| {
-            !matches!(stem, "paper" | "claims" | "discussion") && !stem.ends_with(".scenario")
+            !matches!(stem, "paper" | "claims" | "discussion" | "explain")
+                && !stem.ends_with(".scenario")
         };
         for stem in names.iter().filter_map(|n| n.strip_suffix(".toml")).filter(|s| own(s)) {
             if !listed(stem) {

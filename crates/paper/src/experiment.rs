@@ -169,12 +169,17 @@ impl Experiment {
 
     /// The grid of a mode, if it has runs of its own.
     pub fn grid(&self, mode: Mode) -> Option<Grid> {
+        self.grid_reduced_by(mode, &self.quick)
+    }
+
+    /// The same, with what a quick run changes instead of its own.
+    pub(crate) fn grid_reduced_by(&self, mode: Mode, quick: &Quick) -> Option<Grid> {
         let Work::Sweep(grid) = &self.work else { return None };
         let mut grid = (**grid).clone();
         grid.name = self.id.to_lowercase();
         grid.title.clone_from(&self.title);
         if mode == Mode::Quick {
-            self.quick.apply(&mut grid);
+            quick.apply(&mut grid);
         }
         Some(grid)
     }
@@ -266,7 +271,7 @@ fn work(r: &mut Reader<'_>, root: &Table, files: &Files) -> Option<Work> {
 }
 
 /// Reads `[quick]`.
-pub(super) fn quick(r: &mut Reader<'_>, root: &Table, grid: &Grid) -> Quick {
+pub(crate) fn quick(r: &mut Reader<'_>, root: &Table, grid: &Grid) -> Quick {
     let Some(item) = root.get("quick") else { return Quick::default() };
     let Some(table) = r.table("[quick]", item) else { return Quick::default() };
     r.refuse_unknown(table, "[quick]", QUICK);

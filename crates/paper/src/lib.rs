@@ -12,7 +12,8 @@
 //! [`figure`] and [`claim`] what is drawn and what is claimed. [`run`] makes the runs,
 //! [`tables`] selects numbers of them by a [`select::Selector`], and [`judge`] compares those
 //! with the paper's by rules that the claim states before any run. [`values`] keeps one number per
-//! run of published results, so that judging again needs no run.
+//! run of published results, so that judging again needs no run. [`explanation`] reads which
+//! settings a paper leaves open, and [`explain`] tries them in combination.
 
 pub mod appendix;
 pub mod catalogue;
@@ -23,6 +24,8 @@ mod claim_rules;
 pub mod counts;
 pub mod discussion;
 pub mod experiment;
+pub mod explain;
+pub mod explanation;
 pub mod figure;
 pub mod flow_sizes;
 pub mod four;
@@ -52,6 +55,7 @@ pub use claim::{Claim, Operand, Pick, Rule, Sort};
 pub use counts::Counts;
 pub use discussion::Discussion;
 pub use experiment::{Experiment, Mode};
+pub use explanation::Explanation;
 pub use figure::{FigureKind, FigureSpec, PanelSpec};
 pub use four::Four;
 pub use overrides::Overrides;

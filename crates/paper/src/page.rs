@@ -1,6 +1,10 @@
 //! `index.html` of the paper lab: figures, numbers and verdicts of all experiments in one file that
 //! opens offline, in light and dark, and prints.
 
+mod explained;
+
+pub use explained::Explained;
+
 use super::claim::Sort;
 use super::counts::Counts;
 use super::four::Four;
@@ -118,6 +122,8 @@ pub struct Part {
     pub counts: Counts,
     /// Its experiments.
     pub sections: Vec<Section>,
+    /// What would have to be true for its statements to hold.
+    pub explained: Vec<Explained>,
 }
 
 const CSS: &str = "\
@@ -310,8 +316,9 @@ fn paragraphs(text: &str, class: &str) -> String {
 
 fn part(p: &Part) -> String {
     let sections: String = p.sections.iter().map(section).collect();
+    let explained: String = p.explained.iter().map(explained::section).collect();
     format!(
-        "<section class=\"paper\" id=\"{}\">\n<h2>{}</h2>\n{}{sections}</section>\n",
+        "<section class=\"paper\" id=\"{}\">\n<h2>{}</h2>\n{}{sections}{explained}</section>\n",
         p.id,
         escape(&p.title),
         paragraphs(&p.notes, " class=\"soft\"")

@@ -3,7 +3,8 @@
 use super::claim::{Claim, Rule};
 use super::counts::Counts;
 use super::discussion::Discussion;
-use super::page::{self, ClaimRow, Finding, Part, Section, Why};
+use super::explain::{files, record::Record};
+use super::page::{self, ClaimRow, Explained, Finding, Part, Section, Why};
 use super::plot::{self, Numbers, Subject};
 use super::run::Collected;
 use super::select::Selector;
@@ -109,7 +110,7 @@ pub fn write(all: &[Collected<'_>], setting: &Setting) -> Result<PathBuf, SweepE
     let directory = setting.mode_directory();
     let files = directory.join("figures");
     std::fs::create_dir_all(&files).map_err(|e| SweepError::io(&files, e))?;
-    let parts = parts(all, setting);
+    let parts = parts(all, setting)?;
     let changed = setting.overrides.words();
     for (section, c) in parts.iter().flat_map(|p| &p.sections).zip(all) {
         let says = remarks(c, setting.mode, &changed);
@@ -127,12 +128,13 @@ pub fn write(all: &[Collected<'_>], setting: &Setting) -> Result<PathBuf, SweepE
 }
 
 /// Papers and experiments as the page shows them.
-fn parts(all: &[Collected<'_>], setting: &Setting) -> Vec<Part> {
+fn parts(all: &[Collected<'_>], setting: &Setting) -> Result<Vec<Part>, SweepError> {
     let mut parts: Vec<Part> = Vec::new();
     for c in all {
         if parts.last().is_none_or(|p| p.id != c.paper.id) {
             let own = all.iter().filter(|other| other.paper.id == c.paper.id);
-            parts.push(part(c.paper, Counts::new(own)));
+            let explained = explained(c.paper, setting)?;
+            parts.push(Part { explained, ..part(c.paper, Counts::new(own)) });
         }
         if let Some(part) = parts.last_mut() {
             let before = part.sections.iter().flat_map(|s: &Section| &s.discussions);
@@ -142,7 +144,19 @@ fn parts(all: &[Collected<'_>], setting: &Setting) -> Vec<Part> {
             part.sections.push(section);
         }
     }
-    parts
+    Ok(parts)
+}
+
+/// What was found of the paper's explanations; nothing of it belongs to changed settings.
+fn explained(p: &Paper, setting: &Setting) -> Result<Vec<Explained>, SweepError> {
+    let mut all = Vec::new();
+    for e in p.explanations.iter().filter(|_| setting.overrides.sets.is_empty()) {
+        if let Some(record) = Record::find(&setting.out, &p.id, &e.id)? {
+            let drawing = files::inline_drawing(&setting.out, &p.id, &e.id);
+            all.push(Explained { record, drawing });
+        }
+    }
+    Ok(all)
 }
 
 fn part(p: &Paper, counts: Counts) -> Part {
@@ -153,6 +167,7 @@ fn part(p: &Paper, counts: Counts) -> Part {
         notes: p.notes.clone(),
         counts,
         sections: Vec::new(),
+        explained: Vec::new(),
     }
 }
 

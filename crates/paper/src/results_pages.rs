@@ -5,6 +5,8 @@
 //!   papers/results/ofc.md               figures, claims with verdicts and discussions of one paper
 //! ```
 
+mod explained;
+
 use super::catalogue::Paper;
 use super::claim::Sort;
 use super::counts::Counts;
@@ -28,7 +30,8 @@ pub(super) fn write(to: &Path, papers: &[&Paper], fresh: &[Entry]) -> Result<(),
             let own = |p: &&Published| p.entry.paper == paper.id;
             let own: Vec<&Published> = shown.all.iter().filter(own).collect();
             if !own.is_empty() {
-                let page = paper_page(to, paper, &own, &shown.known);
+                let mut page = paper_page(to, paper, &own, &shown.known);
+                page.push_str(&explained::sections(to, paper)?);
                 replace(&to.join(format!("{}.md", paper.id)), page.as_bytes())?;
             }
         }

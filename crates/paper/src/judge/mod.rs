@@ -8,6 +8,7 @@
 mod along;
 mod estimate;
 mod number;
+mod response;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -17,6 +18,8 @@ use super::claim_rules::operand;
 use super::tables::{Cell, Tables};
 use super::verdict::{Outcome, Verdict};
 use estimate::{Estimator, LEVEL, Nature};
+pub use response::Response;
+pub(crate) use response::response;
 use std::collections::BTreeSet;
 use weir_stats::Estimate;
 use weir_stats::verdict::Judgement;

@@ -69,6 +69,7 @@ fn lab() -> Vec<Part> {
         notes: String::new(),
         counts,
         sections: vec![section],
+        explained: Vec::new(),
     }]
 }
 
