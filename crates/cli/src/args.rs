@@ -1,10 +1,20 @@
 //! The command line, and the help that teaches it.
 
+mod cabling;
 mod captures;
+mod fabric;
 mod files;
+mod record;
+mod view;
 
+pub(crate) use cabling::{CablingFormat, ImportCabling};
 pub(crate) use captures::CaptureArgs;
-pub(crate) use files::{Fct, Goal, Import, ImportFrom, ImportNs3, ImportPcap, Ns3};
+pub(crate) use fabric::{
+    Advise, Explain, ImportSonic, Interface, Sonic, SonicCheck, SonicFormat, SonicWhat,
+};
+pub(crate) use files::{Blame, Fct, Goal, Import, ImportFrom, ImportNs3, ImportPcap, Ns3};
+pub(crate) use record::RecordArgs;
+pub(crate) use view::{Export, ExportPerfetto, ExportTo, View};
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -86,6 +96,10 @@ pub(crate) enum Command {
     Sweep(crate::commands::Sweep),
     /// Repeat the experiments of papers and compare their numbers with ours
     Paper(crate::commands::Paper),
+    /// Watch recordings in a browser: pauses that spread, their causes and victims
+    View(View),
+    /// Convert recordings into files of other programs
+    Export(Export),
     /// Check a scenario and print its resolved settings, without running it
     #[command(after_help = "\
 Examples:
@@ -100,6 +114,12 @@ Examples:
   weir topo ofc-fig1
   weir topo my.toml --svg fabric.svg")]
     Topo(Topo),
+    /// Find the smallest or largest value of a setting that keeps a property
+    Search(crate::commands::Search),
+    /// Compare two scenarios or two results: what changed, and can it be told from chance
+    Diff(crate::commands::Diff),
+    /// Check whether a network can deadlock, now or once links have failed
+    Lint(crate::commands::Lint),
     /// Write the flows of a scenario, as CSV or for the HPCC ns-3 simulator
     #[command(after_help = "\
 A scenario can read the CSV file with `kind = \"list\"`.
@@ -125,8 +145,18 @@ Examples:
     Import(Import),
     /// Show slowdown by flow size, from results of Weir or the HPCC ns-3 simulator
     Fct(Fct),
+    /// Show where the completion time of each flow went, and whose fault it was
+    Blame(Blame),
     /// Run a GOAL schedule under the LogGOPS model, without packets
     Goal(Goal),
+    /// Run a scenario on real Ethernet frames of this machine; replay logs
+    Live(crate::commands::Live),
+    /// Compute headroom, thresholds and marking for a link, confirmed by a run
+    Advise(Advise),
+    /// Check configurations of SONiC switches
+    Sonic(Sonic),
+    /// Explain a code of a finding of `weir sonic check`
+    Explain(Explain),
     /// Print the JSON schema of scenario files, for editors
     Schema,
     /// Run the benchmarks: packet-hops per processor second
@@ -300,6 +330,9 @@ pub(crate) struct Compare {
     /// Refused: captures are of one run.
     #[arg(long, hide = true, value_name = "NODE/PORT=FILE")]
     pub pcap: Vec<String>,
+    /// Recordings.
+    #[command(flatten)]
+    pub record: RecordArgs,
     /// One figure.
     #[command(flatten)]
     pub figure: FigureArgs,
@@ -370,6 +403,10 @@ pub(crate) struct Results {
     /// Also write tables as Parquet (in builds with `--features parquet`)
     #[arg(long, requires = "out")]
     pub parquet: bool,
+    /// Keep where the completion time of each flow went: columns in flows.csv, blame.csv,
+    /// culprits.csv (see `weir blame`)
+    #[arg(long, requires = "out")]
+    pub blame: bool,
 }
 
 /// `weir run`.
@@ -382,6 +419,7 @@ Examples:
   weir run my.toml --variant BFC-32Q              one of its [[variant]]s
   weir run my.toml --from 1ms --to 2ms            pauses of this millisecond
   weir run ofc-fig1 --pcap Sb/p0=sb.pcapng        a capture for Wireshark
+  weir run incast --log incast.log                what each node did, to verify
   weir run ring-deadlock --deny deadlock          exit code 1 on a deadlock")]
 pub(crate) struct Run {
     /// A scenario file, - for standard input, or a built-in scenario (see `weir scenarios`)
@@ -424,6 +462,12 @@ pub(crate) struct Run {
     /// Captures for Wireshark.
     #[command(flatten)]
     pub captures: CaptureArgs,
+    /// Record what each node is given and answers; `weir live replay` verifies it
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Recordings.
+    #[command(flatten)]
+    pub record: RecordArgs,
 }
 
 /// A result that a caller does not want.

@@ -19,6 +19,7 @@ mod terminal;
 
 pub use weir_cc as cc;
 pub use weir_core as core;
+pub use weir_fabric as fabric;
 pub use weir_fc as fc;
 pub use weir_net as net;
 pub use weir_results as results;
@@ -26,7 +27,7 @@ pub use weir_scenario as scenario;
 pub use weir_sim as sim;
 pub use weir_traffic as traffic;
 
-use args::{Cli, Command, Import, ImportFrom};
+use args::{Cli, Command, Export, ExportTo, Import, ImportFrom, Sonic, SonicWhat};
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 use terminal::Terminal;
@@ -156,8 +157,15 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
         Command::Run(args) => commands::run(&args, terminal),
         Command::Sweep(args) => commands::sweep(&args, terminal),
         Command::Paper(args) => commands::paper(&args, terminal),
+        Command::View(args) => commands::view(&args, terminal),
+        Command::Export(Export { to: ExportTo::Perfetto(args) }) => {
+            commands::export_perfetto(&args, terminal)
+        }
         Command::Check(args) => commands::check(&args, terminal),
         Command::Topo(args) => commands::topo(&args, terminal),
+        Command::Search(args) => commands::search(&args, terminal),
+        Command::Diff(args) => commands::diff(&args, terminal),
+        Command::Lint(args) => commands::lint(&args, terminal),
         Command::Traffic(args) => commands::traffic(&args, terminal),
         Command::Scenarios(args) => commands::scenarios(&args, terminal),
         Command::Schemes(args) => commands::schemes(&args, terminal),
@@ -171,8 +179,21 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
         Command::Import(Import { from: ImportFrom::Pcap(args) }) => {
             commands::import_pcap(&args, terminal)
         }
+        Command::Import(Import { from: ImportFrom::Sonic(args) }) => {
+            commands::import_sonic(&args, terminal)
+        }
+        Command::Sonic(Sonic { what: SonicWhat::Check(args) }) => {
+            commands::sonic_check(&args, terminal)
+        }
+        Command::Import(Import { from: ImportFrom::Cabling(args) }) => {
+            commands::import_cabling(&args, terminal)
+        }
         Command::Fct(args) => commands::fct(&args, terminal),
+        Command::Live(args) => commands::live(&args, terminal),
+        Command::Blame(args) => commands::blame(&args, terminal),
         Command::Goal(args) => commands::goal(&args, terminal),
+        Command::Advise(args) => commands::advise(&args, terminal),
+        Command::Explain(args) => commands::explain(&args, terminal),
         Command::Schema => commands::schema(),
         Command::Bench(args) => commands::bench(&args, terminal),
         Command::Completions(args) => commands::completions(&args),

@@ -55,6 +55,9 @@ fn what_is_cut_is_told() {
     assert!(told.contains("cut to 64 B (--pcap-snap)"), "{told}");
     assert!(told.contains("left out: the file has reached 50.0 KB (--pcap-limit)"), "{told}");
     assert!(fs::metadata(at.join("all.pcapng")).expect("a file").len() <= 50_000);
+    let quiet = weir(&[&args[..], &["-q"]].concat());
+    let told = String::from_utf8_lossy(&quiet.stderr).into_owned();
+    assert!(told.starts_with("warning: capture: ") && told.contains("--pcap-limit"), "{told}");
 }
 
 /// Nothing is run and no file is left behind.
@@ -69,6 +72,10 @@ fn bad_captures_are_refused_before_the_run() {
     let nowhere = file(&at, "sw0/p0", "a/b/c.pcapng");
     let below_a_file = file(&at, "sw0/p0", "scenario.toml/x.pcapng");
     let fine = file(&at, "sw0/p0", "fine.pcapng");
+    let (page, crooked) = (file(&at, "all", "o/index.html"), file(&at, "all", "o/./ports.csv"));
+    let itself = file(&at, "all", "o");
+    let out = at.join("o");
+    let out = out.to_str().expect("a path of text");
     for (args, part) in [
         (&["--pcap", "sw7/p0=x"][..], "there is no node `sw7`"),
         (&["--pcap", "sw0/p9=x"], "`sw0` has no port `p9`: it has p0 (h0), p1 (h1)"),
@@ -80,6 +87,10 @@ fn bad_captures_are_refused_before_the_run() {
         (&["--pcap", &fine, "--set", "run.seeds=[4, 5]"], "choose one, such as --seed 4"),
         (&["--pcap", &fine, "--pcap-snap", "13B"], "from 14 B"),
         (&["--pcap-snap", "64B"], "--pcap"),
+        (&["--pcap", &fine, "--pcap-limit", "50B"], "at least 1.664 KB"),
+        (&["--pcap", &page, "--out", out], "writes its results there"),
+        (&["--pcap", &crooked, "--out", out, "--force"], "writes its results there"),
+        (&["--pcap", &itself, "--out", out], "writes its results there"),
     ] {
         let output = weir(&[&["run", scenario], args].concat());
         assert_eq!(output.status.code(), Some(2), "{args:?}: {output:?}");
@@ -92,4 +103,54 @@ fn bad_captures_are_refused_before_the_run() {
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
     assert!(told.contains("--pcap captures one run: use `weir run`"), "{told}");
+}
+
+/// A few dozen combinations of --pcap, --out and their options: either everything is written, and
+/// the results are those without a capture, or nothing is run and nothing is left behind.
+#[test]
+fn captures_and_results_go_together_or_are_refused_together() {
+    let plain = scratch("pcap-out-plain").join("o");
+    let plain = plain.to_str().expect("a path of text");
+    assert!(weir(&["run", "incast", "--out", plain]).status.success());
+    let same = |out: &Path, name: &str| {
+        fs::read(out.join(name)).expect("a file") == fs::read(Path::new(plain).join(name)).unwrap()
+    };
+    let (mut written, mut refused) = (0, 0);
+    for (n, (what, target)) in [
+        ("all", "x.pcapng"),
+        ("all", "caps/"),
+        ("sw0", "o/x.pcapng"),
+        ("sw0/p0", "o/index.html"),
+        ("all", "o/../o/flows.csv"),
+        ("h0", "o"),
+        ("all", "o/"),
+        ("sw0/h3", "o.interrupted/x.pcapng"),
+        ("h1", "o.interrupted/index.html"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for limits in [&[][..], &["--pcap-limit", "4KB"], &["--pcap-snap", "64B", "-q"]] {
+            let at = scratch(&format!("pcap-out-{n}-{}", limits.len()));
+            let capture = format!("{what}={}", at.join(target).display());
+            let capture = if target.ends_with('/') { format!("{capture}/") } else { capture };
+            let out = at.join("o");
+            let out_text = out.to_str().expect("a path of text");
+            let args = ["run", "incast", "--pcap", &capture, "--out", out_text];
+            let output = weir(&[&args, limits].concat());
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            if output.status.success() {
+                written += 1;
+                for name in ["flows.csv", "ports.csv", "pauses.csv", "summary.json", "index.html"] {
+                    assert!(same(&out, name), "{capture} {limits:?}: {name}");
+                }
+            } else {
+                refused += 1;
+                assert_eq!(output.status.code(), Some(2), "{capture}: {told}");
+                assert_eq!(names(&at), [""; 0], "{capture}: {told}");
+            }
+        }
+    }
+    // a capture in the place of results or their directory is refused, the others are not
+    assert_eq!((written, refused), (5 * 3, 4 * 3));
 }

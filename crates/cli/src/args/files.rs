@@ -32,6 +32,50 @@ pub(crate) struct Ns3 {
     pub json: bool,
 }
 
+/// `weir blame`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Divides the completion time of every flow into nine parts that add up to it:
+wire, source, control, recovery, own queue, others' queue, held for its own
+congestion, held for others, host. A hold is blamed on the port at which its
+pauses began, and on the flows whose bytes stood there.
+
+Examples:
+  weir blame ofc-fig1                       worst victims, worst culprits
+  weir blame ofc-fig1 --scheme ofc --flow f0.0
+  weir run incast --blame --out out/incast  blame.csv and culprits.csv
+  weir blame out/incast                     the same from these files")]
+pub(crate) struct Blame {
+    /// A directory of results with blame.csv (`weir run --blame --out DIR`), or a scenario, which
+    /// is run first
+    #[arg(value_name = "DIR|SCENARIO")]
+    pub what: String,
+    /// One flow in full, by its name in flows.csv
+    #[arg(long, value_name = "FLOW")]
+    pub flow: Option<String>,
+    /// Ports instead of flows: congested, undetermined or free, and time paused
+    #[arg(long, conflicts_with = "flow")]
+    pub views: bool,
+    /// Flow control scheme instead of the scenario's
+    #[arg(long, value_name = "NAME", conflicts_with = "variant")]
+    pub scheme: Option<String>,
+    /// The label of a variant of the scenario, or a variant as in `weir compare`
+    #[arg(long, value_name = "VARIANT")]
+    pub variant: Option<String>,
+    /// Congestion control instead of the scenario's
+    #[arg(long, value_name = "NAME")]
+    pub cc: Option<String>,
+    /// Seed; default: the first seed of the scenario
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Change a value of the scenario; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub sets: Vec<String>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `weir import`.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
@@ -47,6 +91,10 @@ pub(crate) enum ImportFrom {
     Ns3(ImportNs3),
     /// The flows of a packet capture
     Pcap(ImportPcap),
+    /// Configurations of SONiC switches
+    Sonic(super::ImportSonic),
+    /// A cabling list: CSV, DOT or GraphML
+    Cabling(super::ImportCabling),
 }
 
 /// `weir import ns3`.

@@ -7,11 +7,17 @@ use anyhow::bail;
 use std::path::Path;
 use weir_core::format;
 use weir_results::captures::{self, Plan, Written};
+use weir_results::report::Destination;
 use weir_results::run::Run;
 use weir_scenario::Experiment;
 
 /// Which ports go to which files, checked before anything is run.
-pub(super) fn plan(args: &CaptureArgs, e: &Experiment, seeds: &[u64]) -> anyhow::Result<Plan> {
+pub(super) fn plan(
+    args: &CaptureArgs,
+    e: &Experiment,
+    seeds: &[u64],
+    out: Option<&Destination>,
+) -> anyhow::Result<Plan> {
     let plan = Plan::new(&args.pcap, &e.topology)
         .map_err(|error| anyhow::Error::new(error).context("--pcap"))?;
     if args.pcap.is_empty() {
@@ -25,9 +31,23 @@ pub(super) fn plan(args: &CaptureArgs, e: &Experiment, seeds: &[u64]) -> anyhow:
         );
     }
     let inputs = e.inputs();
-    for (file, _) in plan.files() {
+    let frame = e.scenario.nic.config.max_frame();
+    for (file, ports) in plan.files() {
         keep_inputs(file, &inputs)?;
         writable(file)?;
+        if let Some(out) = out.filter(|out| out.collides(file)) {
+            let (name, out) = (file.display(), out.shown().display());
+            bail!("cannot write {name}: --out {out} writes its results there");
+        }
+        let least = captures::least_limit(ports, frame, args.pcap_snap, &e.topology);
+        if args.pcap_limit < least {
+            let (limit, name) = (args.pcap_limit, file.display());
+            let ports = format::plural(ports.len() as u64, "port");
+            bail!(
+                "--pcap-limit {limit} is too small for {name}: with {ports} it takes at least \
+                 {least}, a header and one frame"
+            );
+        }
     }
     Ok(plan)
 }
@@ -67,16 +87,24 @@ pub(super) fn write(
         _ => written.iter().filter(cut).take(MOST_LINES).collect(),
     };
     for w in &shown {
-        terminal.note(&line(w, args));
+        // that a capture is not complete is no remark in passing
+        match w.left_out {
+            0 => terminal.note(&line(w, args)),
+            _ => terminal.warn(&line(w, args)),
+        }
     }
     if shown.len() < written.len() {
         let frames: u64 = written.iter().map(|w| w.frames).sum();
         let left_out: u64 = written.iter().map(|w| w.left_out).sum();
-        terminal.note(&format!(
+        let text = format!(
             "captures: {} with {}, {left_out} left out",
             format::plural(written.len() as u64, "file"),
             format::plural(frames, "frame")
-        ));
+        );
+        match left_out {
+            0 => terminal.note(&text),
+            _ => terminal.warn(&text),
+        }
     }
     Ok(())
 }

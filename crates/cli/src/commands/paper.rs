@@ -1,5 +1,6 @@
 //! `weir paper`: experiments of papers, with the papers' numbers beside ours.
 
+mod explain;
 mod lists;
 mod verdicts;
 
@@ -34,6 +35,7 @@ Examples:
   weir paper run OFC-E1 --set topology.rate=100Gbps
                                  the same with another setting
   weir paper run my-paper/       your own directory
+  weir paper explain FS-F10      which readings and settings would make claims hold
   weir paper check my-paper/     check your own files without a run")]
 pub(crate) struct Paper {
     /// What to do.
@@ -58,6 +60,9 @@ pub(crate) enum Verb {
     Publish(PublishArgs),
     /// Judge published experiments again by their published numbers, without a run
     Judge(JudgeArgs),
+    /// Try combinations of readings and open settings, and say which of them would make a paper's
+    /// claims hold
+    Explain(explain::ExplainArgs),
     /// Print the table that artifact evaluations ask for: claim, experiment, command, minutes and
     /// expected verdict
     Appendix(AppendixArgs),
@@ -208,6 +213,8 @@ pub(crate) fn paper(args: &Paper, terminal: &Terminal) -> anyhow::Result<Status>
         Verb::Publish(args) => &args.names,
         Verb::Judge(args) => &args.names,
         Verb::Appendix(args) => &args.names,
+        // names of explanations are names, too
+        Verb::Explain(args) => return explain::explain(args, terminal),
     };
     let chosen = match choose(names) {
         Ok(chosen) => chosen,
@@ -226,6 +233,7 @@ pub(crate) fn paper(args: &Paper, terminal: &Terminal) -> anyhow::Result<Status>
         Verb::Report(args) => report(&chosen, args, terminal),
         Verb::Publish(args) => publish(&chosen, args, terminal),
         Verb::Judge(args) => judge(&chosen, args, terminal),
+        Verb::Explain(_) => Ok(Status::Done),
         Verb::Appendix(args) => lists::appendix(&chosen, &args.from, args.csv, terminal),
     }
 }
@@ -289,6 +297,21 @@ fn publish(chosen: &[Chosen], args: &PublishArgs, terminal: &Terminal) -> anyhow
     let setting = Setting { out, mode: Mode::Full, overrides, any_build: false };
     let mut all = run::collect(chosen, &setting)?;
     all.retain(|c| c.was_planned(&setting));
+    let mut explained = 0;
+    for c in chosen {
+        explained += weir_paper::explain::files::publish(&c.paper, &args.from, &args.output)?;
+    }
+    if explained > 0 {
+        let many = format::plural(explained as u64, "explanation");
+        terminal.note(&format!("{many} published: {}", shown(&args.output)));
+    }
+    if all.is_empty() && explained > 0 {
+        let papers: Vec<_> = chosen.iter().map(|c| &c.paper).collect();
+        if args.output.join("experiments.csv").exists() {
+            weir_paper::publish::pages(&papers, &args.output)?;
+        }
+        return Ok(Status::Done);
+    }
     if all.is_empty() {
         anyhow::bail!("no full runs below {}: `weir paper run all --full`", shown(&args.from));
     }
@@ -352,7 +375,8 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
     if args.engine == Engine::Slurm {
         return submit(&planned, args, terminal);
     }
-    let mut status = run_here(&planned, args, terminal)?;
+    let mut status =
+        run_here(&planned, "papers", args.jobs.map_or_else(cores, usize::from), terminal)?;
     if status == Status::Interrupted {
         return Ok(status);
     }
@@ -384,13 +408,17 @@ fn run_all(chosen: &[Chosen], args: &RunArgs, terminal: &Terminal) -> anyhow::Re
 }
 
 /// Makes all runs that are missing.
-fn run_here(planned: &[Planned], args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status> {
+fn run_here(
+    planned: &[Planned],
+    title: &str,
+    jobs: usize,
+    terminal: &Terminal,
+) -> anyhow::Result<Status> {
     let directories: Vec<SweepDir> = planned.iter().map(|p| p.directory.clone()).collect();
-    let jobs = args.jobs.map_or_else(cores, usize::from);
     let options = Options { shard: Shard::ALL, jobs, limit: None };
     let meter = Meter::default();
     let result = super::simulate::with_flag(&meter.interrupt, || {
-        crate::progress::watch_sweep("papers", &meter, None, terminal, || {
+        crate::progress::watch_sweep(title, &meter, None, terminal, || {
             work_all(&directories, &options, &meter)
         })
     })?;

@@ -1,21 +1,23 @@
 //! Commands that run something.
 
-use super::{captures, figure};
+use super::record::{self, Recorded};
+use super::{captures, figure, log};
 use crate::Status;
 use crate::args::{Compare, Deny, Results, Run as RunArgs, WindowArgs};
 use crate::progress::watch;
 use crate::terminal::{Terminal, print, tell};
 use anyhow::{Context, bail};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weir_core::format;
+use weir_results::blame::Account;
 use weir_results::compare::{self, Figures, View};
 use weir_results::comparison::Comparison;
 use weir_results::describe;
-use weir_results::lineup::{Lineup, Otherwise, Request};
+use weir_results::lineup::{BlameWish, Lineup, Otherwise, Request};
 use weir_results::report;
-use weir_results::report::{Destination, Formats};
+use weir_results::report::{Content, Destination, Formats};
 use weir_results::run::{Failed, Failure, Meter, run_each};
 use weir_results::run_text;
 use weir_results::table;
@@ -38,6 +40,8 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         window: window(&args.window)?,
         captures: &args.captures.pcap,
         capture_limits: args.captures.limits(),
+        blame: BlameWish::flag(args.results.blame),
+        record: args.record.config(),
     };
     let Some(lineup) = load(&args.scenario, &request, Otherwise::Own, terminal) else {
         return Ok(Status::BadInput);
@@ -46,7 +50,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     let e = &*setting.experiment;
     let out = destination(&args.results, e)?;
     let seeds = args.seed.map_or_else(|| e.scenario.run.seeds.clone(), |seed| vec![seed]);
-    let plan = captures::plan(&args.captures, e, &seeds)?;
+    let plan = captures::plan(&args.captures, e, &seeds, out.as_ref())?;
     let theirs = lineup.base.scenario.variants.len();
     if theirs > 0 && args.variant.is_none() && args.scheme.is_none() {
         terminal.note(&format!(
@@ -57,7 +61,11 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     note_threads(e, setting.with_seed(seeds[0]), terminal);
     // several seeds at a time, unless each of them is to use several threads itself
     let jobs = if e.engine == EngineConfig::default() { cores() } else { 1 };
-    let Some(c) = simulate(&lineup, &seeds, jobs, terminal)? else {
+    let done = match &args.log {
+        Some(file) => logged(file, args, &lineup, &seeds, terminal).map(Some)?,
+        None => simulate(&lineup, &seeds, jobs, terminal)?,
+    };
+    let Some(c) = done else {
         return Ok(Status::Interrupted);
     };
     let command = command_line(&[
@@ -67,9 +75,14 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         ("--cc", args.cc.clone()),
         ("--seed", args.seed.map(|s| s.to_string())),
     ]) + &window_words(&args.window)
-        + &words("--set", &args.sets);
+        + &words("--set", &args.sets)
+        + &args.record.words();
     // results are saved first: the reader of the output may stop at any time (`| head`)
-    let saved = save(&c, out.as_ref(), formats, &command)?;
+    let recorded = record::recordings(&c, &args.record);
+    let saved = save(&c, out.as_ref(), formats, &command, &recorded)?;
+    if let Some(directory) = &saved {
+        record::tell(&recorded, directory, terminal);
+    }
     if let Some(run) = c.runs().next().filter(|_| !args.captures.pcap.is_empty()) {
         captures::write(&plan, &args.captures, e, run, terminal)?;
     }
@@ -77,9 +90,40 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
         print(&serde_json::to_string_pretty(&report::summary(&c))?)?;
     } else {
         print(&run_text::text(&c, terminal.out))?;
+        let accounts = c.runs_with().filter_map(|(e, run)| Account::of_run(e, run));
+        for account in accounts {
+            print(&format!("\n{}", account.text(terminal.out)))?;
+        }
         next_steps(&c, &saved, &command, terminal);
     }
     Ok(verdict(&c, &args.deny, terminal))
+}
+
+/// One run with a log of what its nodes do.
+fn logged<'a>(
+    file: &Path,
+    args: &RunArgs,
+    lineup: &'a Lineup,
+    seeds: &[u64],
+    terminal: &Terminal,
+) -> anyhow::Result<Comparison<'a>> {
+    let &[seed] = seeds else {
+        let (n, first) = (seeds.len(), seeds[0]);
+        bail!("--log is of one run, but the scenario has {n} seeds: choose one, --seed {first}");
+    };
+    let words = log::Words {
+        scenario: &args.scenario,
+        sets: &args.sets,
+        scheme: args.scheme.as_deref(),
+        variant: args.variant.as_deref(),
+        cc: args.cc.as_deref(),
+    };
+    let meter = Meter::new(1);
+    let setting = &lineup.settings[0];
+    let work = || log::simulate(file, words, setting, seed, &meter, terminal);
+    let name = &lineup.base.scenario.name;
+    let run = with_interrupt(&meter, || watch(name, &meter, terminal, work))??;
+    Ok(Comparison::of(lineup, vec![(0, run)]))
 }
 
 /// Says when threads are not used as asked for, or in vain.
@@ -133,6 +177,8 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         engine: EngineConfig::default(),
         plain: args.no_shortcuts,
         window: window(&args.window)?,
+        blame: BlameWish::flag(args.results.blame),
+        record: args.record.config(),
         ..Request::default()
     };
     let Some(lineup) = load(&args.scenario, &request, Otherwise::All, terminal) else {
@@ -163,8 +209,13 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         ("--seeds", args.seeds.clone()),
     ]) + &words("--variant", &args.variants)
         + &window_words(&args.window)
-        + &words("--set", &args.sets);
-    let saved = save(&c, out.as_ref(), formats, &command)?;
+        + &words("--set", &args.sets)
+        + &args.record.words();
+    let recorded = record::recordings(&c, &args.record);
+    let saved = save(&c, out.as_ref(), formats, &command, &recorded)?;
+    if let Some(directory) = &saved {
+        record::tell(&recorded, directory, terminal);
+    }
     if let Some(figure) = figure {
         figure.write(&c, terminal)?;
     } else if args.json {
@@ -204,12 +255,15 @@ pub(super) fn load(
     }
 }
 
-fn cores() -> usize {
+pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Where results are to go, checked before there are any.
-fn destination(results: &Results, e: &Experiment) -> anyhow::Result<Option<Destination>> {
+pub(super) fn destination(
+    results: &Results,
+    e: &Experiment,
+) -> anyhow::Result<Option<Destination>> {
     let Some(out) = &results.out else { return Ok(None) };
     let found = Destination::check(out, &e.inputs())?;
     let name = &e.scenario.name;
@@ -226,7 +280,7 @@ fn destination(results: &Results, e: &Experiment) -> anyhow::Result<Option<Desti
 /// Runs all rows with all seeds; `None` when it was interrupted before there was anything. Runs
 /// that
 /// fail are part of the result as long as there are others.
-fn simulate<'a>(
+pub(super) fn simulate<'a>(
     lineup: &'a Lineup,
     seeds: &[u64],
     jobs: usize,
@@ -362,12 +416,18 @@ fn save(
     out: Option<&Destination>,
     formats: Formats,
     command: &str,
+    recorded: &[Recorded],
 ) -> anyhow::Result<Option<PathBuf>> {
     let Some(out) = out else { return Ok(None) };
     let parquet = if formats == Formats::Csv { "" } else { " --parquet" };
+    let blame = if c.runs().any(|r| r.outcome.blame.is_some()) { " --blame" } else { "" };
     // the page is the same wherever it lies
-    let command = format!("{command} --out DIR{parquet}");
-    Ok(Some(out.write(c, &command, formats)?))
+    let command = format!("{command} --out DIR{parquet}{blame}");
+    let more = recorded.iter().map(|r| {
+        let content: Content<'_> = Box::new(|to| to.write_all(&r.file));
+        (r.name.clone(), content)
+    });
+    Ok(Some(out.write_with(c, &command, formats, more.collect())?))
 }
 
 /// Says where the results are, or how to get them.
@@ -388,7 +448,7 @@ fn next_steps(c: &Comparison<'_>, saved: &Option<PathBuf>, command: &str, termin
 }
 
 /// What the runs mean for the exit code, the gravest first.
-fn verdict(c: &Comparison<'_>, deny: &[Deny], terminal: &Terminal) -> Status {
+pub(super) fn verdict(c: &Comparison<'_>, deny: &[Deny], terminal: &Terminal) -> Status {
     if c.partial() {
         let what = "interrupted: these are partial results";
         terminal.complain(&format!("{what}; interrupted runs have no digest"));

@@ -1,9 +1,11 @@
 //! Starting the program.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
 
 /// Starts the program and waits for its end.
 pub(crate) fn weir(args: &[&str]) -> Output {
@@ -25,8 +27,13 @@ pub(crate) fn stdout(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("output is text")
 }
 
-/// A directory of its own for one test, empty.
+/// Names of scratch directories that tests of this program have taken.
+static TAKEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// A directory of its own for one test, empty. Tests run at the same time, so a name is given out once.
 pub(crate) fn scratch(name: &str) -> PathBuf {
+    let first = TAKEN.lock().expect("no test panics in here").insert(name.to_owned());
+    assert!(first, "two tests share the scratch directory `{name}`");
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&path);
     fs::create_dir_all(&path).expect("the scratch directory can be made");

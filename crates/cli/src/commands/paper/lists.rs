@@ -143,6 +143,9 @@ pub(super) fn check(chosen: &[Chosen], terminal: &Terminal) -> anyhow::Result<St
             }
         }
     }
+    for c in chosen {
+        wrong |= !super::explain::check(c, terminal)?;
+    }
     tell_undiscussed(&undiscussed_published(chosen), terminal);
     Ok(if wrong { Status::BadInput } else { Status::Done })
 }

@@ -1,0 +1,126 @@
+//! `weir live`: nodes of the simulator on real frames.
+
+use super::log;
+use crate::Status;
+use crate::args::Results;
+use crate::terminal::Terminal;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use weir_core::Time;
+
+/// `weir live`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  weir live run incast --out out/live     8:1 incast on veth pairs
+  weir live compare incast --dilate auto  beside its simulation
+  weir live run incast --app h3           h3 is left to other programs
+  weir run incast --log incast.log        the log of a simulation
+  weir live replay incast.log             fresh nodes, every answer compared
+  weir live clean                         what a killed run has left")]
+pub(crate) struct Live {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub(crate) enum What {
+    /// Run a scenario on real frames between network namespaces of this machine (Linux)
+    Run(Box<Run>),
+    /// Run a scenario simulated and live, and print both side by side (Linux)
+    Compare(Box<Run>),
+    /// Feed a log to fresh nodes and compare every answer
+    Replay(Replay),
+    /// Remove the namespaces that killed runs have left (Linux)
+    Clean,
+}
+
+/// `weir live run` and `weir live compare`.
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    /// A scenario file, or a built-in scenario (see `weir scenarios`)
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: String,
+    /// Flow control scheme instead of the scenario's
+    #[arg(long, value_name = "NAME", conflicts_with = "variant")]
+    pub scheme: Option<String>,
+    /// The label of a variant of the scenario, or a variant as in `weir compare`
+    #[arg(long, value_name = "VARIANT")]
+    pub variant: Option<String>,
+    /// Congestion control instead of the scenario's
+    #[arg(long, value_name = "NAME")]
+    pub cc: Option<String>,
+    /// Seed; default: the first of the scenario
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Change a value of the scenario; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub sets: Vec<String>,
+    /// How much slower than the scenario: with 1000, 100 Gb/s become 100 Mb/s. `auto` takes the
+    /// smallest factor that this machine can keep
+    #[arg(long, value_name = "FACTOR", default_value = "1000", value_parser = dilate)]
+    pub dilate: Dilate,
+    /// Frames may be so late, in scenario time; default: one frame time of the fastest link
+    #[arg(long, value_name = "TIME")]
+    pub bound: Option<Time>,
+    /// Leave this host to other programs; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub app: Vec<String>,
+    /// Ask the kernel to run the nodes before all other programs (SCHED_FIFO)
+    #[arg(long)]
+    pub real_time: bool,
+    /// Record what each node is given and answers
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    #[command(flatten)]
+    pub results: Results,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// Captures for Wireshark.
+    #[command(flatten)]
+    pub captures: crate::args::CaptureArgs,
+}
+
+/// `weir live replay`.
+#[derive(Args, Debug)]
+pub(crate) struct Replay {
+    /// A log of `weir run --log` or `weir live run --log`
+    #[arg(value_name = "LOG")]
+    pub log: PathBuf,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A factor, or the smallest that works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dilate {
+    Auto,
+    By(u32),
+}
+
+fn dilate(text: &str) -> Result<Dilate, String> {
+    match text.parse() {
+        _ if text == "auto" => Ok(Dilate::Auto),
+        Ok(factor @ 1..=1_000_000) => Ok(Dilate::By(factor)),
+        _ => Err(format!("`{text}` is no factor: write 1 to 1000000, or auto")),
+    }
+}
+
+/// `weir live`.
+pub(crate) fn live(args: &Live, terminal: &Terminal) -> anyhow::Result<Status> {
+    match &args.what {
+        What::Replay(args) => log::replay(&args.log, args.json, terminal),
+        #[cfg(target_os = "linux")]
+        What::Run(args) => super::live_run::run(args, false, terminal),
+        #[cfg(target_os = "linux")]
+        What::Compare(args) => super::live_run::run(args, true, terminal),
+        #[cfg(target_os = "linux")]
+        What::Clean => super::live_run::clean(terminal),
+        #[cfg(not(target_os = "linux"))]
+        _ => anyhow::bail!("live runs need Linux: network namespaces, veth and packet sockets"),
+    }
+}

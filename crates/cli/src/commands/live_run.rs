@@ -1,0 +1,264 @@
+//! `weir live run`, `compare` and `clean`.
+
+use super::live::{Dilate, Run as Args};
+use super::log::{self, Words};
+use super::{captures, simulate};
+use crate::Status;
+use crate::terminal::{Terminal, print};
+use anyhow::{Context, bail};
+use std::sync::atomic::AtomicBool;
+use weir_core::{NodeId, format};
+use weir_live::clock::Dilation;
+use weir_live::compare::SideBySide;
+use weir_live::lab;
+use weir_live::log::{Header, Source};
+use weir_live::machine::{Machine, frame_time};
+use weir_live::run::{self, Live, LiveReport, Settings};
+use weir_results::comparison::Comparison;
+use weir_results::lineup::{Otherwise, Request, Setting};
+use weir_results::report;
+use weir_results::run::{Meter, Perf, Run};
+use weir_results::run_text;
+use weir_scenario::Experiment;
+
+/// `weir live clean`.
+pub(super) fn clean(terminal: &Terminal) -> anyhow::Result<Status> {
+    let (removed, left) = lab::clean();
+    print(&format!("  {} removed", format::plural(removed.len() as u64, "namespace")))?;
+    for name in &left {
+        terminal.complain(&format!("cannot remove {name}: are you root?"));
+    }
+    Ok(if left.is_empty() { Status::Done } else { Status::CheckFailed })
+}
+
+/// `weir live run`, or `weir live compare` with the simulation beside it.
+pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Result<Status> {
+    if !lab::is_root() {
+        return in_user_namespace();
+    }
+    let formats = simulate::formats(args.results.parquet)?;
+    let request = Request {
+        sets: &args.sets,
+        schemes: args.scheme.as_slice(),
+        variants: args.variant.as_slice(),
+        cc: args.cc.as_deref(),
+        captures: &args.captures.pcap,
+        capture_limits: args.captures.limits(),
+        ..Request::default()
+    };
+    let Some(lineup) = simulate::load(&args.scenario, &request, Otherwise::Own, terminal) else {
+        return Ok(Status::BadInput);
+    };
+    let setting = &lineup.settings[0];
+    let e = &*setting.experiment;
+    let out = simulate::destination(&args.results, e)?;
+    let seed = args.seed.unwrap_or(e.scenario.run.seeds[0]);
+    let plan = captures::plan(&args.captures, e, &[seed], out.as_ref())?;
+    let settings = settings(args, setting, seed, terminal)?;
+    let words = Words {
+        scenario: &args.scenario,
+        sets: &args.sets,
+        scheme: args.scheme.as_deref(),
+        variant: args.variant.as_deref(),
+        cc: args.cc.as_deref(),
+    };
+    let log = match &args.log {
+        Some(file) => {
+            let run_of = log::run_of(words, e, seed)?;
+            let config = e.config(setting.with_seed(seed));
+            let factor = Some(settings.dilation.get());
+            let header = Header::new(Source::Live, factor, run_of, &e.topology, &config);
+            Some((file, log::create(file, &header, setting)?))
+        }
+        None => None,
+    };
+    let variant = setting.with_seed(seed);
+    let interrupt = AtomicBool::new(false);
+    let ready = |lab: &lab::Lab| {
+        for &host in &settings.free {
+            let (name, space) = (e.topology.name(host), lab.name(host));
+            terminal.note(&format!("{name} is free: ip netns exec {space} PROGRAM"));
+        }
+    };
+    let began = std::time::Instant::now();
+    let work = || run::run(e, variant, &settings, &interrupt, ready);
+    let Live { outcome, report, log: lines, end } = simulate::with_flag(&interrupt, work)??;
+    if let Some((file, mut log_file)) = log {
+        lines.into_iter().for_each(|lines| log_file.append(lines));
+        log_file.end(end);
+        log::finish(file, log_file, terminal)?;
+    }
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            show(&report, terminal)?;
+            return Err(anyhow::Error::new(error).context("between the nodes"));
+        }
+    };
+    let perf = Perf {
+        packet_hops: outcome.totals.packet_hops,
+        events: outcome.totals.events,
+        cpu_seconds: began.elapsed().as_secs_f64(),
+        setup_cpu_seconds: None,
+        wall_seconds: began.elapsed().as_secs_f64(),
+    };
+    let live = Run::of_outcome(e, variant, e.config(variant), outcome, perf);
+    let side = match beside {
+        true => {
+            let simulated = weir_results::run::run(e, variant, &Meter::new(1), 0)?;
+            Some(SideBySide::new(&e.topology, &simulated.outcome, &live.outcome))
+        }
+        false => None,
+    };
+    if !args.captures.pcap.is_empty() {
+        captures::write(&plan, &args.captures, e, &live, terminal)?;
+    }
+    let c = Comparison::of(&lineup, vec![(0, live)]);
+    if let Some(out) = &out {
+        save(args, &c, out, formats, &report, side.as_ref(), terminal)?;
+    }
+    if args.json {
+        let all = serde_json::json!({
+            "summary": report::summary(&c), "live": report, "side_by_side": side,
+        });
+        print(&serde_json::to_string_pretty(&all)?)?;
+    } else {
+        match &side {
+            Some(side) => print(&side.text())?,
+            None => print(&run_text::text(&c, terminal.out))?,
+        }
+        show(&report, terminal)?;
+    }
+    let status = simulate::verdict(&c, &[], terminal);
+    match status {
+        Status::Interrupted => Ok(status),
+        _ if !report.invalid.is_empty() => Ok(Status::InvalidRun),
+        _ => Ok(status),
+    }
+}
+
+/// Writes what counts: of an invalid run only how it went.
+fn save(
+    args: &Args,
+    c: &Comparison<'_>,
+    out: &report::Destination,
+    formats: report::Formats,
+    live: &LiveReport,
+    side: Option<&SideBySide>,
+    terminal: &Terminal,
+) -> anyhow::Result<()> {
+    let command = format!("weir live run {} --out DIR", format::shell_word(&args.scenario));
+    let text = serde_json::json!({ "live": live, "side_by_side": side });
+    let text = serde_json::to_string_pretty(&text)? + "\n";
+    let (file, note) = match live.invalid.is_empty() {
+        true => {
+            let directory = out.write(c, &command, formats)?;
+            let shown = directory.display();
+            let note = format!("report: {shown}/index.html     lateness: live.json");
+            (directory.join("live.json"), note)
+        }
+        false => {
+            let mut name = args.results.out.clone().unwrap_or_default().into_os_string();
+            name.push("-invalid.json");
+            let file = std::path::PathBuf::from(name);
+            let note = format!("no figures of an invalid run, only {}", file.display());
+            (file, note)
+        }
+    };
+    std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    terminal.note(&note);
+    Ok(())
+}
+
+/// What the run says of its clock.
+fn show(report: &LiveReport, terminal: &Terminal) -> anyhow::Result<()> {
+    let ns = |n: Option<f64>| n.map_or("-".into(), |n| format!("{n:.1} ns"));
+    print(&format!(
+        "  dilation {}: frames late by {} (median), {} (99 %), {} (largest); bound {:.1} ns, {} \
+         beyond it",
+        report.dilation,
+        ns(report.late.p50_ns),
+        ns(report.late.p99_ns),
+        ns(report.late.max_ns),
+        report.bound_ns,
+        report.too_late,
+    ))?;
+    for (why, n) in &report.refused {
+        terminal.note(&format!("{} refused: {why}", format::plural(*n, "frame")));
+    }
+    if report.foreign != (0, 0) {
+        let (entered, left) = report.foreign;
+        terminal.note(&format!("frames of other programs: {entered} came, {left} left"));
+    }
+    for why in &report.invalid {
+        terminal.complain(&format!("invalid run: {why}"));
+    }
+    Ok(())
+}
+
+fn settings(
+    args: &Args,
+    setting: &Setting,
+    seed: u64,
+    terminal: &Terminal,
+) -> anyhow::Result<Settings> {
+    let e = &*setting.experiment;
+    let config = e.config(setting.with_seed(seed));
+    let bound = args.bound.unwrap_or_else(|| frame_time(&e.topology, &config));
+    let machine = Machine::measure();
+    let least = machine.least_dilation(&e.topology, &config, bound);
+    let dilation = match args.dilate {
+        Dilate::Auto => least,
+        Dilate::By(factor) => Dilation::new(factor).context("a factor above zero")?,
+    };
+    if args.dilate == Dilate::Auto {
+        terminal
+            .note(&format!("dilation {}: the smallest that this machine can keep", least.get()));
+    } else if dilation < least {
+        terminal.warn(&format!(
+            "this machine wakes up to {} us late and takes {} us per frame: with a dilation of {} \
+             frames will be later than {}; {} should do (--dilate auto)",
+            machine.wake_ns / 1000,
+            machine.frame_ns.div_ceil(1000),
+            dilation.get(),
+            format::time(bound),
+            least.get()
+        ));
+    }
+    let free = free(e, &args.app, seed)?;
+    Ok(Settings { dilation, bound, free, logged: args.log.is_some(), real_time: args.real_time })
+}
+
+/// The hosts of `--app`, which have no traffic of the scenario.
+fn free(e: &Experiment, names: &[String], seed: u64) -> anyhow::Result<Vec<NodeId>> {
+    let mut free = Vec::new();
+    for name in names {
+        let mut hosts = e.topology.hosts().iter().copied();
+        let Some(host) = hosts.find(|&host| e.topology.name(host) == name) else {
+            let all: Vec<&str> = e.topology.hosts().iter().map(|&h| e.topology.name(h)).collect();
+            let near = weir_net::nearest(name, all.iter().copied());
+            let near = near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
+            bail!("--app: `{name}` is no host{near}; hosts are {}", all.join(", "));
+        };
+        free.push(host);
+    }
+    let flows = e.traffic.all_flows(seed).unwrap_or_default();
+    if let Some(flow) = flows.iter().find(|f| free.contains(&f.src) || free.contains(&f.dst)) {
+        let (src, dst) = (e.topology.name(flow.src), e.topology.name(flow.dst));
+        bail!("--app: the scenario has a flow from {src} to {dst}; a free host has none");
+    }
+    Ok(free)
+}
+
+/// Starts this program again where it is root.
+fn in_user_namespace() -> anyhow::Result<Status> {
+    let mut command = lab::in_user_namespace()?;
+    let status = command.status().map_err(|error| lab::LabError::User(error.to_string()))?;
+    Ok(match status.code() {
+        Some(0) => Status::Done,
+        Some(3) => Status::InvalidRun,
+        Some(130) => Status::Interrupted,
+        Some(2) => Status::BadInput,
+        _ => Status::CheckFailed,
+    })
+}
