@@ -30,7 +30,8 @@ pub(crate) fn stdout(args: &[&str]) -> String {
 /// Names of scratch directories that tests of this program have taken.
 static TAKEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// A directory of its own for one test, empty. Tests run at the same time, so a name is given out once.
+/// A directory of its own for one test, empty. Tests run at the same time, so each name is given
+/// out once.
 pub(crate) fn scratch(name: &str) -> PathBuf {
     let first = TAKEN.lock().expect("no test panics in here").insert(name.to_owned());
     assert!(first, "two tests share the scratch directory `{name}`");
