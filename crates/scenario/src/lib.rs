@@ -40,6 +40,7 @@ mod switch;
 mod tcp;
 pub mod text;
 mod topology;
+mod training;
 pub mod traffic;
 pub mod variant;
 mod window;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use weir_coll::collective::Plan;
 use weir_coll::ideal::{self, Cost};
 use weir_coll::program::{Program, wait_for_chain};
+use weir_coll::training::Training;
 use weir_core::{Bytes, FlowId, NodeId, PortId, QueueId, Time};
 use weir_traffic::{Job, Work};
 
@@ -66,6 +67,10 @@ fn ideal(job: &Job, shared: &Shared<'_>) -> Option<Time> {
         Work::Collective(plan) => {
             let once = Plan { iterations: 1, ..(**plan).clone() };
             Work::Collective(Arc::new(once))
+        }
+        Work::Training(training) => {
+            let once = Training { steps: 1, ..(**training).clone() };
+            Work::Training(Arc::new(once))
         }
         schedule @ Work::Schedule(..) => schedule.clone(),
     };

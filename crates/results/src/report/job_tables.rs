@@ -37,7 +37,7 @@ impl Iteration<'_> {
     fn moved(&self) -> Option<(Bytes, f64)> {
         match &self.job.work {
             Work::Collective(plan) => Some((plan.bytes, plan.operation.bus_factor(plan.ranks)?)),
-            Work::Schedule(..) => None,
+            Work::Schedule(..) | Work::Training(_) => None,
         }
     }
 
@@ -69,17 +69,20 @@ impl Iteration<'_> {
 pub(super) fn columns<'a>() -> Vec<Column<Of<'a, Iteration<'a>>>> {
     with_run(columns! {
         "job" Text: "the name of the job", |v| v.it.job.name.as_str();
-        "operation" Text: "the collective operation; `schedule` for a trace",
+        "operation" Text:
+            "the collective operation; `schedule` for a trace, `training` for a model",
             |v| match &v.it.job.work {
                 Work::Collective(plan) => plan.operation.name(),
                 Work::Schedule(..) => "schedule",
+                Work::Training(_) => "training",
             };
         "algorithm" Text: "how it is carried out; empty for a trace", |v| match &v.it.job.work {
             Work::Collective(plan) => plan.algorithm.name(),
             Work::Schedule(..) => "",
+            Work::Training(_) => "1f1b",
         };
         "ranks" Whole Count: "number of ranks", |v| u64::from(v.it.job.ranks());
-        "size" Whole Bytes: "the buffer of a rank; empty for a barrier and a trace",
+        "size" Whole Bytes: "the buffer of a rank; empty for a barrier, a trace and a model",
             |v| v.it.moved().map(|(bytes, _)| bytes);
         "iteration" Whole Count: "from 0", |v| v.it.number as u64;
         "start_ps" Whole Time: "when the first rank began it", |v| v.it.it.begin;
