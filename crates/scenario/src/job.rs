@@ -2,8 +2,8 @@
 
 use crate::fields::{At, Fields};
 use crate::keys;
-use crate::training;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
+use crate::training;
 use crate::{Files, ScenarioNames};
 use std::sync::Arc;
 use weir_coll::collective::{Algorithm, Operation, Plan};

@@ -40,8 +40,8 @@ mod switch;
 mod tcp;
 pub mod text;
 mod topology;
-mod training;
 pub mod traffic;
+mod training;
 pub mod variant;
 mod window;
 

@@ -265,13 +265,7 @@ impl Training {
     }
 
     /// The plan of a collective of a rank.
-    pub(crate) fn plan(
-        &self,
-        rank: u32,
-        class: Class,
-        operation: Operation,
-        bytes: Bytes,
-    ) -> Plan {
+    pub(crate) fn plan(&self, rank: u32, class: Class, operation: Operation, bytes: Bytes) -> Plan {
         let group = self.group(rank, class);
         let host = |k: u32| group.member(k) / self.gpus;
         let local = (1..group.size()).all(|k| host(k) == host(0));

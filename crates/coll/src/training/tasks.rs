@@ -155,8 +155,7 @@ impl View<'_> {
             true => tensor(Operation::ReduceScatter),
             false => tensor(Operation::AllReduce),
         };
-        let experts =
-            || Some(Task::Collective(Class::Expert, Operation::AllToAll, t.tokens()));
+        let experts = || Some(Task::Collective(Class::Expert, Operation::AllToAll, t.tokens()));
         let gathers = all && micro_batch == 0;
         let scatters = all && backward && micro_batch + 1 == t.micro_batches();
         let gathered = |class| self.layer_parameters(class, layer, Operation::AllGather);

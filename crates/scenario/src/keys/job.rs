@@ -94,10 +94,15 @@ pub const JOB: Section = Section {
         ),
         key("micro-batch", number(1 << 32), "1", "Sequences of a micro-batch."),
         key("global-batch", number(1 << 40), "", "Sequences of a step; default: one micro-batch."),
-        key("zero", Kind::Whole { min: 0, max: 3 }, "0", "What ranks of `dp` divide. 0: nothing, \
+        key(
+            "zero",
+            Kind::Whole { min: 0, max: 3 },
+            "0",
+            "What ranks of `dp` divide. 0: nothing, \
              gradients are added by an all-reduce. 1 and 2: the optimizer, so a reduce-scatter and \
              an all-gather. 3: parameters, too, which are gathered layer by layer, once forward and \
-             once backward."),
+             once backward.",
+        ),
         key(
             "sequence-parallel",
             Kind::Bool,
