@@ -147,6 +147,8 @@ Examples:
     Fct(Fct),
     /// Show where the completion time of each flow went, and whose fault it was
     Blame(Blame),
+    /// Measure the bus bandwidth of a collective over message sizes
+    Collectives(crate::commands::Collectives),
     /// Run a GOAL schedule under the LogGOPS model, without packets
     Goal(Goal),
     /// Run a scenario on real Ethernet frames of this machine; replay logs

@@ -191,6 +191,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
         Command::Fct(args) => commands::fct(&args, terminal),
         Command::Live(args) => commands::live(&args, terminal),
         Command::Blame(args) => commands::blame(&args, terminal),
+        Command::Collectives(args) => commands::collectives(&args, terminal),
         Command::Goal(args) => commands::goal(&args, terminal),
         Command::Advise(args) => commands::advise(&args, terminal),
         Command::Explain(args) => commands::explain(&args, terminal),

@@ -9,6 +9,7 @@ pub mod comparison;
 pub mod describe;
 pub mod fct;
 pub mod findings;
+pub mod job_text;
 pub mod lineup;
 pub mod listing;
 pub mod metrics;

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use weir_core::percentile::{P25, P50, P75, P90, P95, P99, P999, Percentile};
-use weir_core::{Bytes, ClassId};
+use weir_core::{Bytes, ClassId, Time};
 use weir_scenario::PortAt;
 use weir_scenario::SizeRange;
 use weir_scenario::experiment::Experiment;
@@ -194,6 +194,14 @@ fn run_columns<'a>() -> Vec<Column<RunView<'a>>> {
                 let processors = v.run.outcome.switches.iter().filter_map(|s| s.processor.as_ref());
                 processors.map(|p| p.stopped.as_ps()).sum::<u64>()
             };
+        "steps" Whole Count: "iterations of jobs that ended", |v| steps(v.run).count() as u64;
+        "step_mean_ps" Real Time: "mean time of an iteration of a job: from the first rank that \
+                                   began it to the last that finished it",
+            |v| mean(steps(v.run).map(|(time, _)| time));
+        "step_max_ps" Whole Time: "the longest", |v| steps(v.run).map(|(time, _)| time).max();
+        "exposed_mean_ps" Real Time: "mean over them of the time in which the rank that came last \
+                                      did not compute",
+            |v| mean(steps(v.run).map(|(_, exposed)| exposed));
         "packet_hops" Whole Count: "packets of all kinds that crossed a link",
             |v| v.run.outcome.totals.packet_hops;
         "traffic" Text: "hash of the flows that were started: equal on equal traffic",
@@ -201,6 +209,24 @@ fn run_columns<'a>() -> Vec<Column<RunView<'a>>> {
         "digest" Text: "hash of the results of all flows",
             |v| format!("{:016x}", v.run.outcome.digest);
     }
+}
+
+/// The time and the exposed communication of each iteration of jobs that ended.
+fn steps(run: &Run) -> impl Iterator<Item = (Time, Time)> + '_ {
+    let all = run.outcome.jobs.iter().flat_map(|job| &job.iterations);
+    all.filter_map(|it| {
+        let time = it.end? - it.begin;
+        Some((time, time.saturating_sub(it.computed)))
+    })
+}
+
+fn mean(times: impl Iterator<Item = Time>) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for time in times {
+        sum += time.as_ps() as f64;
+        count += 1.0;
+    }
+    (count > 0.0).then(|| sum / count)
 }
 
 /// What says of which flows a row is.

@@ -4,6 +4,7 @@ use crate::compare;
 use crate::comparison::{Comparison, answer, notes};
 use crate::describe;
 use crate::findings::Selection;
+use crate::job_text;
 use crate::listing::{Layout, wrap};
 use crate::run::Run;
 use crate::table::{Column, TextTable, paint};
@@ -24,6 +25,8 @@ pub fn text(c: &Comparison<'_>, layout: Layout) -> String {
         ([run], true) => {
             let seed = format!("seed {}", run.variant.seed);
             parts.extend([head(c, run, &seed, layout), flows(c, run, layout)]);
+            parts.extend(job_text::table(own(c), run, layout));
+            parts.extend(job_text::paths(own(c), run).iter().map(|text| lines(text, layout)));
             parts.extend(ports(c, run, layout));
             parts.extend(stuck(c, run, layout));
             parts.extend(tree(c, run));
@@ -103,7 +106,7 @@ fn flows(c: &Comparison<'_>, run: &Run, layout: Layout) -> String {
         t.row(vec![
             name.to_owned(),
             format::count(s.flows),
-            format::count(s.completed),
+            s.done(),
             time(s.fct.mean()),
             time(s.fct.percentile(P50)),
             time(s.fct.percentile(P99)),

@@ -3,11 +3,13 @@
 use crate::fields::{At, Fields};
 use crate::keys;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
+use crate::training;
 use crate::{Files, ScenarioNames};
 use std::sync::Arc;
 use weir_coll::collective::{Algorithm, Operation, Plan};
 use weir_coll::goal::{Kind, Op, Schedule, binary, text};
 use weir_coll::graph::SendDone;
+use weir_coll::training::Training;
 use weir_core::rng::Stream;
 use weir_core::{Bytes, NodeId, PortId, Priority, Time};
 use weir_net::{Topology, nearest};
@@ -24,6 +26,8 @@ pub struct JobSpec {
     pub class: Option<String>,
     /// The collective; its number of ranks is settled when the network is known.
     pub plan: Plan,
+    /// The model whose training takes its place.
+    pub training: Option<Training>,
     /// The schedule that takes its place.
     pub trace: Option<At<String>>,
     /// When a send of a schedule is complete.
@@ -46,11 +50,12 @@ pub struct JobSpec {
 /// Reads one table.
 pub fn read(item: &Item, out: &mut Diagnostics) -> Option<JobSpec> {
     let mut f = Fields::new(&keys::JOB, Some(item), out);
+    let training = training::read(&mut f);
     let word = f.choice("collective").value;
     let operation = Operation::ALL.into_iter().find(|o| o.name() == word)?;
     let trace = f.text("trace");
     let size = f.optional_bytes("size");
-    let needs_size = trace.is_none() && operation != Operation::Barrier;
+    let needs_size = training.is_none() && trace.is_none() && operation != Operation::Barrier;
     if needs_size && !f.given("size") {
         f.missing("size");
     }
@@ -96,6 +101,7 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<JobSpec> {
         name: f.text("name").map(|t| t.value),
         class: f.text("class").map(|t| t.value),
         plan,
+        training,
         trace,
         send_done: if done == "sent" { SendDone::Sent } else { SendDone::Acked },
         ranks: f.optional_whole("ranks"),
@@ -169,11 +175,19 @@ impl JobSpec {
             let label = format!("a run simulates at most {HORIZON}");
             return Err(Diagnostic::error(title).maybe_at(file.span, label));
         }
-        let asked = trace.as_ref().map(|schedule| schedule.ranks.len() as u64);
+        let asked = match (&trace, &self.training) {
+            (Some(schedule), _) => Some(schedule.ranks.len() as u64),
+            (None, training) => training.as_ref().map(Training::ranks),
+        };
         let hosts = self.hosts(names, topology, asked, seed)?;
-        let work = match trace {
-            Some(schedule) => Work::Schedule(Arc::new(schedule), self.send_done),
-            None => {
+        let work = match (trace, &self.training) {
+            (Some(schedule), _) => Work::Schedule(Arc::new(schedule), self.send_done),
+            (None, Some(training)) => {
+                // with `list` every entry of `hosts` is for one rank
+                let gpus = if self.placement.value == "list" { 1 } else { training.gpus };
+                Work::Training(Arc::new(Training { gpus, ..training.clone() }))
+            }
+            (None, None) => {
                 let plan = Plan { ranks: hosts.len() as u32, ..self.plan.clone() };
                 Work::Collective(Arc::new(plan))
             }
@@ -226,7 +240,7 @@ impl JobSpec {
         let room = hosts.len() * gpus;
         let ranks = match (asked, &self.ranks) {
             (Some(trace), Some(ranks)) if ranks.value != trace => {
-                let title = format!("the trace has {trace} ranks, not {}", ranks.value);
+                let title = format!("the job has {trace} ranks, not {}", ranks.value);
                 return Err(Diagnostic::error(title).maybe_at(ranks.span, "leave this out"));
             }
             (Some(trace), _) => trace as usize,

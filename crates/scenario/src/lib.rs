@@ -41,6 +41,7 @@ mod tcp;
 pub mod text;
 mod topology;
 pub mod traffic;
+mod training;
 pub mod variant;
 mod window;
 

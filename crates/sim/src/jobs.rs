@@ -11,6 +11,7 @@ use std::sync::Arc;
 use weir_coll::collective::Plan;
 use weir_coll::ideal::{self, Cost};
 use weir_coll::program::{Program, wait_for_chain};
+use weir_coll::training::Training;
 use weir_core::{Bytes, FlowId, NodeId, PortId, QueueId, Time};
 use weir_traffic::{Job, Work};
 
@@ -67,21 +68,36 @@ fn ideal(job: &Job, shared: &Shared<'_>) -> Option<Time> {
             let once = Plan { iterations: 1, ..(**plan).clone() };
             Work::Collective(Arc::new(once))
         }
+        Work::Training(training) => {
+            let once = Training { steps: 1, ..(**training).clone() };
+            Work::Training(Arc::new(once))
+        }
         schedule @ Work::Schedule(..) => schedule.clone(),
     };
     let alone = Job { work, stragglers: Vec::new(), ..job.clone() };
     let ranks = alone.ranks();
     let mut programs: Vec<Box<dyn Program>> = (0..ranks).map(|r| alone.program(r)).collect();
-    // hosts have the first numbers, ranks among their own kind those behind them
-    let hosts = shared.topology.nodes().len();
+    // ports of hosts have the first numbers, ranks among their own kind those behind them
+    let nodes = shared.topology.nodes().len();
+    let mut first = vec![0; nodes + 1];
+    for node in 0..nodes {
+        first[node + 1] = first[node] + shared.topology.ports(NodeId::from_index(node)).len();
+    }
+    let rails = rails(job);
+    // a packet arrives by the rail that it left by
+    let port = |host: NodeId, rail: u32| {
+        let of_host = first[host.index() + 1] - first[host.index()];
+        (first[host.index()] + rail as usize % of_host.max(1)) as u32
+    };
+    let ports = first[nodes];
     let mut known: FxHashMap<(NodeId, NodeId, Bytes), Option<Cost>> = FxHashMap::default();
     let mut reachable = true;
-    let time = ideal::time(&mut programs, hosts + ranks as usize, MOST_MESSAGES, |rank, m| {
+    let time = ideal::time(&mut programs, ports + ranks as usize, MOST_MESSAGES, |rank, m| {
         let (from, to) = (job.hosts[rank as usize], job.hosts[m.peer as usize]);
         if from == to {
-            let (leaves, own) = (job.nvlink.rate.time_for(m.bytes), hosts as u32 + rank);
+            let (leaves, own) = (job.nvlink.rate.time_for(m.bytes), ports as u32 + rank);
             let alone = leaves.saturating_add(job.nvlink.latency);
-            let (enters, delay, to) = (Time::ZERO, Time::ZERO, hosts as u32 + m.peer);
+            let (enters, delay, to) = (Time::ZERO, Time::ZERO, ports as u32 + m.peer);
             return Cost { from: own, leaves, to, enters, alone, delay };
         }
         let cost = known.entry((from, to, m.bytes)).or_insert_with(|| {
@@ -89,10 +105,24 @@ fn ideal(job: &Job, shared: &Shared<'_>) -> Option<Time> {
             Some(Cost { delay: job.completion_delay, ..cost })
         });
         reachable &= cost.is_some();
+        let rail = rails[rank as usize];
+        let (from, to) = (port(from, rail), port(to, rail));
         let (leaves, enters, alone, delay) = (Time::ZERO, Time::ZERO, Time::ZERO, Time::ZERO);
-        cost.unwrap_or(Cost { from: from.0, leaves, to: to.0, enters, alone, delay })
+        let free = Cost { from, leaves, to, enters, alone, delay };
+        cost.map_or(free, |cost| Cost { from, to, ..cost })
     });
     time.filter(|_| reachable)
+}
+
+/// Which of the ranks of its host each rank is.
+fn rails(job: &Job) -> Vec<u32> {
+    let mut on: FxHashMap<NodeId, u32> = FxHashMap::default();
+    let next = |host: &NodeId| {
+        let count = on.entry(*host).or_default();
+        *count += 1;
+        *count - 1
+    };
+    job.hosts.iter().map(next).collect()
 }
 
 /// What a message between two hosts costs, but for the delay of its rank.

@@ -54,6 +54,7 @@ mod agenda;
 mod chain;
 pub mod config;
 mod corruption;
+mod critical;
 mod deadlock;
 mod engine;
 mod env;

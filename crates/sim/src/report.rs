@@ -1,6 +1,7 @@
 //! Joins what the nodes have to say into one outcome, and checks that it adds up.
 
 use crate::config::{Config, Scheme};
+use crate::critical;
 use crate::error::SimError;
 use crate::jobs;
 use crate::nic::Nic;
@@ -55,6 +56,9 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
     outcome.traffic_hash = hash.value();
     add_faulted(&world, &mut outcome);
     world.nodes.iter_mut().for_each(|node| node.probes_mut().report(end, &mut outcome));
+    if let Some(log) = &mut outcome.blame {
+        log.paths = critical::paths(&world.nodes, &outcome.jobs);
+    }
     probe::finish(&mut outcome, probes);
     add_flows(&mut outcome.totals, &outcome.flows);
     if outcome.finish != Finish::Interrupted {

@@ -11,6 +11,7 @@ use weir_coll::collective::{Collective, Plan};
 use weir_coll::goal::{Kind, Op, Schedule};
 use weir_coll::graph::{Graph, SendDone};
 use weir_coll::program::Program;
+use weir_coll::training::{Class, Trainee, Training};
 use weir_core::rng::{Stream, mix};
 use weir_core::{Bytes, ClassId, NodeId, Priority, Rate, Time};
 
@@ -21,6 +22,8 @@ pub enum Work {
     Collective(Arc<Plan>),
     /// A GOAL schedule.
     Schedule(Arc<Schedule>, SendDone),
+    /// Steps of training.
+    Training(Arc<Training>),
 }
 
 /// What connects the ranks of one host: each sends one message after the other at `rate`, and they
@@ -56,7 +59,7 @@ pub struct Job {
     pub start: Time,
     /// A rank begins up to so much later, drawn for each.
     pub jitter: Time,
-    /// Every rank computes for so long before each iteration of a collective.
+    /// Every rank computes for so long before each iteration, but not before a schedule.
     pub compute: Time,
     /// These ranks compute for so much longer; those of a schedule begin so much later.
     pub stragglers: Vec<(u32, Time)>,
@@ -93,6 +96,7 @@ impl Job {
         match &self.work {
             Work::Collective(plan) => plan.ranks,
             Work::Schedule(schedule, _) => u32::try_from(schedule.ranks.len()).unwrap_or(u32::MAX),
+            Work::Training(training) => u32::try_from(training.ranks()).unwrap_or(u32::MAX),
         }
     }
 
@@ -101,14 +105,17 @@ impl Job {
         match &self.work {
             Work::Collective(plan) => plan.iterations,
             Work::Schedule(..) => 1,
+            Work::Training(training) => training.steps,
         }
     }
 
     /// Says what is wrong with it on this fabric, if something is.
     pub(crate) fn check(&self, fabric: &Fabric) -> Result<(), TrafficError> {
         let wrong = |what: String| TrafficError::Job { name: self.name.clone(), what };
-        if let Work::Collective(plan) = &self.work {
-            plan.check().map_err(|error| wrong(error.to_string()))?;
+        match &self.work {
+            Work::Collective(plan) => plan.check().map_err(|error| wrong(error.to_string()))?,
+            Work::Training(training) => training.check().map_err(|e| wrong(e.to_string()))?,
+            Work::Schedule(..) => {}
         }
         let (placed, ranks) = (self.hosts.len(), self.ranks());
         if placed != ranks as usize {
@@ -147,6 +154,11 @@ impl Job {
                 let sends = ops.filter(|o| o.kind == Kind::Send);
                 Bytes::new(sends.map(|o| o.size).max().unwrap_or(0))
             }
+            Work::Training(training) => {
+                let data = [Class::Data, Class::ExpertData].map(|c| training.gradients(c));
+                let all = [training.tokens(), training.parameters(Class::Data), data[0], data[1]];
+                all.into_iter().max().unwrap_or_default()
+            }
         }
     }
 
@@ -163,6 +175,10 @@ impl Job {
                 Box::new(Collective::new(plan.clone(), rank, compute))
             }
             Work::Schedule(schedule, done) => Box::new(Graph::new(schedule.clone(), rank, *done)),
+            Work::Training(training) => {
+                let late = self.compute.saturating_add(self.delay_of(rank));
+                Box::new(Trainee::new(training.clone(), rank, late))
+            }
         }
     }
 
@@ -174,7 +190,7 @@ impl Job {
             jitter => draw.below(jitter.saturating_add(1)),
         };
         let late = match &self.work {
-            Work::Collective(_) => Time::from_ps(late),
+            Work::Collective(_) | Work::Training(_) => Time::from_ps(late),
             Work::Schedule(..) => Time::from_ps(late).saturating_add(self.delay_of(rank)),
         };
         self.start.saturating_add(late)
@@ -189,6 +205,7 @@ impl Job {
             .expect("a hash takes everything");
         match &self.work {
             Work::Collective(plan) => write!(hash, "{plan:?}").expect("a hash takes everything"),
+            Work::Training(t) => write!(hash, "{t:?}").expect("a hash takes everything"),
             Work::Schedule(schedule, done) => {
                 hash.add(*done as u64);
                 for rank in &schedule.ranks {

@@ -5,6 +5,7 @@ use super::{At, Leg, Steps};
 use crate::program::{Action, Message, Program, Wait};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use weir_core::Time;
 
@@ -17,6 +18,8 @@ pub struct Collective {
     /// The rank computes for so long before each iteration.
     compute: Time,
     iteration: u32,
+    /// One past the last iteration.
+    last: u32,
     lanes: Vec<Lane>,
     /// By track: the next piece to begin, and how many are left.
     tracks: Vec<(u32, u32)>,
@@ -60,13 +63,24 @@ impl Collective {
     /// Rank `rank` of a plan that has been [checked](Plan::check), which computes for so long
     /// before each iteration.
     pub fn new(plan: Arc<Plan>, rank: u32, compute: Time) -> Self {
+        let iterations = 0..plan.iterations;
+        Self::of(plan, rank, compute, iterations)
+    }
+
+    /// The same for one iteration, which has this number in tags: part of a larger program.
+    pub(crate) fn once(plan: Arc<Plan>, rank: u32, number: u32) -> Self {
+        Self::of(plan, rank, Time::ZERO, number..number + 1)
+    }
+
+    fn of(plan: Arc<Plan>, rank: u32, compute: Time, iterations: Range<u32>) -> Self {
         let steps = plan.steps();
         let mut program = Self {
             plan,
             steps,
             rank,
             compute,
-            iteration: 0,
+            iteration: iterations.start,
+            last: iterations.end,
             lanes: Vec::new(),
             tracks: Vec::new(),
             actions: VecDeque::new(),
@@ -113,7 +127,7 @@ impl Collective {
 
     /// Iterations begin, with a computation if there is one, until something is to be waited for.
     fn begin(&mut self) {
-        while self.iteration < self.plan.iterations {
+        while self.iteration < self.last {
             self.actions.push_back(Action::Begin(self.iteration));
             if self.compute > Time::ZERO {
                 self.computing = true;
@@ -257,7 +271,7 @@ impl Program for Collective {
     }
 
     fn is_done(&self) -> bool {
-        self.iteration >= self.plan.iterations && self.actions.is_empty()
+        self.iteration >= self.last && self.actions.is_empty()
     }
 
     fn waits(&self) -> Vec<Wait> {

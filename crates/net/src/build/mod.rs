@@ -44,6 +44,7 @@
 #[macro_use]
 mod params;
 
+pub mod dragonfly;
 pub mod dumbbell;
 pub mod explicit;
 pub mod fat_tree;
@@ -52,6 +53,7 @@ pub mod k_ary;
 pub mod leaf_spine;
 pub mod ofc_256;
 pub mod ofc_chain;
+pub mod rail;
 pub mod ring;
 pub mod star;
 pub mod torus;
@@ -92,6 +94,8 @@ pub static TOPOLOGIES: Registry<TopologyInfo> = Registry::new(&[
     &flowsail_1024::INFO,
     &ofc_256::INFO,
     &torus::INFO,
+    &rail::INFO,
+    &dragonfly::INFO,
 ]);
 
 impl Named for TopologyInfo {

@@ -27,6 +27,13 @@ impl Account {
     /// Who was held for others, and who is to blame.
     pub fn text(&self, layout: Layout) -> String {
         let mut out = vec![format!("  {}", paint(&self.title, layout.colour, "1"))];
+        let paths = self.views["paths"].as_array().into_iter().flatten();
+        let paths: Vec<&str> = paths.filter_map(|p| p["text"].as_str()).collect();
+        out.extend(paths.iter().map(|text| lines(text, layout)));
+        if self.flows.is_empty() && !paths.is_empty() {
+            out.push("  all links of the paths: critical-path.csv of weir run --blame".into());
+            return out.join("\n\n");
+        }
         if self.flows.is_empty() {
             out.push("  no flow is complete: there is no completion time to divide".into());
             out.push("  the ports, and what began a deadlock: --views".into());

@@ -2,6 +2,7 @@
 //! regions of congestion, and what began a deadlock.
 
 use crate::findings::Hold;
+use crate::job_text;
 use crate::run::Run;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -167,7 +168,7 @@ pub fn json(e: &Experiment, run: &Run) -> Value {
             "reason": h.reason.cause().to_string(),
         })
     });
-    json!({
+    let mut views = json!({
         "ports": ports,
         "waits_for": graph(e, run),
         "paused": links,
@@ -175,7 +176,12 @@ pub fn json(e: &Experiment, run: &Run) -> Value {
         "region_above": REGION,
         "windows": WINDOWS,
         "deadlock": deadlock,
-    })
+    });
+    let paths = job_text::paths_json(e, run);
+    if !paths.is_empty() {
+        views["paths"] = paths.into();
+    }
+    views
 }
 
 /// The provenance graph: three kinds of edges.

@@ -6,6 +6,7 @@
 //! congestion of its own; otherwise it is a victim.
 
 use super::Facts;
+use super::paths::PathBlame;
 use super::pauses::Hold;
 use super::victims::effect_begins;
 use std::collections::{BTreeMap, BTreeSet};
@@ -193,6 +194,8 @@ impl Blamed {
 pub struct Blames {
     /// Of all flows that are complete, by id.
     pub flows: Vec<Blamed>,
+    /// What set the end of each iteration of each job.
+    pub paths: Vec<PathBlame>,
 }
 
 impl Blames {
@@ -200,7 +203,15 @@ impl Blames {
     pub(crate) fn of_run(e: &Experiment, run: Facts<'_>, holds: &[Hold]) -> Option<Self> {
         let log = run.outcome.blame.as_deref()?;
         let roots = Roots::new(e, run, holds, log);
-        Some(Self { flows: log.flows.iter().map(|flow| roots.account(flow)).collect() })
+        let flows = log.flows.iter().map(|flow| roots.account(flow)).collect();
+        let paths = log.paths.iter().map(|path| PathBlame::new(path, &roots)).collect();
+        Some(Self { flows, paths })
+    }
+
+    /// The critical path of an iteration of a job.
+    pub fn path(&self, job: usize, iteration: usize) -> Option<&PathBlame> {
+        let key = |p: &&PathBlame| (p.job as usize, p.iteration as usize) == (job, iteration);
+        self.paths.iter().find(key)
     }
 
     /// The account of a flow.
@@ -213,7 +224,7 @@ impl Blames {
 /// The key of a pause: when, and which ingress and priority.
 type PauseKey = (Time, NodeId, PortId, Priority);
 
-struct Roots<'a> {
+pub(super) struct Roots<'a> {
     e: &'a Experiment,
     run: Facts<'a>,
     holds: &'a [Hold],
@@ -324,7 +335,7 @@ impl<'a> Roots<'a> {
         at
     }
 
-    fn account(&self, flow: &FlowBlame) -> Blamed {
+    pub(super) fn account(&self, flow: &FlowBlame) -> Blamed {
         let mut account = Account::new(self, flow);
         flow.waited.iter().for_each(|w| account.add(w));
         account.queues();

@@ -12,6 +12,8 @@ use weir_sim::outcome::FlowRecord;
 pub struct ClassStats {
     /// Flows that started.
     pub flows: u64,
+    /// Queue pairs of jobs among them: they last as long as their job, and never complete.
+    pub queue_pairs: u64,
     /// Flows that completed.
     pub completed: u64,
     /// Completion times of those, picoseconds.
@@ -83,6 +85,14 @@ fn throughput(flow: &FlowRecord) -> Option<f64> {
 }
 
 impl ClassStats {
+    /// How many completed, in text: queue pairs cannot, so of them it says nothing.
+    pub fn done(&self) -> String {
+        match self.queue_pairs == self.flows && self.flows > 0 {
+            true => "-".to_owned(),
+            false => weir_core::format::count(self.completed),
+        }
+    }
+
     /// The flows of a selection that started after the warm-up.
     pub(crate) fn sort_out(run: Facts<'_>, which: Selection<'_>) -> Self {
         let warm_up = run.config.probes.warm_up;
@@ -92,6 +102,7 @@ impl ClassStats {
         let sum = |of: fn(&FlowRecord) -> u64| flows.iter().map(|f| of(f)).sum();
         Self {
             flows: flows.len() as u64,
+            queue_pairs: flows.iter().filter(|f| f.is_queue_pair()).count() as u64,
             completed: flows.iter().filter(|f| f.finish().is_some()).count() as u64,
             fct: Spread::new(flows.iter().filter_map(|f| ps(f.fct()))),
             fct_ack: Spread::new(flows.iter().filter_map(|f| ps(f.fct_ack()))),

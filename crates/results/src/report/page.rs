@@ -248,6 +248,7 @@ fn scenario(c: &Comparison<'_>, command: &str) -> String {
             .map(|name| format!("{name}.{kind}")),
     );
     data.extend((!e.traffic.jobs().is_empty()).then(|| format!("collectives.{kind}")));
+    data.extend((!e.traffic.jobs().is_empty()).then(|| format!("steps.{kind}")));
     data.extend(e.scenario.probe.series.map(|_| format!("series.{kind}")));
     data.extend(probe_tables::tables(c).iter().map(|t| format!("{}.{kind}", t.name())));
     let mut out = format!(

@@ -135,6 +135,13 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
     if c.groups.iter().any(|g| !g.experiment.traffic.jobs().is_empty()) {
         let rows = of(c, job_tables::iterations);
         all.push(Table::new("collectives", job_tables::columns(), rows));
+        let mut columns = job_tables::step_columns();
+        if blamed {
+            columns.extend(job_tables::path_columns());
+            let rows = of(c, job_tables::links);
+            all.push(Table::new("critical-path", job_tables::link_columns(), rows));
+        }
+        all.push(Table::new("steps", columns, of(c, job_tables::iterations)));
     }
     if c.groups.iter().any(|g| g.experiment.scenario.probe.series.is_some()) {
         all.push(Table::new("series", series_columns(), of(c, samples)));
@@ -148,16 +155,18 @@ pub(super) fn keeps_blame(c: &Comparison<'_>) -> bool {
 }
 
 /// The columns that there are with blame only, by the names of their files without ending.
-pub fn blame_columns() -> [(&'static str, Vec<Heading>); 3] {
+pub fn blame_columns() -> [(&'static str, Vec<Heading>); 5] {
     [
         ("flows", headings(&blame_tables::flow_columns())),
         ("blame", headings(&blame_tables::share_columns())),
         ("culprits", headings(&blame_tables::culprit_columns())),
+        ("steps", headings(&job_tables::path_columns())),
+        ("critical-path", headings(&job_tables::link_columns())),
     ]
 }
 
 /// The columns of all tables, by the names of their files without ending.
-pub fn columns() -> [(&'static str, Vec<Heading>); 8] {
+pub fn columns() -> [(&'static str, Vec<Heading>); 9] {
     [
         ("flows", headings(&flow_columns())),
         ("ports", headings(&port_columns())),
@@ -166,6 +175,7 @@ pub fn columns() -> [(&'static str, Vec<Heading>); 8] {
         ("pause-edges", headings(&pause_tables::edge_columns())),
         ("victims", headings(&pause_tables::victim_columns())),
         ("collectives", headings(&job_tables::columns())),
+        ("steps", headings(&job_tables::step_columns())),
         ("series", headings(&series_columns())),
     ]
 }

@@ -17,13 +17,17 @@ const ALGORITHMS: &[&str] = &[
     "dissemination",
 ];
 
+const fn number(max: u64) -> Kind {
+    Kind::Whole { min: 1, max }
+}
+
 /// `[[job]]`.
 pub const JOB: Section = Section {
     name: "job",
     repeated: true,
-    doc: "Ranks that wait for each other: a collective operation, or a GOAL schedule with `trace`. \
-          A rank sends when it has received, so its messages are decided by the run. Results are \
-          in `collectives.csv`.",
+    doc: "Ranks that wait for each other: a collective operation, a GOAL schedule with `trace`, \
+          or steps of training with `model`. A rank sends when it has received, so its messages \
+          are decided by the run. Results are in `collectives.csv` and `steps.csv`.",
     keys: &[
         key("name", Kind::Text, "", "For reports; default: `job0`, `job1` and so on."),
         key("class", Kind::Text, "", "Class of its queue pairs; default: its name."),
@@ -54,6 +58,62 @@ pub const JOB: Section = Section {
             "A GOAL schedule, text or binary, relative to the scenario; instead of a collective.",
         ),
         key(
+            "model",
+            Kind::Choice(&["none", "llama3-70b", "llama3-405b", "gpt3", "mixtral-8x7b", "own"]),
+            "none",
+            "Steps of training, instead of a collective: this model, whose numbers may be changed by \
+             the following keys, or one of your own, of which `layers`, `hidden`, `ffn`, `heads`, \
+             `vocab` and `seq` are needed.",
+        ),
+        key("layers", number(1 << 24), "", "Layers of the model."),
+        key("hidden", number(1 << 24), "", "Width of a token's activations."),
+        key("ffn", number(1 << 24), "", "Width inside a feed-forward network."),
+        key("heads", number(1 << 24), "", "Attention heads."),
+        key("kv-heads", number(1 << 24), "", "Heads with keys and values; own model: `heads`."),
+        key("vocab", number(1 << 24), "", "Size of the vocabulary."),
+        key("seq", number(1 << 24), "", "Tokens of a sequence."),
+        key("experts", number(1 << 24), "", "Feed-forward networks per layer; own model: 1."),
+        key("top-k", number(1 << 24), "", "How many of them a token uses; own model: 1."),
+        key(
+            "architecture",
+            Kind::Choice(&["auto", "llama", "gpt"]),
+            "auto",
+            "What parameters there are: `llama` has gated feed-forward networks and no biases, \
+             `gpt` has biases and plain ones. `auto`: that of the model; own model: `llama`.",
+        ),
+        key("tp", number(1 << 19), "1", "Tensor parallelism: ranks that share each matrix."),
+        key("pp", number(1 << 19), "1", "Pipeline parallelism: stages."),
+        key("dp", number(1 << 19), "1", "Data parallelism: ranks that share the samples."),
+        key("ep", number(1 << 19), "1", "Ranks, of those of `dp`, that share the experts."),
+        key(
+            "order",
+            Kind::Names,
+            "",
+            "Which ranks are next to each other: the axes, the fastest first; default: tp, ep, dp, \
+             pp.",
+        ),
+        key("micro-batch", number(1 << 32), "1", "Sequences of a micro-batch."),
+        key("global-batch", number(1 << 40), "", "Sequences of a step; default: one micro-batch."),
+        key(
+            "zero",
+            Kind::Whole { min: 0, max: 3 },
+            "0",
+            "What ranks of `dp` divide. 0: nothing, \
+             gradients are added by an all-reduce. 1 and 2: the optimizer, so a reduce-scatter and \
+             an all-gather. 3: parameters, too, which are gathered layer by layer, once forward and \
+             once backward.",
+        ),
+        key(
+            "sequence-parallel",
+            Kind::Bool,
+            "false",
+            "Reduce-scatter and all-gather in place of the all-reduce of `tp`.",
+        ),
+        key("dtype", Kind::Whole { min: 1, max: 8 }, "2", "Bytes of an activation or parameter."),
+        key("gradient", Kind::Whole { min: 1, max: 8 }, "2", "Bytes of a gradient."),
+        key("peak", number(1 << 30), "989", "What a rank could compute, in TFLOP/s."),
+        key("efficiency", Kind::Share, "40%", "The part of `peak` that it reaches (mfu)."),
+        key(
             "size",
             Kind::Size(&[]),
             "",
@@ -63,7 +123,8 @@ pub const JOB: Section = Section {
             "ranks",
             Kind::Whole { min: 1, max: 1 << 19 },
             "",
-            "Number of ranks; default: as many as the hosts have room for, or as the trace has.",
+            "Number of ranks; default: as many as the hosts have room for, or as the trace or the \
+             model has.",
         ),
         key(
             "hosts",
@@ -128,7 +189,7 @@ pub const JOB: Section = Section {
             "compute",
             Kind::Time(&[]),
             "0s",
-            "Every rank computes for so long before each iteration of a collective.",
+            "Every rank computes for so long before each iteration of a collective, or each step.",
         ),
         key("stragglers", Kind::Wholes { min: 0, max: 1 << 19 }, "", "Ranks that are slower."),
         key(

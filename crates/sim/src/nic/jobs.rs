@@ -9,6 +9,7 @@
 //! A message to a rank of the same host takes no packets: it crosses
 //! [`Nvlink`](weir_traffic::Nvlink).
 
+use super::chain::{Cause, ChainLog, PostedBy};
 use super::pair::{FIRST_PAIR, QueuePair, is_pair};
 use super::records::Records;
 use super::{Nic, NicTimer};
@@ -43,6 +44,8 @@ pub(crate) struct LocalRank {
     /// The job, by its place in the plan.
     pub(crate) job: u32,
     pub(crate) rank: u32,
+    /// How many ranks of the job with lower numbers are on this host.
+    gpu: u32,
     pub(crate) spec: Arc<Job>,
     pub(crate) program: Box<dyn Program>,
     /// Iterations that have begun.
@@ -52,6 +55,8 @@ pub(crate) struct LocalRank {
     /// Its messages to ranks of the same host have left by then.
     local_free: Time,
     begun: bool,
+    /// Its computations are over by then.
+    calc_until: Time,
 }
 
 /// The queue pairs towards a peer.
@@ -67,27 +72,29 @@ pub(crate) struct Agent {
     pub(crate) ranks: Vec<LocalRank>,
     places: FxHashMap<(u32, u32), u32>,
     /// By time, then by number.
-    events: BinaryHeap<Reverse<(Time, u64, u32, Event)>>,
+    events: BinaryHeap<Reverse<(Time, u64, u32, Event, Cause)>>,
     made: u64,
     /// The slot of each queue pair by number; `u32::MAX` when it is closed.
     slot_of: Vec<u32>,
     pub(crate) records: Records,
+    /// What made each event, if that is asked for.
+    pub(crate) chain: Option<Box<ChainLog>>,
 }
 
 impl Agent {
     /// The ranks that the jobs of `traffic` have on each host.
-    pub(crate) fn all(traffic: &Traffic, seed: u64) -> FxHashMap<NodeId, Box<Self>> {
+    pub(crate) fn all(traffic: &Traffic, seed: u64, blame: bool) -> FxHashMap<NodeId, Box<Self>> {
         let mut agents: FxHashMap<NodeId, Box<Self>> = FxHashMap::default();
         for (index, job) in traffic.jobs().iter().enumerate() {
             for (rank, host) in (0..).zip(&job.hosts) {
-                let agent = agents.entry(*host).or_insert_with(|| Box::new(Self::new()));
+                let agent = agents.entry(*host).or_insert_with(|| Box::new(Self::new(blame)));
                 agent.add(job, index, rank, seed);
             }
         }
         agents
     }
 
-    fn new() -> Self {
+    fn new(blame: bool) -> Self {
         Self {
             ranks: Vec::new(),
             places: FxHashMap::default(),
@@ -95,29 +102,40 @@ impl Agent {
             made: 0,
             slot_of: Vec::new(),
             records: Records::default(),
+            chain: blame.then(Box::default),
         }
     }
 
     fn add(&mut self, job: &Arc<Job>, index: usize, rank: u32, seed: u64) {
         let place = self.ranks.len() as u32;
+        // jobs come one after the other
+        let before = self.ranks.last().filter(|r| r.job == index as u32);
+        let gpu = before.map_or(0, |r| r.gpu + 1);
         self.places.insert((index as u32, rank), place);
         self.ranks.push(LocalRank {
             job: index as u32,
             rank,
+            gpu,
             spec: Arc::clone(job),
             program: job.program(rank),
             spans: Vec::new(),
             connections: FxHashMap::default(),
             local_free: Time::ZERO,
             begun: false,
+            calc_until: Time::ZERO,
         });
-        self.tell(job.start_of(rank, index, seed), place, Event::Start);
+        self.tell(job.start_of(rank, index, seed), place, Event::Start, Cause::Start);
     }
 
     /// A rank is to be told something at a time.
-    fn tell(&mut self, at: Time, place: u32, event: Event) {
-        self.events.push(Reverse((at, self.made, place, event)));
+    fn tell(&mut self, at: Time, place: u32, event: Event, cause: Cause) {
+        self.events.push(Reverse((at, self.made, place, event, cause)));
         self.made += 1;
+    }
+
+    /// The number of what a rank was told last, if that is kept.
+    fn entry(&self, place: u32) -> u32 {
+        self.chain.as_ref().map_or(0, |chain| chain.entry(place))
     }
 
     /// When the next event is due.
@@ -142,6 +160,17 @@ impl Agent {
     }
 }
 
+impl LocalRank {
+    /// It computes from `now` to `end`: what other computations do not cover counts.
+    fn computes(&mut self, now: Time, end: Time) {
+        let from = self.calc_until.max(now);
+        if let Some(span) = self.spans.last_mut() {
+            span.computed = span.computed.saturating_add(end.saturating_sub(from));
+        }
+        self.calc_until = self.calc_until.max(end);
+    }
+}
+
 impl Nic {
     /// Makes the timer fire at the next event of a rank.
     pub(super) fn watch_ranks(&mut self) {
@@ -150,9 +179,9 @@ impl Nic {
         }
     }
 
-    fn tell(&mut self, at: Time, place: u32, event: Event) {
+    fn tell(&mut self, at: Time, place: u32, event: Event, cause: Cause) {
         if let Some(agent) = &mut self.agent {
-            agent.tell(at, place, event);
+            agent.tell(at, place, event, cause);
             self.watch_ranks();
         }
     }
@@ -162,7 +191,10 @@ impl Nic {
         while let Some(agent) = &mut self.agent
             && agent.next().is_some_and(|at| at <= now)
         {
-            let Some(Reverse((_, _, place, event))) = agent.events.pop() else { break };
+            let Some(Reverse((_, _, place, event, cause))) = agent.events.pop() else { break };
+            if let Some(chain) = &mut agent.chain {
+                chain.tell(place, now, cause);
+            }
             let rank = &mut agent.ranks[place as usize];
             match event {
                 Event::Start => rank.begun = true,
@@ -187,12 +219,19 @@ impl Nic {
                 None => break,
                 Some(Action::Send(message)) => self.post(place, message, now, env),
                 Some(Action::Calc { op, time }) => {
-                    agent.tell(now.saturating_add(time), place, Event::Timer(op));
+                    let end = now.saturating_add(time);
+                    rank.computes(now, end);
+                    let entry = agent.entry(place);
+                    agent.tell(end, place, Event::Timer(op), Cause::Calc { entry });
                 }
-                Some(Action::Begin(_)) => rank.spans.push(Span { begin: now, end: None }),
+                Some(Action::Begin(_)) => rank.spans.push(Span::begins(now)),
                 Some(Action::End(_)) => {
                     if let Some(span) = rank.spans.last_mut() {
                         span.end = Some(now);
+                    }
+                    if let Some(chain) = &mut agent.chain {
+                        let entry = chain.entry(place);
+                        chain.ended[place as usize].push(entry);
                     }
                 }
             }
@@ -243,9 +282,14 @@ impl Nic {
         let last_payload = message.bytes.get() - (packets - 1) * payload;
         let s = self.slots[slot as usize].as_mut().expect("an open queue pair has a slot");
         s.extend(u32::try_from(packets).unwrap_or(u32::MAX));
-        let end = s.total;
+        let (end, flow) = (s.total, s.spec.id);
         if let Some(pair) = &mut s.pair {
             pair.post(end, last_payload as u32, message.op, envelope);
+        }
+        if let Some(chain) = self.agent.as_mut().and_then(|agent| agent.chain.as_mut()) {
+            let entry = chain.entry(place);
+            chain.posted.insert((flow, end - 1), PostedBy { place, entry });
+            self.probes.posted(now, flow, end - 1);
         }
         self.settle(slot, now);
     }
@@ -280,7 +324,8 @@ impl Nic {
             ..FlowSpec::new(self.id, host, Bytes::MAX)
         };
         agent.slot_of.push(u32::MAX);
-        let slot = self.open_flow(spec, Some(QueuePair::new(place)), now, env);
+        let rail = rank.gpu;
+        let slot = self.open_flow(spec, Some(QueuePair::new(place, rail)), now, env);
         let Some(agent) = &mut self.agent else { unreachable!("a rank has an agent") };
         agent.slot_of[number as usize] = slot;
         let key = (message.peer, message.channel);
@@ -295,24 +340,29 @@ impl Nic {
         let Some(agent) = &mut self.agent else { return };
         let rank = &mut agent.ranks[place as usize];
         let (nvlink, key) = (rank.spec.nvlink, (rank.job, message.peer));
-        let left = rank.local_free.max(now).saturating_add(nvlink.rate.time_for(message.bytes));
+        let takes = nvlink.rate.time_for(message.bytes);
+        let left = rank.local_free.max(now).saturating_add(takes);
         rank.local_free = left;
         let received = Event::Received(rank.rank, message.tag);
-        agent.tell(left, place, Event::Sent(message.op));
-        agent.tell(left, place, Event::Acked(message.op));
+        let entry = agent.entry(place);
+        let cause = |alone| Cause::Nvlink { place, entry, alone };
+        agent.tell(left, place, Event::Sent(message.op), cause(takes));
+        agent.tell(left, place, Event::Acked(message.op), cause(takes));
         if let Some(&to) = agent.places.get(&key) {
-            agent.tell(left.saturating_add(nvlink.latency), to, received);
+            let arrives = left.saturating_add(nvlink.latency);
+            agent.tell(arrives, to, received, cause(takes.saturating_add(nvlink.latency)));
         }
     }
 
     /// A packet of a queue pair leaves: the rank is told if it ends a message.
     #[inline(never)]
     pub(super) fn note_left(&mut self, slot: u32, seq: u32, now: Time) {
-        let pair = self.slots[slot as usize].as_mut().and_then(|s| s.pair.as_mut());
-        let Some(pair) = pair else { return };
+        let Some(s) = self.slots[slot as usize].as_mut() else { return };
+        let flow = s.spec.id;
+        let Some(pair) = s.pair.as_mut() else { return };
         let owner = pair.owner;
         if let Some(op) = pair.leaves(seq) {
-            self.tell(now, owner, Event::Sent(op));
+            self.tell(now, owner, Event::Sent(op), Cause::Left { flow, seq });
         }
     }
 
@@ -322,22 +372,30 @@ impl Nic {
         while let Some(s) = self.slots[slot as usize].as_mut()
             && let una = s.una
             && let Some(pair) = s.pair.as_mut()
-            && let Some(op) = pair.acknowledged(una)
+            && let Some((op, seq)) = pair.acknowledged(una)
         {
-            let owner = pair.owner;
-            self.tell(now, owner, Event::Acked(op));
+            let (owner, flow) = (pair.owner, s.spec.id);
+            self.probes.acknowledged(now, flow, seq);
+            self.tell(now, owner, Event::Acked(op), Cause::Acked { flow, seq });
         }
     }
 
     /// The last packet of a message is there, and all before it: its rank is told after its
     /// completion delay.
     #[inline(never)]
-    pub(super) fn note_arrived(&mut self, envelope: Envelope, now: Time) {
+    pub(super) fn note_arrived(
+        &mut self,
+        flow: FlowId,
+        (seq, envelope): (u32, Envelope),
+        now: Time,
+    ) {
+        self.probes.message(now, flow, seq);
         let Some(agent) = &self.agent else { return };
         let Some(&place) = agent.places.get(&(envelope.job, envelope.to)) else { return };
         let delay = agent.ranks[place as usize].spec.completion_delay;
         let event = Event::Received(envelope.from, envelope.tag);
-        self.tell(now.saturating_add(delay), place, event);
+        let cause = Cause::Arrived { flow, seq, at: now };
+        self.tell(now.saturating_add(delay), place, event, cause);
     }
 
     /// What the last packet of a message says, if `p` is one.

@@ -8,6 +8,7 @@
 //! ACKs that flow control holds. [`jobs`] runs the ranks of jobs, whose messages [`pair`] puts
 //! into queue pairs.
 
+pub(crate) mod chain;
 pub(crate) mod intake;
 pub(crate) mod jobs;
 pub(crate) mod pair;
@@ -147,6 +148,8 @@ pub(crate) struct Nic {
     pub(crate) disorder: Option<(Time, FlowId, u32)>,
     /// ACKs that travel in the class of their data, by flow.
     pub(super) streams: Streams,
+    /// The port by which the last packet came in, of a host with several.
+    came_by: PortId,
     /// The ranks of jobs that live here.
     pub(crate) agent: Option<Box<Agent>>,
     /// The receive buffer, of a host that is ever slow.
@@ -221,6 +224,7 @@ impl Nic {
             probes,
             disorder: None,
             streams: Streams::default(),
+            came_by: PortId(0),
             agent,
             intake,
         };

@@ -22,6 +22,8 @@ pub(crate) fn is_pair(flow: FlowId) -> bool {
 pub(crate) struct QueuePair {
     /// Its rank, by its place among those of the host.
     pub(super) owner: u32,
+    /// Which of the GPUs of its host its rank is: its packets leave by the port of that number.
+    pub(super) rail: u32,
     messages: VecDeque<Posted>,
 }
 
@@ -39,8 +41,8 @@ struct Posted {
 }
 
 impl QueuePair {
-    pub(super) fn new(owner: u32) -> Self {
-        Self { owner, messages: VecDeque::new() }
+    pub(super) fn new(owner: u32, rail: u32) -> Self {
+        Self { owner, rail, messages: VecDeque::new() }
     }
 
     /// A message whose packets end before packet `end`.
@@ -77,10 +79,11 @@ impl QueuePair {
         ends.then_some(message.op)
     }
 
-    /// Packets below `una` are acknowledged: the next operation that is complete by that.
-    pub(super) fn acknowledged(&mut self, una: u32) -> Option<u64> {
+    /// Packets below `una` are acknowledged: the next operation that is complete by that, and
+    /// its last packet.
+    pub(super) fn acknowledged(&mut self, una: u32) -> Option<(u64, u32)> {
         self.messages.front().filter(|m| m.end <= una)?;
-        self.messages.pop_front().map(|m| m.op)
+        self.messages.pop_front().map(|m| (m.op, m.end - 1))
     }
 
     /// Whether every message is acknowledged.
@@ -96,7 +99,7 @@ mod tests {
     /// Messages of 3, 1 and 2 packets.
     #[test]
     fn packets_belong_to_the_message_that_they_are_part_of() {
-        let mut pair = QueuePair::new(0);
+        let mut pair = QueuePair::new(0, 0);
         let envelope = |tag| Envelope { job: 0, from: 0, to: 1, tag };
         for (op, (end, last)) in [(3, 10), (4, 20), (6, 30)].into_iter().enumerate() {
             pair.post(end, last, op as u64, envelope(op as u64));
@@ -106,9 +109,9 @@ mod tests {
         assert_eq!(pair.envelope_of(3).map(|e| e.tag), Some(1));
         let left: Vec<Option<u64>> = [1, 2, 2, 3].map(|seq| pair.leaves(seq)).to_vec();
         assert_eq!(left, [None, Some(0), None, Some(1)], "sent again, it leaves no second time");
-        assert_eq!((pair.acknowledged(2), pair.acknowledged(5)), (None, Some(0)));
-        assert_eq!((pair.acknowledged(5), pair.acknowledged(5)), (Some(1), None));
+        assert_eq!((pair.acknowledged(2), pair.acknowledged(5)), (None, Some((0, 2))));
+        assert_eq!((pair.acknowledged(5), pair.acknowledged(5)), (Some((1, 3)), None));
         assert_eq!((pair.end_of(4), pair.is_idle()), ((6, 30), false));
-        assert_eq!((pair.acknowledged(6), pair.is_idle()), (Some(2), true));
+        assert_eq!((pair.acknowledged(6), pair.is_idle()), (Some((2, 5)), true));
     }
 }

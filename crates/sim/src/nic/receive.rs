@@ -87,8 +87,8 @@ impl Receiver {
     }
 
     /// Packet `p` of a queue pair came for the first time, and `expected` is up to date: the
-    /// messages that are complete by that. `envelope` is what `p` says if it ends one.
-    pub(super) fn ends(&mut self, p: &Packet, envelope: Option<Envelope>) -> Vec<Envelope> {
+    /// last packets of the messages that are complete by that, and what they say. `envelope` is what `p` says if it ends one.
+    pub(super) fn ends(&mut self, p: &Packet, envelope: Option<Envelope>) -> Vec<(u32, Envelope)> {
         if !is_pair(p.flow) {
             return Vec::new();
         }
@@ -100,7 +100,7 @@ impl Receiver {
         let expected = self.expected;
         let Some(rare) = &mut self.rare else { return Vec::new() };
         let complete = rare.ends.partition_point(|(seq, _)| *seq < expected);
-        rare.ends.drain(..complete).map(|(_, envelope)| envelope).collect()
+        rare.ends.drain(..complete).collect()
     }
 
     /// Forgets what is of no use for a complete flow with selective repeat.
@@ -149,6 +149,9 @@ impl Nic {
         env: &mut Env<'_, '_>,
     ) {
         self.tally.hops += 1;
+        if self.ports.len() > 1 {
+            self.came_by = PortId::from_index(i);
+        }
         if !self.undamaged && self.check_arrival(i, packet, now, env) {
             return;
         }
@@ -344,7 +347,7 @@ impl Nic {
         };
         let cnp = r.owes_cnp(p, env.shared.cnp_interval, now);
         if let Some(envelope) = arrived {
-            self.note_arrived(envelope, now);
+            self.note_arrived(p.flow, (p.seq, envelope), now);
         }
         self.acknowledge(p, kind, expected, p.extra, cnp, now, env);
     }
@@ -382,6 +385,11 @@ impl Nic {
             return 0;
         }
         let (source, hash) = (p.flow.source(), p.flow.hash64());
+        // a rail answers for itself
+        let routes = &env.shared.epochs[self.epoch].1;
+        if is_pair(p.flow) && routes.next_hops(self.id, source).contains(&self.came_by) {
+            return self.came_by.index();
+        }
         env.shared.epochs[self.epoch].1.next_hop(self.id, source, hash).map_or(0, PortId::index)
     }
 

@@ -132,7 +132,7 @@ impl Nic {
             self.count.completed += 1;
             self.probes.finished(now, p.flow);
         }
-        ended.into_iter().for_each(|envelope| self.note_arrived(envelope, now));
+        ended.into_iter().for_each(|end| self.note_arrived(p.flow, end, now));
         let mut extra = p.extra;
         if p.seq + 1 != expected {
             let telemetry = &mut env.wires.extras.telemetry;

@@ -234,7 +234,7 @@ impl Nic {
             self.count.completed += 1;
             self.probes.finished(now, p.flow);
         }
-        ended.into_iter().for_each(|envelope| self.note_arrived(envelope, now));
+        ended.into_iter().for_each(|end| self.note_arrived(p.flow, end, now));
         if due != before {
             let timer = NicTimer::DelayedAck(p.flow);
             match due {

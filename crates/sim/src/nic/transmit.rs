@@ -32,7 +32,7 @@ impl Nic {
     ) -> u32 {
         self.tally.last_activity = now;
         self.count.started += 1;
-        let port = self.egress_of(&spec, env);
+        let port = self.egress_of(&spec, pair.as_ref().map(|p| p.rail), env);
         let config = env.shared.config;
         let path = Path {
             line_rate: self.ports[usize::from(port)].tx.rate,
@@ -79,9 +79,17 @@ impl Nic {
         slot
     }
 
-    fn egress_of(&self, spec: &FlowSpec, env: &Env<'_, '_>) -> u16 {
+    /// The port of a flow: a queue pair takes that of its GPU, if it leads to the destination.
+    fn egress_of(&self, spec: &FlowSpec, rail: Option<u32>, env: &Env<'_, '_>) -> u16 {
         if self.ports.len() == 1 {
             return 0;
+        }
+        if let Some(rail) = rail {
+            let own = PortId((rail as usize % self.ports.len()) as u16);
+            let leads = env.shared.epochs[self.epoch].1.next_hops(self.id, spec.dst).contains(&own);
+            if leads {
+                return own.0;
+            }
         }
         let pinned = spec.path.and_then(|i| env.shared.paths.get(i as usize)?.first().copied());
         let routed =

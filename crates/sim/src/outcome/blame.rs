@@ -149,6 +149,8 @@ pub struct BlameLog {
     /// By flow and port: packets of other flows that waited for one of it, less packets of other
     /// flows that one of it waited for; those that are not zero.
     pub waited_for: Vec<(FlowId, NodeId, PortId, i64)>,
+    /// What set the end of each iteration of each job.
+    pub paths: Vec<super::CriticalPath>,
     /// What nodes reported and is not put together yet.
     pub(crate) raw: Vec<crate::probe::blame::Piece>,
 }

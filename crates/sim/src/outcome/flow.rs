@@ -95,6 +95,11 @@ impl Rare {
 }
 
 impl FlowRecord {
+    /// Whether it is a queue pair of a job, which has no end.
+    pub fn is_queue_pair(&self) -> bool {
+        crate::nic::pair::is_pair(self.id)
+    }
+
     fn rare(&self) -> &Rare {
         static NONE: Rare = Rare::NONE;
         self.rare.as_deref().unwrap_or(&NONE)

@@ -9,6 +9,15 @@ pub struct Span {
     pub begin: Time,
     /// When the rank had finished it, if it had.
     pub end: Option<Time>,
+    /// For how long the rank has computed in it: computations at the same time count once.
+    pub computed: Time,
+}
+
+impl Span {
+    /// A rank begins an iteration.
+    pub(crate) fn begins(now: Time) -> Self {
+        Self { begin: now, end: None, computed: Time::ZERO }
+    }
 }
 
 /// A job.
@@ -35,6 +44,8 @@ pub struct IterationRecord {
     pub end: Option<Time>,
     /// The rank that finished it last, or the first of those that have not finished it.
     pub slowest: u32,
+    /// For how long that rank has computed.
+    pub computed: Time,
 }
 
 /// A rank that waits.
@@ -74,7 +85,8 @@ impl IterationRecord {
         let end = |span: Option<&Span>| span.and_then(|s| s.end).unwrap_or(Time::NEVER);
         let last = spans().map(end).max()?;
         let slowest = spans().position(|span| end(span) == last)? as u32;
-        Some(Self { begin, end: (last != Time::NEVER).then_some(last), slowest })
+        let computed = spans().nth(slowest as usize).flatten().map_or(Time::ZERO, |s| s.computed);
+        Some(Self { begin, end: (last != Time::NEVER).then_some(last), slowest, computed })
     }
 }
 
@@ -86,12 +98,16 @@ mod tests {
     #[test]
     fn an_iteration_ends_when_the_last_rank_has_finished_it() {
         let us = Time::from_us;
-        let span = |begin, end: Option<u64>| Span { begin: us(begin), end: end.map(us) };
+        let span = |begin, end: Option<u64>| Span {
+            end: end.map(us),
+            computed: us(begin + 2),
+            ..Span::begins(us(begin))
+        };
         let (a, b) = ([span(1, Some(5)), span(5, Some(8))], [span(0, Some(7))]);
         let record = JobRecord::new(&[(&a, true), (&b, false)]);
         let expected = [
-            IterationRecord { begin: us(0), end: Some(us(7)), slowest: 1 },
-            IterationRecord { begin: us(5), end: None, slowest: 1 },
+            IterationRecord { begin: us(0), end: Some(us(7)), slowest: 1, computed: us(2) },
+            IterationRecord { begin: us(5), end: None, slowest: 1, computed: us(0) },
         ];
         assert_eq!(record.iterations, expected);
         assert_eq!(record.rank_ends, [Some(us(8)), None]);

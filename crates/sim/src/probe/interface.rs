@@ -147,7 +147,7 @@ impl Hears {
     pub const GRID: Self = Self(1 << 6);
     /// [`Probe::control`]; [`ARRIVED`](Self::ARRIVED) and [`SENT`](Self::SENT) must be heard, too.
     pub const CONTROL: Self = Self(1 << 7);
-    /// [`Probe::flow`] and [`Probe::finished`].
+    /// [`Probe::flow`], [`Probe::finished`], and what there is to hear of the messages of jobs.
     pub const FLOWS: Self = Self(1 << 8);
     /// The events that come with every packet.
     pub(crate) const PACKETS: Self = Self::ARRIVED.and(Self::QUEUED).and(Self::SENT);
@@ -218,6 +218,22 @@ pub trait Probe: Send {
     /// All payload of a flow to this host has arrived: the packet that came in last completed it.
     fn finished(&mut self, now: Time, flow: FlowId) {
         let _ = (now, flow);
+    }
+
+    /// A rank of this host posts a message to a queue pair, whose last packet is `seq`.
+    fn posted(&mut self, now: Time, flow: FlowId, seq: u32) {
+        let _ = (now, flow, seq);
+    }
+
+    /// The message of a queue pair of this host that ends with packet `seq` is acknowledged.
+    fn acknowledged(&mut self, now: Time, flow: FlowId, seq: u32) {
+        let _ = (now, flow, seq);
+    }
+
+    /// The message of a queue pair to this host that ends with packet `seq` is there, and all before
+    /// it: the packet that came in last completed it.
+    fn message(&mut self, now: Time, flow: FlowId, seq: u32) {
+        let _ = (now, flow, seq);
     }
 
     /// The run is at a grid point; everything before `now` has happened, nothing at `now` has.

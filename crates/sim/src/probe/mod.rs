@@ -174,6 +174,30 @@ impl Probes {
         }
     }
 
+    /// See [`Probe::posted`].
+    #[inline(always)]
+    pub(crate) fn posted(&mut self, now: Time, flow: FlowId, seq: u32) {
+        if self.hear(Hears::FLOWS) {
+            self.tell(Hears::FLOWS, |p| p.posted(now, flow, seq));
+        }
+    }
+
+    /// See [`Probe::acknowledged`].
+    #[inline(always)]
+    pub(crate) fn acknowledged(&mut self, now: Time, flow: FlowId, seq: u32) {
+        if self.hear(Hears::FLOWS) {
+            self.tell(Hears::FLOWS, |p| p.acknowledged(now, flow, seq));
+        }
+    }
+
+    /// See [`Probe::message`].
+    #[inline(always)]
+    pub(crate) fn message(&mut self, now: Time, flow: FlowId, seq: u32) {
+        if self.hear(Hears::FLOWS) {
+            self.tell(Hears::FLOWS, |p| p.message(now, flow, seq));
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn sent(&mut self, now: Time, port: usize, packet: &Packet) {
         if self.hear(Hears::SENT) {

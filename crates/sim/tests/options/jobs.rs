@@ -10,9 +10,11 @@ use std::sync::Arc;
 use weir_coll::collective::{Operation, Plan};
 use weir_coll::goal::{Kind, Op, Rank, Schedule};
 use weir_coll::graph::SendDone;
+use weir_coll::training::{Model, PRESETS, Training, Zero};
 use weir_core::rng::Stream;
 use weir_core::{Bytes, NodeId, Priority, Time};
 use weir_sim::config::EngineConfig;
+use weir_sim::outcome::LinkKind;
 use weir_sim::{Config, Finish, Outcome, SimError};
 use weir_traffic::{Job, Work};
 
@@ -39,12 +41,18 @@ fn job(s: &mut Stream, case: &Case, index: u64) -> Job {
     let gpus = if one_in(s, 4) { 2 } else { 1 };
     let most = hosts.len() as u64 * gpus;
     let ranks = if one_in(s, 3) { most } else { s.between(1, most) };
-    let placed: Vec<NodeId> = (0..ranks).map(|r| hosts[(r / gpus) as usize]).collect();
+    let mut placed: Vec<NodeId> = (0..ranks).map(|r| hosts[(r / gpus) as usize]).collect();
     let work = if one_in(s, 8) {
         Work::Schedule(Arc::new(schedule(s, ranks)), one_of(s, &[SendDone::Sent, SendDone::Acked]))
+    } else if one_in(s, 4) {
+        Work::Training(Arc::new(training(s, ranks as u32, gpus as u32)))
     } else {
         Work::Collective(Arc::new(collective(s, ranks as u32, gpus as u32)))
     };
+    if let Work::Training(training) = &work {
+        placed.truncate(training.ranks() as usize);
+    }
+    let ranks = placed.len() as u64;
     let jitter = Time::from_ns(one_of(s, &[0, 0, 3000]));
     let stragglers = match one_in(s, 4) {
         true => vec![(s.below(ranks) as u32, Time::from_us(s.between(1, 50)))],
@@ -78,6 +86,73 @@ fn collective(s: &mut Stream, ranks: u32, gpus: u32) -> Plan {
             return plan;
         }
     }
+}
+
+/// A model that is divided among at most so many ranks.
+fn training(s: &mut Stream, ranks: u32, gpus: u32) -> Training {
+    let llama = PRESETS[0].model;
+    let experts = one_of(s, &[1, 4]);
+    let small = Model { layers: 4, hidden: 64, ffn: 64, heads: 4, kv_heads: 2, vocab: 9, ..llama };
+    loop {
+        let mut axis = |most: u64| 1 << s.below(most);
+        let (tp, pp, dp, ep) = (axis(3), axis(3), axis(3), axis(3));
+        let micro_batch = s.between(1, 2);
+        let training = Training {
+            tp,
+            pp,
+            dp,
+            ep,
+            micro_batch,
+            global_batch: micro_batch * u64::from(dp) * s.between(1, 4),
+            zero: one_of(s, &[Zero::Off, Zero::Optimizer, Zero::All]),
+            sequence_parallel: one_in(s, 3),
+            steps: s.between(1, 2) as u32,
+            chunk: Bytes::new(s.between(500, 30_000)),
+            channels: s.between(1, 2) as u32,
+            pipeline: s.between(1, 2) as u32,
+            speed: 1_000_000_000_000,
+            gpus,
+            ..Training::new(Model { seq: s.between(1, 40), experts, top_k: 1, ..small })
+        };
+        if training.ranks() <= u64::from(ranks) && training.check().is_ok() {
+            return training;
+        }
+    }
+}
+
+/// The links of critical paths go from the beginning to the end of their iterations without gaps,
+/// and what messages waited for adds up to the links to the picosecond.
+fn paths(out: &Outcome) -> Result<(), String> {
+    let Some(log) = &out.blame else { return Ok(()) };
+    let jobs = out.jobs.iter().enumerate();
+    let ended = jobs.flat_map(|(j, job)| {
+        let ended = job.iterations.iter().enumerate().filter(|(_, it)| it.end.is_some());
+        ended.map(move |(i, it)| (j, i, it.begin, it.end))
+    });
+    let found = log.paths.iter();
+    let found = found.map(|p| (p.job as usize, p.iteration as usize, p.span.0, Some(p.span.1)));
+    if !ended.eq(found) {
+        return Err("an iteration that ended has no critical path".into());
+    }
+    for path in &log.paths {
+        let mut at = path.span.0;
+        for link in &path.links {
+            if link.from != at || link.from >= link.to {
+                return Err(format!("a gap in a critical path: {link:?} after {at}"));
+            }
+            at = link.to;
+            let LinkKind::Message { blame, answered, .. } = &link.what else { continue };
+            let waited = blame.iter().flat_map(|b| &b.waited).map(|w| w.time);
+            let sum: Time = waited.chain([*answered]).sum();
+            if blame.is_none() || sum != link.to - link.from {
+                return Err(format!("{sum} of a link are explained: {link:?}"));
+            }
+        }
+        if at != path.span.1 {
+            return Err(format!("a critical path ends at {at}: {:?}", path.span));
+        }
+    }
+    Ok(())
 }
 
 /// Every rank sends to a few others, which receive it. One in four has a receive that nobody
@@ -128,6 +203,7 @@ pub(crate) fn judge(number: u64) -> Result<&'static str, String> {
             return Err(format!("{}\n    two threads give something else", case.what));
         }
     }
+    paths(&out).map_err(|why| format!("{}\n    {why}", case.what))?;
     let fault =
         |what: &str| Err(format!("{}\n    {what}: {:?}, {:?}", case.what, out.finish, out.jobs));
     for (job, record) in jobs.iter().zip(&out.jobs) {

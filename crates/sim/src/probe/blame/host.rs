@@ -1,12 +1,16 @@
 //! The hosts: why a flow did not send, and which packet completed it.
 
 use super::lives::{Hold, HoldLog, Life, Stretches, outside};
+use super::messages::Posted;
 use super::walk::Piece;
 use super::{Setup, log};
 use crate::outcome::{Outcome, Wait};
 use crate::probe::interface::{FlowSight, FlowWait, Probe};
 use rustc_hash::FxHashMap;
-use weir_core::{FlowId, Packet, PacketKind, PortId, Priority, QueueId, Time, packet::flags};
+use std::collections::VecDeque;
+use weir_core::{
+    FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Time, packet::flags,
+};
 use weir_fc::{HoldState, Target};
 
 /// What a flow waited for at its host during a stretch of time.
@@ -83,6 +87,17 @@ impl History {
         self.0 = joined;
     }
 
+    /// What of it ended after `t`.
+    fn since(&self, t: Time) -> Self {
+        Self(self.0.iter().filter(|s| s.to > t).copied().collect())
+    }
+
+    /// Forgets what ended by `t`.
+    fn forget(&mut self, t: Time) {
+        let past = self.0.partition_point(|s| s.to <= t);
+        self.0.drain(..past);
+    }
+
     /// The stretches, with joined ones taken apart in [`ORDER`].
     pub(crate) fn apart(&self) -> Vec<(Time, Time, Wait, Option<Target>)> {
         let mut parts = Vec::with_capacity(self.0.len());
@@ -120,6 +135,8 @@ struct Flow {
     /// retransmission, the next packet shows.
     open: Vec<(Time, Time, Option<What>)>,
     history: History,
+    /// Messages of a queue pair that are not acknowledged: the last packet, and when it was posted.
+    messages: VecDeque<(u32, Time)>,
 }
 
 /// One port.
@@ -129,6 +146,9 @@ struct Port {
     holds: HoldLog,
 }
 
+/// As many culprits are kept of a message at each hop.
+const MOST_CULPRITS: usize = 16;
+
 /// The probe of a host.
 pub(super) struct HostProbe {
     setup: Setup,
@@ -137,12 +157,21 @@ pub(super) struct HostProbe {
     /// The packet that came in last.
     last: Option<Box<Life>>,
     done: Vec<Life>,
+    /// Of messages: for the walk.
+    messages: Vec<Piece>,
 }
 
 impl HostProbe {
     pub(super) fn new(setup: Setup) -> Self {
         let ports = setup.ports.of.iter().map(|_| Port::default()).collect();
-        Self { setup, ports, flows: FxHashMap::default(), last: None, done: Vec::new() }
+        Self {
+            setup,
+            ports,
+            flows: FxHashMap::default(),
+            last: None,
+            done: Vec::new(),
+            messages: Vec::new(),
+        }
     }
 
     /// Completes the account of a flow up to `now`.
@@ -165,6 +194,7 @@ impl Flow {
             resent: false,
             open: Vec::new(),
             history: History::default(),
+            messages: VecDeque::new(),
         }
     }
 
@@ -190,6 +220,13 @@ impl Flow {
                 self.free(port, from, to);
             }
         }
+    }
+
+    /// Its oldest message, which is over.
+    fn message(&mut self, node: NodeId, flow: FlowId) -> Option<Piece> {
+        let (seq, at) = self.messages.pop_front()?;
+        let posted = Posted { port: (node, self.port), at, history: self.history.since(at) };
+        Some(Piece::Posted { flow, seq, posted })
     }
 
     /// Adds a stretch behind the others.
@@ -294,7 +331,40 @@ impl Probe for HostProbe {
         self.done.push(*last.expect("a flow is complete by the packet that came in last"));
     }
 
+    fn posted(&mut self, now: Time, flow: FlowId, seq: u32) {
+        self.advance(flow, now);
+        let Some(known) = self.flows.get_mut(&flow) else { return };
+        if known.messages.is_empty() {
+            known.history.forget(known.until);
+        }
+        known.messages.push_back((seq, known.until));
+    }
+
+    fn acknowledged(&mut self, _: Time, flow: FlowId, seq: u32) {
+        let node = self.setup.node;
+        let Some(known) = self.flows.get_mut(&flow) else { return };
+        while known.messages.front().is_some_and(|m| m.0 <= seq) {
+            self.messages.extend(known.message(node, flow));
+        }
+        let oldest = known.messages.front().map_or(known.until, |m| m.1);
+        known.history.forget(oldest);
+    }
+
+    fn message(&mut self, now: Time, flow: FlowId, seq: u32) {
+        // one packet may complete several messages
+        let last = self.last.as_ref().filter(|life| life.flow == flow);
+        let mut life = last.expect("a message is complete by the packet that came in last").clone();
+        life.hops.iter_mut().for_each(|hop| hop.culprits.truncate(MOST_CULPRITS));
+        self.messages.push(Piece::Arrived { flow, seq, life, at: now });
+    }
+
     fn report(&mut self, _: Time, outcome: &mut Outcome) {
+        let node = self.setup.node;
+        for (flow, known) in &mut self.flows {
+            while let Some(piece) = known.message(node, *flow) {
+                self.messages.push(piece);
+            }
+        }
         let log = log(outcome);
         let mut flows: Vec<_> = std::mem::take(&mut self.flows).into_iter().collect();
         flows.sort_unstable_by_key(|(flow, _)| *flow);
@@ -302,6 +372,7 @@ impl Probe for HostProbe {
             let port = (self.setup.node, at.port);
             log.raw.push(Piece::Host { flow, port, history: at.history });
         }
+        log.raw.append(&mut self.messages);
         log.raw.extend(self.done.drain(..).map(|life| Piece::Deciding(Box::new(life))));
     }
 }

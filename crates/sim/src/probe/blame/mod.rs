@@ -22,6 +22,7 @@ mod culprits;
 mod hop;
 mod host;
 mod lives;
+mod messages;
 mod walk;
 
 use super::interface::{Hears, Probe, ProbeConfig, ProbeInfo};

@@ -7,6 +7,8 @@
 
 use super::host::History;
 use super::lives::{Hold, Life};
+use super::messages::{Messages, Posted};
+use crate::nic::pair::is_pair;
 use crate::outcome::{BlameLog, FlowBlame, Outcome, Wait, Waited};
 use std::collections::BTreeMap;
 use weir_core::{FlowId, NodeId, PortId, Time};
@@ -19,15 +21,19 @@ pub(crate) enum Piece {
     Host { flow: FlowId, port: (NodeId, PortId), history: History },
     /// The packet that completed it.
     Deciding(Box<Life>),
+    /// A message of a queue pair, at its sender.
+    Posted { flow: FlowId, seq: u32, posted: Posted },
+    /// And at its receiver: the packet that completed it, and when.
+    Arrived { flow: FlowId, seq: u32, life: Box<Life>, at: Time },
     /// A switch port at which packets of it were held.
     Felt { flow: FlowId, port: (NodeId, PortId), holds: Vec<Hold> },
 }
 
 /// A hold that a flow felt at a switch.
 #[derive(Clone, Copy, Debug)]
-struct FeltAt {
-    port: (NodeId, PortId),
-    hold: Hold,
+pub(super) struct FeltAt {
+    pub(super) port: (NodeId, PortId),
+    pub(super) hold: Hold,
 }
 
 /// What is known of one flow.
@@ -41,6 +47,7 @@ struct Known {
 /// Walks back along all flows that are complete.
 pub(super) fn all(log: &mut BlameLog, outcome: &Outcome) {
     let mut flows: BTreeMap<FlowId, Known> = BTreeMap::new();
+    let mut messages = Messages::default();
     for piece in std::mem::take(&mut log.raw) {
         match piece {
             Piece::Host { flow, port, history } => {
@@ -50,8 +57,18 @@ pub(super) fn all(log: &mut BlameLog, outcome: &Outcome) {
                 let flow = life.flow;
                 flows.entry(flow).or_default().life = Some(life);
             }
+            Piece::Posted { flow, seq, posted } => {
+                messages.posted.insert((flow, seq), posted);
+            }
+            Piece::Arrived { flow, seq, life, at } => {
+                messages.arrived.insert((flow, seq), (life, at));
+            }
             Piece::Felt { flow, port, holds } => {
                 let felt = holds.into_iter().map(|hold| FeltAt { port, hold });
+                if is_pair(flow) {
+                    messages.felt.entry(flow).or_default().extend(felt);
+                    continue;
+                }
                 flows.entry(flow).or_default().felt.extend(felt);
             }
         }
@@ -73,19 +90,20 @@ pub(super) fn all(log: &mut BlameLog, outcome: &Outcome) {
             waited: walk.waited,
         });
     }
+    messages.explain(&mut log.paths, &outcome.flows);
     log.pauses.sort_by_key(|p| (p.at, p.node, p.port, p.priority));
     log.packets_held.sort_unstable();
     log.passed.sort_unstable();
     log.waited_for.sort_unstable();
 }
 
-struct Walk {
-    path: Vec<(NodeId, PortId)>,
-    waited: Vec<Waited>,
+pub(super) struct Walk {
+    pub(super) path: Vec<(NodeId, PortId)>,
+    pub(super) waited: Vec<Waited>,
 }
 
 impl Walk {
-    fn new(life: &Life) -> Self {
+    pub(super) fn new(life: &Life) -> Self {
         let host = (life.flow.source(), life.port);
         let path = std::iter::once(host).chain(life.hops.iter().map(|h| (h.node, h.port)));
         Self { path: path.collect(), waited: Vec::new() }
@@ -124,7 +142,7 @@ impl Walk {
     }
 
     /// From the start of the flow until its deciding packet was sent.
-    fn host(&mut self, start: Time, life: &Life, history: &History, felt: Vec<FeltAt>) {
+    pub(super) fn host(&mut self, start: Time, life: &Life, history: &History, felt: Vec<FeltAt>) {
         let host = self.path[0];
         let parts = history.apart();
         let felt = first_of(felt.into_iter().chain(at_host(host, &parts)).collect());
@@ -162,7 +180,7 @@ impl Walk {
     }
 
     /// From then on until its last bit arrived at `end`.
-    fn network(&mut self, life: &Life, end: Time) {
+    pub(super) fn network(&mut self, life: &Life, end: Time) {
         let mut at = life.sent;
         let mut from = self.path[0];
         for hop in &life.hops {
@@ -184,7 +202,7 @@ impl Walk {
         self.add(Wait::Wire, from, None, (at, end));
     }
 
-    fn culprits(&self, life: &Life) -> Vec<crate::outcome::QueueCulprit> {
+    pub(super) fn culprits(&self, life: &Life) -> Vec<crate::outcome::QueueCulprit> {
         let hops = life.hops.iter().enumerate();
         hops.flat_map(|(i, hop)| hop.culprits(i as u16 + 1)).collect()
     }

@@ -1,0 +1,147 @@
+//! What a run says of its jobs: how long their steps took, and, with blame, because of what.
+
+use crate::findings::{Blames, PathBlame, PathPart};
+use crate::listing::Layout;
+use crate::run::Run;
+use crate::table::{Column, TextTable};
+use serde_json::{Map, Value, json};
+use weir_core::{Time, format};
+use weir_scenario::experiment::Experiment;
+use weir_sim::outcome::{IterationRecord, JobRecord};
+use weir_traffic::{Job, Work};
+
+/// Times of iterations that ended.
+fn times(record: &JobRecord) -> impl Iterator<Item = (Time, &IterationRecord)> {
+    record.iterations.iter().filter_map(|it| Some((it.end? - it.begin, it)))
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let all: Vec<f64> = values.collect();
+    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+}
+
+/// What a job does, in a word.
+fn what(job: &Job) -> &'static str {
+    match &job.work {
+        Work::Collective(plan) => plan.operation.name(),
+        Work::Schedule(..) => "schedule",
+        Work::Training(_) => "training",
+    }
+}
+
+/// Bus bandwidth of an iteration of this length, bits per second.
+fn bus(job: &Job, time: Time) -> Option<f64> {
+    let Work::Collective(plan) = &job.work else { return None };
+    let factor = plan.operation.bus_factor(plan.ranks)?;
+    let seconds = Some(time.as_secs_f64()).filter(|s| *s > 0.0)?;
+    Some(plan.bytes.get() as f64 * 8.0 / seconds * factor)
+}
+
+/// The jobs of a run; nothing if there are none.
+pub(crate) fn table(e: &Experiment, run: &Run, layout: Layout) -> Option<String> {
+    if e.traffic.jobs().is_empty() {
+        return None;
+    }
+    let mut t = TextTable::new(vec![
+        Column::words("job", 20),
+        Column::words("does", 9),
+        Column::numbers("ranks", 10),
+        Column::numbers("steps", 18),
+        Column::numbers("mean", 19).under("step"),
+        Column::numbers("max", 17).under("step"),
+        Column::numbers("exposed", 16),
+        Column::numbers("alone", 12),
+        Column::numbers("slowdown", 15),
+        Column::numbers("bus", 14),
+    ]);
+    for (job, record) in e.traffic.jobs().iter().zip(&run.outcome.jobs) {
+        let ps = |t: Time| t.as_ps() as f64;
+        let done = times(record).count() as u64;
+        let time = mean(times(record).map(|(t, _)| ps(t)));
+        let exposed = mean(times(record).map(|(t, it)| ps(t.saturating_sub(it.computed))));
+        let alone = record.ideal.map(ps).filter(|alone| *alone > 0.0);
+        let slowdown = time.zip(alone).map(|(time, alone)| time / alone);
+        let bus = mean(times(record).filter_map(|(t, _)| bus(job, t)));
+        let or_dash = |x, text: fn(f64) -> String| format::or_dash(x, text);
+        t.row(vec![
+            job.name.clone(),
+            what(job).to_owned(),
+            format::count(u64::from(job.ranks())),
+            format!("{} of {}", format::count(done), format::count(u64::from(job.iterations()))),
+            or_dash(time, format::time_ps),
+            or_dash(times(record).map(|(t, _)| ps(t)).max_by(f64::total_cmp), format::time_ps),
+            or_dash(exposed, format::time_ps),
+            or_dash(alone, format::time_ps),
+            or_dash(slowdown, format::significant),
+            bus.map_or_else(String::new, |b| format!("{} Gb/s", format::significant(b / 1e9))),
+        ]);
+    }
+    Some(t.render(layout.width, layout.colour))
+}
+
+/// Where the time of the longest step of each job went; empty without blame.
+pub fn paths(e: &Experiment, run: &Run) -> Vec<String> {
+    let Some(blames) = run.blames(e) else { return Vec::new() };
+    longest(e, blames).map(|(job, path)| sentence(e, job, path)).collect()
+}
+
+/// The longest step of each job as JSON.
+pub(crate) fn paths_json(e: &Experiment, run: &Run) -> Vec<Value> {
+    let Some(blames) = run.blames(e) else { return Vec::new() };
+    let paths = longest(e, blames).zip(paths(e, run));
+    let json = |((job, path), text): ((&Job, &PathBlame), String)| {
+        let parts = PathPart::all().map(|part| (part, path.total(part).as_ps()));
+        let parts = parts.into_iter().filter(|(_, ps)| *ps > 0);
+        let parts: Map<String, Value> =
+            parts.map(|(part, ps)| (part.name().to_owned(), ps.into())).collect();
+        let culprit = path.culprit();
+        json!({
+            "job": job.name,
+            "step": path.iteration,
+            "time_ps": (path.span.1 - path.span.0).as_ps(),
+            "links": path.links.len(),
+            "parts": parts,
+            "to_blame": culprit.map(|(at, _)| e.topology.port_label(at.node, at.port)),
+            "to_blame_ps": culprit.map(|(_, time)| time.as_ps()),
+            "text": text,
+        })
+    };
+    paths.map(json).collect()
+}
+
+/// The longest step of each job that has one; of equal ones the first.
+fn longest<'a>(
+    e: &'a Experiment,
+    blames: &'a Blames,
+) -> impl Iterator<Item = (&'a Job, &'a PathBlame)> {
+    e.traffic.jobs().iter().enumerate().filter_map(|(j, job)| {
+        let of_job = blames.paths.iter().filter(|p| p.job as usize == j);
+        Some((&**job, of_job.rev().max_by_key(|p| p.span.1 - p.span.0)?))
+    })
+}
+
+/// One path, in a sentence.
+fn sentence(e: &Experiment, job: &Job, path: &PathBlame) -> String {
+    let whole = path.span.1 - path.span.0;
+    let mut parts: Vec<(PathPart, Time)> =
+        PathPart::all().map(|part| (part, path.total(part))).to_vec();
+    parts.retain(|(_, time)| *time > Time::ZERO);
+    parts.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    let share = |time: Time| {
+        let percent = 100.0 * time.as_ps() as f64 / whole.as_ps().max(1) as f64;
+        format!("{} %", format::significant(percent))
+    };
+    let text: Vec<String> =
+        parts.iter().map(|(part, time)| format!("{} {}", part.words(), share(*time))).collect();
+    let blame = path.culprit().map_or_else(String::new, |(at, time)| {
+        let port = e.topology.port_label(at.node, at.port);
+        let time = format::time_ps(time.as_ps() as f64);
+        format!(". Most to blame: {port}, for {time}")
+    });
+    let (name, step, links) = (&job.name, path.iteration, path.links.len());
+    let time = format::time_ps(whole.as_ps() as f64);
+    format!(
+        "Critical path of step {step} of {name}, {time} in {links} links: {}{blame}.",
+        text.join(", "),
+    )
+}
