@@ -9,6 +9,9 @@
 //! drives: [`collective`] has the collective operations with their algorithms, [`graph`] runs a
 //! schedule. [`ideal`] is how long they take where nothing else is in the network.
 //!
+//! Other traces become [`tasks`] of ranks with collectives among them: [`chakra`] execution traces,
+//! [`simai`] workloads and [`htsim`] connection matrices.
+//!
 //! ```
 //! use weir_coll::{goal, loggops};
 //!
@@ -21,10 +24,14 @@
 //! assert_eq!(run.end_ns, [500 + 1500, 500 + 1500 + 2500 + 1500 + 4095 * 6]);
 //! ```
 
+pub mod chakra;
 pub mod collective;
 pub mod goal;
 pub mod graph;
+pub mod htsim;
 pub mod ideal;
 pub mod loggops;
 mod matching;
 pub mod program;
+pub mod simai;
+pub mod tasks;
