@@ -15,6 +15,7 @@ use weir_core::{Bytes, Time};
 fn options() -> Options {
     Options {
         dependencies: Dependencies::Both,
+        serial: true,
         algorithm: None,
         plan: Plan::new(Operation::AllReduce, 1, Bytes::new(1)),
         groups: Groups::default(),
@@ -330,7 +331,7 @@ fn truncated_and_swollen_files_are_errors() {
         // cut between two messages it is a shorter trace
         let _ = traces.read("t.0.et", &good[..end]);
     }
-    let cut = error(&[good[..good.len() - 1].to_vec()]);
+    let cut = error(&[good[..good.len() - 1].to_vec(), good.clone()]);
     assert!(cut.contains("the file ends after"), "{cut}");
     let endless = error(&[vec![0xff; 20]]);
     assert!(endless.contains("more than ten bytes"), "{endless}");
@@ -397,9 +398,15 @@ proptest! {
             }
         }
         let files: Vec<Vec<u8>> = ranks.iter().map(|nodes| file(nodes)).collect();
-        let workload = read(&files).expect("a trace");
-        // every message is received and all ranks have the same order: it ends
+        // every message is received and all collectives may run beside each other: it ends
+        let free = Options { serial: false, ..options() };
+        let workload = read_with(&files, free).expect("a trace");
         prop_assert!(carry_out(&Arc::new(workload), u64::MAX).is_ok());
+        // one at a time, a rank may hold its lane for another collective than its peers
+        let workload = Arc::new(read(&files).expect("a trace"));
+        if let Err(chain) = carry_out(&workload, u64::MAX) {
+            prop_assert!(chain.iter().any(|(_, wait)| wait.peer.is_some()), "{chain:?}");
+        }
     }
 }
 
@@ -431,7 +438,7 @@ fn triggers_start_connections_here_and_elsewhere() {
     );
     let all = messages(task_ranks(matrix(&text.replace("2 multishot", "2 oneshot"))));
     // rank 2 knows by itself, rank 3 by a notice
-    assert_eq!(all, [(0, 1, 1000), (0, 2, 2000), (2, 0, 4000), (2, 3, 64), (3, 0, 3000)]);
+    assert_eq!(all, [(0, 1, 1000), (0, 2, 2000), (2, 3, 64), (2, 0, 4000), (3, 0, 3000)]);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn ideal(job: &Job, shared: &Shared<'_>) -> Option<Time> {
             let once = Plan { iterations: 1, ..(**plan).clone() };
             Work::Collective(Arc::new(once))
         }
-        schedule @ Work::Schedule(..) => schedule.clone(),
+        trace @ (Work::Schedule(..) | Work::Tasks(..)) => trace.clone(),
     };
     let alone = Job { work, stragglers: Vec::new(), ..job.clone() };
     let ranks = alone.ranks();

@@ -11,6 +11,7 @@ use weir_coll::collective::{Collective, Plan};
 use weir_coll::goal::{Kind, Op, Schedule};
 use weir_coll::graph::{Graph, SendDone};
 use weir_coll::program::Program;
+use weir_coll::tasks::{Task, TaskRank, Workload};
 use weir_core::rng::{Stream, mix};
 use weir_core::{Bytes, ClassId, NodeId, Priority, Rate, Time};
 
@@ -21,6 +22,8 @@ pub enum Work {
     Collective(Arc<Plan>),
     /// A GOAL schedule.
     Schedule(Arc<Schedule>, SendDone),
+    /// Tasks with collectives among them: a Chakra trace, a SimAI workload, an htsim matrix.
+    Tasks(Arc<Workload>, SendDone),
 }
 
 /// What connects the ranks of one host: each sends one message after the other at `rate`, and they
@@ -93,6 +96,7 @@ impl Job {
         match &self.work {
             Work::Collective(plan) => plan.ranks,
             Work::Schedule(schedule, _) => u32::try_from(schedule.ranks.len()).unwrap_or(u32::MAX),
+            Work::Tasks(workload, _) => u32::try_from(workload.ranks.len()).unwrap_or(u32::MAX),
         }
     }
 
@@ -100,7 +104,7 @@ impl Job {
     pub fn iterations(&self) -> u32 {
         match &self.work {
             Work::Collective(plan) => plan.iterations,
-            Work::Schedule(..) => 1,
+            Work::Schedule(..) | Work::Tasks(..) => 1,
         }
     }
 
@@ -147,6 +151,7 @@ impl Job {
                 let sends = ops.filter(|o| o.kind == Kind::Send);
                 Bytes::new(sends.map(|o| o.size).max().unwrap_or(0))
             }
+            Work::Tasks(workload, _) => workload.largest_message(),
         }
     }
 
@@ -163,6 +168,9 @@ impl Job {
                 Box::new(Collective::new(plan.clone(), rank, compute))
             }
             Work::Schedule(schedule, done) => Box::new(Graph::new(schedule.clone(), rank, *done)),
+            Work::Tasks(workload, done) => {
+                Box::new(TaskRank::new(workload.clone(), rank, *done == SendDone::Sent))
+            }
         }
     }
 
@@ -175,7 +183,9 @@ impl Job {
         };
         let late = match &self.work {
             Work::Collective(_) => Time::from_ps(late),
-            Work::Schedule(..) => Time::from_ps(late).saturating_add(self.delay_of(rank)),
+            Work::Schedule(..) | Work::Tasks(..) => {
+                Time::from_ps(late).saturating_add(self.delay_of(rank))
+            }
         };
         self.start.saturating_add(late)
     }
@@ -202,6 +212,10 @@ impl Job {
                     }
                 }
             }
+            Work::Tasks(workload, done) => {
+                hash.add(*done as u64);
+                hash.workload(workload);
+            }
         }
         hash.0
     }
@@ -218,6 +232,29 @@ struct Fingerprint(u64);
 impl Fingerprint {
     fn add(&mut self, x: u64) {
         self.0 = mix(self.0 ^ x).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl Fingerprint {
+    /// Adds all that ranks do; what several of them share is added once.
+    fn workload(&mut self, workload: &Workload) {
+        self.add(workload.ranks.len() as u64);
+        for program in workload.programs() {
+            self.add(program.edges() as u64);
+            for (step, needs) in program.steps.iter().zip(program.needs()) {
+                let words = match step.task {
+                    Task::Join => [0; 4],
+                    Task::Calc(time) => [1, time.as_ps(), 0, 0],
+                    Task::Send { peer, bytes, tag } => [2, u64::from(peer), bytes, tag],
+                    Task::Recv { peer, tag } => [3, u64::from(peer), tag, 0],
+                    Task::Call(call) => [4, u64::from(call), 0, 0],
+                };
+                words.into_iter().for_each(|word| self.add(word));
+                self.add(u64::from(*needs) << 8 | step.lane as u64);
+            }
+        }
+        let Workload { sets, calls, .. } = workload;
+        write!(self, "{sets:?} {calls:?}").expect("a hash takes everything");
     }
 }
 

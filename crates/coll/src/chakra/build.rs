@@ -117,6 +117,7 @@ impl Build {
 
     fn task(&mut self, rank: &Rank, node: &Node) -> Result<(Task, Lane), String> {
         let compute = if node.is_cpu_op { Lane::Cpu } else { Lane::Gpu };
+        let network = self.network();
         match node.kind {
             1 => {
                 self.options.groups.add_listed(&node.values, self.ranks)?;
@@ -138,7 +139,7 @@ impl Build {
                 self.own_end("comm_src", node.src, rank.number)?;
                 let bytes = node.comm_size.ok_or("a send has no `comm_size`")?;
                 self.priority(node);
-                Ok((Task::Send { peer, bytes, tag: u64::from(node.tag) }, Lane::Network))
+                Ok((Task::Send { peer, bytes, tag: u64::from(node.tag) }, network))
             }
             6 => {
                 let peer = self.peer("comm_src", node.src)?;
@@ -149,6 +150,10 @@ impl Build {
             0 => Err("its type is 0, which is none (`INVALID_NODE`)".into()),
             other => Err(format!("its type is {other}: there are 1 to {}", KINDS.len() - 1)),
         }
+    }
+
+    fn network(&self) -> Lane {
+        if self.options.serial { Lane::Network } else { Lane::Free }
     }
 
     fn priority(&mut self, node: &Node) {
@@ -187,7 +192,7 @@ impl Build {
         }
         self.priority(node);
         let plan = self.plan(set, node)?;
-        Ok((Task::Call(self.call(set, plan)?), Lane::Network))
+        Ok((Task::Call(self.call(set, plan)?), self.network()))
     }
 
     /// A call before it has its number: that depends on the order of ids, which may differ from the

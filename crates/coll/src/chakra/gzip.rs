@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn members_are_unpacked_one_after_the_other() {
-        let one: Vec<u8> = (0..100_000_u32).flat_map(|i| (i * i).to_le_bytes()).collect();
+        let one: Vec<u8> = (0..100_000_u32).flat_map(|i| i.wrapping_mul(i).to_le_bytes()).collect();
         let mut packed = pack(&one);
         packed.extend(pack(b"and more"));
         let expected = [&one[..], b"and more"].concat();

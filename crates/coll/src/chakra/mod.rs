@@ -48,6 +48,9 @@ pub enum Dependencies {
 pub struct Options {
     /// Which dependencies are obeyed.
     pub dependencies: Dependencies,
+    /// A rank has one communication at a time. Ranks that issue collectives in different orders
+    /// then wait for each other for ever.
+    pub serial: bool,
     /// How collectives are carried out that can be carried out so; others have their default.
     pub algorithm: Option<Algorithm>,
     /// Chunks, channels, pipeline and ranks per server of all collectives.
@@ -154,6 +157,7 @@ impl Traces {
 pub fn fuzz(bytes: &[u8]) {
     let options = Options {
         dependencies: Dependencies::Both,
+        serial: true,
         algorithm: None,
         plan: Plan::new(crate::collective::Operation::AllReduce, 1, weir_core::Bytes::new(1)),
         groups: Groups::default(),

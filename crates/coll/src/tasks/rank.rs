@@ -3,7 +3,7 @@
 use super::{Lane, NO_CALL, TAGS, Task, Workload};
 use crate::matching::{Envelope, Waiting};
 use crate::program::{Action, Message, Program, Wait};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use weir_core::Bytes;
@@ -256,9 +256,7 @@ impl TaskRank {
             }
             Task::Call(call) => {
                 let what = self.workload.calls[call as usize].work.name();
-                let Some(active) = self.active.get(&call) else {
-                    return wait(format!("{name} (a lane for {what})"), None, None);
-                };
+                let Some(active) = self.active.get(&call) else { return Vec::new() };
                 let inner = active.program.waits().into_iter().map(|w| Wait {
                     operation: format!("{name} ({what}): {}", w.operation),
                     peer: w.peer.map(|p| active.group[p as usize]),
@@ -336,8 +334,12 @@ impl Program for TaskRank {
     }
 
     fn waits(&self) -> Vec<Wait> {
-        let begun = self.states.iter().enumerate().filter(|(_, s)| **s == State::Begun);
-        let mut waits: Vec<Wait> = begun.flat_map(|(i, _)| self.wait_of(i as u32)).collect();
+        // what waits for a lane waits for what occupies it
+        let queued: FxHashSet<u32> =
+            self.lanes.iter().flat_map(|lane| lane.waiting.iter().map(|(_, index)| *index)).collect();
+        let begun = (0..).zip(&self.states).filter(|(_, s)| **s == State::Begun);
+        let begun = begun.map(|(i, _)| i).filter(|i| !queued.contains(i));
+        let mut waits: Vec<Wait> = begun.flat_map(|i| self.wait_of(i)).collect();
         // messages first: what else is under way ends by itself
         waits.sort_by_key(|w| w.peer.is_none());
         if waits.is_empty() && !self.is_done() {

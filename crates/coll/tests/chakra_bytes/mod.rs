@@ -32,7 +32,7 @@ fn packed(field: u64, list: &[u64], out: &mut Vec<u8>) {
 
 /// An attribute, encoded.
 #[derive(Clone, Debug)]
-pub struct Attr(Vec<u8>);
+pub(crate) struct Attr(Vec<u8>);
 
 impl Attr {
     fn new(name: &str, field: u64, value: u64) -> Self {
@@ -43,30 +43,30 @@ impl Attr {
         Self(out)
     }
 
-    pub fn int32(name: &str, x: i32) -> Self {
+    pub(crate) fn int32(name: &str, x: i32) -> Self {
         Self::new(name, 7, i64::from(x) as u64)
     }
 
-    pub fn int64(name: &str, x: i64) -> Self {
+    pub(crate) fn int64(name: &str, x: i64) -> Self {
         Self::new(name, 9, x as u64)
     }
 
-    pub fn uint(name: &str, x: u64) -> Self {
+    pub(crate) fn uint(name: &str, x: u64) -> Self {
         Self::new(name, 13, x)
     }
 
-    pub fn bool(name: &str, x: bool) -> Self {
+    pub(crate) fn bool(name: &str, x: bool) -> Self {
         Self::new(name, 27, u64::from(x))
     }
 
-    pub fn text(name: &str, x: &str) -> Self {
+    pub(crate) fn text(name: &str, x: &str) -> Self {
         let mut out = Vec::new();
         bytes(1, name.as_bytes(), &mut out);
         bytes(29, x.as_bytes(), &mut out);
         Self(out)
     }
 
-    pub fn bools(name: &str, list: &[bool]) -> Self {
+    pub(crate) fn bools(name: &str, list: &[bool]) -> Self {
         let (mut out, mut inner) = (Vec::new(), Vec::new());
         bytes(1, name.as_bytes(), &mut out);
         let list: Vec<u64> = list.iter().map(|x| u64::from(*x)).collect();
@@ -78,22 +78,22 @@ impl Attr {
 
 /// A node.
 #[derive(Clone, Debug, Default)]
-pub struct Node {
-    pub id: u64,
-    pub kind: u64,
-    pub duration: u64,
-    pub ctrl: Vec<u64>,
-    pub data: Vec<u64>,
-    pub values: Vec<String>,
-    pub attrs: Vec<Attr>,
+pub(crate) struct Node {
+    pub(crate) id: u64,
+    pub(crate) kind: u64,
+    pub(crate) duration: u64,
+    pub(crate) ctrl: Vec<u64>,
+    pub(crate) data: Vec<u64>,
+    pub(crate) values: Vec<String>,
+    pub(crate) attrs: Vec<Attr>,
 }
 
 impl Node {
-    pub fn after(self, data: &[u64]) -> Self {
+    pub(crate) fn after(self, data: &[u64]) -> Self {
         Self { data: data.into(), ..self }
     }
 
-    pub fn after_control(self, ctrl: &[u64]) -> Self {
+    pub(crate) fn after_control(self, ctrl: &[u64]) -> Self {
         Self { ctrl: ctrl.into(), ..self }
     }
 
@@ -115,7 +115,7 @@ impl Node {
     }
 }
 
-pub fn send(id: u64, to: u32, size: u64, tag: i32) -> Node {
+pub(crate) fn send(id: u64, to: u32, size: u64, tag: i32) -> Node {
     let attrs = vec![
         Attr::int32("comm_dst", to as i32),
         Attr::int64("comm_size", size as i64),
@@ -126,7 +126,7 @@ pub fn send(id: u64, to: u32, size: u64, tag: i32) -> Node {
     Node { id, kind: 5, attrs, ..Node::default() }
 }
 
-pub fn recv(id: u64, from: u32, size: u64, tag: i32) -> Node {
+pub(crate) fn recv(id: u64, from: u32, size: u64, tag: i32) -> Node {
     let attrs = vec![
         Attr::int32("comm_src", from as i32),
         Attr::int64("comm_size", size as i64),
@@ -135,7 +135,7 @@ pub fn recv(id: u64, from: u32, size: u64, tag: i32) -> Node {
     Node { id, kind: 6, attrs, ..Node::default() }
 }
 
-pub fn collective(id: u64, kind: i64, size: i64, group: &str) -> Node {
+pub(crate) fn collective(id: u64, kind: i64, size: i64, group: &str) -> Node {
     let mut attrs = vec![Attr::int64("comm_type", kind), Attr::int64("comm_size", size)];
     if !group.is_empty() {
         attrs.push(Attr::text("pg_name", group));
@@ -144,7 +144,7 @@ pub fn collective(id: u64, kind: i64, size: i64, group: &str) -> Node {
 }
 
 /// A file: the version, then nodes, each with its length before it.
-pub fn file(nodes: &[Node]) -> Vec<u8> {
+pub(crate) fn file(nodes: &[Node]) -> Vec<u8> {
     let mut metadata = Vec::new();
     bytes(1, b"0.0.4", &mut metadata);
     let mut out = Vec::new();
@@ -156,7 +156,7 @@ pub fn file(nodes: &[Node]) -> Vec<u8> {
 }
 
 /// The same, packed.
-pub fn gzip(plain: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(plain: &[u8]) -> Vec<u8> {
     let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
     out.extend(miniz_oxide::deflate::compress_to_vec(plain, 6));
     out.extend(crc32fast::hash(plain).to_le_bytes());

@@ -37,7 +37,7 @@ impl Iteration<'_> {
     fn moved(&self) -> Option<(Bytes, f64)> {
         match &self.job.work {
             Work::Collective(plan) => Some((plan.bytes, plan.operation.bus_factor(plan.ranks)?)),
-            Work::Schedule(..) => None,
+            Work::Schedule(..) | Work::Tasks(..) => None,
         }
     }
 
@@ -69,14 +69,15 @@ impl Iteration<'_> {
 pub(super) fn columns<'a>() -> Vec<Column<Of<'a, Iteration<'a>>>> {
     with_run(columns! {
         "job" Text: "the name of the job", |v| v.it.job.name.as_str();
-        "operation" Text: "the collective operation; `schedule` for a trace",
+        "operation" Text: "the collective operation; `schedule` or `tasks` for a trace",
             |v| match &v.it.job.work {
                 Work::Collective(plan) => plan.operation.name(),
                 Work::Schedule(..) => "schedule",
+                Work::Tasks(..) => "tasks",
             };
         "algorithm" Text: "how it is carried out; empty for a trace", |v| match &v.it.job.work {
             Work::Collective(plan) => plan.algorithm.name(),
-            Work::Schedule(..) => "",
+            Work::Schedule(..) | Work::Tasks(..) => "",
         };
         "ranks" Whole Count: "number of ranks", |v| u64::from(v.it.job.ranks());
         "size" Whole Bytes: "the buffer of a rank; empty for a barrier and a trace",
