@@ -7,7 +7,11 @@
 //!
 //! A [`program::Program`] is what one rank does, as a state machine that whoever moves messages
 //! drives: [`collective`] has the collective operations with their algorithms, [`graph`] runs a
-//! schedule, [`training`] the steps of a model that is trained. [`ideal`] is how long they take where nothing else is in the network.
+//! schedule, [`training`] the steps of a model that is trained. [`ideal`] is how long they take
+//! where nothing else is in the network.
+//!
+//! Other traces become [`tasks`] of ranks with collectives among them: [`chakra`] execution traces,
+//! [`simai`] workloads and [`htsim`] connection matrices.
 //!
 //! ```
 //! use weir_coll::{goal, loggops};
@@ -21,11 +25,15 @@
 //! assert_eq!(run.end_ns, [500 + 1500, 500 + 1500 + 2500 + 1500 + 4095 * 6]);
 //! ```
 
+pub mod chakra;
 pub mod collective;
 pub mod goal;
 pub mod graph;
+pub mod htsim;
 pub mod ideal;
 pub mod loggops;
 mod matching;
 pub mod program;
+pub mod simai;
+pub mod tasks;
 pub mod training;

@@ -424,8 +424,9 @@ fn put_traffic(
     }
     for (index, job) in scenario.jobs.iter().enumerate() {
         let settings = (priority, scenario.run.seeds[0]);
-        if let Err(error) = job.place(index, &mut traffic, &names, &scenario.files, settings) {
-            out.push(error);
+        match job.place(index, &mut traffic, &names, &scenario.files, settings) {
+            Ok(warnings) => warnings.into_iter().for_each(|w| out.push(w)),
+            Err(error) => out.push(error),
         }
     }
     if scenario.traffic.is_empty() && scenario.jobs.is_empty() && !out.has_errors() {

@@ -3,11 +3,11 @@
 use crate::fields::{At, Fields};
 use crate::keys;
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
+use crate::trace::{self, Trace, TraceSpec};
 use crate::training;
 use crate::{Files, ScenarioNames};
 use std::sync::Arc;
 use weir_coll::collective::{Algorithm, Operation, Plan};
-use weir_coll::goal::{Kind, Op, Schedule, binary, text};
 use weir_coll::graph::SendDone;
 use weir_coll::training::Training;
 use weir_core::rng::Stream;
@@ -28,9 +28,9 @@ pub struct JobSpec {
     pub plan: Plan,
     /// The model whose training takes its place.
     pub training: Option<Training>,
-    /// The schedule that takes its place.
-    pub trace: Option<At<String>>,
-    /// When a send of a schedule is complete.
+    /// The trace that takes its place.
+    pub trace: Option<TraceSpec>,
+    /// When a send of a trace is complete.
     pub send_done: SendDone,
     ranks: Option<At<u64>>,
     hosts: Option<Vec<At<String>>>,
@@ -53,13 +53,13 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<JobSpec> {
     let training = training::read(&mut f);
     let word = f.choice("collective").value;
     let operation = Operation::ALL.into_iter().find(|o| o.name() == word)?;
-    let trace = f.text("trace");
+    let trace = trace::read(&mut f);
     let size = f.optional_bytes("size");
     let needs_size = training.is_none() && trace.is_none() && operation != Operation::Barrier;
     if needs_size && !f.given("size") {
         f.missing("size");
     }
-    for key in ["collective", "algorithm", "size", "iterations", "compute", "root"] {
+    for key in ["collective", "size", "iterations", "compute", "root"] {
         if trace.is_some()
             && let Some(item) = f.item(key)
         {
@@ -67,7 +67,10 @@ pub fn read(item: &Item, out: &mut Diagnostics) -> Option<JobSpec> {
             f.out.push(Diagnostic::error(title).at(item.span, "the trace says what ranks do"));
         }
     }
-    let algorithm = algorithm(&mut f, operation)?;
+    let algorithm = match trace {
+        Some(_) => operation.algorithms()[0],
+        None => algorithm(&mut f, operation)?,
+    };
     let stragglers = f.wholes("stragglers").map_or_else(Vec::new, |list| list.value);
     let delay = f.time("straggler-delay");
     if stragglers.is_empty() != (delay.value == Time::ZERO) {
@@ -136,24 +139,8 @@ fn algorithm(f: &mut Fields<'_>, operation: Operation) -> Option<Algorithm> {
     found
 }
 
-/// Reads a GOAL schedule, text or binary.
-pub fn schedule(files: &Files, name: &str) -> Result<Schedule, String> {
-    let bytes = files.read_bytes(name)?;
-    match binary::is_binary(&bytes) {
-        true => binary::parse(&bytes).map_err(|e| format!("`{name}`: {e}")),
-        false => text::parse(&bytes).map_err(|e| format!("`{name}`: {e}")),
-    }
-}
-
-/// A computation that lasts longer than the clock goes.
-fn too_long(schedule: &Schedule) -> Option<Op> {
-    let ops = schedule.ranks.iter().flat_map(|r| &r.ops);
-    let most = HORIZON.as_ps() / 1000;
-    ops.copied().find(|op| op.kind == Kind::Calc && op.size > most)
-}
-
 impl JobSpec {
-    /// Puts the job on the network, as number `index`.
+    /// Puts the job on the network, as number `index`; what is to be known about it.
     pub(crate) fn place(
         &self,
         index: usize,
@@ -161,35 +148,22 @@ impl JobSpec {
         names: &ScenarioNames<'_>,
         files: &Files,
         (priority, seed): (Priority, u64),
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<Vec<Diagnostic>, Diagnostic> {
         let name = self.name.clone().unwrap_or_else(|| format!("job{index}"));
         let topology = names.topology();
-        let trace = match &self.trace {
-            None => None,
-            Some(file) => Some(schedule(files, &file.value).map_err(|why| {
-                Diagnostic::error(why).maybe_at(file.span, "this file cannot be read")
-            })?),
-        };
-        if let Some((op, file)) = trace.as_ref().and_then(too_long).zip(self.trace.as_ref()) {
-            let title = format!("`{}` of the trace is too long", op.words());
-            let label = format!("a run simulates at most {HORIZON}");
-            return Err(Diagnostic::error(title).maybe_at(file.span, label));
-        }
-        let asked = match (&trace, &self.training) {
-            (Some(schedule), _) => Some(schedule.ranks.len() as u64),
-            (None, training) => training.as_ref().map(Training::ranks),
-        };
-        let hosts = self.hosts(names, topology, asked, seed)?;
-        let work = match (trace, &self.training) {
-            (Some(schedule), _) => Work::Schedule(Arc::new(schedule), self.send_done),
+        let (work, hosts, warnings) = match (&self.trace, &self.training) {
+            (Some(spec), _) => self.traced(spec, names, files, seed)?,
             (None, Some(training)) => {
+                let hosts = self.hosts(names, topology, Some(training.ranks()), seed)?;
                 // with `list` every entry of `hosts` is for one rank
                 let gpus = if self.placement.value == "list" { 1 } else { training.gpus };
-                Work::Training(Arc::new(Training { gpus, ..training.clone() }))
+                let training = Training { gpus, ..training.clone() };
+                (Work::Training(Arc::new(training)), hosts, Vec::new())
             }
             (None, None) => {
+                let hosts = self.hosts(names, topology, None, seed)?;
                 let plan = Plan { ranks: hosts.len() as u32, ..self.plan.clone() };
-                Work::Collective(Arc::new(plan))
+                (Work::Collective(Arc::new(plan)), hosts, Vec::new())
             }
         };
         let class = self.class.as_ref().unwrap_or(&name);
@@ -206,7 +180,36 @@ impl JobSpec {
             nvlink: self.nvlink,
             ..Job::new(name, hosts, work)
         };
-        traffic.add_job(job).map_err(|e| self.at_fault(&e))
+        traffic.add_job(job).map_err(|e| self.at_fault(&e))?;
+        Ok(warnings)
+    }
+
+    /// What a trace says, the hosts of its ranks, and what could not be taken as it stands.
+    fn traced(
+        &self,
+        spec: &TraceSpec,
+        names: &ScenarioNames<'_>,
+        files: &Files,
+        seed: u64,
+    ) -> Result<(Work, Vec<NodeId>, Vec<Diagnostic>), Diagnostic> {
+        let hosts = |asked| self.hosts(names, names.topology(), asked, seed);
+        let (workload, hosts) = match spec.open(files, &self.plan)? {
+            Trace::Goal(schedule) => {
+                let hosts = hosts(Some(schedule.ranks.len() as u64))?;
+                let work = Work::Schedule(Arc::new(schedule), self.send_done);
+                return Ok((work, hosts, Vec::new()));
+            }
+            Trace::Tasks(workload) => {
+                let hosts = hosts(Some(workload.ranks.len() as u64))?;
+                (workload, hosts)
+            }
+            Trace::Simai(rows) => {
+                let hosts = hosts(None)?;
+                (spec.simai(&rows, hosts.len() as u32)?, hosts)
+            }
+        };
+        let notes = spec.notes(&workload);
+        Ok((Work::Tasks(Arc::new(workload), self.send_done), hosts, notes))
     }
 
     fn at_fault(&self, error: &TrafficError) -> Diagnostic {

@@ -40,6 +40,7 @@ mod switch;
 mod tcp;
 pub mod text;
 mod topology;
+pub mod trace;
 pub mod traffic;
 mod training;
 pub mod variant;

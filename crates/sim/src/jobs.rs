@@ -72,7 +72,7 @@ fn ideal(job: &Job, shared: &Shared<'_>) -> Option<Time> {
             let once = Training { steps: 1, ..(**training).clone() };
             Work::Training(Arc::new(once))
         }
-        schedule @ Work::Schedule(..) => schedule.clone(),
+        trace @ (Work::Schedule(..) | Work::Tasks(..)) => trace.clone(),
     };
     let alone = Job { work, stragglers: Vec::new(), ..job.clone() };
     let ranks = alone.ranks();

@@ -11,6 +11,7 @@ use weir_coll::collective::{Collective, Plan};
 use weir_coll::goal::{Kind, Op, Schedule};
 use weir_coll::graph::{Graph, SendDone};
 use weir_coll::program::Program;
+use weir_coll::tasks::{Task, TaskRank, Workload};
 use weir_coll::training::{Class, Trainee, Training};
 use weir_core::rng::{Stream, mix};
 use weir_core::{Bytes, ClassId, NodeId, Priority, Rate, Time};
@@ -24,6 +25,8 @@ pub enum Work {
     Schedule(Arc<Schedule>, SendDone),
     /// Steps of training.
     Training(Arc<Training>),
+    /// Tasks with collectives among them: a Chakra trace, a SimAI workload, an htsim matrix.
+    Tasks(Arc<Workload>, SendDone),
 }
 
 /// What connects the ranks of one host: each sends one message after the other at `rate`, and they
@@ -97,6 +100,7 @@ impl Job {
             Work::Collective(plan) => plan.ranks,
             Work::Schedule(schedule, _) => u32::try_from(schedule.ranks.len()).unwrap_or(u32::MAX),
             Work::Training(training) => u32::try_from(training.ranks()).unwrap_or(u32::MAX),
+            Work::Tasks(workload, _) => u32::try_from(workload.ranks.len()).unwrap_or(u32::MAX),
         }
     }
 
@@ -104,7 +108,7 @@ impl Job {
     pub fn iterations(&self) -> u32 {
         match &self.work {
             Work::Collective(plan) => plan.iterations,
-            Work::Schedule(..) => 1,
+            Work::Schedule(..) | Work::Tasks(..) => 1,
             Work::Training(training) => training.steps,
         }
     }
@@ -159,6 +163,7 @@ impl Job {
                 let all = [training.tokens(), training.parameters(Class::Data), data[0], data[1]];
                 all.into_iter().max().unwrap_or_default()
             }
+            Work::Tasks(workload, _) => workload.largest_message(),
         }
     }
 
@@ -179,6 +184,9 @@ impl Job {
                 let late = self.compute.saturating_add(self.delay_of(rank));
                 Box::new(Trainee::new(training.clone(), rank, late))
             }
+            Work::Tasks(workload, done) => {
+                Box::new(TaskRank::new(workload.clone(), rank, *done == SendDone::Sent))
+            }
         }
     }
 
@@ -191,7 +199,9 @@ impl Job {
         };
         let late = match &self.work {
             Work::Collective(_) | Work::Training(_) => Time::from_ps(late),
-            Work::Schedule(..) => Time::from_ps(late).saturating_add(self.delay_of(rank)),
+            Work::Schedule(..) | Work::Tasks(..) => {
+                Time::from_ps(late).saturating_add(self.delay_of(rank))
+            }
         };
         self.start.saturating_add(late)
     }
@@ -219,6 +229,10 @@ impl Job {
                     }
                 }
             }
+            Work::Tasks(workload, done) => {
+                hash.add(*done as u64);
+                hash.workload(workload);
+            }
         }
         hash.0
     }
@@ -235,6 +249,29 @@ struct Fingerprint(u64);
 impl Fingerprint {
     fn add(&mut self, x: u64) {
         self.0 = mix(self.0 ^ x).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl Fingerprint {
+    /// Adds all that ranks do; what several of them share is added once.
+    fn workload(&mut self, workload: &Workload) {
+        self.add(workload.ranks.len() as u64);
+        for program in workload.programs() {
+            self.add(program.edges() as u64);
+            for (step, needs) in program.steps.iter().zip(program.needs()) {
+                let words = match step.task {
+                    Task::Join => [0; 4],
+                    Task::Calc(time) => [1, time.as_ps(), 0, 0],
+                    Task::Send { peer, bytes, tag } => [2, u64::from(peer), bytes, tag],
+                    Task::Recv { peer, tag } => [3, u64::from(peer), tag, 0],
+                    Task::Call(call) => [4, u64::from(call), 0, 0],
+                };
+                words.into_iter().for_each(|word| self.add(word));
+                self.add(u64::from(*needs) << 8 | step.lane as u64);
+            }
+        }
+        let Workload { sets, calls, .. } = workload;
+        write!(self, "{sets:?} {calls:?}").expect("a hash takes everything");
     }
 }
 

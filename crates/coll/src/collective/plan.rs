@@ -184,7 +184,7 @@ pub const MAX_ITERATIONS: u32 = 1 << 20;
 pub(super) const TAGS: u32 = 1 << 20;
 
 /// A collective over a number of ranks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// What is done.
     pub operation: Operation,

@@ -40,7 +40,7 @@ impl Iteration<'_> {
     fn moved(&self) -> Option<(Bytes, f64)> {
         match &self.job.work {
             Work::Collective(plan) => Some((plan.bytes, plan.operation.bus_factor(plan.ranks)?)),
-            Work::Schedule(..) | Work::Training(_) => None,
+            Work::Schedule(..) | Work::Tasks(..) | Work::Training(_) => None,
         }
     }
 
@@ -78,15 +78,16 @@ pub(super) fn columns<'a>() -> Vec<Column<Of<'a, Iteration<'a>>>> {
     with_run(columns! {
         "job" Text: "the name of the job", |v| v.it.job.name.as_str();
         "operation" Text:
-            "the collective operation; `schedule` for a trace, `training` for a model",
+            "the collective operation; `schedule` or `tasks` for a trace, `training` for a model",
             |v| match &v.it.job.work {
                 Work::Collective(plan) => plan.operation.name(),
                 Work::Schedule(..) => "schedule",
+                Work::Tasks(..) => "tasks",
                 Work::Training(_) => "training",
             };
         "algorithm" Text: "how it is carried out; empty for a trace", |v| match &v.it.job.work {
             Work::Collective(plan) => plan.algorithm.name(),
-            Work::Schedule(..) => "",
+            Work::Schedule(..) | Work::Tasks(..) => "",
             Work::Training(_) => "1f1b",
         };
         "ranks" Whole Count: "number of ranks", |v| u64::from(v.it.job.ranks());

@@ -25,9 +25,9 @@ const fn number(max: u64) -> Kind {
 pub const JOB: Section = Section {
     name: "job",
     repeated: true,
-    doc: "Ranks that wait for each other: a collective operation, a GOAL schedule with `trace`, \
-          or steps of training with `model`. A rank sends when it has received, so its messages \
-          are decided by the run. Results are in `collectives.csv` and `steps.csv`.",
+    doc: "Ranks that wait for each other: a collective operation, what a file says with `trace`, or \
+          steps of training with `model`. A rank sends when it has received, so its messages are \
+          decided by the run. Results are in `collectives.csv` and `steps.csv`.",
     keys: &[
         key("name", Kind::Text, "", "For reports; default: `job0`, `job1` and so on."),
         key("class", Kind::Text, "", "Class of its queue pairs; default: its name."),
@@ -55,7 +55,58 @@ pub const JOB: Section = Section {
             "trace",
             Kind::File,
             "",
-            "A GOAL schedule, text or binary, relative to the scenario; instead of a collective.",
+            "What ranks do, relative to the scenario, instead of a collective: a GOAL schedule (text \
+             or binary), a SimAI workload, an htsim matrix, or what the names of Chakra's files \
+             begin with (`job` for `job.0.et` and so on).",
+        ),
+        key(
+            "dependencies",
+            Kind::Choice(&["both", "data", "control"]),
+            "both",
+            "Which dependencies of a Chakra trace are obeyed.",
+        ),
+        key(
+            "communication",
+            Kind::Choice(&["serial", "parallel"]),
+            "serial",
+            "Whether a rank of a Chakra trace has one communication at a time, receives apart.",
+        ),
+        key(
+            "comm-groups",
+            Kind::File,
+            "",
+            "Groups of a Chakra trace: JSON such as {\"1\": [0, 8]}.",
+        ),
+        key(
+            "simai-send-latency",
+            Kind::Time(&[]),
+            "6us",
+            "Time before each flow of a SimAI workload (AS_SEND_LAT; without it SimAI takes 6 ms).",
+        ),
+        key(
+            "simai-groups",
+            Kind::Choice(&["topology", "header"]),
+            "topology",
+            "Whether groups of a SimAI workload come from the number of ranks alone, or pipeline \
+             stages from its header.",
+        ),
+        key(
+            "simai-remainder",
+            Kind::Choice(&["drop", "spread"]),
+            "drop",
+            "What becomes of bytes of a SimAI collective that cannot be divided equally.",
+        ),
+        key(
+            "simai-pxn",
+            Kind::Bool,
+            "false",
+            "Flows of a SimAI ring change the rail inside their server (AS_PXN_ENABLE).",
+        ),
+        key(
+            "simai-gpus-per-server",
+            Kind::Whole { min: 1, max: 4096 },
+            "8",
+            "Ranks of a SimAI workload with consecutive numbers that are in one server.",
         ),
         key(
             "model",
