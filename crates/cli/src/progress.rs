@@ -172,7 +172,11 @@ impl Pace {
             _ => String::new(),
         };
         let now = format::time_ps(r.now_ps as f64);
-        format!("{runs}{now} simulated, {speed} packet-hops/s{left}")
+        let steps = match r.steps {
+            (_, 0) => String::new(),
+            (ended, all) => format!(", {ended} of {all} steps of jobs"),
+        };
+        format!("{runs}{now} simulated{steps}, {speed} packet-hops/s{left}")
     }
 }
 

@@ -304,6 +304,8 @@ struct Gauge {
     hops: AtomicU64,
     /// Parts per million.
     done: AtomicU64,
+    /// Iterations of jobs that have ended, and all.
+    steps: [AtomicU64; 2],
 }
 
 /// A look at a [`Meter`].
@@ -317,6 +319,8 @@ pub struct Reading {
     pub now_ps: u64,
     /// Runs finished.
     pub finished: usize,
+    /// Iterations of jobs that have ended in all runs so far, and all of those.
+    pub steps: (u64, u64),
 }
 
 const MILLION: u64 = 1_000_000;
@@ -355,11 +359,13 @@ impl Meter {
     pub fn read(&self) -> Reading {
         let get = |a: &AtomicU64| a.load(Ordering::Relaxed);
         let done: u64 = self.runs.iter().map(|g| get(&g.done)).sum();
+        let steps = |of: usize| self.runs.iter().map(|g| get(&g.steps[of])).sum();
         Reading {
             done: done as f64 / (self.runs.len().max(1) as u64 * MILLION) as f64,
             packet_hops: self.runs.iter().map(|g| get(&g.hops)).sum(),
             now_ps: self.runs.iter().map(|g| get(&g.now)).max().unwrap_or(0),
             finished: self.runs.iter().filter(|g| get(&g.done) >= MILLION).count(),
+            steps: (steps(0), steps(1)),
         }
     }
 }
@@ -404,7 +410,14 @@ impl Watch<'_> {
             Stop::Drained => 0.0,
         };
         let by_work = self.hops.map_or(0.0, |all| p.packet_hops as f64 / all.max(1) as f64);
-        let done = by_time.max(by_work).min(0.999);
+        let (ended, steps) = p.steps;
+        let by_steps = match self.stop {
+            Stop::Drained if steps > 0 => ended as f64 / steps as f64,
+            _ => 0.0,
+        };
+        let done = by_time.max(by_work).max(by_steps).min(0.999);
+        self.gauge.steps[0].store(ended, Ordering::Relaxed);
+        self.gauge.steps[1].store(steps, Ordering::Relaxed);
         self.gauge.now.store(p.now.as_ps(), Ordering::Relaxed);
         self.gauge.hops.store(p.packet_hops, Ordering::Relaxed);
         self.gauge.done.fetch_max((done * MILLION as f64) as u64, Ordering::Relaxed);

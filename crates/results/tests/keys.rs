@@ -29,6 +29,7 @@ fn company(section: &str, key: &str) -> String {
             ("value", "\"1ms\""),
             ("source", "\"a table\""),
         ],
+        "job" if OF_MODELS.contains(&key) => &[("model", "\"llama3-70b\"")],
         "job" => &[("collective", "\"all-reduce\""), ("size", "\"20KB\"")],
         "slow-receiver" => &[("hosts", "\"h0\"")],
         "fault" if key == "share" => &[("link", "\"all\"")],
@@ -45,6 +46,33 @@ fn problems(text: &str) -> String {
         Err(problems) => problems.render(false),
     }
 }
+
+/// Keys of `[[job]]` that go with a model.
+const OF_MODELS: [&str; 23] = [
+    "layers",
+    "hidden",
+    "ffn",
+    "heads",
+    "kv-heads",
+    "vocab",
+    "seq",
+    "experts",
+    "top-k",
+    "architecture",
+    "tp",
+    "pp",
+    "dp",
+    "ep",
+    "order",
+    "micro-batch",
+    "global-batch",
+    "zero",
+    "sequence-parallel",
+    "dtype",
+    "gradient",
+    "peak",
+    "efficiency",
+];
 
 /// A value that no key takes.
 const NONSENSE: &str = "[{ nonsense = 1979-05-27 }]";

@@ -26,6 +26,7 @@ pub const BUILT_IN: &[BuiltIn] = builtin![
     "dumbbell",
     "leaf-spine",
     "all-reduce",
+    "training",
     "lossy",
     "flowsail-fig8",
     "flowsail-efficiency",

@@ -1,6 +1,7 @@
 //! `[[job]]`: where ranks are, and what errors say.
 
 use weir_scenario::{Experiment, Files};
+use weir_traffic::Work;
 
 /// Two leaves of four hosts, h0 to h7.
 const FABRIC: &str = "[topology]\nkind = \"leaf-spine\"\nspines = 2\nleaves = 2\n\
@@ -78,4 +79,42 @@ fn a_scenario_may_have_jobs_only() {
     assert!(text.contains("AllToAll"), "{text}");
     let fabric = e.traffic.fabric().clone();
     assert!(!format!("{:?}", weir_traffic::Traffic::new(fabric)).contains("jobs"));
+}
+
+/// 8 ranks of a model on two hosts of four GPUs.
+const MODEL: &str = "model = \"llama3-70b\"\ntp = 4\npp = 2\nglobal-batch = 3\ngpus-per-host = 4\n";
+
+#[test]
+fn a_model_has_as_many_ranks_as_its_axes_say() {
+    let e = read(&format!("{MODEL}layers = 8\niterations = 2")).unwrap_or_else(|e| panic!("{e}"));
+    let job = &e.traffic.jobs()[0];
+    assert_eq!((job.ranks(), job.iterations(), job.hosts.len()), (8, 2, 8));
+    let Work::Training(training) = &job.work else { panic!("{:?}", job.work) };
+    assert_eq!((training.model.layers, training.model.hidden), (8, 8192));
+    assert_eq!((training.micro_batches(), training.speed), (3, 395_600_000_000_000));
+    let own = "model = \"own\"\nlayers = 2\nhidden = 64\nffn = 256\nheads = 4\nvocab = 100\n\
+               seq = 32\narchitecture = \"gpt\"\norder = [\"pp\", \"tp\", \"ep\", \"dp\"]\nzero = 3";
+    let e = read(own).unwrap_or_else(|e| panic!("{e}"));
+    let Work::Training(training) = &e.traffic.jobs()[0].work else { panic!("a model") };
+    // 2 (12 h^2 + 13 h) + (100 + 32) h + 2 h, with h = 64
+    assert_eq!(training.model.parameters(), 108_544);
+}
+
+#[test]
+fn errors_of_models_name_what_is_wrong() {
+    for (job, message) in [
+        ("model = \"llama4\"", "`llama4` is not a value of `model`"),
+        ("model = \"gpt3\"\nsize = \"1MB\"", "`size` has no effect beside `model`"),
+        ("size = \"1MB\"\ntp = 2", "`tp` has no effect without `model`"),
+        ("model = \"own\"\nlayers = 2", "`[[job]]` needs `hidden`"),
+        ("model = \"gpt3\"\norder = [\"tp\", \"pp\"]", "`order` names each of tp, ep, dp and pp"),
+        ("model = \"gpt3\"\npp = 97\nranks = 97", "97 ranks do not fit"),
+        ("model = \"gpt3\"\ntp = 5", "`heads` is 96, which is no multiple of 5"),
+        ("model = \"gpt3\"\ntp = 2\nranks = 3", "the job has 2 ranks, not 3"),
+        ("model = \"gpt3\"\nefficiency = 0", "a rank never computes anything"),
+        ("model = \"gpt3\"\ntrace = \"a.goal\"", "`trace` has no effect beside `model`"),
+    ] {
+        let said = read(job).err().unwrap_or_else(|| panic!("{job} is accepted"));
+        assert!(said.contains(message), "{job}:\n{said}");
+    }
 }

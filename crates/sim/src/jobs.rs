@@ -32,6 +32,24 @@ fn jobs<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Vec<(NodeId, &'a Local
     jobs
 }
 
+/// Iterations that all ranks of their job have ended, and all that there are, over all jobs.
+pub(crate) fn steps<'a>(nodes: impl Iterator<Item = &'a Node>) -> (u64, u64) {
+    let mut jobs: Vec<Option<(u64, u64)>> = Vec::new();
+    for node in nodes {
+        let Node::Nic(nic) = node else { continue };
+        for rank in nic.agent.iter().flat_map(|agent| &agent.ranks) {
+            let open = rank.spans.last().is_some_and(|span| span.end.is_none());
+            let ended = rank.spans.len() as u64 - u64::from(open);
+            let job = rank.job as usize;
+            jobs.resize(jobs.len().max(job + 1), None);
+            let all = u64::from(rank.spec.iterations());
+            let least = jobs[job].map_or(ended, |(least, _)| least.min(ended));
+            jobs[job] = Some((least, all));
+        }
+    }
+    jobs.into_iter().flatten().fold((0, 0), |sum, job| (sum.0 + job.0, sum.1 + job.1))
+}
+
 /// Who waits for whom in a job.
 fn waits(ranks: &[(NodeId, &LocalRank)]) -> Vec<RankWait> {
     let programs: Vec<&dyn Program> = ranks.iter().map(|(_, rank)| &*rank.program).collect();

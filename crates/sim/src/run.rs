@@ -5,6 +5,7 @@ use crate::deadlock;
 use crate::engine::partition::Partition;
 use crate::engine::{Engine, Part};
 use crate::error::SimError;
+use crate::jobs;
 use crate::node::Node;
 use crate::outcome::{Finish, Outcome};
 use crate::report;
@@ -35,6 +36,8 @@ pub struct Progress {
     pub flows_started: u64,
     /// Flows whose payload has arrived.
     pub flows_completed: u64,
+    /// Iterations of jobs that all their ranks have ended, and all that there are.
+    pub steps: (u64, u64),
 }
 
 /// Watches a run, and may stop it.
@@ -177,6 +180,7 @@ impl World<'_> {
             events: 0,
             flows_started: 0,
             flows_completed: 0,
+            steps: jobs::steps(self.nodes()),
         };
         for node in self.nodes() {
             p.packet_hops += node.tally().hops;
