@@ -25,6 +25,7 @@ fn what(job: &Job) -> &'static str {
     match &job.work {
         Work::Collective(plan) => plan.operation.name(),
         Work::Schedule(..) => "schedule",
+        Work::Tasks(..) => "tasks",
         Work::Training(_) => "training",
     }
 }

@@ -119,7 +119,7 @@ impl Job {
         match &self.work {
             Work::Collective(plan) => plan.check().map_err(|error| wrong(error.to_string()))?,
             Work::Training(training) => training.check().map_err(|e| wrong(e.to_string()))?,
-            Work::Schedule(..) => {}
+            Work::Schedule(..) | Work::Tasks(..) => {}
         }
         let (placed, ranks) = (self.hosts.len(), self.ranks());
         if placed != ranks as usize {
