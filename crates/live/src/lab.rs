@@ -176,7 +176,8 @@ fn addresses(topology: &Topology, node: NodeId) -> Result<String, LabError> {
     Ok(commands)
 }
 
-fn enter(name: &str) -> std::io::Result<()> {
+/// Moves the calling thread into a namespace.
+pub(crate) fn enter(name: &str) -> std::io::Result<()> {
     let file = std::fs::File::open(format!("{PLACE}/{name}"))?;
     let kind = Some(rustix::thread::LinkNameSpaceType::Network);
     Ok(rustix::thread::move_into_link_name_space(std::os::fd::AsFd::as_fd(&file), kind)?)

@@ -70,6 +70,33 @@ pub fn frame_time(topology: &Topology, config: &Config) -> Time {
     times.min().unwrap_or(Time::from_us(1))
 }
 
+/// The machine in words: kernel, processors, and what else it has to do.
+pub fn describe(real_time: bool) -> Vec<String> {
+    let read = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
+    let kernel = read("/proc/sys/kernel/osrelease");
+    let info = read("/proc/cpuinfo");
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let model = model.map_or("unknown model", |(_, name)| name.trim());
+    let virtual_machine =
+        match info.lines().any(|l| l.starts_with("flags") && l.contains(" hypervisor")) {
+            true => ", a virtual machine",
+            false => "",
+        };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let load = read("/proc/loadavg");
+    let load = load.split_whitespace().next().unwrap_or("unknown");
+    let measured = Machine::measure();
+    let how = if real_time { "SCHED_FIFO" } else { "the usual scheduler" };
+    vec![
+        format!("Linux {}, {cores} processors ({model}{virtual_machine})", kernel.trim()),
+        format!(
+            "load when it began: {load}; 99 of 100 short sleeps were at most {} us too long; \
+             nodes ran under {how}",
+            measured.wake_ns.div_ceil(1000)
+        ),
+    ]
+}
+
 fn per_frame() -> Option<u64> {
     let (a, b) = UnixDatagram::pair().ok()?;
     let frame = [0; 1024];
