@@ -29,8 +29,6 @@ pub struct Study {
     pub command: String,
     /// The machine, in words.
     pub machine: Vec<String>,
-    /// What is shown of each class.
-    pub metric: (String, Unit),
     /// A run counts if 999 of 1000 frames were not later.
     pub bound: Bound,
     /// Dilations, the one that is compared with the simulation first.
@@ -57,17 +55,21 @@ pub struct Cell {
     pub variant: String,
     /// Parameters that differ between cells, in words; empty if none do.
     pub at: String,
-    /// The metric of each class.
+    /// What is looked at.
     pub classes: Vec<Class>,
     /// Every live run, in order.
     pub attempts: Vec<Attempt>,
 }
 
-/// The metric of one class.
+/// A number of the flows of a class, of ports or of a table of the scheme.
 #[derive(Clone, Debug)]
 pub struct Class {
-    /// Its name; empty for all flows.
+    /// Of whom.
     pub name: String,
+    /// The metric.
+    pub metric: String,
+    /// What it is measured in.
+    pub unit: Unit,
     /// Places and numbers of the paper.
     pub paper: Vec<(String, f64)>,
     /// In the simulation.
@@ -85,7 +87,7 @@ pub struct Attempt {
     pub late: Quantiles,
     /// Beside the simulation; `None` if frames were lost between the nodes.
     pub side: Option<SideBySide>,
-    /// The metric of each class of the cell.
+    /// The numbers of the cell; empty if there is no side.
     pub classes: Vec<Option<f64>>,
 }
 
@@ -121,7 +123,7 @@ impl Cell {
 
     /// The metric of a class in all runs that count.
     fn live(&self, dilation: u32, class: usize) -> Sorted {
-        Sorted::new(self.of(dilation, true).filter_map(|a| a.classes[class]))
+        Sorted::new(self.of(dilation, true).filter_map(|a| a.classes.get(class).copied().flatten()))
     }
 
     /// `PFC`, or `BFC, source = discard`.

@@ -5,7 +5,7 @@ use super::claim::{Expected, Rule};
 use super::experiment::{Experiment, Mode};
 use super::live::LiveStudy;
 use super::overrides::Overrides;
-use super::select::same_value;
+use super::select::{Selector, same_value};
 use weir_scenario::Problems;
 use weir_sweep::draft::ResolvedCell;
 
@@ -31,32 +31,36 @@ pub fn cells(
     draft?.cells(|variant, values| study.variants.iter().any(|v| v == variant) && fits(values))
 }
 
-/// The numbers that the paper states of a cell and class, by claims about the experiment or about
-/// the one whose runs it uses.
-pub fn stated(
+/// What is looked at in a cell: the metric of the study for each of its classes, and what else the
+/// paper states a number of, by claims about the experiment or about the one whose runs it uses;
+/// with those numbers.
+pub fn numbers(
     study: &LiveStudy,
     paper: &Paper,
     e: &Experiment,
     cell: &ResolvedCell,
-    class: &str,
-) -> Vec<PaperNumber> {
+) -> Vec<(Selector, Vec<PaperNumber>)> {
     let runs_of = paper.runs_of(e);
     let ids = [&e.id, &runs_of.id];
     let here = |(name, value): &(String, String)| {
         runs_of.scope.parameter(name).is_some_and(|i| same_value(&cell.values[i], value))
     };
-    let mut found: Vec<PaperNumber> = Vec::new();
+    let of_class = |class: &String| {
+        let base = Selector { at: Vec::new(), ..study.select.clone() };
+        (Selector { class: class.clone(), ..base }, Vec::new())
+    };
+    let mut found: Vec<(Selector, Vec<PaperNumber>)> = study.classes.iter().map(of_class).collect();
     for claim in paper.claims.iter().filter(|c| ids.contains(&&c.experiment)) {
         let Rule::Value(Expected::One(number)) = claim.rule else { continue };
-        let fits = claim.of.iter().any(|o| {
-            let of = (o.select.metric.as_str(), o.select.class.as_str());
-            o.variant == cell.variant
-                && of == (study.select.metric.as_str(), class)
-                && o.select.at.iter().all(here)
-        });
         let new = PaperNumber { place: claim.place.clone(), number };
-        if fits && !found.contains(&new) {
-            found.push(new);
+        let mine = claim.of.iter().filter(|o| o.variant == cell.variant);
+        for operand in mine.filter(|o| o.select.at.iter().all(here)) {
+            let select = Selector { at: Vec::new(), ..operand.select.clone() };
+            match found.iter_mut().find(|(known, _)| *known == select) {
+                Some((_, numbers)) if numbers.contains(&new) => {}
+                Some((_, numbers)) => numbers.push(new.clone()),
+                None => found.push((select, vec![new.clone()])),
+            }
         }
     }
     found

@@ -20,7 +20,7 @@ use weir_paper::experiment::Experiment;
 use weir_paper::live::LiveStudy;
 use weir_paper::select::Selector;
 use weir_paper::{live_cells, tables};
-use weir_results::metrics::{Family, Figures};
+use weir_results::metrics::Figures;
 use weir_results::run::{Meter, Perf, Run};
 use weir_scenario::Variant;
 use weir_sweep::draft::ResolvedCell;
@@ -110,15 +110,12 @@ impl Maker<'_> {
             some => some.to_vec(),
         };
         let wanted = self.args.runs.unwrap_or(self.live.runs);
-        let metric = &self.live.select.metric;
-        let heading = Family::Classes.headings().iter().find(|h| h.name == *metric);
         let bound = self.args.bound.map_or_else(|| Bound::Frame(self.frame(first)), Bound::Of);
         let mut study = Study {
             id: self.e.id.clone(),
             title: self.e.title.clone(),
             command: self.command(),
             machine: describe(self.args.real_time),
-            metric: (metric.clone(), heading.map_or(Unit::Number, |h| h.unit)),
             bound,
             dilations: dilations.clone(),
             wanted: (wanted, wanted * self.args.tries),
@@ -197,25 +194,26 @@ impl Maker<'_> {
             .enumerate()
             .filter(|(i, _)| all.iter().any(|other| other.values[*i] != all[0].values[*i]));
         let at: Vec<String> = names.map(|(i, n)| format!("{n} = {}", cell.values[i])).collect();
-        let class = |class: &String| Class {
-            name: class.clone(),
-            paper: live_cells::stated(self.live, self.paper, self.e, cell, class)
-                .into_iter()
-                .map(|n| (n.place, n.number))
-                .collect(),
-            simulated: self.number(simulated, class),
+        let numbers = live_cells::numbers(self.live, self.paper, self.e, cell);
+        let class = |(select, paper): (Selector, Vec<live_cells::PaperNumber>)| {
+            let simulated = tables::number(simulated, &select).ok();
+            let family = select.family(false);
+            let heading =
+                family.and_then(|f| f.headings().iter().find(|h| h.name == select.metric));
+            Class {
+                unit: heading.map_or(Unit::Number, |h| h.unit),
+                name: of_whom(&select),
+                metric: select.metric,
+                paper: paper.into_iter().map(|n| (n.place, n.number)).collect(),
+                simulated,
+            }
         };
         Cell {
             variant: cell.variant.clone(),
             at: at.join(", "),
-            classes: self.live.classes.iter().map(class).collect(),
+            classes: numbers.into_iter().map(class).collect(),
             attempts: Vec::new(),
         }
-    }
-
-    fn number(&self, figures: &Figures, class: &str) -> Option<f64> {
-        let select = Selector { class: class.to_owned(), ..self.live.select.clone() };
-        tables::number(figures, &select).ok()
     }
 
     /// One live run.
@@ -239,7 +237,7 @@ impl Maker<'_> {
             invalid: live.report.invalid,
             late: live.report.late,
             side: None,
-            classes: vec![None; self.live.classes.len()],
+            classes: Vec::new(),
         };
         match live.outcome {
             Ok(outcome) => {
@@ -253,13 +251,22 @@ impl Maker<'_> {
                 };
                 let run = Run::of_outcome(e, variant, e.config(variant), outcome, perf);
                 let figures = Figures::new(e, &run);
-                let number = |class: &String| self.number(&figures, class);
-                attempt.classes = self.live.classes.iter().map(number).collect();
+                let numbers = live_cells::numbers(self.live, self.paper, self.e, cell);
+                let number = |(select, _): (Selector, _)| tables::number(&figures, &select).ok();
+                attempt.classes = numbers.into_iter().map(number).collect();
             }
             Err(error) => attempt.invalid.push(format!("between the nodes: {error}")),
         }
         Ok(attempt)
     }
+}
+
+/// The flows, ports or table that a number is of.
+fn of_whom(select: &Selector) -> String {
+    let parts = [&select.class, &select.sizes, &select.ports, &select.table];
+    let parts: Vec<&str> =
+        parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "all".into() } else { parts.join(", ") }
 }
 
 fn seeded(cell: &ResolvedCell) -> Variant {

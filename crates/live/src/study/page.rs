@@ -69,16 +69,18 @@ fn or_dash(cell: Option<String>) -> String {
 /// Paper, simulation and live runs.
 fn beside(study: &Study) -> String {
     let first = study.dilations[0];
-    let (metric, unit) = &study.metric;
     let mut out = format!(
-        "## Beside the paper and the simulation\n\n`{metric}`, live with a dilation of {first}. The \
+        "## Beside the paper and the simulation\n\nLive with a dilation of {first}. The \
          paper's numbers of its testbed are of other machines with settings that are not all known; \
          those of its simulation of another simulator.\n\n"
     );
-    heads(&mut out, &["", "flows", "paper", "simulated", "live, median", "least to most", "runs"]);
-    let show = |x: f64| format::quantity(*unit, x);
+    heads(
+        &mut out,
+        &["", "of", "metric", "paper", "simulated", "live, median", "least to most", "runs"],
+    );
     for cell in &study.cells {
         for (i, class) in cell.classes.iter().enumerate() {
+            let show = |x: f64| format::quantity(class.unit, x);
             let live = cell.live(first, i);
             let paper: Vec<String> =
                 class.paper.iter().map(|(at, x)| format!("{} ({at})", show(*x))).collect();
@@ -87,7 +89,8 @@ fn beside(study: &Study) -> String {
                 &mut out,
                 &[
                     cell.name(),
-                    if class.name.is_empty() { "all".into() } else { class.name.clone() },
+                    class.name.clone(),
+                    format!("`{}`", class.metric),
                     or_dash((!paper.is_empty()).then(|| paper.join(", "))),
                     or_dash(class.simulated.map(show)),
                     or_dash(live.percentile(P50).map(show)),
@@ -179,15 +182,12 @@ fn pauses(runs: &[&Attempt]) -> (Option<f64>, Option<f64>) {
 
 /// The metric with each dilation.
 fn invariance(study: &Study) -> String {
-    let unit = study.metric.1;
-    let mut out = format!(
-        "## Dilations\n\nWhat a scenario does must not depend on how slowly it is run: the median of \
-         `{}` over the runs that count, and by how much it is off that of the first dilation at \
-         most.\n\n",
-        study.metric.0
+    let mut out = String::from(
+        "## Dilations\n\nWhat a scenario does must not depend on how slowly it is run: medians over \
+         the runs that count, and by how much they are off that of the first dilation at most.\n\n",
     );
     let names: Vec<String> = study.dilations.iter().map(ToString::to_string).collect();
-    let mut columns = vec!["", "flows"];
+    let mut columns = vec!["", "of", "metric"];
     columns.extend(names.iter().map(String::as_str));
     columns.push("largest difference");
     heads(&mut out, &columns);
@@ -199,13 +199,12 @@ fn invariance(study: &Study) -> String {
                 let others = medians[1..].iter().flatten().map(|x| (x / first - 1.0).abs());
                 others.reduce(f64::max)
             });
-            let name = if class.name.is_empty() { "all".into() } else { class.name.clone() };
-            let mut cells = vec![cell.name(), name];
-            cells.extend(
-                medians
-                    .iter()
-                    .map(|x| x.map_or("none valid".into(), |x| format::quantity(unit, x))),
-            );
+            let mut cells = vec![cell.name(), class.name.clone(), format!("`{}`", class.metric)];
+            let show = |x: &Option<f64>| match x {
+                Some(x) => format::quantity(class.unit, *x),
+                None => "none valid".into(),
+            };
+            cells.extend(medians.iter().map(show));
             cells.push(or_dash(apart.map(percent)));
             row(&mut out, &cells);
         }
