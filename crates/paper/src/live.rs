@@ -1,4 +1,5 @@
-//! `[live]` of an experiment: which of its runs are made again on real frames, beside the simulation.
+//! `[live]` of an experiment: which of its runs are made again on real frames, beside the
+//! simulation.
 //!
 //! ```toml
 //! [live]
@@ -10,8 +11,8 @@
 //! runs = 10
 //! ```
 //!
-//! This crate only reads it and puts the cells together ([`crate::live_cells`]): the runs are made by
-//! `weir live study`.
+//! This crate only reads it and puts the cells together ([`crate::live_cells`]): the runs are made
+//! by `weir live study`.
 
 use super::select::{self, Scope, Selector};
 use weir_scenario::text::{Item, Table, Value};

@@ -88,8 +88,8 @@ impl LiveReport {
         let mut invalid = Vec::new();
         if let Some(p999) = late.quantile(999).filter(|p999| *p999 > settings.bound) {
             invalid.push(format!(
-                "one frame in a thousand was {} late or more, beyond the bound of {} ({too_late} of \
-                 {} frames were beyond it, the latest by {})",
+                "one frame in a thousand was {} late or more, beyond the bound of {} ({too_late} \
+                 of {} frames were beyond it, the latest by {})",
                 format::time(p999),
                 format::time(settings.bound),
                 late.count(),

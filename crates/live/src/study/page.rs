@@ -11,9 +11,10 @@ const WHAT: &str = "The simulator's own switches and hosts on real Ethernet fram
     thread in a network namespace, every link a veth pair of the Linux kernel. It is no switch \
     hardware, and not the testbed of the paper: it shows that what the simulator finds holds when \
     frames, delays and losses are those of a kernel. Times of a kernel are not the same twice, so \
-    this page is not a function of the experiment: who makes it again gets other bytes, and nothing \
-    compares them. A run in which more than one frame in a thousand was later than the bound is \
-    **invalid**: it stands in the tables of runs, with the reason, and in no other number.";
+    this page is not a function of the experiment: who makes it again gets other bytes, and \
+    nothing compares them. A run in which more than one frame in a thousand was later than the \
+    bound is **invalid**: it stands in the tables of runs, with the reason, and in no \
+    other number.";
 
 /// The page; `files` is where the tables are, seen from it.
 pub fn page(study: &Study, files: &str) -> String {
@@ -28,9 +29,10 @@ pub fn page(study: &Study, files: &str) -> String {
     let (wanted, most) = study.wanted;
     let _ = write!(
         out,
-        "- bound of lateness: {bound} of scenario time; of each dilation {wanted} runs were to keep \
-         it, {most} were made at most\n\nAgain: `{}`. All runs: [{files}-runs.csv]({files}-runs.csv); \
-         all flows: [{files}-flows.csv]({files}-flows.csv).\n\n",
+        "- bound of lateness: {bound} of scenario time; of each dilation {wanted} runs were to \
+         keep it, {most} were made at most\n\nAgain: `{}`. All runs: \
+         [{files}-runs.csv]({files}-runs.csv); all flows: \
+         [{files}-flows.csv]({files}-flows.csv).\n\n",
         study.command
     );
     out.push_str(&beside(study));
@@ -71,8 +73,8 @@ fn beside(study: &Study) -> String {
     let first = study.dilations[0];
     let mut out = format!(
         "## Beside the paper and the simulation\n\nLive with a dilation of {first}. The \
-         paper's numbers of its testbed are of other machines with settings that are not all known; \
-         those of its simulation of another simulator.\n\n"
+         paper's numbers of its testbed are of other machines with settings that are not all \
+         known; those of its simulation of another simulator.\n\n"
     );
     heads(
         &mut out,
@@ -108,10 +110,10 @@ fn differences(study: &Study) -> String {
     let mut out = format!(
         "## Simulation and live\n\nBy how much the completion time of a flow, or what it delivered \
          if it has no end, differs from the simulation: over all flows of all runs that count, and \
-         the largest of each run. Flows that begin together and stand for each other, as the bursts of an \
-         incast, end in an order that hangs on nanoseconds: \"in order\" compares the first of them \
-         to end with the first, and so on. \"Same flows held\": in how many runs exactly the flows of the \
-         simulation were held by flow control. Within: runs in which \
+         the largest of each run. Flows that begin together and stand for each other, as the \
+         bursts of an incast, end in an order that hangs on nanoseconds: \"in order\" compares the \
+         first of them to end with the first, and so on. \"Same flows held\": in how many runs \
+         exactly the flows of the simulation were held by flow control. Within: runs in which \
          no flow, in order, is off by more than {}.\n\n",
         percent(WITHIN)
     );
@@ -183,8 +185,9 @@ fn pauses(runs: &[&Attempt]) -> (Option<f64>, Option<f64>) {
 /// The metric with each dilation.
 fn invariance(study: &Study) -> String {
     let mut out = String::from(
-        "## Dilations\n\nWhat a scenario does must not depend on how slowly it is run: medians over \
-         the runs that count, and by how much they are off that of the first dilation at most.\n\n",
+        "## Dilations\n\nWhat a scenario does must not depend on how slowly it is run: medians \
+         over the runs that count, and by how much they are off that of the first dilation at \
+         most.\n\n",
     );
     let names: Vec<String> = study.dilations.iter().map(ToString::to_string).collect();
     let mut columns = vec!["", "of", "metric"];
