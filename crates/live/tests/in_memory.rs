@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use weir_core::{Bytes, NodeId, PortId, Time};
 use weir_live::codec::Codec;
+use weir_live::compare::SideBySide;
 use weir_live::shell::{Plan, Shell, reason};
+use weir_results::comparison::Comparison;
 use weir_results::lineup::{Lineup, Otherwise, Request, Setting};
+use weir_results::run::{Perf, Run};
 use weir_sim::Outcome;
 use weir_sim::stations::{Ended, Station, run_apart};
 
@@ -116,6 +119,43 @@ fn marks_telemetry_and_answers_survive_as_bytes() {
         same(&plain, &live, sets[0]);
         assert_eq!(refused, 0, "{sets:?}");
     }
+}
+
+#[test]
+fn flows_that_stand_for_each_other_are_compared_in_the_order_of_their_ends() {
+    let sets = ["traffic.0.size=200KB"];
+    let [pfc, none] = ["pfc", "none"].map(|scheme| load("incast", scheme, &sets));
+    let topology = &pfc.settings[0].experiment.topology;
+    let (a, b) = (simulated(&pfc.settings[0]), simulated(&none.settings[0]));
+    let same = SideBySide::new(topology, &a, &a);
+    assert_eq!((same.worst_flow(), same.worst_rank()), (Some(0.0), Some(0.0)));
+    assert!(same.same_held() && !same.flows_held.is_empty());
+    let side = SideBySide::new(topology, &a, &b);
+    // eight senders that begin together, of one class and size: one group
+    let ends: Vec<[f64; 2]> =
+        side.ranks.iter().map(|p| [p.simulated, p.live].map(|x| x.expect("it ends"))).collect();
+    assert_eq!(ends.len(), 8);
+    assert!(ends.windows(2).all(|w| w[0][0] <= w[1][0] && w[0][1] <= w[1][1]), "{ends:?}");
+    // nobody is held without flow control
+    assert!(!side.same_held());
+}
+
+#[test]
+fn the_page_of_a_live_run_says_so() {
+    let lineup = load("incast", "pfc", &["traffic.0.size=20KB"]);
+    let setting = &lineup.settings[0];
+    let (e, variant) = (&setting.experiment, setting.with_seed(1));
+    let outcome = simulated(setting);
+    let mut run = Run::of_outcome(e, variant, e.config(variant), outcome, Perf::default());
+    let page = |run: &Run| {
+        weir_results::report::page(
+            &Comparison::of(&lineup, vec![(0, run.clone())]),
+            "weir live run incast",
+        )
+    };
+    assert!(!page(&run).contains("real frames"));
+    run.made = Some("Live: real frames & no simulation".into());
+    assert!(page(&run).contains("Live: real frames &amp; no simulation"));
 }
 
 /// A small generator: the test prints its seed with every failure, and needs no more of it.

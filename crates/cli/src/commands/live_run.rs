@@ -136,7 +136,13 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
         setup_cpu_seconds: None,
         wall_seconds: began.elapsed().as_secs_f64(),
     };
-    let live = Run::of_outcome(e, variant, e.config(variant), outcome, perf);
+    let mut live = Run::of_outcome(e, variant, e.config(variant), outcome, perf);
+    live.made = Some(format!(
+        "Live: real frames between network namespaces of one machine, {} times slower than the \
+         scenario. Times are those of a kernel, not of the simulator; live.json says how late \
+         frames were.",
+        settings.dilation.get()
+    ));
     let side = match beside {
         true => {
             let simulated = weir_results::run::run(e, variant, &Meter::new(1), 0)?;
@@ -239,7 +245,7 @@ fn settings(
     let e = &*setting.experiment;
     let config = e.config(setting.with_seed(seed));
     let bound = args.bound.unwrap_or_else(|| frame_time(&e.topology, &config));
-    let machine = Machine::measure();
+    let machine = Machine::measure(args.real_time);
     let least = machine.least_dilation(&e.topology, &config, bound);
     let dilation = match args.dilate {
         Dilate::Auto => least,

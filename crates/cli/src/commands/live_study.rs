@@ -166,6 +166,9 @@ impl Maker<'_> {
         if let Some(runs) = self.args.runs {
             words += &format!(" --runs {runs}");
         }
+        if self.args.tries != 3 {
+            words += &format!(" --tries {}", self.args.tries);
+        }
         if !self.args.dilate.is_empty() {
             let list: Vec<String> = self.args.dilate.iter().map(ToString::to_string).collect();
             words += &format!(" --dilate {}", list.join(","));

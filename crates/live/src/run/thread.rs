@@ -6,9 +6,9 @@ use crate::clock::Clock;
 use crate::lab::Lab;
 use crate::lateness::PortTimes;
 use crate::log::Lines;
+use crate::machine::prepare;
 use crate::shell::{Counts, Outgoing, Plan, Shell};
 use crate::socket::{Sent, Sockets, real_time_ns};
-use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use weir_core::{NodeId, PortId, Time};
@@ -69,9 +69,7 @@ impl Node<'_> {
         self.lab.enter(id).map_err(|error| error.to_string())?;
         let ports = self.e.topology.ports(id).len();
         let mut sockets = Sockets::open(ports).map_err(|e| format!("no packet socket: {e}"))?;
-        // 50 us by default; without it, sleeps are a little longer
-        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        let real_time = self.settings.real_time && crate::sys::real_time().is_ok();
+        let real_time = prepare(self.settings.real_time);
         let logged = self.settings.logged;
         let mut shell = Shell::new(station, &self.e.topology, self.config, plan, logged);
         self.board.ready.fetch_add(1, Ordering::AcqRel);

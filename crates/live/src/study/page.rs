@@ -227,7 +227,13 @@ fn reasons(study: &Study) -> String {
     );
     heads(
         &mut out,
-        &["", "dilation", "invalid runs", "latest frame, median", "worst flow, median"],
+        &[
+            "",
+            "dilation",
+            "invalid runs",
+            "99.9 % of frames less late than, median",
+            "worst in order, median",
+        ],
     );
     let mut why: BTreeMap<String, usize> = BTreeMap::new();
     for cell in &study.cells {
