@@ -103,10 +103,11 @@ fn link_name(e: &Experiment, link: LinkId) -> String {
     format!("{}-{}", e.topology.name(link.a.0), e.topology.name(link.b.0))
 }
 
-/// The queues of a pipelined switch against the largest frame.
-fn pipeline(e: &Experiment, out: &mut Diagnostics) {
+/// The limits of egress queues against the largest frame.
+fn egress(e: &Experiment, out: &mut Diagnostics) {
     let (spec, frame) = (&e.scenario.switch, e.scenario.nic.config.max_frame());
-    let Some(longest) = spec.config.longest_egress() else { return };
+    let bounds = [spec.config.longest_egress(), spec.config.shortest_egress()];
+    let Some(longest) = bounds.into_iter().flatten().min() else { return };
     if longest < frame {
         let error = Diagnostic::error("an egress queue is too small for a full frame");
         let label = format!("a queue holds at most {longest}, a frame is {frame}");
@@ -116,7 +117,7 @@ fn pipeline(e: &Experiment, out: &mut Diagnostics) {
 
 /// Thresholds against links and memory.
 pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
-    pipeline(e, out);
+    egress(e, out);
     pool(e, out);
     let spec = &e.scenario.switch;
     let Some(need) = headroom_need(e) else { return };

@@ -371,6 +371,14 @@ impl SwitchConfig {
 }
 
 impl SwitchConfig {
+    /// The most that every egress queue of a shared-memory switch may hold at least when all others
+    /// are empty; `None` without thresholds there.
+    pub fn shortest_egress(&self) -> Option<Bytes> {
+        let of = self.egress?;
+        let share = of.share.map_or(Bytes::MAX, |s| weir_fc::share_of(s.pool, s.shift));
+        Some(of.limit.min(of.lossless).min(share))
+    }
+
     /// The most that an egress queue of a pipelined switch may hold; `None` in shared memory.
     pub fn longest_egress(&self) -> Option<Bytes> {
         self.pipeline.map(|p| match p.limits {

@@ -48,13 +48,11 @@ fn check(config: &Config) -> Result<(), SimError> {
     if let Some(pipeline) = config.switch.pipeline {
         check_pipeline(config, &pipeline)?;
     }
-    if let Some(egress) = config.switch.egress {
-        let frame = config.nic.max_frame();
-        let shortest = egress.limit.min(egress.lossless);
-        if shortest < frame {
-            let valid = "an egress queue holds at least one full frame";
-            return setting("egress limit", shortest.to_string(), valid);
-        }
+    if let Some(shortest) = config.switch.shortest_egress()
+        && shortest < config.nic.max_frame()
+    {
+        let valid = "an egress queue holds at least one full frame";
+        return setting("egress limit", shortest.to_string(), valid);
     }
     if let Some(ecn) = config.switch.ecn
         && ecn.kmin > ecn.kmax

@@ -207,10 +207,10 @@ fn egress(number: u64, cfg: &mut Config, what: &mut Vec<String>) {
     }
     let frame = 2_000;
     let limit = Bytes::new(frame + s.below(60_000));
-    let share = EgressShare {
-        shift: one_of(&mut s, &[-7, -1, 0, 1, 3, 8]),
-        pool: Bytes::new(s.between(1, 300_000)),
-    };
+    let shift: i8 = one_of(&mut s, &[-7, -1, 0, 1, 3, 8]);
+    // a share of all of it holds a frame
+    let least = frame << shift.max(0);
+    let share = EgressShare { shift, pool: Bytes::new(least + s.below(300_000)) };
     let lossless = Bytes::new(frame + s.below(100_000));
     let egress = EgressThresholds {
         limit: if one_in(&mut s, 2) { limit } else { Bytes::MAX },
