@@ -114,7 +114,14 @@ fn advise_refuses_what_makes_no_sense() {
         (vec!["advise", "--speed", "1bps", "--length", "4m"], "100 kb/s"),
         (
             vec![
-                "advise", "--speed", "1G", "--length", "4m", "--mtu", "1500", "--lossless-mtu",
+                "advise",
+                "--speed",
+                "1G",
+                "--length",
+                "4m",
+                "--mtu",
+                "1500",
+                "--lossless-mtu",
                 "9000",
             ],
             "above the MTU",

@@ -99,8 +99,7 @@ pub use interface::{FlowControl, IngressWait, PortQueue, StateSize, Verdict, Vio
 pub use layout::{EgressRoom, Group, OnDemand, PrioritySchedule, QueueLayout, QueueSpec};
 pub use mmu::{
     Cell, EgressLimit, EgressShare, EgressThresholds, Mmu, MmuConfig, PortThresholds, Refusal,
-    SharedLimits, StageLimits, Thresholds,
-    share_of,
+    SharedLimits, StageLimits, Thresholds, share_of,
 };
 pub use params::{Choices, Fallback, Kind, Param, ParamError, Value, Values};
 pub use pipelined::{OnFull, Pipelined};

@@ -219,7 +219,8 @@ fn per_speed_buffer(e: &Experiment, out: &mut Diagnostics) {
                 continue;
             };
             let need = headroom(l.rate, l.delay, &hop, &s.link);
-            let limit = xoff.saturating_add(hop.stored()).saturating_add(need).get().saturating_sub(1);
+            let limit =
+                xoff.saturating_add(hop.stored()).saturating_add(need).get().saturating_sub(1);
             all = all.saturating_add(limit.saturating_mul(lossless));
             highest = highest.max(xoff);
         }

@@ -7,10 +7,7 @@ use weir_core::Bytes;
 use weir_fc::{Cell, EgressShare, EgressThresholds};
 
 /// Thresholds of egress queues, and where they were written. `buffer` is all memory.
-pub(crate) fn read(
-    f: &mut Fields<'_>,
-    buffer: Bytes,
-) -> (Option<EgressThresholds>, Option<Span>) {
+pub(crate) fn read(f: &mut Fields<'_>, buffer: Bytes) -> (Option<EgressThresholds>, Option<Span>) {
     let at = f.item("egress").map(|item| item.span);
     let Some(Or::Is(mut t)) = f.table("egress") else { return (None, at) };
     let (limit, lossless) = (bytes(&mut t, "limit"), bytes(&mut t, "lossless"));

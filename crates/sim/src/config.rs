@@ -16,9 +16,7 @@ use weir_cc::ecn::Marking;
 use weir_cc::tcp::TcpParams;
 use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, LinkId, NodeId, Priority, PrioritySet, Rate, Ratio, Response, Time};
-use weir_fc::{
-    Cell, EgressThresholds, OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values,
-};
+use weir_fc::{Cell, EgressThresholds, OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
 
 /// The settings of one run.
 #[derive(Clone, Debug)]

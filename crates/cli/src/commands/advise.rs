@@ -50,7 +50,8 @@ pub(crate) fn advise(args: &Advise, terminal: &Terminal) -> anyhow::Result<Statu
         }
         text.push_str("\n\n  as keys of a scenario\n");
         let keys = advice.scenario_keys();
-        let keys: Vec<String> = keys.lines().map(|l| format!("    {l}").trim_end().into()).collect();
+        let keys: Vec<String> =
+            keys.lines().map(|l| format!("    {l}").trim_end().into()).collect();
         text.push_str(keys.join("\n").trim_end());
         texts.push(text);
         values.push(value);

@@ -282,7 +282,8 @@ fn cells_are_charged_whole_and_given_back_whole() {
 fn dynamic_thresholds_are_compared_with_cells() {
     for size in [150, 200] {
         let mut m = dynamic(5000, 0, 500, 0).in_cells(Cell::new(Bytes::new(200)));
-        let shared = (0..100).take_while(|_| !m.should_pause(IN, P) && m.admit(IN, P, size).is_ok());
+        let shared =
+            (0..100).take_while(|_| !m.should_pause(IN, P) && m.admit(IN, P, size).is_ok());
         assert_eq!(shared.count(), 10, "packets of {size} B");
         m.audit().unwrap();
         (0..10).for_each(|_| _ = m.release(IN, P, size));

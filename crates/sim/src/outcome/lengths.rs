@@ -57,7 +57,8 @@ impl QueueStats {
 
     /// The mean by the upper edges of the bins; at most 3.2 % above the true value.
     pub(crate) fn mean_of_bins(&self) -> f64 {
-        let area: u128 = self.distribution().map(|(b, t)| u128::from(b.get()) * u128::from(t)).sum();
+        let area: u128 =
+            self.distribution().map(|(b, t)| u128::from(b.get()) * u128::from(t)).sum();
         if self.time == Time::ZERO { 0.0 } else { area as f64 / self.time.as_ps() as f64 }
     }
 
