@@ -244,6 +244,19 @@ fn the_incidents_are_what_their_chapter_says() {
     assert!(figure(&found, "lost", "before") > 0.0);
     assert_eq!(figure(&found, "lost", "after"), 0.0);
 
+    let storm = incident("storm.toml");
+    let prevention = "slow-receiver.0.storm-prevention=100us";
+    let found = json(&["diff", &storm, &storm, "--set-b", prevention, "--seeds", "1..3", "--json"]);
+    let of_background = |name: &str, side: &str| {
+        let rows = found["figures"].as_array().expect("figures");
+        let wanted = |r: &&Value| r["figure"] == name && r["class"] == "background";
+        rows.iter().find(wanted).and_then(|r| r[side].as_f64()).expect("a number")
+    };
+    let [sick, mended] = ["before", "after"].map(|side| of_background("slowdown_mean", side));
+    assert!(mended < 0.2 * sick, "{sick} {mended}");
+    assert_eq!(of_background("lost", "after"), 0.0);
+    assert!(figure(&found, "lost", "after") > 0.0, "what the sick host does not take");
+
     let bounce = incident("bounce.toml");
     assert_eq!(code(&["run", &bounce, "--deny", "deadlock"]), 1);
     let cured = ["run", &bounce, "--set", "routing.kind=up-down", "--deny", "deadlock"];

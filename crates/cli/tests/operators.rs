@@ -110,7 +110,22 @@ fn advise_refuses_what_makes_no_sense() {
         (vec!["advise", "--speed", "100G", "--length", "40"], "mm, cm, m, km"),
         (vec!["advise", "--speed", "0G", "--length", "40m"], "carries nothing"),
         (vec!["advise", "--speed", "1G", "--length", "4m", "--asic", "x"], "spectrum-1"),
-        (vec!["advise", "--speed", "1G", "--length", "4m", "--mtu", "3"], "64 to 65535"),
+        (vec!["advise", "--speed", "1G", "--length", "4m", "--mtu", "3"], "64 to 65517"),
+        (vec!["advise", "--speed", "1bps", "--length", "4m"], "100 kb/s"),
+        (
+            vec![
+                "advise",
+                "--speed",
+                "1G",
+                "--length",
+                "4m",
+                "--mtu",
+                "1500",
+                "--lossless-mtu",
+                "9000",
+            ],
+            "above the MTU",
+        ),
     ] {
         let output = weir(&args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

@@ -346,5 +346,6 @@ fn unused(made: &mut Made, switches: &[Switch]) {
     if !rest.is_empty() {
         made.notes.push(format!("tables that were not used: {}", rest.join(", ")));
     }
-    made.notes.push("cells: memory is counted in bytes of frames".into());
+    made.notes
+        .push("cells: memory is counted in bytes of frames, without `cell` in [switch]".into());
 }

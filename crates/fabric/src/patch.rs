@@ -1,6 +1,9 @@
 //! Changes as a JSON patch (RFC 6902).
 
+use crate::checks::{Options, check};
+use crate::config::Switch;
 use crate::finding::Finding;
+use crate::host::Host;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -28,17 +31,64 @@ impl Change {
     }
 }
 
+/// What fields of a file should be, by the keys that lead to them.
+type Fields = BTreeMap<Vec<String>, Option<String>>;
+
+/// How often files are checked again: a longer cable in one may ask for more headroom in another,
+/// and that for a larger pool.
+const ROUNDS: usize = 4;
+
+/// The patch of each switch, in their order. Changes may make others necessary: the patched files
+/// are checked again, until nothing is left that a patch can mend.
+pub fn mend(
+    switches: &[Switch],
+    hosts: &[Host],
+    options: &Options,
+    findings: &[Finding],
+) -> Vec<Vec<Value>> {
+    let mut fields: Vec<Fields> = vec![Fields::new(); switches.len()];
+    let mut found = findings.to_vec();
+    let mut patches: Vec<Vec<Value>> = vec![Vec::new(); switches.len()];
+    for _ in 0..ROUNDS {
+        for (switch, fields) in switches.iter().zip(&mut fields) {
+            fields.extend(wanted(switch.index, &found));
+        }
+        let each = switches.iter().zip(&fields);
+        let now: Vec<_> = each.map(|(switch, f)| operations(&switch.root, f)).collect();
+        if now == patches {
+            break;
+        }
+        patches = now;
+        let mut read_again = Vec::new();
+        let mended = switches.iter().zip(&patches).map(|(switch, patch)| {
+            let mut root = switch.root.clone();
+            apply(&mut root, patch).ok()?;
+            Switch::read(switch.index, &switch.file, &root.to_string(), &mut read_again).ok()
+        });
+        let Some(mended) = mended.collect::<Option<Vec<_>>>() else { break };
+        found = check(&mended, hosts, options, read_again);
+    }
+    patches
+}
+
 /// The patch of one file that makes all changes of the findings. Where two findings want the same
 /// field to be different, the larger number counts: all of them are least sizes.
 pub fn patch(file: usize, root: &Value, findings: &[Finding]) -> Vec<Value> {
-    let mut wanted: BTreeMap<&[String], &Option<String>> = BTreeMap::new();
-    let changes = findings.iter().flat_map(|f| &f.changes).filter(|c| c.file == file);
-    for change in changes {
-        let place = wanted.entry(&change.path).or_insert(&change.value);
+    operations(root, &wanted(file, findings))
+}
+
+fn wanted(file: usize, findings: &[Finding]) -> Fields {
+    let mut wanted = Fields::new();
+    for change in findings.iter().flat_map(|f| &f.changes).filter(|c| c.file == file) {
+        let place = wanted.entry(change.path.clone()).or_insert_with(|| change.value.clone());
         if number(&change.value) > number(place) {
-            *place = &change.value;
+            place.clone_from(&change.value);
         }
     }
+    wanted
+}
+
+fn operations(root: &Value, wanted: &Fields) -> Vec<Value> {
     let mut operations = Vec::new();
     let mut made: Vec<String> = Vec::new();
     for (path, value) in wanted {

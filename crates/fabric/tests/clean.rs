@@ -110,6 +110,35 @@ fn a_patch_mends_what_it_can() {
     assert!(patch::patch(0, &switch.root, &found).is_empty());
 }
 
+/// The spine's cable is longer than it says: with the true length both ends need more headroom
+/// than before, which only a second look shows.
+#[test]
+fn a_patch_mends_what_its_own_changes_make_necessary() {
+    let (mut a, b) = (leaf(), spine());
+    a["CABLE_LENGTH"]["AZURE"]["Ethernet8"] = json!("300m");
+    let read_both = |roots: &[Value]| {
+        let mut out = Vec::new();
+        let read = |(i, root): (usize, &Value)| {
+            Switch::read(i, "x.json", &root.to_string(), &mut out).expect("a JSON object")
+        };
+        let switches: Vec<Switch> = roots.iter().enumerate().map(read).collect();
+        let found = check(&switches, &[], &options(), out);
+        (switches, found)
+    };
+    let mut roots = vec![a, b];
+    let (switches, found) = read_both(&roots);
+    let patches = patch::mend(&switches, &[], &options(), &found);
+    for (root, patch) in roots.iter_mut().zip(&patches) {
+        patch::apply(root, patch).expect("it fits");
+    }
+    let (switches, left) = read_both(&roots);
+    let again = patch::mend(&switches, &[], &options(), &left);
+    assert!(again.iter().all(Vec::is_empty), "{again:#?}");
+    let codes: Vec<&str> = left.iter().map(|f| f.code.code).collect();
+    assert!(!codes.contains(&"SN214") && !codes.contains(&"SN408"), "{:#?}", shown(&left));
+    assert!(codes.iter().all(|code| *code == "SN207"), "the name of the profile: {codes:?}");
+}
+
 #[test]
 fn sarif_and_json_name_file_line_and_code() {
     let mut c = leaf();

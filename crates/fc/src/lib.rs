@@ -98,8 +98,8 @@ pub use hints::{Hints, Interest};
 pub use interface::{FlowControl, IngressWait, PortQueue, StateSize, Verdict, Violation, Waits};
 pub use layout::{EgressRoom, Group, OnDemand, PrioritySchedule, QueueLayout, QueueSpec};
 pub use mmu::{
-    EgressLimit, Mmu, MmuConfig, PortThresholds, Refusal, SharedLimits, StageLimits, Thresholds,
-    share_of,
+    Cell, EgressLimit, EgressShare, EgressThresholds, Mmu, MmuConfig, PortThresholds, Refusal,
+    SharedLimits, StageLimits, Thresholds, share_of,
 };
 pub use params::{Choices, Fallback, Kind, Param, ParamError, Value, Values};
 pub use pipelined::{OnFull, Pipelined};

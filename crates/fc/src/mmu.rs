@@ -13,14 +13,22 @@
 //! * [`Thresholds::Pool`]: one tail-drop pool without pauses.
 //!
 //! In a pipelined switch ([`Mmu::in_stages`]) a packet is charged to its ingress only until the
-//! packet processor has moved it on ([`Mmu::forward`]); its egress queue is bounded, too.
+//! packet processor has moved it on ([`Mmu::forward`]); its egress queue is bounded, too. In shared
+//! memory, egress queues may have [thresholds](EgressThresholds), and packets may be charged the
+//! [cells](Cell) that they take.
 
+mod audit;
+mod cells;
+mod egress;
 mod reasons;
 mod shared_headroom;
 mod staged;
 
+pub use cells::Cell;
+pub use egress::{EgressShare, EgressThresholds};
 pub use staged::{EgressLimit, SharedLimits, StageLimits};
 
+use egress::Egress;
 use shared_headroom::SharedHeadroom;
 use staged::Staged;
 use std::ops::Range;
@@ -137,14 +145,18 @@ pub struct Mmu {
     /// there is none; where it moves, it may begin at once.
     levels: Vec<Levels>,
     dynamic: bool,
-    /// Release takes more than the plain accounts: dynamic or in stages.
+    /// Release takes more than the plain accounts: dynamic, in stages, in cells, or counted at the
+    /// egress.
     release_has_rules: bool,
-    /// Admission takes more than the plain accounts: dynamic or from a pool in stages.
+    /// Admission takes more than the plain accounts: dynamic, from a pool in stages, in cells, or
+    /// counted at the egress.
     admission_has_rules: bool,
     staged: Option<Box<Staged>>,
     /// Per (port, priority): bytes stored in headroom; empty unless dynamic.
     headroom_used: Vec<Bytes>,
     shared_headroom: SharedHeadroom,
+    cell: Option<Cell>,
+    egress: Option<Box<Egress>>,
 }
 
 /// Where a pause begins and ends.
@@ -226,7 +238,16 @@ impl Mmu {
             staged: None,
             headroom_used: if dynamic { vec![Bytes::ZERO; slots] } else { Vec::new() },
             shared_headroom: SharedHeadroom::NONE,
+            cell: None,
+            egress: None,
         }
+    }
+
+    /// Whether packets need more than the plain accounts.
+    fn find_rules(&mut self) {
+        let more = self.cell.is_some() || self.egress.as_ref().is_some_and(|e| e.counts());
+        self.release_has_rules |= more;
+        self.admission_has_rules |= more;
     }
 
     /// Prefetches the accounts of a port.
@@ -321,7 +342,7 @@ impl Mmu {
     /// dynamic thresholds, if it needs no headroom and none is in use, which would be given back
     /// first.
     fn transits_by_all_rules(&self, port: PortId, priority: Priority, size: Bytes) -> bool {
-        if self.staged.is_some() {
+        if self.staged.is_some() || self.cell.is_some() {
             return false;
         }
         let Thresholds::Dynamic { reserve, shift, .. } = &self.config.thresholds else {
@@ -368,10 +389,13 @@ impl Mmu {
     }
 
     /// From now on this ingress is quiet while the bytes it holds are in `range`: the scheme needs
-    /// no notification of its packets. A lossless ingress with dynamic thresholds is never quiet:
-    /// the memory itself counts each of its packets in the shared pool.
+    /// no notification of its packets. Never quiet are a lossless ingress with dynamic thresholds
+    /// and a lossy one that is counted at the egress, because the memory itself counts each of
+    /// their packets in a pool, and any ingress whose packets are charged in cells.
     pub fn set_quiet(&mut self, port: PortId, priority: Priority, range: Range<Bytes>) {
-        let moves = self.dynamic && self.is_lossless(priority);
+        let moves = self.dynamic && self.is_lossless(priority)
+            || self.cell.is_some()
+            || self.counts_at_egress(priority);
         let ingress = &mut self.ingress[slot(port, priority)];
         ingress.quiet_from = range.start;
         ingress.quiet_below = if moves { Bytes::ZERO } else { range.end.min(ingress.limit) };
@@ -419,7 +443,7 @@ impl Mmu {
         priority: Priority,
         size: Bytes,
     ) -> Result<(), Refusal> {
-        let s = slot(port, priority);
+        let (s, size) = (slot(port, priority), self.charge(size));
         if !self.config.exempt.contains(priority) {
             if self.used + size > self.config.buffer {
                 return Err(Refusal::BufferFull);
@@ -436,6 +460,11 @@ impl Mmu {
         }
         if let Some(staged) = &mut self.staged {
             staged.enters(s, size);
+        }
+        if self.counts_at_egress(priority)
+            && let Some(egress) = &mut self.egress
+        {
+            egress.lossy_used += size;
         }
         self.ingress[s].bytes += size;
         self.used += size;
@@ -474,9 +503,9 @@ impl Mmu {
     #[inline(always)]
     pub fn release(&mut self, port: PortId, priority: Priority, size: u16) -> bool {
         let s = slot(port, priority);
-        let size = Bytes::from(size);
+        let mut size = Bytes::from(size);
         if self.release_has_rules {
-            self.release_by_all_rules(s, priority, size);
+            size = self.release_by_all_rules(s, priority, size);
         }
         let Ingress { bytes, quiet_from, quiet_below, .. } =
             self.ingress.get_mut(s).expect(NO_PORT);
@@ -487,8 +516,15 @@ impl Mmu {
         quiet
     }
 
+    /// The rare or costly part of release. Returns what the packet was charged.
     #[inline(never)]
-    fn release_by_all_rules(&mut self, s: usize, priority: Priority, size: Bytes) {
+    fn release_by_all_rules(&mut self, s: usize, priority: Priority, size: Bytes) -> Bytes {
+        let size = self.charge(size);
+        if self.counts_at_egress(priority)
+            && let Some(egress) = &mut self.egress
+        {
+            egress.lossy_used -= size;
+        }
         if let Some(staged) = &mut self.staged {
             // it had left the ingress's account before: put back what is about to be taken again
             staged.leaves(s, size);
@@ -503,6 +539,7 @@ impl Mmu {
             self.shared_headroom.used -= from_headroom;
             self.shared_used -= from_shared;
         }
+        size
     }
 
     /// Whether this ingress should be paused, tested after each admission.
@@ -545,39 +582,6 @@ impl Mmu {
         let beyond = self.beyond_reserve(s, *reserve);
         self.headroom_used[s] == Bytes::ZERO
             && (beyond == Bytes::ZERO || beyond + *resume_offset <= self.threshold(shift, port))
-    }
-
-    /// Checks that the parts add up to the whole.
-    pub fn audit(&self) -> Result<(), String> {
-        let sum: Bytes = self.ingress.iter().map(|i| i.bytes).sum();
-        let forwarded = self.staged.as_ref().map_or(Bytes::ZERO, |s| s.forwarded());
-        if sum + forwarded != self.used {
-            return Err(format!(
-                "ingress counters add up to {} B, the buffer to {} B",
-                sum.get(),
-                self.used.get()
-            ));
-        }
-        if let Some(staged) = &self.staged {
-            staged.audit(self.used)?;
-        }
-        if self.headroom_used.iter().copied().sum::<Bytes>() != self.shared_headroom.used {
-            return Err(format!("{:?} is not the sum of headrooms", self.shared_headroom));
-        }
-        if let Thresholds::Dynamic { reserve, .. } = self.config.thresholds {
-            let shared: Bytes = (0..self.ingress.len())
-                .filter(|s| self.config.lossless.contains(Priority::ALL[s % Priority::COUNT]))
-                .map(|s| self.beyond_reserve(s, reserve))
-                .sum();
-            if shared != self.shared_used {
-                return Err(format!(
-                    "ingresses use {} B of shared memory, the pool counts {} B",
-                    shared.get(),
-                    self.shared_used.get()
-                ));
-            }
-        }
-        Ok(())
     }
 }
 

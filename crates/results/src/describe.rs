@@ -6,7 +6,7 @@ use crate::table::{Column, TextTable, paint};
 use std::collections::BTreeSet;
 use weir_core::format;
 use weir_core::{Bytes, NodeId, Priority, Rate, Response, Time};
-use weir_fc::{IngressBound, OnFull, StageLimits};
+use weir_fc::{EgressThresholds, IngressBound, OnFull, StageLimits};
 use weir_net::analysis::{Census, LongestPath, RttModel, bisection, oversubscription};
 use weir_scenario::FaultSpec;
 use weir_scenario::checks::{Circle, circle, headroom_need};
@@ -105,6 +105,20 @@ fn processor(p: &PipelineConfig) -> String {
     format!("{} packets/s, {} {place}, {limits}, a full one {full}", p.rate, p.delay)
 }
 
+/// What egress queues may hold.
+fn egress_thresholds(egress: &EgressThresholds) -> String {
+    let limit = |bytes: Bytes| match bytes {
+        Bytes::MAX => "no limit".to_owned(),
+        bytes => bytes.to_string(),
+    };
+    let share = egress.share.map(|s| {
+        let alpha = alpha_text(s.shift);
+        format!(" and {alpha} of what is free of {}", limit(s.pool))
+    });
+    let (lossy, share) = (limit(egress.limit), share.unwrap_or_default());
+    format!("lossy {lossy}{share}; lossless {}", limit(egress.lossless))
+}
+
 /// Every setting as it will be used.
 pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
@@ -113,6 +127,12 @@ pub fn settings(e: &Experiment, c: &Config) -> Vec<(String, String)> {
     add("buffer per switch", c.switch.buffer.to_string());
     if let Some(pool) = c.switch.headroom_pool {
         add("headroom pool", format!("{pool} for all ports together"));
+    }
+    if let Some(egress) = c.switch.egress {
+        add("egress thresholds", egress_thresholds(&egress));
+    }
+    if let Some(cell) = c.switch.cell {
+        add("memory", format!("in cells of {}", cell.bytes()));
     }
     add("lossless priorities", c.switch.lossless.to_string());
     if let Some(need) = headroom_need(e) {
@@ -355,15 +375,20 @@ fn thresholds_text(c: &Config, thresholds: ThresholdConfig) -> String {
         }
         ThresholdConfig::Dynamic { shift, reserve, resume_offset, headroom } => {
             let headroom = headroom.map_or_else(|| "as needed".into(), |b: Bytes| b.to_string());
-            let alpha = match shift {
-                0.. => format!("1/{}", 1u32 << shift),
-                _ => (1u32 << shift.unsigned_abs()).to_string(),
-            };
+            let alpha = alpha_text(shift);
             format!(
                 "dynamic: alpha {alpha}, reserve {reserve}, resume offset {resume_offset}, \
                  headroom {headroom}",
             )
         }
+    }
+}
+
+/// 2^-shift.
+fn alpha_text(shift: i8) -> String {
+    match shift {
+        0.. => format!("1/{}", 1u32 << shift),
+        _ => (1u32 << shift.unsigned_abs()).to_string(),
     }
 }
 

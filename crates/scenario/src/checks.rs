@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use weir_core::{Bytes, LinkId, NodeId, PortId, Time};
 use weir_net::{Routes, validate_path};
 use weir_sim::HORIZON;
-use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, dynamic_headroom, headroom};
+use weir_sim::config::{Hop, IngressLimit, Stop, ThresholdConfig, dynamic_headroom, headroom};
 use weir_traffic::FlowSpec;
 
 /// The headroom a link needs, and which link that is.
@@ -40,12 +40,12 @@ pub struct HeadroomNeed {
 /// The greatest headroom any link into a switch needs.
 pub fn headroom_need(e: &Experiment) -> Option<HeadroomNeed> {
     let s = &e.scenario;
-    let frame = s.nic.config.max_frame();
+    let hop = Hop::of(&s.switch.config, &s.nic.config);
     let into_switch = |l: &weir_net::Link| [l.a.0, l.b.0].iter().any(|&n| !e.topology.is_host(n));
     let links = e.topology.links().iter().enumerate().filter(|(_, l)| into_switch(l));
     let needs = links.map(|(i, l)| HeadroomNeed {
         link: LinkId::from_index(i),
-        bytes: headroom(l.rate, l.delay, s.switch.config.latency, frame, &s.link),
+        bytes: headroom(l.rate, l.delay, &hop, &s.link),
     });
     needs.max_by_key(|need| (need.bytes, std::cmp::Reverse(need.link)))
 }
@@ -103,10 +103,11 @@ fn link_name(e: &Experiment, link: LinkId) -> String {
     format!("{}-{}", e.topology.name(link.a.0), e.topology.name(link.b.0))
 }
 
-/// The queues of a pipelined switch against the largest frame.
-fn pipeline(e: &Experiment, out: &mut Diagnostics) {
+/// The limits of egress queues against the largest frame.
+fn egress(e: &Experiment, out: &mut Diagnostics) {
     let (spec, frame) = (&e.scenario.switch, e.scenario.nic.config.max_frame());
-    let Some(longest) = spec.config.longest_egress() else { return };
+    let bounds = [spec.config.longest_egress(), spec.config.shortest_egress()];
+    let Some(longest) = bounds.into_iter().flatten().min() else { return };
     if longest < frame {
         let error = Diagnostic::error("an egress queue is too small for a full frame");
         let label = format!("a queue holds at most {longest}, a frame is {frame}");
@@ -116,11 +117,11 @@ fn pipeline(e: &Experiment, out: &mut Diagnostics) {
 
 /// Thresholds against links and memory.
 pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
-    pipeline(e, out);
+    egress(e, out);
     pool(e, out);
     let spec = &e.scenario.switch;
     let Some(need) = headroom_need(e) else { return };
-    let frame = e.scenario.nic.config.max_frame();
+    let frame = Hop::of(&spec.config, &e.scenario.nic.config).stored();
     let ports = e.topology.switches().map(|n| e.topology.ports(n).len()).max().unwrap_or(0) as u64;
     let lossless = spec.config.lossless.len() as u64;
     match spec.config.thresholds {
@@ -176,13 +177,13 @@ pub(crate) fn memory(e: &Experiment, out: &mut Diagnostics) {
 /// switch.
 fn dynamic_buffer(e: &Experiment, reserve: Bytes, given: Option<Bytes>, out: &mut Diagnostics) {
     let (s, spec) = (&e.scenario, &e.scenario.switch);
-    let (frame, latency) = (s.nic.config.max_frame(), spec.config.latency);
+    let hop = Hop::of(&spec.config, &s.nic.config);
     let (lossless, pool) = (spec.config.lossless.len() as u64, spec.config.headroom_pool);
     let set_aside = |switch: NodeId| -> (Bytes, usize) {
         let ports = e.topology.ports(switch);
         let each = ports.iter().map(|end| {
             let l = e.topology.link(end.link);
-            let auto = || dynamic_headroom(l.rate, l.delay, latency, frame, &s.link);
+            let auto = || dynamic_headroom(l.rate, l.delay, &hop, &s.link);
             let own = if pool.is_some() { Some(Bytes::ZERO) } else { given };
             own.unwrap_or_else(auto).saturating_add(reserve).get().saturating_mul(lossless)
         });
@@ -207,18 +208,19 @@ fn per_speed_buffer(e: &Experiment, out: &mut Diagnostics) {
     if spec.config.buffer == Bytes::MAX {
         return;
     }
-    let (frame, latency) = (s.nic.config.max_frame(), spec.config.latency);
+    let hop = Hop::of(&spec.config, &s.nic.config);
     let lossless = spec.config.lossless.len() as u64;
     // all that the ingresses of a switch may hold, and the highest pause threshold
     let of_switch = |n: NodeId| -> (Bytes, Bytes) {
         let (mut all, mut highest) = (0u64, Bytes::ZERO);
         for l in e.topology.ports(n).iter().map(|end| e.topology.link(end.link)) {
-            let ThresholdConfig::Static { xoff, .. } = spec.config.thresholds.at(l.rate, frame)
+            let ThresholdConfig::Static { xoff, .. } = spec.config.thresholds.at(l.rate, hop.frame)
             else {
                 continue;
             };
-            let need = headroom(l.rate, l.delay, latency, frame, &s.link);
-            let limit = xoff.saturating_add(frame).saturating_add(need).get().saturating_sub(1);
+            let need = headroom(l.rate, l.delay, &hop, &s.link);
+            let limit =
+                xoff.saturating_add(hop.stored()).saturating_add(need).get().saturating_sub(1);
             all = all.saturating_add(limit.saturating_mul(lossless));
             highest = highest.max(xoff);
         }

@@ -167,6 +167,7 @@ impl Experiment {
                 || !self.faults.is_empty()
                 || !self.receivers.is_empty()
                 || switch.watchdog.is_some()
+                || switch.egress.is_some()
                 // what comes too early is thrown away, which no later packet may reveal
                 || !keeps_order && nic.reliability == Reliability::GoBackN
                 || drops_when_full(switch.pipeline.as_ref(), &scheme);

@@ -1,13 +1,17 @@
 //! The keys of a scenario file as data: one table serves the reader, its error messages, the
 //! JSON schema and the reference in the book.
 
+mod egress;
 mod fault;
 mod job;
+mod pipeline;
 mod receiver;
 mod run;
 
+pub use egress::EGRESS;
 pub use fault::FAULT;
 pub use job::JOB;
+pub use pipeline::{PIPELINE, SHARED_POOL};
 pub use receiver::SLOW_RECEIVER;
 pub use run::{PROBE, REFERENCE, REPORT, RUN, VARIANT};
 use weir_core::Response;
@@ -181,68 +185,6 @@ pub const WATCHDOG: &[Key] = &[
     ),
 ];
 
-/// The packet processor of a pipelined switch.
-pub const PIPELINE: &[Key] = &[
-    key(
-        "rate",
-        Kind::Whole { min: 1, max: 1_000_000_000_000 },
-        "1000000",
-        "Packets per second of the processor, independent of their size.",
-    ),
-    key("delay", Kind::Time(&[]), "25us", "Latency of a packet in addition to its processing."),
-    key(
-        "delay-at",
-        Kind::Choice(&["before", "after"]),
-        "before",
-        "Where the delay applies. `before`: between arrival and processing. `after`: between \
-         processing and the egress queue.",
-    ),
-    key(
-        "egress",
-        Kind::Size(&[]),
-        "60KB",
-        "Largest number of bytes of an egress queue (port, priority). ACKs have no limit.",
-    ),
-    key(
-        "on-full",
-        Kind::Choice(&["drop", "stop"]),
-        "drop",
-        "What happens to a packet of a lossless priority whose egress queue is full: `drop` it, or \
-         `stop` the processor for all ports and priorities until there is room. PFC's `on-full` \
-         overrides it, CaPFC always drops, and packets of other priorities are always dropped.",
-    ),
-];
-
-/// The shared memory of a pipelined switch.
-pub const SHARED_POOL: &[Key] = &[
-    key("dedicated", Kind::Size(&[]), "8KB", "Dedicated memory of each (port, priority)."),
-    key(
-        "total",
-        Kind::Size(&[]),
-        "350KB",
-        "The pool: what all packets together may use beyond dedicated memory.",
-    ),
-    key(
-        "queue",
-        Kind::Size(&[]),
-        "80KB",
-        "Largest part of the pool for one queue, ingress or egress.",
-    ),
-    key("port", Kind::Size(&[]), "100KB", "Largest part of the pool for one side of a port."),
-    key(
-        "ingress",
-        Kind::Size(&[]),
-        "",
-        "Largest part of the pool for all ingress queues; default: total.",
-    ),
-    key(
-        "egress",
-        Kind::Size(&[]),
-        "",
-        "Largest part of the pool for all egress queues; default: total.",
-    ),
-];
-
 /// `[switch]`.
 pub const SWITCH: Section = Section {
     name: "switch",
@@ -303,6 +245,21 @@ pub const SWITCH: Section = Section {
             Kind::Table(WATCHDOG, &["off"]),
             "off",
             "PFC watchdog: what to do with a priority that stays held.",
+        ),
+        key(
+            "egress",
+            Kind::Table(EGRESS, &["off"]),
+            "off",
+            "Thresholds of egress queues (port, priority) in shared memory: a packet that finds \
+             its queue too long is dropped (`egress-full`).",
+        ),
+        key(
+            "cell",
+            Kind::Size(&["off"]),
+            "off",
+            "Memory is counted in cells of this size, whole ones for each packet. Headroom that \
+             is computed counts cells of the smallest packets. Lengths of egress queues, for \
+             marking and `egress`, stay in bytes. `off`: memory is counted in bytes.",
         ),
         key(
             "pipeline",

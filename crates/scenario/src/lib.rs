@@ -15,6 +15,7 @@ pub mod builtin;
 pub mod catalogue;
 pub mod checks;
 pub mod control;
+mod egress;
 pub mod experiment;
 mod faults;
 mod fields;

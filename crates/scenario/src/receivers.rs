@@ -5,7 +5,7 @@ use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use crate::{Files, ScenarioNames, keys};
 use weir_core::{Bytes, NodeId, PortId, Rate, Time};
 use weir_net::{Topology, nearest};
-use weir_sim::config::{LinkConfig, SlowReceiver, headroom};
+use weir_sim::config::{Hop, LinkConfig, SlowReceiver, headroom};
 use weir_traffic::params::Names;
 
 /// Slow receivers by the names of the hosts.
@@ -127,7 +127,8 @@ impl ReceiverSpec {
         let Self { rate, from, to, every, xoff, xon, buffer, prevention, .. } = *self;
         let need = |port: usize| {
             let link = topology.link(topology.port(host, PortId::from_index(port)).link);
-            headroom(link.rate, link.delay, links.latency, links.frame, links.link)
+            let hop = Hop { latency: links.latency, ..Hop::new(links.frame) };
+            headroom(link.rate, link.delay, &hop, links.link)
         };
         let ports = 0..topology.ports(host).len();
         let room: Bytes = ports.map(|port| need(port) + links.frame).sum();

@@ -1,7 +1,7 @@
 //! `[switch]`: memory, thresholds, queues, marking, watchdog.
 
 use super::fields::{At, Fields, Or, short};
-use super::{keys, pipeline};
+use super::{egress, keys, pipeline};
 use crate::text::{Diagnostic, Diagnostics, Item, Span};
 use weir_core::{Bytes, Priority, PrioritySet, Ratio};
 use weir_fc::PrioritySchedule;
@@ -36,7 +36,7 @@ pub struct SwitchSpec {
     pub threshold_at: Option<Span>,
     /// Where the buffer was written.
     pub buffer_at: Option<Span>,
-    /// Where the limit of an egress queue of a pipelined switch was written.
+    /// Where the limits of egress queues were written.
     pub egress_at: Option<Span>,
     /// Where the lossless priorities were written.
     pub lossless_at: Option<Span>,
@@ -62,6 +62,7 @@ pub(crate) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
     let given = thresholds(&mut f);
     if pipeline.is_some() {
         pipeline::check_thresholds(&mut f, &given.config, given.threshold_at);
+        egress::check_pipelined(&mut f);
     }
     if let Some(inner) = given.buffer {
         if let (Some(span), Some(outer)) = (inner.span, buffer.span) {
@@ -70,11 +71,15 @@ pub(crate) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
         }
         buffer = inner;
     }
+    let (egress, egress_at) = egress::read(&mut f, buffer.value);
+    let cell = egress::cell(&mut f);
     let spec = SwitchSpec {
         config: SwitchConfig {
             buffer: buffer.value,
             thresholds: given.config,
             headroom_pool: given.headroom_pool,
+            egress: egress.filter(|_| pipeline.is_none()),
+            cell: cell.filter(|_| pipeline.is_none()),
             lossless,
             schedule,
             ecn: None,
@@ -88,7 +93,7 @@ pub(crate) fn read(item: Option<&Item>, out: &mut Diagnostics) -> SwitchSpec {
         headroom_at: given.headroom_at,
         threshold_at: given.threshold_at,
         buffer_at: buffer.span,
-        egress_at: pipeline.and_then(|p| p.egress_at),
+        egress_at: pipeline.and_then(|p| p.egress_at).or(egress_at),
         lossless_at,
         ecn_at,
     };
@@ -310,7 +315,7 @@ fn dynamic(t: &mut Fields<'_>) -> Given {
 }
 
 /// `n` for 2^-n.
-fn shift_of(alpha: Ratio) -> Option<i8> {
+pub(crate) fn shift_of(alpha: Ratio) -> Option<i8> {
     let power = |n: i8| match n {
         0.. => Ratio::new(1, 1 << n),
         _ => Ratio::new(1 << n.unsigned_abs(), 1),

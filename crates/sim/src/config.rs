@@ -3,19 +3,20 @@
 mod balance;
 mod check;
 mod faults;
+mod headroom;
 mod receivers;
 
 pub use crate::probe::ProbeConfig;
 pub use balance::Balance;
 pub use faults::{ControlFault, FaultKind, FaultPick, MessageKind};
+pub use headroom::{Hop, dynamic_headroom, headroom};
 pub use receivers::SlowReceiver;
 
 use weir_cc::ecn::Marking;
 use weir_cc::tcp::TcpParams;
 use weir_cc::{CcKind, CcParams};
 use weir_core::{Bytes, LinkId, NodeId, Priority, PrioritySet, Rate, Ratio, Response, Time};
-use weir_fc::{OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
-use weir_net::analysis::Headroom;
+use weir_fc::{Cell, EgressThresholds, OnFull, PrioritySchedule, SchemeInfo, StageLimits, Values};
 
 /// The settings of one run.
 #[derive(Clone, Debug)]
@@ -337,6 +338,10 @@ pub struct SwitchConfig {
     /// Dynamic thresholds: headroom of all ingresses of a switch together; `None` if each has its
     /// own.
     pub headroom_pool: Option<Bytes>,
+    /// Thresholds of egress queues; `None` for none. A pipelined switch has its own instead.
+    pub egress: Option<EgressThresholds>,
+    /// The cells in which memory is counted; `None` for bytes. Not in a pipelined switch.
+    pub cell: Option<Cell>,
     /// Bit `p` set: priority `p` is lossless.
     pub lossless: PrioritySet,
     /// How priorities share a port.
@@ -364,6 +369,14 @@ impl SwitchConfig {
 }
 
 impl SwitchConfig {
+    /// The most that every egress queue of a shared-memory switch may hold at least when all others
+    /// are empty; `None` without thresholds there.
+    pub fn shortest_egress(&self) -> Option<Bytes> {
+        let of = self.egress?;
+        let share = of.share.map_or(Bytes::MAX, |s| weir_fc::share_of(s.pool, s.shift));
+        Some(of.limit.min(of.lossless).min(share))
+    }
+
     /// The most that an egress queue of a pipelined switch may hold; `None` in shared memory.
     pub fn longest_egress(&self) -> Option<Bytes> {
         self.pipeline.map(|p| match p.limits {
@@ -384,6 +397,8 @@ impl Default for SwitchConfig {
                 limit: IngressLimit::Lossless,
             },
             headroom_pool: None,
+            egress: None,
+            cell: None,
             lossless: PrioritySet::from_bits(1 << 3),
             schedule: PrioritySchedule::default(),
             ecn: None,
@@ -515,70 +530,4 @@ pub enum Stop {
     Drained,
     /// At this time, or when drained.
     At(Time),
-}
-
-/// Bytes that can still arrive by a link after the decision to pause it, in the worst case
-/// (the delay budget of 802.1Qbb):
-///
-/// `rate * (2 * propagation + response + latency) + frame ahead of the PAUSE + PAUSE + frame
-/// that the neighbour has just begun`, all in wire bytes.
-///
-/// ```
-/// use weir_core::{Bytes, Rate, Time};
-/// use weir_sim::config::{LinkConfig, headroom};
-/// // OFC's links: 200 + 2 * 1538 + 84
-/// let (rate, link) = (Rate::from_gbps(40), LinkConfig::default());
-/// let need = headroom(rate, Time::from_ns(20), Time::ZERO, Bytes::new(1518), &link);
-/// assert_eq!(need, Bytes::new(3360));
-/// ```
-pub fn headroom(rate: Rate, delay: Time, latency: Time, frame: Bytes, link: &LinkConfig) -> Bytes {
-    let mut budget = Headroom::new(rate, delay, frame + link.overhead);
-    budget.response = link.response.at(rate) + latency;
-    budget.pause_frame = Bytes::new(weir_core::control::MIN_FRAME) + link.overhead;
-    budget.bytes()
-}
-
-/// What dynamic thresholds set aside for a link: its [`headroom`] and a frame more, because the
-/// packet that crosses the threshold, and so causes the PAUSE, is itself stored in headroom.
-pub fn dynamic_headroom(
-    rate: Rate,
-    delay: Time,
-    latency: Time,
-    frame: Bytes,
-    link: &LinkConfig,
-) -> Bytes {
-    headroom(rate, delay, latency, frame, link).saturating_add(frame)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The published budgets: 40 Gb/s with 200 ns; 100 Gb/s with 1 us and 1048 B frames plus
-    /// 24 B of wire overhead; 1 Gb/s with 0.5 us.
-    #[test]
-    fn headroom_matches_the_budget_of_known_links() {
-        let link = LinkConfig::default();
-        let need = |gbps, ns, frame| {
-            headroom(Rate::from_gbps(gbps), Time::from_ns(ns), Time::ZERO, Bytes::new(frame), &link)
-                .get()
-        };
-        assert_eq!(need(40, 200, 1518), 2000 + 2 * 1538 + 84);
-        assert_eq!(need(100, 1000, 1052), 25_000 + 2 * 1072 + 84);
-        assert_eq!(need(1, 500, 1518), 125 + 2 * 1538 + 84);
-    }
-
-    #[test]
-    fn a_slow_reaction_needs_more_headroom() {
-        let slow = LinkConfig { response: Time::from_us(2).into(), ..LinkConfig::default() };
-        let need = headroom(
-            Rate::from_gbps(100),
-            Time::from_us(1),
-            Time::from_us(1),
-            Bytes::new(1048),
-            &slow,
-        );
-        // 12.5 B/ns over 2 us of cable, 2 us of response, 1 us of latency
-        assert_eq!(need.get(), 62_500 + 2 * 1068 + 84);
-    }
 }

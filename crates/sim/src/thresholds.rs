@@ -6,11 +6,11 @@
 //! and so do programs that show or check a configuration.
 
 use crate::config::{
-    Config, EcnConfig, IngressLimit, Reliability, ThresholdConfig, dynamic_headroom, headroom,
+    Config, EcnConfig, Hop, IngressLimit, Reliability, ThresholdConfig, dynamic_headroom, headroom,
 };
 use weir_cc::tcp::EcnMode;
 use weir_core::{Bytes, NodeId, PortId, Rate};
-use weir_fc::{IngressBound, PortSetup, PortThresholds, Thresholds};
+use weir_fc::{Cell, IngressBound, PortSetup, PortThresholds, Thresholds};
 use weir_net::{Link, Topology};
 
 /// The thresholds of a configuration on a network.
@@ -32,6 +32,10 @@ impl<'a> SwitchThresholds<'a> {
     fn links(&self, node: NodeId) -> impl Iterator<Item = &'a Link> {
         let topology = self.topology;
         topology.ports(node).iter().map(move |end| topology.link(end.link))
+    }
+
+    fn hop(&self) -> Hop {
+        Hop::of(&self.config.switch, &self.config.nic)
     }
 
     /// The thresholds of a port of this speed.
@@ -60,8 +64,7 @@ impl<'a> SwitchThresholds<'a> {
         let c = self.config;
         let lossless = c.switch.lossless.len() as u64;
         let set_aside = self.links(switch).map(|l| {
-            let frame = c.nic.max_frame();
-            let auto = || dynamic_headroom(l.rate, l.delay, c.switch.latency, frame, &c.link);
+            let auto = || dynamic_headroom(l.rate, l.delay, &self.hop(), &c.link);
             let own = if c.switch.headroom_pool.is_some() { Some(Bytes::ZERO) } else { headroom };
             own.unwrap_or_else(auto).saturating_add(reserve).get().saturating_mul(lossless)
         });
@@ -87,9 +90,8 @@ impl<'a> SwitchThresholds<'a> {
 
     /// How the memory of a switch with these ports is divided.
     pub(crate) fn memory(&self, ports: &[PortSetup]) -> Thresholds {
-        let frame = self.config.nic.max_frame();
-        let latency = self.config.switch.latency;
-        let need = |p: &PortSetup| headroom(p.rate, p.delay, latency, frame, &self.config.link);
+        let hop = self.hop();
+        let need = |p: &PortSetup| headroom(p.rate, p.delay, &hop, &self.config.link);
         let fixed = |p: &PortSetup| match self.at(p.rate) {
             ThresholdConfig::Static { xoff, xon, limit } => {
                 Some(PortThresholds { xoff, xon, limit: self.ingress_limit(limit, xoff, need(p)) })
@@ -107,7 +109,7 @@ impl<'a> SwitchThresholds<'a> {
                     resume_offset,
                     headroom: ports
                         .iter()
-                        .map(|p| headroom.unwrap_or_else(|| need(p).saturating_add(frame)))
+                        .map(|p| headroom.unwrap_or_else(|| need(p).saturating_add(hop.stored())))
                         .collect(),
                     shift: ports.iter().map(|p| self.alpha_shift(shift, p.rate)).collect(),
                 }
@@ -117,15 +119,18 @@ impl<'a> SwitchThresholds<'a> {
 
     /// Most bytes of an ingress that needs `headroom` above `xoff`.
     fn ingress_limit(&self, limit: IngressLimit, xoff: Bytes, headroom: Bytes) -> Bytes {
-        let scheme = &self.config.scheme;
+        let (scheme, hop) = (&self.config.scheme, self.hop());
         let frames = match (limit, (scheme.info.ingress_bound)(&scheme.values)) {
             (IngressLimit::Bytes(given), _) => return given,
             (IngressLimit::Unlimited, _) | (_, IngressBound::Memory) => return Bytes::MAX,
-            (IngressLimit::Lossless, IngressBound::Grants(granted)) => return granted,
+            (IngressLimit::Lossless, IngressBound::Grants(granted)) => {
+                let wasted = |cell: Cell| cell.most(granted, hop.smallest, Bytes::ZERO);
+                return hop.cell.map_or(granted, wasted);
+            }
             (IngressLimit::Lossless, IngressBound::Pauses) => 1,
             (IngressLimit::Lossless, IngressBound::Slows) => 2,
         };
-        let overshoot = (self.config.nic.max_frame() * frames).saturating_sub(Bytes::new(1));
+        let overshoot = (hop.stored() * frames).saturating_sub(Bytes::new(1));
         xoff.saturating_add(overshoot).saturating_add(headroom)
     }
 

@@ -5,7 +5,7 @@ mod common;
 use common::{config, flow, run, set, star};
 use weir_core::{Bytes, NodeId, PortId, Time};
 use weir_net::build::{self, ofc_chain, ring};
-use weir_sim::config::{IngressLimit, LinkConfig, ThresholdConfig, headroom};
+use weir_sim::config::{Hop, IngressLimit, LinkConfig, ThresholdConfig, headroom};
 use weir_sim::outcome::{DropReason, PauseScope};
 use weir_sim::{Config, Finish};
 use weir_traffic::FlowSpec;
@@ -39,7 +39,7 @@ fn an_incast_loses_packets_with_half_the_headroom() {
     let link = LinkConfig::default();
     let topology = star(9, "1us");
     let wire = &topology.links()[0];
-    let need = headroom(wire.rate, wire.delay, Time::ZERO, frame, &link);
+    let need = headroom(wire.rate, wire.delay, &Hop::new(frame), &link);
     let limit = Bytes::new(75_000 + 1517 + need.get() / 2);
     thresholds(&mut cfg, 75_000, 45_000, IngressLimit::Bytes(limit));
     let out = run(&topology, &incast(), &cfg);

@@ -134,10 +134,14 @@ fn speed(text: &str) -> Result<Rate, String> {
     let rate: Rate = whole.parse().map_err(|e| format!("{e}"))?;
     match rate.as_bps() {
         0 => Err("a link of speed 0 carries nothing: write 10G, 100G, ...".into()),
-        1..=10_000_000_000_000 => Ok(rate),
+        1..=99_999 => Err("at least 100 kb/s: write 10G, 100G, ...".into()),
+        100_000..=10_000_000_000_000 => Ok(rate),
         _ => Err("at most 10 Tb/s: write 10G, 100G, ...".into()),
     }
 }
+
+/// The largest packet whose frame, with 18 B around it, is one that a run can have.
+const LARGEST: u64 = 65_535 - weir_fabric::advice::FRAMING.get();
 
 /// A size of packets.
 fn mtu(text: &str) -> Result<u64, String> {
@@ -146,8 +150,8 @@ fn mtu(text: &str) -> Result<u64, String> {
         false => text.parse::<Bytes>().ok().map(Bytes::get),
     };
     match bytes {
-        Some(bytes @ 64..=65_535) => Ok(bytes),
-        _ => Err(format!("`{text}` is not an MTU: write 64 to 65535, in bytes")),
+        Some(bytes @ 64..=LARGEST) => Ok(bytes),
+        _ => Err(format!("`{text}` is not an MTU: write 64 to {LARGEST}, in bytes")),
     }
 }
 

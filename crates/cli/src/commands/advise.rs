@@ -50,7 +50,8 @@ pub(crate) fn advise(args: &Advise, terminal: &Terminal) -> anyhow::Result<Statu
         }
         text.push_str("\n\n  as keys of a scenario\n");
         let keys = advice.scenario_keys();
-        let keys: Vec<String> = keys.lines().map(|l| format!("    {l}")).collect();
+        let keys: Vec<String> =
+            keys.lines().map(|l| format!("    {l}").trim_end().into()).collect();
         text.push_str(keys.join("\n").trim_end());
         texts.push(text);
         values.push(value);
@@ -68,6 +69,9 @@ fn of_flags(args: &Advise) -> anyhow::Result<Wanted> {
     let (Some(rate), Some(cable)) = (args.speed, args.length) else {
         bail!("give --speed and --length, or a scenario");
     };
+    if let Some(lossless) = args.lossless_mtu.filter(|lossless| *lossless > args.mtu) {
+        bail!("--lossless-mtu {lossless} is above the MTU of the port, {}", args.mtu);
+    }
     let frame = |mtu: u64| Bytes::new(mtu).saturating_add(FRAMING);
     let budget = Budget {
         rate,

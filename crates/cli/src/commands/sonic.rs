@@ -5,7 +5,9 @@ use crate::Status;
 use crate::args::{ImportSonic, SonicCheck, SonicFormat};
 use crate::terminal::{Terminal, print, tell};
 use anyhow::Context;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
+use weir_core::format::plural;
 use weir_fabric::checks::margins;
 use weir_fabric::{Finding, Host, Lookup, Options, Report, Severity, Switch, check, patch};
 use weir_results::table::paint;
@@ -113,7 +115,8 @@ pub(crate) fn sonic_check(args: &SonicCheck, terminal: &Terminal) -> anyhow::Res
         }),
     })?;
     if let Some(directory) = &args.patch {
-        write_patches(directory, &switches, &findings, &args.files, terminal)?;
+        let patches = patch::mend(&switches, &hosts, &options, &findings);
+        write_patches(directory, &switches, &patches, &args.files, terminal)?;
     }
     let failed =
         report.count(Severity::Error) > 0 || (args.strict && report.count(Severity::Warning) > 0);
@@ -124,15 +127,14 @@ pub(crate) fn sonic_check(args: &SonicCheck, terminal: &Terminal) -> anyhow::Res
 fn write_patches(
     directory: &Path,
     switches: &[Switch],
-    findings: &[Finding],
+    patches: &[Vec<Value>],
     inputs: &[PathBuf],
     terminal: &Terminal,
 ) -> anyhow::Result<()> {
     std::fs::create_dir_all(directory)
         .with_context(|| format!("cannot make {}", directory.display()))?;
     let mut names: Vec<String> = Vec::new();
-    for switch in switches {
-        let operations = patch::patch(switch.index, &switch.root, findings);
+    for (switch, operations) in switches.iter().zip(patches) {
         if operations.is_empty() {
             continue;
         }
@@ -145,13 +147,13 @@ fn write_patches(
         let path = directory.join(format!("{name}.patch.json"));
         names.push(name);
         keep_inputs(&path, inputs)?;
-        let text = serde_json::to_string_pretty(&operations)?;
+        let text = serde_json::to_string_pretty(operations)?;
         std::fs::write(&path, format!("{text}\n"))
             .with_context(|| format!("cannot write {}", path.display()))?;
         terminal.note(&format!(
-            "{}: {} changes; sudo config apply-patch {}",
+            "{}: {}; sudo config apply-patch {}",
             path.display(),
-            operations.len(),
+            plural(operations.len() as u64, "change"),
             path.display()
         ));
         let groups: Vec<(String, String)> = switch
@@ -159,7 +161,7 @@ fn write_patches(
             .iter()
             .filter_map(|((port, _), group)| Some((port.clone(), group.profile.clone()?)))
             .collect();
-        let drained = patch::drained(&operations, &groups);
+        let drained = patch::drained(operations, &groups);
         if !drained.is_empty() {
             terminal.warn(&format!(
                 "{}: buffers change: drain traffic first on {}",

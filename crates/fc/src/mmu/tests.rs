@@ -252,3 +252,98 @@ fn a_shared_headroom_pool_leaves_more_to_share_and_is_full_before_the_headrooms_
     assert_eq!(m.shared_headroom.used, Bytes::new(500));
     m.audit().unwrap();
 }
+
+/// In cells of 200 B a packet of 201 B takes two and one of 1 B takes one; the ingress pauses at
+/// 3000 B, the fifteenth cell, and is full at 4000 B.
+#[test]
+fn cells_are_charged_whole_and_given_back_whole() {
+    let mut m = static_mmu(4000).in_cells(Cell::new(Bytes::new(200)));
+    m.set_quiet(IN, P, Bytes::ZERO..Bytes::MAX);
+    assert!(!m.admit_quietly(IN, P, 1) && !m.transit_quietly(IN, P, 1), "no ingress is quiet");
+    assert!(!m.transit(IN, P, 1));
+    (0..7).for_each(|_| m.admit(IN, P, 201).unwrap());
+    assert_eq!((m.q_in(IN, P), m.used()), (Bytes::new(2800), Bytes::new(2800)));
+    assert!(!m.should_pause(IN, P));
+    m.admit(IN, P, 1).unwrap();
+    assert!(m.should_pause(IN, P));
+    m.admit(IN, P, 1000).unwrap();
+    assert_eq!(m.admit(IN, P, 1), Err(Refusal::HeadroomExceeded));
+    m.audit().unwrap();
+    m.release(IN, P, 1000);
+    m.release(IN, P, 1);
+    (0..7).for_each(|_| _ = m.release(IN, P, 201));
+    assert_eq!((m.used(), m.peak()), (Bytes::ZERO, Bytes::new(4000)));
+    m.audit().unwrap();
+}
+
+/// Dynamic thresholds in cells: of 5000 B, 4000 B are shared. With alpha 1 a port may hold 2000 B:
+/// ten cells of 200 B, whether packets have 150 B or 200 B.
+#[test]
+fn dynamic_thresholds_are_compared_with_cells() {
+    for size in [150, 200] {
+        let mut m = dynamic(5000, 0, 500, 0).in_cells(Cell::new(Bytes::new(200)));
+        let shared =
+            (0..100).take_while(|_| !m.should_pause(IN, P) && m.admit(IN, P, size).is_ok());
+        assert_eq!(shared.count(), 10, "packets of {size} B");
+        m.audit().unwrap();
+        (0..10).for_each(|_| _ = m.release(IN, P, size));
+        assert_eq!((m.used(), m.shared_used), (Bytes::ZERO, Bytes::ZERO));
+    }
+}
+
+proptest! {
+    /// No frames that fit into so many bytes of the wire take more memory than is computed.
+    #[test]
+    fn no_frames_take_more_cells_than_the_worst_case(
+        cell in 1u64..2000,
+        smallest in 1u64..500,
+        frames in prop::collection::vec(0u64..3000, 1..40),
+        overhead in 0u64..30,
+    ) {
+        let cell = Cell::new(Bytes::new(cell)).unwrap();
+        let frames: Vec<Bytes> = frames.iter().map(|f| Bytes::new(smallest + f)).collect();
+        let wire: Bytes = frames.iter().map(|f| *f + Bytes::new(overhead)).sum();
+        let stored: Bytes = frames.iter().map(|f| cell.stored(*f)).sum();
+        let most = cell.most(wire, Bytes::new(smallest), Bytes::new(overhead));
+        prop_assert!(stored <= most, "{stored} of {frames:?}, at most {most}");
+        prop_assert!(most >= wire);
+    }
+}
+
+fn egress(limit: u64, lossless: u64, share: Option<(i8, u64)>) -> EgressThresholds {
+    let share = share.map(|(shift, pool)| EgressShare { shift, pool: Bytes::new(pool) });
+    EgressThresholds { limit: Bytes::new(limit), lossless: Bytes::new(lossless), share }
+}
+
+/// alpha 1/2 of a pool of 10 000 B: the first 4000 B of lossy priorities leave 3000 B to each
+/// queue. Lossless packets and ACKs count in no pool.
+#[test]
+fn the_egress_threshold_of_lossy_priorities_follows_what_they_leave_of_the_pool() {
+    let lossy = Priority::ALL[1];
+    let ack = Priority::ALL[7];
+    let mut m = static_mmu(9000).bounding_egress(Some(egress(4500, 7000, Some((1, 10_000)))));
+    assert_eq!(m.egress_threshold(lossy), Bytes::new(4500), "the fixed limit is less");
+    m.set_quiet(IN, lossy, Bytes::ZERO..Bytes::MAX);
+    assert!(!m.admit_quietly(IN, lossy, 100), "it must be counted");
+    m.admit(IN, lossy, 1000).unwrap();
+    m.admit(PortId(1), lossy, 3000).unwrap();
+    m.admit(IN, P, 5000).unwrap();
+    m.admit(IN, ack, 64).unwrap();
+    assert_eq!(m.egress_threshold(lossy), Bytes::new(3000));
+    assert_eq!((m.egress_threshold(P), m.egress_threshold(ack)), (Bytes::new(7000), Bytes::MAX));
+    m.audit().unwrap();
+    m.release(PortId(1), lossy, 3000);
+    m.release(IN, lossy, 1000);
+    assert_eq!(m.egress_threshold(lossy), Bytes::new(4500));
+    m.audit().unwrap();
+}
+
+#[test]
+fn without_thresholds_at_the_egress_nothing_is_limited_and_nothing_is_counted() {
+    let m = static_mmu(4000);
+    assert_eq!(m.egress_threshold(P), Bytes::MAX);
+    assert!(!m.release_has_rules && !m.admission_has_rules);
+    let fixed = static_mmu(4000).bounding_egress(Some(egress(1000, 2000, None)));
+    assert_eq!(fixed.egress_threshold(Priority::ALL[0]), Bytes::new(1000));
+    assert!(!fixed.release_has_rules, "a fixed limit needs no count");
+}

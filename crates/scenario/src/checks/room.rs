@@ -5,7 +5,7 @@ use crate::experiment::{Experiment, Variant};
 use crate::text::{Diagnostic, Diagnostics};
 use weir_core::{Bytes, NodeId, Response};
 use weir_fc::{IngressBound, StageLimits};
-use weir_sim::config::{IngressLimit, ThresholdConfig, dynamic_headroom, headroom};
+use weir_sim::config::{Hop, IngressLimit, ThresholdConfig, dynamic_headroom, headroom};
 
 /// Whether the scheme of a run pauses, or slows down, what comes in by an ingress.
 fn pauses(e: &Experiment, variant: Variant) -> bool {
@@ -30,7 +30,7 @@ pub(crate) fn pool(e: &Experiment, out: &mut Diagnostics) {
         else {
             return None;
         };
-        let need = headroom(link.rate, link.delay, spec.config.latency, frame, &s.link);
+        let need = headroom(link.rate, link.delay, &Hop::of(&spec.config, &s.nic.config), &s.link);
         let above = need.saturating_add(frame).saturating_sub(Bytes::new(1));
         let needed = match limit {
             // it is told elsewhere when this is too little
@@ -85,17 +85,18 @@ pub(crate) fn lossy(e: &Experiment, classes: &[String], out: &mut Diagnostics) {
 /// What the lossless ingresses of a switch may hold together.
 fn promised(e: &Experiment, switch: NodeId) -> Bytes {
     let (s, config) = (&e.scenario, &e.scenario.switch.config);
-    let frame = s.nic.config.max_frame();
+    let hop = Hop::of(config, &s.nic.config);
+    let frame = hop.frame;
     let links = e.topology.ports(switch).iter().map(|end| e.topology.link(end.link));
     let each = links.map(|l| match config.thresholds.at(l.rate, frame) {
         ThresholdConfig::Static { limit: IngressLimit::Bytes(limit), .. } => limit.get(),
         ThresholdConfig::Static { xoff, .. } => {
-            let need = headroom(l.rate, l.delay, config.latency, frame, &s.link);
-            let overshoot = frame.saturating_sub(Bytes::new(1));
+            let need = headroom(l.rate, l.delay, &hop, &s.link);
+            let overshoot = hop.stored().saturating_sub(Bytes::new(1));
             xoff.saturating_add(need).saturating_add(overshoot).get()
         }
         ThresholdConfig::Dynamic { reserve, headroom, .. } => {
-            let auto = || dynamic_headroom(l.rate, l.delay, config.latency, frame, &s.link);
+            let auto = || dynamic_headroom(l.rate, l.delay, &hop, &s.link);
             let own = if config.headroom_pool.is_some() { Some(Bytes::ZERO) } else { headroom };
             own.unwrap_or_else(auto).saturating_add(reserve).get()
         }
@@ -116,8 +117,8 @@ pub(crate) fn response(e: &Experiment, variant: Variant, out: &mut Diagnostics) 
     let link = e.topology.link(need.link);
     let latency = s.switch.config.latency;
     let standard = weir_sim::config::LinkConfig { response: Response::Standard, ..s.link };
-    let frame = s.nic.config.max_frame();
-    let with = headroom(link.rate, link.delay, latency, frame, &standard);
+    let hop = Hop::of(&s.switch.config, &s.nic.config);
+    let with = headroom(link.rate, link.delay, &hop, &standard);
     let warning =
         Diagnostic::warning("the headroom assumes that neighbours stop at once").help(format!(
             "`response` in `[link]` is 0; the standard allows {} at {}: with `response = \

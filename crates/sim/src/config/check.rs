@@ -48,6 +48,12 @@ fn check(config: &Config) -> Result<(), SimError> {
     if let Some(pipeline) = config.switch.pipeline {
         check_pipeline(config, &pipeline)?;
     }
+    if let Some(shortest) = config.switch.shortest_egress()
+        && shortest < config.nic.max_frame()
+    {
+        let valid = "an egress queue holds at least one full frame";
+        return setting("egress limit", shortest.to_string(), valid);
+    }
     if let Some(ecn) = config.switch.ecn
         && ecn.kmin > ecn.kmax
     {
@@ -105,6 +111,13 @@ fn check_pipeline(config: &Config, pipeline: &PipelineConfig) -> Result<(), SimE
     if pipeline.rate == 0 || pipeline.rate > MAX_PROCESSOR_RATE {
         let valid = "1 to 10^12 packets per second";
         return setting("processor rate", pipeline.rate.to_string(), valid);
+    }
+    if config.switch.egress.is_some() {
+        let valid = "a pipelined switch has `egress` in `[switch.pipeline]` instead";
+        return setting("egress", "thresholds".into(), valid);
+    }
+    if let Some(cell) = config.switch.cell {
+        return setting("cell", cell.bytes().to_string(), "a pipelined switch counts bytes");
     }
     let frame = config.nic.max_frame();
     let longest = config.switch.longest_egress().unwrap_or(Bytes::MAX);

@@ -42,7 +42,10 @@ impl Switch {
         let ports = Self::ports(id, &*fc, shared, wires);
         let processor =
             pipeline.map(|p| Processor::new(p, &mut *fc, ports.len(), shortcuts)).transpose()?;
-        let mut mmu = Mmu::new(mmu, setup.len()).sharing_headroom(config.switch.headroom_pool);
+        let mut mmu = Mmu::new(mmu, setup.len())
+            .sharing_headroom(config.switch.headroom_pool)
+            .bounding_egress(config.switch.egress)
+            .in_cells(config.switch.cell);
         if let Some(pipeline) = pipeline {
             mmu = mmu.in_stages(pipeline.limits);
         }

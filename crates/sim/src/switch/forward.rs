@@ -140,7 +140,7 @@ impl Switch {
         let Self { ports, books, .. } = self;
         let (port, book) = (&ports[egress.index()], &mut books.ports[egress.index()]);
         let queued = &mut book.q_out[packet.priority.index()];
-        port.accepts(packet, *queued)?;
+        port.accepts(packet, *queued, &books.mmu)?;
         books.mmu.admit(packet.ingress, packet.priority, packet.size)?;
         *queued += packet.bytes();
         Ok(())

@@ -188,7 +188,7 @@ impl Switch {
         let Self { ports, books, processor, .. } = self;
         let (port, priority) = (&ports[egress.index()], packet.priority);
         let queued = books.ports[egress.index()].q_out[priority.index()];
-        if let Err(reason) = port.accepts(packet, queued) {
+        if let Err(reason) = port.accepts(packet, queued, &books.mmu) {
             return Exit::Lost(reason);
         }
         let stops = processor.as_ref().is_some_and(|p| p.on_full == OnFull::Stop);

@@ -21,7 +21,7 @@ use weir_core::{
     Bytes, NodeId, Packet, PacketKind, PortId, Priority, PrioritySet, QueueId, Rate, Time,
     packet::flags,
 };
-use weir_fc::{EgressRoom, FlowControl, HoldState, PortBook, PortQueue, QueueBook, QueueSpec};
+use weir_fc::{EgressRoom, FlowControl, HoldState, Mmu, PortBook, PortQueue, QueueBook, QueueSpec};
 
 /// See [`NO_LINK`](crate::chain::NO_LINK).
 const NO_QUEUE: &str = "queues are of this port";
@@ -85,7 +85,9 @@ pub(crate) struct Port {
     /// It marks packets as they leave their queues.
     marks_on_exit: bool,
     /// The most that may wait here, if the scheme limits that.
-    pub(super) room: Option<EgressRoom>,
+    room: Option<EgressRoom>,
+    /// The memory has thresholds for what waits here.
+    bounded: bool,
 }
 
 const _: () = assert!(std::mem::offset_of!(Port, queue) == 64, "the first line");
@@ -118,6 +120,7 @@ impl Port {
             control: VecDeque::new(),
             inspects_heads,
             room,
+            bounded: shared.config.switch.egress.is_some(),
             obstacles: Obstacles::default(),
             held_priorities: PrioritySet::EMPTY,
             all_holds: 0,
@@ -133,7 +136,7 @@ impl Port {
             marks_on_exit: shared.config.switch.ecn_at == EcnAt::Dequeue,
         };
         port.obstacles.note(Obstacles::INSPECTED, inspects_heads);
-        port.obstacles.note(Obstacles::GUARDED, room.is_some());
+        port.obstacles.note(Obstacles::GUARDED, port.limits_egress());
         port.obstacles.note(Obstacles::TURNS, port.scheduler.has_turns());
         port
     }
@@ -141,7 +144,12 @@ impl Port {
     /// Whether anything but the memory keeps out a packet that finds `queued` bytes of its priority
     /// here.
     #[inline(always)]
-    pub(super) fn accepts(&self, packet: &Packet, queued: Bytes) -> Result<(), DropReason> {
+    pub(super) fn accepts(
+        &self,
+        packet: &Packet,
+        queued: Bytes,
+        mmu: &Mmu,
+    ) -> Result<(), DropReason> {
         if !self.obstacles.any(Obstacles::GUARDED) {
             return Ok(());
         }
@@ -154,7 +162,15 @@ impl Port {
         if self.room.is_some_and(|room| !room.fits(packet, queued)) {
             return Err(DropReason::Scheme);
         }
+        if self.bounded && queued + packet.bytes() > mmu.egress_threshold(packet.priority) {
+            return Err(DropReason::EgressFull);
+        }
         Ok(())
+    }
+
+    /// Whether what may wait here is limited, by the scheme or by the memory.
+    pub(super) fn limits_egress(&self) -> bool {
+        self.room.is_some() || self.bounded
     }
 
     /// Prefetches what packets touch.

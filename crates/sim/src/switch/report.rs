@@ -53,7 +53,7 @@ impl Switch {
                 for p in packets() {
                     q_out[p.priority.index()] += p.bytes();
                 }
-                stored += bytes;
+                stored += packets().map(|p| self.books.mmu.charge(p.bytes())).sum::<Bytes>();
             }
             if q_out != self.books.ports[o].q_out {
                 return Err(violation(format!(
@@ -95,10 +95,15 @@ impl Switch {
         let until = self.buffer.until(end);
         let area: u128 = self.ports.iter().map(|p| p.area.until(until, p.queue.length())).sum();
         let area = area + self.processor.as_ref().map_or(0, |p| p.area(until));
+        let mut buffer = self.buffer.stats((self.counted_from, end), area);
+        if self.books.mmu.counts_cells() {
+            // the queues know bytes of frames only
+            buffer.mean = buffer.mean_of_bins();
+        }
         SwitchRecord {
             node: self.id,
             peak_buffer: self.books.mmu.peak(),
-            buffer: self.buffer.stats((self.counted_from, end), area),
+            buffer,
             // those that change are left to a probe
             tables: match self.shortcuts && self.scheme.fc.has_fixed_state() {
                 true => tables::fixed(self.scheme.fc.state_size()),

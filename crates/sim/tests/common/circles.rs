@@ -8,7 +8,7 @@ use super::{config, flow, run};
 use weir_core::rng::Stream;
 use weir_core::{Bytes, NodeId, Rate, Time};
 use weir_net::{Layer, Topology, TopologyBuilder};
-use weir_sim::config::{IngressLimit, Stop, ThresholdConfig, headroom};
+use weir_sim::config::{Hop, IngressLimit, Stop, ThresholdConfig, headroom};
 use weir_sim::{Config, Finish, Outcome};
 use weir_traffic::FlowSpec;
 
@@ -52,7 +52,7 @@ impl Circle {
                 host
             })
             .collect();
-        let in_flight = headroom(rate, delay, Time::ZERO, Bytes::new(1518), &config("pfc").link);
+        let in_flight = headroom(rate, delay, &Hop::new(Bytes::new(1518)), &config("pfc").link);
         let mut circle = Self {
             topology: b.finish().expect("builds"),
             flows: Vec::new(),

@@ -7,7 +7,7 @@ use weir_cc::tcp::{EcnMode, Handshake};
 use weir_cc::{CcKind, CcParams};
 use weir_core::rng::Stream;
 use weir_core::{Bytes, PortId, Priority, PrioritySet, Rate, Ratio, Response, Time};
-use weir_fc::{OnFull, PrioritySchedule, StageLimits};
+use weir_fc::{Cell, EgressShare, EgressThresholds, OnFull, PrioritySchedule, StageLimits};
 use weir_net::Topology;
 use weir_net::build::{self, dumbbell, leaf_spine, ring, star};
 use weir_sim::Config;
@@ -88,6 +88,8 @@ impl Case {
         speeds.apply(&mut cfg, &mut what);
         memory(number, &mut cfg, &mut what);
         pipeline(&mut s, &mut cfg, &mut what);
+        egress(number, &mut cfg, &mut what);
+        cells(number, &mut cfg, &mut what);
         balance(&mut s, &mut cfg, &mut what);
         hosts(&mut s, &mut cfg, &mut what);
         let flows = flows(&mut s, &topology, rate, &cfg);
@@ -195,6 +197,39 @@ fn memory(number: u64, cfg: &mut Config, what: &mut Vec<String>) {
             what.push(format!("headroom pool {:?}", cfg.switch.headroom_pool));
         }
     }
+}
+
+/// In one case of six with shared memory, egress queues have thresholds. Drawn apart, too.
+fn egress(number: u64, cfg: &mut Config, what: &mut Vec<String>) {
+    let mut s = Stream::new(number, "egress", 0);
+    if !one_in(&mut s, 6) || cfg.switch.pipeline.is_some() {
+        return;
+    }
+    let frame = 2_000;
+    let limit = Bytes::new(frame + s.below(60_000));
+    let shift: i8 = one_of(&mut s, &[-7, -1, 0, 1, 3, 8]);
+    // a share of all of it holds a frame
+    let least = frame << shift.max(0);
+    let share = EgressShare { shift, pool: Bytes::new(least + s.below(300_000)) };
+    let lossless = Bytes::new(frame + s.below(100_000));
+    let egress = EgressThresholds {
+        limit: if one_in(&mut s, 2) { limit } else { Bytes::MAX },
+        lossless: if one_in(&mut s, 3) { lossless } else { Bytes::MAX },
+        share: one_in(&mut s, 2).then_some(share),
+    };
+    cfg.switch.egress = Some(egress);
+    what.push(format!("{egress:?}"));
+}
+
+/// In one case of six with shared memory, that is counted in cells. Drawn apart, too.
+fn cells(number: u64, cfg: &mut Config, what: &mut Vec<String>) {
+    let mut s = Stream::new(number, "cells", 0);
+    if !one_in(&mut s, 6) || cfg.switch.pipeline.is_some() {
+        return;
+    }
+    let bytes = one_of(&mut s, &[1, 80, 144, 208, 254, 420, 1519, 5000]);
+    cfg.switch.cell = Cell::new(Bytes::new(bytes));
+    what.push(format!("cells of {bytes} B"));
 }
 
 /// In one case of eight a host or two take data in slowly, for a time or again and again. Drawn

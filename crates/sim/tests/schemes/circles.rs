@@ -5,7 +5,7 @@ use crate::common::circles::Circle;
 use crate::common::{config, flow, run, set};
 use weir_core::{Bytes, Rate, Time};
 use weir_net::{Layer, TopologyBuilder};
-use weir_sim::config::{IngressLimit, Stop, headroom};
+use weir_sim::config::{Hop, IngressLimit, Stop, headroom};
 use weir_sim::outcome::Deadlock;
 use weir_sim::{Finish, Outcome};
 
@@ -71,7 +71,7 @@ fn gfc_never_stops_and_keeps_its_bound_where_pfc_deadlocks() {
     let deadlocking = (1..).map(Circle::new).filter(Circle::deadlocks_under_pfc);
     for (number, c) in deadlocking.take(wanted()).enumerate() {
         let link = c.settings("gfc", IngressLimit::Lossless).link;
-        let in_flight = headroom(c.rate, c.delay, Time::ZERO, Bytes::new(FRAME), &link);
+        let in_flight = headroom(c.rate, c.delay, &Hop::new(Bytes::new(FRAME)), &link);
         // "below": a packet that would make it B_m + 2 frames is refused
         let end = c.xoff + in_flight.get() + 2 * FRAME - 1;
         let limit = IngressLimit::Bytes(Bytes::new(end));

@@ -11,7 +11,7 @@ use crate::common::set;
 use proptest::prelude::*;
 use weir_core::{Bytes, LinkId, Rate, Time};
 use weir_sim::config::{
-    IngressLimit, LinkConfig, LinkFailure, Stop, WatchdogAction, WatchdogConfig, headroom,
+    Hop, IngressLimit, LinkConfig, LinkFailure, Stop, WatchdogAction, WatchdogConfig, headroom,
 };
 use weir_sim::outcome::DropReason;
 use weir_sim::{Config, Finish, Outcome};
@@ -132,7 +132,7 @@ fn in_flight(case: &Case, link: &LinkConfig) -> u64 {
         Shape::LeafSpine => (Rate::from_gbps(100), Time::from_us(1)),
         _ => (Rate::from_gbps(case.gbps), Time::from_ns(case.delay_ns)),
     };
-    headroom(rate, delay, Time::ZERO, Bytes::new(1518), link).get()
+    headroom(rate, delay, &Hop::new(Bytes::new(1518)), link).get()
 }
 
 fn settings(case: &mut Case, scheme: &str, mode: Mode, extra: Extra) -> Config {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use weir_core::{Bytes, Rate, Ratio, Time};
 use weir_ns3::import::{LinkPiece, Pieces};
-use weir_sim::config::{LinkConfig, dynamic_headroom};
+use weir_sim::config::{Hop, LinkConfig, dynamic_headroom};
 
 /// What the section says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ fn ports_of(p: &Pieces) -> BTreeMap<u32, Vec<&LinkPiece>> {
 /// What losslessness needs on a link of the native model.
 fn need(p: &Pieces, rate: Rate, delay: Time) -> Bytes {
     let link = LinkConfig { overhead: Bytes::ZERO, ..LinkConfig::default() };
-    dynamic_headroom(rate, delay, Time::ZERO, p.payload + p.data_overhead, &link)
+    dynamic_headroom(rate, delay, &Hop::new(p.payload + p.data_overhead), &link)
 }
 
 /// The original's headroom if it is the same at all ports and large enough.
