@@ -242,3 +242,56 @@ fn ranks(files: &Files, prefix: &str) -> Result<Option<Vec<String>>, String> {
     }
     Ok(None)
 }
+
+/// What a trace is, without a scenario.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// Its format.
+    pub format: &'static str,
+    /// How many ranks it has.
+    pub ranks: u64,
+    /// How many operations or tasks they have.
+    pub operations: u64,
+    /// How many collectives there are.
+    pub collectives: u64,
+    /// What could not be taken as it stands.
+    pub notes: Vec<String>,
+}
+
+/// Reads a trace whose number of ranks is known: any but SimAI's. `groups` is the file of groups
+/// of a Chakra trace.
+pub fn look(files: &Files, name: &str, groups: Option<&str>) -> Result<Look, Diagnostic> {
+    let spec = TraceSpec {
+        file: At::default(name.to_owned()),
+        algorithm: None,
+        dependencies: Dependencies::Both,
+        serial: true,
+        groups: groups.map(|file| At::default(file.to_owned())),
+        simai: SimaiOptions::default(),
+        given: Vec::new(),
+    };
+    let plan = Plan::new(weir_coll::collective::Operation::AllReduce, 1, weir_core::Bytes::new(1));
+    let look = |format, ranks: usize, operations| Look {
+        format,
+        ranks: ranks as u64,
+        operations,
+        collectives: 0,
+        notes: Vec::new(),
+    };
+    let format = if files.path(name).is_file() { "an htsim matrix" } else { "a Chakra trace" };
+    match spec.open(files, &plan)? {
+        Trace::Goal(schedule) => {
+            let operations = schedule.operations() as u64;
+            Ok(look("a GOAL schedule", schedule.ranks.len(), operations))
+        }
+        Trace::Tasks(workload) => Ok(Look {
+            collectives: workload.calls.len() as u64,
+            notes: workload.notes.clone(),
+            ..look(format, workload.ranks.len(), workload.tasks())
+        }),
+        Trace::Simai(_) => {
+            let error = Diagnostic::error(format!("`{name}` is a SimAI workload"));
+            Err(error.help("`weir import simai` converts it together with its topology"))
+        }
+    }
+}
