@@ -117,6 +117,9 @@ fn headers_that_do_not_fit_are_named() {
     };
     assert!(bad("17 8 1 8 16\n").contains("topology:1: 5 words instead of six"));
     assert!(bad("9 8 1 8 16 H100\n").contains("there are no GPUs"));
-    assert!(bad("3 2 1 0 2 H100\n0\n").contains("the first 2 nodes are not all GPUs") || !bad("").is_empty());
+    assert!(
+        bad("3 2 1 0 2 H100\n0\n").contains("the first 2 nodes are not all GPUs")
+            || !bad("").is_empty()
+    );
     assert!(bad("99999999999 8 1 8 16 H100\n").contains("a number is none"));
 }

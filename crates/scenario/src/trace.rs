@@ -153,12 +153,7 @@ impl TraceSpec {
         }
     }
 
-    fn chakra(
-        &self,
-        files: &Files,
-        ranks: &[String],
-        plan: &Plan,
-    ) -> Result<Workload, Diagnostic> {
+    fn chakra(&self, files: &Files, ranks: &[String], plan: &Plan) -> Result<Workload, Diagnostic> {
         let groups = match &self.groups {
             None => groups::Groups::default(),
             Some(file) => files
@@ -192,7 +187,9 @@ impl TraceSpec {
     pub(crate) fn simai(&self, rows: &Rows, ranks: u32) -> Result<Workload, Diagnostic> {
         let options = SimaiOptions { ranks, ..self.simai.clone() };
         if options.send_latency >= HORIZON {
-            return Err(self.late(&format!("a send latency of {} is too long", options.send_latency)));
+            return Err(
+                self.late(&format!("a send latency of {} is too long", options.send_latency))
+            );
         }
         let workload = simai::job::workload(rows, &options).map_err(|e| {
             let title = format!("`{}`: {e}", self.file.value);

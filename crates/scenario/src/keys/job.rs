@@ -21,9 +21,9 @@ const ALGORITHMS: &[&str] = &[
 pub const JOB: Section = Section {
     name: "job",
     repeated: true,
-    doc: "Ranks that wait for each other: a collective operation, or what a file says with `trace`. \
-          A rank sends when it has received, so its messages are decided by the run. Results are \
-          in `collectives.csv`.",
+    doc: "Ranks that wait for each other: a collective operation, or with `trace` what a file \
+          says. A rank sends when it has received, so its messages are decided by the run. \
+          Results are in `collectives.csv`.",
     keys: &[
         key("name", Kind::Text, "", "For reports; default: `job0`, `job1` and so on."),
         key("class", Kind::Text, "", "Class of its queue pairs; default: its name."),
@@ -51,8 +51,8 @@ pub const JOB: Section = Section {
             "trace",
             Kind::File,
             "",
-            "What ranks do, relative to the scenario, instead of a collective: a GOAL schedule (text \
-             or binary), a SimAI workload, an htsim matrix, or what the names of Chakra's files \
+            "What ranks do, relative to the scenario, instead of a collective: a GOAL schedule \
+             (text or binary), a SimAI workload, an htsim matrix, or what the names of Chakra's files \
              begin with (`job` for `job.0.et` and so on).",
         ),
         key(
