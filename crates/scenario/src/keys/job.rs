@@ -52,8 +52,8 @@ pub const JOB: Section = Section {
             Kind::File,
             "",
             "What ranks do, relative to the scenario, instead of a collective: a GOAL schedule \
-             (text or binary), a SimAI workload, an htsim matrix, or what the names of Chakra's files \
-             begin with (`job` for `job.0.et` and so on).",
+             (text or binary), a SimAI workload, an htsim matrix, or what the names of Chakra's \
+             files begin with (`job` for `job.0.et` and so on).",
         ),
         key(
             "dependencies",
