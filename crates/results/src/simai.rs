@@ -131,10 +131,10 @@ fn configuration(
     }
     kept.push_str("TOPOLOGY_FILE given FLOW_FILE none\n");
     if !idle.is_empty() {
-        notes.push(format!("{} have no effect in SimAI and none here", idle.join(", ")));
+        notes.push(format!("without effect in SimAI and here: {}", idle.join(", ")));
     }
     if !unknown.is_empty() {
-        notes.push(format!("{}: not taken over, its effect is not known", unknown.join(", ")));
+        notes.push(format!("left out, since its effect is not known: {}", unknown.join(", ")));
     }
     let (config, warnings) = Config::parse(path, &kept)?;
     notes.extend(warnings.0.iter().map(|d| d.message.clone()));

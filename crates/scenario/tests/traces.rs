@@ -8,7 +8,8 @@ use weir_traffic::Work;
 
 const GOAL: &str = "num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n";
 const MATRIX: &str = "Nodes 3\nConnections 2\nTriggers 1\n0->1 id 1 start 0 size 9 \
-                      recv_done_trigger 1 prio 2\n2->1 id 2 trigger 1 size 7\ntrigger id 1 oneshot\n";
+                      recv_done_trigger 1 prio 2\n2->1 id 2 trigger 1 size 7\n\
+                      trigger id 1 oneshot\n";
 const ROWS: &str = "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 all_gpus: 8\n1\n\
                     a -1 1 ALLREDUCE 64 1 NONE 0 1 ALLGATHER 64 1\n";
 const NODE: &str = "{\"workload_graph\": [{\"Id\": 4, \"NodeType\": 7, \"comm_type\": 0, \
