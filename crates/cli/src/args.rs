@@ -5,6 +5,7 @@ mod captures;
 mod fabric;
 mod files;
 mod record;
+mod traces;
 mod view;
 
 pub(crate) use cabling::{CablingFormat, ImportCabling};
@@ -14,6 +15,7 @@ pub(crate) use fabric::{
 };
 pub(crate) use files::{Blame, Fct, Goal, Import, ImportFrom, ImportNs3, ImportPcap, Ns3};
 pub(crate) use record::RecordArgs;
+pub(crate) use traces::{ImportSimai, ImportTrace};
 pub(crate) use view::{Export, ExportPerfetto, ExportTo, View};
 
 use clap::builder::styling::{AnsiColor, Styles};

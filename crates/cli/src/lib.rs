@@ -188,6 +188,18 @@ fn dispatch(command: Command, terminal: &Terminal) -> anyhow::Result<Status> {
         Command::Import(Import { from: ImportFrom::Cabling(args) }) => {
             commands::import_cabling(&args, terminal)
         }
+        Command::Import(Import { from: ImportFrom::Goal(args) }) => {
+            commands::import_trace(&args, "a GOAL schedule", terminal)
+        }
+        Command::Import(Import { from: ImportFrom::Chakra(args) }) => {
+            commands::import_trace(&args, "a Chakra trace", terminal)
+        }
+        Command::Import(Import { from: ImportFrom::Htsim(args) }) => {
+            commands::import_trace(&args, "an htsim matrix", terminal)
+        }
+        Command::Import(Import { from: ImportFrom::Simai(args) }) => {
+            commands::import_simai(&args, terminal)
+        }
         Command::Fct(args) => commands::fct(&args, terminal),
         Command::Live(args) => commands::live(&args, terminal),
         Command::Blame(args) => commands::blame(&args, terminal),

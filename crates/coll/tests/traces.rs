@@ -144,7 +144,8 @@ fn every_collective_is_the_built_in_one_message_by_message() {
 
 #[test]
 fn an_algorithm_is_taken_where_it_fits() {
-    let files = vec![file(&[collective(1, 0, 4096, ""), collective(2, 6, 4096, "").after(&[1])]); 4];
+    let files =
+        vec![file(&[collective(1, 0, 4096, ""), collective(2, 6, 4096, "").after(&[1])]); 4];
     let options = Options { algorithm: Some(Algorithm::HalvingDoubling), ..options() };
     let workload = read_with(&files, options).expect("a trace");
     let names: Vec<String> = workload.calls.iter().map(|c| format!("{:?}", c.work)).collect();
@@ -155,7 +156,13 @@ fn an_algorithm_is_taken_where_it_fits() {
 fn nodes_become_tasks_on_their_lanes() {
     let nodes = [
         Node { id: 0, kind: 1, ..Node::default() },
-        Node { id: 5, kind: 4, duration: 7, attrs: vec![Attr::bool("is_cpu_op", true)], ..Node::default() },
+        Node {
+            id: 5,
+            kind: 4,
+            duration: 7,
+            attrs: vec![Attr::bool("is_cpu_op", true)],
+            ..Node::default()
+        },
         Node { id: 4, kind: 4, ..Node::default() }.after(&[5]),
         Node { id: 9, kind: 2, duration: 2, ..Node::default() }.after_control(&[0, 4]),
         Node { id: 10, kind: 3, duration: 3, ..Node::default() },
@@ -314,8 +321,7 @@ fn a_receive_that_nobody_sends_is_named_by_its_node() {
 #[test]
 fn ten_million_nodes_are_read_within_their_limit_or_refused() {
     // an id of its own for each, no dependencies: 6 to 10 bytes each
-    let many: Vec<Node> =
-        (0..400_000).map(|id| Node { id, kind: 4, ..Node::default() }).collect();
+    let many: Vec<Node> = (0..400_000).map(|id| Node { id, kind: 4, ..Node::default() }).collect();
     let bytes = file(&many);
     assert_eq!(read(&[bytes.clone()]).expect("it fits").tasks(), 400_000);
     let small = Options { most_memory: 10 << 20, ..options() };
@@ -358,7 +364,9 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_trace_is_a_trace_or_an_error(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn a_damaged_trace_is_a_trace_or_an_error(
+        at in any::<prop::sample::Index>(), byte in any::<u8>(),
+    ) {
         let mut bytes = file(&[
             Node { id: 1, kind: 4, duration: 5, ..Node::default() },
             send(2, 1, 100, 3).after(&[1]),
@@ -370,7 +378,9 @@ proptest! {
     }
 
     #[test]
-    fn json_of_any_words_is_a_trace_or_an_error(words in prop::collection::vec(0..JSON.len(), 0..40)) {
+    fn json_of_any_words_is_a_trace_or_an_error(
+        words in prop::collection::vec(0..JSON.len(), 0..40),
+    ) {
         let body: String = words.into_iter().map(|i| JSON[i]).collect();
         chakra::fuzz(body.as_bytes());
         chakra::fuzz(format!("{{\"workload_graph\": [{{\"Id\": 1, {body}}}]}}").as_bytes());
@@ -384,7 +394,8 @@ proptest! {
         let mut ranks: Vec<Vec<Node>> = vec![Vec::new(); 4];
         for (i, (kind, before, peer)) in kinds.into_iter().enumerate() {
             let i = i as u64;
-            let deps: Vec<u64> = if i == 0 { vec![] } else { vec![before.index(i as usize) as u64] };
+            let earlier = |i: u64| before.index(i as usize) as u64;
+            let deps: Vec<u64> = if i == 0 { vec![] } else { vec![earlier(i)] };
             for rank in 0..4_u32 {
                 // the peer of a rank sends, the rank receives
                 let node = match kind {
@@ -411,10 +422,25 @@ proptest! {
 }
 
 const JSON: &[&str] = &[
-    "{", "}", "[", "]", ",", ":", "\"workload_graph\"", "\"Id\": 1", "\"NodeType\": 7",
-    "\"NodeType\": \"COMP_NODE\"", "\"comm_size\": 99999999999999999999", "\"comm_type\": 0",
-    "\"ctrlDeps\": [1]", "\"attr\": [{\"name\": \"comm_tag\", \"int32Val\": -1}]", "null", "-1",
-    "\"runtime\": 1e300", "\"pg_name\": \"x\"", " ",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"workload_graph\"",
+    "\"Id\": 1",
+    "\"NodeType\": 7",
+    "\"NodeType\": \"COMP_NODE\"",
+    "\"comm_size\": 99999999999999999999",
+    "\"comm_type\": 0",
+    "\"ctrlDeps\": [1]",
+    "\"attr\": [{\"name\": \"comm_tag\", \"int32Val\": -1}]",
+    "null",
+    "-1",
+    "\"runtime\": 1e300",
+    "\"pg_name\": \"x\"",
+    " ",
 ];
 
 fn matrix(text: &str) -> Workload {

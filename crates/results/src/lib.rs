@@ -19,6 +19,7 @@ pub mod report;
 pub mod run;
 pub mod run_text;
 pub mod shown;
+pub mod simai;
 pub mod stats;
 pub mod table;
 pub mod victims;

@@ -66,5 +66,6 @@ pub use sections::{FailureSpec, NicSpec, PathSpec, RunSpec};
 pub use switch::{Ecn, SwitchSpec};
 pub use tcp::TcpSpec;
 pub use topology::TopologySpec;
+pub use trace::TraceSpec;
 pub use traffic::TrafficSpec;
 pub use window::Window;

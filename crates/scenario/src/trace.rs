@@ -153,12 +153,7 @@ impl TraceSpec {
         }
     }
 
-    fn chakra(
-        &self,
-        files: &Files,
-        ranks: &[String],
-        plan: &Plan,
-    ) -> Result<Workload, Diagnostic> {
+    fn chakra(&self, files: &Files, ranks: &[String], plan: &Plan) -> Result<Workload, Diagnostic> {
         let groups = match &self.groups {
             None => groups::Groups::default(),
             Some(file) => files
@@ -192,7 +187,9 @@ impl TraceSpec {
     pub(crate) fn simai(&self, rows: &Rows, ranks: u32) -> Result<Workload, Diagnostic> {
         let options = SimaiOptions { ranks, ..self.simai.clone() };
         if options.send_latency >= HORIZON {
-            return Err(self.late(&format!("a send latency of {} is too long", options.send_latency)));
+            return Err(
+                self.late(&format!("a send latency of {} is too long", options.send_latency))
+            );
         }
         let workload = simai::job::workload(rows, &options).map_err(|e| {
             let title = format!("`{}`: {e}", self.file.value);
@@ -241,4 +238,57 @@ fn ranks(files: &Files, prefix: &str) -> Result<Option<Vec<String>>, String> {
         return Ok(Some((0..=*last).map(|rank| format!("{prefix}.{rank}.{form}")).collect()));
     }
     Ok(None)
+}
+
+/// What a trace is, without a scenario.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// Its format.
+    pub format: &'static str,
+    /// How many ranks it has.
+    pub ranks: u64,
+    /// How many operations or tasks they have.
+    pub operations: u64,
+    /// How many collectives there are.
+    pub collectives: u64,
+    /// What could not be taken as it stands.
+    pub notes: Vec<String>,
+}
+
+/// Reads a trace whose number of ranks is known: any but SimAI's. `groups` is the file of groups
+/// of a Chakra trace.
+pub fn look(files: &Files, name: &str, groups: Option<&str>) -> Result<Look, Diagnostic> {
+    let spec = TraceSpec {
+        file: At::default(name.to_owned()),
+        algorithm: None,
+        dependencies: Dependencies::Both,
+        serial: true,
+        groups: groups.map(|file| At::default(file.to_owned())),
+        simai: SimaiOptions::default(),
+        given: Vec::new(),
+    };
+    let plan = Plan::new(weir_coll::collective::Operation::AllReduce, 1, weir_core::Bytes::new(1));
+    let look = |format, ranks: usize, operations| Look {
+        format,
+        ranks: ranks as u64,
+        operations,
+        collectives: 0,
+        notes: Vec::new(),
+    };
+    let format = if files.path(name).is_file() { "an htsim matrix" } else { "a Chakra trace" };
+    match spec.open(files, &plan)? {
+        Trace::Goal(schedule) => {
+            let operations = schedule.operations() as u64;
+            Ok(look("a GOAL schedule", schedule.ranks.len(), operations))
+        }
+        Trace::Tasks(workload) => Ok(Look {
+            collectives: workload.calls.len() as u64,
+            notes: workload.notes.clone(),
+            ..look(format, workload.ranks.len(), workload.tasks())
+        }),
+        Trace::Simai(_) => {
+            let error = Diagnostic::error(format!("`{name}` is a SimAI workload"));
+            Err(error.help("`weir import simai` converts it together with its topology"))
+        }
+    }
 }

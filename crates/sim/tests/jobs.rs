@@ -5,6 +5,7 @@ mod common;
 use common::{DATA, config, flow, plan, star};
 use std::fmt::Write;
 use std::sync::Arc;
+use weir_coll::chakra;
 use weir_coll::collective::{Algorithm, Operation, Plan};
 use weir_coll::goal::text;
 use weir_coll::graph::SendDone;
@@ -251,6 +252,59 @@ fn ring_schedule(n: u32, block: u64) -> Work {
     }
     let schedule = text::parse(text.as_bytes()).expect("a schedule");
     Work::Schedule(Arc::new(schedule), SendDone::Sent)
+}
+
+/// A ring all-reduce as Chakra traces: sends and receives, or one node for the whole.
+fn ring_trace(n: u32, block: u64, written_out: bool) -> Work {
+    let options = chakra::Options {
+        dependencies: chakra::Dependencies::Both,
+        serial: true,
+        algorithm: None,
+        plan: Plan::new(Operation::AllReduce, 1, Bytes::new(1)),
+        groups: chakra::groups::Groups::default(),
+        most_memory: chakra::MOST_MEMORY,
+    };
+    let mut traces = chakra::Traces::new(n, options).expect("ranks");
+    for r in 0..n {
+        let mut nodes = Vec::new();
+        for i in 0..2 * (n - 1) {
+            let (next, before) = ((r + 1) % n, (r + n - 1) % n);
+            let deps = if i > 0 { format!("{}, {}", 2 * i - 2, 2 * i - 1) } else { String::new() };
+            for (id, kind, end) in [(0, 5, "dst"), (1, 6, "src")] {
+                let (id, peer) = (2 * i + id, if kind == 5 { next } else { before });
+                nodes.push(format!(
+                    "{{\"Id\": {id}, \"NodeType\": {kind}, \"data_deps\": [{deps}], \
+                     \"comm_{end}\": {peer}, \"comm_size\": {block}, \"comm_tag\": {i}}}"
+                ));
+            }
+        }
+        if !written_out {
+            let size = u64::from(n) * block;
+            nodes = vec![format!(
+                "{{\"Id\": 1, \"NodeType\": 7, \"comm_type\": 0, \"comm_size\": {size}}}"
+            )];
+        }
+        let text = format!("{{\"workload_graph\": [{}]}}", nodes.join(","));
+        traces.read("a rank", text.as_bytes()).expect("a trace");
+    }
+    Work::Tasks(Arc::new(traces.finish().expect("traces")), SendDone::Sent)
+}
+
+#[test]
+fn a_ring_written_as_a_trace_equals_the_built_in_ring() {
+    let topology = build::k_ary::build(&k_ary::Params { k: 4, ..Default::default() }).unwrap();
+    let incast: Vec<FlowSpec> = (1..16).map(|src| flow(src, 0, 60_000)).collect();
+    let plan = blocks(Operation::AllReduce, 16, 9);
+    let built_in = job(plan, topology.hosts());
+    let of = |job: Job| run_with(&topology, vec![job], &incast, &config("pfc"));
+    let expected = of(built_in.clone());
+    assert_eq!(expected.finish, Finish::Drained);
+    for written_out in [true, false] {
+        let work = ring_trace(16, 9 * PAYLOAD, written_out);
+        let out = of(Job { work, ..built_in.clone() });
+        let all = (expected.digest, &expected.flows, &expected.ports, &expected.jobs);
+        assert_eq!((out.digest, &out.flows, &out.ports, &out.jobs), all, "{written_out}");
+    }
 }
 
 /// Every packet at the same time: on a fat-tree with PFC and an incast beside it.

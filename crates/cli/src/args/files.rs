@@ -95,6 +95,14 @@ pub(crate) enum ImportFrom {
     Sonic(super::ImportSonic),
     /// A cabling list: CSV, DOT or GraphML
     Cabling(super::ImportCabling),
+    /// A GOAL schedule of a parallel job
+    Goal(super::ImportTrace),
+    /// Chakra execution traces, a file for each rank
+    Chakra(super::ImportTrace),
+    /// A run of SimAI: workload, topology and configuration
+    Simai(super::ImportSimai),
+    /// A connection matrix of htsim, with triggers
+    Htsim(super::ImportTrace),
 }
 
 /// `weir import ns3`.

@@ -30,6 +30,7 @@ mod search;
 mod simulate;
 mod sonic;
 mod sweep;
+mod traces;
 mod view;
 
 pub(crate) use advise::advise;
@@ -55,4 +56,5 @@ pub(crate) use search::{Search, search};
 pub(crate) use simulate::{compare, run};
 pub(crate) use sonic::{import_sonic, sonic_check};
 pub(crate) use sweep::{Sweep, sweep};
+pub(crate) use traces::{import_simai, import_trace};
 pub(crate) use view::view;

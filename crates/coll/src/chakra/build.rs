@@ -281,8 +281,7 @@ impl Build {
             let names: Vec<String> =
                 circle.iter().take(12).map(|i| program.name(*i).to_string()).collect();
             let more = if circle.len() > 12 { " and so on" } else { "" };
-            let what =
-                format!("nodes wait for each other in a circle: {}{more}", names.join(", "));
+            let what = format!("nodes wait for each other in a circle: {}{more}", names.join(", "));
             return Err((Some(program.name(circle[0])), what));
         }
         self.number_calls(&mut rank, &mut program)?;
@@ -290,7 +289,7 @@ impl Build {
         Ok(())
     }
 
-    /// Gives the calls of a rank, in the order of their ids, the numbers that they have at all ranks.
+    /// Gives the calls of a rank, in the order of their ids, the numbers of all ranks.
     fn number_calls(&mut self, rank: &mut Rank, program: &mut Program) -> Result<(), Wrong> {
         // calls of this rank stand behind those with numbers
         let mine = self.workload.calls.split_off(self.seen.len());

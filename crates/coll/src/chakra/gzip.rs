@@ -74,7 +74,8 @@ impl<'a> Gunzip<'a> {
     /// Checks what stands behind a member.
     fn trailer(&mut self) -> io::Result<()> {
         let tail = self.skip(8)?;
-        let word = |at: usize| u32::from_le_bytes([tail[at], tail[at + 1], tail[at + 2], tail[at + 3]]);
+        let word =
+            |at: usize| u32::from_le_bytes([tail[at], tail[at + 1], tail[at + 2], tail[at + 3]]);
         if word(0) != self.crc.clone().finalize() || word(4) != self.length {
             return Err(broken("its checksum is another"));
         }

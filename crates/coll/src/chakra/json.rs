@@ -5,7 +5,9 @@
 //! `attr`, as converters from protobuf write them.
 
 use super::node::{KINDS, Node, Value, numbered};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::Value as Json;
 use std::fmt;
 use std::io::Read;
@@ -93,7 +95,11 @@ fn whole(name: &str, json: &Json) -> Result<u64, String> {
 
 fn shown(json: &Json) -> String {
     let text = json.to_string();
-    if text.chars().count() <= 40 { text } else { text.chars().take(37).collect::<String>() + "..." }
+    if text.chars().count() <= 40 {
+        text
+    } else {
+        text.chars().take(37).collect::<String>() + "..."
+    }
 }
 
 fn wholes(name: &str, json: &Json) -> Result<Vec<u64>, String> {

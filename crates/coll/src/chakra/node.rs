@@ -93,9 +93,9 @@ impl Node {
             "comm_tag" => {
                 let Value::Int(tag) = value else { return Err(wrong(name, &value, "a number")) };
                 let wide = i32::try_from(tag).map(|tag| tag as u32);
-                self.tag = wide.or(u32::try_from(tag)).map_err(|_| {
-                    format!("`comm_tag` is {tag}, which does not fit into 32 bits")
-                })?;
+                self.tag = wide
+                    .or(u32::try_from(tag))
+                    .map_err(|_| format!("`comm_tag` is {tag}, which does not fit into 32 bits"))?;
             }
             "tensor_size" => self.tensor_size = whole(name, &value)?,
             "comm_priority" => self.priority = !matches!(value, Value::Int(0)),

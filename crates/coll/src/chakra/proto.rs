@@ -46,7 +46,9 @@ impl<R: Read> Messages<R> {
             let Some(byte) = self.byte()? else {
                 return match i {
                     0 => Ok(None),
-                    _ => Err(format!("byte {}: the file ends in the length of a message", self.read)),
+                    _ => {
+                        Err(format!("byte {}: the file ends in the length of a message", self.read))
+                    }
                 };
             };
             value |= u64::from(byte & 0x7f).checked_shl(7 * i).unwrap_or(0);

@@ -110,7 +110,7 @@ pub fn workload(matrix: &Matrix) -> Result<Workload, MatrixError> {
     let mut workload = Workload { ranks: programs, notes, ..Workload::default() };
     if job.notices > 0 {
         workload.notes.push(format!(
-            "triggers act by {} messages of {NOTICE} bytes between ranks; in htsim they act at once",
+            "triggers act by {} messages of {NOTICE} bytes between ranks, in htsim at once",
             job.notices
         ));
     }

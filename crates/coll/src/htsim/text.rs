@@ -174,13 +174,17 @@ impl Reader {
                 }
                 Kind::Barrier(words.number("the count of a barrier")?)
             }
-            word => return Err(format!("{} instead of oneshot, multishot or barrier", shown(word))),
+            word => {
+                return Err(format!("{} instead of oneshot, multishot or barrier", shown(word)));
+            }
         };
         if kind == Kind::Barrier(0) {
             return Err("the count of a barrier is at least 1".into());
         }
         match self.matrix.triggers.insert(id, Trigger { id, kind, line }) {
-            Some(known) => Err(format!("trigger {id} is given twice, first in line {}", known.line)),
+            Some(known) => {
+                Err(format!("trigger {id} is given twice, first in line {}", known.line))
+            }
             None => Ok(()),
         }
     }

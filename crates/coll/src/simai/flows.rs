@@ -440,7 +440,8 @@ mod tests {
         let flows = run(&plan(Operation::AllToAll, 2, false), &group);
         assert_eq!(flows.len(), 6);
         assert!(flows.iter().all(|f| f.2 == (1 << 20) / 3));
-        let spread = FlowsPlan { remainder: Remainder::Spread, ..plan(Operation::AllToAll, 2, false) };
+        let spread =
+            FlowsPlan { remainder: Remainder::Spread, ..plan(Operation::AllToAll, 2, false) };
         // 2^20 = 3 * 349525 + 1: rank 0 of the group gets the byte
         assert_eq!(run(&spread, &group).iter().map(|f| f.2).sum::<u64>(), 6 * 349_525 + 2);
     }

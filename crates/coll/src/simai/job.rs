@@ -120,7 +120,8 @@ impl Sizes {
         {
             return wrong(format!("the header says {all} GPUs, and the job has {ranks} ranks"));
         }
-        let per_stage = u64::from(ranks).checked_div(stages).filter(|s| s * stages == u64::from(ranks));
+        let per_stage =
+            u64::from(ranks).checked_div(stages).filter(|s| s * stages == u64::from(ranks));
         let Some(stage) = per_stage.filter(|stage| *stage > 0) else {
             return wrong(format!("{ranks} ranks cannot be divided into {stages} stages"));
         };
@@ -235,7 +236,8 @@ impl Job<'_> {
         beside: bool,
     ) -> Result<(), JobError> {
         let Some(collective) = collective else { return Ok(()) };
-        let wrong = |what: String| JobError::Row { row, name: self.rows.rows[row].name.clone(), what };
+        let wrong =
+            |what: String| JobError::Row { row, name: self.rows.rows[row].name.clone(), what };
         let set = self.set(collective.among);
         let plan = FlowsPlan {
             operation: collective.operation,
@@ -302,7 +304,10 @@ impl Job<'_> {
             }
         };
         let none = self.none;
-        note(none > 0, format!("{none} collectives are too small to send anything and end at once"));
+        note(
+            none > 0,
+            format!("{none} collectives are too small to send anything and end at once"),
+        );
         let disabled = self.disabled;
         note(
             disabled > 0,

@@ -162,8 +162,13 @@ fn header(line: &str) -> Result<Rows, String> {
     let mut words = line.split_whitespace().peekable();
     let policy = words.next().unwrap_or_default();
     if !POLICIES.contains(&policy) {
-        let known = if OTHER_POLICIES.contains(&policy) { "cannot be carried out" } else { "is none" };
-        return Err(format!("the policy `{}` {known}: {} can", shortened(policy), POLICIES.join(", ")));
+        let known =
+            if OTHER_POLICIES.contains(&policy) { "cannot be carried out" } else { "is none" };
+        return Err(format!(
+            "the policy `{}` {known}: {} can",
+            shortened(policy),
+            POLICIES.join(", ")
+        ));
     }
     let mut all = Rows {
         forward_in_backward: policy == POLICIES[1],
@@ -200,7 +205,7 @@ fn header(line: &str) -> Result<Rows, String> {
                 let bytes = word.parse::<f64>().ok().filter(|x| x.is_finite() && *x >= 0.0);
                 let bytes = bytes.ok_or_else(|| format!("`pp_comm` is `{}`", shortened(word)))?;
                 if bytes > 0.0 {
-                    let note = "`pp_comm`: SimAI only reports it, and there are no messages between \
+                    let note = "`pp_comm`: SimAI only reports it, there are no messages between \
                                 stages";
                     all.notes.push(note.into());
                 }
@@ -234,7 +239,10 @@ fn row(line: &str, all: &mut Rows) -> Result<Row, String> {
     let mut part = |i: usize, what: &str, among: Among| {
         let compute_ns = number(i, &format!("the time of {what} in ns"))?;
         let bytes = number(i + 2, &format!("the size of {what} in bytes"))?;
-        Ok::<_, String>(Part { compute_ns, collective: collective(fields[i + 1], bytes, among, all)? })
+        Ok::<_, String>(Part {
+            compute_ns,
+            collective: collective(fields[i + 1], bytes, among, all)?,
+        })
     };
     let forward = part(2, "the forward pass", Among::Tensor)?;
     let input = part(5, "the input gradient", Among::Tensor)?;

@@ -267,11 +267,7 @@ pub fn carry_out(workload: &Arc<Workload>, most: u64) -> Result<u64, Vec<(u32, p
             return Ok(sent);
         }
     }
-    fn act(
-        ranks: &mut [TaskRank],
-        at: usize,
-        messages: &mut VecDeque<(usize, program::Message)>,
-    ) {
+    fn act(ranks: &mut [TaskRank], at: usize, messages: &mut VecDeque<(usize, program::Message)>) {
         while let Some(action) = ranks[at].poll() {
             match action {
                 Action::Calc { op, .. } => ranks[at].on_timer(op),

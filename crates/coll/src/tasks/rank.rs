@@ -335,8 +335,11 @@ impl Program for TaskRank {
 
     fn waits(&self) -> Vec<Wait> {
         // what waits for a lane waits for what occupies it
-        let queued: FxHashSet<u32> =
-            self.lanes.iter().flat_map(|lane| lane.waiting.iter().map(|(_, index)| *index)).collect();
+        let queued: FxHashSet<u32> = self
+            .lanes
+            .iter()
+            .flat_map(|lane| lane.waiting.iter().map(|(_, index)| *index))
+            .collect();
         let begun = (0..).zip(&self.states).filter(|(_, s)| **s == State::Begun);
         let begun = begun.map(|(i, _)| i).filter(|i| !queued.contains(i));
         let mut waits: Vec<Wait> = begun.flat_map(|i| self.wait_of(i)).collect();

@@ -25,9 +25,9 @@ const fn number(max: u64) -> Kind {
 pub const JOB: Section = Section {
     name: "job",
     repeated: true,
-    doc: "Ranks that wait for each other: a collective operation, what a file says with `trace`, or \
-          steps of training with `model`. A rank sends when it has received, so its messages are \
-          decided by the run. Results are in `collectives.csv` and `steps.csv`.",
+    doc: "Ranks that wait for each other: a collective operation, what a file says with `trace`, \
+          or steps of training with `model`. A rank sends when it has received, so its messages \
+          are decided by the run. Results are in `collectives.csv` and `steps.csv`.",
     keys: &[
         key("name", Kind::Text, "", "For reports; default: `job0`, `job1` and so on."),
         key("class", Kind::Text, "", "Class of its queue pairs; default: its name."),
@@ -55,9 +55,9 @@ pub const JOB: Section = Section {
             "trace",
             Kind::File,
             "",
-            "What ranks do, relative to the scenario, instead of a collective: a GOAL schedule (text \
-             or binary), a SimAI workload, an htsim matrix, or what the names of Chakra's files \
-             begin with (`job` for `job.0.et` and so on).",
+            "What ranks do, relative to the scenario, instead of a collective: a GOAL schedule \
+             (text or binary), a SimAI workload, an htsim matrix, or what the names of Chakra's \
+             files begin with (`job` for `job.0.et` and so on).",
         ),
         key(
             "dependencies",

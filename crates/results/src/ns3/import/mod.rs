@@ -19,6 +19,8 @@ pub enum FlowsIn<'a> {
     Scenario,
     /// Into a file of this name beside it.
     File(&'a str),
+    /// There are none: these sections stand in their place.
+    Instead(&'a str),
 }
 
 /// Who chooses among paths of equal length.
@@ -50,14 +52,42 @@ pub fn convert(
     ways: Ways,
 ) -> Converted {
     let p = pieces(inputs);
+    let mut notes = p.notes.clone();
+    notes.extend(differences(inputs, &p, ways));
+    let about = format!(
+        "# Converted from {}, a configuration of the HPCC ns-3 simulator.\n#\n\
+         # Times count from the 2 s at which traffic starts there. `weir ns3` gives that \
+         simulator's own\n\
+         # numbers; the native model differs from it as follows:\n",
+        plain(origin)
+    );
+    let head = Head { about, name, origin };
+    write(&head, inputs, p, notes, flows, ways)
+}
+
+/// What stands at the top of a scenario.
+pub(crate) struct Head<'a> {
+    /// Comments, before the list of notes.
+    pub(crate) about: String,
+    pub(crate) name: &'a str,
+    pub(crate) origin: &'a str,
+}
+
+/// Writes the scenario that the pieces of a run make.
+pub(crate) fn write(
+    head: &Head<'_>,
+    inputs: &Inputs,
+    p: Pieces,
+    mut notes: Vec<String>,
+    flows: FlowsIn<'_>,
+    ways: Ways,
+) -> Converted {
     let paths = Paths::new(inputs, ways);
     let switches = Switches::new(&p);
     let (loss, lossy) = loss(&p);
-    let mut notes = p.notes.clone();
-    notes.extend(differences(inputs, &p, ways));
     notes.extend(lossy);
     notes.extend(switches.notes.iter().cloned());
-    let mut out = head(name, origin, &notes);
+    let mut out = head.text(&notes);
     out += &topology(&p);
     out += &switches.section();
     out += "\n[link]\noverhead = \"0B\"                 # no preamble, checksum or gap\n";
@@ -72,23 +102,26 @@ pub fn convert(
         let _ = write!(out, "\n[run]\nuntil = \"{}\"\n", p.stop);
     }
     out += &paths.sections(&p);
-    out += "\n[[traffic]]\nkind = \"list\"\n";
-    let rows = rows(&p, &paths);
     let list = match flows {
+        FlowsIn::Instead(sections) => {
+            let _ = write!(out, "\n{sections}");
+            None
+        }
         FlowsIn::Scenario => {
-            let _ = write!(out, "flows = [\n{}]\n", quoted_lines(&rows, 1));
+            let rows = quoted_lines(&rows(&p, &paths), 1);
+            let _ = write!(out, "\n[[traffic]]\nkind = \"list\"\nflows = [\n{rows}]\n");
             None
         }
         FlowsIn::File(file) => {
-            let _ = writeln!(out, "file = {}", quoted(file));
-            Some(rows.join("\n") + "\n")
+            let _ = write!(out, "\n[[traffic]]\nkind = \"list\"\nfile = {}\n", quoted(file));
+            Some(rows(&p, &paths).join("\n") + "\n")
         }
     };
     Converted { scenario: out, flows: list, notes }
 }
 
 /// A TOML string.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         match c {
@@ -112,25 +145,21 @@ fn quoted_lines(items: &[String], per_line: usize) -> String {
     out
 }
 
-fn head(name: &str, origin: &str, notes: &[String]) -> String {
-    let plain = |text: &str| text.replace(|c: char| c.is_control(), " ");
-    let mut out = format!(
-        "# Converted from {}, a configuration of the HPCC ns-3 simulator.\n#\n\
-         # Times count from the 2 s at which traffic starts there. `weir ns3` gives that \
-         simulator's own\n\
-         # numbers; the native model differs from it as follows:\n",
-        plain(origin)
-    );
-    for note in notes {
-        let _ = writeln!(out, "# - {}", plain(note));
+/// Without what would end a comment.
+pub(crate) fn plain(text: &str) -> String {
+    text.replace(|c: char| c.is_control(), " ")
+}
+
+impl Head<'_> {
+    fn text(&self, notes: &[String]) -> String {
+        let mut out = self.about.clone();
+        for note in notes {
+            let _ = writeln!(out, "# - {}", plain(note));
+        }
+        let title = quoted(&format!("Converted from {}", self.origin));
+        let _ = write!(out, "name = {}\ntitle = {title}\n", quoted(self.name));
+        out
     }
-    let _ = write!(
-        out,
-        "name = {}\ntitle = {}\n",
-        quoted(name),
-        quoted(&format!("Converted from {origin}"))
-    );
-    out
 }
 
 /// Differences that do not depend on a key of the configuration alone.
