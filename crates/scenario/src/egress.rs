@@ -66,7 +66,7 @@ pub(crate) fn check_pipelined(f: &mut Fields<'_>) {
         ("egress", "`[switch.pipeline] egress` limits its egress queues"),
         ("cell", "its two stages count bytes"),
     ] {
-        let given = f.item(name).filter(|item| item.value.text() != Some("off"));
+        let given = f.item(name).filter(|item| item.value.text().as_deref() != Some("off"));
         if let Some(span) = given.map(|item| item.span) {
             let title = format!("`{name}` does not apply to a pipelined switch");
             f.out.push(Diagnostic::error(title).at(span, "").help(help));
