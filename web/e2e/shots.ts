@@ -5,7 +5,7 @@
 
 import { join } from "node:path";
 import { chain, fatTree, ring } from "../test/synthetic";
-import { launch, open } from "./browser";
+import { launch, open, probe } from "./browser";
 import { addressOf, type Data, serve } from "./serve";
 
 const assets = join(process.env.WEIR_WEB ?? ".", "../crates/view/assets");
@@ -34,12 +34,14 @@ interface View {
   url: string;
   /** An item of the map to open. */
   open?: string;
+  /** A link that is held then, whose pause is selected. */
+  link?: string;
   phone?: boolean;
 }
 
 const views: View[] = [
   { name: "schemes", url: pair },
-  { name: "pause", url: `${pair}#t=55us&run=PFC&pause=0` },
+  { name: "pause", url: `${pair}#t=55us&run=PFC`, link: "Sb>Sc" },
   { name: "flow", url: `${pair}#t=55us&run=PFC&beside=OFC&flow=0` },
   { name: "deadlock", url: `${loop}#cycle=0&t=1s` },
   { name: "large", url: big },
@@ -56,6 +58,10 @@ for (const dark of [false, true]) {
       };
       if (key) weirExplorer.store.set({ open: new Set([key]) });
     }, view.open);
+    if (view.link) {
+      const { at } = await probe(page, view.link);
+      if (at) await page.mouse.click(at.x, at.y);
+    }
     // two frames after the last animation of the camera
     await page.waitForTimeout(500);
     const path = join(folder, `${view.name}-${dark ? "dark" : "light"}.png`);

@@ -1,7 +1,7 @@
 // Culprits and victims: what the sections `blame` and `culprits` say about a flow or a pause, and
 // what follows from pauses and paths alone.
 
-import { Index, type Run } from "./model";
+import { CONGESTED_BYTES, Index, type Run } from "./model";
 
 /** A piece of a completion time: a part, where, and the pause at the root of a hold. */
 export interface Piece {
@@ -106,38 +106,55 @@ function rootPort(run: Run, pause: number): number {
 
 export const CULPRIT_KINDS = ["direct", "indirect", "original", "pause"] as const;
 
-/** The flows that a flow waited for, by kind, with their bytes. */
-export function culpritsOf(
-  run: Run,
-  victim: number,
-): { flow: number; kind: number; bytes: number }[] {
+/** A flow that another one waited for, in one sense. */
+export interface Culprit {
+  flow: number;
+  kind: number;
+  bytes: number;
+  /** Its part of the time; 0 for those that only built a queue up. */
+  ps: number;
+}
+
+/** The flows that a flow waited for, by kind: by the time that they cost, then by bytes. */
+export function culpritsOf(run: Run, victim: number): Culprit[] {
   const table = run.table("culprits");
   const flows = table.get("flow");
-  const [culprit, bytes, kind] = ["culprit", "bytes", "kind"].map((name) => table.get(name));
-  const found = new Map<string, { flow: number; kind: number; bytes: number }>();
+  const [culprit, bytes, kind, ps] = ["culprit", "bytes", "kind", "ps"].map((n) => table.get(n));
+  const found = new Map<string, Culprit>();
   for (let row = 0; row < table.rows; row++) {
     if (flows[row] !== victim) continue;
-    const entry = { flow: culprit?.[row] as number, kind: kind?.[row] as number, bytes: 0 };
+    const entry = { flow: culprit?.[row] as number, kind: kind?.[row] as number, bytes: 0, ps: 0 };
     const key = `${entry.flow} ${entry.kind}`;
     const known = found.get(key) ?? entry;
     known.bytes += bytes?.[row] as number;
+    known.ps += ps?.[row] as number;
     found.set(key, known);
   }
-  return [...found.values()].sort((a, b) => b.bytes - a.bytes);
+  return [...found.values()].sort((a, b) => b.ps - a.ps || b.bytes - a.bytes);
 }
 
-/** Flows by the bytes with which they stood in root queues when a pause was decided. */
-export function worstSenders(run: Run): { flow: number; bytes: number }[] {
+/**
+ * Flows by the time for which others were held because of their bytes in queues that these others
+ * did not go through.
+ */
+export function worstSenders(run: Run): Ranked[] {
+  return cached(run, senders, rankSenders);
+}
+
+function rankSenders(run: Run): Ranked[] {
   const table = run.table("culprits");
-  const [flow, bytes, kind] = ["culprit", "bytes", "kind"].map((name) => table.get(name));
-  const sums = new Map<number, number>();
+  const pause = CULPRIT_KINDS.indexOf("pause");
+  const [flow, culprit, kind, ps, root] = ["flow", "culprit", "kind", "ps", "root"].map((name) =>
+    table.get(name),
+  );
+  const owed = new Map<number, number>();
   for (let row = 0; row < table.rows; row++) {
-    if (kind?.[row] !== CULPRIT_KINDS.indexOf("pause")) continue;
-    const id = flow?.[row] as number;
-    sums.set(id, (sums.get(id) ?? 0) + (bytes?.[row] as number));
+    const [victim, id] = [flow?.[row] as number, culprit?.[row] as number];
+    const port = (root?.[row] as number) - 1;
+    if (kind?.[row] !== pause || id === victim || port < 0 || run.crosses(victim, port)) continue;
+    owed.set(id, (owed.get(id) ?? 0) + (ps?.[row] as number));
   }
-  const list = Array.from(sums, ([id, sum]) => ({ flow: id, bytes: sum }));
-  return list.sort((a, b) => b.bytes - a.bytes || a.flow - b.flow);
+  return ranked(owed);
 }
 
 export interface Ranked {
@@ -153,6 +170,7 @@ export function hasBlame(run: Run): boolean {
 
 const victims = new WeakMap<Run, Ranked[]>();
 const culprits = new WeakMap<Run, Ranked[]>();
+const senders = new WeakMap<Run, Ranked[]>();
 
 /** A list that takes long to make is made once per run. */
 function cached(run: Run, known: WeakMap<Run, Ranked[]>, make: (run: Run) => Ranked[]): Ranked[] {
@@ -268,6 +286,21 @@ export function overlapOf(run: Run, pause: number, flow: number): number {
   const end = (run.flows.end[flow] as number) || run.end;
   const first = Math.max(from[pause] as number, run.flows.start[flow] as number);
   return Math.max(0, Math.min(to[pause] as number, end) - first);
+}
+
+/**
+ * The ternary state of a port that published work uses, over the whole run. A recording knows the
+ * longest queues, not the mean ones: a port at which no pause begins counts as congested from
+ * ten frames on.
+ */
+export function ternary(run: Run, port: number): string {
+  const { rows } = run.pauses;
+  for (let p = 0; p < rows; p++) {
+    if (run.causeOf(run.rootOf(p)) === port) return "congested: pauses begin at it";
+  }
+  if (run.pausesOf(port).length > 0) return "undetermined: sometimes held";
+  const most = run.series(port).queue.reduce((a, b) => Math.max(a, b), 0);
+  return most >= CONGESTED_BYTES ? "congested: it queues and is never held" : "free";
 }
 
 /** All pauses over one link that have the same chain of causes. */

@@ -448,6 +448,12 @@ export class Explorer {
       parts.push(`still running: ${percent(this.manifest.done ?? 0)} of all runs done`);
     }
     byId("counts").textContent = parts.join(" · ");
+    const marks: Record<string, boolean> = {
+      root: this.state.selection?.kind === "pause",
+      cycle: this.runs.some((run) => run.cycles.length > 0),
+    };
+    for (const mark of document.querySelectorAll<HTMLElement>("[data-mark]"))
+      mark.hidden = !marks[mark.dataset.mark ?? ""];
     byId("fold").hidden = (this.maps[0]?.opened.length ?? 0) === 0;
     this.lastStatus = 0;
   }
@@ -490,7 +496,7 @@ export class Explorer {
         ? ` · ${runs.map((run, i) => `${i === 0 ? "──" : "- -"} ${run.label}`).join("  ")}`
         : "";
     byId("series-name").textContent =
-      `queue at ${this.run.portName(port)}${threshold ? ` · pauses from ${bytes(threshold)}` : ""}${names}`;
+      `queue at ${this.run.portName(port)}${threshold ? ` ·· pauses from ${bytes(threshold)}` : ""}${names}`;
   }
 
   private emphasis(index: number): Emphasis {

@@ -10,6 +10,8 @@ import { LinkState, type Palette } from "./palette";
 const LEVELS = 6;
 /** Up to so many links have a row with a name each, by scrolling if need be. */
 const MOST_NAMES = 60;
+/** The least height of a row with a name, and of others. */
+const [LEAST_NAMED, LEAST] = [9, 2];
 
 export class Matrix {
   rows: number[] = [];
@@ -57,8 +59,9 @@ export class Matrix {
   private measure(height: number): void {
     const fitting = height / Math.max(1, this.rows.length);
     this.together = 1;
-    if (this.detailed || this.rows.length <= MOST_NAMES) this.rowHeight = Math.max(fitting, 11);
-    else this.rowHeight = Math.max(fitting, 2);
+    if (this.detailed || this.rows.length <= MOST_NAMES)
+      this.rowHeight = Math.max(fitting, LEAST_NAMED);
+    else this.rowHeight = Math.max(fitting, LEAST);
     this.rowHeight = Math.min(18, this.rowHeight);
     if (fitting < this.rowHeight && !this.detailed && this.rows.length > MOST_NAMES) {
       this.together = Math.ceil(this.rowHeight / fitting);
@@ -88,7 +91,8 @@ export class Matrix {
     const { rows, axis } = this;
     this.measure(height);
     this.scrollBy(0);
-    context.font = "11px system-ui, sans-serif";
+    const size = Math.max(9, Math.min(11, this.rowHeight));
+    context.font = `${size}px system-ui, sans-serif`;
     const first = Math.floor(this.scroll / this.rowHeight);
     const last = Math.min(
       Math.ceil(rows.length / this.together),
@@ -104,10 +108,10 @@ export class Matrix {
         context.fillRect(0, y, width, this.rowHeight);
         context.globalAlpha = 1;
       }
-      if (this.rowHeight >= 11) this.name(context, palette, ports[0] as number, y, mine);
+      if (this.rowHeight >= LEAST_NAMED) this.name(context, palette, ports[0] as number, y, mine);
       this.cells(context, palette, ports, y);
     }
-    if (this.rowHeight < 11) this.tiers(context, palette, first, last);
+    if (this.rowHeight < LEAST_NAMED) this.tiers(context, palette, first, last);
     context.fillStyle = palette.grid;
     context.fillRect(axis.gutter - 1, 0, 1, height);
     this.scrollbar(context, palette, width, height);
@@ -126,10 +130,12 @@ export class Matrix {
   ): void {
     context.fillStyle = strong ? palette.fg : palette.soft;
     context.textAlign = "right";
+    context.textBaseline = "middle";
     const room = this.axis.gutter - 12;
     const text = fitted(context, this.run.linkName(port), room);
-    context.fillText(text, this.axis.gutter - 8, y + this.rowHeight / 2 + 4);
+    context.fillText(text, this.axis.gutter - 8, y + this.rowHeight / 2 + 1);
     context.textAlign = "start";
+    context.textBaseline = "alphabetic";
   }
 
   private cells(

@@ -17,6 +17,14 @@ import {
 } from "./panel-parts";
 import { bytes, count, duration, exact, moment, percent } from "./units";
 
+/** What the kinds of culprits mean. */
+const KIND_WORDS = [
+  "its packets left the queue while this flow waited",
+  "its packets left earlier in the same busy period",
+  "its packets built the queue up from empty",
+  "its bytes stood in the root queue when that paused",
+];
+
 export function flowPanel(context: PanelContext, flow: number): Node[] {
   const { run, beside } = context;
   if (flow >= run.flows.rows)
@@ -101,8 +109,9 @@ function decomposition(context: PanelContext, life: Life, longest: number): Node
           "tr",
           {},
           h("td", {}, flowLink(context, culprit.flow)),
-          h("td", { class: "number" }, bytes(culprit.bytes)),
-          h("td", {}, CULPRIT_KINDS[culprit.kind] ?? ""),
+          h("td", { class: "number" }, culprit.ps > 0 ? duration(culprit.ps) : ""),
+          h("td", { class: "number soft" }, bytes(culprit.bytes)),
+          h("td", { title: KIND_WORDS[culprit.kind] ?? "" }, CULPRIT_KINDS[culprit.kind] ?? ""),
         ),
       );
     }

@@ -1,8 +1,8 @@
 // A link, a node, a deadlock.
 
-import { routesOf } from "./blame";
+import { routesOf, ternary } from "./blame";
 import { h } from "./dom";
-import { CONGESTED_BYTES, type Run } from "./model";
+import type { Run } from "./model";
 import {
   facts,
   flowLink,
@@ -43,7 +43,7 @@ export function linkPanel(context: PanelContext, port: number): Node[] {
           ? `${count(pauses.length, "time")}, ${duration(held)} (${percent(held / run.end)} of the run)`
           : "never",
       ],
-      ["seen as", ternary(pauses.length > 0, most)],
+      ["state", ternary(run, port)],
       ["other way", back],
     ),
   ];
@@ -71,12 +71,6 @@ export function linkPanel(context: PanelContext, port: number): Node[] {
   }
   nodes.push(h("h3", {}, `Flows over it: ${flows.length}`), flowTable(context, flows));
   return nodes;
-}
-
-/** The ternary state of a port that published work uses, over the whole run. */
-function ternary(held: boolean, longest: number): string {
-  if (held) return "undetermined: sometimes held";
-  return longest >= CONGESTED_BYTES ? "congested: it queues and is never held" : "free";
 }
 
 export function nodePanel(context: PanelContext, node: number): Node[] {
@@ -134,29 +128,40 @@ export function cyclePanel(context: PanelContext, index: number): Node[] {
     );
   }
   const jump = link(moment(cycle.at), () => context.select({ kind: "cycle", id: index }, cycle.at));
-  const opening = run.pauses.rows
-    ? run.causeOf(run.rootOf(trigger(run, cycle.ports, cycle.at)))
-    : null;
+  const first = trigger(run, cycle.ports, cycle.at);
+  const began = first === null ? 0 : (run.pauses.from[first] as number);
   return [
     heading(context, `Cycle of ${count(cycle.ports.length, "link")}`, "deadlock"),
     facts(
       ["closed at", jump],
       ["nodes", cycle.ports.map((port) => run.nodeName(run.nodeOf(port))).join(" → ")],
-      opening === null ? null : ["first queue", portLink(context, opening)],
+      first === null
+        ? null
+        : [
+            "began with",
+            link(`the pause of ${run.linkName(run.pauses.port[first] as number)}`, () =>
+              context.select({ kind: "pause", id: first }, began),
+            ),
+          ],
+      first === null ? null : ["at", moment(began)],
+      first === null ? null : ["for", portLink(context, run.causeOf(first))],
     ),
     h("h3", {}, "The routes that make it"),
     list,
   ];
 }
 
-/** The earliest pause that holds a link of a cycle when it closes. */
-function trigger(run: Run, ports: number[], at: number): number {
-  let best = 0;
-  let earliest = Number.POSITIVE_INFINITY;
+/**
+ * The pause that began the chain that closed a cycle; it need not hold a link of the cycle itself.
+ * Null if no pause of the recording stands on the cycle.
+ */
+function trigger(run: Run, ports: number[], at: number): number | null {
+  let best: number | null = null;
   run.eachStanding(at, (pause) => {
-    const from = run.pauses.from[pause] as number;
-    if (ports.includes(run.pauses.port[pause] as number) && from < earliest)
-      [best, earliest] = [pause, from];
+    if (!ports.includes(run.pauses.port[pause] as number)) return;
+    const root = run.rootOf(pause);
+    const { from } = run.pauses;
+    if (best === null || (from[root] as number) < (from[best] as number)) best = root;
   });
   return best;
 }

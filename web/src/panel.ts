@@ -104,11 +104,11 @@ function culpritList(context: PanelContext): Node[] {
     ranking(queues, name, duration, "no queue held anyone"),
     more(MOST_ROWS, queues.length, "queue") ?? nothing(),
   ];
-  const senders = worstSenders(run).map(({ flow, bytes: sum }) => ({ id: flow, value: sum }));
+  const senders = worstSenders(run).map(({ id, ps }) => ({ id, value: ps }));
   if (senders.length > 0) {
     nodes.push(
-      soft("Flows whose bytes stood in them when a pause was decided."),
-      ranking(senders, (id) => flowLink(context, id), bytes, ""),
+      soft("Flows whose bytes stood there, with their share of that time."),
+      ranking(senders, (id) => flowLink(context, id), duration, ""),
       more(MOST_ROWS, senders.length, "flow") ?? nothing(),
     );
   }

@@ -3,7 +3,7 @@
 import uPlot from "uplot";
 import type { Axis } from "./axis";
 import type { Run } from "./model";
-import type { Palette } from "./palette";
+import { LinkState, type Palette } from "./palette";
 import { bytes } from "./units";
 
 /** The longest queue in each column of the axis. */
@@ -39,6 +39,8 @@ export class Series {
   draw(axis: Axis, runs: Run[], port: number, palette: Palette): void {
     const xs = Array.from({ length: axis.columns }, (_, x) => axis.time(axis.gutter + x + 0.5));
     const data: uPlot.AlignedData = [xs, ...runs.map((run) => queueColumns(run, port, axis))];
+    const threshold = thresholdOf(runs[0] as Run, port);
+    data.push(xs.map(() => threshold));
     const height = this.container.clientHeight;
     const look = JSON.stringify([palette, axis.width, axis.gutter, height, runs.length]);
     if (look !== this.look || !this.plot) {
@@ -84,6 +86,13 @@ export class Series {
           dash: i === 0 ? [] : [4, 3],
           points: { show: false },
         })),
+        {
+          label: "threshold",
+          stroke: palette.states[LinkState.Paused] as string,
+          width: 1,
+          dash: [2, 3],
+          points: { show: false },
+        },
       ],
     };
   }

@@ -7,8 +7,10 @@ import {
   lifeOf,
   routesOf,
   sufferersOf,
+  ternary,
   treeOf,
   worstCulprits,
+  worstSenders,
   worstVictims,
 } from "../src/blame";
 import { open } from "../src/format";
@@ -86,11 +88,35 @@ test("those who suffer are victims, or take part in the root queue", () => {
   );
 });
 
-test("culprits of a flow are listed by bytes", () => {
+test("culprits of a flow are listed by the time they cost, then by bytes", () => {
   assert.deepEqual(
-    culpritsOf(pfc, 0).map(({ flow }) => flow),
-    [1, 2, 3],
+    culpritsOf(pfc, 0).map(({ flow, ps }) => [flow, ps / US]),
+    [
+      [1, 30],
+      [2, 12],
+      [3, 8],
+      [0, 0],
+    ],
   );
+});
+
+test("the worst senders are those whose bytes held flows beside their way", () => {
+  // the bytes of F0 at a port that F1 uses, too, make F1 no victim
+  assert.deepEqual(worstSenders(pfc), [
+    { id: 1, ps: 30 * US },
+    { id: 2, ps: 12 * US },
+    { id: 3, ps: 8 * US },
+  ]);
+});
+
+test("a port at which pauses begin is congested, one that is held is undetermined", () => {
+  const port = (name: string) => {
+    for (let p = 0; p < pfc.ports; p++) if (pfc.linkName(p) === name) return p;
+    throw new Error(name);
+  };
+  assert.match(ternary(pfc, port("Sc → h9")), /^congested/);
+  assert.match(ternary(pfc, port("Sb → Sc")), /^undetermined/);
+  assert.equal(ternary(pfc, port("Sc → h8")), "free");
 });
 
 test("the routes of a deadlock are those that turn from one of its links to the next", async () => {

@@ -120,6 +120,8 @@ const COLUMNS: Record<string, Table["columns"]> = {
     ["culprit", "u32"],
     ["bytes", "varint"],
     ["kind", "u8"],
+    ["ps", "varint"],
+    ["root", "u32"],
   ],
   deadlocks: [
     ["at", "delta"],
@@ -234,10 +236,13 @@ export function chain(label: string, ofc = false, name = "h0", microseconds = 20
     pauses.splice(0, pauses.length, ...pauses.filter(([from]) => (from as number) < now));
     blame.length = 0;
   }
+  // of F0: F1 and two bursts at P_d; and its own bytes, which are no culprit of others
   const culprits = [
-    [0, bc, 1, 120_000, 3],
-    [0, d, 2, 90_000, 3],
-    [0, d, 3, 80_000, 3],
+    [0, bc, 1, 120_000, 3, 30 * US, d + 1],
+    [0, bc, 2, 90_000, 3, 12 * US, d + 1],
+    [0, bc, 3, 80_000, 3, 8 * US, d + 1],
+    [0, bc, 0, 900_000, 1, 0, 0],
+    [1, bc, 0, 800_000, 3, 50 * US, bc + 1],
   ];
   return file(net.header, tables({ flows, paths, pauses, samples, blame, culprits }));
 }

@@ -21,6 +21,23 @@ fn a_victim_is_named_with_the_port_that_held_it() {
 }
 
 #[test]
+fn several_runs_are_named_and_keep_their_order() {
+    let out = scratch("blame-two");
+    let dir = out.to_str().expect("a path of text");
+    stdout(&["compare", "ofc-fig1", "-q", "--schemes", "pfc,ofc", "--blame", "--out", dir]);
+    for args in [&["blame", dir][..], &["blame", dir, "--flow", "f0.0"]] {
+        let text = stdout(args);
+        let at = |name: &str| text.find(name).unwrap_or_else(|| panic!("no {name}: {text}"));
+        assert!(at("· PFC · seed 1") < at("· OFC · seed 1"), "{text}");
+    }
+    let json = stdout(&["blame", dir, "--flow", "f0.0", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let runs: Vec<_> = value["runs"].as_array().expect("runs").iter().map(|r| &r["run"]).collect();
+    assert_eq!(runs.len(), 2);
+    assert!(runs[0].as_str().expect("a name").contains("PFC"), "{json}");
+}
+
+#[test]
 fn parts_in_json_add_up_to_the_completion_time() {
     let text = stdout(&["blame", "ofc-fig1", "-q", "--scheme", "ofc", "--json"]);
     let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");

@@ -55,10 +55,16 @@ pub struct Table {
 impl Table {
     /// A table without rows.
     pub fn new(name: &str, columns: &[(&str, Kind)]) -> Self {
+        Self::with_capacity(name, columns, 0)
+    }
+
+    /// A table without rows that has room for so many: tables of millions of rows would otherwise
+    /// be copied each time they have doubled.
+    pub fn with_capacity(name: &str, columns: &[(&str, Kind)], rows: usize) -> Self {
         let column = |&(name, kind): &(&str, Kind)| Column {
             name: name.to_owned(),
             kind,
-            values: Vec::new(),
+            values: Vec::with_capacity(rows),
         };
         Self { name: name.to_owned(), columns: columns.iter().map(column).collect() }
     }

@@ -6,7 +6,7 @@ use crate::args::Blame;
 use crate::terminal::{Terminal, print};
 use anyhow::bail;
 use std::path::Path;
-use weir_results::blame::Account;
+use weir_results::blame::{Account, FlowRow};
 use weir_results::lineup::{BlameWish, Otherwise, Request};
 use weir_scenario::Window;
 
@@ -52,6 +52,21 @@ fn run(args: &Blame, terminal: &Terminal) -> anyhow::Result<Result<Vec<Account>,
     Ok(Ok(c.runs_with().filter_map(|(e, run)| Account::of_run(e, run)).collect()))
 }
 
+/// One flow in full; where there are several runs, below the name of its run.
+fn one_flow(account: &Account, row: &FlowRow, named: bool, terminal: &Terminal) -> String {
+    let text = account.flow_text(row, terminal.out);
+    if named { format!("  {}\n\n{text}", account.title) } else { text }
+}
+
+/// The same as JSON.
+fn one_flow_json(account: &Account, row: &FlowRow, named: bool) -> serde_json::Value {
+    let mut value = account.flow_json(row);
+    if named {
+        value["run"] = account.title.clone().into();
+    }
+    value
+}
+
 fn show(args: &Blame, accounts: &[Account], terminal: &Terminal) -> anyhow::Result<Status> {
     let mut found = Vec::new();
     if let Some(flow) = &args.flow {
@@ -68,7 +83,7 @@ fn show(args: &Blame, accounts: &[Account], terminal: &Terminal) -> anyhow::Resu
     }
     if args.json {
         let runs: Vec<serde_json::Value> = match args.flow.is_some() {
-            true => found.iter().map(|(a, row)| a.flow_json(row)).collect(),
+            true => found.iter().map(|(a, row)| one_flow_json(a, row, found.len() > 1)).collect(),
             false => accounts.iter().map(Account::json).collect(),
         };
         let value = match <[_; 1]>::try_from(runs) {
@@ -79,7 +94,7 @@ fn show(args: &Blame, accounts: &[Account], terminal: &Terminal) -> anyhow::Resu
         return Ok(Status::Done);
     }
     let texts: Vec<String> = match args.flow.is_some() {
-        true => found.iter().map(|(a, row)| a.flow_text(row, terminal.out)).collect(),
+        true => found.iter().map(|(a, row)| one_flow(a, row, found.len() > 1, terminal)).collect(),
         false if args.views => accounts.iter().map(|a| a.views_text(terminal.out)).collect(),
         false => accounts.iter().map(|a| a.text(terminal.out)).collect(),
     };

@@ -51,20 +51,23 @@ impl Read {
     }
 }
 
+/// Variant and seed of a run.
+type Name = (String, String);
 /// Rows by run.
-type ByRun<T> = BTreeMap<(String, String), Vec<T>>;
+type ByRun<T> = BTreeMap<Name, Vec<T>>;
 
-fn runs(table: &Read) -> Result<Vec<(String, String)>, String> {
+fn runs(table: &Read) -> Result<Vec<Name>, String> {
     Ok(table.words("variant")?.into_iter().zip(table.words("seed")?).collect())
 }
 
-fn by_run<T>(runs: Vec<(String, String)>, rows: Vec<T>) -> ByRun<T> {
+fn by_run<T>(runs: Vec<Name>, rows: Vec<T>) -> ByRun<T> {
     let mut sorted: ByRun<T> = BTreeMap::new();
     runs.into_iter().zip(rows).for_each(|(run, row)| sorted.entry(run).or_default().push(row));
     sorted
 }
 
-fn flows(directory: &Path) -> Result<ByRun<Option<FlowRow>>, String> {
+/// The flows of each run, the runs in the order of the file.
+fn flows(directory: &Path) -> Result<Vec<(Name, Vec<Option<FlowRow>>)>, String> {
     let t = Read::open(directory, "flows.csv")?;
     let [id, src, dst] = ["flow", "src", "dst"].map(|name| t.words(name));
     let (id, src, dst) = (id?, src?, dst?);
@@ -83,7 +86,11 @@ fn flows(directory: &Path) -> Result<ByRun<Option<FlowRow>>, String> {
             parts: std::array::from_fn(|p| Time::from_ps(parts[p][i].unwrap_or(0))),
         })
     };
-    Ok(by_run(runs(&t)?, (0..id.len()).map(row).collect()))
+    let names = runs(&t)?;
+    let mut order = names.clone();
+    order.dedup();
+    let mut rows = by_run(names, (0..id.len()).map(row).collect());
+    Ok(order.into_iter().filter_map(|run| Some((run.clone(), rows.remove(&run)?))).collect())
 }
 
 fn shares(directory: &Path) -> Result<ByRun<ShareRow>, String> {

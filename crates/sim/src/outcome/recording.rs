@@ -23,6 +23,8 @@ pub struct Recording {
     pub drops: Vec<DropEvent>,
     /// How much more there was than was kept.
     pub left_out: LeftOut,
+    /// The samples of nodes until all nodes are in.
+    unsorted: Vec<Vec<WindowSample>>,
 }
 
 /// How much of each kind a recording does not have.
@@ -119,7 +121,7 @@ impl Recording {
         while node.window < self.window {
             node.coarsen();
         }
-        self.samples.append(&mut node.samples);
+        self.unsorted.push(std::mem::take(&mut node.samples));
         self.deliveries.append(&mut node.deliveries);
         self.holds.append(&mut node.holds);
         self.drops.append(&mut node.drops);
@@ -129,8 +131,8 @@ impl Recording {
 
     /// Puts everything in order, now that all nodes are in, by id: the rows of each are in order.
     pub(crate) fn settle(&mut self) {
-        self.samples = by_window(&self.samples, |s| s.window);
-        self.deliveries = by_window(&self.deliveries, |d| d.window);
+        self.samples = by_window(&std::mem::take(&mut self.unsorted), |s| s.window);
+        self.deliveries = by_window(&[std::mem::take(&mut self.deliveries)], |d| d.window);
         self.holds.sort_by_key(|h| (h.from, h.node, h.port, h.priority, h.queue, h.flow));
         self.drops.sort_by_key(|d| (d.at, d.node, d.port));
     }
@@ -138,24 +140,14 @@ impl Recording {
     /// Makes windows twice as long: the longest queue of two, the sum of everything else.
     pub fn coarsen(&mut self) {
         self.window = self.window.saturating_add(self.window);
-        self.samples.iter_mut().for_each(|s| s.window /= 2);
-        self.deliveries.iter_mut().for_each(|d| d.window /= 2);
-        self.merge();
+        merge(&mut self.samples);
+        self.unsorted.iter_mut().for_each(merge);
+        self.merge_deliveries();
     }
 
-    /// Sorts, and makes one row of all that a port or a flow has in one window.
-    fn merge(&mut self) {
-        self.samples.sort_by_key(WindowSample::key);
-        self.samples.dedup_by(|next, kept| {
-            let same = next.key() == kept.key();
-            if same {
-                kept.queue = kept.queue.max(next.queue);
-                kept.sent += next.sent;
-                kept.held += next.held;
-            }
-            same
-        });
+    fn merge_deliveries(&mut self) {
         let key = |d: &Delivery| (d.window, d.flow);
+        self.deliveries.iter_mut().for_each(|d| d.window /= 2);
         self.deliveries.sort_by_key(key);
         self.deliveries.dedup_by(|next, kept| {
             let same = key(next) == key(kept);
@@ -167,22 +159,40 @@ impl Recording {
     }
 }
 
-/// The rows in the order of their windows; those of one window stay in order. There are millions of
-/// rows and few windows, so counting is much cheaper than comparing.
-fn by_window<T: Copy>(rows: &[T], window: impl Fn(&T) -> u32) -> Vec<T> {
-    let windows = rows.iter().map(&window).max().map_or(0, |last| last as usize + 1);
-    if windows > rows.len() {
-        let mut sorted = rows.to_vec();
+/// Two windows become one: sorts, and makes one row of all that a port has in a window.
+fn merge(samples: &mut Vec<WindowSample>) {
+    samples.iter_mut().for_each(|s| s.window /= 2);
+    samples.sort_by_key(WindowSample::key);
+    samples.dedup_by(|next, kept| {
+        let same = next.key() == kept.key();
+        if same {
+            kept.queue = kept.queue.max(next.queue);
+            kept.sent += next.sent;
+            kept.held += next.held;
+        }
+        same
+    });
+}
+
+/// The rows of all lists in the order of their windows; those of one window stay in order. There
+/// are millions of rows and few windows, so counting is much cheaper than comparing.
+fn by_window<T: Copy>(lists: &[Vec<T>], window: impl Fn(&T) -> u32) -> Vec<T> {
+    let count = lists.iter().map(Vec::len).sum();
+    let windows = lists.iter().flatten().map(&window).max().map_or(0, |last| last as usize + 1);
+    let mut sorted: Vec<T> = Vec::with_capacity(count);
+    let Some(&any) = lists.iter().flatten().next() else { return sorted };
+    if windows > count {
+        sorted.extend(lists.iter().flatten());
         sorted.sort_by_key(window);
         return sorted;
     }
     let mut places = vec![0usize; windows + 1];
-    rows.iter().for_each(|row| places[window(row) as usize + 1] += 1);
+    lists.iter().flatten().for_each(|row| places[window(row) as usize + 1] += 1);
     for i in 1..places.len() {
         places[i] += places[i - 1];
     }
-    let mut sorted = rows.to_vec();
-    for row in rows {
+    sorted.resize(count, any);
+    for row in lists.iter().flatten() {
         let place = &mut places[window(row) as usize];
         sorted[*place] = *row;
         *place += 1;

@@ -61,6 +61,7 @@ pub(super) fn tables(source: &Source<'_>, pauses: &Pauses) -> Option<[Table; 2]>
         ("bytes", Kind::Varint),
         ("kind", Kind::U8),
         ("ps", Kind::Varint),
+        ("root", Kind::Varint),
     ];
     let mut culprits = Table::new("culprits", &columns);
     let port = |at: PortAt| source.port(at.node, at.port);
@@ -79,7 +80,8 @@ pub(super) fn tables(source: &Source<'_>, pauses: &Pauses) -> Option<[Table; 2]>
                 Fault::Queue(CulpritKind::Original) => 2,
                 Fault::Pause => 3,
             };
-            culprits.push([place, port(c.at), culprit, c.bytes.get(), kind, c.time.as_ps()]);
+            let root = c.root.map_or(0, |root| port(root) + 1);
+            culprits.push([place, port(c.at), culprit, c.bytes.get(), kind, c.time.as_ps(), root]);
         }
     }
     Some([blame, culprits])

@@ -139,7 +139,7 @@ pub(super) fn rates(source: &Source<'_>, recording: &Recording) -> Table {
         }
     }
     rows.sort_unstable();
-    let mut table = Table::new("rates", &columns);
+    let mut table = Table::with_capacity("rates", &columns, rows.len());
     rows.into_iter().for_each(|row| table.push(row));
     table
 }

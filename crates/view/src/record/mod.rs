@@ -262,12 +262,12 @@ fn ports(topology: &Topology) -> Vec<PortInfo> {
 fn samples(source: &Source<'_>, recording: &Recording) -> Table {
     let columns = [
         ("window", Kind::Delta),
-        ("port", Kind::Varint),
+        ("port", Kind::Delta),
         ("queue", Kind::Varint),
         ("sent", Kind::Varint),
         ("held", Kind::Varint),
     ];
-    let mut table = Table::new("samples", &columns);
+    let mut table = Table::with_capacity("samples", &columns, recording.samples.len());
     let (end, window) = (source.run.outcome.end.as_ps(), recording.window.as_ps());
     // what periodic frames did after the last event is no part of the run
     for s in recording.samples.iter().filter(|s| u64::from(s.window) * window <= end) {

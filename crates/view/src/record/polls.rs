@@ -22,6 +22,35 @@ struct Port {
     longest: u64,
 }
 
+/// Adds the windows of ports. There are millions, and few polls: those of one poll are summed up in
+/// a flat list first.
+fn add_windows(timeline: &Timeline, every: u64, ports: &mut BTreeMap<(u64, u64), Port>) {
+    let samples = |name| timeline.column("samples", name);
+    let windows = samples("window");
+    let (at, queues, helds) = (samples("port"), samples("queue"), samples("held"));
+    let poll_of = |window: u64| window.saturating_mul(timeline.header.window_ps) / every;
+    let mut seen = vec![(0u64, 0u64); timeline.header.ports.len()];
+    let mut row = 0;
+    while row < windows.len() {
+        let poll = poll_of(windows[row]);
+        let rows = windows[row..].iter().take_while(|w| poll_of(**w) == poll).count();
+        for i in row..row + rows {
+            let (watermark, held) = &mut seen[at[i] as usize];
+            *watermark = (*watermark).max(queues[i]);
+            *held += helds[i];
+        }
+        for (port, seen) in seen.iter_mut().enumerate() {
+            let (watermark, held) = std::mem::take(seen);
+            if (watermark, held) != (0, 0) {
+                let there = ports.entry((poll, port as u64)).or_default();
+                there.watermark = there.watermark.max(watermark);
+                there.held += held;
+            }
+        }
+        row += rows;
+    }
+}
+
 /// The section `polls`: a row for each port and poll with anything to tell.
 ///
 /// `sent` and `received` are the pauses that began, `watermark` is the longest queue; the truth is
@@ -41,16 +70,7 @@ pub fn polls(timeline: &Timeline, every: Time) -> Table {
             *longest = (*longest).max(inside);
         }
     }
-    let samples = |name| timeline.column("samples", name);
-    let windows = samples("window").iter().zip(samples("port"));
-    for ((&window, &port), (&queue, &held)) in
-        windows.zip(samples("queue").iter().zip(samples("held")))
-    {
-        let poll = window.saturating_mul(timeline.header.window_ps) / every;
-        let seen = ports.entry((poll, port)).or_default();
-        seen.watermark = seen.watermark.max(queue);
-        seen.held += held;
-    }
+    add_windows(timeline, every, &mut ports);
     let columns = [
         ("poll", Kind::Delta),
         ("port", Kind::Varint),
