@@ -7,7 +7,8 @@
 //!
 //! A [`program::Program`] is what one rank does, as a state machine that whoever moves messages
 //! drives: [`collective`] has the collective operations with their algorithms, [`graph`] runs a
-//! schedule, [`training`] the steps of a model that is trained. [`ideal`] is how long they take where nothing else is in the network.
+//! schedule, [`training`] the steps of a model that is trained. [`ideal`] is how long they take
+//! where nothing else is in the network.
 //!
 //! ```
 //! use weir_coll::{goal, loggops};
