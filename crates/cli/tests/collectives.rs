@@ -3,9 +3,20 @@
 use std::process::{Command, Output};
 
 /// Four hosts around a switch of 100 Gb/s, no flow control.
-const SCENARIO: &str = "[topology]\nkind = \"star\"\nhosts = 4\n\n[flow-control]\nscheme = \"none\"\n\n\
-                        [[job]]\nname = \"sum\"\nsize = \"1MB\"\niterations = 2\npipeline = 4\n\
-                        chunk = \"64KiB\"\n";
+const SCENARIO: &str = "[topology]
+kind = \"star\"
+hosts = 4
+
+[flow-control]
+scheme = \"none\"
+
+[[job]]
+name = \"sum\"
+size = \"1MB\"
+iterations = 2
+pipeline = 4
+chunk = \"64KiB\"
+";
 
 fn weir(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_weir")).args(args).output().expect("weir runs")

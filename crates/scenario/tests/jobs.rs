@@ -93,7 +93,8 @@ fn a_model_has_as_many_ranks_as_its_axes_say() {
     assert_eq!((training.model.layers, training.model.hidden), (8, 8192));
     assert_eq!((training.micro_batches(), training.speed), (3, 395_600_000_000_000));
     let own = "model = \"own\"\nlayers = 2\nhidden = 64\nffn = 256\nheads = 4\nvocab = 100\n\
-               seq = 32\narchitecture = \"gpt\"\norder = [\"pp\", \"tp\", \"ep\", \"dp\"]\nzero = 3";
+               seq = 32\narchitecture = \"gpt\"\nzero = 3\n\
+               order = [\"pp\", \"tp\", \"ep\", \"dp\"]";
     let e = read(own).unwrap_or_else(|e| panic!("{e}"));
     let Work::Training(training) = &e.traffic.jobs()[0].work else { panic!("a model") };
     // 2 (12 h^2 + 13 h) + (100 + 32) h + 2 h, with h = 64

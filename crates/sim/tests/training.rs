@@ -57,8 +57,8 @@ fn job(training: Training, topology: &Topology) -> Job {
     Job::new("job", hosts, Work::Training(Arc::new(training)))
 }
 
-/// p (t_f + t_b) + 2 (p - 1) c: a message is a packet over two wires and two cables of 1 us, and its
-/// rank is told a microsecond later.
+/// p (t_f + t_b) + 2 (p - 1) c: a message is a packet over two wires and two cables of 1 us, and
+/// its rank is told a microsecond later.
 #[test]
 fn one_micro_batch_crosses_each_boundary_twice() {
     for pp in [1, 2, 4] {
@@ -135,8 +135,8 @@ fn every_axis_at_once_ends_the_same_on_any_engine() {
     }
 }
 
-/// Two stages, one micro-batch: forward, message, forward, backward, message, backward; each message
-/// is told a microsecond later. The parts are known to the picosecond.
+/// Two stages, one micro-batch: forward, message, forward, backward, message, backward; each
+/// message is told a microsecond later. The parts are known to the picosecond.
 #[test]
 fn the_critical_path_of_two_stages_is_the_chain_of_their_passes() {
     let training = Training { pp: 2, ..Training::new(small()) };

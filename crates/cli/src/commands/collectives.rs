@@ -19,13 +19,14 @@ const MOST: usize = 64;
 #[derive(Args, Debug)]
 #[command(
     after_long_help = "Each size is a run of its own: the scenario with this `size` of the job, \
-beside whatever other traffic it has. Time is the mean over iterations; algorithm bandwidth is size \
-over time, bus bandwidth that times 2 (n - 1) / n for an all-reduce of n ranks, (n - 1) / n for a \
-reduce-scatter, an all-gather and an all-to-all, as in nccl-tests, in 10^9 B/s.
+beside whatever other traffic it has. Time is the mean over iterations; algorithm bandwidth is \
+size over time, bus bandwidth that times 2 (n - 1) / n for an all-reduce of n ranks, (n - 1) / n \
+for a reduce-scatter, an all-gather and an all-to-all, as in nccl-tests, in 10^9 B/s.
 
 Examples:
   weir collectives all-reduce --sizes 1MB..64MB
-  weir collectives job.toml --job gradients --sizes 1MiB..1GiB --factor 4 --set flow-control.scheme=bfc"
+  weir collectives job.toml --job gradients --sizes 1MiB..1GiB --factor 4
+  weir collectives all-reduce --set flow-control.scheme=bfc --json"
 )]
 pub(crate) struct Collectives {
     /// A scenario file, or the name of a built-in scenario
@@ -35,7 +36,8 @@ pub(crate) struct Collectives {
     #[arg(long, value_name = "FROM..TO", default_value = "1MB..64MB")]
     pub sizes: String,
     /// Each size is this many times the one before
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(2..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(value_parser = clap::value_parser!(u64).range(2..=1024))]
     pub factor: u64,
     /// The job, by its name; default: the first one with a collective
     #[arg(long, value_name = "NAME")]

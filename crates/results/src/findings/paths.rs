@@ -157,8 +157,8 @@ impl PathBlame {
         shares.filter(|s| s.part == part).map(|s| s.time).sum()
     }
 
-    /// The port that is to blame for most of the time that a lone message would not have waited, and
-    /// for how long: where pauses began, or else where packets were queued.
+    /// The port that is to blame for most of the time that a lone message would not have waited,
+    /// and for how long: where pauses began, or else where packets were queued.
     pub fn culprit(&self) -> Option<(PortAt, Time)> {
         let mut ports: Vec<(PortAt, Time)> = Vec::new();
         let shares = self.links.iter().flat_map(|link| &link.shares);

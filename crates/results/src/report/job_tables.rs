@@ -200,8 +200,8 @@ pub(super) fn path_columns<'a>() -> Vec<Column<Of<'a, Iteration<'a>>>> {
         "to_blame" Text:
             "the port at which most of what the path waited for in queues, pauses and recovery \
              began",
-            |v| path(v)?.culprit().map(|(at, _)| v.port(at.node, at.port));
-        "to_blame_ps" Whole Time: "for how long it is", |v| path(v)?.culprit().map(|(_, t)| t);
+            |v| path(v).and_then(PathBlame::culprit).map(|(at, _)| v.port(at.node, at.port));
+        "to_blame_ps" Whole Time: "for how long it is", |v| path(v).and_then(PathBlame::culprit).map(|c| c.1);
     }
 }
 

@@ -112,9 +112,9 @@ pub const JOB: Section = Section {
             "model",
             Kind::Choice(&["none", "llama3-70b", "llama3-405b", "gpt3", "mixtral-8x7b", "own"]),
             "none",
-            "Steps of training, instead of a collective: this model, whose numbers may be changed by \
-             the following keys, or one of your own, of which `layers`, `hidden`, `ffn`, `heads`, \
-             `vocab` and `seq` are needed.",
+            "Steps of training, instead of a collective: this model, whose numbers may be changed \
+             by the following keys, or one of your own, of which `layers`, `hidden`, `ffn`, \
+             `heads`, `vocab` and `seq` are needed.",
         ),
         key("layers", number(1 << 24), "", "Layers of the model."),
         key("hidden", number(1 << 24), "", "Width of a token's activations."),
@@ -151,8 +151,8 @@ pub const JOB: Section = Section {
             "0",
             "What ranks of `dp` divide. 0: nothing, \
              gradients are added by an all-reduce. 1 and 2: the optimizer, so a reduce-scatter and \
-             an all-gather. 3: parameters, too, which are gathered layer by layer, once forward and \
-             once backward.",
+             an all-gather. 3: parameters, too, which are gathered layer by layer, once forward \
+             and once backward.",
         ),
         key(
             "sequence-parallel",

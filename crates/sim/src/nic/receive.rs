@@ -87,7 +87,8 @@ impl Receiver {
     }
 
     /// Packet `p` of a queue pair came for the first time, and `expected` is up to date: the
-    /// last packets of the messages that are complete by that, and what they say. `envelope` is what `p` says if it ends one.
+    /// last packets of the messages that are complete by that, and what they say. `envelope` is
+    /// what `p` says if it ends one.
     pub(super) fn ends(&mut self, p: &Packet, envelope: Option<Envelope>) -> Vec<(u32, Envelope)> {
         if !is_pair(p.flow) {
             return Vec::new();

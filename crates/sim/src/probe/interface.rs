@@ -230,8 +230,8 @@ pub trait Probe: Send {
         let _ = (now, flow, seq);
     }
 
-    /// The message of a queue pair to this host that ends with packet `seq` is there, and all before
-    /// it: the packet that came in last completed it.
+    /// The message of a queue pair to this host that ends with packet `seq` is there, and all
+    /// before it: the packet that came in last completed it.
     fn message(&mut self, now: Time, flow: FlowId, seq: u32) {
         let _ = (now, flow, seq);
     }
