@@ -93,8 +93,8 @@ fn a_threshold_for_lossy_queues_keeps_the_memory_of_lossless_ones_free() {
     assert!(out.totals.dropped > 0 && out.totals.completed == 16);
 }
 
-/// Packets of 118 B take 138 B of the wire and 256 B of memory: the headroom that is enough in bytes
-/// is too little in cells, and the one that counts cells is enough.
+/// Packets of 118 B take 138 B of the wire and 256 B of memory: the headroom that is enough in
+/// bytes is too little in cells, and the one that counts cells is enough.
 #[test]
 fn headroom_in_cells_is_needed_and_is_enough() {
     let topology = star(10, "1us");
