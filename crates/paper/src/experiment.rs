@@ -2,6 +2,7 @@
 
 use super::figure::{self, FigureSpec};
 use super::flow_sizes::FlowSizes;
+use super::live::LiveStudy;
 use super::overrides::Overrides;
 use super::select::{Scope, same_value};
 use weir_scenario::text::{Diagnostics, Item, SourceId, Sources, Span, Table, Value, parse};
@@ -80,6 +81,8 @@ pub struct Experiment {
     pub quick: Quick,
     /// What is drawn.
     pub figures: Vec<FigureSpec>,
+    /// Which of its runs are made live, too.
+    pub live: Option<LiveStudy>,
     /// What can be selected.
     pub scope: Scope,
     root: Table,
@@ -97,6 +100,7 @@ const OWN: &[&str] = &[
     "kind",
     "sizes",
     "figure",
+    "live",
 ];
 const QUICK: &[&str] = &["says", "seeds", "set", "parameters", "variants", "scenario"];
 
@@ -148,6 +152,7 @@ impl Experiment {
             work,
             quick,
             figures,
+            live: None,
             scope,
             root,
             source,
@@ -156,10 +161,11 @@ impl Experiment {
         Some(experiment)
     }
 
-    /// Reads the figures, when it is known what they can show.
+    /// Reads the figures and what is run live, when it is known what there is to show.
     pub(crate) fn read_figures(&mut self, sources: &Sources, out: &mut Diagnostics) {
         let mut r = Reader { id: self.source, sources, out };
         self.figures = figure::read(&mut r, &self.root, &self.scope);
+        self.live = LiveStudy::read(&mut r, &self.root, &self.scope);
     }
 
     /// Where a key of its file stands.

@@ -32,6 +32,8 @@ pub mod four;
 pub mod fuzz;
 pub mod inside;
 pub mod judge;
+pub mod live;
+pub mod live_cells;
 pub mod origin;
 pub mod outcomes;
 pub mod overrides;

@@ -14,9 +14,9 @@
 //!     ofc/ofc-e1/ofc-e1-fct.svg .csv  drawings, and the numbers behind them
 //! ```
 //!
-//! But for `times.csv`, all files are functions of the experiments: who runs one again gets the
-//! same bytes. Verdicts and pages are functions of `values.csv`: [`judge`] makes them again without
-//! a run.
+//! But for `times.csv`, and for `live/`, which `weir live study` writes, all files are functions of
+//! the experiments: who runs one again gets the same bytes. Verdicts and pages are functions of
+//! `values.csv`: [`judge`] makes them again without a run.
 
 use super::experiment::{Experiment, Work};
 use super::judge::Library;

@@ -107,7 +107,9 @@ fn summary(all: &[Published], known: &[&Paper]) -> String {
          say beside it. This directory is written by `weir paper publish`; but for processor times \
          (`times.csv`) it is a function of the experiments, and who runs them again gets the same \
          bytes. `values.csv` of an experiment has one number per run of all that claims look at: \
-         `weir paper judge` judges them again without a run.\n\n\
+         `weir paper judge` judges them again without a run. `live/` is the exception: runs on \
+         real frames, written by `weir live study`, whose times are those of a kernel and never \
+         the same twice.\n\n\
          Each statement is judged by a rule that was fixed before the runs, once for each of its \
          readings, by intervals over seeds: reproduced (all of the interval is within the margin), \
          same direction, not reproduced (the interval excludes the direction), not distinguishable \
@@ -215,6 +217,10 @@ fn experiment(to: &Path, paper: &Paper, e: &Experiment, p: &Published) -> String
             Work::Sweep(_) => format::plural(p.entry.runs, "run"),
         }
     );
+    let live = format!("live/{}.md", e.id.to_lowercase());
+    if e.live.is_some() && to.join(&live).exists() {
+        let _ = write!(out, "Made again on real frames: [{live}]({live}).\n\n");
+    }
     out
 }
 

@@ -6,7 +6,7 @@ use super::plan::{Cell, Head, Plan};
 use super::quantity::common_unit;
 use std::path::{Component, Path};
 use weir_scenario::experiment::Experiment;
-use weir_scenario::resolve::{Base, Fabrics};
+use weir_scenario::resolve::{Base, Fabrics, Resolved};
 use weir_scenario::text::{Diagnostic, Diagnostics, Item, Sources, parse, put_at};
 use weir_scenario::variant::{self, Change, VariantSpec};
 use weir_scenario::{Files, Problems, Scenario, builtin};
@@ -33,6 +33,17 @@ pub struct Planned {
     pub warnings: Diagnostics,
     /// The texts that warnings are about.
     pub sources: Sources,
+}
+
+/// A variant at a point, put together.
+#[derive(Debug)]
+pub struct ResolvedCell {
+    /// The label of the variant.
+    pub variant: String,
+    /// The parameters, as the grid writes them.
+    pub values: Vec<String>,
+    /// What is run.
+    pub resolved: Resolved,
 }
 
 /// So many mistakes are enough to begin with.
@@ -105,6 +116,28 @@ impl Draft {
         let point = expand::points(grid).into_iter().next().unwrap_or_default();
         let all = changes(grid, spec, &expand::changes(grid, &point));
         Ok(self.base.resolve(&all, spec, &Fabrics::default())?.experiment)
+    }
+
+    /// The cells that `wanted` picks by the label of their variant and the values of the parameters
+    /// as the grid writes them, put together; in the order of the grid.
+    pub fn cells(
+        &self,
+        wanted: impl Fn(&str, &[String]) -> bool,
+    ) -> Result<Vec<ResolvedCell>, Problems> {
+        let (grid, fabrics) = (&self.grid, Fabrics::default());
+        let mut cells = Vec::new();
+        for spec in &grid.variants {
+            for point in expand::points(grid) {
+                let values: Vec<String> = point.iter().map(text).collect();
+                if !wanted(&spec.label, &values) {
+                    continue;
+                }
+                let all = changes(grid, Some(spec), &expand::changes(grid, &point));
+                let resolved = self.base.resolve(&all, Some(spec), &fabrics)?;
+                cells.push(ResolvedCell { variant: spec.label.clone(), values, resolved });
+            }
+        }
+        Ok(cells)
     }
 
     /// How many runs there will be, with the seeds of the scenario if the grid has none.
@@ -211,6 +244,11 @@ fn scenario(grid: &Grid, files: &Files) -> Result<(String, String, String, Files
     Ok((path.display().to_string(), file, text, files.beside(reference)))
 }
 
+/// A value as the grid writes it.
+fn text(item: &Item) -> String {
+    item.value.text().unwrap_or_else(|| item.value.toml())
+}
+
 fn cell(
     variant: String,
     scheme: &str,
@@ -219,7 +257,6 @@ fn cell(
     all: &[Change],
     hash: String,
 ) -> Cell {
-    let text = |item: &Item| item.value.text().unwrap_or_else(|| item.value.toml());
     Cell {
         variant,
         scheme: scheme.to_owned(),
