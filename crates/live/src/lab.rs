@@ -176,7 +176,8 @@ fn addresses(topology: &Topology, node: NodeId) -> Result<String, LabError> {
     Ok(commands)
 }
 
-fn enter(name: &str) -> std::io::Result<()> {
+/// Moves the calling thread into a namespace.
+pub(crate) fn enter(name: &str) -> std::io::Result<()> {
     let file = std::fs::File::open(format!("{PLACE}/{name}"))?;
     let kind = Some(rustix::thread::LinkNameSpaceType::Network);
     Ok(rustix::thread::move_into_link_name_space(std::os::fd::AsFd::as_fd(&file), kind)?)
@@ -205,6 +206,14 @@ fn quiet() -> std::io::Result<()> {
     Ok(())
 }
 
+/// Whether there is such a process; one that has ended and waits for its parent does nothing more.
+fn is_alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // PID (NAME) STATE; a name may have parentheses
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
+}
+
 /// Namespaces of processes that are no more.
 pub fn abandoned() -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(PLACE) else { return Vec::new() };
@@ -213,7 +222,7 @@ pub fn abandoned() -> Vec<String> {
         .filter(|name| {
             let owner = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
             let owner = owner.and_then(|pid| pid.parse::<u32>().ok());
-            owner.is_some_and(|pid| !std::path::Path::new(&format!("/proc/{pid}")).exists())
+            owner.is_some_and(|pid| !is_alive(pid))
         })
         .collect();
     left.sort();
@@ -239,4 +248,27 @@ pub fn in_user_namespace() -> Result<Command, LabError> {
     command.args(["--user", "--map-root-user", "--net", "--mount", "sh", "-c", script]);
     command.arg(program).args(std::env::args_os().skip(1));
     Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_has_ended_is_not_alive_before_its_parent_looks() {
+        assert!(is_alive(std::process::id()));
+        let mut child = Command::new("true").spawn().expect("a process");
+        // nobody has waited for it: it stays a zombie, and this ends
+        while is_alive(child.id()) {
+            std::thread::yield_now();
+        }
+        assert!(std::path::Path::new(&format!("/proc/{}", child.id())).exists());
+        assert!(child.wait().expect("it was started here").success());
+    }
+
+    #[test]
+    fn names_of_nodes_are_names_of_files() {
+        let pid = std::process::id();
+        assert_eq!(namespace("pod1/h2 a"), format!("weir-{pid}-pod1_h2_a"));
+    }
 }

@@ -17,8 +17,12 @@
 //! | [`log`] | what each node was given and what it answered, as a text file |
 //! | [`replay`] | a log fed to fresh nodes, every answer compared |
 //! | [`run`] | a whole run: one thread per node, real time divided by the dilation |
+//! | [`compare`], [`study`] | live runs beside their simulation: one, or many |
+//! | [`bench`] | how many frames one switch thread carries |
 //! | [`lab`], [`socket`] | network namespaces, veth pairs and packet sockets of Linux |
 
+#[cfg(target_os = "linux")]
+pub mod bench;
 pub mod clock;
 pub mod codec;
 pub mod compare;
@@ -35,5 +39,6 @@ pub mod run;
 pub mod shell;
 #[cfg(target_os = "linux")]
 pub mod socket;
+pub mod study;
 #[cfg(target_os = "linux")]
 mod sys;

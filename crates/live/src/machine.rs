@@ -3,6 +3,7 @@
 use crate::clock::Dilation;
 use crate::socket::real_time_ns;
 use rustix::event::Timespec;
+use std::num::NonZeroU64;
 use std::os::unix::net::UnixDatagram;
 use weir_core::{Bytes, Time};
 use weir_net::Topology;
@@ -28,8 +29,18 @@ const STEPS: [u32; 14] =
     [1, 10, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000];
 
 impl Machine {
-    /// Measures: takes a few hundredths of a second.
-    pub fn measure() -> Self {
+    /// Measures, as a node would run: takes a few hundredths of a second.
+    pub fn measure(real_time: bool) -> Self {
+        let work = || {
+            prepare(real_time);
+            Self::measure_here()
+        };
+        // on a thread of its own: how it is scheduled ends with it
+        std::thread::scope(|scope| scope.spawn(work).join())
+            .unwrap_or_else(|_| Self::measure_here())
+    }
+
+    fn measure_here() -> Self {
         let mut late: Vec<u64> = (0..SLEEPS)
             .map(|_| {
                 let ask = Timespec { tv_sec: 0, tv_nsec: 50_000 };
@@ -68,6 +79,41 @@ pub fn frame_time(topology: &Topology, config: &Config) -> Time {
     let frame: Bytes = config.nic.max_frame() + config.link.overhead;
     let times = topology.links().iter().map(|link| link.rate.time_for(frame));
     times.min().unwrap_or(Time::from_us(1))
+}
+
+/// The machine in words: kernel, processors, and what else it has to do.
+pub fn describe(real_time: bool) -> Vec<String> {
+    let read = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
+    let kernel = read("/proc/sys/kernel/osrelease");
+    let info = read("/proc/cpuinfo");
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let model = model.map_or("unknown model", |(_, name)| name.trim());
+    let virtual_machine =
+        match info.lines().any(|l| l.starts_with("flags") && l.contains(" hypervisor")) {
+            true => ", a virtual machine",
+            false => "",
+        };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let load = read("/proc/loadavg");
+    let load = load.split_whitespace().next().unwrap_or("unknown");
+    let measured = Machine::measure(real_time);
+    let how = if real_time { "SCHED_FIFO" } else { "the usual scheduler" };
+    vec![
+        format!("Linux {}, {cores} processors ({model}{virtual_machine})", kernel.trim()),
+        format!(
+            "load when it began: {load}; 99 of 100 short sleeps were at most {} us too long; \
+             nodes ran under {how}",
+            measured.wake_ns.div_ceil(1000)
+        ),
+    ]
+}
+
+/// Prepares the calling thread for a node: short sleeps, and before all other programs if that is
+/// asked for; whether it was allowed.
+pub(crate) fn prepare(real_time: bool) -> bool {
+    // 50 us by default; without it, sleeps are a little longer
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    real_time && crate::sys::real_time().is_ok()
 }
 
 fn per_frame() -> Option<u64> {

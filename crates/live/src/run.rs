@@ -26,7 +26,7 @@ use weir_sim::{Outcome, SimError};
 pub struct Settings {
     /// How much slower than the scenario.
     pub dilation: Dilation,
-    /// Frames may be so late, in scenario time.
+    /// 999 of 1000 frames may be so late at most, in scenario time.
     pub bound: Time,
     /// Hosts that are left to other programs.
     pub free: Vec<NodeId>,

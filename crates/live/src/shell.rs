@@ -75,6 +75,8 @@ pub struct Shell<'s, 'a> {
     pub log: Option<Lines>,
 }
 
+/// Why a frame is refused that a host sends in the name of another.
+const SPOOFED: &str = "from another host than its addresses say";
 /// A gap is one between frames that follow each other if it is shorter than this many frame times.
 const CLOSE: u64 = 4;
 
@@ -178,11 +180,15 @@ impl<'s, 'a> Shell<'s, 'a> {
             Err(_) if self.is_host => Err("not of this network".to_owned()),
             Err(why) => {
                 // a frame that another program has made, from its host or through another switch
+                let claimed = source(bytes);
                 let hosts = &self.hosts;
                 let is_host = |n: NodeId| hosts.get(n.index()).copied().unwrap_or(false);
-                let from = if peer_is_host { Some(peer) } else { source(bytes) };
+                let from = if peer_is_host { Some(peer) } else { claimed };
                 let from = from.filter(|&n| is_host(n));
                 let of_mac = !matches!(why, Refused::Wire(_)) || is_unicast_of_ours(bytes);
+                if of_mac && peer_is_host && claimed.is_some_and(|claimed| claimed != peer) {
+                    return Err(SPOOFED.into());
+                }
                 let packet = from
                     .filter(|_| of_mac)
                     .and_then(|from| self.frames.packet(from, bytes, vlan, is_host));
@@ -208,7 +214,7 @@ impl<'s, 'a> Shell<'s, 'a> {
         }
         let sender = if forward { Some(packet.flow.source()) } else { receiver };
         if peer_is_host && sender.is_some_and(|sender| sender != peer) {
-            return Err("from another host than its addresses say".into());
+            return Err(SPOOFED.into());
         }
         if self.is_host && packet.dst != self.station.node() {
             return Err("for another host".into());
@@ -311,7 +317,7 @@ fn is_unicast_of_ours(bytes: &[u8]) -> bool {
 }
 
 /// Few words for a frame that was refused: reasons are counted, so they must not have numbers.
-fn reason(why: &Refused) -> String {
+pub fn reason(why: &Refused) -> String {
     use weir_wire::WireError;
     match why {
         Refused::Wire(WireError::Short { what, .. }) => format!("too short for {what}"),

@@ -148,7 +148,9 @@ impl Sockets {
         }
         self.retry_at = now + 10_000_000;
         for port in self.ports.iter_mut().filter(|p| p.gone) {
-            if let Ok(open) = Port::open(&port.name) {
+            // a socket can be bound to an interface that is down
+            let open = Port::open(&port.name);
+            if let Ok(open) = open.and_then(|p| sys::pending_error(&p.receives).map(|()| p)) {
                 *port = open;
                 self.returned += 1;
             }

@@ -152,6 +152,18 @@ pub(crate) fn drops(fd: &OwnedFd) -> io::Result<u64> {
     Ok(found.tp_drops.into())
 }
 
+/// The error that a socket keeps for the next call, if there is one: its interface is down.
+pub(crate) fn pending_error(fd: &OwnedFd) -> io::Result<()> {
+    let mut code: c_int = 0;
+    let mut len = size_of::<c_int>() as u32;
+    // SAFETY: the pointers are those of `code` and `len`, which is its length.
+    check(unsafe {
+        let pointer = std::ptr::from_mut(&mut code).cast::<c_void>();
+        libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ERROR, pointer, &mut len)
+    })?;
+    if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) }
+}
+
 /// Runs this thread before all others that are not like it, if that is allowed.
 pub(crate) fn real_time() -> io::Result<()> {
     // SAFETY: all bits zero is a valid sched_param, and 0 is this thread.

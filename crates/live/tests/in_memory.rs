@@ -1,9 +1,14 @@
 //! Shells with bytes between them and a clock that is never late: live is then the simulation.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use weir_core::{Bytes, NodeId, PortId, Time};
-use weir_live::shell::{Plan, Shell};
+use weir_live::codec::Codec;
+use weir_live::compare::SideBySide;
+use weir_live::shell::{Plan, Shell, reason};
+use weir_results::comparison::Comparison;
 use weir_results::lineup::{Lineup, Otherwise, Request, Setting};
+use weir_results::run::{Perf, Run};
 use weir_sim::Outcome;
 use weir_sim::stations::{Ended, Station, run_apart};
 
@@ -116,6 +121,43 @@ fn marks_telemetry_and_answers_survive_as_bytes() {
     }
 }
 
+#[test]
+fn flows_that_stand_for_each_other_are_compared_in_the_order_of_their_ends() {
+    let sets = ["traffic.0.size=200KB"];
+    let [pfc, none] = ["pfc", "none"].map(|scheme| load("incast", scheme, &sets));
+    let topology = &pfc.settings[0].experiment.topology;
+    let (a, b) = (simulated(&pfc.settings[0]), simulated(&none.settings[0]));
+    let same = SideBySide::new(topology, &a, &a);
+    assert_eq!((same.worst_flow(), same.worst_rank()), (Some(0.0), Some(0.0)));
+    assert!(same.same_held() && !same.flows_held.is_empty());
+    let side = SideBySide::new(topology, &a, &b);
+    // eight senders that begin together, of one class and size: one group
+    let ends: Vec<[f64; 2]> =
+        side.ranks.iter().map(|p| [p.simulated, p.live].map(|x| x.expect("it ends"))).collect();
+    assert_eq!(ends.len(), 8);
+    assert!(ends.windows(2).all(|w| w[0][0] <= w[1][0] && w[0][1] <= w[1][1]), "{ends:?}");
+    // nobody is held without flow control
+    assert!(!side.same_held());
+}
+
+#[test]
+fn the_page_of_a_live_run_says_so() {
+    let lineup = load("incast", "pfc", &["traffic.0.size=20KB"]);
+    let setting = &lineup.settings[0];
+    let (e, variant) = (&setting.experiment, setting.with_seed(1));
+    let outcome = simulated(setting);
+    let mut run = Run::of_outcome(e, variant, e.config(variant), outcome, Perf::default());
+    let page = |run: &Run| {
+        weir_results::report::page(
+            &Comparison::of(&lineup, vec![(0, run.clone())]),
+            "weir live run incast",
+        )
+    };
+    assert!(!page(&run).contains("real frames"));
+    run.made = Some("Live: real frames & no simulation".into());
+    assert!(page(&run).contains("Live: real frames &amp; no simulation"));
+}
+
 /// A small generator: the test prints its seed with every failure, and needs no more of it.
 struct Random(u64);
 
@@ -152,6 +194,49 @@ fn hostile_frames_are_counted_and_stop_nobody() {
         let (_, refused) = live_with_visitors(&lineup.settings[0], &plain, &mut meddle);
         assert!(refused > 1000, "{}: {refused} refused", scheme.name);
     }
+}
+
+#[test]
+fn a_million_random_frames_are_read_or_refused_by_a_bounded_number_of_reasons() {
+    let lineup = load("incast", "bfc", &[]);
+    let e = &*lineup.settings[0].experiment;
+    let config = e.config(lineup.settings[0].with_seed(1));
+    let mut codec = Codec::new(&e.topology, &config);
+    let mut random = Random(0x2545_f491);
+    let (mut read, mut reasons) = (0, BTreeSet::new());
+    for _ in 0..1_000_000 {
+        match codec.decode(&hostile(&mut random)) {
+            Ok(_) => read += 1,
+            Err(why) => {
+                reasons.insert(reason(&why));
+            }
+        }
+    }
+    // opcodes, EtherTypes and lengths of the frame are not in the words that are counted
+    assert!(reasons.len() < 64, "{reasons:?}");
+    assert!(read < 10_000, "{read} of random bytes were frames of the network");
+}
+
+#[test]
+fn a_host_cannot_send_in_the_name_of_another() {
+    let lineup = load("incast", "pfc", &["traffic.0.size=50KB"]);
+    let plain = simulated(&lineup.settings[0]);
+    // an IPv4 packet that begins like one: from h1 to h0, and the same from h2
+    let mut frame = vec![2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 8, 0, 0x45];
+    frame.resize(64, 0);
+    let mut spoofed = frame.clone();
+    spoofed[11] = 2;
+    let mut sent = 0;
+    let mut meddle = |now: Time, shells: &mut [Shell<'_, '_>]| {
+        if sent < 10 {
+            sent += 1;
+            // the switch, at its port to h1; a host believes nothing that is not Weir's
+            shells[9].receive(PortId(1), now, &spoofed, None);
+            shells[0].receive(PortId(0), now, &frame, None);
+        }
+    };
+    let (_, refused) = live(&lineup.settings[0], &plain, end(&plain), &mut meddle);
+    assert_eq!(refused, 20);
 }
 
 /// Bytes of any length; half of them begin like frames of the network.

@@ -29,6 +29,8 @@ pub struct Run {
     pub outcome: Outcome,
     /// What it cost.
     pub perf: Perf,
+    /// How it was made, if not by the simulator: a reader must know before believing it.
+    pub made: Option<String>,
     found: Found,
 }
 
@@ -84,7 +86,7 @@ impl Run {
         }
         let label = variant.scheme.title.to_owned();
         let found = Found::default();
-        Self { label, variant, config, outcome, perf, found }
+        Self { label, variant, config, outcome, perf, made: None, found }
     }
 
     /// What paces the flows, in a word or two: the congestion control, or TCP.

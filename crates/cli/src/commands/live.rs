@@ -17,6 +17,8 @@ Examples:
   weir live run incast --app h3           h3 is left to other programs
   weir run incast --log incast.log        the log of a simulation
   weir live replay incast.log             fresh nodes, every answer compared
+  weir live study OFC-TB FS-TB            experiments of papers, live, many times
+  weir live bench                         frames per second of one switch thread
   weir live clean                         what a killed run has left")]
 pub(crate) struct Live {
     /// What to do.
@@ -31,6 +33,12 @@ pub(crate) enum What {
     Run(Box<Run>),
     /// Run a scenario simulated and live, and print both side by side (Linux)
     Compare(Box<Run>),
+    /// Run experiments of papers live, many times and with several dilations, and write how far
+    /// they are from their simulation (Linux)
+    Study(Study),
+    /// Measure how many frames per second one switch thread carries, and how late it is at half of
+    /// that (Linux)
+    Bench(Bench),
     /// Feed a log to fresh nodes and compare every answer
     Replay(Replay),
     /// Remove the namespaces that killed runs have left (Linux)
@@ -62,7 +70,8 @@ pub(crate) struct Run {
     /// smallest factor that this machine can keep
     #[arg(long, value_name = "FACTOR", default_value = "1000", value_parser = dilate)]
     pub dilate: Dilate,
-    /// Frames may be so late, in scenario time; default: one frame time of the fastest link
+    /// 999 of 1000 frames may be so late at most, in scenario time; default: one frame time of the
+    /// fastest link
     #[arg(long, value_name = "TIME")]
     pub bound: Option<Time>,
     /// Leave this host to other programs; may be repeated
@@ -82,6 +91,63 @@ pub(crate) struct Run {
     /// Captures for Wireshark.
     #[command(flatten)]
     pub captures: crate::args::CaptureArgs,
+}
+
+/// `weir live study`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+An experiment says in [live] what is run. Runs that do not keep their time are
+made again, and stand in the tables of runs only. Results of a kernel are not
+the same twice: EXPERIMENT.md, -runs.csv and -flows.csv name the machine.")]
+pub(crate) struct Study {
+    /// Experiments, papers or directories of your own
+    #[arg(value_name = "ID|PAPER|DIR", required = true)]
+    pub names: Vec<String>,
+    /// So many runs that kept their time, of each variant and dilation, instead of the
+    /// experiment's
+    #[arg(long, value_name = "N", value_parser = whole)]
+    pub runs: Option<usize>,
+    /// Stop after so many times as many runs, however many kept their time
+    #[arg(long, value_name = "K", default_value = "3", value_parser = whole)]
+    pub tries: usize,
+    /// Dilations instead of the experiment's, the one to compare first: 1000,500,2000
+    #[arg(long, value_name = "LIST", value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub dilate: Vec<u32>,
+    /// 999 of 1000 frames may be so late at most, in scenario time; default: one frame time of the
+    /// fastest link
+    #[arg(long, value_name = "TIME")]
+    pub bound: Option<Time>,
+    /// Ask the kernel to run the nodes before all other programs (SCHED_FIFO)
+    #[arg(long)]
+    pub real_time: bool,
+    /// Directory to write to
+    #[arg(short, long, value_name = "DIR", default_value = "weir-out/live")]
+    pub output: PathBuf,
+}
+
+fn whole(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|n| (1..=1000).contains(n));
+    number.ok_or_else(|| format!("`{text}` is no whole number from 1 to 1000"))
+}
+
+/// `weir live bench`.
+#[derive(Args, Debug)]
+pub(crate) struct Bench {
+    /// Sizes of frames in bytes, with FCS
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "64,1000,9000",
+        value_parser = clap::value_parser!(u64).range(64..=9018))]
+    pub sizes: Vec<u64>,
+    /// How long each of the two measurements of a size takes, in seconds
+    #[arg(long, value_name = "N", default_value = "2",
+        value_parser = clap::value_parser!(u64).range(1..=60))]
+    pub seconds: u64,
+    /// Ask the kernel to run the switch before all other programs (SCHED_FIFO)
+    #[arg(long)]
+    pub real_time: bool,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `weir live replay`.
@@ -118,6 +184,10 @@ pub(crate) fn live(args: &Live, terminal: &Terminal) -> anyhow::Result<Status> {
         What::Run(args) => super::live_run::run(args, false, terminal),
         #[cfg(target_os = "linux")]
         What::Compare(args) => super::live_run::run(args, true, terminal),
+        #[cfg(target_os = "linux")]
+        What::Bench(args) => super::live_run::bench(args),
+        #[cfg(target_os = "linux")]
+        What::Study(args) => super::live_study::study(args, terminal),
         #[cfg(target_os = "linux")]
         What::Clean => super::live_run::clean(terminal),
         #[cfg(not(target_os = "linux"))]

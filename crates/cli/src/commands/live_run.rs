@@ -1,6 +1,6 @@
 //! `weir live run`, `compare` and `clean`.
 
-use super::live::{Dilate, Run as Args};
+use super::live::{Bench as BenchArgs, Dilate, Run as Args};
 use super::log::{self, Words};
 use super::{captures, simulate};
 use crate::Status;
@@ -12,7 +12,7 @@ use weir_live::clock::Dilation;
 use weir_live::compare::SideBySide;
 use weir_live::lab;
 use weir_live::log::{Header, Source};
-use weir_live::machine::{Machine, frame_time};
+use weir_live::machine::{Machine, describe, frame_time};
 use weir_live::run::{self, Live, LiveReport, Settings};
 use weir_results::comparison::Comparison;
 use weir_results::lineup::{Otherwise, Request, Setting};
@@ -29,6 +29,40 @@ pub(super) fn clean(terminal: &Terminal) -> anyhow::Result<Status> {
         terminal.complain(&format!("cannot remove {name}: are you root?"));
     }
     Ok(if left.is_empty() { Status::Done } else { Status::CheckFailed })
+}
+
+/// `weir live bench`.
+pub(super) fn bench(args: &BenchArgs) -> anyhow::Result<Status> {
+    if !lab::is_root() {
+        return in_user_namespace();
+    }
+    let length = weir_core::Time::from_ms(1000 * args.seconds);
+    let mut all = Vec::new();
+    for &size in &args.sizes {
+        all.push(weir_live::bench::measure(size, length, args.real_time)?);
+    }
+    if args.json {
+        print(&serde_json::to_string_pretty(&all)?)?;
+        return Ok(Status::Done);
+    }
+    for line in describe(args.real_time) {
+        print(&format!("  {line}"))?;
+    }
+    print("\n   size    carried    throughput   at half: frames    late p50       p99      p99.9")?;
+    for one in &all {
+        let us = |ns: Option<f64>| ns.map_or("-".into(), |ns| format!("{:.1} us", ns / 1000.0));
+        print(&format!(
+            "  {:>5} {:>8.0}/s {:>10.2} Gb/s {:>14.0}/s {:>11} {:>9} {:>10}",
+            one.size,
+            one.carried,
+            one.carried * one.size as f64 * 8e-9,
+            one.half,
+            us(one.late.p50_ns),
+            us(one.late.p99_ns),
+            us(one.late.p999_ns),
+        ))?;
+    }
+    Ok(Status::Done)
 }
 
 /// `weir live run`, or `weir live compare` with the simulation beside it.
@@ -102,7 +136,13 @@ pub(super) fn run(args: &Args, beside: bool, terminal: &Terminal) -> anyhow::Res
         setup_cpu_seconds: None,
         wall_seconds: began.elapsed().as_secs_f64(),
     };
-    let live = Run::of_outcome(e, variant, e.config(variant), outcome, perf);
+    let mut live = Run::of_outcome(e, variant, e.config(variant), outcome, perf);
+    live.made = Some(format!(
+        "Live: real frames between network namespaces of one machine, {} times slower than the \
+         scenario. Times are those of a kernel, not of the simulator; live.json says how late \
+         frames were.",
+        settings.dilation.get()
+    ));
     let side = match beside {
         true => {
             let simulated = weir_results::run::run(e, variant, &Meter::new(1), 0)?;
@@ -205,7 +245,7 @@ fn settings(
     let e = &*setting.experiment;
     let config = e.config(setting.with_seed(seed));
     let bound = args.bound.unwrap_or_else(|| frame_time(&e.topology, &config));
-    let machine = Machine::measure();
+    let machine = Machine::measure(args.real_time);
     let least = machine.least_dilation(&e.topology, &config, bound);
     let dilation = match args.dilate {
         Dilate::Auto => least,
@@ -251,7 +291,7 @@ fn free(e: &Experiment, names: &[String], seed: u64) -> anyhow::Result<Vec<NodeI
 }
 
 /// Starts this program again where it is root.
-fn in_user_namespace() -> anyhow::Result<Status> {
+pub(super) fn in_user_namespace() -> anyhow::Result<Status> {
     let mut command = lab::in_user_namespace()?;
     let status = command.status().map_err(|error| lab::LabError::User(error.to_string()))?;
     Ok(match status.code() {

@@ -17,6 +17,8 @@ mod list;
 mod live;
 #[cfg(target_os = "linux")]
 mod live_run;
+#[cfg(target_os = "linux")]
+mod live_study;
 mod log;
 mod ns3;
 mod outputs;

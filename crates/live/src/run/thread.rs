@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::lab::Lab;
 use crate::lateness::PortTimes;
 use crate::log::Lines;
+use crate::machine::prepare;
 use crate::shell::{Counts, Outgoing, Plan, Shell};
 use crate::socket::{Sent, Sockets, real_time_ns};
 use std::sync::atomic::Ordering;
@@ -54,6 +55,10 @@ impl Drop for Alarm<'_> {
     }
 }
 
+/// A node takes so many frames before it sends again: a flood at one port does not stop the others.
+const AT_ONCE: usize = 256;
+/// And at the end of a run no more than these.
+const LEFT: usize = 1 << 20;
 /// The longest sleep, in nanoseconds: the end of the run may be near.
 const LONGEST_SLEEP: u64 = 2_000_000;
 
@@ -64,7 +69,7 @@ impl Node<'_> {
         self.lab.enter(id).map_err(|error| error.to_string())?;
         let ports = self.e.topology.ports(id).len();
         let mut sockets = Sockets::open(ports).map_err(|e| format!("no packet socket: {e}"))?;
-        let real_time = self.settings.real_time && crate::sys::real_time().is_ok();
+        let real_time = prepare(self.settings.real_time);
         let logged = self.settings.logged;
         let mut shell = Shell::new(station, &self.e.topology, self.config, plan, logged);
         self.board.ready.fetch_add(1, Ordering::AcqRel);
@@ -77,7 +82,8 @@ impl Node<'_> {
         while self.board.silent.load(Ordering::Acquire) < self.board.seats.len() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        timed.take(&mut shell, &mut sockets);
+        // a program that floods a port would keep it full
+        timed.take(&mut shell, &mut sockets, LEFT);
         sockets.count_drops();
         Ok(Done {
             node: id,
@@ -106,7 +112,7 @@ impl Timed<'_> {
             // the time is read first: what comes in meanwhile is handled next time
             let real = real_time_ns();
             let now = self.clock.scenario(real).min(end);
-            self.take(shell, sockets);
+            let more = self.take(shell, sockets, AT_ONCE);
             shell.run(now);
             self.send(shell, sockets, now);
             self.tell(shell);
@@ -114,6 +120,9 @@ impl Timed<'_> {
                 return;
             }
             sockets.reopen(real);
+            if more {
+                continue;
+            }
             let due = self.clock.real(shell.due().min(end).saturating_add(Time::from_ps(1)));
             let sleep = due.saturating_sub(real_time_ns()).min(LONGEST_SLEEP);
             if sleep > 0 {
@@ -122,10 +131,13 @@ impl Timed<'_> {
         }
     }
 
-    fn take(&self, shell: &mut Shell<'_, '_>, sockets: &mut Sockets) {
-        while let Some(frame) = sockets.receive() {
+    /// Takes at most so many frames; whether there may be more.
+    fn take(&self, shell: &mut Shell<'_, '_>, sockets: &mut Sockets, most: usize) -> bool {
+        for _ in 0..most {
+            let Some(frame) = sockets.receive() else { return false };
             shell.receive(frame.port, self.clock.scenario(frame.at), frame.bytes, frame.vlan);
         }
+        true
     }
 
     fn send(&self, shell: &mut Shell<'_, '_>, sockets: &mut Sockets, now: Time) {

@@ -86,6 +86,7 @@ fn warnings(c: &Comparison<'_>) -> String {
     let mut texts: Vec<String> = c.partial_note().into_iter().collect();
     for (e, run) in c.runs_with() {
         let (title, seed) = (&run.label, run.variant.seed);
+        texts.extend(run.made.clone());
         if run.interrupted() {
             texts.push(format!("{title}, seed {seed}: interrupted before its end"));
         }

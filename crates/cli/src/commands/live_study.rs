@@ -1,0 +1,277 @@
+//! `weir live study`: experiments of papers on real frames, many times, beside their simulation.
+
+use super::live::Study as Args;
+use super::live_run::in_user_namespace;
+use super::simulate;
+use crate::Status;
+use crate::terminal::Terminal;
+use anyhow::{Context, bail};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use weir_core::{Unit, format};
+use weir_live::clock::Dilation;
+use weir_live::compare::SideBySide;
+use weir_live::lab;
+use weir_live::machine::{describe, frame_time};
+use weir_live::run::{self, Settings};
+use weir_live::study::{Attempt, Bound, Cell, Class, Study, flows_csv, page, runs_csv};
+use weir_paper::catalogue::{Paper, choose};
+use weir_paper::experiment::Experiment;
+use weir_paper::live::LiveStudy;
+use weir_paper::select::Selector;
+use weir_paper::{live_cells, tables};
+use weir_results::metrics::Figures;
+use weir_results::run::{Meter, Perf, Run};
+use weir_scenario::Variant;
+use weir_sweep::draft::ResolvedCell;
+
+/// `weir live study`.
+pub(super) fn study(args: &Args, terminal: &Terminal) -> anyhow::Result<Status> {
+    if !lab::is_root() {
+        return in_user_namespace();
+    }
+    let chosen = match choose(&args.names) {
+        Ok(chosen) => chosen,
+        Err(problems) => {
+            terminal.problems(&problems);
+            return Ok(Status::BadInput);
+        }
+    };
+    let all = chosen.iter().flat_map(|c| c.experiments.iter().map(|&at| (&c.paper, at)));
+    let with: Vec<(&Paper, &Experiment, &LiveStudy)> = all
+        .filter_map(|(paper, at)| {
+            let e = &paper.experiments[at];
+            Some((paper, e, e.live.as_ref()?))
+        })
+        .collect();
+    if with.is_empty() {
+        bail!("no experiment among them has a [live] table");
+    }
+    std::fs::create_dir_all(&args.output)
+        .with_context(|| format!("cannot make {}", args.output.display()))?;
+    for (paper, e, live) in with {
+        let interrupt = AtomicBool::new(false);
+        let maker = Maker { args, terminal, paper, e, live, interrupt: &interrupt };
+        let made = simulate::with_flag(&interrupt, || maker.make())??;
+        let Some(study) = made else { return Ok(Status::Interrupted) };
+        save(&study, &args.output, terminal)?;
+    }
+    Ok(Status::Done)
+}
+
+/// Writes the page and the tables.
+fn save(study: &Study, to: &Path, terminal: &Terminal) -> anyhow::Result<()> {
+    let id = study.id.to_lowercase();
+    for (name, bytes) in [
+        (format!("{id}.md"), page(study, &id).into_bytes()),
+        (format!("{id}-runs.csv"), runs_csv(study)),
+        (format!("{id}-flows.csv"), flows_csv(study)),
+    ] {
+        let path = to.join(name);
+        std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let valid = study.cells.iter().flat_map(|c| &c.attempts).filter(|a| a.counts()).count();
+    let all: usize = study.cells.iter().map(|c| c.attempts.len()).sum();
+    let shown = to.join(format!("{id}.md"));
+    terminal.note(&format!(
+        "{}: {valid} of {all} runs kept their time: {}",
+        study.id,
+        shown.display()
+    ));
+    Ok(())
+}
+
+/// Makes the runs of one experiment.
+struct Maker<'a> {
+    args: &'a Args,
+    terminal: &'a Terminal,
+    paper: &'a Paper,
+    e: &'a Experiment,
+    live: &'a LiveStudy,
+    interrupt: &'a AtomicBool,
+}
+
+/// The seed of all runs.
+const SEED: u64 = 1;
+
+impl Maker<'_> {
+    /// `None` if it was interrupted.
+    fn make(&self) -> anyhow::Result<Option<Study>> {
+        let resolved = match live_cells::cells(self.live, self.paper, self.e) {
+            Ok(cells) => cells,
+            Err(problems) => {
+                self.terminal.problems(&problems);
+                bail!("{} cannot be put together", self.e.id);
+            }
+        };
+        let first = resolved.first().with_context(|| format!("{} has no cells", self.e.id))?;
+        let dilations = match self.args.dilate.as_slice() {
+            [] => self.live.dilations.clone(),
+            some => some.to_vec(),
+        };
+        let wanted = self.args.runs.unwrap_or(self.live.runs);
+        let bound = self.args.bound.map_or_else(|| Bound::Frame(self.frame(first)), Bound::Of);
+        let mut study = Study {
+            id: self.e.id.clone(),
+            title: self.e.title.clone(),
+            command: self.command(),
+            machine: describe(self.args.real_time),
+            bound,
+            dilations: dilations.clone(),
+            wanted: (wanted, wanted * self.args.tries),
+            cells: Vec::new(),
+        };
+        let mut simulated = Vec::new();
+        for cell in &resolved {
+            let (e, variant) = (&cell.resolved.experiment, seeded(cell));
+            let run = weir_results::run::run(e, variant, &Meter::new(1), 0)?;
+            let figures = Figures::new(e, &run);
+            study.cells.push(self.cell(&resolved, cell, &figures));
+            simulated.push(run);
+        }
+        for &dilation in &dilations {
+            // one of each in turn: what else the machine does meets all of them
+            for _ in 0..study.wanted.1 {
+                for (i, cell) in resolved.iter().enumerate() {
+                    if study.cells[i].of(dilation, true).count() >= wanted {
+                        continue;
+                    }
+                    let attempt = self.attempt(cell, dilation, &simulated[i])?;
+                    if self.interrupt.load(Ordering::Relaxed) {
+                        return Ok(None);
+                    }
+                    self.tell(&study.cells[i], &attempt);
+                    study.cells[i].attempts.push(attempt);
+                }
+            }
+        }
+        Ok(Some(study))
+    }
+
+    fn tell(&self, cell: &Cell, attempt: &Attempt) {
+        let percent = |x: f64| format!("{:.2} %", x * 100.0);
+        self.terminal.note(&format!(
+            "{} {}, dilation {}: {}, worst flow {}",
+            self.e.id,
+            cell.name(),
+            attempt.dilation,
+            if attempt.counts() { "in time" } else { "late" },
+            attempt.worst().map_or("-".into(), percent),
+        ));
+    }
+
+    /// The command again.
+    fn command(&self) -> String {
+        let mut words = format!("weir live study {}", self.e.id);
+        if let Some(runs) = self.args.runs {
+            words += &format!(" --runs {runs}");
+        }
+        if self.args.tries != 3 {
+            words += &format!(" --tries {}", self.args.tries);
+        }
+        if !self.args.dilate.is_empty() {
+            let list: Vec<String> = self.args.dilate.iter().map(ToString::to_string).collect();
+            words += &format!(" --dilate {}", list.join(","));
+        }
+        if let Some(bound) = self.args.bound {
+            words += &format!(" --bound {}", format::time(bound).replace(' ', ""));
+        }
+        if self.args.real_time {
+            words += " --real-time";
+        }
+        words
+    }
+
+    fn frame(&self, cell: &ResolvedCell) -> weir_core::Time {
+        let e = &cell.resolved.experiment;
+        frame_time(&e.topology, &e.config(seeded(cell)))
+    }
+
+    /// A cell without its live runs.
+    fn cell(&self, all: &[ResolvedCell], cell: &ResolvedCell, simulated: &Figures) -> Cell {
+        let scope = &self.paper.runs_of(self.e).scope;
+        // parameters that are the same in all cells say nothing
+        let names = scope
+            .parameters
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| all.iter().any(|other| other.values[*i] != all[0].values[*i]));
+        let at: Vec<String> = names.map(|(i, n)| format!("{n} = {}", cell.values[i])).collect();
+        let numbers = live_cells::numbers(self.live, self.paper, self.e, cell);
+        let class = |(select, paper): (Selector, Vec<live_cells::PaperNumber>)| {
+            let simulated = tables::number(simulated, &select).ok();
+            let family = select.family(false);
+            let heading =
+                family.and_then(|f| f.headings().iter().find(|h| h.name == select.metric));
+            Class {
+                unit: heading.map_or(Unit::Number, |h| h.unit),
+                name: of_whom(&select),
+                metric: select.metric,
+                paper: paper.into_iter().map(|n| (n.place, n.number)).collect(),
+                simulated,
+            }
+        };
+        Cell {
+            variant: cell.variant.clone(),
+            at: at.join(", "),
+            classes: numbers.into_iter().map(class).collect(),
+            attempts: Vec::new(),
+        }
+    }
+
+    /// One live run.
+    fn attempt(
+        &self,
+        cell: &ResolvedCell,
+        dilation: u32,
+        simulated: &Run,
+    ) -> anyhow::Result<Attempt> {
+        let (e, variant) = (&cell.resolved.experiment, seeded(cell));
+        let settings = Settings {
+            dilation: Dilation::new(dilation).context("a factor above zero")?,
+            bound: self.args.bound.unwrap_or_else(|| self.frame(cell)),
+            free: Vec::new(),
+            logged: false,
+            real_time: self.args.real_time,
+        };
+        let live = run::run(e, variant, &settings, self.interrupt, |_| ())?;
+        let mut attempt = Attempt {
+            dilation,
+            invalid: live.report.invalid,
+            late: live.report.late,
+            side: None,
+            classes: Vec::new(),
+        };
+        match live.outcome {
+            Ok(outcome) => {
+                attempt.side = Some(SideBySide::new(&e.topology, &simulated.outcome, &outcome));
+                let perf = Perf {
+                    packet_hops: 0,
+                    events: 0,
+                    cpu_seconds: 0.0,
+                    setup_cpu_seconds: None,
+                    wall_seconds: 0.0,
+                };
+                let run = Run::of_outcome(e, variant, e.config(variant), outcome, perf);
+                let figures = Figures::new(e, &run);
+                let numbers = live_cells::numbers(self.live, self.paper, self.e, cell);
+                let number = |(select, _): (Selector, _)| tables::number(&figures, &select).ok();
+                attempt.classes = numbers.into_iter().map(number).collect();
+            }
+            Err(error) => attempt.invalid.push(format!("between the nodes: {error}")),
+        }
+        Ok(attempt)
+    }
+}
+
+/// The flows, ports or table that a number is of.
+fn of_whom(select: &Selector) -> String {
+    let parts = [&select.class, &select.sizes, &select.ports, &select.table];
+    let parts: Vec<&str> =
+        parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "all".into() } else { parts.join(", ") }
+}
+
+fn seeded(cell: &ResolvedCell) -> Variant {
+    Variant { seed: SEED, ..cell.resolved.variant }
+}
