@@ -285,7 +285,7 @@ pub enum DropReason {
     HeadroomExceeded,
     /// The scheme refused it.
     Scheme,
-    /// Its egress queue was full (pipelined switch).
+    /// Its egress queue was full: that of a pipelined switch, or one with a threshold.
     EgressFull,
     /// The route table knows no way to the destination.
     NoRoute,
@@ -333,7 +333,7 @@ impl DropReason {
     }
 
     /// Whether losing a packet of a lossless class this way makes a run invalid. At a full egress
-    /// queue of a pipelined switch packets are dropped because switch or scheme are set to.
+    /// queue packets are dropped because switch or scheme are set to.
     pub const fn breaks_losslessness(self) -> bool {
         matches!(self, Self::BufferFull | Self::HeadroomExceeded)
     }

@@ -68,18 +68,29 @@ pub(crate) fn lossy(e: &Experiment, classes: &[String], out: &mut Diagnostics) {
         return;
     }
     let Some(promised) = e.topology.switches().map(|n| promised(e, n)).max() else { return };
+    let pool = spec.config.egress.and_then(|egress| egress.share).map(|share| share.pool);
+    let frame = e.scenario.nic.config.max_frame();
+    if pool.is_some_and(|pool| pool.saturating_add(frame) <= buffer.saturating_sub(promised)) {
+        return;
+    }
     let names: Vec<String> = classes.iter().map(|c| format!("`{c}`")).collect();
     let (names, verb) = (names.join(", "), if names.len() == 1 { "takes" } else { "take" });
     let title = format!("{names} {verb} memory that lossless priorities are promised");
     let warning = Diagnostic::warning(title)
         .maybe_at(spec.buffer_at, format!("lossless priorities need {promised} of it"));
+    let limit = match pool {
+        Some(pool) => format!("`pool` of `egress` lets it take {pool}"),
+        None => "nothing limits it to that".to_owned(),
+    };
     let rest = match buffer.saturating_sub(promised) {
         Bytes::ZERO => format!("a buffer larger than {promised} leaves it the rest"),
         rest => format!("it can take {rest} at a time without harm"),
     };
-    out.push(warning.help(format!(
-        "{rest}, but nothing limits it to that: when the buffer is full, lossless packets are lost"
-    )));
+    out.push(
+        warning.help(format!(
+            "{rest}, but {limit}: when the buffer is full, lossless packets are lost"
+        )),
+    );
 }
 
 /// What the lossless ingresses of a switch may hold together.
