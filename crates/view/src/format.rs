@@ -19,7 +19,7 @@ pub const VERSION: u16 = 1;
 const MAGIC: &[u8; 6] = b"WEIRTL";
 /// No time, no name, an unknown operating system: nothing that differs from run to run.
 const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
-/// Level 6 takes more than twice as long for files that are 2 % smaller.
+/// Level 4 takes more than three times as long for files that are 18 % smaller.
 const LEVEL: u8 = 1;
 /// A file that promises more than this is damaged or made to do harm.
 const MOST_BYTES: usize = 4 << 30;

@@ -30,19 +30,23 @@ fn add_windows(timeline: &Timeline, every: u64, ports: &mut BTreeMap<(u64, u64),
     let (at, queues, helds) = (samples("port"), samples("queue"), samples("held"));
     let poll_of = |window: u64| window.saturating_mul(timeline.header.window_ps) / every;
     let mut seen = vec![(0u64, 0u64); timeline.header.ports.len()];
+    let mut touched = Vec::new();
     let mut row = 0;
     while row < windows.len() {
         let poll = poll_of(windows[row]);
         let rows = windows[row..].iter().take_while(|w| poll_of(**w) == poll).count();
         for i in row..row + rows {
             let (watermark, held) = &mut seen[at[i] as usize];
+            if (*watermark, *held) == (0, 0) {
+                touched.push(at[i]);
+            }
             *watermark = (*watermark).max(queues[i]);
             *held += helds[i];
         }
-        for (port, seen) in seen.iter_mut().enumerate() {
-            let (watermark, held) = std::mem::take(seen);
+        for port in touched.drain(..) {
+            let (watermark, held) = std::mem::take(&mut seen[port as usize]);
             if (watermark, held) != (0, 0) {
-                let there = ports.entry((poll, port as u64)).or_default();
+                let there = ports.entry((poll, port)).or_default();
                 there.watermark = there.watermark.max(watermark);
                 there.held += held;
             }
