@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use weir_core::Bytes;
 use weir_ns3::import::pieces;
-use weir_ns3::{Config, Diagnostics, Inputs, Severity, Topology};
+use weir_ns3::{Config, Diagnostic, Diagnostics, Inputs, Severity, Topology};
 
 /// Keys of SimAI that have no effect there, or only on what it records.
 const RECORDS: &[&str] = &[
@@ -144,9 +144,13 @@ fn configuration(
 /// Reads the topology: its first line says more than in the original, the rest is the same.
 fn topology((path, text): (&Path, &str)) -> Result<(Header, Topology), Diagnostics> {
     let wrong = |message: String, help: &str| {
-        let mut d = Diagnostics::default();
-        d.push(Severity::Error, (path, Some(1)), message, help.to_owned());
-        d
+        Diagnostics(vec![Diagnostic {
+            severity: Severity::Error,
+            file: path.to_owned(),
+            line: Some(1),
+            message,
+            help: Some(help.to_owned()),
+        }])
     };
     const FORM: &str = "nodes, GPUs per server, NVSwitches, switches, links, type of GPU";
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
