@@ -54,7 +54,7 @@ const CLASS: u32 = 17;
 /// The number of the `count`-th collective of a class. Counts begin again at some time, long after
 /// messages of the first have arrived.
 fn number(class: Class, count: u32) -> u64 {
-    (class as u64) << CLASS | u64::from(count) % (1 << CLASS)
+    (class as u64) << CLASS | (u64::from(count) % (1 << CLASS))
 }
 
 /// The tag of a parcel: the step, the direction and the micro-batch in 20, 1 and 20 bits.

@@ -67,12 +67,15 @@ struct Connection {
     next: usize,
 }
 
+/// When a rank is told something, the number of the event, the place of the rank, what, and why.
+type Due = (Time, u64, u32, Event, Cause);
+
 /// All ranks of a host.
 pub(crate) struct Agent {
     pub(crate) ranks: Vec<LocalRank>,
     places: FxHashMap<(u32, u32), u32>,
     /// By time, then by number.
-    events: BinaryHeap<Reverse<(Time, u64, u32, Event, Cause)>>,
+    events: BinaryHeap<Reverse<Due>>,
     made: u64,
     /// The slot of each queue pair by number; `u32::MAX` when it is closed.
     slot_of: Vec<u32>,

@@ -359,20 +359,17 @@ impl Probe for HostProbe {
     }
 
     fn report(&mut self, _: Time, outcome: &mut Outcome) {
-        let node = self.setup.node;
-        for (flow, known) in &mut self.flows {
-            while let Some(piece) = known.message(node, *flow) {
-                self.messages.push(piece);
-            }
-        }
         let log = log(outcome);
         let mut flows: Vec<_> = std::mem::take(&mut self.flows).into_iter().collect();
         flows.sort_unstable_by_key(|(flow, _)| *flow);
-        for (flow, at) in flows {
+        log.raw.append(&mut self.messages);
+        for (flow, mut at) in flows {
+            while let Some(piece) = at.message(self.setup.node, flow) {
+                log.raw.push(piece);
+            }
             let port = (self.setup.node, at.port);
             log.raw.push(Piece::Host { flow, port, history: at.history });
         }
-        log.raw.append(&mut self.messages);
         log.raw.extend(self.done.drain(..).map(|life| Piece::Deciding(Box::new(life))));
     }
 }

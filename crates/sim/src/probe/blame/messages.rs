@@ -25,16 +25,13 @@ pub(super) struct Messages {
     pub(super) posted: FxHashMap<Key, Posted>,
     /// The packet that completed it, and when.
     pub(super) arrived: FxHashMap<Key, (Box<Life>, Time)>,
-    /// By queue pair, in order of their beginnings.
+    /// By queue pair.
     pub(super) felt: FxHashMap<FlowId, Vec<FeltAt>>,
 }
 
 impl Messages {
     /// Adds what messages waited for to the links of paths.
-    pub(super) fn explain(mut self, paths: &mut [CriticalPath], flows: &Flows) {
-        for felt in self.felt.values_mut() {
-            felt.sort_by_key(|f| f.hold.from);
-        }
+    pub(super) fn explain(self, paths: &mut [CriticalPath], flows: &Flows) {
         for link in paths.iter_mut().flat_map(|path| &mut path.links) {
             let (from, to) = (link.from, link.to);
             let LinkKind::Message { flow, seq, until, blame, answered } = &mut link.what else {
@@ -96,9 +93,9 @@ fn trim(mut waited: Vec<Waited>, length: Time) -> Vec<Waited> {
     let mut beyond = sum.saturating_sub(length);
     for w in &mut waited {
         let cut = beyond.min(w.time);
-        w.time = w.time - cut;
+        w.time -= cut;
         w.from = (w.from + cut).min(w.to);
-        beyond = beyond - cut;
+        beyond -= cut;
     }
     waited.retain(|w| w.time > Time::ZERO);
     waited
