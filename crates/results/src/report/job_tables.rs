@@ -200,7 +200,8 @@ pub(super) fn path_columns<'a>() -> Vec<Column<Of<'a, Iteration<'a>>>> {
             "the port at which most of what the path waited for in queues, pauses and recovery \
              began",
             |v| path(v).and_then(PathBlame::culprit).map(|(at, _)| v.port(at.node, at.port));
-        "to_blame_ps" Whole Time: "for how long it is", |v| path(v).and_then(PathBlame::culprit).map(|c| c.1);
+        "to_blame_ps" Whole Time: "for how long it is",
+            |v| path(v).and_then(PathBlame::culprit).map(|c| c.1);
     }
 }
 
