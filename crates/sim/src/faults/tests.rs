@@ -40,9 +40,9 @@ fn the_nth_frame_of_its_kind_in_its_time_is_hit_and_no_other() {
     let (from, until) = (Time::from_us(4), Some(Time::from_us(6)));
     assert_eq!(dropped(&mut faults(&[ControlFault { from, ..nth }], 1), 9), [6], "from 4 us on");
     let brief = ControlFault { from, until, ..nth };
-    assert_eq!(dropped(&mut faults(&[brief], 1), 9), [], "only two come");
+    assert!(dropped(&mut faults(&[brief], 1), 9).is_empty(), "only two come");
     let resumes = ControlFault { message: MessageKind::Resume, ..nth };
-    assert_eq!(dropped(&mut faults(&[resumes], 1), 9), [], "these are PAUSEs");
+    assert!(dropped(&mut faults(&[resumes], 1), 9).is_empty(), "these are PAUSEs");
 }
 
 #[test]
