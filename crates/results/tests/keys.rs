@@ -1,5 +1,6 @@
 //! Every key that is documented is read, and every default that is documented is accepted.
 
+use std::path::{Path, PathBuf};
 use weir_scenario::Experiment;
 use weir_scenario::Files;
 use weir_scenario::keys::{self, Key, Kind, SECTIONS};
@@ -29,6 +30,8 @@ fn company(section: &str, key: &str) -> String {
             ("value", "\"1ms\""),
             ("source", "\"a table\""),
         ],
+        "job" if OF_CHAKRA.contains(&key) => &[("trace", "\"chakra\"")],
+        "job" if key.starts_with("simai-") => &[("trace", "\"simai.txt\"")],
         "job" if OF_MODELS.contains(&key) => &[("model", "\"llama3-70b\"")],
         "job" => &[("collective", "\"all-reduce\""), ("size", "\"20KB\"")],
         "slow-receiver" => &[("hosts", "\"h0\"")],
@@ -40,12 +43,29 @@ fn company(section: &str, key: &str) -> String {
     others.map(|(name, value)| format!("{name} = {value}\n")).collect()
 }
 
+/// A directory with a trace of each format that has keys of its own.
+fn traces() -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("keys");
+    std::fs::create_dir_all(&directory).expect("a directory");
+    let node = "{\"workload_graph\": [{\"Id\": 4, \"NodeType\": 7, \"comm_type\": 0, \
+                \"comm_size\": 64}]}";
+    let rows = "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 all_gpus: 8\n1\n\
+                a -1 1 ALLREDUCE 64 1 NONE 0 1 ALLGATHER 64 1\n";
+    for (file, text) in [("chakra.0.json", node), ("chakra.1.json", node), ("simai.txt", rows)] {
+        std::fs::write(directory.join(file), text).expect("a file");
+    }
+    directory
+}
+
 fn problems(text: &str) -> String {
-    match Experiment::read("x.toml", text, Files::default(), &[]) {
+    match Experiment::read("x.toml", text, Files::of(Some(traces())), &[]) {
         Ok(_) => String::new(),
         Err(problems) => problems.render(false),
     }
 }
+
+/// Keys of `[[job]]` that go with a Chakra trace.
+const OF_CHAKRA: [&str; 3] = ["dependencies", "communication", "comm-groups"];
 
 /// Keys of `[[job]]` that go with a model.
 const OF_MODELS: [&str; 23] = [
