@@ -323,7 +323,7 @@ fn many_nodes_are_read_within_their_limit_or_refused() {
     // an id of its own for each, no dependencies: 6 to 10 bytes each
     let many: Vec<Node> = (0..400_000).map(|id| Node { id, kind: 4, ..Node::default() }).collect();
     let bytes = file(&many);
-    assert_eq!(read(&[bytes.clone()]).expect("it fits").tasks(), 400_000);
+    assert_eq!(read(std::slice::from_ref(&bytes)).expect("it fits").tasks(), 400_000);
     let small = Options { most_memory: 10 << 20, ..options() };
     let error = read_with(&[bytes], small).expect_err("it does not fit").to_string();
     assert!(error.contains("take more than 10485760 bytes of memory"), "{error}");

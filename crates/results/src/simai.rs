@@ -80,7 +80,7 @@ pub fn convert(name: &str, files: Files<'_>) -> Result<Converted, Diagnostics> {
     let known = &inputs.config.kmin;
     let network: Vec<u64> = network_rates(&inputs.topology, &header);
     p.marking.retain(|rate, _| known.contains_key(rate) && network.contains(rate));
-    p.data_overhead = p.data_overhead + Bytes::new(WIDER);
+    p.data_overhead += Bytes::new(WIDER);
     // 60 bytes, or 50 padded, which its links carry as 60
     p.ack_size = Bytes::new(p.ack_size.get().max(60));
     notes.extend(p.notes.iter().cloned());

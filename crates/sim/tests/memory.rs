@@ -115,7 +115,7 @@ fn headroom_in_cells_is_needed_and_is_enough() {
     let enough = run(&topology, &flows, &cfg);
     assert_eq!((enough.totals.dropped, enough.totals.completed), (0, 8));
     let peak = enough.switches[0].peak_buffer;
-    assert!(peak > Bytes::ZERO && peak.get() % 256 == 0, "whole cells: {peak}");
+    assert!(peak > Bytes::ZERO && peak.get().is_multiple_of(256), "whole cells: {peak}");
     let wire = &topology.links()[0];
     let frame = Hop::new(cfg.nic.max_frame());
     let need = headroom(wire.rate, wire.delay, &frame, &LinkConfig::default());

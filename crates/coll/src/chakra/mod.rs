@@ -131,7 +131,7 @@ impl Traces {
         let mut messages = Messages::new(input);
         let (mut first, mut last) = (true, None);
         loop {
-            let message = messages.next().map_err(|what| {
+            let message = messages.message().map_err(|what| {
                 let after = |id| format!("after node {id}, {what}");
                 (None, last.map_or_else(|| what.clone(), after))
             })?;

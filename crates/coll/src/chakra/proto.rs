@@ -60,7 +60,7 @@ impl<R: Read> Messages<R> {
     }
 
     /// The next message; `None` at the end of the file.
-    pub fn next(&mut self) -> Result<Option<&[u8]>, String> {
+    pub fn message(&mut self) -> Result<Option<&[u8]>, String> {
         let Some(length) = self.length()? else { return Ok(None) };
         let at = self.read;
         if length > MOST_MESSAGE {

@@ -55,6 +55,8 @@ impl Read {
 type Name = (String, String);
 /// Rows by run.
 type ByRun<T> = BTreeMap<Name, Vec<T>>;
+/// A run and its flows, of which those that have not ended are none.
+type RunFlows = (Name, Vec<Option<FlowRow>>);
 
 fn runs(table: &Read) -> Result<Vec<Name>, String> {
     Ok(table.words("variant")?.into_iter().zip(table.words("seed")?).collect())
@@ -67,7 +69,7 @@ fn by_run<T>(runs: Vec<Name>, rows: Vec<T>) -> ByRun<T> {
 }
 
 /// The flows of each run, the runs in the order of the file.
-fn flows(directory: &Path) -> Result<Vec<(Name, Vec<Option<FlowRow>>)>, String> {
+fn flows(directory: &Path) -> Result<Vec<RunFlows>, String> {
     let t = Read::open(directory, "flows.csv")?;
     let [id, src, dst] = ["flow", "src", "dst"].map(|name| t.words(name));
     let (id, src, dst) = (id?, src?, dst?);
