@@ -73,7 +73,7 @@ error: unknown key `tresholds`
   |
   = help: did you mean `thresholds`?
   = help: `[switch]` takes model, buffer, thresholds, lossless, weights, quantum, ecn, latency, \
-  watchdog, pipeline, shared-pool";
+  watchdog, egress, cell, pipeline, shared-pool";
     assert_eq!(errors("thresholds", "tresholds"), expected);
 }
 
