@@ -18,7 +18,7 @@
 //! | [`replay`] | a log fed to fresh nodes, every answer compared |
 //! | [`run`] | a whole run: one thread per node, real time divided by the dilation |
 //! | [`compare`], [`study`] | live runs beside their simulation: one, or many |
-//! | [`bench`] | how many frames one switch thread carries |
+//! | [`mod@bench`] | how many frames one switch thread carries |
 //! | [`lab`], [`socket`] | network namespaces, veth pairs and packet sockets of Linux |
 
 #[cfg(target_os = "linux")]
