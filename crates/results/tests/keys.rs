@@ -1,6 +1,7 @@
 //! Every key that is documented is read, and every default that is documented is accepted.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use weir_scenario::Experiment;
 use weir_scenario::Files;
 use weir_scenario::keys::{self, Key, Kind, SECTIONS};
@@ -31,7 +32,7 @@ fn company(section: &str, key: &str) -> String {
             ("source", "\"a table\""),
         ],
         "job" if OF_CHAKRA.contains(&key) => &[("trace", "\"chakra\"")],
-        "job" if key.starts_with("simai-") => &[("trace", "\"simai.txt\"")],
+        "job" if key.starts_with("simai-") => &[("trace", "\"simai.txt\""), ("ranks", "8")],
         "job" if OF_MODELS.contains(&key) => &[("model", "\"llama3-70b\"")],
         "job" => &[("collective", "\"all-reduce\""), ("size", "\"20KB\"")],
         "slow-receiver" => &[("hosts", "\"h0\"")],
@@ -43,8 +44,9 @@ fn company(section: &str, key: &str) -> String {
     others.map(|(name, value)| format!("{name} = {value}\n")).collect()
 }
 
-/// A directory with a trace of each format that has keys of its own.
-fn traces() -> PathBuf {
+/// A directory with a trace of each format that has keys of its own; tests run at the same time, so
+/// it is written once.
+static TRACES: LazyLock<PathBuf> = LazyLock::new(|| {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("keys");
     std::fs::create_dir_all(&directory).expect("a directory");
     let node = "{\"workload_graph\": [{\"Id\": 4, \"NodeType\": 7, \"comm_type\": 0, \
@@ -55,10 +57,10 @@ fn traces() -> PathBuf {
         std::fs::write(directory.join(file), text).expect("a file");
     }
     directory
-}
+});
 
 fn problems(text: &str) -> String {
-    match Experiment::read("x.toml", text, Files::of(Some(traces())), &[]) {
+    match Experiment::read("x.toml", text, Files::of(Some(TRACES.clone())), &[]) {
         Ok(_) => String::new(),
         Err(problems) => problems.render(false),
     }
