@@ -1,9 +1,8 @@
 //! `[switch] egress` and `cell`.
 
 use super::fields::{At, Fields, Or};
-use super::switch::shift_of;
 use crate::text::{Diagnostic, Span};
-use weir_core::Bytes;
+use weir_core::{Bytes, Ratio};
 use weir_fc::{Cell, EgressShare, EgressThresholds};
 
 /// Thresholds of egress queues, and where they were written. `buffer` is all memory.
@@ -39,6 +38,15 @@ pub(crate) fn read(f: &mut Fields<'_>, buffer: Bytes) -> (Option<EgressThreshold
         Some(EgressShare { shift, pool: pool.value })
     });
     (Some(EgressThresholds { limit: limit.value, lossless: lossless.value, share }), at)
+}
+
+/// `n` for 2^-n.
+pub(crate) fn shift_of(alpha: Ratio) -> Option<i8> {
+    let power = |n: i8| match n {
+        0.. => Ratio::new(1, 1 << n),
+        _ => Ratio::new(1 << n.unsigned_abs(), 1),
+    };
+    (-7..=8).find(|&n| power(n) == Some(alpha))
 }
 
 fn bytes(t: &mut Fields<'_>, name: &str) -> At<Bytes> {

@@ -289,7 +289,7 @@ fn dynamic(t: &mut Fields<'_>) -> Given {
     if !t.given("alpha") {
         t.missing("alpha");
     }
-    let shift = alpha.as_ref().and_then(|a| shift_of(a.value));
+    let shift = alpha.as_ref().and_then(|a| egress::shift_of(a.value));
     if let (Some(a), None) = (&alpha, shift) {
         let title =
             format!("`alpha` is {}, which is not a power of two from 1/256 to 128", a.value);
@@ -312,15 +312,6 @@ fn dynamic(t: &mut Fields<'_>) -> Given {
     };
     let threshold_at = alpha.and_then(|a| a.span);
     Given { config, headroom_at: headroom.span, threshold_at, buffer: None, headroom_pool }
-}
-
-/// `n` for 2^-n.
-pub(crate) fn shift_of(alpha: Ratio) -> Option<i8> {
-    let power = |n: i8| match n {
-        0.. => Ratio::new(1, 1 << n),
-        _ => Ratio::new(1 << n.unsigned_abs(), 1),
-    };
-    (-7..=8).find(|&n| power(n) == Some(alpha))
 }
 
 fn check_buffer(spec: &SwitchSpec, out: &mut Diagnostics) {
