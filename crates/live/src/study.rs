@@ -25,6 +25,8 @@ pub struct Study {
     pub id: String,
     /// One line.
     pub title: String,
+    /// What is not as in the experiment, in words; empty if nothing is.
+    pub changed: String,
     /// The command that makes such a study again.
     pub command: String,
     /// The machine, in words.

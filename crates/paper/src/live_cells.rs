@@ -23,9 +23,10 @@ pub fn cells(
     study: &LiveStudy,
     paper: &Paper,
     e: &Experiment,
+    overrides: &Overrides,
 ) -> Result<Vec<ResolvedCell>, Problems> {
     let of = paper.runs_of(e);
-    let draft = of.draft(Mode::Full, &Overrides::default(), &paper.sources, &paper.files);
+    let draft = of.draft(Mode::Full, overrides, &paper.sources, &paper.files);
     let Some(draft) = draft else { return Ok(Vec::new()) };
     let fits = |values: &[String]| of.scope.matching(&study.select.at).any(|p| p == values);
     draft?.cells(|variant, values| study.variants.iter().any(|v| v == variant) && fits(values))

@@ -41,7 +41,7 @@ impl Overrides {
     }
 
     /// A name for the directory of results with these settings; `None` without settings.
-    pub(super) fn slug(&self) -> Option<String> {
+    pub fn slug(&self) -> Option<String> {
         if self.sets.is_empty() {
             return None;
         }

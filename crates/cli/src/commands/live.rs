@@ -110,6 +110,9 @@ pub(crate) struct Study {
     /// Stop after so many times as many runs, however many kept their time
     #[arg(long, value_name = "K", default_value = "3", value_parser = whole)]
     pub tries: usize,
+    /// Change a value of the scenario in all runs; may be repeated. Results are named after it
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub sets: Vec<String>,
     /// Dilations instead of the experiment's, the one to compare first: 1000,500,2000
     #[arg(long, value_name = "LIST", value_delimiter = ',',
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

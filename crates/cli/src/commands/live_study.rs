@@ -19,7 +19,7 @@ use weir_paper::catalogue::{Paper, choose};
 use weir_paper::experiment::Experiment;
 use weir_paper::live::LiveStudy;
 use weir_paper::select::Selector;
-use weir_paper::{live_cells, tables};
+use weir_paper::{Overrides, live_cells, tables};
 use weir_results::metrics::Figures;
 use weir_results::run::{Meter, Perf, Run};
 use weir_scenario::Variant;
@@ -54,16 +54,26 @@ pub(super) fn study(args: &Args, terminal: &Terminal) -> anyhow::Result<Status> 
         let maker = Maker { args, terminal, paper, e, live, interrupt: &interrupt };
         let made = simulate::with_flag(&interrupt, || maker.make())??;
         let Some(study) = made else { return Ok(Status::Interrupted) };
-        save(&study, &args.output, terminal)?;
+        save(&study, &file_name(e, args), &args.output, terminal)?;
     }
     Ok(Status::Done)
 }
 
+/// What is not as in the experiment.
+fn overrides(args: &Args) -> Overrides {
+    Overrides { seeds: None, sets: args.sets.clone() }
+}
+
+/// How its files begin.
+fn file_name(e: &Experiment, args: &Args) -> String {
+    let id = e.id.to_lowercase();
+    overrides(args).slug().map_or(id.clone(), |changed| format!("{id}-{changed}"))
+}
+
 /// Writes the page and the tables.
-fn save(study: &Study, to: &Path, terminal: &Terminal) -> anyhow::Result<()> {
-    let id = study.id.to_lowercase();
+fn save(study: &Study, id: &str, to: &Path, terminal: &Terminal) -> anyhow::Result<()> {
     for (name, bytes) in [
-        (format!("{id}.md"), page(study, &id).into_bytes()),
+        (format!("{id}.md"), page(study, id).into_bytes()),
         (format!("{id}-runs.csv"), runs_csv(study)),
         (format!("{id}-flows.csv"), flows_csv(study)),
     ] {
@@ -97,7 +107,8 @@ const SEED: u64 = 1;
 impl Maker<'_> {
     /// `None` if it was interrupted.
     fn make(&self) -> anyhow::Result<Option<Study>> {
-        let resolved = match live_cells::cells(self.live, self.paper, self.e) {
+        let resolved = match live_cells::cells(self.live, self.paper, self.e, &overrides(self.args))
+        {
             Ok(cells) => cells,
             Err(problems) => {
                 self.terminal.problems(&problems);
@@ -114,6 +125,7 @@ impl Maker<'_> {
         let mut study = Study {
             id: self.e.id.clone(),
             title: self.e.title.clone(),
+            changed: self.args.sets.join(", "),
             command: self.command(),
             machine: describe(self.args.real_time),
             bound,
@@ -163,6 +175,9 @@ impl Maker<'_> {
     /// The command again.
     fn command(&self) -> String {
         let mut words = format!("weir live study {}", self.e.id);
+        for set in &self.args.sets {
+            words += &format!(" --set {set}");
+        }
         if let Some(runs) = self.args.runs {
             words += &format!(" --runs {runs}");
         }
@@ -207,7 +222,11 @@ impl Maker<'_> {
                 unit: heading.map_or(Unit::Number, |h| h.unit),
                 name: of_whom(&select),
                 metric: select.metric,
-                paper: paper.into_iter().map(|n| (n.place, n.number)).collect(),
+                // the paper says nothing of other settings
+                paper: match self.args.sets.is_empty() {
+                    true => paper.into_iter().map(|n| (n.place, n.number)).collect(),
+                    false => Vec::new(),
+                },
                 simulated,
             }
         };

@@ -19,6 +19,14 @@ const WHAT: &str = "The simulator's own switches and hosts on real Ethernet fram
 /// The page; `files` is where the tables are, seen from it.
 pub fn page(study: &Study, files: &str) -> String {
     let mut out = format!("# {}, live\n\n**{}**\n\n{WHAT}\n\n", study.id, study.title);
+    if !study.changed.is_empty() {
+        let _ = writeln!(
+            out,
+            "- **changed: {}**, in the simulation and in the live runs: numbers of the paper do \
+             not apply",
+            study.changed
+        );
+    }
     for line in &study.machine {
         let _ = writeln!(out, "- {line}");
     }

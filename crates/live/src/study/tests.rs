@@ -44,6 +44,7 @@ fn study() -> Study {
     Study {
         id: "X-TB".into(),
         title: "A test".into(),
+        changed: String::new(),
         command: "weir live study X-TB".into(),
         machine: vec!["Linux".into()],
         bound: Bound::Frame(Time::from_ns(80)),

@@ -76,20 +76,16 @@ pub(crate) enum Held {
     Flow(FlowId, Priority),
 }
 
-/// What a port showed at the last look.
-#[derive(Clone, Copy, Debug, Default)]
-struct Before {
-    sent: u64,
-    held: [Time; Priority::COUNT],
-}
-
 /// Records one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
     node: NodeId,
     /// When the present window ends.
     end: Time,
-    ports: Vec<Before>,
+    /// The bytes that each port had sent at the last look.
+    sent: Vec<u64>,
+    /// How long each port had been held at the last look. Apart, because most never are.
+    held: Vec<[Time; Priority::COUNT]>,
     /// Payload that arrived in the present window.
     arrived: Vec<(FlowId, u64)>,
     /// Holds that last, by their places.
@@ -108,7 +104,8 @@ impl Recorder {
         Self {
             node,
             end: window,
-            ports: vec![Before::default(); ports],
+            sent: vec![0; ports],
+            held: vec![[Time::ZERO; Priority::COUNT]; ports],
             arrived: Vec::new(),
             open: FxHashMap::default(),
             most: per_port * ports.max(1),
@@ -129,7 +126,7 @@ impl Recorder {
         while self.end <= now {
             let at = self.end;
             let mut idle = true;
-            for p in 0..self.ports.len() {
+            for p in 0..self.sent.len() {
                 let port = look(p, at);
                 idle &= port.length == 0 && !port.holds;
                 self.add_row(p, port);
@@ -145,7 +142,7 @@ impl Recorder {
 
     /// The run has ended at `end`, and windows up to then are closed: adds what is left.
     pub(crate) fn finish(&mut self, end: Time, mut look: impl FnMut(usize, Time) -> PortLook) {
-        for p in 0..self.ports.len() {
+        for p in 0..self.sent.len() {
             let port = look(p, end.min(self.end));
             self.add_row(p, port);
         }
@@ -165,13 +162,12 @@ impl Recorder {
     }
 
     fn add_row(&mut self, p: usize, look: PortLook) {
-        let before = &mut self.ports[p];
-        let sent = look.sent - std::mem::replace(&mut before.sent, look.sent);
+        let sent = look.sent - std::mem::replace(&mut self.sent[p], look.sent);
         let mut held = Time::ZERO;
         if let Some(now) = look.held {
-            let spans = now.iter().zip(&before.held).map(|(now, then)| now.saturating_sub(*then));
+            let spans = now.iter().zip(&self.held[p]).map(|(now, then)| now.saturating_sub(*then));
             held = spans.max().unwrap_or_default();
-            before.held = now;
+            self.held[p] = now;
         }
         if sent > 0 || look.longest > 0 || held > Time::ZERO {
             self.found.samples.push(WindowSample {

@@ -4,12 +4,14 @@ use super::Source;
 use crate::timeline::{Kind, Table};
 use weir_core::{Bytes, FlowId, NodeId, PortId, Time};
 use weir_results::run::Run;
-use weir_sim::outcome::{FlowRecord, Recording};
+use weir_sim::outcome::{Delivery, FlowRecord, Recording};
 
 /// The order of flows in a recording: by start, then by id.
 pub(super) struct FlowIndex {
-    /// Ids with their places, by id.
-    places: Vec<(FlowId, u32)>,
+    /// Numbers of flows among those of their host with their places, by host and number.
+    places: Vec<(u32, u32)>,
+    /// Where the flows of a host begin there, by host; one more than there are hosts.
+    hosts: Vec<usize>,
 }
 
 impl FlowIndex {
@@ -17,16 +19,26 @@ impl FlowIndex {
         let mut by_start: Vec<(Time, FlowId)> =
             run.outcome.flows.iter().map(|f| (f.start, f.id)).collect();
         by_start.sort_unstable();
-        let mut places: Vec<(FlowId, u32)> =
+        let mut by_id: Vec<(FlowId, u32)> =
             by_start.into_iter().enumerate().map(|(i, (_, id))| (id, i as u32)).collect();
-        places.sort_unstable();
-        Self { places }
+        by_id.sort_unstable();
+        let count = by_id.last().map_or(0, |(id, _)| id.source().index() + 1);
+        let begin = |host| by_id.partition_point(|(id, _)| id.source().index() < host);
+        let hosts = (0..=count).map(begin).collect();
+        Self { places: by_id.into_iter().map(|(id, at)| (id.number(), at)).collect(), hosts }
     }
 
-    /// The place of a flow.
+    /// The place of a flow. Asked for every row of a recording: where a host has all numbers from
+    /// 0, there is nothing to search.
     pub(super) fn place(&self, id: FlowId) -> Option<u64> {
-        let at = self.places.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-        Some(self.places[at].1.into())
+        let host = id.source().index();
+        let own = &self.places[*self.hosts.get(host)?..*self.hosts.get(host + 1)?];
+        let number = id.number();
+        let at = match own.get(number as usize) {
+            Some((found, _)) if *found == number => number as usize,
+            _ => own.binary_search_by_key(&number, |(number, _)| *number).ok()?,
+        };
+        Some(own[at].1.into())
     }
 
     /// The place plus one; 0 for a flow that is not known.
@@ -37,8 +49,10 @@ impl FlowIndex {
     /// All ids in the order of places.
     fn in_order(&self) -> Vec<FlowId> {
         let mut ids = vec![FlowId::default(); self.places.len()];
-        for &(id, place) in &self.places {
-            ids[place as usize] = id;
+        for (host, range) in self.hosts.windows(2).enumerate() {
+            for &(number, place) in &self.places[range[0]..range[1]] {
+                ids[place as usize] = FlowId::new(NodeId::from_index(host), number);
+            }
         }
         ids
     }
@@ -132,14 +146,14 @@ pub(super) fn holds(source: &Source<'_>) -> Table {
 /// What arrived of each flow in each window.
 pub(super) fn rates(source: &Source<'_>, recording: &Recording) -> Table {
     let columns = [("window", Kind::Delta), ("flow", Kind::Varint), ("bytes", Kind::Varint)];
-    let mut rows: Vec<[u64; 3]> = Vec::with_capacity(recording.deliveries.len());
-    for d in &recording.deliveries {
-        if let Some(flow) = source.flows.place(d.flow) {
-            rows.push([d.window.into(), flow, d.bytes]);
-        }
+    let mut table = Table::with_capacity("rates", &columns, recording.deliveries.len());
+    let mut rows: Vec<(u64, u64)> = Vec::new();
+    // they are in the order of their windows
+    for window in recording.deliveries.chunk_by(|a, b| a.window == b.window) {
+        let place = |d: &Delivery| Some((source.flows.place(d.flow)?, d.bytes));
+        rows.extend(window.iter().filter_map(place));
+        rows.sort_unstable();
+        rows.drain(..).for_each(|(flow, bytes)| table.push([window[0].window.into(), flow, bytes]));
     }
-    rows.sort_unstable();
-    let mut table = Table::with_capacity("rates", &columns, rows.len());
-    rows.into_iter().for_each(|row| table.push(row));
     table
 }

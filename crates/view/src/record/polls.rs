@@ -34,7 +34,7 @@ fn add_windows(timeline: &Timeline, every: u64, ports: &mut BTreeMap<(u64, u64),
     let mut row = 0;
     while row < windows.len() {
         let poll = poll_of(windows[row]);
-        let rows = windows[row..].iter().take_while(|w| poll_of(**w) == poll).count();
+        let rows = windows[row..].partition_point(|w| poll_of(*w) == poll);
         for i in row..row + rows {
             let (watermark, held) = &mut seen[at[i] as usize];
             if (*watermark, *held) == (0, 0) {
