@@ -68,6 +68,19 @@ fn options_that_cannot_be_meant_are_refused() {
     assert!(!out.exists());
 }
 
+#[test]
+fn sizes_that_hold_nothing_are_refused() {
+    let out = scratch("record-nothing").join("out");
+    let run = ["run", "ofc-fig1", "--record", "--record-limit", "0", "--out", path(&out)];
+    let export = ["export", "perfetto", path(&out), "--limit", "1KB"];
+    for args in [&run[..], &export[..]] {
+        let output = weir(args);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(text(&output.stderr).contains("5.00 KB or more"), "{output:?}");
+    }
+    assert!(!out.exists());
+}
+
 /// 200 kB hold the recording of an incast in coarser windows only.
 #[test]
 fn a_recording_that_would_be_too_large_says_what_it_did() {

@@ -9,6 +9,7 @@ mod lengths;
 mod measurement;
 mod path;
 mod recording;
+mod samples;
 
 pub use blame::{
     BlameLog, CulpritKind, FlowBlame, PauseCulprits, PortKey, QueueCulprit, Wait, Waited,
@@ -23,6 +24,8 @@ pub(crate) use lengths::{SUB, bin};
 pub use measurement::{Cell, CellKind, Column, Measurement};
 pub use path::{CriticalPath, LinkKind, PathLink, Until};
 pub use recording::{Delivery, DropEvent, HoldRecord, LeftOut, Recording, WindowSample};
+pub(crate) use samples::NodeSamples;
+pub use samples::Samples;
 pub use weir_core::control::PauseScope;
 use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, QueueId, Rate, Reason, Time};
 

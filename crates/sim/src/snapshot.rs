@@ -18,7 +18,8 @@ impl World<'_> {
         let Some(config) = self.shared.config.probes.record else { return outcome };
         let mut recording = Recording::new(config.window);
         for recorder in nodes().filter_map(|n| n.probes().recorder.as_deref()) {
-            recording.add(recorder.so_far());
+            let (found, samples) = recorder.so_far();
+            recording.add(found, samples);
         }
         recording.settle();
         outcome.recording = Some(Box::new(recording));

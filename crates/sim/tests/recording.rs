@@ -102,7 +102,7 @@ fn a_window_has_what_was_sent_in_it() {
     let frame = rate.time_for(Bytes::new(frame.expect("host 1 has sent")));
     let per_window = Time::from_us(1).as_ps() / frame.as_ps();
     let recording = recording(&out);
-    let port = |s: &&weir_sim::outcome::WindowSample| (s.node, s.port) == (NodeId(3), PortId(0));
+    let port = |s: &weir_sim::outcome::WindowSample| (s.node, s.port) == (NodeId(3), PortId(0));
     let third = recording.samples.iter().filter(port).find(|s| s.window == 3).expect("a row");
     let frames = rate.time_for(Bytes::new(third.sent)).as_ps() / frame.as_ps();
     assert!(frames.abs_diff(per_window) <= 1, "{frames} of {per_window}");

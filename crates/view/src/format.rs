@@ -8,8 +8,10 @@
 //! numbers have their lowest byte first. The same recording is always the same bytes.
 
 use crate::header::Header;
-use crate::timeline::{Column, Kind, Table, Timeline};
-use miniz_oxide::deflate::compress_to_vec;
+use crate::timeline::{Column, Kind, Packed, Table, Timeline};
+use miniz_oxide::deflate::core::{
+    CompressorOxide, TDEFLFlush, compress_to_output, create_comp_flags_from_zip_params,
+};
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +22,7 @@ const MAGIC: &[u8; 6] = b"WEIRTL";
 /// No time, no name, an unknown operating system: nothing that differs from run to run.
 const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 /// Level 4 takes more than three times as long for files that are 18 % smaller.
-const LEVEL: u8 = 1;
+const LEVEL: i32 = 1;
 /// A file that promises more than this is damaged or made to do harm.
 const MOST_BYTES: usize = 4 << 30;
 
@@ -65,65 +67,72 @@ struct ColumnHead {
     bytes: u64,
 }
 
+impl ColumnHead {
+    fn new(name: &str, kind: Kind, bytes: usize) -> Self {
+        Self { name: name.to_owned(), kind: kind.name().into(), bytes: bytes as u64 }
+    }
+}
+
 /// The file of a recording.
 pub fn encode(timeline: &Timeline) -> Vec<u8> {
+    encode_with(timeline, &[])
+}
+
+/// The file of a recording with some sections that are packed already: they come last.
+pub(crate) fn encode_with(timeline: &Timeline, packed: &[Packed]) -> Vec<u8> {
     let mut columns = Vec::new();
     let mut sections = Vec::new();
     for table in &timeline.tables {
         let mut heads = Vec::new();
         for Column { name, kind, values } in &table.columns {
             let before = columns.len();
-            write_column(*kind, values, &mut columns);
-            let bytes = (columns.len() - before) as u64;
-            heads.push(ColumnHead { name: name.clone(), kind: kind.name().into(), bytes });
+            let mut last = 0;
+            for &value in values {
+                kind.write(value, last, &mut columns);
+                last = value;
+            }
+            heads.push(ColumnHead::new(name, *kind, columns.len() - before));
         }
         let rows = table.rows() as u64;
         sections.push(SectionHead { name: table.name.clone(), rows, columns: heads });
     }
+    for section in packed {
+        let heads = section.columns.iter().map(|c| ColumnHead::new(&c.name, c.kind, c.bytes.len()));
+        let (name, rows) = (section.name.clone(), section.rows);
+        sections.push(SectionHead { name, rows, columns: heads.collect() });
+    }
     let header = Header { format: VERSION, ..timeline.header.clone() };
     let head = serde_json::to_vec(&Head { header, sections }).expect("a header is always JSON");
-    let mut body = Vec::with_capacity(4 + head.len() + columns.len());
-    body.extend((head.len() as u32).to_le_bytes());
-    body.extend(head);
-    body.extend(columns);
+    let length = (head.len() as u32).to_le_bytes();
+    let packed = packed.iter().flat_map(|s| s.columns.iter().map(|c| c.bytes.as_slice()));
     let mut file = Vec::new();
     file.extend(MAGIC);
     file.extend(VERSION.to_le_bytes());
     file.extend(GZIP_HEAD);
-    file.extend(compress_to_vec(&body, LEVEL));
-    file.extend(crc32fast::hash(&body).to_le_bytes());
-    file.extend((body.len() as u32).to_le_bytes());
+    zip([&length[..], &head, &columns].into_iter().chain(packed), &mut file);
     file
 }
 
-fn write_column(kind: Kind, values: &[u64], to: &mut Vec<u8>) {
-    match kind {
-        // references and numbers of kinds; a larger one is a mistake of the caller
-        Kind::U8 => to.extend(values.iter().map(|v| u8::try_from(*v).unwrap_or(u8::MAX))),
-        Kind::U32 => {
-            for value in values {
-                to.extend(u32::try_from(*value).unwrap_or(u32::MAX).to_le_bytes());
-            }
-        }
-        Kind::Varint => values.iter().for_each(|v| write_varint(*v, to)),
-        Kind::Delta => {
-            let mut before = 0u64;
-            for &value in values {
-                let difference = value.wrapping_sub(before) as i64;
-                write_varint(((difference << 1) ^ (difference >> 63)) as u64, to);
-                before = value;
-            }
-        }
+/// Compresses the parts one after the other, and adds what ends a gzip stream.
+fn zip<'a>(parts: impl Iterator<Item = &'a [u8]>, file: &mut Vec<u8>) {
+    let flags = create_comp_flags_from_zip_params(LEVEL, 0, 0);
+    let mut compressor = CompressorOxide::new(flags);
+    let mut sum = crc32fast::Hasher::new();
+    let mut length = 0u32;
+    let mut compress = |part: &[u8], flush| {
+        compress_to_output(&mut compressor, part, flush, |bytes| {
+            file.extend_from_slice(bytes);
+            true
+        })
+    };
+    for part in parts {
+        sum.update(part);
+        length = length.wrapping_add(part.len() as u32);
+        compress(part, TDEFLFlush::None);
     }
-}
-
-/// Seven bits per byte, the lowest first.
-pub(crate) fn write_varint(mut value: u64, to: &mut Vec<u8>) {
-    while value >= 0x80 {
-        to.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    to.push(value as u8);
+    compress(&[], TDEFLFlush::Finish);
+    file.extend(sum.finalize().to_le_bytes());
+    file.extend(length.to_le_bytes());
 }
 
 /// The header of a file, without a look at its sections.

@@ -26,10 +26,35 @@ impl Kind {
         }
     }
 
+    /// Writes a value; `before` is that of the row before, 0 in the first row.
+    #[inline]
+    pub(crate) fn write(self, value: u64, before: u64, to: &mut Vec<u8>) {
+        match self {
+            // references and numbers of kinds; a larger one is a mistake of the caller
+            Self::U8 => to.push(u8::try_from(value).unwrap_or(u8::MAX)),
+            Self::U32 => to.extend(u32::try_from(value).unwrap_or(u32::MAX).to_le_bytes()),
+            Self::Varint => write_varint(value, to),
+            Self::Delta => {
+                let difference = value.wrapping_sub(before) as i64;
+                write_varint(((difference << 1) ^ (difference >> 63)) as u64, to);
+            }
+        }
+    }
+
     /// The kind with this name.
     pub fn of(name: &str) -> Option<Self> {
         [Self::U8, Self::U32, Self::Varint, Self::Delta].into_iter().find(|k| k.name() == name)
     }
+}
+
+/// Seven bits per byte, the lowest first.
+#[inline]
+pub(crate) fn write_varint(mut value: u64, to: &mut Vec<u8>) {
+    while value >= 0x80 {
+        to.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    to.push(value as u8);
 }
 
 /// One column of a table.
@@ -41,6 +66,49 @@ pub struct Column {
     pub kind: Kind,
     /// A number for each row.
     pub values: Vec<u64>,
+}
+
+/// A section as it stands in a file. One of millions of rows is written as it is found: as a
+/// [`Table`] it would take several times as much memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Packed {
+    pub(crate) name: String,
+    pub(crate) rows: u64,
+    pub(crate) columns: Vec<PackedColumn>,
+}
+
+/// One column of it.
+#[derive(Clone, Debug)]
+pub(crate) struct PackedColumn {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) bytes: Vec<u8>,
+    /// The value of the last row.
+    last: u64,
+}
+
+impl Packed {
+    /// A section without rows.
+    pub(crate) fn new(name: &str, columns: &[(&str, Kind)]) -> Self {
+        let column = |&(name, kind): &(&str, Kind)| PackedColumn {
+            name: name.to_owned(),
+            kind,
+            bytes: Vec::new(),
+            last: 0,
+        };
+        let columns = columns.iter().map(column).collect();
+        Self { name: name.to_owned(), rows: 0, columns }
+    }
+
+    /// Adds a row.
+    pub(crate) fn push<const N: usize>(&mut self, row: [u64; N]) {
+        assert_eq!(N, self.columns.len(), "a value for each column of {}", self.name);
+        self.rows += 1;
+        for (column, value) in self.columns.iter_mut().zip(row) {
+            column.kind.write(value, column.last, &mut column.bytes);
+            column.last = value;
+        }
+    }
 }
 
 /// A section of a recording.

@@ -16,9 +16,19 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "TIME", requires = "record", default_value = "1us")]
     #[arg(value_parser = window)]
     pub window: Time,
-    /// The size of a recording, at most
+    /// The size of a recording, at most (names of nodes and ports are never left out)
     #[arg(long, value_name = "SIZE", requires = "record", default_value = "64MB")]
+    #[arg(value_parser = size)]
     pub record_limit: Bytes,
+}
+
+/// The least size that can be asked for: less holds nothing but names.
+const LEAST: Bytes = Bytes::new(5_000);
+
+/// The size of a recording or trace: `64MB`.
+pub(super) fn size(text: &str) -> Result<Bytes, String> {
+    let size: Bytes = text.parse().map_err(|e: weir_core::ParseUnitError| e.to_string())?;
+    if size >= LEAST { Ok(size) } else { Err(format!("{LEAST} or more")) }
 }
 
 impl RecordArgs {

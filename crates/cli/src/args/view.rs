@@ -125,7 +125,7 @@ pub(crate) struct ExportPerfetto {
     #[arg(short, long = "output", value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The size of a trace, at most
-    #[arg(long, value_name = "SIZE", default_value = "200MB")]
+    #[arg(long, value_name = "SIZE", default_value = "200MB", value_parser = super::record::size)]
     pub limit: Bytes,
 }
 

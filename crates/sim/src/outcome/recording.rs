@@ -1,7 +1,8 @@
 //! What a run keeps for a recording: what ports and flows did in each window of time, and what
 //! happened at which instant.
 
-use super::{DropReason, PauseEvent};
+use super::samples::NodeSamples;
+use super::{DropReason, PauseEvent, Samples};
 use weir_core::{FlowId, NodeId, PortId, Priority, QueueId, Time};
 
 /// What was recorded of a run.
@@ -12,7 +13,7 @@ pub struct Recording {
     /// The length of a window: longer than asked for if there would have been too many.
     pub window: Time,
     /// What ports did, by window and port; windows in which a port was idle are left out.
-    pub samples: Vec<WindowSample>,
+    pub samples: Samples,
     /// Payload that arrived, by window and host.
     pub deliveries: Vec<Delivery>,
     /// What was held and how long, by start.
@@ -23,8 +24,6 @@ pub struct Recording {
     pub drops: Vec<DropEvent>,
     /// How much more there was than was kept.
     pub left_out: LeftOut,
-    /// The samples of nodes until all nodes are in.
-    unsorted: Vec<Vec<WindowSample>>,
 }
 
 /// How much of each kind a recording does not have.
@@ -53,12 +52,6 @@ pub struct WindowSample {
     pub sent: u64,
     /// How long a priority or a part of it was held: the longest of all priorities.
     pub held: Time,
-}
-
-impl WindowSample {
-    fn key(&self) -> (u32, NodeId, PortId) {
-        (self.window, self.node, self.port)
-    }
 }
 
 /// Payload of a flow that arrived in one window, what arrived twice included.
@@ -112,16 +105,17 @@ impl Recording {
         Self { asked: window, window, ..Self::default() }
     }
 
-    /// Adds what a node recorded.
-    pub(crate) fn add(&mut self, mut node: Self) {
+    /// Adds what a node recorded; nodes come in the order of their ids.
+    pub(crate) fn add(&mut self, mut node: Self, mut samples: NodeSamples) {
         // lengths of windows are the one asked for, doubled some times
         while self.window < node.window {
             self.coarsen();
         }
         while node.window < self.window {
             node.coarsen();
+            samples.coarsen();
         }
-        self.unsorted.push(std::mem::take(&mut node.samples));
+        self.samples.add(samples);
         self.deliveries.append(&mut node.deliveries);
         self.holds.append(&mut node.holds);
         self.drops.append(&mut node.drops);
@@ -131,8 +125,7 @@ impl Recording {
 
     /// Puts everything in order, now that all nodes are in, by id: the rows of each are in order.
     pub(crate) fn settle(&mut self) {
-        self.samples = by_window(&std::mem::take(&mut self.unsorted), |s| s.window);
-        self.deliveries = by_window(&[std::mem::take(&mut self.deliveries)], |d| d.window);
+        self.deliveries = by_window(&self.deliveries);
         self.holds.sort_by_key(|h| (h.from, h.node, h.port, h.priority, h.queue, h.flow));
         self.drops.sort_by_key(|d| (d.at, d.node, d.port));
     }
@@ -140,8 +133,7 @@ impl Recording {
     /// Makes windows twice as long: the longest queue of two, the sum of everything else.
     pub fn coarsen(&mut self) {
         self.window = self.window.saturating_add(self.window);
-        merge(&mut self.samples);
-        self.unsorted.iter_mut().for_each(merge);
+        self.samples.coarsen();
         self.merge_deliveries();
     }
 
@@ -159,41 +151,22 @@ impl Recording {
     }
 }
 
-/// Two windows become one: sorts, and makes one row of all that a port has in a window.
-fn merge(samples: &mut Vec<WindowSample>) {
-    samples.iter_mut().for_each(|s| s.window /= 2);
-    samples.sort_by_key(WindowSample::key);
-    samples.dedup_by(|next, kept| {
-        let same = next.key() == kept.key();
-        if same {
-            kept.queue = kept.queue.max(next.queue);
-            kept.sent += next.sent;
-            kept.held += next.held;
-        }
-        same
-    });
-}
-
-/// The rows of all lists in the order of their windows; those of one window stay in order. There
-/// are millions of rows and few windows, so counting is much cheaper than comparing.
-fn by_window<T: Copy>(lists: &[Vec<T>], window: impl Fn(&T) -> u32) -> Vec<T> {
-    let count = lists.iter().map(Vec::len).sum();
-    let windows = lists.iter().flatten().map(&window).max().map_or(0, |last| last as usize + 1);
-    let mut sorted: Vec<T> = Vec::with_capacity(count);
-    let Some(&any) = lists.iter().flatten().next() else { return sorted };
-    if windows > count {
-        sorted.extend(lists.iter().flatten());
-        sorted.sort_by_key(window);
+/// The rows in the order of their windows; those of one window stay in order. There are many rows
+/// and few windows, so counting is much cheaper than comparing.
+fn by_window(rows: &[Delivery]) -> Vec<Delivery> {
+    let mut sorted = rows.to_vec();
+    let windows = rows.iter().map(|d| d.window).max().map_or(0, |last| last as usize + 1);
+    if windows > rows.len() {
+        sorted.sort_by_key(|d| d.window);
         return sorted;
     }
     let mut places = vec![0usize; windows + 1];
-    lists.iter().flatten().for_each(|row| places[window(row) as usize + 1] += 1);
+    rows.iter().for_each(|row| places[row.window as usize + 1] += 1);
     for i in 1..places.len() {
         places[i] += places[i - 1];
     }
-    sorted.resize(count, any);
-    for row in lists.iter().flatten() {
-        let place = &mut places[window(row) as usize];
+    for row in rows {
+        let place = &mut places[row.window as usize];
         sorted[*place] = *row;
         *place += 1;
     }

@@ -12,7 +12,7 @@
 use super::held::PortHolds;
 use crate::link::Transmitter;
 use crate::outcome::{
-    Delivery, DropEvent, DropReason, HoldRecord, Outcome, Recording, WindowSample,
+    Delivery, DropEvent, DropReason, HoldRecord, NodeSamples, Outcome, Recording, WindowSample,
 };
 use rustc_hash::FxHashMap;
 use weir_core::{FlowId, NodeId, Packet, PacketKind, PortId, Priority, QueueId, Time};
@@ -82,6 +82,8 @@ pub(crate) struct Recorder {
     node: NodeId,
     /// When the present window ends.
     end: Time,
+    /// Which window that is, from 0.
+    window: u64,
     /// The bytes that each port had sent at the last look.
     sent: Vec<u64>,
     /// How long each port had been held at the last look. Apart, because most never are.
@@ -94,6 +96,8 @@ pub(crate) struct Recorder {
     most: usize,
     /// The most holds, and losses.
     most_events: usize,
+    samples: NodeSamples,
+    /// Everything else.
     found: Recording,
 }
 
@@ -104,12 +108,14 @@ impl Recorder {
         Self {
             node,
             end: window,
+            window: 0,
             sent: vec![0; ports],
             held: vec![[Time::ZERO; Priority::COUNT]; ports],
             arrived: Vec::new(),
             open: FxHashMap::default(),
             most: per_port * ports.max(1),
             most_events: (config.rows / 2).max(LEAST_PER_PORT),
+            samples: NodeSamples::new(node),
             found: Recording::new(window),
         }
     }
@@ -133,8 +139,9 @@ impl Recorder {
             }
             self.add_deliveries();
             self.end = at.saturating_add(self.found.window);
-            if idle {
-                self.end = self.end.max(self.boundary_after(now));
+            self.window += 1;
+            if idle && self.end <= now {
+                self.go_to(now);
             }
             self.fit();
         }
@@ -149,16 +156,16 @@ impl Recorder {
         self.add_deliveries();
     }
 
-    /// The end of the window that `now` is in.
-    fn boundary_after(&self, now: Time) -> Time {
+    /// The present window is the one that `now` is in.
+    fn go_to(&mut self, now: Time) {
         let window = self.found.window.as_ps();
-        Time::from_ps((now.as_ps() / window + 1).saturating_mul(window))
+        self.window = now.as_ps() / window;
+        self.end = Time::from_ps((self.window + 1).saturating_mul(window));
     }
 
     /// Which window ends next.
     fn window(&self) -> u32 {
-        let window = self.end.as_ps() / self.found.window.as_ps() - 1;
-        u32::try_from(window).unwrap_or(u32::MAX)
+        u32::try_from(self.window).unwrap_or(u32::MAX)
     }
 
     fn add_row(&mut self, p: usize, look: PortLook) {
@@ -170,7 +177,7 @@ impl Recorder {
             self.held[p] = now;
         }
         if sent > 0 || look.longest > 0 || held > Time::ZERO {
-            self.found.samples.push(WindowSample {
+            self.samples.push(WindowSample {
                 window: self.window(),
                 node: self.node,
                 port: PortId::from_index(p),
@@ -190,13 +197,13 @@ impl Recorder {
     /// Makes windows longer while there are too many rows, or windows.
     fn fit(&mut self) {
         let too_many = |r: &Self| {
-            let Recording { samples, deliveries, window, .. } = &r.found;
-            samples.len().max(deliveries.len()) > r.most
-                || r.end.as_ps() / window.as_ps() > u64::from(u32::MAX)
+            r.samples.len().max(r.found.deliveries.len()) > r.most
+                || r.window >= u64::from(u32::MAX)
         };
         while too_many(self) && self.found.window < Time::NEVER {
             self.found.coarsen();
-            self.end = self.boundary_after(Time::from_ps(self.end.as_ps() - 1));
+            self.samples.coarsen();
+            self.go_to(Time::from_ps(self.end.as_ps() - 1));
         }
     }
 
@@ -251,8 +258,8 @@ impl Recorder {
     }
 
     /// What was found in the windows that are over, and all holds and losses.
-    pub(crate) fn so_far(&self) -> Recording {
-        self.found.clone()
+    pub(crate) fn so_far(&self) -> (Recording, NodeSamples) {
+        (self.found.clone(), self.samples.clone())
     }
 
     /// Adds what was found to the recording of the run.
@@ -260,7 +267,8 @@ impl Recorder {
         let asked = self.found.asked;
         let found = std::mem::replace(&mut self.found, Recording::new(asked));
         let recording = outcome.recording.get_or_insert_with(|| Box::new(Recording::new(asked)));
-        recording.add(found);
+        let samples = std::mem::replace(&mut self.samples, NodeSamples::new(self.node));
+        recording.add(found, samples);
         self.open.clear();
     }
 }

@@ -279,7 +279,7 @@ fn bounds(case: &Case, out: &Outcome) -> Result<(), String> {
 fn recorded(case: &Case, out: &Outcome) -> Result<(), String> {
     let Some(recording) = &out.recording else { return Ok(()) };
     let mut ports: BTreeMap<_, (u64, u64, Time)> = BTreeMap::new();
-    for s in &recording.samples {
+    for s in recording.samples.iter() {
         let port = ports.entry((s.node, s.port)).or_default();
         *port = (port.0 + s.sent, port.1.max(s.queue.into()), port.2 + s.held);
     }

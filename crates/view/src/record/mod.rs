@@ -5,12 +5,13 @@ mod flows;
 mod pauses;
 mod polls;
 
-use crate::format::encode;
+use crate::format::encode_with;
 use crate::header::{Decimated, Header, NodeInfo, PortInfo};
-use crate::timeline::{Kind, Table, Timeline};
+use crate::timeline::{Kind, Packed, Table, Timeline};
 use flows::FlowIndex;
 use pauses::Pauses;
 pub use polls::{POLL, polls};
+use polls::{PortWindow, Windows};
 use std::collections::BTreeMap;
 use weir_core::{NodeId, PortId};
 use weir_net::{Layer, Topology, draw};
@@ -74,8 +75,8 @@ impl Source<'_> {
 pub fn record(e: &Experiment, run: &Run, limit: Limit) -> Option<Recorded> {
     let recording = run.outcome.recording.as_deref()?;
     let source = Source { e, run, flows: FlowIndex::new(run) };
-    let mut timeline = timeline(&source, recording);
-    let mut file = encode(&timeline);
+    let (mut timeline, mut samples) = timeline(&source, recording);
+    let mut file = encode_with(&timeline, &samples);
     let fits = |file: &[u8]| file.len() as u64 <= limit.0;
     if fits(&file) && recording.window == recording.asked {
         return Some(Recorded::new(file, timeline));
@@ -83,23 +84,23 @@ pub fn record(e: &Experiment, run: &Run, limit: Limit) -> Option<Recorded> {
     timeline.header.decimated =
         Some(Decimated { asked_window_ps: recording.asked.as_ps(), limit_bytes: limit.0 });
     let mut coarse = std::borrow::Cow::Borrowed(recording);
-    file = encode(&timeline);
+    file = encode_with(&timeline, &samples);
     while !fits(&file) && coarse.window < run.outcome.end {
         coarse.to_mut().coarsen();
-        put_windows(&mut timeline, &source, &coarse);
-        file = encode(&timeline);
+        samples = [put_windows(&mut timeline, &source, &coarse, |_| ())];
+        file = encode_with(&timeline, &samples);
     }
     for (table, what) in [("rates", "flow_rates"), ("paths", "path_hops")] {
         if !fits(&file) {
             leave_out(&mut timeline, table, what, |_| false);
-            file = encode(&timeline);
+            file = encode_with(&timeline, &samples);
         }
     }
     let mut shortest = recording.asked.as_ps().max(1);
     while !fits(&file) && shortest < run.outcome.end.as_ps() {
         shortest = shortest.saturating_mul(4);
         pauses::leave_out_short(&mut timeline, shortest);
-        file = encode(&timeline);
+        file = encode_with(&timeline, &samples);
     }
     Some(Recorded::new(file, timeline))
 }
@@ -138,8 +139,8 @@ pub(crate) fn leave_out(
     }
 }
 
-/// Everything that was recorded.
-fn timeline(source: &Source<'_>, recording: &Recording) -> Timeline {
+/// Everything that was recorded; the windows of ports are packed already.
+fn timeline(source: &Source<'_>, recording: &Recording) -> (Timeline, [Packed; 1]) {
     let pauses = Pauses::new(source, recording);
     let mut timeline = Timeline { header: header(source, recording, &pauses), tables: Vec::new() };
     timeline.tables.push(flows::flows(source));
@@ -154,19 +155,26 @@ fn timeline(source: &Source<'_>, recording: &Recording) -> Timeline {
     timeline.tables.push(failures(source));
     timeline.tables.push(deadlocks(source));
     timeline.tables.extend(blame::tables(source, &pauses).into_iter().flatten());
-    put_windows(&mut timeline, source, recording);
-    let polls = polls(&timeline, POLL);
+    let mut polled = Windows::new(timeline.header.ports.len(), recording.window, POLL);
+    let samples = put_windows(&mut timeline, source, recording, |row| polled.add(row));
+    let polls = polled.with_pauses(&timeline);
     timeline.header.poll_ps = POLL.as_ps();
     timeline.tables.push(polls);
-    timeline
+    (timeline, [samples])
 }
 
-/// Puts the sections in that depend on the length of windows.
-fn put_windows(timeline: &mut Timeline, source: &Source<'_>, recording: &Recording) {
+/// Puts the sections in that depend on the length of windows, but for `samples`; tells of each row
+/// of those.
+fn put_windows(
+    timeline: &mut Timeline,
+    source: &Source<'_>,
+    recording: &Recording,
+    tell: impl FnMut(PortWindow),
+) -> Packed {
     timeline.header.window_ps = recording.window.as_ps();
-    timeline.tables.retain(|t| t.name != "samples" && t.name != "rates");
-    timeline.tables.push(samples(source, recording));
+    timeline.tables.retain(|t| t.name != "rates");
     timeline.tables.push(flows::rates(source, recording));
+    samples(source, recording, tell)
 }
 
 fn header(source: &Source<'_>, recording: &Recording, pauses: &Pauses) -> Header {
@@ -259,7 +267,7 @@ fn ports(topology: &Topology) -> Vec<PortInfo> {
     ports
 }
 
-fn samples(source: &Source<'_>, recording: &Recording) -> Table {
+fn samples(source: &Source<'_>, recording: &Recording, mut tell: impl FnMut(PortWindow)) -> Packed {
     let columns = [
         ("window", Kind::Delta),
         ("port", Kind::Delta),
@@ -267,14 +275,16 @@ fn samples(source: &Source<'_>, recording: &Recording) -> Table {
         ("sent", Kind::Varint),
         ("held", Kind::Varint),
     ];
-    let mut table = Table::with_capacity("samples", &columns, recording.samples.len());
+    let mut packed = Packed::new("samples", &columns);
     let (end, window) = (source.run.outcome.end.as_ps(), recording.window.as_ps());
     // what periodic frames did after the last event is no part of the run
     for s in recording.samples.iter().filter(|s| u64::from(s.window) * window <= end) {
-        let port = source.port(s.node, s.port);
-        table.push([s.window.into(), port, s.queue.into(), s.sent, s.held.as_ps()]);
+        let (window, port) = (s.window.into(), source.port(s.node, s.port));
+        let (queue, held) = (s.queue.into(), s.held.as_ps());
+        tell(PortWindow { window, port, queue, held });
+        packed.push([window, port, queue, s.sent, held]);
     }
-    table
+    packed
 }
 
 fn drops(source: &Source<'_>, recording: &Recording) -> Table {

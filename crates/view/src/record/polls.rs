@@ -5,6 +5,7 @@
 //! since it was last asked. Who reads these every 200 ms knows neither when pauses began nor how
 //! long they lasted: the truth stands beside it.
 
+use crate::header::Header;
 use crate::timeline::{Kind, Table, Timeline};
 use std::collections::BTreeMap;
 use weir_core::Time;
@@ -22,36 +23,89 @@ struct Port {
     longest: u64,
 }
 
-/// Adds the windows of ports. There are millions, and few polls: those of one poll are summed up in
-/// a flat list first.
-fn add_windows(timeline: &Timeline, every: u64, ports: &mut BTreeMap<(u64, u64), Port>) {
-    let samples = |name| timeline.column("samples", name);
-    let windows = samples("window");
-    let (at, queues, helds) = (samples("port"), samples("queue"), samples("held"));
-    let poll_of = |window: u64| window.saturating_mul(timeline.header.window_ps) / every;
-    let mut seen = vec![(0u64, 0u64); timeline.header.ports.len()];
-    let mut touched = Vec::new();
-    let mut row = 0;
-    while row < windows.len() {
-        let poll = poll_of(windows[row]);
-        let rows = windows[row..].partition_point(|w| poll_of(*w) == poll);
-        for i in row..row + rows {
-            let (watermark, held) = &mut seen[at[i] as usize];
-            if (*watermark, *held) == (0, 0) {
-                touched.push(at[i]);
-            }
-            *watermark = (*watermark).max(queues[i]);
-            *held += helds[i];
+/// What a port showed in a window.
+#[derive(Clone, Copy)]
+pub(super) struct PortWindow {
+    pub(super) window: u64,
+    pub(super) port: u64,
+    pub(super) queue: u64,
+    pub(super) held: u64,
+}
+
+/// The windows of ports, which come in order. There are millions, and few polls: those of one poll
+/// are summed up in a flat list first.
+pub(super) struct Windows {
+    every: u64,
+    window_ps: u64,
+    /// The present window and its poll.
+    window: u64,
+    poll: u64,
+    /// The longest queue and the time held of each port in the present poll.
+    seen: Vec<(u64, u64)>,
+    /// The ports with something there.
+    touched: Vec<u64>,
+    ports: BTreeMap<(u64, u64), Port>,
+}
+
+impl Windows {
+    pub(super) fn new(ports: usize, window: Time, every: Time) -> Self {
+        Self {
+            every: every.as_ps().max(1),
+            window_ps: window.as_ps(),
+            window: 0,
+            poll: 0,
+            seen: vec![(0, 0); ports],
+            touched: Vec::new(),
+            ports: BTreeMap::new(),
         }
-        for port in touched.drain(..) {
-            let (watermark, held) = std::mem::take(&mut seen[port as usize]);
-            if (watermark, held) != (0, 0) {
-                let there = ports.entry((poll, port)).or_default();
-                there.watermark = there.watermark.max(watermark);
-                there.held += held;
+    }
+
+    pub(super) fn add(&mut self, row: PortWindow) {
+        if row.window != self.window {
+            self.window = row.window;
+            let poll = row.window.saturating_mul(self.window_ps) / self.every;
+            if poll != self.poll {
+                self.end_poll();
+                self.poll = poll;
             }
         }
-        row += rows;
+        if (row.queue, row.held) == (0, 0) {
+            return;
+        }
+        let (watermark, held) = &mut self.seen[row.port as usize];
+        if (*watermark, *held) == (0, 0) {
+            self.touched.push(row.port);
+        }
+        *watermark = (*watermark).max(row.queue);
+        *held += row.held;
+    }
+
+    fn end_poll(&mut self) {
+        for port in self.touched.drain(..) {
+            let (watermark, held) = std::mem::take(&mut self.seen[port as usize]);
+            let there = self.ports.entry((self.poll, port)).or_default();
+            there.watermark = there.watermark.max(watermark);
+            there.held += held;
+        }
+    }
+
+    /// The section, with the pauses of the recording.
+    pub(super) fn with_pauses(mut self, timeline: &Timeline) -> Table {
+        self.end_poll();
+        let Self { every, mut ports, .. } = self;
+        let column = |name| timeline.column("pauses", name);
+        let spans = column("from").iter().zip(column("to"));
+        let ends = column("port").iter().zip(column("by"));
+        for ((&from, &to), (&port, &by)) in spans.zip(ends) {
+            ports.entry((from / every, by)).or_default().sent += 1;
+            ports.entry((from / every, port)).or_default().received += 1;
+            for poll in from / every..=to.saturating_sub(1).max(from) / every {
+                let inside = to.min((poll + 1).saturating_mul(every)) - from.max(poll * every);
+                let longest = &mut ports.entry((poll, port)).or_default().longest;
+                *longest = (*longest).max(inside);
+            }
+        }
+        table(ports)
     }
 }
 
@@ -60,21 +114,18 @@ fn add_windows(timeline: &Timeline, every: u64, ports: &mut BTreeMap<(u64, u64),
 /// `sent` and `received` are the pauses that began, `watermark` is the longest queue; the truth is
 /// `held`, how long the port was held, and `longest`, the longest of its holds, in picoseconds.
 pub fn polls(timeline: &Timeline, every: Time) -> Table {
-    let every = every.as_ps().max(1);
-    let mut ports: BTreeMap<(u64, u64), Port> = BTreeMap::new();
-    let column = |name| timeline.column("pauses", name);
-    let spans = column("from").iter().zip(column("to"));
-    let ends = column("port").iter().zip(column("by"));
-    for ((&from, &to), (&port, &by)) in spans.zip(ends) {
-        ports.entry((from / every, by)).or_default().sent += 1;
-        ports.entry((from / every, port)).or_default().received += 1;
-        for poll in from / every..=to.saturating_sub(1).max(from) / every {
-            let inside = to.min((poll + 1).saturating_mul(every)) - from.max(poll * every);
-            let longest = &mut ports.entry((poll, port)).or_default().longest;
-            *longest = (*longest).max(inside);
-        }
+    let Header { ports, window_ps, .. } = &timeline.header;
+    let mut windows = Windows::new(ports.len(), Time::from_ps(*window_ps), every);
+    let column = |name| timeline.column("samples", name);
+    let places = column("window").iter().zip(column("port"));
+    let found = column("queue").iter().zip(column("held"));
+    for ((&window, &port), (&queue, &held)) in places.zip(found) {
+        windows.add(PortWindow { window, port, queue, held });
     }
-    add_windows(timeline, every, &mut ports);
+    windows.with_pauses(timeline)
+}
+
+fn table(ports: BTreeMap<(u64, u64), Port>) -> Table {
     let columns = [
         ("poll", Kind::Delta),
         ("port", Kind::Varint),
