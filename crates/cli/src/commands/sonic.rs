@@ -182,7 +182,7 @@ pub(crate) fn import_sonic(args: &ImportSonic, terminal: &Terminal) -> anyhow::R
         return Ok(Status::BadInput);
     };
     say_broken(&inputs, terminal);
-    let options = Options { lookup: inputs.lookup, ..Options::default() };
+    let options = Options { asic: args.asic, lookup: inputs.lookup, ..Options::default() };
     let made = match weir_fabric::import::convert(&inputs.switches, &options) {
         Ok(made) => made,
         Err(why) => {
