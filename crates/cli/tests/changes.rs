@@ -37,6 +37,13 @@ fn lint_names_the_cycle_and_confirms_it_with_a_scenario_that_runs() {
 }
 
 #[test]
+fn a_directory_without_results_is_named() {
+    let directory = scratch("diff-no-results");
+    let says = stderr(&["diff", "incast", text(&directory)]);
+    assert!(says.contains("holds no results") && says.contains("summary.json"), "{says}");
+}
+
+#[test]
 fn lint_of_a_fat_tree_finds_nothing_and_says_how_it_looked() {
     let args = ["lint", "k-ary", "--set", "topology.k=8"];
     assert_eq!(code(&args), 0);
