@@ -116,6 +116,9 @@ fn advise_says_when_a_link_has_too_many_packets_for_a_run() {
     let found = json(&line.split(' ').collect::<Vec<_>>());
     let why = found["confirmed"]["not_run"].as_str().expect("a reason");
     assert!(why.contains("too many for a run"), "{why}");
+    let slow = json(&["advise", "--speed", "1Mbps", "--length", "10m", "--json"]);
+    let why = slow["confirmed"]["not_run"].as_str().expect("a reason");
+    assert!(why.contains("at least 10 Mb/s"), "{why}");
 }
 
 #[test]
@@ -124,6 +127,10 @@ fn advise_reads_the_links_of_a_scenario() {
     // 200 + 2 x 1538 + 84 and the packet of 1518 that crosses
     assert_eq!(found[0]["headroom"].as_u64(), Some(3360 + 1518));
     assert_eq!(found[0]["confirmed"]["holds"], Value::Bool(true));
+    // a scenario that counts cells is advised in cells
+    let cells = json(&["advise", "ofc-fig1", "--set", "switch.cell=208B", "--json"]);
+    assert_eq!(cells[0]["cell"].as_u64(), Some(208));
+    assert_eq!(cells[0]["confirmed"]["holds"], Value::Bool(true));
 }
 
 #[test]
@@ -236,6 +243,14 @@ fn codes_are_explained() {
     let output = weir(&["explain", "SN20"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean SN20"));
+}
+
+#[test]
+fn two_files_of_one_switch_are_pointed_out() {
+    let file = example("leaf1.json");
+    let output = weir(&["sonic", "check", &file, &file]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("both called leaf1"), "{errors}");
 }
 
 #[test]

@@ -52,6 +52,9 @@ pub fn convert(switches: &[Switch], options: &Options) -> Result<String, String>
     let names: Vec<String> = switches.iter().map(|s| made.name(&s.name)).collect();
     network(&mut made, switches, &names);
     if made.hosts.len() < 2 {
+        if switches.iter().all(|s| s.ports.is_empty()) {
+            return Err("no file has a PORT table: are these config_db.json files?".into());
+        }
         return Err(
             "fewer than two neighbours are hosts, so there is no traffic: DEVICE_NEIGHBOR \
                     must name them, or the files must not have the table at all"

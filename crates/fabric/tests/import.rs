@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Plan, config, leaf, spine};
+use common::{Plan, check_all, config, leaf, options, spine};
 use serde_json::{Value, json};
 use weir_fabric::{Asic, Options, Switch, import};
 
@@ -32,7 +32,9 @@ fn notes(text: &str) -> Vec<&str> {
 /// queues is their whole pool, which limits nothing. The family has cells of 144 B.
 #[test]
 fn egress_profiles_of_the_templates_become_thresholds_of_lossy_queues() {
-    let text = convert(&[leaf(), spine()], &Options::default());
+    let clean = [leaf(), spine()];
+    assert!(check_all(&clean, &[], options()).is_empty());
+    let text = convert(&clean, &Options::default());
     assert_eq!(key(&text, "egress"), Some("{ alpha = \"8\", pool = \"9243812B\" }"), "{text}");
     assert_eq!(key(&text, "cell"), Some("\"144B\""));
     assert!(!notes(&text).iter().any(|n| n.contains("queues")), "{text}");
@@ -120,6 +122,16 @@ fn headroom_of_its_own_is_part_of_the_buffer() {
     let buffer = format!("\"{}B\"", 13_945_824 + 6 * 108_544);
     assert_eq!(key(&text, "buffer"), Some(buffer.as_str()), "{text}");
     assert!(!text.contains("headroom-pool"), "{text}");
+}
+
+#[test]
+fn files_without_ports_are_called_no_configurations() {
+    let mut out = Vec::new();
+    let switch = Switch::read(0, "x.json", "{}", &mut out).expect("an object");
+    let found = weir_fabric::check(std::slice::from_ref(&switch), &[], &options(), out);
+    assert!(found[0].message.contains("is this a config_db.json?"), "{}", found[0].message);
+    let error = import::convert(&[switch], &Options::default()).expect_err("no network");
+    assert!(error.contains("PORT table"), "{error}");
 }
 
 #[test]

@@ -16,7 +16,7 @@
 use crate::run::run_alone;
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
-use weir_core::{Bytes, Time};
+use weir_core::{Bytes, Rate, Time};
 use weir_fabric::advice::{Budget, FRAMING, OVERHEAD};
 use weir_scenario::{Experiment, Files};
 
@@ -109,6 +109,12 @@ impl WorstCase {
         self.budget.cells.is_some() || self.budget.forward_frame != self.budget.reverse_frame
     }
 
+    /// Whether the link is at least a hundred times as fast as the slowest there is, behind which
+    /// its data wait.
+    pub fn is_fast_enough(&self) -> bool {
+        self.budget.rate >= Rate::from_bps(10_000_000)
+    }
+
     /// The most links that a run takes at once; `None` if one is too much.
     pub fn most_ports(&self) -> Option<u64> {
         let most = if self.is_singly() { MOST_FLOWS } else { MOST_PACKETS };
@@ -185,11 +191,12 @@ impl WorstCase {
         };
         let hosts = each(&|i| format!("\"a{i}\", \"b{i}\", \"c{i}\""));
         let (rate, delay) = (b.rate.as_bps(), b.delay.as_ps());
+        let slow = (rate / 100).clamp(100_000, 1_000_000);
         let links = each(&|i| {
             let near = NEAR.as_ps();
             format!(
                 "\"a{i} s {rate}bps {delay}ps\", \"b{i} s {rate}bps {near}ps\", \
-                 \"c{i} s 1Mbps {near}ps\""
+                 \"c{i} s {slow}bps {near}ps\""
             )
         });
         let _ = writeln!(out, "hosts = [{hosts}]\nswitches = [\"s\"]\nlinks = [{links}]");

@@ -28,6 +28,9 @@ pub(crate) struct Advise {
     /// A config_db.json whose lossless ports to advise on; may be repeated
     #[arg(long, value_name = "FILE", conflicts_with_all = ["speed", "length"])]
     pub sonic: Vec<PathBuf>,
+    /// Change a value of the scenario; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE", requires = "scenario")]
+    pub sets: Vec<String>,
     /// Speed of the link, such as 100G
     #[arg(long, value_name = "RATE", value_parser = speed)]
     #[arg(required_unless_present_any = ["scenario", "sonic"])]

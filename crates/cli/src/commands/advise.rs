@@ -146,7 +146,7 @@ fn of_scenario(
     scenario: &str,
     terminal: &Terminal,
 ) -> anyhow::Result<Option<Vec<Wanted>>> {
-    let Some(e) = load(scenario, &[], terminal) else { return Ok(None) };
+    let Some(e) = load(scenario, &args.sets, terminal) else { return Ok(None) };
     let s = &e.scenario;
     let frame = s.nic.config.max_frame();
     let hop = Hop::of(&s.switch.config, &s.nic.config);
@@ -239,6 +239,9 @@ impl Confirmed {
     fn run(advice: &Advice) -> anyhow::Result<Result<Self, String>> {
         let w = &advice.wanted;
         let alone = WorstCase { budget: w.budget, ports: 1 };
+        if !alone.is_fast_enough() {
+            return Ok(Err("the run needs a link of at least 10 Mb/s".into()));
+        }
         let Some(most) = alone.most_ports() else {
             let n = count(alone.packets());
             return Ok(Err(format!("{n} packets arrive in the worst case, too many for a run")));

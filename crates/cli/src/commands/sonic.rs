@@ -43,6 +43,15 @@ fn read(
             }
         }
     }
+    for (i, switch) in switches.iter().enumerate() {
+        let Some(first) = switches[..i].iter().find(|s: &&Switch| s.name == switch.name) else {
+            continue;
+        };
+        terminal.warn(&format!(
+            "{} and {} are both called {}: links are of the first",
+            first.file, switch.file, switch.name
+        ));
+    }
     let table = match lookup {
         None => None,
         Some(path) => match Lookup::read(&path.display().to_string(), &text_of(path)?) {

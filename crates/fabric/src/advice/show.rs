@@ -28,12 +28,15 @@ impl Advice {
             false => out.push_str(&format!("  {text}\n")),
         };
         line(format!(
-            "{}, {} of cable ({}), MTU {}, the peer stops within {}",
+            "{}, {} of cable ({}), MTU {}, the peer stops {}",
             b.rate,
             w.cable,
             format::time(b.delay),
             b.reverse_frame.saturating_sub(super::FRAMING).get(),
-            format::time(b.response.at(b.rate)),
+            match b.response.at(b.rate) {
+                Time::ZERO => "at once".to_owned(),
+                time => format!("within {}", format::time(time)),
+            },
         ));
         if let Some(cells) = b.cells {
             line(format!(
