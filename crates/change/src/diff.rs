@@ -46,6 +46,8 @@ pub struct Diff {
     pub appeared: Appeared,
     /// How many switch and host ports there are.
     pub ports: usize,
+    /// Ports that only one side has: the networks are not the same.
+    pub ports_apart: usize,
 }
 
 /// Flows that both sides have, one by one.
@@ -114,6 +116,7 @@ impl Diff {
             flows: flow_changes(a, b, &common),
             appeared: appeared(a, b, &common),
             ports: b.runs.first().map_or(0, |r| r.ports.len()),
+            ports_apart: ports_apart(a, b),
             common,
         }
     }
@@ -131,6 +134,13 @@ impl Diff {
     pub fn significant(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|r| matches!(r.verdict, Verdict::Worse | Verdict::Better))
     }
+}
+
+fn ports_apart(a: &Side, b: &Side) -> usize {
+    let names = |side: &Side| -> BTreeSet<String> {
+        side.runs.first().iter().flat_map(|r| &r.ports).map(|p| p.name.clone()).collect()
+    };
+    names(a).symmetric_difference(&names(b)).count()
 }
 
 fn flow_changes(a: &Side, b: &Side, common: &[u64]) -> FlowChanges {

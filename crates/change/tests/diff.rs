@@ -1,7 +1,7 @@
 //! Comparisons whose answer is known.
 
 use std::sync::atomic::AtomicBool;
-use weir_change::diff::{Diff, Facts, FailIf, Side, Verdict, paragraph};
+use weir_change::diff::{Diff, Facts, FailIf, Side, SideError, Verdict, paragraph};
 use weir_results::run::run_alone;
 use weir_scenario::Files;
 use weir_scenario::resolve::{Base, Fabrics};
@@ -127,6 +127,57 @@ fn conditions_that_cannot_be_read_are_explained() {
     let a = side(RANDOM, &[], &[1]);
     let error = FailIf::read("wob:lost > 0").expect("reads").check(&Diff::new(&a, &a.clone()));
     assert!(error.is_ok_and(|found| found.is_none()), "a scenario of one class has no rows of it");
+}
+
+/// Results of a scenario in a directory of its own, read again after `change` of its summary.
+fn written(scenario: &str, change: impl FnOnce(String) -> String) -> Result<Side, SideError> {
+    let e = weir_scenario::Experiment::load(scenario, &[]).expect("built in");
+    let run = run_alone(&e, e.own_variant(), &AtomicBool::new(false)).expect("a run");
+    let name =
+        format!("weir-diff-{scenario}-{}-{:?}", std::process::id(), std::thread::current().id());
+    let directory = std::env::temp_dir().join(name.replace(['(', ')'], ""));
+    let c = weir_results::comparison::Comparison::new(&e, vec![run]);
+    let target =
+        weir_results::report::Destination::check(&directory, &[]).expect("a new directory");
+    target.write(&c, "weir run", weir_results::report::Formats::Csv).expect("written");
+    let summary = directory.join("summary.json");
+    let text = std::fs::read_to_string(&summary).expect("a summary");
+    std::fs::write(&summary, change(text)).expect("written");
+    let read = Side::read(&directory, None);
+    std::fs::remove_dir_all(&directory).expect("removed");
+    read
+}
+
+#[test]
+fn a_deadlock_in_a_directory_of_results_is_one() {
+    let b = written("ring-deadlock", |text| text).expect("results");
+    assert!(b.runs.iter().all(|r| r.deadlock));
+    let condition = FailIf::read("deadlock > 0").expect("a condition");
+    assert!(condition.check(&Diff::new(&b, &b.clone())).expect("a figure").is_some());
+}
+
+#[test]
+fn a_directory_without_runs_is_said_to_have_none() {
+    let none = |_: String| "{\"runs\": []}".to_owned();
+    let error = written("ofc-fig1", none).expect_err("no runs").to_string();
+    assert!(error.contains("summary.json") && error.contains("lists no runs"), "{error}");
+}
+
+#[test]
+fn different_networks_are_told_from_a_change() {
+    let (a, b) = (side(RANDOM, &[], &[1]), side(RANDOM, &["topology.hosts=6"], &[1]));
+    let diff = Diff::new(&a, &b);
+    // two hosts less: a port of each, and of the switch to each
+    assert_eq!(diff.ports_apart, 4);
+    assert!(paragraph(&diff).contains("different networks (4 ports"), "{}", paragraph(&diff));
+    assert_eq!(Diff::new(&a, &a.clone()).ports_apart, 0);
+}
+
+#[test]
+fn results_of_an_interrupted_run_are_refused() {
+    let cut = |text: String| text.replace("\"how\": \"drained\"", "\"how\": \"interrupted\"");
+    let error = written("incast", cut).expect_err("incomplete").to_string();
+    assert!(error.contains("was interrupted") && error.contains("run it again"), "{error}");
 }
 
 /// What results on disk say is what the runs said.

@@ -36,6 +36,24 @@ fn lint_names_the_cycle_and_confirms_it_with_a_scenario_that_runs() {
     assert_eq!(code(&["run", text(&file), "--deny", "deadlock"]), 1);
 }
 
+/// Nothing pauses without flow control, PFC does.
+#[test]
+fn search_varies_the_scheme() {
+    let vary = "flow-control.scheme=none,pfc";
+    let found = json(&["search", "incast", "--vary", vary, "--until", "pauses == 0", "--json"]);
+    assert_eq!(found["answer"], "largest", "{found}");
+    assert_eq!(found["set"], "flow-control.scheme=none");
+    let says = stderr(&["search", "incast", "--vary", "run.seeds=1..3", "--until", "lost == 0"]);
+    assert!(says.contains("--seeds"), "{says}");
+}
+
+#[test]
+fn a_directory_without_results_is_named() {
+    let directory = scratch("diff-no-results");
+    let says = stderr(&["diff", "incast", text(&directory)]);
+    assert!(says.contains("holds no results") && says.contains("summary.json"), "{says}");
+}
+
 #[test]
 fn lint_of_a_fat_tree_finds_nothing_and_says_how_it_looked() {
     let args = ["lint", "k-ary", "--set", "topology.k=8"];

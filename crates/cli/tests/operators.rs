@@ -84,12 +84,53 @@ fn keys_of_advise_make_a_scenario_without_warnings() {
     assert!(output.status.success() && !errors.contains("headroom is too small"), "{errors}");
 }
 
+/// In cells: the run counts them, says so, and the keys have what `weir check` needs to agree.
+#[test]
+fn advise_in_cells_is_confirmed_in_cells() {
+    let line = "advise --speed 100G --length 100m --mtu 1500 --buffer 16MB --ports 4 --cell 144";
+    let args: Vec<&str> = line.split(' ').collect();
+    let text = stdout(&args);
+    for part in [
+        "memory in cells of 144 B; the worst packets have 145 B and take 288 B",
+        "confirmed: worst instant of 4 ports at once: nothing lost",
+        "memory counted in cells of 144 B, the peer sends packets of 145 B",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let keys = stdout(&[&args[..], &["--keys"]].concat());
+    assert!(keys.contains("cell = \"144B\"") && keys.contains("header = \"63B\""), "{keys}");
+    let file = scratch("advise-cells").join("x.toml");
+    let text = format!(
+        "[topology]\nkind = \"star\"\nhosts = 4\nrate = \"100Gbps\"\nlength = \"100m\"\n\n{keys}\n\
+         [[traffic]]\nkind = \"burst\"\nfrom = \"h1..h3\"\nto = \"h0\"\nsize = \"1MB\"\n"
+    );
+    fs::write(&file, text).expect("a temporary file");
+    let output = weir(&["check", file.to_str().expect("text")]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && !errors.contains("headroom is too small"), "{errors}");
+}
+
+#[test]
+fn advise_says_when_a_link_has_too_many_packets_for_a_run() {
+    let line = "advise --speed 800G --length 10000km --mtu 1024 --json";
+    let found = json(&line.split(' ').collect::<Vec<_>>());
+    let why = found["confirmed"]["not_run"].as_str().expect("a reason");
+    assert!(why.contains("too many for a run"), "{why}");
+    let slow = json(&["advise", "--speed", "1Mbps", "--length", "10m", "--json"]);
+    let why = slow["confirmed"]["not_run"].as_str().expect("a reason");
+    assert!(why.contains("at least 10 Mb/s"), "{why}");
+}
+
 #[test]
 fn advise_reads_the_links_of_a_scenario() {
     let found = json(&["advise", "ofc-fig1", "--json"]);
     // 200 + 2 x 1538 + 84 and the packet of 1518 that crosses
     assert_eq!(found[0]["headroom"].as_u64(), Some(3360 + 1518));
     assert_eq!(found[0]["confirmed"]["holds"], Value::Bool(true));
+    // a scenario that counts cells is advised in cells
+    let cells = json(&["advise", "ofc-fig1", "--set", "switch.cell=208B", "--json"]);
+    assert_eq!(cells[0]["cell"].as_u64(), Some(208));
+    assert_eq!(cells[0]["confirmed"]["holds"], Value::Bool(true));
 }
 
 #[test]
@@ -109,6 +150,8 @@ fn advise_refuses_what_makes_no_sense() {
         (vec!["advise", "--speed", "fast", "--length", "1m"], "fast"),
         (vec!["advise", "--speed", "100G", "--length", "40"], "mm, cm, m, km"),
         (vec!["advise", "--speed", "0G", "--length", "40m"], "carries nothing"),
+        (vec!["advise", "--speed", "100G", "--length", "-5m"], "-5m"),
+        (vec!["advise", "--speed", "100G", "--length", "40m", "--cell", "0"], "1 to 4096"),
         (vec!["advise", "--speed", "1G", "--length", "4m", "--asic", "x"], "spectrum-1"),
         (vec!["advise", "--speed", "1G", "--length", "4m", "--mtu", "3"], "64 to 65517"),
         (vec!["advise", "--speed", "1bps", "--length", "4m"], "100 kb/s"),
@@ -184,6 +227,9 @@ fn an_imported_fabric_runs() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let text = fs::read_to_string(&file).expect("a scenario");
     assert!(text.contains("# No counterpart"), "{text}");
+    for part in ["egress = { alpha = ", "cell = \"144B\"", "header = \"62B\""] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
     let run = json(&["run", path, "--json", "--deny", "unfinished"]);
     assert!(run.is_object() || run.is_array(), "{run}");
 }
@@ -197,6 +243,14 @@ fn codes_are_explained() {
     let output = weir(&["explain", "SN20"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean SN20"));
+}
+
+#[test]
+fn two_files_of_one_switch_are_pointed_out() {
+    let file = example("leaf1.json");
+    let output = weir(&["sonic", "check", &file, &file]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("both called leaf1"), "{errors}");
 }
 
 #[test]

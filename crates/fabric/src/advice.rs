@@ -1,7 +1,9 @@
 //! What to configure for a link, with every number derived.
 
+mod cells;
 mod show;
 
+pub use cells::{Cells, SMALLEST};
 pub(crate) use show::alpha_text;
 
 use crate::rule::{Rule, Sizes};
@@ -31,6 +33,8 @@ pub struct Budget {
     pub reverse_frame: Bytes,
     /// The largest lossless frame, without preamble and gap.
     pub forward_frame: Bytes,
+    /// The cells in which memory is counted; `None`: in bytes.
+    pub cells: Option<Cells>,
 }
 
 /// One term of a budget.
@@ -55,15 +59,24 @@ impl Budget {
         budget
     }
 
-    /// Bytes that may arrive after the decision to pause.
+    /// Bytes that may arrive after the decision to pause. In cells it is the memory of the worst
+    /// packets that take as long on the wire, and of a largest frame that the peer has begun.
     pub fn need(&self) -> Bytes {
-        self.headroom().bytes()
+        let mut headroom = self.headroom();
+        let Some(cells) = self.cells else { return headroom.bytes() };
+        headroom.forward_frame = Bytes::ZERO;
+        cells.most(headroom.bytes()).saturating_add(self.stored())
+    }
+
+    /// The memory of a largest lossless frame.
+    pub fn stored(&self) -> Bytes {
+        self.cells.map_or(self.forward_frame, |cells| cells.cell.stored(self.forward_frame))
     }
 
     /// What to set aside: the need, and the packet that crosses the threshold, which is stored in
     /// headroom itself.
     pub fn advised(&self) -> Bytes {
-        self.need().saturating_add(self.forward_frame)
+        self.need().saturating_add(self.stored())
     }
 
     /// The terms of [`Budget::advised`], which are rounded up together.
@@ -93,13 +106,19 @@ impl Budget {
                 self.forward_frame.get() as f64,
             ),
         ];
+        if self.cells.is_some() {
+            let counted: f64 = all.iter().map(|t| t.bytes).sum();
+            let cells = self.advised().get() as f64 - counted;
+            all.push(term("cells", "what the worst packets waste", cells));
+        }
         all.retain(|t| t.bytes > 0.0);
         all
     }
 
     /// Headroom that a metre of cable takes.
     pub fn bytes_per_metre(&self, per_metre: Time) -> f64 {
-        2.0 * self.rate.as_bps() as f64 * per_metre.as_secs_f64() / 8.0
+        let factor = self.cells.map_or(1.0, |cells| cells.factor(self.forward_frame));
+        2.0 * self.rate.as_bps() as f64 * per_metre.as_secs_f64() / 8.0 * factor
     }
 }
 
@@ -226,7 +245,7 @@ fn divide(w: &Wanted, buffer: Bytes, need: Bytes, headroom: Bytes) -> Result<Div
     let promised = times(headroom, groups);
     let set_aside = Bytes::new(promised.get().div_ceil(w.oversubscription.max(1))).max(headroom);
     // a port must be able to store a few packets before it pauses
-    let least = times(w.budget.forward_frame, 2 * groups);
+    let least = times(w.budget.stored(), 2 * groups);
     let shared = buffer.saturating_sub(set_aside);
     if shared <= least {
         return Err(set_aside.saturating_add(least));
@@ -244,7 +263,7 @@ fn divide(w: &Wanted, buffer: Bytes, need: Bytes, headroom: Bytes) -> Result<Div
     let xoff = share(1, u128::from(groups));
     // 3/5 as in the OFC paper, but not so low that the port runs dry while a RESUME is on its way
     let low = Bytes::new(xoff.get() / 5 * 3).max(need);
-    let xon = low.min(xoff.saturating_sub(times(w.budget.forward_frame, 2)));
+    let xon = low.min(xoff.saturating_sub(times(w.budget.stored(), 2)));
     // DCQCN, section 4: when every ingress holds as much as an egress queue that begins to mark,
     // none of them has reached its pause threshold: K < alpha S / (1 + alpha ports)
     let before_pause = share(n, d + n * u128::from(w.ports.max(1)));

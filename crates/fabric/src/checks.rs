@@ -68,7 +68,10 @@ pub fn check(
     let out = &mut findings;
     for switch in switches {
         if switch.lossless_ports().is_empty() {
-            let message = "no port enables PFC and no priority group has headroom".to_owned();
+            let mut message = "no port enables PFC and no priority group has headroom".to_owned();
+            if switch.ports.is_empty() {
+                message.push_str("; there is no PORT table: is this a config_db.json?");
+            }
             out.push(Finding::new(&code::SN105, switch.index, String::new(), message));
         }
         buffers::check(switch, out);

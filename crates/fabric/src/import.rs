@@ -1,8 +1,9 @@
 //! A scenario of a set of configurations, with a list of what has no counterpart.
 
-use crate::advice::alpha_text;
+mod memory;
+
 use crate::checks::{Options, margins, pairs};
-use crate::config::{Profile, Switch};
+use crate::config::Switch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -10,11 +11,13 @@ use std::fmt::Write;
 const IGNORED: [&str; 4] =
     ["DEVICE_METADATA", "DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "PORT"];
 /// Tables that are converted.
-const USED: [&str; 14] = [
+const USED: [&str; 16] = [
     "CABLE_LENGTH",
     "BUFFER_POOL",
     "BUFFER_PROFILE",
     "BUFFER_PG",
+    "BUFFER_QUEUE",
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
     "PORT_QOS_MAP",
     "SCHEDULER",
     "QUEUE",
@@ -26,6 +29,11 @@ const USED: [&str; 14] = [
     "MAP_PFC_PRIORITY_TO_QUEUE",
     "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
 ];
+
+/// Ethernet header and checksum.
+const ETHERNET: u64 = 18;
+/// These and the headers of RoCEv2: IPv4 20, UDP 8, BTH 12, ICRC 4.
+const ROCE: u64 = ETHERNET + 44;
 
 /// What is put together.
 #[derive(Default)]
@@ -44,6 +52,9 @@ pub fn convert(switches: &[Switch], options: &Options) -> Result<String, String>
     let names: Vec<String> = switches.iter().map(|s| made.name(&s.name)).collect();
     network(&mut made, switches, &names);
     if made.hosts.len() < 2 {
+        if switches.iter().all(|s| s.ports.is_empty()) {
+            return Err("no file has a PORT table: are these config_db.json files?".into());
+        }
         return Err(
             "fewer than two neighbours are hosts, so there is no traffic: DEVICE_NEIGHBOR \
                     must name them, or the files must not have the table at all"
@@ -172,10 +183,13 @@ fn settings(body: &mut String, made: &mut Made, switches: &[Switch], options: &O
     if several {
         made.notes.push("ports have different MTUs; that of most is used".into());
     }
+    // the MTU of a port is that of IP packets, and a frame has at most 65 535 B
+    let mtu = mtu.unwrap_or(1500).min(65_535 - ETHERNET);
+    let payload = mtu.saturating_sub(ROCE - ETHERNET).max(1);
     let _ = write!(
         body,
-        "[nic]\npayload = \"{}B\"\n\n[link]\nresponse = \"802.1Qbb\"\n\n[switch]\n",
-        mtu.unwrap_or(1500)
+        "# RoCEv2: Ethernet, IPv4, UDP, BTH, ICRC\n[nic]\npayload = \"{payload}B\"\n\
+         header = \"{ROCE}B\"\n\n[link]\nresponse = \"802.1Qbb\"\n\n[switch]\n"
     );
     let (pfc, several) = most(lossless.iter().map(|(s, p)| s.pfc(p)).filter(|set| !set.is_empty()));
     if several {
@@ -191,85 +205,15 @@ fn settings(body: &mut String, made: &mut Made, switches: &[Switch], options: &O
     if headroom.iter().any(|h| Some(h) != headroom.first()) {
         made.notes.push("headroom differs between ports; the largest is used".into());
     }
-    thresholds(body, made, switches, pfc.len() as u64, headroom.into_iter().max());
+    memory::thresholds(body, made, switches, pfc.len() as u64, headroom.into_iter().max());
+    let bounded = body.contains("\nbuffer = ");
+    memory::egress(body, made, switches, bounded);
+    memory::cell(body, made, switches, options);
+    memory::not_modelled(made, switches);
     marking(body, made, &lossless);
     watchdog(body, made, switches);
     weights(body, made, &lossless);
     body.push('\n');
-}
-
-/// The profile of most lossless groups.
-fn lossless_profile(switches: &[Switch]) -> Option<(&Switch, &Profile)> {
-    let all = switches.iter().flat_map(|s| {
-        let groups = s.groups.values().filter_map(|g| s.profiles.get(g.profile.as_ref()?));
-        groups.filter(|p| p.xoff > 0).map(move |p| (s, p))
-    });
-    let mut all: Vec<_> = all.collect();
-    all.sort_by_key(|(_, p)| std::cmp::Reverse(p.xoff));
-    all.first().copied()
-}
-
-fn thresholds(
-    body: &mut String,
-    made: &mut Made,
-    switches: &[Switch],
-    priorities: u64,
-    headroom: Option<u64>,
-) {
-    let Some((switch, profile)) = lossless_profile(switches) else {
-        made.notes
-            .push("no lossless profile with headroom: thresholds follow the port speed".into());
-        return;
-    };
-    let headroom = headroom.unwrap_or(profile.xoff);
-    let pool = profile.pool.as_ref().and_then(|p| switch.pools.get(p));
-    if switches.iter().any(Switch::shares_headroom) {
-        made.notes.push(
-            "the shared headroom pool: every group has headroom of its own, and the buffer is \
-             larger by that"
-                .into(),
-        );
-    }
-    match (profile.dynamic_th, profile.static_th, pool.and_then(|p| p.size)) {
-        (Some(n), _, Some(shared)) => {
-            // size is a part of the headroom where it covers xoff, else a minimum of its own
-            let reserve = if profile.size >= profile.xoff { 0 } else { profile.size };
-            let ports = made.ports.values().max().copied().unwrap_or(1);
-            let groups = ports.saturating_mul(priorities.max(1));
-            let buffer = headroom.saturating_add(reserve).saturating_mul(groups);
-            let _ = writeln!(body, "buffer = \"{}B\"", buffer.saturating_add(shared));
-            let offset = match profile.xon_offset {
-                0 => String::new(),
-                offset => format!(", resume-offset = \"{offset}B\""),
-            };
-            let _ = writeln!(
-                body,
-                "thresholds = {{ alpha = \"{}\", reserve = \"{reserve}B\"{offset}, headroom = \
-                 \"{headroom}B\" }}",
-                alpha_text(i8::try_from(n).unwrap_or(-3))
-            );
-            made.notes.push(
-                "alpha: that of the slowest port; it doubles with each doubling of the speed up \
-                 to 1"
-                    .into(),
-            );
-            if profile.xon > 0 {
-                made.notes.push("xon: ports resume at a distance from the pause threshold".into());
-            }
-        }
-        (_, Some(xoff), _) if xoff > 0 => {
-            let xon = profile.xon.min(xoff.saturating_sub(1));
-            let limit = xoff.saturating_add(headroom);
-            let _ = writeln!(
-                body,
-                "thresholds = {{ xoff = \"{xoff}B\", xon = \"{xon}B\", limit = \"{limit}B\" }}"
-            );
-        }
-        _ => made.notes.push("a pool without a size: thresholds follow the port speed".into()),
-    }
-    if switches.len() > 1 {
-        made.notes.push("one memory for all switches: that of the largest profile".into());
-    }
 }
 
 fn marking(body: &mut String, made: &mut Made, lossless: &[(&Switch, &str)]) {
@@ -346,6 +290,4 @@ fn unused(made: &mut Made, switches: &[Switch]) {
     if !rest.is_empty() {
         made.notes.push(format!("tables that were not used: {}", rest.join(", ")));
     }
-    made.notes
-        .push("cells: memory is counted in bytes of frames, without `cell` in [switch]".into());
 }

@@ -27,7 +27,7 @@ pub mod patch;
 pub mod report;
 pub mod rule;
 
-pub use advice::{Advice, Budget, Wanted};
+pub use advice::{Advice, Budget, Cells, Wanted};
 pub use asic::{ASICS, Asic, RuleForm};
 pub use checks::{Options, check};
 pub use code::{CODES, Code, Severity};

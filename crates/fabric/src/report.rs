@@ -189,13 +189,33 @@ impl Report<'_> {
             "message": { "text": f.message },
             "locations": [{
                 "physicalLocation": {
-                    "artifactLocation": { "uri": self.file(f.file).replace('\\', "/") },
-                    "region": { "startLine": self.line(f) },
+                    "artifactLocation": { "uri": uri(self.file(f.file)) },
+                    "region": { "startLine": self.line(f).max(1) },
                 },
                 "logicalLocations": [{ "fullyQualifiedName": f.pointer }],
             }],
         })
     }
+}
+
+/// A file as SARIF names it: a relative reference, or a `file:` URI where the path is absolute.
+/// What is not allowed in a URI, or would be read as a scheme, is percent-encoded.
+fn uri(file: &str) -> String {
+    let file = if cfg!(windows) { file.replace('\\', "/") } else { file.to_owned() };
+    let mut out = String::new();
+    if file.starts_with('/') {
+        out.push_str("file://");
+    }
+    for byte in file.strip_prefix("./").unwrap_or(&file).bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => out.push(char::from(byte)),
+            _ => {
+                let _ = write!(out, "%{byte:02X}");
+            }
+        }
+    }
+    out
 }
 
 fn plural_switches(n: u64) -> String {

@@ -5,7 +5,9 @@ mod common;
 use common::{Plan, check_all, config, leaf, options, spine};
 use serde_json::{Value, json};
 use weir_core::rng::Stream;
-use weir_fabric::{Asic, Finding, Options, Report, Rule, Severity, Switch, check, import, patch};
+use weir_fabric::{
+    Asic, Finding, Host, Options, Report, Rule, Severity, Switch, check, import, patch,
+};
 
 fn shown(found: &[Finding]) -> Vec<String> {
     found.iter().map(|f| format!("{} {} {}", f.code.code, f.pointer, f.message)).collect()
@@ -140,6 +142,53 @@ fn a_patch_mends_what_its_own_changes_make_necessary() {
 }
 
 #[test]
+fn sarif_has_the_properties_that_its_schema_requires() {
+    let mut c = leaf();
+    c["PORT"]["Ethernet0"]["speed"] = json!("fast");
+    c["PFC_WD"].as_object_mut().expect("a table").remove("Ethernet4");
+    c["BUFFER_PROFILE"]["pg_lossless_100000_5m_profile"]["xoff"] = json!("9999999");
+    let text = serde_json::to_string_pretty(&c).expect("text");
+    for (file, uri) in [
+        ("./a b/leaf:1.json", "a%20b/leaf%3A1.json"),
+        ("/etc/sonic/config_db.json", "file:///etc/sonic/config_db.json"),
+        ("\u{e4}.json", "%C3%A4.json"),
+    ] {
+        let mut out = Vec::new();
+        let switch = Switch::read(0, file, &text, &mut out).expect("an object");
+        let (switches, host) = ([switch], Host::read("roce.sh", "mlnx_qos -i e --pfc 0,0,0,0\n"));
+        let hosts = [host];
+        let found = check(&switches, &hosts, &Options::default(), out);
+        let report = Report { switches: &switches, hosts: &hosts, findings: &found, margins: &[] };
+        let sarif = report.sarif();
+        assert_eq!(sarif["version"], json!("2.1.0"));
+        assert!(sarif["$schema"].as_str().is_some_and(|s| s.ends_with("sarif-2.1.0.json")));
+        let run = &sarif["runs"][0];
+        assert!(run["tool"]["driver"]["name"].as_str().is_some_and(|name| !name.is_empty()));
+        let text_of = |v: &Value| v.as_str().is_some_and(|text| !text.trim().is_empty());
+        let level = |v: &Value| ["none", "note", "warning", "error"].iter().any(|l| v == l);
+        let rules = run["tool"]["driver"]["rules"].as_array().expect("a list");
+        for rule in rules {
+            assert!(text_of(&rule["id"]) && text_of(&rule["shortDescription"]["text"]), "{rule}");
+            assert!(level(&rule["defaultConfiguration"]["level"]), "{rule}");
+        }
+        let results = run["results"].as_array().expect("a list");
+        assert_eq!(results.len(), found.len());
+        let levels: std::collections::BTreeSet<&str> =
+            results.iter().filter_map(|r| r["level"].as_str()).collect();
+        assert!(levels.len() == 3, "errors, warnings and notes: {levels:?}");
+        for result in results {
+            let index = usize::try_from(result["ruleIndex"].as_u64().expect("an index"));
+            assert_eq!(rules[index.expect("small")]["id"], result["ruleId"]);
+            assert!(level(&result["level"]) && text_of(&result["message"]["text"]), "{result}");
+            let place = &result["locations"][0]["physicalLocation"];
+            assert!(place["region"]["startLine"].as_u64().is_some_and(|n| n >= 1), "{result}");
+            let at = place["artifactLocation"]["uri"].as_str().expect("a URI");
+            assert!(at == uri || at == "roce.sh", "{at}");
+        }
+    }
+}
+
+#[test]
 fn sarif_and_json_name_file_line_and_code() {
     let mut c = leaf();
     c["PORT"]["Ethernet0"]["speed"] = json!("fast");
@@ -181,7 +230,10 @@ fn an_import_has_the_links_and_lists_what_has_no_counterpart() {
         "headroom = \"108544B\"",
         "kmin = \"1048576B\"",
         "detect = \"200ms\"",
-        "tables that were not used: BUFFER_QUEUE, VLAN",
+        "tables that were not used: VLAN",
+        // frames of 9100 + 18 B, of which 62 are headers
+        "payload = \"9056B\"",
+        "header = \"62B\"",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }

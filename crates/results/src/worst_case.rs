@@ -9,11 +9,14 @@
 //! The lengths of the frames of `a` are chosen so that one of them begins just before the PAUSE
 //! takes effect. What arrives after the decision to pause is then the budget of 802.1Qbb, less
 //! preambles and gaps, which take no memory, and less the ACK of the frame from `b`.
+//!
+//! Where memory is counted in cells, `a` sends the packets that waste most of them, and a largest
+//! frame as the last one to begin.
 
 use crate::run::run_alone;
 use std::fmt::Write;
 use std::sync::atomic::AtomicBool;
-use weir_core::{Bytes, Time};
+use weir_core::{Bytes, Rate, Time};
 use weir_fabric::advice::{Budget, FRAMING, OVERHEAD};
 use weir_scenario::{Experiment, Files};
 
@@ -25,6 +28,10 @@ const NEAR: Time = Time::from_ns(10);
 const STORED: u64 = 2;
 /// Frames of `a` in addition, which the PAUSE must stop.
 const MORE: u64 = 4;
+/// Packets of one run at most.
+const MOST_PACKETS: u64 = 4_000_000;
+/// Packets of one run at most, if each is a flow of its own.
+const MOST_FLOWS: u64 = 16_384;
 
 /// The worst case of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +56,8 @@ pub struct Trial {
 /// What `a` sends after the packet that crosses the threshold, until it is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tail {
+    /// Packets that waste most cells, and how many of them.
+    worst: (Bytes, u64),
     /// A short frame that moves the others to the worst instant.
     short: Option<Bytes>,
     /// Full frames.
@@ -74,25 +83,61 @@ impl WorstCase {
         let times = [b.delay, b.delay, b.latency, self.response(), reverse, pause];
         let span: u64 = times.iter().map(|t| t.as_ps()).sum();
         let span = span.saturating_sub(2 + pause.as_ps());
+        if let Some(cells) = b.cells {
+            // the last to begin is a full frame
+            let worst = cells.worst(b.forward_frame).max(FRAMING + Bytes::new(1));
+            let many = span / self.on_wire(worst).as_ps().max(1);
+            return Tail { worst: (worst, many), short: None, full: 1 };
+        }
         let rest = Time::from_ps(span % full.as_ps().max(1));
         let short = b.rate.bytes_in(rest).checked_sub(OVERHEAD).filter(|s| *s >= SMALLEST);
-        Tail { short: short.map(|s| s.min(b.forward_frame)), full: span / full.as_ps().max(1) + 1 }
+        Tail {
+            worst: (Bytes::ZERO, 0),
+            short: short.map(|s| s.min(b.forward_frame)),
+            full: span / full.as_ps().max(1) + 1,
+        }
+    }
+
+    /// Packets that `a` sends.
+    pub fn packets(&self) -> u64 {
+        let tail = self.tail();
+        STORED + 2 + tail.worst.1 + u64::from(tail.short.is_some()) + tail.full + MORE
+    }
+
+    /// Whether each of them is a flow of its own.
+    pub fn is_singly(&self) -> bool {
+        self.budget.cells.is_some() || self.budget.forward_frame != self.budget.reverse_frame
+    }
+
+    /// Whether the link is at least a hundred times as fast as the slowest there is, behind which
+    /// its data wait.
+    pub fn is_fast_enough(&self) -> bool {
+        self.budget.rate >= Rate::from_bps(10_000_000)
+    }
+
+    /// The most links that a run takes at once; `None` if one is too much.
+    pub fn most_ports(&self) -> Option<u64> {
+        let most = if self.is_singly() { MOST_FLOWS } else { MOST_PACKETS };
+        Some(most / self.packets().max(1)).filter(|n| *n > 0)
     }
 
     /// What arrives after the decision to pause, by the construction.
     pub fn expected(&self) -> Bytes {
         let tail = self.tail();
-        let full = Bytes::new(self.budget.forward_frame.get().saturating_mul(tail.full));
-        full.saturating_add(tail.short.unwrap_or_default())
+        let stored = |f: Bytes| self.budget.cells.map_or(f, |cells| cells.cell.stored(f)).get();
+        let full = stored(self.budget.forward_frame).saturating_mul(tail.full);
+        let worst = stored(tail.worst.0).saturating_mul(tail.worst.1);
+        let all = full.saturating_add(worst).saturating_add(tail.short.unwrap_or_default().get());
+        Bytes::new(all)
     }
 
     /// The scenario with so much headroom beyond the packet that crosses the threshold.
     pub fn scenario(&self, headroom: Bytes) -> String {
         let b = &self.budget;
-        let frame = b.forward_frame;
+        let (frame, stored) = (b.forward_frame, b.stored().get());
         // not a multiple of a frame: the packet that crosses it exceeds it by all but one byte
-        let xoff = STORED * frame.get() + 1;
-        let limit = xoff + frame.get() - 1 + headroom.get();
+        let xoff = STORED * stored + 1;
+        let limit = (xoff + stored - 1).saturating_add(headroom.get());
         // one more frame: the first to arrive leaves for c at once
         let before = STORED + 2;
         let start = self.on_wire(b.reverse_frame) + NEAR + Time::from_us(1);
@@ -108,16 +153,19 @@ impl WorstCase {
         let mut out = String::from("name = \"worst-case\"\n\n[topology]\nkind = \"explicit\"\n");
         self.network(&mut out);
         let payload = b.reverse_frame.saturating_sub(FRAMING).get();
+        let cell = b.cells.map_or_else(String::new, |cells| {
+            format!("cell = \"{}B\"\n", cells.cell.bytes().get())
+        });
         let _ = write!(
             out,
             "\n[nic]\npayload = \"{payload}B\"\nheader = \"{}B\"\n\n[link]\nresponse = \"{}ps\"\n\n\
-             [switch]\nlatency = \"{}ps\"\n\
+             [switch]\n{cell}latency = \"{}ps\"\n\
              thresholds = {{ xoff = \"{xoff}B\", xon = \"{}B\", limit = \"{limit}B\" }}\n\n\
              [run]\nuntil = \"{}ps\"\nallow-loss = true\n",
             FRAMING.get(),
             self.response().as_ps(),
             b.latency.as_ps(),
-            frame.get(),
+            stored,
             until.as_ps()
         );
         for port in 0..self.ports {
@@ -143,11 +191,12 @@ impl WorstCase {
         };
         let hosts = each(&|i| format!("\"a{i}\", \"b{i}\", \"c{i}\""));
         let (rate, delay) = (b.rate.as_bps(), b.delay.as_ps());
+        let slow = (rate / 100).clamp(100_000, 1_000_000);
         let links = each(&|i| {
             let near = NEAR.as_ps();
             format!(
                 "\"a{i} s {rate}bps {delay}ps\", \"b{i} s {rate}bps {near}ps\", \
-                 \"c{i} s 1Mbps {near}ps\""
+                 \"c{i} s {slow}bps {near}ps\""
             )
         });
         let _ = writeln!(out, "hosts = [{hosts}]\nswitches = [\"s\"]\nlinks = [{links}]");
@@ -160,10 +209,12 @@ impl WorstCase {
         let payload = |frame: Bytes| frame.saturating_sub(FRAMING).get();
         let full = payload(b.forward_frame);
         let after = tail.full + MORE;
-        if b.forward_frame != b.reverse_frame {
+        if self.is_singly() {
             // packets smaller than those of the network are flows of their own, served in turn
             let first = (0..before).map(|_| full);
-            let all = first.chain(tail.short.map(payload)).chain((0..after).map(|_| full));
+            let worst = (0..tail.worst.1).map(|_| payload(tail.worst.0));
+            let first = first.chain(worst).chain(tail.short.map(payload));
+            let all = first.chain((0..after).map(|_| full));
             return all.map(|size| (size, start)).collect();
         }
         match tail.short {

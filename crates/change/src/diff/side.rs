@@ -109,6 +109,19 @@ pub enum SideError {
         /// Its rows.
         variants: Vec<String>,
     },
+    /// Results of a run that was interrupted.
+    #[error(
+        "{directory} is incomplete: the run of {variant} with seed {seed} was interrupted, so its \
+         flows ended early; run it again"
+    )]
+    Interrupted {
+        /// The directory.
+        directory: String,
+        /// The row.
+        variant: String,
+        /// The seed.
+        seed: u64,
+    },
     /// A run that failed.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -223,14 +236,21 @@ fn read_summary(
     let all: serde_json::Value = serde_json::from_str(&text).map_err(|e| fail(&file, e))?;
     let one = std::slice::from_ref(&all);
     let runs = all["runs"].as_array().map_or(one, Vec::as_slice);
+    if runs.is_empty() {
+        return Err(fail(&file, "it lists no runs"));
+    }
     let mut schemes = Schemes::new();
     for run in runs {
         let text = |key: &str| run[key].as_str().map(str::to_owned);
         let (Some(variant), Some(seed)) = (text("variant"), run["seed"].as_u64()) else {
             return Err(fail(&file, "it does not list runs with `variant` and `seed`"));
         };
-        let finish = run["finish"]["kind"].as_str().or(run["finish"].as_str());
-        let deadlock = finish == Some("deadlock") || run["finish"].get("deadlock").is_some();
+        let finish = run["finish"]["how"].as_str();
+        if finish == Some("interrupted") {
+            let directory = directory.display().to_string();
+            return Err(SideError::Interrupted { directory, variant, seed });
+        }
+        let deadlock = finish == Some("deadlock");
         let names = (text("scheme").unwrap_or_default(), text("cc").unwrap_or_default());
         schemes.insert(variant.clone(), names);
         let traffic = text("traffic").unwrap_or_default();

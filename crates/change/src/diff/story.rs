@@ -99,6 +99,10 @@ pub fn paragraph(diff: &Diff) -> String {
         }
     };
     let mut parts = Vec::new();
+    if diff.ports_apart > 0 {
+        let n = format::plural(diff.ports_apart as u64, "port");
+        parts.push(format!("these are different networks ({n} on one side only)"));
+    }
     let super::Appeared { losing, pausing, victims } = &diff.appeared;
     let ports = |one: &OneSided, verb: &str, parts: &mut Vec<String>| {
         if !one.new.is_empty() {
@@ -223,6 +227,7 @@ pub fn json(diff: &Diff, failed: &[String]) -> Value {
         "seeds": diff.common,
         "paired": !diff.common.is_empty(),
         "other_traffic": diff.other_traffic,
+        "ports_on_one_side": diff.ports_apart,
         "figures": diff.rows.iter().map(row).collect::<Vec<_>>(),
         "flows": {
             "paired": f.paired, "later": f.worse, "earlier": f.better,

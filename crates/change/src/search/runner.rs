@@ -79,7 +79,14 @@ impl<'a> Runner<'a> {
 
     /// Whether the condition holds with these settings, with every seed.
     pub fn judge(&self, sets: &[String], condition: &Condition) -> Result<Verdict, RunError> {
-        let (scheme, cc) = (self.variant.scheme.name, self.variant.cc.name());
+        // what a run is made with has names of its own, beside the settings
+        let varied = |path: &str| {
+            let mut pairs = sets.iter().rev().filter_map(|set| set.split_once('='));
+            let found = pairs.find(|(key, _)| key.trim() == path);
+            found.map(|(_, value)| value.trim().trim_matches('"'))
+        };
+        let scheme = varied("flow-control.scheme").unwrap_or(self.variant.scheme.name);
+        let cc = varied("congestion-control.algorithm").unwrap_or(self.variant.cc.name());
         let resolved = self.base.resolve_sets(sets, scheme, cc, &self.fabrics);
         let resolved = resolved.map_err(|problems| RunError::Problems {
             sets: sets.join(", "),

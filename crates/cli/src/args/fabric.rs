@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use weir_core::{Bytes, Length, Rate, Response, Time};
+use weir_fc::Cell;
 
 /// `weir advise`.
 #[derive(Args, Debug)]
@@ -27,12 +28,15 @@ pub(crate) struct Advise {
     /// A config_db.json whose lossless ports to advise on; may be repeated
     #[arg(long, value_name = "FILE", conflicts_with_all = ["speed", "length"])]
     pub sonic: Vec<PathBuf>,
+    /// Change a value of the scenario; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE", requires = "scenario")]
+    pub sets: Vec<String>,
     /// Speed of the link, such as 100G
     #[arg(long, value_name = "RATE", value_parser = speed)]
     #[arg(required_unless_present_any = ["scenario", "sonic"])]
     pub speed: Option<Rate>,
     /// Length of the cable, such as 40m
-    #[arg(long, visible_alias = "cable", value_name = "LENGTH")]
+    #[arg(long, visible_alias = "cable", value_name = "LENGTH", allow_hyphen_values = true)]
     #[arg(required_unless_present_any = ["scenario", "sonic"])]
     pub length: Option<Length>,
     /// How long a signal takes for a metre of cable
@@ -54,7 +58,7 @@ pub(crate) struct Advise {
     #[arg(long, value_name = "TIME", default_value = "0ns", value_parser = interface)]
     pub interface: Interface,
     /// Cable to plan for in addition
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     pub spare: Option<Length>,
     /// Memory of the switch, to divide it
     #[arg(long, value_name = "BYTES")]
@@ -78,6 +82,9 @@ pub(crate) struct Advise {
     /// Family of the switch, to show the rule of SONiC's dynamic buffer model, too
     #[arg(long, value_name = "NAME", value_parser = asic)]
     pub asic: Option<&'static weir_fabric::Asic>,
+    /// Bytes of a cell of the packet memory; default: of the family or the scenario
+    #[arg(long, value_name = "BYTES", value_parser = cell)]
+    pub cell: Option<Cell>,
     /// Lanes of the port, in the rule of --asic
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub lanes: u64,
@@ -153,6 +160,16 @@ fn mtu(text: &str) -> Result<u64, String> {
         Some(bytes @ 64..=LARGEST) => Ok(bytes),
         _ => Err(format!("`{text}` is not an MTU: write 64 to {LARGEST}, in bytes")),
     }
+}
+
+/// The size of a cell.
+fn cell(text: &str) -> Result<Cell, String> {
+    let bytes = match text.bytes().all(|b| b.is_ascii_digit()) {
+        true => text.parse().ok().map(Bytes::new),
+        false => text.parse::<Bytes>().ok(),
+    };
+    let cell = bytes.filter(|b| b.get() <= 4096).and_then(Cell::new);
+    cell.ok_or_else(|| format!("`{text}` is not a cell: write 1 to 4096, in bytes"))
 }
 
 /// A time, or `802.1Qbb`.
@@ -273,6 +290,9 @@ pub(crate) struct ImportSonic {
     /// Headroom by speed and cable, of the traditional buffer model: pg_profile_lookup.ini
     #[arg(long, value_name = "FILE")]
     pub lookup: Option<PathBuf>,
+    /// Family of the switches, for the size of their cells; default: by platform and hwsku
+    #[arg(long, value_name = "NAME", value_parser = asic)]
+    pub asic: Option<&'static weir_fabric::Asic>,
     /// Write the scenario to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

@@ -7,12 +7,14 @@ use crate::terminal::{Terminal, print};
 use anyhow::{anyhow, bail};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use weir_core::format::{plural, time};
+use weir_core::format::{count, plural, time};
 use weir_core::{Bytes, Length, Rate, Time};
-use weir_fabric::advice::{Budget, FRAMING, standard_interface};
+use weir_fabric::advice::{Budget, Cells, FRAMING, SMALLEST, standard_interface};
 use weir_fabric::checks::needs;
-use weir_fabric::{Advice, Options, Rule, Wanted};
+use weir_fabric::{Advice, Asic, Options, Rule, Wanted};
+use weir_fc::Cell;
 use weir_results::worst_case::{Trial, WorstCase};
+use weir_sim::config::Hop;
 
 /// Links that are simulated at once.
 const PORTS: u64 = 8;
@@ -37,16 +39,18 @@ pub(crate) fn advise(args: &Advise, terminal: &Terminal) -> anyhow::Result<Statu
             texts.push(advice.scenario_keys().trim_end().to_owned());
             continue;
         }
-        let confirmed = match args.no_run {
-            true => None,
-            false => Some(Confirmed::run(&advice)?),
-        };
-        failed |= confirmed.as_ref().is_some_and(|c| !c.holds());
         let mut text = advice.text();
         let mut value = advice.json();
-        if let Some(c) = &confirmed {
-            text.push_str(&format!("\n\n  {}", c.text()));
-            value["confirmed"] = c.json();
+        if !args.no_run {
+            let (said, facts) = match Confirmed::run(&advice)? {
+                Ok(c) => {
+                    failed |= !c.holds();
+                    (c.text(), c.json())
+                }
+                Err(why) => (format!("not confirmed: {why}"), json!({ "not_run": why })),
+            };
+            text.push_str(&format!("\n\n  {said}"));
+            value["confirmed"] = facts;
         }
         text.push_str("\n\n  as keys of a scenario\n");
         let keys = advice.scenario_keys();
@@ -81,8 +85,17 @@ fn of_flags(args: &Advise) -> anyhow::Result<Wanted> {
         interface: interface(args, rate)?,
         reverse_frame: frame(args.mtu),
         forward_frame: frame(args.lossless_mtu.unwrap_or(args.mtu)),
+        cells: None,
     };
-    Ok(wanted(args, budget, cable))
+    let cells = cells(args, args.asic, args.small_packets, budget.forward_frame);
+    Ok(wanted(args, Budget { cells, ..budget }, cable))
+}
+
+/// The cells of the flags or of a family. Packets are as small as can be, unless only a share of
+/// them is said to be: then they are the largest, and the rule of the family counts the share.
+fn cells(args: &Advise, asic: Option<&Asic>, small: u64, largest: Bytes) -> Option<Cells> {
+    let cell = args.cell.or_else(|| Cell::new(Bytes::new(asic?.cell)))?;
+    Some(Cells { cell, smallest: if small == 100 { SMALLEST } else { largest } })
 }
 
 /// The delay of a cable that exists on earth.
@@ -133,9 +146,12 @@ fn of_scenario(
     scenario: &str,
     terminal: &Terminal,
 ) -> anyhow::Result<Option<Vec<Wanted>>> {
-    let Some(e) = load(scenario, &[], terminal) else { return Ok(None) };
+    let Some(e) = load(scenario, &args.sets, terminal) else { return Ok(None) };
     let s = &e.scenario;
     let frame = s.nic.config.max_frame();
+    let hop = Hop::of(&s.switch.config, &s.nic.config);
+    let cell = args.cell.or(hop.cell).or_else(|| Cell::new(Bytes::new(args.asic?.cell)));
+    let cells = cell.map(|cell| Cells { cell, smallest: hop.smallest });
     let links: BTreeSet<(Rate, Time)> =
         e.topology.links().iter().map(|l| (l.rate, l.delay)).collect();
     let ports = e.topology.switches().map(|n| e.topology.ports(n).len()).max().unwrap_or(1) as u64;
@@ -148,6 +164,7 @@ fn of_scenario(
             interface: Time::ZERO,
             reverse_frame: frame,
             forward_frame: frame,
+            cells,
         };
         let cable = Length::of_delay(delay, args.per_metre);
         let buffer = Some(s.switch.config.buffer).filter(|b| *b != Bytes::MAX);
@@ -174,8 +191,10 @@ fn of_sonic(args: &Advise, terminal: &Terminal) -> anyhow::Result<Option<Vec<Wan
         for port in &ports {
             let Some((budget, rule)) = needs(switch, port, &options) else { continue };
             let priorities = switch.pfc(port).len() as u64;
+            let small = switch.small_packets.as_ref().map_or(100, |(share, _)| *share);
+            let cells = cells(args, options.asic_of(switch), small, budget.forward_frame);
             let one = Wanted {
-                budget: Budget { latency: args.latency, ..budget },
+                budget: Budget { latency: args.latency, cells, ..budget },
                 cable: Length::from_metres(switch.cables.get(*port).copied().unwrap_or(0)),
                 ports: args.ports.max(ports.len() as u64),
                 priorities: priorities.max(1),
@@ -209,29 +228,43 @@ struct Confirmed {
     below: Trial,
     /// What arrives after the decision to pause.
     arrives: Bytes,
+    /// The cells in which memory was counted, and the packets that arrived.
+    cells: Option<(Bytes, Bytes)>,
     /// Terms that the model does not have.
     missing: Vec<&'static str>,
 }
 
 impl Confirmed {
-    fn run(advice: &Advice) -> anyhow::Result<Self> {
+    /// Runs. `Ok(Err)`: why that would take too long.
+    fn run(advice: &Advice) -> anyhow::Result<Result<Self, String>> {
         let w = &advice.wanted;
-        let case = WorstCase { budget: w.budget, ports: w.ports.min(PORTS) };
+        let alone = WorstCase { budget: w.budget, ports: 1 };
+        if !alone.is_fast_enough() {
+            return Ok(Err("the run needs a link of at least 10 Mb/s".into()));
+        }
+        let Some(most) = alone.most_ports() else {
+            let n = count(alone.packets());
+            return Ok(Err(format!("{n} packets arrive in the worst case, too many for a run")));
+        };
+        let case = WorstCase { ports: w.ports.min(PORTS).min(most), ..alone };
         let run = |h: Bytes| case.run(h).map_err(|why| anyhow!("the confirming run: {why}"));
         let arrives = case.expected();
         let terms = advice.rule.iter().flat_map(|sizes| &sizes.terms);
         let mut missing: Vec<_> = terms.filter(|t| !t.modelled).map(|t| t.name).collect();
-        if advice.rule.is_some() {
-            missing.push("cells");
+        let largest = w.budget.forward_frame;
+        let cells = w.budget.cells.map(|c| (c.cell.bytes(), c.worst(largest)));
+        if w.budget.cells.is_some_and(|c| c.smallest == largest && largest > SMALLEST) {
+            missing.push("packets smaller than the largest");
         }
-        Ok(Self {
+        Ok(Ok(Self {
             ports: case.ports,
             headroom: advice.headroom,
-            at: run(advice.headroom.saturating_sub(w.budget.forward_frame))?,
+            at: run(advice.headroom.saturating_sub(w.budget.stored()))?,
             below: run(arrives.saturating_sub(Bytes::new(1)))?,
             arrives,
+            cells,
             missing,
-        })
+        }))
     }
 
     fn holds(&self) -> bool {
@@ -253,6 +286,11 @@ impl Confirmed {
             self.arrives,
             lost(&self.below)
         );
+        if let Some((cell, packet)) = self.cells {
+            text.push_str(&format!(
+                ";\n  memory counted in cells of {cell}, the peer sends packets of {packet}"
+            ));
+        }
         if !self.missing.is_empty() {
             text.push_str(&format!("; not in the model: {}", self.missing.join(", ")));
         }
@@ -269,6 +307,8 @@ impl Confirmed {
         json!({
             "holds": self.holds(), "ports": self.ports, "arrives": self.arrives.get(),
             "advised": trial(&self.at), "below": trial(&self.below),
+            "cell": self.cells.map(|(cell, _)| cell.get()),
+            "packet": self.cells.map(|(_, packet)| packet.get()),
             "not_in_the_model": self.missing,
         })
     }

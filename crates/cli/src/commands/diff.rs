@@ -131,6 +131,11 @@ fn side(
         let side = Side::read(directory, variant);
         return Ok(Ok(side.map_err(|error: SideError| anyhow::anyhow!("{error}"))?));
     }
+    if Path::new(name).is_dir() {
+        anyhow::bail!(
+            "{name} holds no results: it has no summary.json, which `weir run --out` writes"
+        );
+    }
     let (base, e) = match load(name, &[&args.sets[..], own].concat()) {
         Ok(found) => found,
         Err(problems) => return Ok(Err(problems)),

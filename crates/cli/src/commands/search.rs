@@ -105,6 +105,9 @@ pub(crate) fn search(args: &Search, terminal: &Terminal) -> anyhow::Result<Statu
     if axes.len() > 2 {
         bail!("{} settings are varied: one or two can be", axes.len());
     }
+    if let Some(axis) = axes.iter().find(|axis| axis.path.starts_with("run.seed")) {
+        bail!("{} is no setting to search: the condition must hold with all --seeds", axis.path);
+    }
     let (base, e, variant) = match load(args) {
         Ok(found) => found,
         Err(problems) => {

@@ -43,6 +43,15 @@ fn read(
             }
         }
     }
+    for (i, switch) in switches.iter().enumerate() {
+        let Some(first) = switches[..i].iter().find(|s: &&Switch| s.name == switch.name) else {
+            continue;
+        };
+        terminal.warn(&format!(
+            "{} and {} are both called {}: links are of the first",
+            first.file, switch.file, switch.name
+        ));
+    }
     let table = match lookup {
         None => None,
         Some(path) => match Lookup::read(&path.display().to_string(), &text_of(path)?) {
@@ -182,7 +191,7 @@ pub(crate) fn import_sonic(args: &ImportSonic, terminal: &Terminal) -> anyhow::R
         return Ok(Status::BadInput);
     };
     say_broken(&inputs, terminal);
-    let options = Options { lookup: inputs.lookup, ..Options::default() };
+    let options = Options { asic: args.asic, lookup: inputs.lookup, ..Options::default() };
     let made = match weir_fabric::import::convert(&inputs.switches, &options) {
         Ok(made) => made,
         Err(why) => {

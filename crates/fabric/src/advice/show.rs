@@ -28,13 +28,24 @@ impl Advice {
             false => out.push_str(&format!("  {text}\n")),
         };
         line(format!(
-            "{}, {} of cable ({}), MTU {}, the peer stops within {}",
+            "{}, {} of cable ({}), MTU {}, the peer stops {}",
             b.rate,
             w.cable,
             format::time(b.delay),
             b.reverse_frame.saturating_sub(super::FRAMING).get(),
-            format::time(b.response.at(b.rate)),
+            match b.response.at(b.rate) {
+                Time::ZERO => "at once".to_owned(),
+                time => format!("within {}", format::time(time)),
+            },
         ));
+        if let Some(cells) = b.cells {
+            line(format!(
+                "memory in cells of {}; the worst packets have {} and take {}",
+                cells.cell.bytes(),
+                cells.worst(b.forward_frame),
+                cells.cell.stored(cells.worst(b.forward_frame))
+            ));
+        }
         line(String::new());
         line(format!("headroom per port and lossless priority   {}", self.headroom));
         for t in b.terms() {
@@ -132,8 +143,11 @@ impl Advice {
             "cable": w.cable.to_string(),
             "delay_ps": b.delay.as_ps(),
             "response_ps": b.response.at(b.rate).as_ps(),
+            "cell": b.cells.map(|c| c.cell.bytes().get()),
+            "worst_packet": b.cells.map(|c| c.worst(b.forward_frame).get()),
             "formula": "speed x (2 delay + response + latency + interface) + frame ahead of the \
-                        PAUSE + PAUSE + frame begun + packet that crosses the threshold",
+                        PAUSE + PAUSE + frame begun + packet that crosses the threshold; in \
+                        cells, what the worst packets take in that time",
             "need": self.need.get(),
             "headroom": self.headroom.get(),
             "margin_metres": self.margin,
@@ -187,11 +201,18 @@ impl Advice {
             Response::Standard => Response::STANDARD.to_owned(),
             Response::Fixed(time) => format!("{}ps", time.as_ps()),
         };
-        let payload = b.reverse_frame.saturating_sub(super::FRAMING).get();
+        // in cells the smallest packet counts: a header and one byte
+        let header = b.cells.map(|c| c.smallest.min(super::SMALLEST).get().saturating_sub(1));
+        let payload = b.reverse_frame.get().saturating_sub(header.unwrap_or(super::FRAMING.get()));
+        let header = header.map_or_else(String::new, |h| format!("header = \"{h}B\"\n"));
         let _ = write!(
             out,
-            "[nic]\npayload = \"{payload}B\"\n\n[link]\nresponse = \"{response}\"\n\n[switch]\n"
+            "[nic]\npayload = \"{payload}B\"\n{header}\n[link]\nresponse = \"{response}\"\n\n\
+             [switch]\n"
         );
+        if let Some(cells) = b.cells {
+            let _ = writeln!(out, "cell = \"{}B\"", cells.cell.bytes().get());
+        }
         if b.latency > Time::ZERO {
             let _ = writeln!(out, "latency = \"{}ps\"", b.latency.as_ps());
         }

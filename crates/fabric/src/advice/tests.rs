@@ -10,6 +10,7 @@ fn budget(gbps: u64, metres: u64, mtu: u64, response: Response) -> Budget {
         interface: Time::ZERO,
         reverse_frame: frame,
         forward_frame: frame,
+        cells: None,
     }
 }
 

@@ -59,6 +59,7 @@ pub fn needs(
         interface: Time::ZERO,
         reverse_frame: frame(mtu),
         forward_frame: frame(switch.lossless_mtu.min(mtu)),
+        cells: None,
     };
     let rule = options.asic_of(switch).map(|asic| Rule {
         port_mtu: mtu,
