@@ -5,7 +5,7 @@
 
 Each directory holds one result per seed. Printed are, for each scheme and job, means over seeds with
 half of their 95 % intervals (Student's t), and the change against PFC, paired by seed. Where the runs
-were made with --blame, the parts of the critical path follow, else the port at which most pauses began.
+were made with --blame, the parts of the critical path follow, and the ports to blame for most steps.
 """
 
 import csv
@@ -68,38 +68,59 @@ def change(values, base):
     return text([100 * (values[s] / base[s] - 1) for s in values if s in base], 1, " %")
 
 
+def head(cells):
+    print("| " + " | ".join(cells) + " |\n|---" + "|--:" * (len(cells) - 1) + "|")
+
+
 def table(directory):
     variants, steps, roots, others = read(directory)
     jobs = sorted({job for job, _ in steps})
+    classes = sorted({name for name, _ in others})
+    seeds = len(steps[jobs[0], variants[0]])
+    print(f"\n{directory}, {seeds} seeds\n")
+    heads = ["scheme"]
     for job in jobs:
-        print(f"\n{directory}, {job}\n")
-        print("| scheme | seeds | step, ms | beside PFC | alone | exposed, ms | pauses began at |")
-        print("|---|---|---|---|---|---|---|")
-        base = column(steps[job, variants[0]], "time_ps")
-        for v in variants:
-            rows = steps[job, v]
-            time, exposed = column(rows, "time_ps"), column(rows, "exposed_ps")
-            alone = column(rows, "ideal_ps")
-            more = text([time[s] / alone[s] for s in time], 3)
-            seeds = sorted(time)
-            ports = ", ".join(f"{p} ({n})" for p, n in roots[v].most_common(2))
-            cells = [v, str(len(seeds)), text([time[s] for s in seeds], 3), change(time, base)]
-            print("| " + " | ".join(cells + [more, text(list(exposed.values()), 3), ports]) + " |")
-        parts = [c for c in next(iter(steps[job, variants[0]].values()))[0] if c.startswith("path_")]
-        for v in variants if parts else []:
-            rows = steps[job, v]
-            total = sum(column(rows, "time_ps").values())
-            times = {p[5:-3]: sum(column(rows, p).values()) for p in parts if p != "path_links"}
-            largest = sorted(times.items(), key=lambda part: -part[1])
-            said = ", ".join(f"{n} {100 * t / total:.2f} %" for n, t in largest if t > 0)
-            blamed = Counter(r["to_blame"] for of in rows.values() for r in of)
-            print(f"  {v}: {said}; to blame {blamed.most_common(3)}")
-    for name in sorted({name for name, _ in others}):
-        print(f"\n{directory}, flows of class {name}\n")
-        for v in variants:
+        heads += [f"{job}: step, ms", "beside PFC", "exposed, ms"]
+    for name in classes:
+        heads += [f"{name}: mean", "p99"]
+    head(heads + ["most pauses began at"])
+    for v in variants:
+        cells = [v]
+        for job in jobs:
+            time = column(steps[job, v], "time_ps")
+            base = column(steps[job, variants[0]], "time_ps")
+            exposed = column(steps[job, v], "exposed_ps")
+            digits = 3 if min(base.values()) < 1 else 2
+            cells.append(text(list(time.values()), digits))
+            cells.append("" if v == variants[0] else change(time, base))
+            cells.append(text(list(exposed.values()), digits))
+        for name in classes:
             values = others[name, v].values()
-            both = [text([f[key] / 1e6 for f in values], 1, " us") for key in ("mean", "p99")]
-            print(f"| {v} | {both[0]} | {both[1]} |")
+            cells += [text([f[k] / 1e6 for f in values], 0, " us") for k in ("mean", "p99")]
+        cells.append(", ".join(f"{port} ({n})" for port, n in roots[v].most_common()))
+        print("| " + " | ".join(cells) + " |")
+    for job in jobs:
+        path(job, variants, steps)
+
+
+def path(job, variants, steps):
+    """The parts of the critical path, in per cent of the step, without computation and NVLink."""
+    first = next(iter(steps[job, variants[0]].values()))[0]
+    parts = [c for c in first if c.startswith("path_") and c != "path_links"]
+    shown = []
+    for v in variants if parts else []:
+        rows = steps[job, v]
+        total = sum(column(rows, "time_ps").values())
+        share = {c: 100 * sum(column(rows, c).values()) / total for c in parts}
+        blamed = Counter(r["to_blame"] for of in rows.values() for r in of)
+        shown.append((v, share, blamed.most_common(1)[0]))
+    used = [c for c in parts if any(share[c] >= 0.05 for _, share, _ in shown)]
+    if shown:
+        print(f"\n{job}, per cent of the step on its critical path\n")
+        head(["scheme"] + [c[5:-3].replace("_", " ") for c in used] + ["to blame (steps)"])
+    for v, share, (port, steps_) in shown:
+        cells = [v] + [f"{share[c]:.1f}" for c in used] + [f"{port} ({steps_})"]
+        print("| " + " | ".join(cells) + " |")
 
 
 for each in sys.argv[1:]:
