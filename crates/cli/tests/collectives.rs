@@ -63,3 +63,16 @@ fn what_cannot_be_measured_is_refused() {
         assert!(!out.status.success() && said.contains(message), "{args:?}: {said}");
     }
 }
+
+/// The page on training steps stands on these.
+#[test]
+fn the_examples_of_training_are_scenarios() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/training");
+    let files = std::fs::read_dir(directory).expect("examples").map(|f| f.expect("a file").path());
+    let files: Vec<_> = files.filter(|f| f.extension().is_some_and(|e| e == "toml")).collect();
+    assert_eq!(files.len(), 3);
+    for file in files {
+        let output = weir(&["check", file.to_str().expect("text")]);
+        assert!(output.status.success(), "{}: {output:?}", file.display());
+    }
+}
