@@ -21,7 +21,7 @@ pub use job::{IterationRecord, JobRecord, RankWait, Span};
 pub use lengths::QueueStats;
 pub(crate) use lengths::{SUB, bin};
 pub use measurement::{Cell, CellKind, Column, Measurement};
-pub use path::{CriticalPath, LinkKind, PathLink, Until};
+pub use path::{CriticalPath, JobActivity, LinkKind, PathLink, RankActivity, Until};
 pub use recording::{Delivery, DropEvent, HoldRecord, LeftOut, Recording, WindowSample};
 pub use weir_core::control::PauseScope;
 use weir_core::{Bytes, FlowId, NodeId, PortId, Priority, QueueId, Rate, Reason, Time};
