@@ -175,12 +175,13 @@ fn page(e: &Experiment, place: usize, rows: &[Row], figure: &Figure, command: &s
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · Weir</title>\n\
          <style id=\"figure-style\">\n{style}</style>\n<style>\n{PAGE_CSS}</style>\n</head>\n\
-         <body>\n<header>\n<h1>{title}</h1>\n<p class=\"soft\">{headline} · {ranks} ranks</p>\n\
+         <body>\n<header>\n<h1>{name}</h1>\n<p class=\"soft\">{headline} · {ranks} ranks</p>\n\
          </header>\n{figure}{table}\n<h2>Scenario</h2>\n<p>To get this page again:</p>\n\
          <pre>{command}</pre>\n<p class=\"soft\">weir {version}. The numbers are in \
          {NAME}.csv.</p>\n<pre>{scenario}</pre>\n<script>\n{PAGE_SCRIPT}</script>\n</body>\n\
          </html>\n",
         style = figure_style(),
+        name = escape(&e.scenario.title),
         headline = escape(&describe::headline(e)),
         ranks = job.ranks(),
         figure = figure_with(figure, ""),

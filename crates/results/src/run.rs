@@ -311,7 +311,9 @@ pub fn run_by(
 ) -> Result<Run, SimError> {
     let config = e.config(variant);
     let gauge = &meter.runs[at];
-    let hops = expected_hops(e, variant.seed);
+    // of what jobs send the flows beside them say nothing
+    let alone = e.traffic.jobs().is_empty();
+    let hops = alone.then(|| expected_hops(e, variant.seed)).flatten();
     let several = match config.engine {
         EngineConfig::Auto { threads } | EngineConfig::Window { threads } => threads > 1,
         EngineConfig::Sequential | EngineConfig::Stepwise => false,

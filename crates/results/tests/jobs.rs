@@ -42,7 +42,9 @@ fn read(text: &str) -> Experiment {
 }
 
 fn blamed(text: &str) -> Experiment {
-    Experiment { blame: true, ..read(text) }
+    let mut e = read(text);
+    e.blame = true;
+    e
 }
 
 fn variants(e: &Experiment, schemes: &[&str]) -> Vec<Variant> {
