@@ -10,7 +10,7 @@ use crate::run::{Journal, Perf, Run};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -66,16 +66,14 @@ impl StepFiles {
         Ok(())
     }
 
-    /// Removes the files: the results are there.
+    /// Removes the files, also those of an earlier run that was killed: the results are there.
     pub fn remove(&self) {
-        if self.place().is_some() {
-            let directory: PathBuf = self.place.real().to_owned();
-            for name in ["steps.partial.csv", "collectives.partial.csv", MARK] {
-                let _ = fs::remove_file(directory.join(name));
-            }
-            // not what somebody else has put there
-            let _ = fs::remove_dir(directory);
+        let directory = self.place.real();
+        for name in ["steps.partial.csv", "collectives.partial.csv", MARK] {
+            let _ = fs::remove_file(directory.join(name));
         }
+        // not what somebody else has put there
+        let _ = fs::remove_dir(directory);
     }
 }
 
