@@ -174,10 +174,21 @@ impl Pace {
         let now = format::time_ps(r.now_ps as f64);
         let steps = match r.steps {
             (_, 0) => String::new(),
-            (ended, all) => format!(", {ended} of {all} steps of jobs"),
+            (ended, all) => format!(", {ended} of {all} steps of jobs{}", last_step(r)),
         };
-        format!("{runs}{now} simulated{steps}, {speed} packet-hops/s{left}")
+        let files = meter.journal().and_then(|journal| journal.place());
+        let files =
+            files.map_or_else(String::new, |place| format!(", so far: {}", place.display()));
+        format!("{runs}{now} simulated{steps}, {speed} packet-hops/s{left}{files}")
     }
+}
+
+/// The step of a job that ended last.
+fn last_step(r: &Reading) -> String {
+    r.last_step.as_ref().map_or_else(String::new, |step| {
+        let time = format::time(step.time);
+        format!(" (the last: {} of {}, {time})", step.iteration, step.job)
+    })
 }
 
 /// How much is done. How long a run takes is an estimate, so all is done only when all runs are.

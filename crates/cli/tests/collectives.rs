@@ -76,3 +76,49 @@ fn the_examples_of_training_are_scenarios() {
         assert!(output.status.success(), "{}: {output:?}", file.display());
     }
 }
+
+/// A row and a line per scheme; on four hosts without other traffic the ring waits nowhere long.
+#[test]
+fn schemes_are_measured_beside_each_other_and_drawn() {
+    let base = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("collectives-out");
+    let _ = std::fs::remove_dir_all(&base);
+    let out = base.to_str().expect("text");
+    let file = file();
+    let args =
+        ["collectives", &file, "--sizes", "200KB..800KB", "--schemes", "pfc,bfc", "--blame", "-q"];
+    // results are replaced
+    for _ in 0..2 {
+        let done = weir(&[&args[..], &["--out", out, "--json"]].concat());
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let json: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        let rows = json["sizes"].as_array().expect("rows");
+        let schemes: Vec<&str> = rows.iter().filter_map(|r| r["scheme"].as_str()).collect();
+        assert_eq!(schemes, ["pfc", "pfc", "pfc", "bfc", "bfc", "bfc"]);
+    }
+    let csv = std::fs::read_to_string(base.join("bus-bandwidth.csv")).expect("a table");
+    assert_eq!(csv.lines().count(), 7);
+    let svg = std::fs::read_to_string(base.join("bus-bandwidth.svg")).expect("a figure");
+    assert!(svg.starts_with("<svg") && svg.contains("port of a host: 100 Gb/s"));
+    let page = std::fs::read_to_string(base.join("index.html")).expect("a page");
+    for part in ["PFC", "BFC", "busbw (GB/s)", "--schemes pfc,bfc", "Bus bandwidth over"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let refused = weir(&["collectives", &file, "--schemes", "pfq"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("pfc"), "the nearest is named");
+    assert!(!refused.status.success());
+}
+
+/// All senders of an incast share the port of h0 with the ring: it is to blame.
+#[test]
+fn the_port_to_blame_stands_beside_each_size() {
+    let text = SCENARIO.to_owned()
+        + "\n[[traffic]]\nkind = \"burst\"\nfrom = \"h1..h3\"\nto = \"h0\"\nsize = \"2MB\"\n";
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("collectives-blame.toml");
+    std::fs::write(&path, text).expect("a file");
+    let path = path.to_str().expect("text");
+    let args = ["collectives", path, "--sizes", "1MB", "--blame", "--json"];
+    let done = weir(&args);
+    let json: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!(json["sizes"][0]["to_blame"], "sw0:h0", "{json}");
+    assert!(json["sizes"][0]["to_blame_ps"].as_u64() > Some(100_000_000), "{json}");
+}

@@ -76,6 +76,7 @@ fn mistakes_are_found_before_anything_is_run() {
     fs::create_dir(base.join("dir.svg")).expect("it is new");
     for (more, part) in [
         (&["--figure", "fckt"][..], "did you mean `fct`?"),
+        (&["--figure", "gantt-pfc"], "of jobs"),
         (&["--figure", "fct", "-o", "x.gif"], "`.gif` is not a format of figures"),
         (&["--figure", "fct", "-o", "x.svg", "--format", "pdf"], "contradict each other"),
         (&["--figure", "fct", "-o", "no/x.svg"], "there is no directory no"),

@@ -239,7 +239,7 @@ impl Drawer<'_> {
                         add(b.high, 0.0);
                     });
                 }
-                Shape::Steps(_) | Shape::Spans(_) => {}
+                Shape::Steps(_) | Shape::Spans(_) | Shape::Chain(_) => {}
             }
         }
         self.spec.rules.iter().for_each(|(at, _)| add(*at, 0.0));

@@ -89,6 +89,22 @@ pub enum Shape {
     Boxes(Vec<Option<BoxPlot>>),
     /// For every row of the axis across, the stretches (from, to) in which it was on.
     Spans(Vec<Vec<(f64, f64)>>),
+    /// A chain over the rows of the axis across: along rows, and from row to row.
+    Chain(Vec<Link>),
+}
+
+/// A link of a chain over rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// What it is called in tables.
+    pub name: String,
+    /// The row, from 0, and the value at which it begins. A row that is left out lies between
+    /// others: 2.5 is between the third and the fourth.
+    pub from: (f64, f64),
+    /// Where it ends.
+    pub to: (f64, f64),
+    /// Words about it.
+    pub note: String,
 }
 
 /// A point with the interval it is uncertain in.
@@ -256,7 +272,7 @@ impl Figure {
     fn kind(&self) -> Kind {
         let of = |s: &Shape| match s {
             Shape::Boxes(_) => Kind::Boxes,
-            Shape::Spans(_) => Kind::Spans,
+            Shape::Spans(_) | Shape::Chain(_) => Kind::Spans,
             Shape::Line(_) | Shape::Steps(_) | Shape::Bars(_) => Kind::Values,
         };
         let shapes = self.panels.iter().flat_map(|p| p.series.iter().map(|s| of(&s.shape)));
@@ -335,6 +351,12 @@ impl Panel {
                         spans.flat_map(|(i, row)| row.iter().map(move |span| (i, span))).collect();
                     for (i, (from, to)) in spans.iter().step_by(form.every(spans.len())) {
                         add(s, name(*i), vec![up(*from), up(*to)], "");
+                    }
+                }
+                Shape::Chain(links) => {
+                    for link in links.iter().step_by(form.every(links.len())) {
+                        let ends = vec![up(link.from.1), up(link.to.1)];
+                        add(s, link.name.clone(), ends, &link.note);
                     }
                 }
             }

@@ -48,6 +48,8 @@ pub mod svg;
 
 pub use axis::{Axis, Scale, Tick, show};
 pub use draw::Size;
-pub use figure::{Across, Bar, BoxPlot, Data, Figure, Layout, Panel, Point, Rule, Series, Shape};
+pub use figure::{
+    Across, Bar, BoxPlot, Data, Figure, Layout, Link, Panel, Point, Rule, Series, Shape,
+};
 pub use style::{Paint, Style, Theme};
 pub use weir_core::Unit;

@@ -104,6 +104,12 @@ impl Figures {
         Self { hottest: first.into_iter().flatten().collect(), rows, sheet: Sheet::new(c) }
     }
 
+    /// Classes with flows other than the queue pairs of jobs.
+    fn flow_classes(&self, c: &Comparison<'_>) -> Vec<ClassId> {
+        let pairs = |s: &ClassSummary| s.queue_pairs > 0 && s.own_flows() == 0;
+        c.class_order().into_iter().filter(|&k| !self.of(k).all(pairs)).collect()
+    }
+
     fn of(&self, class: ClassId) -> impl Iterator<Item = &ClassSummary> {
         self.rows.iter().flat_map(|r| &r.classes).filter(move |(k, _)| *k == class).map(|(_, s)| s)
     }
@@ -199,7 +205,8 @@ pub fn text(c: &Comparison<'_>, figures: &Figures, view: &View, layout: Layout) 
         true => Vec::new(),
         false => take_notes(&mut t, layout.width),
     };
-    let left_out = if view.columns.is_empty() { left_out(c, &t, layout.width) } else { None };
+    let left_out =
+        if view.columns.is_empty() { left_out(c, figures, &t, layout.width) } else { None };
     let render = |t: TextTable| t.render(layout.width, layout.colour);
     let mut parts = vec![render(t)];
     parts.extend(left_out);
@@ -222,8 +229,8 @@ pub fn text(c: &Comparison<'_>, figures: &Figures, view: &View, layout: Layout) 
 }
 
 /// Which classes the table does not show at this width.
-fn left_out(c: &Comparison<'_>, t: &TextTable, width: usize) -> Option<String> {
-    let classes = c.class_order();
+fn left_out(c: &Comparison<'_>, figures: &Figures, t: &TextTable, width: usize) -> Option<String> {
+    let classes = figures.flow_classes(c);
     let names = classes.iter().map(|&k| c.class_name(k));
     let hidden: Vec<&str> = names.filter(|name| !t.shows_group(name, width)).collect();
     let first = hidden.first()?;
@@ -314,14 +321,14 @@ pub fn percentiles(c: &Comparison<'_>) -> [TextTable; 2] {
         for sizes in std::iter::once(None).chain(ranges.iter().map(Some)) {
             for g in &c.groups {
                 let s = ClassSummary::of(g, Selection { class: Some(class), sizes });
-                if s.flows == 0 {
+                if s.own_flows() == 0 {
                     continue;
                 }
                 let name = c.class_name(class);
                 let start = [
                     sizes.map_or_else(|| name.to_owned(), |s| format!("{name}, {s}")),
                     g.label.clone(),
-                    format::count(s.flows),
+                    format::count(s.own_flows()),
                     format::count(s.completed),
                 ];
                 let fct = [s.fct_mean, s.fct_p50, s.fct_p95, s.fct_p99];
@@ -344,12 +351,13 @@ fn parts(c: &Comparison<'_>, figures: &Figures, view: &View) -> Vec<Part> {
     let mut parts = vec![name];
     match view.columns.as_slice() {
         [] => {
-            let classes = c.class_order();
+            let classes = figures.flow_classes(c);
             let shown = &classes[..classes.len().min(MOST_CLASSES)];
+            parts.extend(of_jobs(c, figures));
             for (i, &class) in shown.iter().enumerate() {
                 parts.extend(of_class(c, figures, class, i));
             }
-            parts.extend(of_run(c, figures, shown));
+            parts.extend(of_run(c, figures));
         }
         some => parts.extend(some.iter().enumerate().flat_map(|(i, f)| chosen(c, f, i))),
     }
@@ -416,14 +424,37 @@ fn of_class(c: &Comparison<'_>, figures: &Figures, class: ClassId, i: usize) -> 
     parts
 }
 
+/// The columns of the steps of jobs.
+fn of_jobs(c: &Comparison<'_>, figures: &Figures) -> Vec<Part> {
+    if c.experiment.traffic.jobs().is_empty() {
+        return Vec::new();
+    }
+    let figure = |metric: &str| Figure::of_class(metric, "");
+    let column = |head: &str, keep: u8| Column::numbers(head, keep).under("step");
+    let [mean, exposed] = ["step_mean_ps", "exposed_mean_ps"].map(figure);
+    let of = |row: usize, f: &Figure| figures.sheet.estimate(row, f).map(|e| e.mean);
+    // of what computes nothing all is communication
+    let computes = (0..figures.rows.len()).any(|row| of(row, &mean) != of(row, &exposed));
+    let mut parts = vec![
+        Part::figure(column("mean", 200), &mean),
+        Part::versus(column(&versus_head(c), 198), mean),
+        Part::figure(column("max", 100), &figure("step_max_ps")),
+    ];
+    if computes {
+        parts.push(Part::figure(column("exposed", 196), &exposed));
+        parts.push(Part::versus(column(&versus_head(c), 95), exposed));
+    }
+    parts
+}
+
 /// The columns that say how a result came about.
-fn of_run(c: &Comparison<'_>, figures: &Figures, shown: &[ClassId]) -> Vec<Part> {
+fn of_run(c: &Comparison<'_>, figures: &Figures) -> Vec<Part> {
     let same = figures.hottest.windows(2).all(|pair| pair[0] == pair[1]) && c.one_network();
     let port = match figures.hottest.first() {
         Some(port) if same => format!("queue {}", port.name(&c.experiment.topology)),
         _ => "longest queue".to_owned(),
     };
-    let primary = shown.first().map_or("flows", |&k| c.class_name(k));
+    let primary = c.primary_class().map_or("flows", |k| c.class_name(k));
     let of_all = |metric: &str| Figure::of_class(metric, "");
     let queue = |head: &str, keep, shows, of: fn(&Row) -> Option<Estimate>| Part {
         shows,

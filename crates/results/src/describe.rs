@@ -27,12 +27,18 @@ pub fn headline(e: &Experiment) -> String {
         (Some(a), Some(b)) => format!("{a} to {b}"),
         _ => String::new(),
     };
+    let jobs = e.traffic.jobs().len() as u64;
     let flows = match flow_count(e, e.scenario.run.seeds[0]) {
+        Some(0) if jobs > 0 => String::new(),
         Some(n) => format!(" · {}", format::plural(n, "flow")),
         None => String::new(),
     };
+    let jobs = match jobs {
+        0 => String::new(),
+        n => format!(" · {}", format::plural(n, "job")),
+    };
     format!(
-        "{} · {}, {}, {speed}{flows}",
+        "{} · {}, {}, {speed}{jobs}{flows}",
         e.scenario.name,
         format::plural(switches as u64, "switch"),
         format::plural(e.topology.hosts().len() as u64, "host"),

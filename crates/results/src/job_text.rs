@@ -1,5 +1,8 @@
 //! What a run says of its jobs: how long their steps took, and, with blame, because of what.
 
+use crate::compare::estimate;
+use crate::comparison::steps::{StepSummary, bus, mean, times};
+use crate::comparison::{Comparison, Group};
 use crate::findings::{Blames, PathBlame, PathPart};
 use crate::listing::Layout;
 use crate::run::Run;
@@ -7,18 +10,7 @@ use crate::table::{Column, TextTable};
 use serde_json::{Map, Value, json};
 use weir_core::{Time, format};
 use weir_scenario::experiment::Experiment;
-use weir_sim::outcome::{IterationRecord, JobRecord};
 use weir_traffic::{Job, Work};
-
-/// Times of iterations that ended.
-fn times(record: &JobRecord) -> impl Iterator<Item = (Time, &IterationRecord)> {
-    record.iterations.iter().filter_map(|it| Some((it.end? - it.begin, it)))
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let all: Vec<f64> = values.collect();
-    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
-}
 
 /// What a job does, in a word.
 fn what(job: &Job) -> &'static str {
@@ -28,14 +20,6 @@ fn what(job: &Job) -> &'static str {
         Work::Tasks(..) => "tasks",
         Work::Training(_) => "training",
     }
-}
-
-/// Bus bandwidth of an iteration of this length, bits per second.
-fn bus(job: &Job, time: Time) -> Option<f64> {
-    let Work::Collective(plan) = &job.work else { return None };
-    let factor = plan.operation.bus_factor(plan.ranks)?;
-    let seconds = Some(time.as_secs_f64()).filter(|s| *s > 0.0)?;
-    Some(plan.bytes.get() as f64 * 8.0 / seconds * factor)
 }
 
 /// The jobs of a run; nothing if there are none.
@@ -80,6 +64,58 @@ pub(crate) fn table(e: &Experiment, run: &Run, layout: Layout) -> Option<String>
     Some(t.render(layout.width, layout.colour))
 }
 
+/// The jobs of a comparison by scheme: their steps, and with blame the port to blame for most of
+/// the longest step of the first seed. `None` if there are no jobs.
+pub(crate) fn by_scheme(c: &Comparison<'_>) -> Option<TextTable> {
+    let jobs = c.experiment.traffic.jobs();
+    let mut t = TextTable::new(vec![
+        Column::words("job", 20),
+        Column::words("scheme", 19),
+        Column::words("does", 9),
+        Column::numbers("ranks", 10),
+        Column::numbers("steps", 18),
+        Column::numbers("mean", 19).under("step"),
+        Column::numbers("max", 17).under("step"),
+        Column::numbers("exposed", 16),
+        Column::numbers("alone", 12),
+        Column::numbers("slowdown", 15),
+        Column::numbers("bus", 14),
+        Column::words("to blame", 13),
+    ]);
+    for (place, job) in jobs.iter().enumerate() {
+        for g in &c.groups {
+            let Some(s) = StepSummary::new(g, place) else { continue };
+            let slowdown = s.mean.zip(s.alone).map(|(mean, alone)| mean.mean / alone);
+            let time = |e| estimate(e, format::time_ps);
+            t.row(vec![
+                job.name.clone(),
+                g.label.clone(),
+                what(job).to_owned(),
+                format::count(u64::from(job.ranks())),
+                format!("{} of {}", format::count(s.ended), format::count(s.asked)),
+                time(s.mean),
+                format::or_dash(s.most, format::time_ps),
+                time(s.exposed),
+                format::or_dash(s.alone, format::time_ps),
+                format::or_dash(slowdown, format::significant),
+                s.bus.map_or_else(String::new, |b| estimate(Some(b), format::rate_bps)),
+                to_blame(g, place).unwrap_or_default(),
+            ]);
+        }
+    }
+    (!t.rows.is_empty()).then_some(t)
+}
+
+/// The port to blame for most of the longest step of a job with the first seed.
+fn to_blame(g: &Group<'_>, place: usize) -> Option<String> {
+    let blames = g.runs.first()?.blames(g.experiment)?;
+    let mut paths = longest(g.experiment, blames);
+    let (_, path) = paths.find(|(_, path)| path.job as usize == place)?;
+    let (at, time) = path.culprit()?;
+    let port = g.experiment.topology.port_label(at.node, at.port);
+    Some(format!("{port}, {}", format::time(time)))
+}
+
 /// Where the time of the longest step of each job went; empty without blame.
 pub fn paths(e: &Experiment, run: &Run) -> Vec<String> {
     let Some(blames) = run.blames(e) else { return Vec::new() };
@@ -111,7 +147,7 @@ pub(crate) fn paths_json(e: &Experiment, run: &Run) -> Vec<Value> {
 }
 
 /// The longest step of each job that has one; of equal ones the first.
-fn longest<'a>(
+pub(crate) fn longest<'a>(
     e: &'a Experiment,
     blames: &'a Blames,
 ) -> impl Iterator<Item = (&'a Job, &'a PathBlame)> {

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod blame;
 pub mod captures;
+pub mod collectives;
 pub mod column;
 pub mod compare;
 pub mod comparison;
@@ -12,6 +13,7 @@ pub mod findings;
 pub mod job_text;
 pub mod lineup;
 pub mod listing;
+pub(crate) mod meter;
 pub mod metrics;
 pub mod ns3;
 pub mod reference;

@@ -4,10 +4,12 @@
 use crate::findings::{
     self, Blames, ClassStats, Facts, Hold, KnownStats, PauseTree, Queues, Selection,
 };
+pub use crate::meter::{Journal, LastStep, Meter, Reading};
+use crate::meter::{MILLION, Pages, Watch};
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use weir_cc::tcp::EcnMode;
 use weir_core::{Bytes, Priority};
 use weir_fc::IngressBound;
@@ -292,140 +294,6 @@ pub fn is_bad_input(error: &SimError) -> bool {
     }
 }
 
-/// How far several runs are, shared between those who run and those who watch.
-#[derive(Debug)]
-pub struct Meter {
-    runs: Vec<Gauge>,
-    interrupt: AtomicBool,
-}
-
-/// How far one run is.
-#[derive(Debug, Default)]
-struct Gauge {
-    now: AtomicU64,
-    hops: AtomicU64,
-    /// Parts per million.
-    done: AtomicU64,
-    /// Iterations of jobs that have ended, and all.
-    steps: [AtomicU64; 2],
-}
-
-/// A look at a [`Meter`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
-    /// Part of all the work that is done, 0 to 1.
-    pub done: f64,
-    /// Packet-hops of all runs so far.
-    pub packet_hops: u64,
-    /// Simulated picoseconds of the run that is furthest.
-    pub now_ps: u64,
-    /// Runs finished.
-    pub finished: usize,
-    /// Iterations of jobs that have ended in all runs so far, and all of those.
-    pub steps: (u64, u64),
-}
-
-const MILLION: u64 = 1_000_000;
-
-impl Meter {
-    /// A meter for so many runs.
-    pub fn new(runs: usize) -> Self {
-        let runs = (0..runs).map(|_| Gauge::default()).collect();
-        Self { runs, interrupt: AtomicBool::new(false) }
-    }
-
-    /// Asks all runs to stop.
-    pub fn interrupt(&self) {
-        self.interrupt.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether they were asked to.
-    pub fn interrupted(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed)
-    }
-
-    /// Says how far run `at` is, for runs that are not driven by [`run`]: `done` from 0 to 1.
-    pub fn report(&self, at: usize, now_ps: u64, packet_hops: u64, done: f64) {
-        let Some(gauge) = self.runs.get(at) else { return };
-        gauge.now.store(now_ps, Ordering::Relaxed);
-        gauge.hops.store(packet_hops, Ordering::Relaxed);
-        gauge.done.fetch_max((done.min(1.0) * MILLION as f64) as u64, Ordering::Relaxed);
-    }
-
-    /// How many runs there are.
-    pub fn total(&self) -> usize {
-        self.runs.len()
-    }
-
-    /// Looks.
-    pub fn read(&self) -> Reading {
-        let get = |a: &AtomicU64| a.load(Ordering::Relaxed);
-        let done: u64 = self.runs.iter().map(|g| get(&g.done)).sum();
-        let steps = |of: usize| self.runs.iter().map(|g| get(&g.steps[of])).sum();
-        Reading {
-            done: done as f64 / (self.runs.len().max(1) as u64 * MILLION) as f64,
-            packet_hops: self.runs.iter().map(|g| get(&g.hops)).sum(),
-            now_ps: self.runs.iter().map(|g| get(&g.now)).max().unwrap_or(0),
-            finished: self.runs.iter().filter(|g| get(&g.done) >= MILLION).count(),
-            steps: (steps(0), steps(1)),
-        }
-    }
-}
-
-/// Feeds a gauge from a running simulation.
-struct Watch<'a> {
-    gauge: &'a Gauge,
-    interrupt: &'a AtomicBool,
-    /// Packet-hops the run will take, as far as that is known.
-    hops: Option<u64>,
-    stop: Stop,
-    /// Called when simulated time begins.
-    begins: &'a mut dyn FnMut(),
-    /// When the gauge was fed last.
-    looked: Option<Instant>,
-}
-
-/// A gauge is read a few times per second.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
-
-impl Observer for Watch<'_> {
-    fn begins(&mut self) {
-        (self.begins)();
-    }
-
-    fn progress(&mut self, look: &dyn Fn() -> Progress) -> ControlFlow<()> {
-        if self.interrupt.load(Ordering::Relaxed) {
-            return ControlFlow::Break(());
-        }
-        if self.looked.is_none_or(|at| at.elapsed() >= BETWEEN_LOOKS) {
-            self.looked = Some(Instant::now());
-            self.show(&look());
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-impl Watch<'_> {
-    fn show(&self, p: &Progress) {
-        let by_time = match self.stop {
-            Stop::At(end) => p.now.as_ps() as f64 / end.as_ps().max(1) as f64,
-            Stop::Drained => 0.0,
-        };
-        let by_work = self.hops.map_or(0.0, |all| p.packet_hops as f64 / all.max(1) as f64);
-        let (ended, steps) = p.steps;
-        let by_steps = match self.stop {
-            Stop::Drained if steps > 0 => ended as f64 / steps as f64,
-            _ => 0.0,
-        };
-        let done = by_time.max(by_work).max(by_steps).min(0.999);
-        self.gauge.steps[0].store(ended, Ordering::Relaxed);
-        self.gauge.steps[1].store(steps, Ordering::Relaxed);
-        self.gauge.now.store(p.now.as_ps(), Ordering::Relaxed);
-        self.gauge.hops.store(p.packet_hops, Ordering::Relaxed);
-        self.gauge.done.fetch_max((done * MILLION as f64) as u64, Ordering::Relaxed);
-    }
-}
-
 /// Runs one variant, the `at`-th of those the meter watches.
 pub fn run(e: &Experiment, variant: Variant, meter: &Meter, at: usize) -> Result<Run, SimError> {
     run_by(e, variant, meter, at, |config, watch| {
@@ -443,7 +311,9 @@ pub fn run_by(
 ) -> Result<Run, SimError> {
     let config = e.config(variant);
     let gauge = &meter.runs[at];
-    let hops = expected_hops(e, variant.seed);
+    // of what jobs send the flows beside them say nothing
+    let alone = e.traffic.jobs().is_empty();
+    let hops = alone.then(|| expected_hops(e, variant.seed)).flatten();
     let several = match config.engine {
         EngineConfig::Auto { threads } | EngineConfig::Window { threads } => threads > 1,
         EngineConfig::Sequential | EngineConfig::Stepwise => false,
@@ -451,7 +321,12 @@ pub fn run_by(
     let cpu_seconds = || if several { process_seconds() } else { thread_seconds() };
     let interrupt = &meter.interrupt;
     let mut begun = None;
+    let journal = meter.journal();
+    let (ended, written) = (0, (0, Instant::now()));
+    let pages = journal.map(|journal| Pages { journal, variant, at, ended, written });
     let mut watch = Watch {
+        e,
+        pages,
         gauge,
         interrupt,
         hops,
@@ -472,7 +347,11 @@ pub fn run_by(
         setup_cpu_seconds: since_start(begun),
         wall_seconds,
     };
-    Ok(Run::new(e, variant, config, outcome, perf))
+    let run = Run::new(e, variant, config, outcome, perf);
+    if let Some(journal) = journal {
+        journal.end(at, e, variant, &run.outcome.jobs);
+    }
+    Ok(run)
 }
 
 /// Runs one variant without reporting progress; `interrupt` ends it.

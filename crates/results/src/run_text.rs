@@ -35,8 +35,9 @@ pub fn text(c: &Comparison<'_>, layout: Layout) -> String {
         (runs, _) => {
             let seeds = format::plural((runs.len() + c.failed.len()) as u64, "seed");
             parts.push(head(c, &runs[0], &seeds, layout));
-            let tables = compare::percentiles(c).map(|t| t.render(layout.width, layout.colour));
-            parts.extend(tables);
+            let tables = compare::percentiles(c).into_iter().filter(|t| !t.rows.is_empty());
+            let tables = tables.chain(job_text::by_scheme(c));
+            parts.extend(tables.map(|t| t.render(layout.width, layout.colour)));
             parts.push("  Means over seeds, with 95 % confidence intervals.".into());
         }
     }
@@ -82,6 +83,7 @@ fn flows(c: &Comparison<'_>, run: &Run, layout: Layout) -> String {
         Column::words("class", 20),
         Column::numbers("flows", 12),
         Column::numbers("done", 13),
+        Column::numbers("queue pairs", 5),
         Column::numbers("mean", 19).under("FCT"),
         Column::numbers("p50", 6).under("FCT"),
         Column::numbers("p99", 16).under("FCT"),
@@ -103,10 +105,12 @@ fn flows(c: &Comparison<'_>, run: &Run, layout: Layout) -> String {
         let time = |x| format::or_dash(x, format::time_ps);
         let number = |x| format::or_dash(x, format::significant);
         let some = |n: u64| if n == 0 { String::new() } else { format::count(n) };
+        let [flows, done] = s.counts();
         t.row(vec![
             name.to_owned(),
-            format::count(s.flows),
-            s.done(),
+            flows,
+            done,
+            some(s.queue_pairs),
             time(s.fct.mean()),
             time(s.fct.percentile(P50)),
             time(s.fct.percentile(P99)),

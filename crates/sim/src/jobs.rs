@@ -5,6 +5,7 @@ use crate::nic::jobs::LocalRank;
 use crate::node::Node;
 use crate::outcome::{JobRecord, RankWait, Span, Stuck};
 use crate::report;
+use crate::run::StepEnd;
 use crate::shared::Shared;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -32,22 +33,60 @@ fn jobs<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Vec<(NodeId, &'a Local
     jobs
 }
 
-/// Iterations that all ranks of their job have ended, and all that there are, over all jobs.
-pub(crate) fn steps<'a>(nodes: impl Iterator<Item = &'a Node>) -> (u64, u64) {
+/// Iterations that all ranks of their job have ended, and all that there are, over all jobs; and
+/// the one that ended last.
+pub(crate) fn steps<'a>(
+    nodes: impl Iterator<Item = &'a Node> + Clone,
+) -> ((u64, u64), Option<StepEnd>) {
     let mut jobs: Vec<Option<(u64, u64)>> = Vec::new();
-    for node in nodes {
-        let Node::Nic(nic) = node else { continue };
-        for rank in nic.agent.iter().flat_map(|agent| &agent.ranks) {
-            let open = rank.spans.last().is_some_and(|span| span.end.is_none());
-            let ended = rank.spans.len() as u64 - u64::from(open);
-            let job = rank.job as usize;
-            jobs.resize(jobs.len().max(job + 1), None);
-            let all = u64::from(rank.spec.iterations());
-            let least = jobs[job].map_or(ended, |(least, _)| least.min(ended));
-            jobs[job] = Some((least, all));
-        }
+    for rank in ranks(nodes.clone()) {
+        let open = rank.spans.last().is_some_and(|span| span.end.is_none());
+        let ended = rank.spans.len() as u64 - u64::from(open);
+        let job = rank.job as usize;
+        jobs.resize(jobs.len().max(job + 1), None);
+        let all = u64::from(rank.spec.iterations());
+        let least = jobs[job].map_or(ended, |(least, _)| least.min(ended));
+        jobs[job] = Some((least, all));
     }
-    jobs.into_iter().flatten().fold((0, 0), |sum, job| (sum.0 + job.0, sum.1 + job.1))
+    // when the last of these began and ended, by job
+    let mut last: Vec<Option<(Time, Time)>> = vec![None; jobs.len()];
+    for rank in ranks(nodes) {
+        let job = rank.job as usize;
+        let of_job = jobs[job].and_then(|(ended, _)| ended.checked_sub(1));
+        let Some(span) = of_job.and_then(|i| rank.spans.get(i as usize)) else { continue };
+        let end = span.end.unwrap_or(span.begin);
+        let known = last[job].map_or((span.begin, end), |(b, e)| (b.min(span.begin), e.max(end)));
+        last[job] = Some(known);
+    }
+    let ends = (0..).zip(&last).filter_map(|(job, known)| Some((job, (*known)?)));
+    let last = ends.max_by_key(|&(job, (_, end))| (end, std::cmp::Reverse(job)));
+    let last = last.map(|(job, (begin, end))| {
+        let ended = jobs[job as usize].map_or(1, |(ended, _)| ended);
+        StepEnd { job, iteration: ended.saturating_sub(1) as u32, time: end - begin }
+    });
+    let sum = |sum: (u64, u64), job: (u64, u64)| (sum.0 + job.0, sum.1 + job.1);
+    (jobs.into_iter().flatten().fold((0, 0), sum), last)
+}
+
+/// All ranks of all jobs.
+fn ranks<'a>(nodes: impl Iterator<Item = &'a Node>) -> impl Iterator<Item = &'a LocalRank> {
+    let nics = nodes.filter_map(|node| match node {
+        Node::Nic(nic) => Some(nic),
+        Node::Switch(_) => None,
+    });
+    nics.filter_map(|nic| nic.agent.as_deref()).flat_map(|agent| &agent.ranks)
+}
+
+/// The record of each job, of iterations that all its ranks have ended only.
+pub(crate) fn ended<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<JobRecord> {
+    let record = |ranks: &Vec<(NodeId, &LocalRank)>| {
+        let spans: Vec<(&[Span], bool)> =
+            ranks.iter().map(|(_, rank)| (&rank.spans[..], false)).collect();
+        let mut record = JobRecord::new(&spans);
+        record.iterations.retain(|it| it.end.is_some());
+        record
+    };
+    jobs(nodes).iter().map(record).collect()
 }
 
 /// Who waits for whom in a job.

@@ -50,6 +50,7 @@
 //!
 //! `examples/own_cc.rs` runs your own congestion control.
 
+mod activity;
 mod agenda;
 mod chain;
 pub mod config;
@@ -90,6 +91,6 @@ mod world;
 pub use config::Config;
 pub use error::SimError;
 pub use outcome::{Finish, Outcome};
-pub use run::{Observer, Progress, run, run_prepared};
+pub use run::{Observer, Progress, StepEnd, run, run_prepared};
 pub use shared::Prepared;
 pub use tree::HORIZON;

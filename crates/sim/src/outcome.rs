@@ -22,7 +22,7 @@ pub use job::{IterationRecord, JobRecord, RankWait, Span};
 pub use lengths::QueueStats;
 pub(crate) use lengths::{SUB, bin};
 pub use measurement::{Cell, CellKind, Column, Measurement};
-pub use path::{CriticalPath, LinkKind, PathLink, Until};
+pub use path::{CriticalPath, JobActivity, LinkKind, PathLink, RankActivity, Until};
 pub use recording::{Delivery, DropEvent, HoldRecord, LeftOut, Recording, WindowSample};
 pub(crate) use samples::NodeSamples;
 pub use samples::Samples;

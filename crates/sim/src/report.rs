@@ -1,5 +1,6 @@
 //! Joins what the nodes have to say into one outcome, and checks that it adds up.
 
+use crate::activity;
 use crate::config::{Config, Scheme};
 use crate::critical;
 use crate::error::SimError;
@@ -58,6 +59,7 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
     world.nodes.iter_mut().for_each(|node| node.probes_mut().report(end, &mut outcome));
     if let Some(log) = &mut outcome.blame {
         log.paths = critical::paths(&world.nodes, &outcome.jobs);
+        log.activity = activity::all(&world.nodes, &outcome.jobs, &log.paths);
     }
     probe::finish(&mut outcome, probes);
     add_flows(&mut outcome.totals, &outcome.flows);
@@ -65,6 +67,13 @@ pub(crate) fn outcome(mut world: Remains<'_>, finish: Finish) -> Result<Outcome,
         outcome.digest = digest(&outcome.flows, &outcome.jobs);
     }
     Ok(outcome)
+}
+
+impl Outcome {
+    /// Jobs as they are while a run goes on, and nothing else.
+    pub fn of_jobs(jobs: Vec<JobRecord>) -> Self {
+        Self { jobs, ..nothing(Time::ZERO, Finish::Interrupted) }
+    }
 }
 
 /// An outcome without anything in it.

@@ -7,7 +7,7 @@ use crate::engine::{Engine, Part};
 use crate::error::SimError;
 use crate::jobs;
 use crate::node::Node;
-use crate::outcome::{Finish, Outcome};
+use crate::outcome::{Finish, JobRecord, Outcome};
 use crate::report;
 use crate::shared::{Prepared, Shared};
 use crate::standstill;
@@ -38,6 +38,19 @@ pub struct Progress {
     pub flows_completed: u64,
     /// Iterations of jobs that all their ranks have ended, and all that there are.
     pub steps: (u64, u64),
+    /// The iteration of a job that ended last.
+    pub last_step: Option<StepEnd>,
+}
+
+/// An iteration of a job that all its ranks have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepEnd {
+    /// The job, by its place in the plan.
+    pub job: u32,
+    /// The iteration.
+    pub iteration: u32,
+    /// From the first rank that began it to the last that finished it.
+    pub time: Time,
 }
 
 /// Watches a run, and may stop it.
@@ -54,6 +67,16 @@ pub trait Observer {
     /// all flows and of the whole recording.
     fn wants_look(&mut self) -> bool {
         false
+    }
+
+    /// Called on the grid: whether somebody wants to see which iterations of jobs have ended.
+    fn wants_steps(&mut self) -> bool {
+        false
+    }
+
+    /// Each job with the iterations that all its ranks have ended so far.
+    fn steps_so_far(&mut self, jobs: Vec<JobRecord>) {
+        let _ = jobs;
     }
 
     /// What there is so far: flows and the recording. Everything else is empty.
@@ -149,6 +172,9 @@ impl World<'_> {
             if observer.progress(&|| self.progress()).is_break() {
                 return Finish::Interrupted;
             }
+            if observer.wants_steps() {
+                observer.steps_so_far(jobs::ended(self.nodes()));
+            }
             if observer.wants_look() {
                 observer.so_far(self.so_far());
             }
@@ -174,13 +200,15 @@ impl World<'_> {
     }
 
     fn progress(&self) -> Progress {
+        let (steps, last_step) = jobs::steps(self.nodes());
         let mut p = Progress {
             now: self.now,
             packet_hops: 0,
             events: 0,
             flows_started: 0,
             flows_completed: 0,
-            steps: jobs::steps(self.nodes()),
+            steps,
+            last_step,
         };
         for node in self.nodes() {
             p.packet_hops += node.tally().hops;

@@ -74,7 +74,7 @@ impl<'a> World<'a> {
     }
 
     /// All nodes, in no particular order.
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> + Clone {
         self.parts.iter().flat_map(|p| &p.nodes)
     }
 

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{DATA, config, plan, star};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use weir_coll::collective::{Algorithm, Operation, Plan};
 use weir_coll::training::{Model, Preset, Training, Zero};
@@ -10,8 +11,8 @@ use weir_core::{Bytes, Rate, Time};
 use weir_net::Topology;
 use weir_net::build::rail;
 use weir_sim::config::EngineConfig;
-use weir_sim::outcome::{LinkKind, Wait};
-use weir_sim::{Config, Finish, Outcome};
+use weir_sim::outcome::{JobRecord, LinkKind, Wait};
+use weir_sim::{Config, Finish, Observer, Outcome, Progress};
 use weir_traffic::{Job, Nvlink, Work};
 
 /// Ranks that are told of a message a microsecond late.
@@ -176,4 +177,54 @@ fn out_of(out: &Outcome) -> (Time, Time) {
     let first = out.jobs[0].iterations[0];
     let time = first.end.expect("it ends") - first.begin;
     (time, out.jobs[0].ideal.expect("few messages"))
+}
+
+/// Asks at every grid point which steps have ended.
+#[derive(Default)]
+struct Asking {
+    seen: Vec<Vec<JobRecord>>,
+    last: Vec<Progress>,
+}
+
+impl Observer for Asking {
+    fn progress(&mut self, look: &dyn Fn() -> Progress) -> ControlFlow<()> {
+        self.last.push(look());
+        ControlFlow::Continue(())
+    }
+
+    fn wants_steps(&mut self) -> bool {
+        true
+    }
+
+    fn steps_so_far(&mut self, jobs: Vec<JobRecord>) {
+        self.seen.push(jobs);
+    }
+}
+
+/// What is seen of steps while a run goes on is the beginning of what there is at its end, and
+/// to look changes nothing.
+#[test]
+fn steps_that_have_ended_are_seen_while_the_run_goes_on() {
+    let training = Training { pp: 2, dp: 2, steps: 4, global_batch: 4, ..Training::new(small()) };
+    let topology = star(4, "1us");
+    let mut traffic = plan(&topology, &[]);
+    let job = Job { priority: DATA, ..job(training.clone(), &topology) };
+    traffic.add_job(job.clone()).expect("a valid job");
+    let mut asking = Asking::default();
+    let out = weir_sim::run(&topology, &traffic, &config("pfc"), &mut asking).expect("a run");
+    let all = &out.jobs[0].iterations;
+    assert_eq!(all.len(), 4);
+    let seen: Vec<usize> = asking.seen.iter().map(|jobs| jobs[0].iterations.len()).collect();
+    assert!(seen.windows(2).all(|pair| pair[0] <= pair[1]), "{seen:?}");
+    assert!(seen.iter().any(|n| (1..4).contains(n)), "some in between: {seen:?}");
+    for (jobs, progress) in asking.seen.iter().zip(&asking.last) {
+        let some = &jobs[0].iterations;
+        assert_eq!(some[..], all[..some.len()]);
+        assert_eq!(progress.steps, (some.len() as u64, 4));
+        let last = some.last().map(|it| it.end.expect("it has ended") - it.begin);
+        assert_eq!(progress.last_step.map(|step| step.time), last);
+        let number = progress.last_step.map(|step| step.iteration as usize + 1);
+        assert_eq!(number.unwrap_or(0), some.len());
+    }
+    assert_eq!(run(&topology, vec![job], &config("pfc")).digest, out.digest);
 }

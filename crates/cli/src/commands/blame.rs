@@ -43,7 +43,7 @@ fn run(args: &Blame, terminal: &Terminal) -> anyhow::Result<Result<Vec<Account>,
     };
     let e = &*lineup.settings[0].experiment;
     let seed = args.seed.or_else(|| e.scenario.run.seeds.first().copied()).unwrap_or(1);
-    let Some(c) = simulate(&lineup, &[seed], 1, terminal)? else {
+    let Some(c) = simulate(&lineup, &[seed], 1, None, terminal)? else {
         return Ok(Err(Status::Interrupted));
     };
     if c.partial() {

@@ -5,11 +5,13 @@ use crate::terminal::{Terminal, print};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use weir_core::{Bytes, Time, format};
-use weir_results::run::run_alone;
-use weir_results::table::{Column, TextTable};
-use weir_scenario::Experiment;
+use weir_results::collectives::{self as report, Row, by_scheme, gigabytes, table};
+use weir_results::report::Destination;
+use weir_results::run::{Run, run_alone};
+use weir_scenario::{Experiment, Variant};
 use weir_traffic::Work;
 
 /// More sizes than this are a mistake.
@@ -26,7 +28,8 @@ for a reduce-scatter, an all-gather and an all-to-all, as in nccl-tests, in 10^9
 Examples:
   weir collectives all-reduce --sizes 1MB..64MB
   weir collectives job.toml --job gradients --sizes 1MiB..1GiB --factor 4
-  weir collectives all-reduce --set flow-control.scheme=bfc --json"
+  weir collectives all-reduce --schemes pfc,bfc --blame
+  weir collectives all-reduce --schemes pfc,ofc,bfc --out bus     bus/index.html: a line per scheme"
 )]
 pub(crate) struct Collectives {
     /// A scenario file, or the name of a built-in scenario
@@ -42,6 +45,15 @@ pub(crate) struct Collectives {
     /// The job, by its name; default: the first one with a collective
     #[arg(long, value_name = "NAME")]
     pub job: Option<String>,
+    /// Schemes to measure, separated by commas; default: that of the scenario
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub schemes: Vec<String>,
+    /// Say at each size which port is to blame for most of what the slowest iteration waited
+    #[arg(long)]
+    pub blame: bool,
+    /// Write the figure, the numbers and a page to this directory
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Change a value of the scenario: --set switch.thresholds.xoff=90KB
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub sets: Vec<String>,
@@ -50,34 +62,79 @@ pub(crate) struct Collectives {
     pub json: bool,
 }
 
-/// What was measured for one size.
-struct Row {
-    size: Bytes,
-    /// Mean over iterations.
-    time: Time,
-    /// Bytes per second.
-    algorithm: f64,
-    bus: Option<f64>,
-    ideal: Option<Time>,
-}
-
 /// `weir collectives`.
 pub(crate) fn collectives(args: &Collectives, terminal: &Terminal) -> anyhow::Result<Status> {
     let sizes = sizes(&args.sizes, args.factor)?;
     let own = load(args, &[], terminal)?;
     let place = job(&own, args.job.as_deref())?;
+    let variants = variants(&own, &args.schemes, terminal)?;
+    let out = args.out.as_deref().map(|out| Destination::check(out, &own.inputs())).transpose()?;
     let mut rows = Vec::new();
     for (i, size) in sizes.iter().enumerate() {
         terminal.note(&format!("{size}, {} of {}", i + 1, sizes.len()));
         let set = format!("job.{place}.size={}", size.get());
-        rows.push(measure(&load(args, &[set], terminal)?, place, *size)?);
+        let mut e = load(args, &[set], terminal)?;
+        e.blame = args.blame;
+        for variant in &variants {
+            rows.push(measure(&e, *variant, place, *size)?);
+        }
+    }
+    // a line of the figure, and a part of the table, is a scheme
+    let of = |row: &Row| variants.iter().position(|v| v.scheme.name == row.scheme.0);
+    rows.sort_by_key(of);
+    if let Some(out) = &out {
+        report::write(out, &own, place, &rows, &command(args))?;
     }
     let name = &own.traffic.jobs()[place].name;
     match args.json {
         true => print(&serde_json::to_string_pretty(&as_json(name, &rows))?)?,
         false => print(&text(&own, place, &rows, terminal))?,
     }
+    if let Some(out) = &out {
+        terminal.note(&format!("page: {}/index.html", out.shown().display()));
+    }
     Ok(Status::Done)
+}
+
+/// The schemes to measure.
+fn variants(
+    e: &Experiment,
+    schemes: &[String],
+    terminal: &Terminal,
+) -> anyhow::Result<Vec<Variant>> {
+    if schemes.is_empty() {
+        return Ok(vec![e.own_variant()]);
+    }
+    let seed = e.own_variant().seed;
+    let variant = |name: &String| {
+        let variant = e.variant(Some(name.trim()), None, seed);
+        variant.map_err(|problems| anyhow!("{}", problems.render(terminal.colour_errors)))
+    };
+    let mut all: Vec<Variant> = Vec::new();
+    for variant in schemes.iter().map(variant) {
+        let variant = variant?;
+        if all.iter().all(|known| known.scheme.name != variant.scheme.name) {
+            all.push(variant);
+        }
+    }
+    Ok(all)
+}
+
+/// What to type to get a page again.
+fn command(args: &Collectives) -> String {
+    let mut line = format!("weir collectives {}", format::shell_word(&args.scenario));
+    let mut add = |flag: &str, value: &str| {
+        line.push_str(&format!(" {flag} {}", format::shell_word(value)));
+    };
+    add("--sizes", &args.sizes);
+    add("--factor", &args.factor.to_string());
+    args.job.iter().for_each(|job| add("--job", job));
+    if !args.schemes.is_empty() {
+        add("--schemes", &args.schemes.join(","));
+    }
+    args.sets.iter().for_each(|set| add("--set", set));
+    let blame = if args.blame { " --blame" } else { "" };
+    format!("{line}{blame} --out DIR")
 }
 
 fn load(args: &Collectives, more: &[String], terminal: &Terminal) -> anyhow::Result<Experiment> {
@@ -120,8 +177,8 @@ fn job(e: &Experiment, name: Option<&str>) -> anyhow::Result<usize> {
     }
 }
 
-fn measure(e: &Experiment, place: usize, size: Bytes) -> anyhow::Result<Row> {
-    let run = run_alone(e, e.own_variant(), &AtomicBool::new(false))?;
+fn measure(e: &Experiment, variant: Variant, place: usize, size: Bytes) -> anyhow::Result<Row> {
+    let run = run_alone(e, variant, &AtomicBool::new(false))?;
     let (job, record) = (&e.traffic.jobs()[place], &run.outcome.jobs[place]);
     let times = record.iterations.iter().map(|it| Some(it.end? - it.begin));
     let times: Option<Vec<Time>> = times.collect();
@@ -139,60 +196,59 @@ fn measure(e: &Experiment, place: usize, size: Bytes) -> anyhow::Result<Row> {
         Work::Collective(plan) => plan.operation.bus_factor(plan.ranks),
         _ => None,
     };
-    Ok(Row { size, time, algorithm, bus: factor.map(|f| f * algorithm), ideal: record.ideal })
+    let (name, title) = (variant.scheme.name, variant.scheme.title);
+    Ok(Row {
+        scheme: (name, title),
+        size,
+        time,
+        algorithm,
+        bus: factor.map(|f| f * algorithm),
+        ideal: record.ideal,
+        blame: blame(e, &run, place),
+    })
 }
 
-/// Decimals as in nccl-tests.
-fn gigabytes(bytes_per_second: f64) -> String {
-    format!("{:.2}", bytes_per_second / 1e9)
+/// The port to blame for most of what the slowest iteration of a job waited.
+fn blame(e: &Experiment, run: &Run, place: usize) -> Option<(String, Time)> {
+    let paths = run.blames(e)?.paths.iter().filter(|p| p.job as usize == place);
+    let longest = paths.rev().max_by_key(|p| p.span.1 - p.span.0)?;
+    let (at, time) = longest.culprit()?;
+    Some((e.topology.port_label(at.node, at.port), time))
 }
 
-fn micros(time: Time) -> String {
-    format!("{:.2}", time.as_ps() as f64 / 1e6)
-}
-
-fn average(rows: &[Row]) -> f64 {
+fn average(rows: &[&Row]) -> f64 {
     rows.iter().filter_map(|r| r.bus).sum::<f64>() / rows.len().max(1) as f64
 }
 
 fn text(e: &Experiment, place: usize, rows: &[Row], terminal: &Terminal) -> String {
     let job = &e.traffic.jobs()[place];
     let Work::Collective(plan) = &job.work else { return String::new() };
-    let scheme = e.own_variant().scheme.name;
-    let mut t = TextTable::new(vec![
-        Column::numbers("size (B)", 20),
-        Column::numbers("time (us)", 19),
-        Column::numbers("algbw (GB/s)", 18),
-        Column::numbers("busbw (GB/s)", 20),
-        Column::numbers("alone (us)", 10),
-        Column::numbers("slowdown", 15),
-    ]);
-    for row in rows {
-        let slowdown = row.ideal.filter(|t| *t > Time::ZERO);
-        let slowdown = slowdown.map(|ideal| row.time.as_ps() as f64 / ideal.as_ps() as f64);
-        t.row(vec![
-            row.size.get().to_string(),
-            micros(row.time),
-            gigabytes(row.algorithm),
-            row.bus.map_or_else(String::new, gigabytes),
-            row.ideal.map_or_else(String::new, micros),
-            format::or_dash(slowdown, format::significant),
-        ]);
-    }
+    let schemes = by_scheme(rows);
+    let names: Vec<&str> = schemes.iter().map(|((name, _), _)| *name).collect();
+    let scheme = names.join(", ");
+    let t = table(rows);
     let (name, operation, algorithm) = (&job.name, plan.operation.name(), plan.algorithm.name());
     let head = format!("  {name}: {operation}, {algorithm}, {} ranks, {scheme}", plan.ranks);
     let table = t.render(terminal.out.width, terminal.out.colour);
-    format!("{head}\n\n{table}\n\n  Avg bus bandwidth: {} GB/s", gigabytes(average(rows)))
+    let average = |((_, title), rows): &((&str, &str), Vec<&Row>)| {
+        let of = if schemes.len() > 1 { format!(" under {title}") } else { String::new() };
+        format!("  Avg bus bandwidth{of}: {} GB/s", gigabytes(average(rows)))
+    };
+    let averages: Vec<String> = schemes.iter().map(average).collect();
+    format!("{head}\n\n{table}\n\n{}", averages.join("\n"))
 }
 
 fn as_json(name: &str, rows: &[Row]) -> Value {
     let row = |r: &Row| {
         json!({
+            "scheme": r.scheme.0,
             "size": r.size.get(),
             "time_ps": r.time.as_ps(),
             "algorithm_bytes_per_second": r.algorithm,
             "bus_bytes_per_second": r.bus,
             "ideal_ps": r.ideal.map(Time::as_ps),
+            "to_blame": r.blame.as_ref().map(|(port, _)| port),
+            "to_blame_ps": r.blame.as_ref().map(|(_, time)| time.as_ps()),
         })
     };
     let rows: Vec<Value> = rows.iter().map(row).collect();

@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use weir_core::format;
 use weir_results::blame::Account;
 use weir_results::compare::{self, Figures, View};
@@ -17,8 +18,8 @@ use weir_results::comparison::Comparison;
 use weir_results::describe;
 use weir_results::lineup::{BlameWish, Lineup, Otherwise, Request};
 use weir_results::report;
-use weir_results::report::{Content, Destination, Formats};
-use weir_results::run::{Failed, Failure, Meter, run_each};
+use weir_results::report::{Content, Destination, Formats, StepFiles};
+use weir_results::run::{Failed, Failure, Journal, Meter, run_each};
 use weir_results::run_text;
 use weir_results::table;
 use weir_scenario::Experiment;
@@ -61,9 +62,10 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     note_threads(e, setting.with_seed(seeds[0]), terminal);
     // several seeds at a time, unless each of them is to use several threads itself
     let jobs = if e.engine == EngineConfig::default() { cores() } else { 1 };
+    let journal = journal(&lineup, &seeds, out.as_ref());
     let done = match &args.log {
         Some(file) => logged(file, args, &lineup, &seeds, terminal).map(Some)?,
-        None => simulate(&lineup, &seeds, jobs, terminal)?,
+        None => simulate(&lineup, &seeds, jobs, kept(&journal), terminal)?,
     };
     let Some(c) = done else {
         return Ok(Status::Interrupted);
@@ -80,6 +82,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> anyhow::Result<Status>
     // results are saved first: the reader of the output may stop at any time (`| head`)
     let recorded = record::recordings(&c, &args.record);
     let saved = save(&c, out.as_ref(), formats, &command, &recorded)?;
+    journal.iter().for_each(|journal| journal.remove());
     if let Some(directory) = &saved {
         record::tell(&recorded, directory, terminal);
     }
@@ -196,7 +199,8 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         (None, None) => e.scenario.run.seeds.clone(),
     };
     let jobs = args.jobs.unwrap_or_else(cores);
-    let Some(c) = simulate(&lineup, &seeds, jobs, terminal)? else {
+    let journal = journal(&lineup, &seeds, out.as_ref());
+    let Some(c) = simulate(&lineup, &seeds, jobs, kept(&journal), terminal)? else {
         return Ok(Status::Interrupted);
     };
     let list = |all: &[String]| (!all.is_empty()).then(|| all.join(","));
@@ -213,6 +217,7 @@ pub(crate) fn compare(args: &Compare, terminal: &Terminal) -> anyhow::Result<Sta
         + &args.record.words();
     let recorded = record::recordings(&c, &args.record);
     let saved = save(&c, out.as_ref(), formats, &command, &recorded)?;
+    journal.iter().for_each(|journal| journal.remove());
     if let Some(directory) = &saved {
         record::tell(&recorded, directory, terminal);
     }
@@ -277,6 +282,21 @@ pub(super) fn destination(
     Ok(Some(found))
 }
 
+/// Where the iterations of jobs are written while runs go on.
+fn journal(lineup: &Lineup, seeds: &[u64], out: Option<&Destination>) -> Option<Arc<StepFiles>> {
+    /// Who looks into the files does not look more often.
+    const EVERY: Duration = Duration::from_secs(2);
+    if lineup.settings.iter().all(|s| s.experiment.traffic.jobs().is_empty()) {
+        return None;
+    }
+    let labels = lineup.settings.iter().flat_map(|s| seeds.iter().map(|_| s.label.clone()));
+    StepFiles::new(out?, labels.collect(), EVERY).map(Arc::new)
+}
+
+fn kept(journal: &Option<Arc<StepFiles>>) -> Option<Arc<dyn Journal>> {
+    journal.as_ref().map(|journal| Arc::clone(journal) as Arc<dyn Journal>)
+}
+
 /// Runs all rows with all seeds; `None` when it was interrupted before there was anything. Runs
 /// that
 /// fail are part of the result as long as there are others.
@@ -284,6 +304,7 @@ pub(super) fn simulate<'a>(
     lineup: &'a Lineup,
     seeds: &[u64],
     jobs: usize,
+    journal: Option<Arc<dyn Journal>>,
     terminal: &Terminal,
 ) -> anyhow::Result<Option<Comparison<'a>>> {
     let mut all: Vec<(usize, &Experiment, Variant)> = Vec::new();
@@ -291,7 +312,7 @@ pub(super) fn simulate<'a>(
         all.extend(seeds.iter().map(|&s| (row, &*setting.experiment, setting.with_seed(s))));
     }
     let jobs_to_do: Vec<(&Experiment, Variant)> = all.iter().map(|(_, e, v)| (*e, *v)).collect();
-    let meter = Meter::new(all.len());
+    let meter = Meter::new(all.len()).with_journal(journal);
     let results = with_interrupt(&meter, || {
         let name = &lineup.base.scenario.name;
         watch(name, &meter, terminal, || run_each(&jobs_to_do, jobs, &meter))

@@ -210,6 +210,14 @@ impl<'a> Frame<'a> {
         self.plot.x + self.plot.w * self.panel.up.at(value)
     }
 
+    /// How many names or rows there are.
+    pub(super) fn row_count(&self) -> usize {
+        match &self.panel.across {
+            Across::Values(_) => 0,
+            Across::Names { names, .. } | Across::Rows { names } => names.len(),
+        }
+    }
+
     pub(super) fn draw(&self, scene: &mut Scene) {
         match &self.panel.across {
             Across::Rows { names } => {

@@ -2,6 +2,7 @@
 
 use super::clip;
 use super::frame::{Frame, note};
+use super::rows;
 use crate::axis::show;
 use crate::figure::{Across, Bar, BoxPlot, Point, Series, Shape};
 use crate::font::Weight;
@@ -39,7 +40,8 @@ pub(super) fn draw(frame: &Frame<'_>, scene: &mut Scene) {
                 }
                 lane += 1;
             }
-            Shape::Spans(rows) => spans(frame, scene, series, rows),
+            Shape::Spans(rows) => rows::spans(frame, scene, series, rows),
+            Shape::Chain(links) => rows::chain(frame, scene, series, links),
             Shape::Boxes(all) => {
                 for (i, five) in all.iter().enumerate() {
                     let Some(five) = five else { continue };
@@ -54,16 +56,16 @@ pub(super) fn draw(frame: &Frame<'_>, scene: &mut Scene) {
 
 /// Which part of the axis across something has.
 #[derive(Clone, Copy)]
-struct Slot {
-    name: usize,
-    names: usize,
-    lane: usize,
-    lanes: usize,
+pub(super) struct Slot {
+    pub(super) name: usize,
+    pub(super) names: usize,
+    pub(super) lane: usize,
+    pub(super) lanes: usize,
 }
 
 impl Slot {
     /// Begin and width along an axis of this length, with some air between names.
-    fn along(self, length: f64) -> (f64, f64) {
+    pub(super) fn along(self, length: f64) -> (f64, f64) {
         let slot = length / self.names.max(1) as f64;
         let lane = slot * 0.8 / self.lanes as f64;
         let air = if self.lanes > 1 { lane * 0.08 } else { lane * 0.12 };
@@ -200,35 +202,6 @@ fn steps(frame: &Frame<'_>, scene: &mut Scene, series: &Series, points: &[(f64, 
     }
     polyline(scene, series, &path, frame.size.line);
     sparse_markers(frame, scene, series.style, &path, i);
-}
-
-/// Stretches of rows, one path for all; those that touch on the screen are joined.
-fn spans(frame: &Frame<'_>, scene: &mut Scene, series: &Series, rows: &[Vec<(f64, f64)>]) {
-    let mut path = Vec::new();
-    for (i, spans) in rows.iter().enumerate() {
-        let slot = Slot { name: i, names: rows.len(), lane: 0, lanes: 1 };
-        let (begin, height) = slot.along(frame.plot.h);
-        let (top, bottom) = (frame.plot.y + begin, frame.plot.y + begin + height);
-        let mut boxes: Vec<(f64, f64)> = Vec::new();
-        for &(from, to) in spans {
-            let (a, b) = (frame.along(from), frame.along(to).max(frame.along(from) + 0.5));
-            match boxes.last_mut() {
-                Some(last) if a - last.1 < 0.3 => last.1 = last.1.max(b),
-                _ => boxes.push((a, b)),
-            }
-        }
-        for (a, b) in boxes {
-            path.extend([
-                Step::Move(a, top),
-                Step::Line(b, top),
-                Step::Line(b, bottom),
-                Step::Line(a, bottom),
-                Step::Close,
-            ]);
-        }
-    }
-    let fill = Some((series.style.paint, series.style.fill.opacity()));
-    scene.push(Item::Path { steps: path, stroke: None, fill, title: series.name.clone() });
 }
 
 /// A bar that stands.

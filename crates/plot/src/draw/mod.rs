@@ -2,6 +2,7 @@
 
 mod frame;
 mod marks;
+mod rows;
 
 use crate::figure::{Across, Figure, Layout, Panel, Series, Shape};
 use crate::font::{self, Weight};
@@ -149,7 +150,7 @@ fn clip(text: &str, size: f64, weight: Weight, room: f64) -> String {
 fn legend_entries(figure: &Figure) -> Vec<(&str, Style, bool)> {
     let mut entries: Vec<(&str, Style, bool)> = Vec::new();
     for s in figure.panels.iter().flat_map(|p| &p.series) {
-        let line = matches!(s.shape, Shape::Line(_) | Shape::Steps(_));
+        let line = matches!(s.shape, Shape::Line(_) | Shape::Steps(_) | Shape::Chain(_));
         let entry = (s.name.as_str(), s.style, line);
         if !s.name.is_empty() && !entries.contains(&entry) {
             entries.push(entry);

@@ -1,7 +1,7 @@
 use super::marks::thin;
 use super::*;
 use crate::axis::Axis;
-use crate::figure::{Bar, BoxPlot, Point, Rule};
+use crate::figure::{Bar, BoxPlot, Link, Point, Rule};
 use crate::scene::Step;
 use crate::style::Paint;
 use weir_core::Unit;
@@ -353,4 +353,51 @@ fn figures_without_data_are_drawn_empty() {
     empty.panels.clear();
     assert!(scene(&empty, &Size::PAGE).height < 50.0);
     assert_eq!(empty.csv(), "\n");
+}
+
+/// A chain to and fro between the first and the last row.
+fn chained(links: usize) -> Figure {
+    let link = |i: usize| Link {
+        name: format!("link {i}"),
+        from: ((i % 2) as f64 * 4.0, i as f64 * 1e6),
+        to: (((i + 1) % 2) as f64 * 4.0, (i + 1) as f64 * 1e6),
+        note: format!("note {i}"),
+    };
+    let chain = Shape::Chain((0..links).map(link).collect());
+    let mut figure = spans(5);
+    figure.panels[0].series.push(Series {
+        name: "chain".into(),
+        style: Style::new(2, 0),
+        shape: chain,
+    });
+    figure
+}
+
+fn titles(figure: &Figure) -> Vec<String> {
+    let title = |item: &Item| match item {
+        Item::Path { title, .. } if !title.is_empty() => Some(title.clone()),
+        _ => None,
+    };
+    scene(figure, &Size::PAGE).items.iter().filter_map(title).collect()
+}
+
+#[test]
+fn a_chain_has_its_words_and_a_long_one_is_one_line() {
+    let few = titles(&chained(10));
+    assert!((0..10).all(|i| few.contains(&format!("note {i}"))), "{few:?}");
+    let many = titles(&chained(1000));
+    assert_eq!(many.iter().filter(|t| *t == "chain").count(), 1);
+    assert!(!many.iter().any(|t| t.starts_with("note")));
+    let table = chained(3).table(60);
+    assert!(table.rows.iter().any(|row| row.contains(&"link 2".to_owned())), "{table:?}");
+    assert!(scene(&chained(10), &Size::COLUMN).clashes().is_empty());
+}
+
+/// The first stretch is from 0 to 1 us.
+#[test]
+fn a_stretch_says_when_it_was_and_how_long() {
+    let all = titles(&spans(2));
+    assert!(all.contains(&"root: from 0.000 us, for 1.00 us".to_owned()), "{all:?}");
+    assert_eq!(all.len(), 2 * 2 * 30);
+    assert_eq!(titles(&spans(20)), ["passed on", "root"], "too many to have words each");
 }

@@ -153,7 +153,9 @@ impl Account {
                 time: c.time,
             }));
         }
-        let open = run.outcome.flows.iter().count() as u64 - flows.len() as u64;
+        // queue pairs of jobs have no end
+        let all = run.outcome.flows.iter().filter(|f| !f.is_queue_pair()).count() as u64;
+        let open = all.saturating_sub(flows.len() as u64);
         let title = format!("{} · {} · seed {}", e.scenario.name, run.label, run.variant.seed);
         let views = views::json(e, run);
         Some(Self { title, flows, open, shares, culprits, views })

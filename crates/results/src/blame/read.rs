@@ -91,8 +91,18 @@ fn flows(directory: &Path) -> Result<Vec<RunFlows>, String> {
     let names = runs(&t)?;
     let mut order = names.clone();
     order.dedup();
-    let mut rows = by_run(names, (0..id.len()).map(row).collect());
-    Ok(order.into_iter().filter_map(|run| Some((run.clone(), rows.remove(&run)?))).collect())
+    // queue pairs of jobs have no end
+    let own = |i: &usize| !is_queue_pair(&id[*i]);
+    let (names, own) = (0..id.len()).filter(own).map(|i| (names[i].clone(), row(i))).unzip();
+    let mut rows = by_run(names, own);
+    let of = |run: (String, String)| (run.clone(), rows.remove(&run).unwrap_or_default());
+    Ok(order.into_iter().map(of).collect())
+}
+
+/// Whether a flow is a queue pair of a job, by its name: these are numbered from 2^31 on.
+fn is_queue_pair(name: &str) -> bool {
+    let number = name.rsplit_once('.').and_then(|(_, number)| number.parse::<u64>().ok());
+    number.is_some_and(|number| number >= 1 << 31)
 }
 
 fn shares(directory: &Path) -> Result<ByRun<ShareRow>, String> {

@@ -13,6 +13,8 @@ use weir_core::percentile::{P50, P95, P99};
 pub struct ClassSummary {
     /// Flows that started, all seeds together.
     pub flows: u64,
+    /// Queue pairs of jobs among them, which have no end.
+    pub queue_pairs: u64,
     /// Flows that completed.
     pub completed: u64,
     /// The most flows in one run.
@@ -54,6 +56,11 @@ impl ClassSummary {
         Estimate::new(&group.runs.iter().filter_map(of_run).collect::<Vec<_>>())
     }
 
+    /// Flows that started, without the queue pairs of jobs.
+    pub fn own_flows(&self) -> u64 {
+        self.flows - self.queue_pairs
+    }
+
     /// Sums up a class (or all) over the runs of a scheme.
     pub fn new(group: &Group<'_>, class: Option<ClassId>) -> Self {
         Self::of(group, Selection::of_class(class))
@@ -67,6 +74,7 @@ impl ClassSummary {
         };
         Self {
             flows: runs.iter().map(|s| s.flows).sum(),
+            queue_pairs: runs.iter().map(|s| s.queue_pairs).sum(),
             completed: runs.iter().map(|s| s.completed).sum(),
             most: runs.iter().map(|s| s.flows).max().unwrap_or(0),
             fct_mean: estimate(&|s| s.fct.mean()),

@@ -3,6 +3,7 @@
 mod classes;
 mod notes;
 mod signal;
+pub(crate) mod steps;
 mod story;
 
 pub use classes::ClassSummary;

@@ -2,6 +2,7 @@
 
 use super::classes::ClassSummary;
 use super::notes::circle;
+use super::steps;
 use super::{Comparison, Group};
 use crate::findings::Selection;
 use crate::run::Run;
@@ -14,7 +15,14 @@ use weir_sim::outcome::Finish;
 pub fn answer(c: &Comparison<'_>) -> String {
     let Some(first) = c.groups.first() else { return "Nothing was run.".into() };
     let found = deadlock(c).or_else(|| victim(c, first)).or_else(|| loss(c));
-    let mut text = found.unwrap_or_else(|| completion(c));
+    let flows = c.groups.iter().any(|g| ClassSummary::new(g, None).own_flows() > 0);
+    let mut text = match (found, steps::sentence(c)) {
+        (Some(found), Some(jobs)) => format!("{found} {jobs}"),
+        (Some(found), None) => found,
+        (None, Some(jobs)) if flows => format!("{jobs} {}", completion(c)),
+        (None, Some(jobs)) => jobs,
+        (None, None) => completion(c),
+    };
     if let Some(note) = c.partial_note() {
         text = format!("{note}. {text}");
     }
@@ -227,7 +235,7 @@ fn completion(c: &Comparison<'_>) -> String {
             format!(
                 "{} of {} completed under {}, in {} on average.",
                 format::count(all.completed),
-                format::plural(all.flows, "flow"),
+                format::plural(all.own_flows(), "flow"),
                 only.label,
                 format::time_ps(*fct)
             )

@@ -85,11 +85,12 @@ fn throughput(flow: &FlowRecord) -> Option<f64> {
 }
 
 impl ClassStats {
-    /// How many completed, in text: queue pairs cannot, so of them it says nothing.
-    pub fn done(&self) -> String {
-        match self.queue_pairs == self.flows && self.flows > 0 {
-            true => "-".to_owned(),
-            false => weir_core::format::count(self.completed),
+    /// How many flows there are and how many of them completed, in text: queue pairs are none.
+    pub fn counts(&self) -> [String; 2] {
+        let own = self.flows - self.queue_pairs;
+        match own == 0 && self.queue_pairs > 0 {
+            true => ["-".to_owned(), "-".to_owned()],
+            false => [own, self.completed].map(weir_core::format::count),
         }
     }
 

@@ -13,7 +13,7 @@ pub use blame::{Blamed, Blames, Certainty, Culprit, Fault, Part, Share};
 pub(crate) use classes::KnownStats;
 pub use classes::{ClassStats, Selection};
 pub use hottest::{hottest_port, port_record};
-pub use paths::{BlamedLink, PathBlame, PathPart, PathShare};
+pub use paths::{BlamedLink, BlamedPort, PathBlame, PathPart, PathShare};
 pub use pauses::{Hold, PauseNode, PauseTree, innocent_holds};
 pub(crate) use pauses::{chain, holds, within};
 pub use queues::{Distribution, PortKind, Queues};

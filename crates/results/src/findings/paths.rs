@@ -132,6 +132,18 @@ pub struct BlamedLink {
     pub culprits: Vec<Culprit>,
 }
 
+/// A port that is to blame for a part of a critical path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlamedPort {
+    /// Which.
+    pub at: PortAt,
+    /// For how long in all.
+    pub time: Time,
+    /// For how much of that by pauses that began there; the rest are its queue, losses, and waits
+    /// for congestion control.
+    pub paused: Time,
+}
+
 /// The critical path of an iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathBlame {
@@ -157,20 +169,33 @@ impl PathBlame {
         shares.filter(|s| s.part == part).map(|s| s.time).sum()
     }
 
-    /// The port that is to blame for most of the time that a lone message would not have waited,
-    /// and for how long: where pauses began, or else where packets were queued.
-    pub fn culprit(&self) -> Option<(PortAt, Time)> {
-        let mut ports: Vec<(PortAt, Time)> = Vec::new();
+    /// The ports that are to blame for time that a lone message would not have waited, the worst
+    /// first: where pauses began, or else where packets were queued.
+    pub fn ports(&self) -> Vec<BlamedPort> {
+        let mut ports: Vec<BlamedPort> = Vec::new();
         let shares = self.links.iter().flat_map(|link| &link.shares);
         for share in shares.filter(|s| s.part.is_waiting()) {
-            let Some(port) = share.root.or(share.at) else { continue };
-            match ports.iter_mut().find(|(known, _)| *known == port) {
-                Some((_, time)) => *time += share.time,
-                None => ports.push((port, share.time)),
+            let Some(at) = share.root.or(share.at) else { continue };
+            let known = match ports.iter().position(|p| p.at == at) {
+                Some(known) => known,
+                None => {
+                    ports.push(BlamedPort { at, time: Time::ZERO, paused: Time::ZERO });
+                    ports.len() - 1
+                }
+            };
+            ports[known].time += share.time;
+            if share.root.is_some() {
+                ports[known].paused += share.time;
             }
         }
         // of equal ones the first
-        ports.into_iter().rev().max_by_key(|(_, time)| *time)
+        ports.sort_by_key(|p| std::cmp::Reverse(p.time));
+        ports
+    }
+
+    /// The worst of them, and for how long.
+    pub fn culprit(&self) -> Option<(PortAt, Time)> {
+        self.ports().first().map(|p| (p.at, p.time))
     }
 }
 

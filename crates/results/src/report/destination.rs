@@ -30,30 +30,33 @@ pub const MARK: &str = ".weir-results";
 
 const MARK_TEXT: &str = "Results of weir. A later run with the same --out replaces this directory.";
 
-/// Everything that may be in a result directory, the mark and tables of probes aside; tables of
-/// interrupted runs are called `flows.partial.csv` and so on.
-const OURS: [&str; 22] = [
+/// The tables that may be in a result directory, as CSV and as Parquet; those of interrupted runs
+/// are called `flows.partial.csv` and so on.
+const TABLES: [&str; 13] = [
+    "flows",
+    "ports",
+    "queues",
+    "pauses",
+    "pause-edges",
+    "victims",
+    "series",
+    "collectives",
+    "steps",
+    "critical-path",
+    "blame",
+    "culprits",
+    "bus-bandwidth",
+];
+
+/// Everything else that may be there, the mark and tables of probes aside.
+const OURS: [&str; 8] = [
     "live.json",
     "summary.json",
-    "flows.csv",
-    "ports.csv",
-    "queues.csv",
-    "pauses.csv",
-    "pause-edges.csv",
-    "collectives.csv",
-    "victims.csv",
-    "series.csv",
-    "flows.parquet",
-    "ports.parquet",
-    "queues.parquet",
-    "pauses.parquet",
-    "pause-edges.parquet",
-    "collectives.parquet",
-    "victims.parquet",
-    "series.parquet",
+    "blame.json",
     "perf.json",
     "scenario.toml",
     "index.html",
+    "bus-bandwidth.svg",
     RECORDING,
 ];
 
@@ -78,6 +81,11 @@ impl State {
             Self::Complete => "complete",
             Self::Partial => "interrupted",
         }
+    }
+
+    /// What the [`MARK`] says.
+    pub(super) fn mark(self) -> String {
+        format!("{MARK_TEXT}\n{}\n", self.word())
     }
 }
 
@@ -118,6 +126,11 @@ impl Destination {
     /// As the user named it.
     pub fn shown(&self) -> &Path {
         &self.shown
+    }
+
+    /// The same without symbolic links.
+    pub(super) fn real(&self) -> &Path {
+        &self.real
     }
 
     /// The name of the scenario whose results are there already, if any are.
@@ -169,6 +182,11 @@ impl Destination {
         WriteError { path: self.shown.clone(), source }
     }
 
+    /// Makes `files` the content of the directory: complete results of another kind than runs.
+    pub fn write_files(&self, files: Vec<(String, Content<'_>)>) -> Result<(), WriteError> {
+        self.replace_with(files, State::Complete)
+    }
+
     /// Makes `files` and the mark the content of the directory. When that fails at the end, what
     /// was written stays where it is and the error names the place.
     pub(super) fn replace_with(
@@ -181,7 +199,7 @@ impl Destination {
         fs::create_dir_all(parent).map_err(|e| self.error(e))?;
         let _ = fs::remove_dir_all(&fresh);
         fs::create_dir(&fresh).map_err(|e| self.error(e))?;
-        let mark = format!("{MARK_TEXT}\n{}\n", state.word());
+        let mark = state.mark();
         let mark: Content<'_> = Box::new(|to| to.write_all(mark.as_bytes()));
         for (name, content) in files.into_iter().chain([(MARK.to_owned(), mark)]) {
             let path = fresh.join(name);
@@ -241,7 +259,9 @@ fn refuse<T>(kind: ErrorKind, what: impl Into<String>) -> io::Result<T> {
 
 /// Whether a file of this name is a result.
 fn ours(name: &str) -> bool {
-    let known = OURS.contains(&name.replace(".partial.", ".").as_str());
+    let plain = name.replace(".partial.", ".");
+    let table = |ending: &str| plain.strip_suffix(ending).is_some_and(|n| TABLES.contains(&n));
+    let known = OURS.contains(&&*plain) || table(".csv") || table(".parquet");
     name == MARK || known || probe_tables::is_file(name)
 }
 

@@ -10,7 +10,7 @@ const BETWEEN: usize = 2;
 
 /// A table; one that is too wide for a page is broken between groups of columns, and every part
 /// begins with the names of the rows.
-pub(crate) fn html_table(t: &TextTable) -> String {
+pub fn html_table(t: &TextTable) -> String {
     let used = |i: usize| t.rows.iter().any(|row| row.get(i).is_some_and(|cell| !cell.is_empty()));
     let shown: Vec<usize> = (0..t.columns.len()).filter(|&i| used(i)).collect();
     parts(t, &shown).iter().map(|part| table_of(t, part)).collect()

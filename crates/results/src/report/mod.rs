@@ -6,7 +6,9 @@ mod destination;
 mod directory;
 pub mod figures;
 pub mod html;
+mod job_section;
 mod job_tables;
+mod journal;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -19,6 +21,7 @@ mod tables;
 pub use destination::{Content, Destination, MARK, State, WriteError};
 pub(crate) use directory::json_text;
 pub use directory::{Formats, write};
+pub use journal::StepFiles;
 pub use page::page;
 pub use page::{CSS as PAGE_CSS, SCRIPT as PAGE_SCRIPT, figure_style};
 #[cfg(feature = "parquet")]

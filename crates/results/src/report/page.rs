@@ -2,7 +2,7 @@
 
 use super::figures::look::looks;
 use super::html::{data_table, figure, html_table, topology_figure};
-use super::{deadlocks, figures, pause_section, probe_tables};
+use super::{deadlocks, figures, job_section, pause_section, probe_tables};
 use crate::compare::{self, Figures, View};
 use crate::comparison::{Comparison, answer};
 use crate::describe;
@@ -32,6 +32,7 @@ pub fn page(c: &Comparison<'_>, command: &str) -> String {
     let numbers = Figures::new(c);
     let mut sections = vec![
         ("results", "Results", results(c, &numbers)),
+        ("jobs", "Jobs: steps and what set their end", job_section::section(c)),
         ("completion", "Completion times", completion(c)),
         ("queues", "Queues and memory", queues(c, &numbers)),
         ("pauses", "Pauses: which port paused which", pauses(c)),
@@ -177,6 +178,10 @@ fn completion(c: &Comparison<'_>) -> String {
     const MOST_OPEN: usize = 12;
     let figures: String = figures::completion(c).iter().map(figure).collect();
     let [times, slowdowns] = compare::percentiles(c);
+    // queue pairs of jobs have no completion times
+    if times.rows.is_empty() {
+        return figures;
+    }
     let open = if times.rows.len() <= MOST_OPEN { " open" } else { "" };
     let interval = match c.seeds() > 1 {
         true => "<p class=\"soft\">Means over seeds, with 95 % confidence intervals.</p>\n",

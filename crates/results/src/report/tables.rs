@@ -149,6 +149,20 @@ pub(super) fn tables<'a>(c: &'a Comparison<'_>) -> Vec<Table<'a>> {
     all
 }
 
+/// The tables of jobs of a run as CSV: what they are called, and what they say.
+pub(super) fn job_files(e: &Experiment, run: &Run) -> io::Result<Vec<(&'static str, Vec<u8>)>> {
+    let rows = || job_tables::iterations(e, run).map(|it| Of { e, run, it });
+    let mut files = Vec::new();
+    for (name, columns) in
+        [("steps", job_tables::step_columns()), ("collectives", job_tables::columns())]
+    {
+        let mut text = Vec::new();
+        Table::new(name, columns, rows()).write_csv(&mut text)?;
+        files.push((name, text));
+    }
+    Ok(files)
+}
+
 /// Whether runs of a comparison kept where completion times went.
 pub(super) fn keeps_blame(c: &Comparison<'_>) -> bool {
     c.runs().any(|run| run.outcome.blame.is_some())

@@ -151,6 +151,8 @@ pub struct BlameLog {
     pub waited_for: Vec<(FlowId, NodeId, PortId, i64)>,
     /// What set the end of each iteration of each job.
     pub paths: Vec<super::CriticalPath>,
+    /// What ranks of each job did in its longest iteration.
+    pub activity: Vec<super::JobActivity>,
     /// What nodes reported and is not put together yet.
     pub(crate) raw: Vec<crate::probe::blame::Piece>,
 }

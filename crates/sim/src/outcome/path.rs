@@ -73,3 +73,38 @@ pub enum Until {
     /// It was acknowledged.
     Acked,
 }
+
+/// What ranks of a job did during the longest of its iterations; of equally long ones the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobActivity {
+    /// The job, by its place in the plan.
+    pub job: u32,
+    /// The iteration.
+    pub iteration: u32,
+    /// When it began, and when it ended.
+    pub span: (Time, Time),
+    /// How many ranks the job has.
+    pub all: u32,
+    /// Some of them, in order: those on which the critical path is longest, the others evenly
+    /// spread.
+    pub ranks: Vec<RankActivity>,
+    /// Gaps that are not longer than this are closed.
+    pub closed: Time,
+}
+
+/// What a rank did during an iteration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankActivity {
+    /// The rank.
+    pub rank: u32,
+    /// Its host.
+    pub host: NodeId,
+    /// When it computed, from and to; in order, without overlaps.
+    pub computing: Vec<(Time, Time)>,
+    /// When a message that it had posted had not left yet.
+    pub sending: Vec<(Time, Time)>,
+    /// For how long it computed, gaps left out.
+    pub computed: Time,
+    /// For how long it sent and did not compute, gaps left out.
+    pub sent: Time,
+}

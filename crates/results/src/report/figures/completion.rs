@@ -12,7 +12,7 @@ use weir_plot::{
 use weir_sim::outcome::FlowRecord;
 
 /// A figure with more panels than this has no room for them; classes are in order of importance.
-const MOST_PANELS: usize = 6;
+pub(super) const MOST_PANELS: usize = 6;
 
 /// What a bar shows of a class: the mean, and the largest.
 type Reading = fn(&ClassSummary) -> (Option<Estimate>, Option<f64>);
@@ -25,9 +25,10 @@ fn bars(c: &Comparison<'_>, label: &str, unit: Unit, reading: Reading) -> Vec<Pa
         let bar = |(g, look): (&Group<'_>, &super::look::Look)| {
             let s = ClassSummary::new(g, Some(class));
             let (mean, whisker) = reading(&s);
-            let unfinished = match (unit, s.flows - s.completed) {
+            let flows = s.own_flows();
+            let unfinished = match (unit, flows - s.completed) {
                 (Unit::Rate, _) | (_, 0) => String::new(),
-                (_, n) => format!("({n} of {} unfinished)", s.flows),
+                (_, n) => format!("({n} of {flows} unfinished)"),
             };
             let bar = Bar {
                 value: mean.map(|e| e.mean),
@@ -36,7 +37,7 @@ fn bars(c: &Comparison<'_>, label: &str, unit: Unit, reading: Reading) -> Vec<Pa
                 style: Some(look.style),
                 note: unfinished,
             };
-            (s.flows > 0).then_some(bar)
+            (flows > 0).then_some(bar)
         };
         let bars: Vec<Option<Bar>> = c.groups.iter().zip(&looks).map(bar).collect();
         let all = || bars.iter().flatten();
@@ -63,14 +64,14 @@ fn bars(c: &Comparison<'_>, label: &str, unit: Unit, reading: Reading) -> Vec<Pa
 }
 
 /// What to add to a caption when there are several seeds.
-fn seeds_note(c: &Comparison<'_>, what: &str) -> String {
+pub(super) fn seeds_note(c: &Comparison<'_>, what: &str) -> String {
     match c.seeds() {
         0 | 1 => String::new(),
         n => format!(" Mean over {n} seeds; {what} are 95 % confidence intervals."),
     }
 }
 
-fn figure(id: &str, title: &str, caption: String, panels: Vec<Panel>) -> Option<Figure> {
+pub(super) fn figure(id: &str, title: &str, caption: String, panels: Vec<Panel>) -> Option<Figure> {
     let (id, title) = (id.to_owned(), title.to_owned());
     (!panels.is_empty()).then_some(Figure { id, title, caption, panels, layout: Layout::Grid })
 }

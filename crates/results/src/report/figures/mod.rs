@@ -5,6 +5,8 @@ mod export;
 pub mod look;
 mod pauses;
 mod queues;
+mod ranks;
+mod steps;
 mod time;
 
 pub use export::{Format, Size};
@@ -36,11 +38,17 @@ pub const FIGURES: &[(&str, &str)] = &[
     ("queues-core", "the same: core ports"),
     ("queues-other", "the same: ports between switches of a network without layers"),
     ("buffers", "share of time with more memory in use, per switch"),
+    ("step-time", "mean time of the steps of jobs, by job and scheme"),
+    ("exposed", "mean exposed communication of steps, by job and scheme"),
+    ("gantt-ROW", "what ranks did over time, and the critical path (needs --blame)"),
     ("timeline-ROW", "pauses over time under a scheme or variant, a row per link"),
 ];
 
 /// Figures that are drawn from samples over time.
 const SAMPLED: [&str; 2] = ["queue", "ingress"];
+
+/// How the names of figures of jobs begin.
+const JOBS: [&str; 3] = ["step-time", "exposed", "gantt-"];
 
 /// All names that may be asked for in a comparison with these rows.
 fn names(rows: &[&str]) -> Vec<String> {
@@ -67,6 +75,12 @@ pub fn check(name: &str, lineup: &Lineup) -> Result<(), String> {
              `--set probe.series=2us`"
         ));
     }
+    if JOBS.iter().any(|start| name.starts_with(start)) && e.traffic.jobs().is_empty() {
+        return Err(format!("figure `{name}` is of jobs, and the scenario has no `[[job]]`"));
+    }
+    if name.starts_with("gantt-") && !lineup.settings.iter().any(|s| s.experiment.blame) {
+        return Err(format!("figure `{name}` shows critical paths, which are kept with `--blame`"));
+    }
     Ok(())
 }
 
@@ -89,7 +103,21 @@ pub fn one(c: &Comparison<'_>, name: &str) -> Result<Figure, String> {
 pub fn all(c: &Comparison<'_>) -> Vec<Figure> {
     let timelines = looks(c).into_iter().enumerate();
     let timelines = timelines.filter_map(|(i, look)| timeline(c, i, &look));
-    completion(c).into_iter().chain(queues(c, &Figures::new(c))).chain(timelines).collect()
+    let gantts = looks(c).into_iter().enumerate();
+    let gantts = gantts.filter_map(|(i, look)| gantt(c, i, &look));
+    let all = jobs(c).into_iter().chain(gantts).chain(completion(c));
+    all.chain(queues(c, &Figures::new(c))).chain(timelines).collect()
+}
+
+/// Figures about the steps of jobs.
+pub(super) fn jobs(c: &Comparison<'_>) -> Vec<Figure> {
+    [steps::time(c), steps::exposed(c)].into_iter().flatten().collect()
+}
+
+/// The ranks of the first seed of row `i`.
+pub(super) fn gantt(c: &Comparison<'_>, i: usize, look: &Look) -> Option<Figure> {
+    let group = c.groups.get(i)?;
+    ranks::gantt(group.experiment, group.runs.first()?, look)
 }
 
 /// Figures about completion times.
