@@ -88,12 +88,13 @@ pub(crate) struct PackedColumn {
 }
 
 impl Packed {
-    /// A section without rows.
-    pub(crate) fn new(name: &str, columns: &[(&str, Kind)]) -> Self {
+    /// A section without rows that has room for about so many. Room that is not used costs nothing;
+    /// to move millions of bytes when they have doubled does.
+    pub(crate) fn new(name: &str, columns: &[(&str, Kind)], rows: usize) -> Self {
         let column = |&(name, kind): &(&str, Kind)| PackedColumn {
             name: name.to_owned(),
             kind,
-            bytes: Vec::new(),
+            bytes: Vec::with_capacity(rows.saturating_mul(3)),
             last: 0,
         };
         let columns = columns.iter().map(column).collect();

@@ -352,8 +352,9 @@ impl Nic {
     fn close_windows(&mut self, now: Time) {
         let Self { ports, probes, .. } = self;
         if let Some(recorder) = &mut probes.recorder {
-            recorder
-                .close(now, |p, at| PortLook::new(&ports[p].tx, (0, 0), &ports[p].meter.holds, at));
+            recorder.close(now, |p, at| {
+                PortLook::new(&ports[p].tx, (0, 0), at.map(|at| (&ports[p].meter.holds, at)))
+            });
         }
     }
 
@@ -363,7 +364,7 @@ impl Nic {
         let Self { ports, probes, .. } = self;
         if let Some(recorder) = &mut probes.recorder {
             recorder.finish(end, |p, at| {
-                PortLook::new(&ports[p].tx, (0, 0), &ports[p].meter.holds, at)
+                PortLook::new(&ports[p].tx, (0, 0), at.map(|at| (&ports[p].meter.holds, at)))
             });
         }
     }

@@ -6,7 +6,6 @@
 use super::WindowSample;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 use weir_core::{NodeId, PortId, Time};
 
 /// The rows of all nodes.
@@ -42,9 +41,10 @@ impl Samples {
     /// All rows, by window, node and port.
     pub fn iter(&self) -> impl Iterator<Item = WindowSample> {
         let rows: Vec<NodeRows<'_>> = self.nodes.iter().map(NodeSamples::iter).collect();
-        let first = |(i, rows): (usize, &NodeRows<'_>)| Some(Reverse((rows.window()?, i)));
-        let next: BinaryHeap<_> = rows.iter().enumerate().filter_map(first).collect();
-        ByWindow { rows, next }
+        let first = |(i, rows): (usize, &NodeRows<'_>)| Some(Reverse((rows.next?, i)));
+        let mut later: BinaryHeap<_> = rows.iter().enumerate().filter_map(first).collect();
+        let now = later.pop().map_or((0, 0), |Reverse(now)| now);
+        ByWindow { rows, now, later }
     }
 
     /// Adds those of a node; its id is larger than those of all before.
@@ -128,16 +128,18 @@ struct NodeRows<'a> {
 }
 
 impl NodeRows<'_> {
-    fn window(&self) -> Option<u32> {
-        self.next
-    }
-
     /// Reads the window of the next row.
     fn step(&mut self, last: u32) {
         self.next = (!self.rest.is_empty()).then(|| last + self.number() as u32);
     }
 
+    #[inline]
     fn number(&mut self) -> u64 {
+        // most are short
+        if let [byte @ 0..0x80, rest @ ..] = self.rest {
+            self.rest = rest;
+            return u64::from(*byte);
+        }
         let mut number = 0;
         for (i, &byte) in self.rest.iter().enumerate() {
             number |= u64::from(byte & 0x7f) << (7 * i);
@@ -171,24 +173,39 @@ impl Iterator for NodeRows<'_> {
 /// The rows of all nodes by window.
 struct ByWindow<'a> {
     rows: Vec<NodeRows<'a>>,
-    /// The window of the next row of each node that has one, and its place in `rows`.
-    next: BinaryHeap<Reverse<(u32, usize)>>,
+    /// The present window, and the place in `rows` of the node whose rows come now.
+    now: (u32, usize),
+    /// The same of the next row of each other node that has one.
+    later: BinaryHeap<Reverse<(u32, usize)>>,
+}
+
+impl ByWindow<'_> {
+    /// Goes to the node, or window, that comes next.
+    fn turn(&mut self) -> Option<()> {
+        let (_, at) = self.now;
+        let Some(window) = self.rows.get(at)?.next else {
+            self.now = self.later.pop()?.0;
+            return Some(());
+        };
+        self.now = (window, at);
+        if let Some(mut first) = self.later.peek_mut()
+            && first.0 < self.now
+        {
+            std::mem::swap(&mut first.0, &mut self.now);
+        }
+        Some(())
+    }
 }
 
 impl Iterator for ByWindow<'_> {
     type Item = WindowSample;
 
     fn next(&mut self) -> Option<WindowSample> {
-        let mut first = self.next.peek_mut()?;
-        let Reverse((window, at)) = *first;
-        let row = self.rows[at].next();
-        match self.rows[at].window() {
-            // the heap is not touched
-            Some(next) if next == window => {}
-            Some(next) => *first = Reverse((next, at)),
-            None => drop(PeekMut::pop(first)),
+        let (window, at) = self.now;
+        if self.rows.get(at)?.next != Some(window) {
+            self.turn()?;
         }
-        row
+        self.rows[self.now.1].next()
     }
 }
 

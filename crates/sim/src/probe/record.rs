@@ -53,14 +53,19 @@ pub(crate) struct PortLook {
 }
 
 impl PortLook {
-    /// `queue` is the longest since the last look, and now.
-    pub(crate) fn new(tx: &Transmitter, queue: (u64, u64), holds: &PortHolds, at: Time) -> Self {
+    /// `queue` is the longest since the last look, and now; `holds` is not given for a port that
+    /// was never held.
+    pub(crate) fn new(
+        tx: &Transmitter,
+        queue: (u64, u64),
+        holds: Option<(&PortHolds, Time)>,
+    ) -> Self {
         Self {
             sent: tx.wire_bytes,
             longest: queue.0,
             length: queue.1,
-            held: holds.read(at),
-            holds: !holds.held().is_empty(),
+            held: holds.and_then(|(holds, at)| holds.read(at)),
+            holds: holds.is_some_and(|(holds, _)| !holds.held().is_empty()),
         }
     }
 }
@@ -88,6 +93,8 @@ pub(crate) struct Recorder {
     sent: Vec<u64>,
     /// How long each port had been held at the last look. Apart, because most never are.
     held: Vec<[Time; Priority::COUNT]>,
+    /// Which ports were ever held: of the others, nothing has to be read.
+    ever_held: Vec<bool>,
     /// Payload that arrived in the present window.
     arrived: Vec<(FlowId, u64)>,
     /// Holds that last, by their places.
@@ -111,6 +118,7 @@ impl Recorder {
             window: 0,
             sent: vec![0; ports],
             held: vec![[Time::ZERO; Priority::COUNT]; ports],
+            ever_held: vec![false; ports],
             arrived: Vec::new(),
             open: FxHashMap::default(),
             most: per_port * ports.max(1),
@@ -126,14 +134,18 @@ impl Recorder {
     }
 
     /// Closes all windows that end at `now` or before. Everything before `now` has happened,
-    /// nothing at `now` has.
+    /// nothing at `now` has. `look` is given the instant at which to read holds, if there are any.
     #[cold]
-    pub(crate) fn close(&mut self, now: Time, mut look: impl FnMut(usize, Time) -> PortLook) {
+    pub(crate) fn close(
+        &mut self,
+        now: Time,
+        mut look: impl FnMut(usize, Option<Time>) -> PortLook,
+    ) {
         while self.end <= now {
             let at = self.end;
             let mut idle = true;
             for p in 0..self.sent.len() {
-                let port = look(p, at);
+                let port = look(p, self.ever_held[p].then_some(at));
                 idle &= port.length == 0 && !port.holds;
                 self.add_row(p, port);
             }
@@ -148,9 +160,13 @@ impl Recorder {
     }
 
     /// The run has ended at `end`, and windows up to then are closed: adds what is left.
-    pub(crate) fn finish(&mut self, end: Time, mut look: impl FnMut(usize, Time) -> PortLook) {
+    pub(crate) fn finish(
+        &mut self,
+        end: Time,
+        mut look: impl FnMut(usize, Option<Time>) -> PortLook,
+    ) {
         for p in 0..self.sent.len() {
-            let port = look(p, end.min(self.end));
+            let port = look(p, self.ever_held[p].then_some(end.min(self.end)));
             self.add_row(p, port);
         }
         self.add_deliveries();
@@ -218,6 +234,7 @@ impl Recorder {
 
     /// A hold begins or ends.
     pub(crate) fn hold(&mut self, now: Time, port: PortId, what: Held, state: HoldState) {
+        self.ever_held[port.index()] = true;
         if !state.is_held() {
             if let Some(at) = self.open.remove(&(port, what)) {
                 self.found.holds[at].to = Some(now);

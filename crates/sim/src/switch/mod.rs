@@ -392,7 +392,7 @@ impl Switch {
             recorder.close(now, |p, at| {
                 let Port { tx, queue, meter, .. } = &mut ports[p];
                 let lengths = (queue.take_longest(), queue.length());
-                PortLook::new(tx, lengths, &meter.holds, at)
+                PortLook::new(tx, lengths, at.map(|at| (&meter.holds, at)))
             });
         }
     }
@@ -405,7 +405,8 @@ impl Switch {
             recorder.finish(end, |p, at| {
                 let Port { tx, queue, meter, .. } = &ports[p];
                 // a length of this instant does not last: it is not taken
-                PortLook::new(tx, (queue.longest(), queue.length()), &meter.holds, at)
+                let lengths = (queue.longest(), queue.length());
+                PortLook::new(tx, lengths, at.map(|at| (&meter.holds, at)))
             });
         }
     }

@@ -275,7 +275,7 @@ fn samples(source: &Source<'_>, recording: &Recording, mut tell: impl FnMut(Port
         ("sent", Kind::Varint),
         ("held", Kind::Varint),
     ];
-    let mut packed = Packed::new("samples", &columns);
+    let mut packed = Packed::new("samples", &columns, recording.samples.len());
     let (end, window) = (source.run.outcome.end.as_ps(), recording.window.as_ps());
     // what periodic frames did after the last event is no part of the run
     for s in recording.samples.iter().filter(|s| u64::from(s.window) * window <= end) {
