@@ -52,7 +52,7 @@ fn live_studies_have_cells_and_the_papers_numbers() {
     let mut seen = Vec::new();
     for (paper, e) in experiments {
         let Some(live) = &e.live else { continue };
-        let cells = live_cells::cells(live, paper, e);
+        let cells = live_cells::cells(live, paper, e, &Overrides::default());
         let cells = cells.unwrap_or_else(|p| panic!("{}: {}", e.id, p.render(false)));
         for cell in &cells {
             let numbers = live_cells::numbers(live, paper, e, cell);
